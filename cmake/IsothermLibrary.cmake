@@ -1,0 +1,23 @@
+# isotherm_library(<layer> SOURCES ... [LINK ...] [PUBLIC_LINK ...])
+# Makes isotherm_<layer> from files of src/<layer>; includes are written from src/ ("sync/scope.hpp")
+# or, for what users may include, from include/ (<isotherm/guide.hpp>).
+function(isotherm_library layer)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;PUBLIC_LINK" ${ARGN})
+  if(ARG_SOURCES)
+    add_library(isotherm_${layer} STATIC ${ARG_SOURCES})
+    set(scope PUBLIC)
+    target_link_libraries(isotherm_${layer} PRIVATE isotherm_settings ${ARG_LINK})
+  else()
+    add_library(isotherm_${layer} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  add_library(isotherm::${layer} ALIAS isotherm_${layer})
+  set_target_properties(isotherm_${layer} PROPERTIES EXPORT_NAME ${layer})
+  target_compile_features(isotherm_${layer} ${scope} cxx_std_23)
+  target_include_directories(isotherm_${layer} ${scope}
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/isotherm/internal>)
+  target_link_libraries(isotherm_${layer} ${scope} ${ARG_PUBLIC_LINK})
+endfunction()

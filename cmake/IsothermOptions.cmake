@@ -1,0 +1,41 @@
+# Build options, the compiler's settings, and the one list of outside packages.
+option(ISOTHERM_BUILD_TESTS "Build the tests" ON)
+option(ISOTHERM_BUILD_BENCH "Build the micro-benchmarks" ON)
+set(ISOTHERM_SANITIZER "" CACHE STRING "address, thread, undefined, or empty")
+
+set(CMAKE_CXX_STANDARD 23)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+add_library(isotherm_settings INTERFACE)
+target_compile_options(isotherm_settings INTERFACE
+  -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Werror
+  -fno-omit-frame-pointer -mcx16)
+if(ISOTHERM_SANITIZER)
+  target_compile_options(isotherm_settings INTERFACE -fsanitize=${ISOTHERM_SANITIZER}
+                         -fno-sanitize-recover=all)
+  target_link_options(isotherm_settings INTERFACE -fsanitize=${ISOTHERM_SANITIZER})
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND NOT ISOTHERM_SANITIZER)
+  find_program(LLD ld.lld-19)
+  if(LLD)
+    target_link_options(isotherm_settings INTERFACE -fuse-ld=lld)
+  endif()
+endif()
+install(TARGETS isotherm_settings EXPORT isotherm-targets)
+
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(JEMALLOC REQUIRED IMPORTED_TARGET jemalloc)
+find_package(fmt REQUIRED)

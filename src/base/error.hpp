@@ -1,0 +1,22 @@
+// Expected failures: a sentence that says what to do, and errno where one exists.
+#pragma once
+
+#include <expected>
+#include <string>
+
+namespace isotherm::base {
+
+/// What went wrong, in one line for a person; `code` is an errno value or 0.
+struct error {
+  std::string message;
+  int code = 0;
+};
+
+/// A value, or the reason why there is none.
+template <class T>
+using result = std::expected<T, error>;
+
+/// "`what`: No space left on device", with the errno kept.
+error system_error(std::string what, int code);
+
+}  // namespace isotherm::base

@@ -1,0 +1,28 @@
+// The migration protocol's epochs: INACTIVE -> PREPARE -> ACTIVE -> INACTIVE (obase.txt 4.5).
+// One collector at a time drives them.
+#pragma once
+
+#include <cstdint>
+
+#include "sync/slots.hpp"
+
+namespace isotherm::sync {
+
+/// Advances the epoch without changing the state, and returns the new epoch. Membarrier included:
+/// when it returns, scopes that opened before are visible in their slots.
+std::uint64_t advance_epoch() noexcept;
+
+/// INACTIVE -> PREPARE -> ACTIVE: from here on scopes that open are tracking; returns true once every open scope
+/// is tracking. Gives up after `timeout_us` (a thread that never leaves its scope delays only the
+/// collector), returns to INACTIVE and returns false.
+bool begin_migration_epoch(std::uint64_t timeout_us) noexcept;
+
+/// ACTIVE -> INACTIVE. Scopes that are open keep tracking until they close.
+void end_migration_epoch() noexcept;
+
+migration_state current_state() noexcept;
+
+/// What leaving a tracking scope does to each guide slot it counted. Set once by the guide layer.
+void set_count_release(count_release release) noexcept;
+
+}  // namespace isotherm::sync

@@ -1,0 +1,70 @@
+// A scope brackets one public operation of a data structure: addresses obtained from guides and
+// nodes reached through links stay valid until the outermost scope of the thread closes
+// (obase.txt 3.5, 4.2).
+#pragma once
+
+#include "sync/slots.hpp"
+
+namespace isotherm::sync {
+
+/// Leaves the outermost scope of a tracking thread: uncounts what it counted. Cold.
+void leave_tracking(thread_slot& slot) noexcept;
+/// Leaves when this thread's retired list is long: tries to reclaim. Cold.
+void maybe_reclaim(thread_slot& slot) noexcept;
+inline constexpr std::size_t kReclaimBatch = 128;
+
+/// RAII scope. Nests; only the outermost publishes. Cost outside of migration: a store, two loads
+/// and a compare. Not to be kept across blocking calls: it delays the collector and reclamation,
+/// never other threads. Stays on the thread that made it.
+class scope {
+ public:
+  scope() noexcept : slot_(this_thread_slot ? *this_thread_slot : claim_slot()) {
+    if (slot_.depth++ == 0) enter();
+  }
+  ~scope() {
+    if (--slot_.depth == 0) leave();
+  }
+  scope(const scope&) = delete;
+  scope& operator=(const scope&) = delete;
+
+  /// True when the calling thread is inside a scope.
+  static bool is_open() noexcept { return this_thread_slot && this_thread_slot->depth > 0; }
+
+  /// True while this scope must count the guides that it dereferences.
+  bool is_tracking() const noexcept { return slot_.tracking; }
+  thread_slot& slot() const noexcept { return slot_; }
+
+ private:
+  void enter() noexcept {
+    std::uint64_t global = global_word.load_acquire();
+    for (;;) {
+      if (fence_is_asymmetric.load_relaxed()) {
+        slot_.entered.store_relaxed(slot_value(global));
+        base::compiler_barrier();  // pairs with os::membarrier() in whoever changed the word
+      } else {
+        slot_.entered.exchange_seq_cst(slot_value(global));
+      }
+      // Acquire: what was done before the epoch advanced (unlinking, clearing accessed bits) is
+      // seen by a scope that carries the new epoch.
+      const std::uint64_t again = global_word.load_acquire();
+      if (again == global) [[likely]] break;
+      global = again;
+    }
+    slot_.tracking = state_of(global) != migration_state::inactive;
+  }
+
+  void leave() noexcept {
+    if (slot_.tracking) [[unlikely]] leave_tracking(slot_);
+    // Release: all that this scope read and wrote happens before whoever finds the slot empty.
+    slot_.entered.store_release(0);
+    maybe_reclaim_if_due();
+  }
+
+  void maybe_reclaim_if_due() noexcept {
+    if (slot_.retired_count.load_relaxed() >= kReclaimBatch) [[unlikely]] maybe_reclaim(slot_);
+  }
+
+  thread_slot& slot_;
+};
+
+}  // namespace isotherm::sync

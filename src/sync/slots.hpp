@@ -1,0 +1,93 @@
+// Who is inside a scope, and since when.
+//
+//   global_state   epoch << 2 | state         one word, so that one load tells both
+//   thread_slot    one per live thread        the paper's thread activity index (obase.txt 4.5)
+//
+// Entering a scope writes the thread's own slot with a plain store and re-reads the global word
+// behind a compiler barrier; whoever changes the global word issues os::membarrier() before it
+// reads the slots. Either the store was made before the barrier, and the slot is seen; or it comes
+// after, and the re-read sees the new word. That is the asymmetric fence (store-load on both sides,
+// paid by the rare one).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "base/atomic.hpp"
+
+namespace isotherm::sync {
+
+/// States of the migration protocol (obase.txt 4.5).
+enum class migration_state : std::uint64_t { inactive = 0, prepare = 1, active = 2 };
+
+inline constexpr std::uint64_t kStateBits = 2;
+inline constexpr std::uint64_t kEpochStep = std::uint64_t{1} << kStateBits;
+
+constexpr std::uint64_t epoch_of(std::uint64_t global) noexcept { return global >> kStateBits; }
+constexpr migration_state state_of(std::uint64_t global) noexcept {
+  return static_cast<migration_state>(global & (kEpochStep - 1));
+}
+
+/// One memory block handed to retire(), with the epoch in which it was unlinked.
+struct retired_block {
+  void* object;
+  void (*reclaim)(void*) noexcept;
+  std::uint64_t epoch;
+};
+
+/// A guide slot that a tracking scope counted, so that leaving can uncount it.
+using count_release = void (*)(void* guide_slot) noexcept;
+
+/// The set of guide slots that this thread's outermost scope counted (the paper's TAG, 4.2). Open
+/// addressing, grows; owned by one thread.
+class counted_set {
+ public:
+  /// True when `slot` was not yet in the set.
+  bool insert(void* slot);
+  /// Calls `release` for each member and empties the set.
+  void drain(count_release release) noexcept;
+  bool empty() const noexcept { return size_ == 0; }
+
+ private:
+  void grow();
+  std::vector<void*> table_;
+  std::size_t size_ = 0;
+};
+
+/// What a thread publishes (first line) and what only it touches (the rest).
+struct alignas(base::kNoSharingBytes) thread_slot {
+  /// Global word seen at entry | 1-biased so that 0 means "outside". Written by the owner, read by
+  /// the collector and by reclaimers.
+  base::atomic<std::uint64_t> entered{0};
+  base::atomic<bool> claimed{false};
+
+  alignas(base::kNoSharingBytes) std::uint32_t depth = 0;
+  bool tracking = false;
+  counted_set counted;
+  std::mutex retired_mutex;  // the owner pushes, any reclaimer may take
+  std::vector<retired_block> retired;
+  base::atomic<std::size_t> retired_count{0};  // == retired.size(), read without the mutex
+};
+
+inline constexpr std::size_t kMaxThreads = 1024;
+
+extern base::atomic<std::uint64_t> global_word;
+extern base::atomic<bool> fence_is_asymmetric;
+
+/// This thread's slot, or null before its first scope. Written only by claim_slot().
+extern constinit thread_local thread_slot* this_thread_slot
+    __attribute__((tls_model("initial-exec")));
+
+/// Gives this thread a slot (released at thread exit). Aborts beyond kMaxThreads live threads.
+thread_slot& claim_slot();
+
+/// Slot values: 0 outside, else epoch + 1.
+constexpr std::uint64_t slot_value(std::uint64_t global) noexcept { return epoch_of(global) + 1; }
+
+/// Oldest epoch that an open scope entered in, or `otherwise` when no scope is open. The caller has issued a
+/// membarrier after the change that it asks about.
+std::uint64_t oldest_open_epoch(std::uint64_t otherwise) noexcept;
+
+}  // namespace isotherm::sync
