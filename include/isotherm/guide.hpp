@@ -1,0 +1,9 @@
+// Movable objects: guide<T> is the owning pointer that lives in a node of a data structure, and
+// that lets the collector move the object it owns (obase.txt 3.2).
+//
+//   isotherm::guide<record> g = isotherm::make_guide<record>(1, 2);
+//   { isotherm::scope inside; use(g.get(inside)); }          // address valid until the scope closes
+//   { isotherm::scope inside; g.replace(inside, isotherm::make_object<record>(g, 3, 4)); }
+#pragma once
+
+#include "guide/guide.hpp"

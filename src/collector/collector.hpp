@@ -1,0 +1,68 @@
+// The object collector (obase.txt 3.4, 4.4, 4.5): window by window it learns which objects were
+// used, decides which heap each belongs to, moves them, and may hint the kernel.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "collector/statistics.hpp"
+#include "heap/heap.hpp"
+
+namespace isotherm::collector {
+
+enum class mode : std::uint8_t {
+  track,  ///< watches and reports; moves nothing
+  on      ///< watches and moves
+};
+
+struct options {
+  double window_seconds = 120;         ///< any positive duration
+  mode what = mode::on;
+  heap::hint hint = heap::hint::none;  ///< given for COLD once the promotion rate is at or below target
+  unsigned cold_threshold = 3;         ///< initial, 1..31 windows
+  double target_promotion_rate = 0.01; ///< a minute
+  bool adaptive_threshold = true;      ///< false: the threshold stays as given
+  std::uint64_t reclaim_bytes_per_window = std::uint64_t{4} << 30;
+  std::uint64_t epoch_timeout_us = 100'000;  ///< wait for scopes before an epoch is abandoned
+  std::size_t batch_objects = 4096;    ///< objects moved in one epoch
+  std::string protocol = "counts";     ///< migration protocol, one of protocol_names()
+};
+
+/// The process's collector. start() and stop() are for one controlling thread; run_window(),
+/// last_window() and on_window() are thread-safe.
+class object_collector {
+ public:
+  explicit object_collector(options chosen);
+  ~object_collector();  ///< stops
+  object_collector(const object_collector&) = delete;
+  object_collector& operator=(const object_collector&) = delete;
+
+  /// Starts the background thread. Fails when another collector runs in this process, or in a fork child before
+  /// restart, or when an option is out of range.
+  base::result<void> start();
+  /// Ends after the batch in flight. Idempotent.
+  void stop() noexcept;
+  bool is_running() const noexcept;
+
+  /// Runs one window now, in the calling thread (which must be outside of every scope), and returns
+  /// what it saw. Excludes the background thread meanwhile.
+  window_statistics run_window();
+
+  window_statistics last_window() const;
+  /// `callback` runs in the collecting thread at the end of every window. Set before start().
+  void on_window(std::function<void(const window_statistics&)> callback);
+
+  const options& configuration() const noexcept;
+  /// Takes effect with the next window.
+  void reconfigure(const options& chosen);
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace isotherm::collector

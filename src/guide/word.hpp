@@ -1,0 +1,99 @@
+// The guide word (DESIGN: obase.txt 4.1): one 64-bit word holds the object's address and all that
+// the runtime knows of the object. All bit work of the project lives here.
+//
+//   bit  63      62        61 60   59 .. 55                 54 .. 48              47 .. 0
+//        lock    accessed  heap    consecutive inactive     active thread count   address
+//                                  windows (CIW)            (ATC)
+#pragma once
+
+#include <cstdint>
+
+#include "heap/heap.hpp"
+
+namespace isotherm::guides {
+
+using word = std::uint64_t;
+
+inline constexpr unsigned kAddressBits = 48;
+inline constexpr unsigned kCountShift = 48, kCountBits = 7;
+inline constexpr unsigned kInactiveShift = 55, kInactiveBits = 5;
+inline constexpr unsigned kHeapShift = 60, kHeapBits = 2;
+
+inline constexpr word kAddressMask = (word{1} << kAddressBits) - 1;
+inline constexpr word kCountOne = word{1} << kCountShift;
+inline constexpr word kCountMask = ((word{1} << kCountBits) - 1) << kCountShift;
+inline constexpr word kInactiveOne = word{1} << kInactiveShift;
+inline constexpr word kInactiveMask = ((word{1} << kInactiveBits) - 1) << kInactiveShift;
+inline constexpr word kHeapMask = ((word{1} << kHeapBits) - 1) << kHeapShift;
+inline constexpr word kAccessed = word{1} << 62;
+inline constexpr word kLocked = word{1} << 63;
+
+inline constexpr unsigned kCountCeiling = (1u << kCountBits) - 1;
+inline constexpr unsigned kInactiveCeiling = (1u << kInactiveBits) - 1;
+
+static_assert((kAddressMask | kCountMask | kInactiveMask | kHeapMask | kAccessed | kLocked) ==
+              ~word{0});
+static_assert((kAddressMask ^ kCountMask ^ kInactiveMask ^ kHeapMask ^ kAccessed ^ kLocked) ==
+              ~word{0}, "fields overlap");
+static_assert(sizeof(void*) == sizeof(word), "guides need 64-bit pointers");
+
+constexpr word address_of(word w) noexcept { return w & kAddressMask; }
+inline void* pointer_of(word w) noexcept { return reinterpret_cast<void*>(w & kAddressMask); }
+constexpr unsigned count_of(word w) noexcept {
+  return static_cast<unsigned>((w & kCountMask) >> kCountShift);
+}
+constexpr unsigned inactive_of(word w) noexcept {
+  return static_cast<unsigned>((w & kInactiveMask) >> kInactiveShift);
+}
+constexpr heap::kind heap_of(word w) noexcept {
+  return static_cast<heap::kind>((w & kHeapMask) >> kHeapShift);
+}
+constexpr bool is_accessed(word w) noexcept { return (w & kAccessed) != 0; }
+constexpr bool is_locked(word w) noexcept { return (w & kLocked) != 0; }
+constexpr bool is_null(word w) noexcept { return address_of(w) == 0; }
+
+/// The word of an object just placed: no count, no windows, not accessed, not locked.
+constexpr word make_word(word address, heap::kind where) noexcept {
+  return (address & kAddressMask) | (static_cast<word>(where) << kHeapShift);
+}
+inline word make_word(const void* object, heap::kind where) noexcept {
+  return make_word(reinterpret_cast<word>(object), where);
+}
+
+/// The fast path's one test: accessed is set and the lock is clear, so a dereference writes nothing.
+constexpr bool needs_no_mark(word w) noexcept { return (w & (kAccessed | kLocked)) == kAccessed; }
+
+/// Marked by a dereference: accessed, and any copy in flight vetoed.
+constexpr word marked(word w) noexcept { return (w | kAccessed) & ~kLocked; }
+
+/// Marked and counted. The count saturates and then stays (pins) for the epoch (pitfall 3); the lock is
+/// cleared (pitfall 2).
+constexpr word counted(word w) noexcept {
+  const word m = marked(w);
+  return count_of(m) == kCountCeiling ? m : m + kCountOne;
+}
+/// One count less; a saturated count is sticky and an absent one stays absent. The lock is left alone.
+constexpr word uncounted(word w) noexcept {
+  const unsigned n = count_of(w);
+  return n == 0 || n == kCountCeiling ? w : w - kCountOne;
+}
+constexpr word without_counts(word w) noexcept { return w & ~kCountMask; }
+constexpr word locked(word w) noexcept { return w | kLocked; }
+constexpr word unlocked(word w) noexcept { return w & ~kLocked; }
+
+/// Window boundary, accessed: the bit is cleared, inactivity starts anew.
+constexpr word rested(word w) noexcept { return w & ~(kAccessed | kInactiveMask); }
+/// Window boundary, not accessed: one more inactive window, saturating at 31.
+constexpr word aged(word w) noexcept {
+  return inactive_of(w) == kInactiveCeiling ? w : w + kInactiveOne;
+}
+/// A new object in the slot of `old`: what counts `old` keeps pinning the slot, the rest starts anew.
+constexpr word succeeded_by(word old, word fresh) noexcept {
+  return without_counts(fresh) | (old & kCountMask);
+}
+/// The same object at a new place.
+constexpr word moved_to(word w, word address, heap::kind where) noexcept {
+  return make_word(address, where) | (w & kAccessed);
+}
+
+}  // namespace isotherm::guides

@@ -1,0 +1,110 @@
+// The spatially-aware memory allocator (SAMA, obase.txt 3.4): every heap is one reserved
+// contiguous range of addresses, so that an address tells its temperature.
+//
+//   NEW    freshly allocated, pattern unknown        jemalloc arena with extent hooks
+//   HOT    accessed of late                          packed: exact sizes, appended
+//   COLD   untouched for cold-threshold windows      packed, over a backing of the user's choice
+//   NODE   index nodes, which hold guides            jemalloc arena, never moves
+//
+// An object has an 8-byte header (its size) before it, so that the collector can copy it without
+// knowing its type. Everything here is thread-safe unless it says otherwise.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace isotherm::heap {
+
+/// Values of the guide word's heap field.
+enum class kind : std::uint8_t { fresh = 0, hot = 1, cold = 2 };
+inline constexpr std::size_t kKinds = 3;
+
+/// Where COLD pages live when they leave DRAM.
+struct cold_backing {
+  enum class type : std::uint8_t { anon, file };
+  type where = type::anon;
+  std::string directory;  ///< for `file`: an existing directory on a disk file system
+
+  /// Parses "anon" or "file:DIR".
+  static base::result<cold_backing> parse(const std::string& text);
+};
+
+struct options {
+  std::size_t range_bytes = std::size_t{256} << 30;  ///< address space reserved for each range
+  cold_backing cold;
+  bool hot_huge_pages = false;  ///< MADV_HUGEPAGE on HOT
+};
+
+/// Reserves the ranges. Call at most once, before the first allocation; without it the first
+/// allocation configures with the defaults. Fails on an unusable cold directory (missing, not writable, tmpfs).
+base::result<void> configure(const options& chosen);
+
+/// Memory for an object of `bytes` (0 allowed, < 4 GiB) in heap `where`: 16-byte aligned, at least
+/// 8 readable bytes, rounded up to words. Null when the heap is full (range exhausted, or no space left for the backing).
+void* allocate(kind where, std::size_t bytes) noexcept;
+
+/// Gives an object back. Sanitizer builds poison it.
+void deallocate(void* object) noexcept;
+
+/// Size given to allocate(). Reads the object's header, so it touches the object's page.
+std::size_t object_size(const void* object) noexcept;
+
+/// Memory for an index node of `bytes`; never moves. Aborts when memory is exhausted.
+void* allocate_node(std::size_t bytes, std::size_t alignment = 16) noexcept;
+void deallocate_node(void* node) noexcept;
+
+/// Half-open address range of a heap.
+struct range {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+  bool contains(const void* p) const noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(p);
+    return address >= begin && address < end;
+  }
+};
+range range_of(kind where) noexcept;
+range node_range() noexcept;
+/// Highest address used so far in the heap: pages lie in [range.begin, this).
+std::uintptr_t used_end(kind where) noexcept;
+
+/// Counters of one heap.
+struct usage {
+  std::uint64_t objects = 0;
+  std::uint64_t bytes = 0;          ///< live object bytes, headers not counted
+  std::uint64_t extent_bytes = 0;   ///< bytes of the extents that the heap holds
+  std::uint64_t resident_bytes = 0; ///< of them in DRAM: mapped pages and, for a file backing, page cache (mincore)
+};
+usage usage_of(kind where, bool with_residency = true);
+usage node_usage(bool with_residency = true);
+
+/// True when the object lies in a packed extent whose live bytes fell under `live_share` of its
+/// used bytes and that no longer takes allocations: worth evacuating. Does not touch the object.
+bool is_sparse(const void* object, double live_share = 0.75) noexcept;
+/// Live and used bytes of COLD, for deciding on compaction: dead = used - live.
+struct packing { std::uint64_t live_bytes = 0, used_bytes = 0; };
+packing packing_of(kind where) noexcept;
+
+/// How reclaim() asks for COLD pages to leave DRAM (obase.txt 3.4; notes on dirty file pages in reclaim.cpp).
+enum class hint : std::uint8_t { none, cold, pageout };
+
+struct reclaim_report {
+  std::uint64_t bytes_asked = 0;  ///< bytes of closed COLD extents that the hint was given for
+  std::string problem;            ///< one line when the hint can't help (no swap), else empty
+};
+/// Gives `how` for COLD extents closed or refaulted since they were last hinted, at most `limit_bytes`. One caller at
+/// a time (the collector).
+reclaim_report reclaim_cold(hint how, std::uint64_t limit_bytes);
+
+/// Allocations refused because a range or its disk was full, since start.
+std::uint64_t refused_allocations(kind where) noexcept;
+
+/// After fork(): the child shares the COLD file with its parent and must neither grow nor punch it.
+void freeze_after_fork() noexcept;
+
+/// Walks the packed heaps' extents; for debug builds and tests, no concurrent use.
+bool is_valid();
+
+}  // namespace isotherm::heap

@@ -1,0 +1,112 @@
+// How an index holds its keys and values: by guides, which the collector may move, or by plain
+// pointers and the ordinary allocator, which is the baseline. Indexes are templates over one of
+// these two, so that the baseline pays nothing for management (DESIGN: measuring).
+//
+//   managed::holder     guide<bytes>       nodes in NODE       values born hot when they replace hot ones
+//   unmanaged::holder   plain pointer      nodes by malloc     values by malloc
+#pragma once
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string_view>
+#include <utility>
+
+#include "base/atomic.hpp"
+#include "guide/guide.hpp"
+
+namespace isotherm::index {
+
+struct managed {
+  using holder = guide<bytes>;
+  using fresh = owned<bytes>;
+  static constexpr bool kManaged = true;
+  static constexpr std::string_view kName = "guide";
+
+  static fresh make(std::string_view content) { return make_bytes(content); }
+  static fresh make_successor(const holder& old, std::string_view content) {
+    return make_bytes(old, content);
+  }
+  static void* allocate_node(std::size_t size) noexcept { return heap::allocate_node(size); }
+  static void deallocate_node(void* node) noexcept { heap::deallocate_node(node); }
+};
+
+/// A plain pointer with guide's interface.
+class plain_holder {
+ public:
+  class fresh {
+   public:
+    fresh() noexcept = default;
+    explicit fresh(bytes* object) noexcept : object_(object) {}
+    fresh(fresh&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+    fresh& operator=(fresh&& other) noexcept {
+      std::swap(object_, other.object_);
+      return *this;
+    }
+    ~fresh() { std::free(object_); }
+    bytes* get() const noexcept { return object_; }
+    bytes* operator->() const noexcept { return object_; }
+    explicit operator bool() const noexcept { return object_ != nullptr; }
+    bytes* release() noexcept { return std::exchange(object_, nullptr); }
+
+   private:
+    bytes* object_ = nullptr;
+  };
+
+  plain_holder() noexcept = default;
+  explicit plain_holder(fresh&& object) noexcept : object_(object.release()) {}
+  plain_holder(plain_holder&& other) noexcept : object_(other.object_.exchange_acq_rel(nullptr)) {}
+  plain_holder& operator=(plain_holder&& other) noexcept {
+    if (this != &other) {
+      reset();
+      object_.store_release(other.object_.exchange_acq_rel(nullptr));
+    }
+    return *this;
+  }
+  ~plain_holder() { reset(); }
+
+  bytes* get(const scope&) const noexcept { return object_.load_acquire(); }
+  bool is_null() const noexcept { return object_.load_acquire() == nullptr; }
+  bool holds(const bytes* address) const noexcept { return object_.load_acquire() == address; }
+  void replace(const scope&, fresh&& next) {
+    if (bytes* old = object_.exchange_acq_rel(next.release())) sync::retire(old, &free_object);
+  }
+  bool compare_replace(const scope&, const bytes* expected, fresh& next) {
+    bytes* seen = const_cast<bytes*>(expected);
+    if (!object_.compare_exchange_acq_rel(seen, next.get())) return false;
+    next.release();
+    if (expected) sync::retire(const_cast<bytes*>(expected), &free_object);
+    return true;
+  }
+  void reset() noexcept { std::free(object_.exchange_acq_rel(nullptr)); }
+
+ private:
+  static void free_object(void* object) noexcept { std::free(object); }
+  base::atomic<bytes*> object_{nullptr};
+};
+
+struct unmanaged {
+  using holder = plain_holder;
+  using fresh = plain_holder::fresh;
+  static constexpr bool kManaged = false;
+  static constexpr std::string_view kName = "plain";
+
+  static fresh make(std::string_view content) noexcept {
+    void* memory = std::malloc(bytes::footprint(content.size()));
+    if (!memory) return {};
+    auto* object = ::new (memory) bytes(static_cast<std::uint32_t>(content.size()));
+    if (!content.empty()) std::memcpy(object->data(), content.data(), content.size());
+    return fresh(object);
+  }
+  static fresh make_successor(const holder&, std::string_view content) noexcept {
+    return make(content);
+  }
+  static void* allocate_node(std::size_t size) noexcept {
+    void* node = std::malloc(size);
+    ISO_CHECK(node, "out of memory for an index node");
+    return node;
+  }
+  static void deallocate_node(void* node) noexcept { std::free(node); }
+};
+
+}  // namespace isotherm::index
