@@ -1,0 +1,21 @@
+#include "os/clock.hpp"
+
+#include <ctime>
+
+namespace isotherm::os {
+namespace {
+
+std::uint64_t read_ns(clockid_t clock) noexcept {
+  timespec now{};
+  clock_gettime(clock, &now);  // fails only for an unknown clock, and these are in every Linux
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+}  // namespace
+
+std::uint64_t monotonic_ns() noexcept { return read_ns(CLOCK_MONOTONIC); }
+std::uint64_t thread_cpu_ns() noexcept { return read_ns(CLOCK_THREAD_CPUTIME_ID); }
+std::uint64_t process_cpu_ns() noexcept { return read_ns(CLOCK_PROCESS_CPUTIME_ID); }
+
+}  // namespace isotherm::os

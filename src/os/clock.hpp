@@ -1,0 +1,17 @@
+// Clocks, in nanoseconds.
+#pragma once
+
+#include <cstdint>
+
+namespace isotherm::os {
+
+/// Time that never jumps; its zero is arbitrary. Advances while the process sleeps.
+std::uint64_t monotonic_ns() noexcept;
+
+/// CPU time that the calling thread has used, user and system.
+std::uint64_t thread_cpu_ns() noexcept;
+
+/// CPU time that all threads of the process have used, also those that ended.
+std::uint64_t process_cpu_ns() noexcept;
+
+}  // namespace isotherm::os

@@ -1,0 +1,31 @@
+#include "os/clock.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+namespace isotherm::os {
+namespace {
+
+TEST(clock, monotonic_time_does_not_go_back) {
+  std::uint64_t last = monotonic_ns();
+  EXPECT_GT(last, 0U);
+  for (int i = 0; i < 10'000; ++i) {
+    const std::uint64_t now = monotonic_ns();
+    ASSERT_GE(now, last);
+    last = now;
+  }
+}
+
+TEST(clock, work_uses_cpu_time_of_thread_and_process) {
+  const std::uint64_t process_before = process_cpu_ns();  // first, so that its interval is longer
+  const std::uint64_t thread_before = thread_cpu_ns();
+  volatile std::uint64_t sink = 0;
+  while (thread_cpu_ns() - thread_before < 2'000'000) {
+    for (int i = 0; i < 1'000; ++i) sink = sink + 1;
+  }
+  EXPECT_GE(process_cpu_ns() - process_before, 2'000'000U);
+}
+
+}  // namespace
+}  // namespace isotherm::os
