@@ -11,7 +11,6 @@ namespace isotherm::sync {
 void leave_tracking(thread_slot& slot) noexcept;
 /// Leaves when this thread's retired list is long: tries to reclaim. Cold.
 void maybe_reclaim(thread_slot& slot) noexcept;
-inline constexpr std::size_t kReclaimBatch = 128;
 
 /// RAII scope. Nests; only the outermost publishes. Cost outside of migration: a store, two loads
 /// and a compare. Not to be kept across blocking calls: it delays the collector and reclamation,
@@ -57,11 +56,7 @@ class scope {
     if (slot_.tracking) [[unlikely]] leave_tracking(slot_);
     // Release: all that this scope read and wrote happens before whoever finds the slot empty.
     slot_.entered.store_release(0);
-    maybe_reclaim_if_due();
-  }
-
-  void maybe_reclaim_if_due() noexcept {
-    if (slot_.retired_count.load_relaxed() >= kReclaimBatch) [[unlikely]] maybe_reclaim(slot_);
+    if (slot_.retired_count.load_relaxed() >= slot_.reclaim_due) [[unlikely]] maybe_reclaim(slot_);
   }
 
   thread_slot& slot_;

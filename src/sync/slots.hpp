@@ -46,20 +46,23 @@ class counted_set {
  public:
   /// True when `slot` was not yet in the set.
   bool insert(void* slot);
+  /// Forgets `slot`, whose guide is destroyed inside the scope that counted it (pitfall 4).
+  void erase(void* slot) noexcept;
   /// Calls `release` for each member and empties the set.
   void drain(count_release release) noexcept;
-  bool empty() const noexcept { return size_ == 0; }
 
  private:
   void grow();
   std::vector<void*> table_;
-  std::size_t size_ = 0;
+  std::size_t used_ = 0;  // members and tombstones
 };
+
+inline constexpr std::size_t kReclaimBatch = 128;
 
 /// What a thread publishes (first line) and what only it touches (the rest).
 struct alignas(base::kNoSharingBytes) thread_slot {
-  /// Global word seen at entry | 1-biased so that 0 means "outside". Written by the owner, read by
-  /// the collector and by reclaimers.
+  /// slot_value() of the global word seen at entry, 0 outside. Written by the owner, read by the
+  /// collector and by reclaimers.
   base::atomic<std::uint64_t> entered{0};
   base::atomic<bool> claimed{false};
 
@@ -69,6 +72,7 @@ struct alignas(base::kNoSharingBytes) thread_slot {
   std::mutex retired_mutex;  // the owner pushes, any reclaimer may take
   std::vector<retired_block> retired;
   base::atomic<std::size_t> retired_count{0};  // == retired.size(), read without the mutex
+  std::size_t reclaim_due = kReclaimBatch;     // retired_count at which leaving tries to reclaim
 };
 
 inline constexpr std::size_t kMaxThreads = 1024;
@@ -83,10 +87,13 @@ extern constinit thread_local thread_slot* this_thread_slot
 /// Gives this thread a slot (released at thread exit). Aborts beyond kMaxThreads live threads.
 thread_slot& claim_slot();
 
+/// Calls `visit` for every slot that was ever claimed.
+void for_each_slot(void (*visit)(thread_slot&, void*), void* context);
+
 /// Slot values: 0 outside, else epoch + 1.
 constexpr std::uint64_t slot_value(std::uint64_t global) noexcept { return epoch_of(global) + 1; }
 
-/// Oldest epoch that an open scope entered in, or `otherwise` when no scope is open. The caller has issued a
+/// Oldest epoch that an open scope entered in, at most `otherwise`. The caller has issued a
 /// membarrier after the change that it asks about.
 std::uint64_t oldest_open_epoch(std::uint64_t otherwise) noexcept;
 

@@ -1,0 +1,77 @@
+#include "sync/epoch.hpp"
+
+#include <sched.h>
+
+#include "base/check.hpp"
+#include "os/clock.hpp"
+#include "os/membarrier.hpp"
+#include "sync/retire.hpp"
+#include "sync/scope.hpp"
+
+namespace isotherm::sync {
+
+namespace {
+
+base::atomic<count_release> release_count{nullptr};
+
+/// Sets the state bits and adds `epochs` to the epoch; returns the new word. Reclaimers may advance
+/// the epoch at the same time, hence the loop.
+std::uint64_t change_state(migration_state state, std::uint64_t epochs) noexcept {
+  std::uint64_t seen = global_word.load_acquire();
+  for (;;) {
+    const std::uint64_t next =
+        ((epoch_of(seen) + epochs) << kStateBits) | static_cast<std::uint64_t>(state);
+    if (global_word.compare_exchange_seq_cst(seen, next)) return next;
+  }
+}
+
+/// Waits until every open scope carries `epoch` or a later one.
+bool wait_until_all_carry(std::uint64_t epoch, std::uint64_t timeout_us) noexcept {
+  ISO_ASSERT(!scope::is_open(), "waiting for scopes from inside a scope would wait for itself");
+  const std::uint64_t deadline = os::monotonic_ns() + timeout_us * 1000;
+  for (unsigned round = 0; oldest_open_epoch(epoch) < epoch; ++round) {
+    if (round < 64) {
+      base::spin_pause();
+      continue;
+    }
+    if (os::monotonic_ns() > deadline) return false;
+    sched_yield();  // the scope's thread may need this processor
+  }
+  return true;
+}
+
+}  // namespace
+
+std::uint64_t advance_epoch() noexcept {
+  const std::uint64_t before = global_word.fetch_add_seq_cst(kEpochStep);
+  os::membarrier();
+  return epoch_of(before) + 1;
+}
+
+bool begin_migration_epoch(std::uint64_t timeout_us) noexcept {
+  const std::uint64_t word = change_state(migration_state::prepare, 1);
+  os::membarrier();
+  if (!wait_until_all_carry(epoch_of(word), timeout_us)) {
+    change_state(migration_state::inactive, 0);
+    return false;
+  }
+  change_state(migration_state::active, 0);
+  return true;
+}
+
+void end_migration_epoch() noexcept { change_state(migration_state::inactive, 0); }
+
+migration_state current_state() noexcept { return state_of(global_word.load_acquire()); }
+
+bool wait_for_open_scopes(std::uint64_t timeout_us) noexcept {
+  return wait_until_all_carry(advance_epoch(), timeout_us);
+}
+
+void set_count_release(count_release release) noexcept { release_count.store_release(release); }
+
+void leave_tracking(thread_slot& slot) noexcept {
+  slot.tracking = false;
+  if (const count_release release = release_count.load_acquire()) slot.counted.drain(release);
+}
+
+}  // namespace isotherm::sync
