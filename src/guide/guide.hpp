@@ -16,8 +16,9 @@ using sync::scope;
 
 namespace guides {
 
-/// Slow path of a dereference: one read-modify-write marks, vetoes a copy in flight and, when the scope is
-/// tracking, counts. The word returned is what that very operation left (pitfall 1).
+/// Slow path of a dereference: one read-modify-write marks, vetoes a copy in flight and, when the
+/// scope is tracking, counts. The word returned holds the address that this very operation found and
+/// kept (pitfall 1); null when the guide holds nothing.
 [[gnu::noinline]] word mark(base::atomic<word>& slot, const scope& inside) noexcept;
 
 /// Replaces what `slot` holds, keeping its counts. Returns the old word.
@@ -31,8 +32,9 @@ bool compare_exchange(base::atomic<word>& slot, const void* expected, word fresh
 /// Owning pointer to a movable object. One word. Movable, not copyable.
 ///
 /// Thread-safety: get(), replace(), compare_replace(), is_null() and holds() may run concurrently,
-/// each inside a scope. Construction, moving, destruction and assignment are for one thread that has the guide to itself
-/// (a node being built, or a node that retire() gives back); beside the collector they are always safe.
+/// each inside a scope. Construction, moving, destruction and assignment are for one thread that has
+/// the guide to itself (a node being built, or a node that retire() gives back); beside the collector
+/// they are always safe.
 template <class T>
 class guide {
  public:
@@ -54,9 +56,9 @@ class guide {
   guide& operator=(const guide&) = delete;
   ~guide() { reset(); }
 
-  /// Address of the object, valid until the outermost open scope of this thread closes; null when the guide holds
-  /// nothing. Marks the object as accessed. Fast path (accessed already, no copy in flight, no migration epoch): a
-  /// load, two tests and a mask; nothing is written.
+  /// Address of the object, valid until the outermost open scope of this thread closes; null when
+  /// the guide holds nothing. Marks the object as accessed. Fast path (accessed already, no copy in
+  /// flight, no migration epoch): a load, two tests and a mask; nothing is written.
   T* get(const scope& inside) const noexcept {
     ISO_ASSERT(scope::is_open(), "a guide is dereferenced outside of every scope");
     // Acquire: pairs with the release of exchange() and of the collector's commit; the object's bytes are seen.
@@ -78,38 +80,34 @@ class guide {
   /// True when the guide holds nothing. Not an access.
   bool is_null() const noexcept { return guides::is_null(slot_.load_acquire()); }
   explicit operator bool() const noexcept { return !is_null(); }
-  /// True when the guide holds the object at `address`. Not an access; the answer may be stale at once.
+  /// True when the guide holds the object at `address`. Not an access; may be stale at once.
   bool holds(const T* address) const noexcept {
     return guides::pointer_of(slot_.load_acquire()) == address;
   }
 
   /// Heap in which a successor of this guide's object should be born: HOT when the object is hot
-  /// (inherited temperature), else NEW. Not an access.
+  /// (inherited temperature, DESIGN.md 3.7), else NEW. Not an access.
   heap::kind birth_heap() const noexcept {
     const guides::word w = slot_.load_acquire();
     return !guides::is_null(w) && guides::heap_of(w) == heap::kind::hot ? heap::kind::hot
                                                                         : heap::kind::fresh;
   }
 
-  /// Puts `fresh` (may be empty) in the place of the object, which is retired. Counts as an access. Lock-free.
+  /// Puts `fresh` (may be empty) in the place of the object, which is retired. Counts as an access.
+  /// Lock-free.
   void replace(const scope&, owned<T>&& fresh) {
-    const guides::word next = guides_word(fresh);
-    const bool registers = fresh.release() != nullptr;
+    const guides::word next = word_of(fresh);
+    const bool holds_one = fresh.release() != nullptr;
     retire_object(guides::exchange(slot_, next));
-    if (registers) guides::register_slot(&slot_);
+    if (holds_one) guides::register_slot(&slot_);
   }
 
   /// As replace(), when the guide still holds the object at `expected` (obtained in this scope);
   /// otherwise false, and `fresh` keeps its object.
   bool compare_replace(const scope&, const T* expected, owned<T>& fresh) {
-    const guides::word next = guides_word(fresh);
-    const heap::kind where = fresh.where();
-    const void* target = expected;
-    static_cast<void>(where);
-    if (!guides::compare_exchange(slot_, target, next)) return false;
-    fresh.release();
+    if (!guides::compare_exchange(slot_, expected, word_of(fresh))) return false;
     retire_object(guides::make_word(expected, heap::kind::fresh));
-    guides::register_slot(&slot_);
+    if (fresh.release()) guides::register_slot(&slot_);
     return true;
   }
 
@@ -125,8 +123,9 @@ class guide {
   base::atomic<guides::word>& slot() const noexcept { return slot_; }
 
  private:
-  static guides::word guides_word(const owned<T>& object) noexcept {
-    return object ? guides::make_word(object.get(), object.where()) | guides::kAccessed : 0;
+  static guides::word word_of(const owned<T>& object) noexcept {
+    return object ? guides::make_word(object.get(), object.where()) | guides::kAccessed
+                  : guides::kVacant;
   }
   static void destroy(void* object) noexcept {
     std::destroy_at(static_cast<T*>(object));

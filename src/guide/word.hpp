@@ -28,6 +28,10 @@ inline constexpr word kHeapMask = ((word{1} << kHeapBits) - 1) << kHeapShift;
 inline constexpr word kAccessed = word{1} << 62;
 inline constexpr word kLocked = word{1} << 63;
 
+/// A slot that held an object, holds none, and is still registered: null, yet not zero. (The heap
+/// field's fourth value is used for nothing else.)
+inline constexpr word kVacant = kHeapMask;
+
 inline constexpr unsigned kCountCeiling = (1u << kCountBits) - 1;
 inline constexpr unsigned kInactiveCeiling = (1u << kInactiveBits) - 1;
 
@@ -66,13 +70,13 @@ constexpr bool needs_no_mark(word w) noexcept { return (w & (kAccessed | kLocked
 /// Marked by a dereference: accessed, and any copy in flight vetoed.
 constexpr word marked(word w) noexcept { return (w | kAccessed) & ~kLocked; }
 
-/// Marked and counted. The count saturates and then stays (pins) for the epoch (pitfall 3); the lock is
-/// cleared (pitfall 2).
+/// Marked and counted. The count saturates and then stays (pins) for the epoch (pitfall 3); the lock
+/// is cleared (pitfall 2).
 constexpr word counted(word w) noexcept {
   const word m = marked(w);
   return count_of(m) == kCountCeiling ? m : m + kCountOne;
 }
-/// One count less; a saturated count is sticky and an absent one stays absent. The lock is left alone.
+/// One count less; a saturated count is sticky, an absent one stays absent. The lock is left alone.
 constexpr word uncounted(word w) noexcept {
   const unsigned n = count_of(w);
   return n == 0 || n == kCountCeiling ? w : w - kCountOne;

@@ -1,0 +1,74 @@
+#include "guide/guide.hpp"
+
+#include "sync/epoch.hpp"
+
+namespace isotherm::guides {
+
+namespace {
+
+/// Takes back one count when the scope that took it closes.
+void uncount(void* slot_address) noexcept {
+  auto& slot = *static_cast<base::atomic<word>*>(slot_address);
+  word seen = slot.load_relaxed();
+  for (;;) {
+    const word next = uncounted(seen);
+    if (next == seen) return;
+    // Release: what the scope read of the object happens before the collector that finds no count.
+    if (slot.compare_exchange_weak_acq_rel(seen, next)) return;
+  }
+}
+
+[[maybe_unused]] const bool uncount_is_set = [] {
+  sync::set_count_release(&uncount);
+  return true;
+}();
+
+/// `change(word)` applied by one read-modify-write, unless the guide is null. Returns the word found.
+template <class Change>
+word transform(base::atomic<word>& slot, Change change) noexcept {
+  word seen = slot.load_acquire();
+  while (!is_null(seen)) {
+    // Seq_cst: the caller looks at the due bit afterwards (drop_due() in soda.cpp).
+    if (slot.compare_exchange_seq_cst(seen, change(seen))) break;
+  }
+  return seen;
+}
+
+}  // namespace
+
+word mark(base::atomic<word>& slot, const sync::scope& inside) noexcept {
+  word found;
+  if (inside.is_tracking()) {
+    if (!inside.slot().counted.insert(&slot)) {
+      // Counted before by this scope: the object can't move, but it can have been replaced.
+      found = transform(slot, marked);
+    } else {
+      found = transform(slot, counted);
+      if (is_null(found)) inside.slot().counted.erase(&slot);
+    }
+  } else {
+    found = transform(slot, marked);
+  }
+  if (!is_null(found) && !is_accessed(found) && heap_of(found) == heap::kind::cold) {
+    report_cold_access(&slot);
+  }
+  return found;
+}
+
+word exchange(base::atomic<word>& slot, word fresh) noexcept {
+  word seen = slot.load_acquire();
+  // Counts belong to scopes that will uncount this slot, whatever it holds then.
+  while (!slot.compare_exchange_seq_cst(seen, succeeded_by(seen, fresh))) {
+  }
+  return seen;
+}
+
+bool compare_exchange(base::atomic<word>& slot, const void* expected, word fresh) noexcept {
+  word seen = slot.load_acquire();
+  while (pointer_of(seen) == expected) {
+    if (slot.compare_exchange_seq_cst(seen, succeeded_by(seen, fresh))) return true;
+  }
+  return false;
+}
+
+}  // namespace isotherm::guides

@@ -1,0 +1,248 @@
+#include "guide/soda.hpp"
+
+#include <sched.h>
+
+#include <array>
+#include <bit>
+#include <memory>
+
+#include "base/check.hpp"
+#include "guide/registry.hpp"
+#include "sync/retire.hpp"
+#include "sync/scope.hpp"
+
+namespace isotherm::guides {
+
+namespace {
+
+constexpr unsigned kSlotShift = 3;          // a slot is 8 bytes
+constexpr unsigned kGranuleShift = 9;       // 64 slots, one bitmap word
+constexpr unsigned kBlockShift = 21;        // 2 MiB of addresses
+constexpr unsigned kLeafBits = 13;
+constexpr unsigned kRootBits = kAddressBits - kBlockShift - kLeafBits;
+constexpr std::size_t kGranules = std::size_t{1} << (kBlockShift - kGranuleShift);
+constexpr std::int64_t kDead = std::int64_t{-1} << 40;
+
+/// Bits of 2 MiB of addresses.
+/// population = registered bits + registrations in flight; kDead (and a little above) once given
+/// back, which no registration survives.
+struct block {
+  explicit block(std::uintptr_t first) noexcept : base(first) {}
+  const std::uintptr_t base;
+  base::atomic<std::int64_t> population{0};
+  std::array<base::atomic<std::uint64_t>, kGranules> registered{};
+  std::array<base::atomic<std::uint64_t>, kGranules> due{};
+};
+
+/// Directory: root -> leaf -> block. Leaves cover 16 GiB each and stay.
+using leaf = std::array<base::atomic<block*>, std::size_t{1} << kLeafBits>;
+std::array<base::atomic<leaf*>, std::size_t{1} << kRootBits> root{};
+base::atomic<std::size_t> directory_bytes{0};
+
+base::atomic<std::uintptr_t> hazard{0};  // granule number in the collector's hands, 0 for none
+
+struct place {
+  explicit place(const void* slot) noexcept : address(reinterpret_cast<std::uintptr_t>(slot)) {
+    ISO_ASSERT(address % 8 == 0 && address >> kAddressBits == 0, "not the address of a guide");
+  }
+  std::size_t granule() const noexcept { return (address >> kGranuleShift) & (kGranules - 1); }
+  std::uintptr_t granule_number() const noexcept { return address >> kGranuleShift; }
+  std::uint64_t bit() const noexcept { return std::uint64_t{1} << ((address >> kSlotShift) & 63); }
+  std::uintptr_t address;
+};
+
+/// The directory's entry for an address; makes the leaf on demand.
+base::atomic<block*>& entry_of(std::uintptr_t address) {
+  auto& top = root[address >> (kBlockShift + kLeafBits)];
+  leaf* below = top.load_acquire();
+  if (!below) {
+    auto fresh = std::make_unique<leaf>();
+    // Release publishes the zeroed leaf; a loser of the race takes the winner's.
+    if (top.compare_exchange_acq_rel(below, fresh.get())) {
+      below = fresh.release();
+      directory_bytes.fetch_add_relaxed(sizeof(leaf));
+    }
+  }
+  return (*below)[(address >> kBlockShift) & ((std::size_t{1} << kLeafBits) - 1)];
+}
+
+block* find_block(std::uintptr_t address) noexcept {
+  leaf* below = root[address >> (kBlockShift + kLeafBits)].load_acquire();
+  if (!below) return nullptr;
+  return (*below)[(address >> kBlockShift) & ((std::size_t{1} << kLeafBits) - 1)].load_acquire();
+}
+
+/// A block with one registration in flight (population raised), made on demand. Inside a scope.
+block& enter_block(std::uintptr_t address) {
+  auto& entry = entry_of(address);
+  for (;;) {
+    block* found = entry.load_acquire();
+    if (!found) {
+      auto fresh = std::make_unique<block>(address >> kBlockShift << kBlockShift);
+      if (entry.compare_exchange_acq_rel(found, fresh.get())) {
+        directory_bytes.fetch_add_relaxed(sizeof(block));
+        found = fresh.release();
+      }
+    }
+    if (found->population.fetch_add_acq_rel(1) >= 0) return *found;
+    base::spin_pause();  // given back at this moment: the collector is about to empty the entry
+  }
+}
+
+void wait_while_hazard(std::uintptr_t granule_number) noexcept {
+  for (unsigned round = 0; hazard.load_seq_cst() == granule_number; ++round) {
+    if (round < 1024) {
+      base::spin_pause();
+    } else {
+      sched_yield();
+    }
+  }
+}
+
+/// Publishes a granule for the time of its life; inside a scope, so that blocks and objects stay.
+class hazard_guard {
+ public:
+  explicit hazard_guard(std::uintptr_t granule_number) noexcept {
+    hazard.exchange_seq_cst(granule_number);
+  }
+  ~hazard_guard() { hazard.store_release(0); }
+  hazard_guard(const hazard_guard&) = delete;
+  hazard_guard& operator=(const hazard_guard&) = delete;
+};
+
+/// Clears the due bit, unless the object was used, or replaced by a warm one, since the verdict. The order (clear, then
+/// look) meets mark() and exchange() in guide.cpp (change the word, then look at the bit): one sees the other.
+void drop_due(block& in, std::size_t granule, std::uint64_t bit, slot_word& slot) noexcept {
+  in.due[granule].fetch_and_seq_cst(~bit);
+  const word now = slot.load_seq_cst();
+  if (is_null(now)) return;
+  if (is_accessed(now) || heap_of(now) != heap::kind::cold) in.due[granule].fetch_or_seq_cst(bit);
+}
+
+slot_word& slot_at(const block& in, std::size_t granule, unsigned index) noexcept {
+  const std::uintptr_t address =
+      in.base + (granule << kGranuleShift) + (std::uintptr_t{index} << kSlotShift);
+  return *reinterpret_cast<slot_word*>(address);
+}
+
+using bitmap = std::array<base::atomic<std::uint64_t>, kGranules>;
+
+std::size_t visit_granule(block& in, std::size_t granule, bitmap& which, slot_visitor& visitor) {
+  const sync::scope inside;
+  const hazard_guard guard((in.base >> kGranuleShift) + granule);
+  std::uint64_t bits = which[granule].load_seq_cst() & in.registered[granule].load_seq_cst();
+  const auto visited = static_cast<std::size_t>(std::popcount(bits));
+  for (; bits; bits &= bits - 1) {
+    slot_word& slot = slot_at(in, granule, static_cast<unsigned>(std::countr_zero(bits)));
+    if (visitor.visit(slot) == verdict::drop_due) drop_due(in, granule, bits & -bits, slot);
+  }
+  return visited;
+}
+
+template <class Visit>
+void for_each_block(Visit&& visit) {
+  for (auto& top : root) {
+    leaf* below = top.load_acquire();
+    if (!below) continue;
+    for (auto& entry : *below) {
+      if (block* found = entry.load_acquire()) visit(entry, *found);
+    }
+  }
+}
+
+std::size_t visit_all(bitmap block::* which, slot_visitor& visitor) {
+  std::size_t visited = 0;
+  // Only the collector gives blocks back, so those found here stay.
+  for_each_block([&](auto&, block& in) {
+    for (std::size_t granule = 0; granule < kGranules; ++granule) {
+      if ((in.*which)[granule].load_relaxed() == 0) continue;
+      visited += visit_granule(in, granule, in.*which, visitor);
+    }
+  });
+  return visited;
+}
+
+}  // namespace
+
+void register_slot(const slot_word* slot) {
+  const place at(slot);
+  const sync::scope inside;  // keeps the block that is found
+  if (block* known = find_block(at.address)) {
+    // Seq_cst: after the change of the slot's word, see drop_due().
+    if (known->registered[at.granule()].load_seq_cst() & at.bit()) {
+      if (!(known->due[at.granule()].load_seq_cst() & at.bit())) {
+        known->due[at.granule()].fetch_or_seq_cst(at.bit());
+      }
+      return;
+    }
+  }
+  block& in = enter_block(at.address);
+  const std::uint64_t before = in.registered[at.granule()].fetch_or_seq_cst(at.bit());
+  if (before & at.bit()) in.population.fetch_sub_acq_rel(1);
+  in.due[at.granule()].fetch_or_seq_cst(at.bit());
+}
+
+void unregister_slot(const slot_word* slot) noexcept {
+  const place at(slot);
+  block* in = find_block(at.address);
+  if (!in) return;
+  in->due[at.granule()].fetch_and_seq_cst(~at.bit());
+  const std::uint64_t before = in->registered[at.granule()].fetch_and_seq_cst(~at.bit());
+  wait_while_hazard(at.granule_number());
+  // The collector may have put the due bit back before it was seen leaving.
+  in->due[at.granule()].fetch_and_seq_cst(~at.bit());
+  if (sync::this_thread_slot) {
+    sync::this_thread_slot->counted.erase(const_cast<slot_word*>(slot));
+  }
+  if (before & at.bit()) in->population.fetch_sub_acq_rel(1);  // last: the block may go now
+}
+
+void report_cold_access(const slot_word* slot) noexcept {
+  const place at(slot);
+  block* in = find_block(at.address);
+  if (!in) return;
+  if (!(in->due[at.granule()].load_seq_cst() & at.bit())) {
+    in->due[at.granule()].fetch_or_seq_cst(at.bit());
+  }
+}
+
+std::size_t visit_due(slot_visitor& visitor) { return visit_all(&block::due, visitor); }
+
+std::size_t visit_registered(slot_visitor& visitor) {
+  return visit_all(&block::registered, visitor);
+}
+
+bool visit_one(slot_word* slot, slot_visitor& visitor) {
+  const place at(slot);
+  const sync::scope inside;
+  const hazard_guard guard(at.granule_number());
+  block* in = find_block(at.address);
+  if (!in || !(in->registered[at.granule()].load_seq_cst() & at.bit())) return false;
+  if (visitor.visit(*slot) == verdict::drop_due) drop_due(*in, at.granule(), at.bit(), *slot);
+  return true;
+}
+
+std::size_t reclaim_empty_blocks() {
+  std::size_t freed = 0;
+  for_each_block([&freed](base::atomic<block*>& entry, block& in) {
+    std::int64_t nobody = 0;
+    if (!in.population.compare_exchange_acq_rel(nobody, kDead)) return;
+    entry.store_release(nullptr);
+    directory_bytes.fetch_sub_relaxed(sizeof(block));
+    sync::retire(&in, [](void* empty) noexcept { delete static_cast<block*>(empty); });
+    ++freed;
+  });
+  return freed;
+}
+
+std::size_t soda_bytes() noexcept { return sizeof(root) + directory_bytes.load_relaxed(); }
+
+std::size_t registered_slots() noexcept {
+  std::size_t slots = 0;
+  for_each_block([&slots](auto&, block& in) {
+    slots += static_cast<std::size_t>(in.population.load_relaxed());
+  });
+  return slots;
+}
+
+}  // namespace isotherm::guides

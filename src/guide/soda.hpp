@@ -1,0 +1,66 @@
+// SODA, the sparse object data activity bitmap (obase.txt 4.3): which addresses hold guide slots.
+//
+// Two bits a slot:
+//   registered   a live guide is there                       set and cleared by the application
+//   due          the collector's next scan must look at it   cleared when its object goes to COLD
+//   due => registered
+// so that the cost of a window follows the warm set: a COLD object is not scanned until a
+// dereference reports it (report_cold_access in registry.hpp).
+//
+// Two levels: a directory over the address space, and blocks of 2 MiB of addresses, made when a
+// guide first appears in them and given back when none is left. SODA knows slots, never objects, so
+// it stays valid when objects move.
+//
+// Collector and destruction of guides (DESIGN.md 3.4, pitfall 5). The collector works granule by
+// granule (one bitmap word, 64 slots); before it looks at a granule it publishes it as its hazard,
+// and only then reads the bits. Whoever destroys a guide clears the bits and then waits while the
+// hazard names the slot's granule. Both sides are sequentially consistent (store hazard, load bits;
+// clear bits, load hazard), so one of them sees the other: either the collector finds the bit clear
+// and leaves the slot alone, or the destroyer waits. The collector never blocks under a hazard, and copies at most one
+// object under it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/atomic.hpp"
+#include "guide/word.hpp"
+
+namespace isotherm::guides {
+
+using slot_word = base::atomic<word>;
+
+/// What the scan does with a slot that it has visited.
+enum class verdict : std::uint8_t {
+  keep_due,  ///< look again in the next window
+  drop_due   ///< the object is COLD and at rest
+};
+
+/// Sees slots one by one. Called under the hazard, inside a scope: must not wait, and must not open migration epochs.
+class slot_visitor {
+ public:
+  virtual ~slot_visitor() = default;
+  virtual verdict visit(slot_word& slot) = 0;
+};
+
+/// One collector at a time may call the functions below.
+
+/// Visits every due slot; returns how many. Slots that are registered meanwhile may be missed.
+std::size_t visit_due(slot_visitor& visitor);
+
+/// Visits every registered slot, due or not; verdicts are ignored.
+std::size_t visit_registered(slot_visitor& visitor);
+
+/// Visits `slot` if a guide is still there; false when it is gone. After `drop_due` a dereference that came in
+/// between puts the slot back.
+bool visit_one(slot_word* slot, slot_visitor& visitor);
+
+/// Gives back blocks without guides; returns how many.
+std::size_t reclaim_empty_blocks();
+
+/// Memory of the bitmap, in bytes.
+std::size_t soda_bytes() noexcept;
+/// Registered slots; approximate while guides come and go.
+std::size_t registered_slots() noexcept;
+
+}  // namespace isotherm::guides
