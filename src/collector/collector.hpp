@@ -41,8 +41,8 @@ class object_collector {
   object_collector(const object_collector&) = delete;
   object_collector& operator=(const object_collector&) = delete;
 
-  /// Starts the background thread. Fails when another collector runs in this process, or in a fork child before
-  /// restart, or when an option is out of range.
+  /// Starts the background thread. Fails when another collector runs in this process, in the fork
+  /// child of a process whose collector ran, and when an option is out of range.
   base::result<void> start();
   /// Ends after the batch in flight. Idempotent.
   void stop() noexcept;
@@ -56,9 +56,9 @@ class object_collector {
   /// `callback` runs in the collecting thread at the end of every window. Set before start().
   void on_window(std::function<void(const window_statistics&)> callback);
 
-  const options& configuration() const noexcept;
-  /// Takes effect with the next window.
-  void reconfigure(const options& chosen);
+  options configuration() const;
+  /// Takes effect with the next window. Fails, and changes nothing, when an option is out of range.
+  base::result<void> reconfigure(const options& chosen);
 
  private:
   struct state;

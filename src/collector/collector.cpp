@@ -1,0 +1,249 @@
+#include "collector/collector.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "base/atomic.hpp"
+#include "collector/migration.hpp"
+#include "collector/reclaim.hpp"
+#include "collector/scan.hpp"
+#include "collector/threshold.hpp"
+#include "os/clock.hpp"
+#include "sync/retire.hpp"
+
+namespace isotherm::collector {
+
+namespace {
+
+constexpr double kSecond = 1e9;
+/// COLD is compacted when more than this share of it is dead, and it is worth the visit.
+constexpr double kDeadShare = 0.25;
+constexpr std::uint64_t kWorthCompacting = std::uint64_t{8} << 20;
+
+base::result<void> check(const options& chosen) {
+  const auto refuse = [](const char* why) { return std::unexpected(base::error{why}); };
+  if (!(chosen.window_seconds > 0)) return refuse("the window must be longer than 0 seconds");
+  if (chosen.cold_threshold < kMinThreshold || chosen.cold_threshold > kMaxThreshold) {
+    return refuse("the cold threshold must be between 1 and 31 windows");
+  }
+  if (!(chosen.target_promotion_rate >= 0)) return refuse("the promotion rate can't be negative");
+  if (chosen.batch_objects == 0) return refuse("a batch must hold at least one object");
+  if (auto protocol = make_protocol(chosen.protocol); !protocol) {
+    return std::unexpected(protocol.error());
+  }
+  return {};
+}
+
+/// Collectors of this process that run windows: at most one (SODA's hazard is one word).
+std::mutex one_window_at_a_time;
+base::atomic<bool> a_thread_runs{false};
+base::atomic<bool> forked{false};
+
+void mark_forked() noexcept {
+  if (a_thread_runs.load_relaxed()) forked.store_relaxed(true);
+  a_thread_runs.store_relaxed(false);
+}
+
+}  // namespace
+
+struct object_collector::state {
+  explicit state(options o) : chosen(std::move(o)), threshold(chosen.cold_threshold) {}
+
+  options chosen;
+  unsigned threshold;
+  std::unique_ptr<migration_protocol> protocol;
+  scan_result found;
+  reclaim_policy reclaim;
+  std::uint64_t windows = 0;
+  std::uint64_t last_end_ns = os::monotonic_ns();
+  std::function<void(const window_statistics&)> callback;
+
+  mutable std::mutex mutex;  // guards what follows, `chosen` and `callback`
+  std::condition_variable wake;
+  window_statistics last;
+  base::atomic<bool> stopping{false};
+  std::unique_ptr<std::thread> worker;
+
+  void work();
+  window_statistics run_window();
+  void move_objects(const options& now, window_statistics& statistics);
+  void summarize(const options& now, window_statistics& statistics);
+};
+
+void object_collector::state::work() {
+  auto next = std::chrono::steady_clock::now();
+  std::unique_lock lock(mutex);
+  while (!stopping.load_acquire()) {
+    next = std::max(next, std::chrono::steady_clock::now()) +
+           std::chrono::nanoseconds(static_cast<std::int64_t>(chosen.window_seconds * kSecond));
+    wake.wait_until(lock, next, [this] { return stopping.load_acquire(); });
+    if (stopping.load_acquire()) return;
+    lock.unlock();
+    run_window();
+    lock.lock();
+  }
+}
+
+window_statistics object_collector::state::run_window() {
+  const std::lock_guard alone(one_window_at_a_time);
+  options now;
+  {
+    const std::lock_guard lock(mutex);
+    now = chosen;
+  }
+  window_statistics statistics;
+  const std::uint64_t start_ns = os::monotonic_ns();
+  const std::uint64_t start_cpu_ns = os::thread_cpu_ns();
+  statistics.window = ++windows;
+  statistics.window_seconds = static_cast<double>(start_ns - last_end_ns) / kSecond;
+  last_end_ns = start_ns;
+
+  found.clear();
+  // The last epoch's tracking scopes must be gone before counts that stayed behind are cleared.
+  const bool nobody_counts = sync::wait_for_open_scopes(now.epoch_timeout_us);
+  scan({threshold, now.what == mode::on, nobody_counts}, found, statistics);
+  const std::uint64_t scanned_ns = os::monotonic_ns();
+  statistics.scan_seconds = static_cast<double>(scanned_ns - start_ns) / kSecond;
+
+  if (now.what == mode::on) move_objects(now, statistics);
+  guides::reclaim_empty_blocks();
+  sync::reclaim_ready();
+  const std::uint64_t moved_ns = os::monotonic_ns();
+  statistics.move_seconds = static_cast<double>(moved_ns - scanned_ns) / kSecond;
+
+  summarize(now, statistics);
+  statistics.collector_cpu_seconds =
+      static_cast<double>(os::thread_cpu_ns() - start_cpu_ns) / kSecond;
+  std::function<void(const window_statistics&)> tell;
+  {
+    const std::lock_guard lock(mutex);
+    last = statistics;
+    tell = callback;
+  }
+  if (tell) tell(statistics);
+  return statistics;
+}
+
+void object_collector::state::move_objects(const options& now, window_statistics& statistics) {
+  if (!protocol || protocol->name() != now.protocol) protocol = *make_protocol(now.protocol);
+  const heap::packing cold = heap::packing_of(heap::kind::cold);
+  if (cold.used_bytes > kWorthCompacting &&
+      static_cast<double>(cold.used_bytes - cold.live_bytes) >
+          kDeadShare * static_cast<double>(cold.used_bytes)) {
+    find_cold_compactions(found);
+  }
+  const auto stop = [this] { return stopping.load_acquire(); };
+  const migration_limits limits{now.batch_objects, now.epoch_timeout_us};
+  for (const auto* candidates : {&found.promotions, &found.demotions, &found.compactions}) {
+    migrate(*candidates, *protocol, limits, stop, statistics);
+  }
+}
+
+/// Policy at the window's end: rate, threshold, hints; and the picture of the heaps.
+void object_collector::state::summarize(const options& now, window_statistics& statistics) {
+  statistics.accessed_pages = statistics.working_set_pages = found.pages.count();
+  statistics.accessed_cold_pages = found.pages.count(heap::kind::cold);
+  if (statistics.accessed_pages > 0) {
+    statistics.page_utilization = static_cast<double>(statistics.accessed_bytes) /
+                                  static_cast<double>(statistics.accessed_pages * kPageBytes);
+  }
+  statistics.promotion_rate =
+      promotion_rate(statistics.accessed_cold_pages, statistics.working_set_pages,
+                     statistics.window_seconds);
+  if (now.adaptive_threshold && statistics.working_set_pages > 0) {
+    threshold = next_threshold(threshold, statistics.promotion_rate, now.target_promotion_rate);
+  }
+  statistics.cold_threshold = threshold;
+
+  const std::uint64_t before_ns = os::monotonic_ns();
+  if (now.what == mode::on) {
+    statistics.hinted_bytes = reclaim.run(now.hint, now.reclaim_bytes_per_window,
+                                          statistics.promotion_rate <= now.target_promotion_rate);
+  }
+  statistics.reclaim_seconds = static_cast<double>(os::monotonic_ns() - before_ns) / kSecond;
+  for (std::size_t i = 0; i < heap::kKinds; ++i) {
+    statistics.heaps[i] = heap::usage_of(static_cast<heap::kind>(i));
+  }
+  statistics.nodes = heap::node_usage();
+}
+
+object_collector::object_collector(options chosen)
+    : state_(std::make_unique<state>(std::move(chosen))) {}
+
+object_collector::~object_collector() { stop(); }
+
+base::result<void> object_collector::start() {
+  if (auto valid = check(state_->chosen); !valid) return valid;
+  if (forked.load_relaxed()) {
+    return std::unexpected(
+        base::error{"this process was forked from one whose collector ran: its COLD pages are the "
+                    "parent's, so no collector can run here (exec a new program instead)"});
+  }
+  [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, &mark_forked);
+  bool running = false;
+  if (!a_thread_runs.compare_exchange_acq_rel(running, true)) {
+    return std::unexpected(base::error{"a collector already runs in this process: stop it first"});
+  }
+  state_->stopping.store_release(false);
+  state_->last_end_ns = os::monotonic_ns();
+  state_->worker = std::make_unique<std::thread>([this] { state_->work(); });
+  return {};
+}
+
+void object_collector::stop() noexcept {
+  if (!state_->worker) return;
+  if (forked.load_relaxed()) {  // the thread did not survive the fork: nothing to join
+    static_cast<void>(state_->worker.release());
+    return;
+  }
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->stopping.store_release(true);
+  }
+  state_->wake.notify_all();
+  state_->worker->join();
+  state_->worker.reset();
+  state_->stopping.store_release(false);
+  a_thread_runs.store_release(false);
+}
+
+bool object_collector::is_running() const noexcept {
+  return state_->worker != nullptr && !forked.load_relaxed();
+}
+
+window_statistics object_collector::run_window() { return state_->run_window(); }
+
+window_statistics object_collector::last_window() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->last;
+}
+
+void object_collector::on_window(std::function<void(const window_statistics&)> callback) {
+  const std::lock_guard lock(state_->mutex);
+  state_->callback = std::move(callback);
+}
+
+options object_collector::configuration() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->chosen;
+}
+
+base::result<void> object_collector::reconfigure(const options& chosen) {
+  if (auto valid = check(chosen); !valid) return valid;
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (chosen.cold_threshold != state_->chosen.cold_threshold) {
+      state_->threshold = chosen.cold_threshold;
+    }
+    state_->chosen = chosen;
+  }
+  state_->wake.notify_all();
+  return {};
+}
+
+}  // namespace isotherm::collector

@@ -1,0 +1,111 @@
+#include "collector/migration.hpp"
+
+#include <algorithm>
+
+#include "base/words.hpp"
+
+namespace isotherm::collector {
+
+move_result copy_and_commit(guides::slot_word& slot, guides::word expected, heap::kind target,
+                            std::size_t& bytes) {
+  void* const from = guides::pointer_of(expected);
+  bytes = heap::object_size(from);
+  void* const to = heap::allocate(target, bytes);
+  if (!to) return move_result::full;
+  base::copy_words_racy(to, from, bytes);
+  const auto next =
+      guides::moved_to(expected, reinterpret_cast<guides::word>(to), target);
+  // Release publishes the copy to whoever dereferences the new word.
+  if (!slot.compare_exchange_acq_rel(expected, next)) {
+    heap::deallocate(to);
+    return move_result::vetoed;
+  }
+  heap::deallocate(from);
+  return move_result::moved;
+}
+
+namespace {
+
+/// Decides, under the hazard, whether a candidate still wants to move, and moves it.
+class mover final : public guides::slot_visitor {
+ public:
+  mover(migration_protocol& protocol, window_statistics& statistics)
+      : protocol_(protocol), statistics_(statistics) {}
+
+  void aim(heap::kind target) noexcept { target_ = target; }
+
+  guides::verdict visit(guides::slot_word& slot) override {
+    const guides::word seen = slot.load_acquire();
+    if (guides::is_null(seen)) return guides::verdict::keep_due;
+    const heap::kind from = guides::heap_of(seen);
+    std::size_t bytes = 0;
+    count(from, attempt(slot, seen, from, bytes), bytes);
+    const guides::word now = slot.load_relaxed();
+    const bool rests = !guides::is_null(now) && guides::heap_of(now) == heap::kind::cold;
+    return rests ? guides::verdict::drop_due : guides::verdict::keep_due;
+  }
+
+ private:
+  move_result attempt(guides::slot_word& slot, guides::word seen, heap::kind from,
+                      std::size_t& bytes) {
+    if (from == target_ && !heap::is_sparse(guides::pointer_of(seen))) return move_result::moot;
+    // Used, or replaced, since the scan: cold no longer.
+    if (target_ == heap::kind::cold && guides::is_accessed(seen)) return move_result::vetoed;
+    return protocol_.move(slot, seen, target_, bytes);
+  }
+
+  void count(heap::kind from, move_result result, std::size_t bytes) noexcept {
+    switch (result) {
+      case move_result::moved: {
+        moves& kind = from == target_               ? statistics_.compacted
+                      : target_ == heap::kind::cold ? statistics_.demoted
+                                                    : statistics_.promoted;
+        ++kind.objects;
+        kind.bytes += bytes;
+        break;
+      }
+      case move_result::vetoed: ++statistics_.vetoed; break;
+      case move_result::full: ++statistics_.failed; break;
+      case move_result::moot: break;
+    }
+  }
+
+  migration_protocol& protocol_;
+  window_statistics& statistics_;
+  heap::kind target_ = heap::kind::hot;
+};
+
+}  // namespace
+
+void migrate(std::span<const candidate> candidates, migration_protocol& protocol,
+             const migration_limits& limits, const std::function<bool()>& stop,
+             window_statistics& statistics) {
+  mover mover(protocol, statistics);
+  while (!candidates.empty() && !stop()) {
+    const auto batch = candidates.first(std::min(limits.batch_objects, candidates.size()));
+    candidates = candidates.subspan(batch.size());
+    if (!protocol.begin(batch, limits.epoch_timeout_us)) {
+      ++statistics.abandoned_epochs;
+      return;
+    }
+    for (const auto& [slot, target] : batch) {
+      mover.aim(target);
+      guides::visit_one(slot, mover);
+    }
+    protocol.end();
+  }
+}
+
+const std::vector<std::string_view>& protocol_names() {
+  static const std::vector<std::string_view> names{"counts", "veto"};
+  return names;
+}
+
+base::result<std::unique_ptr<migration_protocol>> make_protocol(std::string_view name) {
+  if (name == "counts") return make_counts_protocol();
+  if (name == "veto") return make_veto_protocol();
+  return std::unexpected(base::error{"unknown migration protocol '" + std::string(name) +
+                                     "': choose counts or veto"});
+}
+
+}  // namespace isotherm::collector

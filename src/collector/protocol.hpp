@@ -1,0 +1,63 @@
+// The seam between what is moved and how a move is made safe.
+//
+//   counts   the papers' protocol (obase.txt 4.5): PREPARE/ACTIVE epochs, counts, migration lock
+//   veto     the accessed bit and a grace period (DESIGN.md 3.5): no counts, no lock
+//
+// Both share the shape of Algorithm 1 (dissertation.txt 5.2.5): copy, then commit by a compare-and-swap
+// on the exact word; any use of the object in between changes the word.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "guide/soda.hpp"
+
+namespace isotherm::collector {
+
+/// One intended move.
+struct candidate {
+  guides::slot_word* slot;
+  heap::kind target;
+};
+
+enum class move_result : std::uint8_t {
+  moved,
+  vetoed,  ///< a thread used the object; it stays where it is
+  full,    ///< no room in the target heap; it stays where it is
+  moot     ///< nothing to move any more: released, or already where it should be
+};
+
+/// How moves are made safe beside running application threads. Used by one collector thread.
+class migration_protocol {
+ public:
+  virtual ~migration_protocol() = default;
+  virtual std::string_view name() const noexcept = 0;
+
+  /// Prepares for moving `batch`. Called outside of every scope. False when open scopes outlasted `timeout_us`:
+  /// nothing may be moved, and end() must not be called.
+  virtual bool begin(std::span<const candidate> batch, std::uint64_t timeout_us) = 0;
+
+  /// Moves the object in `slot`, whose word is `seen`, to `target`; `bytes` gets its size if it moved. Called under the slot's
+  /// hazard, inside a scope.
+  virtual move_result move(guides::slot_word& slot, guides::word seen, heap::kind target,
+                           std::size_t& bytes) = 0;
+
+  virtual void end() = 0;
+};
+
+/// "counts", "veto".
+const std::vector<std::string_view>& protocol_names();
+base::result<std::unique_ptr<migration_protocol>> make_protocol(std::string_view name);
+
+std::unique_ptr<migration_protocol> make_counts_protocol();
+std::unique_ptr<migration_protocol> make_veto_protocol();
+
+/// Copies the object of `seen` to `target` and commits by changing `expected`, the word that the slot must still hold,
+/// to the moved one. The old memory is freed only after the commit, the new one if it fails (pitfall 8).
+move_result copy_and_commit(guides::slot_word& slot, guides::word expected, heap::kind target,
+                            std::size_t& bytes);
+
+}  // namespace isotherm::collector

@@ -1,0 +1,52 @@
+// The simpler protocol. The accessed bits of the batch are clear; then every scope that was open
+// closes. Whoever dereferenced before the clear has left; whoever dereferences after it sets the
+// bit by a read-modify-write, which changes the word and so vetoes the commit. Dereferences never
+// count and scopes keep no set.
+#include "collector/protocol.hpp"
+#include "sync/retire.hpp"
+
+namespace isotherm::collector {
+
+namespace {
+
+/// Clears the accessed bit of a promotion (a demotion's is clear already), so that the grace period
+/// that follows covers every use that the bit stood for.
+class clear_accessed final : public guides::slot_visitor {
+ public:
+  guides::verdict visit(guides::slot_word& slot) override {
+    guides::word seen = slot.load_acquire();
+    if (!guides::is_null(seen) && guides::is_accessed(seen)) {
+      slot.compare_exchange_acq_rel(seen, seen & ~guides::kAccessed);
+    }
+    return guides::verdict::keep_due;
+  }
+};
+
+class veto_protocol final : public migration_protocol {
+ public:
+  std::string_view name() const noexcept override { return "veto"; }
+
+  bool begin(std::span<const candidate> batch, std::uint64_t timeout_us) override {
+    clear_accessed clear;
+    for (const auto& [slot, target] : batch) {
+      if (target == heap::kind::hot) guides::visit_one(slot, clear);
+    }
+    return sync::wait_for_open_scopes(timeout_us);
+  }
+
+  move_result move(guides::slot_word& slot, guides::word seen, heap::kind target,
+                   std::size_t& bytes) override {
+    if (guides::is_accessed(seen)) return move_result::vetoed;
+    return copy_and_commit(slot, seen, target, bytes);
+  }
+
+  void end() override {}
+};
+
+}  // namespace
+
+std::unique_ptr<migration_protocol> make_veto_protocol() {
+  return std::make_unique<veto_protocol>();
+}
+
+}  // namespace isotherm::collector

@@ -1,0 +1,86 @@
+#include "collector/scan.hpp"
+
+#include "collector/classify.hpp"
+
+namespace isotherm::collector {
+
+void scan_result::clear() noexcept {
+  promotions.clear();
+  demotions.clear();
+  compactions.clear();
+  pages.clear();
+}
+
+namespace {
+
+class window_scan final : public guides::slot_visitor {
+ public:
+  window_scan(const scan_options& options, scan_result& result, window_statistics& statistics)
+      : options_(options), result_(result), statistics_(statistics) {}
+
+  guides::verdict visit(guides::slot_word& slot) override {
+    guides::word seen = slot.load_acquire();
+    if (guides::is_null(seen)) return guides::verdict::keep_due;
+    if (guides::is_accessed(seen)) record_access(seen);
+    const classification outcome = classify(seen, options_.cold_threshold);
+    const guides::word next =
+        options_.reset_counts ? guides::without_counts(outcome.next) : outcome.next;
+    // One attempt: a word that changes under us belongs to a warm object, and the next window sees it.
+    if (next != seen && !slot.compare_exchange_acq_rel(seen, next)) return guides::verdict::keep_due;
+    if (options_.collect_candidates) collect(slot, next, outcome);
+    return outcome.rests_in_cold ? guides::verdict::drop_due : guides::verdict::keep_due;
+  }
+
+ private:
+  void record_access(guides::word w) {
+    const void* object = guides::pointer_of(w);
+    const std::size_t bytes = heap::object_size(object);  // in the cache's reach: it was used
+    ++statistics_.accessed_objects;
+    statistics_.accessed_bytes += bytes;
+    result_.pages.add(guides::heap_of(w), object, bytes);
+  }
+
+  void collect(guides::slot_word& slot, guides::word w, const classification& outcome) {
+    if (outcome.target == heap::kind::hot) {
+      result_.promotions.push_back({&slot, heap::kind::hot});
+    } else if (outcome.target == heap::kind::cold) {
+      result_.demotions.push_back({&slot, heap::kind::cold});
+    } else if (guides::heap_of(w) == heap::kind::hot && heap::is_sparse(guides::pointer_of(w))) {
+      result_.compactions.push_back({&slot, heap::kind::hot});
+    }
+  }
+
+  const scan_options& options_;
+  scan_result& result_;
+  window_statistics& statistics_;
+};
+
+class cold_compaction_search final : public guides::slot_visitor {
+ public:
+  explicit cold_compaction_search(scan_result& result) : result_(result) {}
+  guides::verdict visit(guides::slot_word& slot) override {
+    const guides::word w = slot.load_acquire();
+    if (!guides::is_null(w) && guides::heap_of(w) == heap::kind::cold &&
+        heap::is_sparse(guides::pointer_of(w))) {
+      result_.compactions.push_back({&slot, heap::kind::cold});
+    }
+    return guides::verdict::keep_due;
+  }
+
+ private:
+  scan_result& result_;
+};
+
+}  // namespace
+
+void scan(const scan_options& options, scan_result& result, window_statistics& statistics) {
+  window_scan visitor(options, result, statistics);
+  statistics.scanned_guides = guides::visit_due(visitor);
+}
+
+void find_cold_compactions(scan_result& result) {
+  cold_compaction_search visitor(result);
+  guides::visit_registered(visitor);
+}
+
+}  // namespace isotherm::collector

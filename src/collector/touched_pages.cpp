@@ -1,0 +1,26 @@
+#include "collector/touched_pages.hpp"
+
+#include <algorithm>
+
+namespace isotherm::collector {
+
+void touched_pages::clear() noexcept {
+  for (auto& bits : bits_) std::ranges::fill(bits, 0);
+  counts_.fill(0);
+}
+
+void touched_pages::add(heap::kind where, const void* object, std::size_t bytes) {
+  const auto which = static_cast<std::size_t>(where);
+  const std::uintptr_t begin =
+      reinterpret_cast<std::uintptr_t>(object) - heap::range_of(where).begin;
+  const std::size_t last = (begin + std::max<std::size_t>(bytes, 1) - 1) / kPageBytes;
+  auto& bits = bits_[which];
+  if (last / 64 >= bits.size()) bits.resize(std::max(last / 64 + 1, 2 * bits.size()));
+  for (std::size_t page = begin / kPageBytes; page <= last; ++page) {
+    const std::uint64_t bit = std::uint64_t{1} << (page % 64);
+    counts_[which] += (bits[page / 64] & bit) == 0;
+    bits[page / 64] |= bit;
+  }
+}
+
+}  // namespace isotherm::collector
