@@ -1,0 +1,115 @@
+#include "sync/epoch.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <latch>
+#include <thread>
+#include <vector>
+
+#include "sync/retire.hpp"
+#include "sync/scope.hpp"
+
+namespace isotherm::sync {
+namespace {
+
+TEST(Epoch, StatesFollowThePaper) {
+  EXPECT_EQ(current_state(), migration_state::inactive);
+  ASSERT_TRUE(begin_migration_epoch(1'000'000));
+  EXPECT_EQ(current_state(), migration_state::active);
+  {
+    const scope inside;
+    EXPECT_TRUE(inside.is_tracking());
+  }
+  end_migration_epoch();
+  EXPECT_EQ(current_state(), migration_state::inactive);
+  const scope inside;
+  EXPECT_FALSE(inside.is_tracking());
+}
+
+TEST(Epoch, AThreadThatNeverLeavesDelaysOnlyTheCollector) {
+  std::latch entered(1), may_leave(1);
+  std::thread stuck([&] {
+    const scope inside;
+    entered.count_down();
+    may_leave.wait();
+  });
+  entered.wait();
+  EXPECT_FALSE(begin_migration_epoch(2'000));
+  EXPECT_EQ(current_state(), migration_state::inactive) << "an abandoned epoch leaves PREPARE on";
+  {
+    const scope inside;  // others go on, untracked
+    EXPECT_FALSE(inside.is_tracking());
+  }
+  may_leave.count_down();
+  stuck.join();
+  EXPECT_TRUE(begin_migration_epoch(1'000'000));
+  end_migration_epoch();
+}
+
+TEST(Epoch, AScopeOpenedBeforeIsNeverInsideAnActiveEpochUntracked) {
+  // Readers check, whenever the state is ACTIVE throughout their look, that they are tracking.
+  std::atomic<bool> done{false};
+  std::atomic<std::uint64_t> untracked{0};
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 3; ++i) {
+    readers.emplace_back([&] {
+      while (!done.load(std::memory_order_relaxed)) {
+        const scope inside;
+        const std::uint64_t first = global_word.load_seq_cst();
+        if (state_of(first) == migration_state::active && !inside.is_tracking() &&
+            global_word.load_seq_cst() == first) {
+          ++untracked;
+        }
+      }
+    });
+  }
+  for (int i = 0; i < 3000; ++i) {
+    if (begin_migration_epoch(1'000'000)) end_migration_epoch();
+  }
+  done = true;
+  for (auto& reader : readers) reader.join();
+  EXPECT_EQ(untracked, 0u);
+}
+
+TEST(Epoch, LeavingATrackingScopeReleasesItsCounts) {
+  static int released;
+  released = 0;
+  set_count_release([](void*) noexcept { ++released; });
+  ASSERT_TRUE(begin_migration_epoch(1'000'000));
+  int first = 0, second = 0;
+  {
+    const scope outer;
+    outer.slot().counted.insert(&first);
+    {
+      const scope inner;
+      inner.slot().counted.insert(&second);
+    }
+    EXPECT_EQ(released, 0) << "only the outermost scope takes its counts back";
+    end_migration_epoch();  // the scope keeps tracking until it closes
+    EXPECT_TRUE(outer.is_tracking());
+  }
+  EXPECT_EQ(released, 2);
+}
+
+TEST(Epoch, AForkChildForgetsTheOtherThreadsScopes) {
+  std::latch entered(1), may_leave(1);
+  std::thread stuck([&] {
+    const scope inside;
+    entered.count_down();
+    may_leave.wait();
+  });
+  entered.wait();
+  const pid_t child = fork();
+  if (child == 0) _exit(wait_for_open_scopes(1'000'000) ? 0 : 1);
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  may_leave.count_down();
+  stuck.join();
+}
+
+}  // namespace
+}  // namespace isotherm::sync

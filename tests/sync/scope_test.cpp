@@ -1,0 +1,68 @@
+#include "sync/scope.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "sync/epoch.hpp"
+
+namespace isotherm::sync {
+namespace {
+
+TEST(Scope, OnlyTheOutermostCounts) {
+  EXPECT_FALSE(scope::is_open());
+  {
+    const scope outer;
+    const std::uint64_t entered = outer.slot().entered.load_relaxed();
+    EXPECT_NE(entered, 0u);
+    {
+      const scope inner;
+      EXPECT_EQ(&inner.slot(), &outer.slot());
+    }
+    EXPECT_TRUE(scope::is_open());
+    EXPECT_EQ(outer.slot().entered.load_relaxed(), entered);
+  }
+  EXPECT_FALSE(scope::is_open());
+  EXPECT_EQ(this_thread_slot->entered.load_relaxed(), 0u);
+}
+
+TEST(Scope, PublishesTheEpochItEnteredIn) {
+  const std::uint64_t epoch = advance_epoch();
+  const scope inside;
+  EXPECT_EQ(inside.slot().entered.load_relaxed(), epoch + 1);
+  EXPECT_EQ(oldest_open_epoch(epoch + 10), epoch);
+}
+
+TEST(Scope, ThreadsGiveTheirSlotsBack) {
+  // More threads than slots, one after another: each must find the slot of its predecessor.
+  for (std::size_t i = 0; i < kMaxThreads + 10; ++i) {
+    std::thread([] { const scope inside; }).join();
+  }
+  EXPECT_FALSE(scope::is_open());
+}
+
+TEST(Scope, ThreadsHaveDifferentSlots) {
+  const scope mine;
+  std::thread([&mine] {
+    const scope other;
+    EXPECT_NE(&other.slot(), &mine.slot());
+  }).join();
+}
+
+TEST(CountedSet, DrainsEachMemberOnce) {
+  counted_set set;
+  std::vector<int> members(1000);
+  for (int& member : members) {
+    EXPECT_TRUE(set.insert(&member));
+    EXPECT_FALSE(set.insert(&member));
+  }
+  set.erase(&members[3]);
+  set.drain([](void* member) noexcept { ++*static_cast<int*>(member); });
+  for (std::size_t i = 0; i < members.size(); ++i) EXPECT_EQ(members[i], i == 3 ? 0 : 1);
+  set.drain([](void*) noexcept { FAIL() << "drained twice"; });
+  EXPECT_TRUE(set.insert(&members[0]));
+}
+
+}  // namespace
+}  // namespace isotherm::sync
