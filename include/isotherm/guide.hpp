@@ -2,7 +2,7 @@
 // that lets the collector move the object it owns (obase.txt 3.2).
 //
 //   isotherm::guide<record> g = isotherm::make_guide<record>(1, 2);
-//   { isotherm::scope inside; use(g.get(inside)); }          // address valid until the scope closes
+//   { isotherm::scope inside; use(g.get(inside)); }   // the address is good until here
 //   { isotherm::scope inside; g.replace(inside, isotherm::make_object<record>(g, 3, 4)); }
 #pragma once
 

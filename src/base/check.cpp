@@ -5,8 +5,7 @@
 
 namespace isotherm::base {
 
-void check_failed(const char* file, int line, const char* condition,
-                  const char* message) noexcept {
+void check_failed(const char* file, int line, const char* condition, const char* message) noexcept {
   std::fprintf(stderr, "isotherm: %s:%d: broken invariant (%s): %s\n", file, line, condition,
                message);
   std::abort();

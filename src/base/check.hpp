@@ -12,9 +12,9 @@ namespace isotherm::base {
 
 }  // namespace isotherm::base
 
-#define ISO_CHECK(condition, message)                                                   \
-  (__builtin_expect(static_cast<bool>(condition), 1)                                    \
-       ? static_cast<void>(0)                                                           \
+#define ISO_CHECK(condition, message)                \
+  (__builtin_expect(static_cast<bool>(condition), 1) \
+       ? static_cast<void>(0)                        \
        : ::isotherm::base::check_failed(__FILE__, __LINE__, #condition, message))
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -9,13 +9,13 @@ namespace isotherm::collector {
 
 /// Outcome for one guide word.
 struct classification {
-  guides::word next;                  ///< the word after the window, its object still in place
-  std::optional<heap::kind> target;   ///< heap that the object should move to, if it should
-  bool rests_in_cold = false;         ///< need not be scanned until it is dereferenced
+  guides::word next;                 ///< the word after the window, its object still in place
+  std::optional<heap::kind> target;  ///< heap that the object should move to, if it should
+  bool rests_in_cold = false;        ///< need not be scanned until it is dereferenced
 };
 
-/// Accessed: the bit is cleared, inactivity restarts, promote to HOT. Not accessed: one more inactive window; at
-/// or above `threshold`, demote to COLD.
+/// Accessed: the bit is cleared, inactivity restarts, promote to HOT. Not accessed: one more
+/// inactive window; at or above `threshold`, demote to COLD.
 constexpr classification classify(guides::word w, unsigned threshold) noexcept {
   using heap::kind;
   const kind where = guides::heap_of(w);

@@ -132,9 +132,8 @@ window_statistics object_collector::state::run_window() {
 void object_collector::state::move_objects(const options& now, window_statistics& statistics) {
   if (!protocol || protocol->name() != now.protocol) protocol = *make_protocol(now.protocol);
   const heap::packing cold = heap::packing_of(heap::kind::cold);
-  if (cold.used_bytes > kWorthCompacting &&
-      static_cast<double>(cold.used_bytes - cold.live_bytes) >
-          kDeadShare * static_cast<double>(cold.used_bytes)) {
+  if (cold.used_bytes > kWorthCompacting && static_cast<double>(cold.used_bytes - cold.live_bytes) >
+                                                kDeadShare * static_cast<double>(cold.used_bytes)) {
     find_cold_compactions(found);
   }
   const auto stop = [this] { return stopping.load_acquire(); };
@@ -152,9 +151,8 @@ void object_collector::state::summarize(const options& now, window_statistics& s
     statistics.page_utilization = static_cast<double>(statistics.accessed_bytes) /
                                   static_cast<double>(statistics.accessed_pages * kPageBytes);
   }
-  statistics.promotion_rate =
-      promotion_rate(statistics.accessed_cold_pages, statistics.working_set_pages,
-                     statistics.window_seconds);
+  statistics.promotion_rate = promotion_rate(
+      statistics.accessed_cold_pages, statistics.working_set_pages, statistics.window_seconds);
   if (now.adaptive_threshold && statistics.working_set_pages > 0) {
     threshold = next_threshold(threshold, statistics.promotion_rate, now.target_promotion_rate);
   }

@@ -20,16 +20,17 @@ enum class mode : std::uint8_t {
 };
 
 struct options {
-  double window_seconds = 120;         ///< any positive duration
+  double window_seconds = 120;  ///< any positive duration
   mode what = mode::on;
-  heap::hint hint = heap::hint::none;  ///< given for COLD once the promotion rate is at or below target
-  unsigned cold_threshold = 3;         ///< initial, 1..31 windows
-  double target_promotion_rate = 0.01; ///< a minute
-  bool adaptive_threshold = true;      ///< false: the threshold stays as given
+  heap::hint hint =
+      heap::hint::none;         ///< given for COLD once the promotion rate is at or below target
+  unsigned cold_threshold = 3;  ///< initial, 1..31 windows
+  double target_promotion_rate = 0.01;  ///< a minute
+  bool adaptive_threshold = true;       ///< false: the threshold stays as given
   std::uint64_t reclaim_bytes_per_window = std::uint64_t{4} << 30;
   std::uint64_t epoch_timeout_us = 100'000;  ///< wait for scopes before an epoch is abandoned
-  std::size_t batch_objects = 4096;    ///< objects moved in one epoch
-  std::string protocol = "counts";     ///< migration protocol, one of protocol_names()
+  std::size_t batch_objects = 4096;          ///< objects moved in one epoch
+  std::string protocol = "counts";           ///< migration protocol, one of protocol_names()
 };
 
 /// The process's collector. start() and stop() are for one controlling thread; run_window(),

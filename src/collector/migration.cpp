@@ -13,8 +13,7 @@ move_result copy_and_commit(guides::slot_word& slot, guides::word expected, heap
   void* const to = heap::allocate(target, bytes);
   if (!to) return move_result::full;
   base::copy_words_racy(to, from, bytes);
-  const auto next =
-      guides::moved_to(expected, reinterpret_cast<guides::word>(to), target);
+  const auto next = guides::moved_to(expected, reinterpret_cast<guides::word>(to), target);
   // Release publishes the copy to whoever dereferences the new word.
   if (!slot.compare_exchange_acq_rel(expected, next)) {
     heap::deallocate(to);
@@ -64,9 +63,14 @@ class mover final : public guides::slot_visitor {
         kind.bytes += bytes;
         break;
       }
-      case move_result::vetoed: ++statistics_.vetoed; break;
-      case move_result::full: ++statistics_.failed; break;
-      case move_result::moot: break;
+      case move_result::vetoed:
+        ++statistics_.vetoed;
+        break;
+      case move_result::full:
+        ++statistics_.failed;
+        break;
+      case move_result::moot:
+        break;
     }
   }
 
@@ -104,8 +108,8 @@ const std::vector<std::string_view>& protocol_names() {
 base::result<std::unique_ptr<migration_protocol>> make_protocol(std::string_view name) {
   if (name == "counts") return make_counts_protocol();
   if (name == "veto") return make_veto_protocol();
-  return std::unexpected(base::error{"unknown migration protocol '" + std::string(name) +
-                                     "': choose counts or veto"});
+  return std::unexpected(
+      base::error{"unknown migration protocol '" + std::string(name) + "': choose counts or veto"});
 }
 
 }  // namespace isotherm::collector

@@ -3,8 +3,8 @@
 //   counts   the papers' protocol (obase.txt 4.5): PREPARE/ACTIVE epochs, counts, migration lock
 //   veto     the accessed bit and a grace period (DESIGN.md 3.5): no counts, no lock
 //
-// Both share the shape of Algorithm 1 (dissertation.txt 5.2.5): copy, then commit by a compare-and-swap
-// on the exact word; any use of the object in between changes the word.
+// Both share the shape of Algorithm 1 (dissertation.txt 5.2.5): copy, then commit by a
+// compare-and-swap on the exact word; any use of the object in between changes the word.
 #pragma once
 
 #include <memory>
@@ -36,12 +36,12 @@ class migration_protocol {
   virtual ~migration_protocol() = default;
   virtual std::string_view name() const noexcept = 0;
 
-  /// Prepares for moving `batch`. Called outside of every scope. False when open scopes outlasted `timeout_us`:
-  /// nothing may be moved, and end() must not be called.
+  /// Prepares for moving `batch`. Called outside of every scope. False when open scopes outlasted
+  /// `timeout_us`: nothing may be moved, and end() must not be called.
   virtual bool begin(std::span<const candidate> batch, std::uint64_t timeout_us) = 0;
 
-  /// Moves the object in `slot`, whose word is `seen`, to `target`; `bytes` gets its size if it moved. Called under the slot's
-  /// hazard, inside a scope.
+  /// Moves the object in `slot`, whose word is `seen`, to `target`; `bytes` gets its size if it
+  /// moved. Called under the slot's hazard, inside a scope.
   virtual move_result move(guides::slot_word& slot, guides::word seen, heap::kind target,
                            std::size_t& bytes) = 0;
 
@@ -55,8 +55,9 @@ base::result<std::unique_ptr<migration_protocol>> make_protocol(std::string_view
 std::unique_ptr<migration_protocol> make_counts_protocol();
 std::unique_ptr<migration_protocol> make_veto_protocol();
 
-/// Copies the object of `seen` to `target` and commits by changing `expected`, the word that the slot must still hold,
-/// to the moved one. The old memory is freed only after the commit, the new one if it fails (pitfall 8).
+/// Copies the object of `seen` to `target` and commits by changing `expected`, the word that the
+/// slot must still hold, to the moved one. The old memory is freed only after the commit, the new
+/// one if it fails (pitfall 8).
 move_result copy_and_commit(guides::slot_word& slot, guides::word expected, heap::kind target,
                             std::size_t& bytes);
 

@@ -12,8 +12,8 @@ namespace isotherm::collector {
 /// no hint is given.
 inline constexpr double kPressureLimit = 10.0;
 
-/// Bytes that the next window may hint: halved when refaults exceed a quarter of what was hinted, doubled up to `limit`
-/// otherwise. Pure.
+/// Bytes that the next window may hint: halved when refaults exceed a quarter of what was hinted,
+/// doubled up to `limit` otherwise. Pure.
 constexpr std::uint64_t next_allowance(std::uint64_t allowance, std::uint64_t hinted_bytes,
                                        std::uint64_t refaulted_bytes,
                                        std::uint64_t limit) noexcept {
@@ -24,7 +24,8 @@ constexpr std::uint64_t next_allowance(std::uint64_t allowance, std::uint64_t hi
   return allowance > limit / 2 ? limit : allowance * 2;
 }
 
-/// Asks for COLD pages to leave DRAM, a bounded number of bytes a window. For the collecting thread.
+/// Asks for COLD pages to leave DRAM, a bounded number of bytes a window. For the collecting
+/// thread.
 class reclaim_policy {
  public:
   /// Gives `how` for COLD when `cold_is_quiet` and memory pressure allow. Returns the bytes asked.

@@ -25,8 +25,10 @@ class window_scan final : public guides::slot_visitor {
     const classification outcome = classify(seen, options_.cold_threshold);
     const guides::word next =
         options_.reset_counts ? guides::without_counts(outcome.next) : outcome.next;
-    // One attempt: a word that changes under us belongs to a warm object, and the next window sees it.
-    if (next != seen && !slot.compare_exchange_acq_rel(seen, next)) return guides::verdict::keep_due;
+    // One attempt: a word that changes under us belongs to a warm object, and the next window sees
+    // it.
+    if (next != seen && !slot.compare_exchange_acq_rel(seen, next))
+      return guides::verdict::keep_due;
     if (options_.collect_candidates) collect(slot, next, outcome);
     return outcome.rests_in_cold ? guides::verdict::drop_due : guides::verdict::keep_due;
   }

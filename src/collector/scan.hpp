@@ -22,12 +22,13 @@ struct scan_options {
   bool reset_counts;        ///< no tracking scope is open: counts that stayed behind may go
 };
 
-/// Visits every due guide in INACTIVE, clears accessed bits, ages the rest, and fills `result` and the counters of
-/// `statistics`. A guide whose compare-and-swap fails is skipped, not retried (pitfall 6).
+/// Visits every due guide in INACTIVE, clears accessed bits, ages the rest, and fills `result` and
+/// the counters of `statistics`. A guide whose compare-and-swap fails is skipped, not retried
+/// (pitfall 6).
 void scan(const scan_options& options, scan_result& result, window_statistics& statistics);
 
-/// Adds guides of COLD objects in sparse extents to `result.compactions`. Visits every guide: for when much of
-/// COLD is dead.
+/// Adds guides of COLD objects in sparse extents to `result.compactions`. Visits every guide: for
+/// when much of COLD is dead.
 void find_cold_compactions(scan_result& result);
 
 }  // namespace isotherm::collector

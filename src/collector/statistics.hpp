@@ -16,28 +16,28 @@ struct moves {
 
 /// One window. Counts are of this window unless they say "total".
 struct window_statistics {
-  std::uint64_t window = 0;                 ///< number of the window, from 1
-  double window_seconds = 0;                ///< time since the last window ended
+  std::uint64_t window = 0;                       ///< number of the window, from 1
+  double window_seconds = 0;                      ///< time since the last window ended
   std::array<heap::usage, heap::kKinds> heaps{};  ///< NEW, HOT, COLD at the end of the window
-  heap::usage nodes{};                      ///< the NODE range
+  heap::usage nodes{};                            ///< the NODE range
   std::uint64_t scanned_guides = 0;
   std::uint64_t accessed_objects = 0;
-  std::uint64_t accessed_bytes = 0;         ///< bytes of objects accessed in the window
-  std::uint64_t accessed_pages = 0;         ///< 4 KiB pages that hold at least one of them
-  std::uint64_t accessed_cold_pages = 0;    ///< of them in COLD
-  double page_utilization = 0;              ///< accessed_bytes / (accessed_pages * 4096), 0..1
-  std::uint64_t working_set_pages = 0;      ///< pages accessed
-  double promotion_rate = 0;                ///< a minute; 0.01 = 1% (obase.txt 3.4)
-  unsigned cold_threshold = 0;              ///< in force for the next window, 1..31
+  std::uint64_t accessed_bytes = 0;       ///< bytes of objects accessed in the window
+  std::uint64_t accessed_pages = 0;       ///< 4 KiB pages that hold at least one of them
+  std::uint64_t accessed_cold_pages = 0;  ///< of them in COLD
+  double page_utilization = 0;            ///< accessed_bytes / (accessed_pages * 4096), 0..1
+  std::uint64_t working_set_pages = 0;    ///< pages accessed
+  double promotion_rate = 0;              ///< a minute; 0.01 = 1% (obase.txt 3.4)
+  unsigned cold_threshold = 0;            ///< in force for the next window, 1..31
   moves promoted, demoted, compacted;
-  std::uint64_t vetoed = 0;                 ///< moves given up because a thread used the object
-  std::uint64_t failed = 0;                 ///< moves given up because the target heap was full
-  std::uint64_t abandoned_epochs = 0;       ///< waits for scopes that outlasted their bound
-  std::uint64_t hinted_bytes = 0;           ///< COLD bytes given to the kernel in this window
+  std::uint64_t vetoed = 0;            ///< moves given up because a thread used the object
+  std::uint64_t failed = 0;            ///< moves given up because the target heap was full
+  std::uint64_t abandoned_epochs = 0;  ///< waits for scopes that outlasted their bound
+  std::uint64_t hinted_bytes = 0;      ///< COLD bytes given to the kernel in this window
   double scan_seconds = 0;
   double move_seconds = 0;
   double reclaim_seconds = 0;
-  double collector_cpu_seconds = 0;         ///< processor time of the collector's thread in this window
+  double collector_cpu_seconds = 0;  ///< processor time of the collector's thread in this window
 };
 
 }  // namespace isotherm::collector

@@ -23,7 +23,8 @@ void uncount(void* slot_address) noexcept {
   return true;
 }();
 
-/// `change(word)` applied by one read-modify-write, unless the guide is null. Returns the word found.
+/// `change(word)` applied by one read-modify-write, unless the guide is null. Returns the word
+/// found.
 template <class Change>
 word transform(base::atomic<word>& slot, Change change) noexcept {
   word seen = slot.load_acquire();

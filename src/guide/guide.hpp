@@ -17,8 +17,8 @@ using sync::scope;
 namespace guides {
 
 /// Slow path of a dereference: one read-modify-write marks, vetoes a copy in flight and, when the
-/// scope is tracking, counts. The word returned holds the address that this very operation found and
-/// kept (pitfall 1); null when the guide holds nothing.
+/// scope is tracking, counts. The word returned holds the address that this very operation found
+/// and kept (pitfall 1); null when the guide holds nothing.
 [[gnu::noinline]] word mark(base::atomic<word>& slot, const scope& inside) noexcept;
 
 /// Replaces what `slot` holds, keeping its counts. Returns the old word.
@@ -32,9 +32,9 @@ bool compare_exchange(base::atomic<word>& slot, const void* expected, word fresh
 /// Owning pointer to a movable object. One word. Movable, not copyable.
 ///
 /// Thread-safety: get(), replace(), compare_replace(), is_null() and holds() may run concurrently,
-/// each inside a scope. Construction, moving, destruction and assignment are for one thread that has
-/// the guide to itself (a node being built, or a node that retire() gives back); beside the collector
-/// they are always safe.
+/// each inside a scope. Construction, moving, destruction and assignment are for one thread that
+/// has the guide to itself (a node being built, or a node that retire() gives back); beside the
+/// collector they are always safe.
 template <class T>
 class guide {
  public:
@@ -61,7 +61,8 @@ class guide {
   /// flight, no migration epoch): a load, two tests and a mask; nothing is written.
   T* get(const scope& inside) const noexcept {
     ISO_ASSERT(scope::is_open(), "a guide is dereferenced outside of every scope");
-    // Acquire: pairs with the release of exchange() and of the collector's commit; the object's bytes are seen.
+    // Acquire: pairs with the release of exchange() and of the collector's commit; the object's
+    // bytes are seen.
     const guides::word w = slot_.load_acquire();
     if (guides::needs_no_mark(w) && !inside.is_tracking()) [[likely]] {
       return static_cast<T*>(guides::pointer_of(w));

@@ -1,4 +1,5 @@
-// Which guide slots exist (SODA, obase.txt 4.3), as the guide layer sees it; the bitmap is soda.hpp.
+// Which guide slots exist (SODA, obase.txt 4.3), as the guide layer sees it; the bitmap is
+// soda.hpp.
 #pragma once
 
 #include "base/atomic.hpp"
@@ -9,8 +10,8 @@ namespace isotherm::guides {
 /// Makes `slot` known to the collector and due for its next scan. Idempotent.
 void register_slot(const base::atomic<word>* slot);
 
-/// Forgets `slot`. When it returns, no collector reads or writes the slot any more; waits at most for the copy of one object
-/// (pitfall 5).
+/// Forgets `slot`. When it returns, no collector reads or writes the slot any more; waits at most
+/// for the copy of one object (pitfall 5).
 void unregister_slot(const base::atomic<word>* slot) noexcept;
 
 /// Puts `slot`, whose COLD object was dereferenced, back among those due for a scan.

@@ -15,9 +15,9 @@ namespace isotherm::guides {
 
 namespace {
 
-constexpr unsigned kSlotShift = 3;          // a slot is 8 bytes
-constexpr unsigned kGranuleShift = 9;       // 64 slots, one bitmap word
-constexpr unsigned kBlockShift = 21;        // 2 MiB of addresses
+constexpr unsigned kSlotShift = 3;     // a slot is 8 bytes
+constexpr unsigned kGranuleShift = 9;  // 64 slots, one bitmap word
+constexpr unsigned kBlockShift = 21;   // 2 MiB of addresses
 constexpr unsigned kLeafBits = 13;
 constexpr unsigned kRootBits = kAddressBits - kBlockShift - kLeafBits;
 constexpr std::size_t kGranules = std::size_t{1} << (kBlockShift - kGranuleShift);
@@ -110,8 +110,9 @@ class hazard_guard {
   hazard_guard& operator=(const hazard_guard&) = delete;
 };
 
-/// Clears the due bit, unless the object was used, or replaced by a warm one, since the verdict. The order (clear, then
-/// look) meets mark() and exchange() in guide.cpp (change the word, then look at the bit): one sees the other.
+/// Clears the due bit, unless the object was used, or replaced by a warm one, since the verdict.
+/// The order (clear, then look) meets mark() and exchange() in guide.cpp (change the word, then
+/// look at the bit): one sees the other.
 void drop_due(block& in, std::size_t granule, std::uint64_t bit, slot_word& slot) noexcept {
   in.due[granule].fetch_and_seq_cst(~bit);
   const word now = slot.load_seq_cst();

@@ -16,8 +16,8 @@
 // and only then reads the bits. Whoever destroys a guide clears the bits and then waits while the
 // hazard names the slot's granule. Both sides are sequentially consistent (store hazard, load bits;
 // clear bits, load hazard), so one of them sees the other: either the collector finds the bit clear
-// and leaves the slot alone, or the destroyer waits. The collector never blocks under a hazard, and copies at most one
-// object under it.
+// and leaves the slot alone, or the destroyer waits. The collector never blocks under a hazard, and
+// copies at most one object under it.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,8 @@ enum class verdict : std::uint8_t {
   drop_due   ///< the object is COLD and at rest
 };
 
-/// Sees slots one by one. Called under the hazard, inside a scope: must not wait, and must not open migration epochs.
+/// Sees slots one by one. Called under the hazard, inside a scope: must not wait, and must not open
+/// migration epochs.
 class slot_visitor {
  public:
   virtual ~slot_visitor() = default;
@@ -51,8 +52,8 @@ std::size_t visit_due(slot_visitor& visitor);
 /// Visits every registered slot, due or not; verdicts are ignored.
 std::size_t visit_registered(slot_visitor& visitor);
 
-/// Visits `slot` if a guide is still there; false when it is gone. After `drop_due` a dereference that came in
-/// between puts the slot back.
+/// Visits `slot` if a guide is still there; false when it is gone. After `drop_due` a dereference
+/// that came in between puts the slot back.
 bool visit_one(slot_word* slot, slot_visitor& visitor);
 
 /// Gives back blocks without guides; returns how many.

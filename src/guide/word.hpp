@@ -38,7 +38,8 @@ inline constexpr unsigned kInactiveCeiling = (1u << kInactiveBits) - 1;
 static_assert((kAddressMask | kCountMask | kInactiveMask | kHeapMask | kAccessed | kLocked) ==
               ~word{0});
 static_assert((kAddressMask ^ kCountMask ^ kInactiveMask ^ kHeapMask ^ kAccessed ^ kLocked) ==
-              ~word{0}, "fields overlap");
+                  ~word{0},
+              "fields overlap");
 static_assert(sizeof(void*) == sizeof(word), "guides need 64-bit pointers");
 
 constexpr word address_of(word w) noexcept { return w & kAddressMask; }
@@ -64,14 +65,15 @@ inline word make_word(const void* object, heap::kind where) noexcept {
   return make_word(reinterpret_cast<word>(object), where);
 }
 
-/// The fast path's one test: accessed is set and the lock is clear, so a dereference writes nothing.
+/// The fast path's one test: accessed is set and the lock is clear, so a dereference writes
+/// nothing.
 constexpr bool needs_no_mark(word w) noexcept { return (w & (kAccessed | kLocked)) == kAccessed; }
 
 /// Marked by a dereference: accessed, and any copy in flight vetoed.
 constexpr word marked(word w) noexcept { return (w | kAccessed) & ~kLocked; }
 
-/// Marked and counted. The count saturates and then stays (pins) for the epoch (pitfall 3); the lock
-/// is cleared (pitfall 2).
+/// Marked and counted. The count saturates and then stays (pins) for the epoch (pitfall 3); the
+/// lock is cleared (pitfall 2).
 constexpr word counted(word w) noexcept {
   const word m = marked(w);
   return count_of(m) == kCountCeiling ? m : m + kCountOne;
@@ -91,7 +93,8 @@ constexpr word rested(word w) noexcept { return w & ~(kAccessed | kInactiveMask)
 constexpr word aged(word w) noexcept {
   return inactive_of(w) == kInactiveCeiling ? w : w + kInactiveOne;
 }
-/// A new object in the slot of `old`: what counts `old` keeps pinning the slot, the rest starts anew.
+/// A new object in the slot of `old`: what counts `old` keeps pinning the slot, the rest starts
+/// anew.
 constexpr word succeeded_by(word old, word fresh) noexcept {
   return without_counts(fresh) | (old & kCountMask);
 }

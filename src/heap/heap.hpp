@@ -39,11 +39,13 @@ struct options {
 };
 
 /// Reserves the ranges. Call at most once, before the first allocation; without it the first
-/// allocation configures with the defaults. Fails on an unusable cold directory (missing, not writable, tmpfs).
+/// allocation configures with the defaults. Fails on an unusable cold directory (missing, not
+/// writable, tmpfs).
 base::result<void> configure(const options& chosen);
 
 /// Memory for an object of `bytes` (0 allowed, < 4 GiB) in heap `where`: 16-byte aligned, at least
-/// 8 readable bytes, rounded up to words. Null when the heap is full (range exhausted, or no space left for the backing).
+/// 8 readable bytes, rounded up to words. Null when the heap is full (range exhausted, or no space
+/// left for the backing).
 void* allocate(kind where, std::size_t bytes) noexcept;
 
 /// Gives an object back. Sanitizer builds poison it.
@@ -73,9 +75,10 @@ std::uintptr_t used_end(kind where) noexcept;
 /// Counters of one heap.
 struct usage {
   std::uint64_t objects = 0;
-  std::uint64_t bytes = 0;          ///< live object bytes, headers not counted
-  std::uint64_t extent_bytes = 0;   ///< bytes of the extents that the heap holds
-  std::uint64_t resident_bytes = 0; ///< of them in DRAM: mapped pages and, for a file backing, page cache (mincore)
+  std::uint64_t bytes = 0;         ///< live object bytes, headers not counted
+  std::uint64_t extent_bytes = 0;  ///< bytes of the extents that the heap holds
+  /// Of the extents' bytes, those in DRAM: mapped pages and, for a file backing, page cache.
+  std::uint64_t resident_bytes = 0;
 };
 usage usage_of(kind where, bool with_residency = true);
 usage node_usage(bool with_residency = true);
@@ -84,18 +87,21 @@ usage node_usage(bool with_residency = true);
 /// used bytes and that no longer takes allocations: worth evacuating. Does not touch the object.
 bool is_sparse(const void* object, double live_share = 0.75) noexcept;
 /// Live and used bytes of COLD, for deciding on compaction: dead = used - live.
-struct packing { std::uint64_t live_bytes = 0, used_bytes = 0; };
+struct packing {
+  std::uint64_t live_bytes = 0, used_bytes = 0;
+};
 packing packing_of(kind where) noexcept;
 
-/// How reclaim() asks for COLD pages to leave DRAM (obase.txt 3.4; notes on dirty file pages in reclaim.cpp).
+/// How reclaim() asks for COLD pages to leave DRAM (obase.txt 3.4; dirty file pages: see
+/// reclaim.cpp).
 enum class hint : std::uint8_t { none, cold, pageout };
 
 struct reclaim_report {
   std::uint64_t bytes_asked = 0;  ///< bytes of closed COLD extents that the hint was given for
   std::string problem;            ///< one line when the hint can't help (no swap), else empty
 };
-/// Gives `how` for COLD extents closed or refaulted since they were last hinted, at most `limit_bytes`. One caller at
-/// a time (the collector).
+/// Gives `how` for COLD extents closed or refaulted since they were last hinted, at most
+/// `limit_bytes`. One caller at a time (the collector).
 reclaim_report reclaim_cold(hint how, std::uint64_t limit_bytes);
 
 /// Allocations refused because a range or its disk was full, since start.

@@ -2,8 +2,8 @@
 // pointers and the ordinary allocator, which is the baseline. Indexes are templates over one of
 // these two, so that the baseline pays nothing for management (DESIGN: measuring).
 //
-//   managed::holder     guide<bytes>       nodes in NODE       values born hot when they replace hot ones
-//   unmanaged::holder   plain pointer      nodes by malloc     values by malloc
+//   managed::holder     guide<bytes>    nodes in NODE     heirs of hot values are born hot
+//   unmanaged::holder   plain pointer   nodes by malloc   values by malloc
 #pragma once
 
 #include <cstdlib>

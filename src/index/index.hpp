@@ -21,16 +21,18 @@ namespace isotherm::index {
 
 using sync::scope;
 
-/// Called with the current value (nullopt: key absent) under the key's lock or in a retry loop, so it must have no
-/// side effects but on its own captures, which it must reset when called again.
+/// Called with the current value (nullopt: key absent) under the key's lock or in a retry loop, so
+/// it must have no side effects but on its own captures, which it must reset when called again.
 enum class action : unsigned char { keep, write, erase };
 struct decision {
   action what = action::keep;
-  std::string_view value;  ///< for write; must live until the next call of the visitor or the end of update()
+  /// For write; must live until the next call of the updater or the end of update().
+  std::string_view value;
 };
 using updater = std::function<decision(std::optional<std::string_view> current)>;
 
-/// Called for each pair of a scan, in order; false ends the scan. Views live until the caller's scope closes.
+/// Called for each pair of a scan, in order; false ends the scan. Views live until the caller's
+/// scope closes.
 using visitor = std::function<bool(std::string_view key, std::string_view value)>;
 
 /// Answer of operations that may run out of memory.
@@ -52,18 +54,20 @@ class any_index {
   /// Atomic read-modify-write of one key: done: written or erased; unchanged: decided to keep.
   virtual outcome update(std::string_view key, const updater& decide) = 0;
 
-  /// Ordered structures: pairs with key >= `from` in byte order until the visitor ends it. Each pair was present at some
-  /// moment of the scan; keys present throughout are seen once. Unordered ones visit nothing.
+  /// Ordered structures: pairs with key >= `from` in byte order until the visitor ends it. Each
+  /// pair was present at some moment of the scan; keys present throughout are seen once. Unordered
+  /// ones visit nothing.
   virtual void scan(const scope& inside, std::string_view from, const visitor& visit) = 0;
   virtual bool is_ordered() const noexcept = 0;
 
-  /// Every pair in pieces, in the structure's own order: visits the pairs of the piece at `cursor` (0 at
-  /// first) and returns the next cursor, 0 at the end. A key present throughout is seen at least once (as Redis SCAN
-  /// guarantees), also when the table grows in between.
+  /// Every pair in pieces, in the structure's own order: visits the pairs of the piece at `cursor`
+  /// (0 at first) and returns the next cursor, 0 at the end. A key present throughout is seen at
+  /// least once (as Redis SCAN guarantees), also when the table grows in between.
   virtual std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) = 0;
 
   virtual std::size_t size() const noexcept = 0;  ///< keys; exact when no writer runs
-  virtual void clear() = 0;                       ///< removes all keys; concurrent writers' keys may stay
+  /// Removes all keys; those of concurrent writers may stay.
+  virtual void clear() = 0;
   virtual std::string_view name() const noexcept = 0;  ///< "hash-pugh"
   virtual bool is_managed() const noexcept = 0;
   virtual bool is_valid() = 0;  ///< walks the structure's invariants; no concurrent writers
@@ -72,7 +76,8 @@ class any_index {
 /// Names that make() knows, in the order in which help texts list them.
 const std::vector<std::string_view>& names();
 
-/// A new, empty structure: `expected_keys` sizes hash tables. Fails on an unknown name, naming the known ones.
+/// A new, empty structure: `expected_keys` sizes hash tables. Fails on an unknown name, naming the
+/// known ones.
 base::result<std::unique_ptr<any_index>> make(std::string_view name, bool managed,
                                               std::size_t expected_keys = 0);
 

@@ -13,9 +13,9 @@ bool register_membarrier() noexcept;
 /// True when register_membarrier() succeeded in this process or its fork parent.
 bool has_membarrier() noexcept;
 
-/// Every thread of the process has executed a full fence between the call and the return. Falls back to
-/// a sequentially consistent fence of the calling thread when has_membarrier() is false. Costs an
-/// inter-processor interrupt to each core that runs the process.
+/// Every thread of the process has executed a full fence between the call and the return. Falls
+/// back to a sequentially consistent fence of the calling thread when has_membarrier() is false.
+/// Costs an inter-processor interrupt to each core that runs the process.
 void membarrier() noexcept;
 
 }  // namespace isotherm::os

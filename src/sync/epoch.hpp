@@ -12,9 +12,9 @@ namespace isotherm::sync {
 /// when it returns, scopes that opened before are visible in their slots.
 std::uint64_t advance_epoch() noexcept;
 
-/// INACTIVE -> PREPARE -> ACTIVE: from here on scopes that open are tracking; returns true once every open scope
-/// is tracking. Gives up after `timeout_us` (a thread that never leaves its scope delays only the
-/// collector), returns to INACTIVE and returns false.
+/// INACTIVE -> PREPARE -> ACTIVE: from here on scopes that open are tracking; returns true once
+/// every open scope is tracking. Gives up after `timeout_us` (a thread that never leaves its scope
+/// delays only the collector), returns to INACTIVE and returns false.
 bool begin_migration_epoch(std::uint64_t timeout_us) noexcept;
 
 /// ACTIVE -> INACTIVE. Scopes that are open keep tracking until they close.

@@ -46,17 +46,20 @@ class scope {
       // Acquire: what was done before the epoch advanced (unlinking, clearing accessed bits) is
       // seen by a scope that carries the new epoch.
       const std::uint64_t again = global_word.load_acquire();
-      if (again == global) [[likely]] break;
+      if (again == global) [[likely]]
+        break;
       global = again;
     }
     slot_.tracking = state_of(global) != migration_state::inactive;
   }
 
   void leave() noexcept {
-    if (slot_.tracking) [[unlikely]] leave_tracking(slot_);
+    if (slot_.tracking) [[unlikely]]
+      leave_tracking(slot_);
     // Release: all that this scope read and wrote happens before whoever finds the slot empty.
     slot_.entered.store_release(0);
-    if (slot_.retired_count.load_relaxed() >= slot_.reclaim_due) [[unlikely]] maybe_reclaim(slot_);
+    if (slot_.retired_count.load_relaxed() >= slot_.reclaim_due) [[unlikely]]
+      maybe_reclaim(slot_);
   }
 
   thread_slot& slot_;
