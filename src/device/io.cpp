@@ -1,0 +1,178 @@
+#include "device/io.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace isotherm::device {
+namespace {
+
+fault_hook& hook() {
+  static fault_hook installed;
+  return installed;
+}
+
+int injected(io_call call) {
+  const fault_hook& f = hook();
+  return f ? f(call) : 0;
+}
+
+std::unexpected<base::error> failed(const std::string& what, int code) {
+  return std::unexpected(base::system_error(what, code));
+}
+
+constexpr std::size_t kLargestCall = std::size_t{1} << 30;  // below the system's limit of 2 GiB
+
+}  // namespace
+
+void set_fault_hook(fault_hook h) { hook() = std::move(h); }
+
+file::~file() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+base::result<file> file::open(const std::string& path) {
+  if (const int e = injected(io_call::open)) return failed("cannot open " + path, e);
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return failed("cannot open " + path, errno);
+  return file(fd, path);
+}
+
+base::result<file> file::create(const std::string& path) {
+  if (const int e = injected(io_call::create)) return failed("cannot create " + path, e);
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd < 0) return failed("cannot create " + path, errno);
+  return file(fd, path);
+}
+
+base::result<file> file::unnamed(const std::string& directory) {
+  const std::string what = "cannot create a temporary file in " + directory;
+  if (const int e = injected(io_call::create)) return failed(what, e);
+  int fd = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
+    std::string name = directory + "/.isotherm-XXXXXX";
+    fd = ::mkostemp(name.data(), O_CLOEXEC);
+    if (fd >= 0) ::unlink(name.c_str());
+  }
+  if (fd < 0) return failed(what, errno);
+  return file(fd, "a temporary file in " + directory);
+}
+
+base::result<std::size_t> file::read_some(std::span<std::byte> target, std::uint64_t offset) const {
+  std::size_t done = 0;
+  while (done < target.size()) {
+    if (const int e = injected(io_call::read)) return failed("cannot read " + path_, e);
+    const ssize_t n = ::pread(fd_, target.data() + done,
+                              std::min(target.size() - done, kLargestCall),
+                              static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return failed("cannot read " + path_, errno);
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+base::result<void> file::read(std::span<std::byte> target, std::uint64_t offset) const {
+  auto n = read_some(target, offset);
+  if (!n) return std::unexpected(n.error());
+  if (*n == target.size()) return {};
+  return std::unexpected(base::error{path_ + " ended early: it was cut while being read", 0});
+}
+
+base::result<void> file::write(std::span<const std::byte> source, std::uint64_t offset) const {
+  std::size_t done = 0;
+  while (done < source.size()) {
+    if (const int e = injected(io_call::write)) return failed("cannot write " + path_, e);
+    const ssize_t n = ::pwrite(fd_, source.data() + done,
+                               std::min(source.size() - done, kLargestCall),
+                               static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return failed("cannot write " + path_, errno);
+    done += static_cast<std::size_t>(n);
+  }
+  return {};
+}
+
+base::result<std::uint64_t> file::size() const {
+  if (const int e = injected(io_call::stat)) return failed("cannot examine " + path_, e);
+  struct stat s;
+  if (::fstat(fd_, &s) != 0) return failed("cannot examine " + path_, errno);
+  if (!S_ISREG(s.st_mode)) {
+    return std::unexpected(base::error{path_ + " is not a regular file", 0});
+  }
+  return static_cast<std::uint64_t>(s.st_size);
+}
+
+base::result<void> file::resize(std::uint64_t bytes) const {
+  if (const int e = injected(io_call::resize)) return failed("cannot resize " + path_, e);
+  if (::ftruncate(fd_, static_cast<off_t>(bytes)) != 0) {
+    return failed("cannot resize " + path_, errno);
+  }
+  return {};
+}
+
+base::result<void> file::sync() const {
+  if (const int e = injected(io_call::sync)) return failed("cannot flush " + path_, e);
+  if (::fdatasync(fd_) != 0) return failed("cannot flush " + path_, errno);
+  return {};
+}
+
+mapping::~mapping() {
+  if (data_ != nullptr) ::munmap(data_, bytes_);
+}
+
+base::result<mapping> mapping::map(const file& f, std::uint64_t bytes, bool writable) {
+  if (const int e = injected(io_call::map)) return failed("cannot map " + f.path(), e);
+  void* p = ::mmap(nullptr, bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED,
+                   f.descriptor(), 0);
+  if (p == MAP_FAILED) return failed("cannot map " + f.path(), errno);
+  mapping m;
+  m.data_ = static_cast<std::byte*>(p);
+  m.bytes_ = bytes;
+  return m;
+}
+
+void mapping::forget(std::uint64_t offset, std::uint64_t bytes) const noexcept {
+  constexpr std::uint64_t kPage = 4096;
+  const std::uint64_t begin = (offset + kPage - 1) / kPage * kPage;
+  const std::uint64_t end = std::min(offset + bytes, bytes_) / kPage * kPage;
+  if (begin < end) ::madvise(data_ + begin, end - begin, MADV_DONTNEED);
+}
+
+base::result<void> rename_file(const std::string& from, const std::string& to) {
+  if (const int e = injected(io_call::rename)) return failed("cannot put " + to + " in place", e);
+  if (::rename(from.c_str(), to.c_str()) != 0) {
+    return failed("cannot put " + to + " in place", errno);
+  }
+  return {};
+}
+
+void remove_file(const std::string& path) noexcept { ::unlink(path.c_str()); }
+
+base::result<std::uint64_t> free_space(const std::string& directory) {
+  if (const int e = injected(io_call::space)) return failed("cannot examine " + directory, e);
+  struct statvfs s;
+  if (::statvfs(directory.c_str(), &s) != 0) return failed("cannot examine " + directory, errno);
+  return static_cast<std::uint64_t>(s.f_bavail) * s.f_frsize;
+}
+
+base::result<std::pair<std::uint64_t, std::uint64_t>> identity(const std::string& path) {
+  if (const int e = injected(io_call::stat)) return failed("cannot examine " + path, e);
+  struct stat s;
+  if (::stat(path.c_str(), &s) != 0) return failed("cannot examine " + path, errno);
+  return std::pair<std::uint64_t, std::uint64_t>(s.st_dev, s.st_ino);
+}
+
+std::string directory_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+}  // namespace isotherm::device

@@ -1,0 +1,101 @@
+// The one seam through which devices and sorts touch files: every call can be made to fail by a
+// test, retries what the system asks to retry, and returns a sentence when it gives up.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace isotherm::device {
+
+/// The calls that a fault hook sees, one for each kind of I/O.
+enum class io_call { open, create, stat, read, write, map, sync, rename, remove, space, resize };
+
+/// Decides the fate of one call: 0 lets it through, an errno value makes it fail so.
+using fault_hook = std::function<int(io_call)>;
+
+/// Installs `hook` for all threads until it is replaced; an empty one removes it. For tests; must
+/// not run beside I/O of other threads. The hook itself is called by any thread.
+void set_fault_hook(fault_hook hook);
+
+/// An open file. Movable, closes itself. Reads and writes at offsets are safe from any thread.
+class file {
+ public:
+  file() noexcept = default;
+  file(file&& other) noexcept : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)) {}
+  file& operator=(file&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    std::swap(path_, other.path_);
+    return *this;
+  }
+  ~file();
+
+  static base::result<file> open(const std::string& path);
+  /// Creates `path` for reading and writing; it must not exist.
+  static base::result<file> create(const std::string& path);
+  /// A file without a name in `directory`: gone when closed, whatever ends the process.
+  static base::result<file> unnamed(const std::string& directory);
+
+  /// Fills `target` from `offset`; an early end of the file is an error.
+  base::result<void> read(std::span<std::byte> target, std::uint64_t offset) const;
+  /// Reads up to `target.size()` bytes; fewer only at the end of the file.
+  base::result<std::size_t> read_some(std::span<std::byte> target, std::uint64_t offset) const;
+  base::result<void> write(std::span<const std::byte> source, std::uint64_t offset) const;
+  base::result<std::uint64_t> size() const;
+  base::result<void> resize(std::uint64_t bytes) const;
+  base::result<void> sync() const;
+
+  int descriptor() const noexcept { return fd_; }
+  const std::string& path() const noexcept { return path_; }
+  explicit operator bool() const noexcept { return fd_ >= 0; }
+
+ private:
+  file(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  int fd_ = -1;
+  std::string path_;
+};
+
+/// A shared mapping of a whole file. Movable, unmaps itself.
+class mapping {
+ public:
+  mapping() noexcept = default;
+  mapping(mapping&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  mapping& operator=(mapping&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~mapping();
+
+  /// Maps the first `bytes` (> 0) of `f`, writable or read-only.
+  static base::result<mapping> map(const file& f, std::uint64_t bytes, bool writable);
+
+  std::byte* data() const noexcept { return data_; }
+  std::uint64_t size() const noexcept { return bytes_; }
+  /// Drops the pages that lie wholly in [offset, offset + bytes) from this process; the file and
+  /// its cache keep their contents.
+  void forget(std::uint64_t offset, std::uint64_t bytes) const noexcept;
+
+ private:
+  std::byte* data_ = nullptr;
+  std::uint64_t bytes_ = 0;
+};
+
+/// Renames `from` to `to`, replacing it.
+base::result<void> rename_file(const std::string& from, const std::string& to);
+/// Removes `path`; a missing file is no error. Used in clean-up: never refused by a fault hook.
+void remove_file(const std::string& path) noexcept;
+/// Bytes that a user without privileges may still write on the file system of `directory`.
+base::result<std::uint64_t> free_space(const std::string& directory);
+/// Device and inode number of an existing file, to tell whether two names are one file.
+base::result<std::pair<std::uint64_t, std::uint64_t>> identity(const std::string& path);
+/// The directory part of `path`, "." when it has none.
+std::string directory_of(const std::string& path);
+
+}  // namespace isotherm::device

@@ -1,0 +1,177 @@
+#include "sort/gensort.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+#include "base/random.hpp"
+#include "device/io.hpp"
+#include "device/pool.hpp"
+
+namespace isotherm::sort {
+namespace {
+
+constexpr uint128 wide(std::uint64_t high, std::uint64_t low) { return (uint128{high} << 64) | low; }
+
+/// x' = multiplier * x + increment (mod 2^128).
+struct affine {
+  uint128 multiplier;
+  uint128 increment;
+};
+
+constexpr affine kStep{wide(0x2360ed051fc65da4u, 0x4385df649fccf645u),
+                       wide(0x4a696d4772617952u, 0x4950202020202001u)};
+
+/// First `f`, then `g`.
+constexpr affine compose(affine f, affine g) {
+  return {g.multiplier * f.multiplier, g.multiplier * f.increment + g.increment};
+}
+
+constexpr uint128 next(uint128 x) { return kStep.multiplier * x + kStep.increment; }
+
+/// The rank whose key a skewed record takes: log-uniform, so that rank r has weight about 1/r.
+std::uint64_t skewed_rank(std::uint64_t n) {
+  const std::uint64_t mixed = base::mix64(n);
+  const unsigned bits = static_cast<unsigned>(mixed & 31);
+  return (std::uint64_t{1} << bits) - 1 + ((mixed >> 5) & ((std::uint64_t{1} << bits) - 1));
+}
+
+void put_big_endian(std::byte* at, std::uint64_t value) {
+  value = std::byteswap(value);
+  std::memcpy(at, &value, 8);
+}
+
+void binary_record(std::uint64_t n, uint128 random, std::byte* record) {
+  put_big_endian(record, static_cast<std::uint64_t>(random >> 64));
+  record[8] = static_cast<std::byte>(static_cast<unsigned char>(random >> 56));
+  record[9] = static_cast<std::byte>(static_cast<unsigned char>(random >> 48));
+  put_big_endian(record + 10, n);
+  std::uint64_t seed = ~n;
+  for (std::size_t at = 18; at < kGensortRecord; at += 8) {
+    seed = base::mix64(seed);
+    std::memcpy(record + at, &seed, std::min<std::size_t>(8, kGensortRecord - at));
+  }
+}
+
+void ascii_record(std::uint64_t n, uint128 random, uint128 body, std::byte* record) {
+  static constexpr char kHex[] = "0123456789ABCDEF";
+  auto* text = reinterpret_cast<char*>(record);
+  auto high = static_cast<std::uint64_t>(random >> 64);
+  auto low = static_cast<std::uint64_t>(random);
+  for (int i = 0; i < 8; ++i, high /= 95) text[i] = static_cast<char>(' ' + high % 95);
+  for (int i = 8; i < 10; ++i, low /= 95) text[i] = static_cast<char>(' ' + low % 95);
+  text[10] = text[11] = ' ';
+  for (int i = 0; i < 32; ++i) text[12 + i] = i < 16 ? '0' : kHex[(n >> (4 * (31 - i))) & 15];
+  text[44] = text[45] = ' ';
+  const auto filler = static_cast<std::uint64_t>(body);
+  for (int i = 0; i < 13; ++i) std::memset(text + 46 + 4 * i, kHex[(filler >> (48 - 4 * i)) & 15], 4);
+  text[98] = '\r';
+  text[99] = '\n';
+}
+
+constexpr std::size_t kBatchRecords = 8192;
+
+base::result<uint128> write_part(const device::file& f, const gensort_options& o,
+                                 std::uint64_t begin, std::uint64_t end) {
+  std::vector<std::byte> buffer(kBatchRecords * kGensortRecord);
+  uint128 sum = 0;
+  uint128 random = gensort_random(o.first + begin);
+  for (std::uint64_t at = begin; at < end;) {
+    const auto records = static_cast<std::size_t>(std::min<std::uint64_t>(kBatchRecords, end - at));
+    for (std::size_t i = 0; i < records; ++i, random = next(random)) {
+      gensort_record(o.first + at + i, random, o.ascii, o.skewed,
+                     std::span<std::byte, kGensortRecord>(&buffer[i * kGensortRecord],
+                                                          kGensortRecord));
+    }
+    const std::span<const std::byte> bytes(buffer.data(), records * kGensortRecord);
+    if (auto r = f.write(bytes, at * kGensortRecord); !r) return std::unexpected(r.error());
+    sum += record_checksum(bytes, kGensortRecord);
+    at += records;
+  }
+  return sum;
+}
+
+}  // namespace
+
+uint128 gensort_random(std::uint64_t n) noexcept {
+  affine jump{1, 0};
+  affine power = kStep;
+  for (uint128 steps = uint128{n} + 1; steps != 0; steps >>= 1) {
+    if ((steps & 1) != 0) jump = compose(jump, power);
+    power = compose(power, power);
+  }
+  return jump.increment;  // the state starts at 0
+}
+
+void gensort_record(std::uint64_t n, uint128 random, bool ascii, bool skewed,
+                    std::span<std::byte, kGensortRecord> record) noexcept {
+  const uint128 key = skewed ? gensort_random(skewed_rank(n)) : random;
+  if (ascii) {
+    ascii_record(n, key, random, record.data());
+  } else {
+    binary_record(n, key, record.data());
+  }
+}
+
+uint128 record_checksum(std::span<const std::byte> records, std::size_t record_bytes) noexcept {
+  uint128 sum = 0;
+  for (std::size_t at = 0; at < records.size(); at += record_bytes) {
+    sum += ::crc32_z(0, reinterpret_cast<const unsigned char*>(&records[at]), record_bytes);
+  }
+  return sum;
+}
+
+std::string checksum_text(uint128 sum) {
+  const auto high = static_cast<std::uint64_t>(sum >> 64);
+  const auto low = static_cast<std::uint64_t>(sum);
+  return high == 0 ? fmt::format("{:x}", low) : fmt::format("{:x}{:016x}", high, low);
+}
+
+base::result<uint128> parse_checksum(const std::string& text) {
+  uint128 sum = 0;
+  const auto bad = [&] {
+    return std::unexpected(base::error{"'" + text + "' is not a checksum: give 1 to 32 hexadecimal "
+                                       "digits, as gensort -c prints them", 0});
+  };
+  if (text.empty() || text.size() > 32) return bad();
+  for (const char c : text) {
+    const bool digit = c >= '0' && c <= '9';
+    const char lower = static_cast<char>(c | 0x20);
+    if (!digit && (lower < 'a' || lower > 'f')) return bad();
+    sum = (sum << 4) | static_cast<unsigned>(digit ? c - '0' : lower - 'a' + 10);
+  }
+  return sum;
+}
+
+base::result<uint128> gensort_file(const std::string& path, const gensort_options& options) {
+  const std::string temporary = fmt::format("{}.gensort-{}", path, ::getpid());
+  auto f = device::file::create(temporary);
+  if (!f) return std::unexpected(f.error());
+  const unsigned threads = std::max(1u, options.threads);
+  std::mutex lock;
+  base::result<uint128> total = uint128{0};
+  device::run_pool(threads, [&](unsigned t) {
+    const auto [begin, end] = device::part_of(options.count, threads, t);
+    auto part = write_part(*f, options, begin, end);
+    const std::lock_guard guard(lock);
+    if (!part) {
+      total = std::unexpected(part.error());
+    } else if (total) {
+      *total += *part;
+    }
+  });
+  if (total) {
+    if (auto r = device::rename_file(temporary, path); !r) total = std::unexpected(r.error());
+  }
+  if (!total) device::remove_file(temporary);
+  return total;
+}
+
+}  // namespace isotherm::sort

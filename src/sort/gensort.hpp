@@ -1,0 +1,48 @@
+// The records of the sort benchmark (sortbenchmark.org), by record number: any part of the data set
+// can be made anywhere, in parallel, and parts concatenate to the whole. Keys, and ASCII records
+// whole, are byte for byte those of gensort 1.5; the 90 bytes after a binary key are our own.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace isotherm::sort {
+
+inline constexpr std::size_t kGensortRecord = 100;
+inline constexpr std::size_t kGensortKey = 10;
+
+using uint128 = unsigned __int128;
+
+/// What to generate.
+struct gensort_options {
+  std::uint64_t first = 0;  ///< number of the first record
+  std::uint64_t count = 0;  ///< records
+  bool ascii = false;       ///< printable records that end in CR LF
+  bool skewed = false;      ///< keys repeat: rank r appears with probability about 1/r (docs/sort.md)
+  unsigned threads = 1;
+};
+
+/// State of the generator after `n` + 1 steps: the random number of record `n`. O(log n).
+uint128 gensort_random(std::uint64_t n) noexcept;
+
+/// Writes record `n` of the binary or ASCII data set into `record`; `random` is gensort_random(n).
+void gensort_record(std::uint64_t n, uint128 random, bool ascii, bool skewed,
+                    std::span<std::byte, kGensortRecord> record) noexcept;
+
+/// Sum over records of zlib's crc32 of each: equal for two files that hold the same records in any
+/// order, up to collisions.
+uint128 record_checksum(std::span<const std::byte> records, std::size_t record_bytes) noexcept;
+
+/// Lower-case hexadecimal without leading zeros, as gensort -c prints it.
+std::string checksum_text(uint128 sum);
+/// The number that checksum_text() printed; an error for any other text.
+base::result<uint128> parse_checksum(const std::string& text);
+
+/// Writes the records to a new file that takes the name `path` when it is complete; an existing
+/// file is replaced only then. Returns the checksum of the records.
+base::result<uint128> gensort_file(const std::string& path, const gensort_options& options);
+
+}  // namespace isotherm::sort
