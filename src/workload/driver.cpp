@@ -1,0 +1,259 @@
+#include "workload/driver.hpp"
+
+#include <sys/prctl.h>
+
+#include <chrono>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/atomic.hpp"
+#include "workload/inserted.hpp"
+
+namespace isotherm::workload {
+namespace {
+
+using clock = std::chrono::steady_clock;
+using std::chrono::nanoseconds;
+
+constexpr std::size_t kBatch = 1024;  ///< requests made at a time, outside of the timed part
+constexpr std::uint64_t kLoadPiece = 4096;
+constexpr auto kWatchEvery = std::chrono::milliseconds(50);
+/// Sleep ends this much before a request is due; the rest is spun, as wake-ups are late.
+constexpr auto kSpin = std::chrono::microseconds(60);
+
+double seconds_since(clock::time_point start) {
+  return std::chrono::duration<double>(clock::now() - start).count();
+}
+
+/// What all threads of a run share.
+struct shared_state {
+  shared_state(std::uint64_t loaded, unsigned threads) : inserts(loaded, threads) {}
+
+  base::atomic<bool> stop{false};
+  base::atomic<bool> measuring{false};
+  inserted_keys inserts;
+  std::mutex mutex;
+  std::optional<base::error> failure;  ///< the first; under mutex
+
+  void fail(base::error why) {
+    const std::lock_guard lock(mutex);
+    if (!failure) failure = std::move(why);
+    stop.store_release(true);
+  }
+};
+
+/// One thread's counters; the coordinator reads `operations` while they run.
+struct alignas(base::kNoSharingBytes) worker_state {
+  base::atomic<std::uint64_t> operations{0};
+  std::array<std::uint64_t, kOperations> by_kind{};
+  std::uint64_t missing = 0;
+  std::uint64_t corrupt = 0;
+  histogram latency_ns;
+
+  void count(operation what, answer how) noexcept {
+    operations.store_relaxed(operations.load_relaxed() + 1);
+    ++by_kind[static_cast<std::size_t>(what)];
+    missing += how == answer::missing;
+    corrupt += how == answer::corrupt;
+  }
+  void clear_measurements() noexcept {
+    by_kind = {};
+    latency_ns.clear();
+  }
+};
+
+/// Waits until `due` without burning the processor for long.
+void wait_until(clock::time_point due) {
+  if (due - clock::now() > 2 * kSpin) std::this_thread::sleep_until(due - kSpin);
+  while (clock::now() < due) base::spin_pause();
+}
+
+class worker {
+ public:
+  worker(session& store, const plan& chosen, const key_chooser& chooser, touched_keys& used,
+         shared_state& shared, worker_state& mine, unsigned index)
+      : store_(store), plan_(chosen), chooser_(chooser), used_(used), shared_(shared), mine_(mine),
+        index_(index),
+        stream_(chosen.workload.shares, chooser, base::mix64(chosen.seed) + index) {}
+
+  void run(clock::time_point start) {
+    prctl(PR_SET_TIMERSLACK, 1);  // wake-ups of sleep_until to the nanosecond, not 50 us late
+    std::vector<request> batch(kBatch);
+    bool measuring = false;
+    auto free_since = start;
+    for (std::uint64_t sent = 0; !shared_.stop.load_relaxed();) {
+      stream_.fill(batch);
+      free_since = std::max(free_since, clock::now());
+      for (const request& next : batch) {
+        if (shared_.stop.load_relaxed()) return;
+        if (!measuring && shared_.measuring.load_relaxed()) {
+          measuring = true;
+          mine_.clear_measurements();
+        }
+        const auto begin = begin_of(sent++, start, free_since);
+        auto how = perform(next);
+        if (!how) return shared_.fail(std::move(how).error());
+        free_since = clock::now();
+        mine_.latency_ns.record(static_cast<std::uint64_t>(nanoseconds(free_since - begin).count()));
+        mine_.count(next.what, *how);
+      }
+    }
+  }
+
+ private:
+  /// When the request was, or should have been, sent: waits for it with a rate.
+  clock::time_point begin_of(std::uint64_t sent, clock::time_point start,
+                             clock::time_point free_since) const {
+    if (plan_.rate <= 0) return free_since;
+    const double turn = static_cast<double>(sent * plan_.threads + index_) / plan_.rate;
+    const auto due = start + nanoseconds(static_cast<std::int64_t>(turn * 1e9));
+    wait_until(due);
+    return due;
+  }
+
+  base::result<answer> perform(const request& next) {
+    if (next.what == operation::insert) {
+      const std::uint64_t number = shared_.inserts.begin(index_);
+      used_.mark(number);
+      auto how = store_.insert(number);
+      shared_.inserts.end(index_);
+      return how;
+    }
+    std::uint64_t number = next.key;
+    if (chooser_.draws_ages()) {
+      const std::uint64_t there = shared_.inserts.complete();
+      number = there - 1 - next.key % there;
+    }
+    used_.mark(number);
+    switch (next.what) {
+      case operation::update: return store_.update(number);
+      case operation::modify: return store_.modify(number);
+      case operation::scan: return store_.scan(number, next.scan_length, used_);
+      default: return store_.read(number);
+    }
+  }
+
+  session& store_;
+  const plan& plan_;
+  const key_chooser& chooser_;
+  touched_keys& used_;
+  shared_state& shared_;
+  worker_state& mine_;
+  unsigned index_;
+  request_stream stream_;
+};
+
+std::uint64_t sum_of(const std::vector<worker_state>& workers) {
+  std::uint64_t sum = 0;
+  for (const auto& one : workers) sum += one.operations.load_relaxed();
+  return sum;
+}
+
+/// Watches the running threads through warm-up and measurement; returns the measured seconds.
+double coordinate(const plan& chosen, shared_state& shared, const std::vector<worker_state>& workers,
+                  const watcher& watch) {
+  for (const bool warmup : {true, false}) {
+    const double limit = warmup ? chosen.warmup_seconds : chosen.seconds;
+    if (!warmup) shared.measuring.store_release(true);
+    const auto began = clock::now();
+    const std::uint64_t before = sum_of(workers);
+    for (double now = 0; now < limit; now = seconds_since(began)) {
+      if (shared.stop.load_relaxed()) return now;
+      if (!watch({now, sum_of(workers) - before, warmup})) {
+        shared.stop.store_release(true);
+        return seconds_since(began);
+      }
+      std::this_thread::sleep_for(
+          std::min(clock::duration(kWatchEvery),
+                   std::chrono::duration_cast<clock::duration>(
+                       std::chrono::duration<double>(limit - now))));
+    }
+    if (!warmup) {
+      shared.stop.store_release(true);
+      return seconds_since(began);
+    }
+  }
+  return 0;
+}
+
+base::result<std::vector<std::unique_ptr<session>>> connect_all(target& store, unsigned threads) {
+  std::vector<std::unique_ptr<session>> sessions;
+  for (unsigned i = 0; i < threads; ++i) {
+    auto one = store.connect();
+    if (!one) return std::unexpected(std::move(one).error());
+    sessions.push_back(std::move(*one));
+  }
+  return sessions;
+}
+
+outcome add_up(const std::vector<worker_state>& workers, double seconds) {
+  outcome total;
+  total.seconds = seconds;
+  for (const auto& one : workers) {
+    total.latency_ns.merge(one.latency_ns);
+    for (std::size_t i = 0; i < kOperations; ++i) total.by_kind[i] += one.by_kind[i];
+    total.missing += one.missing;
+    total.corrupt += one.corrupt;
+  }
+  total.operations = total.latency_ns.count();
+  return total;
+}
+
+}  // namespace
+
+base::result<void> load(target& store, const plan& chosen, const watcher& watch) {
+  auto sessions = connect_all(store, chosen.threads);
+  if (!sessions) return std::unexpected(std::move(sessions).error());
+  shared_state shared(0, chosen.threads);
+  base::atomic<std::uint64_t> next{0};
+  base::atomic<unsigned> running{chosen.threads};
+  std::vector<std::jthread> threads;
+  for (auto& one : *sessions) {
+    threads.emplace_back([&, mine = one.get()] {
+      while (!shared.stop.load_relaxed()) {
+        const std::uint64_t first = next.fetch_add_relaxed(kLoadPiece);
+        if (first >= chosen.keys) break;
+        auto how = mine->load(first, std::min(first + kLoadPiece, chosen.keys));
+        if (!how) shared.fail(std::move(how).error());
+      }
+      running.fetch_sub_acq_rel(1);
+    });
+  }
+  const auto began = clock::now();
+  while (running.load_acquire() > 0) {
+    const progress now{seconds_since(began), std::min(next.load_relaxed(), chosen.keys), true};
+    if (!watch(now)) shared.stop.store_release(true);
+    std::this_thread::sleep_for(kWatchEvery);
+  }
+  threads.clear();
+  if (shared.failure) return std::unexpected(std::move(*shared.failure));
+  return {};
+}
+
+base::result<outcome> run(target& store, const plan& chosen, touched_keys& used,
+                          const watcher& watch) {
+  if (chosen.workload.shares.scan > 0 && !store.can_scan()) {
+    return std::unexpected(base::error{
+        "workload e scans: it needs an ordered index in process (--index art, for example)"});
+  }
+  auto sessions = connect_all(store, chosen.threads);
+  if (!sessions) return std::unexpected(std::move(sessions).error());
+  const key_chooser chooser(chosen.keys_by, chosen.keys);
+  shared_state shared(chosen.keys, chosen.threads);
+  std::vector<worker_state> states(chosen.threads);
+  std::vector<std::jthread> threads;
+  const auto start = clock::now();
+  for (unsigned i = 0; i < chosen.threads; ++i) {
+    threads.emplace_back([&, i] {
+      worker(*(*sessions)[i], chosen, chooser, used, shared, states[i], i).run(start);
+    });
+  }
+  const double seconds = coordinate(chosen, shared, states, watch);
+  threads.clear();
+  if (shared.failure) return std::unexpected(std::move(*shared.failure));
+  return add_up(states, seconds);
+}
+
+}  // namespace isotherm::workload

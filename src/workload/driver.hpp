@@ -1,0 +1,67 @@
+// Drives a target with threads: loads it, warms it up, and measures.
+//
+// Closed loop: each thread sends its next request when the last was answered. Open loop (a rate):
+// requests have intended start times, evenly spaced over the threads, and a latency is counted from
+// the intended start, so that a stall of the store delays, and is charged for, all requests that
+// should have been sent meanwhile (Tene's "coordinated omission").
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "base/error.hpp"
+#include "workload/generators.hpp"
+#include "workload/histogram.hpp"
+#include "workload/target.hpp"
+#include "workload/touched.hpp"
+#include "workload/ycsb.hpp"
+
+namespace isotherm::workload {
+
+/// What to run.
+struct plan {
+  ycsb_workload workload;
+  key_choice keys_by;               ///< which keys; its distribution wins over the workload's
+  std::uint64_t keys = 1'000'000;   ///< records loaded before
+  unsigned threads = 2;
+  double rate = 0;                  ///< requests a second, all threads together; 0: closed loop
+  double seconds = 10;              ///< measured
+  double warmup_seconds = 0;        ///< before, not measured
+  std::uint64_t seed = 1;
+  std::uint64_t spare_keys = 0;     ///< keys beyond `keys` that inserts can mark as used
+};
+
+/// What the threads did in the measured time.
+struct outcome {
+  double seconds = 0;
+  std::uint64_t operations = 0;
+  std::array<std::uint64_t, kOperations> by_kind{};
+  std::uint64_t missing = 0;
+  std::uint64_t corrupt = 0;
+  histogram latency_ns;
+
+  double throughput() const noexcept {
+    return seconds > 0 ? static_cast<double>(operations) / seconds : 0;
+  }
+};
+
+/// State of a run for whoever watches it.
+struct progress {
+  double seconds = 0;            ///< since the phase began
+  std::uint64_t operations = 0;  ///< since the phase began
+  bool is_warmup = false;
+};
+/// Called about twenty times a second in the thread that called run() or load(). False ends the
+/// run early.
+using watcher = std::function<bool(const progress&)>;
+
+/// Inserts records 0 .. plan.keys - 1 with plan.threads threads.
+base::result<void> load(target& store, const plan& chosen, const watcher& watch);
+
+/// Runs the plan over a loaded store. Marks used keys in `used`. Fails when an operation fails.
+base::result<outcome> run(target& store, const plan& chosen, touched_keys& used,
+                          const watcher& watch);
+
+}  // namespace isotherm::workload

@@ -1,0 +1,69 @@
+// What a record looks like: keys made from a number, and values that can be checked against it.
+//
+// A key is "user", sixteen hexadecimal digits of a mixed number (so that neighbours in number are
+// strangers in order), and more digits up to its size. A value carries a stamp, from which the
+// number can be had back, in its first and in its last eight bytes; between them stand random
+// letters. A value that was lost, torn or exchanged is thus seen by every read.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace isotherm::workload {
+
+/// Sizes of a record in bytes.
+struct record_format {
+  std::size_t key_size = 30;      ///< kLeastKey .. kGreatestKey
+  std::size_t value_size = 1024;  ///< kLeastValue or more
+
+  static constexpr std::size_t kLeastKey = 16;
+  static constexpr std::size_t kGreatestKey = 512;
+  static constexpr std::size_t kLeastValue = 8;
+  static constexpr std::size_t kGreatestValue = std::size_t{512} << 20;
+
+  /// An error that names the bounds when a size is out of them.
+  base::result<void> check() const;
+
+  /// Bytes of the objects that hold one record: key and value, each with its 4-byte length.
+  std::uint64_t object_bytes() const noexcept { return key_size + value_size + 8; }
+};
+
+/// Writes the key of `number` over all of `key` (kLeastKey bytes or more). Different numbers have
+/// different keys.
+void write_key(std::uint64_t number, std::span<char> key) noexcept;
+
+/// Number of the record that `value` belongs to; nullopt when its two stamps disagree or the value
+/// is shorter than a stamp.
+std::optional<std::uint64_t> number_of(std::string_view value) noexcept;
+
+/// A thread's buffers for one key and one value: nothing is allocated for an operation.
+class record_buffer {
+ public:
+  /// `seed` chooses the filling letters.
+  record_buffer(const record_format& format, std::uint64_t seed);
+
+  /// Key of `number`, valid until the next call.
+  std::string_view key(std::uint64_t number) noexcept {
+    write_key(number, key_);
+    return {key_.data(), key_.size()};
+  }
+  /// Value of `number`, valid until the next call.
+  std::string_view value(std::uint64_t number) noexcept;
+
+  /// Copies `value` out, as a client would that uses it, and tells whether it is a value of
+  /// `number` with the right size.
+  bool take(std::string_view value, std::uint64_t number) noexcept;
+
+ private:
+  std::vector<char> key_;
+  std::vector<char> value_;
+  std::vector<char> taken_;
+};
+
+}  // namespace isotherm::workload

@@ -1,0 +1,165 @@
+#include "workload/redis_target.hpp"
+
+#include <fmt/format.h>
+#include <hiredis/hiredis.h>
+
+#include <array>
+#include <charconv>
+
+namespace isotherm::workload {
+namespace {
+
+constexpr std::uint64_t kPipelined = 64;  ///< records of a load that are under way together
+
+struct reply_deleter {
+  void operator()(void* reply) const noexcept { freeReplyObject(reply); }
+};
+using reply_ptr = std::unique_ptr<redisReply, reply_deleter>;
+
+base::error lost(const redisContext* context) {
+  return {fmt::format("the connection to the server failed: {}",
+                      context->err ? context->errstr : "no answer")};
+}
+
+/// Takes ownership of an answer; errors of the server become errors.
+base::result<reply_ptr> checked(const redisContext* context, void* answer) {
+  reply_ptr reply(static_cast<redisReply*>(answer));
+  if (!reply) return std::unexpected(lost(context));
+  if (reply->type == REDIS_REPLY_ERROR) {
+    return std::unexpected(
+        base::error{fmt::format("the server answered: {}", std::string_view(reply->str, reply->len))});
+  }
+  return reply;
+}
+
+class redis_session final : public session {
+ public:
+  redis_session(redis_connection connection, const record_format& format, std::uint64_t seed)
+      : connection_(std::move(connection)), buffer_(format, seed) {}
+
+  base::result<answer> read(std::uint64_t number) override {
+    const auto key = buffer_.key(number);
+    std::array<const char*, 2> words{"GET", key.data()};
+    std::array<std::size_t, 2> sizes{3, key.size()};
+    auto reply = checked(context(), redisCommandArgv(context(), 2, words.data(), sizes.data()));
+    if (!reply) return std::unexpected(std::move(reply).error());
+    if ((*reply)->type != REDIS_REPLY_STRING) return answer::missing;
+    return buffer_.take({(*reply)->str, (*reply)->len}, number) ? answer::done : answer::corrupt;
+  }
+
+  base::result<answer> update(std::uint64_t number) override {
+    if (!append_set(number)) return std::unexpected(lost(context()));
+    return take_set();
+  }
+  base::result<answer> insert(std::uint64_t number) override { return update(number); }
+
+  base::result<answer> modify(std::uint64_t number) override {
+    auto how = read(number);
+    if (!how || *how != answer::done) return how;
+    return update(number);
+  }
+
+  base::result<answer> scan(std::uint64_t, unsigned, touched_keys&) override {
+    return std::unexpected(base::error{"the Redis protocol has no ordered scan"});
+  }
+
+  base::result<void> load(std::uint64_t first, std::uint64_t last) override {
+    for (std::uint64_t at = first; at < last;) {
+      const std::uint64_t end = std::min(at + kPipelined, last);
+      for (std::uint64_t number = at; number < end; ++number) {
+        if (!append_set(number)) return std::unexpected(lost(context()));
+      }
+      for (; at < end; ++at) {
+        if (auto how = take_set(); !how) return std::unexpected(std::move(how).error());
+      }
+    }
+    return {};
+  }
+
+ private:
+  redisContext* context() const noexcept { return connection_.get(); }
+
+  bool append_set(std::uint64_t number) {
+    const auto key = buffer_.key(number);
+    const auto value = buffer_.value(number);
+    std::array<const char*, 3> words{"SET", key.data(), value.data()};
+    std::array<std::size_t, 3> sizes{3, key.size(), value.size()};
+    return redisAppendCommandArgv(context(), 3, words.data(), sizes.data()) == REDIS_OK;
+  }
+
+  base::result<answer> take_set() {
+    void* raw = nullptr;
+    if (redisGetReply(context(), &raw) != REDIS_OK) return std::unexpected(lost(context()));
+    auto reply = checked(context(), raw);
+    if (!reply) return std::unexpected(std::move(reply).error());
+    return answer::done;
+  }
+
+  redis_connection connection_;
+  record_buffer buffer_;
+};
+
+}  // namespace
+
+base::result<address> address::parse(const std::string& text) {
+  const base::error bad{fmt::format(
+      "cannot read the address '{}'; write unix:PATH or tcp:HOST:PORT", text)};
+  if (text.starts_with("unix:") && text.size() > 5) return address{.path = text.substr(5)};
+  const std::size_t colon = text.rfind(':');
+  if (!text.starts_with("tcp:") || colon <= 4) return std::unexpected(bad);
+  address where{.host = text.substr(4, colon - 4)};
+  const char* end = text.data() + text.size();
+  const auto [rest, problem] = std::from_chars(text.data() + colon + 1, end, where.port);
+  if (problem != std::errc{} || rest != end || where.port == 0) return std::unexpected(bad);
+  if (where.host.starts_with('[') && where.host.ends_with(']')) {
+    where.host = where.host.substr(1, where.host.size() - 2);
+  }
+  return where;
+}
+
+std::string address::text() const {
+  return path.empty() ? fmt::format("tcp:{}:{}", host, port) : "unix:" + path;
+}
+
+void redis_connection::closer::operator()(redisContext* context) const noexcept {
+  redisFree(context);
+}
+
+base::result<redis_connection> redis_connection::open(const address& where) {
+  const timeval patience{.tv_sec = 5, .tv_usec = 0};
+  redis_connection made;
+  made.where_ = where.text();
+  made.context_.reset(where.path.empty()
+                          ? redisConnectWithTimeout(where.host.c_str(), where.port, patience)
+                          : redisConnectUnixWithTimeout(where.path.c_str(), patience));
+  if (!made.context_) return std::unexpected(base::error{"out of memory for a connection"});
+  if (made.context_->err) {
+    return std::unexpected(base::error{fmt::format("cannot connect to {}: {}; is the server running?",
+                                                   made.where_, made.context_->errstr)});
+  }
+  // Commands may take long (a collection, a large load): from here on only a closed connection ends
+  // the wait.
+  redisSetTimeout(made.context_.get(), timeval{});
+  return made;
+}
+
+base::result<std::string> redis_connection::ask(const std::string& command) {
+  auto reply = checked(context_.get(), redisCommand(context_.get(), command.c_str()));
+  if (!reply) return std::unexpected(std::move(reply).error());
+  switch ((*reply)->type) {
+    case REDIS_REPLY_STRING:
+    case REDIS_REPLY_STATUS: return std::string((*reply)->str, (*reply)->len);
+    case REDIS_REPLY_INTEGER: return std::to_string((*reply)->integer);
+    default: break;
+  }
+  return std::unexpected(base::error{fmt::format("{} gave an answer that is not text to {}", where_,
+                                                 command)});
+}
+
+base::result<std::unique_ptr<session>> redis_target::connect() {
+  auto connection = redis_connection::open(where_);
+  if (!connection) return std::unexpected(std::move(connection).error());
+  return std::make_unique<redis_session>(std::move(*connection), format_, seed_);
+}
+
+}  // namespace isotherm::workload

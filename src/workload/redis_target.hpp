@@ -1,0 +1,59 @@
+// A server that speaks the Redis protocol: isotherm serve, or Redis itself. GET for reads, SET for
+// updates and inserts, both for read-modify-writes; no scans.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "workload/record.hpp"
+#include "workload/target.hpp"
+
+struct redisContext;
+
+namespace isotherm::workload {
+
+/// Where a server listens.
+struct address {
+  std::string path;         ///< of a Unix socket; empty for TCP
+  std::string host;
+  std::uint16_t port = 0;
+
+  /// Parses "unix:PATH" or "tcp:HOST:PORT".
+  static base::result<address> parse(const std::string& text);
+  std::string text() const;
+};
+
+/// A connection for commands whose answer is text. Not thread-safe.
+class redis_connection {
+ public:
+  static base::result<redis_connection> open(const address& where);
+
+  /// Answer of a command (given word by word, separated by blanks): its text, or an error for
+  /// errors of the server and of the connection.
+  base::result<std::string> ask(const std::string& command);
+  redisContext* get() const noexcept { return context_.get(); }
+
+ private:
+  struct closer {
+    void operator()(redisContext* context) const noexcept;
+  };
+  std::unique_ptr<redisContext, closer> context_;
+  std::string where_;
+};
+
+class redis_target final : public target {
+ public:
+  redis_target(address where, const record_format& format, std::uint64_t seed)
+      : where_(std::move(where)), format_(format), seed_(seed) {}
+
+  base::result<std::unique_ptr<session>> connect() override;
+  bool can_scan() const noexcept override { return false; }
+
+ private:
+  address where_;
+  record_format format_;
+  std::uint64_t seed_;
+};
+
+}  // namespace isotherm::workload

@@ -1,0 +1,34 @@
+#include "workload/touched.hpp"
+
+#include <algorithm>
+
+namespace isotherm::workload {
+
+touched_keys::ages touched_keys::advance() noexcept {
+  const unsigned now = now_.load_relaxed();
+  const unsigned next = now % kCycle + 1;
+  // New uses carry the next window's number from here on; they count as age 0 below.
+  now_.store_relaxed(static_cast<std::uint8_t>(next));
+  ages by_age{};
+  for (auto& last : last_) {
+    const unsigned window = last.load_relaxed();
+    if (window == kNever) continue;
+    const unsigned age = window == next ? 0 : (now + kCycle - window) % kCycle;
+    if (age < kWindows) {
+      ++by_age[age];
+    } else {
+      // Forgotten, unless a thread uses the key just now.
+      std::uint8_t expected = static_cast<std::uint8_t>(window);
+      last.compare_exchange_weak_relaxed(expected, kNever);
+    }
+  }
+  return by_age;
+}
+
+std::uint64_t touched_keys::used_within(const ages& by_age, unsigned windows) noexcept {
+  std::uint64_t sum = 0;
+  for (unsigned age = 0; age < std::min(windows, kWindows); ++age) sum += by_age[age];
+  return sum;
+}
+
+}  // namespace isotherm::workload

@@ -1,0 +1,63 @@
+// The six core workloads of YCSB as streams of operations.
+//
+//   a  50% read, 50% update               d  95% read, 5% insert; latest
+//   b  95% read,  5% update               e  95% scan (1..100 records), 5% insert
+//   c  100% read                          f  50% read, 50% read-modify-write
+//
+// A stream makes a batch of key numbers at a time, before the operations are timed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "workload/generators.hpp"
+
+namespace isotherm::workload {
+
+enum class operation : std::uint8_t { read, update, insert, scan, modify };
+inline constexpr std::size_t kOperations = 5;
+const char* name_of(operation what) noexcept;
+
+/// Shares of the operations, in percent; they add up to 100.
+struct mix {
+  unsigned read = 0, update = 0, insert = 0, scan = 0, modify = 0;
+};
+
+/// One of the six.
+struct ycsb_workload {
+  char letter = 'c';
+  mix shares;
+  distribution keys = distribution::zipfian;
+};
+/// Parses "a".."f", also in capitals.
+base::result<ycsb_workload> parse_workload(const std::string& text);
+
+/// Greatest number of records of a scan.
+inline constexpr unsigned kLongestScan = 100;
+
+/// An operation to do. `key` is a key number, or an age when the chooser draws ages, and means nothing for an
+/// insert, whose number is given out when it runs.
+struct request {
+  std::uint64_t key = 0;
+  operation what = operation::read;
+  std::uint8_t scan_length = 0;
+};
+
+/// A thread's endless sequence, the same for the same seed.
+class request_stream {
+ public:
+  request_stream(const mix& shares, const key_chooser& chooser, std::uint64_t seed) noexcept
+      : shares_(shares), chooser_(chooser), random_(seed) {}
+
+  void fill(std::span<request> batch) noexcept;
+
+ private:
+  mix shares_;
+  const key_chooser& chooser_;
+  base::random random_;
+};
+
+}  // namespace isotherm::workload
