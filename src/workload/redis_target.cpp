@@ -104,10 +104,14 @@ class redis_session final : public session {
 base::result<address> address::parse(const std::string& text) {
   const base::error bad{fmt::format(
       "cannot read the address '{}'; write unix:PATH or tcp:HOST:PORT", text)};
-  if (text.starts_with("unix:") && text.size() > 5) return address{.path = text.substr(5)};
+  address where;
+  if (text.starts_with("unix:") && text.size() > 5) {
+    where.path = text.substr(5);
+    return where;
+  }
   const std::size_t colon = text.rfind(':');
   if (!text.starts_with("tcp:") || colon <= 4) return std::unexpected(bad);
-  address where{.host = text.substr(4, colon - 4)};
+  where.host = text.substr(4, colon - 4);
   const char* end = text.data() + text.size();
   const auto [rest, problem] = std::from_chars(text.data() + colon + 1, end, where.port);
   if (problem != std::errc{} || rest != end || where.port == 0) return std::unexpected(bad);

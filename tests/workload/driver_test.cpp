@@ -1,0 +1,204 @@
+#include "workload/driver.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "workload/inserted.hpp"
+
+namespace isotherm::workload {
+namespace {
+
+/// A store that remembers which records it has, and can fail or stall.
+class fake_store final : public target {
+ public:
+  struct mine final : session {
+    explicit mine(fake_store& owner) : store(owner) {}
+    base::result<answer> read(std::uint64_t number) override {
+      const int turn = store.reads.fetch_add(1);
+      if (store.fail_at >= 0 && turn >= store.fail_at) {
+        return std::unexpected(base::error{"the store is gone"});
+      }
+      if (turn == store.stall_at) std::this_thread::sleep_for(store.stall);
+      const std::lock_guard lock(store.mutex);
+      if (store.corrupt.contains(number)) return answer::corrupt;
+      return store.records.contains(number) ? answer::done : answer::missing;
+    }
+    base::result<answer> update(std::uint64_t number) override {
+      ++store.updates;
+      const std::lock_guard lock(store.mutex);
+      return store.records.contains(number) ? answer::done : answer::missing;
+    }
+    base::result<answer> insert(std::uint64_t number) override {
+      const std::lock_guard lock(store.mutex);
+      return store.records.insert(number).second ? answer::done : answer::corrupt;
+    }
+    base::result<answer> modify(std::uint64_t number) override {
+      if (auto how = read(number); !how || *how != answer::done) return how;
+      return update(number);
+    }
+    base::result<answer> scan(std::uint64_t, unsigned, touched_keys&) override {
+      return answer::done;
+    }
+    base::result<void> load(std::uint64_t first, std::uint64_t last) override {
+      const std::lock_guard lock(store.mutex);
+      for (; first < last; ++first) store.records.insert(first);
+      return {};
+    }
+    fake_store& store;
+  };
+
+  base::result<std::unique_ptr<session>> connect() override { return std::make_unique<mine>(*this); }
+  bool can_scan() const noexcept override { return scans; }
+
+  std::mutex mutex;
+  std::set<std::uint64_t> records;  // under mutex
+  std::set<std::uint64_t> corrupt;
+  std::atomic<int> reads{0};
+  std::atomic<int> updates{0};
+  int fail_at = -1;
+  int stall_at = -1;
+  std::chrono::milliseconds stall{0};
+  bool scans = false;
+};
+
+bool go_on(const progress&) { return true; }
+
+plan small_plan(const std::string& letter) {
+  plan chosen;
+  chosen.workload = *parse_workload(letter);
+  chosen.keys_by.which = chosen.workload.keys;
+  chosen.keys = 10'000;
+  chosen.seconds = 0.2;
+  return chosen;
+}
+
+TEST(Driver, LoadsEveryRecordOnce) {
+  fake_store store;
+  plan chosen = small_plan("c");
+  chosen.keys = 10'001;
+  ASSERT_TRUE(load(store, chosen, go_on));
+  EXPECT_EQ(store.records.size(), 10'001u);
+  EXPECT_EQ(*store.records.rbegin(), 10'000u);
+}
+
+TEST(Driver, CountsWhatItDid) {
+  fake_store store;
+  const plan chosen = small_plan("f");
+  ASSERT_TRUE(load(store, chosen, go_on));
+  touched_keys used(chosen.keys);
+  const auto found = run(store, chosen, used, go_on);
+  ASSERT_TRUE(found);
+  EXPECT_GT(found->operations, 0u);
+  const auto& kinds = found->by_kind;
+  EXPECT_EQ(kinds[0] + kinds[4], found->operations) << "reads and read-modify-writes only";
+  EXPECT_EQ(found->latency_ns.count(), found->operations);
+  EXPECT_EQ(found->missing, 0u);
+  EXPECT_EQ(found->corrupt, 0u);
+  EXPECT_GT(used.advance()[0], 0u);
+}
+
+TEST(Driver, ReadsOfTheLatestNeverMissAnInsertUnderWay) {
+  fake_store store;
+  plan chosen = small_plan("d");
+  chosen.threads = 4;
+  ASSERT_TRUE(load(store, chosen, go_on));
+  touched_keys used(chosen.keys);
+  const auto found = run(store, chosen, used, go_on);
+  ASSERT_TRUE(found);
+  EXPECT_GT(store.records.size(), chosen.keys) << "inserts happened";
+  EXPECT_EQ(found->missing, 0u);
+  EXPECT_EQ(found->corrupt, 0u) << "a number was inserted twice";
+}
+
+TEST(Driver, SeesMissingAndCorruptRecords) {
+  fake_store store;
+  plan chosen = small_plan("c");
+  ASSERT_TRUE(load(store, chosen, go_on));
+  for (std::uint64_t i = 0; i < chosen.keys; i += 2) store.records.erase(i);
+  for (std::uint64_t i = 1; i < chosen.keys; i += 4) store.corrupt.insert(i);
+  touched_keys used(chosen.keys);
+  const auto found = run(store, chosen, used, go_on);
+  ASSERT_TRUE(found);
+  EXPECT_GT(found->missing, 0u);
+  EXPECT_GT(found->corrupt, 0u);
+}
+
+TEST(Driver, AFailureEndsTheRunWithItsReason) {
+  fake_store store;
+  plan chosen = small_plan("c");
+  chosen.seconds = 3600;
+  store.fail_at = 100;
+  touched_keys used(chosen.keys);
+  const auto found = run(store, chosen, used, go_on);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().message, "the store is gone");
+}
+
+TEST(Driver, TheWatcherCanEndTheRun) {
+  fake_store store;
+  plan chosen = small_plan("c");
+  chosen.seconds = 3600;
+  touched_keys used(chosen.keys);
+  int calls = 0;
+  EXPECT_TRUE(run(store, chosen, used, [&](const progress&) { return ++calls < 3; }));
+  EXPECT_EQ(calls, 3);
+}
+
+TEST(Driver, AStallIsChargedToEveryRequestThatItDelayed) {
+  // One thread, 1000 requests a second, one stall of 300 ms: in a closed loop one request would
+  // show it; the intended start times show it to the three hundred that were due meanwhile.
+  fake_store store;
+  plan chosen = small_plan("c");
+  chosen.threads = 1;
+  chosen.rate = 1000;
+  chosen.seconds = 1;
+  store.stall_at = 100;
+  store.stall = std::chrono::milliseconds(300);
+  touched_keys used(chosen.keys);
+  const auto found = run(store, chosen, used, go_on);
+  ASSERT_TRUE(found);
+  EXPECT_GE(found->latency_ns.largest(), 300'000'000u);
+  // The one in six requests that were due in the first half of the stall waited 150 ms and more.
+  const double share = 140.0 / static_cast<double>(found->operations);
+  EXPECT_GE(found->latency_ns.quantile(1 - share), 140'000'000u);
+}
+
+TEST(Driver, ARateIsNotExceeded) {
+  fake_store store;
+  plan chosen = small_plan("c");
+  chosen.rate = 500;
+  chosen.seconds = 0.5;
+  touched_keys used(chosen.keys);
+  const auto found = run(store, chosen, used, go_on);
+  ASSERT_TRUE(found);
+  // The schedule begins a little before the measurement does.
+  EXPECT_LE(static_cast<double>(found->operations), 500 * (found->seconds + 0.5));
+}
+
+TEST(Driver, RefusesScansWhereThereAreNone) {
+  fake_store store;
+  const plan chosen = small_plan("e");
+  touched_keys used(chosen.keys);
+  EXPECT_FALSE(run(store, chosen, used, go_on));
+  store.scans = true;
+  EXPECT_TRUE(run(store, chosen, used, go_on));
+}
+
+TEST(InsertedKeys, CompleteStaysBelowWhatIsUnderWay) {
+  inserted_keys keys(10, 2);
+  EXPECT_EQ(keys.complete(), 10u);
+  EXPECT_EQ(keys.begin(0), 10u);
+  EXPECT_EQ(keys.begin(1), 11u);
+  EXPECT_EQ(keys.complete(), 10u);
+  keys.end(1);
+  EXPECT_EQ(keys.complete(), 10u);
+  keys.end(0);
+  EXPECT_EQ(keys.complete(), 12u);
+}
+
+}  // namespace
+}  // namespace isotherm::workload

@@ -1,0 +1,119 @@
+// The Redis client against a server of a few lines that answers with prepared bytes.
+#include "workload/redis_target.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <thread>
+
+namespace isotherm::workload {
+namespace {
+
+TEST(Address, ReadsBothForms) {
+  EXPECT_EQ(address::parse("unix:/tmp/x.sock")->path, "/tmp/x.sock");
+  const auto tcp = address::parse("tcp:127.0.0.1:6379");
+  ASSERT_TRUE(tcp);
+  EXPECT_EQ(tcp->host, "127.0.0.1");
+  EXPECT_EQ(tcp->port, 6379);
+  EXPECT_EQ(address::parse("tcp:[::1]:80")->host, "::1");
+  for (const char* bad : {"", "unix:", "tcp:", "tcp:host", "tcp:host:", "tcp:host:0", "tcp:host:7x",
+                          "tcp:host:70000", "tcp::1", "udp:host:1"}) {
+    EXPECT_FALSE(address::parse(bad)) << bad;
+  }
+}
+
+/// Listens on a Unix socket, takes one client, reads whatever comes and sends `answers`, then
+/// closes.
+class prepared_server {
+ public:
+  explicit prepared_server(std::string answers)
+      : directory_(std::filesystem::temp_directory_path() / "isotherm-redis-XXXXXX") {
+    std::string name = directory_.string();
+    EXPECT_NE(mkdtemp(name.data()), nullptr);
+    directory_ = name;
+    where.path = (directory_ / "socket").string();
+    listener_ = socket(AF_UNIX, SOCK_STREAM, 0);
+    sockaddr_un at{.sun_family = AF_UNIX, .sun_path = {}};
+    where.path.copy(at.sun_path, sizeof at.sun_path - 1);
+    EXPECT_EQ(bind(listener_, reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
+    EXPECT_EQ(listen(listener_, 1), 0);
+    thread_ = std::jthread([this, answers = std::move(answers)] {
+      const int client = accept(listener_, nullptr, nullptr);
+      char buffer[65536];
+      if (read(client, buffer, sizeof buffer) > 0) {
+        EXPECT_EQ(write(client, answers.data(), answers.size()),
+                  static_cast<ssize_t>(answers.size()));
+      }
+      shutdown(client, SHUT_WR);
+      while (read(client, buffer, sizeof buffer) > 0) {
+      }
+      close(client);
+    });
+  }
+  ~prepared_server() {
+    thread_.join();
+    close(listener_);
+    std::filesystem::remove_all(directory_);
+  }
+
+  address where;
+
+ private:
+  std::filesystem::path directory_;
+  int listener_ = -1;
+  std::jthread thread_;
+};
+
+constexpr record_format kFormat{.key_size = 20, .value_size = 100};
+
+std::string bulk(std::string_view text) {
+  return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
+}
+
+base::result<answer> read_from(const std::string& answers) {
+  prepared_server server(answers);
+  redis_target store(server.where, kFormat, 1);
+  auto session = store.connect();
+  EXPECT_TRUE(session);
+  return (*session)->read(7);
+}
+
+TEST(RedisTarget, ChecksWhatItReads) {
+  record_buffer buffer(kFormat, 9);
+  EXPECT_EQ(read_from(bulk(buffer.value(7))), answer::done);
+  EXPECT_EQ(read_from(bulk(buffer.value(8))), answer::corrupt);
+  EXPECT_EQ(read_from("$-1\r\n"), answer::missing);
+}
+
+TEST(RedisTarget, ErrorsAndLostConnectionsAreReported) {
+  const auto refused = read_from("-OOM command not allowed\r\n");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("OOM command not allowed"), std::string::npos);
+  const auto lost = read_from("$100\r\nabc");
+  ASSERT_FALSE(lost);
+  EXPECT_NE(lost.error().message.find("connection"), std::string::npos);
+}
+
+TEST(RedisTarget, LoadTakesAnAnswerForEachRecord) {
+  std::string answers;
+  for (int i = 0; i < 10; ++i) answers += "+OK\r\n";
+  prepared_server server(answers);
+  redis_target store(server.where, kFormat, 1);
+  auto session = store.connect();
+  ASSERT_TRUE(session);
+  EXPECT_TRUE((*session)->load(0, 10));
+}
+
+TEST(RedisTarget, AnAbsentServerIsOneClearLine) {
+  const auto missing = redis_connection::open({"/nonexistent/socket", "", 0});
+  ASSERT_FALSE(missing);
+  EXPECT_NE(missing.error().message.find("/nonexistent/socket"), std::string::npos);
+  EXPECT_EQ(missing.error().message.find('\n'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace isotherm::workload

@@ -1,0 +1,58 @@
+#include "workload/touched.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <set>
+
+#include "base/random.hpp"
+
+namespace isotherm::workload {
+namespace {
+
+TEST(TouchedKeys, CountsByAge) {
+  touched_keys used(100);
+  used.mark(1);
+  used.mark(2);
+  used.mark(2);
+  used.mark(100);  // beyond the last key
+  EXPECT_TRUE(used.is_current(1));
+  EXPECT_EQ(used.advance()[0], 2u);
+  EXPECT_FALSE(used.is_current(1));
+  used.mark(2);
+  used.mark(3);
+  const auto ages = used.advance();
+  EXPECT_EQ(ages[0], 2u);
+  EXPECT_EQ(ages[1], 1u);
+  EXPECT_EQ(touched_keys::used_within(ages, 1), 2u);
+  EXPECT_EQ(touched_keys::used_within(ages, 2), 3u);
+  EXPECT_EQ(touched_keys::used_within(ages, 31), 3u);
+}
+
+TEST(TouchedKeys, AgreesWithSetsOverManyWindows) {
+  constexpr std::uint64_t kSeed = 3;
+  SCOPED_TRACE(testing::Message() << "seed " << kSeed);
+  base::random random(kSeed);
+  touched_keys used(500);
+  std::deque<std::set<std::uint64_t>> windows;  // the youngest first
+  // More windows than the byte has numbers, so that old ones would come back if not forgotten.
+  for (int window = 0; window < 700; ++window) {
+    windows.emplace_front();
+    for (std::uint64_t i = random.below(20); i > 0; --i) {
+      const std::uint64_t key = random.below(500);
+      used.mark(key);
+      windows.front().insert(key);
+    }
+    if (windows.size() > touched_keys::kWindows) windows.pop_back();
+    const auto ages = used.advance();
+    std::set<std::uint64_t> seen;
+    for (unsigned age = 0; age < windows.size(); ++age) {
+      seen.insert(windows[age].begin(), windows[age].end());
+      ASSERT_EQ(touched_keys::used_within(ages, age + 1), seen.size())
+          << "window " << window << ", age " << age;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace isotherm::workload
