@@ -74,7 +74,12 @@ class worker {
  public:
   worker(session& store, const plan& chosen, const key_chooser& chooser, touched_keys& used,
          shared_state& shared, worker_state& mine, unsigned index)
-      : store_(store), plan_(chosen), chooser_(chooser), used_(used), shared_(shared), mine_(mine),
+      : store_(store),
+        plan_(chosen),
+        chooser_(chooser),
+        used_(used),
+        shared_(shared),
+        mine_(mine),
         index_(index),
         stream_(chosen.workload.shares, chooser, base::mix64(chosen.seed) + index) {}
 
@@ -96,7 +101,8 @@ class worker {
         auto how = perform(next);
         if (!how) return shared_.fail(std::move(how).error());
         free_since = clock::now();
-        mine_.latency_ns.record(static_cast<std::uint64_t>(nanoseconds(free_since - begin).count()));
+        mine_.latency_ns.record(
+            static_cast<std::uint64_t>(nanoseconds(free_since - begin).count()));
         mine_.count(next.what, *how);
       }
     }
@@ -128,10 +134,14 @@ class worker {
     }
     used_.mark(number);
     switch (next.what) {
-      case operation::update: return store_.update(number);
-      case operation::modify: return store_.modify(number);
-      case operation::scan: return store_.scan(number, next.scan_length, used_);
-      default: return store_.read(number);
+      case operation::update:
+        return store_.update(number);
+      case operation::modify:
+        return store_.modify(number);
+      case operation::scan:
+        return store_.scan(number, next.scan_length, used_);
+      default:
+        return store_.read(number);
     }
   }
 
@@ -152,8 +162,8 @@ std::uint64_t sum_of(const std::vector<worker_state>& workers) {
 }
 
 /// Watches the running threads through warm-up and measurement; returns the measured seconds.
-double coordinate(const plan& chosen, shared_state& shared, const std::vector<worker_state>& workers,
-                  const watcher& watch) {
+double coordinate(const plan& chosen, shared_state& shared,
+                  const std::vector<worker_state>& workers, const watcher& watch) {
   for (const bool warmup : {true, false}) {
     const double limit = warmup ? chosen.warmup_seconds : chosen.seconds;
     if (!warmup) shared.measuring.store_release(true);
@@ -165,10 +175,9 @@ double coordinate(const plan& chosen, shared_state& shared, const std::vector<wo
         shared.stop.store_release(true);
         return seconds_since(began);
       }
-      std::this_thread::sleep_for(
-          std::min(clock::duration(kWatchEvery),
-                   std::chrono::duration_cast<clock::duration>(
-                       std::chrono::duration<double>(limit - now))));
+      std::this_thread::sleep_for(std::min(
+          clock::duration(kWatchEvery),
+          std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(limit - now))));
     }
     if (!warmup) {
       shared.stop.store_release(true);

@@ -23,14 +23,14 @@ namespace isotherm::workload {
 /// What to run.
 struct plan {
   ycsb_workload workload;
-  key_choice keys_by;               ///< which keys; its distribution wins over the workload's
-  std::uint64_t keys = 1'000'000;   ///< records loaded before
+  key_choice keys_by;              ///< which keys; its distribution wins over the workload's
+  std::uint64_t keys = 1'000'000;  ///< records loaded before
   unsigned threads = 2;
-  double rate = 0;                  ///< requests a second, all threads together; 0: closed loop
-  double seconds = 10;              ///< measured
-  double warmup_seconds = 0;        ///< before, not measured
+  double rate = 0;            ///< requests a second, all threads together; 0: closed loop
+  double seconds = 10;        ///< measured
+  double warmup_seconds = 0;  ///< before, not measured
   std::uint64_t seed = 1;
-  std::uint64_t spare_keys = 0;     ///< keys beyond `keys` that inserts can mark as used
+  std::uint64_t spare_keys = 0;  ///< keys beyond `keys` that inserts can mark as used
 };
 
 /// What the threads did in the measured time.

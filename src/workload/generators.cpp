@@ -42,16 +42,20 @@ base::result<distribution> parse_distribution(const std::string& text) {
                            distribution::hotspot}) {
     if (text == name_of(which)) return which;
   }
-  return std::unexpected(base::error{
-      "unknown distribution '" + text + "'; choose zipfian, uniform, latest or hotspot"});
+  return std::unexpected(base::error{"unknown distribution '" + text +
+                                     "'; choose zipfian, uniform, latest or hotspot"});
 }
 
 const char* name_of(distribution which) noexcept {
   switch (which) {
-    case distribution::zipfian: return "zipfian";
-    case distribution::uniform: return "uniform";
-    case distribution::latest: return "latest";
-    case distribution::hotspot: break;
+    case distribution::zipfian:
+      return "zipfian";
+    case distribution::uniform:
+      return "uniform";
+    case distribution::latest:
+      return "latest";
+    case distribution::hotspot:
+      break;
   }
   return "hotspot";
 }
@@ -65,10 +69,14 @@ key_chooser::key_chooser(const key_choice& choice, std::uint64_t keys) noexcept
 
 std::uint64_t key_chooser::operator()(base::random& random) const noexcept {
   switch (choice_.which) {
-    case distribution::zipfian: return fnv1a(ranks_(random)) % keys_;
-    case distribution::uniform: return random.below(keys_);
-    case distribution::latest: return ranks_(random);
-    case distribution::hotspot: break;
+    case distribution::zipfian:
+      return fnv1a(ranks_(random)) % keys_;
+    case distribution::uniform:
+      return random.below(keys_);
+    case distribution::latest:
+      return ranks_(random);
+    case distribution::hotspot:
+      break;
   }
   if (hot_keys_ == keys_ || random.unit() < choice_.hotspot_accesses) {
     return random.below(hot_keys_);

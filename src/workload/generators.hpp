@@ -52,8 +52,8 @@ class zipfian {
 enum class distribution : std::uint8_t {
   zipfian,  ///< scrambled
   uniform,
-  latest,   ///< Zipfian over age: the youngest key is the most popular
-  hotspot   ///< a share of the keys takes a share of the accesses, both uniformly
+  latest,  ///< Zipfian over age: the youngest key is the most popular
+  hotspot  ///< a share of the keys takes a share of the accesses, both uniformly
 };
 
 /// Parses "zipfian", "uniform", "latest" or "hotspot".
@@ -63,9 +63,9 @@ const char* name_of(distribution which) noexcept;
 /// Parameters of a chooser.
 struct key_choice {
   distribution which = distribution::zipfian;
-  double theta = 0.99;             ///< of zipfian and latest, 0 < theta < 1
-  double hotspot_keys = 0.2;       ///< share of the keys that are hot, 0 < share <= 1
-  double hotspot_accesses = 0.8;   ///< share of the accesses that go to them, 0..1
+  double theta = 0.99;            ///< of zipfian and latest, 0 < theta < 1
+  double hotspot_keys = 0.2;      ///< share of the keys that are hot, 0 < share <= 1
+  double hotspot_accesses = 0.8;  ///< share of the accesses that go to them, 0..1
 };
 
 /// Ranks YCSB draws from before it scrambles them.

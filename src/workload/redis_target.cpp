@@ -26,8 +26,8 @@ base::result<reply_ptr> checked(const redisContext* context, void* answer) {
   reply_ptr reply(static_cast<redisReply*>(answer));
   if (!reply) return std::unexpected(lost(context));
   if (reply->type == REDIS_REPLY_ERROR) {
-    return std::unexpected(
-        base::error{fmt::format("the server answered: {}", std::string_view(reply->str, reply->len))});
+    return std::unexpected(base::error{
+        fmt::format("the server answered: {}", std::string_view(reply->str, reply->len))});
   }
   return reply;
 }
@@ -102,8 +102,8 @@ class redis_session final : public session {
 }  // namespace
 
 base::result<address> address::parse(const std::string& text) {
-  const base::error bad{fmt::format(
-      "cannot read the address '{}'; write unix:PATH or tcp:HOST:PORT", text)};
+  const base::error bad{
+      fmt::format("cannot read the address '{}'; write unix:PATH or tcp:HOST:PORT", text)};
   address where;
   if (text.starts_with("unix:") && text.size() > 5) {
     where.path = text.substr(5);
@@ -138,8 +138,8 @@ base::result<redis_connection> redis_connection::open(const address& where) {
                           : redisConnectUnixWithTimeout(where.path.c_str(), patience));
   if (!made.context_) return std::unexpected(base::error{"out of memory for a connection"});
   if (made.context_->err) {
-    return std::unexpected(base::error{fmt::format("cannot connect to {}: {}; is the server running?",
-                                                   made.where_, made.context_->errstr)});
+    return std::unexpected(base::error{fmt::format(
+        "cannot connect to {}: {}; is the server running?", made.where_, made.context_->errstr)});
   }
   // Commands may take long (a collection, a large load): from here on only a closed connection ends
   // the wait.
@@ -152,12 +152,15 @@ base::result<std::string> redis_connection::ask(const std::string& command) {
   if (!reply) return std::unexpected(std::move(reply).error());
   switch ((*reply)->type) {
     case REDIS_REPLY_STRING:
-    case REDIS_REPLY_STATUS: return std::string((*reply)->str, (*reply)->len);
-    case REDIS_REPLY_INTEGER: return std::to_string((*reply)->integer);
-    default: break;
+    case REDIS_REPLY_STATUS:
+      return std::string((*reply)->str, (*reply)->len);
+    case REDIS_REPLY_INTEGER:
+      return std::to_string((*reply)->integer);
+    default:
+      break;
   }
-  return std::unexpected(base::error{fmt::format("{} gave an answer that is not text to {}", where_,
-                                                 command)});
+  return std::unexpected(
+      base::error{fmt::format("{} gave an answer that is not text to {}", where_, command)});
 }
 
 base::result<std::unique_ptr<session>> redis_target::connect() {

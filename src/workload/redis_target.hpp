@@ -15,7 +15,7 @@ namespace isotherm::workload {
 
 /// Where a server listens.
 struct address {
-  std::string path;         ///< of a Unix socket; empty for TCP
+  std::string path;  ///< of a Unix socket; empty for TCP
   std::string host;
   std::uint16_t port = 0;
 

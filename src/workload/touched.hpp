@@ -29,8 +29,8 @@ class touched_keys {
   /// Keys whose last use was in the window that ends now (index 0), in the one before (1), ...
   using ages = std::array<std::uint64_t, kWindows>;
 
-  /// Ends the current window and begins the next. Returns the keys by age. A use that runs beside it
-  /// counts for one of the two windows.
+  /// Ends the current window and begins the next. Returns the keys by age. A use that runs beside
+  /// it counts for one of the two windows.
   ages advance() noexcept;
 
   /// Keys used in the last `windows` windows (1..kWindows).

@@ -19,11 +19,16 @@ operation choose(const mix& shares, std::uint64_t percent) noexcept {
 
 const char* name_of(operation what) noexcept {
   switch (what) {
-    case operation::read: return "read";
-    case operation::update: return "update";
-    case operation::insert: return "insert";
-    case operation::scan: return "scan";
-    case operation::modify: break;
+    case operation::read:
+      return "read";
+    case operation::update:
+      return "update";
+    case operation::insert:
+      return "insert";
+    case operation::scan:
+      return "scan";
+    case operation::modify:
+      break;
   }
   return "modify";
 }
@@ -31,13 +36,20 @@ const char* name_of(operation what) noexcept {
 base::result<ycsb_workload> parse_workload(const std::string& text) {
   const int letter = text.size() == 1 ? std::tolower(static_cast<unsigned char>(text[0])) : 0;
   switch (letter) {
-    case 'a': return ycsb_workload{'a', {.read = 50, .update = 50}};
-    case 'b': return ycsb_workload{'b', {.read = 95, .update = 5}};
-    case 'c': return ycsb_workload{'c', {.read = 100}};
-    case 'd': return ycsb_workload{'d', {.read = 95, .insert = 5}, distribution::latest};
-    case 'e': return ycsb_workload{'e', {.insert = 5, .scan = 95}};
-    case 'f': return ycsb_workload{'f', {.read = 50, .modify = 50}};
-    default: break;
+    case 'a':
+      return ycsb_workload{'a', {.read = 50, .update = 50}};
+    case 'b':
+      return ycsb_workload{'b', {.read = 95, .update = 5}};
+    case 'c':
+      return ycsb_workload{'c', {.read = 100}};
+    case 'd':
+      return ycsb_workload{'d', {.read = 95, .insert = 5}, distribution::latest};
+    case 'e':
+      return ycsb_workload{'e', {.insert = 5, .scan = 95}};
+    case 'f':
+      return ycsb_workload{'f', {.read = 50, .modify = 50}};
+    default:
+      break;
   }
   return std::unexpected(base::error{"unknown workload '" + text + "'; choose one of a to f"});
 }

@@ -38,8 +38,8 @@ base::result<ycsb_workload> parse_workload(const std::string& text);
 /// Greatest number of records of a scan.
 inline constexpr unsigned kLongestScan = 100;
 
-/// An operation to do. `key` is a key number, or an age when the chooser draws ages, and means nothing for an
-/// insert, whose number is given out when it runs.
+/// An operation to do. `key` is a key number, or an age when the chooser draws ages, and means
+/// nothing for an insert, whose number is given out when it runs.
 struct request {
   std::uint64_t key = 0;
   operation what = operation::read;

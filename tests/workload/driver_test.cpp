@@ -51,7 +51,9 @@ class fake_store final : public target {
     fake_store& store;
   };
 
-  base::result<std::unique_ptr<session>> connect() override { return std::make_unique<mine>(*this); }
+  base::result<std::unique_ptr<session>> connect() override {
+    return std::make_unique<mine>(*this);
+  }
   bool can_scan() const noexcept override { return scans; }
 
   std::mutex mutex;

@@ -25,8 +25,8 @@ TEST(Record, KeysHaveTheirSizeAndAreDifferent) {
 TEST(Record, ValuesTellTheirNumber) {
   for (const std::size_t size : {8u, 9u, 15u, 16u, 100u, 1024u}) {
     record_buffer buffer({.key_size = 30, .value_size = size}, 1);
-    for (const std::uint64_t number : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{999'999},
-                                       ~std::uint64_t{0} - 1}) {
+    for (const std::uint64_t number :
+         {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{999'999}, ~std::uint64_t{0} - 1}) {
       const std::string value(buffer.value(number));
       ASSERT_EQ(value.size(), size);
       EXPECT_EQ(number_of(value), number);
