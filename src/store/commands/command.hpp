@@ -1,0 +1,94 @@
+// Commands in tables: a name, how many arguments, what it does to keys, and the function.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "store/database.hpp"
+#include "store/reply.hpp"
+
+namespace isotherm::store {
+
+/// Whoever sent a command; the server derives from it and its own commands know its type.
+class caller {
+ protected:
+  ~caller() = default;
+};
+
+/// Limits that commands respect; a server lets operators change them.
+struct limits {
+  std::uint64_t longest_value = std::uint64_t{512} << 20;  ///< proto-max-bulk-len
+};
+
+/// One call of a command. Arguments include the command's name.
+struct call {
+  database& db;
+  reply& out;
+  std::span<const std::string_view> arguments;
+  std::int64_t now;  ///< ms since 1970, the same for the whole command
+  const limits& bounds;
+  caller* who = nullptr;
+
+  std::string_view operator[](std::size_t i) const noexcept { return arguments[i]; }
+  std::size_t count() const noexcept { return arguments.size(); }
+};
+
+using handler = void (*)(call&);
+
+enum command_flag : std::uint32_t {
+  kWrite = 1, kReadOnly = 2, kDenyOom = 4, kFast = 8, kAdmin = 16,
+  kNoAuth = 32,     ///< allowed before AUTH
+  kKeepsWho = 64,   ///< about the connection: needs call::who
+};
+
+/// Where keys stand among the arguments; `first` 0: none. `last` -1: to the end.
+struct key_positions {
+  int first = 0, last = 0, step = 0;
+};
+
+struct command {
+  std::string_view name;  ///< lower case; for a subcommand its own word ("setname")
+  int arity;              ///< with the name; negative: at least that many
+  std::uint32_t flags;
+  key_positions keys;
+  handler run;            ///< null for a container of subcommands
+  std::string_view group;
+  std::string_view since;
+  std::string_view summary;
+  std::span<const command> subcommands = {};
+
+  bool accepts(std::size_t arguments) const noexcept {
+    const auto n = static_cast<int>(arguments);
+    return arity >= 0 ? n == arity : n >= -arity;
+  }
+};
+
+// The families of commands that need nothing but a database.
+std::span<const command> string_commands();
+std::span<const command> range_commands();
+std::span<const command> counter_commands();
+std::span<const command> key_commands();
+std::span<const command> expiry_commands();
+std::span<const command> keyspace_commands();
+std::span<const command> object_commands();
+
+namespace errors {
+inline constexpr std::string_view kSyntax = "ERR syntax error";
+inline constexpr std::string_view kNotInteger = "ERR value is not an integer or out of range";
+inline constexpr std::string_view kOutOfMemory =
+    "OOM command not allowed when used memory > 'maxmemory'.";
+inline constexpr std::string_view kNoSuchKey = "ERR no such key";
+inline constexpr std::string_view kTooLong =
+    "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
+}  // namespace errors
+
+/// Stores, or answers with the error and returns false.
+inline bool put_or_refuse(call& c, std::string_view key, const record& value) {
+  if (c.db.put(key, value)) return true;
+  c.out.error(errors::kOutOfMemory);
+  return false;
+}
+
+}  // namespace isotherm::store

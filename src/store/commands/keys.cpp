@@ -1,0 +1,97 @@
+// Commands on keys whatever their value: DEL, EXISTS, TYPE, RENAME, COPY, TOUCH.
+#include "store/commands/command.hpp"
+#include "store/text.hpp"
+
+namespace isotherm::store {
+
+namespace {
+
+void del(call& c) {
+  std::int64_t removed = 0;
+  for (const auto key : c.arguments.subspan(1)) {
+    const sync::scope inside;
+    one_key lock(c.db.locks(), key);
+    // Looking first tells a key that had expired (not counted) from one that lived.
+    if (c.db.current(inside, key, c.now) && c.db.remove(key)) ++removed;
+  }
+  c.out.integer(removed);
+}
+
+void count_present(call& c) {
+  std::int64_t present = 0;
+  for (const auto key : c.arguments.subspan(1)) {
+    const sync::scope inside;
+    if (c.db.read(inside, key, c.now)) ++present;
+  }
+  c.out.integer(present);
+}
+
+void type(call& c) {
+  const sync::scope inside;
+  c.out.status(c.db.peek(inside, c[1], c.now) ? "string" : "none");
+}
+
+enum class on_existing : std::uint8_t { replace, refuse };
+
+void rename_to(call& c, on_existing policy) {
+  const bool refuses = policy == on_existing::refuse;
+  const sync::scope inside;
+  several_keys locks(c.db.locks(), c.arguments.subspan(1));
+  const auto moved = c.db.current(inside, c[1], c.now);
+  if (!moved) return c.out.error(errors::kNoSuchKey);
+  if (c[1] == c[2]) return refuses ? c.out.integer(0) : c.out.ok();
+  if (refuses && c.db.current(inside, c[2], c.now)) return c.out.integer(0);
+  if (!put_or_refuse(c, c[2], *moved)) return;
+  c.db.remove(c[1]);
+  if (refuses) c.out.integer(1);
+  else c.out.ok();
+}
+void rename(call& c) { rename_to(c, on_existing::replace); }
+void renamenx(call& c) { rename_to(c, on_existing::refuse); }
+
+void copy(call& c) {
+  bool replaces = false;
+  for (std::size_t i = 3; i < c.count(); ++i) {
+    if (equals_folded(c[i], "replace")) {
+      replaces = true;
+    } else if (equals_folded(c[i], "db") && i + 1 < c.count()) {
+      const auto db = parse_integer(c[++i]);
+      if (!db) return c.out.error(errors::kNotInteger);
+      if (*db != 0) return c.out.error("ERR DB index is out of range");
+    } else {
+      return c.out.error(errors::kSyntax);
+    }
+  }
+  if (c[1] == c[2]) return c.out.error("ERR source and destination objects are the same");
+  const sync::scope inside;
+  several_keys locks(c.db.locks(), c.arguments.subspan(1, 2));
+  const auto source = c.db.current(inside, c[1], c.now);
+  if (!source || (!replaces && c.db.current(inside, c[2], c.now))) return c.out.integer(0);
+  if (put_or_refuse(c, c[2], *source)) c.out.integer(1);
+}
+
+constexpr key_positions kOne{1, 1, 1};
+constexpr key_positions kTwo{1, 2, 1};
+constexpr key_positions kMany{1, -1, 1};
+constexpr std::string_view kGroup = "generic";
+constexpr command kCommands[] = {
+    {"del", -2, kWrite, kMany, del, kGroup, "1.0.0", "Delete a key"},
+    {"unlink", -2, kWrite | kFast, kMany, del, kGroup, "4.0.0",
+     "Delete a key; its memory is given back after open operations"},
+    {"exists", -2, kReadOnly | kFast, kMany, count_present, kGroup, "1.0.0",
+     "Determine if a key exists"},
+    {"touch", -2, kReadOnly | kFast, kMany, count_present, kGroup, "3.2.1",
+     "Alters the last access time of a key(s). Returns the number of existing keys specified."},
+    {"type", 2, kReadOnly | kFast, kOne, type, kGroup, "1.0.0",
+     "Determine the type stored at key"},
+    {"rename", 3, kWrite, kTwo, rename, kGroup, "1.0.0", "Rename a key"},
+    {"renamenx", 3, kWrite | kFast, kTwo, renamenx, kGroup, "1.0.0",
+     "Rename a key, only if the new key does not exist"},
+    {"copy", -3, kWrite | kDenyOom, kTwo, copy, kGroup, "6.2.0", "Copy a key"},
+};
+
+}  // namespace
+
+std::span<const command> key_commands() { return kCommands; }
+
+}  // namespace isotherm::store

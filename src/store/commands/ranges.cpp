@@ -1,0 +1,95 @@
+// Commands on parts of a value: STRLEN, APPEND, GETRANGE, SETRANGE.
+#include <string>
+
+#include "store/commands/command.hpp"
+#include "store/text.hpp"
+
+namespace isotherm::store {
+
+namespace {
+
+void strlen_command(call& c) {
+  const sync::scope inside;
+  const auto found = c.db.read(inside, c[1], c.now);
+  c.out.integer(found ? static_cast<std::int64_t>(found->payload.size()) : 0);
+}
+
+void append(call& c) {
+  const sync::scope inside;
+  one_key lock(c.db.locks(), c[1]);
+  const auto old = c.db.current(inside, c[1], c.now);
+  if (!old) {
+    if (put_or_refuse(c, c[1], {.payload = c[2]})) {
+      c.out.integer(static_cast<std::int64_t>(c[2].size()));
+    }
+    return;
+  }
+  if (old->payload.size() + c[2].size() > c.bounds.longest_value) {
+    return c.out.error(errors::kTooLong);
+  }
+  std::string joined;
+  joined.reserve(old->payload.size() + c[2].size());
+  joined.append(old->payload).append(c[2]);
+  const record fresh{.payload = joined, .expires_ms = old->expires_ms, .how = encoding::raw};
+  if (put_or_refuse(c, c[1], fresh)) c.out.integer(static_cast<std::int64_t>(joined.size()));
+}
+
+/// Redis' rules for negative and outlying ends.
+std::string_view slice(std::string_view text, std::int64_t start, std::int64_t end) {
+  const auto length = static_cast<std::int64_t>(text.size());
+  if (start < 0 && end < 0 && start > end) return {};
+  if (start < 0) start = std::max<std::int64_t>(start + length, 0);
+  if (end < 0) end = std::max<std::int64_t>(end + length, 0);
+  end = std::min(end, length - 1);
+  if (start > end || length == 0) return {};
+  return text.substr(static_cast<std::size_t>(start), static_cast<std::size_t>(end - start + 1));
+}
+
+void getrange(call& c) {
+  const auto start = parse_integer(c[2]), end = parse_integer(c[3]);
+  if (!start || !end) return c.out.error(errors::kNotInteger);
+  const sync::scope inside;
+  const auto found = c.db.read(inside, c[1], c.now);
+  c.out.bulk(found ? slice(found->payload, *start, *end) : std::string_view());
+}
+
+void setrange(call& c) {
+  const auto offset = parse_integer(c[2]);
+  if (!offset) return c.out.error(errors::kNotInteger);
+  if (*offset < 0) return c.out.error("ERR offset is out of range");
+  const auto from = static_cast<std::uint64_t>(*offset);
+  const sync::scope inside;
+  one_key lock(c.db.locks(), c[1]);
+  const auto old = c.db.current(inside, c[1], c.now);
+  const std::string_view content = old ? old->payload : std::string_view();
+  if (c[3].empty()) return c.out.integer(static_cast<std::int64_t>(content.size()));
+  if (from + c[3].size() > c.bounds.longest_value) return c.out.error(errors::kTooLong);
+  std::string changed(content);
+  if (changed.size() < from + c[3].size()) changed.resize(from + c[3].size());
+  changed.replace(from, c[3].size(), c[3]);
+  const record fresh{.payload = changed,
+                     .expires_ms = old ? old->expires_ms : kNever,
+                     .how = encoding::raw};
+  if (put_or_refuse(c, c[1], fresh)) c.out.integer(static_cast<std::int64_t>(changed.size()));
+}
+
+constexpr key_positions kOne{1, 1, 1};
+constexpr std::string_view kGroup = "string";
+constexpr command kCommands[] = {
+    {"strlen", 2, kReadOnly | kFast, kOne, strlen_command, kGroup, "2.2.0",
+     "Get the length of the value stored in a key"},
+    {"append", 3, kWrite | kDenyOom | kFast, kOne, append, kGroup, "2.0.0",
+     "Append a value to a key"},
+    {"getrange", 4, kReadOnly, kOne, getrange, kGroup, "2.4.0",
+     "Get a substring of the string stored at a key"},
+    {"substr", 4, kReadOnly, kOne, getrange, kGroup, "1.0.0",
+     "Get a substring of the string stored at a key"},
+    {"setrange", 4, kWrite | kDenyOom, kOne, setrange, kGroup, "2.2.0",
+     "Overwrite part of a string at key starting at the specified offset"},
+};
+
+}  // namespace
+
+std::span<const command> range_commands() { return kCommands; }
+
+}  // namespace isotherm::store

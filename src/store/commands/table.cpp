@@ -1,0 +1,98 @@
+#include "store/commands/table.hpp"
+
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+#include "store/text.hpp"
+
+namespace isotherm::store {
+
+namespace {
+
+std::size_t hash_of(std::string_view lower) noexcept {
+  std::uint32_t hash = 2166136261u;  // FNV-1a: names are short
+  for (const char c : lower) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  return hash ^ hash >> 15;
+}
+
+std::string quote_arguments(std::span<const std::string_view> arguments) {
+  constexpr std::size_t kLongest = 128;
+  std::string text;
+  for (const auto argument : arguments) {
+    if (text.size() >= kLongest) break;
+    text += fmt::format("'{}' ", argument.substr(0, kLongest - text.size()));
+  }
+  return text;
+}
+
+}  // namespace
+
+command_table::command_table(std::initializer_list<std::span<const command>> families) {
+  for (const auto family : families) {
+    for (const command& each : family) {
+      ISO_CHECK(each.name.size() <= kLongestName && all_.size() < kSlots / 2, "command table full");
+      std::size_t at = hash_of(each.name) % kSlots;
+      while (slots_[at]) at = (at + 1) % kSlots;
+      slots_[at] = &each;
+      all_.push_back(&each);
+    }
+  }
+}
+
+const command* command_table::find(std::string_view name) const noexcept {
+  char lower[kLongestName];
+  if (name.size() > sizeof lower) return nullptr;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    lower[i] = name[i] >= 'A' && name[i] <= 'Z' ? static_cast<char>(name[i] | 0x20) : name[i];
+  }
+  const std::string_view wanted(lower, name.size());
+  for (std::size_t at = hash_of(wanted) % kSlots; slots_[at]; at = (at + 1) % kSlots) {
+    if (slots_[at]->name == wanted) return slots_[at];
+  }
+  return nullptr;
+}
+
+const command* find_subcommand(const command& container, std::string_view name) noexcept {
+  for (const command& each : container.subcommands) {
+    if (equals_folded(name, each.name)) return &each;
+  }
+  return nullptr;
+}
+
+const command* command_table::resolve(std::span<const std::string_view> arguments,
+                                      reply& out) const {
+  const command* found = find(arguments[0]);
+  if (!found) [[unlikely]] {
+    out.error(fmt::format("ERR unknown command '{}', with args beginning with: {}",
+                          arguments[0].substr(0, 128), quote_arguments(arguments.subspan(1))));
+    return nullptr;
+  }
+  if (found->subcommands.empty() || arguments.size() < 2) {
+    if (found->accepts(arguments.size())) [[likely]] return found;
+    out.error(fmt::format("ERR wrong number of arguments for '{}' command", found->name));
+    return nullptr;
+  }
+  const command* sub = find_subcommand(*found, arguments[1]);
+  if (!sub) {
+    std::string upper(found->name);
+    for (char& c : upper) c = static_cast<char>(c & ~0x20);
+    out.error(fmt::format("ERR unknown subcommand '{}'. Try {} HELP.", arguments[1].substr(0, 128),
+                          upper));
+    return nullptr;
+  }
+  if (!sub->accepts(arguments.size())) {
+    out.error(fmt::format("ERR wrong number of arguments for '{}|{}' command", found->name,
+                          sub->name));
+    return nullptr;
+  }
+  return sub;
+}
+
+void execute(const command& what, call& c, std::uint64_t maxmemory_bytes) {
+  if (what.flags & kDenyOom && c.db.memory().is_over(maxmemory_bytes)) [[unlikely]] {
+    return c.out.error(errors::kOutOfMemory);
+  }
+  what.run(c);
+}
+
+}  // namespace isotherm::store

@@ -1,0 +1,87 @@
+// The key-value semantics over any index: values that expire, atomic commands, limits.
+//
+// What is guaranteed. Every command on one key is atomic. MSET, MSETNX, RENAME, RENAMENX, COPY and
+// FLUSHALL are atomic towards every command on one key, as in Redis (stripes.hpp tells how). MGET, DEL and
+// EXISTS over several keys are atomic key by key only. RENAME writes the new name before it removes the old one: a
+// failure (memory) leaves the old one in place.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "index/index.hpp"
+#include "store/memory.hpp"
+#include "store/record.hpp"
+#include "store/stripes.hpp"
+
+namespace isotherm::store {
+
+/// Milliseconds since 1970.
+std::int64_t now_ms() noexcept;
+
+/// What the database counts; read by INFO.
+struct counters {
+  tally hits, misses, expired;
+};
+
+/// One database over one index. Thread-safe. Callers hold a scope while they use records.
+class database {
+ public:
+  /// `index` must outlive the database. `used_memory` answers in bytes.
+  explicit database(index::any_index& index, memory_meter::probe used_memory = &allocated_bytes);
+
+  index::any_index& index() noexcept { return index_; }
+  stripes& locks() noexcept { return stripes_; }
+  memory_meter& memory() noexcept { return memory_; }
+  counters& counted() noexcept { return counted_; }
+  std::size_t keys() const noexcept { return index_.size(); }
+  std::size_t expiring_keys() const noexcept { return expiring_.load_relaxed(); }
+
+  /// The live record of `key`, for readers without the stripe. Counts a hit or a miss; an expired
+  /// record is removed.
+  std::optional<record> read(const sync::scope& inside, std::string_view key, std::int64_t now);
+  /// As read(), neither counting nor noting an access.
+  std::optional<record> peek(const sync::scope& inside, std::string_view key, std::int64_t now);
+
+  // For callers that hold the stripe of `key`, by one_key or several_keys.
+  std::optional<record> current(const sync::scope& inside, std::string_view key, std::int64_t now);
+  /// False when memory is exhausted; the old value is then untouched. `value.payload` may be a current() one.
+  bool put(std::string_view key, const record& value);
+  bool remove(std::string_view key);
+
+  /// Removes everything.
+  void clear();
+
+  /// Seconds since `key` was last read or written; a lower bound, since keys share clocks.
+  std::uint32_t idle_seconds(std::string_view key, std::int64_t now) const noexcept;
+
+  /// A key that is present, or nullopt. Not uniform: walks on from where the last call ended.
+  std::optional<std::string> random_key(std::int64_t now);
+
+  /// Removes keys whose time has come, looking at `share` of the expiring ones (0..1); returns how many went.
+  std::size_t sweep_expired(double share, std::int64_t now);
+
+ private:
+  static constexpr std::size_t kClocks = std::size_t{1} << 18;
+  void touch(std::string_view key, std::int64_t now) noexcept {
+    auto& clock = clocks_[text_hash{}(key) % kClocks];
+    const auto second = static_cast<std::uint32_t>(now / 1000);
+    // Storing only on change keeps the line shared between threads that read the same key.
+    if (clock.load_relaxed() != second) clock.store_relaxed(second);
+  }
+  void wait_for_several(std::string_view key) noexcept;
+  void note_expiry(stripe& held, std::string_view key, std::int64_t expires_ms);
+
+  index::any_index& index_;
+  stripes stripes_;
+  memory_meter memory_;
+  counters counted_;
+  std::unique_ptr<base::atomic<std::uint32_t>[]> clocks_;
+  base::atomic<std::size_t> expiring_{0};
+  base::atomic<std::uint64_t> random_cursor_{0};
+  base::atomic<std::size_t> sweep_next_{0};
+};
+
+}  // namespace isotherm::store

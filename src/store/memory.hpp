@@ -1,0 +1,73 @@
+// How much memory the data takes, cheaply enough to ask before every write.
+//
+// Asking the allocators costs tens of microseconds, so the answer is a sample plus what was written
+// since. The sum never runs below the truth for long, and before a write is refused the sample is
+// taken anew.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "base/atomic.hpp"
+
+namespace isotherm::store {
+
+/// Bytes that the ordinary allocator and the heaps have handed out.
+std::uint64_t allocated_bytes();
+/// Resident set of the process, in bytes; 0 when the system does not tell.
+std::uint64_t resident_bytes();
+
+/// A counter that many threads raise and few read. Thread-safe.
+class tally {
+ public:
+  void add(std::uint64_t n) noexcept { shards_[shard()].value.fetch_add_relaxed(n); }
+  std::uint64_t sum() const noexcept {
+    std::uint64_t total = 0;
+    for (const auto& each : shards_) total += each.value.load_relaxed();
+    return total;
+  }
+
+ private:
+  static constexpr unsigned kShards = 16;
+  struct alignas(base::kCacheLineBytes) padded {
+    base::atomic<std::uint64_t> value{0};
+  };
+  static unsigned shard() noexcept {
+    static constinit base::atomic<unsigned> threads{0};
+    static thread_local const unsigned mine = threads.fetch_add_relaxed(1) % kShards;
+    return mine;
+  }
+  padded shards_[kShards];
+};
+
+/// Thread-safe.
+class memory_meter {
+ public:
+  using probe = std::function<std::uint64_t()>;  ///< thread-safe; answers in bytes
+  explicit memory_meter(probe ask) : ask_(std::move(ask)) { sample(); }
+
+  /// Bytes in use, now.
+  std::uint64_t sample();
+  /// Threads gather before they add, so that writers do not share a line.
+  void note_written(std::uint64_t bytes) noexcept {
+    static thread_local std::uint64_t gathered = 0;
+    gathered += bytes;
+    if (gathered < kGathered) return;
+    written_.fetch_add_relaxed(gathered);
+    gathered = 0;
+  }
+  /// True when writes must be refused under `limit_bytes` (0: never).
+  bool is_over(std::uint64_t limit_bytes) {
+    if (limit_bytes == 0) [[likely]] return false;
+    if (sampled_.load_relaxed() + written_.load_relaxed() <= limit_bytes) return false;
+    return sample() > limit_bytes;
+  }
+  std::uint64_t peak_bytes() const noexcept { return peak_.load_relaxed(); }
+
+ private:
+  static constexpr std::uint64_t kGathered = std::uint64_t{64} << 10;
+  probe ask_;
+  base::atomic<std::uint64_t> sampled_{0}, written_{0}, peak_{0};
+};
+
+}  // namespace isotherm::store
