@@ -1,0 +1,96 @@
+// A correct and slow index: a map under a mutex. Values that it gave out stay valid, because
+// replaced ones are kept until the end.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "index/index.hpp"
+
+namespace isotherm::store::testing {
+
+class fake_index final : public index::any_index {
+ public:
+  std::optional<std::string_view> find(const index::scope&, std::string_view key) override {
+    const std::lock_guard lock(mutex_);
+    const auto at = map_.find(key);
+    if (at == map_.end()) return std::nullopt;
+    return *at->second;
+  }
+  index::outcome insert(std::string_view key, std::string_view value) override {
+    const std::lock_guard lock(mutex_);
+    if (map_.contains(key)) return index::outcome::unchanged;
+    return write(key, value);
+  }
+  index::outcome upsert(std::string_view key, std::string_view value) override {
+    const std::lock_guard lock(mutex_);
+    return write(key, value);
+  }
+  bool erase(std::string_view key) override {
+    const std::lock_guard lock(mutex_);
+    const auto at = map_.find(key);
+    if (at == map_.end()) return false;
+    map_.erase(at);
+    return true;
+  }
+  index::outcome update(std::string_view key, const index::updater& decide) override {
+    const std::lock_guard lock(mutex_);
+    const auto at = map_.find(key);
+    std::optional<std::string_view> current;
+    if (at != map_.end()) current = *at->second;
+    const auto decision = decide(current);
+    if (decision.what == index::action::keep) return index::outcome::unchanged;
+    if (decision.what == index::action::write) return write(key, decision.value);
+    if (at != map_.end()) map_.erase(at);
+    return index::outcome::done;
+  }
+  void scan(const index::scope&, std::string_view from, const index::visitor& visit) override {
+    const std::lock_guard lock(mutex_);
+    for (auto at = map_.lower_bound(from); at != map_.end(); ++at) {
+      if (!visit(at->first, *at->second)) return;
+    }
+  }
+  bool is_ordered() const noexcept override { return true; }
+  /// Pieces of up to five keys; the cursor is a position.
+  std::uint64_t walk(const index::scope&, std::uint64_t cursor,
+                     const index::visitor& visit) override {
+    const std::lock_guard lock(mutex_);
+    if (cursor >= map_.size()) return 0;
+    auto at = std::next(map_.begin(), static_cast<std::ptrdiff_t>(cursor));
+    for (int i = 0; i < 5 && at != map_.end(); ++i, ++at, ++cursor) visit(at->first, *at->second);
+    return at == map_.end() ? 0 : cursor;
+  }
+  std::size_t size() const noexcept override {
+    const std::lock_guard lock(mutex_);
+    return map_.size();
+  }
+  void clear() override {
+    const std::lock_guard lock(mutex_);
+    map_.clear();
+  }
+  std::string_view name() const noexcept override { return "fake"; }
+  bool is_managed() const noexcept override { return false; }
+  bool is_valid() override { return true; }
+
+  /// From now on writes answer no_memory.
+  void fill_memory() {
+    const std::lock_guard lock(mutex_);
+    full_ = true;
+  }
+
+ private:
+  index::outcome write(std::string_view key, std::string_view value) {
+    if (full_) return index::outcome::no_memory;
+    values_.emplace_back(value);
+    map_.insert_or_assign(std::string(key), &values_.back());
+    return index::outcome::done;
+  }
+  mutable std::mutex mutex_;
+  std::deque<std::string> values_;
+  std::map<std::string, const std::string*, std::less<>> map_;
+  bool full_ = false;
+};
+
+}  // namespace isotherm::store::testing

@@ -1,0 +1,154 @@
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "store/fixture.hpp"
+
+namespace isotherm::store::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST_F(commands, keys_come_and_go) {
+  run({"MSET", "a", "1", "b", "2"});
+  EXPECT_EQ(run({"EXISTS", "a", "a", "none"}), ":2\r\n");
+  EXPECT_EQ(run({"TYPE", "a"}), "+string\r\n");
+  EXPECT_EQ(run({"TYPE", "none"}), "+none\r\n");
+  EXPECT_EQ(run({"DEL", "a", "a", "none"}), ":1\r\n");
+  EXPECT_EQ(run({"UNLINK", "b"}), ":1\r\n");
+  EXPECT_EQ(run({"DBSIZE"}), ":0\r\n");
+}
+
+TEST_F(commands, rename_moves_value_and_time) {
+  run({"SET", "a", "1", "EX", "50"});
+  EXPECT_EQ(run({"RENAME", "a", "b"}), "+OK\r\n");
+  EXPECT_EQ(run({"TTL", "b"}), ":50\r\n");
+  EXPECT_EQ(run({"EXISTS", "a"}), ":0\r\n");
+  EXPECT_EQ(run({"RENAME", "a", "b"}), "-ERR no such key\r\n");
+  EXPECT_EQ(run({"RENAME", "b", "b"}), "+OK\r\n");
+  run({"SET", "c", "2"});
+  EXPECT_EQ(run({"RENAMENX", "c", "b"}), ":0\r\n");
+  EXPECT_EQ(run({"RENAMENX", "c", "d"}), ":1\r\n");
+  EXPECT_EQ(run({"COPY", "d", "b"}), ":0\r\n");
+  EXPECT_EQ(run({"COPY", "d", "b", "REPLACE"}), ":1\r\n");
+  EXPECT_EQ(run({"GET", "b"}), "$1\r\n2\r\n");
+}
+
+TEST_F(commands, rename_without_memory_loses_nothing) {
+  run({"SET", "a", "1"});
+  index_.fill_memory();
+  EXPECT_THAT(run({"RENAME", "a", "b"}), HasSubstr("-OOM"));
+  EXPECT_EQ(run({"GET", "a"}), "$1\r\n1\r\n");
+}
+
+TEST_F(commands, expiry_conditions) {
+  run({"SET", "k", "v"});
+  EXPECT_EQ(run({"EXPIRE", "k", "100", "XX"}), ":0\r\n");
+  EXPECT_EQ(run({"EXPIRE", "k", "100", "GT"}), ":0\r\n");
+  EXPECT_EQ(run({"EXPIRE", "k", "100", "LT"}), ":1\r\n");
+  EXPECT_EQ(run({"EXPIRE", "k", "200", "NX"}), ":0\r\n");
+  EXPECT_EQ(run({"EXPIRE", "k", "200", "gt"}), ":1\r\n");
+  EXPECT_EQ(run({"TTL", "k"}), ":200\r\n");
+  EXPECT_EQ(run({"EXPIRETIME", "k"}), ":1700000200\r\n");
+  EXPECT_EQ(run({"PERSIST", "k"}), ":1\r\n");
+  EXPECT_EQ(run({"PERSIST", "k"}), ":0\r\n");
+  EXPECT_EQ(run({"EXPIRE", "k", "1", "foo"}), "-ERR Unsupported option foo\r\n");
+  EXPECT_THAT(run({"EXPIRE", "k", "1", "NX", "XX"}), HasSubstr("not compatible"));
+  EXPECT_EQ(run({"EXPIRE", "k", "9223372036854775807"}),
+            "-ERR invalid expire time in 'expire' command\r\n");
+  EXPECT_EQ(run({"EXPIRE", "k", "-1"}), ":1\r\n");
+  EXPECT_EQ(run({"EXISTS", "k"}), ":0\r\n");
+  EXPECT_EQ(run({"TTL", "k"}), ":-2\r\n");
+}
+
+TEST_F(commands, keys_expire_when_touched) {
+  run({"SET", "k", "v", "PX", "10"});
+  EXPECT_EQ(db_.expiring_keys(), 1u);
+  now_ += 10;
+  EXPECT_EQ(run({"GET", "k"}), "$1\r\nv\r\n");
+  now_ += 1;
+  EXPECT_EQ(run({"SET", "k", "w", "XX"}), "$-1\r\n");
+  EXPECT_EQ(run({"GET", "k"}), "$-1\r\n");
+  EXPECT_EQ(run({"DBSIZE"}), ":0\r\n");
+  EXPECT_EQ(db_.expiring_keys(), 0u);
+}
+
+TEST_F(commands, keys_expire_by_the_sweep) {
+  for (int i = 0; i < 500; ++i) run({"SET", "k" + std::to_string(i), "v", "PX", "10"});
+  run({"SET", "stays", "v", "PX", "1000"});
+  run({"SET", "k0", "no longer expires"});
+  now_ += 11;
+  std::size_t removed = 0;
+  for (int i = 0; i < 10; ++i) removed += db_.sweep_expired(0.1001, now_);
+  EXPECT_EQ(removed, 499u);
+  EXPECT_EQ(db_.keys(), 2u);
+  EXPECT_EQ(db_.expiring_keys(), 1u);
+}
+
+TEST_F(commands, walks) {
+  std::set<std::string> expected;
+  for (int i = 0; i < 100; ++i) {
+    run({"SET", "k" + std::to_string(i), "v"});
+    expected.insert("k" + std::to_string(i));
+  }
+  run({"SET", "gone", "v", "PX", "1"});
+  now_ += 2;
+  std::set<std::string> seen;
+  std::string cursor = "0";
+  do {
+    const std::string answer = run({"SCAN", cursor, "MATCH", "k*", "COUNT", "7"});
+    std::vector<std::string> lines;
+    for (std::size_t at = 0, end; (end = answer.find("\r\n", at)) != answer.npos; at = end + 2) {
+      lines.push_back(answer.substr(at, end - at));
+    }
+    cursor = lines[2];
+    for (std::size_t i = 5; i < lines.size(); i += 2) seen.insert(lines[i]);
+  } while (cursor != "0");
+  EXPECT_EQ(seen, expected);
+  EXPECT_THAT(run({"KEYS", "k1?"}), HasSubstr("*10\r\n"));
+  EXPECT_EQ(run({"SCAN", "0", "COUNT", "1000", "TYPE", "list"}), "*2\r\n$1\r\n0\r\n*0\r\n");
+  EXPECT_EQ(run({"SCAN", "x"}), "-ERR invalid cursor\r\n");
+  EXPECT_EQ(run({"SCAN", "0", "COUNT", "0"}), "-ERR syntax error\r\n");
+  EXPECT_THAT(run({"RANDOMKEY"}), HasSubstr("\r\nk"));
+  EXPECT_EQ(run({"FLUSHALL", "ASYNC"}), "+OK\r\n");
+  EXPECT_EQ(run({"RANDOMKEY"}), "$-1\r\n");
+}
+
+TEST_F(commands, object_and_memory) {
+  run({"MSET", "n", "12", "s", "abc", "l", std::string(45, 'x')});
+  EXPECT_EQ(run({"OBJECT", "ENCODING", "n"}), "$3\r\nint\r\n");
+  EXPECT_EQ(run({"OBJECT", "encoding", "s"}), "$6\r\nembstr\r\n");
+  EXPECT_EQ(run({"OBJECT", "ENCODING", "l"}), "$3\r\nraw\r\n");
+  run({"APPEND", "s", "d"});
+  EXPECT_EQ(run({"OBJECT", "ENCODING", "s"}), "$3\r\nraw\r\n");
+  run({"GET", "n"});
+  now_ += 7000;
+  EXPECT_EQ(run({"OBJECT", "IDLETIME", "n"}), ":7\r\n");
+  EXPECT_THAT(run({"OBJECT", "FREQ", "n"}), HasSubstr("-ERR An LFU maxmemory policy"));
+  EXPECT_EQ(run({"OBJECT", "FOO", "n"}), "-ERR unknown subcommand 'FOO'. Try OBJECT HELP.\r\n");
+  EXPECT_EQ(run({"OBJECT", "FREQ"}), "-ERR wrong number of arguments for 'object|freq' command\r\n");
+  EXPECT_EQ(run({"MEMORY", "USAGE", "none"}), "$-1\r\n");
+  EXPECT_EQ(run({"MEMORY", "USAGE", "n"})[0], ':');
+}
+
+TEST_F(commands, errors_of_the_table) {
+  EXPECT_EQ(run({"GET"}), "-ERR wrong number of arguments for 'get' command\r\n");
+  EXPECT_EQ(run({"Foo", "a", "b\r\n"}),
+            "-ERR unknown command 'Foo', with args beginning with: 'a' 'b  ' \r\n");
+}
+
+TEST_F(commands, maxmemory_refuses_what_takes_memory) {
+  run({"SET", "k", "v"});
+  maxmemory_ = 100;
+  used_ = 101;
+  for (int i = 0; i < 10000; ++i) db_.memory().note_written(1024);
+  EXPECT_EQ(run({"SET", "k", "w"}),
+            "-OOM command not allowed when used memory > 'maxmemory'.\r\n");
+  EXPECT_EQ(run({"GET", "k"}), "$1\r\nv\r\n");
+  EXPECT_EQ(run({"DEL", "k"}), ":1\r\n");
+  used_ = 100;
+  EXPECT_EQ(run({"SET", "k", "w"}), "+OK\r\n");
+}
+
+}  // namespace
+}  // namespace isotherm::store::testing

@@ -1,0 +1,77 @@
+#include "store/text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace isotherm::store {
+namespace {
+
+TEST(text, integers_have_one_spelling) {
+  EXPECT_EQ(parse_integer("0"), 0);
+  EXPECT_EQ(parse_integer("-7"), -7);
+  EXPECT_EQ(parse_integer("9223372036854775807"), INT64_MAX);
+  EXPECT_EQ(parse_integer("-9223372036854775808"), INT64_MIN);
+  for (const char* bad : {"", "-", "+1", " 1", "1 ", "01", "-0", "-01", "1.0", "0x1", "1e3",
+                          "9223372036854775808", "-9223372036854775809", "99999999999999999999"}) {
+    EXPECT_FALSE(parse_integer(bad)) << bad;
+  }
+  EXPECT_FALSE(parse_integer(std::string_view("1\0", 2)));
+}
+
+TEST(text, floats_are_read_whole) {
+  EXPECT_EQ(parse_float("5.0e3"), 5000.0L);
+  EXPECT_EQ(parse_float("-.5"), -0.5L);
+  EXPECT_TRUE(parse_float("inf"));
+  for (const char* bad : {"", " 1", "1 ", "abc", "nan", "1e99999", "1.2.3"}) {
+    EXPECT_FALSE(parse_float(bad)) << bad;
+  }
+  EXPECT_FALSE(parse_float(std::string(256, '1')));
+}
+
+TEST(text, floats_are_written_without_noise) {
+  EXPECT_EQ(format_float(3.0L), "3");
+  EXPECT_EQ(format_float(10.5L), "10.5");
+  EXPECT_EQ(format_float(-0.0L), "0");
+  EXPECT_EQ(format_float(10.1L + 0.2L), "10.3");
+  EXPECT_EQ(format_float(100.0L), "100");
+}
+
+TEST(text, memory_units) {
+  EXPECT_EQ(parse_memory("100"), 100u);
+  EXPECT_EQ(parse_memory("1k"), 1000u);
+  EXPECT_EQ(parse_memory("1KB"), 1024u);
+  EXPECT_EQ(parse_memory("2gb"), std::uint64_t{2} << 30);
+  EXPECT_FALSE(parse_memory("kb"));
+  EXPECT_FALSE(parse_memory("1x"));
+  EXPECT_FALSE(parse_memory("-1"));
+  EXPECT_FALSE(parse_memory("99999999999999999tb"));
+  EXPECT_EQ(human_bytes(1536), "1.50K");
+  EXPECT_EQ(human_bytes(12), "12B");
+}
+
+TEST(text, globs) {
+  EXPECT_TRUE(matches_glob("*", ""));
+  EXPECT_TRUE(matches_glob("h?llo", "hello"));
+  EXPECT_FALSE(matches_glob("h?llo", "hllo"));
+  EXPECT_TRUE(matches_glob("h*llo", "heeeello"));
+  EXPECT_TRUE(matches_glob("h[ae]llo", "hallo"));
+  EXPECT_FALSE(matches_glob("h[^e]llo", "hello"));
+  EXPECT_TRUE(matches_glob("h[a-c]llo", "hbllo"));
+  EXPECT_TRUE(matches_glob("h[c-a]llo", "hbllo"));
+  EXPECT_TRUE(matches_glob("a\\*b", "a*b"));
+  EXPECT_FALSE(matches_glob("a\\*b", "axb"));
+  EXPECT_TRUE(matches_glob("[\\]]", "]"));
+  EXPECT_TRUE(matches_glob("*a*b*c", "xxaxxbxxabc"));
+  EXPECT_FALSE(matches_glob("*a*b*c", "xxaxxbxxabd"));
+  EXPECT_TRUE(matches_glob("HE*", "hello", true));
+  EXPECT_FALSE(matches_glob("", "a"));
+  EXPECT_TRUE(matches_glob("a[", "a[") == false);
+}
+
+TEST(text, hostile_globs_end) {
+  std::string pattern, text(10000, 'a');
+  for (int i = 0; i < 100; ++i) pattern += "*a";
+  EXPECT_FALSE(matches_glob(pattern + "b", text));
+}
+
+}  // namespace
+}  // namespace isotherm::store
