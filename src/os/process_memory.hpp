@@ -1,0 +1,19 @@
+// What the kernel says about this process's memory.
+#pragma once
+
+#include <cstdint>
+
+namespace isotherm::os {
+
+/// Resident set now and at its highest, in bytes; zeros when the system does not tell.
+struct process_memory {
+  std::uint64_t rss_bytes = 0;
+  std::uint64_t rss_peak_bytes = 0;
+};
+process_memory read_process_memory();
+
+/// Resident bytes of the mappings that meet [begin, end). Walks the page tables
+/// (milliseconds for a gigabyte): for once a window, not for once a request.
+std::uint64_t resident_in(std::uintptr_t begin, std::uintptr_t end);
+
+}  // namespace isotherm::os
