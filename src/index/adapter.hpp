@@ -1,0 +1,50 @@
+// Erases the type of a structure: one virtual call an operation, so that a store, a benchmark and
+// the tests are written once for all structures and both ways of holding.
+#pragma once
+
+#include "index/concept.hpp"
+#include "index/holding.hpp"
+
+namespace isotherm::index {
+
+/// any_index over `Structure<Holding>`.
+template <template <class> class Structure, class Holding>
+  requires concurrent_index<Structure<Holding>>
+class adapter final : public any_index {
+  using structure = Structure<Holding>;
+
+ public:
+  explicit adapter(std::size_t expected_keys) : structure_(expected_keys) {}
+
+  std::optional<std::string_view> find(const scope& inside, std::string_view key) override {
+    return structure_.find(inside, key);
+  }
+  outcome insert(std::string_view key, std::string_view value) override {
+    return structure_.insert(key, value);
+  }
+  outcome upsert(std::string_view key, std::string_view value) override {
+    return structure_.upsert(key, value);
+  }
+  bool erase(std::string_view key) override { return structure_.erase(key); }
+  outcome update(std::string_view key, const updater& decide) override {
+    return structure_.update(key, decide);
+  }
+  void scan([[maybe_unused]] const scope& inside, [[maybe_unused]] std::string_view from,
+            [[maybe_unused]] const visitor& visit) override {
+    if constexpr (ordered_index<structure>) structure_.scan(inside, from, visit);
+  }
+  bool is_ordered() const noexcept override { return ordered_index<structure>; }
+  std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) override {
+    return structure_.walk(inside, cursor, visit);
+  }
+  std::size_t size() const noexcept override { return structure_.size(); }
+  void clear() override { structure_.clear(); }
+  std::string_view name() const noexcept override { return structure::kName; }
+  bool is_managed() const noexcept override { return Holding::kManaged; }
+  bool is_valid() override { return structure_.is_valid(); }
+
+ private:
+  structure structure_;
+};
+
+}  // namespace isotherm::index

@@ -1,0 +1,137 @@
+// art: the adaptive radix tree (Leis, Kemper, Neumann, ICDE 2013) with optimistic lock coupling
+// (Leis, Scheibner, Kemper, Neumann, DaMoN 2016). Nodes are described in art_node.hpp.
+//
+// A search goes down without locks and starts again where a version shows that it read a node in
+// the middle of a change. A writer goes down likewise and then locks the one or two nodes that it
+// changes by upgrading the versions that it saw. A leaf hangs as high as its key is unique (lazy
+// expansion). An erase removes the leaf under one lock and then tidies the path: nodes left with
+// one entry are merged away, nodes left too large are replaced by smaller ones.
+//
+// Two facts carry scans: the keys under a node never change their common path while the node lives
+// (splits and merges move bytes between the node and what is above it), and a node that was
+// replaced is marked obsolete. So a scan that keeps a stack of nodes and asks each for its next
+// child misses nothing, and seeks anew when it meets an obsolete node.
+#pragma once
+
+#include <string>
+
+#include "index/art_node.hpp"
+#include "index/common.hpp"
+#include "index/holding.hpp"
+#include "index/index.hpp"
+#include "index/walk_cursors.hpp"
+
+namespace isotherm::index {
+
+/// Ordered by bytes. All operations but scan and walk linearizable.
+template <class Holding>
+class art {
+ public:
+  static constexpr std::string_view kName = "art";
+
+  explicit art(std::size_t /*expected_keys: a tree needs no size*/)
+      : root_(new_inner(art_detail::node_kind::n256)) {}
+  ~art();
+  art(const art&) = delete;
+  art& operator=(const art&) = delete;
+
+  std::optional<std::string_view> find(const scope& inside, std::string_view key);
+  outcome insert(std::string_view key, std::string_view value);
+  outcome upsert(std::string_view key, std::string_view value);
+  bool erase(std::string_view key);
+  outcome update(std::string_view key, const updater& decide);
+
+  void scan(const scope& inside, std::string_view from, const visitor& visit) {
+    iterate(inside, from, false, visit);
+  }
+  std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit);
+  std::size_t size() const noexcept { return count_.sum(); }
+  void clear();
+  bool is_valid();
+
+ private:
+  using holder = typename Holding::holder;
+  using node = art_detail::node;
+  using node_kind = art_detail::node_kind;
+  using link = art_detail::link;
+
+  struct leaf {
+    leaf(holder&& k, holder&& v) noexcept : key(std::move(k)), value(std::move(v)) {}
+    holder key, value;
+  };
+  using unlinked_leaf = unlinked<Holding, leaf>;
+
+  enum class ending : std::uint8_t {
+    mismatch,  ///< the key leaves the node's prefix after `matched` bytes
+    vacant,    ///< the node has no link where the key goes on or ends
+    occupied   ///< there is a leaf, whose key may be another one
+  };
+  /// Where a search ended, and the versions under which that was so.
+  struct position {
+    node* parent = nullptr;  ///< null when `at` is the root
+    std::uint64_t parent_version = 0;
+    node* at = nullptr;
+    std::uint64_t version = 0;
+    std::size_t depth = 0;  ///< key bytes consumed above `at`, its prefix not included
+    unsigned prefix_length = 0, matched = 0;
+    link target = 0;  ///< the leaf, when occupied
+    ending how = ending::vacant;
+
+    std::size_t after_prefix() const noexcept { return depth + prefix_length; }
+  };
+  struct frame {
+    node* at;
+    int next;  ///< least byte not yet visited; -1: the terminal comes first
+  };
+
+  static constexpr unsigned kOptimisticTries = 4;
+  static constexpr std::size_t kPieceKeys = 16;
+  static constexpr int kTerminal = -1;
+
+  static leaf* leaf_of(link l) noexcept { return reinterpret_cast<leaf*>(l & ~link{1}); }
+  static link link_to(leaf* l) noexcept { return reinterpret_cast<link>(l) | 1; }
+  static bool has_key(const scope& inside, link l, std::string_view key) {
+    return leaf_of(l)->key.get(inside)->view() == key;
+  }
+  static node* new_inner(node_kind kind) {
+    return art_detail::construct(Holding::allocate_node(art_detail::size_of(kind)), kind);
+  }
+  static void free_inner(void* n) noexcept { Holding::deallocate_node(n); }
+  static void retire_inner(node* n) { sync::retire(n, &free_inner); }
+  static unlinked_leaf make_leaf(std::string_view key, std::string_view value);
+
+  position descend(std::string_view key) const noexcept;
+  bool try_descend(std::string_view key, position& at) const noexcept;
+
+  bool attach(const scope& inside, const position& at, std::string_view key, link fresh);
+  bool split_prefix(const position& at, std::string_view key, link fresh);
+  bool grow(const position& at, std::string_view key);
+  bool expand_leaf(const scope& inside, const position& at, std::string_view key, link fresh);
+  static void put(node* n, std::string_view key, std::size_t depth, link target) noexcept;
+
+  void detach_and_retire(const position& at, std::string_view key);
+  void tidy(std::string_view key);
+  bool tidy_one(std::string_view key);
+  bool collapse(const position& at, std::uint8_t parent_byte);
+  bool replace_inner(const position& at, std::uint8_t parent_byte, node_kind kind);
+
+  void iterate(const scope& inside, std::string_view from, bool beyond, const visitor& visit);
+  void seek(const scope& inside, std::string_view from, bool beyond, std::vector<frame>& path);
+  bool try_seek(const scope& inside, std::string_view from, bool beyond, std::vector<frame>& path);
+
+  struct place {
+    node* at;
+    std::string path;
+  };
+  bool is_valid_node(const scope& inside, const place& here, std::size_t& leaves,
+                     std::vector<place>& below);
+
+  node* const root_;  // a node256 without prefix, never replaced
+  striped_counter count_;
+  walk_cursors cursors_;
+};
+
+}  // namespace isotherm::index
+
+#include "index/art_search_impl.hpp"
+#include "index/art_update_impl.hpp"

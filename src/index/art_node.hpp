@@ -1,0 +1,212 @@
+// Inner nodes of the adaptive radix tree (Leis, Kemper, Neumann, ICDE 2013) and their versioned
+// locks (Leis, Scheibner, Kemper, Neumann, "The ART of practical synchronization", DaMoN 2016).
+//
+//   node   version | kind, prefix length, count, 4 key bytes | prefix (<= 8 bytes) | terminal
+//   node4        + 4 children                                        one cache line in all
+//   node16       + 16 key bytes, 16 children
+//   node48       + 256 positions, 48 children
+//   node256      + 256 children
+//
+// A link is 0, an inner node's address, or a leaf's address | 1. The key that ends at a node has
+// its leaf in `terminal`, so that no key needs a terminator byte. Prefixes are stored in full: one
+// of more than 8 bytes takes a chain of nodes with one child (rare, shared, hot), and in return no
+// search has to read a leaf to know where it is.
+//
+// Readers take no lock: they read a version, read fields, and believe them when the version is
+// unchanged. Fields are atomics, read with acquire and written with release between the version's
+// change to "locked" and its change to "next", which is what makes the second reading of the
+// version prove something without a fence.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "base/atomic.hpp"
+#include "index/common.hpp"
+
+namespace isotherm::index::art_detail {
+
+using link = std::uintptr_t;
+
+inline bool is_leaf(link l) noexcept { return (l & 1) != 0; }
+
+/// Version word: obsolete | locked | number of changes.
+class version_lock {
+ public:
+  static constexpr std::uint64_t kObsolete = 1, kLocked = 2, kStep = 4;
+
+  static bool is_obsolete(std::uint64_t version) noexcept { return (version & kObsolete) != 0; }
+
+  /// Version while nobody holds the lock. Waits for whoever does.
+  std::uint64_t read() const noexcept {
+    std::uint64_t v = word_.load_acquire();
+    for (backoff wait; v & kLocked; v = word_.load_acquire()) wait();
+    return v;
+  }
+  /// True when all that was read since `version` was read belongs together.
+  bool is_still(std::uint64_t version) const noexcept { return word_.load_acquire() == version; }
+  /// Locks when nothing has changed since `version`.
+  bool upgrade(std::uint64_t version) noexcept {
+    return word_.compare_exchange_acq_rel(version, version | kLocked);
+  }
+  /// Locks; false when the node is obsolete.
+  bool lock() noexcept {
+    for (backoff wait;; wait()) {
+      const std::uint64_t v = read();
+      if (is_obsolete(v)) return false;
+      if (upgrade(v)) return true;
+    }
+  }
+  void unlock_changed() noexcept { word_.store_release((word_.load_relaxed() & ~kLocked) + kStep); }
+  void unlock_unchanged() noexcept { word_.store_release(word_.load_relaxed() & ~kLocked); }
+  void unlock_obsolete() noexcept {
+    word_.store_release(((word_.load_relaxed() & ~kLocked) + kStep) | kObsolete);
+  }
+
+ private:
+  base::atomic<std::uint64_t> word_{0};
+};
+
+enum class node_kind : std::uint8_t { n4, n16, n48, n256 };
+
+inline constexpr unsigned kMaxPrefix = 8;
+
+/// What all inner nodes begin with.
+struct node {
+  explicit node(node_kind k) noexcept : kind(k) {}
+
+  version_lock version;
+  const node_kind kind;
+  base::atomic<std::uint8_t> prefix_length{0};  ///< 0..8
+  base::atomic<std::uint16_t> count{0};         ///< children; the terminal is not one
+  base::atomic<std::uint32_t> keys4{0};         ///< node4: byte i is child i's
+  base::atomic<std::uint64_t> prefix{0};        ///< byte i of the word is byte i of the prefix
+  base::atomic<link> terminal{0};               ///< leaf of the key that ends here
+};
+static_assert(sizeof(node) == 32);
+
+struct node4 : node {
+  node4() noexcept : node(node_kind::n4) {}
+  base::atomic<link> children[4];
+};
+struct node16 : node {
+  node16() noexcept : node(node_kind::n16) {}
+  base::atomic<std::uint64_t> keys[2];
+  base::atomic<link> children[16];
+};
+struct node48 : node {
+  static constexpr std::uint8_t kNone = 0xff;
+  node48() noexcept : node(node_kind::n48) {
+    for (auto& p : positions) p.store_relaxed(kNone);
+  }
+  base::atomic<std::uint8_t> positions[256];
+  base::atomic<link> children[48];
+};
+struct node256 : node {
+  node256() noexcept : node(node_kind::n256) {}
+  base::atomic<link> children[256];
+};
+static_assert(sizeof(node4) == base::kCacheLineBytes);
+
+inline node* inner_of(link l) noexcept { return reinterpret_cast<node*>(l); }
+inline link link_of(node* n) noexcept { return reinterpret_cast<link>(n); }
+
+/// Up to 8 bytes of `key` from `depth`, byte i in bits 8i..8i+7, zeros behind its end.
+inline std::uint64_t key_word(std::string_view key, std::size_t depth) noexcept {
+  static_assert(std::endian::native == std::endian::little);
+  std::uint64_t word = 0;
+  std::memcpy(&word, key.data() + depth, std::min<std::size_t>(8, key.size() - depth));
+  return word;
+}
+inline std::uint8_t byte_at(std::uint64_t word, unsigned i) noexcept {
+  return static_cast<std::uint8_t>(word >> (8 * i));
+}
+inline std::uint8_t byte_at(std::string_view key, std::size_t i) noexcept {
+  return static_cast<std::uint8_t>(key[i]);
+}
+
+/// Bytes of a prefix that `key` has at `depth`; `length` when all.
+inline unsigned matched_prefix(std::uint64_t prefix, unsigned length, std::string_view key,
+                               std::size_t depth) noexcept {
+  if (length == 0) return 0;
+  const std::uint64_t different = prefix ^ key_word(key, depth);
+  const unsigned equal = different ? static_cast<unsigned>(std::countr_zero(different)) / 8 : 8;
+  const auto rest = static_cast<unsigned>(std::min<std::size_t>(8, key.size() - depth));
+  return std::min({equal, length, rest});
+}
+
+/// Place of the first byte of `word` that equals `byte`, or 8.
+inline unsigned find_byte(std::uint64_t word, std::uint8_t byte) noexcept {
+  constexpr std::uint64_t kOnes = 0x0101010101010101u, kTops = 0x8080808080808080u;
+  const std::uint64_t zeros = word ^ (kOnes * byte);
+  const std::uint64_t hit = (zeros - kOnes) & ~zeros & kTops;  // its lowest bit is exact
+  return hit ? static_cast<unsigned>(std::countr_zero(hit)) / 8 : 8;
+}
+
+/// Where the child for `byte` is linked, or null. Optimistic callers validate before they use it.
+inline base::atomic<link>* find_child(node* n, std::uint8_t byte) noexcept {
+  switch (n->kind) {
+    case node_kind::n4: {
+      const unsigned i = find_byte(n->keys4.load_acquire(), byte);
+      return i < n->count.load_acquire() && i < 4 ? &static_cast<node4*>(n)->children[i] : nullptr;
+    }
+    case node_kind::n16: {
+      auto* m = static_cast<node16*>(n);
+      unsigned i = find_byte(m->keys[0].load_acquire(), byte);
+      if (i == 8) i = 8 + find_byte(m->keys[1].load_acquire(), byte);
+      return i < n->count.load_acquire() && i < 16 ? &m->children[i] : nullptr;
+    }
+    case node_kind::n48: {
+      auto* m = static_cast<node48*>(n);
+      const std::uint8_t i = m->positions[byte].load_acquire();
+      return i == node48::kNone ? nullptr : &m->children[i];
+    }
+    case node_kind::n256: {
+      auto& child = static_cast<node256*>(n)->children[byte];
+      return child.load_acquire() ? &child : nullptr;
+    }
+  }
+  return nullptr;
+}
+
+/// A child and its byte; none: target == 0.
+struct branch {
+  unsigned byte = 0;
+  link target = 0;
+};
+
+/// The child with the least byte >= `from` (0..256). Optimistic callers validate.
+branch next_child(node* n, unsigned from) noexcept;
+
+// The rest is for who holds the node's lock, or has the node to himself.
+
+std::size_t size_of(node_kind kind) noexcept;
+/// A node of `kind` in raw memory of size_of(kind) bytes.
+node* construct(void* memory, node_kind kind) noexcept;
+unsigned capacity_of(node_kind kind) noexcept;
+
+/// Adds a child for a byte that has none, to a node that is not full.
+void add_child(node* n, std::uint8_t byte, link child) noexcept;
+void remove_child(node* n, std::uint8_t byte) noexcept;
+void set_prefix(node* n, std::uint64_t word, unsigned length) noexcept;
+/// Children, prefix and terminal of `from` into the empty node `to`, which has room for them.
+void copy_contents(node* to, node* from) noexcept;
+
+inline bool is_full(const node* n) noexcept {
+  return n->count.load_acquire() == capacity_of(n->kind);
+}
+inline node_kind larger(node_kind k) noexcept {
+  return static_cast<node_kind>(static_cast<unsigned>(k) + 1);
+}
+/// The kind in which a node with so few children belongs; its own while it is full enough. Kinds
+/// overlap, so that a node does not change to and fro.
+node_kind fitting(const node* n) noexcept;
+/// Children and terminal.
+inline unsigned entries_of(const node* n) noexcept {
+  return n->count.load_acquire() + (n->terminal.load_acquire() ? 1u : 0u);
+}
+
+}  // namespace isotherm::index::art_detail

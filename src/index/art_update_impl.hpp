@@ -1,0 +1,384 @@
+// art: operations that change the tree (art.hpp).
+#pragma once
+
+#include "index/art.hpp"
+
+namespace isotherm::index {
+
+template <class Holding>
+auto art<Holding>::make_leaf(std::string_view key, std::string_view value) -> unlinked_leaf {
+  auto held_key = Holding::make(key);
+  auto held_value = Holding::make(value);
+  if (!held_key || !held_value) return nullptr;
+  return unlinked_leaf(
+      make_node<Holding, leaf>(holder(std::move(held_key)), holder(std::move(held_value))));
+}
+
+// --- operations --------------------------------------------------------------------------------
+
+template <class Holding>
+outcome art<Holding>::insert(std::string_view key, std::string_view value) {
+  const scope inside;
+  unlinked_leaf fresh;
+  for (;;) {
+    const position at = descend(key);
+    if (at.how == ending::occupied && has_key(inside, at.target, key)) return outcome::unchanged;
+    if (!fresh && !(fresh = make_leaf(key, value))) return outcome::no_memory;
+    if (!attach(inside, at, key, link_to(fresh.get()))) continue;
+    fresh.release();
+    count_.add(1);
+    return outcome::done;
+  }
+}
+
+template <class Holding>
+outcome art<Holding>::upsert(std::string_view key, std::string_view value) {
+  const scope inside;
+  unlinked_leaf fresh;
+  typename Holding::fresh successor;
+  for (;;) {
+    const position at = descend(key);
+    if (at.how == ending::occupied && has_key(inside, at.target, key)) {
+      holder& held = leaf_of(at.target)->value;
+      if (!successor && !(successor = Holding::make_successor(held, value))) {
+        return outcome::no_memory;
+      }
+      // The lock keeps the leaf where it is; the node itself does not change.
+      if (!at.at->version.upgrade(at.version)) continue;
+      held.replace(inside, std::move(successor));
+      at.at->version.unlock_unchanged();
+      return outcome::done;
+    }
+    if (!fresh && !(fresh = make_leaf(key, value))) return outcome::no_memory;
+    if (!attach(inside, at, key, link_to(fresh.get()))) continue;
+    fresh.release();
+    count_.add(1);
+    return outcome::done;
+  }
+}
+
+template <class Holding>
+bool art<Holding>::erase(std::string_view key) {
+  const scope inside;
+  for (;;) {
+    const position at = descend(key);
+    if (at.how != ending::occupied || !has_key(inside, at.target, key)) return false;
+    if (!at.at->version.upgrade(at.version)) continue;
+    detach_and_retire(at, key);
+    return true;
+  }
+}
+
+/// Decides and allocates without a lock, then locks and checks that what was decided upon is still
+/// so; a key that many write is soon decided under the lock instead.
+template <class Holding>
+outcome art<Holding>::update(std::string_view key, const updater& decide) {
+  const scope inside;
+  for (unsigned tries = 0;; ++tries) {
+    const position at = descend(key);
+    if (at.how != ending::occupied || !has_key(inside, at.target, key)) {
+      const decision chosen = decide(std::nullopt);
+      if (chosen.what != action::write) return outcome::unchanged;
+      unlinked_leaf fresh = make_leaf(key, chosen.value);
+      if (!fresh) return outcome::no_memory;
+      if (!attach(inside, at, key, link_to(fresh.get()))) continue;
+      fresh.release();
+      count_.add(1);
+      return outcome::done;
+    }
+    auto& version = at.at->version;
+    bool is_locked = tries >= kOptimisticTries;
+    if (is_locked && !version.upgrade(at.version)) continue;
+    holder& held = leaf_of(at.target)->value;
+    const bytes* current = held.get(inside);
+    const decision chosen = decide(current->view());
+    typename Holding::fresh successor;
+    const bool is_short = chosen.what == action::write &&
+                          !(successor = Holding::make_successor(held, chosen.value));
+    if (chosen.what == action::keep || is_short) {
+      if (is_locked) version.unlock_unchanged();
+      return is_short ? outcome::no_memory : outcome::unchanged;
+    }
+    if (!is_locked && !version.upgrade(at.version)) continue;
+    if (!held.holds(current)) {
+      version.unlock_unchanged();
+      continue;
+    }
+    if (chosen.what == action::erase) {
+      detach_and_retire(at, key);
+    } else {
+      held.replace(inside, std::move(successor));
+      version.unlock_unchanged();
+    }
+    return outcome::done;
+  }
+}
+
+// --- adding ------------------------------------------------------------------------------------
+
+/// Links `target`, whose key agrees with `n`'s path up to `depth`, into a node with room for it.
+template <class Holding>
+void art<Holding>::put(node* n, std::string_view key, std::size_t depth, link target) noexcept {
+  if (depth == key.size()) {
+    n->terminal.store_release(target);
+  } else {
+    art_detail::add_child(n, art_detail::byte_at(key, depth), target);
+  }
+}
+
+/// Links the leaf `fresh` where the search for its key ended; false: something changed, search
+/// again.
+template <class Holding>
+bool art<Holding>::attach(const scope& inside, const position& at, std::string_view key,
+                          link fresh) {
+  if (at.how == ending::mismatch) return split_prefix(at, key, fresh);
+  if (at.how == ending::occupied) return expand_leaf(inside, at, key, fresh);
+  const bool is_terminal = at.after_prefix() == key.size();
+  const bool may_grow = at.at->kind != node_kind::n256;
+  if (!is_terminal && may_grow && art_detail::is_full(at.at)) return grow(at, key);
+  if (!at.at->version.upgrade(at.version)) return false;
+  put(at.at, key, at.after_prefix(), fresh);
+  at.at->version.unlock_changed();
+  return true;
+}
+
+/// The key leaves `at` in its prefix: a new node above takes the common part.
+template <class Holding>
+bool art<Holding>::split_prefix(const position& at, std::string_view key, link fresh) {
+  if (!at.parent->version.upgrade(at.parent_version)) return false;
+  if (!at.at->version.upgrade(at.version)) {
+    at.parent->version.unlock_unchanged();
+    return false;
+  }
+  const std::uint64_t word = at.at->prefix.load_relaxed();
+  node* above = new_inner(node_kind::n4);
+  art_detail::set_prefix(above, word, at.matched);
+  art_detail::add_child(above, art_detail::byte_at(word, at.matched), art_detail::link_of(at.at));
+  put(above, key, at.depth + at.matched, fresh);
+  // At most 8 bytes, of which at least one is the child's byte: the shift stays below 64 unless
+  // nothing is left.
+  const unsigned gone = at.matched + 1;
+  art_detail::set_prefix(at.at, gone < 8 ? word >> (8 * gone) : 0, at.prefix_length - gone);
+  art_detail::find_child(at.parent, art_detail::byte_at(key, at.depth - 1))
+      ->store_release(art_detail::link_of(above));
+  at.at->version.unlock_changed();
+  at.parent->version.unlock_changed();
+  return true;
+}
+
+/// Replaces a full node by the next larger kind. Always false: the search starts again and finds
+/// room.
+template <class Holding>
+bool art<Holding>::grow(const position& at, std::string_view key) {
+  replace_inner(at, art_detail::byte_at(key, at.depth - 1), art_detail::larger(at.at->kind));
+  return false;
+}
+
+/// Two keys meet at a leaf: nodes for their common bytes, and both leaves below.
+template <class Holding>
+bool art<Holding>::expand_leaf(const scope& inside, const position& at, std::string_view key,
+                               link fresh) {
+  if (!at.at->version.upgrade(at.version)) return false;
+  const std::string_view other = leaf_of(at.target)->key.get(inside)->view();
+  const std::size_t branch_depth = at.after_prefix();  // the leaf hangs by key[branch_depth]
+  std::size_t depth = branch_depth + 1;
+  const std::size_t limit = std::min(key.size(), other.size());
+  std::size_t common = depth;
+  while (common < limit && key[common] == other[common]) ++common;
+
+  node* top = new_inner(node_kind::n4);
+  node* last = top;
+  for (; common - depth > art_detail::kMaxPrefix; depth += art_detail::kMaxPrefix + 1) {
+    art_detail::set_prefix(last, art_detail::key_word(key, depth), art_detail::kMaxPrefix);
+    node* below = new_inner(node_kind::n4);
+    art_detail::add_child(last, art_detail::byte_at(key, depth + art_detail::kMaxPrefix),
+                          art_detail::link_of(below));
+    last = below;
+  }
+  const auto rest = static_cast<unsigned>(common - depth);
+  art_detail::set_prefix(last, rest ? art_detail::key_word(key, depth) : 0, rest);
+  put(last, key, common, fresh);
+  put(last, other, common, at.target);
+  art_detail::find_child(at.at, art_detail::byte_at(key, branch_depth))
+      ->store_release(art_detail::link_of(top));
+  at.at->version.unlock_changed();
+  return true;
+}
+
+// --- removing ----------------------------------------------------------------------------------
+
+/// Unlinks the leaf at a position whose node this thread has locked, and unlocks it.
+template <class Holding>
+void art<Holding>::detach_and_retire(const position& at, std::string_view key) {
+  if (at.after_prefix() == key.size()) {
+    at.at->terminal.store_release(0);
+  } else {
+    art_detail::remove_child(at.at, art_detail::byte_at(key, at.after_prefix()));
+  }
+  const bool is_untidy =
+      art_detail::entries_of(at.at) <= 1 || art_detail::fitting(at.at) != at.at->kind;
+  at.at->version.unlock_changed();
+  count_.add(-1);
+  retire_node<Holding>(leaf_of(at.target));
+  if (is_untidy && at.at != root_) tidy(key);
+}
+
+/// Repairs the nodes on the path of an erased key until there is nothing to repair.
+template <class Holding>
+void art<Holding>::tidy(std::string_view key) {
+  backoff wait;
+  while (tidy_one(key)) wait();
+}
+
+/// Finds the first untidy node on the key's path and repairs it. True: look again.
+template <class Holding>
+bool art<Holding>::tidy_one(std::string_view key) {
+  position at;
+  at.at = root_;
+  at.version = root_->version.read();
+  for (;;) {
+    at.prefix_length = at.at->prefix_length.load_acquire();
+    at.matched = art_detail::matched_prefix(at.at->prefix.load_acquire(), at.prefix_length, key,
+                                            at.depth);
+    const unsigned entries = art_detail::entries_of(at.at);
+    const node_kind kind = art_detail::fitting(at.at);
+    if (!at.at->version.is_still(at.version)) return true;
+    if (at.parent) {
+      const std::uint8_t parent_byte = art_detail::byte_at(key, at.depth - 1);
+      if (entries <= 1 && collapse(at, parent_byte)) return true;
+      if (kind != at.at->kind) {
+        replace_inner(at, parent_byte, kind);
+        return true;
+      }
+    }
+    if (at.matched < at.prefix_length || at.after_prefix() >= key.size()) return false;
+    auto* where = art_detail::find_child(at.at, art_detail::byte_at(key, at.after_prefix()));
+    const link child = where ? where->load_acquire() : 0;
+    if (!at.at->version.is_still(at.version)) return true;
+    if (!child || art_detail::is_leaf(child)) return false;
+    at.depth = at.after_prefix() + 1;
+    at.parent = at.at;
+    at.parent_version = at.version;
+    at.at = art_detail::inner_of(child);
+    at.version = at.at->version.read();
+    if (art_detail::version_lock::is_obsolete(at.version) || !at.parent->version.is_still(at.parent_version)) return true;
+  }
+}
+
+/// Takes a node with at most one entry out of the tree. True: done, or something changed, look
+/// again; false: it must stay, because the prefixes do not fit into one node.
+template <class Holding>
+bool art<Holding>::collapse(const position& at, std::uint8_t parent_byte) {
+  if (!at.parent->version.upgrade(at.parent_version)) return true;
+  if (!at.at->version.upgrade(at.version)) {
+    at.parent->version.unlock_unchanged();
+    return true;
+  }
+  link only = at.at->terminal.load_relaxed();
+  const auto child = art_detail::next_child(at.at, 0);
+  if (child.target) only = child.target;
+  if (only && !art_detail::is_leaf(only)) {
+    node* below = art_detail::inner_of(only);
+    below->version.lock();  // never obsolete: its parent, which would say so, is locked
+    const unsigned below_length = below->prefix_length.load_relaxed();
+    const unsigned before = at.prefix_length + 1;
+    if (before + below_length > art_detail::kMaxPrefix) {
+      below->version.unlock_unchanged();
+      at.at->version.unlock_unchanged();
+      at.parent->version.unlock_unchanged();
+      return false;
+    }
+    std::uint64_t word = at.at->prefix.load_relaxed();
+    word |= std::uint64_t{child.byte} << (8 * at.prefix_length);
+    if (before < 8) word |= below->prefix.load_relaxed() << (8 * before);
+    art_detail::set_prefix(below, word, before + below_length);
+    below->version.unlock_changed();
+  }
+  if (only) {
+    art_detail::find_child(at.parent, parent_byte)->store_release(only);
+  } else {
+    art_detail::remove_child(at.parent, parent_byte);
+  }
+  at.at->version.unlock_obsolete();
+  at.parent->version.unlock_changed();
+  retire_inner(at.at);
+  return true;
+}
+
+/// Replaces an inner node by one of another kind with the same contents. False: something changed.
+template <class Holding>
+bool art<Holding>::replace_inner(const position& at, std::uint8_t parent_byte, node_kind kind) {
+  if (!at.parent->version.upgrade(at.parent_version)) return false;
+  if (!at.at->version.upgrade(at.version)) {
+    at.parent->version.unlock_unchanged();
+    return false;
+  }
+  node* other = new_inner(kind);
+  art_detail::copy_contents(other, at.at);
+  art_detail::find_child(at.parent, parent_byte)->store_release(art_detail::link_of(other));
+  at.at->version.unlock_obsolete();
+  at.parent->version.unlock_changed();
+  retire_inner(at.at);
+  return true;
+}
+
+/// Cuts the tree off at the root and marks what is cut off as obsolete, so that writers inside it
+/// start again from the root.
+template <class Holding>
+void art<Holding>::clear() {
+  const scope inside;
+  std::vector<link> cut;
+  const auto take = [&cut](node* n) {
+    if (const link terminal = n->terminal.load_relaxed()) cut.push_back(terminal);
+    for (auto b = art_detail::next_child(n, 0); b.target;
+         b = art_detail::next_child(n, b.byte + 1)) {
+      cut.push_back(b.target);
+    }
+  };
+  root_->version.lock();
+  take(root_);
+  root_->terminal.store_release(0);
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    static_cast<art_detail::node256*>(root_)->children[byte].store_release(0);
+  }
+  root_->count.store_release(0);
+  root_->version.unlock_changed();
+  std::int64_t removed = 0;
+  while (!cut.empty()) {
+    const link next = cut.back();
+    cut.pop_back();
+    if (art_detail::is_leaf(next)) {
+      retire_node<Holding>(leaf_of(next));
+      ++removed;
+      continue;
+    }
+    node* n = art_detail::inner_of(next);
+    n->version.lock();
+    take(n);
+    n->version.unlock_obsolete();
+    retire_inner(n);
+  }
+  count_.add(-removed);
+}
+
+template <class Holding>
+art<Holding>::~art() {
+  std::vector<link> rest{art_detail::link_of(root_)};
+  while (!rest.empty()) {
+    const link next = rest.back();
+    rest.pop_back();
+    if (art_detail::is_leaf(next)) {
+      destroy_node<Holding>(leaf_of(next));
+      continue;
+    }
+    node* n = art_detail::inner_of(next);
+    if (const link terminal = n->terminal.load_relaxed()) rest.push_back(terminal);
+    for (auto b = art_detail::next_child(n, 0); b.target;
+         b = art_detail::next_child(n, b.byte + 1)) {
+      rest.push_back(b.target);
+    }
+    free_inner(n);
+  }
+}
+
+}  // namespace isotherm::index

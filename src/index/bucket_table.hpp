@@ -1,0 +1,82 @@
+// The array of chain heads under the hash tables, and the way in which it doubles.
+//
+//   word of a bucket    address of the first node | locked | moving
+//     moving + locked   its chain is being split over two buckets of the next table
+//     moving            the next table has it; never changes again
+//
+// Buckets move one by one and whoever passes by helps, so that no operation pays for the whole
+// table. Only old bucket b feeds new buckets b and b + size (sizes are powers of two), hence nobody
+// looks at those two before old b says "moved".
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+
+#include "base/atomic.hpp"
+#include "base/check.hpp"
+#include "index/common.hpp"
+
+namespace isotherm::index {
+
+/// One chain head. Zeroed memory is an empty, unlocked bucket, so that a big table costs pages only
+/// as they are used.
+class bucket {
+ public:
+  static constexpr std::uint64_t kLocked = 1, kMoving = 2, kFlags = 3;
+
+  /// Acquire: pairs with unlock(), publishing the nodes linked under the lock.
+  std::uint64_t load() noexcept { return ref().load(std::memory_order_acquire); }
+  bool try_lock(std::uint64_t seen, std::uint64_t flags) noexcept {
+    return ref().compare_exchange_strong(seen, seen | flags, std::memory_order_acq_rel,
+                                         std::memory_order_relaxed);
+  }
+  void unlock(std::uint64_t head) noexcept { ref().store(head, std::memory_order_release); }
+
+ private:
+  std::atomic_ref<std::uint64_t> ref() noexcept { return std::atomic_ref<std::uint64_t>(word_); }
+  std::uint64_t word_;
+};
+
+/// A power of two of buckets.
+class bucket_table {
+ public:
+  static bucket_table* make(std::size_t size) {
+    auto* table = new bucket_table(size);
+    ISO_CHECK(table->buckets_, "out of memory for a hash table");
+    return table;
+  }
+  ~bucket_table() { std::free(buckets_); }
+  static void destroy(void* table) noexcept { delete static_cast<bucket_table*>(table); }
+
+  bucket& at(std::uint64_t hash) noexcept { return buckets_[hash & mask_]; }
+  std::size_t size() const noexcept { return mask_ + 1; }
+  std::uint64_t mask() const noexcept { return mask_; }
+
+  base::atomic<bucket_table*> next{nullptr};  ///< the table of double size, while growing
+  base::atomic<std::size_t> claimed{0};       ///< buckets that some thread moves or has moved
+  base::atomic<std::size_t> moved{0};         ///< buckets that are done; == size(): forget me
+
+ private:
+  explicit bucket_table(std::size_t size)
+      : mask_(size - 1), buckets_(static_cast<bucket*>(std::calloc(size, sizeof(bucket)))) {}
+
+  const std::uint64_t mask_;
+  bucket* const buckets_;
+};
+
+/// Next position of a walk over a table of mask + 1 buckets: counts in the reversed bits, so that
+/// the buckets that a bucket splits into are visited as one, before or after growth (the cursor of
+/// Redis SCAN, dict.c, P. Noordhuis 2012). 0 at the end.
+inline std::uint64_t next_cursor(std::uint64_t cursor, std::uint64_t mask) noexcept {
+  const auto reverse = [](std::uint64_t x) noexcept {
+    x = ((x >> 1) & 0x5555555555555555u) | ((x & 0x5555555555555555u) << 1);
+    x = ((x >> 2) & 0x3333333333333333u) | ((x & 0x3333333333333333u) << 2);
+    x = ((x >> 4) & 0x0f0f0f0f0f0f0f0fu) | ((x & 0x0f0f0f0f0f0f0f0fu) << 4);
+    return std::byteswap(x);
+  };
+  return reverse(reverse(cursor | ~mask) + 1);
+}
+
+}  // namespace isotherm::index

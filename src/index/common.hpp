@@ -1,0 +1,98 @@
+// What all structures share: hashing, waiting, counting, making and retiring nodes.
+#pragma once
+
+#include <xxhash.h>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "base/atomic.hpp"
+#include "guide/object.hpp"
+#include "sync/retire.hpp"
+#include "sync/scope.hpp"
+
+namespace isotherm::index {
+
+/// 64 good bits of a key (xxHash3).
+inline std::uint64_t hash_of(std::string_view key) noexcept {
+  return XXH3_64bits(key.data(), key.size());
+}
+
+/// Waits for a lock that is held for some hundred instructions: spins, then lets others run, which
+/// matters when there are more threads than processors.
+class backoff {
+ public:
+  void operator()() noexcept {
+    if (++turns_ < kSpins) {
+      base::spin_pause();
+    } else {
+      std::this_thread::yield();
+    }
+  }
+
+ private:
+  static constexpr unsigned kSpins = 64;
+  unsigned turns_ = 0;
+};
+
+/// Number of keys, spread over lines so that writers do not meet.
+class striped_counter {
+ public:
+  /// Adds and returns this thread's stripe's new value. Inside a scope.
+  std::int64_t add(std::int64_t n) noexcept {
+    return stripes_[stripe()].value.fetch_add_relaxed(n) + n;
+  }
+  /// Exact when no writer runs.
+  std::size_t sum() const noexcept {
+    std::int64_t total = 0;
+    for (const auto& each : stripes_) total += each.value.load_relaxed();
+    return total > 0 ? static_cast<std::size_t>(total) : 0;
+  }
+
+ private:
+  static constexpr std::size_t kStripes = 16;
+  struct alignas(base::kNoSharingBytes) stripe_type {
+    base::atomic<std::int64_t> value{0};
+  };
+  static std::size_t stripe() noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(sync::this_thread_slot);
+    return address / sizeof(sync::thread_slot) % kStripes;
+  }
+  stripe_type stripes_[kStripes];
+};
+
+/// A `Node` in the holding's node memory.
+template <class Holding, class Node, class... Arguments>
+Node* make_node(Arguments&&... arguments) {
+  return ::new (Holding::allocate_node(sizeof(Node))) Node(std::forward<Arguments>(arguments)...);
+}
+
+/// Destroys a node that no other thread can reach, with the objects that it holds.
+template <class Holding, class Node>
+void destroy_node(Node* node) noexcept {
+  std::destroy_at(node);
+  Holding::deallocate_node(node);
+}
+
+/// Destroys an unlinked node when every scope that may have seen it has closed.
+template <class Holding, class Node>
+void retire_node(Node* node) {
+  sync::retire(node, [](void* p) noexcept { destroy_node<Holding>(static_cast<Node*>(p)); });
+}
+
+/// Owns a node until it is linked.
+template <class Holding, class Node>
+struct node_deleter {
+  void operator()(Node* node) const noexcept { destroy_node<Holding>(node); }
+};
+template <class Holding, class Node>
+using unlinked = std::unique_ptr<Node, node_deleter<Holding, Node>>;
+
+inline void prefetch(const void* address) noexcept { __builtin_prefetch(address); }
+
+}  // namespace isotherm::index

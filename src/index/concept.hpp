@@ -1,0 +1,37 @@
+// What a structure must offer to be held by any_index (adapter.hpp). A structure is a template over
+// how it holds keys and values (holding.hpp); its operations mean what any_index says.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string_view>
+
+#include "index/index.hpp"
+
+namespace isotherm::index {
+
+/// A concurrent map of byte strings.
+template <class S>
+concept concurrent_index =
+    std::constructible_from<S, std::size_t> &&
+    requires(S s, const S& c, const scope& inside, std::string_view text, const updater& decide,
+             const visitor& visit, std::uint64_t cursor) {
+      { S::kName } -> std::convertible_to<std::string_view>;
+      { s.find(inside, text) } -> std::same_as<std::optional<std::string_view>>;
+      { s.insert(text, text) } -> std::same_as<outcome>;
+      { s.upsert(text, text) } -> std::same_as<outcome>;
+      { s.erase(text) } -> std::same_as<bool>;
+      { s.update(text, decide) } -> std::same_as<outcome>;
+      { s.walk(inside, cursor, visit) } -> std::same_as<std::uint64_t>;
+      { c.size() } -> std::same_as<std::size_t>;
+      { s.clear() };
+      { s.is_valid() } -> std::same_as<bool>;
+    };
+
+/// One that also knows the order of its keys.
+template <class S>
+concept ordered_index =
+    concurrent_index<S> && requires(S s, const scope& inside, std::string_view from,
+                                    const visitor& visit) { s.scan(inside, from, visit); };
+
+}  // namespace isotherm::index

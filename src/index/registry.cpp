@@ -1,0 +1,50 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "index/adapter.hpp"
+#include "index/art.hpp"
+#include "index/hash_pugh.hpp"
+
+namespace isotherm::index {
+
+namespace {
+
+using factory = std::unique_ptr<any_index> (*)(bool managed, std::size_t expected_keys);
+
+template <template <class> class Structure>
+std::unique_ptr<any_index> make_one(bool is_managed, std::size_t expected_keys) {
+  if (is_managed) return std::make_unique<adapter<Structure, managed>>(expected_keys);
+  return std::make_unique<adapter<Structure, unmanaged>>(expected_keys);
+}
+
+struct entry {
+  std::string_view name;
+  factory make;
+};
+
+constexpr entry kEntries[] = {
+    {hash_pugh<unmanaged>::kName, &make_one<hash_pugh>},
+    {art<unmanaged>::kName, &make_one<art>},
+};
+
+}  // namespace
+
+const std::vector<std::string_view>& names() {
+  static const std::vector<std::string_view> all = [] {
+    std::vector<std::string_view> list;
+    for (const entry& each : kEntries) list.push_back(each.name);
+    return list;
+  }();
+  return all;
+}
+
+base::result<std::unique_ptr<any_index>> make(std::string_view name, bool managed,
+                                              std::size_t expected_keys) {
+  for (const entry& each : kEntries) {
+    if (each.name == name) return each.make(managed, expected_keys);
+  }
+  return std::unexpected(base::error{
+      fmt::format("no index is called '{}'; use one of: {}", name, fmt::join(names(), ", ")), 0});
+}
+
+}  // namespace isotherm::index

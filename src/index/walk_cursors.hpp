@@ -1,0 +1,38 @@
+// Where the walks of an ordered structure stand: the last key visited does not fit in a 64-bit
+// cursor, so the cursor names an entry of this table.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace isotherm::index {
+
+/// A bounded table of positions. A walk holds one entry, which moves on with it; those of abandoned
+/// walks go first when the table is full. A walk whose entry has gone starts anew, so it still
+/// visits every key at least once. Thread-safe.
+class walk_cursors {
+ public:
+  /// The last key visited by the walk at `cursor`; none: begin at the first key.
+  std::optional<std::string> find(std::uint64_t cursor);
+  /// The walk at `cursor` (0: a new one) has come to `last_key`. Returns its next cursor, not 0.
+  std::uint64_t advance(std::uint64_t cursor, std::string_view last_key);
+  /// The walk at `cursor` is over.
+  void forget(std::uint64_t cursor);
+
+ private:
+  static constexpr std::size_t kMaxWalks = 4096;
+  static constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
+
+  void forget_locked(std::uint64_t cursor);
+
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::string> positions_;  // oldest first
+  std::size_t key_bytes_ = 0;                       // == sum of the positions' sizes
+  std::uint64_t last_cursor_ = 0;
+};
+
+}  // namespace isotherm::index
