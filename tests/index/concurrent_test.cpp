@@ -1,0 +1,266 @@
+// Several threads on one structure: disjoint keys, shared hot keys, races for the same keys, scans
+// and walks beside writers. The structure's invariants are walked after each phase.
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "index/any_index.hpp"
+
+namespace isotherm::index {
+namespace {
+
+constexpr unsigned kThreads = 4;
+#if defined(ISOTHERM_SANITIZED)
+constexpr std::uint64_t kScale = 1;
+#else
+constexpr std::uint64_t kScale = 4;
+#endif
+
+class index_concurrent : public any_index_test {
+ protected:
+  /// Runs `work(thread)` in kThreads threads at once.
+  template <class Work>
+  static void in_threads(Work work) {
+    std::atomic<unsigned> ready{0};
+    std::vector<std::jthread> threads;
+    for (unsigned t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        ready.fetch_add(1);
+        while (ready.load() < kThreads) std::this_thread::yield();
+        work(t);
+      });
+    }
+  }
+};
+
+std::string key_of(std::uint64_t i) { return "key" + std::to_string(i); }
+
+TEST_P(index_concurrent, disjoint_keys_behave_as_if_alone) {
+  auto index = make_index();
+  const std::uint64_t seed = test_seed();
+  constexpr std::uint64_t kKeys = 500, kSteps = 10000 * kScale;
+  std::vector<std::vector<std::string>> expected(kThreads, std::vector<std::string>(kKeys));
+  in_threads([&](unsigned t) {
+    base::random random(seed + t);
+    auto& mine = expected[t];  // empty: absent
+    for (std::uint64_t i = 0; i < kSteps; ++i) {
+      const std::uint64_t k = random.below(kKeys);
+      const std::string key = key_of(k * kThreads + t);
+      const std::string value = std::to_string(i + 1);
+      switch (random.below(5)) {
+        case 0:
+          EXPECT_EQ(index->insert(key, value),
+                    mine[k].empty() ? outcome::done : outcome::unchanged);
+          if (mine[k].empty()) mine[k] = value;
+          break;
+        case 1:
+          EXPECT_EQ(index->upsert(key, value), outcome::done);
+          mine[k] = value;
+          break;
+        case 2:
+          EXPECT_EQ(index->erase(key), !mine[k].empty());
+          mine[k].clear();
+          break;
+        default:
+          EXPECT_EQ(get(*index, key).value_or(""), mine[k]);
+      }
+    }
+  });
+  std::size_t total = 0;
+  for (unsigned t = 0; t < kThreads; ++t) {
+    for (std::uint64_t k = 0; k < kKeys; ++k) {
+      EXPECT_EQ(get(*index, key_of(k * kThreads + t)).value_or(""), expected[t][k]);
+      total += !expected[t][k].empty();
+    }
+  }
+  EXPECT_EQ(index->size(), total);
+  EXPECT_TRUE(index->is_valid());
+}
+
+outcome add_one(any_index& index, std::string_view key) {
+  std::string text;
+  return index.update(key, [&](std::optional<std::string_view> current) {
+    text = std::to_string(current ? std::stoull(std::string(*current)) + 1 : 1);
+    return decision{action::write, text};
+  });
+}
+
+TEST_P(index_concurrent, no_increment_of_a_hot_key_is_lost) {
+  auto index = make_index();
+  const std::uint64_t seed = test_seed();
+  constexpr std::uint64_t kHot = 4, kSteps = 10000 * kScale;
+  in_threads([&](unsigned t) {
+    base::random random(seed + t);
+    for (std::uint64_t i = 0; i < kSteps; ++i) {
+      EXPECT_EQ(add_one(*index, key_of(random.below(kHot))), outcome::done);
+    }
+  });
+  std::uint64_t sum = 0;
+  for (std::uint64_t k = 0; k < kHot; ++k) sum += std::stoull(*get(*index, key_of(k)));
+  EXPECT_EQ(sum, kSteps * kThreads);
+  EXPECT_TRUE(index->is_valid());
+}
+
+// Tokens are put back by whoever takes them away: what erase and insert answer must add up, and an
+// update that erases gives each counter value to one thread only.
+TEST_P(index_concurrent, races_of_insert_and_erase_add_up) {
+  auto index = make_index();
+  const std::uint64_t seed = test_seed();
+  constexpr std::uint64_t kKeys = 8, kSteps = 20000 * kScale;
+  std::atomic<std::int64_t> net{0};
+  in_threads([&](unsigned t) {
+    base::random random(seed + t);
+    std::int64_t mine = 0;
+    for (std::uint64_t i = 0; i < kSteps; ++i) {
+      const std::string key = key_of(random.below(kKeys));
+      switch (random.below(3)) {
+        case 0: mine += index->insert(key, "v") == outcome::done; break;
+        case 1: mine -= index->erase(key); break;
+        default:
+          mine -= index->update(key, [](std::optional<std::string_view>) {
+            return decision{action::erase, {}};
+          }) == outcome::done;
+      }
+    }
+    net += mine;
+  });
+  EXPECT_EQ(static_cast<std::int64_t>(index->size()), net.load());
+  EXPECT_TRUE(index->is_valid());
+}
+
+TEST_P(index_concurrent, counters_that_are_also_erased_add_up) {
+  auto index = make_index();
+  const std::uint64_t seed = test_seed();
+  constexpr std::uint64_t kKeys = 4, kSteps = 10000 * kScale;
+  std::atomic<std::uint64_t> collected{0};
+  in_threads([&](unsigned t) {
+    base::random random(seed + t);
+    for (std::uint64_t i = 0; i < kSteps; ++i) {
+      const std::string key = key_of(random.below(kKeys));
+      EXPECT_EQ(add_one(*index, key), outcome::done);
+      if (random.below(4) != 0) continue;
+      std::uint64_t taken = 0;
+      index->update(key, [&](std::optional<std::string_view> current) {
+        taken = current ? std::stoull(std::string(*current)) : 0;
+        return decision{action::erase, {}};
+      });
+      collected += taken;
+    }
+  });
+  std::uint64_t left = 0;
+  for (std::uint64_t k = 0; k < kKeys; ++k) left += std::stoull(get(*index, key_of(k)).value_or("0"));
+  EXPECT_EQ(collected.load() + left, kSteps * kThreads);
+  EXPECT_TRUE(index->is_valid());
+}
+
+TEST_P(index_concurrent, readers_find_stable_keys_while_the_structure_changes) {
+  auto index = make_index();
+  constexpr std::uint64_t kStable = 500, kSteps = 10000 * kScale;
+  for (std::uint64_t i = 0; i < kStable; ++i) index->insert(key_of(i * 64), key_of(i * 64));
+  const std::uint64_t seed = test_seed();
+  std::atomic<bool> is_done{false};
+  std::vector<std::jthread> readers;
+  for (unsigned r = 0; r < 2; ++r) {
+    readers.emplace_back([&, r] {
+      base::random random(seed + 100 + r);
+      while (!is_done.load()) {
+        const std::string key = key_of(random.below(kStable) * 64);
+        const scope inside;
+        const auto found = index->find(inside, key);
+        ASSERT_TRUE(found.has_value()) << key;
+        ASSERT_EQ(*found, key);
+      }
+    });
+  }
+  in_threads([&](unsigned t) {
+    base::random random(seed + t);
+    for (std::uint64_t i = 0; i < kSteps; ++i) {
+      const std::string key = key_of(random.below(kStable * 64) | 1);
+      if (random.below(3)) {
+        index->insert(key, "v");
+      } else {
+        index->erase(key);
+      }
+    }
+  });
+  is_done.store(true);
+  readers.clear();
+  EXPECT_TRUE(index->is_valid());
+}
+
+void expect_stable_scan(any_index& index, std::uint64_t stable) {
+  const scope inside;
+  std::string before;
+  std::uint64_t seen = 0;
+  bool is_first = true;
+  index.scan(inside, "", [&](std::string_view key, std::string_view value) {
+    EXPECT_TRUE(is_first || before < key) << before << " before " << key;
+    is_first = false;
+    before = key;
+    seen += value == "stable";
+    return true;
+  });
+  EXPECT_EQ(seen, stable);
+}
+
+TEST_P(index_concurrent, scans_and_walks_see_each_stable_key) {
+  auto index = make_index();
+  constexpr std::uint64_t kStable = 300, kSteps = 5000 * kScale;
+  for (std::uint64_t i = 0; i < kStable; ++i) index->insert(key_of(i * 64), "stable");
+  const std::uint64_t seed = test_seed();
+  std::atomic<bool> is_done{false};
+  std::jthread reader([&] {
+    while (!is_done.load()) {
+      if (index->is_ordered()) expect_stable_scan(*index, kStable);
+      std::uint64_t seen = 0, cursor = 0;
+      do {
+        const scope inside;
+        cursor = index->walk(inside, cursor, [&](std::string_view, std::string_view value) {
+          seen += value == "stable";
+          return true;
+        });
+      } while (cursor != 0);
+      EXPECT_GE(seen, kStable);
+    }
+  });
+  in_threads([&](unsigned t) {
+    base::random random(seed + t);
+    for (std::uint64_t i = 0; i < kSteps; ++i) {
+      const std::string key = key_of(random.below(kStable * 64) | 1);
+      if (random.below(2)) {
+        index->upsert(key, "passing");
+      } else {
+        index->erase(key);
+      }
+    }
+  });
+  is_done.store(true);
+  reader.join();
+  EXPECT_TRUE(index->is_valid());
+}
+
+TEST_P(index_concurrent, clear_beside_writers_keeps_the_count) {
+  auto index = make_index();
+  const std::uint64_t seed = test_seed();
+  in_threads([&](unsigned t) {
+    base::random random(seed + t);
+    for (std::uint64_t i = 0; i < 3000 * kScale; ++i) {
+      if (t == 0 && i % 300 == 0) index->clear();
+      const std::string key = key_of(random.below(2000));
+      if (random.below(4)) {
+        index->upsert(key, "v");
+      } else {
+        index->erase(key);
+      }
+    }
+  });
+  EXPECT_TRUE(index->is_valid());
+  index->clear();
+  EXPECT_EQ(index->size(), 0u);
+  EXPECT_TRUE(index->is_valid());
+}
+
+INSTANTIATE_TEST_SUITE_P(all, index_concurrent, all_kinds(), kind_name);
+
+}  // namespace
+}  // namespace isotherm::index
