@@ -60,10 +60,14 @@ std::size_t size_of(node_kind kind) noexcept {
 
 node* construct(void* memory, node_kind kind) noexcept {
   switch (kind) {
-    case node_kind::n4: return ::new (memory) node4;
-    case node_kind::n16: return ::new (memory) node16;
-    case node_kind::n48: return ::new (memory) node48;
-    case node_kind::n256: return ::new (memory) node256;
+    case node_kind::n4:
+      return ::new (memory) node4;
+    case node_kind::n16:
+      return ::new (memory) node16;
+    case node_kind::n48:
+      return ::new (memory) node48;
+    case node_kind::n256:
+      return ::new (memory) node256;
   }
   return nullptr;
 }
@@ -138,10 +142,14 @@ void copy_contents(node* to, node* from) noexcept {
 node_kind fitting(const node* n) noexcept {
   const unsigned count = n->count.load_acquire();
   switch (n->kind) {
-    case node_kind::n16: return count <= 3 ? node_kind::n4 : n->kind;
-    case node_kind::n48: return count <= 12 ? node_kind::n16 : n->kind;
-    case node_kind::n256: return count <= 36 ? node_kind::n48 : n->kind;
-    case node_kind::n4: break;
+    case node_kind::n16:
+      return count <= 3 ? node_kind::n4 : n->kind;
+    case node_kind::n48:
+      return count <= 12 ? node_kind::n16 : n->kind;
+    case node_kind::n256:
+      return count <= 36 ? node_kind::n48 : n->kind;
+    case node_kind::n4:
+      break;
   }
   return n->kind;
 }

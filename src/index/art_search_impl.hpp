@@ -117,7 +117,8 @@ template <class Holding>
 void art<Holding>::iterate(const scope& inside, std::string_view from, bool beyond,
                            const visitor& visit) {
   std::vector<frame> path;
-  bool is_past_bound = false;  // a pair was visited since the last seek: all that follow are greater
+  bool is_past_bound =
+      false;  // a pair was visited since the last seek: all that follow are greater
   seek(inside, from, beyond, path);
   while (!path.empty()) {
     frame& top = path.back();
@@ -196,8 +197,7 @@ bool art<Holding>::is_valid_node(const scope& inside, const place& here, std::si
   const link terminal = n->terminal.load_acquire();
   if (terminal && !is_valid_leaf(terminal, path, true)) return false;
   unsigned children = 0, inner_children = 0;
-  for (auto b = art_detail::next_child(n, 0); b.target;
-       b = art_detail::next_child(n, b.byte + 1)) {
+  for (auto b = art_detail::next_child(n, 0); b.target; b = art_detail::next_child(n, b.byte + 1)) {
     ++children;
     std::string down = path + static_cast<char>(b.byte);
     if (art_detail::is_leaf(b.target)) {

@@ -93,8 +93,8 @@ outcome art<Holding>::update(std::string_view key, const updater& decide) {
     const bytes* current = held.get(inside);
     const decision chosen = decide(current->view());
     typename Holding::fresh successor;
-    const bool is_short = chosen.what == action::write &&
-                          !(successor = Holding::make_successor(held, chosen.value));
+    const bool is_short =
+        chosen.what == action::write && !(successor = Holding::make_successor(held, chosen.value));
     if (chosen.what == action::keep || is_short) {
       if (is_locked) version.unlock_unchanged();
       return is_short ? outcome::no_memory : outcome::unchanged;
@@ -238,8 +238,8 @@ bool art<Holding>::tidy_one(std::string_view key) {
   at.version = root_->version.read();
   for (;;) {
     at.prefix_length = at.at->prefix_length.load_acquire();
-    at.matched = art_detail::matched_prefix(at.at->prefix.load_acquire(), at.prefix_length, key,
-                                            at.depth);
+    at.matched =
+        art_detail::matched_prefix(at.at->prefix.load_acquire(), at.prefix_length, key, at.depth);
     const unsigned entries = art_detail::entries_of(at.at);
     const node_kind kind = art_detail::fitting(at.at);
     if (!at.at->version.is_still(at.version)) return true;
@@ -261,7 +261,9 @@ bool art<Holding>::tidy_one(std::string_view key) {
     at.parent_version = at.version;
     at.at = art_detail::inner_of(child);
     at.version = at.at->version.read();
-    if (art_detail::version_lock::is_obsolete(at.version) || !at.parent->version.is_still(at.parent_version)) return true;
+    if (art_detail::version_lock::is_obsolete(at.version) ||
+        !at.parent->version.is_still(at.parent_version))
+      return true;
   }
 }
 

@@ -1,5 +1,6 @@
 // hash-pugh: a hash table of linked chains with fine-grained locks, after W. Pugh, "Concurrent
-// Maintenance of Skip Lists" (UMIACS-TR-90-80, 1990): writers lock one chain, searches lock nothing.
+// Maintenance of Skip Lists" (UMIACS-TR-90-80, 1990): writers lock one chain, searches lock
+// nothing.
 //
 //   bucket -> node {next, hash, key, value} -> node -> ...
 //
@@ -59,7 +60,7 @@ class hash_pugh {
   using unlinked_node = unlinked<Holding, node>;
 
   static constexpr std::size_t kMinBuckets = 64;
-  static constexpr std::size_t kMovesAtOnce = 16;    // buckets moved by an operation that helps
+  static constexpr std::size_t kMovesAtOnce = 16;      // buckets moved by an operation that helps
   static constexpr std::int64_t kInsertsPerLook = 64;  // how often growth is considered
   static constexpr unsigned kOptimisticTries = 4;
   static constexpr std::size_t kPieceKeys = 16, kPieceBuckets = 256;

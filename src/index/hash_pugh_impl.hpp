@@ -57,7 +57,8 @@ auto hash_pugh<Holding>::lookup(const scope& inside, std::uint64_t hash, std::st
       continue;
     }
     // Without writers the readers finish the growth, or all would pay two tables for ever.
-    if (met_growth) [[unlikely]] help_growth();
+    if (met_growth) [[unlikely]]
+      help_growth();
     return found;
   }
 }
@@ -87,8 +88,8 @@ auto hash_pugh<Holding>::make_unlinked(std::uint64_t hash, std::string_view key,
   auto held_key = Holding::make(key);
   auto held_value = Holding::make(value);
   if (!held_key || !held_value) return nullptr;
-  return unlinked_node(make_node<Holding, node>(hash, holder(std::move(held_key)),
-                                                holder(std::move(held_value))));
+  return unlinked_node(
+      make_node<Holding, node>(hash, holder(std::move(held_key)), holder(std::move(held_value))));
 }
 
 template <class Holding>
@@ -243,7 +244,8 @@ template <class Holding>
 void hash_pugh<Holding>::help_growth() {
   bucket_table* table = root_.load_acquire();
   bucket_table* next = table->next.load_acquire();
-  if (!next) [[likely]] return;
+  if (!next) [[likely]]
+    return;
   const std::size_t begin = table->claimed.fetch_add_relaxed(kMovesAtOnce);
   if (begin >= table->size()) return;
   for (std::size_t i = begin; i < begin + kMovesAtOnce; ++i) move_bucket(*table, *next, i);

@@ -114,8 +114,12 @@ TEST_P(index_concurrent, races_of_insert_and_erase_add_up) {
     for (std::uint64_t i = 0; i < kSteps; ++i) {
       const std::string key = key_of(random.below(kKeys));
       switch (random.below(3)) {
-        case 0: mine += index->insert(key, "v") == outcome::done; break;
-        case 1: mine -= index->erase(key); break;
+        case 0:
+          mine += index->insert(key, "v") == outcome::done;
+          break;
+        case 1:
+          mine -= index->erase(key);
+          break;
         default:
           mine -= index->update(key, [](std::optional<std::string_view>) {
             return decision{action::erase, {}};
@@ -148,7 +152,8 @@ TEST_P(index_concurrent, counters_that_are_also_erased_add_up) {
     }
   });
   std::uint64_t left = 0;
-  for (std::uint64_t k = 0; k < kKeys; ++k) left += std::stoull(get(*index, key_of(k)).value_or("0"));
+  for (std::uint64_t k = 0; k < kKeys; ++k)
+    left += std::stoull(get(*index, key_of(k)).value_or("0"));
   EXPECT_EQ(collected.load() + left, kSteps * kThreads);
   EXPECT_TRUE(index->is_valid());
 }

@@ -163,10 +163,23 @@ TEST_P(index_model, numbered_keys) { run_model(*make_index(), numbered_key, test
 
 TEST_P(index_model, special_keys) {
   using namespace std::string_literals;
-  const std::vector<std::string> keys = {
-      ""s,      "\0"s,   "\0\0"s, "\0a"s, "a"s,    "a\0"s,         "a\0b"s,        "ab"s,
-      "abc"s,   "\xff"s, "\xff\xff"s,     "user"s, "user1"s,       std::string(1000, 'x'),
-      std::string(1001, 'x'),    std::string(1000, 'x') + "y"s,    std::string(100000, 'z')};
+  const std::vector<std::string> keys = {""s,
+                                         "\0"s,
+                                         "\0\0"s,
+                                         "\0a"s,
+                                         "a"s,
+                                         "a\0"s,
+                                         "a\0b"s,
+                                         "ab"s,
+                                         "abc"s,
+                                         "\xff"s,
+                                         "\xff\xff"s,
+                                         "user"s,
+                                         "user1"s,
+                                         std::string(1000, 'x'),
+                                         std::string(1001, 'x'),
+                                         std::string(1000, 'x') + "y"s,
+                                         std::string(100000, 'z')};
   auto index = make_index();
   model expected;
   for (const auto& key : keys) {
