@@ -1,12 +1,13 @@
 # isotherm_library(<layer> SOURCES ... [LINK ...] [PUBLIC_LINK ...])
-# Makes isotherm_<layer> from files of src/<layer>; includes are written from src/ ("sync/scope.hpp")
-# or, for what users may include, from include/ (<isotherm/guide.hpp>).
+# Makes isotherm_<layer> from files of src/<layer>; includes are written from src/, as in
+# "sync/scope.hpp", or, for what users may include, from include/, as in <isotherm/guide.hpp>.
 function(isotherm_library layer)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK;PUBLIC_LINK" ${ARGN})
   if(ARG_SOURCES)
     add_library(isotherm_${layer} STATIC ${ARG_SOURCES})
     set(scope PUBLIC)
-    target_link_libraries(isotherm_${layer} PRIVATE isotherm_settings ${ARG_LINK})
+    # The settings are ours alone: who links an installed isotherm chooses warnings and linker.
+    target_link_libraries(isotherm_${layer} PRIVATE $<BUILD_INTERFACE:isotherm_settings> ${ARG_LINK})
   else()
     add_library(isotherm_${layer} INTERFACE)
     set(scope INTERFACE)

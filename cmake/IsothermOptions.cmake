@@ -33,7 +33,6 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND NOT ISOTHERM_SANITIZER)
     target_link_options(isotherm_settings INTERFACE -fuse-ld=lld)
   endif()
 endif()
-install(TARGETS isotherm_settings EXPORT isotherm-targets)
 
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)

@@ -1,13 +1,29 @@
 # isotherm_test(<name> SOURCES ... [LINK ...] [LABELS ...] [TIMEOUT seconds])
 # A GoogleTest program, registered as one ctest entry per program.
+#
+# Two labels have a meaning beside naming: `make test` runs tests labelled `concurrency` also under
+# ThreadSanitizer and tests labelled `memory` also under AddressSanitizer. For each label there is a
+# target tests-<label> that builds the programs that carry it and nothing else.
+foreach(label concurrency memory)
+  if(NOT TARGET tests-${label})
+    add_custom_target(tests-${label})
+  endif()
+endforeach()
+
 function(isotherm_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE isotherm_settings ${ARG_LINK} GTest::gtest_main GTest::gmock)
+  target_link_libraries(${name} PRIVATE isotherm_settings ${ARG_LINK}
+                                        GTest::gtest_main GTest::gmock)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+  foreach(label IN LISTS ARG_LABELS)
+    if(TARGET tests-${label})
+      add_dependencies(tests-${label} ${name})
+    endif()
+  endforeach()
 endfunction()

@@ -1,0 +1,61 @@
+# A thin front of the CMake presets. `make` alone lists the targets.
+JOBS ?= $(shell nproc)
+SOURCES = $(shell find include src tests bench examples \
+            \( -name '*.cpp' -o -name '*.hpp' \) 2>/dev/null)
+
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+.PHONY: help bootstrap build demo test test-release test-tsan test-asan bench lint tidy format \
+        format-check package clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
+
+bootstrap: ## install the Debian packages that are missing
+	@scripts/bootstrap
+
+build: ## build everything; the tool is build/release/bin/isotherm
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS)
+
+demo: build ## load, serve and cool a store, before your eyes (at most 5 minutes)
+	@scripts/demo
+
+test: bootstrap test-release test-tsan test-asan ## all tests; concurrency and memory ones also sanitized
+
+test-release: build ## all tests, optimised build
+	ctest --preset release
+
+test-tsan: ## tests labelled concurrency, under ThreadSanitizer
+	cmake --preset tsan -DISOTHERM_BUILD_BENCH=OFF
+	cmake --build --preset tsan -j $(JOBS) --target tests-concurrency
+	ctest --preset tsan
+
+test-asan: ## tests labelled memory, under AddressSanitizer
+	cmake --preset asan -DISOTHERM_BUILD_BENCH=OFF
+	cmake --build --preset asan -j $(JOBS) --target tests-memory
+	ctest --preset asan
+
+bench: build ## micro-benchmarks
+	@found=0; for program in build/release/bin/*_bench; do \
+	  [ -x "$$program" ] || continue; found=1; echo "== $$program"; "$$program" || exit 1; \
+	done; [ $$found = 1 ] || { echo "bench: no micro-benchmark is built" >&2; exit 1; }
+
+lint: ## the rules of the house (layers, lengths, banned calls)
+	@python3 -B tests/lint/lint.py .
+
+tidy: build ## clang-tidy over src/
+	run-clang-tidy-19 -quiet -p build/release -j $(JOBS) '/src/.*\.cpp$$'
+
+format: ## rewrite the sources by .clang-format
+	@clang-format-19 -i $(SOURCES)
+
+format-check: ## fail when format would change something
+	@clang-format-19 --dry-run -Werror $(SOURCES)
+
+package: build ## TGZ and DEB in dist/
+	cd build/release && cpack
+	@rm -rf dist/_CPack_Packages
+
+clean: ## remove what was built
+	rm -rf build dist

@@ -1,0 +1,69 @@
+# What `cmake --install` and `make package` give: the runtime as a library (headers, static archives,
+# find_package and pkg-config files) and the tool.
+include(CMakePackageConfigHelpers)
+
+# What isotherm::isotherm consists of, in link order: users before what they use.
+set(ISOTHERM_RUNTIME_LAYERS collector guide heap sync os base)
+set(ISOTHERM_RUNTIME_HEADERS guide.hpp runtime.hpp scope.hpp)
+
+function(isotherm_install_runtime)
+  list(TRANSFORM ISOTHERM_RUNTIME_LAYERS PREPEND isotherm_ OUTPUT_VARIABLE archives)
+  foreach(archive IN LISTS archives)
+    if(NOT TARGET ${archive})
+      return()
+    endif()
+  endforeach()
+
+  add_library(isotherm_runtime INTERFACE)
+  add_library(isotherm::isotherm ALIAS isotherm_runtime)
+  set_target_properties(isotherm_runtime PROPERTIES EXPORT_NAME isotherm)
+  target_link_libraries(isotherm_runtime INTERFACE ${archives} fmt::fmt Threads::Threads)
+
+  install(TARGETS isotherm_runtime ${archives} EXPORT isotherm-targets
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  foreach(header IN LISTS ISOTHERM_RUNTIME_HEADERS)
+    install(FILES include/isotherm/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/isotherm)
+  endforeach()
+  foreach(layer IN LISTS ISOTHERM_RUNTIME_LAYERS)
+    install(DIRECTORY src/${layer} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/isotherm/internal
+            FILES_MATCHING PATTERN "*.hpp")
+  endforeach()
+
+  set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/isotherm)
+  install(EXPORT isotherm-targets NAMESPACE isotherm:: DESTINATION ${package_dir})
+  configure_package_config_file(cmake/isothermConfig.cmake.in isothermConfig.cmake
+                                INSTALL_DESTINATION ${package_dir})
+  write_basic_package_version_file(isothermConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/isothermConfig.cmake
+                ${PROJECT_BINARY_DIR}/isothermConfigVersion.cmake DESTINATION ${package_dir})
+
+  # The archives' flags for pkg-config, and the way back from its file to the prefix.
+  list(TRANSFORM ISOTHERM_RUNTIME_LAYERS PREPEND -lisotherm_ OUTPUT_VARIABLE flags)
+  list(JOIN flags " " ISOTHERM_PC_LIBS)
+  file(RELATIVE_PATH ISOTHERM_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+  configure_file(cmake/isotherm.pc.in isotherm.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/isotherm.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
+isotherm_install_runtime()
+
+# The tool's target is whatever src/cli builds under the name isotherm.
+foreach(tool isotherm isotherm_tool isotherm_main)
+  if(TARGET ${tool})
+    install(TARGETS ${tool} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+endforeach()
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(CPACK_GENERATOR TGZ DEB)
+set(CPACK_PACKAGE_NAME isotherm)
+set(CPACK_PACKAGE_VENDOR Isotherm)
+set(CPACK_PACKAGE_CONTACT "The Isotherm authors <isotherm@localhost>")
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_OUTPUT_FILE_PREFIX ${PROJECT_SOURCE_DIR}/dist)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libfmt-dev, libjemalloc-dev")
+include(CPack)

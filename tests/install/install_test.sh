@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# install_test.sh CMAKE SOURCE_DIR BUILD_DIR COMPILER
+# Installs into a temporary directory, takes examples/ away from the tree, builds it twice (CMake's
+# find_package, pkg-config), and runs what came out.
+set -euo pipefail
+cmake=$1 source=$2 build=$3 compiler=$4
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+
+"$cmake" --install "$build" --prefix "$prefix" >"$work/install.log" ||
+  { cat "$work/install.log"; exit 1; }
+# Moved after the installation: nothing may remember the prefix.
+mv "$prefix" "$work/moved"
+prefix=$work/moved
+cp -r "$source/examples" "$work/examples"
+
+if grep -rlF "$source" "$prefix" --include='*.cmake' --include='*.pc' --include='*.hpp'; then
+  echo "install_test: the files above name the source tree" >&2
+  exit 1
+fi
+
+echo "== find_package"
+"$cmake" -S "$work/examples" -B "$work/by_cmake" -DCMAKE_PREFIX_PATH="$prefix" \
+  -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release
+"$cmake" --build "$work/by_cmake"
+"$work/by_cmake/movable_map"
+
+echo "== pkg-config"
+pc=$(dirname "$(find "$prefix" -name isotherm.pc)")
+read -ra flags <<<"$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs isotherm)"
+"$compiler" -std=c++23 -O2 -o "$work/by_pkg_config" "$work/examples/movable_map.cpp" "${flags[@]}"
+"$work/by_pkg_config"
+
+if [ -x "$build/bin/isotherm" ]; then
+  echo "== tool"
+  "$prefix/bin/isotherm" --help >/dev/null
+fi

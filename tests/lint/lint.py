@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""The rules of the house that a compiler does not check, as a test.
+
+    lint.py ROOT      prints one line a violation; exit status 1 when there is any
+
+Layers (docs/architecture.md): a folder of src/ includes itself and lower layers only; peers do not
+include each other. An index sees guides and scopes, never heaps (but through index/holding.hpp)
+nor the collector. The other rules bound lengths, ban calls, and find what nothing uses.
+"""
+
+import ast
+import pathlib
+import re
+import sys
+
+import cpp_text
+
+# Bottom first; the members of one group are peers.
+LAYERS = [['base'], ['os'], ['sync', 'device'], ['heap'], ['guide'], ['collector'],
+          ['index', 'placement', 'workload', 'pages', 'sort'], ['store'], ['server'], ['cli']]
+RANK = {name: rank for rank, group in enumerate(LAYERS) for name in group}
+# What a folder must not include although it is lower, and the one file that may.
+FORBIDDEN = {('index', 'collector'): None, ('index', 'heap'): 'holding.hpp'}
+
+MAX_LINE_COLUMNS = 100
+MAX_FUNCTION_LINES = 70
+MAX_LINES = {'.cpp': 600, '.hpp': 400, '.py': 600}
+MAX_FOLDER_FILES = 14  # a header and its source, x.hpp and x.cpp, count as one
+
+FOLDERS = ['include', 'src', 'tests', 'bench', 'examples', 'scripts', 'cmake', 'compiler', 'lab',
+           'python', 'docs', '.ci']
+SKIPPED_FOLDERS = {'corpus', 'data', '__pycache__', 'build'}
+CPP = {'.cpp', '.hpp', '.h'}
+CODE = CPP | {'.py', '.cmake', '.sh', '.txt', ''}
+TEXT = CODE | {'.md', '.json', '.html', '.css', '.js', '.pml', '.in', '.yml'}
+
+# Assembled, so that this file does not hold what it looks for.
+MARKERS = re.compile(r'\b(' + '|'.join(['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX', 'HA' + 'CK'])
+                     + r')\b')
+
+# (pattern, where: path prefixes, except: files, what to do instead)
+ALL_CPP = ('src/', 'include/', 'tests/', 'bench/', 'examples/')
+BANNED = [
+    (r'\b(?:strcpy|strcat|sprintf|vsprintf|gets|strtok)\s*\(', ALL_CPP, (),
+     'unbounded or stateful; use std::string, fmt or std::string_view'),
+    (r'(?<![\w.>])(?:std::)?s?rand\s*\(\s*\w*\s*\)', ALL_CPP, (), 'use base::random with a seed'),
+    (r'(?<![\w.>])(?:std::)?(?:atoi|atol|atoll|atof)\s*\(', ALL_CPP, (), 'use std::from_chars'),
+    (r'\bstd::atomic(?:_ref|_flag)?\b', ('src/', 'include/'),
+     ('src/base/atomic.hpp',), 'use base::atomic: the order belongs in the name'),
+    (r'\busing\s+namespace\s+std\b', ALL_CPP, (), 'write std::'),
+    (r'\b(?:sleep_for|sleep_until|usleep|nanosleep)\s*\(|(?<![\w.>:])sleep\s*\(', ('tests/',), (),
+     'wait for the event itself, not for time to pass'),
+    (r'\bGTEST_SKIP\b|\bDISABLED_', ('tests/',), (), 'a test runs or does not exist'),
+]
+
+
+class Tree:
+    """The project's text files, read once; paths are relative, with slashes."""
+
+    def __init__(self, root):
+        self.root = pathlib.Path(root)
+        self.files = {}
+        self.folders = {}
+        for path in self._paths():
+            name = path.relative_to(self.root).as_posix()
+            folder = name.rpartition('/')[0]
+            if path.name != 'CMakeLists.txt':
+                self.folders.setdefault(folder, set()).add(path.stem)
+            if path.suffix in TEXT:
+                self.files[name] = path.read_text(encoding='utf-8', errors='replace')
+
+    def _paths(self):
+        for entry in sorted(self.root.iterdir()):
+            if entry.is_file() and not entry.name.startswith('.'):
+                yield entry
+        for folder in FOLDERS:
+            for path in sorted((self.root / folder).rglob('*')):
+                inside = path.relative_to(self.root).parts[:-1]
+                if path.is_file() and not SKIPPED_FOLDERS.intersection(inside):
+                    yield path
+
+    def matching(self, suffixes, prefixes=('',)):
+        return [(name, text) for name, text in self.files.items()
+                if pathlib.PurePosixPath(name).suffix in suffixes and name.startswith(prefixes)]
+
+
+def layer_of(name):
+    parts = name.split('/')
+    return parts[1] if len(parts) > 2 and parts[0] == 'src' else None
+
+
+def public_layers(tree):
+    """The layers that a public header brings in, by the header's name in an include."""
+    layers = {}
+    for name, text in tree.matching(CPP, ('include/',)):
+        used = {i.split('/')[0] for _, i, quoted in cpp_text.includes_of(text) if quoted}
+        layers[name.removeprefix('include/')] = used & RANK.keys()
+    return layers
+
+
+def layer_fault(name, own, used):
+    """Why a file of layer `own` must not use layer `used`, or None."""
+    if used == own:
+        return None
+    if RANK[used] >= RANK[own]:
+        return f'{own} must not use {used}: it is not a lower layer'
+    file = name.rpartition('/')[2]
+    if (own, used) in FORBIDDEN and FORBIDDEN[own, used] != file:
+        return f'{own} must not use {used}'
+    return None
+
+
+def check_layers(tree):
+    public = public_layers(tree)
+    for name, text in tree.matching(CPP, ('src/',)):
+        own = layer_of(name)
+        if own not in RANK:
+            yield name, 1, f'src/{own} is not one of the layers'
+            continue
+        for line, included, quoted in cpp_text.includes_of(text):
+            if quoted:
+                used_layers = {included.split('/')[0]} & RANK.keys()
+                if not used_layers:
+                    yield name, line, f'"{included}": write includes from src/ ("layer/file.hpp")'
+            else:
+                used_layers = public.get(included, set())
+            for used in sorted(used_layers):
+                if fault := layer_fault(name, own, used):
+                    yield name, line, fault
+
+
+def check_links(tree):
+    """A library links lower layers only (the linker's side of check_layers)."""
+    for name, text in tree.files.items():
+        own = layer_of(name)
+        if not name.endswith('CMakeLists.txt') or own not in RANK:
+            continue
+        for line, content in enumerate(text.splitlines(), 1):
+            for used in re.findall(r'\bisotherm(?:_|::)(\w+)', content.split('#')[0]):
+                if used in RANK and used != own and RANK[used] >= RANK[own]:
+                    yield name, line, f'{own} must not link {used}: it is not a lower layer'
+
+
+def check_lengths(tree):
+    for name, text in tree.files.items():
+        suffix = pathlib.PurePosixPath(name).suffix
+        lines = text.splitlines()
+        if suffix in CODE:
+            for number, line in enumerate(lines, 1):
+                if len(line) > MAX_LINE_COLUMNS and 'http' not in line:
+                    yield name, number, f'{len(line)} columns (at most {MAX_LINE_COLUMNS})'
+        if len(lines) > MAX_LINES.get(suffix, len(lines)):
+            yield name, len(lines), f'{len(lines)} lines (at most {MAX_LINES[suffix]})'
+
+
+def check_functions(tree):
+    functions = [(name, function) for name, text in tree.matching(CPP)
+                 for function in cpp_text.functions_of(text)]
+    for name, text in tree.matching({'.py'}):
+        functions += [(name, (node.lineno, node.end_lineno - node.lineno + 1, node.name))
+                      for node in ast.walk(ast.parse(text))
+                      if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    for name, (line, length, head) in functions:
+        if length > MAX_FUNCTION_LINES:
+            what = head.split('(')[0][-40:]
+            yield name, line, f'{what}: {length} lines (at most {MAX_FUNCTION_LINES} a function)'
+
+
+def check_folders(tree):
+    for folder, names in tree.folders.items():
+        if folder and len(names) > MAX_FOLDER_FILES:
+            yield folder, 0, f'{len(names)} files (at most {MAX_FOLDER_FILES} a folder)'
+
+
+def check_markers(tree):
+    for name, text in tree.files.items():
+        for number, line in enumerate(text.splitlines(), 1):
+            if found := MARKERS.search(line):
+                yield name, number, f'left-over marker {found.group(1)}'
+
+
+def check_headers(tree):
+    for name, text in tree.matching({'.hpp'}):
+        if not re.search(r'^#pragma once$', text, re.MULTILINE):
+            yield name, 1, 'a header needs #pragma once'
+
+
+def check_banned(tree):
+    for name, text in tree.matching(CPP):
+        lines = cpp_text.code_of(text).splitlines()
+        for pattern, prefixes, exceptions, advice in BANNED:
+            if not name.startswith(prefixes) or name in exceptions:
+                continue
+            for number, line in enumerate(lines, 1):
+                if found := re.search(pattern, line):
+                    yield name, number, f'{found.group(0).strip()} is banned: {advice}'
+
+
+def check_dead(tree):
+    """A source that no CMakeLists.txt names; a header of src/ that nothing includes."""
+    for name, _ in tree.matching({'.cpp'}, ('src/', 'tests/', 'bench/', 'examples/')):
+        folder, _, file = name.rpartition('/')
+        named, relative = False, file
+        while folder and not named:
+            build = tree.files.get(f'{folder}/CMakeLists.txt', '')
+            named = bool(re.search(r'(?<![\w/.-])' + re.escape(relative) + r'(?![\w.])', build))
+            folder, _, last = folder.rpartition('/')
+            relative = f'{last}/{relative}'
+        if not named:
+            yield name, 1, 'dead file: no CMakeLists.txt names it'
+    included = {i for _, text in tree.matching(CPP) for _, i, _ in cpp_text.includes_of(text)}
+    for name, _ in tree.matching({'.hpp'}, ('src/',)):
+        if name.removeprefix('src/') not in included:
+            yield name, 1, 'dead file: nothing includes it'
+
+
+RULES = [check_layers, check_links, check_lengths, check_functions, check_folders, check_markers,
+         check_headers, check_banned, check_dead]
+
+
+def violations(root):
+    tree = Tree(root)
+    return [found for rule in RULES for found in rule(tree)]
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit('usage: lint.py ROOT')
+    found = violations(sys.argv[1])
+    for name, line, message in found:
+        print(f'{name}:{line}: {message}')
+    print(f'lint: {len(found)} violation(s)')
+    sys.exit(1 if found else 0)
+
+
+if __name__ == '__main__':
+    main()

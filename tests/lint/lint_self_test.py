@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""The lint must catch what it promises to catch, and must be silent about a clean tree."""
+
+import pathlib
+import tempfile
+import unittest
+
+import cpp_text
+import lint
+
+CLEAN = {
+    'src/base/CMakeLists.txt': 'isotherm_library(base SOURCES a.cpp)\n',
+    'src/base/a.hpp': '#pragma once\nint f();\n',
+    'src/base/a.cpp': '#include "base/a.hpp"\n\nint f() { return 1; }\n',
+    'src/index/CMakeLists.txt': 'isotherm_library(index PUBLIC_LINK isotherm_guide)\n',
+    'src/index/holding.hpp': '#pragma once\n#include "heap/heap.hpp"\n#include "base/a.hpp"\n',
+    'src/index/index.hpp': '#pragma once\n#include "index/holding.hpp"\n',
+    'src/heap/heap.hpp': '#pragma once\n',
+    'include/isotherm/index.hpp': '#pragma once\n#include "index/index.hpp"\n',
+}
+
+LONG_BODY = '\n'.join(f'  g({i});' for i in range(75))
+
+
+def findings(changes):
+    """What the lint says about the clean tree with `changes` (name -> text, None removes)."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in {**CLEAN, **changes}.items():
+            if text is None:
+                continue
+            path = pathlib.Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding='utf-8')
+        return [f'{name}:{line}: {message}' for name, line, message in lint.violations(folder)]
+
+
+class LintCatches(unittest.TestCase):
+    def expect(self, changes, part):
+        found = findings(changes)
+        self.assertTrue(any(part in f for f in found), f'{part!r} not in {found}')
+
+    def expect_clean(self, changes):
+        self.assertEqual(findings(changes), [])
+
+    def test_nothing_in_a_clean_tree(self):
+        self.expect_clean({})
+
+    def test_include_of_a_higher_layer(self):
+        self.expect({'src/base/a.hpp': '#pragma once\n#include "heap/heap.hpp"\n'},
+                    'base must not use heap')
+
+    def test_include_of_a_peer(self):
+        self.expect({'src/sort/s.hpp': '#pragma once\n#include "index/index.hpp"\n'},
+                    'sort must not use index')
+        self.expect({'src/device/d.hpp': '#pragma once\n#include "sync/x.hpp"\n'},
+                    'device must not use sync')
+
+    def test_include_of_a_higher_layer_through_a_public_header(self):
+        self.expect({'src/base/a.hpp': '#pragma once\n#include <isotherm/index.hpp>\n'},
+                    'base must not use index')
+
+    def test_index_that_knows_the_collector_or_the_heaps(self):
+        self.expect({'src/index/index.hpp': '#pragma once\n#include "collector/collector.hpp"\n'},
+                    'index must not use collector')
+        self.expect({'src/index/index.hpp': '#pragma once\n#include "heap/heap.hpp"\n'},
+                    'index must not use heap')
+
+    def test_unknown_layer_and_relative_include(self):
+        self.expect({'src/misc/m.hpp': '#pragma once\n'}, 'not one of the layers')
+        self.expect({'src/base/a.cpp': '#include "a.hpp"\n'}, 'write includes from src/')
+
+    def test_link_of_a_higher_layer(self):
+        self.expect({'src/base/CMakeLists.txt': 'isotherm_library(base SOURCES a.cpp\n'
+                                                '  LINK isotherm_guide)\n'},
+                    'base must not link guide')
+
+    def test_long_functions(self):
+        for head in ('int f()', 'template <class T>\nauto f(T x) -> int', 'TEST(a, b)',
+                     'thing::thing(int x)\n    : a_{x}', 'thing::thing(int x) : a_{x}, b_(x)'):
+            source = f'#include "base/a.hpp"\nnamespace n {{\n{head} {{\n{LONG_BODY}\n}}\n}}\n'
+            with self.subTest(head=head):
+                self.expect({'src/base/a.cpp': source}, 'a function)')
+
+    def test_long_method_and_long_python_function(self):
+        method = f'#pragma once\nclass c {{\n void m() const noexcept {{\n{LONG_BODY}\n }}\n}};\n'
+        self.expect({'src/base/a.hpp': method}, 'a function)')
+        self.expect({'scripts/s.py': 'def f():\n' + '    g()\n' * 75}, 'f: 76 lines')
+
+    def test_braces_in_literals_and_comments_are_no_code(self):
+        text = ('int f() {\n  g("{", \'{\', R"(}{)", 1\'000);  // {\n  /* { */\n}\n'
+                'int h() { return 0; }\n')
+        self.assertEqual([(4, 1), (1, 5)],
+                         [(lines, first) for first, lines, _ in cpp_text.functions_of(text)])
+
+    def test_long_tables_and_classes_are_no_functions(self):
+        table = 'const int t[] = {\n' + '  1,\n' * 75 + '};\n'
+        members = 'struct alignas(64) s {\n' + '  int i;\n' * 75 + '};\n'
+        self.assertEqual([], cpp_text.functions_of(table + members))
+
+    def test_long_files_and_lines(self):
+        self.expect({'src/base/a.cpp': '#include "base/a.hpp"\n' * 601}, '601 lines')
+        self.expect({'src/base/a.hpp': '#pragma once\n' + 'int i;\n' * 400}, '401 lines')
+        self.expect({'src/base/a.hpp': '#pragma once\n// ' + 'x' * 98 + '\n'}, '101 columns')
+        self.expect({'Makefile': '#' + 'x' * 100 + '\n'}, '101 columns')
+
+    def test_markers(self):
+        for marker in ('TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX', 'HA' + 'CK'):
+            self.expect({'docs/page.md': f'{marker}: later\n'}, f'marker {marker}')
+            self.expect({'src/base/a.hpp': f'#pragma once\n// {marker}(me)\n'}, 'marker')
+
+    def test_crowded_folder(self):
+        self.expect({f'docs/{i}.md': 'x\n' for i in range(15)}, '15 files')
+
+    def test_header_without_guard(self):
+        self.expect({'src/base/a.hpp': 'int f();\n'}, '#pragma once')
+
+    def test_dead_files(self):
+        self.expect({'src/base/b.cpp': '\n'}, 'src/base/b.cpp:1: dead file')
+        self.expect({'src/base/b.hpp': '#pragma once\n'}, 'src/base/b.hpp:1: dead file')
+        self.expect({'tests/base/t.cpp': '\n', 'tests/base/CMakeLists.txt': 'x(other_t.cpp)'},
+                    'tests/base/t.cpp:1: dead file')
+        self.expect_clean({'src/base/deep/b.cpp': '\n',
+                           'src/base/CMakeLists.txt': 'f(SOURCES a.cpp deep/b.cpp)\n'})
+
+    def test_banned_calls(self):
+        calls = ['strcpy(a, b);', 'std::sprintf(a, b);', 'int i = rand();', 'srand(1);',
+                 'std::atomic<int> i;', 'using namespace std;', 'x = atoi(s);']
+        for call in calls:
+            with self.subTest(call=call):
+                self.expect({'src/base/a.cpp': f'#include "base/a.hpp"\nvoid f() {{ {call} }}\n'},
+                            'is banned')
+
+    def test_banned_in_tests(self):
+        build = {'tests/base/CMakeLists.txt': 'isotherm_test(t SOURCES t.cpp)\n'}
+        for call in ('std::this_thread::sleep_for(1s);', 'usleep(5);', 'sleep(1);',
+                     'GTEST' + '_SKIP();'):
+            self.expect({**build, 'tests/base/t.cpp': f'void f() {{ {call} }}\n'}, 'is banned')
+
+    def test_banned_words_in_comments_and_strings_are_fine(self):
+        self.expect_clean({'src/base/a.cpp': '#include "base/a.hpp"\n// strcpy(a, b)\n'
+                                             'const char* s = "rand()";\nint operand(int);\n'
+                                             'int i = operand(2);\n'})
+
+
+if __name__ == '__main__':
+    unittest.main()
