@@ -21,7 +21,7 @@ build: ## build everything; the tool is build/release/bin/isotherm
 demo: build ## load, serve and cool a store, before your eyes (at most 5 minutes)
 	@scripts/demo
 
-test: bootstrap test-release test-tsan test-asan ## all tests; concurrency and memory ones also sanitized
+test: bootstrap test-release test-tsan test-asan ## all tests, some of them also sanitized
 
 test-release: build ## all tests, optimised build
 	ctest --preset release

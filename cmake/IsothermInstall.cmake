@@ -1,5 +1,5 @@
-# What `cmake --install` and `make package` give: the runtime as a library (headers, static archives,
-# find_package and pkg-config files) and the tool.
+# What `cmake --install` and `make package` give: the runtime as a library (headers, static
+# archives, find_package and pkg-config files) and the tool.
 include(CMakePackageConfigHelpers)
 
 # What isotherm::isotherm consists of, in link order: users before what they use.

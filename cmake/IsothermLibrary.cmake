@@ -7,7 +7,8 @@ function(isotherm_library layer)
     add_library(isotherm_${layer} STATIC ${ARG_SOURCES})
     set(scope PUBLIC)
     # The settings are ours alone: who links an installed isotherm chooses warnings and linker.
-    target_link_libraries(isotherm_${layer} PRIVATE $<BUILD_INTERFACE:isotherm_settings> ${ARG_LINK})
+    target_link_libraries(isotherm_${layer}
+                          PRIVATE $<BUILD_INTERFACE:isotherm_settings> ${ARG_LINK})
   else()
     add_library(isotherm_${layer} INTERFACE)
     set(scope INTERFACE)
