@@ -47,12 +47,7 @@ endfunction()
 
 isotherm_install_runtime()
 
-# The tool's target is whatever src/cli builds under the name isotherm.
-foreach(tool isotherm isotherm_tool isotherm_main)
-  if(TARGET ${tool})
-    install(TARGETS ${tool} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  endif()
-endforeach()
+# The tool's own install rule stands in src/cli.
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(CPACK_GENERATOR TGZ DEB)
