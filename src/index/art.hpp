@@ -85,7 +85,6 @@ class art {
   };
 
   static constexpr unsigned kOptimisticTries = 4;
-  static constexpr std::size_t kPieceKeys = 16;
   static constexpr int kTerminal = -1;
 
   static leaf* leaf_of(link l) noexcept { return reinterpret_cast<leaf*>(l & ~link{1}); }

@@ -159,22 +159,12 @@ void art<Holding>::iterate(const scope& inside, std::string_view from, bool beyo
   }
 }
 
-/// A piece is some keys in order.
 template <class Holding>
 std::uint64_t art<Holding>::walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
-  const std::optional<std::string> last = cursor ? cursors_.find(cursor) : std::nullopt;
-  std::size_t visited = 0;
-  std::string_view now;
-  bool is_cut = false;
-  iterate(inside, last ? std::string_view(*last) : std::string_view(), last.has_value(),
-          [&](std::string_view key, std::string_view value) {
-            now = key;
-            is_cut = !visit(key, value) || ++visited == kPieceKeys;
-            return !is_cut;
-          });
-  if (is_cut) return cursors_.advance(cursor, now);
-  cursors_.forget(cursor);
-  return 0;
+  return walk_in_order(cursors_, cursor, visit,
+                       [&](std::string_view from, bool beyond, const visitor& each) {
+                         iterate(inside, from, beyond, each);
+                       });
 }
 
 // --- checking ----------------------------------------------------------------------------------

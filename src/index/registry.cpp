@@ -4,6 +4,8 @@
 #include "index/adapter.hpp"
 #include "index/art.hpp"
 #include "index/hash_pugh.hpp"
+#include "index/skiplist_coarse.hpp"
+#include "index/skiplist_herlihy.hpp"
 
 namespace isotherm::index {
 
@@ -24,6 +26,8 @@ struct entry {
 
 constexpr entry kEntries[] = {
     {hash_pugh<unmanaged>::kName, &make_one<hash_pugh>},
+    {skiplist_coarse<unmanaged>::kName, &make_one<skiplist_coarse>},
+    {skiplist_herlihy<unmanaged>::kName, &make_one<skiplist_herlihy>},
     {art<unmanaged>::kName, &make_one<art>},
 };
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "index/index.hpp"
+
 namespace isotherm::index {
 
 /// A bounded table of positions. A walk holds one entry, which moves on with it; those of abandoned
@@ -34,5 +36,26 @@ class walk_cursors {
   std::size_t key_bytes_ = 0;                       // == sum of the positions' sizes
   std::uint64_t last_cursor_ = 0;
 };
+
+/// any_index::walk() for an ordered structure: a piece is some keys in order. `iterate(from,
+/// beyond, visit)` visits the pairs with key >= `from`, or > `from` when `beyond`.
+template <class Iterate>
+std::uint64_t walk_in_order(walk_cursors& cursors, std::uint64_t cursor, const visitor& visit,
+                            Iterate iterate) {
+  constexpr std::size_t kPieceKeys = 16;
+  const std::optional<std::string> last = cursor ? cursors.find(cursor) : std::nullopt;
+  std::size_t visited = 0;
+  std::string_view now;
+  bool is_cut = false;
+  const visitor counting = [&](std::string_view key, std::string_view value) {
+    now = key;
+    is_cut = !visit(key, value) || ++visited == kPieceKeys;
+    return !is_cut;
+  };
+  iterate(last ? std::string_view(*last) : std::string_view(), last.has_value(), counting);
+  if (is_cut) return cursors.advance(cursor, now);
+  cursors.forget(cursor);
+  return 0;
+}
 
 }  // namespace isotherm::index

@@ -1,0 +1,126 @@
+// skiplist-herlihy: the lazy, optimistic skip list of Herlihy, Lev, Luchangco and Shavit, "A simple
+// optimistic skiplist algorithm" (SIROCCO 2007).
+//
+// Writers search without locks, lock the nodes before the place, and check that nothing has changed
+// there. A node is in the list once it is fully linked and until it is marked; marking comes before
+// unlinking, and an unlinked node keeps its links, so that searches and scans standing on it go on.
+// Locks are taken in descending order of keys (a victim first, then what is before it, from the
+// bottom level up), hence no deadlock.
+#pragma once
+
+#include <string>
+
+#include "index/index.hpp"
+#include "index/skip_node.hpp"
+#include "index/walk_cursors.hpp"
+
+namespace isotherm::index {
+
+/// Ordered by bytes. All operations but scan and walk linearizable; find() takes no lock.
+template <class Holding>
+class skiplist_herlihy {
+  /// A small lock and the two moments of a node's life.
+  class lazy_state {
+   public:
+    void lock() noexcept {
+      backoff wait;
+      while (is_locked_.exchange_acq_rel(true)) wait();
+    }
+    void unlock() noexcept { is_locked_.store_release(false); }
+    bool is_marked() const noexcept { return is_marked_.load_acquire(); }
+    void mark() noexcept { is_marked_.store_release(true); }
+    bool is_linked() const noexcept { return is_linked_.load_acquire(); }
+    void set_linked() noexcept { is_linked_.store_release(true); }
+
+   private:
+    base::atomic<bool> is_locked_{false}, is_marked_{false}, is_linked_{false};
+  };
+  using node = skip_detail::node<Holding, lazy_state>;
+  using wanted_key = skip_detail::wanted_key;
+  using unlinked_node = unlinked<Holding, node>;
+
+ public:
+  static constexpr std::string_view kName = "skiplist-herlihy";
+
+  explicit skiplist_herlihy(std::size_t /*expected_keys*/) : head_(node::make_head()) {
+    head_->set_linked();
+  }
+  ~skiplist_herlihy() {
+    for (node* n = head_; n;) destroy_node<Holding>(std::exchange(n, n->next_node(0)));
+  }
+  skiplist_herlihy(const skiplist_herlihy&) = delete;
+  skiplist_herlihy& operator=(const skiplist_herlihy&) = delete;
+
+  std::optional<std::string_view> find(const scope& inside, std::string_view key) {
+    node* n = search(inside, wanted_key(key));
+    if (!n || !is_present(n)) return std::nullopt;
+    return n->value.get(inside)->view();
+  }
+  outcome insert(std::string_view key, std::string_view value);
+  outcome upsert(std::string_view key, std::string_view value);
+  bool erase(std::string_view key);
+  outcome update(std::string_view key, const updater& decide);
+
+  void scan(const scope& inside, std::string_view from, const visitor& visit) {
+    iterate(inside, from, false, visit);
+  }
+  std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
+    return walk_in_order(cursors_, cursor, visit,
+                         [&](std::string_view from, bool beyond, const visitor& each) {
+                           iterate(inside, from, beyond, each);
+                         });
+  }
+  std::size_t size() const noexcept { return count_.sum(); }
+  void clear();
+  bool is_valid();
+
+ private:
+  static constexpr unsigned kOptimisticTries = 4;
+
+  /// The neighbours of a key on each level, as a search saw them.
+  struct place {
+    node* before[skip_detail::kMaxHeight];
+    node* after[skip_detail::kMaxHeight];
+    node* found = nullptr;
+  };
+  /// Locks the distinct nodes before a place, bottom up, and unlocks them at its end.
+  class locked_place {
+   public:
+    locked_place(const place& where, unsigned height) noexcept : where_(where) {
+      for (; locked_ < height; ++locked_) {
+        if (is_new(locked_)) where_.before[locked_]->lock();
+      }
+    }
+    ~locked_place() {
+      while (locked_-- > 0) {
+        if (is_new(locked_)) where_.before[locked_]->unlock();
+      }
+    }
+    locked_place(const locked_place&) = delete;
+    locked_place& operator=(const locked_place&) = delete;
+
+   private:
+    bool is_new(unsigned level) const noexcept {
+      return level == 0 || where_.before[level] != where_.before[level - 1];
+    }
+    const place& where_;
+    unsigned locked_ = 0;
+  };
+
+  static bool is_present(const node* n) noexcept { return n->is_linked() && !n->is_marked(); }
+
+  node* search(const scope& inside, const wanted_key& key);
+  void locate(const scope& inside, const wanted_key& key, place& where);
+  node* find_settled(const scope& inside, const wanted_key& key, place& where);
+  bool link(const place& where, unlinked_node& fresh);
+  void unlink_marked(const scope& inside, const wanted_key& key, node* victim);
+  void iterate(const scope& inside, std::string_view from, bool beyond, const visitor& visit);
+
+  node* const head_;
+  striped_counter count_;
+  walk_cursors cursors_;
+};
+
+}  // namespace isotherm::index
+
+#include "index/skiplist_herlihy_impl.hpp"
