@@ -1,0 +1,41 @@
+// Address space: reserving ranges, making parts of them usable, giving pages back.
+#pragma once
+
+#include <cstddef>
+
+#include "base/error.hpp"
+
+namespace isotherm::os {
+
+/// Bytes of a page of the process (4096 on x86-64).
+std::size_t page_bytes() noexcept;
+
+/// Reserves `bytes` of address space (no memory, no swap space) whose begin is a multiple of
+/// `alignment`, a power of two of at least a page. Fails when RLIMIT_AS or the processor's address
+/// space is used up.
+base::result<std::byte*> reserve(std::size_t bytes, std::size_t alignment);
+
+/// Makes a part of a reserved range readable and writable; pages appear when touched, zeroed.
+base::result<void> commit(void* begin, std::size_t bytes);
+
+/// Gives a range's address space back. What reserve() or map_file() gave must be released whole or
+/// in page multiples.
+void release(void* begin, std::size_t bytes) noexcept;
+
+/// Lays the file's bytes from `offset` over a reserved range: shared and not accessible before
+/// commit().
+base::result<void> map_file(void* begin, std::size_t bytes, int file, std::size_t offset);
+
+/// What madvise(2) is asked for.
+enum class advice {
+  discard,   ///< MADV_DONTNEED: anonymous pages are lost and read as zero
+  cold,      ///< MADV_COLD: first to go under pressure
+  page_out,  ///< MADV_PAGEOUT: leave DRAM now (clean file pages; anonymous ones when there is swap)
+  huge,      ///< MADV_HUGEPAGE
+  random,    ///< MADV_RANDOM: no read-ahead, no fault-around
+};
+
+/// madvise(2) over whole pages. Retries what the kernel may interrupt (EAGAIN, EINTR).
+base::result<void> advise(void* begin, std::size_t bytes, advice wanted);
+
+}  // namespace isotherm::os

@@ -1,0 +1,156 @@
+// What configure() refuses, and what it falls back to. Each case in a fork child: a process
+// configures once.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+#include "base/check.hpp"
+#include "heap/heap.hpp"
+#include "heap/temporary_directory.hpp"
+
+namespace isotherm::heap {
+namespace {
+
+/// What `body` returns, from a fork child.
+template <class F>
+std::string said_by_child(F body) {
+  int ends[2];
+  if (pipe(ends) != 0) return "no pipe";
+  const pid_t child = fork();
+  if (child == 0) {
+    const std::string said = body();
+    const bool written =
+        write(ends[1], said.data(), said.size()) == static_cast<ssize_t>(said.size());
+    _exit(written ? 0 : 1);
+  }
+  close(ends[1]);
+  std::string said;
+  char buffer[512];
+  for (ssize_t got = 0; (got = read(ends[0], buffer, sizeof buffer)) > 0;) {
+    said.append(buffer, static_cast<std::size_t>(got));
+  }
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) said += " (child failed)";
+  return said;
+}
+
+std::string refusal(const std::string& directory) {
+  return said_by_child([&] {
+    options chosen;
+    chosen.cold = {cold_backing::type::file, directory};
+    const auto made = configure(chosen);
+    return made ? std::string("accepted") : made.error().message;
+  });
+}
+
+TEST(configure, a_missing_directory_is_refused_with_advice) {
+  EXPECT_EQ(refusal("/no/such/directory"),
+            "cold directory '/no/such/directory' does not exist: create it or name another");
+}
+
+TEST(configure, a_plain_file_is_refused) {
+  EXPECT_EQ(refusal("/proc/self/status"),
+            "'/proc/self/status' is not a directory: name a directory for cold memory");
+}
+
+TEST(configure, tmpfs_is_refused) {
+  struct stat shared_memory{};
+  ASSERT_EQ(stat("/dev/shm", &shared_memory), 0) << "Linux has tmpfs at /dev/shm";
+  EXPECT_EQ(refusal("/dev/shm"),
+            "cold directory '/dev/shm' is on tmpfs, which is DRAM itself: name a directory on a "
+            "disk");
+}
+
+TEST(configure, a_directory_that_is_not_writable_is_refused) {
+  const testing_help::temporary_directory directory;
+  ASSERT_EQ(chmod(directory.path().c_str(), 0555), 0);
+  const std::string said = said_by_child([&] {
+    if (geteuid() == 0 && seteuid(65534) != 0) return std::string("cannot become an ordinary user");
+    options chosen;
+    chosen.cold = {cold_backing::type::file, directory.path()};
+    const auto made = configure(chosen);
+    return made ? std::string("accepted") : made.error().message;
+  });
+  EXPECT_EQ(said, "cold directory '" + directory.path() +
+                      "' is not writable: change its mode or name another");
+}
+
+TEST(configure, a_disk_directory_is_accepted_and_nothing_is_left_in_it) {
+  const testing_help::temporary_directory directory;
+  EXPECT_EQ(refusal(directory.path()), "accepted");
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+}
+
+TEST(configure, the_second_call_is_refused) {
+  const std::string said = said_by_child([] {
+    if (!configure({})) return std::string("first call failed");
+    const auto again = configure({});
+    return again ? std::string("accepted") : again.error().message;
+  });
+  EXPECT_EQ(said, "the heaps are in use already: configure them before the first object is made");
+}
+
+TEST(configure, parses_backings) {
+  EXPECT_EQ(cold_backing::parse("anon")->where, cold_backing::type::anon);
+  const auto file = cold_backing::parse("file:/var/tmp");
+  ASSERT_TRUE(file);
+  EXPECT_EQ(file->where, cold_backing::type::file);
+  EXPECT_EQ(file->directory, "/var/tmp");
+  for (const char* wrong : {"", "file:", "file", "swap", "anonymous"}) {
+    const auto parsed = cold_backing::parse(wrong);
+    ASSERT_FALSE(parsed) << wrong;
+    EXPECT_NE(parsed.error().message.find("anon or file:DIR"), std::string::npos);
+  }
+}
+
+// The sanitizers' shadow memory does not fit into a limited address space.
+#if !defined(ISOTHERM_SANITIZED)
+std::string range_under_limit(rlim_t limit) {
+  return said_by_child([&] {
+    const rlimit small{limit, limit};
+    if (setrlimit(RLIMIT_AS, &small) != 0) return std::string("cannot limit");
+    const auto made = configure({});
+    if (!made) return made.error().message;
+    const range hot = range_of(kind::hot);
+    void* object = allocate(kind::hot, 100);
+    return object == nullptr ? std::string("no object")
+                             : std::to_string((hot.end - hot.begin) >> 20U);
+  });
+}
+
+TEST(configure, a_limited_address_space_gets_smaller_ranges) {
+  const int mebibytes = std::stoi(range_under_limit(rlim_t{4} << 30U));
+  EXPECT_GE(mebibytes, 64);
+  EXPECT_LE(mebibytes, 512);
+}
+
+TEST(configure, too_little_address_space_is_said) {
+  EXPECT_EQ(range_under_limit(rlim_t{200} << 20U),
+            "cannot reserve four address ranges of 64 MiB for the heaps: raise the limit on "
+            "address space (ulimit -v)");
+}
+#endif
+
+TEST(configure, huge_pages_for_hot_are_accepted_where_the_kernel_has_them) {
+  const std::string said = said_by_child([] {
+    options chosen;
+    chosen.hot_huge_pages = true;
+    const auto made = configure(chosen);
+    if (!made) return made.error().message;
+    return std::string(allocate(kind::hot, 100) != nullptr ? "accepted" : "no object");
+  });
+  const bool present = access("/sys/kernel/mm/transparent_hugepage", F_OK) == 0;
+  EXPECT_EQ(said, present
+                      ? "accepted"
+                      : "this kernel has no transparent huge pages: leave huge pages for HOT off");
+}
+
+}  // namespace
+}  // namespace isotherm::heap

@@ -1,0 +1,162 @@
+// Every heap: addresses, sizes, headers, counters; with the default configuration.
+#include "heap/heap.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+namespace isotherm::heap {
+namespace {
+
+constexpr std::array kAll{kind::fresh, kind::hot, kind::cold};
+
+void fill(void* object, std::size_t bytes, int pattern) { std::memset(object, pattern, bytes); }
+
+bool holds(const void* object, std::size_t bytes, int pattern) {
+  const auto* at = static_cast<const unsigned char*>(object);
+  for (std::size_t i = 0; i < bytes; ++i) {
+    if (at[i] != static_cast<unsigned char>(pattern)) return false;
+  }
+  return true;
+}
+
+TEST(ranges, are_side_by_side_and_disjoint) {
+  const std::array ranges{range_of(kind::fresh), range_of(kind::hot), range_of(kind::cold),
+                          node_range()};
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    EXPECT_LT(ranges[i].begin, ranges[i].end);
+    EXPECT_LT(ranges[i].end, std::uintptr_t{1} << 48U);
+    if (i > 0) {
+      EXPECT_EQ(ranges[i - 1].end, ranges[i].begin);
+    }
+  }
+}
+
+class each_heap : public testing::TestWithParam<kind> {};
+INSTANTIATE_TEST_SUITE_P(all, each_heap, testing::ValuesIn(kAll));
+
+TEST_P(each_heap, keeps_sizes_and_bytes_of_neighbours) {
+  const std::array<std::size_t, 16> sizes{
+      0, 1, 7, 8, 9, 15, 16, 17, 1028, 4096, 65536, 1000000, 1048552, 1048553, 1048561, 5000000};
+  std::vector<void*> objects;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    void* object = allocate(GetParam(), sizes[i]);
+    ASSERT_NE(object, nullptr);
+    EXPECT_TRUE(range_of(GetParam()).contains(object));
+    EXPECT_LE(reinterpret_cast<std::uintptr_t>(object) + sizes[i], used_end(GetParam()));
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(object) % 16, 0U);
+    fill(object, sizes[i], static_cast<int>(i + 1));
+    objects.push_back(object);
+  }
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    EXPECT_EQ(object_size(objects[i]), sizes[i]);
+    EXPECT_TRUE(holds(objects[i], sizes[i], static_cast<int>(i + 1))) << sizes[i];
+  }
+  EXPECT_TRUE(is_valid());
+  for (void* object : objects) deallocate(object);
+  EXPECT_TRUE(is_valid());
+}
+
+TEST_P(each_heap, reads_whole_words_of_an_empty_object) {
+  void* object = allocate(GetParam(), 0);
+  ASSERT_NE(object, nullptr);
+  std::uint64_t word = 1;
+  std::memcpy(object, &word, sizeof word);
+  std::memcpy(&word, object, sizeof word);
+  EXPECT_EQ(word, 1U);
+  deallocate(object);
+}
+
+TEST_P(each_heap, counts_objects_and_bytes) {
+  const usage before = usage_of(GetParam(), false);
+  std::vector<void*> objects;
+  for (std::size_t i = 0; i < 1000; ++i) objects.push_back(allocate(GetParam(), 100 + i % 3));
+  const usage during = usage_of(GetParam());
+  EXPECT_EQ(during.objects - before.objects, 1000U);
+  EXPECT_EQ(during.bytes - before.bytes, 334U * 100 + 333 * 101 + 333 * 102);
+  EXPECT_GE(during.extent_bytes, during.bytes);
+  for (void* object : objects) std::memset(object, 1, 100);
+  EXPECT_GE(usage_of(GetParam()).resident_bytes, 1000U * 100);
+  for (void* object : objects) deallocate(object);
+  const usage after = usage_of(GetParam(), false);
+  EXPECT_EQ(after.objects, before.objects);
+  EXPECT_EQ(after.bytes, before.bytes);
+}
+
+TEST_P(each_heap, refuses_what_its_range_cannot_hold) {
+  const std::uint64_t before = refused_allocations(GetParam());
+  std::vector<void*> objects;
+  // Address space only: nothing is touched but headers. 4 GiB - 1 each.
+  const std::size_t bytes = (std::size_t{4} << 30) - 1;
+  const range all = range_of(GetParam());
+  for (std::size_t i = 0; i <= (all.end - all.begin) / bytes; ++i) {
+    void* object = allocate(GetParam(), bytes);
+    if (object == nullptr) break;
+    objects.push_back(object);
+  }
+  EXPECT_EQ(refused_allocations(GetParam()), before + 1);
+  for (void* object : objects) deallocate(object);
+  void* small = allocate(GetParam(), 8);
+  EXPECT_NE(small, nullptr);
+  deallocate(small);
+}
+
+TEST(node_heap, aligns_and_counts) {
+  const usage before = node_usage(false);
+  std::vector<void*> nodes;
+  for (std::size_t alignment = 8; alignment <= 4096; alignment *= 2) {
+    void* node = allocate_node(40, alignment);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(node) % alignment, 0U);
+    EXPECT_TRUE(node_range().contains(node));
+    fill(node, 40, 7);
+    nodes.push_back(node);
+  }
+  EXPECT_EQ(node_usage().objects - before.objects, nodes.size());
+  EXPECT_GE(node_usage().bytes - before.bytes, nodes.size() * 40);
+  for (void* node : nodes) {
+    EXPECT_TRUE(holds(node, 40, 7));
+    deallocate_node(node);
+  }
+  EXPECT_EQ(node_usage().objects, before.objects);
+  EXPECT_EQ(node_usage().bytes, before.bytes);
+}
+
+TEST(fresh_heap, gives_pages_back_when_trimmed) {
+  std::vector<void*> objects;
+  for (int i = 0; i < 64; ++i) {
+    objects.push_back(allocate(kind::fresh, 1 << 20));
+    fill(objects.back(), 1 << 20, i);
+  }
+  const std::uint64_t full = usage_of(kind::fresh).resident_bytes;
+  for (void* object : objects) deallocate(object);
+  trim();
+  EXPECT_LE(usage_of(kind::fresh).resident_bytes + (std::uint64_t{60} << 20), full);
+}
+
+TEST(misuse_death_test, foreign_and_freed_pointers_are_refused) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  int local = 0;
+  EXPECT_DEATH(deallocate(&local), "not an object of these heaps");
+  EXPECT_DEATH(
+      {
+        void* object = allocate(kind::hot, 24);
+        deallocate(object);
+        deallocate(object);
+      },
+      "freed twice|use-after-poison");
+}
+
+#if defined(__SANITIZE_ADDRESS__) || (defined(__has_feature) && __has_feature(address_sanitizer))
+TEST_P(each_heap, use_after_free_is_reported_death_test) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  auto* object = static_cast<volatile char*>(allocate(GetParam(), 100));
+  EXPECT_DEATH(static_cast<void>(object[104]), "use-after-poison");
+  deallocate(const_cast<char*>(object));
+  EXPECT_DEATH(static_cast<void>(object[0]), "use-after-poison");
+}
+#endif
+
+}  // namespace
+}  // namespace isotherm::heap

@@ -1,0 +1,142 @@
+// What only HOT and COLD promise: density, extents given back and reused, sparseness.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "base/random.hpp"
+#include "heap/extent.hpp"
+#include "heap/heap.hpp"
+
+namespace isotherm::heap {
+namespace {
+
+class packed : public testing::TestWithParam<kind> {};
+INSTANTIATE_TEST_SUITE_P(both, packed, testing::Values(kind::hot, kind::cold));
+
+/// Objects that fill `extents` extents, each byte written.
+std::vector<void*> fill_extents(kind where, std::size_t extents, std::size_t bytes) {
+  std::vector<void*> objects;
+  const std::size_t count = extents * kExtentUnits / units_of(bytes);
+  for (std::size_t i = 0; i < count; ++i) {
+    objects.push_back(allocate(where, bytes));
+    std::memset(objects.back(), 1, bytes);
+  }
+  return objects;
+}
+
+void free_all(const std::vector<void*>& objects) {
+  for (void* object : objects) deallocate(object);
+}
+
+TEST_P(packed, objects_of_1028_bytes_fill_their_pages_to_97_percent) {
+  const usage before = usage_of(GetParam());
+  const auto objects = fill_extents(GetParam(), 16, 1028);
+  const usage after = usage_of(GetParam());
+  const auto object_bytes = static_cast<double>(after.bytes - before.bytes);
+  EXPECT_EQ(after.bytes - before.bytes, objects.size() * 1028);
+  EXPECT_GE(object_bytes / static_cast<double>(after.resident_bytes - before.resident_bytes), 0.97);
+  free_all(objects);
+}
+
+TEST_P(packed, empty_extents_go_back_and_are_reused_from_the_lowest_address) {
+  const auto objects = fill_extents(GetParam(), 32, 4000);
+  const usage full = usage_of(GetParam());
+  const std::uintptr_t end = used_end(GetParam());
+  free_all(objects);
+  const usage after = usage_of(GetParam());
+  EXPECT_LE(after.extent_bytes + 30 * kExtentBytes, full.extent_bytes);
+  EXPECT_LE(after.resident_bytes + 30 * kExtentBytes, full.resident_bytes);
+  EXPECT_TRUE(is_valid());
+  const auto again = fill_extents(GetParam(), 31, 4000);
+  EXPECT_EQ(used_end(GetParam()), end);
+  free_all(again);
+}
+
+TEST_P(packed, a_run_takes_neighbouring_extents_and_gives_them_back) {
+  const usage before = usage_of(GetParam(), false);
+  const std::size_t bytes = 7 * kExtentBytes + 123;
+  void* object = allocate(GetParam(), bytes);
+  ASSERT_NE(object, nullptr);
+  std::memset(object, 3, bytes);
+  EXPECT_FALSE(is_sparse(object));
+  EXPECT_EQ(usage_of(GetParam(), false).extent_bytes - before.extent_bytes, 8 * kExtentBytes);
+  EXPECT_TRUE(is_valid());
+  deallocate(object);
+  EXPECT_EQ(usage_of(GetParam(), false).extent_bytes, before.extent_bytes);
+  void* second = allocate(GetParam(), bytes);
+  EXPECT_EQ(second, object);
+  deallocate(second);
+}
+
+TEST_P(packed, an_extent_is_sparse_once_closed_and_mostly_freed) {
+  auto objects = fill_extents(GetParam(), 4, 1000);
+  void* newest = objects.back();
+  EXPECT_FALSE(is_sparse(newest, 1.0)) << "an open extent still fills";
+  // Objects of one extent: those between two extent borders.
+  std::vector<void*> mates;
+  const auto extent_of = [](const void* p) {
+    return reinterpret_cast<std::uintptr_t>(p) / kExtentBytes;
+  };
+  for (void* object : objects) {
+    if (extent_of(object) == extent_of(objects[objects.size() / 2])) mates.push_back(object);
+  }
+  ASSERT_GT(mates.size(), 500U);
+  EXPECT_FALSE(is_sparse(mates[0]));
+  const packing before = packing_of(GetParam());
+  const std::size_t freed = mates.size() / 2;
+  for (std::size_t i = 0; i < freed; ++i) std::erase(objects, mates[i]);
+  for (std::size_t i = 0; i < freed; ++i) deallocate(mates[i]);
+  EXPECT_TRUE(is_sparse(mates.back()));
+  EXPECT_FALSE(is_sparse(mates.back(), 0.25));
+  const packing after = packing_of(GetParam());
+  EXPECT_EQ(after.used_bytes, before.used_bytes);
+  EXPECT_EQ(before.live_bytes - after.live_bytes, freed * units_of(1000) * kUnitBytes);
+  free_all(objects);
+}
+
+TEST_P(packed, tiny_objects_do_not_look_sparse) {
+  const auto objects = fill_extents(GetParam(), 3, 9);
+  EXPECT_FALSE(is_sparse(objects[objects.size() / 2]));
+  free_all(objects);
+}
+
+TEST_P(packed, random_lifetimes_keep_every_invariant) {
+  const std::uint64_t seed = std::random_device{}();
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  base::random random(seed);
+  std::vector<std::pair<unsigned char*, std::size_t>> live;
+  for (int step = 0; step < 60'000; ++step) {
+    if (live.size() < 4000 || random.below(2) == 0) {
+      const std::size_t shape = random.below(100);
+      const std::size_t bytes = shape < 90   ? random.below(2'000)
+                                : shape < 99 ? random.below(40'000)
+                                             : random.below(3'000'000);
+      auto* object = static_cast<unsigned char*>(allocate(GetParam(), bytes));
+      ASSERT_NE(object, nullptr);
+      if (bytes > 0) object[0] = object[bytes - 1] = static_cast<unsigned char>(bytes % 251);
+      live.emplace_back(object, bytes);
+    } else {
+      auto& [object, bytes] = live[random.below(live.size())];
+      ASSERT_EQ(object_size(object), bytes);
+      if (bytes > 0) {
+        ASSERT_EQ(object[0], bytes % 251);
+        ASSERT_EQ(object[bytes - 1], bytes % 251);
+      }
+      deallocate(object);
+      object = live.back().first;
+      bytes = live.back().second;
+      live.pop_back();
+    }
+    if (step % 5'000 == 0) {
+      ASSERT_TRUE(is_valid());
+    }
+  }
+  for (auto& [object, bytes] : live) deallocate(object);
+  EXPECT_TRUE(is_valid());
+}
+
+}  // namespace
+}  // namespace isotherm::heap
