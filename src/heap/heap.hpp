@@ -33,7 +33,9 @@ struct cold_backing {
 };
 
 struct options {
-  std::size_t range_bytes = std::size_t{256} << 30;  ///< address space reserved for each range
+  /// Address space reserved for each range, rounded to 2 MiB; halved (to 64 MiB at least) until the
+  /// system grants it, and at most an eighth of RLIMIT_AS.
+  std::size_t range_bytes = std::size_t{256} << 30;
   cold_backing cold;
   bool hot_huge_pages = false;  ///< MADV_HUGEPAGE on HOT
 };
@@ -48,7 +50,8 @@ base::result<void> configure(const options& chosen);
 /// left for the backing).
 void* allocate(kind where, std::size_t bytes) noexcept;
 
-/// Gives an object back. Sanitizer builds poison it.
+/// Gives an object back. Any thread. Reads the object's header, so it touches the object's page.
+/// Aborts on what is not a live object. Sanitizer builds poison it.
 void deallocate(void* object) noexcept;
 
 /// Size given to allocate(). Reads the object's header, so it touches the object's page.
@@ -97,15 +100,20 @@ packing packing_of(kind where) noexcept;
 enum class hint : std::uint8_t { none, cold, pageout };
 
 struct reclaim_report {
-  std::uint64_t bytes_asked = 0;  ///< bytes of closed COLD extents that the hint was given for
+  std::uint64_t bytes_asked = 0;  ///< bytes that were in DRAM of the extents that it was given for
   std::string problem;            ///< one line when the hint can't help (no swap), else empty
 };
 /// Gives `how` for COLD extents closed or refaulted since they were last hinted, at most
-/// `limit_bytes`. One caller at a time (the collector).
+/// `limit_bytes`. One caller at a time (the collector). Goes round the heap from call to call. An
+/// object larger than `limit_bytes` stays.
 reclaim_report reclaim_cold(hint how, std::uint64_t limit_bytes);
 
 /// Allocations refused because a range or its disk was full, since start.
 std::uint64_t refused_allocations(kind where) noexcept;
+
+/// Gives the free pages of NEW and NODE back to the system now; jemalloc does so by itself within a
+/// second or so of further allocation, not when the heap falls idle. Any thread; walks the arenas.
+void trim() noexcept;
 
 /// After fork(): the child shares the COLD file with its parent and must neither grow nor punch it.
 void freeze_after_fork() noexcept;

@@ -14,14 +14,8 @@ std::uint64_t read_ns(clockid_t clock) noexcept {
 
 }  // namespace
 
-std::uint64_t monotonic_ns() noexcept {
-  return read_ns(CLOCK_MONOTONIC);
-}
-std::uint64_t thread_cpu_ns() noexcept {
-  return read_ns(CLOCK_THREAD_CPUTIME_ID);
-}
-std::uint64_t process_cpu_ns() noexcept {
-  return read_ns(CLOCK_PROCESS_CPUTIME_ID);
-}
+std::uint64_t monotonic_ns() noexcept { return read_ns(CLOCK_MONOTONIC); }
+std::uint64_t thread_cpu_ns() noexcept { return read_ns(CLOCK_THREAD_CPUTIME_ID); }
+std::uint64_t process_cpu_ns() noexcept { return read_ns(CLOCK_PROCESS_CPUTIME_ID); }
 
 }  // namespace isotherm::os

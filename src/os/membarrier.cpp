@@ -11,9 +11,7 @@
 namespace isotherm::os {
 namespace {
 
-long membarrier_call(int command) noexcept {
-  return syscall(SYS_membarrier, command, 0U, 0);
-}
+long membarrier_call(int command) noexcept { return syscall(SYS_membarrier, command, 0U, 0); }
 
 bool try_register() noexcept {
   const long supported = membarrier_call(MEMBARRIER_CMD_QUERY);
@@ -35,9 +33,7 @@ bool register_membarrier() noexcept {
   return succeeded;
 }
 
-bool has_membarrier() noexcept {
-  return registered.load_acquire();
-}
+bool has_membarrier() noexcept { return registered.load_acquire(); }
 
 void membarrier() noexcept {
   if (has_membarrier() && membarrier_call(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0) return;

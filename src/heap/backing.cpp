@@ -1,0 +1,57 @@
+#include "heap/backing.hpp"
+
+#include <algorithm>
+
+#include "os/memory.hpp"
+
+namespace isotherm::heap {
+namespace {
+
+// Access is opened in steps: few system calls, and enough around each fault for huge pages.
+constexpr std::size_t kCommitStep = std::size_t{32} << 20;
+
+}  // namespace
+
+base::result<void> backing::map(std::byte* begin, std::size_t bytes) {
+  begin_ = begin;
+  bytes_ = bytes;
+  if (!file_) return {};
+  if (auto mapped = os::map_file(begin, bytes, file_->descriptor(), 0); !mapped) return mapped;
+  // One page a fault: read-ahead and fault-around would bring in what nobody asked for.
+  return os::advise(begin, bytes, os::advice::random);
+}
+
+base::result<void> backing::take(std::size_t offset, std::size_t bytes) {
+  if (file_) {
+    // Before any store: a store to a hole of a full disk is SIGBUS.
+    if (auto taken = file_->take_space(offset, bytes); !taken) return taken;
+  }
+  if (offset + bytes <= committed_) return {};
+  const std::size_t wanted = (offset + bytes + kCommitStep - 1) / kCommitStep * kCommitStep;
+  const std::size_t end = std::min(wanted, bytes_);
+  if (auto opened = os::commit(begin_ + committed_, end - committed_); !opened) return opened;
+  committed_ = end;
+  return {};
+}
+
+void backing::give_back(std::size_t offset, std::size_t bytes) const noexcept {
+  if (frozen_) return;
+  // A failure (a file system without holes) costs memory, never correctness: the bytes are not
+  // promised to be zero for objects.
+  if (file_) {
+    static_cast<void>(file_->punch_hole(offset, bytes));
+  } else {
+    static_cast<void>(os::advise(begin_ + offset, bytes, os::advice::discard));
+  }
+}
+
+base::result<void> backing::page_out(std::size_t offset, std::size_t bytes) const {
+  // MADV_PAGEOUT only unmaps dirty file pages and leaves them in the page cache, where a second
+  // one does not find them: they must be clean before it, and mapped until then.
+  if (file_) {
+    if (auto written = file_->write_back(offset, bytes); !written) return written;
+  }
+  return os::advise(begin_ + offset, bytes, os::advice::page_out);
+}
+
+}  // namespace isotherm::heap

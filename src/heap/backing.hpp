@@ -1,0 +1,47 @@
+// What a packed range's pages stand on: anonymous memory, or an unlinked file (heap.hpp,
+// cold_backing). Offsets count from the range's begin and are page multiples.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "base/error.hpp"
+#include "os/cold_file.hpp"
+
+namespace isotherm::heap {
+
+class backing {
+ public:
+  /// Anonymous memory.
+  backing() noexcept = default;
+  explicit backing(os::cold_file file) noexcept : file_(std::move(file)) {}
+
+  bool is_file() const noexcept { return file_.has_value(); }
+
+  /// Lays itself over a reserved range. Once, before any other call.
+  base::result<void> map(std::byte* begin, std::size_t bytes);
+
+  /// Makes pages usable, zeroed; a file's disk space is taken first. One caller at a time
+  /// (packed_heap's mutex).
+  base::result<void> take(std::size_t offset, std::size_t bytes);
+
+  /// Gives pages, and a file's disk space, back. Any thread.
+  void give_back(std::size_t offset, std::size_t bytes) const noexcept;
+
+  /// Asks that the pages leave DRAM now; a file's are written back first. Any thread.
+  base::result<void> page_out(std::size_t offset, std::size_t bytes) const;
+
+  /// In a fork child, a file belongs to the parent: nothing is taken, nothing given back.
+  void freeze() noexcept { frozen_ = file_.has_value(); }
+  bool is_frozen() const noexcept { return frozen_; }
+
+ private:
+  std::byte* begin_ = nullptr;
+  std::size_t bytes_ = 0;
+  std::size_t committed_ = 0;  // [0, committed_) is accessible
+  std::optional<os::cold_file> file_;
+  bool frozen_ = false;  // written in a fork child's single thread only
+};
+
+}  // namespace isotherm::heap

@@ -1,0 +1,143 @@
+// Reserving the ranges and laying their backings.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "heap/poison.hpp"
+#include "heap/ranges.hpp"
+#include "os/fork.hpp"
+#include "os/memory.hpp"
+
+namespace isotherm::heap {
+namespace {
+
+constexpr std::size_t kRanges = 4;
+constexpr std::size_t kRangeAlignment = std::size_t{2} << 20;  // a huge page
+constexpr std::size_t kRangeBytesMin = std::size_t{64} << 20;
+
+struct reserved {
+  std::byte* begin;
+  std::size_t range_bytes;
+};
+
+/// A share of RLIMIT_AS that leaves half of it to the rest of the process.
+std::size_t limited(std::size_t range_bytes) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return range_bytes;
+  return std::min<std::size_t>(range_bytes, limit.rlim_cur / 2 / kRanges);
+}
+
+base::result<reserved> reserve_ranges(std::size_t wanted) {
+  std::size_t bytes = std::max(limited(wanted), std::min(wanted, kRangeBytesMin));
+  for (;;) {
+    bytes = std::max(bytes / kRangeAlignment, std::size_t{1}) * kRangeAlignment;
+    const auto begin = os::reserve(kRanges * bytes, kRangeAlignment);
+    if (begin) return reserved{*begin, bytes};
+    if (bytes / 2 < kRangeBytesMin) {
+      return std::unexpected(base::error{
+          "cannot reserve four address ranges of 64 MiB for the heaps: raise the limit on address "
+          "space (ulimit -v)",
+          begin.error().code});
+    }
+    bytes /= 2;
+  }
+}
+
+base::result<backing> make_backing(const cold_backing& chosen) {
+  if (chosen.where == cold_backing::type::anon) return backing();
+  auto file = os::cold_file::open(chosen.directory);
+  if (!file) return std::unexpected(file.error());
+  return backing(std::move(*file));
+}
+
+base::result<void> open_all(heap_set& set, const reserved& space, backing cold,
+                            const options& chosen) {
+  set.base = reinterpret_cast<std::uintptr_t>(space.begin);
+  set.range_bytes = space.range_bytes;
+  const auto begin_of = [&](std::size_t index) { return space.begin + index * space.range_bytes; };
+  const auto hot = static_cast<std::size_t>(kind::hot);
+  if (auto made = set.fresh.open(begin_of(0), space.range_bytes); !made) return made;
+  if (auto made = set.hot.open(begin_of(hot), space.range_bytes, backing()); !made) return made;
+  if (auto made = set.cold.open(begin_of(static_cast<std::size_t>(kind::cold)), space.range_bytes,
+                                std::move(cold));
+      !made) {
+    return made;
+  }
+  if (auto made = set.node.open(begin_of(kNodeHeap), space.range_bytes); !made) return made;
+  if (!chosen.hot_huge_pages) return {};
+  auto huge = os::advise(begin_of(hot), space.range_bytes, os::advice::huge);
+  if (huge) return huge;
+  return std::unexpected(
+      base::error{"this kernel has no transparent huge pages: leave huge pages for HOT off",
+                  huge.error().code});
+}
+
+std::mutex configuring;
+
+base::result<void> configure_locked(const options& chosen) {
+  auto cold = make_backing(chosen.cold);  // first: the failure that users meet
+  if (!cold) return std::unexpected(cold.error());
+  auto space = reserve_ranges(chosen.range_bytes);
+  if (!space) return std::unexpected(space.error());
+  // Never freed: objects and threads outlive every static destructor.
+  auto* set = new heap_set;
+  if (auto opened = open_all(*set, *space, std::move(*cold), chosen); !opened) return opened;
+  register_leak_roots(space->begin, kRanges * space->range_bytes);
+  configured_heaps.store_release(set);
+  os::at_fork(
+      [] {
+        heaps().hot.lock_for_fork();
+        heaps().cold.lock_for_fork();
+      },
+      [] {
+        heaps().cold.unlock_after_fork();
+        heaps().hot.unlock_after_fork();
+      },
+      [] {
+        heaps().cold.unlock_after_fork();
+        heaps().hot.unlock_after_fork();
+        freeze_after_fork();
+      });
+  return {};
+}
+
+}  // namespace
+
+base::atomic<heap_set*> configured_heaps{nullptr};
+
+base::result<cold_backing> cold_backing::parse(const std::string& text) {
+  constexpr std::string_view kFile = "file:";
+  if (text == "anon") return cold_backing{};
+  if (text.starts_with(kFile) && text.size() > kFile.size()) {
+    return cold_backing{type::file, text.substr(kFile.size())};
+  }
+  return std::unexpected(
+      base::error{"cold backing '" + text + "' is not known: give anon or file:DIR", 0});
+}
+
+base::result<void> configure(const options& chosen) {
+  const std::lock_guard lock(configuring);
+  if (configured_heaps.load_relaxed() != nullptr) {
+    return std::unexpected(base::error{
+        "the heaps are in use already: configure them before the first object is made", 0});
+  }
+  return configure_locked(chosen);
+}
+
+heap_set& configure_defaults() noexcept {
+  const std::lock_guard lock(configuring);
+  if (configured_heaps.load_relaxed() == nullptr) {
+    if (auto made = configure_locked(options{}); !made) {
+      std::fprintf(stderr, "isotherm: %s\n", made.error().message.c_str());
+      std::abort();
+    }
+  }
+  return *configured_heaps.load_relaxed();
+}
+
+}  // namespace isotherm::heap

@@ -1,0 +1,82 @@
+// An extent's state, in one 64-bit word, so that appending, freeing, closing and giving back are
+// ordered by one variable's modification order.
+//
+//   bits  0-15  live     units of 16 bytes that live objects take
+//   bits 16-31  cursor   units appended so far; live <= cursor <= kExtentUnits
+//   bit     32  closed   takes no more objects until it is opened anew
+//
+//   append   CAS   open, room:          cursor += n, live += n
+//   free     sub                        live -= n
+//   close    CAS   open:                closed = 1
+//   reopen   store closed, live == 0:   0
+//
+// An allocator holds room in an extent only by a successful append, which raises live in the same
+// step; so `closed && live == 0` means that nobody holds room and nobody can get any. Exactly one
+// operation makes that true, the last free or the close, and that one gives the extent back. A
+// stale allocator whose CAS hits an extent that was given back fails on `closed`; one that hits an
+// extent opened anew has got room in it like anybody else.
+//
+// Every operation is acquire and release: what was done to objects happens before their free,
+// all frees before the extent's reuse (a release sequence of RMWs ends in the one that empties it),
+// and that before the next append.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/atomic.hpp"
+#include "heap/header.hpp"
+
+namespace isotherm::heap {
+
+inline constexpr std::size_t kExtentBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kUnitBytes = 16;
+/// Headers lie at 8 mod 16, so that payloads lie at 0: 8 bytes at either end stay unused.
+inline constexpr std::size_t kExtentUnits = kExtentBytes / kUnitBytes - 1;
+inline constexpr std::size_t kSmallBytesMax = kExtentUnits * kUnitBytes - kHeaderBytes;
+
+constexpr std::size_t units_of(std::size_t bytes) noexcept {
+  return (kHeaderBytes + readable_bytes(bytes) + kUnitBytes - 1) / kUnitBytes;
+}
+static_assert(units_of(0) == 1 && units_of(8) == 1 && units_of(9) == 2);
+static_assert(units_of(kSmallBytesMax) == kExtentUnits);
+/// Extents that an object beyond kSmallBytesMax takes.
+constexpr std::size_t extents_of(std::size_t bytes) noexcept {
+  return (2 * kHeaderBytes + readable_bytes(bytes) + kExtentBytes - 1) / kExtentBytes;
+}
+static_assert(extents_of(kSmallBytesMax + 8) == 1 && extents_of(kSmallBytesMax + 9) == 2);
+
+struct extent_word {
+  std::uint64_t raw;
+
+  constexpr std::size_t live() const noexcept { return raw & 0xffffU; }
+  constexpr std::size_t cursor() const noexcept { return (raw >> 16U) & 0xffffU; }
+  constexpr bool closed() const noexcept { return (raw & kClosed) != 0; }
+  constexpr bool empty_for_good() const noexcept { return closed() && live() == 0; }
+  constexpr bool has_room(std::size_t units) const noexcept {
+    return !closed() && cursor() + units <= kExtentUnits;
+  }
+  constexpr extent_word appended(std::size_t units) const noexcept {
+    return {raw + (units << 16U) + units};
+  }
+  constexpr extent_word closed_now() const noexcept { return {raw | kClosed}; }
+
+  static constexpr std::uint64_t kClosed = std::uint64_t{1} << 32U;
+};
+static_assert(kExtentUnits <= 0xffffU);
+
+/// A row of the side table, which lies outside of the range so that bookkeeping touches no COLD
+/// page. Rows start as zero pages.
+struct alignas(base::kCacheLineBytes) extent {
+  base::atomic<std::uint64_t> word;
+  /// Head of a run (an object beyond kSmallBytesMax): its extents; else 0. Written before the
+  /// object is handed out and by its free.
+  base::atomic<std::uint32_t> run;
+  /// Pages were asked to leave DRAM since the extent was closed. Set by the collector's thread,
+  /// cleared by reopening; a race between the two costs a hint, so relaxed.
+  base::atomic<bool> hinted;
+
+  extent_word load() const noexcept { return {word.load_acquire()}; }
+};
+
+}  // namespace isotherm::heap

@@ -1,0 +1,40 @@
+// The 8 bytes before every object: its size, and a mark that tells a live object from a freed one
+// or from a pointer that never came from these heaps.
+//
+//   block + 8         payload, 16-byte aligned
+//   | size : 32 | mark : 32 | bytes ... |
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/check.hpp"
+
+namespace isotherm::heap {
+
+struct header {
+  std::uint32_t bytes;
+  std::uint32_t mark;
+};
+inline constexpr std::size_t kHeaderBytes = 8;
+static_assert(sizeof(header) == kHeaderBytes);
+
+inline constexpr std::uint32_t kLiveMark = 0x150b'7e11;
+inline constexpr std::uint32_t kFreedMark = 0xdead'0b1e;
+
+/// Bytes of payload that may be read: whole words, at least one.
+constexpr std::size_t readable_bytes(std::size_t bytes) noexcept {
+  return bytes == 0 ? 8 : (bytes + 7) & ~std::size_t{7};
+}
+
+inline header* header_of(const void* object) noexcept {
+  return reinterpret_cast<header*>(reinterpret_cast<std::uintptr_t>(object) - kHeaderBytes);
+}
+
+inline header checked_header(const void* object) noexcept {
+  const header found = *header_of(object);
+  ISO_CHECK(found.mark == kLiveMark, "not a live object of these heaps (freed twice?)");
+  return found;
+}
+
+}  // namespace isotherm::heap

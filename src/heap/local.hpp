@@ -1,0 +1,68 @@
+// What a thread keeps for the heaps: its counters, its jemalloc caches, and which open extent it
+// appends to.
+//
+// Counters are plain per-thread sums: a live thread owns its line and adds without a locked
+// instruction; a reader sums all lines. An object freed by another thread than the one that made
+// it drives one line up and the other down: lines hold differences (modulo 2^64), only the sum
+// means something, and it is exact once the threads are quiet. A line outlives its thread and is
+// handed on with its sums.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/atomic.hpp"
+
+namespace isotherm::heap {
+
+inline constexpr std::size_t kCountedHeaps = 4;  // fresh, hot, cold, node
+inline constexpr std::size_t kNodeHeap = 3;
+
+struct alignas(base::kNoSharingBytes) counter_line {
+  std::array<base::atomic<std::uint64_t>, kCountedHeaps> objects;
+  std::array<base::atomic<std::uint64_t>, kCountedHeaps> bytes;
+};
+
+struct local_state {
+  counter_line* counters;
+  bool shared;            ///< counters belong to several threads: add atomically
+  std::uint32_t shard;    ///< open extent that the thread appends to; moves on contention
+  std::uint32_t spread;   ///< where it moves to, differs by thread
+  int fresh_cache_flags;  ///< MALLOCX_TCACHE(...) of the NEW arena
+  int node_cache_flags;   ///< and of the NODE arena: an explicit cache must not mix arenas
+
+  void count(std::size_t heap, std::uint64_t objects, std::uint64_t bytes) noexcept {
+    add(counters->objects[heap], objects);
+    add(counters->bytes[heap], bytes);
+  }
+
+ private:
+  void add(base::atomic<std::uint64_t>& sum, std::uint64_t change) const noexcept {
+    if (shared) [[unlikely]] {
+      sum.fetch_add_relaxed(change);
+    } else {
+      sum.store_relaxed(sum.load_relaxed() + change);
+    }
+  }
+};
+
+extern constinit thread_local local_state* this_thread_state;
+/// Makes this thread's state; at thread exit the caches are flushed and the line is handed on.
+/// Threads beyond kCounterLines, and threads whose state is gone already, share one without caches.
+local_state& make_local() noexcept;
+
+inline local_state& local() noexcept {
+  return this_thread_state != nullptr ? *this_thread_state : make_local();
+}
+
+inline constexpr std::size_t kCounterLines = 512;
+
+/// Sums over all threads of one heap.
+struct counted {
+  std::uint64_t objects = 0;
+  std::uint64_t bytes = 0;
+};
+counted sum_counters(std::size_t heap) noexcept;
+
+}  // namespace isotherm::heap

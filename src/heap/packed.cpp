@@ -1,0 +1,224 @@
+#include "heap/packed.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "heap/poison.hpp"
+#include "os/memory.hpp"
+
+namespace isotherm::heap {
+
+base::result<void> packed_heap::open(std::byte* begin, std::size_t bytes, backing pages) {
+  begin_ = begin;
+  extent_count_ = bytes / kExtentBytes;
+  pages_ = std::move(pages);
+  const std::size_t page = os::page_bytes();
+  const std::size_t table_bytes = (extent_count_ * sizeof(extent) + page - 1) / page * page;
+  auto table = os::reserve(table_bytes, page);
+  if (!table) return std::unexpected(table.error());
+  if (auto usable = os::commit(*table, table_bytes); !usable) return usable;
+  extents_ = reinterpret_cast<extent*>(*table);
+  return pages_.map(begin, bytes);
+}
+
+void* packed_heap::allocate(std::size_t bytes, local_state& mine) noexcept {
+  if (pages_.is_frozen()) return nullptr;
+  void* object = bytes <= kSmallBytesMax ? append(units_of(bytes), mine) : allocate_run(bytes);
+  if (object == nullptr) return nullptr;
+  unpoison(header_of(object), kHeaderBytes + readable_bytes(bytes));
+  *header_of(object) = {static_cast<std::uint32_t>(bytes), kLiveMark};
+  return object;
+}
+
+void* packed_heap::append(std::size_t units, local_state& mine) noexcept {
+  for (;;) {
+    const std::uint32_t shard = mine.shard % kShards;
+    const std::uint32_t index = open_[shard].index.load_acquire();
+    if (index != kNone) {
+      bool contended = false;
+      void* object = append_to(index, units, contended);
+      if (contended) mine.shard = mine.spread;  // from now on another extent than the crowd's
+      if (object != nullptr) return object;
+    }
+    if (!open_another(shard, index)) return nullptr;
+  }
+}
+
+void* packed_heap::append_to(std::uint32_t index, std::size_t units, bool& contended) noexcept {
+  extent& row = extents_[index];
+  extent_word seen = row.load();
+  while (seen.has_room(units)) {
+    const std::size_t cursor = seen.cursor();
+    if (row.word.compare_exchange_acq_rel(seen.raw, seen.appended(units).raw)) {
+      return address_of(index) + 2 * kHeaderBytes + cursor * kUnitBytes;
+    }
+    contended = true;
+  }
+  return nullptr;
+}
+
+/// Replaces `full` by the lowest free extent, unless another thread has done so. False when there
+/// is none.
+bool packed_heap::open_another(std::uint32_t shard, std::uint32_t full) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (open_[shard].index.load_relaxed() != full) return true;
+    const std::size_t index = take_extents(1);
+    if (index == extent_count_) return false;
+    extents_[index].hinted.store_relaxed(false);
+    extents_[index].word.store_release(0);
+    open_[shard].index.store_release(static_cast<std::uint32_t>(index));
+  }
+  if (full != kNone) close(full);
+  return true;
+}
+
+void packed_heap::close(std::size_t index) noexcept {
+  extent& row = extents_[index];
+  extent_word seen = row.load();
+  while (!row.word.compare_exchange_acq_rel(seen.raw, seen.closed_now().raw)) {
+  }
+  if (seen.live() == 0) give_back(index, 1);
+}
+
+void* packed_heap::allocate_run(std::size_t bytes) noexcept {
+  const std::size_t count = extents_of(bytes);
+  std::size_t first = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    first = take_extents(count);
+    if (first == extent_count_) return nullptr;
+    for (std::size_t i = first; i < first + count; ++i) {
+      extents_[i].hinted.store_relaxed(false);
+      extents_[i].run.store_relaxed(0);
+      extents_[i].word.store_release(extent_word::kClosed);
+    }
+  }
+  extents_[first].run.store_relaxed(static_cast<std::uint32_t>(count));
+  extents_[first].word.store_release(extent_word::kClosed | 1U);
+  return address_of(first) + 2 * kHeaderBytes;
+}
+
+void packed_heap::deallocate(void* object, std::size_t bytes) noexcept {
+  const std::size_t index = index_of(object);
+  extent& row = extents_[index];
+  poison(header_of(object), kHeaderBytes + readable_bytes(bytes));
+  if (bytes > kSmallBytesMax) {
+    free_run(index);
+    return;
+  }
+  const std::size_t units = units_of(bytes);
+  const extent_word before{row.word.fetch_sub_acq_rel(units)};
+  ISO_CHECK(before.live() >= units, "an extent holds what is freed from it");
+  if (extent_word{before.raw - units}.empty_for_good()) give_back(index, 1);
+}
+
+void packed_heap::free_run(std::size_t index) noexcept {
+  extent& row = extents_[index];
+  const std::uint32_t count = row.run.load_relaxed();
+  ISO_CHECK(count > 0, "an object of this size heads a run");
+  row.run.store_relaxed(0);
+  row.word.fetch_sub_acq_rel(1);
+  give_back(index, count);
+}
+
+/// Called once per emptying, by whoever made the extent closed and empty: nobody else touches it.
+void packed_heap::give_back(std::size_t first, std::size_t count) noexcept {
+  if (pages_.is_frozen()) return;
+  pages_.give_back(first * kExtentBytes, count * kExtentBytes);
+  const std::lock_guard lock(mutex_);
+  set_taken(first, count, false);
+}
+
+std::size_t packed_heap::take_extents(std::size_t count) noexcept {
+  const std::size_t first = find_free(count);
+  if (first + count > extent_count_) return extent_count_;
+  if (!pages_.take(first * kExtentBytes, count * kExtentBytes)) return extent_count_;
+  const std::size_t used = used_.load_relaxed();
+  if (first + count > used) {
+    taken_.resize((first + count + 63) / 64, 0);
+    // Release: whoever walks [0, used_) sees rows in a state that a walk understands.
+    for (std::size_t i = used; i < first + count; ++i) {
+      extents_[i].word.store_relaxed(extent_word::kClosed);
+    }
+    used_.store_release(first + count);
+    poison(address_of(used), (first + count - used) * kExtentBytes);
+  }
+  set_taken(first, count, true);
+  return first;
+}
+
+/// Lowest index of `count` free neighbours; extents from used_ on are all free.
+std::size_t packed_heap::find_free(std::size_t count) const noexcept {
+  const std::size_t used = used_.load_relaxed();
+  std::size_t run = 0;
+  std::size_t i = lowest_free_;
+  for (; i < used && run < count; ++i) {
+    if (i % 64 == 0 && taken_[i / 64] == ~std::uint64_t{0}) {
+      run = 0;
+      i += 63;
+    } else {
+      run = is_taken(i) ? 0 : run + 1;
+    }
+  }
+  return std::min(i, used) - run;
+}
+
+void packed_heap::set_taken(std::size_t first, std::size_t count, bool taken) noexcept {
+  for (std::size_t i = first; i < first + count; ++i) {
+    ISO_ASSERT(is_taken(i) != taken, "an extent is taken and given back in turn");
+    taken_[i / 64] ^= std::uint64_t{1} << (i % 64);
+  }
+  if (taken) {
+    held_.fetch_add_relaxed(count);
+    if (first == lowest_free_) lowest_free_ = first + count;
+  } else {
+    held_.fetch_sub_relaxed(count);
+    lowest_free_ = std::min(lowest_free_, first);
+  }
+}
+
+bool packed_heap::is_sparse(const void* object, double live_share) const noexcept {
+  const extent& row = extents_[index_of(object)];
+  const extent_word seen = row.load();
+  if (!seen.closed() || row.run.load_relaxed() != 0) return false;
+  return static_cast<double>(seen.live()) < live_share * static_cast<double>(seen.cursor());
+}
+
+packing packed_heap::packing_now() const noexcept {
+  packing sum;
+  const std::size_t used = used_.load_acquire();
+  for (std::size_t i = 0; i < used; ++i) {
+    const extent_word seen = extents_[i].load();
+    if (seen.empty_for_good()) continue;
+    const std::uint64_t run = extents_[i].run.load_relaxed();
+    sum.live_bytes += run != 0 ? run * kExtentBytes : seen.live() * kUnitBytes;
+    sum.used_bytes += run != 0 ? run * kExtentBytes : seen.cursor() * kUnitBytes;
+  }
+  return sum;
+}
+
+std::uintptr_t packed_heap::used_end() const noexcept {
+  return reinterpret_cast<std::uintptr_t>(address_of(used_.load_acquire()));
+}
+
+bool packed_heap::is_valid() const {
+  const std::size_t used = used_.load_acquire();
+  std::uint64_t held = 0;
+  for (std::size_t i = 0; i < used;) {
+    const extent_word seen = extents_[i].load();
+    const std::size_t run = extents_[i].run.load_relaxed();
+    if (seen.live() > seen.cursor() && run == 0) return false;
+    if (seen.cursor() > kExtentUnits) return false;
+    if (is_taken(i) == seen.empty_for_good()) return false;
+    const std::size_t count = std::max<std::size_t>(run, 1);
+    for (std::size_t k = i + 1; k < i + count; ++k) {
+      if (!is_taken(k) || !extents_[k].load().empty_for_good()) return false;
+    }
+    held += is_taken(i) ? count : 0;
+    i += count;
+  }
+  return held == held_.load_relaxed();
+}
+
+}  // namespace isotherm::heap

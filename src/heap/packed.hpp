@@ -1,0 +1,111 @@
+// HOT and COLD: objects of exact sizes, appended one behind the other. A size-class allocator
+// rounds a 1054-byte object up to 1280, which alone caps page utilization at 82%; here the loss is
+// under 16 bytes an object. Holes are not refilled: the collector, which can move anything,
+// evacuates sparse extents, and an empty extent goes back to the system as a whole (DESIGN.md 3.6).
+//
+//   range    | extent 0 | extent 1 | ... 1 MiB each        lowest free extent first
+//   extents_   a row for each, outside of the range        extent.hpp: the one-word protocol
+//   open_      the extents being appended to               one; more under contention only
+//   mutex_     which extents are free; opening             once a megabyte
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "base/atomic.hpp"
+#include "base/error.hpp"
+#include "heap/backing.hpp"
+#include "heap/extent.hpp"
+#include "heap/heap.hpp"
+#include "heap/local.hpp"
+
+namespace isotherm::heap {
+
+class packed_heap {
+ public:
+  packed_heap() noexcept = default;
+  packed_heap(const packed_heap&) = delete;
+  packed_heap& operator=(const packed_heap&) = delete;
+
+  /// Takes a reserved range of whole extents. Once, before any other call.
+  base::result<void> open(std::byte* begin, std::size_t bytes, backing pages);
+
+  /// Payload for `bytes`, header written; null when range or disk is full. Any thread.
+  void* allocate(std::size_t bytes, local_state& mine) noexcept;
+  /// `bytes` as allocated. Any thread.
+  void deallocate(void* object, std::size_t bytes) noexcept;
+
+  bool is_sparse(const void* object, double live_share) const noexcept;
+  packing packing_now() const noexcept;
+  std::uint64_t held_bytes() const noexcept { return held_.load_relaxed() * kExtentBytes; }
+  std::byte* begin() const noexcept { return begin_; }
+  std::uintptr_t used_end() const noexcept;
+
+  /// heap.hpp, reclaim_cold(). One caller at a time.
+  reclaim_report reclaim(hint how, std::uint64_t limit_bytes);
+
+  /// Around fork(): no other thread is inside the mutex.
+  void lock_for_fork() { mutex_.lock(); }
+  void unlock_after_fork() { mutex_.unlock(); }
+  void freeze() noexcept { pages_.freeze(); }
+  const backing& pages() const noexcept { return pages_; }
+
+  /// Walks every extent; no concurrent use.
+  bool is_valid() const;
+
+ private:
+  static constexpr std::uint32_t kShards = 8;
+  static constexpr std::uint32_t kNone = 0xffff'ffffU;
+
+  struct alignas(base::kNoSharingBytes) open_slot {
+    // Release when an extent was opened, acquire by appenders: they see its word and pages.
+    base::atomic<std::uint32_t> index{kNone};
+  };
+
+  void* append(std::size_t units, local_state& mine) noexcept;
+  void* append_to(std::uint32_t index, std::size_t units, bool& contended) noexcept;
+  bool open_another(std::uint32_t shard, std::uint32_t full) noexcept;
+  void* allocate_run(std::size_t bytes) noexcept;
+  void free_run(std::size_t index) noexcept;
+  void close(std::size_t index) noexcept;
+  void give_back(std::size_t first, std::size_t count) noexcept;
+
+  // Under mutex_.
+  std::size_t take_extents(std::size_t count) noexcept;
+  std::size_t find_free(std::size_t count) const noexcept;
+  void set_taken(std::size_t first, std::size_t count, bool taken) noexcept;
+  bool is_taken(std::size_t index) const noexcept {
+    return (taken_[index / 64] >> (index % 64) & 1U) != 0;
+  }
+
+  std::size_t index_of(const void* object) const noexcept {
+    return static_cast<std::size_t>(static_cast<const std::byte*>(object) - begin_) / kExtentBytes;
+  }
+  std::byte* address_of(std::size_t index) const noexcept { return begin_ + index * kExtentBytes; }
+
+  /// A closed extent (or run) with live objects whose pages may leave.
+  struct candidate {
+    std::size_t first;
+    std::size_t count;
+    std::uint64_t resident_bytes;
+  };
+  std::vector<candidate> candidates(hint how, std::uint64_t limit_bytes);
+  std::uint64_t resident(std::size_t first, std::size_t count) const;
+
+  std::byte* begin_ = nullptr;
+  std::size_t extent_count_ = 0;
+  extent* extents_ = nullptr;
+  backing pages_;
+  std::array<open_slot, kShards> open_;
+  base::atomic<std::size_t> used_{0};  // extents [0, used_) were opened once; grows under mutex_
+  base::atomic<std::uint64_t> held_{0};
+  std::size_t sweep_ = 0;  // reclaim()'s next extent
+  std::mutex mutex_;
+  std::vector<std::uint64_t> taken_;  // a bit an extent of [0, used_)
+  std::size_t lowest_free_ = 0;       // no extent below it is free
+};
+
+}  // namespace isotherm::heap

@@ -1,0 +1,96 @@
+// Asking cold pages to leave DRAM (obase.txt 3.4, hinted mode).
+//
+// Only closed extents are asked for: in an open one the next object would fault its page back in.
+// An extent is asked for once after it was closed, and again when pages of it came back (something
+// touched them): mincore tells. What counts is DRAM: for a file backing the page cache, so dirty
+// pages are written back first (backing::page_out). Neighbouring extents go together, for fewer and
+// larger writes.
+#include <algorithm>
+
+#include "heap/packed.hpp"
+#include "os/memory.hpp"
+#include "os/residency.hpp"
+#include "os/swap.hpp"
+
+namespace isotherm::heap {
+namespace {
+
+constexpr std::size_t kExtentsTogetherMax = 16;
+
+}  // namespace
+
+std::uint64_t packed_heap::resident(std::size_t first, std::size_t count) const {
+  return os::resident_bytes(address_of(first), count * kExtentBytes).value_or(0);
+}
+
+/// Goes round: starts where the last call stopped, so that refaults at low addresses do not keep
+/// the rest waiting under a small limit.
+std::vector<packed_heap::candidate> packed_heap::candidates(hint how, std::uint64_t limit_bytes) {
+  std::vector<candidate> found;
+  std::uint64_t bytes = 0;
+  const std::size_t used = used_.load_acquire();
+  std::size_t i = sweep_ < used ? sweep_ : 0;
+  for (std::size_t visited = 0; visited < used && bytes < limit_bytes;) {
+    const extent& row = extents_[i];
+    const extent_word seen = row.load();
+    const std::size_t count = std::max<std::size_t>(row.run.load_relaxed(), 1);
+    const std::size_t first = i;
+    const bool may_leave = seen.closed() && seen.live() > 0;
+    // MADV_COLD leaves pages where they are: coming back cannot be told from staying.
+    const bool asked = how == hint::cold && row.hinted.load_relaxed();
+    const std::uint64_t in_dram = may_leave && !asked ? resident(first, count) : 0;
+    if (in_dram <= limit_bytes && in_dram > limit_bytes - bytes) break;
+    visited += count;
+    i = first + count < used ? first + count : 0;
+    if (in_dram == 0 || in_dram > limit_bytes) continue;
+    bytes += in_dram;
+    if (!found.empty() && found.back().first + found.back().count == first &&
+        found.back().count + count <= kExtentsTogetherMax) {
+      found.back().count += count;
+      found.back().resident_bytes += in_dram;
+    } else {
+      found.push_back({first, count, in_dram});
+    }
+  }
+  sweep_ = i;
+  return found;
+}
+
+reclaim_report packed_heap::reclaim(hint how, std::uint64_t limit_bytes) {
+  reclaim_report report;
+  if (how == hint::none) return report;
+  if (pages_.is_frozen()) {
+    report.problem = "a fork child shares COLD with its parent: only the parent can page it out";
+    return report;
+  }
+  if (!pages_.is_file() && os::read_swap_space().total_bytes == 0) {
+    report.problem =
+        "anonymous COLD memory cannot leave DRAM without swap: add swap or zram, or back COLD by a "
+        "file (file:DIR)";
+    return report;
+  }
+  std::uint64_t left_over = 0;
+  for (const candidate& each : candidates(how, limit_bytes)) {
+    const std::size_t offset = each.first * kExtentBytes;
+    const std::size_t bytes = each.count * kExtentBytes;
+    const base::result<void> done = how == hint::pageout
+                                        ? pages_.page_out(offset, bytes)
+                                        : os::advise(begin_ + offset, bytes, os::advice::cold);
+    if (!done) {
+      report.problem = done.error().message;
+      return report;
+    }
+    report.bytes_asked += each.resident_bytes;
+    if (how == hint::pageout) left_over += resident(each.first, each.count);
+    for (std::size_t i = each.first; i < each.first + each.count; ++i) {
+      extents_[i].hinted.store_relaxed(true);
+    }
+  }
+  if (how == hint::pageout && report.bytes_asked > 0 && left_over >= report.bytes_asked) {
+    report.problem =
+        "the kernel kept every COLD page in DRAM: check free swap and the control group's limits";
+  }
+  return report;
+}
+
+}  // namespace isotherm::heap
