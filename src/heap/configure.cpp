@@ -77,6 +77,15 @@ base::result<void> open_all(heap_set& set, const reserved& space, backing cold,
                   huge.error().code});
 }
 
+/// Not a COLD file: the leak checker reads whole mappings, and a hole in a file past its end cannot
+/// be read.
+void register_roots(heap_set& set) {
+  for (std::size_t i = 0; i < kRanges; ++i) {
+    if (i == static_cast<std::size_t>(kind::cold) && set.cold.pages().is_file()) continue;
+    register_leak_roots(reinterpret_cast<const void*>(set.range_at(i).begin), set.range_bytes);
+  }
+}
+
 std::mutex configuring;
 
 base::result<void> configure_locked(const options& chosen) {
@@ -87,7 +96,7 @@ base::result<void> configure_locked(const options& chosen) {
   // Never freed: objects and threads outlive every static destructor.
   auto* set = new heap_set;
   if (auto opened = open_all(*set, *space, std::move(*cold), chosen); !opened) return opened;
-  register_leak_roots(space->begin, kRanges * space->range_bytes);
+  register_roots(*set);
   configured_heaps.store_release(set);
   os::at_fork(
       [] {

@@ -1,0 +1,59 @@
+// Facts read from /proc, and the fork hook.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/fork.hpp"
+#include "os/pressure.hpp"
+#include "os/proc_file.hpp"
+#include "os/swap.hpp"
+
+namespace isotherm::os {
+namespace {
+
+TEST(proc_file, finds_numbers_behind_labels) {
+  constexpr const char* kText = "SwapTotal:       1024 kB\nSwapFree:\t7 kB\nName: x\n";
+  EXPECT_EQ(number_after(kText, "SwapTotal:"), 1024U);
+  EXPECT_EQ(number_after(kText, "SwapFree:"), 7U);
+  EXPECT_EQ(number_after(kText, "Name:"), std::nullopt);
+  EXPECT_EQ(number_after(kText, "MemFree:"), std::nullopt);
+}
+
+TEST(proc_file, an_absent_file_reads_as_empty) { EXPECT_EQ(read_proc_file("/proc/no such"), ""); }
+
+TEST(pressure, parses_the_kernels_lines) {
+  EXPECT_EQ(parse_pressure("some avg10=12.50 avg60=1.00 avg300=0.10 total=9\nfull avg10=3.00"),
+            12.5);
+  EXPECT_EQ(parse_pressure(""), std::nullopt);
+  EXPECT_EQ(parse_pressure("some avg10=x"), std::nullopt);
+}
+
+TEST(pressure, of_the_system_is_a_percentage_where_told) {
+  const bool told = !read_proc_file("/proc/pressure/memory").empty();
+  const auto percent = memory_pressure_percent();
+  EXPECT_EQ(percent.has_value(), told);
+  EXPECT_GE(percent.value_or(0), 0.0);
+  EXPECT_LE(percent.value_or(0), 100.0);
+}
+
+TEST(swap, free_space_is_part_of_the_total) {
+  const swap_space space = read_swap_space();
+  EXPECT_LE(space.free_bytes, space.total_bytes);
+}
+
+int child_runs = 0;
+int parent_runs = 0;
+
+TEST(fork, handlers_run_on_their_sides) {
+  at_fork(nullptr, [] { ++parent_runs; }, [] { ++child_runs; });
+  const pid_t child = fork();
+  if (child == 0) _exit(child_runs == 1 && parent_runs == 0 ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(parent_runs, 1);
+  EXPECT_EQ(child_runs, 0);
+}
+
+}  // namespace
+}  // namespace isotherm::os
