@@ -2,10 +2,11 @@
 #include <fmt/ranges.h>
 
 #include "index/adapter.hpp"
-#include "index/art.hpp"
-#include "index/hash_pugh.hpp"
-#include "index/skiplist_coarse.hpp"
-#include "index/skiplist_herlihy.hpp"
+#include "index/art/art.hpp"
+#include "index/hash/hash_harris.hpp"
+#include "index/hash/hash_pugh.hpp"
+#include "index/skip/skiplist_coarse.hpp"
+#include "index/skip/skiplist_herlihy.hpp"
 
 namespace isotherm::index {
 
@@ -26,6 +27,7 @@ struct entry {
 
 constexpr entry kEntries[] = {
     {hash_pugh<unmanaged>::kName, &make_one<hash_pugh>},
+    {hash_harris<unmanaged>::kName, &make_one<hash_harris>},
     {skiplist_coarse<unmanaged>::kName, &make_one<skiplist_coarse>},
     {skiplist_herlihy<unmanaged>::kName, &make_one<skiplist_herlihy>},
     {art<unmanaged>::kName, &make_one<art>},

@@ -3,8 +3,8 @@
 
 #include <set>
 
-#include "index/art_node.hpp"
-#include "index/bucket_table.hpp"
+#include "index/art/node.hpp"
+#include "index/hash/bucket_table.hpp"
 #include "index/walk_cursors.hpp"
 
 namespace isotherm::index {

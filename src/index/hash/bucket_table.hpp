@@ -9,7 +9,6 @@
 // looks at those two before old b says "moved".
 #pragma once
 
-#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
@@ -20,22 +19,22 @@
 
 namespace isotherm::index {
 
-/// One chain head. Zeroed memory is an empty, unlocked bucket, so that a big table costs pages only
-/// as they are used.
+/// One chain head. A plain word accessed atomically, not base::atomic: zeroed memory that nobody
+/// has constructed is an empty, unlocked bucket, so that a big table costs pages only as they are
+/// used.
 class bucket {
  public:
   static constexpr std::uint64_t kLocked = 1, kMoving = 2, kFlags = 3;
 
   /// Acquire: pairs with unlock(), publishing the nodes linked under the lock.
-  std::uint64_t load() noexcept { return ref().load(std::memory_order_acquire); }
+  std::uint64_t load() const noexcept { return __atomic_load_n(&word_, __ATOMIC_ACQUIRE); }
   bool try_lock(std::uint64_t seen, std::uint64_t flags) noexcept {
-    return ref().compare_exchange_strong(seen, seen | flags, std::memory_order_acq_rel,
-                                         std::memory_order_relaxed);
+    return __atomic_compare_exchange_n(&word_, &seen, seen | flags, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_RELAXED);
   }
-  void unlock(std::uint64_t head) noexcept { ref().store(head, std::memory_order_release); }
+  void unlock(std::uint64_t head) noexcept { __atomic_store_n(&word_, head, __ATOMIC_RELEASE); }
 
  private:
-  std::atomic_ref<std::uint64_t> ref() noexcept { return std::atomic_ref<std::uint64_t>(word_); }
   std::uint64_t word_;
 };
 
@@ -66,17 +65,18 @@ class bucket_table {
   bucket* const buckets_;
 };
 
+constexpr std::uint64_t reverse_bits(std::uint64_t x) noexcept {
+  x = ((x >> 1) & 0x5555555555555555u) | ((x & 0x5555555555555555u) << 1);
+  x = ((x >> 2) & 0x3333333333333333u) | ((x & 0x3333333333333333u) << 2);
+  x = ((x >> 4) & 0x0f0f0f0f0f0f0f0fu) | ((x & 0x0f0f0f0f0f0f0f0fu) << 4);
+  return std::byteswap(x);
+}
+
 /// Next position of a walk over a table of mask + 1 buckets: counts in the reversed bits, so that
 /// the buckets that a bucket splits into are visited as one, before or after growth (the cursor of
 /// Redis SCAN, dict.c, P. Noordhuis 2012). 0 at the end.
-inline std::uint64_t next_cursor(std::uint64_t cursor, std::uint64_t mask) noexcept {
-  const auto reverse = [](std::uint64_t x) noexcept {
-    x = ((x >> 1) & 0x5555555555555555u) | ((x & 0x5555555555555555u) << 1);
-    x = ((x >> 2) & 0x3333333333333333u) | ((x & 0x3333333333333333u) << 2);
-    x = ((x >> 4) & 0x0f0f0f0f0f0f0f0fu) | ((x & 0x0f0f0f0f0f0f0f0fu) << 4);
-    return std::byteswap(x);
-  };
-  return reverse(reverse(cursor | ~mask) + 1);
+constexpr std::uint64_t next_cursor(std::uint64_t cursor, std::uint64_t mask) noexcept {
+  return reverse_bits(reverse_bits(cursor | ~mask) + 1);
 }
 
 }  // namespace isotherm::index

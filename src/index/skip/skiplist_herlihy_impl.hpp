@@ -1,7 +1,7 @@
 // skiplist-herlihy's operations (skiplist_herlihy.hpp).
 #pragma once
 
-#include "index/skiplist_herlihy.hpp"
+#include "index/skip/skiplist_herlihy.hpp"
 
 namespace isotherm::index {
 

@@ -14,8 +14,8 @@
 #include <algorithm>
 #include <string>
 
-#include "index/bucket_table.hpp"
 #include "index/common.hpp"
+#include "index/hash/bucket_table.hpp"
 #include "index/holding.hpp"
 #include "index/index.hpp"
 
@@ -139,4 +139,4 @@ class hash_pugh {
 
 }  // namespace isotherm::index
 
-#include "index/hash_pugh_impl.hpp"
+#include "index/hash/hash_pugh_impl.hpp"

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "index/index.hpp"
-#include "index/skip_node.hpp"
+#include "index/skip/node.hpp"
 #include "index/walk_cursors.hpp"
 
 namespace isotherm::index {
@@ -123,4 +123,4 @@ class skiplist_herlihy {
 
 }  // namespace isotherm::index
 
-#include "index/skiplist_herlihy_impl.hpp"
+#include "index/skip/skiplist_herlihy_impl.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "index/index.hpp"
-#include "index/skip_node.hpp"
+#include "index/skip/node.hpp"
 #include "index/walk_cursors.hpp"
 
 namespace isotherm::index {

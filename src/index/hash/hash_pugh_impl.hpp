@@ -1,7 +1,7 @@
 // hash-pugh's operations (hash_pugh.hpp).
 #pragma once
 
-#include "index/hash_pugh.hpp"
+#include "index/hash/hash_pugh.hpp"
 
 namespace isotherm::index {
 

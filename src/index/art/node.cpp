@@ -1,4 +1,4 @@
-#include "index/art_node.hpp"
+#include "index/art/node.hpp"
 
 namespace isotherm::index::art_detail {
 

@@ -1,7 +1,7 @@
 // art: operations that only read (art.hpp).
 #pragma once
 
-#include "index/art.hpp"
+#include "index/art/art.hpp"
 
 namespace isotherm::index {
 

@@ -1,5 +1,5 @@
 // art: the adaptive radix tree (Leis, Kemper, Neumann, ICDE 2013) with optimistic lock coupling
-// (Leis, Scheibner, Kemper, Neumann, DaMoN 2016). Nodes are described in art_node.hpp.
+// (Leis, Scheibner, Kemper, Neumann, DaMoN 2016). Nodes are described in node.hpp.
 //
 // A search goes down without locks and starts again where a version shows that it read a node in
 // the middle of a change. A writer goes down likewise and then locks the one or two nodes that it
@@ -15,7 +15,7 @@
 
 #include <string>
 
-#include "index/art_node.hpp"
+#include "index/art/node.hpp"
 #include "index/common.hpp"
 #include "index/holding.hpp"
 #include "index/index.hpp"
@@ -132,5 +132,5 @@ class art {
 
 }  // namespace isotherm::index
 
-#include "index/art_search_impl.hpp"
-#include "index/art_update_impl.hpp"
+#include "index/art/search_impl.hpp"
+#include "index/art/update_impl.hpp"

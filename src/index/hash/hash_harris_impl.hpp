@@ -1,0 +1,299 @@
+// hash-harris's operations (hash_harris.hpp).
+#pragma once
+
+#include "index/hash/hash_harris.hpp"
+
+namespace isotherm::index {
+
+template <class Holding>
+hash_harris<Holding>::~hash_harris() {
+  for (place* p = next_of(&first_); p;) {
+    place* const gone = std::exchange(p, next_of(p));
+    if (is_node(gone)) {
+      destroy_node<Holding>(static_cast<node*>(gone));
+    } else {
+      destroy_node<Holding>(gone);
+    }
+  }
+  for (auto& segment : segments_) delete[] segment.load_acquire();
+}
+
+// --- buckets -----------------------------------------------------------------------------------
+
+/// Segment s > 0 holds buckets 2^(s-1) .. 2^s - 1, so that growing moves nothing.
+template <class Holding>
+auto hash_harris<Holding>::bucket_slot(std::uint64_t bucket) -> base::atomic<place*>& {
+  const auto segment = static_cast<unsigned>(std::bit_width(bucket));
+  const std::uint64_t size = segment == 0 ? 1 : std::uint64_t{1} << (segment - 1);
+  auto* slots = segments_[segment].load_acquire();
+  if (!slots) [[unlikely]] {
+    auto* fresh = new base::atomic<place*>[size];
+    if (segments_[segment].compare_exchange_acq_rel(slots, fresh)) {
+      slots = fresh;
+    } else {
+      delete[] fresh;
+    }
+  }
+  return slots[bucket & (size - 1)];
+}
+
+template <class Holding>
+auto hash_harris<Holding>::start_of(const scope& inside, std::uint64_t hash) -> place* {
+  const std::uint64_t bucket = hash & (bucket_count_.load_acquire() - 1);
+  place* start = bucket_slot(bucket).load_acquire();
+  return start ? start : make_bucket(inside, bucket);
+}
+
+/// Puts a shortcut into the list, starting from that of the bucket that this one splits from.
+template <class Holding>
+auto hash_harris<Holding>::make_bucket(const scope& inside, std::uint64_t bucket) -> place* {
+  const std::uint64_t parent = bucket & ~std::bit_floor(bucket);
+  place* start = bucket_slot(parent).load_acquire();
+  if (!start) start = make_bucket(inside, parent);
+  unlinked<Holding, place> fresh(make_node<Holding, place>(reverse_bits(bucket)));
+  for (;;) {
+    const position at = locate(inside, start, fresh->order, nullptr);
+    place* made = at.at;
+    if (!at.is_found) {
+      fresh->next.store_relaxed(link_to(at.at));  // published by the compare-and-swap
+      link expected = link_to(at.at);
+      if (!at.before->compare_exchange_acq_rel(expected, link_to(fresh.get()))) continue;
+      made = fresh.release();
+    }
+    bucket_slot(bucket).store_release(made);
+    return made;
+  }
+}
+
+// --- the list ----------------------------------------------------------------------------------
+
+/// Finds the place and unlinks the marked nodes on the way (Michael's find). Each of them is
+/// unlinked by one successful compare-and-swap, hence retired once.
+template <class Holding>
+auto hash_harris<Holding>::locate(const scope& inside, place* start, std::uint64_t order,
+                                  const std::string_view* key) -> position {
+  for (;;) {
+    position p;
+    p.before = &start->next;
+    link seen = p.before->load_acquire();
+    for (;;) {
+      if (seen & kMark) break;  // the node before is being unlinked: from the start again
+      p.at = place_of(seen);
+      if (!p.at || p.at->order > order) return p;
+      const link next = p.at->next.load_acquire();
+      if (next & kMark) {
+        link expected = seen;
+        if (!p.before->compare_exchange_acq_rel(expected, next & ~kMark)) break;
+        retire_node<Holding>(p.found());
+        seen = next & ~kMark;
+        continue;
+      }
+      p.is_found = p.at->order == order && (!key || p.found()->key.get(inside)->view() == *key);
+      if (p.is_found) return p;
+      p.before = &p.at->next;
+      seen = next;
+    }
+  }
+}
+
+template <class Holding>
+auto hash_harris<Holding>::make_unlinked(std::uint64_t order, std::string_view key,
+                                         std::string_view value) -> unlinked_node {
+  auto held_key = Holding::make(key);
+  auto held_value = Holding::make(value);
+  if (!held_key || !held_value) return nullptr;
+  return unlinked_node(
+      make_node<Holding, node>(order, holder(std::move(held_key)), holder(std::move(held_value))));
+}
+
+template <class Holding>
+bool hash_harris<Holding>::link_at(const position& at, unlinked_node& fresh) {
+  fresh->next.store_relaxed(link_to(at.at));  // published by the compare-and-swap
+  link expected = link_to(at.at);
+  if (!at.before->compare_exchange_acq_rel(expected, link_to(fresh.get()))) return false;
+  fresh.release();
+  if (count_.add(1) % kInsertsPerLook == 0) {
+    std::size_t buckets = bucket_count_.load_acquire();
+    if (count_.sum() > buckets) bucket_count_.compare_exchange_acq_rel(buckets, buckets * 2);
+  }
+  return true;
+}
+
+/// Erases: whoever empties the value has done it. False: the value was another one.
+template <class Holding>
+bool hash_harris<Holding>::kill(const scope& inside, node* n, const bytes* current) {
+  typename Holding::fresh nothing;
+  if (!n->value.compare_replace(inside, current, nothing)) return false;
+  count_.add(-1);
+  return true;
+}
+
+/// Marks and unlinks a node without a value.
+template <class Holding>
+void hash_harris<Holding>::remove_dead(const scope& inside, node* n, std::string_view key,
+                                       std::uint64_t hash) {
+  n->next.fetch_or_acq_rel(kMark);
+  locate(inside, start_of(inside, hash), n->order, &key);
+}
+
+// --- operations --------------------------------------------------------------------------------
+
+template <class Holding>
+std::optional<std::string_view> hash_harris<Holding>::find(const scope& inside,
+                                                           std::string_view key) {
+  const std::uint64_t hash = hash_of(key), order = node_order(hash);
+  place* p = start_of(inside, hash);
+  while (p && p->order < order) p = next_of(p);
+  for (; p && p->order == order; p = next_of(p)) {
+    auto* n = static_cast<node*>(p);
+    const bytes* held = n->key.get(inside);
+    const bytes* value = n->value.get(inside);  // both asked for at once: two misses overlap
+    prefetch(value);
+    if (held->view() != key) continue;
+    // An empty value: erased. A later node of the same key is linked only after this one is
+    // unlinked, which then happened during this search.
+    if (!value) return std::nullopt;
+    return value->view();
+  }
+  return std::nullopt;
+}
+
+template <class Holding>
+outcome hash_harris<Holding>::insert(std::string_view key, std::string_view value) {
+  const scope inside;
+  const std::uint64_t hash = hash_of(key);
+  unlinked_node fresh;
+  for (;;) {
+    const position at = locate(inside, start_of(inside, hash), node_order(hash), &key);
+    if (at.is_found) {
+      if (!at.found()->value.is_null()) return outcome::unchanged;
+      remove_dead(inside, at.found(), key, hash);
+      continue;
+    }
+    if (!fresh && !(fresh = make_unlinked(node_order(hash), key, value))) {
+      return outcome::no_memory;
+    }
+    if (link_at(at, fresh)) return outcome::done;
+  }
+}
+
+template <class Holding>
+outcome hash_harris<Holding>::upsert(std::string_view key, std::string_view value) {
+  const scope inside;
+  const std::uint64_t hash = hash_of(key);
+  unlinked_node fresh;
+  typename Holding::fresh successor;
+  for (;;) {
+    const position at = locate(inside, start_of(inside, hash), node_order(hash), &key);
+    if (!at.is_found) {
+      if (!fresh && !(fresh = make_unlinked(node_order(hash), key, value))) {
+        return outcome::no_memory;
+      }
+      if (link_at(at, fresh)) return outcome::done;
+      continue;
+    }
+    holder& held = at.found()->value;
+    if (!successor && !(successor = Holding::make_successor(held, value))) {
+      return outcome::no_memory;
+    }
+    const bytes* current = held.get(inside);
+    while (current && !held.compare_replace(inside, current, successor)) current = held.get(inside);
+    if (current) return outcome::done;
+    remove_dead(inside, at.found(), key, hash);
+  }
+}
+
+template <class Holding>
+bool hash_harris<Holding>::erase(std::string_view key) {
+  const scope inside;
+  const std::uint64_t hash = hash_of(key);
+  const position at = locate(inside, start_of(inside, hash), node_order(hash), &key);
+  if (!at.is_found) return false;
+  const bytes* current = at.found()->value.get(inside);
+  while (current && !kill(inside, at.found(), current)) current = at.found()->value.get(inside);
+  remove_dead(inside, at.found(), key, hash);
+  return current != nullptr;
+}
+
+template <class Holding>
+outcome hash_harris<Holding>::update(std::string_view key, const updater& decide) {
+  const scope inside;
+  const std::uint64_t hash = hash_of(key);
+  for (;;) {
+    const position at = locate(inside, start_of(inside, hash), node_order(hash), &key);
+    const bytes* current = at.is_found ? at.found()->value.get(inside) : nullptr;
+    if (at.is_found && !current) {
+      remove_dead(inside, at.found(), key, hash);
+      continue;
+    }
+    const decision chosen = current ? decide(current->view()) : decide(std::nullopt);
+    if (chosen.what == action::keep || (!current && chosen.what == action::erase)) {
+      return outcome::unchanged;
+    }
+    if (!current) {
+      unlinked_node fresh = make_unlinked(node_order(hash), key, chosen.value);
+      if (!fresh) return outcome::no_memory;
+      if (link_at(at, fresh)) return outcome::done;
+    } else if (chosen.what == action::erase) {
+      if (!kill(inside, at.found(), current)) continue;
+      remove_dead(inside, at.found(), key, hash);
+      return outcome::done;
+    } else {
+      auto successor = Holding::make_successor(at.found()->value, chosen.value);
+      if (!successor) return outcome::no_memory;
+      if (at.found()->value.compare_replace(inside, current, successor)) return outcome::done;
+    }
+  }
+}
+
+template <class Holding>
+void hash_harris<Holding>::clear() {
+  const scope inside;
+  for (place* p = next_of(&first_); p; p = next_of(p)) {
+    if (is_node(p)) erase(static_cast<node*>(p)->key.get(inside)->view());
+  }
+}
+
+// --- visiting ----------------------------------------------------------------------------------
+
+/// In split order, which growth does not change: the cursor is the order at which to go on.
+template <class Holding>
+std::uint64_t hash_harris<Holding>::walk(const scope& inside, std::uint64_t cursor,
+                                         const visitor& visit) {
+  std::size_t visited = 0, passed = 0;
+  std::uint64_t group = 0;  // nodes of one order are visited in one piece
+  place* p = start_of(inside, reverse_bits(cursor));
+  for (; p; p = next_of(p)) {
+    if (p->order < cursor) continue;
+    const bool is_enough = visited >= kPieceKeys || ++passed > kPiecePlaces;
+    if (is_enough && p->order != group) return p->order;
+    group = p->order;
+    if (!is_node(p)) continue;
+    auto* n = static_cast<node*>(p);
+    const bytes* value = n->value.get(inside);
+    if (!value) continue;
+    if (!visit(n->key.get(inside)->view(), value->view())) return p->order;
+    ++visited;
+  }
+  return 0;
+}
+
+template <class Holding>
+bool hash_harris<Holding>::is_valid() {
+  const scope inside;
+  std::size_t nodes = 0;
+  std::uint64_t before = 0;
+  for (place* p = next_of(&first_); p; p = next_of(p)) {
+    if (p->order < before || (p->next.load_acquire() & kMark)) return false;
+    before = p->order;
+    if (!is_node(p)) continue;
+    auto* n = static_cast<node*>(p);
+    const std::string_view key = n->key.get(inside)->view();
+    if (n->value.is_null() || n->order != node_order(hash_of(key))) return false;
+    if (locate(inside, start_of(inside, hash_of(key)), n->order, &key).at != n) return false;
+    ++nodes;
+  }
+  return nodes == size();
+}
+
+}  // namespace isotherm::index
