@@ -30,7 +30,6 @@ struct plan {
   double seconds = 10;        ///< measured
   double warmup_seconds = 0;  ///< before, not measured
   std::uint64_t seed = 1;
-  std::uint64_t spare_keys = 0;  ///< keys beyond `keys` that inserts can mark as used
 };
 
 /// What the threads did in the measured time.

@@ -1,0 +1,167 @@
+// In process: heaps, index and collector are this process's own. With --manage off the index holds
+// plain pointers, and no heap is made.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "cli/bench_index_target.hpp"
+#include "cli/bench_run.hpp"
+#include "cli/bench_windows.hpp"
+#include "collector/collector.hpp"
+#include "heap/footprint.hpp"
+#include "heap/heap.hpp"
+#include "index/index.hpp"
+
+namespace isotherm::cli {
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+
+base::result<void> configure_heaps(const bench_options& asked) {
+  const auto backing = heap::cold_backing::parse(asked.cold_backing);
+  if (!backing) return std::unexpected(backing.error());
+  heap::options chosen;
+  chosen.cold = *backing;
+  return heap::configure(chosen);
+}
+
+collector::options collector_options(const bench_options& asked) {
+  collector::options chosen;
+  chosen.window_seconds = asked.window;
+  chosen.what = asked.manage == "on" ? collector::mode::on : collector::mode::track;
+  chosen.hint = asked.hint == "pageout" ? heap::hint::pageout
+                : asked.hint == "cold"  ? heap::hint::cold
+                                        : heap::hint::none;
+  chosen.cold_threshold = asked.cold_threshold;
+  chosen.protocol = asked.protocol;
+  return chosen;
+}
+
+window_sample sample_of(const collector::window_statistics& seen) {
+  window_sample sample;
+  const auto cold = static_cast<std::size_t>(heap::kind::cold);
+  const heap::footprint memory = heap::read_footprint(seen.heaps[cold].resident_bytes);
+  sample.rss_bytes = memory.rss;
+  sample.rss_peak_bytes = memory.rss_peak;
+  sample.dram_bytes = memory.dram;
+  sample.cold_threshold = seen.cold_threshold;
+  sample.page_utilization = seen.page_utilization;
+  sample.promotion_rate = seen.promotion_rate;
+  sample.heaps = seen.heaps;
+  sample.node_bytes = seen.nodes.resident_bytes;
+  sample.collector_cpu_seconds = seen.collector_cpu_seconds;
+  sample.promoted = seen.promoted.objects;
+  sample.demoted = seen.demoted.objects;
+  sample.vetoed = seen.vetoed;
+  sample.failed = seen.failed;
+  sample.hinted_bytes = seen.hinted_bytes;
+  return sample;
+}
+
+window_sample unmanaged_sample() {
+  const os::process_memory memory = os::read_process_memory();
+  window_sample sample;
+  sample.rss_bytes = sample.dram_bytes = memory.rss_bytes;
+  sample.rss_peak_bytes = memory.rss_peak_bytes;
+  return sample;
+}
+
+/// Page utilization without a collector: bytes of the keys and values used in the current window
+/// over the pages that hold them. Walks the index; no concurrent writers.
+double utilization_by_walk(index::any_index& index, const workload::touched_keys& used) {
+  std::vector<std::uintptr_t> pages;
+  std::uint64_t bytes = 0;
+  const auto note = [&](std::string_view object) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(object.data()) - sizeof(isotherm::bytes);
+    const auto end = reinterpret_cast<std::uintptr_t>(object.data()) + object.size();
+    bytes += end - begin;
+    for (auto page = begin / kPageBytes; page <= (end - 1) / kPageBytes; ++page) {
+      pages.push_back(page);
+    }
+  };
+  std::uint64_t cursor = 0;
+  do {
+    const sync::scope inside;
+    cursor = index.walk(inside, cursor, [&](std::string_view key, std::string_view value) {
+      const auto number = workload::number_of(value);
+      if (!number || !used.is_current(*number)) return true;
+      note(key);
+      note(value);
+      return true;
+    });
+  } while (cursor != 0);
+  std::ranges::sort(pages);
+  pages.erase(std::ranges::unique(pages).begin(), pages.end());
+  if (pages.empty()) return 0;
+  return static_cast<double>(bytes) / static_cast<double>(pages.size() * kPageBytes);
+}
+
+/// Drives without a collector; the windows' ends are the driver's own.
+base::result<workload::outcome> drive_unmanaged(workload::target& store, index::any_index& index,
+                                                const bench_plan& plan, window_recorder& windows) {
+  const double total = plan.asked.warmup + plan.asked.seconds;
+  double done = 0;
+  auto driven = workload::run(store, plan.load, windows.used(), [&](const auto& now) {
+    windows.watch(now);
+    done = now.seconds + (now.is_warmup ? 0 : plan.asked.warmup);
+    // The last window ends with the run, so that it is never a splinter.
+    if (windows.window_age() >= plan.asked.window && total - done > plan.asked.window / 2) {
+      windows.end_window(unmanaged_sample());
+    }
+    return true;
+  });
+  if (!driven) return driven;
+  window_sample last = unmanaged_sample();
+  last.page_utilization = utilization_by_walk(index, windows.used());
+  windows.end_window(last);
+  return driven;
+}
+
+base::result<workload::outcome> drive_managed(workload::target& store, const bench_plan& plan,
+                                              window_recorder& windows) {
+  collector::object_collector collector(collector_options(plan.asked));
+  collector.on_window([&](const auto& seen) { windows.end_window(sample_of(seen)); });
+  if (auto started = collector.start(); !started) return std::unexpected(started.error());
+  auto driven = workload::run(store, plan.load, windows.used(), [&](const auto& now) {
+    windows.watch(now);
+    return true;
+  });
+  if (!driven) return driven;
+  if (windows.is_empty()) {
+    const auto seen = collector.run_window();
+    if (windows.is_empty()) windows.end_window(sample_of(seen));
+  }
+  collector.stop();
+  return driven;
+}
+
+}  // namespace
+
+base::result<bench_result> run_local(const bench_plan& plan) {
+  const bool managed = plan.asked.manage != "off";
+  if (managed) {
+    if (auto heaps = configure_heaps(plan.asked); !heaps) return std::unexpected(heaps.error());
+  }
+  auto index = index::make(plan.asked.index, managed, plan.asked.keys);
+  if (!index) return std::unexpected(index.error());
+  if (plan.load.workload.shares.scan > 0 && !(*index)->is_ordered()) {
+    return std::unexpected(base::error{
+        fmt::format("workload e scans: choose an ordered index instead of {} (--index art)",
+                    plan.asked.index)});
+  }
+  index_target store(**index, plan.format, plan.asked.seed);
+  const auto load_seconds = load_with_progress(store, plan);
+  if (!load_seconds) return std::unexpected(load_seconds.error());
+  window_recorder windows(plan);
+  auto driven = managed ? drive_managed(store, plan, windows)
+                        : drive_unmanaged(store, **index, plan, windows);
+  if (!driven) return std::unexpected(driven.error());
+  return bench_result{.driven = std::move(*driven),
+                      .windows = windows.take(),
+                      .index = std::string((*index)->name()),
+                      .manage = plan.asked.manage,
+                      .load_seconds = *load_seconds};
+}
+
+}  // namespace isotherm::cli

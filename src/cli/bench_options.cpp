@@ -1,0 +1,74 @@
+#include "cli/bench_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace isotherm::cli {
+namespace {
+
+base::result<void> one_of(std::string_view flag, std::string_view given,
+                          std::initializer_list<std::string_view> allowed) {
+  if (std::ranges::find(allowed, given) != allowed.end()) return {};
+  return std::unexpected(base::error{
+      fmt::format("{} must be one of {}, not '{}'", flag, fmt::join(allowed, "|"), given)});
+}
+
+base::result<void> in_range(std::string_view flag, double given, double least, double greatest) {
+  if (given >= least && given <= greatest) return {};
+  return std::unexpected(
+      base::error{fmt::format("{} must be {} to {}, not {}", flag, least, greatest, given)});
+}
+
+base::result<void> check_numbers(const bench_options& asked) {
+  constexpr double kWeek = 7 * 86400;
+  const std::array checks{
+      in_range("--keys", static_cast<double>(asked.keys), 1, 1e10),
+      in_range("--threads", asked.threads, 1, 1024),
+      in_range("--theta", asked.theta, 0.01, 0.9999),
+      in_range("--hotspot-keys", asked.hotspot_keys, 0, 1),
+      in_range("--hotspot-accesses", asked.hotspot_accesses, 0, 1),
+      in_range("--rate", asked.rate, 0, 1e9),
+      in_range("--seconds", asked.seconds, 0.001, kWeek),
+      in_range("--warmup", asked.warmup, 0, kWeek),
+      in_range("--window", asked.window, 0.001, kWeek),
+      in_range("--cold-threshold", asked.cold_threshold, 1, 31),
+      one_of("--manage", asked.manage, {"on", "off", "track"}),
+      one_of("--hint", asked.hint, {"none", "cold", "pageout"}),
+  };
+  for (const auto& check : checks) {
+    if (!check) return check;
+  }
+  return {};
+}
+
+}  // namespace
+
+base::result<bench_plan> understand(const bench_options& asked) {
+  bench_plan plan{.asked = asked, .load = {}, .format = {asked.key_size, asked.value_size}};
+  if (auto sizes = plan.format.check(); !sizes) return std::unexpected(sizes.error());
+  if (auto numbers = check_numbers(asked); !numbers) return std::unexpected(numbers.error());
+  const auto workload = workload::parse_workload(asked.workload);
+  if (!workload) return std::unexpected(workload.error());
+  plan.load.workload = *workload;
+  plan.load.keys_by = {.which = workload->keys,
+                       .theta = asked.theta,
+                       .hotspot_keys = asked.hotspot_keys,
+                       .hotspot_accesses = asked.hotspot_accesses};
+  if (!asked.distribution.empty()) {
+    const auto which = workload::parse_distribution(asked.distribution);
+    if (!which) return std::unexpected(which.error());
+    plan.load.keys_by.which = *which;
+  }
+  plan.load.keys = asked.keys;
+  plan.load.threads = asked.threads;
+  plan.load.rate = asked.rate;
+  plan.load.seconds = asked.seconds;
+  plan.load.warmup_seconds = asked.warmup;
+  plan.load.seed = asked.seed;
+  return plan;
+}
+
+}  // namespace isotherm::cli

@@ -1,0 +1,173 @@
+#include "cli/bench_report.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+namespace isotherm::cli {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+template <class T>
+json or_null(const std::optional<T>& value) {
+  return value ? json(*value) : json();
+}
+
+double microseconds(const workload::outcome& driven, double share) {
+  return static_cast<double>(driven.latency_ns.quantile(share)) / 1e3;
+}
+
+json heaps_of(const window_sample& sample) {
+  if (!sample.heaps) return nullptr;
+  json heaps;
+  constexpr std::array kNames{"new", "hot", "cold"};
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    const heap::usage& usage = (*sample.heaps)[i];
+    heaps[kNames[i]] = {{"objects", usage.objects},
+                        {"bytes", usage.bytes},
+                        {"extent_bytes", usage.extent_bytes},
+                        {"resident_bytes", usage.resident_bytes}};
+  }
+  return heaps;
+}
+
+json window_of(const window_sample& sample) {
+  return {{"at_seconds", sample.at_seconds},
+          {"seconds", sample.seconds},
+          {"warmup", sample.is_warmup},
+          {"operations", sample.operations},
+          {"rss_bytes", sample.rss_bytes},
+          {"dram_bytes", sample.dram_bytes},
+          {"ideal_bytes", sample.ideal_bytes},
+          {"used_bytes", sample.used_bytes},
+          {"page_utilization", or_null(sample.page_utilization)},
+          {"promotion_rate", or_null(sample.promotion_rate)},
+          {"cold_threshold", sample.cold_threshold},
+          {"promoted", sample.promoted},
+          {"demoted", sample.demoted},
+          {"vetoed", sample.vetoed},
+          {"failed", sample.failed},
+          {"hinted_bytes", sample.hinted_bytes},
+          {"node_bytes", or_null(sample.node_bytes)},
+          {"collector_cpu_seconds", or_null(sample.collector_cpu_seconds)},
+          {"heaps", heaps_of(sample)}};
+}
+
+/// Share of one processor that the collector took, over all windows.
+std::optional<double> collector_share(const std::vector<window_sample>& windows) {
+  double cpu = 0, seconds = 0;
+  for (const auto& sample : windows) {
+    if (!sample.collector_cpu_seconds) return std::nullopt;
+    cpu += *sample.collector_cpu_seconds;
+    seconds += sample.seconds;
+  }
+  return seconds > 0 ? std::optional(cpu / seconds) : std::nullopt;
+}
+
+json settings_of(const bench_plan& plan, const bench_result& found) {
+  const bench_options& asked = plan.asked;
+  return {{"index", found.index},
+          {"workload", std::string(1, plan.load.workload.letter)},
+          {"keys", asked.keys},
+          {"key_size", asked.key_size},
+          {"value_size", asked.value_size},
+          {"threads", asked.threads},
+          {"manage", found.manage},
+          {"protocol", asked.protocol},
+          {"distribution", name_of(plan.load.keys_by.which)},
+          {"theta", asked.theta},
+          {"rate", asked.rate},
+          {"seconds", found.driven.seconds},
+          {"warmup_seconds", asked.warmup},
+          {"window_seconds", asked.window},
+          {"cold_backing", asked.cold_backing},
+          {"hint", asked.hint},
+          {"seed", asked.seed},
+          {"target", asked.connect.empty() ? "in-process" : asked.connect},
+          {"processors", std::thread::hardware_concurrency()}};
+}
+
+std::string percent(const std::optional<double>& share) {
+  return share ? fmt::format("{:.1f}%", *share * 100) : "-";
+}
+
+std::string mebibytes(std::uint64_t bytes) {
+  return fmt::format("{:.0f} MiB", static_cast<double>(bytes) / (1 << 20));
+}
+
+}  // namespace
+
+json to_json(const bench_plan& plan, const bench_result& found) {
+  const workload::outcome& driven = found.driven;
+  const window_sample& last = found.windows.back();
+  json object = settings_of(plan, found);
+  object["load_seconds"] = found.load_seconds;
+  object["operations"] = driven.operations;
+  for (std::size_t i = 0; i < workload::kOperations; ++i) {
+    object["operations_by_kind"][name_of(static_cast<workload::operation>(i))] = driven.by_kind[i];
+  }
+  object["missing"] = driven.missing;
+  object["corrupt"] = driven.corrupt;
+  object["throughput_ops_s"] = driven.throughput();
+  object["latency_us"] = {
+      {"p50", microseconds(driven, 0.5)},       {"p90", microseconds(driven, 0.9)},
+      {"p99", microseconds(driven, 0.99)},      {"p999", microseconds(driven, 0.999)},
+      {"mean", driven.latency_ns.mean() / 1e3}, {"max", microseconds(driven, 1)}};
+  object["rss_bytes"] = last.rss_bytes;
+  object["dram_bytes"] = last.dram_bytes;
+  object["rss_peak_bytes"] = last.rss_peak_bytes;
+  object["ideal_bytes"] = last.ideal_bytes;
+  object["node_bytes"] = or_null(last.node_bytes);
+  object["page_utilization"] = or_null(last.page_utilization);
+  object["promotion_rate"] = or_null(last.promotion_rate);
+  object["cold_threshold"] = last.cold_threshold;
+  object["heaps"] = heaps_of(last);
+  object["collector_cpu_fraction"] = or_null(collector_share(found.windows));
+  object["windows"] = json::array();
+  for (const auto& sample : found.windows) object["windows"].push_back(window_of(sample));
+  return object;
+}
+
+std::string to_text(const bench_plan& plan, const bench_result& found) {
+  const workload::outcome& driven = found.driven;
+  const window_sample& last = found.windows.back();
+  return fmt::format(
+      "{} workload {} manage {}: {:.0f} ops/s over {:.1f} s\n"
+      "latency us      p50 {:.2f}  p90 {:.2f}  p99 {:.2f}  p99.9 {:.2f}{}\n"
+      "memory          RSS {}  DRAM {}  peak RSS {}  ideal {}\n"
+      "pages           utilization {}  promotion rate {} a minute  cold threshold {}\n",
+      found.index, plan.load.workload.letter, found.manage, driven.throughput(), driven.seconds,
+      microseconds(driven, 0.5), microseconds(driven, 0.9), microseconds(driven, 0.99),
+      microseconds(driven, 0.999), plan.asked.rate > 0 ? "  (from intended start)" : "",
+      mebibytes(last.rss_bytes), mebibytes(last.dram_bytes), mebibytes(last.rss_peak_bytes),
+      mebibytes(last.ideal_bytes), percent(last.page_utilization), percent(last.promotion_rate),
+      last.cold_threshold);
+}
+
+base::result<void> append_line(const std::string& where, const std::string& line) {
+  if (where == "-") {
+    fmt::print("{}\n", line);
+    std::fflush(stdout);
+    return {};
+  }
+  std::ofstream file(where, std::ios::app);
+  file << line << '\n' << std::flush;
+  if (file) return {};
+  return std::unexpected(base::system_error("cannot write --json " + where, errno));
+}
+
+progress_line::progress_line() : terminal_(isatty(STDERR_FILENO) == 1) {}
+
+progress_line::~progress_line() { show(""); }
+
+void progress_line::show(const std::string& text) {
+  if (terminal_) fmt::print(stderr, "\r\033[K{}", text);
+}
+
+}  // namespace isotherm::cli

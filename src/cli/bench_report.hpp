@@ -1,0 +1,68 @@
+// What a run found, as one JSON object and as a table; and the line that shows it going.
+#pragma once
+
+#include <array>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/bench_options.hpp"
+#include "heap/heap.hpp"
+#include "workload/driver.hpp"
+
+namespace isotherm::cli {
+
+/// The memory of the store at the end of a window. What a target cannot tell is absent.
+struct window_sample {
+  double at_seconds = 0;  ///< since the warm-up began
+  double seconds = 0;     ///< length of the window
+  bool is_warmup = false;
+  std::uint64_t operations = 0;  ///< in the window
+  std::uint64_t rss_bytes = 0;
+  std::uint64_t rss_peak_bytes = 0;
+  std::uint64_t dram_bytes = 0;
+  std::uint64_t ideal_bytes = 0;
+  std::uint64_t used_bytes = 0;  ///< bytes of the objects that the driver used in the window
+  unsigned cold_threshold = 0;
+  std::optional<double> page_utilization;
+  std::optional<double> promotion_rate;
+  std::optional<std::array<heap::usage, heap::kKinds>> heaps;  ///< NEW, HOT, COLD
+  std::optional<std::uint64_t> node_bytes;                     ///< of index nodes, resident
+  std::optional<double> collector_cpu_seconds;                 ///< in the window
+  std::uint64_t promoted = 0, demoted = 0, vetoed = 0, failed = 0, hinted_bytes = 0;
+};
+
+/// A finished run.
+struct bench_result {
+  workload::outcome driven;
+  std::vector<window_sample> windows;  ///< at least one; the last is the state at the end
+  std::string index;                   ///< name of the index, or of the server's
+  std::string manage;
+  double load_seconds = 0;
+};
+
+nlohmann::ordered_json to_json(const bench_plan& plan, const bench_result& found);
+
+/// A few lines for a person.
+std::string to_text(const bench_plan& plan, const bench_result& found);
+
+/// Writes `line` and a line feed to `where` ("-": standard output), at the file's end.
+base::result<void> append_line(const std::string& where, const std::string& line);
+
+/// One line on standard error that is written over and over; silent when that is no terminal.
+class progress_line {
+ public:
+  progress_line();
+  ~progress_line();  ///< wipes the line
+  progress_line(const progress_line&) = delete;
+  progress_line& operator=(const progress_line&) = delete;
+
+  void show(const std::string& text);
+  bool is_shown() const noexcept { return terminal_; }
+
+ private:
+  bool terminal_;
+};
+
+}  // namespace isotherm::cli

@@ -1,0 +1,81 @@
+#include "cli/bench_windows.hpp"
+
+#include <fmt/format.h>
+
+namespace isotherm::cli {
+namespace {
+
+/// Keys to follow: the loaded ones, and room for as many again where the workload inserts.
+std::uint64_t followed_keys(const bench_plan& plan) {
+  return plan.load.keys * (plan.load.workload.shares.insert > 0 ? 2 : 1);
+}
+
+}  // namespace
+
+window_recorder::window_recorder(const bench_plan& plan)
+    : plan_(plan), used_(followed_keys(plan)) {}
+
+void window_recorder::watch(const workload::progress& now) {
+  std::string text;
+  {
+    const std::lock_guard lock(mutex_);
+    is_warmup_ = now.is_warmup;
+    if (now.is_warmup) warmup_operations_ = now.operations;
+    operations_ = now.operations + (now.is_warmup ? 0 : warmup_operations_);
+    if (!line_.is_shown()) return;
+    text = fmt::format("{} {:.1f} s  {:.0f} ops/s", now.is_warmup ? "warm-up" : "run", now.seconds,
+                       now.seconds > 0 ? static_cast<double>(now.operations) / now.seconds : 0.0);
+    if (!samples_.empty()) {
+      const window_sample& last = samples_.back();
+      text += fmt::format("  RSS {} MiB  DRAM {} MiB  window {}", last.rss_bytes >> 20,
+                          last.dram_bytes >> 20, samples_.size());
+      if (last.page_utilization) {
+        text += fmt::format("  utilization {:.1f}%", *last.page_utilization * 100);
+      }
+    }
+  }
+  line_.show(text);
+}
+
+void window_recorder::end_window(window_sample sample) {
+  const auto ages = used_.advance();
+  const std::uint64_t record = plan_.format.object_bytes();
+  if (sample.cold_threshold == 0) sample.cold_threshold = plan_.asked.cold_threshold;
+  sample.ideal_bytes = record * workload::touched_keys::used_within(ages, sample.cold_threshold);
+  sample.used_bytes = record * ages[0];
+  const std::lock_guard lock(mutex_);
+  const auto now = clock::now();
+  sample.at_seconds = seconds(now - began_);
+  sample.seconds = seconds(now - last_end_);
+  sample.is_warmup = is_warmup_;
+  sample.operations = operations_ - operations_at_last_end_;
+  last_end_ = now;
+  operations_at_last_end_ = operations_;
+  samples_.push_back(std::move(sample));
+}
+
+double window_recorder::window_age() const {
+  const std::lock_guard lock(mutex_);
+  return seconds(clock::now() - last_end_);
+}
+
+bool window_recorder::is_empty() const {
+  const std::lock_guard lock(mutex_);
+  return samples_.empty();
+}
+
+base::result<double> load_with_progress(workload::target& store, const bench_plan& plan) {
+  progress_line line;
+  const auto began = std::chrono::steady_clock::now();
+  const auto how = workload::load(store, plan.load, [&](const workload::progress& now) {
+    if (line.is_shown()) {
+      line.show(fmt::format("load {:.1f} s  {} of {} records", now.seconds, now.operations,
+                            plan.load.keys));
+    }
+    return true;
+  });
+  if (!how) return std::unexpected(how.error());
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+}
+
+}  // namespace isotherm::cli

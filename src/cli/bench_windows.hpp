@@ -1,0 +1,54 @@
+// Keeps the samples of a run's windows, and shows the line of progress.
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "cli/bench_options.hpp"
+#include "cli/bench_report.hpp"
+#include "workload/touched.hpp"
+
+namespace isotherm::cli {
+
+/// Thread-safe: a collector's thread ends windows while the driver's watches.
+class window_recorder {
+ public:
+  explicit window_recorder(const bench_plan& plan);
+
+  workload::touched_keys& used() noexcept { return used_; }
+
+  /// To be called by the driver's watcher: counts and shows.
+  void watch(const workload::progress& now);
+
+  /// Ends a window: completes `sample` (memory, heaps and rates are given) with times, operations
+  /// and the ideal, and keeps it.
+  void end_window(window_sample sample);
+
+  /// Seconds since the last window ended.
+  double window_age() const;
+  std::vector<window_sample> take() { return std::move(samples_); }
+  bool is_empty() const;
+
+ private:
+  using clock = std::chrono::steady_clock;
+  static double seconds(clock::duration d) { return std::chrono::duration<double>(d).count(); }
+
+  const bench_plan& plan_;
+  workload::touched_keys used_;
+  progress_line line_;
+  mutable std::mutex mutex_;  ///< guards what follows
+  clock::time_point began_ = clock::now();
+  clock::time_point last_end_ = began_;
+  std::uint64_t warmup_operations_ = 0;
+  std::uint64_t operations_ = 0;  ///< since began_
+  std::uint64_t operations_at_last_end_ = 0;
+  bool is_warmup_ = true;
+  std::vector<window_sample> samples_;
+};
+
+/// Loads the target, with a line of progress; returns the seconds it took.
+base::result<double> load_with_progress(workload::target& store, const bench_plan& plan);
+
+}  // namespace isotherm::cli

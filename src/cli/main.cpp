@@ -1,0 +1,25 @@
+// The tool: one subcommand a file, this one only calls them.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "cli/commands.hpp"
+
+namespace isotherm::cli {
+
+void fail(const std::string& line) {
+  fmt::print(stderr, "isotherm: {}\n", line);
+  throw CLI::RuntimeError(1);
+}
+
+}  // namespace isotherm::cli
+
+int main(int argc, char** argv) {
+  CLI::App app("Isotherm: data organised so that every memory page holds bytes of one temperature",
+               "isotherm");
+  app.require_subcommand(1);
+  isotherm::cli::add_bench(app);
+  CLI11_PARSE(app, argc, argv);
+  return 0;
+}
