@@ -9,6 +9,7 @@
 #include "cli/bench_run.hpp"
 #include "cli/bench_windows.hpp"
 #include "collector/collector.hpp"
+#include "guide/object.hpp"
 #include "heap/footprint.hpp"
 #include "heap/heap.hpp"
 #include "index/index.hpp"
