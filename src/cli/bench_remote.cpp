@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <nlohmann/json.hpp>
+#include <cstdlib>
 
 #include "cli/bench_run.hpp"
 #include "cli/bench_windows.hpp"
@@ -11,8 +11,6 @@
 
 namespace isotherm::cli {
 namespace {
-
-using nlohmann::json;
 
 /// Number after "`field`:" in an INFO text; 0 when there is none.
 std::uint64_t info_number(const std::string& info, const std::string& field) {
@@ -24,11 +22,28 @@ std::uint64_t info_number(const std::string& info, const std::string& field) {
   return value;
 }
 
-heap::usage usage_of(const json& object) {
-  return {.objects = object.value("objects", std::uint64_t{0}),
-          .bytes = object.value("bytes", std::uint64_t{0}),
-          .extent_bytes = object.value("extent_bytes", std::uint64_t{0}),
-          .resident_bytes = object.value("resident_bytes", std::uint64_t{0})};
+using fields = workload::redis_connection::fields;
+
+double real(const fields& found, const std::string& name) {
+  const auto at = found.find(name);
+  return at == found.end() ? 0 : std::strtod(at->second.c_str(), nullptr);
+}
+
+std::uint64_t whole(const fields& found, const std::string& name) {
+  const auto at = found.find(name);
+  return at == found.end() ? 0 : std::strtoull(at->second.c_str(), nullptr, 10);
+}
+
+std::string text(const fields& found, const std::string& name) {
+  const auto at = found.find(name);
+  return at == found.end() ? "" : at->second;
+}
+
+heap::usage usage_of(const fields& heaps, const std::string& name) {
+  return {.objects = whole(heaps, name + ".objects"),
+          .bytes = whole(heaps, name + ".bytes"),
+          .extent_bytes = whole(heaps, name + ".extent_bytes"),
+          .resident_bytes = whole(heaps, name + ".resident_bytes")};
 }
 
 /// A server that is asked for its memory now and then.
@@ -45,19 +60,19 @@ class watched_server {
 
   bool is_ours() const noexcept { return is_ours_; }
 
-  base::result<json> stats() {
-    auto text = connection_.ask("ISOTHERM STATS");
-    if (!text) return std::unexpected(text.error());
-    auto parsed = json::parse(*text, nullptr, false);
-    if (parsed.is_object()) return parsed;
-    return std::unexpected(base::error{"ISOTHERM STATS did not answer with a JSON object"});
-  }
+  base::result<fields> stats() { return connection_.ask_fields("ISOTHERM STATS"); }
 
   base::result<window_sample> sample() {
     if (!is_ours_) return redis_sample();
     auto found = stats();
     if (!found) return std::unexpected(found.error());
-    return isotherm_sample(*found);
+    window_sample sample = sample_of(*found);
+    if (!sample.page_utilization) return sample;
+    const auto heaps = connection_.ask_fields("ISOTHERM HEAPS");
+    if (!heaps) return std::unexpected(heaps.error());
+    sample.heaps = {usage_of(*heaps, "new"), usage_of(*heaps, "hot"), usage_of(*heaps, "cold")};
+    sample.node_bytes = usage_of(*heaps, "node").resident_bytes;
+    return sample;
   }
 
  private:
@@ -72,30 +87,22 @@ class watched_server {
     return sample;
   }
 
-  /// Collector's processor time is a total; a window has what was added.
-  window_sample isotherm_sample(const json& found) {
+  /// What the server's last window saw. Without management there is none.
+  static window_sample sample_of(const fields& found) {
     window_sample sample;
-    sample.rss_bytes = found.value("rss_bytes", std::uint64_t{0});
-    sample.rss_peak_bytes = found.value("rss_peak_bytes", std::uint64_t{0});
-    sample.dram_bytes = found.value("dram_bytes", sample.rss_bytes);
-    const json window = found.value("window", json::object());
-    if (!window.is_object() || window.value("window", 0) == 0) return sample;
-    sample.page_utilization = window.value("page_utilization", 0.0);
-    sample.promotion_rate = window.value("promotion_rate", 0.0);
-    sample.cold_threshold = window.value("cold_threshold", 0u);
-    sample.collector_cpu_seconds = window.value("collector_cpu_seconds", 0.0);
-    sample.vetoed = window.value("vetoed", std::uint64_t{0});
-    sample.failed = window.value("failed", std::uint64_t{0});
-    sample.hinted_bytes = window.value("hinted_bytes", std::uint64_t{0});
-    sample.promoted = usage_of(window.value("promoted", json::object())).objects;
-    sample.demoted = usage_of(window.value("demoted", json::object())).objects;
-    const json heaps = found.value("heaps", json::object());
-    sample.heaps.emplace();
-    constexpr std::array kNames{"new", "hot", "cold"};
-    for (std::size_t i = 0; i < kNames.size(); ++i) {
-      (*sample.heaps)[i] = usage_of(heaps.value(kNames[i], json::object()));
-    }
-    sample.node_bytes = usage_of(heaps.value("node", json::object())).resident_bytes;
+    sample.rss_bytes = whole(found, "rss_bytes");
+    sample.rss_peak_bytes = whole(found, "rss_peak_bytes");
+    sample.dram_bytes = whole(found, "dram_bytes");
+    if (whole(found, "window") == 0) return sample;
+    sample.page_utilization = real(found, "page_utilization");
+    sample.promotion_rate = real(found, "promotion_rate");
+    sample.cold_threshold = static_cast<unsigned>(whole(found, "cold_threshold"));
+    sample.collector_cpu_seconds = real(found, "collector_cpu_seconds");
+    sample.promoted = whole(found, "promoted_objects");
+    sample.demoted = whole(found, "demoted_objects");
+    sample.vetoed = whole(found, "vetoed");
+    sample.failed = whole(found, "failed");
+    sample.hinted_bytes = whole(found, "hinted_bytes");
     return sample;
   }
 
@@ -140,8 +147,8 @@ base::result<bench_result> run_remote(const bench_plan& plan) {
   if (server->is_ours()) {
     const auto stats = server->stats();
     if (!stats) return std::unexpected(stats.error());
-    found.index = stats->value("index", "isotherm");
-    found.manage = stats->value("manage", "unknown");
+    found.index = text(*stats, "index");
+    found.manage = text(*stats, "manage");
   }
   if (!plan.asked.no_load) {
     const auto seconds = load_with_progress(store, plan);

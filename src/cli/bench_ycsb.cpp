@@ -1,4 +1,5 @@
 // isotherm bench ycsb: reads the flags, runs, reports.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>

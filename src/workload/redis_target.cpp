@@ -5,6 +5,7 @@
 
 #include <array>
 #include <charconv>
+#include <optional>
 
 namespace isotherm::workload {
 namespace {
@@ -30,6 +31,35 @@ base::result<reply_ptr> checked(const redisContext* context, void* answer) {
         fmt::format("the server answered: {}", std::string_view(reply->str, reply->len))});
   }
   return reply;
+}
+
+/// Text of a scalar answer; nullopt for the others.
+std::optional<std::string> text_of(const redisReply& reply) {
+  switch (reply.type) {
+    case REDIS_REPLY_STRING:
+    case REDIS_REPLY_STATUS:
+      return std::string(reply.str, reply.len);
+    case REDIS_REPLY_INTEGER:
+      return std::to_string(reply.integer);
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Puts names and values of an array into `found`; false when it is no such array.
+bool gather(const redisReply& reply, const std::string& prefix, redis_connection::fields& found) {
+  if (reply.type != REDIS_REPLY_ARRAY || reply.elements % 2 != 0) return false;
+  for (std::size_t i = 0; i < reply.elements; i += 2) {
+    const auto name = text_of(*reply.element[i]);
+    const redisReply& value = *reply.element[i + 1];
+    if (!name) return false;
+    if (auto text = text_of(value)) {
+      found[prefix + *name] = std::move(*text);
+    } else if (!gather(value, prefix + *name + ".", found)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 class redis_session final : public session {
@@ -150,17 +180,18 @@ base::result<redis_connection> redis_connection::open(const address& where) {
 base::result<std::string> redis_connection::ask(const std::string& command) {
   auto reply = checked(context_.get(), redisCommand(context_.get(), command.c_str()));
   if (!reply) return std::unexpected(std::move(reply).error());
-  switch ((*reply)->type) {
-    case REDIS_REPLY_STRING:
-    case REDIS_REPLY_STATUS:
-      return std::string((*reply)->str, (*reply)->len);
-    case REDIS_REPLY_INTEGER:
-      return std::to_string((*reply)->integer);
-    default:
-      break;
-  }
+  if (auto text = text_of(**reply)) return std::move(*text);
   return std::unexpected(
       base::error{fmt::format("{} gave an answer that is not text to {}", where_, command)});
+}
+
+base::result<redis_connection::fields> redis_connection::ask_fields(const std::string& command) {
+  auto reply = checked(context_.get(), redisCommand(context_.get(), command.c_str()));
+  if (!reply) return std::unexpected(std::move(reply).error());
+  fields found;
+  if (gather(**reply, "", found)) return found;
+  return std::unexpected(base::error{
+      fmt::format("{} answered {} with something else than names and values", where_, command)});
 }
 
 base::result<std::unique_ptr<session>> redis_target::connect() {

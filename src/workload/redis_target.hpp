@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -32,6 +33,11 @@ class redis_connection {
   /// Answer of a command (given word by word, separated by blanks): its text, or an error for
   /// errors of the server and of the connection.
   base::result<std::string> ask(const std::string& command);
+
+  /// Answer of a command that answers with names and values, which may be such answers again:
+  /// {"hot.bytes": "4096", ...}.
+  using fields = std::map<std::string, std::string>;
+  base::result<fields> ask_fields(const std::string& command);
   redisContext* get() const noexcept { return context_.get(); }
 
  private:

@@ -108,6 +108,25 @@ TEST(RedisTarget, LoadTakesAnAnswerForEachRecord) {
   EXPECT_TRUE((*session)->load(0, 10));
 }
 
+TEST(RedisConnection, ReadsNestedNamesAndValues) {
+  prepared_server server(
+      "*4\r\n$4\r\nmode\r\n$2\r\non\r\n$3\r\nhot\r\n*2\r\n$5\r\nbytes\r\n:4096\r\n");
+  auto connection = redis_connection::open(server.where);
+  ASSERT_TRUE(connection);
+  const auto found = connection->ask_fields("ISOTHERM STATS");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(*found, (redis_connection::fields{{"hot.bytes", "4096"}, {"mode", "on"}}));
+}
+
+TEST(RedisConnection, SaysWhenAnAnswerHasAnotherShape) {
+  for (const char* answer : {"+OK\r\n", "*1\r\n+one\r\n", "*2\r\n*0\r\n+x\r\n"}) {
+    prepared_server server(answer);
+    auto connection = redis_connection::open(server.where);
+    ASSERT_TRUE(connection);
+    EXPECT_FALSE(connection->ask_fields("ISOTHERM STATS")) << answer;
+  }
+}
+
 TEST(RedisTarget, AnAbsentServerIsOneClearLine) {
   const auto missing = redis_connection::open({"/nonexistent/socket", "", 0});
   ASSERT_FALSE(missing);
