@@ -67,9 +67,9 @@ base::result<std::size_t> file::read_some(std::span<std::byte> target, std::uint
   std::size_t done = 0;
   while (done < target.size()) {
     if (const int e = injected(io_call::read)) return failed("cannot read " + path_, e);
-    const ssize_t n = ::pread(fd_, target.data() + done,
-                              std::min(target.size() - done, kLargestCall),
-                              static_cast<off_t>(offset + done));
+    const ssize_t n =
+        ::pread(fd_, target.data() + done, std::min(target.size() - done, kLargestCall),
+                static_cast<off_t>(offset + done));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return failed("cannot read " + path_, errno);
     if (n == 0) break;
@@ -89,9 +89,9 @@ base::result<void> file::write(std::span<const std::byte> source, std::uint64_t 
   std::size_t done = 0;
   while (done < source.size()) {
     if (const int e = injected(io_call::write)) return failed("cannot write " + path_, e);
-    const ssize_t n = ::pwrite(fd_, source.data() + done,
-                               std::min(source.size() - done, kLargestCall),
-                               static_cast<off_t>(offset + done));
+    const ssize_t n =
+        ::pwrite(fd_, source.data() + done, std::min(source.size() - done, kLargestCall),
+                 static_cast<off_t>(offset + done));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return failed("cannot write " + path_, errno);
     done += static_cast<std::size_t>(n);

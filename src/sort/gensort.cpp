@@ -18,7 +18,9 @@
 namespace isotherm::sort {
 namespace {
 
-constexpr uint128 wide(std::uint64_t high, std::uint64_t low) { return (uint128{high} << 64) | low; }
+constexpr uint128 wide(std::uint64_t high, std::uint64_t low) {
+  return (uint128{high} << 64) | low;
+}
 
 /// x' = multiplier * x + increment (mod 2^128).
 struct affine {
@@ -71,7 +73,8 @@ void ascii_record(std::uint64_t n, uint128 random, uint128 body, std::byte* reco
   for (int i = 0; i < 32; ++i) text[12 + i] = i < 16 ? '0' : kHex[(n >> (4 * (31 - i))) & 15];
   text[44] = text[45] = ' ';
   const auto filler = static_cast<std::uint64_t>(body);
-  for (int i = 0; i < 13; ++i) std::memset(text + 46 + 4 * i, kHex[(filler >> (48 - 4 * i)) & 15], 4);
+  for (int i = 0; i < 13; ++i)
+    std::memset(text + 46 + 4 * i, kHex[(filler >> (48 - 4 * i)) & 15], 4);
   text[98] = '\r';
   text[99] = '\n';
 }
@@ -86,9 +89,9 @@ base::result<uint128> write_part(const device::file& f, const gensort_options& o
   for (std::uint64_t at = begin; at < end;) {
     const auto records = static_cast<std::size_t>(std::min<std::uint64_t>(kBatchRecords, end - at));
     for (std::size_t i = 0; i < records; ++i, random = next(random)) {
-      gensort_record(o.first + at + i, random, o.ascii, o.skewed,
-                     std::span<std::byte, kGensortRecord>(&buffer[i * kGensortRecord],
-                                                          kGensortRecord));
+      gensort_record(
+          o.first + at + i, random, o.ascii, o.skewed,
+          std::span<std::byte, kGensortRecord>(&buffer[i * kGensortRecord], kGensortRecord));
     }
     const std::span<const std::byte> bytes(buffer.data(), records * kGensortRecord);
     if (auto r = f.write(bytes, at * kGensortRecord); !r) return std::unexpected(r.error());
@@ -137,8 +140,10 @@ std::string checksum_text(uint128 sum) {
 base::result<uint128> parse_checksum(const std::string& text) {
   uint128 sum = 0;
   const auto bad = [&] {
-    return std::unexpected(base::error{"'" + text + "' is not a checksum: give 1 to 32 hexadecimal "
-                                       "digits, as gensort -c prints them", 0});
+    return std::unexpected(base::error{"'" + text +
+                                           "' is not a checksum: give 1 to 32 hexadecimal "
+                                           "digits, as gensort -c prints them",
+                                       0});
   };
   if (text.empty() || text.size() > 32) return bad();
   for (const char c : text) {

@@ -21,7 +21,7 @@ struct gensort_options {
   std::uint64_t first = 0;  ///< number of the first record
   std::uint64_t count = 0;  ///< records
   bool ascii = false;       ///< printable records that end in CR LF
-  bool skewed = false;      ///< keys repeat: rank r appears with probability about 1/r (docs/sort.md)
+  bool skewed = false;  ///< keys repeat: rank r appears with probability about 1/r (docs/sort.md)
   unsigned threads = 1;
 };
 

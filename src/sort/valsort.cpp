@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <sstream>
 #include <optional>
+#include <sstream>
 
 #include "device/io.hpp"
 #include "device/pool.hpp"
@@ -49,7 +49,8 @@ base::result<valsort_summary> check_part(const device::file& f, std::uint64_t be
     if (auto r = f.read(bytes, at * kGensortRecord); !r) return std::unexpected(r.error());
     s.checksum += record_checksum(bytes, kGensortRecord);
     for (std::size_t i = 0; i < records; ++i) {
-      add_record(s, reinterpret_cast<const unsigned char*>(&bytes[i * kGensortRecord]), ignore_case);
+      add_record(s, reinterpret_cast<const unsigned char*>(&bytes[i * kGensortRecord]),
+                 ignore_case);
     }
     at += records;
   }
@@ -102,7 +103,8 @@ base::result<valsort_summary> valsort_file(const std::string& path,
   if (*size % kGensortRecord != 0) {
     return std::unexpected(base::error{
         fmt::format("{} ends in a partial record: its size, {} bytes, is no multiple of {}", path,
-                    *size, kGensortRecord), 0});
+                    *size, kGensortRecord),
+        0});
   }
   const unsigned threads = std::max(1u, options.threads);
   std::vector<std::optional<base::result<valsort_summary>>> parts(threads);

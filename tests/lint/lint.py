@@ -45,7 +45,7 @@ BANNED = [
      'unbounded or stateful; use std::string, fmt or std::string_view'),
     (r'(?<![\w.>])(?:std::)?s?rand\s*\(\s*\w*\s*\)', ALL_CPP, (), 'use base::random with a seed'),
     (r'(?<![\w.>])(?:std::)?(?:atoi|atol|atoll|atof)\s*\(', ALL_CPP, (), 'use std::from_chars'),
-    (r'\bstd::atomic(?:_ref|_flag)?\b', ('src/', 'include/'),
+    (r'\bstd::atomic(?:_flag)?\b', ('src/', 'include/'),
      ('src/base/atomic.hpp',), 'use base::atomic: the order belongs in the name'),
     (r'\busing\s+namespace\s+std\s*;', ALL_CPP, (), 'write std::'),
     (r'\b(?:sleep_for|sleep_until|usleep|nanosleep)\s*\(|(?<![\w.>:])sleep\s*\(', ('tests/',),

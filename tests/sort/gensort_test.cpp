@@ -42,10 +42,11 @@ TEST(Gensort, PartsConcatenateToTheWholeForAnyThreadsAndKind) {
   for (const bool ascii : {false, true}) {
     for (const bool skewed : {false, true}) {
       const auto whole = make(dir.file("w"), {.count = 1000, .ascii = ascii, .skewed = skewed});
-      const auto a = make(dir.file("a"), {.count = 333, .ascii = ascii, .skewed = skewed,
-                                          .threads = 3});
-      const auto b = make(dir.file("b"), {.first = 333, .count = 667, .ascii = ascii,
-                                          .skewed = skewed, .threads = 2});
+      const auto a =
+          make(dir.file("a"), {.count = 333, .ascii = ascii, .skewed = skewed, .threads = 3});
+      const auto b =
+          make(dir.file("b"),
+               {.first = 333, .count = 667, .ascii = ascii, .skewed = skewed, .threads = 2});
       EXPECT_EQ(contents(dir.file("w")), contents(dir.file("a")) + contents(dir.file("b")));
       EXPECT_TRUE(whole == a + b);
     }
@@ -77,7 +78,8 @@ TEST(Gensort, FailsCleanlyWhereItCannotWrite) {
 }
 
 TEST(Checksum, TextRoundTrips) {
-  for (const uint128 sum : {uint128{0}, uint128{0x1f5dfb3631a}, (uint128{7} << 64) + 5, ~uint128{0}}) {
+  for (const uint128 sum :
+       {uint128{0}, uint128{0x1f5dfb3631a}, (uint128{7} << 64) + 5, ~uint128{0}}) {
     auto back = parse_checksum(checksum_text(sum));
     ASSERT_TRUE(back);
     EXPECT_TRUE(*back == sum);

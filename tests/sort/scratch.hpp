@@ -26,8 +26,7 @@ class scratch {
   std::string path() const { return path_.string(); }
   /// Number of directory entries, hidden ones included.
   std::size_t entries() const {
-    return static_cast<std::size_t>(
-        std::distance(std::filesystem::directory_iterator(path_), {}));
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
   }
 
  private:
