@@ -1,0 +1,213 @@
+// CLIENT and its subcommands.
+#include <fmt/format.h>
+
+#include "server/commands/families.hpp"
+#include "server/server.hpp"
+#include "store/text.hpp"
+
+namespace isotherm::server {
+
+using namespace store;
+
+std::string full_name(const command& what, const server& home) {
+  for (const command* each : home.commands().all()) {
+    const auto subs = each->subcommands;
+    if (!subs.empty() && &what >= subs.data() && &what < subs.data() + subs.size()) {
+      return fmt::format("{}|{}", each->name, what.name);
+    }
+  }
+  return std::string(what.name);
+}
+
+std::string client::describe(std::int64_t now) const {
+  const command* what = last.load_relaxed();
+  return fmt::format(
+      "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db=0 sub=0 psub=0 ssub=0 "
+      "multi=-1 qbuf={} qbuf-free={} argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl={} oll=0 omem=0 "
+      "tot-mem={} events=r cmd={} user=default redir=-1 resp={}",
+      id, address, local_address, fd, name(), (now - born_ms) / 1000,
+      (now - active_ms.load_relaxed()) / 1000, address.ends_with(":0") ? "U" : "N",
+      query_bytes.load_relaxed(), query_room.load_relaxed(), output_bytes.load_relaxed(),
+      query_bytes.load_relaxed() + query_room.load_relaxed() + output_bytes.load_relaxed(),
+      what ? full_name(*what, home) : "NULL", protocol.load_relaxed());
+}
+
+namespace {
+
+void client_id(call& c) { c.out.integer(static_cast<std::int64_t>(sender(c).id)); }
+
+void client_info(call& c) { c.out.verbatim("txt", sender(c).describe(c.now) + "\n"); }
+
+void client_getname(call& c) {
+  const std::string name = sender(c).name();
+  if (name.empty()) c.out.null();
+  else c.out.bulk(name);
+}
+
+void client_setname(call& c) {
+  for (const char each : c[2]) {
+    if (each < '!' || each > '~') {
+      return c.out.error(
+          "ERR Client names cannot contain spaces, newlines or special characters.");
+    }
+  }
+  sender(c).set_name(c[2]);
+  c.out.ok();
+}
+
+void client_list(call& c) {
+  std::vector<std::uint64_t> ids;
+  bool none = false;
+  if (c.count() == 4 && equals_folded(c[2], "type")) {
+    const bool known = equals_folded(c[3], "normal") || equals_folded(c[3], "master") ||
+                       equals_folded(c[3], "replica") || equals_folded(c[3], "slave") ||
+                       equals_folded(c[3], "pubsub");
+    if (!known) return c.out.error(fmt::format("ERR Unknown client type '{}'", c[3]));
+    none = !equals_folded(c[3], "normal");
+  } else if (c.count() > 3 && equals_folded(c[2], "id")) {
+    for (const auto text : c.arguments.subspan(3)) {
+      const auto id = parse_integer(text);
+      if (!id || *id < 1) return c.out.error("ERR Invalid client ID");
+      ids.push_back(static_cast<std::uint64_t>(*id));
+    }
+  } else if (c.count() != 2) {
+    return c.out.error(errors::kSyntax);
+  }
+  std::string text;
+  for (const auto& who : sender(c).home.clients().all()) {
+    if (none || (!ids.empty() && std::find(ids.begin(), ids.end(), who->id) == ids.end())) continue;
+    text += who->describe(c.now) + "\n";
+  }
+  c.out.verbatim("txt", text);
+}
+
+/// What CLIENT KILL selects by.
+struct victims {
+  std::optional<std::uint64_t> id;
+  std::string_view address, local_address;
+  bool skips_me = true;
+
+  bool include(const client& who, const client& me) const {
+    return (!id || who.id == *id) && (address.empty() || who.address == address) &&
+           (local_address.empty() || who.local_address == local_address) &&
+           !(skips_me && &who == &me);
+  }
+};
+
+/// Answers with the error and returns nullopt on a bad filter.
+std::optional<victims> parse_victims(call& c) {
+  victims chosen;
+  for (std::size_t i = 2; i < c.count(); i += 2) {
+    const auto id = i + 1 < c.count() ? parse_integer(c[i + 1]) : std::nullopt;
+    if (i + 1 == c.count()) {
+      c.out.error(errors::kSyntax);
+      return std::nullopt;
+    }
+    if (equals_folded(c[i], "id")) {
+      if (!id || *id < 1) {
+        c.out.error("ERR client-id should be greater than 0");
+        return std::nullopt;
+      }
+      chosen.id = static_cast<std::uint64_t>(*id);
+    } else if (equals_folded(c[i], "addr")) {
+      chosen.address = c[i + 1];
+    } else if (equals_folded(c[i], "laddr")) {
+      chosen.local_address = c[i + 1];
+    } else if (equals_folded(c[i], "skipme") &&
+               (equals_folded(c[i + 1], "yes") || equals_folded(c[i + 1], "no"))) {
+      chosen.skips_me = equals_folded(c[i + 1], "yes");
+    } else {
+      c.out.error(errors::kSyntax);
+      return std::nullopt;
+    }
+  }
+  return chosen;
+}
+
+void client_kill(call& c) {
+  client& me = sender(c);
+  const bool old_form = c.count() == 3;
+  victims chosen{.id = {}, .address = c[2], .local_address = {}, .skips_me = false};
+  if (!old_form) {
+    const auto parsed = parse_victims(c);
+    if (!parsed) return;
+    chosen = *parsed;
+  }
+  std::int64_t killed = 0;
+  for (const auto& who : me.home.clients().all()) {
+    if (!chosen.include(*who, me)) continue;
+    ++killed;
+    if (who.get() == &me) me.closing = true;
+    else me.home.kill(*who);
+  }
+  if (!old_form) return c.out.integer(killed);
+  if (killed == 0) return c.out.error("ERR No such client");
+  c.out.ok();
+}
+
+void client_reply(call& c) {
+  client& who = sender(c);
+  if (equals_folded(c[2], "on")) who.mode = client::replies::on;
+  else if (equals_folded(c[2], "off")) who.mode = client::replies::off;
+  else if (equals_folded(c[2], "skip")) {
+    if (who.mode == client::replies::on) who.mode = client::replies::skip;
+  } else {
+    return c.out.error(errors::kSyntax);
+  }
+  c.out.ok();
+}
+
+void client_no_evict(call& c) {
+  if (!equals_folded(c[2], "on") && !equals_folded(c[2], "off")) {
+    return c.out.error(errors::kSyntax);
+  }
+  c.out.ok();  // clients are never evicted here, so both hold
+}
+
+void client_help(call& c) {
+  static constexpr std::string_view kLines[] = {
+      "CLIENT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+      "GETNAME", "    Return the name of the current connection.",
+      "ID", "    Return the ID of the current connection.",
+      "INFO", "    Return information about the current client connection.",
+      "KILL <ip:port>|ID <client-id>|ADDR <ip:port>|LADDR <ip:port>|SKIPME (YES|NO)",
+      "    Kill connections.",
+      "LIST [TYPE (NORMAL|MASTER|REPLICA|PUBSUB)|ID <client-id> ...]",
+      "    Return information about client connections.",
+      "NO-EVICT (ON|OFF)", "    Protect current client connection from eviction.",
+      "REPLY (ON|OFF|SKIP)", "    Control the replies sent to the current connection.",
+      "SETNAME <name>", "    Assign the name <name> to the current connection.",
+      "HELP", "    Prints this help."};
+  answer_lines(c.out, kLines);
+}
+
+constexpr std::string_view kGroup = "connection";
+constexpr command kClient[] = {
+    {"id", 2, kKeepsWho, {}, client_id, kGroup, "5.0.0",
+     "Returns the client ID for the current connection"},
+    {"info", 2, kKeepsWho, {}, client_info, kGroup, "6.2.0",
+     "Returns information about the current client connection."},
+    {"getname", 2, kKeepsWho, {}, client_getname, kGroup, "2.6.9",
+     "Get the current connection name"},
+    {"setname", 3, kKeepsWho, {}, client_setname, kGroup, "2.6.9",
+     "Set the current connection name"},
+    {"list", -2, kAdmin | kKeepsWho, {}, client_list, kGroup, "2.4.0",
+     "Get the list of client connections"},
+    {"kill", -3, kAdmin | kKeepsWho, {}, client_kill, kGroup, "2.4.0",
+     "Kill the connection of a client"},
+    {"reply", 3, kKeepsWho, {}, client_reply, kGroup, "3.2.0",
+     "Instruct the server whether to reply to commands"},
+    {"no-evict", 3, kAdmin, {}, client_no_evict, kGroup, "7.0.0",
+     "Set client eviction mode for the current connection"},
+    {"help", 2, 0, {}, client_help, kGroup, "5.0.0", "Show helpful text about the subcommands"},
+};
+constexpr command kCommands[] = {
+    {"client", -2, 0, {}, nullptr, kGroup, "2.4.0", "A container for client connection commands",
+     kClient},
+};
+
+}  // namespace
+
+std::span<const command> client_commands() { return kCommands; }
+
+}  // namespace isotherm::server

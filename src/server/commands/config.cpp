@@ -1,0 +1,208 @@
+// CONFIG: the parameters that clients and operators ask for, with Redis' names.
+#include <fmt/format.h>
+
+#include "server/commands/families.hpp"
+#include "server/server.hpp"
+#include "store/text.hpp"
+
+namespace isotherm::server {
+
+using namespace store;
+
+namespace {
+
+using getter = std::string (*)(server&);
+/// Returns what was wrong with the value, or nothing.
+using setter = std::string (*)(server&, std::string_view);
+
+constexpr std::string_view kFixed = "can't set immutable config";
+
+template <base::atomic<std::uint64_t> settings::*Member>
+std::string get_number(server& home) {
+  return fmt::format("{}", (home.tuning().*Member).load_relaxed());
+}
+template <base::atomic<std::uint64_t> settings::*Member, std::uint64_t Least>
+std::string set_memory(server& home, std::string_view value) {
+  const auto bytes = parse_memory(value);
+  if (!bytes) return "argument must be a memory value";
+  if (*bytes < Least) return fmt::format("argument must be greater or equal to {}", Least);
+  (home.tuning().*Member).store_relaxed(*bytes);
+  return {};
+}
+template <base::atomic<std::uint64_t> settings::*Member, std::int64_t Least>
+std::string set_number(server& home, std::string_view value) {
+  const auto number = parse_integer(value);
+  if (!number) return "argument couldn't be parsed into an integer";
+  if (*number < Least || *number > INT32_MAX) {
+    return fmt::format("argument must be between {} and {} inclusive", Least, INT32_MAX);
+  }
+  (home.tuning().*Member).store_relaxed(static_cast<std::uint64_t>(*number));
+  return {};
+}
+
+/// Parameters whose one value is built in; setting that value again succeeds.
+template <const char* Value>
+std::string get_constant(server&) {
+  return Value;
+}
+template <const char* Value>
+std::string set_constant(server&, std::string_view value) {
+  if (value == Value) return {};
+  return fmt::format("only '{}' is supported by this server", Value);
+}
+constexpr char kEmpty[] = "", kNo[] = "no", kOne[] = "1", kNoEviction[] = "noeviction",
+               kZero[] = "0", kThreeHundred[] = "300", kEverysec[] = "everysec";
+
+std::string get_output_limit(server& home) {
+  return fmt::format("normal {} 0 0 slave 0 0 0 pubsub 0 0 0",
+                     home.tuning().output_hard_limit.load_relaxed());
+}
+std::string set_output_limit(server& home, std::string_view value) {
+  std::vector<std::string> words;
+  std::string text(value);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    if (end > at) words.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  if (words.size() % 4 != 0 || words.empty()) {
+    return "Wrong number of arguments in buffer limit configuration.";
+  }
+  for (std::size_t i = 0; i < words.size(); i += 4) {
+    const auto hard = parse_memory(words[i + 1]);
+    if (!hard) return "Error in hard, soft or soft_seconds setting in buffer limit configuration.";
+    // 0 means "no limit" to Redis; here a limit stays, far above any reply that is worth sending.
+    if (words[i] == "normal") {
+      home.tuning().output_hard_limit.store_relaxed(*hard ? *hard : std::uint64_t{64} << 30);
+    }
+  }
+  return {};
+}
+
+std::string get_protected(server& home) {
+  return home.tuning().protected_mode.load_relaxed() ? "yes" : "no";
+}
+std::string set_protected(server& home, std::string_view value) {
+  if (!equals_folded(value, "yes") && !equals_folded(value, "no")) {
+    return "argument must be 'yes' or 'no'";
+  }
+  home.tuning().protected_mode.store_relaxed(equals_folded(value, "yes"));
+  return {};
+}
+
+std::string get_bind(server& home) {
+  std::string text;
+  for (const auto& each : home.start_options().bind) text += (text.empty() ? "" : " ") + each;
+  return text;
+}
+
+struct parameter {
+  std::string_view name;
+  getter get;
+  setter set;  ///< null: fixed at the start
+};
+
+constexpr parameter kParameters[] = {
+    {"appendfsync", get_constant<kEverysec>, set_constant<kEverysec>},
+    {"appendonly", get_constant<kNo>, set_constant<kNo>},
+    {"bind", get_bind, nullptr},
+    {"client-output-buffer-limit", get_output_limit, set_output_limit},
+    {"client-query-buffer-limit", get_number<&settings::query_buffer_limit>,
+     set_memory<&settings::query_buffer_limit, 1 << 20>},
+    {"cluster-enabled", get_constant<kNo>, nullptr},
+    {"databases", get_constant<kOne>, nullptr},
+    {"io-threads", [](server& home) { return fmt::format("{}", home.start_options().threads); },
+     nullptr},
+    {"maxclients", get_number<&settings::maxclients>, set_number<&settings::maxclients, 1>},
+    {"maxmemory", get_number<&settings::maxmemory>, set_memory<&settings::maxmemory, 0>},
+    {"maxmemory-policy", get_constant<kNoEviction>, set_constant<kNoEviction>},
+    {"port", [](server& home) { return fmt::format("{}", home.port()); }, nullptr},
+    {"proto-max-bulk-len", get_number<&settings::longest_value>,
+     set_memory<&settings::longest_value, 1 << 20>},
+    {"protected-mode", get_protected, set_protected},
+    {"requirepass", [](server& home) { return home.tuning().password(); },
+     [](server& home, std::string_view value) {
+       home.tuning().set_password(std::string(value));
+       return std::string();
+     }},
+    {"save", get_constant<kEmpty>, set_constant<kEmpty>},
+    {"slowlog-max-len", get_constant<kZero>, nullptr},
+    {"tcp-keepalive", get_constant<kThreeHundred>, set_constant<kThreeHundred>},
+    {"timeout", get_number<&settings::timeout_s>, set_number<&settings::timeout_s, 0>},
+    {"unixsocket", [](server& home) { return home.start_options().unix_socket; }, nullptr},
+};
+
+void config_get(call& c) {
+  std::vector<const parameter*> found;
+  for (const auto& each : kParameters) {
+    for (const auto pattern : c.arguments.subspan(2)) {
+      if (!matches_glob(to_lower(pattern), each.name)) continue;
+      found.push_back(&each);
+      break;
+    }
+  }
+  c.out.map(found.size());
+  for (const parameter* each : found) {
+    c.out.bulk(each->name);
+    c.out.bulk(each->get(sender(c).home));
+  }
+}
+
+const parameter* find_parameter(std::string_view name) {
+  for (const auto& each : kParameters) {
+    if (equals_folded(name, each.name)) return &each;
+  }
+  return nullptr;
+}
+
+void config_set(call& c) {
+  if (c.count() % 2 != 0) {
+    return c.out.error("ERR wrong number of arguments for 'config|set' command");
+  }
+  for (std::size_t i = 2; i < c.count(); i += 2) {
+    const parameter* known = find_parameter(c[i]);
+    if (!known) {
+      return c.out.error(fmt::format(
+          "ERR Unknown option or number of arguments for CONFIG SET - '{}'", c[i]));
+    }
+    const std::string problem =
+        known->set ? known->set(sender(c).home, c[i + 1]) : std::string(kFixed);
+    if (!problem.empty()) {
+      return c.out.error(fmt::format(
+          "ERR CONFIG SET failed (possibly related to argument '{}') - {}", c[i], problem));
+    }
+  }
+  c.out.ok();
+}
+
+void config_rewrite(call& c) { c.out.error("ERR The server is running without a config file"); }
+
+void config_help(call& c) {
+  static constexpr std::string_view kLines[] = {
+      "CONFIG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+      "GET <pattern>", "    Return parameters matching the glob-like <pattern> and their values.",
+      "SET <directive> <value>", "    Set the configuration <directive> to <value>.",
+      "HELP", "    Prints this help."};
+  answer_lines(c.out, kLines);
+}
+
+constexpr std::string_view kGroup = "server";
+constexpr command kConfig[] = {
+    {"get", -3, kAdmin | kKeepsWho, {}, config_get, kGroup, "2.0.0",
+     "Get the values of configuration parameters"},
+    {"set", -4, kAdmin | kKeepsWho, {}, config_set, kGroup, "2.0.0",
+     "Set configuration parameters to the given values"},
+    {"rewrite", 2, kAdmin, {}, config_rewrite, kGroup, "2.8.0",
+     "Rewrite the configuration file with the in memory configuration"},
+    {"help", 2, 0, {}, config_help, kGroup, "5.0.0", "Show helpful text about the subcommands"},
+};
+constexpr command kCommands[] = {
+    {"config", -2, 0, {}, nullptr, kGroup, "2.0.0",
+     "A container for server configuration commands", kConfig},
+};
+
+}  // namespace
+
+std::span<const command> config_commands() { return kCommands; }
+
+}  // namespace isotherm::server

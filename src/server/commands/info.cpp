@@ -1,0 +1,150 @@
+// INFO: the state of the process in Redis' sections and field names, and one section of our own.
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "server/commands/families.hpp"
+#include "server/server.hpp"
+#include "store/text.hpp"
+
+namespace isotherm::server {
+
+using namespace store;
+
+namespace {
+
+std::string server_section(server& home, std::int64_t now) {
+  utsname system{};
+  ::uname(&system);
+  const std::int64_t uptime = (now - home.started_ms()) / 1000;
+  return fmt::format(
+      "redis_version:{}\r\nredis_mode:standalone\r\nserver_name:crestdb\r\nos:{} {} {}\r\n"
+      "arch_bits:64\r\nmultiplexing_api:epoll\r\nprocess_id:{}\r\nrun_id:{:040x}\r\n"
+      "tcp_port:{}\r\nserver_time_usec:{}\r\nuptime_in_seconds:{}\r\nuptime_in_days:{}\r\n"
+      "io_threads_active:1\r\nexecutable:isotherm\r\nconfig_file:\r\n",
+      kRedisVersion, system.sysname, system.release, system.machine, ::getpid(),
+      static_cast<std::uint64_t>(home.started_ms()), home.port(), now * 1000, uptime,
+      uptime / 86400);
+}
+
+std::string clients_section(server& home, std::int64_t) {
+  return fmt::format("connected_clients:{}\r\nmaxclients:{}\r\nblocked_clients:0\r\n",
+                     home.clients().size(), home.tuning().maxclients.load_relaxed());
+}
+
+std::string memory_section(server& home, std::int64_t) {
+  auto& meter = home.db().memory();
+  const std::uint64_t used = meter.sample(), resident = resident_bytes();
+  const std::uint64_t limit = home.tuning().maxmemory.load_relaxed();
+  return fmt::format(
+      "used_memory:{}\r\nused_memory_human:{}\r\nused_memory_rss:{}\r\nused_memory_rss_human:{}\r\n"
+      "used_memory_peak:{}\r\nused_memory_peak_human:{}\r\nmaxmemory:{}\r\nmaxmemory_human:{}\r\n"
+      "maxmemory_policy:noeviction\r\nmem_fragmentation_ratio:{:.2f}\r\n"
+      "mem_allocator:jemalloc\r\n",
+      used, human_bytes(used), resident, human_bytes(resident), meter.peak_bytes(),
+      human_bytes(meter.peak_bytes()), limit, human_bytes(limit),
+      used ? static_cast<double>(resident) / static_cast<double>(used) : 0.0);
+}
+
+std::string persistence_section(server&, std::int64_t) {
+  return "loading:0\r\npersistence:none\r\nrdb_changes_since_last_save:0\r\n"
+         "rdb_bgsave_in_progress:0\r\nrdb_last_save_time:0\r\nrdb_last_bgsave_status:ok\r\n"
+         "aof_enabled:0\r\naof_rewrite_in_progress:0\r\n";
+}
+
+std::string stats_section(server& home, std::int64_t) {
+  const auto& counted = home.db().counted();
+  return fmt::format(
+      "total_connections_received:{}\r\ntotal_commands_processed:{}\r\n"
+      "instantaneous_ops_per_sec:{}\r\ntotal_net_input_bytes:{}\r\ntotal_net_output_bytes:{}\r\n"
+      "rejected_connections:{}\r\nexpired_keys:{}\r\nevicted_keys:0\r\nkeyspace_hits:{}\r\n"
+      "keyspace_misses:{}\r\nunknown_commands:{}\r\n",
+      home.statistics.connections.sum(), home.statistics.commands.sum(),
+      home.commands_per_second(), home.statistics.input_bytes.sum(),
+      home.statistics.output_bytes.sum(), home.statistics.rejected.sum(), counted.expired.sum(),
+      counted.hits.sum(), counted.misses.sum(), home.statistics.errors.sum());
+}
+
+std::string replication_section(server&, std::int64_t) {
+  return "role:master\r\nconnected_slaves:0\r\nmaster_failover_state:no-failover\r\n"
+         "master_repl_offset:0\r\n";
+}
+
+std::string cpu_section(server&, std::int64_t) {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return fmt::format("used_cpu_sys:{}.{:06}\r\nused_cpu_user:{}.{:06}\r\n", usage.ru_stime.tv_sec,
+                     usage.ru_stime.tv_usec, usage.ru_utime.tv_sec, usage.ru_utime.tv_usec);
+}
+
+std::string cluster_section(server&, std::int64_t) { return "cluster_enabled:0\r\n"; }
+
+std::string keyspace_section(server& home, std::int64_t) {
+  if (home.db().keys() == 0) return {};
+  return fmt::format("db0:keys={},expires={},avg_ttl=0\r\n", home.db().keys(),
+                     home.db().expiring_keys());
+}
+
+std::string isotherm_section(server& home, std::int64_t) {
+  std::string text = fmt::format("index:{}\r\nmanage:{}\r\nthreads:{}\r\n",
+                                 home.db().index().name(),
+                                 home.manager() ? home.manager()->mode() : "off",
+                                 home.start_options().threads);
+  if (!home.manager()) return text;
+  const auto last = home.manager()->last_window();
+  return text + fmt::format(
+                    "window:{}\r\npage_utilization:{:.4f}\r\npromotion_rate:{:.5f}\r\n"
+                    "cold_threshold:{}\r\n",
+                    last.window, last.page_utilization, last.promotion_rate, last.cold_threshold);
+}
+
+struct section {
+  std::string_view name, title;
+  std::string (*text)(server&, std::int64_t now);
+};
+constexpr section kSections[] = {
+    {"server", "Server", server_section},
+    {"clients", "Clients", clients_section},
+    {"memory", "Memory", memory_section},
+    {"persistence", "Persistence", persistence_section},
+    {"stats", "Stats", stats_section},
+    {"replication", "Replication", replication_section},
+    {"cpu", "CPU", cpu_section},
+    {"cluster", "Cluster", cluster_section},
+    {"keyspace", "Keyspace", keyspace_section},
+    {"isotherm", "Isotherm", isotherm_section},
+};
+
+bool is_asked_for(const call& c, std::string_view name) {
+  if (c.count() == 1) return true;
+  for (const auto word : c.arguments.subspan(1)) {
+    if (equals_folded(word, name) || equals_folded(word, "all") ||
+        equals_folded(word, "default") || equals_folded(word, "everything")) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void info(call& c) {
+  std::string text;
+  for (const auto& each : kSections) {
+    if (!is_asked_for(c, each.name)) continue;
+    if (!text.empty()) text += "\r\n";
+    text += fmt::format("# {}\r\n", each.title);
+    text += each.text(sender(c).home, c.now);
+  }
+  c.out.verbatim("txt", text);
+}
+
+constexpr command kCommands[] = {
+    {"info", -1, kKeepsWho, {}, info, "server", "1.0.0",
+     "Get information and statistics about the server"},
+};
+
+}  // namespace
+
+std::span<const command> info_commands() { return kCommands; }
+
+}  // namespace isotherm::server

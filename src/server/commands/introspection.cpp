@@ -1,0 +1,151 @@
+// COMMAND: what this server can do, for clients that ask.
+#include <fmt/format.h>
+
+#include "server/commands/families.hpp"
+#include "server/server.hpp"
+#include "store/text.hpp"
+
+namespace isotherm::server {
+
+using namespace store;
+
+namespace {
+
+struct flag_name {
+  std::uint32_t flag;
+  std::string_view name;
+};
+constexpr flag_name kFlagNames[] = {{kWrite, "write"},     {kReadOnly, "readonly"},
+                                    {kDenyOom, "denyoom"}, {kAdmin, "admin"},
+                                    {kFast, "fast"},       {kNoAuth, "no_auth"}};
+
+void answer_info(call& c, const command& what, std::string_view container) {
+  c.out.array(10);
+  c.out.bulk(container.empty() ? std::string(what.name)
+                               : fmt::format("{}|{}", container, what.name));
+  c.out.integer(what.arity);
+  std::vector<std::string_view> flags;
+  for (const auto& each : kFlagNames) {
+    if (what.flags & each.flag) flags.push_back(each.name);
+  }
+  c.out.set(flags.size());
+  for (const auto flag : flags) c.out.status(flag);
+  c.out.integer(what.keys.first);
+  c.out.integer(what.keys.last);
+  c.out.integer(what.keys.step);
+  c.out.set(1);
+  c.out.status(fmt::format("@{}", what.group));
+  c.out.array(0);  // tips
+  c.out.array(0);  // key specifications
+  c.out.array(what.subcommands.size());
+  for (const auto& sub : what.subcommands) answer_info(c, sub, what.name);
+}
+
+void command_all(call& c) {
+  const auto& all = sender(c).home.commands().all();
+  c.out.array(all.size());
+  for (const command* each : all) answer_info(c, *each, "");
+}
+
+void command_count(call& c) {
+  c.out.integer(static_cast<std::int64_t>(sender(c).home.commands().all().size()));
+}
+
+void command_info(call& c) {
+  if (c.count() == 2) return command_all(c);
+  c.out.array(c.count() - 2);
+  for (const auto name : c.arguments.subspan(2)) {
+    if (const command* what = sender(c).home.commands().find(name)) answer_info(c, *what, "");
+    else c.out.null_array();
+  }
+}
+
+void answer_docs(call& c, const command& what, std::string_view container) {
+  c.out.bulk(container.empty() ? std::string(what.name)
+                               : fmt::format("{}|{}", container, what.name));
+  const bool contains = !what.subcommands.empty();
+  c.out.map(contains ? 4 : 3);
+  c.out.bulk("summary");
+  c.out.bulk(what.summary);
+  c.out.bulk("since");
+  c.out.bulk(what.since);
+  c.out.bulk("group");
+  c.out.bulk(what.group);
+  if (!contains) return;
+  c.out.bulk("subcommands");
+  c.out.map(what.subcommands.size());
+  for (const auto& sub : what.subcommands) answer_docs(c, sub, what.name);
+}
+
+void command_docs(call& c) {
+  std::vector<const command*> found;
+  if (c.count() == 2) found = sender(c).home.commands().all();
+  for (const auto name : c.arguments.subspan(2)) {
+    if (const command* what = sender(c).home.commands().find(name)) found.push_back(what);
+  }
+  c.out.map(found.size());
+  for (const command* each : found) answer_docs(c, *each, "");
+}
+
+void command_list(call& c) {
+  const auto& all = sender(c).home.commands().all();
+  c.out.array(all.size());
+  for (const command* each : all) c.out.bulk(each->name);
+}
+
+void command_getkeys(call& c) {
+  const auto words = c.arguments.subspan(2);
+  const command* what = sender(c).home.commands().find(words[0]);
+  if (what && !what->subcommands.empty() && words.size() > 1) {
+    what = find_subcommand(*what, words[1]);
+  }
+  if (!what) return c.out.error("ERR Invalid command specified");
+  if (what->keys.first == 0) return c.out.error("ERR The command has no key arguments");
+  if (!what->accepts(words.size())) {
+    return c.out.error("ERR Invalid number of arguments specified for command");
+  }
+  std::vector<std::string_view> keys;
+  const int last = what->keys.last < 0 ? static_cast<int>(words.size()) + what->keys.last
+                                       : what->keys.last;
+  for (int i = what->keys.first; i <= last; i += what->keys.step) {
+    keys.push_back(words[static_cast<std::size_t>(i)]);
+  }
+  c.out.array(keys.size());
+  for (const auto key : keys) c.out.bulk(key);
+}
+
+void command_help(call& c) {
+  static constexpr std::string_view kLines[] = {
+      "COMMAND <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+      "(no subcommand)", "    Return details about all commands.",
+      "COUNT", "    Return the total number of commands in this server.",
+      "LIST", "    Return a list of all commands in this server.",
+      "INFO [<command-name> ...]", "    Return details about multiple commands.",
+      "DOCS [<command-name> ...]", "    Return documentation details about multiple commands.",
+      "GETKEYS <full-command>", "    Return the keys from a full command.",
+      "HELP", "    Prints this help."};
+  answer_lines(c.out, kLines);
+}
+
+constexpr std::string_view kGroup = "server";
+constexpr command kCommand[] = {
+    {"count", 2, kKeepsWho, {}, command_count, kGroup, "2.8.13", "Get total number of commands"},
+    {"info", -2, kKeepsWho, {}, command_info, kGroup, "2.8.13",
+     "Get array of specific command details, or all when no argument is given."},
+    {"docs", -2, kKeepsWho, {}, command_docs, kGroup, "7.0.0",
+     "Get array of specific command documentation"},
+    {"list", 2, kKeepsWho, {}, command_list, kGroup, "7.0.0", "Get an array of command names"},
+    {"getkeys", -3, kKeepsWho, {}, command_getkeys, kGroup, "2.8.13",
+     "Extract keys given a full command"},
+    {"help", 2, 0, {}, command_help, kGroup, "5.0.0", "Show helpful text about the subcommands"},
+};
+constexpr command kCommands[] = {
+    {"command", -1, kKeepsWho, {}, command_all, kGroup, "2.8.13", "Get array of command details",
+     kCommand},
+};
+
+}  // namespace
+
+std::span<const command> introspection_commands() { return kCommands; }
+
+}  // namespace isotherm::server

@@ -1,0 +1,147 @@
+// ISOTHERM STATS|HEAPS|COLLECT|CONFIG: what the object collector sees and does.
+#include <fmt/format.h>
+
+#include "server/commands/families.hpp"
+#include "server/server.hpp"
+#include "store/text.hpp"
+
+namespace isotherm::server {
+
+using namespace store;
+
+namespace {
+
+/// Answers with an error and returns null when management is off.
+management* manager_of(call& c) {
+  management* manager = sender(c).home.manager();
+  if (!manager) {
+    c.out.error("ERR management is off: start the server with --manage on or --manage track");
+  }
+  return manager;
+}
+
+void field(reply& out, std::string_view name, std::uint64_t value) {
+  out.bulk(name);
+  out.integer(static_cast<std::int64_t>(value));
+}
+void field(reply& out, std::string_view name, double value) {
+  out.bulk(name);
+  out.real(value);
+}
+void field(reply& out, std::string_view name, std::string_view value) {
+  out.bulk(name);
+  out.bulk(value);
+}
+
+void answer_window(reply& out, const collector::window_statistics& seen) {
+  field(out, "window", seen.window);
+  field(out, "window_seconds", seen.window_seconds);
+  field(out, "scanned_guides", seen.scanned_guides);
+  field(out, "accessed_objects", seen.accessed_objects);
+  field(out, "accessed_bytes", seen.accessed_bytes);
+  field(out, "accessed_pages", seen.accessed_pages);
+  field(out, "accessed_cold_pages", seen.accessed_cold_pages);
+  field(out, "page_utilization", seen.page_utilization);
+  field(out, "working_set_pages", seen.working_set_pages);
+  field(out, "promotion_rate", seen.promotion_rate);
+  field(out, "cold_threshold", std::uint64_t{seen.cold_threshold});
+  field(out, "promoted_objects", seen.promoted.objects);
+  field(out, "promoted_bytes", seen.promoted.bytes);
+  field(out, "demoted_objects", seen.demoted.objects);
+  field(out, "demoted_bytes", seen.demoted.bytes);
+  field(out, "compacted_objects", seen.compacted.objects);
+  field(out, "vetoed", seen.vetoed);
+  field(out, "failed", seen.failed);
+  field(out, "abandoned_epochs", seen.abandoned_epochs);
+  field(out, "hinted_bytes", seen.hinted_bytes);
+  field(out, "scan_seconds", seen.scan_seconds);
+  field(out, "move_seconds", seen.move_seconds);
+  field(out, "reclaim_seconds", seen.reclaim_seconds);
+  field(out, "collector_cpu_seconds", seen.collector_cpu_seconds);
+}
+constexpr std::size_t kWindowFields = 24;
+
+void stats(call& c) {
+  server& home = sender(c).home;
+  c.out.map(home.manager() ? kWindowFields + 4 : 4);
+  field(c.out, "index", home.db().index().name());
+  field(c.out, "manage", home.manager() ? home.manager()->mode() : "off");
+  field(c.out, "keys", std::uint64_t{home.db().keys()});
+  field(c.out, "resident_bytes", resident_bytes());
+  if (home.manager()) answer_window(c.out, home.manager()->last_window());
+}
+
+void heaps(call& c) {
+  management* manager = manager_of(c);
+  if (!manager) return;
+  const auto all = manager->heaps();
+  c.out.map(all.size());
+  for (const auto& [name, usage] : all) {
+    c.out.bulk(name);
+    c.out.map(4);
+    field(c.out, "objects", usage.objects);
+    field(c.out, "bytes", usage.bytes);
+    field(c.out, "extent_bytes", usage.extent_bytes);
+    field(c.out, "resident_bytes", usage.resident_bytes);
+  }
+}
+
+void collect(call& c) {
+  management* manager = manager_of(c);
+  if (!manager) return;
+  const auto seen = manager->collect();
+  c.out.map(kWindowFields);
+  answer_window(c.out, seen);
+}
+
+void config(call& c) {
+  management* manager = manager_of(c);
+  if (!manager) return;
+  if (c.count() >= 3 && equals_folded(c[2], "set") && c.count() == 5) {
+    const auto done = manager->configure(c[3], c[4]);
+    return done ? c.out.ok() : c.out.error("ERR " + done.error().message);
+  }
+  if (c.count() != 2 && !(c.count() <= 4 && equals_folded(c[2], "get"))) {
+    return c.out.error("ERR use ISOTHERM CONFIG [GET [pattern]] or ISOTHERM CONFIG SET name value");
+  }
+  const std::string_view pattern = c.count() == 4 ? c[3] : "*";
+  std::vector<std::pair<std::string, std::string>> found;
+  for (auto& each : manager->configuration()) {
+    if (matches_glob(pattern, each.first, true)) found.push_back(std::move(each));
+  }
+  c.out.map(found.size());
+  for (const auto& [name, value] : found) field(c.out, name, std::string_view(value));
+}
+
+void help(call& c) {
+  static constexpr std::string_view kLines[] = {
+      "ISOTHERM <subcommand> [<arg> ...]. Subcommands are:",
+      "STATS", "    Return the index, the mode and what the last window of the collector saw.",
+      "HEAPS", "    Return objects, bytes and resident bytes of NEW, HOT, COLD and NODE.",
+      "COLLECT", "    Run a window of the collector now and return what it saw.",
+      "CONFIG [GET [<pattern>]]", "    Return the collector's parameters.",
+      "CONFIG SET <name> <value>", "    Change one of them from the next window on.",
+      "HELP", "    Prints this help."};
+  answer_lines(c.out, kLines);
+}
+
+constexpr std::string_view kGroup = "isotherm";
+constexpr std::string_view kSince = "0.1.0";
+constexpr command kIsotherm[] = {
+    {"stats", 2, kKeepsWho, {}, stats, kGroup, kSince, "Statistics of the last window"},
+    {"heaps", 2, kKeepsWho, {}, heaps, kGroup, kSince, "Sizes of the heaps"},
+    {"collect", 2, kAdmin | kKeepsWho, {}, collect, kGroup, kSince, "Run a window now"},
+    {"config", -2, kAdmin | kKeepsWho, {}, config, kGroup, kSince,
+     "Read or change the collector's parameters"},
+    {"help", 2, 0, {}, help, kGroup, kSince, "Show helpful text about the subcommands"},
+};
+constexpr command kCommands[] = {
+    {"isotherm", -2, 0, {}, nullptr, kGroup, kSince, "A container for the collector's commands",
+     kIsotherm},
+};
+
+}  // namespace
+
+std::span<const command> isotherm_commands() { return kCommands; }
+
+}  // namespace isotherm::server

@@ -1,0 +1,124 @@
+#include "server/connection.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "server/server.hpp"
+#include "store/text.hpp"
+
+namespace isotherm::server {
+
+namespace {
+
+constexpr std::size_t kReadBytes = std::size_t{16} << 10;
+constexpr std::size_t kReadAtOnce = std::size_t{1} << 20;
+constexpr std::size_t kOutputKept = std::size_t{64} << 10;
+
+/// What a browser tricked into talking to this port would send; such connections end.
+bool is_http(std::string_view word) {
+  return store::equals_folded(word, "post") || store::equals_folded(word, "host:");
+}
+
+}  // namespace
+
+std::size_t connection::pause_bytes() noexcept { return settings::kOutputPauseBytes; }
+
+connection::connection(server& home, std::shared_ptr<client> who)
+    : home_(home), who_(std::move(who)), reply_(output_) {}
+
+connection::~connection() { ::close(who_->fd); }
+
+bool connection::on_readable() {
+  const std::size_t wanted = parser_.wanted();
+  const std::size_t missing = wanted > query_.size() ? wanted - query_.size() : 0;
+  // For a large value room grows with what has come, not with what was announced.
+  query_.prepare(std::max(kReadBytes, std::min(missing, kReadAtOnce)));
+  const ssize_t got = ::recv(who_->fd, query_.tail(), query_.room(), 0);
+  if (got == 0) return false;
+  if (got < 0) return errno == EAGAIN || errno == EINTR;
+  query_.filled(static_cast<std::size_t>(got));
+  home_.count_input(static_cast<std::uint64_t>(got));
+  who_->active_ms.store_relaxed(store::now_ms());
+  if (query_.size() > home_.tuning().query_buffer_limit.load_relaxed()) return false;
+  return run_buffer() && flush();
+}
+
+bool connection::on_writable() {
+  if (!flush()) return false;
+  // Replies left room: go on with what had been read before the pause.
+  return !wants_to_read() || query_.size() == 0 || (run_buffer() && flush());
+}
+
+bool connection::run_buffer() {
+  settings& tuning = home_.tuning();
+  reply_.set_limit(sent_ + tuning.output_hard_limit.load_relaxed());
+  while (query_.size() > 0 && wants_to_read()) {
+    const resp_parser::limits bounds{
+        tuning.longest_value.load_relaxed(),
+        who_->authenticated || !tuning.has_password()};
+    const auto status = parser_.parse(query_.view(), bounds);
+    if (status == resp_parser::status::incomplete) break;
+    if (status == resp_parser::status::error) {
+      reply_.error(parser_.problem());
+      who_->closing = true;
+      break;
+    }
+    if (!parser_.arguments().empty()) run(parser_.arguments());
+    query_.consume(parser_.consumed());
+    if (reply_.overflowed()) return false;
+  }
+  who_->query_bytes.store_relaxed(query_.size());
+  who_->query_room.store_relaxed(query_.room());
+  return true;
+}
+
+void connection::run(std::span<const std::string_view> arguments) {
+  using replies = client::replies;
+  const std::size_t before = output_.size();
+  const replies mode = who_->mode;
+  dispatch(arguments);
+  if (mode == replies::on && who_->mode == replies::on) [[likely]] return;
+  if (mode == replies::off && who_->mode == replies::on) return;  // CLIENT REPLY ON is answered
+  output_.resize(before);
+  if (mode == replies::skip && who_->mode == replies::skip) who_->mode = replies::on;
+}
+
+void connection::dispatch(std::span<const std::string_view> arguments) {
+  const store::command* what = home_.commands().resolve(arguments, reply_);
+  if (!what) {
+    if (is_http(arguments[0])) who_->closing = true;
+    home_.count_error();
+    return;
+  }
+  if (!who_->authenticated && home_.tuning().has_password() && !(what->flags & store::kNoAuth)) {
+    return reply_.error("NOAUTH Authentication required.");
+  }
+  who_->last.store_relaxed(what);
+  home_.count_command();
+  const store::limits bounds{home_.tuning().longest_value.load_relaxed()};
+  store::call c{home_.db(), reply_, arguments, store::now_ms(), bounds, who_.get()};
+  store::execute(*what, c, home_.tuning().maxmemory.load_relaxed());
+}
+
+bool connection::flush() {
+  while (waiting() > 0) {
+    const ssize_t put = ::send(who_->fd, output_.data() + sent_, waiting(), MSG_NOSIGNAL);
+    if (put < 0) {
+      if (errno == EINTR) continue;
+      if (errno != EAGAIN) return false;
+      who_->output_bytes.store_relaxed(waiting());
+      return true;
+    }
+    sent_ += static_cast<std::size_t>(put);
+    home_.count_output(static_cast<std::uint64_t>(put));
+  }
+  sent_ = 0;
+  output_.clear();
+  if (output_.capacity() > kOutputKept) std::string().swap(output_);
+  who_->output_bytes.store_relaxed(0);
+  return !who_->closing;
+}
+
+}  // namespace isotherm::server

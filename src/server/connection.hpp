@@ -1,0 +1,50 @@
+// One client's socket with its buffers: reads, runs whole buffers of commands, answers them with
+// one write. A client that does not read its replies is not read from either, so that what it can
+// make the server hold is bounded.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "server/client.hpp"
+#include "server/query_buffer.hpp"
+#include "server/resp_parser.hpp"
+
+namespace isotherm::server {
+
+/// Owned and used by one event loop.
+class connection {
+ public:
+  connection(server& home, std::shared_ptr<client> who);
+  ~connection();  ///< closes the socket
+  connection(const connection&) = delete;
+  connection& operator=(const connection&) = delete;
+
+  /// What epoll said; false when the connection is to be closed.
+  bool on_readable();
+  bool on_writable();
+
+  bool wants_to_read() const noexcept { return !who_->closing && waiting() <= pause_bytes(); }
+  bool wants_to_write() const noexcept { return waiting() > 0; }
+  std::uint32_t events = 0;  ///< what epoll watches now
+  client& who() const noexcept { return *who_; }
+
+ private:
+  static std::size_t pause_bytes() noexcept;
+  std::size_t waiting() const noexcept { return output_.size() - sent_; }
+  /// Runs what is in the buffer, until replies pile up.
+  bool run_buffer();
+  void run(std::span<const std::string_view> arguments);
+  void dispatch(std::span<const std::string_view> arguments);
+  bool flush();
+
+  server& home_;
+  std::shared_ptr<client> who_;
+  resp_parser parser_;
+  query_buffer query_;
+  std::string output_;
+  std::size_t sent_ = 0;
+  store::reply reply_;
+};
+
+}  // namespace isotherm::server

@@ -1,0 +1,60 @@
+// One thread with an epoll set and the connections that were given to it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "server/connection.hpp"
+
+namespace isotherm::server {
+
+/// start(), stop() and the destructor are for one controlling thread; adopt() and wake() for any.
+class event_loop {
+ public:
+  explicit event_loop(server& home);
+  ~event_loop();
+  event_loop(const event_loop&) = delete;
+  event_loop& operator=(const event_loop&) = delete;
+
+  /// Before start(): calls `on_ready` in this loop when a listening socket has a client.
+  void watch_listener(int fd, std::function<bool(int fd)> on_ready);
+  /// Before start(): calls `tick` about every 100 ms.
+  void on_tick(std::function<void()> tick) { tick_ = std::move(tick); }
+
+  void start();
+  void stop();
+  /// Hands over a new client.
+  void adopt(std::shared_ptr<client> who);
+  /// Makes the loop look at killed clients.
+  void wake();
+
+ private:
+  void run();
+  void wait_once();
+  void take_adopted();
+  void handle(connection& which, std::uint32_t events);
+  void watch(connection& which);
+  void close(connection& which);
+  void close_idle_and_killed();
+  void housekeeping();
+  void watch_listeners(bool watched);
+
+  server& home_;
+  int epoll_;
+  int wakeup_;
+  std::jthread thread_;
+  base::atomic<bool> stopping_{false};
+  std::mutex adopted_mutex_;
+  std::vector<std::shared_ptr<client>> adopted_;
+  std::unordered_map<int, std::unique_ptr<connection>> connections_;
+  std::unordered_map<int, std::function<bool(int)>> listeners_;
+  bool listeners_watched_ = true;
+  std::function<void()> tick_;
+  std::int64_t next_tick_ms_ = 0;
+};
+
+}  // namespace isotherm::server

@@ -1,0 +1,37 @@
+// Listening sockets.
+#pragma once
+
+#include <string>
+
+#include "base/error.hpp"
+
+namespace isotherm::server {
+
+/// A listening, non-blocking socket, closed (and a Unix socket's file removed) with its owner.
+class listener {
+ public:
+  /// `port` 0: any free one. Fails with one line that says what to do.
+  static base::result<listener> on_tcp(const std::string& address, int port);
+  /// Takes the place of a socket file that nobody listens on any more.
+  static base::result<listener> on_unix(const std::string& path);
+
+  listener(listener&& other) noexcept;
+  listener& operator=(listener&&) = delete;
+  ~listener();
+
+  int fd() const noexcept { return fd_; }
+  int port() const;
+
+ private:
+  explicit listener(int fd, std::string path = {}) : fd_(fd), path_(std::move(path)) {}
+  int fd_;
+  std::string path_;
+};
+
+/// "127.0.0.1:6379", "[::1]:6379" or "PATH:0" of either end of a connected socket.
+std::string peer_address(int fd, const std::string& unix_path);
+std::string local_address(int fd, const std::string& unix_path);
+/// True for Unix sockets and loopback peers.
+bool is_local_peer(int fd);
+
+}  // namespace isotherm::server

@@ -1,0 +1,29 @@
+// The door through which ISOTHERM STATS|HEAPS|COLLECT|CONFIG reach the object collector.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "collector/statistics.hpp"
+
+namespace isotherm::server {
+
+/// Implemented over the collector by the program, and by fakes in tests. Thread-safe.
+class management {
+ public:
+  virtual ~management() = default;
+  /// "track" or "on".
+  virtual std::string mode() const = 0;
+  virtual collector::window_statistics last_window() const = 0;
+  /// Runs a window now; called outside of every scope.
+  virtual collector::window_statistics collect() = 0;
+  /// Sizes as they are now: NEW, HOT, COLD, NODE.
+  virtual std::vector<std::pair<std::string, heap::usage>> heaps() const = 0;
+  virtual std::vector<std::pair<std::string, std::string>> configuration() const = 0;
+  /// Changes one parameter by its name.
+  virtual base::result<void> configure(std::string_view name, std::string_view value) = 0;
+};
+
+}  // namespace isotherm::server

@@ -1,0 +1,74 @@
+// What an operator decides: before the start (options) and while it runs (settings).
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/atomic.hpp"
+
+namespace isotherm::server {
+
+struct options {
+  std::vector<std::string> bind = {"127.0.0.1"};  ///< addresses; empty: no TCP
+  int port = 6379;                                ///< 0: any free one, server::port() tells
+  std::string unix_socket;                        ///< path; empty: none
+  unsigned threads = 2;
+  std::string password;                ///< empty: none asked for
+  bool protected_mode = true;          ///< without a password only loopback clients are served
+  std::uint64_t maxmemory_bytes = 0;   ///< 0: no limit
+  std::uint64_t maxclients = 10000;
+  std::uint64_t timeout_s = 0;         ///< idle clients are closed after; 0: never
+};
+
+/// Parameters that CONFIG SET may change at any time. Thread-safe.
+class settings {
+ public:
+  explicit settings(const options& start)
+      : maxmemory(start.maxmemory_bytes),
+        maxclients(start.maxclients),
+        timeout_s(start.timeout_s),
+        protected_mode(start.protected_mode),
+        password_(start.password),
+        has_password_(!start.password.empty()) {}
+
+  base::atomic<std::uint64_t> maxmemory;        ///< bytes
+  base::atomic<std::uint64_t> maxclients;
+  base::atomic<std::uint64_t> timeout_s;
+  base::atomic<bool> protected_mode;
+  base::atomic<std::uint64_t> longest_value{std::uint64_t{512} << 20};     ///< proto-max-bulk-len
+  base::atomic<std::uint64_t> query_buffer_limit{std::uint64_t{1} << 30};  ///< bytes; then closed
+  base::atomic<std::uint64_t> output_hard_limit{std::uint64_t{2} << 30};   ///< bytes; then closed
+
+  /// Replies waiting beyond this: the client's requests wait too.
+  static constexpr std::size_t kOutputPauseBytes = std::size_t{1} << 20;
+
+  bool has_password() const noexcept { return has_password_.load_acquire(); }
+  std::string password() const {
+    const std::lock_guard lock(mutex_);
+    return password_;
+  }
+  void set_password(std::string word) {
+    const std::lock_guard lock(mutex_);
+    has_password_.store_release(!word.empty());
+    password_ = std::move(word);
+  }
+  /// Takes as long for a near miss as for a far one.
+  bool is_password(std::string_view word) const {
+    const std::string right = password();
+    unsigned difference = right.size() != word.size();
+    for (std::size_t i = 0; i < word.size(); ++i) {
+      difference |= static_cast<unsigned char>(word[i]) ^
+                    static_cast<unsigned char>(right.empty() ? 0 : right[i % right.size()]);
+    }
+    return difference == 0;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::string password_;
+  base::atomic<bool> has_password_;
+};
+
+}  // namespace isotherm::server

@@ -1,0 +1,61 @@
+// Bytes read from a client and not yet parsed.
+#pragma once
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string_view>
+
+namespace isotherm::server {
+
+/// A growable byte queue in one piece. Not initialised, so that growing for a large value does not touch
+/// pages that the client may never fill.
+class query_buffer {
+ public:
+  query_buffer() = default;
+  ~query_buffer() { std::free(memory_); }
+  query_buffer(const query_buffer&) = delete;
+  query_buffer& operator=(const query_buffer&) = delete;
+
+  std::string_view view() const noexcept { return {memory_ + begin_, end_ - begin_}; }
+  std::size_t size() const noexcept { return end_ - begin_; }
+  std::size_t capacity() const noexcept { return capacity_; }
+  std::size_t room() const noexcept { return capacity_ - end_; }
+  char* tail() noexcept { return memory_ + end_; }
+  void filled(std::size_t bytes) noexcept { end_ += bytes; }
+
+  /// Drops `bytes` from the front. Empty and large, it gives its memory back.
+  void consume(std::size_t bytes) noexcept {
+    begin_ += bytes;
+    if (begin_ != end_) return;
+    begin_ = end_ = 0;
+    if (capacity_ <= kKept) return;
+    std::free(memory_);
+    memory_ = nullptr;
+    capacity_ = 0;
+  }
+
+  /// Makes room for at least `bytes` behind the tail. Moves the content.
+  void prepare(std::size_t bytes) {
+    if (room() >= bytes) return;
+    if (begin_ > 0) {
+      std::memmove(memory_, memory_ + begin_, size());
+      end_ -= begin_;
+      begin_ = 0;
+      if (room() >= bytes) return;
+    }
+    const std::size_t grown = std::max(end_ + bytes, capacity_ + capacity_ / 2);
+    char* larger = static_cast<char*>(std::realloc(memory_, grown));
+    if (!larger) throw std::bad_alloc();
+    memory_ = larger;
+    capacity_ = grown;
+  }
+
+ private:
+  static constexpr std::size_t kKept = std::size_t{64} << 10;
+  char* memory_ = nullptr;
+  std::size_t begin_ = 0, end_ = 0, capacity_ = 0;
+};
+
+}  // namespace isotherm::server

@@ -1,0 +1,132 @@
+#include "server/server.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "server/commands/families.hpp"
+
+namespace isotherm::server {
+
+namespace {
+
+constexpr int kAcceptedAtOnce = 64;
+constexpr double kSweepShare = 0.1;       // of the expiring keys, each tick
+constexpr double kSweptAtOnce = 20'000;   // but about so many at most
+
+constexpr std::string_view kDenied =
+    "-DENIED Redis is running in protected mode because protected mode is enabled and no password "
+    "is set for the default user. In this mode connections are only accepted from the loopback "
+    "interface. If you want to connect from external computers, start the server with "
+    "--requirepass, or with --protected-mode no.\r\n";
+
+void refuse(int fd, std::string_view line) {
+  [[maybe_unused]] const ssize_t sent = ::send(fd, line.data(), line.size(), MSG_NOSIGNAL);
+  ::close(fd);
+}
+
+}  // namespace
+
+server::server(options chosen, store::database& db, management* manager)
+    : options_(std::move(chosen)),
+      settings_(options_),
+      db_(db),
+      manager_(manager),
+      table_({store::string_commands(), store::range_commands(), store::counter_commands(),
+              store::key_commands(), store::expiry_commands(), store::keyspace_commands(),
+              store::object_commands(), session_commands(), client_commands(), config_commands(),
+              info_commands(), introspection_commands(), isotherm_commands()}),
+      started_ms_(store::now_ms()) {}
+
+server::~server() { stop(); }
+
+base::result<void> server::start() {
+  for (const auto& address : options_.bind) {
+    auto made = listener::on_tcp(address, port_ ? port_ : options_.port);
+    if (!made) return std::unexpected(made.error());
+    port_ = made->port();
+    listeners_.push_back(std::move(*made));
+  }
+  const std::size_t tcp = listeners_.size();
+  if (!options_.unix_socket.empty()) {
+    auto made = listener::on_unix(options_.unix_socket);
+    if (!made) return std::unexpected(made.error());
+    listeners_.push_back(std::move(*made));
+  }
+  for (unsigned i = 0; i < std::max(1u, options_.threads); ++i) {
+    loops_.push_back(std::make_unique<event_loop>(*this));
+  }
+  for (std::size_t i = 0; i < listeners_.size(); ++i) {
+    const std::string path = i < tcp ? "" : options_.unix_socket;
+    loops_[0]->watch_listener(listeners_[i].fd(),
+                              [this, path](int fd) { return accept_from(fd, path); });
+  }
+  loops_[0]->on_tick([this] { tick(); });
+  for (auto& loop : loops_) loop->start();
+  return {};
+}
+
+void server::stop() {
+  for (auto& loop : loops_) loop->stop();
+  loops_.clear();
+  listeners_.clear();
+}
+
+bool server::accept_from(int listening, const std::string& unix_path) {
+  for (int i = 0; i < kAcceptedAtOnce; ++i) {
+    const int fd = ::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd >= 0) {
+      admit(fd, unix_path);
+      continue;
+    }
+    if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) return false;
+    if (errno == EAGAIN) return true;
+  }
+  return true;
+}
+
+void server::admit(int fd, const std::string& unix_path) {
+  if (settings_.protected_mode.load_relaxed() && !settings_.has_password() && !is_local_peer(fd)) {
+    statistics.rejected.add(1);
+    return refuse(fd, kDenied);
+  }
+  if (clients_.size() >= settings_.maxclients.load_relaxed()) {
+    statistics.rejected.add(1);
+    return refuse(fd, "-ERR max number of clients reached\r\n");
+  }
+  const int on = 1;
+  if (unix_path.empty()) {
+    ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  }
+  auto who = std::make_shared<client>(*this, next_id_.fetch_add_relaxed(1), fd,
+                                      peer_address(fd, unix_path), local_address(fd, unix_path));
+  statistics.connections.add(1);
+  clients_.add(who);
+  loops_[next_loop_++ % loops_.size()]->adopt(std::move(who));
+}
+
+void server::kill(client& who) {
+  who.killed.store_release(true);
+  for (auto& loop : loops_) loop->wake();
+}
+
+void server::forget(const client& who) { clients_.remove(who.id); }
+
+void server::tick() {
+  const std::int64_t now = store::now_ms();
+  const auto expiring = static_cast<double>(db_.expiring_keys());
+  if (expiring > 0) db_.sweep_expired(std::min(kSweepShare, kSweptAtOnce / expiring), now);
+  if (now - rate_since_ms_ < 1000) return;
+  const std::uint64_t commands = statistics.commands.sum();
+  const auto elapsed = static_cast<std::uint64_t>(now - rate_since_ms_);
+  if (rate_since_ms_ != 0) rate_.store_relaxed((commands - rate_commands_) * 1000 / elapsed);
+  rate_commands_ = commands;
+  rate_since_ms_ = now;
+}
+
+}  // namespace isotherm::server

@@ -1,0 +1,74 @@
+// The server: listeners, event loops, clients, the command table and the database behind them.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/error.hpp"
+#include "server/client.hpp"
+#include "server/event_loop.hpp"
+#include "server/listener.hpp"
+#include "server/management.hpp"
+#include "server/options.hpp"
+#include "store/commands/table.hpp"
+
+namespace isotherm::server {
+
+/// start() and stop() are for one controlling thread; the rest is thread-safe.
+class server {
+ public:
+  /// `db` and `manager` (null: management is off) must outlive the server.
+  server(options chosen, store::database& db, management* manager);
+  ~server();
+
+  /// Listens and serves. Fails with one line when it can't listen.
+  base::result<void> start();
+  /// Closes clients and listeners. Idempotent.
+  void stop();
+
+  int port() const noexcept { return port_; }  ///< the TCP port in use; 0: none
+  const options& start_options() const noexcept { return options_; }
+  settings& tuning() noexcept { return settings_; }
+  store::database& db() noexcept { return db_; }
+  management* manager() noexcept { return manager_; }
+  const store::command_table& commands() const noexcept { return table_; }
+  client_registry& clients() noexcept { return clients_; }
+  std::int64_t started_ms() const noexcept { return started_ms_; }
+
+  /// Marks a client as killed; its loop closes it.
+  void kill(client& who);
+  void forget(const client& who);
+
+  void count_command() noexcept { statistics.commands.add(1); }
+  void count_error() noexcept { statistics.errors.add(1); }
+  void count_input(std::uint64_t bytes) noexcept { statistics.input_bytes.add(bytes); }
+  void count_output(std::uint64_t bytes) noexcept { statistics.output_bytes.add(bytes); }
+  struct {
+    store::tally commands, errors, input_bytes, output_bytes, connections, rejected;
+  } statistics;
+  /// Commands a second over the last second.
+  std::uint64_t commands_per_second() const noexcept { return rate_.load_relaxed(); }
+
+ private:
+  bool accept_from(int fd, const std::string& unix_path);
+  void admit(int fd, const std::string& unix_path);
+  void tick();
+
+  options options_;
+  settings settings_;
+  store::database& db_;
+  management* manager_;
+  store::command_table table_;
+  client_registry clients_;
+  const std::int64_t started_ms_;
+  base::atomic<std::uint64_t> next_id_{1};
+  base::atomic<std::uint64_t> rate_{0};
+  std::uint64_t rate_commands_ = 0;
+  std::int64_t rate_since_ms_ = 0;
+  int port_ = 0;
+  std::size_t next_loop_ = 0;
+  std::vector<listener> listeners_;
+  std::vector<std::unique_ptr<event_loop>> loops_;
+};
+
+}  // namespace isotherm::server
