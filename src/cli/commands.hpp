@@ -14,5 +14,7 @@ namespace isotherm::cli {
 
 /// isotherm bench ycsb
 void add_bench(CLI::App& app);
+/// isotherm serve
+void add_serve(CLI::App& app);
 
 }  // namespace isotherm::cli

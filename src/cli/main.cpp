@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
                "isotherm");
   app.require_subcommand(1);
   isotherm::cli::add_bench(app);
+  isotherm::cli::add_serve(app);
   CLI11_PARSE(app, argc, argv);
   return 0;
 }

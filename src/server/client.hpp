@@ -18,8 +18,12 @@ class server;
 class client final : public store::caller {
  public:
   client(server& where, std::uint64_t number, int descriptor, std::string peer, std::string local)
-      : home(where), id(number), fd(descriptor), address(std::move(peer)),
-        local_address(std::move(local)), born_ms(store::now_ms()) {
+      : home(where),
+        id(number),
+        fd(descriptor),
+        address(std::move(peer)),
+        local_address(std::move(local)),
+        born_ms(store::now_ms()) {
     active_ms.store_relaxed(born_ms);
   }
 
@@ -30,15 +34,15 @@ class client final : public store::caller {
   const std::int64_t born_ms;
 
   bool authenticated = false;
-  bool closing = false;                       ///< after the replies so far
+  bool closing = false;  ///< after the replies so far
   enum class replies : std::uint8_t { on, off, skip };
   replies mode = replies::on;
 
-  base::atomic<std::int64_t> active_ms{0};    ///< read by all
-  base::atomic<const store::command*> last{nullptr};    ///< read by all
-  base::atomic<int> protocol{2};              ///< read by all
-  base::atomic<bool> killed{false};           ///< written by all
-  base::atomic<std::size_t> query_bytes{0}, query_room{0}, output_bytes{0};    ///< read by all
+  base::atomic<std::int64_t> active_ms{0};                                   ///< read by all
+  base::atomic<const store::command*> last{nullptr};                         ///< read by all
+  base::atomic<int> protocol{2};                                             ///< read by all
+  base::atomic<bool> killed{false};                                          ///< written by all
+  base::atomic<std::size_t> query_bytes{0}, query_room{0}, output_bytes{0};  ///< read by all
 
   std::string name() const {
     const std::lock_guard lock(mutex_);

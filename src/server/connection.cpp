@@ -42,22 +42,28 @@ bool connection::on_readable() {
   home_.count_input(static_cast<std::uint64_t>(got));
   who_->active_ms.store_relaxed(store::now_ms());
   if (query_.size() > home_.tuning().query_buffer_limit.load_relaxed()) return false;
-  return run_buffer() && flush();
+  return advance();
+}
+
+bool connection::advance() {
+  do {
+    if (!run_buffer() || !flush()) return false;
+  } while (paused_ && wants_to_read());  // the replies went out at once: nobody will call again
+  return true;
 }
 
 bool connection::on_writable() {
   if (!flush()) return false;
   // Replies left room: go on with what had been read before the pause.
-  return !wants_to_read() || query_.size() == 0 || (run_buffer() && flush());
+  return !paused_ || !wants_to_read() || advance();
 }
 
 bool connection::run_buffer() {
   settings& tuning = home_.tuning();
   reply_.set_limit(sent_ + tuning.output_hard_limit.load_relaxed());
   while (query_.size() > 0 && wants_to_read()) {
-    const resp_parser::limits bounds{
-        tuning.longest_value.load_relaxed(),
-        who_->authenticated || !tuning.has_password()};
+    const resp_parser::limits bounds{tuning.longest_value.load_relaxed(),
+                                     who_->authenticated || !tuning.has_password()};
     const auto status = parser_.parse(query_.view(), bounds);
     if (status == resp_parser::status::incomplete) break;
     if (status == resp_parser::status::error) {
@@ -69,6 +75,7 @@ bool connection::run_buffer() {
     query_.consume(parser_.consumed());
     if (reply_.overflowed()) return false;
   }
+  paused_ = query_.size() > 0 && !wants_to_read();
   who_->query_bytes.store_relaxed(query_.size());
   who_->query_room.store_relaxed(query_.room());
   return true;
@@ -79,7 +86,8 @@ void connection::run(std::span<const std::string_view> arguments) {
   const std::size_t before = output_.size();
   const replies mode = who_->mode;
   dispatch(arguments);
-  if (mode == replies::on && who_->mode == replies::on) [[likely]] return;
+  if (mode == replies::on && who_->mode == replies::on) [[likely]]
+    return;
   if (mode == replies::off && who_->mode == replies::on) return;  // CLIENT REPLY ON is answered
   output_.resize(before);
   if (mode == replies::skip && who_->mode == replies::skip) who_->mode = replies::on;
@@ -108,6 +116,10 @@ bool connection::flush() {
     if (put < 0) {
       if (errno == EINTR) continue;
       if (errno != EAGAIN) return false;
+      if (sent_ >= pause_bytes()) {
+        output_.erase(0, sent_);
+        sent_ = 0;
+      }
       who_->output_bytes.store_relaxed(waiting());
       return true;
     }

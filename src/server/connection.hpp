@@ -34,6 +34,8 @@ class connection {
   std::size_t waiting() const noexcept { return output_.size() - sent_; }
   /// Runs what is in the buffer, until replies pile up.
   bool run_buffer();
+  /// run_buffer() and flush(), again and again while replies go out as fast as they are made.
+  bool advance();
   void run(std::span<const std::string_view> arguments);
   void dispatch(std::span<const std::string_view> arguments);
   bool flush();
@@ -44,6 +46,7 @@ class connection {
   query_buffer query_;
   std::string output_;
   std::size_t sent_ = 0;
+  bool paused_ = false;  ///< the buffer may hold whole commands that wait for room for replies
   store::reply reply_;
 };
 

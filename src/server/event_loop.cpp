@@ -17,7 +17,8 @@ constexpr int kEventsAtOnce = 128;
 }  // namespace
 
 event_loop::event_loop(server& home)
-    : home_(home), epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+    : home_(home),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   ISO_CHECK(epoll_ >= 0 && wakeup_ >= 0, "no descriptors left for an event loop");
   epoll_event event{.events = EPOLLIN, .data = {.fd = wakeup_}};

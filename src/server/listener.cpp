@@ -68,8 +68,8 @@ base::result<listener> listener::on_tcp(const std::string& address, int port) {
   const std::string service = std::to_string(port);
   const char* host = address == "*" ? nullptr : address.c_str();
   if (const int error = ::getaddrinfo(host, service.c_str(), &hints, &found)) {
-    return std::unexpected(base::error{
-        fmt::format("cannot listen on {}: {}", address, ::gai_strerror(error))});
+    return std::unexpected(
+        base::error{fmt::format("cannot listen on {}: {}", address, ::gai_strerror(error))});
   }
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
   const int fd = ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -91,8 +91,8 @@ base::result<listener> listener::on_tcp(const std::string& address, int port) {
 base::result<listener> listener::on_unix(const std::string& path) {
   sockaddr_un longest;
   if (path.size() >= sizeof longest.sun_path) {
-    return std::unexpected(base::error{fmt::format(
-        "Unix socket path is longer than {} bytes: {}", sizeof longest.sun_path - 1, path)});
+    return std::unexpected(base::error{fmt::format("Unix socket path is longer than {} bytes: {}",
+                                                   sizeof longest.sun_path - 1, path)});
   }
   const sockaddr_un address = unix_address(path);
   if (is_socket_file(path)) {

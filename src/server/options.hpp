@@ -15,11 +15,11 @@ struct options {
   int port = 6379;                                ///< 0: any free one, server::port() tells
   std::string unix_socket;                        ///< path; empty: none
   unsigned threads = 2;
-  std::string password;                ///< empty: none asked for
-  bool protected_mode = true;          ///< without a password only loopback clients are served
-  std::uint64_t maxmemory_bytes = 0;   ///< 0: no limit
+  std::string password;               ///< empty: none asked for
+  bool protected_mode = true;         ///< without a password only loopback clients are served
+  std::uint64_t maxmemory_bytes = 0;  ///< 0: no limit
   std::uint64_t maxclients = 10000;
-  std::uint64_t timeout_s = 0;         ///< idle clients are closed after; 0: never
+  std::uint64_t timeout_s = 0;  ///< idle clients are closed after; 0: never
 };
 
 /// Parameters that CONFIG SET may change at any time. Thread-safe.
@@ -33,7 +33,7 @@ class settings {
         password_(start.password),
         has_password_(!start.password.empty()) {}
 
-  base::atomic<std::uint64_t> maxmemory;        ///< bytes
+  base::atomic<std::uint64_t> maxmemory;  ///< bytes
   base::atomic<std::uint64_t> maxclients;
   base::atomic<std::uint64_t> timeout_s;
   base::atomic<bool> protected_mode;

@@ -9,8 +9,8 @@
 
 namespace isotherm::server {
 
-/// A growable byte queue in one piece. Not initialised, so that growing for a large value does not touch
-/// pages that the client may never fill.
+/// A growable byte queue in one piece. Not initialised, so that growing for a large value does not
+/// touch pages that the client may never fill.
 class query_buffer {
  public:
   query_buffer() = default;

@@ -47,7 +47,11 @@ class resp_parser {
   status finish(std::string_view buffer);
   status fail(std::string text);
   /// A line from `position_` with the number after its first byte; nullopt inside: not yet whole.
-  struct header { bool whole = false; bool valid = false; std::int64_t value = 0; };
+  struct header {
+    bool whole = false;
+    bool valid = false;
+    std::int64_t value = 0;
+  };
   header read_header(std::string_view buffer);
 
   std::size_t position_ = 0;

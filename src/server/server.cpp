@@ -15,8 +15,8 @@ namespace isotherm::server {
 namespace {
 
 constexpr int kAcceptedAtOnce = 64;
-constexpr double kSweepShare = 0.1;       // of the expiring keys, each tick
-constexpr double kSweptAtOnce = 20'000;   // but about so many at most
+constexpr double kSweepShare = 0.1;      // of the expiring keys, each tick
+constexpr double kSweptAtOnce = 20'000;  // but about so many at most
 
 constexpr std::string_view kDenied =
     "-DENIED Redis is running in protected mode because protected mode is enabled and no password "

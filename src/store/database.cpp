@@ -32,11 +32,13 @@ void database::wait_for_several(std::string_view key) noexcept { one_key wait(st
 
 std::optional<record> database::peek(const sync::scope& inside, std::string_view key,
                                      std::int64_t now) {
-  if (stripes_.several_in_progress()) [[unlikely]] wait_for_several(key);
+  if (stripes_.several_in_progress()) [[unlikely]]
+    wait_for_several(key);
   const auto stored = index_.find(inside, key);
   if (!stored) return std::nullopt;
   const record found = records::decode(*stored);
-  if (!found.is_expired(now)) [[likely]] return found;
+  if (!found.is_expired(now)) [[likely]]
+    return found;
   one_key lock(stripes_, key);
   return current(inside, key, now);
 }
@@ -58,7 +60,8 @@ std::optional<record> database::current(const sync::scope& inside, std::string_v
   const auto stored = index_.find(inside, key);
   if (!stored) return std::nullopt;
   const record found = records::decode(*stored);
-  if (!found.is_expired(now)) [[likely]] return found;
+  if (!found.is_expired(now)) [[likely]]
+    return found;
   remove(key);
   counted_.expired.add(1);
   return std::nullopt;
@@ -82,7 +85,8 @@ bool database::remove(std::string_view key) {
 
 void database::note_expiry(stripe& held, std::string_view key, std::int64_t expires_ms) {
   if (expires_ms == kNever) {
-    if (held.expires.empty()) [[likely]] return;
+    if (held.expires.empty()) [[likely]]
+      return;
     const auto at = held.expires.find(key);
     if (at == held.expires.end()) return;
     held.expires.erase(at);

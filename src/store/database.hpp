@@ -1,9 +1,9 @@
 // The key-value semantics over any index: values that expire, atomic commands, limits.
 //
 // What is guaranteed. Every command on one key is atomic. MSET, MSETNX, RENAME, RENAMENX, COPY and
-// FLUSHALL are atomic towards every command on one key, as in Redis (stripes.hpp tells how). MGET, DEL and
-// EXISTS over several keys are atomic key by key only. RENAME writes the new name before it removes the old one: a
-// failure (memory) leaves the old one in place.
+// FLUSHALL are atomic towards every command on one key, as in Redis (stripes.hpp tells how). MGET,
+// DEL and EXISTS over several keys are atomic key by key only. RENAME writes the new name before it
+// removes the old one: a failure (memory) leaves the old one in place.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,8 @@ class database {
 
   // For callers that hold the stripe of `key`, by one_key or several_keys.
   std::optional<record> current(const sync::scope& inside, std::string_view key, std::int64_t now);
-  /// False when memory is exhausted; the old value is then untouched. `value.payload` may be a current() one.
+  /// False when memory is exhausted; the old value is then untouched. `value.payload` may be a
+  /// current() one.
   bool put(std::string_view key, const record& value);
   bool remove(std::string_view key);
 
@@ -60,7 +61,8 @@ class database {
   /// A key that is present, or nullopt. Not uniform: walks on from where the last call ended.
   std::optional<std::string> random_key(std::int64_t now);
 
-  /// Removes keys whose time has come, looking at `share` of the expiring ones (0..1); returns how many went.
+  /// Removes keys whose time has come, looking at `share` of the expiring ones (0..1); returns how
+  /// many went.
   std::size_t sweep_expired(double share, std::int64_t now);
 
  private:

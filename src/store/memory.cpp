@@ -1,6 +1,10 @@
 #include "store/memory.hpp"
 
+#include "os/process_memory.hpp"
+
 namespace isotherm::store {
+
+std::uint64_t resident_bytes() { return os::read_process_memory().rss_bytes; }
 
 std::uint64_t memory_meter::sample() {
   written_.store_relaxed(0);

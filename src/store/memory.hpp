@@ -58,7 +58,8 @@ class memory_meter {
   }
   /// True when writes must be refused under `limit_bytes` (0: never).
   bool is_over(std::uint64_t limit_bytes) {
-    if (limit_bytes == 0) [[likely]] return false;
+    if (limit_bytes == 0) [[likely]]
+      return false;
     if (sampled_.load_relaxed() + written_.load_relaxed() <= limit_bytes) return false;
     return sample() > limit_bytes;
   }

@@ -54,8 +54,8 @@ inline void encode(std::string& buffer, const record& value) {
   const bool expires = value.expires_ms != kNever;
   buffer.clear();
   buffer.reserve(kLongestHeader + value.payload.size());
-  buffer.push_back(static_cast<char>((expires ? kExpires : 0) |
-                                     static_cast<std::uint8_t>(value.how) << kEncodingShift));
+  buffer.push_back(static_cast<char>((expires ? kExpires : 0) | static_cast<std::uint8_t>(value.how)
+                                                                    << kEncodingShift));
   if (expires) {
     char time[sizeof value.expires_ms];
     std::memcpy(time, &value.expires_ms, sizeof time);

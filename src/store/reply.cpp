@@ -30,8 +30,10 @@ void reply::bulk_integer(std::int64_t value) {
 
 void reply::real(double value) {
   const std::string text = fmt::format("{}", value);
-  if (protocol_ == 3) line(',', text);
-  else bulk(text);
+  if (protocol_ == 3)
+    line(',', text);
+  else
+    bulk(text);
 }
 
 void reply::verbatim(std::string_view format, std::string_view content) {

@@ -40,25 +40,33 @@ class reply {
   void null() { raw(protocol_ == 3 ? "_\r\n" : "$-1\r\n"); }
   void null_array() { raw(protocol_ == 3 ? "_\r\n" : "*-1\r\n"); }
   void boolean(bool value) {
-    if (protocol_ == 3) raw(value ? "#t\r\n" : "#f\r\n");
-    else integer(value);
+    if (protocol_ == 3)
+      raw(value ? "#t\r\n" : "#f\r\n");
+    else
+      integer(value);
   }
   /// A double; a bulk string in RESP2.
   void real(double value);
   void array(std::size_t count) { number('*', static_cast<std::int64_t>(count)); }
   /// `pairs` keys, each followed by its value; a flat array in RESP2.
   void map(std::size_t pairs) {
-    if (protocol_ == 3) number('%', static_cast<std::int64_t>(pairs));
-    else array(pairs * 2);
+    if (protocol_ == 3)
+      number('%', static_cast<std::int64_t>(pairs));
+    else
+      array(pairs * 2);
   }
-  void set(std::size_t count) { number(protocol_ == 3 ? '~' : '*', static_cast<std::int64_t>(count)); }
+  void set(std::size_t count) {
+    number(protocol_ == 3 ? '~' : '*', static_cast<std::int64_t>(count));
+  }
   /// Text for a person; `format` has three letters ("txt"). A bulk string in RESP2.
   void verbatim(std::string_view format, std::string_view content);
 
  private:
   void raw(std::string_view text) {
-    if (output_.size() + text.size() > limit_) [[unlikely]] overflowed_ = true;
-    else output_.append(text);
+    if (output_.size() + text.size() > limit_) [[unlikely]]
+      overflowed_ = true;
+    else
+      output_.append(text);
   }
   void line(char type, std::string_view text);
   void number(char type, std::int64_t value) {

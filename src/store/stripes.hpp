@@ -39,8 +39,10 @@ struct alignas(base::kCacheLineBytes) stripe {
   /// Spins, then yields: a holder does one index operation, or copies one value.
   void lock() noexcept {
     for (unsigned spins = 0; held.exchange_acq_rel(true); ++spins) {
-      if (spins < 64) base::spin_pause();
-      else std::this_thread::yield();
+      if (spins < 64)
+        base::spin_pause();
+      else
+        std::this_thread::yield();
     }
   }
   void unlock() noexcept { held.store_release(false); }
@@ -78,7 +80,8 @@ class one_key {
   stripe& stripe_;
 };
 
-/// Holds the stripes of several keys, or of all; locked in one order, so that no two wait for each other.
+/// Holds the stripes of several keys, or of all; locked in one order, so that no two wait for each
+/// other.
 class several_keys {
  public:
   several_keys(stripes& all, std::span<const std::string_view> keys, std::size_t step = 1)

@@ -98,13 +98,21 @@ std::optional<std::uint64_t> parse_memory(std::string_view text) noexcept {
   const std::string_view unit = digits == text.npos ? "" : text.substr(digits);
   std::uint64_t value = 0;
   const auto number = text.substr(0, text.size() - unit.size());
-  const auto [end, error] =
-      std::from_chars(number.data(), number.data() + number.size(), value);
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
   if (number.empty() || error != std::errc()) return std::nullopt;
-  static constexpr struct { std::string_view name; std::uint64_t scale; } kUnits[] = {
-      {"", 1},          {"b", 1},          {"k", 1000},          {"kb", 1u << 10},
-      {"m", 1000000},   {"mb", 1u << 20},  {"g", 1000000000},    {"gb", 1u << 30},
-      {"t", 1000000000000}, {"tb", std::uint64_t{1} << 40}};
+  static constexpr struct {
+    std::string_view name;
+    std::uint64_t scale;
+  } kUnits[] = {{"", 1},
+                {"b", 1},
+                {"k", 1000},
+                {"kb", 1u << 10},
+                {"m", 1000000},
+                {"mb", 1u << 20},
+                {"g", 1000000000},
+                {"gb", 1u << 30},
+                {"t", 1000000000000},
+                {"tb", std::uint64_t{1} << 40}};
   for (const auto& known : kUnits) {
     if (!equals_folded(unit, known.name)) continue;
     if (value > std::numeric_limits<std::uint64_t>::max() / known.scale) return std::nullopt;

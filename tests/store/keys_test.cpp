@@ -126,7 +126,8 @@ TEST_F(commands, object_and_memory) {
   EXPECT_EQ(run({"OBJECT", "IDLETIME", "n"}), ":7\r\n");
   EXPECT_THAT(run({"OBJECT", "FREQ", "n"}), HasSubstr("-ERR An LFU maxmemory policy"));
   EXPECT_EQ(run({"OBJECT", "FOO", "n"}), "-ERR unknown subcommand 'FOO'. Try OBJECT HELP.\r\n");
-  EXPECT_EQ(run({"OBJECT", "FREQ"}), "-ERR wrong number of arguments for 'object|freq' command\r\n");
+  EXPECT_EQ(run({"OBJECT", "FREQ"}),
+            "-ERR wrong number of arguments for 'object|freq' command\r\n");
   EXPECT_EQ(run({"MEMORY", "USAGE", "none"}), "$-1\r\n");
   EXPECT_EQ(run({"MEMORY", "USAGE", "n"})[0], ':');
 }
@@ -142,8 +143,7 @@ TEST_F(commands, maxmemory_refuses_what_takes_memory) {
   maxmemory_ = 100;
   used_ = 101;
   for (int i = 0; i < 10000; ++i) db_.memory().note_written(1024);
-  EXPECT_EQ(run({"SET", "k", "w"}),
-            "-OOM command not allowed when used memory > 'maxmemory'.\r\n");
+  EXPECT_EQ(run({"SET", "k", "w"}), "-OOM command not allowed when used memory > 'maxmemory'.\r\n");
   EXPECT_EQ(run({"GET", "k"}), "$1\r\nv\r\n");
   EXPECT_EQ(run({"DEL", "k"}), ":1\r\n");
   used_ = 100;

@@ -29,17 +29,16 @@ TEST_F(commands, set_options) {
   EXPECT_EQ(run({"TTL", "k"}), ":2\r\n");
   EXPECT_EQ(run({"SET", "k", "5"}), "+OK\r\n");
   EXPECT_EQ(run({"TTL", "k"}), ":-1\r\n");
-  for (const auto& bad : {run({"SET", "k", "v", "NX", "XX"}), run({"SET", "k", "v", "EX"}),
-                          run({"SET", "k", "v", "EX", "1", "PX", "1"}),
-                          run({"SET", "k", "v", "EX", "1", "KEEPTTL"}),
-                          run({"SET", "k", "v", "PERSIST"}), run({"SET", "k", "v", "what"})}) {
+  for (const auto& bad :
+       {run({"SET", "k", "v", "NX", "XX"}), run({"SET", "k", "v", "EX"}),
+        run({"SET", "k", "v", "EX", "1", "PX", "1"}), run({"SET", "k", "v", "EX", "1", "KEEPTTL"}),
+        run({"SET", "k", "v", "PERSIST"}), run({"SET", "k", "v", "what"})}) {
     EXPECT_EQ(bad, "-ERR syntax error\r\n");
   }
   EXPECT_EQ(run({"SET", "k", "v", "EX", "0"}), "-ERR invalid expire time in 'set' command\r\n");
   EXPECT_EQ(run({"SET", "k", "v", "EX", "9223372036854775807"}),
             "-ERR invalid expire time in 'set' command\r\n");
-  EXPECT_EQ(run({"SET", "k", "v", "EX", "x"}),
-            "-ERR value is not an integer or out of range\r\n");
+  EXPECT_EQ(run({"SET", "k", "v", "EX", "x"}), "-ERR value is not an integer or out of range\r\n");
   EXPECT_EQ(run({"GET", "k"}), "$1\r\n5\r\n");
 }
 

@@ -40,15 +40,16 @@ void client_info(call& c) { c.out.verbatim("txt", sender(c).describe(c.now) + "\
 
 void client_getname(call& c) {
   const std::string name = sender(c).name();
-  if (name.empty()) c.out.null();
-  else c.out.bulk(name);
+  if (name.empty())
+    c.out.null();
+  else
+    c.out.bulk(name);
 }
 
 void client_setname(call& c) {
   for (const char each : c[2]) {
     if (each < '!' || each > '~') {
-      return c.out.error(
-          "ERR Client names cannot contain spaces, newlines or special characters.");
+      return c.out.error("ERR Client names cannot contain spaces, newlines or special characters.");
     }
   }
   sender(c).set_name(c[2]);
@@ -137,8 +138,10 @@ void client_kill(call& c) {
   for (const auto& who : me.home.clients().all()) {
     if (!chosen.include(*who, me)) continue;
     ++killed;
-    if (who.get() == &me) me.closing = true;
-    else me.home.kill(*who);
+    if (who.get() == &me)
+      me.closing = true;
+    else
+      me.home.kill(*who);
   }
   if (!old_form) return c.out.integer(killed);
   if (killed == 0) return c.out.error("ERR No such client");
@@ -147,8 +150,10 @@ void client_kill(call& c) {
 
 void client_reply(call& c) {
   client& who = sender(c);
-  if (equals_folded(c[2], "on")) who.mode = client::replies::on;
-  else if (equals_folded(c[2], "off")) who.mode = client::replies::off;
+  if (equals_folded(c[2], "on"))
+    who.mode = client::replies::on;
+  else if (equals_folded(c[2], "off"))
+    who.mode = client::replies::off;
   else if (equals_folded(c[2], "skip")) {
     if (who.mode == client::replies::on) who.mode = client::replies::skip;
   } else {
@@ -167,42 +172,104 @@ void client_no_evict(call& c) {
 void client_help(call& c) {
   static constexpr std::string_view kLines[] = {
       "CLIENT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
-      "GETNAME", "    Return the name of the current connection.",
-      "ID", "    Return the ID of the current connection.",
-      "INFO", "    Return information about the current client connection.",
+      "GETNAME",
+      "    Return the name of the current connection.",
+      "ID",
+      "    Return the ID of the current connection.",
+      "INFO",
+      "    Return information about the current client connection.",
       "KILL <ip:port>|ID <client-id>|ADDR <ip:port>|LADDR <ip:port>|SKIPME (YES|NO)",
       "    Kill connections.",
       "LIST [TYPE (NORMAL|MASTER|REPLICA|PUBSUB)|ID <client-id> ...]",
       "    Return information about client connections.",
-      "NO-EVICT (ON|OFF)", "    Protect current client connection from eviction.",
-      "REPLY (ON|OFF|SKIP)", "    Control the replies sent to the current connection.",
-      "SETNAME <name>", "    Assign the name <name> to the current connection.",
-      "HELP", "    Prints this help."};
+      "NO-EVICT (ON|OFF)",
+      "    Protect current client connection from eviction.",
+      "REPLY (ON|OFF|SKIP)",
+      "    Control the replies sent to the current connection.",
+      "SETNAME <name>",
+      "    Assign the name <name> to the current connection.",
+      "HELP",
+      "    Prints this help."};
   answer_lines(c.out, kLines);
 }
 
 constexpr std::string_view kGroup = "connection";
 constexpr command kClient[] = {
-    {"id", 2, kKeepsWho, {}, client_id, kGroup, "5.0.0",
+    {"id",
+     2,
+     kKeepsWho,
+     {},
+     client_id,
+     kGroup,
+     "5.0.0",
      "Returns the client ID for the current connection"},
-    {"info", 2, kKeepsWho, {}, client_info, kGroup, "6.2.0",
+    {"info",
+     2,
+     kKeepsWho,
+     {},
+     client_info,
+     kGroup,
+     "6.2.0",
      "Returns information about the current client connection."},
-    {"getname", 2, kKeepsWho, {}, client_getname, kGroup, "2.6.9",
+    {"getname",
+     2,
+     kKeepsWho,
+     {},
+     client_getname,
+     kGroup,
+     "2.6.9",
      "Get the current connection name"},
-    {"setname", 3, kKeepsWho, {}, client_setname, kGroup, "2.6.9",
+    {"setname",
+     3,
+     kKeepsWho,
+     {},
+     client_setname,
+     kGroup,
+     "2.6.9",
      "Set the current connection name"},
-    {"list", -2, kAdmin | kKeepsWho, {}, client_list, kGroup, "2.4.0",
+    {"list",
+     -2,
+     kAdmin | kKeepsWho,
+     {},
+     client_list,
+     kGroup,
+     "2.4.0",
      "Get the list of client connections"},
-    {"kill", -3, kAdmin | kKeepsWho, {}, client_kill, kGroup, "2.4.0",
+    {"kill",
+     -3,
+     kAdmin | kKeepsWho,
+     {},
+     client_kill,
+     kGroup,
+     "2.4.0",
      "Kill the connection of a client"},
-    {"reply", 3, kKeepsWho, {}, client_reply, kGroup, "3.2.0",
+    {"reply",
+     3,
+     kKeepsWho,
+     {},
+     client_reply,
+     kGroup,
+     "3.2.0",
      "Instruct the server whether to reply to commands"},
-    {"no-evict", 3, kAdmin, {}, client_no_evict, kGroup, "7.0.0",
+    {"no-evict",
+     3,
+     kAdmin,
+     {},
+     client_no_evict,
+     kGroup,
+     "7.0.0",
      "Set client eviction mode for the current connection"},
     {"help", 2, 0, {}, client_help, kGroup, "5.0.0", "Show helpful text about the subcommands"},
 };
 constexpr command kCommands[] = {
-    {"client", -2, 0, {}, nullptr, kGroup, "2.4.0", "A container for client connection commands",
+    {"client",
+     -2,
+     0,
+     {},
+     nullptr,
+     kGroup,
+     "2.4.0",
+     "A container for client connection commands",
      kClient},
 };
 

@@ -17,11 +17,11 @@ using setter = std::string (*)(server&, std::string_view);
 
 constexpr std::string_view kFixed = "can't set immutable config";
 
-template <base::atomic<std::uint64_t> settings::*Member>
+template <base::atomic<std::uint64_t> settings::* Member>
 std::string get_number(server& home) {
   return fmt::format("{}", (home.tuning().*Member).load_relaxed());
 }
-template <base::atomic<std::uint64_t> settings::*Member, std::uint64_t Least>
+template <base::atomic<std::uint64_t> settings::* Member, std::uint64_t Least>
 std::string set_memory(server& home, std::string_view value) {
   const auto bytes = parse_memory(value);
   if (!bytes) return "argument must be a memory value";
@@ -29,7 +29,7 @@ std::string set_memory(server& home, std::string_view value) {
   (home.tuning().*Member).store_relaxed(*bytes);
   return {};
 }
-template <base::atomic<std::uint64_t> settings::*Member, std::int64_t Least>
+template <base::atomic<std::uint64_t> settings::* Member, std::int64_t Least>
 std::string set_number(server& home, std::string_view value) {
   const auto number = parse_integer(value);
   if (!number) return "argument couldn't be parsed into an integer";
@@ -162,8 +162,8 @@ void config_set(call& c) {
   for (std::size_t i = 2; i < c.count(); i += 2) {
     const parameter* known = find_parameter(c[i]);
     if (!known) {
-      return c.out.error(fmt::format(
-          "ERR Unknown option or number of arguments for CONFIG SET - '{}'", c[i]));
+      return c.out.error(
+          fmt::format("ERR Unknown option or number of arguments for CONFIG SET - '{}'", c[i]));
     }
     const std::string problem =
         known->set ? known->set(sender(c).home, c[i + 1]) : std::string(kFixed);
@@ -180,25 +180,53 @@ void config_rewrite(call& c) { c.out.error("ERR The server is running without a 
 void config_help(call& c) {
   static constexpr std::string_view kLines[] = {
       "CONFIG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
-      "GET <pattern>", "    Return parameters matching the glob-like <pattern> and their values.",
-      "SET <directive> <value>", "    Set the configuration <directive> to <value>.",
-      "HELP", "    Prints this help."};
+      "GET <pattern>",
+      "    Return parameters matching the glob-like <pattern> and their values.",
+      "SET <directive> <value>",
+      "    Set the configuration <directive> to <value>.",
+      "HELP",
+      "    Prints this help."};
   answer_lines(c.out, kLines);
 }
 
 constexpr std::string_view kGroup = "server";
 constexpr command kConfig[] = {
-    {"get", -3, kAdmin | kKeepsWho, {}, config_get, kGroup, "2.0.0",
+    {"get",
+     -3,
+     kAdmin | kKeepsWho,
+     {},
+     config_get,
+     kGroup,
+     "2.0.0",
      "Get the values of configuration parameters"},
-    {"set", -4, kAdmin | kKeepsWho, {}, config_set, kGroup, "2.0.0",
+    {"set",
+     -4,
+     kAdmin | kKeepsWho,
+     {},
+     config_set,
+     kGroup,
+     "2.0.0",
      "Set configuration parameters to the given values"},
-    {"rewrite", 2, kAdmin, {}, config_rewrite, kGroup, "2.8.0",
+    {"rewrite",
+     2,
+     kAdmin,
+     {},
+     config_rewrite,
+     kGroup,
+     "2.8.0",
      "Rewrite the configuration file with the in memory configuration"},
     {"help", 2, 0, {}, config_help, kGroup, "5.0.0", "Show helpful text about the subcommands"},
 };
 constexpr command kCommands[] = {
-    {"config", -2, 0, {}, nullptr, kGroup, "2.0.0",
-     "A container for server configuration commands", kConfig},
+    {"config",
+     -2,
+     0,
+     {},
+     nullptr,
+     kGroup,
+     "2.0.0",
+     "A container for server configuration commands",
+     kConfig},
 };
 
 }  // namespace

@@ -60,10 +60,10 @@ std::string stats_section(server& home, std::int64_t) {
       "instantaneous_ops_per_sec:{}\r\ntotal_net_input_bytes:{}\r\ntotal_net_output_bytes:{}\r\n"
       "rejected_connections:{}\r\nexpired_keys:{}\r\nevicted_keys:0\r\nkeyspace_hits:{}\r\n"
       "keyspace_misses:{}\r\nunknown_commands:{}\r\n",
-      home.statistics.connections.sum(), home.statistics.commands.sum(),
-      home.commands_per_second(), home.statistics.input_bytes.sum(),
-      home.statistics.output_bytes.sum(), home.statistics.rejected.sum(), counted.expired.sum(),
-      counted.hits.sum(), counted.misses.sum(), home.statistics.errors.sum());
+      home.statistics.connections.sum(), home.statistics.commands.sum(), home.commands_per_second(),
+      home.statistics.input_bytes.sum(), home.statistics.output_bytes.sum(),
+      home.statistics.rejected.sum(), counted.expired.sum(), counted.hits.sum(),
+      counted.misses.sum(), home.statistics.errors.sum());
 }
 
 std::string replication_section(server&, std::int64_t) {
@@ -87,10 +87,9 @@ std::string keyspace_section(server& home, std::int64_t) {
 }
 
 std::string isotherm_section(server& home, std::int64_t) {
-  std::string text = fmt::format("index:{}\r\nmanage:{}\r\nthreads:{}\r\n",
-                                 home.db().index().name(),
-                                 home.manager() ? home.manager()->mode() : "off",
-                                 home.start_options().threads);
+  std::string text =
+      fmt::format("index:{}\r\nmanage:{}\r\nthreads:{}\r\n", home.db().index().name(),
+                  home.manager() ? home.manager()->mode() : "off", home.start_options().threads);
   if (!home.manager()) return text;
   const auto last = home.manager()->last_window();
   return text + fmt::format(
@@ -119,8 +118,8 @@ constexpr section kSections[] = {
 bool is_asked_for(const call& c, std::string_view name) {
   if (c.count() == 1) return true;
   for (const auto word : c.arguments.subspan(1)) {
-    if (equals_folded(word, name) || equals_folded(word, "all") ||
-        equals_folded(word, "default") || equals_folded(word, "everything")) {
+    if (equals_folded(word, name) || equals_folded(word, "all") || equals_folded(word, "default") ||
+        equals_folded(word, "everything")) {
       return true;
     }
   }
@@ -139,7 +138,13 @@ void info(call& c) {
 }
 
 constexpr command kCommands[] = {
-    {"info", -1, kKeepsWho, {}, info, "server", "1.0.0",
+    {"info",
+     -1,
+     kKeepsWho,
+     {},
+     info,
+     "server",
+     "1.0.0",
      "Get information and statistics about the server"},
 };
 

@@ -55,8 +55,10 @@ void command_info(call& c) {
   if (c.count() == 2) return command_all(c);
   c.out.array(c.count() - 2);
   for (const auto name : c.arguments.subspan(2)) {
-    if (const command* what = sender(c).home.commands().find(name)) answer_info(c, *what, "");
-    else c.out.null_array();
+    if (const command* what = sender(c).home.commands().find(name))
+      answer_info(c, *what, "");
+    else
+      c.out.null_array();
   }
 }
 
@@ -105,8 +107,8 @@ void command_getkeys(call& c) {
     return c.out.error("ERR Invalid number of arguments specified for command");
   }
   std::vector<std::string_view> keys;
-  const int last = what->keys.last < 0 ? static_cast<int>(words.size()) + what->keys.last
-                                       : what->keys.last;
+  const int last =
+      what->keys.last < 0 ? static_cast<int>(words.size()) + what->keys.last : what->keys.last;
   for (int i = what->keys.first; i <= last; i += what->keys.step) {
     keys.push_back(words[static_cast<std::size_t>(i)]);
   }
@@ -117,30 +119,62 @@ void command_getkeys(call& c) {
 void command_help(call& c) {
   static constexpr std::string_view kLines[] = {
       "COMMAND <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
-      "(no subcommand)", "    Return details about all commands.",
-      "COUNT", "    Return the total number of commands in this server.",
-      "LIST", "    Return a list of all commands in this server.",
-      "INFO [<command-name> ...]", "    Return details about multiple commands.",
-      "DOCS [<command-name> ...]", "    Return documentation details about multiple commands.",
-      "GETKEYS <full-command>", "    Return the keys from a full command.",
-      "HELP", "    Prints this help."};
+      "(no subcommand)",
+      "    Return details about all commands.",
+      "COUNT",
+      "    Return the total number of commands in this server.",
+      "LIST",
+      "    Return a list of all commands in this server.",
+      "INFO [<command-name> ...]",
+      "    Return details about multiple commands.",
+      "DOCS [<command-name> ...]",
+      "    Return documentation details about multiple commands.",
+      "GETKEYS <full-command>",
+      "    Return the keys from a full command.",
+      "HELP",
+      "    Prints this help."};
   answer_lines(c.out, kLines);
 }
 
 constexpr std::string_view kGroup = "server";
 constexpr command kCommand[] = {
     {"count", 2, kKeepsWho, {}, command_count, kGroup, "2.8.13", "Get total number of commands"},
-    {"info", -2, kKeepsWho, {}, command_info, kGroup, "2.8.13",
+    {"info",
+     -2,
+     kKeepsWho,
+     {},
+     command_info,
+     kGroup,
+     "2.8.13",
      "Get array of specific command details, or all when no argument is given."},
-    {"docs", -2, kKeepsWho, {}, command_docs, kGroup, "7.0.0",
+    {"docs",
+     -2,
+     kKeepsWho,
+     {},
+     command_docs,
+     kGroup,
+     "7.0.0",
      "Get array of specific command documentation"},
     {"list", 2, kKeepsWho, {}, command_list, kGroup, "7.0.0", "Get an array of command names"},
-    {"getkeys", -3, kKeepsWho, {}, command_getkeys, kGroup, "2.8.13",
+    {"getkeys",
+     -3,
+     kKeepsWho,
+     {},
+     command_getkeys,
+     kGroup,
+     "2.8.13",
      "Extract keys given a full command"},
     {"help", 2, 0, {}, command_help, kGroup, "5.0.0", "Show helpful text about the subcommands"},
 };
 constexpr command kCommands[] = {
-    {"command", -1, kKeepsWho, {}, command_all, kGroup, "2.8.13", "Get array of command details",
+    {"command",
+     -1,
+     kKeepsWho,
+     {},
+     command_all,
+     kGroup,
+     "2.8.13",
+     "Get array of command details",
      kCommand},
 };
 

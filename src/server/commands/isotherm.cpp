@@ -116,12 +116,18 @@ void config(call& c) {
 void help(call& c) {
   static constexpr std::string_view kLines[] = {
       "ISOTHERM <subcommand> [<arg> ...]. Subcommands are:",
-      "STATS", "    Return the index, the mode and what the last window of the collector saw.",
-      "HEAPS", "    Return objects, bytes and resident bytes of NEW, HOT, COLD and NODE.",
-      "COLLECT", "    Run a window of the collector now and return what it saw.",
-      "CONFIG [GET [<pattern>]]", "    Return the collector's parameters.",
-      "CONFIG SET <name> <value>", "    Change one of them from the next window on.",
-      "HELP", "    Prints this help."};
+      "STATS",
+      "    Return the index, the mode and what the last window of the collector saw.",
+      "HEAPS",
+      "    Return objects, bytes and resident bytes of NEW, HOT, COLD and NODE.",
+      "COLLECT",
+      "    Run a window of the collector now and return what it saw.",
+      "CONFIG [GET [<pattern>]]",
+      "    Return the collector's parameters.",
+      "CONFIG SET <name> <value>",
+      "    Change one of them from the next window on.",
+      "HELP",
+      "    Prints this help."};
   answer_lines(c.out, kLines);
 }
 
@@ -131,12 +137,25 @@ constexpr command kIsotherm[] = {
     {"stats", 2, kKeepsWho, {}, stats, kGroup, kSince, "Statistics of the last window"},
     {"heaps", 2, kKeepsWho, {}, heaps, kGroup, kSince, "Sizes of the heaps"},
     {"collect", 2, kAdmin | kKeepsWho, {}, collect, kGroup, kSince, "Run a window now"},
-    {"config", -2, kAdmin | kKeepsWho, {}, config, kGroup, kSince,
+    {"config",
+     -2,
+     kAdmin | kKeepsWho,
+     {},
+     config,
+     kGroup,
+     kSince,
      "Read or change the collector's parameters"},
     {"help", 2, 0, {}, help, kGroup, kSince, "Show helpful text about the subcommands"},
 };
 constexpr command kCommands[] = {
-    {"isotherm", -2, 0, {}, nullptr, kGroup, kSince, "A container for the collector's commands",
+    {"isotherm",
+     -2,
+     0,
+     {},
+     nullptr,
+     kGroup,
+     kSince,
+     "A container for the collector's commands",
      kIsotherm},
 };
 

@@ -1,9 +1,9 @@
 // Commands about the sender's own connection.
 #include <fmt/format.h>
 
-#include <chrono>
 #include <signal.h>
 #include <unistd.h>
+#include <chrono>
 
 #include "server/commands/families.hpp"
 #include "server/server.hpp"
@@ -25,8 +25,10 @@ constexpr std::string_view kWrongPassword =
 
 void ping(call& c) {
   if (c.count() > 2) return c.out.error("ERR wrong number of arguments for 'ping' command");
-  if (c.count() == 2) c.out.bulk(c[1]);
-  else c.out.status("PONG");
+  if (c.count() == 2)
+    c.out.bulk(c[1]);
+  else
+    c.out.status("PONG");
 }
 
 void echo(call& c) { c.out.bulk(c[1]); }
@@ -136,8 +138,7 @@ void reset(call& c) {
 
 void time_command(call& c) {
   using namespace std::chrono;
-  const auto us =
-      duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
+  const auto us = duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
   c.out.array(2);
   c.out.bulk_integer(us / 1'000'000);
   c.out.bulk_integer(us % 1'000'000);
@@ -146,8 +147,9 @@ void time_command(call& c) {
 void shutdown(call& c) {
   for (const auto word : c.arguments.subspan(1)) {
     if (equals_folded(word, "save")) {
-      return c.out.error("ERR Errors trying to SHUTDOWN. Nothing can be saved: this server does "
-                         "not persist; use SHUTDOWN NOSAVE.");
+      return c.out.error(
+          "ERR Errors trying to SHUTDOWN. Nothing can be saved: this server does "
+          "not persist; use SHUTDOWN NOSAVE.");
     }
     if (!equals_folded(word, "nosave") && !equals_folded(word, "now") &&
         !equals_folded(word, "force")) {
@@ -167,11 +169,23 @@ constexpr command kCommands[] = {
     {"quit", -1, kAnyone, {}, quit, kGroup, "1.0.0", "Close the connection"},
     {"auth", -2, kAnyone, {}, auth, kGroup, "1.0.0", "Authenticate to the server"},
     {"hello", -1, kAnyone, {}, hello, kGroup, "6.0.0", "Handshake with Redis"},
-    {"select", 2, kFast, {}, select, kGroup, "1.0.0",
+    {"select",
+     2,
+     kFast,
+     {},
+     select,
+     kGroup,
+     "1.0.0",
      "Change the selected database for the current connection"},
     {"reset", 1, kAnyone, {}, reset, kGroup, "6.2.0", "Reset the connection"},
     {"time", 1, kFast, {}, time_command, "server", "2.6.0", "Return the current server time"},
-    {"shutdown", -1, kAdmin | kKeepsWho, {}, shutdown, "server", "1.0.0",
+    {"shutdown",
+     -1,
+     kAdmin | kKeepsWho,
+     {},
+     shutdown,
+     "server",
+     "1.0.0",
      "Synchronously save the dataset to disk and then shut down the server"},
 };
 

@@ -38,9 +38,13 @@ struct call {
 using handler = void (*)(call&);
 
 enum command_flag : std::uint32_t {
-  kWrite = 1, kReadOnly = 2, kDenyOom = 4, kFast = 8, kAdmin = 16,
-  kNoAuth = 32,     ///< allowed before AUTH
-  kKeepsWho = 64,   ///< about the connection: needs call::who
+  kWrite = 1,
+  kReadOnly = 2,
+  kDenyOom = 4,
+  kFast = 8,
+  kAdmin = 16,
+  kNoAuth = 32,    ///< allowed before AUTH
+  kKeepsWho = 64,  ///< about the connection: needs call::who
 };
 
 /// Where keys stand among the arguments; `first` 0: none. `last` -1: to the end.
@@ -53,7 +57,7 @@ struct command {
   int arity;              ///< with the name; negative: at least that many
   std::uint32_t flags;
   key_positions keys;
-  handler run;            ///< null for a container of subcommands
+  handler run;  ///< null for a container of subcommands
   std::string_view group;
   std::string_view since;
   std::string_view summary;

@@ -56,9 +56,8 @@ void incrbyfloat(call& c) {
     return c.out.error("ERR increment would produce NaN or Infinity");
   }
   const std::string text = format_float(sum);
-  const record fresh{.payload = text,
-                     .expires_ms = old ? old->expires_ms : kNever,
-                     .how = encoding::embedded};
+  const record fresh{
+      .payload = text, .expires_ms = old ? old->expires_ms : kNever, .how = encoding::embedded};
   if (put_or_refuse(c, c[1], fresh)) c.out.bulk(text);
 }
 

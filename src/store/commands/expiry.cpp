@@ -26,10 +26,14 @@ struct conditions {
 std::optional<conditions> parse_conditions(call& c) {
   conditions found;
   for (const auto word : c.arguments.subspan(3)) {
-    if (equals_folded(word, "nx")) found.nx = true;
-    else if (equals_folded(word, "xx")) found.xx = true;
-    else if (equals_folded(word, "gt")) found.gt = true;
-    else if (equals_folded(word, "lt")) found.lt = true;
+    if (equals_folded(word, "nx"))
+      found.nx = true;
+    else if (equals_folded(word, "xx"))
+      found.xx = true;
+    else if (equals_folded(word, "gt"))
+      found.gt = true;
+    else if (equals_folded(word, "lt"))
+      found.lt = true;
     else {
       c.out.error(fmt::format("ERR Unsupported option {}", word));
       return std::nullopt;
@@ -77,8 +81,10 @@ void expire_at(call& c, time_unit unit, std::string_view name) {
   if (!old || !allowed->allow(old->expires_ms, *when)) return c.out.integer(0);
   record changed = *old;
   changed.expires_ms = *when;
-  if (*when <= c.now) c.db.remove(c[1]);
-  else if (!put_or_refuse(c, c[1], changed)) return;
+  if (*when <= c.now)
+    c.db.remove(c[1]);
+  else if (!put_or_refuse(c, c[1], changed))
+    return;
   c.out.integer(1);
 }
 void expire(call& c) { expire_at(c, {true, false}, "expire"); }

@@ -43,8 +43,10 @@ void rename_to(call& c, on_existing policy) {
   if (refuses && c.db.current(inside, c[2], c.now)) return c.out.integer(0);
   if (!put_or_refuse(c, c[2], *moved)) return;
   c.db.remove(c[1]);
-  if (refuses) c.out.integer(1);
-  else c.out.ok();
+  if (refuses)
+    c.out.integer(1);
+  else
+    c.out.ok();
 }
 void rename(call& c) { rename_to(c, on_existing::replace); }
 void renamenx(call& c) { rename_to(c, on_existing::refuse); }
@@ -82,8 +84,7 @@ constexpr command kCommands[] = {
      "Determine if a key exists"},
     {"touch", -2, kReadOnly | kFast, kMany, count_present, kGroup, "3.2.1",
      "Alters the last access time of a key(s). Returns the number of existing keys specified."},
-    {"type", 2, kReadOnly | kFast, kOne, type, kGroup, "1.0.0",
-     "Determine the type stored at key"},
+    {"type", 2, kReadOnly | kFast, kOne, type, kGroup, "1.0.0", "Determine the type stored at key"},
     {"rename", 3, kWrite, kTwo, rename, kGroup, "1.0.0", "Rename a key"},
     {"renamenx", 3, kWrite | kFast, kTwo, renamenx, kGroup, "1.0.0",
      "Rename a key, only if the new key does not exist"},

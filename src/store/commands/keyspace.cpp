@@ -24,8 +24,10 @@ void flush(call& c) {
 
 void randomkey(call& c) {
   const auto key = c.db.random_key(c.now);
-  if (key) c.out.bulk(*key);
-  else c.out.null();
+  if (key)
+    c.out.bulk(*key);
+  else
+    c.out.null();
 }
 
 /// Appends the live keys of one piece that match; returns the next cursor.
@@ -84,8 +86,7 @@ void scan(call& c) {
   // Bounded also where most of the table is empty, as in Redis: ten pieces for each key asked for.
   do {
     cursor = walk_piece(c, cursor, pattern, found, visited);
-  } while (cursor != 0 && static_cast<std::int64_t>(visited) < wanted &&
-           ++pieces / 10 < wanted);
+  } while (cursor != 0 && static_cast<std::int64_t>(visited) < wanted && ++pieces / 10 < wanted);
   if (!any_type) found.clear();
   c.out.array(2);
   c.out.bulk(fmt::format("{}", cursor));
@@ -94,14 +95,38 @@ void scan(call& c) {
 }
 
 constexpr command kCommands[] = {
-    {"dbsize", 1, kReadOnly | kFast, {}, dbsize, "server", "1.0.0",
+    {"dbsize",
+     1,
+     kReadOnly | kFast,
+     {},
+     dbsize,
+     "server",
+     "1.0.0",
      "Return the number of keys in the selected database"},
     {"flushall", -1, kWrite, {}, flush, "server", "1.0.0", "Remove all keys from all databases"},
-    {"flushdb", -1, kWrite, {}, flush, "server", "1.0.0",
+    {"flushdb",
+     -1,
+     kWrite,
+     {},
+     flush,
+     "server",
+     "1.0.0",
      "Remove all keys from the current database"},
-    {"randomkey", 1, kReadOnly, {}, randomkey, "generic", "1.0.0",
+    {"randomkey",
+     1,
+     kReadOnly,
+     {},
+     randomkey,
+     "generic",
+     "1.0.0",
      "Return a random key from the keyspace"},
-    {"keys", 2, kReadOnly, {}, keys, "generic", "1.0.0",
+    {"keys",
+     2,
+     kReadOnly,
+     {},
+     keys,
+     "generic",
+     "1.0.0",
      "Find all keys matching the given pattern"},
     {"scan", -2, kReadOnly, {}, scan, "generic", "2.8.0", "Incrementally iterate the keys space"},
 };

@@ -104,9 +104,23 @@ constexpr command kMemory[] = {
      "Estimate the memory usage of a key"},
 };
 constexpr command kCommands[] = {
-    {"object", -2, 0, {}, nullptr, kGroup, "2.2.3", "A container for object introspection commands",
+    {"object",
+     -2,
+     0,
+     {},
+     nullptr,
+     kGroup,
+     "2.2.3",
+     "A container for object introspection commands",
      kObject},
-    {"memory", -2, 0, {}, nullptr, "server", "4.0.0", "A container for memory diagnostics commands",
+    {"memory",
+     -2,
+     0,
+     {},
+     nullptr,
+     "server",
+     "4.0.0",
+     "A container for memory diagnostics commands",
      kMemory},
 };
 

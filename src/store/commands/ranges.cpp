@@ -67,9 +67,8 @@ void setrange(call& c) {
   std::string changed(content);
   if (changed.size() < from + c[3].size()) changed.resize(from + c[3].size());
   changed.replace(from, c[3].size(), c[3]);
-  const record fresh{.payload = changed,
-                     .expires_ms = old ? old->expires_ms : kNever,
-                     .how = encoding::raw};
+  const record fresh{
+      .payload = changed, .expires_ms = old ? old->expires_ms : kNever, .how = encoding::raw};
   if (put_or_refuse(c, c[1], fresh)) c.out.integer(static_cast<std::int64_t>(changed.size()));
 }
 

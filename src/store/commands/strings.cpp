@@ -7,15 +7,19 @@ namespace isotherm::store {
 namespace {
 
 void answer(reply& out, const std::optional<record>& value) {
-  if (value) out.bulk(value->payload);
-  else out.null();
+  if (value)
+    out.bulk(value->payload);
+  else
+    out.null();
 }
 
 void get(call& c) {
   const sync::scope inside;
   const auto found = c.db.read(inside, c[1], c.now);
-  if (found) [[likely]] c.out.bulk(found->payload);
-  else c.out.null();
+  if (found) [[likely]]
+    c.out.bulk(found->payload);
+  else
+    c.out.null();
 }
 
 void set_plain(call& c) {
@@ -24,7 +28,8 @@ void set_plain(call& c) {
 }
 
 void set(call& c) {
-  if (c.count() == 3) [[likely]] return set_plain(c);
+  if (c.count() == 3) [[likely]]
+    return set_plain(c);
   const auto options = parse_string_options(c, 3, options_of::set);
   if (!options) return;
   record fresh{.payload = c[2]};
@@ -41,8 +46,10 @@ void set(call& c) {
   }
   if (options->keep_ttl && old) fresh.expires_ms = old->expires_ms;
   if (!put_or_refuse(c, c[1], fresh)) return;
-  if (options->get) answer(c.out, old);
-  else c.out.ok();
+  if (options->get)
+    answer(c.out, old);
+  else
+    c.out.ok();
 }
 
 void setnx(call& c) {
@@ -154,11 +161,29 @@ constexpr command kCommands[] = {
      "Get the value of a key and delete the key"},
     {"getex", -2, kWrite | kFast, kOne, getex, kGroup, "6.2.0",
      "Get the value of a key and optionally set its expiration"},
-    {"mget", -2, kReadOnly | kFast, {1, -1, 1}, mget, kGroup, "1.0.0",
+    {"mget",
+     -2,
+     kReadOnly | kFast,
+     {1, -1, 1},
+     mget,
+     kGroup,
+     "1.0.0",
      "Get the values of all the given keys"},
-    {"mset", -3, kWrite | kDenyOom, {1, -1, 2}, mset, kGroup, "1.0.1",
+    {"mset",
+     -3,
+     kWrite | kDenyOom,
+     {1, -1, 2},
+     mset,
+     kGroup,
+     "1.0.1",
      "Set multiple keys to multiple values"},
-    {"msetnx", -3, kWrite | kDenyOom, {1, -1, 2}, msetnx, kGroup, "1.0.1",
+    {"msetnx",
+     -3,
+     kWrite | kDenyOom,
+     {1, -1, 2},
+     msetnx,
+     kGroup,
+     "1.0.1",
      "Set multiple keys to multiple values, only if none of the keys exist"},
 };
 

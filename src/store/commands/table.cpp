@@ -68,7 +68,8 @@ const command* command_table::resolve(std::span<const std::string_view> argument
     return nullptr;
   }
   if (found->subcommands.empty() || arguments.size() < 2) {
-    if (found->accepts(arguments.size())) [[likely]] return found;
+    if (found->accepts(arguments.size())) [[likely]]
+      return found;
     out.error(fmt::format("ERR wrong number of arguments for '{}' command", found->name));
     return nullptr;
   }
@@ -81,8 +82,8 @@ const command* command_table::resolve(std::span<const std::string_view> argument
     return nullptr;
   }
   if (!sub->accepts(arguments.size())) {
-    out.error(fmt::format("ERR wrong number of arguments for '{}|{}' command", found->name,
-                          sub->name));
+    out.error(
+        fmt::format("ERR wrong number of arguments for '{}|{}' command", found->name, sub->name));
     return nullptr;
   }
   return sub;

@@ -24,8 +24,8 @@ struct string_options {
 enum class options_of : std::uint8_t { set, getex };
 std::optional<string_options> parse_string_options(call& c, std::size_t first, options_of what);
 
-/// The moment, in ms since 1970, that a positive time argument means; answers with an error and returns nullopt
-/// otherwise. `command` is named in the error.
+/// The moment, in ms since 1970, that a positive time argument means; answers with an error and
+/// returns nullopt otherwise. `command` is named in the error.
 std::optional<std::int64_t> parse_positive_time(call& c, std::string_view text, time_unit unit,
                                                 std::string_view command);
 

@@ -1,0 +1,164 @@
+// isotherm serve: CrestDB, the Redis-protocol store whose cold bytes leave DRAM.
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/serve_management.hpp"
+#include "index/index.hpp"
+#include "server/server.hpp"
+#include "store/text.hpp"
+
+namespace isotherm::cli {
+
+namespace {
+
+struct serve_options {
+  server::options server;
+  std::string index = "hash-pugh";
+  std::string manage = "on";
+  std::string maxmemory = "0";
+  std::string cold_backing = "anon";
+  std::string hint = "none";
+  bool unprotected = false;
+  std::size_t expected_keys = 0;
+  collector::options collector;
+};
+
+void add_flags(CLI::App& command, serve_options& o) {
+  command.add_option("--index", o.index, "hash-pugh|art")->capture_default_str();
+  command.add_option("--threads", o.server.threads, "event loops")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  command.add_option("--bind", o.server.bind, "addresses to listen on; none with --port -1")
+      ->capture_default_str();
+  command.add_option("--port", o.server.port, "TCP port; 0: any free one; -1: no TCP")
+      ->check(CLI::Range(-1, 65535))
+      ->capture_default_str();
+  command.add_option("--unixsocket", o.server.unix_socket, "path of a Unix socket");
+  command.add_option("--requirepass", o.server.password, "password that clients must give");
+  command.add_flag("--no-protected-mode", o.unprotected,
+                   "serve clients from other machines also without a password");
+  command.add_option("--maxmemory", o.maxmemory, "refuse writes beyond, as 100mb; 0: no limit")
+      ->capture_default_str();
+  command.add_option("--maxclients", o.server.maxclients, "clients at a time")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  command.add_option("--timeout", o.server.timeout_s, "seconds until idle clients go; 0: never")
+      ->capture_default_str();
+  command.add_option("--manage", o.manage, "off|track|on: what the object collector does")
+      ->check(CLI::IsMember({"off", "track", "on"}))
+      ->capture_default_str();
+  command.add_option("--window", o.collector.window_seconds, "seconds of a collector's window")
+      ->capture_default_str();
+  command.add_option("--cold-threshold", o.collector.cold_threshold, "initial, 1 to 31 windows")
+      ->capture_default_str();
+  command.add_option("--protocol", o.collector.protocol, "migration protocol")
+      ->capture_default_str();
+  command.add_option("--cold-backing", o.cold_backing, "anon|file:DIR")->capture_default_str();
+  command.add_option("--hint", o.hint, "none|cold|pageout: how cold pages are to leave DRAM")
+      ->capture_default_str();
+  command.add_option("--expected-keys", o.expected_keys, "sizes a hash table")
+      ->capture_default_str();
+}
+
+/// Lifts the limit of open files as far as the clients need it, or takes fewer clients.
+void fit_descriptors(std::uint64_t& maxclients) {
+  constexpr std::uint64_t kOwn = 64;  // listeners, event loops, the cold file, logs
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  if (limit.rlim_cur >= maxclients + kOwn) return;
+  limit.rlim_cur = std::min<rlim_t>(maxclients + kOwn, limit.rlim_max);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_cur >= maxclients + kOwn) return;
+  maxclients = limit.rlim_cur > 2 * kOwn ? limit.rlim_cur - kOwn : kOwn;
+  fmt::print("limit of open files is {}: taking {} clients at most\n", limit.rlim_cur, maxclients);
+}
+
+void require(const base::result<void>& done) {
+  if (!done) fail(done.error().message);
+}
+
+/// Turns texts into values; every mistake is found before anything starts.
+void understand(serve_options& o) {
+  const auto maxmemory = store::parse_memory(o.maxmemory);
+  if (!maxmemory) fail(fmt::format("--maxmemory is '{}', but takes bytes or 100mb", o.maxmemory));
+  o.server.maxmemory_bytes = *maxmemory;
+  o.server.protected_mode = !o.unprotected;
+  if (o.server.port < 0) o.server.bind.clear();
+  if (o.server.bind.empty() && o.server.unix_socket.empty()) {
+    fail("nothing to listen on: give --port or --unixsocket");
+  }
+  const auto hint = parse_hint(o.hint);
+  if (!hint) fail("--" + hint.error().message);
+  o.collector.hint = *hint;
+  o.collector.what = o.manage == "on" ? collector::mode::on : collector::mode::track;
+}
+
+void say_ready(const serve_options& o, const server::server& running) {
+  fmt::print("CrestDB: index {}, management {}, {} threads; nothing is persisted\n", o.index,
+             o.manage, o.server.threads);
+  for (const auto& address : o.server.bind) {
+    fmt::print("listening on {} port {}\n", address, running.port());
+  }
+  if (!o.server.unix_socket.empty()) fmt::print("listening on {}\n", o.server.unix_socket);
+  fmt::print("Ready to accept connections\n");
+  std::fflush(stdout);
+}
+
+/// The signals that end the server; every thread started later inherits the mask.
+sigset_t block_signals() {
+  ::signal(SIGPIPE, SIG_IGN);
+  sigset_t ending;
+  sigemptyset(&ending);
+  sigaddset(&ending, SIGTERM);
+  sigaddset(&ending, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &ending, nullptr);
+  return ending;
+}
+
+void run(serve_options& o) {
+  understand(o);
+  const bool managed = o.manage != "off";
+  const sigset_t ending = block_signals();
+  fit_descriptors(o.server.maxclients);
+  if (managed) {
+    auto backing = heap::cold_backing::parse(o.cold_backing);
+    if (!backing) fail(backing.error().message);
+    require(heap::configure({.cold = *backing}));
+  }
+  auto made = index::make(o.index, managed, o.expected_keys);
+  if (!made) fail(made.error().message);
+  store::database db(**made);
+  std::unique_ptr<collector::object_collector> collecting;
+  std::unique_ptr<server::management> manager;
+  if (managed) {
+    collecting = std::make_unique<collector::object_collector>(o.collector);
+    manager = make_management(*collecting);
+  }
+  server::server serving(o.server, db, manager.get());
+  require(serving.start());
+  if (collecting) require(collecting->start());
+  say_ready(o, serving);
+  int signal = 0;
+  sigwait(&ending, &signal);
+  fmt::print("signal {}: closing clients and leaving\n", signal);
+  serving.stop();
+  if (collecting) collecting->stop();
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app) {
+  auto* command =
+      app.add_subcommand("serve", "a Redis-protocol store whose cold bytes leave DRAM (CrestDB)");
+  auto chosen = std::make_shared<serve_options>();
+  add_flags(*command, *chosen);
+  command->callback([chosen] { run(*chosen); });
+}
+
+}  // namespace isotherm::cli

@@ -1,0 +1,211 @@
+// The server in process, over a plain map: sockets, limits and the commands about connections.
+#include "server/server.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "store/fake_index.hpp"
+
+namespace isotherm::server {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// A blocking client over a Unix socket.
+class peer {
+ public:
+  explicit peer(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    EXPECT_EQ(::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  }
+  ~peer() { ::close(fd_); }
+  peer(const peer&) = delete;
+  peer& operator=(const peer&) = delete;
+
+  void send(std::string_view text) {
+    while (!text.empty()) {
+      const ssize_t put = ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL);
+      ASSERT_GT(put, 0);
+      text.remove_prefix(static_cast<std::size_t>(put));
+    }
+  }
+  /// Exactly `bytes`, or fewer when the server closes.
+  std::string receive(std::size_t bytes) {
+    std::string text(bytes, 0);
+    std::size_t got = 0;
+    while (got < bytes) {
+      const ssize_t more = ::recv(fd_, text.data() + got, bytes - got, 0);
+      if (more <= 0) break;
+      got += static_cast<std::size_t>(more);
+    }
+    text.resize(got);
+    return text;
+  }
+  /// All that comes until the server closes.
+  std::string receive_all() { return receive(std::size_t{1} << 16); }
+  /// Sends a line with QUIT behind it and returns all replies but QUIT's.
+  std::string last_words(std::string_view line) {
+    send(std::string(line) + "\r\nQUIT\r\n");
+    std::string text = receive_all();
+    if (text.ends_with("+OK\r\n")) text.resize(text.size() - 5);
+    return text;
+  }
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+class serving : public ::testing::Test {
+ protected:
+  void start() {
+    options_.bind.clear();
+    options_.unix_socket = path_;
+    server_ = std::make_unique<server>(options_, db_, nullptr);
+    const auto started = server_->start();
+    ASSERT_TRUE(started) << started.error().message;
+  }
+  void TearDown() override {
+    server_.reset();
+    EXPECT_FALSE(std::filesystem::exists(path_));
+  }
+
+  options options_;
+  std::string path_ = std::filesystem::temp_directory_path() /
+                      ("isotherm-test-" + std::to_string(::getpid()) + ".sock");
+  store::testing::fake_index index_;
+  store::database db_{index_, [] { return std::uint64_t{0}; }};
+  std::unique_ptr<server> server_;
+};
+
+TEST_F(serving, answers_a_pipeline_in_order) {
+  start();
+  peer one(path_);
+  std::string request, expected;
+  for (int i = 0; i < 10000; ++i) {
+    request += "INCR n\r\n";
+    expected += ":" + std::to_string(i + 1) + "\r\n";
+  }
+  std::jthread sender([&] { one.send(request); });
+  EXPECT_EQ(one.receive(expected.size()), expected);
+}
+
+TEST_F(serving, speaks_both_protocols) {
+  start();
+  EXPECT_EQ(peer(path_).last_words("GET none"), "$-1\r\n");
+  EXPECT_THAT(peer(path_).last_words("HELLO 3\r\nGET none"), ::testing::EndsWith("_\r\n"));
+  EXPECT_THAT(peer(path_).last_words("HELLO 3"), StartsWith("%7\r\n"));
+  EXPECT_EQ(peer(path_).last_words("HELLO 4"), "-NOPROTO unsupported protocol version\r\n");
+}
+
+TEST_F(serving, asks_for_the_password) {
+  options_.password = "secret";
+  start();
+  EXPECT_EQ(peer(path_).last_words("GET k"), "-NOAUTH Authentication required.\r\n");
+  EXPECT_THAT(peer(path_).last_words("AUTH wrong"), StartsWith("-WRONGPASS"));
+  EXPECT_EQ(peer(path_).last_words("AUTH secret\r\nGET k"), "+OK\r\n$-1\r\n");
+  EXPECT_EQ(peer(path_).last_words("AUTH default secret"), "+OK\r\n");
+  EXPECT_THAT(peer(path_).last_words("HELLO 3"), StartsWith("-NOAUTH HELLO must be called"));
+  EXPECT_THAT(peer(path_).last_words("HELLO 3 AUTH default secret"), StartsWith("%7"));
+}
+
+TEST_F(serving, takes_no_more_clients_than_allowed) {
+  options_.maxclients = 2;
+  start();
+  peer one(path_), two(path_);
+  one.send("PING\r\n");
+  two.send("PING\r\n");
+  EXPECT_EQ(one.receive(7), "+PONG\r\n");
+  EXPECT_EQ(two.receive(7), "+PONG\r\n");
+  EXPECT_EQ(peer(path_).receive_all(), "-ERR max number of clients reached\r\n");
+}
+
+TEST_F(serving, a_client_that_does_not_read_is_not_read_from) {
+  start();
+  peer slow(path_), other(path_);
+  const std::string value(100000, 'x');
+  other.send("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$100000\r\n" + value + "\r\n");
+  EXPECT_EQ(other.receive(5), "+OK\r\n");
+  // 2000 x 100 kB of replies; the server must hold about a megabyte of them, not all.
+  std::string request;
+  for (int i = 0; i < 2000; ++i) request += "GET k\r\n";
+  slow.send(request);
+  other.send("PING\r\n");
+  EXPECT_EQ(other.receive(7), "+PONG\r\n");
+  std::size_t most = 0;
+  for (const auto& who : server_->clients().all()) {
+    most = std::max(most, who->output_bytes.load_relaxed());
+  }
+  EXPECT_LE(most, settings::kOutputPauseBytes + 2 * value.size());
+  const std::size_t total = 2000 * (value.size() + 11);
+  EXPECT_EQ(slow.receive(total).size(), total);
+}
+
+TEST_F(serving, a_flood_of_requests_ends_its_sender) {
+  start();
+  server_->tuning().query_buffer_limit.store_relaxed(1 << 20);
+  peer flooding(path_), other(path_);
+  flooding.send("*2\r\n$3\r\nGET\r\n$536870912\r\n");
+  const std::string piece(1 << 16, 'x');
+  bool closed = false;
+  for (int i = 0; i < 1000 && !closed; ++i) {
+    closed = ::send(flooding.fd(), piece.data(), piece.size(), MSG_NOSIGNAL) < 0;
+  }
+  EXPECT_TRUE(closed);
+  other.send("PING\r\n");
+  EXPECT_EQ(other.receive(7), "+PONG\r\n");
+}
+
+TEST_F(serving, protocol_errors_close_the_connection) {
+  start();
+  peer one(path_);
+  one.send("PING\r\n*1\r\n!\r\nPING\r\n");
+  EXPECT_EQ(one.receive_all(), "+PONG\r\n-ERR Protocol error: expected '$', got '!'\r\n");
+}
+
+TEST_F(serving, clients_know_of_each_other) {
+  start();
+  peer one(path_), two(path_);
+  one.send("CLIENT SETNAME first\r\n");
+  EXPECT_EQ(one.receive(5), "+OK\r\n");
+  EXPECT_THAT(peer(path_).last_words("CLIENT LIST"), HasSubstr("name=first"));
+  EXPECT_EQ(peer(path_).last_words("CLIENT KILL ID 1"), ":1\r\n");
+  EXPECT_EQ(one.receive_all(), "");
+}
+
+TEST_F(serving, replies_can_be_turned_off) {
+  start();
+  EXPECT_EQ(
+      peer(path_).last_words(
+          "CLIENT REPLY OFF\r\nPING\r\nCLIENT REPLY ON\r\nCLIENT REPLY SKIP\r\nPING\r\nECHO a"),
+      "+OK\r\n$1\r\na\r\n");
+}
+
+TEST_F(serving, a_socket_file_in_use_is_refused_and_a_stale_one_replaced) {
+  start();
+  server second(options_, db_, nullptr);
+  const auto refused = second.start();
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("another server listens on"));
+  EXPECT_TRUE(std::filesystem::exists(path_));
+}
+
+TEST_F(serving, says_that_nothing_is_persisted) {
+  start();
+  EXPECT_THAT(peer(path_).last_words("INFO persistence"), HasSubstr("persistence:none"));
+  EXPECT_THAT(peer(path_).last_words("CONFIG SET save \"900 1\""),
+              StartsWith("-ERR CONFIG SET failed (possibly related to argument 'save')"));
+  EXPECT_EQ(peer(path_).last_words("CONFIG SET save \"\" appendonly no"), "+OK\r\n");
+  EXPECT_EQ(peer(path_).last_words("CONFIG GET save"), "*2\r\n$4\r\nsave\r\n$0\r\n\r\n");
+  EXPECT_THAT(peer(path_).last_words("ISOTHERM HEAPS"), StartsWith("-ERR management is off"));
+}
+
+}  // namespace
+}  // namespace isotherm::server
