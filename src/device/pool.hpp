@@ -1,21 +1,16 @@
 // Pools of threads whose size is a property of the device: as many as its bandwidth wants, not as
-// many as there are cores (wiscsort.txt 3.4). A pool lives for one stage.
+// many as there are cores (wiscsort.txt 3.4).
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
+#include <functional>
+#include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace isotherm::device {
-
-/// Runs `body(thread)` on `threads` threads (thread 0 is the caller) and returns when all have.
-template <class Body>
-void run_pool(unsigned threads, Body&& body) {
-  std::vector<std::jthread> others;
-  others.reserve(threads);
-  for (unsigned t = 1; t < threads; ++t) others.emplace_back([&body, t] { body(t); });
-  body(0u);
-}
 
 /// Splits [0, count) into `threads` even parts; part `t` is [first, second).
 constexpr std::pair<std::uint64_t, std::uint64_t> part_of(std::uint64_t count, unsigned threads,
@@ -24,6 +19,38 @@ constexpr std::pair<std::uint64_t, std::uint64_t> part_of(std::uint64_t count, u
     return static_cast<std::uint64_t>(static_cast<unsigned __int128>(count) * i / threads);
   };
   return {at(t), at(t + 1)};
+}
+
+/// Threads that wait for work between stages. One owner at a time calls run(); threads are made
+/// when first needed and joined by the destructor.
+class thread_pool {
+ public:
+  thread_pool() = default;
+  ~thread_pool();
+  thread_pool(const thread_pool&) = delete;
+  thread_pool& operator=(const thread_pool&) = delete;
+
+  /// Runs `body(t)` for t in [0, threads), t = 0 on the caller, and returns when all have.
+  void run(unsigned threads, const std::function<void(unsigned)>& body);
+
+ private:
+  void work(unsigned t);
+
+  std::mutex lock_;  // guards all below
+  std::condition_variable wake_;
+  std::condition_variable done_;
+  const std::function<void(unsigned)>* body_ = nullptr;
+  std::uint64_t round_ = 0;
+  unsigned wanted_ = 0;   // threads of this round, the caller included
+  unsigned pending_ = 0;  // of those, still working, without the caller
+  bool stop_ = false;
+  std::vector<std::jthread> threads_;
+};
+
+/// run() of a pool that lives for this call only.
+inline void run_pool(unsigned threads, const std::function<void(unsigned)>& body) {
+  thread_pool pool;
+  pool.run(threads, body);
 }
 
 }  // namespace isotherm::device

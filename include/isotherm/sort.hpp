@@ -1,0 +1,115 @@
+// Sorting files larger than memory by moving keys and pointers instead of records (WiscSort, VLDB
+// 2023), with the algorithms it is compared with.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/atomic.hpp"
+#include "base/error.hpp"
+
+namespace isotherm {
+
+/// How a file is divided into records.
+enum class record_format {
+  fixed,  ///< all records have the same size
+  klv,    ///< key of fixed size, 4-byte little-endian length, value of that length
+  lines,  ///< text lines, ordered by their bytes as `LC_ALL=C sort` orders them
+};
+
+enum class sort_algorithm {
+  automatic, onepass, mergepass, ems, samplesort, pmsort, pmsort_plus, modified_key
+};
+
+/// Which reads and writes may be in flight together (wiscsort.txt, figure 2).
+enum class sort_concurrency {
+  no_sync,        ///< each thread reads and writes as it comes
+  io_overlap,     ///< pools of fixed size; one buffer is written while the next is read
+  no_io_overlap,  ///< interference-aware: either reads or writes
+};
+
+/// The parts of a sort whose time is told apart; named as in the papers.
+enum class sort_stage {
+  run_read, run_sort, record_read, run_write, merge_read, merge_other, merge_write, copy, check
+};
+inline constexpr unsigned kSortStages = 9;
+std::string_view name(sort_stage stage) noexcept;
+std::string_view name(sort_algorithm algorithm) noexcept;
+std::string_view name(sort_concurrency concurrency) noexcept;
+
+struct sort_options {
+  record_format format = record_format::fixed;
+  std::uint64_t record_bytes = 100;  ///< fixed: size of a record
+  std::uint64_t key_bytes = 10;      ///< fixed, klv: size of the key
+  std::uint64_t key_offset = 0;      ///< fixed: where the key begins in the record
+  char separator = '\t';             ///< lines: between fields
+  unsigned field = 0;                ///< lines: the key runs from this field (from 1) to the end
+                                     ///< of the line; 0: the whole line
+  bool reverse = false;
+  bool stable = false;  ///< equal keys keep their order. Fixed and klv do so always; for lines it
+                        ///< turns off the last comparison, of the whole line
+  bool unique = false;  ///< of records with equal keys only the first is written
+  std::uint64_t top = 0;  ///< write only the first `top` records of the order; 0: all
+
+  std::uint64_t memory_bytes = 0;  ///< limit of this process's resident memory; 0: half of what is
+                                   ///< available
+  std::string temporary_directory;  ///< for runs; empty: the output's directory
+  std::string device;               ///< "emu:..." emulates a device; a path names a profile of
+                                    ///< `device probe`; empty: neither
+  sort_algorithm algorithm = sort_algorithm::automatic;
+  sort_concurrency concurrency = sort_concurrency::no_io_overlap;
+  unsigned read_threads = 0;   ///< 0: as many as the device wants, else as there are processors
+  unsigned write_threads = 0;  ///< as above
+  unsigned sort_threads = 0;   ///< 0: as many as there are processors
+  bool check = false;          ///< read the output again: order, count and checksum
+
+  /// Told of each stage's beginning and of its progress, from one thread at a time.
+  std::function<void(sort_stage, std::uint64_t done, std::uint64_t total)> progress;
+  /// When it becomes true, the sort stops soon, cleans up, and returns an error of code EINTR.
+  const base::atomic<bool>* interrupt = nullptr;
+};
+
+struct stage_report {
+  sort_stage stage;
+  double seconds = 0;  ///< of the stage's own wall clock; stages overlap if the concurrency lets them
+  std::uint64_t bytes_read = 0;     ///< of the device, as the algorithm asks for them
+  std::uint64_t bytes_written = 0;
+  double device_share = 0;  ///< of the device's bandwidth for such accesses; 0: not known
+};
+
+struct sort_report {
+  std::string algorithm;    ///< the one that ran
+  std::string concurrency;
+  std::string device;       ///< "emu:..." says that the device was emulated
+  std::uint64_t records = 0;         ///< read
+  std::uint64_t records_written = 0;
+  std::uint64_t input_bytes = 0;
+  std::uint64_t output_bytes = 0;
+  std::uint64_t memory_limit_bytes = 0;
+  std::uint64_t runs = 0;            ///< temporary runs written, over all levels
+  double seconds = 0;
+  double predicted_seconds = 0;      ///< the cost model's word before the sort; 0: no profile
+  unsigned read_threads = 0, write_threads = 0, sort_threads = 0;
+  std::vector<stage_report> stages;  ///< those that took part
+};
+
+/// Sorts `input` into `output`. `output` takes its name when it is complete: on any error nothing is
+/// left behind and an existing file of that name is untouched. `output` must not be the input.
+base::result<sort_report> sort_file(const std::string& input, const std::string& output,
+                                    const sort_options& options);
+
+/// Predicted time of one algorithm.
+struct sort_prediction {
+  sort_algorithm algorithm;
+  double seconds = 0;
+  std::string obstacle;  ///< not empty: why it cannot run here
+};
+
+/// What each algorithm would take by the cost model, cheapest first. Needs `options.device`.
+base::result<std::vector<sort_prediction>> explain_sort(const std::string& input,
+                                                        const sort_options& options);
+
+}  // namespace isotherm

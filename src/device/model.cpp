@@ -1,0 +1,223 @@
+#include "device/model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <thread>
+
+#include "os/clock.hpp"
+
+namespace isotherm::device {
+namespace {
+
+constexpr double kGb = 1e9;
+constexpr std::uint64_t kLineBytes = 64;
+constexpr double kShortestWaitNs = 60'000;  // shorter debts are carried over, not slept off
+
+/// Bytes that the device moves for one random access: the granules it touches, on average over
+/// alignments to a cache line.
+double moved_bytes(std::uint64_t bytes, unsigned granule) {
+  if (bytes % granule == 0) return static_cast<double>(bytes);
+  const double lines = static_cast<double>((bytes + kLineBytes - 1) / kLineBytes);
+  const double per_granule = static_cast<double>(granule) / kLineBytes;
+  return (1 + (lines - 1) / per_granule) * granule;
+}
+
+/// Numbers of the papers: wiscsort.txt 2.3 and 4 (four Optane DIMMs: reads 20 GB in 0.90 s and
+/// scales to the 16 cores; random reads of 256 B 18% slower; writes peak at 5 threads, 2.5 GB/s a
+/// DIMM, and halve at full concurrency; a granule is 256 B). The interference coefficient is ours:
+/// the papers give its direction only.
+model pmem() {
+  model m;
+  m.sequential_read = {{1, 2.8 * kGb}, {4, 10.4 * kGb}, {8, 17.5 * kGb}, {16, 22.2 * kGb}};
+  m.random_read = {{1, 2.3 * kGb}, {4, 8.5 * kGb}, {8, 14.4 * kGb}, {16, 18.2 * kGb}};
+  m.write = {{1, 3.0 * kGb}, {5, 10.0 * kGb}, {16, 5.2 * kGb}};
+  m.granule_bytes = 256;
+  m.interference = 0.25;
+  return m;
+}
+
+/// The papers' test bed for the BD, BRD and BARD devices (wiscsort.txt 4.5): DRAM, to which delays
+/// are added. Its bandwidth is not given; one socket with two channels of DDR4-2400 is assumed.
+model dram() {
+  model m;
+  m.sequential_read = {{1, 9 * kGb}, {4, 30 * kGb}, {8, 36 * kGb}, {16, 36 * kGb}};
+  m.random_read = m.sequential_read;
+  m.write = m.sequential_read;
+  return m;
+}
+
+/// Dissertation 3.3.3: 25-30 GB/s behind PCIe 5, random 20% below sequential, writes 7-26% dearer.
+model cxl_dram() {
+  model m;
+  m.sequential_read = {{1, 7 * kGb}, {4, 25 * kGb}, {8, 27.5 * kGb}};
+  m.random_read = {{1, 5.6 * kGb}, {4, 20 * kGb}, {8, 22 * kGb}};
+  m.write = {{1, 6 * kGb}, {4, 21 * kGb}, {8, 23.4 * kGb}};
+  return m;
+}
+
+/// Dissertation 3.3.3 and 3.5.5.3: peak 4.5 GB/s at 4 threads, 4 KiB pages behind the cache, write
+/// asymmetry as for flash (3.75-4.4x). One mean bandwidth stands for its two modes.
+model cmm_h() {
+  model m;
+  m.sequential_read = {{1, 1.4 * kGb}, {2, 2.8 * kGb}, {4, 4.5 * kGb}};
+  m.random_read = {{1, 1.2 * kGb}, {2, 2.4 * kGb}, {4, 3.9 * kGb}};
+  m.write = {{1, 0.6 * kGb}, {2, 1.1 * kGb}, {4, 0.9 * kGb}};
+  m.granule_bytes = 256;
+  m.interference = 0.25;
+  return m;
+}
+
+base::result<double> parse_scale(const std::string& text) {
+  double numerator = 0;
+  double denominator = 1;
+  const char* end = text.data() + text.size();
+  auto r = std::from_chars(text.data(), end, numerator);
+  if (r.ec == std::errc{} && r.ptr != end && *r.ptr == '/') {
+    r = std::from_chars(r.ptr + 1, end, denominator);
+  }
+  if (r.ec != std::errc{} || r.ptr != end || !(numerator > 0) || !(denominator > 0)) {
+    return std::unexpected(base::error{
+        "'" + text + "' is no scale: write a number above 0 or a fraction, such as 1/8", 0});
+  }
+  return numerator / denominator;
+}
+
+void scale_curve(curve& c, double by) {
+  for (auto& point : c) point.bytes_per_s *= by;
+}
+
+}  // namespace
+
+double at(const curve& c, unsigned streams) noexcept {
+  if (c.empty()) return 0;
+  if (streams <= c.front().streams) {
+    return c.front().bytes_per_s * streams / std::max(1u, c.front().streams);
+  }
+  for (std::size_t i = 1; i < c.size(); ++i) {
+    if (streams > c[i].streams) continue;
+    const double part = static_cast<double>(streams - c[i - 1].streams) /
+                        static_cast<double>(c[i].streams - c[i - 1].streams);
+    return c[i - 1].bytes_per_s + part * (c[i].bytes_per_s - c[i - 1].bytes_per_s);
+  }
+  return c.back().bytes_per_s;
+}
+
+unsigned best_streams(const curve& c) noexcept {
+  double peak = 0;
+  for (const auto& point : c) peak = std::max(peak, point.bytes_per_s);
+  for (const auto& point : c) {
+    if (point.bytes_per_s >= 0.95 * peak) return point.streams;
+  }
+  return 1;
+}
+
+double model::bandwidth(access kind, unsigned streams, std::uint64_t access_bytes,
+                        unsigned writers) const noexcept {
+  const double bytes = static_cast<double>(std::max<std::uint64_t>(1, access_bytes));
+  const double lines = static_cast<double>((access_bytes + kLineBytes - 1) / kLineBytes);
+  double shared = at(write, streams);
+  double line_ns = write_line_ns;
+  if (kind == access::sequential_read) {
+    shared = at(sequential_read, streams);
+    line_ns = 0;
+  } else if (kind == access::random_read) {
+    shared = at(random_read, streams) * bytes / moved_bytes(access_bytes, granule_bytes);
+    line_ns = random_line_ns;
+  }
+  if (kind != access::write) shared /= 1 + writers * interference;
+  if (line_ns == 0) return shared;
+  return std::min(shared, streams * bytes / (lines * line_ns) * 1e9);
+}
+
+base::result<model> preset(const std::string& full_name) {
+  std::string name = full_name.starts_with("emu:") ? full_name.substr(4) : full_name;
+  double scale = 1;
+  if (const auto sign = name.find('@'); sign != std::string::npos) {
+    auto parsed = parse_scale(name.substr(sign + 1));
+    if (!parsed) return std::unexpected(parsed.error());
+    scale = *parsed;
+    name.resize(sign);
+  }
+  model m;
+  if (name == "pmem") {
+    m = pmem();
+  } else if (name == "bd" || name == "brd" || name == "bard") {
+    m = dram();
+    if (name == "bd") m.random_line_ns = 500;
+    if (name == "bard") m.write_line_ns = 500;
+  } else if (name == "cxl-dram") {
+    m = cxl_dram();
+  } else if (name == "cmm-h") {
+    m = cmm_h();
+  } else {
+    return std::unexpected(base::error{
+        "no emulated device is called '" + name + "': choose pmem, bd, brd, bard, cxl-dram or cmm-h",
+        0});
+  }
+  for (curve* c : {&m.sequential_read, &m.random_read, &m.write}) scale_curve(*c, scale);
+  m.random_line_ns /= scale;
+  m.write_line_ns /= scale;
+  m.name = full_name.starts_with("emu:") ? full_name : "emu:" + full_name;
+  return m;
+}
+
+stream::stream(emulation* device, access kind) noexcept : device_(device), kind_(kind) {
+  if (device_ == nullptr) return;
+  (kind_ == access::write ? device_->writers_ : device_->readers_).fetch_add_relaxed(1);
+  begin();
+}
+
+stream::~stream() {
+  if (device_ == nullptr) return;
+  (kind_ == access::write ? device_->writers_ : device_->readers_).fetch_sub_relaxed(1);
+}
+
+void stream::begin() noexcept {
+  if (device_ != nullptr) start_ns_ = static_cast<double>(os::monotonic_ns());
+}
+
+void stream::charge(std::uint64_t accesses, std::uint64_t bytes_each) noexcept {
+  if (device_ == nullptr || accesses == 0 || bytes_each == 0) return;
+  const model& m = device_->model_;
+  const unsigned writers = device_->writers_.load_relaxed();
+  const bool writes = kind_ == access::write;
+  const unsigned streams = std::max(1u, writes ? writers : device_->readers_.load_relaxed());
+  const double bytes = static_cast<double>(accesses) * static_cast<double>(bytes_each);
+  const double line_ns = writes ? m.write_line_ns
+                         : kind_ == access::random_read ? m.random_line_ns : 0;
+  const double moved = kind_ == access::random_read
+                           ? static_cast<double>(accesses) * moved_bytes(bytes_each, m.granule_bytes)
+                           : bytes;
+  const curve& c = writes ? m.write
+                   : kind_ == access::random_read ? m.random_read : m.sequential_read;
+  double shared_ns = moved / at(c, streams) * 1e9;
+  if (!writes) shared_ns *= 1 + writers * m.interference;
+  const double lines = static_cast<double>(accesses) *
+                       static_cast<double>((bytes_each + kLineBytes - 1) / kLineBytes);
+  const double asked = start_ns_ - overslept_ns_;
+  double served;
+  {
+    const std::lock_guard guard(device_->lock_);
+    device_->next_free_ns_ = std::max(device_->next_free_ns_, asked) + shared_ns;
+    served = device_->next_free_ns_;
+  }
+  wait_until(std::max(served, asked + lines * line_ns));
+}
+
+void stream::wait_until(double target) noexcept {
+  double now = static_cast<double>(os::monotonic_ns());
+  if (target - now > kShortestWaitNs) {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(static_cast<std::int64_t>(target - now)));
+    now = static_cast<double>(os::monotonic_ns());
+    overslept_ns_ = std::max(0.0, now - target);
+  } else {
+    // Negative when the wait was too short to sleep: the next access starts that much later.
+    overslept_ns_ = std::min(0.0, now - target);
+  }
+  start_ns_ = now;
+}
+
+}  // namespace isotherm::device

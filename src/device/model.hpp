@@ -1,0 +1,91 @@
+// A storage device as numbers (the BRAID model, wiscsort.txt 2.3), and its emulation: threads that
+// access a file through a `stream` are held back until a device with these numbers would have
+// served them. All streams of one device share its bandwidth.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/atomic.hpp"
+#include "base/error.hpp"
+
+namespace isotherm::device {
+
+/// How a thread touches the device.
+enum class access { sequential_read, random_read, write };
+
+/// One measured or modelled point: what `streams` threads reach together.
+struct curve_point {
+  unsigned streams = 1;
+  double bytes_per_s = 0;
+};
+
+/// Bandwidth over concurrency: linear between points, flat beyond the last.
+using curve = std::vector<curve_point>;
+
+/// Bandwidth of `c` at `streams`; 0 for an empty curve.
+double at(const curve& c, unsigned streams) noexcept;
+/// The smallest number of streams that reaches 95% of the curve's peak.
+unsigned best_streams(const curve& c) noexcept;
+
+/// Parameters of an emulated device.
+struct model {
+  std::string name;               ///< as the user wrote it, with "emu:"
+  curve sequential_read;
+  curve random_read;              ///< for accesses of at least one granule
+  curve write;
+  unsigned granule_bytes = 64;    ///< the device moves whole granules
+  double random_line_ns = 0;      ///< added to each 64 B line of a random read, per stream
+  double write_line_ns = 0;       ///< added to each 64 B line of a write, per stream
+  double interference = 0;        ///< n writers divide the bandwidth of reads by 1 + n * this
+
+  /// Bandwidth in useful bytes/s that `streams` threads reach together with accesses of
+  /// `access_bytes` beside `writers` writing threads.
+  double bandwidth(access kind, unsigned streams, std::uint64_t access_bytes,
+                   unsigned writers = 0) const noexcept;
+};
+
+/// The model named "pmem", "bd", "brd", "bard", "cxl-dram" or "cmm-h", optionally "@scale": "@1/8"
+/// or "@0.125" is a device of an eighth of the bandwidth. An optional "emu:" in front is ignored.
+base::result<model> preset(const std::string& name);
+
+/// The shared state of one emulated device. Thread-safe.
+class emulation {
+ public:
+  explicit emulation(model m) : model_(std::move(m)) {}
+  const device::model& parameters() const noexcept { return model_; }
+
+ private:
+  friend class stream;
+  device::model model_;
+  base::atomic<unsigned> readers_{0};  // streams open; counts only, so relaxed
+  base::atomic<unsigned> writers_{0};
+  std::mutex lock_;                    // guards next_free_ns_
+  double next_free_ns_ = 0;            // when the device has served all that it was asked
+};
+
+/// One thread's use of a device for one kind of access, open while the thread works so. With a
+/// null device every call does nothing: a real device needs no model.
+class stream {
+ public:
+  stream(emulation* device, access kind) noexcept;
+  ~stream();
+  stream(const stream&) = delete;
+  stream& operator=(const stream&) = delete;
+
+  /// Call before touching the data: the time of the access itself counts as the device's.
+  void begin() noexcept;
+  /// Waits until the device would have served `accesses` of `bytes_each`, asked for at begin().
+  void charge(std::uint64_t accesses, std::uint64_t bytes_each) noexcept;
+
+ private:
+  void wait_until(double ns) noexcept;
+  emulation* device_;
+  access kind_;
+  double start_ns_ = 0;
+  double overslept_ns_ = 0;  // the clock's, not the device's: given back at the next access
+};
+
+}  // namespace isotherm::device

@@ -1,0 +1,168 @@
+#include "device/profile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+namespace isotherm::device {
+namespace {
+
+using json = nlohmann::json;
+
+json curve_json(const curve& c) {
+  json all = json::array();
+  for (const auto& point : c) {
+    all.push_back({{"streams", point.streams}, {"bytes_per_s", point.bytes_per_s}});
+  }
+  return all;
+}
+
+curve read_curve(const json& j) {
+  curve c;
+  for (const auto& point : j) {
+    c.push_back({point.at("streams").get<unsigned>(), point.at("bytes_per_s").get<double>()});
+  }
+  if (c.empty() || !std::is_sorted(c.begin(), c.end(), [](const auto& a, const auto& b) {
+        return a.streams < b.streams;
+      })) {
+    throw std::runtime_error("a curve is empty or not ascending in streams");
+  }
+  return c;
+}
+
+double peak(const curve& c) {
+  double best = 0;
+  for (const auto& point : c) best = std::max(best, point.bytes_per_s);
+  return best;
+}
+
+double gb(double bytes_per_s) { return bytes_per_s / 1e9; }
+
+double random_peak(const profile& p, std::uint64_t bytes) {
+  for (const auto& c : p.random_read) {
+    if (c.access_bytes >= bytes) return peak(c.bandwidth);
+  }
+  return p.random_read.empty() ? 0 : peak(p.random_read.back().bandwidth);
+}
+
+}  // namespace
+
+std::string to_json(const profile& p) {
+  json j = {{"isotherm_profile", 1}, {"path", p.path}, {"device", p.device},
+            {"sequential_read", curve_json(p.sequential_read)}, {"write", curve_json(p.write)},
+            {"strided_read", {{"access_bytes", p.strided_read.access_bytes},
+                              {"bandwidth", curve_json(p.strided_read.bandwidth)}}},
+            {"random_read", json::array()}, {"interference", json::array()},
+            {"braid", json::array()}};
+  for (const auto& c : p.random_read) {
+    j["random_read"].push_back({{"access_bytes", c.access_bytes},
+                                {"bandwidth", curve_json(c.bandwidth)}});
+  }
+  for (const auto& i : p.interference) {
+    j["interference"].push_back({{"writers", i.writers}, {"read_bytes_per_s", i.read_bytes_per_s}});
+  }
+  for (const auto& letter : braid(p)) {
+    j["braid"].push_back({{"letter", std::string(1, letter.letter)}, {"holds", letter.holds},
+                          {"why", letter.why}});
+  }
+  return j.dump(2) + "\n";
+}
+
+base::result<profile> parse_profile(const std::string& text) {
+  try {
+    const json j = json::parse(text);
+    profile p;
+    if (j.at("isotherm_profile") != 1) throw std::runtime_error("of another version");
+    p.path = j.at("path").get<std::string>();
+    p.device = j.at("device").get<std::string>();
+    p.sequential_read = read_curve(j.at("sequential_read"));
+    p.write = read_curve(j.at("write"));
+    p.strided_read = {j.at("strided_read").at("access_bytes").get<std::uint64_t>(),
+                      read_curve(j.at("strided_read").at("bandwidth"))};
+    for (const auto& c : j.at("random_read")) {
+      p.random_read.push_back({c.at("access_bytes").get<std::uint64_t>(),
+                               read_curve(c.at("bandwidth"))});
+    }
+    for (const auto& i : j.at("interference")) {
+      p.interference.push_back({i.at("writers").get<unsigned>(),
+                                i.at("read_bytes_per_s").get<double>()});
+    }
+    if (p.random_read.empty()) throw std::runtime_error("without random reads");
+    return p;
+  } catch (const std::exception& e) {
+    return std::unexpected(base::error{fmt::format("no device profile: {}", e.what()), 0});
+  }
+}
+
+base::result<profile> load_profile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in.good() && text.empty()) {
+    return std::unexpected(base::error{
+        "cannot read the device profile " + path + ": make one with `isotherm device probe`, or "
+        "name an emulated device, emu:pmem", 0});
+  }
+  auto p = parse_profile(text);
+  if (!p) return std::unexpected(base::error{path + ": " + p.error().message, 0});
+  return p;
+}
+
+model as_model(const profile& p) {
+  model m;
+  m.name = p.device.starts_with("emu:") ? p.device : "profile of " + p.path;
+  m.sequential_read = p.sequential_read;
+  m.write = p.write;
+  for (const auto& c : p.random_read) {
+    m.random_read = c.bandwidth;
+    if (c.access_bytes >= 256) break;
+  }
+  const double small = random_peak(p, 64);
+  const double large = random_peak(p, 256);
+  // The granule that explains how much less small accesses give.
+  if (small > 0 && large / small > 2) m.granule_bytes = 256;
+  if (p.interference.size() > 1 && p.interference.back().read_bytes_per_s > 0) {
+    m.interference = std::max(0.0, (p.interference.front().read_bytes_per_s /
+                                        p.interference.back().read_bytes_per_s - 1) /
+                                       p.interference.back().writers);
+  }
+  return m;
+}
+
+std::vector<braid_letter> braid(const profile& p) {
+  std::vector<braid_letter> all;
+  const double sequential = peak(p.sequential_read);
+  const double small = random_peak(p, 64);
+  const double page = random_peak(p, 4096);
+  const double random = random_peak(p, 256);
+  const double write = peak(p.write);
+  if (sequential <= 0 || write <= 0 || page <= 0) return all;
+  all.push_back({'B', small >= page * 64 / 4096 * 4,
+                 fmt::format("random reads of 64 B reach {:.2f} GB/s, {:.1f} times what a device of "
+                             "4 KiB blocks would give ({:.2f} GB/s at 4 KiB)", gb(small),
+                             small / (page * 64 / 4096), gb(page))});
+  all.push_back({'R', random >= 0.5 * sequential,
+                 fmt::format("random reads of 256 B reach {:.2f} GB/s, {:.0f}% of sequential reads "
+                             "({:.2f} GB/s)", gb(random), 100 * random / sequential,
+                             gb(sequential))});
+  all.push_back({'A', sequential >= 1.5 * write,
+                 fmt::format("sequential reads are {:.1f} times as fast as writes ({:.2f} GB/s)",
+                             sequential / write, gb(write))});
+  if (!p.interference.empty()) {
+    const double alone = p.interference.front().read_bytes_per_s;
+    const double beside = p.interference.back().read_bytes_per_s;
+    all.push_back({'I', beside < 0.8 * alone,
+                   fmt::format("beside {} writers reads keep {:.0f}% of their bandwidth",
+                               p.interference.back().writers, 100 * beside / alone)});
+  }
+  const double crowded = p.write.back().bytes_per_s;
+  all.push_back({'D', crowded < 0.8 * write || best_streams(p.write) < p.write.back().streams,
+                 fmt::format("writes peak with {} threads; with {} they give {:.0f}% of the peak",
+                             best_streams(p.write), p.write.back().streams,
+                             100 * crowded / write)});
+  return all;
+}
+
+}  // namespace isotherm::device

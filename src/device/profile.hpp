@@ -1,0 +1,51 @@
+// What is known of a device: measured bandwidth, as JSON on disk, and the BRAID letters that follow
+// from the numbers (wiscsort.txt 2.3).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "device/model.hpp"
+
+namespace isotherm::device {
+
+/// Bandwidth of random reads of one size, over the number of streams.
+struct sized_curve {
+  std::uint64_t access_bytes = 0;
+  curve bandwidth;
+};
+
+struct interference_point {
+  unsigned writers = 0;
+  double read_bytes_per_s = 0;
+};
+
+/// A measured device. Bandwidths in useful bytes a second.
+struct profile {
+  std::string path;    ///< the directory that was probed
+  std::string device;  ///< "emu:..." if the device was emulated, else "measured"
+  curve sequential_read;
+  std::vector<sized_curve> random_read;  ///< by size, ascending
+  sized_curve strided_read;              ///< 10-byte keys of 100-byte records
+  curve write;
+  std::vector<interference_point> interference;  ///< by writers, ascending, from 0
+};
+
+std::string to_json(const profile& p);
+base::result<profile> parse_profile(const std::string& json);
+/// Reads the file that `device probe -o` wrote.
+base::result<profile> load_profile(const std::string& path);
+
+/// The numbers that plans and predictions need.
+model as_model(const profile& p);
+
+/// One property: whether the device has it, and the sentence with the numbers behind it.
+struct braid_letter {
+  char letter;
+  bool holds;
+  std::string why;
+};
+std::vector<braid_letter> braid(const profile& p);
+
+}  // namespace isotherm::device

@@ -1,0 +1,284 @@
+// External merge sort with the same I/O layer, pools and concurrency models as WiscSort, so that a
+// comparison is about what is moved, not about how (wiscsort.txt 4: the concurrent baseline).
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "device/buffer.hpp"
+#include "sort/loader.hpp"
+#include "sort/loser_tree.hpp"
+#include "sort/runs.hpp"
+#include "sort/wiscsort.hpp"
+
+namespace isotherm::sort {
+namespace {
+
+/// Whole records, collected in a buffer and written sequentially; with io-overlap one buffer is
+/// written while the next is filled.
+class record_writer {
+ public:
+  record_writer(job& j, const plan& p, const device::file& f, sort_stage stage)
+      : job_(j), plan_(p), file_(f), stage_(stage) {}
+  bool reserve() {
+    for (auto& b : buffers_) {
+      auto r = device::buffer::reserve(plan_.output_buffer_bytes);
+      if (!job_.keep(r)) return false;
+      b = std::move(*r);
+    }
+    return true;
+  }
+  std::byte* place(std::size_t bytes) {
+    if (filled_ + bytes > plan_.output_buffer_bytes) flush();
+    std::byte* at = buffers_[turn_].data() + filled_;
+    filled_ += bytes;
+    return at;
+  }
+  /// The free rest of the buffer, to be filled by several threads and then taken() into account.
+  std::span<std::byte> room() { return {buffers_[turn_].data() + filled_, plan_.output_buffer_bytes - filled_}; }
+  void taken(std::size_t bytes) { filled_ += bytes; }
+  void flush() {
+    const std::span<const std::byte> bytes(buffers_[turn_].data(), filled_);
+    const auto write = [this, bytes, offset = offset_] {
+      const stage_timer timer(job_, stage_);
+      pooled_write(job_, plan_.write_threads, file_, bytes, offset, stage_);
+    };
+    if (writing_.joinable()) writing_.join();
+    if (plan_.concurrency == sort_concurrency::io_overlap) {
+      writing_ = std::jthread(write);
+      turn_ ^= 1;
+    } else {
+      write();
+    }
+    offset_ += filled_;
+    filled_ = 0;
+  }
+  void finish() {
+    flush();
+    if (writing_.joinable()) writing_.join();
+  }
+  std::uint64_t offset() const noexcept { return offset_; }
+
+ private:
+  job& job_;
+  const plan& plan_;
+  const device::file& file_;
+  sort_stage stage_;
+  device::buffer buffers_[2];
+  unsigned turn_ = 0;
+  std::size_t filled_ = 0;
+  std::uint64_t offset_ = 0;
+  std::jthread writing_;
+};
+
+/// A run being merged: a window of its records.
+struct record_cursor {
+  std::uint64_t offset;
+  std::uint64_t left;  // records not yet in memory
+  std::span<std::byte> buffer;
+  std::size_t at = 0;
+  std::size_t end = 0;
+  bool exhausted = false;
+};
+
+class merger {
+ public:
+  merger(job& j, const plan& p, const source& in, const device::file& out, const record_layout& l)
+      : job_(j), plan_(p), in_(in), out_(out), layout_(l), record_(l.record_bytes()) {}
+
+  void make_runs(const std::string& directory, std::span<std::byte> memory);
+  /// One pass over all runs; into the output if they are few enough.
+  bool merge_level(std::span<std::byte> memory, const std::string& directory);
+  std::uint64_t runs_written() const noexcept { return written_; }
+
+ private:
+  void sort_chunk(std::span<std::byte> records, std::span<entry> index);
+  void copy_chunk(std::span<const std::byte> records, std::span<const entry> index,
+                  record_writer& to);
+  void merge_group(std::span<const run> group, std::span<std::byte> memory, record_writer& to);
+  void advance(record_cursor& c);
+  int order(const std::byte* a, const std::byte* b) const {
+    const int o = std::memcmp(a + layout_.key_offset(), b + layout_.key_offset(),
+                              layout_.key_bytes());
+    return job_.options.reverse ? -o : o;
+  }
+
+  job& job_;
+  const plan& plan_;
+  const source& in_;
+  const device::file& out_;
+  const record_layout& layout_;
+  const std::uint64_t record_;
+  device::file runs_file_;
+  std::vector<run> runs_;
+  std::uint64_t written_ = 0;
+};
+
+void merger::sort_chunk(std::span<std::byte> records, std::span<entry> index) {
+  const stage_timer timer(job_, sort_stage::run_sort);
+  job_.readers.run(plan_.sort_threads, [&](unsigned t) {
+    const auto [begin, end] = device::part_of(index.size(), plan_.sort_threads, t);
+    for (std::uint64_t i = begin; i < end; ++i) {
+      index[i] = layout_.fixed_entry(&records[i * record_ + layout_.key_offset()], i);
+    }
+  });
+  sort_entries(index, job_.readers, plan_.sort_threads);
+  const auto& l = layout_.entries();
+  if (layout_.key_bytes() <= l.key_bytes) return;
+  for (std::size_t begin = 0; begin < index.size();) {
+    std::size_t end = begin + 1;
+    while (end < index.size() && l.key(index[end]) == l.key(index[begin])) ++end;
+    std::sort(index.begin() + static_cast<std::ptrdiff_t>(begin),
+              index.begin() + static_cast<std::ptrdiff_t>(end), [&](entry a, entry b) {
+                const int o = order(&records[l.pointer(a) * record_], &records[l.pointer(b) * record_]);
+                return o != 0 ? o < 0 : a < b;
+              });
+    begin = end;
+  }
+}
+
+void merger::copy_chunk(std::span<const std::byte> records, std::span<const entry> index,
+                        record_writer& to) {
+  while (!index.empty() && !job_.stopped()) {
+    const std::size_t n = std::min<std::size_t>(index.size(), to.room().size() / record_);
+    std::byte* target = to.room().data();
+    job_.readers.run(plan_.sort_threads, [&](unsigned t) {
+      const auto [begin, end] = device::part_of(n, plan_.sort_threads, t);
+      for (std::uint64_t i = begin; i < end; ++i) {
+        const std::uint64_t from = layout_.entries().pointer(index[i]);
+        std::memcpy(target + i * record_, &records[from * record_], record_);
+      }
+    });
+    to.taken(n * record_);
+    index = index.subspan(n);
+    if (!index.empty()) to.flush();
+  }
+}
+
+void merger::make_runs(const std::string& directory, std::span<std::byte> memory) {
+  auto f = device::file::unnamed(directory);
+  if (!job_.keep(f)) return;
+  runs_file_ = std::move(*f);
+  record_writer to(job_, plan_, runs_file_, sort_stage::run_write);
+  if (!to.reserve()) return;
+  const std::uint64_t records = in_.size() / record_;
+  const std::size_t capacity = memory.size() / (record_ + sizeof(entry));
+  const std::span<entry> index(reinterpret_cast<entry*>(memory.data()), capacity);
+  const std::span<std::byte> chunk = memory.subspan(capacity * sizeof(entry), capacity * record_);
+  for (std::uint64_t at = 0; at < records && !job_.stopped(); at += capacity) {
+    const std::size_t n = std::min<std::uint64_t>(capacity, records - at);
+    {
+      const stage_timer timer(job_, sort_stage::run_read);
+      pooled_read(job_, plan_.read_threads, in_.handle(), chunk.first(n * record_), at * record_,
+                  sort_stage::run_read);
+    }
+    if (job_.stopped()) return;
+    sort_chunk(chunk, index.first(n));
+    copy_chunk(chunk, index.first(n), to);
+    runs_.push_back({at * record_, n});
+    ++written_;
+  }
+  to.finish();
+}
+
+void merger::advance(record_cursor& c) {
+  c.at += record_;
+  if (c.at < c.end) return;
+  const std::size_t n = std::min<std::uint64_t>(c.left, c.buffer.size() / record_);
+  if (n == 0 || job_.stopped()) {
+    c.exhausted = true;
+    return;
+  }
+  const stage_timer timer(job_, sort_stage::merge_read, sort_stage::merge_other);
+  pooled_read(job_, plan_.read_threads, runs_file_, c.buffer.first(n * record_), c.offset,
+              sort_stage::merge_read);
+  c.offset += n * record_;
+  c.left -= n;
+  c.at = 0;
+  c.end = n * record_;
+}
+
+void merger::merge_group(std::span<const run> group, std::span<std::byte> memory,
+                         record_writer& to) {
+  const std::size_t share = memory.size() / group.size() / record_ * record_;
+  std::vector<record_cursor> cursors;
+  std::optional<stage_timer> filling(std::in_place, job_, sort_stage::merge_other);
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    cursors.push_back({group[i].offset, group[i].entries, memory.subspan(i * share, share)});
+    advance(cursors.back());
+  }
+  filling.reset();
+  loser_tree tree(cursors.size(), [&](std::size_t a, std::size_t b) {
+    if (cursors[a].exhausted) return false;
+    if (cursors[b].exhausted) return true;
+    const int o = order(&cursors[a].buffer[cursors[a].at], &cursors[b].buffer[cursors[b].at]);
+    return o != 0 ? o < 0 : a < b;  // runs stand in input order: stable
+  });
+  while (!cursors[tree.winner()].exhausted && !job_.stopped()) {
+    {
+      const stage_timer timer(job_, sort_stage::merge_other);
+      for (std::size_t room = to.room().size(); room >= record_; room -= record_) {
+        record_cursor& c = cursors[tree.winner()];
+        if (c.exhausted) break;
+        std::memcpy(to.place(record_), &c.buffer[c.at], record_);
+        advance(c);
+        tree.replay();
+      }
+    }
+    if (to.room().size() < record_) to.flush();
+  }
+}
+
+bool merger::merge_level(std::span<std::byte> memory, const std::string& directory) {
+  const std::size_t least = std::max<std::size_t>(64 << 10, record_);
+  const std::size_t fan_in = std::max<std::size_t>(2, memory.size() / least);
+  const bool last = runs_.size() <= fan_in;
+  std::optional<device::file> next;
+  if (!last) {
+    auto f = device::file::unnamed(directory);
+    if (!job_.keep(f)) return true;
+    next = std::move(*f);
+  }
+  record_writer to(job_, plan_, last ? out_ : *next, sort_stage::merge_write);
+  if (!to.reserve()) return true;
+  std::vector<run> merged;
+  std::uint64_t offset = 0;
+  for (std::size_t i = 0; i < runs_.size() && !job_.stopped(); i += fan_in) {
+    const std::span<const run> group(&runs_[i], std::min(fan_in, runs_.size() - i));
+    merge_group(group, memory, to);
+    std::uint64_t records = 0;
+    for (const run& r : group) records += r.entries;
+    merged.push_back({offset, records});
+    offset += records * record_;
+  }
+  to.finish();
+  if (last) return true;
+  written_ += merged.size();
+  runs_ = std::move(merged);
+  runs_file_ = std::move(*next);
+  return false;
+}
+
+}  // namespace
+
+outcome merge_sort(job& j, const plan& p, const source& in, const device::file& out,
+                   const std::string& temporary_directory) {
+  outcome o;
+  o.algorithm = sort_algorithm::ems;
+  const record_layout layout(j.options);
+  o.records = o.records_written = in.size() / layout.record_bytes();
+  o.bytes_written = in.size();
+  if (o.records == 0) return o;
+  const std::uint64_t spare = p.output_buffer_bytes;  // the writer always has two buffers
+  auto memory = device::buffer::reserve(std::min<std::uint64_t>(
+      p.merge_buffer_bytes - spare, o.records * (layout.record_bytes() + sizeof(entry)) + 4096));
+  if (!j.keep(memory)) return o;
+  const std::span<std::byte> bytes(memory->data(), memory->size());
+  merger m(j, p, in, out, layout);
+  m.make_runs(temporary_directory, bytes);
+  while (!j.stopped() && !m.merge_level(bytes, temporary_directory)) {
+  }
+  o.runs = m.runs_written();
+  return o;
+}
+
+}  // namespace isotherm::sort

@@ -1,0 +1,83 @@
+#include "sort/job.hpp"
+
+#include <cerrno>
+
+#include "os/clock.hpp"
+
+namespace isotherm {
+
+std::string_view name(sort_stage stage) noexcept {
+  static constexpr std::string_view kNames[kSortStages] = {
+      "RUN read",    "RUN sort",    "RECORD read", "RUN write", "MERGE read",
+      "MERGE other", "MERGE write", "COPY",        "CHECK"};
+  return kNames[static_cast<unsigned>(stage)];
+}
+
+std::string_view name(sort_algorithm algorithm) noexcept {
+  static constexpr std::string_view kNames[] = {"auto",       "onepass", "mergepass", "ems",
+                                                "samplesort", "pmsort",  "pmsort+",   "modified-key"};
+  return kNames[static_cast<unsigned>(algorithm)];
+}
+
+std::string_view name(sort_concurrency concurrency) noexcept {
+  static constexpr std::string_view kNames[] = {"no-sync", "io-overlap", "no-io-overlap"};
+  return kNames[static_cast<unsigned>(concurrency)];
+}
+
+}  // namespace isotherm
+
+namespace isotherm::sort {
+
+void job::fail(base::error error) {
+  const std::lock_guard guard(lock_);
+  if (!error_) error_ = std::move(error);
+  stopped_.store_release(true);  // pairs with the load in stopped(): the error is there
+}
+
+bool job::stopped() noexcept {
+  if (stopped_.load_acquire()) return true;
+  if (options.interrupt == nullptr || !options.interrupt->load_relaxed()) return false;
+  fail({"interrupted: nothing was written", EINTR});
+  return true;
+}
+
+base::result<void> job::status() {
+  if (!stopped()) return {};
+  const std::lock_guard guard(lock_);
+  return std::unexpected(*error_);
+}
+
+void job::progress(sort_stage stage, std::uint64_t done, std::uint64_t total) {
+  if (!options.progress) return;
+  const std::lock_guard guard(progress_lock_);
+  options.progress(stage, done, total);
+}
+
+std::vector<stage_report> job::stages() const {
+  std::vector<stage_report> all;
+  for (unsigned s = 0; s < kSortStages; ++s) {
+    const auto& c = clocks_[s];
+    if (c.ns.load_relaxed() == 0) continue;
+    all.push_back({.stage = static_cast<sort_stage>(s),
+                   .seconds = static_cast<double>(c.ns.load_relaxed()) * 1e-9,
+                   .bytes_read = c.read.load_relaxed(),
+                   .bytes_written = c.written.load_relaxed()});
+  }
+  return all;
+}
+
+stage_timer::stage_timer(job& j, sort_stage stage)
+    : stage_timer(j, stage, stage) {}
+
+stage_timer::stage_timer(job& j, sort_stage stage, sort_stage outer)
+    : job_(j), stage_(stage), outer_(outer), start_ns_(os::monotonic_ns()) {
+  job_.progress(stage, 0, 0);
+}
+
+stage_timer::~stage_timer() {
+  const std::uint64_t ns = os::monotonic_ns() - start_ns_ + 1;
+  job_.clocks_[static_cast<unsigned>(stage_)].ns.fetch_add_relaxed(ns);
+  if (outer_ != stage_) job_.clocks_[static_cast<unsigned>(outer_)].ns.fetch_add_relaxed(0 - ns);
+}
+
+}  // namespace isotherm::sort

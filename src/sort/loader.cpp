@@ -1,0 +1,214 @@
+#include "sort/loader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/random.hpp"
+
+namespace isotherm::sort {
+
+std::size_t loader::load(std::span<entry> target) {
+  const stage_timer timer(job_, sort_stage::run_read);
+  std::size_t n = 0;
+  if (layout_.fixed()) {
+    n = load_fixed(target);
+  } else if (job_.options.format == record_format::klv) {
+    n = load_klv(target);
+  } else {
+    n = load_lines(target);
+  }
+  records_ += n;
+  return n;
+}
+
+std::size_t loader::load_fixed(std::span<entry> target) {
+  const std::uint64_t record = layout_.record_bytes();
+  const std::uint64_t first = at_ / record;
+  const std::size_t count = std::min<std::uint64_t>(target.size(), in_.size() / record - first);
+  const unsigned threads = plan_.sequential_load ? plan_.read_threads : plan_.strided_threads;
+  const auto kind =
+      plan_.sequential_load ? device::access::sequential_read : device::access::random_read;
+  const std::uint64_t asked = plan_.sequential_load ? record : layout_.key_bytes();
+  const std::uint64_t step = std::max<std::uint64_t>(1, kThreadScratchBytes / record);
+  job_.readers.run(threads, [&](unsigned t) {
+    source_view view(job_, in_);
+    device::stream stream(job_.emulation, kind);
+    const auto [begin, end] = device::part_of(count, threads, t);
+    for (std::uint64_t at = begin; at < end && !job_.stopped(); at += step) {
+      const std::uint64_t n = std::min(step, end - at);
+      stream.begin();
+      const std::byte* bytes = view.bytes((first + at) * record, n * record);
+      if (bytes == nullptr) return;
+      for (std::uint64_t i = 0; i < n; ++i) {
+        target[at + i] = layout_.fixed_entry(bytes + i * record + layout_.key_offset(),
+                                             first + at + i);
+      }
+      stream.charge(n, asked);
+      job_.count(sort_stage::run_read, n * asked, 0);
+    }
+  });
+  at_ = (first + count) * record;
+  return job_.stopped() ? 0 : count;
+}
+
+/// One reader: where a record begins is known only from the one before it.
+std::size_t loader::load_klv(std::span<entry> target) {
+  const std::uint64_t key = layout_.key_bytes();
+  source_view view(job_, in_);
+  device::stream stream(job_.emulation, device::access::random_read);
+  std::size_t n = 0;
+  constexpr std::size_t kStep = 4096;
+  while (n < target.size() && at_ < in_.size() && !job_.stopped()) {
+    stream.begin();
+    const std::size_t begin = n;
+    const std::size_t stop = std::min(target.size(), n + kStep);
+    // A window of the input serves the headers of many small records at one read.
+    std::uint64_t window_at = 0;
+    std::uint64_t window_bytes = 0;
+    const std::byte* window = nullptr;
+    for (; n < stop && at_ < in_.size(); ++n) {
+      if (at_ + key + 4 > in_.size()) {
+        job_.fail({fmt::format("the record at byte {} of the input is cut: its key and length need "
+                               "{} bytes, {} are there", at_, key + 4, in_.size() - at_), 0});
+        return 0;
+      }
+      if (window == nullptr || at_ + key + 4 > window_at + window_bytes) {
+        window_at = at_;
+        window_bytes = std::min<std::uint64_t>(std::max<std::uint64_t>(8192, key + 4),
+                                               in_.size() - at_);
+        window = view.bytes(window_at, window_bytes);
+        if (window == nullptr) return 0;
+      }
+      const std::byte* header = window + (at_ - window_at);
+      std::uint32_t value = 0;
+      std::memcpy(&value, header + key, 4);
+      const std::uint64_t bytes = key + 4 + value;
+      if (bytes > in_.size() - at_) {
+        job_.fail({fmt::format("the record at byte {} of the input is cut: its value should have {} "
+                               "bytes, {} are there", at_, value, in_.size() - at_ - key - 4), 0});
+        return 0;
+      }
+      target[n] = layout_.variable_entry(header, at_, bytes);
+      at_ += bytes;
+    }
+    stream.charge(n - begin, key + 4);
+    job_.count(sort_stage::run_read, (n - begin) * (key + 4), 0);
+  }
+  return job_.stopped() ? 0 : n;
+}
+
+/// Lines are found by reading them: a sequential scan.
+std::size_t loader::load_lines(std::span<entry> target) {
+  source_view view(job_, in_);
+  device::stream stream(job_.emulation, device::access::sequential_read);
+  std::size_t n = 0;
+  std::uint64_t scan = at_;  // up to here no newline follows at_
+  while (n < target.size() && at_ < in_.size() && !job_.stopped()) {
+    const std::uint64_t begin = scan;
+    const std::size_t bytes = std::min<std::uint64_t>(kThreadScratchBytes, in_.size() - begin);
+    stream.begin();
+    const std::byte* text = view.bytes(begin, bytes);
+    if (text == nullptr) return 0;
+    std::size_t done = 0;
+    while (n < target.size()) {
+      const void* found = std::memchr(text + done, '\n', bytes - done);
+      if (found == nullptr) break;
+      const auto newline = static_cast<std::size_t>(static_cast<const std::byte*>(found) - text);
+      const std::uint64_t end = begin + newline + 1;
+      if (at_ >= begin) {
+        target[n++] = layout_.variable_entry(text + (at_ - begin), at_, end - at_);
+      } else {
+        // The line began in an earlier window; this view is lost, but the loop starts afresh.
+        n += finish_line(at_, end, target[n]);
+        at_ = end;
+        scan = end;
+        done = bytes + 1;
+        break;
+      }
+      at_ = end;
+      done = newline + 1;
+    }
+    if (done <= bytes) scan = n == target.size() ? at_ : begin + bytes;
+    stream.charge(1, bytes);
+    job_.count(sort_stage::run_read, bytes, 0);
+    if (scan >= in_.size() && at_ < in_.size() && n < target.size()) {
+      n += finish_line(at_, in_.size() + 1, target[n]);  // the last line has no newline
+      at_ = in_.size();
+    }
+  }
+  return job_.stopped() ? 0 : n;
+}
+
+/// The entry of a line that no single window holds; `end` is behind its newline.
+std::size_t loader::finish_line(std::uint64_t start, std::uint64_t end, entry& target) {
+  source_view view(job_, in_);
+  const std::uint64_t text = end - 1 - start;
+  if (job_.options.field > 1) {
+    // The key may begin anywhere in the line: all of it is looked at.
+    const std::byte* line = view.bytes(start, text);
+    if (line == nullptr) return 0;
+    target = layout_.variable_entry(line, start, end - start);
+    return 1;
+  }
+  const std::byte* head = text == 0 ? nullptr : view.bytes(start, std::min<std::uint64_t>(16, text));
+  if (text != 0 && head == nullptr) return 0;
+  target = layout_.variable_entry(head, start, end - start);
+  return 1;
+}
+
+namespace {
+
+bool ordered(source_view& view, const record_layout& l, std::uint64_t number) {
+  const std::byte* pair = view.bytes((number - 1) * l.record_bytes(), 2 * l.record_bytes());
+  if (pair == nullptr) return false;
+  const int order = std::memcmp(pair + l.key_offset(), pair + l.record_bytes() + l.key_offset(),
+                                l.key_bytes());
+  return l.entries().reverse ? order >= 0 : order <= 0;
+}
+
+}  // namespace
+
+bool already_sorted(job& j, const plan& p, const source& in, const record_layout& layout) {
+  const std::uint64_t records = in.size() / layout.record_bytes();
+  if (records < 2) return true;
+  const stage_timer timer(j, sort_stage::run_read);
+  {
+    source_view view(j, in);
+    base::random random(records);
+    for (int i = 0; i < 64; ++i) {
+      if (!ordered(view, layout, 1 + random.below(records - 1))) return false;
+    }
+  }
+  base::atomic<bool> sorted{true};
+  const std::uint64_t record = layout.record_bytes();
+  const std::uint64_t step = std::max<std::uint64_t>(1, kThreadScratchBytes / record);
+  j.readers.run(p.strided_threads, [&](unsigned t) {
+    source_view view(j, in);
+    device::stream stream(j.emulation, device::access::random_read);
+    const auto [begin, end] = device::part_of(records, p.strided_threads, t);
+    // Each piece begins with the last record of the one before.
+    for (std::uint64_t at = std::max<std::uint64_t>(begin, 1); at < end; at += step) {
+      if (j.stopped() || !sorted.load_relaxed()) return;
+      const std::uint64_t n = std::min(step, end - at);
+      stream.begin();
+      const std::byte* bytes = view.bytes((at - 1) * record, (n + 1) * record);
+      if (bytes == nullptr) return;
+      bytes += layout.key_offset();
+      for (std::uint64_t i = 0; i < n; ++i) {
+        const int order = std::memcmp(bytes + i * record, bytes + (i + 1) * record,
+                                      layout.key_bytes());
+        if (layout.entries().reverse ? order < 0 : order > 0) {
+          sorted.store_relaxed(false);
+          return;
+        }
+      }
+      stream.charge(n, layout.key_bytes());
+      j.count(sort_stage::run_read, n * layout.key_bytes(), 0);
+    }
+  });
+  return sorted.load_relaxed() && !j.stopped();
+}
+
+}  // namespace isotherm::sort

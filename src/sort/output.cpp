@@ -1,0 +1,254 @@
+#include "sort/output.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace isotherm::sort {
+namespace {
+
+constexpr std::size_t kPrefetchAhead = 24;
+constexpr std::size_t kChargeRecords = 2048;
+constexpr std::size_t kWriteStep = 1 << 20;
+
+}  // namespace
+
+output::output(job& j, const plan& p, const source& in, const record_layout& layout,
+               const device::file& out, sort_stage write_stage)
+    : job_(j), plan_(p), in_(in), layout_(layout), out_(out), write_stage_(write_stage) {}
+
+output::~output() = default;
+
+bool output::reserve() {
+  const int wanted = plan_.concurrency == sort_concurrency::io_overlap ? 2 : 1;
+  for (int i = 0; i < wanted; ++i) {
+    auto b = device::buffer::reserve(plan_.output_buffer_bytes);
+    if (!job_.keep(b)) return false;
+    buffers_[i] = std::move(*b);
+  }
+  return true;
+}
+
+/// How many of `entries` fill the next buffer; fills starts_. 0: the first is larger than a buffer.
+std::size_t output::lay_out(std::span<const entry> entries) {
+  const std::size_t most = std::min(entries.size(), plan_.queue_entries);
+  if (layout_.fixed()) {
+    const std::size_t n = std::min(most, plan_.output_buffer_bytes / layout_.record_bytes());
+    batch_bytes_ = n * layout_.record_bytes();
+    return n;
+  }
+  source_view view(job_, in_);
+  starts_.clear();
+  batch_bytes_ = 0;
+  for (std::size_t i = 0; i < most; ++i) {
+    const std::uint64_t bytes = layout_.locate(entries[i], view).bytes;
+    if (batch_bytes_ + bytes > plan_.output_buffer_bytes) break;
+    starts_.push_back(static_cast<std::uint32_t>(batch_bytes_));
+    batch_bytes_ += bytes;
+  }
+  return starts_.size();
+}
+
+void output::emit(std::span<const entry> entries) {
+  while (!entries.empty() && !job_.stopped()) {
+    const std::size_t n = lay_out(entries);
+    if (n == 0) {
+      source_view view(job_, in_);
+      copy_long(layout_.locate(entries.front(), view));
+      ++records_;
+      entries = entries.subspan(1);
+      continue;
+    }
+    const auto batch = entries.first(n);
+    if (plan_.concurrency == sort_concurrency::no_sync) {
+      unsynchronised(batch);
+    } else {
+      std::byte* buffer = buffers_[turn_].data();
+      gather(batch, buffer);
+      if (plan_.concurrency == sort_concurrency::io_overlap) {
+        if (writing_.joinable()) writing_.join();
+        writing_ = std::jthread([this, buffer, count = batch_bytes_, offset = written_] {
+          write(buffer, count, offset);
+        });
+        turn_ ^= 1;
+      } else {
+        write(buffer, batch_bytes_, written_);
+      }
+    }
+    written_ += batch_bytes_;
+    records_ += n;
+    entries = entries.subspan(n);
+    job_.progress(sort_stage::record_read, written_, in_.size());
+  }
+}
+
+void output::finish() {
+  if (writing_.joinable()) writing_.join();
+}
+
+void output::put(const extent& record, std::byte* target) {
+  // The last line may lack its newline, which its extent counts all the same.
+  const std::uint64_t there = std::min(record.bytes, in_.size() - record.offset);
+  if (in_.mapped() != nullptr) {
+    std::memcpy(target, in_.mapped() + record.offset, there);
+  } else if (!job_.keep(in_.handle().read({target, there}, record.offset))) {
+    return;
+  }
+  if (there < record.bytes) target[there] = std::byte{'\n'};
+}
+
+void output::gather_slice(std::span<const entry> batch, std::size_t begin, std::size_t end,
+                          std::byte* target) {
+  source_view view(job_, in_);
+  device::stream stream(job_.emulation, device::access::random_read);
+  const std::byte* mapped = in_.mapped();
+  const bool fixed = layout_.fixed();
+  for (std::size_t at = begin; at < end && !job_.stopped();) {
+    const std::size_t stop = std::min(end, at + kChargeRecords);
+    stream.begin();
+    const std::size_t first = at;
+    for (; at < stop; ++at) {
+      if (mapped != nullptr && at + kPrefetchAhead < end) {
+        const entry ahead = batch[at + kPrefetchAhead];
+        const std::uint64_t pointer = layout_.entries().pointer(ahead);
+        const std::byte* p = mapped + (fixed ? pointer * layout_.record_bytes() : pointer >> 24);
+        __builtin_prefetch(p);
+        __builtin_prefetch(p + 64);
+      }
+      put(layout_.locate(batch[at], view), target + start_of(at) - start_of(begin));
+    }
+    const std::uint64_t moved = (at == batch.size() ? batch_bytes_ : start_of(at)) - start_of(first);
+    stream.charge(stop - first, std::max<std::uint64_t>(1, moved / (stop - first)));
+    job_.count(sort_stage::record_read, moved, 0);
+  }
+}
+
+void output::gather(std::span<const entry> batch, std::byte* target) {
+  const stage_timer timer(job_, sort_stage::record_read);
+  if (plan_.scan_gather) return gather_by_scan(batch, target);
+  const unsigned threads = plan_.random_threads;
+  job_.readers.run(threads, [&](unsigned t) {
+    const auto [begin, end] = device::part_of(batch.size(), threads, t);
+    if (begin < end) gather_slice(batch, begin, end, target + start_of(begin));
+  });
+}
+
+/// Reads all of the input in its order and picks the records of this batch: the way of those who
+/// cannot read at random (Hubbard, CACM 1963). Fixed records only.
+void output::gather_by_scan(std::span<const entry> batch, std::byte* target) {
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> wanted(batch.size());
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    wanted[i] = {layout_.entries().pointer(batch[i]), static_cast<std::uint32_t>(i)};
+  }
+  std::sort(wanted.begin(), wanted.end());
+  const std::uint64_t record = layout_.record_bytes();
+  const std::uint64_t records = in_.size() / record;
+  const std::uint64_t step = std::max<std::uint64_t>(1, kThreadScratchBytes / record);
+  job_.readers.run(plan_.read_threads, [&](unsigned t) {
+    source_view view(job_, in_);
+    device::stream stream(job_.emulation, device::access::sequential_read);
+    const auto [begin, end] = device::part_of(records, plan_.read_threads, t);
+    auto next = std::lower_bound(wanted.begin(), wanted.end(), std::pair(begin, std::uint32_t{0}));
+    for (std::uint64_t at = begin; at < end && !job_.stopped(); at += step) {
+      const std::uint64_t n = std::min(step, end - at);
+      stream.begin();
+      const std::byte* bytes = view.bytes(at * record, n * record);
+      if (bytes == nullptr) return;
+      for (; next != wanted.end() && next->first < at + n; ++next) {
+        std::memcpy(target + next->second * record, bytes + (next->first - at) * record, record);
+      }
+      stream.charge(1, n * record);
+      job_.count(sort_stage::record_read, n * record, 0);
+    }
+  });
+}
+
+void output::write(const std::byte* bytes, std::uint64_t count, std::uint64_t offset) {
+  const stage_timer timer(job_, write_stage_);
+  const unsigned threads = plan_.write_threads;
+  job_.writers.run(threads, [&](unsigned t) {
+    device::stream stream(job_.emulation, device::access::write);
+    const auto [begin, end] = device::part_of(count, threads, t);
+    for (std::uint64_t at = begin; at < end && !job_.stopped(); at += kWriteStep) {
+      const std::uint64_t n = std::min<std::uint64_t>(kWriteStep, end - at);
+      stream.begin();
+      if (!job_.keep(out_.write({bytes + at, n}, offset + at))) return;
+      stream.charge(1, n);
+    }
+  });
+  job_.count(write_stage_, 0, count);
+}
+
+/// Each thread reads and writes small pieces as it comes, with as many streams as there are threads
+/// on either side: figure 2a. The time is RECORD read's, reads and writes being one.
+void output::unsynchronised(std::span<const entry> batch) {
+  const stage_timer timer(job_, sort_stage::record_read);
+  const unsigned threads = std::max(plan_.random_threads, plan_.write_threads);
+  std::byte* buffer = buffers_[0].data();
+  job_.readers.run(threads, [&](unsigned t) {
+    const auto [begin, end] = device::part_of(batch.size(), threads, t);
+    for (std::size_t at = begin; at < end && !job_.stopped(); at += kChargeRecords) {
+      const std::size_t stop = std::min<std::size_t>(end, at + kChargeRecords);
+      const std::uint64_t from = start_of(at);
+      const std::uint64_t to = stop == batch.size() ? batch_bytes_ : start_of(stop);
+      gather_slice(batch, at, stop, buffer + from);
+      device::stream stream(job_.emulation, device::access::write);
+      if (!job_.keep(out_.write({buffer + from, to - from}, written_ + from))) return;
+      stream.charge(1, to - from);
+      job_.count(write_stage_, 0, to - from);
+    }
+  });
+}
+
+/// A record larger than the buffer goes through it piece by piece.
+void output::copy_long(const extent& record) {
+  finish();
+  const std::uint64_t piece = plan_.output_buffer_bytes;
+  source_view view(job_, in_);
+  std::byte* buffer = buffers_[0].data();
+  for (std::uint64_t at = 0; at < record.bytes && !job_.stopped(); at += piece) {
+    const std::uint64_t n = std::min(piece, record.bytes - at);
+    const std::uint64_t offset = record.offset + at;
+    const std::uint64_t there = std::min(n, in_.size() - std::min(in_.size(), offset));
+    {
+      const stage_timer timer(job_, sort_stage::record_read);
+      device::stream stream(job_.emulation, device::access::sequential_read);
+      if (in_.mapped() != nullptr) {
+        std::memcpy(buffer, in_.mapped() + offset, there);
+      } else if (!job_.keep(in_.handle().read({buffer, there}, offset))) {
+        return;
+      }
+      if (there < n) buffer[there] = std::byte{'\n'};
+      stream.charge(1, n);
+      job_.count(sort_stage::record_read, n, 0);
+    }
+    write(buffer, n, written_);
+    written_ += n;
+  }
+}
+
+void copy_input(job& j, const plan& p, const source& in, const device::file& out) {
+  const stage_timer timer(j, sort_stage::copy);
+  auto buffer = device::buffer::reserve(p.output_buffer_bytes);
+  if (!j.keep(buffer)) return;
+  for (std::uint64_t at = 0; at < in.size() && !j.stopped(); at += buffer->size()) {
+    const std::uint64_t n = std::min<std::uint64_t>(buffer->size(), in.size() - at);
+    j.readers.run(p.read_threads, [&](unsigned t) {
+      device::stream stream(j.emulation, device::access::sequential_read);
+      const auto [begin, end] = device::part_of(n, p.read_threads, t);
+      if (begin == end) return;
+      j.keep(in.handle().read({buffer->data() + begin, end - begin}, at + begin));
+      stream.charge(1, end - begin);
+    });
+    j.writers.run(p.write_threads, [&](unsigned t) {
+      device::stream stream(j.emulation, device::access::write);
+      const auto [begin, end] = device::part_of(n, p.write_threads, t);
+      if (begin == end || j.stopped()) return;
+      j.keep(out.write({buffer->data() + begin, end - begin}, at + begin));
+      stream.charge(1, end - begin);
+    });
+    j.count(sort_stage::copy, n, n);
+    j.progress(sort_stage::copy, at + n, in.size());
+  }
+}
+
+}  // namespace isotherm::sort

@@ -1,0 +1,64 @@
+// Late materialisation: entries in their final order come in, records go out, values read at random
+// only now. The concurrency models differ here.
+#pragma once
+
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "device/buffer.hpp"
+#include "sort/job.hpp"
+#include "sort/plan.hpp"
+#include "sort/records.hpp"
+
+namespace isotherm::sort {
+
+class output {
+ public:
+  /// `write_stage` is RUN write or MERGE write.
+  output(job& j, const plan& p, const source& in, const record_layout& layout,
+         const device::file& out, sort_stage write_stage);
+  ~output();
+
+  bool reserve();
+  /// Appends the records of `entries`. Errors are the job's.
+  void emit(std::span<const entry> entries);
+  /// Waits until all is written.
+  void finish();
+
+  std::uint64_t bytes() const noexcept { return written_; }
+  std::uint64_t records() const noexcept { return records_; }
+
+ private:
+  std::size_t lay_out(std::span<const entry> entries);
+  void copy_long(const extent& record);
+  void gather(std::span<const entry> batch, std::byte* target);
+  void gather_slice(std::span<const entry> batch, std::size_t begin, std::size_t end,
+                    std::byte* target);
+  void gather_by_scan(std::span<const entry> batch, std::byte* target);
+  void write(const std::byte* bytes, std::uint64_t count, std::uint64_t offset);
+  void unsynchronised(std::span<const entry> batch);
+  void put(const extent& record, std::byte* target);
+  std::uint64_t start_of(std::size_t i) const {
+    return layout_.fixed() ? i * layout_.record_bytes() : starts_[i];
+  }
+
+  job& job_;
+  const plan& plan_;
+  const source& in_;
+  const record_layout& layout_;
+  const device::file& out_;
+  const sort_stage write_stage_;
+  device::buffer buffers_[2];
+  unsigned turn_ = 0;
+  std::vector<std::uint32_t> starts_;  // of each record of the batch, in its buffer
+  std::uint64_t batch_bytes_ = 0;
+  std::uint64_t written_ = 0;
+  std::uint64_t records_ = 0;
+  std::jthread writing_;  // io-overlap: the buffer before
+};
+
+/// Copies the whole input: it is in order already.
+void copy_input(job& j, const plan& p, const source& in, const device::file& out);
+
+}  // namespace isotherm::sort

@@ -1,0 +1,95 @@
+#include "sort/plan.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <thread>
+
+namespace isotherm::sort {
+namespace {
+
+constexpr std::uint64_t kMiB = 1 << 20;
+/// The program itself, its libraries, stacks and the C library's arenas; checked by the tests that
+/// measure the peak.
+constexpr std::uint64_t kProgramBytes = 14 * kMiB;
+constexpr std::uint64_t kSmallestLimit = 32 * kMiB;
+
+std::uint64_t available_memory() {
+  std::ifstream in("/proc/meminfo");
+  for (std::string word; in >> word;) {
+    std::uint64_t kib = 0;
+    if (word == "MemAvailable:" && in >> kib) return kib << 10;
+  }
+  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * 4096;
+}
+
+void choose_threads(plan& p, const sort_options& o, const device::model* device) {
+  const unsigned processors = std::max(1u, std::thread::hardware_concurrency());
+  p.sort_threads = o.sort_threads != 0 ? o.sort_threads : processors;
+  p.read_threads = p.strided_threads = p.random_threads = p.write_threads = processors;
+  if (device != nullptr && p.concurrency != sort_concurrency::no_sync) {
+    p.read_threads = device::best_streams(device->sequential_read);
+    p.random_threads = p.strided_threads = device::best_streams(device->random_read);
+    p.write_threads = device::best_streams(device->write);
+  } else if (device != nullptr) {
+    // Nobody controls the pools: all are as large as the largest.
+    const unsigned all = std::max({device::best_streams(device->sequential_read),
+                                   device::best_streams(device->random_read),
+                                   device::best_streams(device->write)});
+    p.read_threads = p.random_threads = p.strided_threads = p.write_threads = all;
+  }
+  if (o.read_threads != 0) p.read_threads = p.random_threads = p.strided_threads = o.read_threads;
+  if (o.write_threads != 0) p.write_threads = o.write_threads;
+  if (p.algorithm == sort_algorithm::pmsort) {
+    p.read_threads = p.random_threads = p.strided_threads = p.write_threads = p.sort_threads = 1;
+  }
+}
+
+}  // namespace
+
+base::result<plan> make_plan(const sort_options& o, sort_algorithm algorithm,
+                             std::uint64_t input_bytes, const device::model* device) {
+  plan p;
+  p.algorithm = algorithm;
+  p.concurrency = o.concurrency;
+  p.memory_bytes = o.memory_bytes != 0 ? o.memory_bytes : available_memory() / 2;
+  p.sequential_load = algorithm == sort_algorithm::pmsort ||
+                      algorithm == sort_algorithm::pmsort_plus ||
+                      algorithm == sort_algorithm::modified_key;
+  p.scan_gather = algorithm == sort_algorithm::modified_key;
+  p.may_merge = algorithm != sort_algorithm::onepass && algorithm != sort_algorithm::modified_key;
+  p.must_merge = p.may_merge && algorithm != sort_algorithm::automatic;
+  choose_threads(p, o, device);
+  if (p.memory_bytes < kSmallestLimit) {
+    return std::unexpected(base::error{
+        fmt::format("--memory {} is too little: give at least {} MiB", p.memory_bytes,
+                    kSmallestLimit / kMiB), 0});
+  }
+  const unsigned threads = std::max({p.read_threads, p.random_threads, p.write_threads,
+                                     p.sort_threads});
+  const std::uint64_t fixed = kProgramBytes + threads * (kThreadScratchBytes + (64 << 10));
+  if (fixed + kSmallestLimit / 4 > p.memory_bytes) {
+    return std::unexpected(base::error{
+        fmt::format("--memory {} is too little for {} threads: give more, or set --read-threads",
+                    p.memory_bytes, threads), 0});
+  }
+  std::uint64_t rest = p.memory_bytes - fixed;
+  p.output_buffer_bytes = std::clamp<std::uint64_t>(rest / 8, kMiB, 64 * kMiB);
+  const std::uint64_t buffers = p.concurrency == sort_concurrency::io_overlap ? 2 : 1;
+  const std::uint64_t record = o.format == record_format::fixed ? o.record_bytes : 32;
+  p.queue_entries = std::clamp<std::uint64_t>(p.output_buffer_bytes / std::max<std::uint64_t>(record, 1),
+                                              1, p.output_buffer_bytes / 32);
+  // The queue: an entry and, for records of any size, where it goes.
+  rest -= buffers * p.output_buffer_bytes + 2 * p.queue_entries * 24;
+  p.map_input = input_bytes > 0 && rest > input_bytes + input_bytes / 4 &&
+                rest - input_bytes >= kSmallestLimit;
+  if (p.map_input) rest -= input_bytes + input_bytes / 256;
+  p.index_entries = rest / sizeof(entry);
+  p.merge_buffer_bytes = rest;
+  return p;
+}
+
+}  // namespace isotherm::sort

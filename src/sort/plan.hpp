@@ -1,0 +1,40 @@
+// How one sort shares out its memory and threads: decided before the first byte is read, so that
+// the limit is kept by construction.
+#pragma once
+
+#include <isotherm/sort.hpp>
+
+#include "device/model.hpp"
+#include "sort/records.hpp"
+
+namespace isotherm::sort {
+
+struct plan {
+  sort_algorithm algorithm = sort_algorithm::onepass;
+  bool sequential_load = false;  ///< run phase reads whole records, not keys alone
+  bool scan_gather = false;      ///< values come by sequential scans, not by random reads
+  bool may_merge = true;         ///< runs may be written when the index map does not fit
+  bool must_merge = false;       ///< runs are written even if it would fit
+  bool map_input = false;
+  sort_concurrency concurrency = sort_concurrency::no_io_overlap;
+  unsigned read_threads = 1;
+  unsigned strided_threads = 1;
+  unsigned random_threads = 1;
+  unsigned write_threads = 1;
+  unsigned sort_threads = 1;
+  std::uint64_t memory_bytes = 0;
+  std::size_t output_buffer_bytes = 0;  ///< one of them; io-overlap has two
+  std::size_t queue_entries = 0;        ///< records gathered at a time
+  std::size_t index_entries = 0;        ///< capacity of the index map in memory
+  std::size_t merge_buffer_bytes = 0;   ///< shared by the runs of one merge
+};
+
+/// Shares out `options.memory_bytes` (0: half of what is available) for an input of `input_bytes`.
+/// An error if the limit is too small to work in.
+base::result<plan> make_plan(const sort_options& options, sort_algorithm algorithm,
+                             std::uint64_t input_bytes, const device::model* device);
+
+/// What a thread may use for views of the input and small buffers.
+inline constexpr std::size_t kThreadScratchBytes = 256 << 10;
+
+}  // namespace isotherm::sort

@@ -1,0 +1,79 @@
+// How records of each format are found, compared and measured: the one place that knows formats.
+// A record's pointer is its number (fixed) or its offset and length (klv, lines), 40 bits of
+// position, so that inputs of 2^40 records or bytes can be sorted.
+#pragma once
+
+#include <isotherm/sort.hpp>
+
+#include <span>
+
+#include "sort/entry.hpp"
+#include "sort/source.hpp"
+
+namespace isotherm::sort {
+
+/// Where a record lies in the input.
+struct extent {
+  std::uint64_t offset;
+  std::uint64_t bytes;
+};
+
+class record_layout {
+ public:
+  explicit record_layout(const sort_options& options);
+
+  const entry_layout& entries() const noexcept { return entries_; }
+  bool fixed() const noexcept { return format_ == record_format::fixed; }
+  std::uint64_t record_bytes() const noexcept { return record_bytes_; }
+  std::uint64_t key_bytes() const noexcept { return key_bytes_; }
+  std::uint64_t key_offset() const noexcept { return key_offset_; }
+
+  /// The entry of fixed record `number`, whose key begins at `key`.
+  entry fixed_entry(const std::byte* key, std::uint64_t number) const noexcept {
+    return entries_.make(load_key(key, entries_.used_key_bytes), number);
+  }
+  /// The entry of the klv record or line [offset, offset + bytes) that stands at `record`.
+  entry variable_entry(const std::byte* record, std::uint64_t offset, std::uint64_t bytes) const;
+
+  /// Whether two entries with equal keys may belong to records with different keys.
+  bool undecided(entry e) const noexcept;
+  /// Order of two entries, by the input where they do not tell. Negative, 0 (the same record) or
+  /// positive.
+  int compare(entry a, entry b, source_view& input) const;
+  /// Whether the records' keys are equal (what --unique asks).
+  bool same_key(entry a, entry b, source_view& input) const;
+  /// Puts entries that are sorted as integers into the order of their whole keys.
+  void refine(std::span<entry> sorted, source_view& input) const;
+
+  /// The record of `e`. Reads the input only for klv values and lines of 16 MiB and more.
+  extent locate(entry e, source_view& input) const;
+
+ private:
+  struct part {
+    entry key;   // high-aligned, complemented if reverse, pointer 0
+    bool last;   // nothing follows: equal parts mean equal keys
+  };
+  /// The key bytes from `depth` steps on; whole lines follow the field when lines break ties so.
+  part key_part(entry e, std::uint64_t depth, bool whole_line, source_view& input) const;
+  extent key_extent(entry e, bool whole_line, source_view& input) const;
+  void refine_group(std::span<entry> group, source_view& input) const;
+
+  record_format format_;
+  std::uint64_t record_bytes_;
+  std::uint64_t key_bytes_;
+  std::uint64_t key_offset_;
+  char separator_;
+  unsigned field_;
+  bool whole_line_last_;  // ties of fields are broken by the whole line
+  entry_layout entries_;
+};
+
+/// Start of 1-based `field` in a line: just behind the (field - 1)th separator, or the line's end.
+std::size_t field_start(const std::byte* line, std::size_t bytes, char separator, unsigned field);
+
+/// Sorts entries as integers, on up to `threads` threads of `pool`.
+void sort_entries(std::span<entry> entries, device::thread_pool& pool, unsigned threads);
+
+inline constexpr std::uint64_t kLongRecord = 0xffffff;  // "too long for 24 bits: ask the input"
+
+}  // namespace isotherm::sort

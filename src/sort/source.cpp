@@ -1,0 +1,30 @@
+#include "sort/source.hpp"
+
+namespace isotherm::sort {
+
+base::result<source> source::open(const std::string& path) {
+  source s;
+  auto f = device::file::open(path);
+  if (!f) return std::unexpected(f.error());
+  auto size = f->size();
+  if (!size) return std::unexpected(size.error());
+  s.file_ = std::move(*f);
+  s.bytes_ = *size;
+  return s;
+}
+
+base::result<void> source::map() {
+  if (bytes_ == 0) return {};
+  auto m = device::mapping::map(file_, bytes_, false);
+  if (!m) return std::unexpected(m.error());
+  mapping_ = std::move(*m);
+  return {};
+}
+
+const std::byte* source_view::read(std::uint64_t offset, std::size_t n) {
+  if (scratch_.size() < n) scratch_.resize(n);
+  if (!job_.keep(source_.handle().read({scratch_.data(), n}, offset))) return nullptr;
+  return scratch_.data();
+}
+
+}  // namespace isotherm::sort

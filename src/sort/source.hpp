@@ -1,0 +1,50 @@
+// The input: read where it lies when the memory limit allows the mapping, by calls when it does not
+// (mapped pages count as the process's memory).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "device/io.hpp"
+#include "sort/job.hpp"
+
+namespace isotherm::sort {
+
+class source {
+ public:
+  static base::result<source> open(const std::string& path);
+
+  /// From now on the input is read through a mapping.
+  base::result<void> map();
+  std::uint64_t size() const noexcept { return bytes_; }
+  const std::byte* mapped() const noexcept { return mapping_.data(); }
+  const device::file& handle() const noexcept { return file_; }
+
+ private:
+  device::file file_;
+  device::mapping mapping_;
+  std::uint64_t bytes_ = 0;
+};
+
+/// One thread's view of the input.
+class source_view {
+ public:
+  source_view(job& j, const source& s) : job_(j), source_(s) {}
+
+  /// The bytes [offset, offset + n) of the input, which must lie in it; valid until the next call.
+  /// Null after an error, which is the job's then.
+  const std::byte* bytes(std::uint64_t offset, std::size_t n) {
+    if (const std::byte* m = source_.mapped()) return m + offset;
+    return read(offset, n);
+  }
+  std::uint64_t size() const noexcept { return source_.size(); }
+
+ private:
+  const std::byte* read(std::uint64_t offset, std::size_t n);
+
+  job& job_;
+  const source& source_;
+  std::vector<std::byte> scratch_;
+};
+
+}  // namespace isotherm::sort

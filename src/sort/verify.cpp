@@ -1,0 +1,86 @@
+#include "sort/verify.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "sort/gensort.hpp"
+#include "sort/loader.hpp"
+
+namespace isotherm::sort {
+namespace {
+
+/// Number of records of `s` and the sum of their checksums; with `ordered`, fails the job at the
+/// first record that is out of order.
+std::pair<std::uint64_t, uint128> sum_up(job& j, const plan& p, const source& s, bool ordered) {
+  const record_layout layout(j.options);
+  loader load(j, p, s, layout);
+  std::vector<entry> entries(16384);
+  source_view view(j, s);
+  source_view other(j, s);
+  uint128 sum = 0;
+  std::uint64_t records = 0;
+  entry last = 0;
+  while (!load.at_end() && !j.stopped()) {
+    const std::size_t n = load.load(entries);
+    for (std::size_t i = 0; i < n && !j.stopped(); ++i, ++records) {
+      if (ordered && records > 0 && layout.compare(last, entries[i], other) > 0) {
+        j.fail({fmt::format("check: record {} of the output is out of order", records), 0});
+      }
+      last = entries[i];
+      const extent record = layout.locate(last, view);
+      uint128 one = 0;
+      constexpr std::uint64_t kPiece = 1 << 20;
+      for (std::uint64_t at = 0; at < record.bytes; at += kPiece) {
+        std::uint64_t bytes = std::min(kPiece, record.bytes - at);
+        bytes = std::min(bytes, s.size() - std::min(s.size(), record.offset + at));
+        const std::byte* data = bytes == 0 ? nullptr : view.bytes(record.offset + at, bytes);
+        if (data != nullptr) one = one * 31 + record_checksum({data, bytes}, bytes);
+        // A last line without its newline counts as if it had one.
+        if (at + bytes < record.bytes && at + kPiece >= record.bytes) {
+          const std::byte newline{'\n'};
+          if (data == nullptr || bytes == 0) continue;
+          std::vector<std::byte> whole(data, data + bytes);
+          whole.push_back(newline);
+          one = record_checksum(whole, whole.size());
+        }
+      }
+      sum += one;
+    }
+  }
+  return {records, sum};
+}
+
+void compare_files(job& j, const plan& p, const source& in, const device::file& out,
+                   const outcome& o) {
+  auto result = source::open(out.path());
+  if (!j.keep(result)) return;
+  const auto [records, sum] = sum_up(j, p, *result, true);
+  if (j.stopped()) return;
+  if (records != o.records_written) {
+    j.fail({fmt::format("check: the output has {} records, {} were written", records,
+                        o.records_written), 0});
+    return;
+  }
+  if (j.options.unique || j.options.top != 0) return;
+  const auto [input_records, input_sum] = sum_up(j, p, in, false);
+  if (j.stopped()) return;
+  if (records != input_records || sum != input_sum) {
+    j.fail({"check: the output does not hold the records of the input", 0});
+  }
+}
+
+}  // namespace
+
+void verify(job& j, const plan& p, const source& in, const device::file& out, const outcome& o) {
+  const stage_timer timer(j, sort_stage::check);
+  // A job of its own: the check is no stage of the sort, and not the emulated device's work.
+  sort_options quiet = j.options;
+  quiet.progress = nullptr;
+  job checking(quiet, nullptr);
+  compare_files(checking, p, in, out, o);
+  j.keep(checking.status());
+}
+
+}  // namespace isotherm::sort
