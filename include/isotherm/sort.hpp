@@ -56,8 +56,8 @@ struct sort_options {
 
   std::uint64_t memory_bytes = 0;  ///< limit of this process's resident memory; 0: half of what is
                                    ///< available
-  std::string temporary_directory;  ///< for runs; empty: the output's directory
-  std::string device;               ///< "emu:..." emulates a device; a path names a profile of
+  std::string temporary_directory{};  ///< for runs; empty: the output's directory
+  std::string device{};             ///< "emu:..." emulates a device; a path names a profile of
                                     ///< `device probe`; empty: neither
   sort_algorithm algorithm = sort_algorithm::automatic;
   sort_concurrency concurrency = sort_concurrency::no_io_overlap;
@@ -67,7 +67,7 @@ struct sort_options {
   bool check = false;          ///< read the output again: order, count and checksum
 
   /// Told of each stage's beginning and of its progress, from one thread at a time.
-  std::function<void(sort_stage, std::uint64_t done, std::uint64_t total)> progress;
+  std::function<void(sort_stage, std::uint64_t done, std::uint64_t total)> progress{};
   /// When it becomes true, the sort stops soon, cleans up, and returns an error of code EINTR.
   const base::atomic<bool>* interrupt = nullptr;
 };

@@ -86,7 +86,9 @@ base::result<void> check_files(const std::string& input, const std::string& outp
   if (!temporary) return std::unexpected(temporary.error());
   auto same = device::identity(directory);
   auto there = device::identity(temporary_directory);
-  const bool shared = same && there && same->first == there->first;
+  if (!same) return std::unexpected(same.error());
+  if (!there) return std::unexpected(there.error());
+  const bool shared = same->first == there->first;
   if (*temporary < runs + (shared ? bytes : 0) && !o.unique && o.top == 0) {
     return refused(fmt::format("no space: temporary runs need {} bytes in {}, {} are free{}", runs,
                                temporary_directory, *temporary,

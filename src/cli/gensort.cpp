@@ -1,0 +1,110 @@
+// isotherm gensort and isotherm valsort: benchmark records and their check.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <thread>
+
+#include "cli/commands.hpp"
+#include "sort/gensort.hpp"
+#include "sort/valsort.hpp"
+
+namespace isotherm::cli {
+namespace {
+
+struct gensort_arguments {
+  sort::gensort_options options;
+  std::string path;
+  bool checksum = false;
+};
+
+struct valsort_arguments {
+  sort::valsort_options options;
+  std::string path, summary, expected;
+  bool quiet = false, summaries = false;
+};
+
+std::string read_all(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) fail("cannot read " + path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+sort::valsort_summary summarise(const valsort_arguments& a) {
+  if (!a.summaries) {
+    auto s = sort::valsort_file(a.path, a.options);
+    if (!s) fail(s.error().message);
+    return *s;
+  }
+  auto parts = sort::parse_summaries(read_all(a.path));
+  if (!parts) fail(a.path + ": " + parts.error().message);
+  sort::valsort_summary total;
+  for (const auto& part : *parts) total = sort::combine(total, part, a.options.ignore_case);
+  return total;
+}
+
+void run_valsort(const valsort_arguments& a) {
+  const auto s = summarise(a);
+  if (!a.summary.empty()) {
+    std::ofstream out(a.summary, std::ios::binary);
+    out << sort::summary_text(s);
+    if (!out.flush()) fail("cannot write " + a.summary);
+  }
+  if (!a.quiet) {
+    if (s.unordered > 0) fmt::print(stderr, "First unordered record is record {}\n", s.first_unordered);
+    fmt::print(stderr, "Records: {}\nChecksum: {}\n", s.records, sort::checksum_text(s.checksum));
+    if (s.unordered == 0) {
+      fmt::print(stderr, "Duplicate keys: {}\nSUCCESS - all records are in order\n", s.duplicates);
+    } else {
+      fmt::print(stderr, "ERROR - there are {} unordered records\n", s.unordered);
+    }
+  }
+  if (!a.expected.empty()) {
+    auto sum = sort::parse_checksum(a.expected);
+    if (!sum) fail(sum.error().message);
+    if (*sum != s.checksum) {
+      fail(fmt::format("the checksum is {}, not the expected {}: these are not the same records",
+                       sort::checksum_text(s.checksum), a.expected));
+    }
+  }
+  if (s.unordered > 0) throw CLI::RuntimeError(1);
+}
+
+}  // namespace
+
+void add_gensort(CLI::App& app) {
+  auto a = std::make_shared<gensort_arguments>();
+  a->options.threads = std::max(1u, std::thread::hardware_concurrency());
+  auto* c = app.add_subcommand("gensort", "Make records of the sort benchmark, as gensort 1.5 does");
+  c->add_option("count", a->options.count, "number of records")->required();
+  c->add_option("file", a->path, "file to write")->required();
+  c->add_flag("-a", a->options.ascii, "printable records");
+  c->add_option("-b", a->options.first, "number of the first record");
+  c->add_flag("-c", a->checksum, "print the checksum of the records on standard error");
+  c->add_flag("-s", a->options.skewed, "repeat keys: rank r has weight about 1/r");
+  c->add_option("-t", a->options.threads, "threads");
+  c->callback([a] {
+    auto sum = sort::gensort_file(a->path, a->options);
+    if (!sum) fail(sum.error().message);
+    if (a->checksum) fmt::print(stderr, "{}\n", sort::checksum_text(*sum));
+  });
+}
+
+void add_valsort(CLI::App& app) {
+  auto a = std::make_shared<valsort_arguments>();
+  a->options.threads = std::max(1u, std::thread::hardware_concurrency());
+  auto* c = app.add_subcommand("valsort", "Check that benchmark records are in order");
+  c->add_option("file", a->path, "file to check")->required();
+  c->add_flag("-i", a->options.ignore_case, "ignore the case of keys");
+  c->add_flag("-q", a->quiet, "print nothing, tell by the exit status");
+  c->add_option("-o", a->summary, "write a summary of this part to a file");
+  c->add_flag("-s", a->summaries, "the file holds summaries of parts, in order");
+  c->add_option("-t", a->options.threads, "threads");
+  c->add_option("--expect", a->expected, "checksum that the records must have");
+  c->callback([a] { run_valsort(*a); });
+}
+
+}  // namespace isotherm::cli

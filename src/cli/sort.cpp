@@ -1,0 +1,144 @@
+// isotherm sort: options, signals and output of isotherm::sort_file().
+#include <fmt/format.h>
+#include <isotherm/sort.hpp>
+#include <signal.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/sort_text.hpp"
+
+namespace isotherm::cli {
+namespace {
+
+base::atomic<bool> interrupted{false};
+
+void on_signal(int) { interrupted.store_relaxed(true); }
+
+struct arguments {
+  sort_options options;
+  std::string input, output, memory, separator = "\t", json;
+  bool klv = false, lines = false, progress = false, explain = false;
+};
+
+template <class Enum>
+std::map<std::string, Enum> names(std::initializer_list<Enum> values) {
+  std::map<std::string, Enum> all;
+  for (const Enum v : values) all.emplace(name(v), v);
+  return all;
+}
+
+/// One line at each stage's beginning, and on a terminal a line that counts up.
+class progress_printer {
+ public:
+  void operator()(sort_stage stage, std::uint64_t done, std::uint64_t total) {
+    const bool terminal = ::isatty(STDERR_FILENO) != 0;
+    if (stage != last_) fmt::print(stderr, "{}{}\n", terminal ? "\r\033[K" : "", name(stage));
+    last_ = stage;
+    if (terminal && total > 0) {
+      fmt::print(stderr, "\r{} {}%", name(stage), std::min<std::uint64_t>(100, done * 100 / total));
+    }
+  }
+
+ private:
+  sort_stage last_ = sort_stage::check;
+};
+
+void explain(const arguments& a) {
+  auto all = explain_sort(a.input, a.options);
+  if (!all) fail(all.error().message);
+  for (const auto& p : *all) {
+    if (p.obstacle.empty()) {
+      fmt::print("{:<14} {:10.3f} s\n", name(p.algorithm), p.seconds);
+    } else {
+      fmt::print("{:<14} not here: {}\n", name(p.algorithm), p.obstacle);
+    }
+  }
+}
+
+void run(arguments& a) {
+  auto& o = a.options;
+  if (a.klv) o.format = record_format::klv;
+  if (a.lines) o.format = record_format::lines;
+  if (!a.memory.empty()) o.memory_bytes = parse_size(a.memory);
+  if (a.separator.size() != 1) fail("-t: give one character between fields");
+  o.separator = a.separator[0];
+  if (a.explain) return explain(a);
+  if (a.output.empty()) fail("name the output: isotherm sort IN OUT");
+  struct sigaction action = {};
+  action.sa_handler = on_signal;
+  for (const int s : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(s, &action, nullptr);
+  o.interrupt = &interrupted;
+  if (a.progress || ::isatty(STDERR_FILENO) != 0) o.progress = progress_printer();
+  auto report = sort_file(a.input, a.output, o);
+  if (!report) {
+    fmt::print(stderr, "isotherm: {}\n", report.error().message);
+    throw CLI::RuntimeError(report.error().code == EINTR ? 130 : 1);
+  }
+  if (a.json == "-") {
+    fmt::print("{}", to_json(*report));
+  } else if (!a.json.empty()) {
+    std::ofstream file(a.json);
+    file << to_json(*report);
+    if (!file.flush()) fail("sorted, but cannot write the report to " + a.json);
+  } else if (::isatty(STDOUT_FILENO) != 0 || !o.device.empty()) {
+    fmt::print("{}", to_text(*report));
+  }
+}
+
+void add_format_options(CLI::App& c, arguments& a) {
+  auto& o = a.options;
+  auto* record = c.add_option("--record", o.record_bytes, "bytes of a record")->capture_default_str();
+  c.add_option("--key-size", o.key_bytes, "bytes of the key")->capture_default_str();
+  c.add_option("--key-offset", o.key_offset, "where the key begins in the record");
+  auto* klv = c.add_flag("--klv", a.klv, "records are key, 4-byte little-endian length, value");
+  auto* lines = c.add_flag("--lines", a.lines, "records are lines, ordered as LC_ALL=C sort does");
+  klv->excludes(lines)->excludes(record);
+  lines->excludes(record);
+  c.add_option("-t,--separator", a.separator, "lines: character between fields; a tab if not given");
+  c.add_option("-k,--field", o.field, "lines: the key is this field (from 1) and all behind it");
+  c.add_flag("-r,--reverse", o.reverse, "largest key first");
+  c.add_flag("-s,--stable", o.stable, "equal keys keep their order (records always do)");
+  c.add_flag("-u,--unique", o.unique, "of equal keys keep the first");
+  c.add_option("--top", o.top, "write only the first N records of the order");
+}
+
+}  // namespace
+
+void add_sort(CLI::App& app) {
+  auto a = std::make_shared<arguments>();
+  auto& o = a->options;
+  auto* c = app.add_subcommand("sort", "Sort a file larger than memory by moving keys, not records");
+  c->add_option("input", a->input, "file to sort")->required();
+  c->add_option("output", a->output, "file to write; replaced only when the sort is complete");
+  add_format_options(*c, *a);
+  using enum sort_algorithm;
+  c->add_option("--algorithm", o.algorithm, "auto, onepass, mergepass, ems, samplesort, pmsort, "
+                                            "pmsort+ or modified-key")
+      ->transform(CLI::CheckedTransformer(names({automatic, onepass, mergepass, ems, samplesort,
+                                                 pmsort, pmsort_plus, modified_key})));
+  using enum sort_concurrency;
+  c->add_option("--concurrency", o.concurrency, "no-sync, io-overlap or no-io-overlap")
+      ->transform(CLI::CheckedTransformer(names({no_sync, io_overlap, no_io_overlap})));
+  c->add_option("--memory", a->memory, "limit of resident memory, such as 512M; half of what is "
+                                       "available if not given");
+  c->add_option("--tmp", o.temporary_directory, "directory for runs; the output's if not given");
+  c->add_option("--device", o.device, "profile of `device probe`, or an emulated device: emu:pmem, "
+                                      "emu:bd@1/8, ...");
+  c->add_option("--read-threads", o.read_threads, "threads that read; the device decides");
+  c->add_option("--write-threads", o.write_threads, "threads that write; the device decides");
+  c->add_option("--sort-threads", o.sort_threads, "threads that sort");
+  c->add_flag("--check", o.check, "read input and output again and compare");
+  c->add_flag("--explain", a->explain, "print what each algorithm would take, and do not sort");
+  c->add_option("--json", a->json, "write a report to this file, - for standard output");
+  c->add_flag("--progress", a->progress, "show the stages even when standard error is no terminal");
+  c->callback([a] { run(*a); });
+}
+
+}  // namespace isotherm::cli

@@ -1,0 +1,66 @@
+#include "cli/sort_text.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+namespace isotherm::cli {
+
+std::uint64_t parse_size(const std::string& text) {
+  double value = 0;
+  const auto r = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string unit(r.ptr, text.data() + text.size());
+  constexpr const char* kUnits = "KMGT";
+  double factor = 1;
+  bool good = r.ec == std::errc{} && value >= 0;
+  if (!unit.empty() && unit != "B") {
+    const char* found = std::char_traits<char>::find(kUnits, 4, static_cast<char>(unit[0] & ~0x20));
+    const std::string rest = unit.substr(1);
+    good = good && found != nullptr && (rest.empty() || rest == "B" || rest == "iB");
+    for (const char* u = kUnits; found != nullptr && u <= found; ++u) factor *= 1024;
+  }
+  if (!good || value * factor > 9e18) {
+    throw CLI::ValidationError("'" + text + "' is no size: write bytes, or such as 64M or 4GiB");
+  }
+  return static_cast<std::uint64_t>(value * factor);
+}
+
+std::string to_json(const sort_report& r) {
+  nlohmann::json stages = nlohmann::json::array();
+  for (const auto& s : r.stages) {
+    stages.push_back({{"stage", name(s.stage)}, {"seconds", s.seconds},
+                      {"bytes_read", s.bytes_read}, {"bytes_written", s.bytes_written},
+                      {"device_share", s.device_share}});
+  }
+  const nlohmann::json all = {
+      {"algorithm", r.algorithm}, {"concurrency", r.concurrency}, {"device", r.device},
+      {"emulated", r.device.starts_with("emu:")}, {"records", r.records},
+      {"records_written", r.records_written}, {"input_bytes", r.input_bytes},
+      {"output_bytes", r.output_bytes}, {"memory_limit_bytes", r.memory_limit_bytes},
+      {"runs", r.runs}, {"seconds", r.seconds}, {"predicted_seconds", r.predicted_seconds},
+      {"read_threads", r.read_threads}, {"write_threads", r.write_threads},
+      {"sort_threads", r.sort_threads}, {"stages", stages}};
+  return all.dump(2) + "\n";
+}
+
+std::string to_text(const sort_report& r) {
+  std::string text = fmt::format(
+      "{} records, {} bytes, {} ({}) in {:.3f} s{}\n", r.records_written, r.output_bytes,
+      r.algorithm, r.concurrency, r.seconds,
+      r.device.starts_with("emu:") ? " on an emulated device, " + r.device : "");
+  if (r.predicted_seconds > 0) {
+    text += fmt::format("the cost model predicted {:.3f} s\n", r.predicted_seconds);
+  }
+  for (const auto& s : r.stages) {
+    text += fmt::format("  {:<12} {:8.3f} s", name(s.stage), s.seconds);
+    if (s.bytes_read > 0) text += fmt::format("  read {} bytes", s.bytes_read);
+    if (s.bytes_written > 0) text += fmt::format("  wrote {} bytes", s.bytes_written);
+    if (s.device_share > 0) text += fmt::format("  {:.0f}% of the device", 100 * s.device_share);
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace isotherm::cli

@@ -1,0 +1,100 @@
+"""The sorting commands as a user types them. Usage: sort_e2e.py PATH_OF_ISOTHERM"""
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+
+TOOL = sys.argv[1]
+
+
+def run(*args):
+    return subprocess.run([TOOL, *args], capture_output=True, text=True)
+
+
+def must(*args):
+    r = run(*args)
+    assert r.returncode == 0, (args, r.returncode, r.stderr)
+    return r
+
+
+def peak_rss_bytes(*args):
+    """Runs the tool and returns what the kernel says its peak resident set was."""
+    pid = os.spawnv(os.P_NOWAIT, TOOL, [TOOL, *args])
+    _, status, usage = os.wait4(pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 0, args
+    return usage.ru_maxrss * 1024
+
+
+def known_checksums(d):
+    assert must("gensort", "-c", "-a", "1000", d + "/a").stderr.strip() == "1f5dfb3631a"
+    os.remove(d + "/a")
+
+
+def round_trip(d):
+    total = must("gensort", "-c", "20000", d + "/in").stderr.strip()
+    for algorithm in ("auto", "onepass", "mergepass", "ems", "samplesort", "pmsort", "pmsort+",
+                      "modified-key"):
+        must("sort", d + "/in", d + "/out", "--algorithm", algorithm, "--check", "--memory", "64M")
+        r = must("valsort", d + "/out", "--expect", total)
+        assert "SUCCESS" in r.stderr
+    r = run("valsort", d + "/in")
+    assert r.returncode == 1 and "unordered" in r.stderr
+
+
+def memory_promise(d):
+    must("gensort", "7000000", d + "/big")  # 700 MB, eleven times the smaller limit
+    for mib in (64, 128):
+        for algorithm in ("auto", "ems"):
+            peak = peak_rss_bytes("sort", d + "/big", d + "/out", "--memory", f"{mib}M",
+                                  "--algorithm", algorithm)
+            assert peak <= mib << 20, (algorithm, mib, peak)
+            must("valsort", "-q", d + "/out")
+    os.remove(d + "/big")
+
+
+def interrupted(d, algorithm, stage):
+    """SIGINT when the named stage begins, on a device slow enough not to be done by then."""
+    with open(d + "/out", "w") as f:
+        f.write("precious")
+    before = sorted(os.listdir(d))
+    p = subprocess.Popen([TOOL, "sort", d + "/in", d + "/out", "--algorithm", algorithm,
+                          "--memory", "64M", "--device", "emu:pmem@1/500", "--progress"],
+                         stderr=subprocess.PIPE, text=True)
+    seen = []
+    for line in p.stderr:
+        seen.append(line.strip())
+        if line.strip() == stage:
+            p.send_signal(signal.SIGINT)
+            break
+    rest = p.stderr.read()
+    assert p.wait() == 130, (algorithm, stage, p.returncode, seen, rest)
+    assert "interrupted" in rest, rest
+    assert sorted(os.listdir(d)) == before
+    with open(d + "/out") as f:
+        assert f.read() == "precious"
+
+
+def bad_requests(d):
+    with open(d + "/odd", "wb") as f:
+        f.write(b"x" * 150)
+    for args in (["sort", d + "/odd", d + "/new"], ["sort", d + "/none", d + "/new"],
+                 ["sort", d + "/in", d + "/in"], ["sort", d + "/in", d + "/no/new"],
+                 ["sort", d + "/in", d + "/new", "--key-size", "101"],
+                 ["valsort", d + "/odd"]):
+        r = run(*args)
+        assert r.returncode != 0 and r.stderr.count("\n") == 1, (args, r.stderr)
+        assert not os.path.exists(d + "/new")
+
+
+with tempfile.TemporaryDirectory() as directory:
+    known_checksums(directory)
+    round_trip(directory)
+    bad_requests(directory)
+    for algorithm, stages in {
+            "onepass": ["RUN read", "RECORD read", "RUN write"],
+            "mergepass": ["RUN read", "RUN write", "MERGE read", "RECORD read", "MERGE write"],
+            "ems": ["RUN read", "RUN write", "MERGE read", "MERGE write"]}.items():
+        for one in stages:
+            interrupted(directory, algorithm, one)
+    memory_promise(directory)

@@ -1,0 +1,76 @@
+// --lines against the system's sort in the C locale.
+#include <isotherm/sort.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "base/random.hpp"
+#include "sort/scratch.hpp"
+
+namespace isotherm {
+namespace {
+
+using testing::contents;
+using testing::scratch;
+
+std::string make_lines(unsigned seed, std::size_t n, bool final_newline) {
+  base::random random(seed);
+  std::string all;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (random.below(3) == 0) all += "https://example.org/a/common/prefix/";
+    for (std::uint64_t c = random.below(12); c > 0; --c) {
+      constexpr char kAlphabet[] = "ab\t\xff Z.";
+      all += kAlphabet[random.below(7)];
+    }
+    if (i == n / 2) all += std::string(600'000, 'q');
+    if (i + 1 < n || final_newline) all += '\n';
+  }
+  return all;
+}
+
+TEST(Lines, ComeOutAsTheSystemsSortHasThem) {
+  const scratch dir;
+  struct variant {
+    std::string flags;
+    sort_options options;
+  };
+  const auto lines = [](sort_options o) {
+    o.format = record_format::lines;
+    o.memory_bytes = 64 << 20;
+    return o;
+  };
+  const variant variants[] = {
+      {"", lines({})},
+      {"-r", lines({.reverse = true})},
+      {"-u", lines({.unique = true})},
+      {"-t '\t' -k 2", lines({.field = 2})},
+      {"-t '\t' -k 2 -s", lines({.field = 2, .stable = true})},
+      {"-t '\t' -k 3 -r", lines({.field = 3, .reverse = true})},
+      {"-t '\t' -k 2 -u", lines({.field = 2, .unique = true})},
+  };
+  for (const unsigned seed : {1u, 2u}) {
+    for (const bool newline : {true, false}) {
+      for (const std::size_t n : {0, 1, 2, 5000}) {
+        testing::store(dir.file("in"), make_lines(seed, n, newline));
+        for (const auto& v : variants) {
+          const std::string command = "LC_ALL=C sort " + v.flags + " -o " + dir.file("expected") +
+                                      " " + dir.file("in");
+          ASSERT_EQ(std::system(command.c_str()), 0);
+          for (const auto a : {sort_algorithm::onepass, sort_algorithm::mergepass}) {
+            sort_options o = v.options;
+            o.algorithm = a;
+            o.check = true;
+            auto r = sort_file(dir.file("in"), dir.file("out"), o);
+            ASSERT_TRUE(r) << r.error().message << " flags " << v.flags << " n " << n;
+            EXPECT_TRUE(contents(dir.file("out")) == contents(dir.file("expected")))
+                << "seed " << seed << " flags " << v.flags << " n " << n << " newline " << newline;
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace isotherm

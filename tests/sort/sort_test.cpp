@@ -1,0 +1,219 @@
+// Every algorithm against a stable sort of the standard library, on the sizes and keys that break sorts.
+#include <isotherm/sort.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/random.hpp"
+#include "sort/scratch.hpp"
+
+namespace isotherm {
+namespace {
+
+using testing::contents;
+using testing::scratch;
+using testing::store;
+
+constexpr std::uint64_t kMiB = 1 << 20;
+
+enum class shape { random, equal, sorted, reversed, skewed, long_prefix };
+
+std::string make_records(shape s, std::size_t n, std::size_t record, std::size_t key_offset,
+                         std::size_t key, base::random& random) {
+  std::string all(n * record, '\0');
+  for (std::size_t i = 0; i < n; ++i) {
+    char* r = &all[i * record];
+    for (std::size_t b = 0; b < record; ++b) r[b] = static_cast<char>(random());
+    std::uint64_t value = 0;
+    if (s == shape::sorted) value = i;
+    if (s == shape::reversed) value = n - i;
+    if (s == shape::skewed) value = random.below(1 + random.below(20));
+    if (s == shape::random) continue;
+    std::memset(r + key_offset, s == shape::long_prefix ? 'x' : 0, key);
+    if (s == shape::long_prefix) value = random.below(50);
+    for (std::size_t b = 0; b < std::min<std::size_t>(8, key); ++b) {
+      r[key_offset + key - 1 - b] = static_cast<char>(value >> (8 * b));
+    }
+  }
+  return all;
+}
+
+std::string sorted_copy(const std::string& all, const sort_options& o) {
+  std::vector<const char*> records;
+  for (std::size_t at = 0; at < all.size(); at += o.record_bytes) records.push_back(&all[at]);
+  std::sort(records.begin(), records.end(), [&](const char* a, const char* b) {
+    const int c = std::memcmp(a + o.key_offset, b + o.key_offset, o.key_bytes);
+    if (c == 0) return a < b;  // in input order: stable
+    return o.reverse ? c > 0 : c < 0;
+  });
+  std::string out;
+  const char* last = nullptr;
+  for (const char* r : records) {
+    if (o.unique && last != nullptr &&
+        std::memcmp(last + o.key_offset, r + o.key_offset, o.key_bytes) == 0) continue;
+    out.append(r, o.record_bytes);
+    last = r;
+  }
+  return out;
+}
+
+class FixedRecords : public ::testing::TestWithParam<sort_algorithm> {};
+
+TEST_P(FixedRecords, AllShapesAndSizesComeOutAsStableSortHasThem) {
+  const scratch dir;
+  base::random random(42);
+  for (const auto s : {shape::random, shape::equal, shape::sorted, shape::reversed, shape::skewed,
+                       shape::long_prefix}) {
+    for (const std::size_t n : {0, 1, 2, 3, 1000, 20000}) {
+      for (const bool reverse : {false, true}) {
+        for (const auto& [record, offset, key] :
+             {std::tuple{100, 0, 10}, std::tuple{16, 4, 3}, std::tuple{40, 2, 30}}) {
+          sort_options o{.record_bytes = static_cast<std::uint64_t>(record),
+                         .key_bytes = static_cast<std::uint64_t>(key),
+                         .key_offset = static_cast<std::uint64_t>(offset),
+                         .reverse = reverse,
+                         .memory_bytes = 64 * kMiB,
+                         .algorithm = GetParam(),
+                         .check = true};
+          const std::string all = make_records(s, n, o.record_bytes, o.key_offset, o.key_bytes, random);
+          store(dir.file("in"), all);
+          auto r = sort_file(dir.file("in"), dir.file("out"), o);
+          ASSERT_TRUE(r) << r.error().message;
+          const std::string out = contents(dir.file("out"));
+          if (GetParam() == sort_algorithm::samplesort) {
+            EXPECT_EQ(out.size(), all.size());  // not stable; --check has compared the contents
+          } else {
+            EXPECT_TRUE(out == sorted_copy(all, o)) << "seed 42, shape " << static_cast<int>(s)
+                                                    << ", n " << n << ", key " << key;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_EQ(dir.entries(), 2u);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, FixedRecords,
+                         ::testing::Values(sort_algorithm::automatic, sort_algorithm::onepass,
+                                           sort_algorithm::mergepass, sort_algorithm::ems,
+                                           sort_algorithm::samplesort, sort_algorithm::pmsort,
+                                           sort_algorithm::pmsort_plus,
+                                           sort_algorithm::modified_key),
+                         [](const auto& p) {
+                           std::string n(name(p.param));
+                           for (char& c : n) c = c == '-' ? '_' : c == '+' ? 'P' : c;
+                           return n;
+                         });
+
+TEST(SortFile, ConcurrencyModelsAgree) {
+  const scratch dir;
+  base::random random(7);
+  const std::string all = make_records(shape::skewed, 50000, 100, 0, 10, random);
+  store(dir.file("in"), all);
+  for (const auto a : {sort_algorithm::onepass, sort_algorithm::mergepass, sort_algorithm::ems}) {
+    for (const auto c : {sort_concurrency::no_sync, sort_concurrency::io_overlap,
+                         sort_concurrency::no_io_overlap}) {
+      for (const unsigned threads : {1u, 3u}) {
+        sort_options o{.memory_bytes = 64 * kMiB, .algorithm = a, .concurrency = c,
+                       .read_threads = threads, .write_threads = threads, .sort_threads = threads};
+        auto r = sort_file(dir.file("in"), dir.file("out"), o);
+        ASSERT_TRUE(r) << r.error().message;
+        EXPECT_TRUE(contents(dir.file("out")) == sorted_copy(all, o)) << name(a) << name(c);
+      }
+    }
+  }
+}
+
+TEST(SortFile, UniqueKeepsTheFirstAndTopTheSmallest) {
+  const scratch dir;
+  base::random random(8);
+  const std::string all = make_records(shape::skewed, 5000, 100, 0, 10, random);
+  store(dir.file("in"), all);
+  for (const auto a : {sort_algorithm::onepass, sort_algorithm::mergepass}) {
+    sort_options o{.unique = true, .memory_bytes = 64 * kMiB, .algorithm = a};
+    ASSERT_TRUE(sort_file(dir.file("in"), dir.file("out"), o));
+    const std::string expected = sorted_copy(all, o);
+    EXPECT_TRUE(contents(dir.file("out")) == expected);
+    o.top = 3;
+    ASSERT_TRUE(sort_file(dir.file("in"), dir.file("out"), o));
+    EXPECT_TRUE(contents(dir.file("out")) == expected.substr(0, 300));
+  }
+}
+
+std::string klv(const std::string& key, const std::string& value) {
+  const auto n = static_cast<std::uint32_t>(value.size());
+  std::string r = key;
+  r.append(reinterpret_cast<const char*>(&n), 4);
+  return r + value;
+}
+
+TEST(SortFile, KlvWithEmptyAndLargeValues) {
+  const scratch dir;
+  base::random random(9);
+  std::vector<std::pair<std::string, std::string>> records;
+  for (int i = 0; i < 3000; ++i) {
+    std::string key(10, '\0');
+    for (char& c : key) c = static_cast<char>(random.below(3) * 100);
+    std::string value(random.below(4) == 0 ? 0 : random.below(300), static_cast<char>(i));
+    records.emplace_back(key, value);
+  }
+  records[100].second.assign(16 * kMiB, 'L');
+  records[200].second.assign((16 * kMiB) - 15, 'M');
+  std::string all;
+  for (const auto& [k, v] : records) all += klv(k, v);
+  std::vector<std::size_t> order(records.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const int c = records[a].first.compare(records[b].first);
+    return c != 0 ? c < 0 : a < b;
+  });
+  std::string expected;
+  for (const std::size_t i : order) expected += klv(records[i].first, records[i].second);
+  store(dir.file("in"), all);
+  for (const auto a : {sort_algorithm::onepass, sort_algorithm::mergepass}) {
+    for (const std::uint64_t memory : {64 * kMiB, 512 * kMiB}) {
+      sort_options o{.format = record_format::klv, .memory_bytes = memory, .algorithm = a,
+                     .check = true};
+      auto r = sort_file(dir.file("in"), dir.file("out"), o);
+      ASSERT_TRUE(r) << r.error().message;
+      EXPECT_TRUE(contents(dir.file("out")) == expected) << memory;
+    }
+  }
+  store(dir.file("cut"), all.substr(0, all.size() - 1));
+  auto r = sort_file(dir.file("cut"), dir.file("new"), {.format = record_format::klv});
+  ASSERT_FALSE(r);
+  EXPECT_NE(r.error().message.find("cut"), std::string::npos);
+  EXPECT_EQ(dir.entries(), 3u);
+}
+
+TEST(SortFile, BadRequestsAreRefusedAndLeaveNothing) {
+  const scratch dir;
+  store(dir.file("in"), std::string(250, 'x'));
+  store(dir.file("old"), "precious");
+  const auto message = [&](const std::string& in, const std::string& out, sort_options o) {
+    auto r = sort_file(in, out, o);
+    return r ? std::string("accepted") : r.error().message;
+  };
+  EXPECT_NE(message(dir.file("in"), dir.file("old"), {}).find("no multiple"), std::string::npos);
+  EXPECT_NE(message(dir.file("in"), dir.file("old"), {.record_bytes = 50, .key_bytes = 51})
+                .find("beyond the record"), std::string::npos);
+  EXPECT_NE(message(dir.file("in"), dir.file("in"), {.record_bytes = 50}).find("is the input"),
+            std::string::npos);
+  EXPECT_NE(message(dir.file("none"), dir.file("old"), {}).find("No such file"), std::string::npos);
+  EXPECT_NE(message(dir.path(), dir.file("old"), {}).find("not a regular file"), std::string::npos);
+  EXPECT_NE(message(dir.file("in"), dir.file("old"), {.record_bytes = 50, .memory_bytes = 1000})
+                .find("too little"), std::string::npos);
+  EXPECT_NE(message(dir.file("in"), dir.file("old"), {.record_bytes = 50, .device = "emu:tape"})
+                .find("tape"), std::string::npos);
+  EXPECT_EQ(contents(dir.file("old")), "precious");
+  EXPECT_EQ(dir.entries(), 2u);
+}
+
+}  // namespace
+}  // namespace isotherm
