@@ -16,5 +16,11 @@ namespace isotherm::cli {
 void add_bench(CLI::App& app);
 /// isotherm serve
 void add_serve(CLI::App& app);
+/// isotherm sort
+void add_sort(CLI::App& app);
+/// isotherm gensort
+void add_gensort(CLI::App& app);
+/// isotherm valsort
+void add_valsort(CLI::App& app);
 
 }  // namespace isotherm::cli
