@@ -6,6 +6,7 @@
 #include "index/hash/hash_harris.hpp"
 #include "index/hash/hash_pugh.hpp"
 #include "index/skip/skiplist_coarse.hpp"
+#include "index/skip/skiplist_fraser.hpp"
 #include "index/skip/skiplist_herlihy.hpp"
 
 namespace isotherm::index {
@@ -29,6 +30,7 @@ constexpr entry kEntries[] = {
     {hash_pugh<unmanaged>::kName, &make_one<hash_pugh>},
     {hash_harris<unmanaged>::kName, &make_one<hash_harris>},
     {skiplist_coarse<unmanaged>::kName, &make_one<skiplist_coarse>},
+    {skiplist_fraser<unmanaged>::kName, &make_one<skiplist_fraser>},
     {skiplist_herlihy<unmanaged>::kName, &make_one<skiplist_herlihy>},
     {art<unmanaged>::kName, &make_one<art>},
 };

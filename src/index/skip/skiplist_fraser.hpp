@@ -1,0 +1,95 @@
+// skiplist-fraser: the lock-free skip list of K. Fraser, "Practical lock-freedom" (UCAM-CL-TR-579,
+// 2004), with the mark in the links as in Harris (DISC 2001).
+//
+// A key is erased when its node's value becomes empty, so that all operations on one key meet in
+// the value's holder. Then the links are marked from the top level down, and searches of writers
+// unlink what is marked. A node is retired once its inserter has ceased to link it and its eraser
+// has marked it: the later of the two unlinks it for good. Without that, a node linked late on an
+// upper level could be reached by scopes that opened after it was retired.
+#pragma once
+
+#include <string>
+
+#include "index/index.hpp"
+#include "index/skip/node.hpp"
+#include "index/walk_cursors.hpp"
+
+namespace isotherm::index {
+
+/// Ordered by bytes. All operations but scan and walk linearizable, and lock-free but for memory
+/// allocation.
+template <class Holding>
+class skiplist_fraser {
+  struct progress_state {
+    static constexpr std::uint8_t kLinked = 1, kDead = 2;
+    base::atomic<std::uint8_t> progress{0};
+  };
+  using node = skip_detail::node<Holding, progress_state>;
+  using wanted_key = skip_detail::wanted_key;
+  using unlinked_node = unlinked<Holding, node>;
+  using link = std::uintptr_t;
+
+ public:
+  static constexpr std::string_view kName = "skiplist-fraser";
+
+  explicit skiplist_fraser(std::size_t /*expected_keys*/) : head_(node::make_head()) {}
+  ~skiplist_fraser() {
+    for (node* n = head_; n;) destroy_node<Holding>(std::exchange(n, next_of(n, 0)));
+  }
+  skiplist_fraser(const skiplist_fraser&) = delete;
+  skiplist_fraser& operator=(const skiplist_fraser&) = delete;
+
+  std::optional<std::string_view> find(const scope& inside, std::string_view key);
+  outcome insert(std::string_view key, std::string_view value);
+  outcome upsert(std::string_view key, std::string_view value);
+  bool erase(std::string_view key);
+  outcome update(std::string_view key, const updater& decide);
+
+  void scan(const scope& inside, std::string_view from, const visitor& visit) {
+    iterate(inside, from, false, visit);
+  }
+  std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
+    return walk_in_order(cursors_, cursor, visit,
+                         [&](std::string_view from, bool beyond, const visitor& each) {
+                           iterate(inside, from, beyond, each);
+                         });
+  }
+  std::size_t size() const noexcept { return count_.sum(); }
+  void clear();
+  bool is_valid();
+
+ private:
+  static constexpr link kMark = 1;
+
+  /// The neighbours of a key on each level; `found`: the node with the key on the bottom level.
+  struct place {
+    node* before[skip_detail::kMaxHeight];
+    node* after[skip_detail::kMaxHeight];
+    node* found = nullptr;
+  };
+
+  static node* node_of(link l) noexcept { return reinterpret_cast<node*>(l & ~kMark); }
+  static link link_to(node* n) noexcept { return reinterpret_cast<link>(n); }
+  static node* next_of(node* n, unsigned level) noexcept {
+    return node_of(n->next(level).load_acquire());
+  }
+  static void mark(node* n) noexcept {
+    for (unsigned l = n->height; l-- > 0;) n->next(l).fetch_or_acq_rel(kMark);
+  }
+
+  node* first_near(const scope& inside, const wanted_key& key);
+  void locate(const scope& inside, const wanted_key& key, place& where);
+  bool try_locate(const scope& inside, const wanted_key& key, place& where);
+  bool link_at(const scope& inside, const wanted_key& key, place& where, unlinked_node& fresh);
+  void link_above(const scope& inside, const wanted_key& key, place& where, node* n);
+  bool kill(const scope& inside, const wanted_key& key, node* n, const bytes* current);
+  void iterate(const scope& inside, std::string_view from, bool beyond, const visitor& visit);
+
+  node* const head_;
+  striped_counter count_;
+  walk_cursors cursors_;
+};
+
+}  // namespace isotherm::index
+
+#include "index/skip/skiplist_fraser_impl.hpp"
