@@ -38,7 +38,6 @@ class reply {
   }
   void bulk_integer(std::int64_t value);
   void null() { raw(protocol_ == 3 ? "_\r\n" : "$-1\r\n"); }
-  void null_array() { raw(protocol_ == 3 ? "_\r\n" : "*-1\r\n"); }
   void boolean(bool value) {
     if (protocol_ == 3)
       raw(value ? "#t\r\n" : "#f\r\n");

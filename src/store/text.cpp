@@ -14,6 +14,8 @@ namespace isotherm::store {
 
 namespace {
 
+constexpr std::size_t kLongestFloat = 5 * 1024;  // the largest long double has 4933 digits
+
 constexpr char lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
 }
@@ -68,7 +70,7 @@ std::optional<std::uint64_t> parse_cursor(std::string_view text) noexcept {
 }
 
 std::optional<long double> parse_float(std::string_view text) noexcept {
-  char buffer[256];
+  char buffer[kLongestFloat];
   if (text.empty() || text.size() >= sizeof buffer) return std::nullopt;
   std::memcpy(buffer, text.data(), text.size());
   buffer[text.size()] = 0;
@@ -83,7 +85,7 @@ std::optional<long double> parse_float(std::string_view text) noexcept {
 
 std::string format_float(long double value) {
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  char buffer[5 * 1024];
+  char buffer[kLongestFloat];
   const int length = std::snprintf(buffer, sizeof buffer, "%.17Lf", value);
   std::string text(buffer, static_cast<std::size_t>(length));
   if (text.find('.') != std::string::npos) {

@@ -14,7 +14,7 @@ std::optional<std::int64_t> parse_integer(std::string_view text) noexcept;
 /// As parse_integer(), for cursors: what strtoul accepts of the whole text.
 std::optional<std::uint64_t> parse_cursor(std::string_view text) noexcept;
 
-/// A finite or infinite number, all of `text`, without leading spaces, under 256 bytes.
+/// A finite or infinite number, all of `text`, without leading spaces, under 5 KiB.
 std::optional<long double> parse_float(std::string_view text) noexcept;
 
 /// Fixed notation with up to 17 decimals and no trailing zeros ("3", "10.5"; never "-0").

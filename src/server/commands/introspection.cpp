@@ -58,7 +58,7 @@ void command_info(call& c) {
     if (const command* what = sender(c).home.commands().find(name))
       answer_info(c, *what, "");
     else
-      c.out.null_array();
+      c.out.null();
   }
 }
 
@@ -157,7 +157,7 @@ constexpr command kCommand[] = {
      "Get array of specific command documentation"},
     {"list", 2, kKeepsWho, {}, command_list, kGroup, "7.0.0", "Get an array of command names"},
     {"getkeys",
-     -3,
+     -4,
      kKeepsWho,
      {},
      command_getkeys,

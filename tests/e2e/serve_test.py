@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""isotherm serve against a real redis-server and with the clients that people use.
+
+    serve_test.py ISOTHERM INDEX
+
+Commands whose answers do not depend on time or on the process go to both servers, and the raw
+replies must be the same byte for byte, in RESP2 and RESP3.
+"""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import redis
+
+from serve_dialogue import DIALOGUE
+
+ISOTHERM, INDEX = sys.argv.pop(1), sys.argv.pop(1)
+
+
+class Process:
+    """A server on a Unix socket in a directory of its own; ready once it says so."""
+
+    def __init__(self, command, ready):
+        self.directory = tempfile.mkdtemp(prefix='isotherm-e2e-')
+        self.path = os.path.join(self.directory, 's')
+        self.process = subprocess.Popen(command(self.path), stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT, text=True, cwd=self.directory)
+        self.said = []
+        for line in self.process.stdout:
+            self.said.append(line)
+            if ready in line:
+                return
+        raise RuntimeError('did not start: ' + ''.join(self.said))
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        rest, _ = self.process.communicate(timeout=30)
+        leftover = os.path.exists(self.path)
+        shutil.rmtree(self.directory)
+        return self.process.returncode, rest, leftover
+
+
+def start_ours(*flags):
+    return Process(lambda path: [ISOTHERM, 'serve', '--index', INDEX, '--unixsocket', path,
+                                 '--port', '0', '--window', '0.2', *flags],
+                   'Ready to accept connections')
+
+
+def start_redis():
+    return Process(lambda path: ['redis-server', '--unixsocket', path, '--port', '0', '--save', '',
+                                 '--databases', '1'], 'ready to accept connections')
+
+
+class Raw:
+    """A socket and one reply after the other, unparsed."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(30)
+        self.socket.connect(path)
+        self.file = self.socket.makefile('rb')
+
+    def ask(self, *words):
+        words = [w if isinstance(w, bytes) else str(w).encode('latin-1') for w in words]
+        self.socket.sendall(b'*%d\r\n' % len(words) +
+                            b''.join(b'$%d\r\n%s\r\n' % (len(w), w) for w in words))
+        return self.reply()
+
+    def reply(self):
+        line = self.file.readline()
+        kind, text = line[:1], line[1:-2]
+        if kind in b'$=' and text != b'-1':
+            line += self.file.read(int(text) + 2)
+        elif kind in b'*~%' and text != b'-1':
+            for _ in range(int(text) * (2 if kind == b'%' else 1)):
+                line += self.reply()
+        return line
+
+    def close(self):
+        self.file.close()
+        self.socket.close()
+
+
+class Serve(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.ours = start_ours()
+
+    @classmethod
+    def tearDownClass(cls):
+        status, said, leftover = cls.ours.stop()
+        assert status == 0, said
+        assert not leftover, 'the socket file was left behind'
+
+    def setUp(self):
+        self.client = redis.Redis(unix_socket_path=self.ours.path)
+        self.client.flushall()
+        self.addCleanup(self.client.close)
+
+    def raw(self):
+        connection = Raw(self.ours.path)
+        self.addCleanup(connection.close)
+        return connection
+
+    def test_answers_as_redis_does(self):
+        theirs = start_redis()
+        self.addCleanup(theirs.stop)
+        for protocol in (2, 3):
+            both = [Raw(self.ours.path), Raw(theirs.path)]
+            for each in both:
+                self.addCleanup(each.close)
+                each.ask('HELLO', protocol)
+                each.ask('FLUSHALL')
+            for words in DIALOGUE:
+                with self.subTest(words=words, protocol=protocol):
+                    ours, expected = (each.ask(*words) for each in both)
+                    self.assertEqual(ours, expected)
+
+    def test_redis_py(self):
+        db = self.client
+        self.assertTrue(db.set('k', b'\x00\xff', ex=100))
+        self.assertEqual(db.get('k'), b'\x00\xff')
+        self.assertEqual(db.ttl('k'), 100)
+        with db.pipeline(transaction=False) as pipe:
+            for i in range(1000):
+                pipe.set(f'p{i}', i)
+            pipe.mget([f'p{i}' for i in range(1000)])
+            self.assertEqual(pipe.execute()[-1], [b'%d' % i for i in range(1000)])
+        self.assertEqual(len(set(db.scan_iter(match='p*', count=100))), 1000)
+        self.assertEqual(db.dbsize(), 1001)
+        self.assertIn(db.randomkey(), db.keys('*'))
+        self.assertEqual(db.info('persistence')['persistence'], 'none')
+        self.assertEqual(db.config_get('maxmemory'), {'maxmemory': '0'})
+        self.assertIn('get', db.command())
+        self.assertGreaterEqual(db.command_count(), 60)
+
+    def test_large_values(self):
+        value = os.urandom(1 << 20) * 64
+        self.client.set('large', value)
+        self.assertEqual(self.client.strlen('large'), len(value))
+        self.assertEqual(self.client.get('large'), value)
+        self.client.delete('large')
+
+    def test_redis_cli_and_benchmark(self):
+        say = subprocess.run(['redis-cli', '-3', '-s', self.ours.path, 'hello'],
+                             capture_output=True, text=True, timeout=30, check=True).stdout
+        self.assertIn('standalone', say)
+        run = subprocess.run(['redis-benchmark', '-s', self.ours.path, '-q', '-n', '2000', '-P',
+                              '16', '-t', 'ping,set,get,incr,mset'], capture_output=True, text=True,
+                             timeout=50, check=True)
+        said = run.stdout + run.stderr
+        self.assertNotIn('WARNING', said)
+        self.assertNotIn('rror', said)
+        self.assertEqual(said.count('requests per second'), 6, said)
+
+    def test_isotherm_commands(self):
+        for i in range(200):
+            self.client.set(f'k{i}', 'x' * 500)
+        one = self.raw()
+        self.assertTrue(one.ask('ISOTHERM', 'COLLECT').startswith(b'*48\r\n'))
+        self.assertIn(b'cold', one.ask('ISOTHERM', 'HEAPS'))
+        self.assertIn(b'page_utilization', one.ask('ISOTHERM', 'STATS'))
+        self.assertEqual(one.ask('ISOTHERM', 'CONFIG', 'SET', 'window', '0.5'), b'+OK\r\n')
+        self.assertIn(b'0.5', one.ask('ISOTHERM', 'CONFIG', 'GET', 'window'))
+        self.assertTrue(one.ask('ISOTHERM', 'CONFIG', 'SET', 'window', 'x').startswith(b'-ERR'))
+        for i in range(200):
+            self.assertEqual(self.client.get(f'k{i}'), b'x' * 500)
+
+    def test_killed_clients_hurt_nobody(self):
+        for piece in (b'*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000000\r\nabc', b'*', b'*2\r\n$4\r\nEC'):
+            script = ('import socket,sys,os,signal;s=socket.socket(socket.AF_UNIX);'
+                      's.connect(sys.argv[1]);s.sendall(bytes.fromhex(sys.argv[2]));'
+                      'os.kill(os.getpid(), signal.SIGKILL)')
+            ended = subprocess.run([sys.executable, '-c', script, self.ours.path, piece.hex()],
+                                   timeout=30, check=False)
+            self.assertEqual(ended.returncode, -signal.SIGKILL)
+            self.assertTrue(self.client.ping())
+        self.assertEqual(self.client.exists('k'), 0)
+
+
+class Start(unittest.TestCase):
+    """Servers with flags of their own."""
+
+    def serve(self, *flags):
+        process = start_ours(*flags)
+        self.addCleanup(process.stop)
+        connection = Raw(process.path)
+        self.addCleanup(connection.close)
+        return process, connection
+
+    def test_port_in_use(self):
+        taken = socket.create_server(('127.0.0.1', 0))
+        self.addCleanup(taken.close)
+        run = subprocess.run([ISOTHERM, 'serve', '--port', str(taken.getsockname()[1])],
+                             capture_output=True, text=True, timeout=30, check=False)
+        self.assertEqual(run.returncode, 1)
+        self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+        self.assertIn('Address already in use', run.stderr)
+
+    def test_unknown_index(self):
+        run = subprocess.run([ISOTHERM, 'serve', '--index', 'nonsense', '--port', '0'],
+                             capture_output=True, text=True, timeout=30, check=False)
+        self.assertEqual(run.returncode, 1)
+        self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+
+    def test_maxmemory(self):
+        _, one = self.serve('--maxmemory', '64mb', '--manage', 'off')
+        value = b'x' * (1 << 20)
+        replies = [one.ask('SET', f'k{i}', value) for i in range(100)]
+        self.assertEqual(replies[0], b'+OK\r\n')
+        self.assertEqual(replies[-1],
+                         b"-OOM command not allowed when used memory > 'maxmemory'.\r\n")
+        self.assertEqual(one.ask('GET', 'k0')[:10], b'$1048576\r\n')
+        self.assertEqual(one.ask('DEL', 'k0'), b':1\r\n')
+
+    def test_tcp_and_password(self):
+        process, one = self.serve('--requirepass', 'word', '--manage', 'track')
+        self.assertEqual(one.ask('GET', 'k'), b'-NOAUTH Authentication required.\r\n')
+        port = next(int(line.split()[-1]) for line in process.said if ' port ' in line)
+        with redis.Redis(port=port, password='word') as db:
+            self.assertTrue(db.set('k', 'v'))
+            self.assertEqual(db.get('k'), b'v')
+
+    def test_shutdown_command(self):
+        process, one = self.serve('--manage', 'off')
+        one.socket.sendall(b'SHUTDOWN NOSAVE\r\n')
+        self.assertEqual(one.file.readline(), b'')
+        self.assertEqual(process.process.wait(timeout=30), 0)
+        self.assertFalse(os.path.exists(process.path))
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=1)
