@@ -16,6 +16,8 @@ namespace isotherm::cli {
 void add_bench(CLI::App& app);
 /// isotherm serve
 void add_serve(CLI::App& app);
+/// isotherm device
+void add_device(CLI::App& app);
 /// isotherm sort
 void add_sort(CLI::App& app);
 /// isotherm gensort

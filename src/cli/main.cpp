@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   isotherm::cli::add_bench(app);
   isotherm::cli::add_serve(app);
+  isotherm::cli::add_device(app);
   isotherm::cli::add_sort(app);
   isotherm::cli::add_gensort(app);
   isotherm::cli::add_valsort(app);

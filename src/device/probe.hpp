@@ -1,0 +1,25 @@
+// Measures a directory's device: the microbenchmark behind the thread-pool controller (wiscsort.txt
+// 3.4, 3.8), through the same I/O layer that sorts use, and through an emulated device if one is
+// named, whose parameters must then come back.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "device/profile.hpp"
+
+namespace isotherm::device {
+
+struct probe_options {
+  std::string emulated;            ///< "emu:..."; empty: the device itself
+  std::uint64_t file_bytes = 256 << 20;  ///< size of the file that is read; removed afterwards
+  double point_seconds = 0.2;      ///< shortest measurement of one point
+  std::function<void(std::string_view)> progress{};  ///< told what is measured next
+};
+
+/// Measures the device under `directory`, which needs `file_bytes` of free space. Reads come from
+/// the page cache where there is one: for a disk this measures the cache.
+base::result<profile> probe(const std::string& directory, const probe_options& options);
+
+}  // namespace isotherm::device

@@ -1,0 +1,93 @@
+#include "device/model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "device/pool.hpp"
+#include "device/profile.hpp"
+#include "os/clock.hpp"
+
+namespace isotherm::device {
+namespace {
+
+TEST(Model, PresetsAndScales) {
+  for (const char* name : {"pmem", "bd", "brd", "bard", "cxl-dram", "cmm-h"}) {
+    auto whole = preset(name);
+    auto eighth = preset(std::string("emu:") + name + "@1/8");
+    ASSERT_TRUE(whole && eighth) << name;
+    EXPECT_EQ(eighth->name, std::string("emu:") + name + "@1/8");
+    for (const access a : {access::sequential_read, access::random_read, access::write}) {
+      EXPECT_NEAR(eighth->bandwidth(a, 4, 256) * 8, whole->bandwidth(a, 4, 256), 1) << name;
+    }
+  }
+  for (const char* bad : {"tape", "pmem@", "pmem@0", "pmem@-1", "pmem@1/0", "pmem@x"}) {
+    EXPECT_FALSE(preset(bad)) << bad;
+  }
+}
+
+TEST(Model, CurvesAreLinearBetweenPoints) {
+  const curve c{{1, 10}, {4, 40}, {8, 20}};
+  EXPECT_DOUBLE_EQ(at(c, 1), 10);
+  EXPECT_DOUBLE_EQ(at(c, 2), 20);
+  EXPECT_DOUBLE_EQ(at(c, 6), 30);
+  EXPECT_DOUBLE_EQ(at(c, 99), 20);
+  EXPECT_EQ(best_streams(c), 4u);
+}
+
+TEST(Model, PropertiesShowInTheBandwidth) {
+  const auto pmem = preset("pmem").value();
+  EXPECT_LT(pmem.bandwidth(access::random_read, 16, 64), pmem.bandwidth(access::random_read, 16, 256));
+  EXPECT_LT(pmem.bandwidth(access::sequential_read, 16, 256, 4),
+            pmem.bandwidth(access::sequential_read, 16, 256));
+  EXPECT_LT(pmem.bandwidth(access::write, 16, 256), pmem.bandwidth(access::write, 5, 256));
+  const auto bd = preset("bd").value();
+  EXPECT_LT(bd.bandwidth(access::random_read, 4, 64), bd.bandwidth(access::sequential_read, 4, 64));
+}
+
+// The emulation may be slower than the model on a busy machine, but never faster.
+TEST(Emulation, NeverServesFasterThanTheModel) {
+  for (const unsigned streams : {1u, 4u}) {
+    for (const access kind : {access::sequential_read, access::random_read, access::write}) {
+      emulation device(preset("pmem@1/1000").value());
+      constexpr std::uint64_t kAccesses = 400;
+      const double expected_s = static_cast<double>(streams * kAccesses * 256) /
+                                device.parameters().bandwidth(kind, streams, 256);
+      std::vector<std::uint64_t> ends(streams);
+      const std::uint64_t start = os::monotonic_ns();
+      run_pool(streams, [&](unsigned t) {
+        stream s(&device, kind);
+        for (std::uint64_t i = 0; i < kAccesses / 100; ++i) s.charge(100, 256);
+        ends[t] = os::monotonic_ns();
+      });
+      const double took_s = static_cast<double>(*std::max_element(ends.begin(), ends.end()) - start) * 1e-9;
+      // Threads that start late see fewer streams; none reaches more than the curve's peak.
+      const double fastest_s = expected_s * device.parameters().bandwidth(kind, streams, 256) /
+                               device.parameters().bandwidth(kind, best_streams(
+                                   kind == access::write ? device.parameters().write
+                                                         : device.parameters().sequential_read), 256);
+      EXPECT_GE(took_s, 0.9 * std::min(expected_s, fastest_s)) << streams;
+    }
+  }
+}
+
+TEST(Profile, RoundTripsThroughJson) {
+  profile p{.path = "/x", .device = "emu:pmem", .sequential_read = {{1, 2e9}, {4, 8e9}},
+            .random_read = {{64, {{1, 5e8}, {4, 2e9}}}, {256, {{1, 1.6e9}, {4, 6.6e9}}},
+                            {4096, {{1, 2e9}, {4, 7e9}}}},
+            .strided_read = {10, {{1, 1e8}}}, .write = {{1, 1e9}, {4, 2e9}, {16, 1e9}},
+            .interference = {{0, 8e9}, {4, 2e9}}};
+  auto back = parse_profile(to_json(p));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(to_json(*back), to_json(p));
+  std::string letters;
+  for (const auto& l : braid(*back)) letters += l.holds ? l.letter : '-';
+  EXPECT_EQ(letters, "BRAID");
+  EXPECT_FALSE(parse_profile("{}"));
+  EXPECT_FALSE(parse_profile("not json"));
+  EXPECT_FALSE(load_profile("/nonexistent"));
+}
+
+}  // namespace
+}  // namespace isotherm::device
