@@ -21,7 +21,14 @@ enum class record_format {
 };
 
 enum class sort_algorithm {
-  automatic, onepass, mergepass, ems, samplesort, pmsort, pmsort_plus, modified_key
+  automatic,
+  onepass,
+  mergepass,
+  ems,
+  samplesort,
+  pmsort,
+  pmsort_plus,
+  modified_key
 };
 
 /// Which reads and writes may be in flight together (wiscsort.txt, figure 2).
@@ -33,7 +40,15 @@ enum class sort_concurrency {
 
 /// The parts of a sort whose time is told apart; named as in the papers.
 enum class sort_stage {
-  run_read, run_sort, record_read, run_write, merge_read, merge_other, merge_write, copy, check
+  run_read,
+  run_sort,
+  record_read,
+  run_write,
+  merge_read,
+  merge_other,
+  merge_write,
+  copy,
+  check
 };
 inline constexpr unsigned kSortStages = 9;
 std::string_view name(sort_stage stage) noexcept;
@@ -49,16 +64,16 @@ struct sort_options {
   unsigned field = 0;                ///< lines: the key runs from this field (from 1) to the end
                                      ///< of the line; 0: the whole line
   bool reverse = false;
-  bool stable = false;  ///< equal keys keep their order. Fixed and klv do so always; for lines it
-                        ///< turns off the last comparison, of the whole line
-  bool unique = false;  ///< of records with equal keys only the first is written
+  bool stable = false;    ///< equal keys keep their order. Fixed and klv do so always; for lines it
+                          ///< turns off the last comparison, of the whole line
+  bool unique = false;    ///< of records with equal keys only the first is written
   std::uint64_t top = 0;  ///< write only the first `top` records of the order; 0: all
 
   std::uint64_t memory_bytes = 0;  ///< limit of this process's resident memory; 0: half of what is
                                    ///< available
   std::string temporary_directory{};  ///< for runs; empty: the output's directory
-  std::string device{};             ///< "emu:..." emulates a device; a path names a profile of
-                                    ///< `device probe`; empty: neither
+  std::string device{};               ///< "emu:..." emulates a device; a path names a profile of
+                                      ///< `device probe`; empty: neither
   sort_algorithm algorithm = sort_algorithm::automatic;
   sort_concurrency concurrency = sort_concurrency::no_io_overlap;
   unsigned read_threads = 0;   ///< 0: as many as the device wants, else as there are processors
@@ -74,30 +89,31 @@ struct sort_options {
 
 struct stage_report {
   sort_stage stage;
-  double seconds = 0;  ///< of the stage's own wall clock; stages overlap if the concurrency lets them
-  std::uint64_t bytes_read = 0;     ///< of the device, as the algorithm asks for them
+  double seconds =
+      0;  ///< of the stage's own wall clock; stages overlap if the concurrency lets them
+  std::uint64_t bytes_read = 0;  ///< of the device, as the algorithm asks for them
   std::uint64_t bytes_written = 0;
   double device_share = 0;  ///< of the device's bandwidth for such accesses; 0: not known
 };
 
 struct sort_report {
-  std::string algorithm;    ///< the one that ran
+  std::string algorithm;  ///< the one that ran
   std::string concurrency;
-  std::string device;       ///< "emu:..." says that the device was emulated
-  std::uint64_t records = 0;         ///< read
+  std::string device;         ///< "emu:..." says that the device was emulated
+  std::uint64_t records = 0;  ///< read
   std::uint64_t records_written = 0;
   std::uint64_t input_bytes = 0;
   std::uint64_t output_bytes = 0;
   std::uint64_t memory_limit_bytes = 0;
-  std::uint64_t runs = 0;            ///< temporary runs written, over all levels
+  std::uint64_t runs = 0;  ///< temporary runs written, over all levels
   double seconds = 0;
-  double predicted_seconds = 0;      ///< the cost model's word before the sort; 0: no profile
+  double predicted_seconds = 0;  ///< the cost model's word before the sort; 0: no profile
   unsigned read_threads = 0, write_threads = 0, sort_threads = 0;
   std::vector<stage_report> stages;  ///< those that took part
 };
 
-/// Sorts `input` into `output`. `output` takes its name when it is complete: on any error nothing is
-/// left behind and an existing file of that name is untouched. `output` must not be the input.
+/// Sorts `input` into `output`. `output` takes its name when it is complete: on any error nothing
+/// is left behind and an existing file of that name is untouched. `output` must not be the input.
 base::result<sort_report> sort_file(const std::string& input, const std::string& output,
                                     const sort_options& options);
 

@@ -54,7 +54,8 @@ void run_valsort(const valsort_arguments& a) {
     if (!out.flush()) fail("cannot write " + a.summary);
   }
   if (!a.quiet) {
-    if (s.unordered > 0) fmt::print(stderr, "First unordered record is record {}\n", s.first_unordered);
+    if (s.unordered > 0)
+      fmt::print(stderr, "First unordered record is record {}\n", s.first_unordered);
     fmt::print(stderr, "Records: {}\nChecksum: {}\n", s.records, sort::checksum_text(s.checksum));
     if (s.unordered == 0) {
       fmt::print(stderr, "Duplicate keys: {}\nSUCCESS - all records are in order\n", s.duplicates);
@@ -78,7 +79,8 @@ void run_valsort(const valsort_arguments& a) {
 void add_gensort(CLI::App& app) {
   auto a = std::make_shared<gensort_arguments>();
   a->options.threads = std::max(1u, std::thread::hardware_concurrency());
-  auto* c = app.add_subcommand("gensort", "Make records of the sort benchmark, as gensort 1.5 does");
+  auto* c =
+      app.add_subcommand("gensort", "Make records of the sort benchmark, as gensort 1.5 does");
   c->add_option("count", a->options.count, "number of records")->required();
   c->add_option("file", a->path, "file to write")->required();
   c->add_flag("-a", a->options.ascii, "printable records");

@@ -1,8 +1,8 @@
 // isotherm sort: options, signals and output of isotherm::sort_file().
 #include <fmt/format.h>
-#include <isotherm/sort.hpp>
 #include <signal.h>
 #include <unistd.h>
+#include <isotherm/sort.hpp>
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
@@ -94,14 +94,16 @@ void run(arguments& a) {
 
 void add_format_options(CLI::App& c, arguments& a) {
   auto& o = a.options;
-  auto* record = c.add_option("--record", o.record_bytes, "bytes of a record")->capture_default_str();
+  auto* record =
+      c.add_option("--record", o.record_bytes, "bytes of a record")->capture_default_str();
   c.add_option("--key-size", o.key_bytes, "bytes of the key")->capture_default_str();
   c.add_option("--key-offset", o.key_offset, "where the key begins in the record");
   auto* klv = c.add_flag("--klv", a.klv, "records are key, 4-byte little-endian length, value");
   auto* lines = c.add_flag("--lines", a.lines, "records are lines, ordered as LC_ALL=C sort does");
   klv->excludes(lines)->excludes(record);
   lines->excludes(record);
-  c.add_option("-t,--separator", a.separator, "lines: character between fields; a tab if not given");
+  c.add_option("-t,--separator", a.separator,
+               "lines: character between fields; a tab if not given");
   c.add_option("-k,--field", o.field, "lines: the key is this field (from 1) and all behind it");
   c.add_flag("-r,--reverse", o.reverse, "largest key first");
   c.add_flag("-s,--stable", o.stable, "equal keys keep their order (records always do)");
@@ -114,23 +116,27 @@ void add_format_options(CLI::App& c, arguments& a) {
 void add_sort(CLI::App& app) {
   auto a = std::make_shared<arguments>();
   auto& o = a->options;
-  auto* c = app.add_subcommand("sort", "Sort a file larger than memory by moving keys, not records");
+  auto* c =
+      app.add_subcommand("sort", "Sort a file larger than memory by moving keys, not records");
   c->add_option("input", a->input, "file to sort")->required();
   c->add_option("output", a->output, "file to write; replaced only when the sort is complete");
   add_format_options(*c, *a);
   using enum sort_algorithm;
-  c->add_option("--algorithm", o.algorithm, "auto, onepass, mergepass, ems, samplesort, pmsort, "
-                                            "pmsort+ or modified-key")
-      ->transform(CLI::CheckedTransformer(names({automatic, onepass, mergepass, ems, samplesort,
-                                                 pmsort, pmsort_plus, modified_key})));
+  c->add_option("--algorithm", o.algorithm,
+                "auto, onepass, mergepass, ems, samplesort, pmsort, "
+                "pmsort+ or modified-key")
+      ->transform(CLI::CheckedTransformer(names(
+          {automatic, onepass, mergepass, ems, samplesort, pmsort, pmsort_plus, modified_key})));
   using enum sort_concurrency;
   c->add_option("--concurrency", o.concurrency, "no-sync, io-overlap or no-io-overlap")
       ->transform(CLI::CheckedTransformer(names({no_sync, io_overlap, no_io_overlap})));
-  c->add_option("--memory", a->memory, "limit of resident memory, such as 512M; half of what is "
-                                       "available if not given");
+  c->add_option("--memory", a->memory,
+                "limit of resident memory, such as 512M; half of what is "
+                "available if not given");
   c->add_option("--tmp", o.temporary_directory, "directory for runs; the output's if not given");
-  c->add_option("--device", o.device, "profile of `device probe`, or an emulated device: emu:pmem, "
-                                      "emu:bd@1/8, ...");
+  c->add_option("--device", o.device,
+                "profile of `device probe`, or an emulated device: emu:pmem, "
+                "emu:bd@1/8, ...");
   c->add_option("--read-threads", o.read_threads, "threads that read; the device decides");
   c->add_option("--write-threads", o.write_threads, "threads that write; the device decides");
   c->add_option("--sort-threads", o.sort_threads, "threads that sort");

@@ -30,26 +30,36 @@ std::uint64_t parse_size(const std::string& text) {
 std::string to_json(const sort_report& r) {
   nlohmann::json stages = nlohmann::json::array();
   for (const auto& s : r.stages) {
-    stages.push_back({{"stage", name(s.stage)}, {"seconds", s.seconds},
-                      {"bytes_read", s.bytes_read}, {"bytes_written", s.bytes_written},
+    stages.push_back({{"stage", name(s.stage)},
+                      {"seconds", s.seconds},
+                      {"bytes_read", s.bytes_read},
+                      {"bytes_written", s.bytes_written},
                       {"device_share", s.device_share}});
   }
-  const nlohmann::json all = {
-      {"algorithm", r.algorithm}, {"concurrency", r.concurrency}, {"device", r.device},
-      {"emulated", r.device.starts_with("emu:")}, {"records", r.records},
-      {"records_written", r.records_written}, {"input_bytes", r.input_bytes},
-      {"output_bytes", r.output_bytes}, {"memory_limit_bytes", r.memory_limit_bytes},
-      {"runs", r.runs}, {"seconds", r.seconds}, {"predicted_seconds", r.predicted_seconds},
-      {"read_threads", r.read_threads}, {"write_threads", r.write_threads},
-      {"sort_threads", r.sort_threads}, {"stages", stages}};
+  const nlohmann::json all = {{"algorithm", r.algorithm},
+                              {"concurrency", r.concurrency},
+                              {"device", r.device},
+                              {"emulated", r.device.starts_with("emu:")},
+                              {"records", r.records},
+                              {"records_written", r.records_written},
+                              {"input_bytes", r.input_bytes},
+                              {"output_bytes", r.output_bytes},
+                              {"memory_limit_bytes", r.memory_limit_bytes},
+                              {"runs", r.runs},
+                              {"seconds", r.seconds},
+                              {"predicted_seconds", r.predicted_seconds},
+                              {"read_threads", r.read_threads},
+                              {"write_threads", r.write_threads},
+                              {"sort_threads", r.sort_threads},
+                              {"stages", stages}};
   return all.dump(2) + "\n";
 }
 
 std::string to_text(const sort_report& r) {
-  std::string text = fmt::format(
-      "{} records, {} bytes, {} ({}) in {:.3f} s{}\n", r.records_written, r.output_bytes,
-      r.algorithm, r.concurrency, r.seconds,
-      r.device.starts_with("emu:") ? " on an emulated device, " + r.device : "");
+  std::string text =
+      fmt::format("{} records, {} bytes, {} ({}) in {:.3f} s{}\n", r.records_written,
+                  r.output_bytes, r.algorithm, r.concurrency, r.seconds,
+                  r.device.starts_with("emu:") ? " on an emulated device, " + r.device : "");
   if (r.predicted_seconds > 0) {
     text += fmt::format("the cost model predicted {:.3f} s\n", r.predicted_seconds);
   }

@@ -153,9 +153,9 @@ base::result<model> preset(const std::string& full_name) {
   } else if (name == "cmm-h") {
     m = cmm_h();
   } else {
-    return std::unexpected(base::error{
-        "no emulated device is called '" + name + "': choose pmem, bd, brd, bard, cxl-dram or cmm-h",
-        0});
+    return std::unexpected(base::error{"no emulated device is called '" + name +
+                                           "': choose pmem, bd, brd, bard, cxl-dram or cmm-h",
+                                       0});
   }
   for (curve* c : {&m.sequential_read, &m.random_read, &m.write}) scale_curve(*c, scale);
   m.random_line_ns /= scale;
@@ -186,13 +186,15 @@ void stream::charge(std::uint64_t accesses, std::uint64_t bytes_each) noexcept {
   const bool writes = kind_ == access::write;
   const unsigned streams = std::max(1u, writes ? writers : device_->readers_.load_relaxed());
   const double bytes = static_cast<double>(accesses) * static_cast<double>(bytes_each);
-  const double line_ns = writes ? m.write_line_ns
-                         : kind_ == access::random_read ? m.random_line_ns : 0;
-  const double moved = kind_ == access::random_read
-                           ? static_cast<double>(accesses) * moved_bytes(bytes_each, m.granule_bytes)
-                           : bytes;
-  const curve& c = writes ? m.write
-                   : kind_ == access::random_read ? m.random_read : m.sequential_read;
+  const double line_ns = writes                         ? m.write_line_ns
+                         : kind_ == access::random_read ? m.random_line_ns
+                                                        : 0;
+  const double moved = kind_ == access::random_read ? static_cast<double>(accesses) *
+                                                          moved_bytes(bytes_each, m.granule_bytes)
+                                                    : bytes;
+  const curve& c = writes                         ? m.write
+                   : kind_ == access::random_read ? m.random_read
+                                                  : m.sequential_read;
   double shared_ns = moved / at(c, streams) * 1e9;
   if (!writes) shared_ns *= 1 + writers * m.interference;
   const double lines = static_cast<double>(accesses) *

@@ -32,14 +32,14 @@ unsigned best_streams(const curve& c) noexcept;
 
 /// Parameters of an emulated device.
 struct model {
-  std::string name;               ///< as the user wrote it, with "emu:"
+  std::string name;  ///< as the user wrote it, with "emu:"
   curve sequential_read;
-  curve random_read;              ///< for accesses of at least one granule
+  curve random_read;  ///< for accesses of at least one granule
   curve write;
-  unsigned granule_bytes = 64;    ///< the device moves whole granules
-  double random_line_ns = 0;      ///< added to each 64 B line of a random read, per stream
-  double write_line_ns = 0;       ///< added to each 64 B line of a write, per stream
-  double interference = 0;        ///< n writers divide the bandwidth of reads by 1 + n * this
+  unsigned granule_bytes = 64;  ///< the device moves whole granules
+  double random_line_ns = 0;    ///< added to each 64 B line of a random read, per stream
+  double write_line_ns = 0;     ///< added to each 64 B line of a write, per stream
+  double interference = 0;      ///< n writers divide the bandwidth of reads by 1 + n * this
 
   /// Bandwidth in useful bytes/s that `streams` threads reach together with accesses of
   /// `access_bytes` beside `writers` writing threads.
@@ -62,8 +62,8 @@ class emulation {
   device::model model_;
   base::atomic<unsigned> readers_{0};  // streams open; counts only, so relaxed
   base::atomic<unsigned> writers_{0};
-  std::mutex lock_;                    // guards next_free_ns_
-  double next_free_ns_ = 0;            // when the device has served all that it was asked
+  std::mutex lock_;          // guards next_free_ns_
+  double next_free_ns_ = 0;  // when the device has served all that it was asked
 };
 
 /// One thread's use of a device for one kind of access, open while the thread works so. With a

@@ -51,22 +51,27 @@ double random_peak(const profile& p, std::uint64_t bytes) {
 }  // namespace
 
 std::string to_json(const profile& p) {
-  json j = {{"isotherm_profile", 1}, {"path", p.path}, {"device", p.device},
-            {"sequential_read", curve_json(p.sequential_read)}, {"write", curve_json(p.write)},
-            {"strided_read", {{"access_bytes", p.strided_read.access_bytes},
-                              {"bandwidth", curve_json(p.strided_read.bandwidth)}}},
-            {"random_read", json::array()}, {"interference", json::array()},
+  json j = {{"isotherm_profile", 1},
+            {"path", p.path},
+            {"device", p.device},
+            {"sequential_read", curve_json(p.sequential_read)},
+            {"write", curve_json(p.write)},
+            {"strided_read",
+             {{"access_bytes", p.strided_read.access_bytes},
+              {"bandwidth", curve_json(p.strided_read.bandwidth)}}},
+            {"random_read", json::array()},
+            {"interference", json::array()},
             {"braid", json::array()}};
   for (const auto& c : p.random_read) {
-    j["random_read"].push_back({{"access_bytes", c.access_bytes},
-                                {"bandwidth", curve_json(c.bandwidth)}});
+    j["random_read"].push_back(
+        {{"access_bytes", c.access_bytes}, {"bandwidth", curve_json(c.bandwidth)}});
   }
   for (const auto& i : p.interference) {
     j["interference"].push_back({{"writers", i.writers}, {"read_bytes_per_s", i.read_bytes_per_s}});
   }
   for (const auto& letter : braid(p)) {
-    j["braid"].push_back({{"letter", std::string(1, letter.letter)}, {"holds", letter.holds},
-                          {"why", letter.why}});
+    j["braid"].push_back(
+        {{"letter", std::string(1, letter.letter)}, {"holds", letter.holds}, {"why", letter.why}});
   }
   return j.dump(2) + "\n";
 }
@@ -83,12 +88,12 @@ base::result<profile> parse_profile(const std::string& text) {
     p.strided_read = {j.at("strided_read").at("access_bytes").get<std::uint64_t>(),
                       read_curve(j.at("strided_read").at("bandwidth"))};
     for (const auto& c : j.at("random_read")) {
-      p.random_read.push_back({c.at("access_bytes").get<std::uint64_t>(),
-                               read_curve(c.at("bandwidth"))});
+      p.random_read.push_back(
+          {c.at("access_bytes").get<std::uint64_t>(), read_curve(c.at("bandwidth"))});
     }
     for (const auto& i : j.at("interference")) {
-      p.interference.push_back({i.at("writers").get<unsigned>(),
-                                i.at("read_bytes_per_s").get<double>()});
+      p.interference.push_back(
+          {i.at("writers").get<unsigned>(), i.at("read_bytes_per_s").get<double>()});
     }
     if (p.random_read.empty()) throw std::runtime_error("without random reads");
     return p;
@@ -101,9 +106,10 @@ base::result<profile> load_profile(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   if (!in.good() && text.empty()) {
-    return std::unexpected(base::error{
-        "cannot read the device profile " + path + ": make one with `isotherm device probe`, or "
-        "name an emulated device, emu:pmem", 0});
+    return std::unexpected(base::error{"cannot read the device profile " + path +
+                                           ": make one with `isotherm device probe`, or "
+                                           "name an emulated device, emu:pmem",
+                                       0});
   }
   auto p = parse_profile(text);
   if (!p) return std::unexpected(base::error{path + ": " + p.error().message, 0});
@@ -124,9 +130,10 @@ model as_model(const profile& p) {
   // The granule that explains how much less small accesses give.
   if (small > 0 && large / small > 2) m.granule_bytes = 256;
   if (p.interference.size() > 1 && p.interference.back().read_bytes_per_s > 0) {
-    m.interference = std::max(0.0, (p.interference.front().read_bytes_per_s /
-                                        p.interference.back().read_bytes_per_s - 1) /
-                                       p.interference.back().writers);
+    m.interference = std::max(
+        0.0,
+        (p.interference.front().read_bytes_per_s / p.interference.back().read_bytes_per_s - 1) /
+            p.interference.back().writers);
   }
   return m;
 }
@@ -139,14 +146,15 @@ std::vector<braid_letter> braid(const profile& p) {
   const double random = random_peak(p, 256);
   const double write = peak(p.write);
   if (sequential <= 0 || write <= 0 || page <= 0) return all;
-  all.push_back({'B', small >= page * 64 / 4096 * 4,
-                 fmt::format("random reads of 64 B reach {:.2f} GB/s, {:.1f} times what a device of "
-                             "4 KiB blocks would give ({:.2f} GB/s at 4 KiB)", gb(small),
-                             small / (page * 64 / 4096), gb(page))});
+  all.push_back(
+      {'B', small >= page * 64 / 4096 * 4,
+       fmt::format("random reads of 64 B reach {:.2f} GB/s, {:.1f} times what a device of "
+                   "4 KiB blocks would give ({:.2f} GB/s at 4 KiB)",
+                   gb(small), small / (page * 64 / 4096), gb(page))});
   all.push_back({'R', random >= 0.5 * sequential,
                  fmt::format("random reads of 256 B reach {:.2f} GB/s, {:.0f}% of sequential reads "
-                             "({:.2f} GB/s)", gb(random), 100 * random / sequential,
-                             gb(sequential))});
+                             "({:.2f} GB/s)",
+                             gb(random), 100 * random / sequential, gb(sequential))});
   all.push_back({'A', sequential >= 1.5 * write,
                  fmt::format("sequential reads are {:.1f} times as fast as writes ({:.2f} GB/s)",
                              sequential / write, gb(write))});
@@ -158,10 +166,10 @@ std::vector<braid_letter> braid(const profile& p) {
                                p.interference.back().writers, 100 * beside / alone)});
   }
   const double crowded = p.write.back().bytes_per_s;
-  all.push_back({'D', crowded < 0.8 * write || best_streams(p.write) < p.write.back().streams,
-                 fmt::format("writes peak with {} threads; with {} they give {:.0f}% of the peak",
-                             best_streams(p.write), p.write.back().streams,
-                             100 * crowded / write)});
+  all.push_back(
+      {'D', crowded < 0.8 * write || best_streams(p.write) < p.write.back().streams,
+       fmt::format("writes peak with {} threads; with {} they give {:.0f}% of the peak",
+                   best_streams(p.write), p.write.back().streams, 100 * crowded / write)});
   return all;
 }
 

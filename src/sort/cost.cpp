@@ -15,10 +15,10 @@ namespace {
 
 using device::access;
 
-constexpr sort_algorithm kCandidates[] = {
-    sort_algorithm::onepass,    sort_algorithm::mergepass, sort_algorithm::ems,
-    sort_algorithm::samplesort, sort_algorithm::pmsort,    sort_algorithm::pmsort_plus,
-    sort_algorithm::modified_key};
+constexpr sort_algorithm kCandidates[] = {sort_algorithm::onepass,     sort_algorithm::mergepass,
+                                          sort_algorithm::ems,         sort_algorithm::samplesort,
+                                          sort_algorithm::pmsort,      sort_algorithm::pmsort_plus,
+                                          sort_algorithm::modified_key};
 
 /// Time to sort one entry on this processor now: a small sort, measured.
 double measure_entry_ns() {
@@ -130,8 +130,8 @@ base::result<algorithm_choice> choose(const sort_options& o, std::uint64_t input
   }
   algorithm_choice best;
   const bool only_index = o.format != record_format::fixed || o.unique || o.top != 0;
-  for (const auto algorithm : {sort_algorithm::automatic, sort_algorithm::ems,
-                               sort_algorithm::samplesort}) {
+  for (const auto algorithm :
+       {sort_algorithm::automatic, sort_algorithm::ems, sort_algorithm::samplesort}) {
     if (only_index && algorithm != sort_algorithm::automatic) break;
     auto p = make_plan(o, algorithm, input_bytes, device);
     if (!p) return std::unexpected(p.error());
@@ -193,7 +193,8 @@ base::result<std::vector<sort_prediction>> explain_sort(const std::string& input
     sort_prediction one{algorithm, 0, ""};
     auto p = sort::make_plan(o, algorithm, *bytes, &device->numbers);
     const std::uint64_t records =
-        *bytes / (o.format == record_format::fixed ? std::max<std::uint64_t>(1, o.record_bytes) : 1);
+        *bytes /
+        (o.format == record_format::fixed ? std::max<std::uint64_t>(1, o.record_bytes) : 1);
     if (!p) {
       one.obstacle = p.error().message;
     } else if (!p->may_merge && o.format == record_format::fixed && records > p->index_entries) {

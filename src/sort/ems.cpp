@@ -34,7 +34,9 @@ class record_writer {
     return at;
   }
   /// The free rest of the buffer, to be filled by several threads and then taken() into account.
-  std::span<std::byte> room() { return {buffers_[turn_].data() + filled_, plan_.output_buffer_bytes - filled_}; }
+  std::span<std::byte> room() {
+    return {buffers_[turn_].data() + filled_, plan_.output_buffer_bytes - filled_};
+  }
   void taken(std::size_t bytes) { filled_ += bytes; }
   void flush() {
     const std::span<const std::byte> bytes(buffers_[turn_].data(), filled_);
@@ -97,8 +99,8 @@ class merger {
   void merge_group(std::span<const run> group, std::span<std::byte> memory, record_writer& to);
   void advance(record_cursor& c);
   int order(const std::byte* a, const std::byte* b) const {
-    const int o = std::memcmp(a + layout_.key_offset(), b + layout_.key_offset(),
-                              layout_.key_bytes());
+    const int o =
+        std::memcmp(a + layout_.key_offset(), b + layout_.key_offset(), layout_.key_bytes());
     return job_.options.reverse ? -o : o;
   }
 
@@ -129,7 +131,8 @@ void merger::sort_chunk(std::span<std::byte> records, std::span<entry> index) {
     while (end < index.size() && l.key(index[end]) == l.key(index[begin])) ++end;
     std::sort(index.begin() + static_cast<std::ptrdiff_t>(begin),
               index.begin() + static_cast<std::ptrdiff_t>(end), [&](entry a, entry b) {
-                const int o = order(&records[l.pointer(a) * record_], &records[l.pointer(b) * record_]);
+                const int o =
+                    order(&records[l.pointer(a) * record_], &records[l.pointer(b) * record_]);
                 return o != 0 ? o < 0 : a < b;
               });
     begin = end;

@@ -14,9 +14,9 @@ using entry = unsigned __int128;
 
 /// How an entry's 16 bytes are shared out between key and pointer.
 struct entry_layout {
-  unsigned key_bytes = 11;      ///< room for the key on top
-  unsigned used_key_bytes = 11; ///< of those, the ones that differ between entries (the rest is 0)
-  bool reverse = false;         ///< key bytes are stored complemented
+  unsigned key_bytes = 11;       ///< room for the key on top
+  unsigned used_key_bytes = 11;  ///< of those, the ones that differ between entries (the rest is 0)
+  bool reverse = false;          ///< key bytes are stored complemented
 
   constexpr unsigned pointer_bits() const noexcept { return 8 * (16 - key_bytes); }
   constexpr entry key_mask() const noexcept { return ~entry{0} << pointer_bits(); }

@@ -14,8 +14,8 @@ std::string_view name(sort_stage stage) noexcept {
 }
 
 std::string_view name(sort_algorithm algorithm) noexcept {
-  static constexpr std::string_view kNames[] = {"auto",       "onepass", "mergepass", "ems",
-                                                "samplesort", "pmsort",  "pmsort+",   "modified-key"};
+  static constexpr std::string_view kNames[] = {
+      "auto", "onepass", "mergepass", "ems", "samplesort", "pmsort", "pmsort+", "modified-key"};
   return kNames[static_cast<unsigned>(algorithm)];
 }
 
@@ -66,8 +66,7 @@ std::vector<stage_report> job::stages() const {
   return all;
 }
 
-stage_timer::stage_timer(job& j, sort_stage stage)
-    : stage_timer(j, stage, stage) {}
+stage_timer::stage_timer(job& j, sort_stage stage) : stage_timer(j, stage, stage) {}
 
 stage_timer::stage_timer(job& j, sort_stage stage, sort_stage outer)
     : job_(j), stage_(stage), outer_(outer), start_ns_(os::monotonic_ns()) {

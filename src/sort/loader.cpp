@@ -42,8 +42,8 @@ std::size_t loader::load_fixed(std::span<entry> target) {
       const std::byte* bytes = view.bytes((first + at) * record, n * record);
       if (bytes == nullptr) return;
       for (std::uint64_t i = 0; i < n; ++i) {
-        target[at + i] = layout_.fixed_entry(bytes + i * record + layout_.key_offset(),
-                                             first + at + i);
+        target[at + i] =
+            layout_.fixed_entry(bytes + i * record + layout_.key_offset(), first + at + i);
       }
       stream.charge(n, asked);
       job_.count(sort_stage::run_read, n * asked, 0);
@@ -71,13 +71,15 @@ std::size_t loader::load_klv(std::span<entry> target) {
     for (; n < stop && at_ < in_.size(); ++n) {
       if (at_ + key + 4 > in_.size()) {
         job_.fail({fmt::format("the record at byte {} of the input is cut: its key and length need "
-                               "{} bytes, {} are there", at_, key + 4, in_.size() - at_), 0});
+                               "{} bytes, {} are there",
+                               at_, key + 4, in_.size() - at_),
+                   0});
         return 0;
       }
       if (window == nullptr || at_ + key + 4 > window_at + window_bytes) {
         window_at = at_;
-        window_bytes = std::min<std::uint64_t>(std::max<std::uint64_t>(8192, key + 4),
-                                               in_.size() - at_);
+        window_bytes =
+            std::min<std::uint64_t>(std::max<std::uint64_t>(8192, key + 4), in_.size() - at_);
         window = view.bytes(window_at, window_bytes);
         if (window == nullptr) return 0;
       }
@@ -86,8 +88,11 @@ std::size_t loader::load_klv(std::span<entry> target) {
       std::memcpy(&value, header + key, 4);
       const std::uint64_t bytes = key + 4 + value;
       if (bytes > in_.size() - at_) {
-        job_.fail({fmt::format("the record at byte {} of the input is cut: its value should have {} "
-                               "bytes, {} are there", at_, value, in_.size() - at_ - key - 4), 0});
+        job_.fail(
+            {fmt::format("the record at byte {} of the input is cut: its value should have {} "
+                         "bytes, {} are there",
+                         at_, value, in_.size() - at_ - key - 4),
+             0});
         return 0;
       }
       target[n] = layout_.variable_entry(header, at_, bytes);
@@ -152,7 +157,8 @@ std::size_t loader::finish_line(std::uint64_t start, std::uint64_t end, entry& t
     target = layout_.variable_entry(line, start, end - start);
     return 1;
   }
-  const std::byte* head = text == 0 ? nullptr : view.bytes(start, std::min<std::uint64_t>(16, text));
+  const std::byte* head =
+      text == 0 ? nullptr : view.bytes(start, std::min<std::uint64_t>(16, text));
   if (text != 0 && head == nullptr) return 0;
   target = layout_.variable_entry(head, start, end - start);
   return 1;
@@ -163,8 +169,8 @@ namespace {
 bool ordered(source_view& view, const record_layout& l, std::uint64_t number) {
   const std::byte* pair = view.bytes((number - 1) * l.record_bytes(), 2 * l.record_bytes());
   if (pair == nullptr) return false;
-  const int order = std::memcmp(pair + l.key_offset(), pair + l.record_bytes() + l.key_offset(),
-                                l.key_bytes());
+  const int order =
+      std::memcmp(pair + l.key_offset(), pair + l.record_bytes() + l.key_offset(), l.key_bytes());
   return l.entries().reverse ? order >= 0 : order <= 0;
 }
 
@@ -197,8 +203,8 @@ bool already_sorted(job& j, const plan& p, const source& in, const record_layout
       if (bytes == nullptr) return;
       bytes += layout.key_offset();
       for (std::uint64_t i = 0; i < n; ++i) {
-        const int order = std::memcmp(bytes + i * record, bytes + (i + 1) * record,
-                                      layout.key_bytes());
+        const int order =
+            std::memcmp(bytes + i * record, bytes + (i + 1) * record, layout.key_bytes());
         if (layout.entries().reverse ? order < 0 : order > 0) {
           sorted.store_relaxed(false);
           return;

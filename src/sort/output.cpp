@@ -116,7 +116,8 @@ void output::gather_slice(std::span<const entry> batch, std::size_t begin, std::
       }
       put(layout_.locate(batch[at], view), target + start_of(at) - start_of(begin));
     }
-    const std::uint64_t moved = (at == batch.size() ? batch_bytes_ : start_of(at)) - start_of(first);
+    const std::uint64_t moved =
+        (at == batch.size() ? batch_bytes_ : start_of(at)) - start_of(first);
     stream.charge(stop - first, std::max<std::uint64_t>(1, moved / (stop - first)));
     job_.count(sort_stage::record_read, moved, 0);
   }

@@ -36,9 +36,9 @@ void choose_threads(plan& p, const sort_options& o, const device::model* device)
     p.write_threads = device::best_streams(device->write);
   } else if (device != nullptr) {
     // Nobody controls the pools: all are as large as the largest.
-    const unsigned all = std::max({device::best_streams(device->sequential_read),
-                                   device::best_streams(device->random_read),
-                                   device::best_streams(device->write)});
+    const unsigned all =
+        std::max({device::best_streams(device->sequential_read),
+                  device::best_streams(device->random_read), device::best_streams(device->write)});
     p.read_threads = p.random_threads = p.strided_threads = p.write_threads = all;
   }
   if (o.read_threads != 0) p.read_threads = p.random_threads = p.strided_threads = o.read_threads;
@@ -64,24 +64,26 @@ base::result<plan> make_plan(const sort_options& o, sort_algorithm algorithm,
   p.must_merge = p.may_merge && algorithm != sort_algorithm::automatic;
   choose_threads(p, o, device);
   if (p.memory_bytes < kSmallestLimit) {
-    return std::unexpected(base::error{
-        fmt::format("--memory {} is too little: give at least {} MiB", p.memory_bytes,
-                    kSmallestLimit / kMiB), 0});
+    return std::unexpected(
+        base::error{fmt::format("--memory {} is too little: give at least {} MiB", p.memory_bytes,
+                                kSmallestLimit / kMiB),
+                    0});
   }
-  const unsigned threads = std::max({p.read_threads, p.random_threads, p.write_threads,
-                                     p.sort_threads});
+  const unsigned threads =
+      std::max({p.read_threads, p.random_threads, p.write_threads, p.sort_threads});
   const std::uint64_t fixed = kProgramBytes + threads * (kThreadScratchBytes + (64 << 10));
   if (fixed + kSmallestLimit / 4 > p.memory_bytes) {
     return std::unexpected(base::error{
         fmt::format("--memory {} is too little for {} threads: give more, or set --read-threads",
-                    p.memory_bytes, threads), 0});
+                    p.memory_bytes, threads),
+        0});
   }
   std::uint64_t rest = p.memory_bytes - fixed;
   p.output_buffer_bytes = std::clamp<std::uint64_t>(rest / 8, kMiB, 64 * kMiB);
   const std::uint64_t buffers = p.concurrency == sort_concurrency::io_overlap ? 2 : 1;
   const std::uint64_t record = o.format == record_format::fixed ? o.record_bytes : 32;
-  p.queue_entries = std::clamp<std::uint64_t>(p.output_buffer_bytes / std::max<std::uint64_t>(record, 1),
-                                              1, p.output_buffer_bytes / 32);
+  p.queue_entries = std::clamp<std::uint64_t>(
+      p.output_buffer_bytes / std::max<std::uint64_t>(record, 1), 1, p.output_buffer_bytes / 32);
   // The queue: an entry and, for records of any size, where it goes.
   rest -= buffers * p.output_buffer_bytes + 2 * p.queue_entries * 24;
   p.map_input = input_bytes > 0 && rest > input_bytes + input_bytes / 4 &&

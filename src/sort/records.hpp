@@ -50,8 +50,8 @@ class record_layout {
 
  private:
   struct part {
-    entry key;   // high-aligned, complemented if reverse, pointer 0
-    bool last;   // nothing follows: equal parts mean equal keys
+    entry key;  // high-aligned, complemented if reverse, pointer 0
+    bool last;  // nothing follows: equal parts mean equal keys
   };
   /// The key bytes from `depth` steps on; whole lines follow the field when lines break ties so.
   part key_part(entry e, std::uint64_t depth, bool whole_line, source_view& input) const;

@@ -14,11 +14,11 @@ constexpr std::size_t kIoStep = 1 << 20;
 
 /// The unread rest of one run and what of it is in memory.
 struct cursor {
-  std::uint64_t offset;      // of the next bytes to read
-  std::uint64_t left;        // entries not yet in memory
+  std::uint64_t offset;  // of the next bytes to read
+  std::uint64_t left;    // entries not yet in memory
   std::span<std::byte> buffer;
-  std::size_t at = 0;        // byte of the head in the buffer
-  std::size_t end = 0;       // bytes in the buffer
+  std::size_t at = 0;   // byte of the head in the buffer
+  std::size_t end = 0;  // bytes in the buffer
   entry head = 0;
   bool exhausted = false;
 };
@@ -100,7 +100,8 @@ void run_file::merge_some(std::span<const run> some, std::span<std::byte> buffer
   const std::size_t share = (buffer.size() / some.size() - kSlack) / packed * packed;
   std::vector<cursor> cursors;
   for (std::size_t i = 0; i < some.size(); ++i) {
-    cursors.push_back({some[i].offset, some[i].entries, buffer.subspan(i * (share + kSlack), share + kSlack)});
+    cursors.push_back(
+        {some[i].offset, some[i].entries, buffer.subspan(i * (share + kSlack), share + kSlack)});
   }
   const auto advance = [&](cursor& c) {
     if (c.at == c.end) {

@@ -13,13 +13,14 @@
 namespace isotherm::sort {
 
 struct run {
-  std::uint64_t offset = 0;   // in the run file
+  std::uint64_t offset = 0;  // in the run file
   std::uint64_t entries = 0;
 };
 
 class run_file {
  public:
-  run_file(job& j, const plan& p, const record_layout& layout) : job_(j), plan_(p), layout_(layout) {}
+  run_file(job& j, const plan& p, const record_layout& layout)
+      : job_(j), plan_(p), layout_(layout) {}
   bool create(const std::string& directory);
 
   /// Writes one sorted run.

@@ -31,8 +31,8 @@ class in_place {
  private:
   std::byte* at(std::size_t i) const { return data_ + i * record_; }
   bool less(const std::byte* a, const std::byte* b) const {
-    const int o = std::memcmp(a + layout_.key_offset(), b + layout_.key_offset(),
-                              layout_.key_bytes());
+    const int o =
+        std::memcmp(a + layout_.key_offset(), b + layout_.key_offset(), layout_.key_bytes());
     return job_.options.reverse ? o > 0 : o < 0;
   }
   void sort_base(range r);
@@ -67,8 +67,9 @@ std::vector<in_place::range> in_place::partition(range r) {
   }
   const std::size_t buckets = 2 * splitters.size() + 1;
   const auto bucket_of = [&](const std::byte* p) {
-    const auto it = std::lower_bound(splitters.begin(), splitters.end(), p,
-                                     [&](const std::byte* s, const std::byte* x) { return less(s, x); });
+    const auto it =
+        std::lower_bound(splitters.begin(), splitters.end(), p,
+                         [&](const std::byte* s, const std::byte* x) { return less(s, x); });
     const auto i = static_cast<std::size_t>(it - splitters.begin());
     return 2 * i + (it != splitters.end() && !less(p, *it));
   };
@@ -137,8 +138,10 @@ outcome sample_sort(job& j, const plan& p, const source& in, const device::file&
   o.bytes_written = in.size();
   if (in.size() == 0) return o;
   if (!p.map_input) {
-    j.fail({"samplesort works on the whole file in memory: give --memory twice the input's size "
-            "or more, or take another algorithm", 0});
+    j.fail(
+        {"samplesort works on the whole file in memory: give --memory twice the input's size "
+         "or more, or take another algorithm",
+         0});
     return o;
   }
   copy_input(j, p, in, out);

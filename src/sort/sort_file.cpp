@@ -34,15 +34,16 @@ base::result<void> check_options(const sort_options& o, std::uint64_t bytes) {
                                  o.key_offset, o.key_offset + o.key_bytes, o.record_bytes));
     }
     if (bytes % o.record_bytes != 0) {
-      return refused(fmt::format("the input has {} bytes, no multiple of the record of {}: it is "
-                                 "cut, or --record is wrong", bytes, o.record_bytes));
+      return refused(
+          fmt::format("the input has {} bytes, no multiple of the record of {}: it is "
+                      "cut, or --record is wrong",
+                      bytes, o.record_bytes));
     }
   }
   if (o.format == record_format::klv && o.key_bytes > (64 << 10)) {
     return refused("--key-size: at most 64 KiB with --klv");
   }
-  const std::uint64_t positions =
-      o.format == record_format::fixed ? bytes / o.record_bytes : bytes;
+  const std::uint64_t positions = o.format == record_format::fixed ? bytes / o.record_bytes : bytes;
   if (positions >> 40 != 0) {
     return refused("the input is too large: at most 2^40 records, or bytes with --klv or --lines");
   }
@@ -50,8 +51,10 @@ base::result<void> check_options(const sort_options& o, std::uint64_t bytes) {
                         o.algorithm != sort_algorithm::onepass &&
                         o.algorithm != sort_algorithm::mergepass;
   if (baseline && (o.format != record_format::fixed || o.unique || o.top != 0)) {
-    return refused(fmt::format("--algorithm {} sorts fixed records, all of them: without --klv, "
-                               "--lines, --unique and --top", name(o.algorithm)));
+    return refused(
+        fmt::format("--algorithm {} sorts fixed records, all of them: without --klv, "
+                    "--lines, --unique and --top",
+                    name(o.algorithm)));
   }
   return {};
 }
@@ -130,8 +133,8 @@ base::result<sort_report> sort_file(const std::string& input, const std::string&
   if (!algorithm) return std::unexpected(algorithm.error());
   auto p = sort::make_plan(options, algorithm->algorithm, in->size(), numbers);
   if (!p) return std::unexpected(p.error());
-  const std::string directory = options.temporary_directory.empty()
-                                    ? device::directory_of(output) : options.temporary_directory;
+  const std::string directory = options.temporary_directory.empty() ? device::directory_of(output)
+                                                                    : options.temporary_directory;
   if (auto r = check_files(input, output, in->size(), directory, *p, options); !r) {
     return std::unexpected(r.error());
   }

@@ -60,7 +60,8 @@ void compare_files(job& j, const plan& p, const source& in, const device::file& 
   if (j.stopped()) return;
   if (records != o.records_written) {
     j.fail({fmt::format("check: the output has {} records, {} were written", records,
-                        o.records_written), 0});
+                        o.records_written),
+            0});
     return;
   }
   if (j.options.unique || j.options.top != 0) return;

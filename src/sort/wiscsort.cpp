@@ -97,7 +97,9 @@ outcome sort_by_index(job& j, const plan& p, const source& in, const device::fil
     const bool whole = load.at_end() && runs.runs().empty();
     if (!whole && !p.may_merge) {
       j.fail({fmt::format("the index map does not fit in --memory {}: give more, or take "
-                          "--algorithm mergepass", p.memory_bytes), 0});
+                          "--algorithm mergepass",
+                          p.memory_bytes),
+              0});
       return o;
     }
     sort_run(j, p, in, layout, index.first(n));
@@ -123,10 +125,9 @@ outcome sort_by_index(job& j, const plan& p, const source& in, const device::fil
   auto queue = device::buffer::reserve(p.queue_entries * sizeof(entry));
   if (j.stopped() || !out.reserve() || !j.keep(queue)) return o;
   selection chosen(j, in, layout, out);
-  runs.merge(buffer, in, queue->as<entry>().first(p.queue_entries),
-             [&](std::span<entry> sorted) {
-               if (!chosen.full()) chosen.take(sorted);
-             });
+  runs.merge(buffer, in, queue->as<entry>().first(p.queue_entries), [&](std::span<entry> sorted) {
+    if (!chosen.full()) chosen.take(sorted);
+  });
   finish(o, out);
   o.runs = runs.written();
   return o;

@@ -25,8 +25,11 @@ TEST_P(Faults, EveryCallThatFailsEndsTheSortCleanly) {
   std::string all(100 * 20000, '\0');
   for (char& c : all) c = static_cast<char>(random());
   testing::store(dir.file("in"), all);
-  const sort_options o{.memory_bytes = 64 << 20, .algorithm = GetParam(), .read_threads = 2,
-                       .write_threads = 2, .sort_threads = 2};
+  const sort_options o{.memory_bytes = 64 << 20,
+                       .algorithm = GetParam(),
+                       .read_threads = 2,
+                       .write_threads = 2,
+                       .sort_threads = 2};
   int failures = 0;
   for (int nth = 1;; ++nth) {
     testing::store(dir.file("out"), "precious");
@@ -57,8 +60,8 @@ TEST(Interrupt, InAnyStageEndsTheSortCleanly) {
   std::string all(100 * 20000, '\0');
   for (char& c : all) c = static_cast<char>(random());
   testing::store(dir.file("in"), all);
-  for (const auto algorithm : {sort_algorithm::onepass, sort_algorithm::mergepass,
-                               sort_algorithm::ems}) {
+  for (const auto algorithm :
+       {sort_algorithm::onepass, sort_algorithm::mergepass, sort_algorithm::ems}) {
     for (unsigned stage = 0; stage < kSortStages; ++stage) {
       base::atomic<bool> interrupt{false};
       bool seen = false;

@@ -54,8 +54,8 @@ TEST(Lines, ComeOutAsTheSystemsSortHasThem) {
       for (const std::size_t n : {0, 1, 2, 5000}) {
         testing::store(dir.file("in"), make_lines(seed, n, newline));
         for (const auto& v : variants) {
-          const std::string command = "LC_ALL=C sort " + v.flags + " -o " + dir.file("expected") +
-                                      " " + dir.file("in");
+          const std::string command =
+              "LC_ALL=C sort " + v.flags + " -o " + dir.file("expected") + " " + dir.file("in");
           ASSERT_EQ(std::system(command.c_str()), 0);
           for (const auto a : {sort_algorithm::onepass, sort_algorithm::mergepass}) {
             sort_options o = v.options;

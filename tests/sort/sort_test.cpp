@@ -1,4 +1,5 @@
-// Every algorithm against a stable sort of the standard library, on the sizes and keys that break sorts.
+// Every algorithm against a stable sort of the standard library, on the sizes and keys that break
+// sorts.
 #include <isotherm/sort.hpp>
 
 #include <gtest/gtest.h>
@@ -56,7 +57,8 @@ std::string sorted_copy(const std::string& all, const sort_options& o) {
   const char* last = nullptr;
   for (const char* r : records) {
     if (o.unique && last != nullptr &&
-        std::memcmp(last + o.key_offset, r + o.key_offset, o.key_bytes) == 0) continue;
+        std::memcmp(last + o.key_offset, r + o.key_offset, o.key_bytes) == 0)
+      continue;
     out.append(r, o.record_bytes);
     last = r;
   }
@@ -81,7 +83,8 @@ TEST_P(FixedRecords, AllShapesAndSizesComeOutAsStableSortHasThem) {
                          .memory_bytes = 64 * kMiB,
                          .algorithm = GetParam(),
                          .check = true};
-          const std::string all = make_records(s, n, o.record_bytes, o.key_offset, o.key_bytes, random);
+          const std::string all =
+              make_records(s, n, o.record_bytes, o.key_offset, o.key_bytes, random);
           store(dir.file("in"), all);
           auto r = sort_file(dir.file("in"), dir.file("out"), o);
           ASSERT_TRUE(r) << r.error().message;
@@ -89,8 +92,8 @@ TEST_P(FixedRecords, AllShapesAndSizesComeOutAsStableSortHasThem) {
           if (GetParam() == sort_algorithm::samplesort) {
             EXPECT_EQ(out.size(), all.size());  // not stable; --check has compared the contents
           } else {
-            EXPECT_TRUE(out == sorted_copy(all, o)) << "seed 42, shape " << static_cast<int>(s)
-                                                    << ", n " << n << ", key " << key;
+            EXPECT_TRUE(out == sorted_copy(all, o))
+                << "seed 42, shape " << static_cast<int>(s) << ", n " << n << ", key " << key;
           }
         }
       }
@@ -120,8 +123,12 @@ TEST(SortFile, ConcurrencyModelsAgree) {
     for (const auto c : {sort_concurrency::no_sync, sort_concurrency::io_overlap,
                          sort_concurrency::no_io_overlap}) {
       for (const unsigned threads : {1u, 3u}) {
-        sort_options o{.memory_bytes = 64 * kMiB, .algorithm = a, .concurrency = c,
-                       .read_threads = threads, .write_threads = threads, .sort_threads = threads};
+        sort_options o{.memory_bytes = 64 * kMiB,
+                       .algorithm = a,
+                       .concurrency = c,
+                       .read_threads = threads,
+                       .write_threads = threads,
+                       .sort_threads = threads};
         auto r = sort_file(dir.file("in"), dir.file("out"), o);
         ASSERT_TRUE(r) << r.error().message;
         EXPECT_TRUE(contents(dir.file("out")) == sorted_copy(all, o)) << name(a) << name(c);
@@ -178,8 +185,8 @@ TEST(SortFile, KlvWithEmptyAndLargeValues) {
   store(dir.file("in"), all);
   for (const auto a : {sort_algorithm::onepass, sort_algorithm::mergepass}) {
     for (const std::uint64_t memory : {64 * kMiB, 512 * kMiB}) {
-      sort_options o{.format = record_format::klv, .memory_bytes = memory, .algorithm = a,
-                     .check = true};
+      sort_options o{
+          .format = record_format::klv, .memory_bytes = memory, .algorithm = a, .check = true};
       auto r = sort_file(dir.file("in"), dir.file("out"), o);
       ASSERT_TRUE(r) << r.error().message;
       EXPECT_TRUE(contents(dir.file("out")) == expected) << memory;
@@ -202,15 +209,18 @@ TEST(SortFile, BadRequestsAreRefusedAndLeaveNothing) {
   };
   EXPECT_NE(message(dir.file("in"), dir.file("old"), {}).find("no multiple"), std::string::npos);
   EXPECT_NE(message(dir.file("in"), dir.file("old"), {.record_bytes = 50, .key_bytes = 51})
-                .find("beyond the record"), std::string::npos);
+                .find("beyond the record"),
+            std::string::npos);
   EXPECT_NE(message(dir.file("in"), dir.file("in"), {.record_bytes = 50}).find("is the input"),
             std::string::npos);
   EXPECT_NE(message(dir.file("none"), dir.file("old"), {}).find("No such file"), std::string::npos);
   EXPECT_NE(message(dir.path(), dir.file("old"), {}).find("not a regular file"), std::string::npos);
   EXPECT_NE(message(dir.file("in"), dir.file("old"), {.record_bytes = 50, .memory_bytes = 1000})
-                .find("too little"), std::string::npos);
+                .find("too little"),
+            std::string::npos);
   EXPECT_NE(message(dir.file("in"), dir.file("old"), {.record_bytes = 50, .device = "emu:tape"})
-                .find("tape"), std::string::npos);
+                .find("tape"),
+            std::string::npos);
   EXPECT_EQ(contents(dir.file("old")), "precious");
   EXPECT_EQ(dir.entries(), 2u);
 }
