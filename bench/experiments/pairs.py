@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Alternating runs of `isotherm bench ycsb` with --manage off, track and on.
+
+    bench/experiments/pairs.py --rounds 5 -- --index hash-pugh --keys 1000000 --workload c
+
+Runs off, track, on, off, track, on, ...; prints the median and the spread of each side, and the
+median of the ratios of neighbours to their round's off. Flags after -- go to the tool.
+"""
+import argparse
+import json
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SIDES = ('off', 'track', 'on')
+FIGURES = {
+    'ops/s': lambda run: run['throughput_ops_s'],
+    'p50 us': lambda run: run['latency_us']['p50'],
+    'p90 us': lambda run: run['latency_us']['p90'],
+    'p99 us': lambda run: run['latency_us']['p99'],
+    'RSS MiB': lambda run: run['rss_bytes'] / 2**20,
+    'DRAM MiB': lambda run: run['dram_bytes'] / 2**20,
+    'ideal MiB': lambda run: run['ideal_bytes'] / 2**20,
+    'utilization': lambda run: run['page_utilization'] or 0,
+    'collector CPU': lambda run: run['collector_cpu_fraction'] or 0,
+}
+
+
+def run(tool, side, flags):
+    done = subprocess.run([tool, 'bench', 'ycsb', *flags, '--manage', side, '--json', '-'],
+                          stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(f'pairs: the run with --manage {side} failed')
+    return json.loads(done.stdout)
+
+
+def spread(values):
+    return f'{statistics.median(values):12.4g} ({min(values):.4g} .. {max(values):.4g})'
+
+
+def machine():
+    model = next((line.split(':', 1)[1].strip() for line in open('/proc/cpuinfo')
+                  if line.startswith('model name')), platform.machine())
+    return f'{os.cpu_count()} x {model}, Linux {platform.release()}'
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--rounds', type=int, default=5)
+    parser.add_argument('--sides', default=','.join(SIDES), help='in the order of a round')
+    parser.add_argument('--tool', default=str(ROOT / 'build/release/bin/isotherm'))
+    parser.add_argument('--save', help='append the JSON object of each run to this file')
+    parser.add_argument('flags', nargs='*', help='flags of isotherm bench ycsb, after --')
+    options = parser.parse_args()
+    sides = options.sides.split(',')
+    runs = {side: [] for side in sides}
+    for _ in range(options.rounds):
+        for side in sides:
+            found = run(options.tool, side, options.flags)
+            runs[side].append(found)
+            if options.save:
+                with open(options.save, 'a') as file:
+                    file.write(json.dumps(found) + '\n')
+    print(f'{options.rounds} rounds of {", ".join(sides)}: {" ".join(options.flags)}')
+    print(machine())
+    for name, figure in FIGURES.items():
+        print(name)
+        base = [figure(one) for one in runs[sides[0]]]
+        for side in sides:
+            values = [figure(one) for one in runs[side]]
+            ratios = [value / first for value, first in zip(values, base) if first]
+            ratio = f'  ratio to {sides[0]} {spread(ratios)}' if ratios else ''
+            print(f'  {side:6}{spread(values)}{ratio}')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,113 @@
+"""isotherm bench ycsb as a user runs it: reports, mistakes, and a real Redis behind a socket."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+TOOL = sys.argv.pop(1)
+FIELDS = {'index', 'workload', 'keys', 'value_size', 'threads', 'manage', 'protocol',
+          'throughput_ops_s', 'latency_us', 'rss_bytes', 'dram_bytes', 'rss_peak_bytes',
+          'ideal_bytes', 'page_utilization', 'promotion_rate', 'cold_threshold', 'heaps', 'windows',
+          'collector_cpu_fraction'}
+
+
+def bench(*words, **more):
+    return subprocess.run([TOOL, 'bench', 'ycsb', *map(str, words)], capture_output=True, text=True,
+                          timeout=120, **more)
+
+
+def small(*words):
+    return bench('--keys', 2000, '--value-size', 100, '--seconds', 0.5, '--window', 0.2, '--json',
+                 '-', *words)
+
+
+class Reports(unittest.TestCase):
+    def report(self, *words):
+        run = small(*words)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(run.stderr, '', 'quiet where there is no terminal')
+        found = json.loads(run.stdout)
+        self.assertLessEqual(FIELDS, set(found))
+        self.assertGreater(found['operations'], 0)
+        self.assertEqual((found['missing'], found['corrupt']), (0, 0))
+        latency = found['latency_us']
+        self.assertLessEqual(latency['p50'], latency['p90'])
+        self.assertLessEqual(latency['p90'], latency['p99'])
+        self.assertLessEqual(latency['p99'], latency['p999'])
+        self.assertGreaterEqual(len(found['windows']), 1)
+        return found
+
+    def test_every_workload_and_mode(self):
+        for manage in ('off', 'track', 'on'):
+            for workload in 'abcdf':
+                with self.subTest(manage=manage, workload=workload):
+                    found = self.report('--manage', manage, '--workload', workload)
+                    self.assertEqual(found['heaps'] is None, manage == 'off')
+
+    def test_scans_of_an_ordered_index(self):
+        found = self.report('--index', 'art', '--workload', 'e')
+        self.assertGreater(found['operations_by_kind']['scan'], 0)
+
+    def test_every_key_is_used_in_the_end(self):
+        found = self.report('--manage', 'off', '--distribution', 'uniform', '--cold-threshold', 31)
+        # Uniform over 2000 keys: after tens of thousands of reads each was used.
+        self.assertEqual(found['ideal_bytes'], 2000 * (30 + 100 + 8))
+
+    def test_a_file_takes_one_object_a_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            where = pathlib.Path(folder, 'runs.json')
+            for _ in range(2):
+                self.assertEqual(small('--json', where).returncode, 0)
+            self.assertEqual(len([json.loads(line) for line in where.read_text().splitlines()]), 2)
+
+
+class Mistakes(unittest.TestCase):
+    def refuse(self, *words):
+        run = bench(*words)
+        self.assertNotEqual(run.returncode, 0)
+        self.assertEqual(run.stdout, '')
+        return run.stderr
+
+    def test_one_line_says_what_is_wrong(self):
+        for words, part in ((('--workload', 'z'), 'a to f'), (('--manage', 'maybe'), 'on|off|track'),
+                            (('--key-size', 3), '--key-size'), (('--theta', 1.5), '--theta'),
+                            (('--index', 'nothing'), 'hash-pugh'),
+                            (('--connect', 'unix:/nonexistent/x'), '/nonexistent/x'),
+                            (('--connect', 'somewhere'), 'unix:PATH'),
+                            (('--json', '/nonexistent/x'), '--json'),
+                            (('--cold-backing', 'file:/nonexistent'), '/nonexistent'),
+                            (('--workload', 'e'), 'ordered')):
+            with self.subTest(words=words):
+                line = self.refuse(*words)
+                self.assertIn(part, line)
+                self.assertEqual(line.count('\n'), 1, line)
+
+
+class RealRedis(unittest.TestCase):
+    def test_drives_it_unchanged(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'redis.sock')
+            server = subprocess.Popen(
+                ['redis-server', '--port', '0', '--unixsocket', path, '--save', '', '--dir', folder],
+                stdout=subprocess.DEVNULL)
+            try:
+                deadline = time.monotonic() + 30
+                while not os.path.exists(path) and time.monotonic() < deadline:
+                    time.sleep(0.05)
+                run = small('--connect', f'unix:{path}', '--workload', 'f', '--rate', 500)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                found = json.loads(run.stdout)
+                self.assertEqual(found['index'], 'redis')
+                self.assertGreater(found['rss_bytes'], 0)
+                self.assertEqual((found['missing'], found['corrupt']), (0, 0))
+            finally:
+                server.terminate()
+                server.wait()
+
+
+if __name__ == '__main__':
+    unittest.main()
