@@ -29,4 +29,22 @@ base::result<std::uint64_t> resident_bytes(const void* begin, std::size_t bytes)
   return pages * page;
 }
 
+base::result<residency_map> resident_cells(const void* begin, std::size_t pages,
+                                           std::size_t pages_per_cell) {
+  residency_map map;
+  const std::size_t page = page_bytes();
+  const auto* at = static_cast<const std::byte*>(begin);
+  while (pages > 0) {
+    const std::size_t count = std::min(pages, pages_per_cell);
+    const auto bytes = resident_bytes(at, count * page);
+    if (!bytes) return std::unexpected(bytes.error());
+    const std::uint64_t present = *bytes / page;
+    map.resident_pages += present;
+    map.cells += static_cast<char>(present == 0 ? '0' : '1' + 8 * present / count);
+    at += count * page;
+    pages -= count;
+  }
+  return map;
+}
+
 }  // namespace isotherm::os

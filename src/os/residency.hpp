@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "base/error.hpp"
 
@@ -12,5 +13,14 @@ namespace isotherm::os {
 /// for file mappings the page cache, mapped or not. `begin` must lie on a page. Fails on unmapped
 /// addresses. Costs about a byte read for each page, in the kernel.
 base::result<std::uint64_t> resident_bytes(const void* begin, std::size_t bytes);
+
+/// Residency in cells of some pages: a digit a cell, '0' for none of its pages to '9' for all.
+struct residency_map {
+  std::string cells;
+  std::uint64_t resident_pages = 0;
+};
+/// Of `pages` pages of 4 KiB from `begin` on, `pages_per_cell` (> 0) a cell. Fails as above.
+base::result<residency_map> resident_cells(const void* begin, std::size_t pages,
+                                           std::size_t pages_per_cell);
 
 }  // namespace isotherm::os

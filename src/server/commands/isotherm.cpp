@@ -1,6 +1,8 @@
-// ISOTHERM STATS|HEAPS|COLLECT|CONFIG: what the object collector sees and does.
+// ISOTHERM STATS|HEAPS|PAGES|COLLECT|CONFIG: what the object collector sees and does.
 #include <fmt/format.h>
 
+#include "heap/footprint.hpp"
+#include "os/residency.hpp"
 #include "server/commands/families.hpp"
 #include "server/server.hpp"
 #include "store/text.hpp"
@@ -61,13 +63,26 @@ void answer_window(reply& out, const collector::window_statistics& seen) {
 }
 constexpr std::size_t kWindowFields = 24;
 
+heap::footprint footprint_beside_heaps() {
+  return heap::read_footprint(heap::usage_of(heap::kind::cold).resident_bytes);
+}
+heap::footprint footprint_alone() {
+  const os::process_memory memory = os::read_process_memory();
+  return {memory.rss_bytes, memory.rss_peak_bytes, memory.rss_bytes};
+}
+
 void stats(call& c) {
   server& home = sender(c).home;
-  c.out.map(home.manager() ? kWindowFields + 4 : 4);
+  constexpr std::size_t kOwnFields = 6;
+  c.out.map(kOwnFields + (home.manager() ? kWindowFields : 0));
   field(c.out, "index", home.db().index().name());
   field(c.out, "manage", home.manager() ? home.manager()->mode() : "off");
   field(c.out, "keys", std::uint64_t{home.db().keys()});
-  field(c.out, "resident_bytes", resident_bytes());
+  // Without management there are no heaps, and asking for the COLD range would make them.
+  const heap::footprint memory = home.manager() ? footprint_beside_heaps() : footprint_alone();
+  field(c.out, "rss_bytes", memory.rss);
+  field(c.out, "rss_peak_bytes", memory.rss_peak);
+  field(c.out, "dram_bytes", memory.dram);
   if (home.manager()) answer_window(c.out, home.manager()->last_window());
 }
 
@@ -83,6 +98,29 @@ void heaps(call& c) {
     field(c.out, "bytes", usage.bytes);
     field(c.out, "extent_bytes", usage.extent_bytes);
     field(c.out, "resident_bytes", usage.resident_bytes);
+  }
+}
+
+/// Which pages of the heaps are in DRAM: for each heap a text of one digit a cell, 0 for none of
+/// the cell's pages to 9 for all.
+void pages(call& c) {
+  if (!manager_of(c)) return;
+  constexpr std::size_t kPageBytes = 4096, kMostCells = 65536;
+  constexpr std::pair<std::string_view, heap::kind> kHeaps[] = {
+      {"new", heap::kind::fresh}, {"hot", heap::kind::hot}, {"cold", heap::kind::cold}};
+  c.out.map(std::size(kHeaps));
+  for (const auto& [name, kind] : kHeaps) {
+    const std::uintptr_t begin = heap::range_of(kind).begin;
+    const std::size_t count = (heap::used_end(kind) - begin + kPageBytes - 1) / kPageBytes;
+    std::size_t per_cell = 1;
+    while (count / per_cell >= kMostCells) per_cell *= 2;
+    const auto map = os::resident_cells(reinterpret_cast<const void*>(begin), count, per_cell);
+    c.out.bulk(name);
+    c.out.map(4);
+    field(c.out, "pages", std::uint64_t{count});
+    field(c.out, "pages_per_cell", std::uint64_t{per_cell});
+    field(c.out, "resident_bytes", map ? map->resident_pages * kPageBytes : 0);
+    field(c.out, "cells", std::string_view(map ? map->cells : std::string()));
   }
 }
 
@@ -136,6 +174,7 @@ constexpr std::string_view kSince = "0.1.0";
 constexpr command kIsotherm[] = {
     {"stats", 2, kKeepsWho, {}, stats, kGroup, kSince, "Statistics of the last window"},
     {"heaps", 2, kKeepsWho, {}, heaps, kGroup, kSince, "Sizes of the heaps"},
+    {"pages", 2, kKeepsWho, {}, pages, kGroup, kSince, "Pages of the heaps in DRAM"},
     {"collect", 2, kAdmin | kKeepsWho, {}, collect, kGroup, kSince, "Run a window now"},
     {"config",
      -2,
