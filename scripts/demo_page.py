@@ -8,7 +8,8 @@ SIDE = 3  # pixels of a cell
 COLOURS = {'new': '#e8a33d', 'hot': '#d62728', 'cold': '#1f77b4', 'node': '#7f7f7f'}
 ABSENT = '#e9eef3'
 STYLE = '''body{font:15px sans-serif;max-width:1750px;margin:2em auto;padding:0 1em;color:#222}
-table{border-collapse:collapse}td,th{padding:.25em 1em;text-align:right;border-bottom:1px solid #ddd}
+table{border-collapse:collapse}
+td,th{padding:.25em 1em;text-align:right;border-bottom:1px solid #ddd}
 td:first-child{text-align:left}.maps{display:flex;gap:2em;flex-wrap:wrap}
 .key span{display:inline-block;width:1em;height:1em;margin:0 .4em 0 1.2em;vertical-align:-2px}'''
 

@@ -73,7 +73,8 @@ class Mistakes(unittest.TestCase):
         return run.stderr
 
     def test_one_line_says_what_is_wrong(self):
-        for words, part in ((('--workload', 'z'), 'a to f'), (('--manage', 'maybe'), 'on|off|track'),
+        for words, part in ((('--workload', 'z'), 'a to f'),
+                            (('--manage', 'maybe'), 'on|off|track'),
                             (('--key-size', 3), '--key-size'), (('--theta', 1.5), '--theta'),
                             (('--index', 'nothing'), 'hash-pugh'),
                             (('--connect', 'unix:/nonexistent/x'), '/nonexistent/x'),
@@ -92,7 +93,8 @@ class RealRedis(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 'redis.sock')
             server = subprocess.Popen(
-                ['redis-server', '--port', '0', '--unixsocket', path, '--save', '', '--dir', folder],
+                ['redis-server', '--port', '0', '--unixsocket', path, '--save', '',
+                 '--dir', folder],
                 stdout=subprocess.DEVNULL)
             try:
                 deadline = time.monotonic() + 30
