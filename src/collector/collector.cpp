@@ -1,8 +1,5 @@
 #include "collector/collector.hpp"
 
-#include <pthread.h>
-
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -14,6 +11,7 @@
 #include "collector/scan.hpp"
 #include "collector/threshold.hpp"
 #include "os/clock.hpp"
+#include "os/fork.hpp"
 #include "sync/retire.hpp"
 
 namespace isotherm::collector {
@@ -160,8 +158,11 @@ void object_collector::state::summarize(const options& now, window_statistics& s
 
   const std::uint64_t before_ns = os::monotonic_ns();
   if (now.what == mode::on) {
-    statistics.hinted_bytes = reclaim.run(now.hint, now.reclaim_bytes_per_window,
-                                          statistics.promotion_rate <= now.target_promotion_rate);
+    const bool quiet = statistics.promotion_rate <= now.target_promotion_rate;
+    heap::reclaim_report report = reclaim.run(now.hint, now.reclaim_bytes_per_window, quiet,
+                                              statistics.accessed_cold_pages * kPageBytes);
+    statistics.hinted_bytes = report.bytes_asked;
+    statistics.reclaim_problem = std::move(report.problem);
   }
   statistics.reclaim_seconds = static_cast<double>(os::monotonic_ns() - before_ns) / kSecond;
   for (std::size_t i = 0; i < heap::kKinds; ++i) {
@@ -182,7 +183,10 @@ base::result<void> object_collector::start() {
         base::error{"this process was forked from one whose collector ran: its COLD pages are the "
                     "parent's, so no collector can run here (exec a new program instead)"});
   }
-  [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, &mark_forked);
+  [[maybe_unused]] static const bool registered = [] {
+    os::at_fork(nullptr, nullptr, &mark_forked);
+    return true;
+  }();
   bool running = false;
   if (!a_thread_runs.compare_exchange_acq_rel(running, true)) {
     return std::unexpected(base::error{"a collector already runs in this process: stop it first"});

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "heap/heap.hpp"
 
@@ -34,6 +35,7 @@ struct window_statistics {
   std::uint64_t failed = 0;            ///< moves given up because the target heap was full
   std::uint64_t abandoned_epochs = 0;  ///< waits for scopes that outlasted their bound
   std::uint64_t hinted_bytes = 0;      ///< COLD bytes given to the kernel in this window
+  std::string reclaim_problem;         ///< why the hint can't help, in one line; else empty
   double scan_seconds = 0;
   double move_seconds = 0;
   double reclaim_seconds = 0;

@@ -1,11 +1,10 @@
 #include "sync/slots.hpp"
 
-#include <pthread.h>
-
 #include <memory>
 #include <new>
 
 #include "base/check.hpp"
+#include "os/fork.hpp"
 #include "os/membarrier.hpp"
 
 namespace isotherm::sync {
@@ -37,7 +36,7 @@ void forget_other_threads() noexcept {
 thread_slot* make_table() {
   fence_is_asymmetric.store_relaxed(os::register_membarrier());
   slot_table = new thread_slot[kMaxThreads];
-  pthread_atfork(nullptr, nullptr, &forget_other_threads);
+  os::at_fork(nullptr, nullptr, &forget_other_threads);
   return slot_table;
 }
 

@@ -1,0 +1,223 @@
+// Windows run by hand: what they see, decide and move.
+#include "collector/collector.hpp"
+
+#include <gtest/gtest.h>
+
+#include <latch>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "collector/protocol.hpp"
+#include "guide/guide.hpp"
+
+namespace isotherm::collector {
+namespace {
+
+using heap::kind;
+
+options by_hand(std::string protocol) {
+  options chosen;
+  chosen.adaptive_threshold = false;
+  chosen.cold_threshold = 2;
+  chosen.protocol = std::move(protocol);
+  return chosen;
+}
+
+class Collector : public testing::TestWithParam<std::string> {
+ protected:
+  void fill(std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      guides_.emplace_back(make_bytes(std::string(100, static_cast<char>('a' + i % 26))));
+    }
+  }
+  void touch(std::size_t from, std::size_t to) {
+    const scope inside;
+    for (std::size_t i = from; i < to; ++i) guides_[i].get(inside);
+  }
+  kind heap_of(std::size_t i) { return guides::heap_of(guides_[i].slot().load_relaxed()); }
+  void expect_content() {
+    const scope inside;
+    for (std::size_t i = 0; i < guides_.size(); ++i) {
+      EXPECT_EQ(guides_[i].get(inside)->view(), std::string(100, static_cast<char>('a' + i % 26)));
+    }
+  }
+
+  std::vector<guide<bytes>> guides_;
+  object_collector collector_{by_hand(GetParam())};
+};
+
+TEST_P(Collector, AccessedGoesHotAndIdleGoesCold) {
+  fill(100);
+  touch(0, 10);
+  const auto first = collector_.run_window();
+  EXPECT_EQ(first.scanned_guides, 100u);
+  EXPECT_EQ(first.accessed_objects, 10u);
+  EXPECT_EQ(first.accessed_bytes, 10 * bytes::footprint(100));
+  EXPECT_EQ(first.promoted.objects, 10u);
+  EXPECT_EQ(first.demoted.objects, 0u);
+  touch(0, 10);
+  const auto second = collector_.run_window();
+  EXPECT_EQ(second.demoted.objects, 90u);
+  EXPECT_EQ(second.heaps[0].objects, 0u);
+  EXPECT_EQ(second.heaps[1].objects, 10u);
+  EXPECT_EQ(second.heaps[2].objects, 90u);
+  for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ(heap_of(i), i < 10 ? kind::hot : kind::cold);
+  expect_content();
+}
+
+TEST_P(Collector, CostFollowsTheWarmSet) {
+  fill(1000);
+  collector_.run_window();
+  collector_.run_window();
+  touch(0, 7);
+  EXPECT_EQ(collector_.run_window().scanned_guides, 7u) << "COLD objects are not scanned";
+}
+
+TEST_P(Collector, AColdObjectThatIsUsedComesBack) {
+  fill(10);
+  collector_.run_window();
+  collector_.run_window();
+  ASSERT_EQ(heap_of(3), kind::cold);
+  touch(3, 4);
+  const auto statistics = collector_.run_window();
+  EXPECT_EQ(statistics.promoted.objects, 1u);
+  EXPECT_EQ(statistics.accessed_cold_pages, 1u);
+  EXPECT_GT(statistics.promotion_rate, 0.0);
+  EXPECT_EQ(heap_of(3), kind::hot);
+  expect_content();
+}
+
+TEST_P(Collector, AnObjectInUseStaysWhereItIs) {
+  fill(2);
+  collector_.run_window();
+  std::latch holding(1), may_go(1);
+  std::thread user([&] {
+    const scope inside;
+    const char* before = guides_[0].get(inside)->data();
+    holding.count_down();
+    may_go.wait();
+    EXPECT_EQ(guides_[0].get(inside)->data(), before);
+  });
+  holding.wait();
+  // The scope was open before the epoch: the epoch must be abandoned, not forced.
+  auto chosen = collector_.configuration();
+  chosen.epoch_timeout_us = 2000;
+  ASSERT_TRUE(collector_.reconfigure(chosen));
+  const auto statistics = collector_.run_window();
+  EXPECT_GE(statistics.abandoned_epochs, 1u);
+  EXPECT_EQ(statistics.promoted.objects + statistics.demoted.objects, 0u);
+  may_go.count_down();
+  user.join();
+}
+
+TEST_P(Collector, TrackModeMovesNothing) {
+  auto chosen = collector_.configuration();
+  chosen.what = mode::track;
+  ASSERT_TRUE(collector_.reconfigure(chosen));
+  fill(10);
+  touch(0, 5);
+  for (int i = 0; i < 5; ++i) collector_.run_window();
+  for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(heap_of(i), kind::fresh);
+}
+
+TEST_P(Collector, AReplacedHotObjectStaysHot) {
+  fill(1);
+  touch(0, 1);
+  collector_.run_window();
+  ASSERT_EQ(heap_of(0), kind::hot);
+  {
+    const scope inside;
+    guides_[0].replace(inside, make_bytes(guides_[0], std::string(100, 'a')));
+  }
+  EXPECT_EQ(heap_of(0), kind::hot) << "temperature is inherited";
+  collector_.run_window();
+  EXPECT_EQ(heap_of(0), kind::hot);
+}
+
+TEST_P(Collector, AReplacedColdObjectIsScannedAgain) {
+  fill(1);
+  collector_.run_window();
+  collector_.run_window();
+  ASSERT_EQ(heap_of(0), kind::cold);
+  {
+    const scope inside;
+    guides_[0].replace(inside, make_bytes(guides_[0], std::string(100, 'a')));
+  }
+  EXPECT_EQ(collector_.run_window().scanned_guides, 1u);
+  EXPECT_EQ(heap_of(0), kind::hot);
+  expect_content();
+}
+
+TEST_P(Collector, UtilizationRisesWhenTheHotAreTogether) {
+  for (int i = 0; i < 4000; ++i) guides_.emplace_back(make_bytes(std::string(1020, 'x')));
+  const auto touch_every_fourth = [this] {
+    const scope inside;
+    for (std::size_t i = 0; i < guides_.size(); i += 4) guides_[i].get(inside);
+  };
+  touch_every_fourth();
+  const double before = collector_.run_window().page_utilization;
+  touch_every_fourth();
+  const double after = collector_.run_window().page_utilization;
+  EXPECT_LT(before, 0.35);
+  EXPECT_GT(after, 0.95);
+}
+
+TEST_P(Collector, HotAndColdAreCompacted) {
+  fill(0);
+  for (int i = 0; i < 20'000; ++i) guides_.emplace_back(make_bytes(std::string(1020, 'x')));
+  collector_.run_window();
+  collector_.run_window();  // all in COLD: about 20 MiB
+  const auto full = heap::packing_of(kind::cold);
+  std::vector<guide<bytes>> kept;
+  for (std::size_t i = 0; i < guides_.size(); i += 4) kept.push_back(std::move(guides_[i]));
+  guides_.clear();
+  guides_ = std::move(kept);
+  const auto statistics = collector_.run_window();
+  EXPECT_GT(statistics.compacted.objects, 0u);
+  const auto packed = heap::packing_of(kind::cold);
+  EXPECT_LT(packed.used_bytes, full.used_bytes / 2);
+  const scope inside;
+  for (auto& g : guides_) ASSERT_EQ(g.get(inside)->view(), std::string(1020, 'x'));
+}
+
+INSTANTIATE_TEST_SUITE_P(Protocols, Collector, testing::Values("counts", "veto"),
+                         [](const auto& info) { return info.param; });
+
+TEST(CollectorThread, RunsWindowsByItselfAndStops) {
+  options chosen;
+  chosen.window_seconds = 0.001;
+  object_collector collector(chosen);
+  std::latch three(3);
+  collector.on_window([&three](const window_statistics& statistics) {
+    if (statistics.window <= 3) three.count_down();
+  });
+  ASSERT_TRUE(collector.start());
+  EXPECT_TRUE(collector.is_running());
+  object_collector second(chosen);
+  const auto refused = second.start();
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("already runs"), std::string::npos);
+  three.wait();
+  collector.stop();
+  collector.stop();
+  EXPECT_FALSE(collector.is_running());
+  EXPECT_TRUE(second.start());
+}
+
+TEST(CollectorOptions, NonsenseIsRefused) {
+  const auto refused = [](auto change) {
+    options chosen;
+    change(chosen);
+    return !object_collector(chosen).start();
+  };
+  EXPECT_TRUE(refused([](options& o) { o.window_seconds = 0; }));
+  EXPECT_TRUE(refused([](options& o) { o.window_seconds = -1; }));
+  EXPECT_TRUE(refused([](options& o) { o.cold_threshold = 0; }));
+  EXPECT_TRUE(refused([](options& o) { o.cold_threshold = 32; }));
+  EXPECT_TRUE(refused([](options& o) { o.batch_objects = 0; }));
+  EXPECT_TRUE(refused([](options& o) { o.protocol = "hope"; }));
+}
+
+}  // namespace
+}  // namespace isotherm::collector

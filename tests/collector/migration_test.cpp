@@ -1,0 +1,109 @@
+// The pitfalls of the migration protocols (DESIGN.md 3.4), one by one: each test puts a thread's
+// action at the worst moment and looks at what the collector then does.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "collector/protocol.hpp"
+#include "guide/guide.hpp"
+#include "sync/epoch.hpp"
+
+namespace isotherm::collector {
+namespace {
+
+using heap::kind;
+
+class Migration : public testing::Test {
+ protected:
+  guides::word word() const { return g_.slot().load_relaxed(); }
+  std::string content() const {
+    const scope inside;
+    return std::string(g_.get(inside)->view());
+  }
+  guide<bytes> g_{make_bytes(std::string(100, 'a'))};
+  std::size_t moved_bytes_ = 0;
+};
+
+TEST_F(Migration, CountsMovesWhatNobodyUses) {
+  const auto protocol = make_counts_protocol();
+  ASSERT_TRUE(protocol->begin({}, 1'000'000));
+  EXPECT_EQ(protocol->move(g_.slot(), word(), kind::cold, moved_bytes_), move_result::moved);
+  protocol->end();
+  EXPECT_EQ(guides::heap_of(word()), kind::cold);
+  EXPECT_FALSE(guides::is_locked(word()));
+  EXPECT_EQ(moved_bytes_, bytes::footprint(100));
+  EXPECT_EQ(content(), std::string(100, 'a'));
+}
+
+TEST_F(Migration, CountsIsVetoedByACount) {
+  const auto protocol = make_counts_protocol();
+  ASSERT_TRUE(protocol->begin({}, 1'000'000));
+  {
+    const scope inside;
+    const bytes* held = g_.get(inside);
+    EXPECT_EQ(protocol->move(g_.slot(), word(), kind::cold, moved_bytes_), move_result::vetoed);
+    EXPECT_TRUE(g_.holds(held));
+  }
+  EXPECT_EQ(protocol->move(g_.slot(), word(), kind::cold, moved_bytes_), move_result::moved);
+  protocol->end();
+}
+
+TEST_F(Migration, ADereferenceDuringTheCopyMakesTheCommitFail) {
+  // The collector has locked the word; a thread comes, counts, writes, uncounts; then the collector
+  // commits on the word it locked (pitfalls 1 and 2).
+  const guides::word locked = guides::locked(word());
+  g_.slot().store_relaxed(locked);
+  ASSERT_TRUE(sync::begin_migration_epoch(1'000'000));
+  const void* before = guides::pointer_of(word());
+  {
+    const scope inside;
+    EXPECT_EQ(g_.get(inside), before);
+  }
+  sync::end_migration_epoch();
+  EXPECT_EQ(copy_and_commit(g_.slot(), locked, kind::cold, moved_bytes_), move_result::vetoed);
+  EXPECT_EQ(guides::pointer_of(word()), before);
+  EXPECT_EQ(heap::usage_of(kind::cold, false).objects, 0u) << "the failed copy was not freed";
+}
+
+TEST_F(Migration, AReplacementDuringTheCopyMakesTheCommitFail) {
+  const guides::word locked = guides::locked(word());
+  g_.slot().store_relaxed(locked);
+  {
+    const scope inside;
+    g_.replace(inside, make_bytes("new"));
+  }
+  EXPECT_FALSE(guides::is_locked(word()));
+  const scope inside;
+  EXPECT_EQ(copy_and_commit(g_.slot(), locked, kind::cold, moved_bytes_), move_result::vetoed);
+  EXPECT_EQ(content(), "new");
+}
+
+TEST_F(Migration, ASaturatedCountPins) {
+  g_.slot().store_relaxed(word() | guides::kCountMask);
+  const auto protocol = make_counts_protocol();
+  ASSERT_TRUE(protocol->begin({}, 1'000'000));
+  EXPECT_EQ(protocol->move(g_.slot(), word(), kind::cold, moved_bytes_), move_result::vetoed);
+  protocol->end();
+}
+
+TEST_F(Migration, VetoMovesOnlyWhatWasNotUsedSince) {
+  const auto protocol = make_veto_protocol();
+  const candidate one{&g_.slot(), kind::hot};
+  {
+    const scope inside;
+    g_.get(inside);
+  }
+  ASSERT_TRUE(protocol->begin({&one, 1}, 1'000'000));
+  EXPECT_FALSE(guides::is_accessed(word())) << "the grace period must cover the bit's meaning";
+  EXPECT_EQ(protocol->move(g_.slot(), word(), kind::hot, moved_bytes_), move_result::moved);
+  ASSERT_TRUE(protocol->begin({}, 1'000'000));
+  {
+    const scope inside;
+    g_.get(inside);
+  }
+  EXPECT_EQ(protocol->move(g_.slot(), word(), kind::cold, moved_bytes_), move_result::vetoed);
+  EXPECT_EQ(content(), std::string(100, 'a'));
+}
+
+}  // namespace
+}  // namespace isotherm::collector

@@ -1,0 +1,94 @@
+// The policies, by numbers.
+#include <gtest/gtest.h>
+
+#include "collector/classify.hpp"
+#include "collector/reclaim.hpp"
+#include "collector/threshold.hpp"
+#include "collector/touched_pages.hpp"
+
+namespace isotherm::collector {
+namespace {
+
+using guides::make_word;
+using heap::kind;
+
+guides::word with(kind where, bool accessed, unsigned inactive) {
+  return make_word(0x1000, where) | (accessed ? guides::kAccessed : 0) |
+         guides::word{inactive} << guides::kInactiveShift;
+}
+
+TEST(Threshold, MovesByOneAndStaysInBounds) {
+  EXPECT_EQ(next_threshold(3, 0.02, 0.01), 4u);
+  EXPECT_EQ(next_threshold(3, 0.005, 0.01), 2u);
+  EXPECT_EQ(next_threshold(3, 0.01, 0.01), 3u);
+  EXPECT_EQ(next_threshold(31, 1.0, 0.01), 31u);
+  EXPECT_EQ(next_threshold(1, 0.0, 0.01), 1u);
+}
+
+TEST(Threshold, PromotionRateIsScaledToAMinute) {
+  EXPECT_DOUBLE_EQ(promotion_rate(10, 1000, 120), 0.005);
+  EXPECT_DOUBLE_EQ(promotion_rate(10, 1000, 6), 0.1);
+  EXPECT_DOUBLE_EQ(promotion_rate(0, 1000, 6), 0.0);
+  EXPECT_DOUBLE_EQ(promotion_rate(0, 0, 6), 0.0) << "an idle window has no rate";
+}
+
+TEST(Classify, AccessedObjectsGoToHot) {
+  for (const kind where : {kind::fresh, kind::cold}) {
+    const auto outcome = classify(with(where, true, 9), 3);
+    EXPECT_EQ(outcome.next, with(where, false, 0));
+    EXPECT_EQ(outcome.target, kind::hot);
+    EXPECT_FALSE(outcome.rests_in_cold);
+  }
+  const auto hot = classify(with(kind::hot, true, 2), 3);
+  EXPECT_EQ(hot.next, with(kind::hot, false, 0));
+  EXPECT_FALSE(hot.target);
+}
+
+TEST(Classify, InactiveObjectsGoToColdAtTheThreshold) {
+  for (const kind where : {kind::fresh, kind::hot}) {
+    for (unsigned threshold = kMinThreshold; threshold <= kMaxThreshold; ++threshold) {
+      for (unsigned inactive = 0; inactive <= 31; ++inactive) {
+        const auto outcome = classify(with(where, false, inactive), threshold);
+        const unsigned now = inactive == 31 ? 31 : inactive + 1;
+        ASSERT_EQ(guides::inactive_of(outcome.next), now);
+        // Also at 31, where the counter saturates: the papers' "> 32" would never demote.
+        ASSERT_EQ(outcome.target.has_value(), now >= threshold) << inactive << ' ' << threshold;
+      }
+    }
+  }
+}
+
+TEST(Classify, ColdObjectsAtRestNeedNoScan) {
+  const auto outcome = classify(with(kind::cold, false, 5), 3);
+  EXPECT_TRUE(outcome.rests_in_cold);
+  EXPECT_FALSE(outcome.target);
+}
+
+TEST(Reclaim, AllowanceHalvesOnRefaultsAndRecovers) {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  EXPECT_EQ(next_allowance(~std::uint64_t{0}, 0, 0, 64 * kMiB), 64 * kMiB);
+  EXPECT_EQ(next_allowance(64 * kMiB, 40 * kMiB, 11 * kMiB, 64 * kMiB), 32 * kMiB);
+  EXPECT_EQ(next_allowance(64 * kMiB, 40 * kMiB, 10 * kMiB, 64 * kMiB), 64 * kMiB);
+  EXPECT_EQ(next_allowance(8 * kMiB, 8 * kMiB, 0, 64 * kMiB), 16 * kMiB);
+  EXPECT_EQ(next_allowance(kMiB, kMiB, kMiB, 64 * kMiB), kMiB);
+}
+
+TEST(TouchedPages, CountsEachPageOnceAndStraddlersTwice) {
+  touched_pages pages;
+  const auto* base = reinterpret_cast<const char*>(heap::range_of(kind::hot).begin);
+  pages.add(kind::hot, base + 16, 100);
+  pages.add(kind::hot, base + 200, 100);
+  EXPECT_EQ(pages.count(), 1u);
+  pages.add(kind::hot, base + 4000, 200);
+  EXPECT_EQ(pages.count(kind::hot), 2u);
+  pages.add(kind::hot, base + 10 * 4096, 4096);
+  EXPECT_EQ(pages.count(kind::hot), 3u);
+  EXPECT_EQ(pages.count(kind::cold), 0u);
+  pages.clear();
+  EXPECT_EQ(pages.count(), 0u);
+  pages.add(kind::hot, base, 0);
+  EXPECT_EQ(pages.count(), 1u);
+}
+
+}  // namespace
+}  // namespace isotherm::collector

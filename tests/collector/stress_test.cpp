@@ -1,0 +1,141 @@
+// Nothing lost: threads replace, read and destroy checksummed values while a collector moves
+// everything all the time, by either protocol.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/random.hpp"
+#include "collector/collector.hpp"
+#include "guide/guide.hpp"
+
+namespace isotherm::collector {
+namespace {
+
+/// `length` bytes that start with their own checksum.
+std::string sealed(base::random& random, std::size_t length) {
+  std::string content(8 + length, '\0');
+  std::uint64_t sum = length;
+  for (std::size_t i = 8; i < content.size(); ++i) {
+    content[i] = static_cast<char>(random());
+    sum = base::mix64(sum ^ static_cast<unsigned char>(content[i]));
+  }
+  std::memcpy(content.data(), &sum, 8);
+  return content;
+}
+
+bool is_intact(std::string_view content) {
+  std::uint64_t sum = content.size() - 8, stored;
+  std::memcpy(&stored, content.data(), 8);
+  for (std::size_t i = 8; i < content.size(); ++i) {
+    sum = base::mix64(sum ^ static_cast<unsigned char>(content[i]));
+  }
+  return sum == stored;
+}
+
+/// A node as an index has it: retired when unlinked, its guide goes with it.
+struct node {
+  explicit node(owned<bytes>&& value) : held(std::move(value)) {}
+  guide<bytes> held;
+};
+
+class table {
+ public:
+  void run(std::uint64_t seed, int operations) {
+    base::random random(seed);
+    for (int i = 0; i < operations; ++i) {
+      auto& cell = cells_[random.below(cells_.size())];
+      switch (random.below(8)) {
+        case 0:
+          replace_node(cell, random);
+          break;
+        case 1:
+          remove_node(cell);
+          break;
+        case 2:
+        case 3:
+          replace_value(cell, random);
+          break;
+        default:
+          verify(cell);
+      }
+    }
+  }
+  int mismatches() const { return mismatches_; }
+  ~table() {
+    for (auto& cell : cells_) remove_node(cell);
+    sync::reclaim_ready();
+  }
+
+ private:
+  using cell = std::atomic<node*>;
+
+  static void retire_node(node* old) {
+    if (old) sync::retire(old, [](void* n) noexcept { delete static_cast<node*>(n); });
+  }
+  void replace_node(cell& c, base::random& random) {
+    const scope inside;
+    retire_node(c.exchange(new node(make_bytes(sealed(random, random.below(300)))),
+                           std::memory_order_acq_rel));
+  }
+  void remove_node(cell& c) {
+    const scope inside;
+    retire_node(c.exchange(nullptr, std::memory_order_acq_rel));
+  }
+  void replace_value(cell& c, base::random& random) {
+    const scope inside;
+    if (node* found = c.load(std::memory_order_acquire)) {
+      found->held.replace(inside, make_bytes(found->held, sealed(random, random.below(300))));
+    }
+  }
+  void verify(cell& c) {
+    const scope inside;
+    if (node* found = c.load(std::memory_order_acquire)) {
+      if (!is_intact(found->held.get(inside)->view())) ++mismatches_;
+    }
+  }
+
+  std::array<cell, 256> cells_{};
+  std::atomic<int> mismatches_{0};
+};
+
+class Stress : public testing::TestWithParam<std::string> {};
+
+TEST_P(Stress, NothingIsLostWhileEverythingMoves) {
+  const std::uint64_t seed = testing::UnitTest::GetInstance()->random_seed() + 1u;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  options chosen;
+  chosen.cold_threshold = 1;
+  chosen.adaptive_threshold = false;
+  chosen.protocol = GetParam();
+  chosen.batch_objects = 16;
+  object_collector collector(chosen);
+  table shared;
+  std::atomic<bool> done{false};
+  std::uint64_t moved = 0;
+  std::thread mover([&] {
+    while (!done) {
+      const auto window = collector.run_window();
+      moved += window.promoted.objects + window.demoted.objects + window.compacted.objects;
+    }
+  });
+  std::vector<std::thread> workers;
+  for (std::uint64_t t = 0; t < 4; ++t) {
+    workers.emplace_back([&shared, seed, t] { shared.run(seed * 10 + t, 60'000); });
+  }
+  for (auto& worker : workers) worker.join();
+  done = true;
+  mover.join();
+  EXPECT_EQ(shared.mismatches(), 0);
+  EXPECT_GT(moved, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Protocols, Stress, testing::Values("counts", "veto"),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace isotherm::collector

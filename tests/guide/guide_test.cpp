@@ -1,0 +1,228 @@
+#include "guide/guide.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "guide/soda.hpp"
+#include "sync/epoch.hpp"
+
+namespace isotherm {
+namespace {
+
+struct record {
+  int a = 0;
+  int b = 0;
+};
+
+struct registered_elsewhere {  // not trivially copyable, and says that bytes may be moved
+  explicit registered_elsewhere(int* counter) : destroyed(counter) {}
+  registered_elsewhere(const registered_elsewhere&) = delete;
+  ~registered_elsewhere() { ++*destroyed; }
+  int* destroyed;
+};
+struct points_to_itself {
+  points_to_itself(const points_to_itself&) {}
+};
+
+}  // namespace
+
+template <>
+struct is_trivially_relocatable<registered_elsewhere> : std::true_type {};
+
+namespace {
+
+static_assert(movable_object<record>);
+static_assert(movable_object<registered_elsewhere>);
+static_assert(!movable_object<points_to_itself>);
+static_assert(!std::is_copy_constructible_v<guide<record>>);
+static_assert(std::is_nothrow_move_constructible_v<guide<record>>);
+
+guides::word word_of(const guide<record>& g) { return g.slot().load_relaxed(); }
+
+TEST(Guide, HoldsWhatItWasGiven) {
+  const auto g = make_guide<record>(1, 2);
+  const scope inside;
+  ASSERT_TRUE(g);
+  EXPECT_EQ(g.get(inside)->a, 1);
+  EXPECT_EQ(g->b, 2);
+  EXPECT_EQ((*g).b, 2);
+  EXPECT_TRUE(g.holds(g.get(inside)));
+}
+
+TEST(Guide, NullGuideAnswersNull) {
+  const guide<record> g;
+  const scope inside;
+  EXPECT_FALSE(g);
+  EXPECT_EQ(g.get(inside), nullptr);
+}
+
+TEST(Guide, ADereferenceMarksOnceAndThenWritesNothing) {
+  const auto g = make_guide<record>();
+  EXPECT_FALSE(guides::is_accessed(word_of(g))) << "birth is no access";
+  const scope inside;
+  g.get(inside);
+  const guides::word after = word_of(g);
+  EXPECT_TRUE(guides::is_accessed(after));
+  g.get(inside);
+  EXPECT_EQ(word_of(g), after);
+}
+
+TEST(Guide, ADereferenceClearsTheMigrationLock) {
+  const auto g = make_guide<record>();
+  const scope inside;
+  g.get(inside);
+  // Accessed and locked: the fast path must not be taken, or a write during the copy is lost.
+  g.slot().store_relaxed(guides::locked(word_of(g)));
+  g.get(inside);
+  EXPECT_FALSE(guides::is_locked(word_of(g)));
+}
+
+TEST(Guide, TrackingScopesCountOnceAndUncountAtTheEnd) {
+  const auto g = make_guide<record>();
+  ASSERT_TRUE(sync::begin_migration_epoch(1'000'000));
+  {
+    const scope outer;
+    g.get(outer);
+    g.get(outer);
+    {
+      const scope inner;
+      g.get(inner);
+    }
+    EXPECT_EQ(guides::count_of(word_of(g)), 1u);
+  }
+  EXPECT_EQ(guides::count_of(word_of(g)), 0u);
+  sync::end_migration_epoch();
+}
+
+TEST(Guide, ReplacingACountedObjectKeepsTheCountUntilTheScopeCloses) {
+  auto g = make_guide<record>(1, 1);
+  ASSERT_TRUE(sync::begin_migration_epoch(1'000'000));
+  {
+    const scope inside;
+    g.get(inside);
+    g.replace(inside, make_object(g, 2, 2));
+    EXPECT_EQ(guides::count_of(word_of(g)), 1u);
+    EXPECT_EQ(g.get(inside)->a, 2);
+  }
+  EXPECT_EQ(guides::count_of(word_of(g)), 0u) << "uncounted twice, or never";
+  sync::end_migration_epoch();
+}
+
+TEST(Guide, DestructionInsideTheScopeThatCountedItIsSafe) {
+  ASSERT_TRUE(sync::begin_migration_epoch(1'000'000));
+  {
+    const scope inside;
+    alignas(8) std::array<std::byte, sizeof(guide<record>)> memory;
+    auto* g = ::new (memory.data()) guide<record>(make_object_in<record>(heap::kind::fresh));
+    g->get(inside);
+    g->~guide();
+    memory.fill(std::byte{0});
+    // Leaving must not touch the slot: it is somebody else's memory now.
+    static_cast<void>(memory);
+  }
+  sync::end_migration_epoch();
+}
+
+TEST(Guide, ReplaceRetiresTheOldObject) {
+  int destroyed = 0;
+  {
+    auto g = make_guide<registered_elsewhere>(&destroyed);
+    {
+      const scope inside;
+      const auto* old = g.get(inside);
+      g.replace(inside, make_object(g, &destroyed));
+      EXPECT_EQ(old->destroyed, &destroyed) << "valid until the scope closes";
+      EXPECT_EQ(destroyed, 0);
+    }
+    sync::reclaim_ready();
+    EXPECT_EQ(destroyed, 1);
+  }
+  EXPECT_EQ(destroyed, 2);
+}
+
+TEST(Guide, CompareReplaceWinsOnlyAgainstWhatItSaw) {
+  auto g = make_guide<record>(1, 0);
+  const scope inside;
+  const record* first = g.get(inside);
+  auto second = make_object(g, 2, 0);
+  EXPECT_TRUE(g.compare_replace(inside, first, second));
+  EXPECT_FALSE(second);
+  auto third = make_object(g, 3, 0);
+  EXPECT_FALSE(g.compare_replace(inside, first, third));
+  EXPECT_TRUE(third) << "the loser keeps its object";
+  EXPECT_EQ(g.get(inside)->a, 2);
+}
+
+TEST(Guide, MovingMovesTheRegistrationToo) {
+  auto from = make_guide<record>(4, 2);
+  guide<record> to(std::move(from));
+  struct finder final : guides::slot_visitor {
+    guides::verdict visit(guides::slot_word& slot) override {
+      seen.push_back(&slot);
+      return guides::verdict::keep_due;
+    }
+    std::vector<guides::slot_word*> seen;
+  } finder;
+  guides::visit_registered(finder);
+  EXPECT_EQ(finder.seen, std::vector{&to.slot()});
+  const scope inside;
+  EXPECT_FALSE(from);
+  EXPECT_EQ(to.get(inside)->a, 4);
+}
+
+TEST(Guide, AnEmptiedGuideLeavesSodaWhenItGoes) {
+  {
+    auto g = make_guide<record>();
+    const scope inside;
+    g.replace(inside, {});
+    EXPECT_FALSE(g);
+  }
+  EXPECT_EQ(guides::registered_slots(), 0u);
+}
+
+TEST(Guide, SuccessorsInheritTheTemperature) {
+  auto g = make_guide<record>(1, 1);
+  EXPECT_EQ(make_object(g, 2, 2).where(), heap::kind::fresh);
+  {
+    const scope inside;
+    g.replace(inside, make_object_in<record>(heap::kind::hot, 3, 3));
+  }
+  EXPECT_EQ(make_object(g, 4, 4).where(), heap::kind::hot);
+  {
+    const scope inside;
+    g.replace(inside, make_object_in<record>(heap::kind::cold, 3, 3));
+  }
+  EXPECT_EQ(make_object(g, 4, 4).where(), heap::kind::fresh);
+}
+
+TEST(Guide, BytesOfEveryLength) {
+  for (const std::size_t length : {0u, 1u, 7u, 8u, 1024u, 3u << 20}) {
+    std::string content(length, '\0');
+    for (std::size_t i = 0; i < length; ++i) content[i] = static_cast<char>(i * 31);
+    const guide<bytes> g(make_bytes(content));
+    const scope inside;
+    EXPECT_EQ(g.get(inside)->view(), content);
+  }
+}
+
+// Pitfall 3: more scopes than the count can hold.
+TEST(Guide, TheCountSaturatesInsteadOfWrapping) {
+  const auto g = make_guide<record>();
+  g.slot().store_relaxed(word_of(g) | guides::kCountMask);
+  ASSERT_TRUE(sync::begin_migration_epoch(1'000'000));
+  {
+    const scope inside;
+    g.get(inside);
+    EXPECT_EQ(guides::count_of(word_of(g)), guides::kCountCeiling);
+    EXPECT_EQ(guides::heap_of(word_of(g)), heap::kind::fresh);
+  }
+  EXPECT_EQ(guides::count_of(word_of(g)), guides::kCountCeiling) << "pinned, not released";
+  sync::end_migration_epoch();
+}
+
+}  // namespace
+}  // namespace isotherm

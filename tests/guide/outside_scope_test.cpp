@@ -1,0 +1,25 @@
+// Pitfall 9: checked builds report a dereference outside of every scope. A program of its own:
+// death tests fork, which ThreadSanitizer and jemalloc's fork handlers do not do together.
+#include <gtest/gtest.h>
+
+#include <new>
+
+#include "guide/guide.hpp"
+
+namespace isotherm {
+namespace {
+
+TEST(GuideDeathTest, DereferencingOutsideOfEveryScopeIsReportedWhereChecksAreOn) {
+  const auto g = make_guide<int>(1);
+  alignas(scope) std::byte memory[sizeof(scope)];
+  const auto* closed = ::new (memory) scope;
+  closed->~scope();
+#if !defined(NDEBUG) || defined(ISOTHERM_SANITIZED)
+  EXPECT_DEATH(g.get(*closed), "outside of every scope");
+#else
+  EXPECT_EQ(*g.get(*closed), 1) << "release builds do not pay for the check";
+#endif
+}
+
+}  // namespace
+}  // namespace isotherm
