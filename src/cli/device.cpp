@@ -63,7 +63,8 @@ void add_device(CLI::App& app) {
   auto* c = device->add_subcommand("probe", "Measure a device: bandwidths and BRAID letters");
   c->add_option("directory", a->directory, "a directory on the device")->required();
   c->add_option("-o,--output", a->profile, "write the profile, as JSON, to this file");
-  c->add_option("--device", a->options.emulated, "emulate a device over the directory: emu:pmem@1/8");
+  c->add_option("--device", a->options.emulated,
+                "emulate a device over the directory: emu:pmem@1/8");
   c->add_flag("--quick", a->quick, "shorter measurements, of less certain numbers");
   c->callback([a] { run(*a); });
 }

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "cli/commands.hpp"
-#include "sort/gensort.hpp"
-#include "sort/valsort.hpp"
+#include "sort/benchmark/gensort.hpp"
+#include "sort/benchmark/valsort.hpp"
 
 namespace isotherm::cli {
 namespace {

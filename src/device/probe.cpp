@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
 #include <optional>
 #include <thread>
 
+#include "base/atomic.hpp"
 #include "base/random.hpp"
 #include "device/buffer.hpp"
 #include "device/io.hpp"
@@ -84,19 +84,19 @@ std::uint64_t prober::one_batch(access kind, std::uint64_t bytes, base::random& 
 }
 
 double prober::measure(access kind, unsigned streams, std::uint64_t bytes, unsigned writers) {
-  std::atomic<bool> stop{false};
-  std::atomic<std::uint64_t> moved{0};
-  std::atomic<unsigned> ready{0};
+  base::atomic<bool> stop{false};
+  base::atomic<std::uint64_t> moved{0};
+  base::atomic<unsigned> ready{0};
   const auto work = [&](unsigned t, access how, bool counts) {
     std::vector<std::byte> buffer(std::max<std::uint64_t>(kBatchBytes, bytes));
     base::random random(t + 1);
     stream s(emulation_, how);
-    ready.fetch_add(1);
-    while (ready.load() < streams + writers) std::this_thread::yield();
+    ready.fetch_add_acq_rel(1);
+    while (ready.load_acquire() < streams + writers) std::this_thread::yield();
     s.begin();
-    while (!stop.load(std::memory_order_relaxed)) {
+    while (!stop.load_relaxed()) {
       const std::uint64_t n = one_batch(how, bytes, random, s, buffer);
-      if (counts && !stop.load(std::memory_order_relaxed)) moved.fetch_add(n);
+      if (counts && !stop.load_relaxed()) moved.fetch_add_relaxed(n);
     }
   };
   std::vector<std::jthread> threads;
@@ -104,15 +104,15 @@ double prober::measure(access kind, unsigned streams, std::uint64_t bytes, unsig
   for (unsigned t = 0; t < writers; ++t) {
     threads.emplace_back(work, streams + t, access::write, false);
   }
-  while (ready.load() < streams + writers) std::this_thread::yield();
+  while (ready.load_acquire() < streams + writers) std::this_thread::yield();
   // The first accesses of all threads are in flight: they do not count.
   std::this_thread::sleep_for(std::chrono::duration<double>(options_.point_seconds / 4));
-  const std::uint64_t before = moved.load();
+  const std::uint64_t before = moved.load_relaxed();
   const std::uint64_t start = os::monotonic_ns();
   std::this_thread::sleep_for(std::chrono::duration<double>(options_.point_seconds));
-  const std::uint64_t after = moved.load();
+  const std::uint64_t after = moved.load_relaxed();
   const double seconds = static_cast<double>(os::monotonic_ns() - start) * 1e-9;
-  stop.store(true);
+  stop.store_relaxed(true);
   threads.clear();
   return static_cast<double>(after - before) / seconds;
 }
@@ -126,8 +126,12 @@ curve prober::measure_curve(access kind, std::uint64_t bytes) {
 }  // namespace
 
 base::result<profile> probe(const std::string& directory, const probe_options& o) {
-  profile p{.path = directory, .device = o.emulated.empty() ? "measured" : o.emulated,
-            .sequential_read = {}, .random_read = {}, .strided_read = {}, .write = {},
+  profile p{.path = directory,
+            .device = o.emulated.empty() ? "measured" : o.emulated,
+            .sequential_read = {},
+            .random_read = {},
+            .strided_read = {},
+            .write = {},
             .interference = {}};
   std::optional<emulation> emulated;
   if (!o.emulated.empty()) {
@@ -139,7 +143,8 @@ base::result<profile> probe(const std::string& directory, const probe_options& o
   if (!room) return std::unexpected(room.error());
   if (*room < 2 * o.file_bytes) {
     return std::unexpected(base::error{
-        fmt::format("the probe needs {} bytes of free space in {}", 2 * o.file_bytes, directory), 0});
+        fmt::format("the probe needs {} bytes of free space in {}", 2 * o.file_bytes, directory),
+        0});
   }
   auto data = file::unnamed(directory);
   auto sink = file::unnamed(directory);
@@ -164,8 +169,8 @@ base::result<profile> probe(const std::string& directory, const probe_options& o
   say("reads beside writers");
   const unsigned readers = best_streams(p.sequential_read);
   for (const unsigned writers : {0u, 1u, 2u, 4u}) {
-    p.interference.push_back({writers, it.measure(access::sequential_read, readers, kBatchBytes,
-                                                  writers)});
+    p.interference.push_back(
+        {writers, it.measure(access::sequential_read, readers, kBatchBytes, writers)});
   }
   if (it.error()) return std::unexpected(*it.error());
   return p;

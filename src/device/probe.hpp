@@ -12,9 +12,9 @@
 namespace isotherm::device {
 
 struct probe_options {
-  std::string emulated;            ///< "emu:..."; empty: the device itself
+  std::string emulated;                  ///< "emu:..."; empty: the device itself
   std::uint64_t file_bytes = 256 << 20;  ///< size of the file that is read; removed afterwards
-  double point_seconds = 0.2;      ///< shortest measurement of one point
+  double point_seconds = 0.2;            ///< shortest measurement of one point
   std::function<void(std::string_view)> progress{};  ///< told what is measured next
 };
 

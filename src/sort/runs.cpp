@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "sort/loser_tree.hpp"
+#include "sort/algorithms/loser_tree.hpp"
 
 namespace isotherm::sort {
 namespace {

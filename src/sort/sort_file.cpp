@@ -9,11 +9,11 @@
 #include <optional>
 
 #include "os/clock.hpp"
+#include "sort/algorithms/wiscsort.hpp"
 #include "sort/cost.hpp"
 #include "sort/job.hpp"
 #include "sort/plan.hpp"
 #include "sort/verify.hpp"
-#include "sort/wiscsort.hpp"
 
 namespace isotherm {
 namespace {

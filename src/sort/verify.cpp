@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "sort/gensort.hpp"
+#include "sort/benchmark/gensort.hpp"
 #include "sort/loader.hpp"
 
 namespace isotherm::sort {

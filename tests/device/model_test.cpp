@@ -38,7 +38,8 @@ TEST(Model, CurvesAreLinearBetweenPoints) {
 
 TEST(Model, PropertiesShowInTheBandwidth) {
   const auto pmem = preset("pmem").value();
-  EXPECT_LT(pmem.bandwidth(access::random_read, 16, 64), pmem.bandwidth(access::random_read, 16, 256));
+  EXPECT_LT(pmem.bandwidth(access::random_read, 16, 64),
+            pmem.bandwidth(access::random_read, 16, 256));
   EXPECT_LT(pmem.bandwidth(access::sequential_read, 16, 256, 4),
             pmem.bandwidth(access::sequential_read, 16, 256));
   EXPECT_LT(pmem.bandwidth(access::write, 16, 256), pmem.bandwidth(access::write, 5, 256));
@@ -61,22 +62,30 @@ TEST(Emulation, NeverServesFasterThanTheModel) {
         for (std::uint64_t i = 0; i < kAccesses / 100; ++i) s.charge(100, 256);
         ends[t] = os::monotonic_ns();
       });
-      const double took_s = static_cast<double>(*std::max_element(ends.begin(), ends.end()) - start) * 1e-9;
+      const double took_s =
+          static_cast<double>(*std::max_element(ends.begin(), ends.end()) - start) * 1e-9;
       // Threads that start late see fewer streams; none reaches more than the curve's peak.
-      const double fastest_s = expected_s * device.parameters().bandwidth(kind, streams, 256) /
-                               device.parameters().bandwidth(kind, best_streams(
-                                   kind == access::write ? device.parameters().write
-                                                         : device.parameters().sequential_read), 256);
+      const double fastest_s =
+          expected_s * device.parameters().bandwidth(kind, streams, 256) /
+          device.parameters().bandwidth(
+              kind,
+              best_streams(kind == access::write ? device.parameters().write
+                                                 : device.parameters().sequential_read),
+              256);
       EXPECT_GE(took_s, 0.9 * std::min(expected_s, fastest_s)) << streams;
     }
   }
 }
 
 TEST(Profile, RoundTripsThroughJson) {
-  profile p{.path = "/x", .device = "emu:pmem", .sequential_read = {{1, 2e9}, {4, 8e9}},
-            .random_read = {{64, {{1, 5e8}, {4, 2e9}}}, {256, {{1, 1.6e9}, {4, 6.6e9}}},
+  profile p{.path = "/x",
+            .device = "emu:pmem",
+            .sequential_read = {{1, 2e9}, {4, 8e9}},
+            .random_read = {{64, {{1, 5e8}, {4, 2e9}}},
+                            {256, {{1, 1.6e9}, {4, 6.6e9}}},
                             {4096, {{1, 2e9}, {4, 7e9}}}},
-            .strided_read = {10, {{1, 1e8}}}, .write = {{1, 1e9}, {4, 2e9}, {16, 1e9}},
+            .strided_read = {10, {{1, 1e8}}},
+            .write = {{1, 1e9}, {4, 2e9}, {16, 1e9}},
             .interference = {{0, 8e9}, {4, 2e9}}};
   auto back = parse_profile(to_json(p));
   ASSERT_TRUE(back) << back.error().message;

@@ -1,4 +1,4 @@
-#include "sort/gensort.hpp"
+#include "sort/benchmark/gensort.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <cstring>
 #include <vector>
 
+#include "sort/benchmark/valsort.hpp"
 #include "sort/scratch.hpp"
-#include "sort/valsort.hpp"
 
 namespace isotherm::sort {
 namespace {

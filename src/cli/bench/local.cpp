@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "cli/bench_index_target.hpp"
-#include "cli/bench_run.hpp"
-#include "cli/bench_windows.hpp"
+#include "cli/bench/index_target.hpp"
+#include "cli/bench/run.hpp"
+#include "cli/bench/windows.hpp"
 #include "collector/collector.hpp"
 #include "guide/object.hpp"
 #include "heap/footprint.hpp"

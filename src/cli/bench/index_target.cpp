@@ -1,4 +1,4 @@
-#include "cli/bench_index_target.hpp"
+#include "cli/bench/index_target.hpp"
 
 #include "sync/scope.hpp"
 #include "workload/touched.hpp"

@@ -1,4 +1,4 @@
-#include "sort/valsort.hpp"
+#include "sort/benchmark/valsort.hpp"
 
 #include <fmt/format.h>
 

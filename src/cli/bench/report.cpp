@@ -1,4 +1,4 @@
-#include "cli/bench_report.hpp"
+#include "cli/bench/report.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -5,8 +5,8 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "cli/bench_run.hpp"
-#include "cli/bench_windows.hpp"
+#include "cli/bench/run.hpp"
+#include "cli/bench/windows.hpp"
 #include "workload/redis_target.hpp"
 
 namespace isotherm::cli {

@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "base/random.hpp"
+#include "sort/algorithms/wiscsort.hpp"
 #include "sort/output.hpp"
-#include "sort/wiscsort.hpp"
 
 namespace isotherm::sort {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/bench_options.hpp"
+#include "cli/bench/options.hpp"
 #include "heap/heap.hpp"
 #include "workload/driver.hpp"
 

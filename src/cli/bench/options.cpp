@@ -1,4 +1,4 @@
-#include "cli/bench_options.hpp"
+#include "cli/bench/options.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "sort/gensort.hpp"
+#include "sort/benchmark/gensort.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

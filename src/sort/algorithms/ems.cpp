@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "device/buffer.hpp"
+#include "sort/algorithms/loser_tree.hpp"
+#include "sort/algorithms/wiscsort.hpp"
 #include "sort/loader.hpp"
-#include "sort/loser_tree.hpp"
 #include "sort/runs.hpp"
-#include "sort/wiscsort.hpp"
 
 namespace isotherm::sort {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sort/gensort.hpp"
+#include "sort/benchmark/gensort.hpp"
 
 namespace isotherm::sort {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "cli/bench_options.hpp"
-#include "cli/bench_report.hpp"
+#include "cli/bench/options.hpp"
+#include "cli/bench/report.hpp"
 
 namespace isotherm::cli {
 

@@ -11,7 +11,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/bench_run.hpp"
+#include "cli/bench/run.hpp"
 #include "cli/commands.hpp"
 #include "index/index.hpp"
 

@@ -1,4 +1,4 @@
-#include "cli/bench_windows.hpp"
+#include "cli/bench/windows.hpp"
 
 #include <fmt/format.h>
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/bench_options.hpp"
-#include "cli/bench_report.hpp"
+#include "cli/bench/options.hpp"
+#include "cli/bench/report.hpp"
 #include "workload/touched.hpp"
 
 namespace isotherm::cli {

@@ -1,4 +1,4 @@
-#include "sort/wiscsort.hpp"
+#include "sort/algorithms/wiscsort.hpp"
 
 #include <fmt/format.h>
 
