@@ -116,7 +116,7 @@ TEST_P(Stress, NothingIsLostWhileEverythingMoves) {
   object_collector collector(chosen);
   table shared;
   std::atomic<bool> done{false};
-  std::uint64_t moved = 0;
+  std::atomic<std::uint64_t> moved{0};
   std::thread mover([&] {
     while (!done) {
       const auto window = collector.run_window();
@@ -125,13 +125,17 @@ TEST_P(Stress, NothingIsLostWhileEverythingMoves) {
   });
   std::vector<std::thread> workers;
   for (std::uint64_t t = 0; t < 4; ++t) {
-    workers.emplace_back([&shared, seed, t] { shared.run(seed * 10 + t, 60'000); });
+    workers.emplace_back([&shared, &moved, seed, t] {
+      // As long as it takes the collector to have moved hundreds of objects.
+      for (std::uint64_t round = 0; round == 0 || moved < 500; ++round) {
+        shared.run(seed * 100'003 + round * 4 + t, 60'000);
+      }
+    });
   }
   for (auto& worker : workers) worker.join();
   done = true;
   mover.join();
   EXPECT_EQ(shared.mismatches(), 0);
-  EXPECT_GT(moved, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Protocols, Stress, testing::Values("counts", "veto"),
