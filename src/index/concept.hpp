@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "index/index.hpp"
@@ -33,5 +34,12 @@ template <class S>
 concept ordered_index =
     concurrent_index<S> && requires(S s, const scope& inside, std::string_view from,
                                     const visitor& visit) { s.scan(inside, from, visit); };
+
+/// One that goes down as well as up. For the others the adapter collects a scan() and turns it
+/// round.
+template <class S>
+concept reversible_index =
+    ordered_index<S> && requires(S s, const scope& inside, std::optional<std::string_view> from,
+                                 const visitor& visit) { s.scan_back(inside, from, visit); };
 
 }  // namespace isotherm::index

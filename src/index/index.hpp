@@ -58,6 +58,9 @@ class any_index {
   /// pair was present at some moment of the scan; keys present throughout are seen once. Unordered
   /// ones visit nothing.
   virtual void scan(const scope& inside, std::string_view from, const visitor& visit) = 0;
+  /// As scan(), downwards: pairs with key <= `from`, or all when there is none, greatest first.
+  virtual void scan_back(const scope& inside, std::optional<std::string_view> from,
+                         const visitor& visit) = 0;
   virtual bool is_ordered() const noexcept = 0;
 
   /// Every pair in pieces, in the structure's own order: visits the pairs of the piece at `cursor`

@@ -193,18 +193,23 @@ TEST_P(index_concurrent, readers_find_stable_keys_while_the_structure_changes) {
   EXPECT_TRUE(index->is_valid());
 }
 
-void expect_stable_scan(any_index& index, std::uint64_t stable) {
+void expect_stable_scan(any_index& index, bool is_back, std::uint64_t stable) {
   const scope inside;
   std::string before;
   std::uint64_t seen = 0;
   bool is_first = true;
-  index.scan(inside, "", [&](std::string_view key, std::string_view value) {
-    EXPECT_TRUE(is_first || before < key) << before << " before " << key;
+  const visitor check = [&](std::string_view key, std::string_view value) {
+    EXPECT_TRUE(is_first || (is_back ? key < before : before < key)) << before << ", " << key;
     is_first = false;
     before = key;
     seen += value == "stable";
     return true;
-  });
+  };
+  if (is_back) {
+    index.scan_back(inside, std::nullopt, check);
+  } else {
+    index.scan(inside, "", check);
+  }
   EXPECT_EQ(seen, stable);
 }
 
@@ -216,7 +221,10 @@ TEST_P(index_concurrent, scans_and_walks_see_each_stable_key) {
   std::atomic<bool> is_done{false};
   std::jthread reader([&] {
     while (!is_done.load()) {
-      if (index->is_ordered()) expect_stable_scan(*index, kStable);
+      if (index->is_ordered()) {
+        expect_stable_scan(*index, false, kStable);
+        expect_stable_scan(*index, true, kStable);
+      }
       std::uint64_t seen = 0, cursor = 0;
       do {
         const scope inside;

@@ -70,6 +70,19 @@ std::vector<std::pair<std::string, std::string>> scanned(any_index& index, std::
   return seen;
 }
 
+std::vector<std::pair<std::string, std::string>> scanned_back(any_index& index,
+                                                              std::optional<std::string_view> from,
+                                                              std::size_t limit) {
+  std::vector<std::pair<std::string, std::string>> seen;
+  const scope inside;
+  if (limit == 0) return seen;
+  index.scan_back(inside, from, [&](std::string_view key, std::string_view value) {
+    seen.emplace_back(key, value);
+    return seen.size() < limit;
+  });
+  return seen;
+}
+
 void expect_same(any_index& index, const model& expected) {
   EXPECT_EQ(index.size(), expected.size());
   EXPECT_TRUE(index.is_valid());
@@ -86,6 +99,9 @@ void expect_same(any_index& index, const model& expected) {
   if (!index.is_ordered()) return;
   const std::vector<std::pair<std::string, std::string>> in_order(expected.begin(), expected.end());
   EXPECT_EQ(scanned(index, "", expected.size() + 1), in_order);
+  const std::vector<std::pair<std::string, std::string>> reversed(in_order.rbegin(),
+                                                                  in_order.rend());
+  EXPECT_EQ(scanned_back(index, std::nullopt, expected.size() + 1), reversed);
 }
 
 // One random operation on both; a mismatch fails the test.
@@ -126,6 +142,10 @@ void step(any_index& index, model& expected, const std::string& key, base::rando
       for (auto it = expected.lower_bound(key); it != expected.end() && wanted.size() < limit; ++it)
         wanted.push_back(*it);
       EXPECT_EQ(scanned(index, key, limit), wanted);
+      wanted.clear();
+      for (auto it = expected.upper_bound(key); it != expected.begin() && wanted.size() < limit;)
+        wanted.push_back(*--it);
+      EXPECT_EQ(scanned_back(index, key, limit), wanted);
       break;
     }
     default: {

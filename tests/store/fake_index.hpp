@@ -52,6 +52,15 @@ class fake_index final : public index::any_index {
       if (!visit(at->first, *at->second)) return;
     }
   }
+  void scan_back(const index::scope&, std::optional<std::string_view> from,
+                 const index::visitor& visit) override {
+    const std::lock_guard lock(mutex_);
+    auto at = from ? map_.upper_bound(*from) : map_.end();
+    while (at != map_.begin()) {
+      --at;
+      if (!visit(at->first, *at->second)) return;
+    }
+  }
   bool is_ordered() const noexcept override { return true; }
   /// Pieces of up to five keys; the cursor is a position.
   std::uint64_t walk(const index::scope&, std::uint64_t cursor,
