@@ -1,10 +1,13 @@
-# What `cmake --install` and `make package` give: the runtime as a library (headers, static
-# archives, find_package and pkg-config files) and the tool.
+# What `cmake --install` and `make package` give: the runtime and sorting as libraries (headers,
+# static archives, find_package and pkg-config files) and the tool.
 include(CMakePackageConfigHelpers)
 
 # What isotherm::isotherm consists of, in link order: users before what they use.
 set(ISOTHERM_RUNTIME_LAYERS collector guide heap sync os base)
 set(ISOTHERM_RUNTIME_HEADERS guide.hpp runtime.hpp scope.hpp)
+# What isotherm::sorting consists of beside the runtime's lower layers.
+set(ISOTHERM_SORTING_LAYERS sort device)
+set(ISOTHERM_SORTING_HEADERS sort.hpp index_map.hpp)
 
 function(isotherm_install_runtime)
   list(TRANSFORM ISOTHERM_RUNTIME_LAYERS PREPEND isotherm_ OUTPUT_VARIABLE archives)
@@ -45,7 +48,29 @@ function(isotherm_install_runtime)
   install(FILES ${PROJECT_BINARY_DIR}/isotherm.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 
+# isotherm::sorting needs libraries that the runtime's users need not have: a component of its own.
+function(isotherm_install_sorting)
+  add_library(isotherm_sorting INTERFACE)
+  add_library(isotherm::sorting ALIAS isotherm_sorting)
+  set_target_properties(isotherm_sorting PROPERTIES EXPORT_NAME sorting)
+  list(TRANSFORM ISOTHERM_SORTING_LAYERS PREPEND isotherm_ OUTPUT_VARIABLE archives)
+  target_link_libraries(isotherm_sorting INTERFACE ${archives} fmt::fmt)
+  install(TARGETS isotherm_sorting ${archives} EXPORT isotherm-sorting-targets
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  foreach(header IN LISTS ISOTHERM_SORTING_HEADERS)
+    install(FILES include/isotherm/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/isotherm)
+  endforeach()
+  install(EXPORT isotherm-sorting-targets NAMESPACE isotherm::
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/isotherm)
+  configure_file(cmake/isotherm-sorting.pc.in isotherm-sorting.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/isotherm-sorting.pc
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
 isotherm_install_runtime()
+if(TARGET isotherm_runtime AND TARGET isotherm_sort)
+  isotherm_install_sorting()
+endif()
 
 # The tool's own install rule stands in src/cli.
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
@@ -61,4 +86,5 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libfmt-dev, libjemalloc-dev")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libhwy-dev, zlib1g-dev")
 include(CPack)

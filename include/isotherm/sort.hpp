@@ -68,6 +68,11 @@ struct sort_options {
                           ///< turns off the last comparison, of the whole line
   bool unique = false;    ///< of records with equal keys only the first is written
   std::uint64_t top = 0;  ///< write only the first `top` records of the order; 0: all
+  bool count = false;     ///< write each key once, with the number of its records: fixed records of
+                          ///< key and 8-byte little-endian count; for lines count, tab, key.
+                          ///< `top` then means the first keys. Values are never read
+  /// Whether every record is written as it is.
+  bool writes_all() const noexcept { return !unique && !count && top == 0; }
 
   std::uint64_t memory_bytes = 0;  ///< limit of this process's resident memory; 0: half of what is
                                    ///< available

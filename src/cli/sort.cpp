@@ -109,6 +109,9 @@ void add_format_options(CLI::App& c, arguments& a) {
   c.add_flag("-s,--stable", o.stable, "equal keys keep their order (records always do)");
   c.add_flag("-u,--unique", o.unique, "of equal keys keep the first");
   c.add_option("--top", o.top, "write only the first N records of the order");
+  c.add_flag("--count", o.count,
+             "write each key once with the number of its records: key and 8-byte little-endian "
+             "count; for lines count, tab, key");
 }
 
 }  // namespace

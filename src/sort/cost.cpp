@@ -129,7 +129,7 @@ base::result<algorithm_choice> choose(const sort_options& o, std::uint64_t input
     return algorithm_choice{o.algorithm, predict(*p, o, input_bytes, *device, entry_ns)};
   }
   algorithm_choice best;
-  const bool only_index = o.format != record_format::fixed || o.unique || o.top != 0;
+  const bool only_index = o.format != record_format::fixed || !o.writes_all();
   for (const auto algorithm :
        {sort_algorithm::automatic, sort_algorithm::ems, sort_algorithm::samplesort}) {
     if (only_index && algorithm != sort_algorithm::automatic) break;

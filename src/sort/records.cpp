@@ -32,7 +32,7 @@ record_layout::record_layout(const sort_options& o)
       key_offset_(o.format == record_format::fixed ? o.key_offset : 0),
       separator_(o.separator),
       field_(o.format == record_format::lines ? o.field : 0),
-      whole_line_last_(field_ > 1 && !o.stable && !o.unique) {
+      whole_line_last_(field_ > 1 && !o.stable && !o.unique && !o.count) {
   entries_.key_bytes = fixed() ? kFixedKeyRoom : kVariableKeyRoom;
   entries_.used_key_bytes = entries_.key_bytes;
   if (format_ != record_format::lines && key_bytes_ < entries_.key_bytes) {
@@ -62,6 +62,18 @@ bool record_layout::undecided(entry e) const noexcept {
   if (whole_line_last_) return true;
   const entry key = entries_.reverse ? ~e : e;
   return static_cast<unsigned char>(key >> entries_.pointer_bits()) == kVariableKeyRoom;
+}
+
+std::optional<record_layout::short_key> record_layout::whole_key(entry e) const noexcept {
+  if (undecided(e)) return std::nullopt;
+  const entry plain = entries_.reverse ? ~e : e;
+  short_key key{{}, key_bytes_};
+  if (format_ == record_format::lines) {
+    key.size = static_cast<unsigned char>(plain >> entries_.pointer_bits());
+  }
+  const entry bytes = byteswap128(plain);
+  std::memcpy(key.bytes.data(), &bytes, key.size);
+  return key;
 }
 
 extent record_layout::locate(entry e, source_view& input) const {

@@ -5,6 +5,8 @@
 
 #include <isotherm/sort.hpp>
 
+#include <array>
+#include <optional>
 #include <span>
 
 #include "sort/entry.hpp"
@@ -45,6 +47,15 @@ class record_layout {
   /// Puts entries that are sorted as integers into the order of their whole keys.
   void refine(std::span<entry> sorted, source_view& input) const;
 
+  /// The key of `e`, if the entry itself holds all of it.
+  struct short_key {
+    std::array<std::byte, 16> bytes;
+    std::size_t size;
+  };
+  std::optional<short_key> whole_key(entry e) const noexcept;
+  /// Where the key of `e` lies in the input, for lines that of the whole line if so asked.
+  extent key_extent(entry e, bool whole_line, source_view& input) const;
+
   /// The record of `e`. Reads the input only for klv values and lines of 16 MiB and more.
   extent locate(entry e, source_view& input) const;
 
@@ -55,7 +66,6 @@ class record_layout {
   };
   /// The key bytes from `depth` steps on; whole lines follow the field when lines break ties so.
   part key_part(entry e, std::uint64_t depth, bool whole_line, source_view& input) const;
-  extent key_extent(entry e, bool whole_line, source_view& input) const;
   void refine_group(std::span<entry> group, source_view& input) const;
 
   record_format format_;

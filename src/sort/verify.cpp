@@ -7,9 +7,12 @@
 
 #include "sort/benchmark/gensort.hpp"
 #include "sort/loader.hpp"
+#include "sort/sinks/count.hpp"
 
 namespace isotherm::sort {
 namespace {
+
+constexpr std::uint64_t kLongestCount = 20;  // digits
 
 /// Number of records of `s` and the sum of their checksums; with `ordered`, fails the job at the
 /// first record that is out of order.
@@ -52,6 +55,45 @@ std::pair<std::uint64_t, uint128> sum_up(job& j, const plan& p, const source& s,
   return {records, sum};
 }
 
+/// Sum of the counts that --count has written; fails the job where keys do not ascend.
+std::uint64_t sum_counts(job& j, const plan& p, const source& s, const sort_options& counted) {
+  const record_layout layout(j.options);
+  loader load(j, p, s, layout);
+  std::vector<entry> entries(16384);
+  source_view view(j, s);
+  source_view other(j, s);
+  std::uint64_t sum = 0;
+  std::uint64_t groups = 0;
+  entry last = 0;
+  while (!load.at_end() && !j.stopped()) {
+    const std::size_t n = load.load(entries);
+    for (std::size_t i = 0; i < n && !j.stopped(); ++i, ++groups) {
+      if (groups > 0 && (layout.compare(last, entries[i], other) > 0 ||
+                         layout.same_key(last, entries[i], other))) {
+        j.fail({fmt::format("check: group {} of the output is out of order", groups), 0});
+      }
+      last = entries[i];
+      const extent at = layout.locate(last, view);
+      // A line begins with its count; in binary formats the count ends the record.
+      const std::uint64_t most = layout.fixed() ? at.bytes : kLongestCount;
+      const std::size_t bytes = std::min({most, at.bytes, s.size() - at.offset});
+      const std::byte* group = view.bytes(at.offset, bytes);
+      if (group != nullptr) sum += count_of(counted, {group, bytes});
+    }
+  }
+  return sum;
+}
+
+void check_counts(job& j, const plan& p, const device::file& out, const outcome& o) {
+  job counts(options_of_counts(j.options), nullptr);
+  auto result = source::open(out.path());
+  if (!j.keep(result)) return;
+  const std::uint64_t sum = sum_counts(counts, p, *result, j.options);
+  if (!j.keep(counts.status()) || j.options.top != 0 || sum == o.records) return;
+  j.fail(
+      {fmt::format("check: the counts add up to {}, the input has {} records", sum, o.records), 0});
+}
+
 void compare_files(job& j, const plan& p, const source& in, const device::file& out,
                    const outcome& o) {
   auto result = source::open(out.path());
@@ -80,7 +122,11 @@ void verify(job& j, const plan& p, const source& in, const device::file& out, co
   sort_options quiet = j.options;
   quiet.progress = nullptr;
   job checking(quiet, nullptr);
-  compare_files(checking, p, in, out, o);
+  if (j.options.count) {
+    check_counts(checking, p, out, o);
+  } else {
+    compare_files(checking, p, in, out, o);
+  }
   j.keep(checking.status());
 }
 

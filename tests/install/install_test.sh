@@ -26,12 +26,17 @@ echo "== find_package"
   -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release
 "$cmake" --build "$work/by_cmake"
 "$work/by_cmake/movable_map"
+"$work/by_cmake/sort_and_count"
 
 echo "== pkg-config"
 pc=$(dirname "$(find "$prefix" -name isotherm.pc)")
 read -ra flags <<<"$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs isotherm)"
 "$compiler" -std=c++23 -O2 -o "$work/by_pkg_config" "$work/examples/movable_map.cpp" "${flags[@]}"
 "$work/by_pkg_config"
+read -ra flags <<<"$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs isotherm-sorting)"
+"$compiler" -std=c++23 -O2 -o "$work/sort_by_pkg_config" "$work/examples/sort_and_count.cpp" \
+  "${flags[@]}"
+"$work/sort_by_pkg_config"
 
 if [ -x "$build/bin/isotherm" ]; then
   echo "== tool"

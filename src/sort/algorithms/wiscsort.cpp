@@ -8,42 +8,9 @@
 #include "sort/loader.hpp"
 #include "sort/output.hpp"
 #include "sort/runs.hpp"
+#include "sort/sinks/sink.hpp"
 
 namespace isotherm::sort {
-namespace {
-
-/// Passes sorted entries on, without those that --unique and --top leave out.
-class selection {
- public:
-  selection(job& j, const source& in, const record_layout& layout, output& out)
-      : layout_(layout), view_(j, in), out_(out), unique_(j.options.unique), top_(j.options.top) {}
-
-  void take(std::span<entry> entries) {
-    if (unique_) entries = entries.first(distinct(entries));
-    if (top_ != 0) entries = entries.first(std::min(entries.size(), top_ - out_.records()));
-    out_.emit(entries);
-  }
-  bool full() const noexcept { return top_ != 0 && out_.records() >= top_; }
-
- private:
-  std::size_t distinct(std::span<entry> entries) {
-    std::size_t kept = 0;
-    for (const entry e : entries) {
-      if (any_ && layout_.same_key(last_, e, view_)) continue;
-      entries[kept++] = last_ = e;
-      any_ = true;
-    }
-    return kept;
-  }
-
-  const record_layout& layout_;
-  source_view view_;
-  output& out_;
-  bool unique_;
-  std::uint64_t top_;
-  entry last_ = 0;
-  bool any_ = false;
-};
 
 void sort_run(job& j, const plan& p, const source& in, const record_layout& layout,
               std::span<entry> entries) {
@@ -66,21 +33,12 @@ void sort_run(job& j, const plan& p, const source& in, const record_layout& layo
   });
 }
 
-void finish(outcome& o, output& out) {
-  out.finish();
-  o.records_written = out.records();
-  o.bytes_written = out.bytes();
-}
-
-}  // namespace
-
 outcome sort_by_index(job& j, const plan& p, const source& in, const device::file& out_file,
                       const std::string& temporary_directory) {
   outcome o;
   o.algorithm = p.algorithm;
   const record_layout layout(j.options);
-  if (layout.fixed() && !j.options.unique && j.options.top == 0 &&
-      already_sorted(j, p, in, layout)) {
+  if (layout.fixed() && j.options.writes_all() && already_sorted(j, p, in, layout)) {
     copy_input(j, p, in, out_file);
     o.records = o.records_written = in.size() / layout.record_bytes();
     o.bytes_written = in.size();
@@ -105,10 +63,10 @@ outcome sort_by_index(job& j, const plan& p, const source& in, const device::fil
     sort_run(j, p, in, layout, index.first(n));
     if (whole && !p.must_merge) {
       if (p.algorithm == sort_algorithm::automatic) o.algorithm = sort_algorithm::onepass;
-      output out(j, p, in, layout, out_file, sort_stage::run_write);
-      if (!out.reserve()) return o;
-      selection(j, in, layout, out).take(index.first(n));
-      finish(o, out);
+      const auto out = make_sink(j, p, in, layout, out_file, sort_stage::run_write);
+      if (!out->reserve()) return o;
+      out->take(index.first(n));
+      out->finish(o);
       o.records = load.records();
       return o;
     }
@@ -121,14 +79,13 @@ outcome sort_by_index(job& j, const plan& p, const source& in, const device::fil
   const std::size_t bytes = p.merge_buffer_bytes / 16 * 16;
   const std::span<std::byte> buffer(memory->data(), std::min(bytes, memory->size()));
   runs.reduce(buffer, in);
-  output out(j, p, in, layout, out_file, sort_stage::merge_write);
+  const auto out = make_sink(j, p, in, layout, out_file, sort_stage::merge_write);
   auto queue = device::buffer::reserve(p.queue_entries * sizeof(entry));
-  if (j.stopped() || !out.reserve() || !j.keep(queue)) return o;
-  selection chosen(j, in, layout, out);
+  if (j.stopped() || !out->reserve() || !j.keep(queue)) return o;
   runs.merge(buffer, in, queue->as<entry>().first(p.queue_entries), [&](std::span<entry> sorted) {
-    if (!chosen.full()) chosen.take(sorted);
+    if (!out->full()) out->take(sorted);
   });
-  finish(o, out);
+  out->finish(o);
   o.runs = runs.written();
   return o;
 }

@@ -17,6 +17,10 @@ struct outcome {
   sort_algorithm algorithm = sort_algorithm::onepass;
 };
 
+/// Puts `entries` into the order of their whole keys. Errors are the job's.
+void sort_run(job& j, const plan& p, const source& in, const record_layout& layout,
+              std::span<entry> entries);
+
 /// Sorts by an index map: OnePass when it fits, MergePass when not, as the plan allows.
 outcome sort_by_index(job& j, const plan& p, const source& in, const device::file& out,
                       const std::string& temporary_directory);

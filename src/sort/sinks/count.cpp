@@ -1,0 +1,119 @@
+#include "sort/sinks/count.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <iterator>
+
+#include "sort/runs.hpp"
+
+namespace isotherm::sort {
+namespace {
+
+constexpr std::size_t kKeyPiece = 64 << 10;
+
+}  // namespace
+
+bool group_counter::reserve() {
+  auto b = device::buffer::reserve(plan_.output_buffer_bytes);
+  if (!job_.keep(b)) return false;
+  buffer_ = std::move(*b);
+  return true;
+}
+
+bool group_counter::full() const noexcept {
+  return job_.options.top != 0 && groups_ >= job_.options.top;
+}
+
+void group_counter::take(std::span<entry> sorted) {
+  for (const entry e : sorted) {
+    if (count_ > 0 && layout_.same_key(first_, e, view_)) {
+      ++count_;
+      continue;
+    }
+    if (count_ > 0) close_group();
+    if (full() || job_.stopped()) return;
+    first_ = e;
+    count_ = 1;
+  }
+}
+
+void group_counter::close_group() {
+  const bool text = job_.options.format == record_format::lines;
+  if (text) {
+    const std::string head = fmt::format("{}\t", count_);
+    append(std::as_bytes(std::span(head)));
+  }
+  if (const auto key = layout_.whole_key(first_)) {
+    append(std::span(key->bytes).first(key->size));
+  } else {
+    const extent at = layout_.key_extent(first_, false, view_);
+    for (std::uint64_t done = 0; done < at.bytes && !job_.stopped(); done += kKeyPiece) {
+      const std::size_t n = std::min<std::uint64_t>(kKeyPiece, at.bytes - done);
+      const std::byte* bytes = view_.bytes(at.offset + done, n);
+      if (bytes == nullptr) return;
+      append({bytes, n});
+    }
+    job_.count(sort_stage::record_read, at.bytes, 0);
+  }
+  if (text) {
+    append(std::as_bytes(std::span("\n", 1)));
+  } else {
+    std::byte count[8];
+    std::memcpy(count, &count_, sizeof count);
+    append(count);
+  }
+  ++groups_;
+  count_ = 0;
+}
+
+void group_counter::append(std::span<const std::byte> bytes) {
+  if (filled_ + bytes.size() > buffer_.size()) flush();
+  std::memcpy(buffer_.data() + filled_, bytes.data(), bytes.size());
+  filled_ += bytes.size();
+}
+
+void group_counter::flush() {
+  const stage_timer timer(job_, stage_);
+  pooled_write(job_, plan_.write_threads, out_, {buffer_.data(), filled_}, written_, stage_);
+  written_ += filled_;
+  filled_ = 0;
+}
+
+void group_counter::finish(outcome& o) {
+  if (count_ > 0 && !full()) close_group();
+  if (filled_ > 0) flush();
+  o.records_written = groups_;
+  o.bytes_written = written_;
+}
+
+sort_options options_of_counts(const sort_options& counted) {
+  sort_options o = counted;
+  o.count = false;
+  o.unique = true;
+  o.top = 0;
+  if (o.format == record_format::lines) {
+    o.separator = '\t';
+    o.field = 2;
+  } else {
+    o.format = record_format::fixed;
+    o.record_bytes = o.key_bytes + sizeof(std::uint64_t);
+    o.key_offset = 0;
+  }
+  return o;
+}
+
+std::uint64_t count_of(const sort_options& counted, std::span<const std::byte> bytes) {
+  std::uint64_t count = 0;
+  if (counted.format == record_format::lines) {
+    const auto* text = reinterpret_cast<const char*>(bytes.data());
+    std::from_chars(text, text + bytes.size(), count);
+  } else {
+    std::memcpy(&count, bytes.data() + counted.key_bytes, sizeof count);
+  }
+  return count;
+}
+
+}  // namespace isotherm::sort

@@ -1,0 +1,47 @@
+// Counting records by key (--count): of each key one group, of which nothing but the key is ever
+// read. The output of binary formats is fixed records, the key and the count in 8 bytes
+// little-endian; that of lines is lines, the count, a tab and the key.
+#pragma once
+
+#include "device/buffer.hpp"
+#include "sort/sinks/sink.hpp"
+
+namespace isotherm::sort {
+
+/// Writes one group for each key, in the order of the keys.
+class group_counter final : public sink {
+ public:
+  group_counter(job& j, const plan& p, const source& in, const record_layout& layout,
+                const device::file& out, sort_stage write_stage)
+      : job_(j), plan_(p), layout_(layout), view_(j, in), out_(out), stage_(write_stage) {}
+
+  bool reserve() override;
+  void take(std::span<entry> sorted) override;
+  bool full() const noexcept override;
+  void finish(outcome& o) override;
+
+ private:
+  void close_group();
+  void append(std::span<const std::byte> bytes);
+  void flush();
+
+  job& job_;
+  const plan& plan_;
+  const record_layout& layout_;
+  source_view view_;
+  const device::file& out_;
+  const sort_stage stage_;
+  device::buffer buffer_;
+  std::size_t filled_ = 0;
+  std::uint64_t written_ = 0;
+  std::uint64_t groups_ = 0;  // written
+  entry first_ = 0;           // of the open group
+  std::uint64_t count_ = 0;   // of the open group; 0: none is open
+};
+
+/// How the output of --count is read again: keys in order, none twice.
+sort_options options_of_counts(const sort_options& counted);
+/// The count of the group at `record` in such an output, whose bytes are `bytes`.
+std::uint64_t count_of(const sort_options& counted, std::span<const std::byte> bytes);
+
+}  // namespace isotherm::sort

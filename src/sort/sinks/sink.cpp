@@ -1,0 +1,66 @@
+#include "sort/sinks/sink.hpp"
+
+#include <algorithm>
+
+#include "sort/output.hpp"
+#include "sort/sinks/count.hpp"
+
+namespace isotherm::sort {
+namespace {
+
+/// Records, without those that --unique and --top leave out.
+class selection final : public sink {
+ public:
+  selection(job& j, const plan& p, const source& in, const record_layout& layout,
+            const device::file& out, sort_stage write_stage)
+      : layout_(layout),
+        view_(j, in),
+        out_(j, p, in, layout, out, write_stage),
+        unique_(j.options.unique),
+        top_(j.options.top) {}
+
+  bool reserve() override { return out_.reserve(); }
+  void take(std::span<entry> entries) override {
+    if (unique_) entries = entries.first(distinct(entries));
+    if (top_ != 0) entries = entries.first(std::min(entries.size(), top_ - out_.records()));
+    out_.emit(entries);
+  }
+  bool full() const noexcept override { return top_ != 0 && out_.records() >= top_; }
+  void finish(outcome& o) override {
+    out_.finish();
+    o.records_written = out_.records();
+    o.bytes_written = out_.bytes();
+  }
+
+ private:
+  std::size_t distinct(std::span<entry> entries) {
+    std::size_t kept = 0;
+    for (const entry e : entries) {
+      if (any_ && layout_.same_key(last_, e, view_)) continue;
+      entries[kept++] = last_ = e;
+      any_ = true;
+    }
+    return kept;
+  }
+
+  const record_layout& layout_;
+  source_view view_;
+  output out_;
+  bool unique_;
+  std::uint64_t top_;
+  entry last_ = 0;
+  bool any_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<sink> make_sink(job& j, const plan& p, const source& in,
+                                const record_layout& layout, const device::file& out,
+                                sort_stage write_stage) {
+  if (j.options.count) {
+    return std::make_unique<group_counter>(j, p, in, layout, out, write_stage);
+  }
+  return std::make_unique<selection>(j, p, in, layout, out, write_stage);
+}
+
+}  // namespace isotherm::sort
