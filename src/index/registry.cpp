@@ -5,6 +5,7 @@
 #include "index/art/art.hpp"
 #include "index/hash/hash_harris.hpp"
 #include "index/hash/hash_pugh.hpp"
+#include "index/masstree/masstree.hpp"
 #include "index/skip/skiplist_coarse.hpp"
 #include "index/skip/skiplist_fraser.hpp"
 #include "index/skip/skiplist_herlihy.hpp"
@@ -32,6 +33,7 @@ constexpr entry kEntries[] = {
     {skiplist_coarse<unmanaged>::kName, &make_one<skiplist_coarse>},
     {skiplist_fraser<unmanaged>::kName, &make_one<skiplist_fraser>},
     {skiplist_herlihy<unmanaged>::kName, &make_one<skiplist_herlihy>},
+    {masstree<unmanaged>::kName, &make_one<masstree>},
     {art<unmanaged>::kName, &make_one<art>},
 };
 

@@ -8,27 +8,19 @@
 #include <bit>
 #include <compare>
 #include <cstdint>
-#include <cstring>
 
 #include "base/random.hpp"
 #include "index/common.hpp"
 #include "index/holding.hpp"
+#include "index/key_slice.hpp"
 
 namespace isotherm::index::skip_detail {
 
 inline constexpr unsigned kMaxHeight = 14;  // 4^14 keys before searches lengthen
 
-/// The first 8 bytes, big-endian, zeros behind the end: a < b implies start_of(a) <= start_of(b).
-inline std::uint64_t start_of(std::string_view key) noexcept {
-  std::uint64_t word = 0;
-  if (!key.empty()) std::memcpy(&word, key.data(), std::min<std::size_t>(8, key.size()));
-  static_assert(std::endian::native == std::endian::little);
-  return std::byteswap(word);
-}
-
 /// A key that is looked for.
 struct wanted_key {
-  explicit wanted_key(std::string_view k) noexcept : text(k), start(start_of(k)) {}
+  explicit wanted_key(std::string_view k) noexcept : text(k), start(key_slice(k)) {}
   std::string_view text;
   std::uint64_t start;
 };
@@ -54,7 +46,7 @@ struct node : State {
     auto held_key = Holding::make(key);
     auto held_value = Holding::make(value);
     if (!held_key || !held_value) return nullptr;
-    return make(random_height(), start_of(key), holder(std::move(held_key)),
+    return make(random_height(), key_slice(key), holder(std::move(held_key)),
                 holder(std::move(held_value)));
   }
 

@@ -1,0 +1,85 @@
+#include "index/masstree/cursor.hpp"
+
+namespace isotherm::index::masstree_detail {
+
+void cursor::seek(std::optional<std::string_view> from) {
+  for (backoff wait;; wait()) {
+    path_.clear();
+    if (from ? try_seek(*from) : enter(top_, top_.load_acquire())) return;
+  }
+}
+
+bool cursor::try_seek(std::string_view from) {
+  base::atomic<link>* where = &top_;
+  link top = top_.load_acquire();
+  for (std::size_t depth = 0;;) {
+    const wanted what(from, depth);
+    frame here{nullptr, version(), permutation(), 0};
+    here.at = find_border(*where, top, what.slice, here.seen);
+    if (!here.at) return false;
+    here.order = here.at->order();
+    here.place = here.at->place_of(here.order, what);
+    const unsigned slot = here.at->find(here.order, what);
+    const link target = slot == kNoSlot ? 0 : here.at->links[slot].load_acquire();
+    if (!here.is_believed()) continue;
+    const bool is_layer = target != 0 && !is_leaf(target);
+    // The equal entry: a leaf is yet to be visited in both directions, a layer is entered now.
+    if (target != 0 && is_up_ == is_layer) ++here.place;
+    path_.push_back(here);
+    if (!is_layer) return true;
+    where = &here.at->links[slot];
+    top = target;
+    depth += 8;
+  }
+}
+
+/// Goes to the near end of the layer whose top was read from `where`. False: it is gone.
+bool cursor::enter(base::atomic<link>& where, link top) {
+  for (;;) {
+    frame here{nullptr, version(), permutation(), 0};
+    here.at = find_border(where, top, is_up_ ? 0 : ~std::uint64_t{0}, here.seen);
+    if (!here.at) return false;
+    here.order = here.at->order();
+    if (!here.is_believed()) continue;
+    here.place = is_up_ ? 0 : here.order.count();
+    path_.push_back(here);
+    return true;
+  }
+}
+
+/// Goes on to the next border node, or out of the layer behind its last. False: seek again.
+bool cursor::go_to_neighbour() {
+  frame& here = path_.back();
+  border* const to = (is_up_ ? here.at->next : here.at->previous).load_acquire();
+  if (is_up_ && !here.is_believed()) return false;
+  if (!to) {
+    path_.pop_back();
+    return true;
+  }
+  frame there{to, to->state.stable(), permutation(), 0};
+  there.order = to->order();
+  const bool is_adjacent = is_up_ || to->next.load_acquire() == here.at;
+  if (there.seen.is_deleted() || !is_adjacent || !there.is_believed()) return false;
+  there.place = is_up_ ? 0 : there.order.count();
+  here = there;
+  return true;
+}
+
+std::optional<link> cursor::next() {
+  while (!path_.empty()) {
+    frame& here = path_.back();
+    if (here.place == (is_up_ ? here.order.count() : 0)) {
+      if (!go_to_neighbour()) return std::nullopt;
+      continue;
+    }
+    auto& where = here.at->links[here.order[is_up_ ? here.place : here.place - 1]];
+    const link target = where.load_acquire();
+    if (!here.is_believed()) return std::nullopt;
+    here.place += is_up_ ? 1u : ~0u;
+    if (is_leaf(target)) return target;
+    if (!enter(where, target)) return std::nullopt;
+  }
+  return link{0};
+}
+
+}  // namespace isotherm::index::masstree_detail

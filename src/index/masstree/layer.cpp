@@ -1,0 +1,266 @@
+#include "index/masstree/layer.hpp"
+
+#include <vector>
+
+#include "base/check.hpp"
+#include "sync/retire.hpp"
+
+namespace isotherm::index::masstree_detail {
+
+// --- nodes -------------------------------------------------------------------------------------
+
+void border::insert(wanted what, link target) noexcept {
+  const permutation now = order();
+  const permutation next_order = now.inserted(place_of(now, what));
+  const unsigned slot = now[now.count()];
+  if (links[slot].load_relaxed() != 0) state.mark_inserting();
+  fill(slot, what, target);
+  set_order(next_order);
+}
+
+void interior::insert(unsigned place, std::uint64_t separator, node* right) noexcept {
+  const unsigned n = count.load_relaxed();
+  for (unsigned i = n; i > place; --i) {
+    slices[i].store_release(slices[i - 1].load_relaxed());
+    children[i + 1].store_release(children[i].load_relaxed());
+  }
+  slices[place].store_release(separator);
+  children[place + 1].store_release(right);
+  count.store_release(n + 1);
+}
+
+void interior::remove(unsigned place) noexcept {
+  const unsigned n = count.load_relaxed();
+  // Without the first child its right neighbour's range begins earlier, without another its left
+  // neighbour's ends later.
+  for (unsigned i = place > 0 ? place - 1 : 0; i + 1 < n; ++i) {
+    slices[i].store_release(slices[i + 1].load_relaxed());
+  }
+  for (unsigned i = place; i < n; ++i) children[i].store_release(children[i + 1].load_relaxed());
+  slices[n - 1].store_release(~std::uint64_t{0});
+  count.store_release(n - 1);
+}
+
+// --- splits ------------------------------------------------------------------------------------
+
+namespace {
+
+/// Parent of a node whose lock is held, locked; null at the top.
+interior* lock_parent(node* n) noexcept {
+  if (n->state.now().is_root()) return nullptr;
+  for (;;) {
+    interior* const p = parent_of(n).load_acquire();
+    p->state.lock();
+    if (parent_of(n).load_acquire() == p) return p;
+    p->state.unlock();
+  }
+}
+
+struct entry {
+  wanted what{0, 0};
+  link target = 0;
+};
+
+/// Place nearest to `ideal` that parts no slice. There is one: a slice has at most ten entries.
+unsigned parting(const entry (&all)[kSlots + 1], unsigned ideal) noexcept {
+  const auto parts = [&](unsigned at) { return all[at - 1].what.slice != all[at].what.slice; };
+  for (unsigned distance = 0; distance < kSlots; ++distance) {
+    if (ideal > distance && parts(ideal - distance)) return ideal - distance;
+    if (ideal + distance <= kSlots && parts(ideal + distance)) return ideal + distance;
+  }
+  ISO_CHECK(false, "a border node holds entries of one slice only");
+  return ideal;
+}
+
+/// Moves the upper part of a full node and the new entry, or what of both belongs there, to a new
+/// node on its right. Both are locked and marked.
+border* split_border(border* left, wanted what, link target, const node_memory& memory) {
+  left->state.mark_splitting();
+  auto* right = memory.make<border>(version::kLocked | version::kSplitting);
+  const permutation order = left->order();
+  const unsigned place = left->place_of(order, what);
+  entry all[kSlots + 1];
+  for (unsigned i = 0; i < kSlots; ++i) {
+    all[i + (i >= place)] = {left->entry(order[i]), left->links[order[i]].load_relaxed()};
+  }
+  all[place] = {what, target};
+  // Keys that arrive in order fill their nodes (4.6.2): the new one alone begins the next node.
+  border* const after = left->next.load_relaxed();
+  const unsigned at = parting(all, place == kSlots && !after ? kSlots : (kSlots + 1) / 2);
+  for (unsigned i = at; i <= kSlots; ++i) right->fill(i - at, all[i].what, all[i].target);
+  right->set_order(permutation(kSlots + 1 - at));
+  left->set_order(order.truncated(place < at ? at - 1 : at));
+  if (place < at) left->insert(what, target);
+  right->next.store_release(after);
+  right->previous.store_release(left);
+  if (after) after->previous.store_release(right);
+  left->next.store_release(right);
+  return right;
+}
+
+/// As split_border(), one level up: `child` goes behind the child at `place`. `separator` is the
+/// child's on the way in and the new node's on the way out.
+interior* split_interior(interior* left, unsigned place, std::uint64_t& separator, node* child,
+                         const node_memory& memory) {
+  left->state.mark_splitting();
+  auto* right = memory.make<interior>(version::kLocked | version::kSplitting);
+  std::uint64_t slices[kSlots + 1];
+  node* children[kSlots + 2];
+  for (unsigned i = 0; i < kSlots; ++i) {
+    slices[i + (i >= place)] = left->slices[i].load_relaxed();
+  }
+  for (unsigned i = 0; i <= kSlots; ++i) {
+    children[i + (i > place)] = left->children[i].load_relaxed();
+  }
+  slices[place] = separator;
+  children[place + 1] = child;
+  const unsigned at = place == kSlots ? kSlots - 1 : (kSlots + 1) / 2;
+  for (unsigned i = at + 1; i <= kSlots; ++i) right->slices[i - at - 1].store_release(slices[i]);
+  for (unsigned i = at + 1; i <= kSlots + 1; ++i) {
+    right->children[i - at - 1].store_release(children[i]);
+    parent_of(children[i]).store_release(right);
+  }
+  right->count.store_release(kSlots - at);
+  for (unsigned i = 0; i < kSlots; ++i) {
+    left->slices[i].store_release(i < at ? slices[i] : ~std::uint64_t{0});
+  }
+  for (unsigned i = 0; i <= at; ++i) left->children[i].store_release(children[i]);
+  left->count.store_release(at);
+  if (place < at) parent_of(child).store_release(left);
+  separator = slices[at];
+  return right;
+}
+
+void grow_root(node* left, node* right, std::uint64_t separator, const node_memory& memory) {
+  auto* top = memory.make<interior>(version::kRoot);
+  top->children[0].store_release(left);
+  top->children[1].store_release(right);
+  top->slices[0].store_release(separator);
+  top->count.store_release(1);
+  parent_of(right).store_release(top);
+  parent_of(left).store_release(top);
+  left->state.clear_root();
+}
+
+/// Makes `right`, split off from `left`, known to the levels above, and unlocks both.
+void connect(node* left, node* right, std::uint64_t separator, const node_memory& memory) {
+  for (;;) {
+    interior* const parent = lock_parent(left);
+    interior* beside = nullptr;
+    if (!parent) {
+      grow_root(left, right, separator, memory);
+    } else if (const unsigned place = parent->place_of(left); !parent->is_full()) {
+      parent->state.mark_inserting();
+      parent_of(right).store_release(parent);
+      parent->insert(place, separator, right);
+      parent->state.unlock();
+    } else {
+      beside = split_interior(parent, place, separator, right, memory);
+    }
+    left->state.unlock();
+    right->state.unlock();
+    if (!beside) return;
+    left = parent;
+    right = beside;
+  }
+}
+
+}  // namespace
+
+void insert_entry(border* at, wanted what, link target, const node_memory& memory) {
+  if (!at->order().is_full()) {
+    at->insert(what, target);
+    at->state.unlock();
+    return;
+  }
+  border* const right = split_border(at, what, target, memory);
+  connect(at, right, right->slices[0].load_relaxed(), memory);
+}
+
+// --- removal -----------------------------------------------------------------------------------
+
+namespace {
+
+/// Marks a locked node, unlocks it, and frees it when no scope can see it any more.
+void bury(node* n, const node_memory& memory) {
+  n->state.mark_deleted();
+  n->state.unlock();
+  sync::retire(n, memory.free);
+}
+
+/// Takes `n`, locked and marked, out of the levels above.
+void disconnect(node* n, const node_memory& memory) {
+  for (bool is_gone = false; !is_gone;) {
+    interior* const parent = lock_parent(n);
+    ISO_CHECK(parent, "the leftmost node keeps the top from becoming empty");
+    is_gone = parent->count.load_relaxed() > 0;
+    if (is_gone) {
+      parent->state.mark_inserting();
+      parent->remove(parent->place_of(n));
+      parent->state.unlock();
+    } else {
+      parent->state.mark_deleted();
+    }
+    n->state.unlock();
+    sync::retire(n, memory.free);
+    n = parent;
+  }
+}
+
+}  // namespace
+
+removal remove_border(border* n, const node_memory& memory) {
+  border* const before = n->previous.load_acquire();
+  if (!before) return removal::useless;
+  before->state.lock();
+  if (before->state.now().is_deleted() || before->next.load_relaxed() != n) {
+    before->state.unlock();
+    return n->state.now().is_deleted() ? removal::useless : removal::changed;
+  }
+  n->state.lock();
+  if (n->order().count() != 0) {
+    n->state.unlock();
+    before->state.unlock();
+    return removal::useless;
+  }
+  n->state.mark_deleted();
+  border* const after = n->next.load_relaxed();
+  before->next.store_release(after);
+  if (after) after->previous.store_release(before);
+  disconnect(n, memory);
+  before->state.unlock();
+  return removal::done;
+}
+
+removal remove_layer(border* upper, wanted what, const node_memory& memory) {
+  upper->state.lock();
+  const permutation order = upper->order();
+  const unsigned slot = upper->find(order, what);
+  const link target = slot == kNoSlot ? 0 : upper->links[slot].load_relaxed();
+  if (upper->state.now().is_deleted() || target == 0 || is_leaf(target)) {
+    upper->state.unlock();
+    return removal::changed;
+  }
+  version seen;
+  node* n = climb(upper->links[slot], node_of(target), seen);
+  while (!n->is_border()) n = static_cast<interior*>(n)->children[0].load_acquire();
+  auto* const first = static_cast<border*>(n);
+  first->state.lock();
+  if (first->order().count() != 0 || first->next.load_relaxed()) {
+    first->state.unlock();
+    upper->state.unlock();
+    return removal::useless;
+  }
+  // Nothing else is left in the layer, so whoever was at work above this node has finished.
+  std::vector<node*> line{first};
+  while (interior* const parent = lock_parent(line.back())) {
+    ISO_CHECK(parent->count.load_relaxed() == 0, "a layer of one border node branches");
+    line.push_back(parent);
+  }
+  for (node* each : line) bury(each, memory);
+  upper->remove(upper->place_of(order, what));
+  upper->state.unlock();
+  return removal::done;
+}
+
+}  // namespace isotherm::index::masstree_detail

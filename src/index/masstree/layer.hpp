@@ -1,0 +1,99 @@
+// One layer of Masstree: a B+tree of slices (node.hpp). Knows nothing of keys, values and how they
+// are held.
+//
+// Searches take no lock. Writers lock the border node and then hand over hand: a split holds both
+// halves until the parent is locked, and so on upwards. Order of locks, hence no deadlock: a layer
+// above before the one below; in a layer from the left to the right, then from children to parents.
+//
+// Entries move to the right only, into a new node; nodes are never merged. A node that has lost all
+// its entries is unlinked, but for the leftmost of its layer, which goes with the layer. So the
+// first node on each level lives as long as the layer, and the link by which the layer above (or
+// the tree) knows it may be old: from whatever was once the top, parents lead to the top of today.
+// Whoever had to climb repairs the link.
+#pragma once
+
+#include "index/masstree/node.hpp"
+
+namespace isotherm::index::masstree_detail {
+
+/// Where nodes come from.
+struct node_memory {
+  void* (*allocate)(std::size_t bytes) noexcept;
+  void (*free)(void* node) noexcept;
+
+  /// `bits`: of the version.
+  template <class Node>
+  Node* make(std::uint64_t bits) const {
+    return ::new (allocate(sizeof(Node))) Node(bits);
+  }
+};
+
+/// Asks for all lines of a node at once; a search needs most of them.
+inline void prefetch_node(const node* n) noexcept {
+  for (std::size_t line = 0; line < sizeof(border); line += base::kCacheLineBytes) {
+    prefetch(reinterpret_cast<const char*>(n) + line);
+  }
+}
+
+/// Top of the layer that `from` was once the top of, with its version. Repairs `where`, which is
+/// where `from` was read.
+inline node* climb(base::atomic<link>& where, node* from, version& seen) noexcept {
+  node* n = from;
+  for (seen = n->state.stable(); !seen.is_root(); seen = n->state.stable()) {
+    n = parent_of(n).load_acquire();
+  }
+  if (n != from) [[unlikely]] {
+    link expected = link_to(from);
+    where.compare_exchange_acq_rel(expected, link_to(n));
+  }
+  return n;
+}
+
+/// Goes down from `n` to the border node for `slice`; null: something changed, begin again.
+inline border* try_descend(node* n, std::uint64_t slice, version& seen) noexcept {
+  while (!seen.is_border()) {
+    node* const child = static_cast<interior*>(n)->child_of(slice);
+    prefetch_node(child);
+    const version below = child->state.stable();
+    // The child's version was read while this node still led to it.
+    if (seen.differs(n->state.now())) [[unlikely]] {
+      const version again = n->state.stable();
+      if (seen.has_split(again)) return nullptr;
+      seen = again;
+      continue;
+    }
+    if (below.is_deleted()) return nullptr;
+    n = child;
+    seen = below;
+  }
+  return static_cast<border*>(n);
+}
+
+/// The border node where `slice` is, or would be, with its version; null when the layer is gone.
+/// The layer's top was read from `where` as `top`.
+inline border* find_border(base::atomic<link>& where, link top, std::uint64_t slice,
+                           version& seen) noexcept {
+  for (backoff wait;; wait()) {
+    node* const n = climb(where, node_of(top), seen);
+    if (seen.is_deleted()) return nullptr;
+    if (border* found = try_descend(n, slice, seen)) return found;
+  }
+}
+
+/// Adds an entry that is not there to the locked node, and unlocks it. Splits it when it is full.
+void insert_entry(border* at, wanted what, link target, const node_memory& memory);
+
+/// What an attempt to take out an empty part of the tree came to.
+enum class removal : std::uint8_t {
+  done,
+  useless,  ///< it is not empty, or it is to stay
+  changed   ///< others are at work there: look again
+};
+
+/// Unlinks and retires `n` when it is empty and not the leftmost of its layer.
+removal remove_border(border* n, const node_memory& memory);
+
+/// Removes the entry `what`, which leads to a layer, and retires that layer when it is empty.
+removal remove_layer(border* upper, wanted what, const node_memory& memory);
+
+}  // namespace isotherm::index::masstree_detail

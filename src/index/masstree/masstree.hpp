@@ -1,0 +1,121 @@
+// masstree: Mao, Kohler, Morris, "Cache craftiness for fast multicore key-value storage" (EuroSys
+// 2012): a trie whose nodes are B+trees. Each layer is a B+tree ordered by eight bytes of the key
+// (layer.hpp, node.hpp); keys that share them and go on lead to a layer of their own, made when the
+// second such key comes.
+//
+// Reads take no lock: versions tell whether a node was in the middle of a change. Writers search
+// the same way, lock the border node, and see whether what they found still holds. A layer, once
+// made, stays until its last key goes; then it, and the nodes above that it leaves empty, are
+// unlinked. What is unlinked goes to sync::retire, so what a scope has reached stays readable.
+//
+// An entry's key object is read only where the eight bytes do not decide: where the key goes on in
+// a layer that has no other such key.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "index/common.hpp"
+#include "index/holding.hpp"
+#include "index/index.hpp"
+#include "index/masstree/cursor.hpp"
+#include "index/masstree/layer.hpp"
+#include "index/walk_cursors.hpp"
+
+namespace isotherm::index {
+
+/// Ordered by bytes. All operations but the scans and walk linearizable. A scan, upwards or
+/// downwards, visits keys strictly in order, each at most once; every key that is there throughout
+/// is visited, and every pair visited was there at some moment of the scan.
+template <class Holding>
+class masstree {
+ public:
+  static constexpr std::string_view kName = "masstree";
+
+  explicit masstree(std::size_t /*expected_keys: a tree needs no size*/);
+  ~masstree();
+  masstree(const masstree&) = delete;
+  masstree& operator=(const masstree&) = delete;
+
+  std::optional<std::string_view> find(const scope& inside, std::string_view key);
+  outcome insert(std::string_view key, std::string_view value);
+  outcome upsert(std::string_view key, std::string_view value);
+  bool erase(std::string_view key);
+  outcome update(std::string_view key, const updater& decide);
+
+  void scan(const scope& inside, std::string_view from, const visitor& visit) {
+    iterate(inside, direction::up, from, false, visit);
+  }
+  void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit) {
+    iterate(inside, direction::down, from, false, visit);
+  }
+  std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit);
+  std::size_t size() const noexcept { return count_.sum(); }
+  void clear();
+  bool is_valid();
+
+ private:
+  using holder = typename Holding::holder;
+  using link = masstree_detail::link;
+  using border = masstree_detail::border;
+  using wanted = masstree_detail::wanted;
+  using direction = masstree_detail::direction;
+
+  struct leaf {
+    leaf(holder&& k, holder&& v) noexcept : key(std::move(k)), value(std::move(v)) {}
+    holder key, value;
+  };
+  using unlinked_leaf = unlinked<Holding, leaf>;
+
+  /// Where a search ended, and under what that was so.
+  struct position {
+    border* at = nullptr;
+    masstree_detail::version seen;
+    masstree_detail::permutation order;
+    std::size_t depth = 0;  ///< key bytes that the layers above have consumed
+    wanted what{0, 0};
+    unsigned slot = masstree_detail::kNoSlot;
+    link target = 0;  ///< a leaf, whose key may be another one; 0: none
+  };
+  /// A border node on the way of a key, and the key's entry there.
+  struct step {
+    border* at;
+    wanted what;
+  };
+
+  static constexpr unsigned kOptimisticTries = 4;
+  static constexpr masstree_detail::node_memory kMemory{&Holding::allocate_node,
+                                                        &Holding::deallocate_node};
+
+  static leaf* leaf_of(link l) noexcept { return reinterpret_cast<leaf*>(l & ~link{1}); }
+  static link link_to(leaf* l) noexcept { return reinterpret_cast<link>(l) | 1; }
+  static unlinked_leaf make_leaf(std::string_view key, std::string_view value);
+
+  bool try_descend(std::string_view key, position& at) noexcept;
+  position descend(std::string_view key) noexcept;
+  static bool has_key(const scope& inside, const position& at, std::string_view key);
+  static bool lock(const position& at) noexcept;
+
+  bool attach(const scope& inside, const position& at, std::string_view key, link fresh);
+  static link make_layers(std::string_view key, link fresh, std::string_view other, link there,
+                          std::size_t depth);
+  void detach_and_retire(const position& at, std::string_view key);
+  void tidy(std::string_view key);
+  bool try_path(std::string_view key, std::vector<step>& path) noexcept;
+  static bool try_tidy(std::vector<step>& path);
+  std::string_view clear_border(const scope& inside, std::string_view key);
+
+  void iterate(const scope& inside, direction where_to, std::optional<std::string_view> from,
+               bool beyond, const visitor& visit);
+
+  base::atomic<link> top_;  // or a node that once was the top; never a leaf
+  striped_counter count_;
+  walk_cursors cursors_;
+};
+
+}  // namespace isotherm::index
+
+#include "index/masstree/check_impl.hpp"
+#include "index/masstree/search_impl.hpp"
+#include "index/masstree/update_impl.hpp"

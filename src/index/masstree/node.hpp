@@ -1,0 +1,157 @@
+// Nodes of Masstree (Mao, Kohler, Morris, "Cache craftiness for fast multicore key-value storage",
+// EuroSys 2012, 4.1 and 4.2), and what one node can do.
+//
+//   border    version | permutation | 15 ranks | 15 slices | 15 links | next, previous, parent
+//   interior  version | count       |            15 slices | 16 children          |   parent
+//
+// A slice is eight bytes of the key as a number. Beside it stands the rank: the number of bytes
+// that the key has left in this layer, 0 to 8, or 9 when it goes on. Entries are ordered by (slice,
+// rank), which is the order of the keys' bytes: with equal slices the shorter key is a prefix of
+// the longer. All entries of one slice stay in one border node (there are at most ten), so that
+// interior nodes know slices only.
+//
+// A link is 0, a leaf's address | 1, or the address of the top node of the layer below (rank 9
+// only). The paper stores in one field what kind of link another field holds, and so needs a third
+// state, "unstable", for the moment when a leaf becomes a layer; with the kind in the link itself
+// that change is one store. The key's suffix is not kept in the node: the leaf's key object has it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/atomic.hpp"
+#include "index/common.hpp"
+#include "index/key_slice.hpp"
+#include "index/masstree/permutation.hpp"
+#include "index/masstree/version.hpp"
+
+namespace isotherm::index::masstree_detail {
+
+using link = std::uintptr_t;
+
+inline constexpr unsigned kGoesOn = 9;     ///< rank of a key with more than 8 bytes left
+inline constexpr unsigned kNoSlot = 0xff;  ///< no entry
+
+/// What a layer orders a key by.
+struct wanted {
+  /// `key` from `depth` (<= its size) on.
+  wanted(std::string_view key, std::size_t depth) noexcept
+      : slice(key_slice(key, depth)),
+        rank(static_cast<std::uint8_t>(std::min<std::size_t>(key.size() - depth, kGoesOn))) {}
+  wanted(std::uint64_t s, std::uint8_t r) noexcept : slice(s), rank(r) {}
+  friend auto operator<=>(const wanted&, const wanted&) = default;
+
+  std::uint64_t slice;
+  std::uint8_t rank;
+};
+
+struct interior;
+
+/// What both kinds begin with.
+struct node {
+  explicit node(std::uint64_t bits) noexcept : state(bits) {}
+  bool is_border() const noexcept { return state.now().is_border(); }
+
+  version_word state;
+};
+
+/// Fields of live slots are written before the permutation that shows them. `next` belongs to the
+/// node's own lock, `previous` to the lock of the node that it names (null: it stays so), `parent`
+/// to the parent's lock.
+struct border : node {
+  explicit border(std::uint64_t bits) noexcept : node(bits | version::kBorder) {}
+
+  wanted entry(unsigned slot) const noexcept {
+    return {slices[slot].load_acquire(), ranks[slot].load_acquire()};
+  }
+  permutation order() const noexcept { return permutation::from_word(places.load_acquire()); }
+  /// Slot of the entry, or kNoSlot.
+  unsigned find(permutation now, wanted sought) const noexcept;
+  /// Entries before `sought`: the place where it is, or would be.
+  unsigned place_of(permutation now, wanted sought) const noexcept;
+
+  // For who holds the lock, or has the node to himself.
+
+  void fill(unsigned slot, wanted what, link target) noexcept {
+    slices[slot].store_release(what.slice);
+    ranks[slot].store_release(what.rank);
+    links[slot].store_release(target);
+  }
+  /// Adds an entry that is not there to a node that is not full. A slot that was used before may
+  /// still be looked at, so its reuse counts as a change.
+  void insert(wanted what, link target) noexcept;
+  /// The link stays in its slot for those who are about to read it.
+  void remove(unsigned place) noexcept { set_order(order().removed(place)); }
+  void set_order(permutation p) noexcept { places.store_release(p.word()); }
+
+  base::atomic<std::uint64_t> places{permutation().word()};
+  base::atomic<std::uint8_t> ranks[kSlots];
+  base::atomic<std::uint64_t> slices[kSlots];
+  base::atomic<link> links[kSlots];
+  base::atomic<border*> next{nullptr}, previous{nullptr};
+  base::atomic<interior*> parent{nullptr};
+};
+
+/// Children below slices[i] are those up to children[i]; unused slices are the greatest number.
+struct interior : node {
+  explicit interior(std::uint64_t bits) noexcept : node(bits) {
+    for (auto& s : slices) s.store_relaxed(~std::uint64_t{0});
+  }
+
+  /// Where the keys of `slice` are. Optimistic callers validate before they believe it.
+  node* child_of(std::uint64_t slice) const noexcept {
+    unsigned less = 0;
+    for (const auto& s : slices) less += s.load_acquire() <= slice;
+    return children[std::min(less, count.load_acquire())].load_acquire();
+  }
+
+  // For who holds the lock, or has the node to himself.
+
+  bool is_full() const noexcept { return count.load_relaxed() == kSlots; }
+  unsigned place_of(const node* child) const noexcept {
+    unsigned i = 0;
+    while (children[i].load_relaxed() != child) ++i;
+    return i;
+  }
+  /// `right`, whose keys begin at `separator`, behind the child at `place`; not for a full node.
+  void insert(unsigned place, std::uint64_t separator, node* right) noexcept;
+  /// The range of the child at `place` falls to a neighbour. Not for the only child.
+  void remove(unsigned place) noexcept;
+
+  base::atomic<std::uint32_t> count{0};  ///< slices in use; one less than children
+  base::atomic<std::uint64_t> slices[kSlots];
+  base::atomic<node*> children[kSlots + 1];
+  base::atomic<interior*> parent{nullptr};
+};
+static_assert(sizeof(border) <= 5 * base::kCacheLineBytes);
+static_assert(sizeof(interior) <= 5 * base::kCacheLineBytes);
+
+inline base::atomic<interior*>& parent_of(node* n) noexcept {
+  return n->is_border() ? static_cast<border*>(n)->parent : static_cast<interior*>(n)->parent;
+}
+
+inline bool is_leaf(link l) noexcept { return (l & 1) != 0; }
+inline node* node_of(link l) noexcept { return reinterpret_cast<node*>(l); }
+inline link link_to(node* top) noexcept { return reinterpret_cast<link>(top); }
+
+inline unsigned border::find(permutation now, wanted sought) const noexcept {
+  // All slots without a branch, free ones too, and then whether the one found is live: quicker than
+  // a search by halves, whose branches nobody can predict.
+  unsigned hits = 0;
+  for (unsigned slot = 0; slot < kSlots; ++slot) {
+    hits |= unsigned{slices[slot].load_acquire() == sought.slice} << slot;
+  }
+  for (; hits != 0; hits &= hits - 1) {
+    const auto slot = static_cast<unsigned>(std::countr_zero(hits));
+    if (ranks[slot].load_acquire() == sought.rank && now.holds(slot)) return slot;
+  }
+  return kNoSlot;
+}
+
+inline unsigned border::place_of(permutation now, wanted sought) const noexcept {
+  unsigned place = 0;
+  while (place < now.count() && entry(now[place]) < sought) ++place;
+  return place;
+}
+
+}  // namespace isotherm::index::masstree_detail

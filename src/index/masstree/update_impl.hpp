@@ -1,0 +1,312 @@
+// masstree: operations that write (masstree.hpp).
+#pragma once
+
+#include "index/masstree/masstree.hpp"
+
+namespace isotherm::index {
+
+template <class Holding>
+masstree<Holding>::masstree(std::size_t)
+    : top_(masstree_detail::link_to(
+          kMemory.template make<border>(masstree_detail::version::kRoot))) {}
+
+template <class Holding>
+auto masstree<Holding>::make_leaf(std::string_view key, std::string_view value) -> unlinked_leaf {
+  auto held_key = Holding::make(key);
+  auto held_value = Holding::make(value);
+  if (!held_key || !held_value) return nullptr;
+  return unlinked_leaf(
+      make_node<Holding, leaf>(holder(std::move(held_key)), holder(std::move(held_value))));
+}
+
+/// Locks the node where a search ended, if what it found is still so.
+template <class Holding>
+bool masstree<Holding>::lock(const position& at) noexcept {
+  if (!at.at->state.lock_if(at.seen)) return false;
+  // Inserts and removals do not change the version; a leaf becomes a layer in its place.
+  if (at.at->order() == at.order &&
+      (at.target == 0 || at.at->links[at.slot].load_relaxed() == at.target)) {
+    return true;
+  }
+  at.at->state.unlock();
+  return false;
+}
+
+// --- operations --------------------------------------------------------------------------------
+
+template <class Holding>
+outcome masstree<Holding>::insert(std::string_view key, std::string_view value) {
+  const scope inside;
+  unlinked_leaf fresh;
+  for (;;) {
+    const position at = descend(key);
+    if (at.target != 0 && has_key(inside, at, key)) return outcome::unchanged;
+    if (!fresh && !(fresh = make_leaf(key, value))) return outcome::no_memory;
+    if (!attach(inside, at, key, link_to(fresh.get()))) continue;
+    fresh.release();
+    count_.add(1);
+    return outcome::done;
+  }
+}
+
+template <class Holding>
+outcome masstree<Holding>::upsert(std::string_view key, std::string_view value) {
+  const scope inside;
+  unlinked_leaf fresh;
+  typename Holding::fresh successor;
+  for (;;) {
+    const position at = descend(key);
+    if (at.target != 0 && has_key(inside, at, key)) {
+      holder& held = leaf_of(at.target)->value;
+      if (!successor && !(successor = Holding::make_successor(held, value))) {
+        return outcome::no_memory;
+      }
+      // The lock keeps the leaf where it is; the node itself does not change.
+      if (!lock(at)) continue;
+      held.replace(inside, std::move(successor));
+      at.at->state.unlock();
+      return outcome::done;
+    }
+    if (!fresh && !(fresh = make_leaf(key, value))) return outcome::no_memory;
+    if (!attach(inside, at, key, link_to(fresh.get()))) continue;
+    fresh.release();
+    count_.add(1);
+    return outcome::done;
+  }
+}
+
+template <class Holding>
+bool masstree<Holding>::erase(std::string_view key) {
+  const scope inside;
+  for (;;) {
+    const position at = descend(key);
+    if (at.target == 0 || !has_key(inside, at, key)) return false;
+    if (!lock(at)) continue;
+    detach_and_retire(at, key);
+    return true;
+  }
+}
+
+/// Decides and allocates without a lock, then locks and checks that what was decided upon is still
+/// so; a key that many write is soon decided under the lock instead.
+template <class Holding>
+outcome masstree<Holding>::update(std::string_view key, const updater& decide) {
+  const scope inside;
+  for (unsigned tries = 0;; ++tries) {
+    const position at = descend(key);
+    if (at.target == 0 || !has_key(inside, at, key)) {
+      const decision chosen = decide(std::nullopt);
+      if (chosen.what != action::write) return outcome::unchanged;
+      unlinked_leaf fresh = make_leaf(key, chosen.value);
+      if (!fresh) return outcome::no_memory;
+      if (!attach(inside, at, key, link_to(fresh.get()))) continue;
+      fresh.release();
+      count_.add(1);
+      return outcome::done;
+    }
+    auto& state = at.at->state;
+    const bool is_locked = tries >= kOptimisticTries;
+    if (is_locked && !lock(at)) continue;
+    holder& held = leaf_of(at.target)->value;
+    const bytes* current = held.get(inside);
+    const decision chosen = decide(current->view());
+    typename Holding::fresh successor;
+    const bool is_short =
+        chosen.what == action::write && !(successor = Holding::make_successor(held, chosen.value));
+    if (chosen.what == action::keep || is_short) {
+      if (is_locked) state.unlock();
+      return is_short ? outcome::no_memory : outcome::unchanged;
+    }
+    if (!is_locked && !lock(at)) continue;
+    if (!held.holds(current)) {
+      state.unlock();
+      continue;
+    }
+    if (chosen.what == action::erase) {
+      detach_and_retire(at, key);
+    } else {
+      held.replace(inside, std::move(successor));
+      state.unlock();
+    }
+    return outcome::done;
+  }
+}
+
+// --- adding ------------------------------------------------------------------------------------
+
+/// Links the leaf `fresh` where the search for its key ended; false: something changed, search
+/// again.
+template <class Holding>
+bool masstree<Holding>::attach(const scope& inside, const position& at, std::string_view key,
+                               link fresh) {
+  if (!lock(at)) return false;
+  if (at.target == 0) {
+    masstree_detail::insert_entry(at.at, at.what, fresh, kMemory);
+    return true;
+  }
+  const std::string_view other = leaf_of(at.target)->key.get(inside)->view();
+  at.at->links[at.slot].store_release(make_layers(key, fresh, other, at.target, at.depth + 8));
+  at.at->state.unlock();
+  return true;
+}
+
+/// A layer for two keys that agree up to `depth`: one for each further slice that they share, and
+/// in the last both leaves.
+template <class Holding>
+auto masstree<Holding>::make_layers(std::string_view key, link fresh, std::string_view other,
+                                    link there, std::size_t depth) -> link {
+  border* first = nullptr;
+  base::atomic<link>* above = nullptr;
+  for (;; depth += 8) {
+    auto* layer = kMemory.template make<border>(masstree_detail::version::kRoot);
+    if (above) above->store_release(masstree_detail::link_to(layer));
+    if (!first) first = layer;
+    const wanted mine(key, depth), theirs(other, depth);
+    if (mine != theirs) {
+      layer->insert(theirs, there);
+      layer->insert(mine, fresh);
+      return masstree_detail::link_to(first);
+    }
+    layer->insert(mine, 0);
+    above = &layer->links[0];
+  }
+}
+
+// --- removing ----------------------------------------------------------------------------------
+
+/// Unlinks the leaf at a position whose node this thread has locked, and unlocks it.
+template <class Holding>
+void masstree<Holding>::detach_and_retire(const position& at, std::string_view key) {
+  at.at->remove(at.at->place_of(at.order, at.what));
+  const bool is_empty = at.order.count() == 1;
+  at.at->state.unlock();
+  count_.add(-1);
+  retire_node<Holding>(leaf_of(at.target));
+  if (is_empty) tidy(key);
+}
+
+/// Takes out what is empty on the way of an erased key.
+template <class Holding>
+void masstree<Holding>::tidy(std::string_view key) {
+  std::vector<step> path;
+  for (backoff wait; !try_path(key, path) || !try_tidy(path);) wait();
+}
+
+/// The border nodes that the key's slices lead to. False: something changed.
+template <class Holding>
+bool masstree<Holding>::try_path(std::string_view key, std::vector<step>& path) noexcept {
+  path.clear();
+  base::atomic<link>* where = &top_;
+  link top = top_.load_acquire();
+  for (std::size_t depth = 0;; depth += 8) {
+    const wanted what(key, depth);
+    masstree_detail::version seen;
+    border* const at = masstree_detail::find_border(*where, top, what.slice, seen);
+    if (!at) return false;
+    const unsigned slot = at->find(at->order(), what);
+    top = slot == masstree_detail::kNoSlot ? 0 : at->links[slot].load_acquire();
+    if (seen.differs(at->state.now())) return false;
+    path.push_back({at, what});
+    if (top == 0 || masstree_detail::is_leaf(top)) return true;
+    where = &at->links[slot];
+  }
+}
+
+/// From the last layer upwards: the node, then the layer that this may have left empty, which is an
+/// entry less in the layer above. False: something changed.
+template <class Holding>
+bool masstree<Holding>::try_tidy(std::vector<step>& path) {
+  using masstree_detail::removal;
+  while (path.back().at->order().count() == 0) {
+    if (masstree_detail::remove_border(path.back().at, kMemory) == removal::changed) return false;
+    path.pop_back();
+    if (path.empty()) return true;
+    switch (masstree_detail::remove_layer(path.back().at, path.back().what, kMemory)) {
+      case removal::changed:
+        return false;
+      case removal::useless:
+        return true;
+      case removal::done:
+        break;
+    }
+  }
+  return true;
+}
+
+/// Removes the leaves of the border node where `key` is, from it up to the next layer. Returns the
+/// last key removed, not less than `key`.
+template <class Holding>
+std::string_view masstree<Holding>::clear_border(const scope& inside, std::string_view key) {
+  position at = descend(key);
+  while (at.target != 0 && !lock(at)) at = descend(key);
+  if (at.target == 0) return key;
+  masstree_detail::permutation order = at.order;
+  const unsigned place = at.at->place_of(order, at.what);
+  link last = 0;
+  std::int64_t removed = 0;
+  while (place < order.count()) {
+    const link target = at.at->links[order[place]].load_relaxed();
+    if (!masstree_detail::is_leaf(target)) break;
+    order = order.removed(place);
+    retire_node<Holding>(leaf_of(target));
+    last = target;
+    ++removed;
+  }
+  at.at->set_order(order);
+  at.at->state.unlock();
+  count_.add(-removed);
+  if (order.count() == 0) tidy(key);
+  return std::max(key, leaf_of(last)->key.get(inside)->view());
+}
+
+/// Border node by border node, each in a scope of its own, so that memory is freed on the way.
+template <class Holding>
+void masstree<Holding>::clear() {
+  std::string from;
+  for (bool beyond = false;; beyond = true) {
+    const scope inside;
+    std::optional<std::string_view> first;
+    iterate(inside, direction::up, from, beyond, [&](std::string_view key, std::string_view) {
+      first = key;
+      return false;
+    });
+    if (!first) return;
+    from = clear_border(inside, *first);
+  }
+}
+
+template <class Holding>
+masstree<Holding>::~masstree() {
+  std::vector<masstree_detail::node*> rest;
+  const auto add_layer = [&rest](base::atomic<link>& where) {
+    masstree_detail::version seen;
+    rest.push_back(
+        masstree_detail::climb(where, masstree_detail::node_of(where.load_relaxed()), seen));
+  };
+  add_layer(top_);
+  while (!rest.empty()) {
+    masstree_detail::node* const next = rest.back();
+    rest.pop_back();
+    if (next->is_border()) {
+      auto* const at = static_cast<border*>(next);
+      const masstree_detail::permutation order = at->order();
+      for (unsigned place = 0; place < order.count(); ++place) {
+        auto& where = at->links[order[place]];
+        const link target = where.load_relaxed();
+        if (masstree_detail::is_leaf(target)) {
+          destroy_node<Holding>(leaf_of(target));
+        } else {
+          add_layer(where);
+        }
+      }
+    } else {
+      auto* const inner = static_cast<masstree_detail::interior*>(next);
+      for (unsigned i = 0; i <= inner->count.load_relaxed(); ++i) {
+        rest.push_back(inner->children[i].load_relaxed());
+      }
+    }
+    kMemory.free(next);
+  }
+}
+
+}  // namespace isotherm::index
