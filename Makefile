@@ -5,8 +5,8 @@ SOURCES = $(shell find include src tests bench examples \
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help bootstrap build demo test test-release test-tsan test-asan bench lint tidy format \
-        format-check package clean
+.PHONY: help bootstrap build demo test test-release test-tsan test-asan test-gcc bench lint tidy \
+        format format-check package clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -30,6 +30,15 @@ test-tsan: ## tests labelled concurrency, under ThreadSanitizer
 	cmake --preset tsan -DISOTHERM_BUILD_BENCH=OFF
 	cmake --build --preset tsan -j $(JOBS) --target tests-concurrency
 	ctest --preset tsan
+
+# What a user of the library compiles, and the store: names of test programs.
+GCC_TESTS = base_test sync_test heap_test guide_test collector_test index_model_test store_test \
+            server_test
+
+test-gcc: ## the runtime and the store, built by gcc 12 (not part of `test`)
+	cmake --preset gcc -DISOTHERM_BUILD_BENCH=OFF
+	cmake --build --preset gcc -j $(JOBS) --target $(GCC_TESTS)
+	ctest --preset gcc
 
 test-asan: ## tests labelled memory, under AddressSanitizer
 	cmake --preset asan -DISOTHERM_BUILD_BENCH=OFF

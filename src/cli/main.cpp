@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <exception>
+#include <new>
 
 #include "cli/commands.hpp"
 
@@ -25,6 +27,16 @@ int main(int argc, char** argv) {
   isotherm::cli::add_sort(app);
   isotherm::cli::add_gensort(app);
   isotherm::cli::add_valsort(app);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Error& ended) {
+    return app.exit(ended);
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "isotherm: out of memory\n");
+    return 1;
+  } catch (const std::exception& problem) {
+    fmt::print(stderr, "isotherm: {}\n", problem.what());
+    return 1;
+  }
   return 0;
 }

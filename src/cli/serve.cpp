@@ -2,9 +2,12 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <fstream>
 #include <memory>
 
 #include "cli/commands.hpp"
@@ -25,7 +28,9 @@ struct serve_options {
   std::string cold_backing = "anon";
   std::string hint = "none";
   bool unprotected = false;
+  std::string pidfile;
   std::size_t expected_keys = 0;
+  heap::cold_backing cold;
   collector::options collector;
 };
 
@@ -40,6 +45,7 @@ void add_flags(CLI::App& command, serve_options& o) {
       ->check(CLI::Range(-1, 65535))
       ->capture_default_str();
   command.add_option("--unixsocket", o.server.unix_socket, "path of a Unix socket");
+  command.add_option("--pidfile", o.pidfile, "where to write the process's number while it runs");
   command.add_option("--requirepass", o.server.password, "password that clients must give");
   command.add_flag("--no-protected-mode", o.unprotected,
                    "serve clients from other machines also without a password");
@@ -49,6 +55,7 @@ void add_flags(CLI::App& command, serve_options& o) {
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   command.add_option("--timeout", o.server.timeout_s, "seconds until idle clients go; 0: never")
+      ->check(CLI::Range(0, INT32_MAX))
       ->capture_default_str();
   command.add_option("--manage", o.manage, "off|track|on: what the object collector does")
       ->check(CLI::IsMember({"off", "track", "on"}))
@@ -56,6 +63,7 @@ void add_flags(CLI::App& command, serve_options& o) {
   command.add_option("--window", o.collector.window_seconds, "seconds of a collector's window")
       ->capture_default_str();
   command.add_option("--cold-threshold", o.collector.cold_threshold, "initial, 1 to 31 windows")
+      ->check(CLI::Range(1, 31))
       ->capture_default_str();
   command.add_option("--protocol", o.collector.protocol, "migration protocol")
       ->capture_default_str();
@@ -63,20 +71,30 @@ void add_flags(CLI::App& command, serve_options& o) {
   command.add_option("--hint", o.hint, "none|cold|pageout: how cold pages are to leave DRAM")
       ->capture_default_str();
   command.add_option("--expected-keys", o.expected_keys, "sizes a hash table")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40))
       ->capture_default_str();
 }
 
 /// Lifts the limit of open files as far as the clients need it, or takes fewer clients.
-void fit_descriptors(std::uint64_t& maxclients) {
-  constexpr std::uint64_t kOwn = 64;  // listeners, event loops, the cold file, logs
+void fit_descriptors(server::options& chosen) {
+  // Standard streams, listeners, the cold file, /proc; an epoll set and a wake-up a thread.
+  const std::uint64_t own = 32 + 2 * std::uint64_t{chosen.threads};
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  if (limit.rlim_cur >= maxclients + kOwn) return;
-  limit.rlim_cur = std::min<rlim_t>(maxclients + kOwn, limit.rlim_max);
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-  if (limit.rlim_cur >= maxclients + kOwn) return;
-  maxclients = limit.rlim_cur > 2 * kOwn ? limit.rlim_cur - kOwn : kOwn;
-  fmt::print("limit of open files is {}: taking {} clients at most\n", limit.rlim_cur, maxclients);
+  if (limit.rlim_cur < chosen.maxclients + own) {
+    limit.rlim_cur = std::min<rlim_t>(chosen.maxclients + own, limit.rlim_max);
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  if (limit.rlim_cur >= chosen.maxclients + own) return;
+  if (limit.rlim_cur <= own) {
+    fail(
+        fmt::format("the limit of open files is {}, but more than {} are needed: raise it "
+                    "(ulimit -n) or give fewer --threads",
+                    limit.rlim_cur, own));
+  }
+  chosen.maxclients = limit.rlim_cur - own;
+  fmt::print("limit of open files is {}: taking {} clients at most\n", limit.rlim_cur,
+             chosen.maxclients);
 }
 
 void require(const base::result<void>& done) {
@@ -93,6 +111,9 @@ void understand(serve_options& o) {
   if (o.server.bind.empty() && o.server.unix_socket.empty()) {
     fail("nothing to listen on: give --port or --unixsocket");
   }
+  const auto cold = heap::cold_backing::parse(o.cold_backing);
+  if (!cold) fail("--cold-backing: " + cold.error().message);
+  o.cold = *cold;
   const auto hint = parse_hint(o.hint);
   if (!hint) fail("--" + hint.error().message);
   o.collector.hint = *hint;
@@ -110,13 +131,35 @@ void say_ready(const serve_options& o, const server::server& running) {
   std::fflush(stdout);
 }
 
+/// The process's number in a file, for as long as this lives.
+class pid_file {
+ public:
+  explicit pid_file(const std::string& path) : path_(path) {
+    if (path_.empty()) return;
+    std::ofstream file(path_);
+    file << ::getpid() << '\n';
+    file.flush();
+    if (!file) fail(base::system_error("cannot write the pid file " + path_, errno).message);
+  }
+  ~pid_file() {
+    if (!path_.empty()) ::unlink(path_.c_str());
+  }
+  pid_file(const pid_file&) = delete;
+  pid_file& operator=(const pid_file&) = delete;
+
+ private:
+  const std::string path_;
+};
+
 /// The signals that end the server; every thread started later inherits the mask.
 sigset_t block_signals() {
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);  // a log over the limit of file sizes loses lines, not the data
   sigset_t ending;
   sigemptyset(&ending);
   sigaddset(&ending, SIGTERM);
   sigaddset(&ending, SIGINT);
+  sigaddset(&ending, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &ending, nullptr);
   return ending;
 }
@@ -125,12 +168,8 @@ void run(serve_options& o) {
   understand(o);
   const bool managed = o.manage != "off";
   const sigset_t ending = block_signals();
-  fit_descriptors(o.server.maxclients);
-  if (managed) {
-    auto backing = heap::cold_backing::parse(o.cold_backing);
-    if (!backing) fail(backing.error().message);
-    require(heap::configure({.cold = *backing}));
-  }
+  fit_descriptors(o.server);
+  if (managed) require(heap::configure({.cold = o.cold}));
   auto made = index::make(o.index, managed, o.expected_keys);
   if (!made) fail(made.error().message);
   store::database db(**made);
@@ -138,17 +177,21 @@ void run(serve_options& o) {
   std::unique_ptr<server::management> manager;
   if (managed) {
     collecting = std::make_unique<collector::object_collector>(o.collector);
-    manager = make_management(*collecting);
+    manager = make_management(*collecting, o.cold);
   }
+  const pid_file written(o.pidfile);
   server::server serving(o.server, db, manager.get());
-  require(serving.start());
   if (collecting) require(collecting->start());
-  say_ready(o, serving);
-  int signal = 0;
-  sigwait(&ending, &signal);
-  fmt::print("signal {}: closing clients and leaving\n", signal);
-  serving.stop();
-  if (collecting) collecting->stop();
+  const auto listening = serving.start();
+  if (listening) {
+    say_ready(o, serving);
+    int signal = 0;
+    sigwait(&ending, &signal);
+    fmt::print("signal {}: closing clients and leaving\n", signal);
+    serving.stop();
+  }
+  if (collecting) collecting->stop();  // its windows report to `manager`, which goes before it
+  require(listening);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
+#include <cstring>
 #include <mutex>
 
 #include "store/text.hpp"
@@ -51,15 +53,38 @@ base::result<void> apply(collector::options& chosen, std::string_view name,
       fmt::format("unknown or fixed parameter '{}'; ISOTHERM CONFIG lists them", name)});
 }
 
+/// What an operator has to do about a COLD heap without room.
+std::string explain_full(const heap::cold_backing& cold) {
+  const int code = heap::cold_refusal_code();
+  const std::string why = code == 0 ? "its address range is used up" : std::strerror(code);
+  const std::string place = cold.where == heap::cold_backing::type::file
+                                ? fmt::format("in '{}'", cold.directory)
+                                : std::string("in memory and swap");
+  return fmt::format("COLD is full ({}): objects that grow cold stay where they are; make room {}",
+                     why, place);
+}
+
 class collector_management final : public server::management {
  public:
-  explicit collector_management(collector::object_collector& running) : running_(running) {}
+  collector_management(collector::object_collector& running, heap::cold_backing cold)
+      : running_(running), cold_(std::move(cold)) {
+    running_.on_window(
+        [this](const collector::window_statistics& seen) { note_problem(seen.reclaim_problem); });
+  }
 
   std::string mode() const override {
     return running_.configuration().what == collector::mode::on ? "on" : "track";
   }
   collector::window_statistics last_window() const override { return running_.last_window(); }
   collector::window_statistics collect() override { return running_.run_window(); }
+
+  std::string problem() const override {
+    const std::lock_guard lock(problem_mutex_);
+    return problem_;
+  }
+  std::uint64_t refused_cold_objects() const override {
+    return heap::refused_allocations(heap::kind::cold);
+  }
 
   std::vector<std::pair<std::string, heap::usage>> heaps() const override {
     return {{"new", heap::usage_of(heap::kind::fresh)},
@@ -87,14 +112,31 @@ class collector_management final : public server::management {
   }
 
  private:
+  /// At a window's end. Says a problem once, not window by window.
+  void note_problem(const std::string& reclaim_problem) {
+    const std::uint64_t refused = heap::refused_allocations(heap::kind::cold);
+    const std::lock_guard lock(problem_mutex_);
+    std::string now = refused > refused_before_ ? explain_full(cold_) : reclaim_problem;
+    refused_before_ = refused;
+    if (now == problem_) return;
+    problem_ = std::move(now);
+    std::fprintf(stderr, "isotherm: %s\n",
+                 problem_.empty() ? "cold memory: the problem is over" : problem_.c_str());
+  }
+
   collector::object_collector& running_;
+  const heap::cold_backing cold_;
+  mutable std::mutex problem_mutex_;
+  std::string problem_;
+  std::uint64_t refused_before_ = 0;
   std::mutex mutex_;  // two clients that change different parameters must not undo each other
 };
 
 }  // namespace
 
-std::unique_ptr<server::management> make_management(collector::object_collector& running) {
-  return std::make_unique<collector_management>(running);
+std::unique_ptr<server::management> make_management(collector::object_collector& running,
+                                                    const heap::cold_backing& cold) {
+  return std::make_unique<collector_management>(running, cold);
 }
 
 base::result<heap::hint> parse_hint(std::string_view text) {

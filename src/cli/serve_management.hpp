@@ -8,8 +8,10 @@
 
 namespace isotherm::cli {
 
-/// `running` must outlive the result.
-std::unique_ptr<server::management> make_management(collector::object_collector& running);
+/// `running` must outlive the result and not be started yet. Problems of the cold heap are told on
+/// standard error when they begin and when they end; `cold` says where that heap lies.
+std::unique_ptr<server::management> make_management(collector::object_collector& running,
+                                                    const heap::cold_backing& cold);
 
 /// "none", "cold" or "pageout".
 base::result<heap::hint> parse_hint(std::string_view text);

@@ -47,6 +47,8 @@ class mover final : public guides::slot_visitor {
  private:
   move_result attempt(guides::slot_word& slot, guides::word seen, heap::kind from,
                       std::size_t& bytes) {
+    // A full disk refuses the next million objects as well, at a system call each.
+    if (is_full_) return move_result::full;
     if (from == target_ && !heap::is_sparse(guides::pointer_of(seen))) return move_result::moot;
     // Used, or replaced, since the scan: cold no longer.
     if (target_ == heap::kind::cold && guides::is_accessed(seen)) return move_result::vetoed;
@@ -68,6 +70,7 @@ class mover final : public guides::slot_visitor {
         break;
       case move_result::full:
         ++statistics_.failed;
+        is_full_ = target_ == heap::kind::cold;
         break;
       case move_result::moot:
         break;
@@ -77,6 +80,7 @@ class mover final : public guides::slot_visitor {
   migration_protocol& protocol_;
   window_statistics& statistics_;
   heap::kind target_ = heap::kind::hot;
+  bool is_full_ = false;  // COLD took no object; the candidates of one call have one target
 };
 
 }  // namespace

@@ -148,6 +148,8 @@ std::uint64_t refused_allocations(kind where) noexcept {
   return heaps().refused[index_of(where)].load_relaxed();
 }
 
+int cold_refusal_code() noexcept { return heaps().cold.refusal_code(); }
+
 void trim() noexcept {
   heaps().fresh.purge();
   heaps().node.purge();

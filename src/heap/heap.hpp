@@ -110,6 +110,8 @@ reclaim_report reclaim_cold(hint how, std::uint64_t limit_bytes);
 
 /// Allocations refused because a range or its disk was full, since start.
 std::uint64_t refused_allocations(kind where) noexcept;
+/// The errno of the last one that COLD's backing refused (ENOSPC, EDQUOT, EFBIG); 0: none did.
+int cold_refusal_code() noexcept;
 
 /// Gives the free pages of NEW and NODE back to the system now; jemalloc does so by itself within a
 /// second or so of further allocation, not when the heap falls idle. Any thread; walks the arenas.

@@ -133,7 +133,10 @@ void packed_heap::give_back(std::size_t first, std::size_t count) noexcept {
 std::size_t packed_heap::take_extents(std::size_t count) noexcept {
   const std::size_t first = find_free(count);
   if (first + count > extent_count_) return extent_count_;
-  if (!pages_.take(first * kExtentBytes, count * kExtentBytes)) return extent_count_;
+  if (auto taken = pages_.take(first * kExtentBytes, count * kExtentBytes); !taken) {
+    refusal_code_.store_relaxed(taken.error().code);
+    return extent_count_;
+  }
   const std::size_t used = used_.load_relaxed();
   if (first + count > used) {
     taken_.resize((first + count + 63) / 64, 0);

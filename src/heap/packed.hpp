@@ -40,6 +40,8 @@ class packed_heap {
 
   bool is_sparse(const void* object, double live_share) const noexcept;
   packing packing_now() const noexcept;
+  /// Why the backing gave no pages when it was last asked for more than it had: an errno, else 0.
+  int refusal_code() const noexcept { return refusal_code_.load_relaxed(); }
   std::uint64_t held_bytes() const noexcept { return held_.load_relaxed() * kExtentBytes; }
   std::byte* begin() const noexcept { return begin_; }
   std::uintptr_t used_end() const noexcept;
@@ -102,6 +104,7 @@ class packed_heap {
   std::array<open_slot, kShards> open_;
   base::atomic<std::size_t> used_{0};  // extents [0, used_) were opened once; grows under mutex_
   base::atomic<std::uint64_t> held_{0};
+  base::atomic<int> refusal_code_{0};
   std::size_t sweep_ = 0;  // reclaim()'s next extent
   std::mutex mutex_;
   std::vector<std::uint64_t> taken_;  // a bit an extent of [0, used_)

@@ -41,7 +41,10 @@ bool connection::on_readable() {
   query_.filled(static_cast<std::size_t>(got));
   home_.count_input(static_cast<std::uint64_t>(got));
   who_->active_ms.store_relaxed(store::now_ms());
-  if (query_.size() > home_.tuning().query_buffer_limit.load_relaxed()) return false;
+  if (query_.size() > home_.tuning().query_buffer_limit.load_relaxed()) {
+    home_.statistics.query_limit.add(1);
+    return false;
+  }
   return advance();
 }
 
@@ -73,7 +76,10 @@ bool connection::run_buffer() {
     }
     if (!parser_.arguments().empty()) run(parser_.arguments());
     query_.consume(parser_.consumed());
-    if (reply_.overflowed()) return false;
+    if (reply_.overflowed()) {
+      home_.statistics.output_limit.add(1);
+      return false;
+    }
   }
   paused_ = query_.size() > 0 && !wants_to_read();
   who_->query_bytes.store_relaxed(query_.size());
@@ -116,7 +122,8 @@ bool connection::flush() {
     if (put < 0) {
       if (errno == EINTR) continue;
       if (errno != EAGAIN) return false;
-      if (sent_ >= pause_bytes()) {
+      // Half at least: a long reply that drains slowly is moved a bounded number of times in all.
+      if (sent_ >= pause_bytes() && sent_ >= output_.size() / 2) {
         output_.erase(0, sent_);
         sent_ = 0;
       }

@@ -19,6 +19,10 @@ class management {
   virtual collector::window_statistics last_window() const = 0;
   /// Runs a window now; called outside of every scope.
   virtual collector::window_statistics collect() = 0;
+  /// What keeps cold bytes in DRAM (no swap, a full disk), in one line; empty: nothing does.
+  virtual std::string problem() const = 0;
+  /// Objects that COLD had no room for, since the start.
+  virtual std::uint64_t refused_cold_objects() const = 0;
   /// Sizes as they are now: NEW, HOT, COLD, NODE.
   virtual std::vector<std::pair<std::string, heap::usage>> heaps() const = 0;
   virtual std::vector<std::pair<std::string, std::string>> configuration() const = 0;

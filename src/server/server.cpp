@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "server/commands/families.hpp"
+#include "sync/retire.hpp"
 
 namespace isotherm::server {
 
@@ -105,6 +106,7 @@ void server::admit(int fd, const std::string& unix_path) {
   }
   auto who = std::make_shared<client>(*this, next_id_.fetch_add_relaxed(1), fd,
                                       peer_address(fd, unix_path), local_address(fd, unix_path));
+  who->authenticated = !settings_.has_password();  // and stays so when a password is set later
   statistics.connections.add(1);
   clients_.add(who);
   loops_[next_loop_++ % loops_.size()]->adopt(std::move(who));
@@ -121,6 +123,8 @@ void server::tick() {
   const std::int64_t now = store::now_ms();
   const auto expiring = static_cast<double>(db_.expiring_keys());
   if (expiring > 0) db_.sweep_expired(std::min(kSweepShare, kSweptAtOnce / expiring), now);
+  // Threads give back what they retired by the hundred; a few large values must not wait for that.
+  if (sync::retired_blocks() > 0) sync::reclaim_ready();
   if (now - rate_since_ms_ < 1000) return;
   const std::uint64_t commands = statistics.commands.sum();
   const auto elapsed = static_cast<std::uint64_t>(now - rate_since_ms_);

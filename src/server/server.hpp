@@ -45,6 +45,7 @@ class server {
   void count_output(std::uint64_t bytes) noexcept { statistics.output_bytes.add(bytes); }
   struct {
     store::tally commands, errors, input_bytes, output_bytes, connections, rejected;
+    store::tally query_limit, output_limit;  ///< clients closed for them
   } statistics;
   /// Commands a second over the last second.
   std::uint64_t commands_per_second() const noexcept { return rate_.load_relaxed(); }

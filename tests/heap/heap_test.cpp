@@ -8,6 +8,8 @@
 #include <cstring>
 #include <vector>
 
+#include "heap/poison.hpp"
+
 namespace isotherm::heap {
 namespace {
 
@@ -159,7 +161,7 @@ TEST(misuse_death_test, foreign_and_freed_pointers_are_refused) {
       "freed twice|use-after-poison");
 }
 
-#if defined(__SANITIZE_ADDRESS__) || (defined(__has_feature) && __has_feature(address_sanitizer))
+#if defined(ISOTHERM_ASAN)
 TEST_P(each_heap, use_after_free_is_reported_death_test) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   auto* object = static_cast<volatile char*>(allocate(GetParam(), 100));

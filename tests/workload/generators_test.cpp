@@ -49,7 +49,7 @@ TEST(Zipfian, FrequenciesFollowThePowerLaw) {
   // when they are taken together.
   EXPECT_NEAR(seen[0] / scale, 1, 0.02);
   EXPECT_NEAR(seen[1] / (scale * std::pow(2, -0.99)), 1, 0.02);
-  for (const auto [from, to] : {std::pair{2, 10}, {10, 100}, {100, 1000}}) {
+  for (const auto& [from, to] : {std::pair{2, 10}, {10, 100}, {100, 1000}}) {
     double expected = 0, found = 0;
     for (int i = from; i < to; ++i) {
       expected += scale * std::pow(i + 1, -0.99);

@@ -59,11 +59,14 @@ std::string stats_section(server& home, std::int64_t) {
       "total_connections_received:{}\r\ntotal_commands_processed:{}\r\n"
       "instantaneous_ops_per_sec:{}\r\ntotal_net_input_bytes:{}\r\ntotal_net_output_bytes:{}\r\n"
       "rejected_connections:{}\r\nexpired_keys:{}\r\nevicted_keys:0\r\nkeyspace_hits:{}\r\n"
-      "keyspace_misses:{}\r\nunknown_commands:{}\r\n",
+      "keyspace_misses:{}\r\nunknown_commands:{}\r\n"
+      "client_query_buffer_limit_disconnections:{}\r\n"
+      "client_output_buffer_limit_disconnections:{}\r\n",
       home.statistics.connections.sum(), home.statistics.commands.sum(), home.commands_per_second(),
       home.statistics.input_bytes.sum(), home.statistics.output_bytes.sum(),
       home.statistics.rejected.sum(), counted.expired.sum(), counted.hits.sum(),
-      counted.misses.sum(), home.statistics.errors.sum());
+      counted.misses.sum(), home.statistics.errors.sum(), home.statistics.query_limit.sum(),
+      home.statistics.output_limit.sum());
 }
 
 std::string replication_section(server&, std::int64_t) {
@@ -92,10 +95,20 @@ std::string isotherm_section(server& home, std::int64_t) {
                   home.manager() ? home.manager()->mode() : "off", home.start_options().threads);
   if (!home.manager()) return text;
   const auto last = home.manager()->last_window();
-  return text + fmt::format(
-                    "window:{}\r\npage_utilization:{:.4f}\r\npromotion_rate:{:.5f}\r\n"
-                    "cold_threshold:{}\r\n",
-                    last.window, last.page_utilization, last.promotion_rate, last.cold_threshold);
+  text += fmt::format(
+      "problem:{}\r\nrefused_cold_objects:{}\r\nwindow:{}\r\nwindow_seconds:{:.3f}\r\n"
+      "page_utilization:{:.4f}\r\npromotion_rate:{:.5f}\r\ncold_threshold:{}\r\n"
+      "accessed_objects:{}\r\naccessed_bytes:{}\r\npromoted_objects:{}\r\ndemoted_objects:{}\r\n"
+      "hinted_bytes:{}\r\ncollector_cpu_seconds:{:.6f}\r\n",
+      home.manager()->problem(), home.manager()->refused_cold_objects(), last.window,
+      last.window_seconds, last.page_utilization, last.promotion_rate, last.cold_threshold,
+      last.accessed_objects, last.accessed_bytes, last.promoted.objects, last.demoted.objects,
+      last.hinted_bytes, last.collector_cpu_seconds);
+  for (const auto& [name, usage] : home.manager()->heaps()) {
+    text += fmt::format("heap_{}:objects={},bytes={},extent_bytes={},resident_bytes={}\r\n", name,
+                        usage.objects, usage.bytes, usage.extent_bytes, usage.resident_bytes);
+  }
+  return text;
 }
 
 struct section {

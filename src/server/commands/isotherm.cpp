@@ -73,8 +73,8 @@ heap::footprint footprint_alone() {
 
 void stats(call& c) {
   server& home = sender(c).home;
-  constexpr std::size_t kOwnFields = 6;
-  c.out.map(kOwnFields + (home.manager() ? kWindowFields : 0));
+  constexpr std::size_t kOwnFields = 6, kManagedFields = 2;
+  c.out.map(kOwnFields + (home.manager() ? kManagedFields + kWindowFields : 0));
   field(c.out, "index", home.db().index().name());
   field(c.out, "manage", home.manager() ? home.manager()->mode() : "off");
   field(c.out, "keys", std::uint64_t{home.db().keys()});
@@ -83,7 +83,10 @@ void stats(call& c) {
   field(c.out, "rss_bytes", memory.rss);
   field(c.out, "rss_peak_bytes", memory.rss_peak);
   field(c.out, "dram_bytes", memory.dram);
-  if (home.manager()) answer_window(c.out, home.manager()->last_window());
+  if (!home.manager()) return;
+  field(c.out, "problem", std::string_view(home.manager()->problem()));
+  field(c.out, "refused_cold_objects", home.manager()->refused_cold_objects());
+  answer_window(c.out, home.manager()->last_window());
 }
 
 void heaps(call& c) {
@@ -158,6 +161,8 @@ void help(call& c) {
       "    Return the index, the mode and what the last window of the collector saw.",
       "HEAPS",
       "    Return objects, bytes and resident bytes of NEW, HOT, COLD and NODE.",
+      "PAGES",
+      "    Return which pages of NEW, HOT and COLD are in DRAM: a digit a cell, 0 none to 9 all.",
       "COLLECT",
       "    Run a window of the collector now and return what it saw.",
       "CONFIG [GET [<pattern>]]",

@@ -129,7 +129,7 @@ void select(call& c) {
 void reset(call& c) {
   client& who = sender(c);
   who.set_name("");
-  who.authenticated = false;
+  who.authenticated = !who.home.tuning().has_password();
   who.mode = client::replies::on;
   who.protocol.store_relaxed(2);
   c.out.set_protocol(2);

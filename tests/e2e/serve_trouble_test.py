@@ -1,0 +1,375 @@
+#!/usr/bin/env python3
+"""isotherm serve when things go wrong: at the start, with clients, with the cold heap's disk.
+
+    serve_trouble_test.py ISOTHERM INDEX
+"""
+
+import os
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from serve_process import Raw, info, start_ours, start_redis
+
+ISOTHERM, INDEX = sys.argv.pop(1), sys.argv.pop(1)
+MIB = 1 << 20
+
+
+def until(found, seconds=60):
+    """Waits for the event that `found` looks for and returns what it found."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if value := found():
+            return value
+        time.sleep(0.02)
+    raise AssertionError(f'nothing happened within {seconds} seconds')
+
+
+def limited(which, amount):
+    """For Popen: runs the server under a resource limit."""
+    return {'preexec_fn': lambda: resource.setrlimit(which, (amount, amount))}
+
+
+class Trouble(unittest.TestCase):
+    def serve(self, *flags, **more):
+        process = start_ours(ISOTHERM, INDEX, *flags, **more)
+        self.addCleanup(process.stop)
+        return process
+
+    def connect(self, where):
+        connection = Raw(where)
+        self.addCleanup(connection.close)
+        return connection
+
+    def scratch(self):
+        directory = tempfile.mkdtemp(prefix='isotherm-e2e-')
+        self.addCleanup(shutil.rmtree, directory)
+        return directory
+
+    def assert_alive(self, process):
+        one = Raw(process.path)
+        self.assertEqual(one.ask('PING'), b'+PONG\r\n')
+        one.close()
+
+
+class Start(Trouble):
+    """Mistakes of the operator: one line, exit status not 0, nothing left behind."""
+
+    def refused(self, *flags, status=1, lines=1, **more):
+        port = [] if '--port' in flags else ['--port', '0']
+        run = subprocess.run([ISOTHERM, 'serve', *port, *flags], capture_output=True, text=True,
+                             timeout=60, check=False, **more)
+        said = run.stderr
+        self.assertEqual(run.returncode, status, said)
+        if lines:
+            self.assertEqual(len(said.splitlines()), lines, said)
+            self.assertTrue(said.startswith('isotherm: '), said)
+        self.assertNotIn('Ready', run.stdout)
+        return said
+
+    def test_port_in_use(self):
+        taken = socket.create_server(('127.0.0.1', 0))
+        self.addCleanup(taken.close)
+        said = self.refused('--port', str(taken.getsockname()[1]))
+        self.assertIn('Address already in use', said)
+        self.assertIn('--port', said)
+
+    def test_unix_socket_of_a_live_server(self):
+        live = self.serve('--manage', 'off')
+        self.assertIn('another server listens', self.refused('--unixsocket', live.path))
+        self.assert_alive(live)  # and its socket file is still there
+
+    def test_stale_unix_socket(self):
+        path = os.path.join(self.scratch(), 's')
+        with socket.socket(socket.AF_UNIX) as gone:
+            gone.bind(path)
+        self.assertTrue(os.path.exists(path))
+        process = self.serve('--manage', 'off', '--unixsocket', path)
+        self.assertEqual(self.connect(path).ask('PING'), b'+PONG\r\n')
+        self.assertEqual(process.stop()[0], 0)
+        self.assertFalse(os.path.exists(path))
+
+    def test_unix_socket_path_is_a_file(self):
+        path = os.path.join(self.scratch(), 'precious')
+        with open(path, 'w', encoding='ascii') as file:
+            file.write('data')
+        self.refused('--unixsocket', path)
+        with open(path, encoding='ascii') as file:
+            self.assertEqual(file.read(), 'data')
+
+    def test_unusable_paths(self):
+        self.assertIn('No such file', self.refused('--unixsocket', '/nowhere/s'))
+        self.assertIn('longer than', self.refused('--unixsocket', '/tmp/' + 'x' * 200))
+        self.assertIn('pid file', self.refused('--pidfile', '/nowhere/pid'))
+        self.assertIn('does not exist', self.refused('--cold-backing', 'file:/nowhere'))
+        self.assertIn('not a directory', self.refused('--cold-backing', 'file:/dev/null'))
+        self.assertIn('tmpfs', self.refused('--cold-backing', 'file:/dev/shm'))
+
+    def test_unwritable_cold_directory(self):
+        # Where permissions do not bind (root), as a user for whom they do.
+        tool = os.path.join(self.scratch(), 'isotherm')
+        shutil.copy(ISOTHERM, tool)
+        os.chmod(os.path.dirname(tool), 0o755)
+        closed = self.scratch()
+        os.chmod(closed, 0o555)
+        nobody = {'user': 65534, 'group': 65534} if os.geteuid() == 0 else {}
+        run = subprocess.run([tool, 'serve', '--port', '0', '--cold-backing', f'file:{closed}'],
+                             capture_output=True, text=True, timeout=60, check=False, **nobody)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn('is not writable', run.stderr)
+        self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+
+    def test_bad_values(self):
+        for flags in (('--index', 'nonsense'), ('--maxmemory', '1.5gb'), ('--maxmemory', '-1'),
+                      ('--window', '0'), ('--window', 'nan'), ('--cold-backing', 'file:'),
+                      ('--protocol', 'x'), ('--hint', 'x'), ('--cold-backing', 'floppy'),
+                      ('--port', '-1'), ('--bind', '300.1.2.3')):
+            with self.subTest(flags=flags):
+                self.refused(*flags)
+        for flags in (('--nonsense',), ('--threads', '0'), ('--threads', 'x'), ('--manage', 'x'),
+                      ('--port', '65536'), ('--maxclients', '0'), ('--timeout', '-1'),
+                      ('--cold-threshold', '32'), ('--expected-keys', '-1'), ('word',)):
+            with self.subTest(flags=flags):
+                run = subprocess.run([ISOTHERM, 'serve', *flags], capture_output=True, text=True,
+                                     timeout=60, check=False)
+                self.assertNotIn(run.returncode, (0, -signal.SIGABRT, -signal.SIGSEGV))
+                self.assertIn(flags[0].strip('-'), run.stderr)
+
+    def test_few_descriptors(self):
+        self.assertIn('open files', self.refused(**limited(resource.RLIMIT_NOFILE, 16)))
+        process = self.serve('--manage', 'off', **limited(resource.RLIMIT_NOFILE, 48))
+        said = ''.join(process.said)
+        self.assertIn('limit of open files is 48', said)
+        most = int(next(line for line in process.said if 'taking' in line).split('taking ')[1]
+                   .split()[0])
+        many = [self.connect(process.path) for _ in range(most)]
+        for each in many:
+            self.assertEqual(each.ask('PING'), b'+PONG\r\n')
+        beyond = self.connect(process.path)
+        self.assertEqual(beyond.reply(), b'-ERR max number of clients reached\r\n')
+        self.assertTrue(beyond.is_closed())
+        many[0].close()
+        until(lambda: self.welcome(process.path))
+
+    def welcome(self, path):
+        one = Raw(path)
+        one.send('PING')
+        answer = one.reply()
+        one.close()
+        return answer == b'+PONG\r\n'
+
+    def test_pid_file(self):
+        path = os.path.join(self.scratch(), 'pid')
+        process = self.serve('--manage', 'off', '--pidfile', path)
+        with open(path, encoding='ascii') as file:
+            self.assertEqual(int(file.read()), process.process.pid)
+        process.stop()
+        self.assertFalse(os.path.exists(path))
+
+    def test_signals_with_clients(self):
+        for how in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            process = self.serve('--manage', 'on')
+            idle, busy = self.connect(process.path), self.connect(process.path)
+            busy.socket.sendall(b'*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000\r\nhalf of it')
+            self.assertEqual(idle.ask('PING'), b'+PONG\r\n')
+            status, said, leftover = process.stop(how)
+            self.assertEqual(status, 0, said)
+            self.assertIn(f'signal {how.value}', said)
+            self.assertFalse(leftover)
+            self.assertTrue(idle.is_closed())
+
+
+class Clients(Trouble):
+    """Clients that are slow, broken or hostile hurt only themselves."""
+
+    def test_protected_mode(self):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.connect(('192.0.2.1', 9))  # sends nothing; tells this machine's address
+            address = probe.getsockname()[0]
+        self.assertFalse(address.startswith('127.'), 'this test needs a second address')
+        process = self.serve('--bind', '0.0.0.0', '--manage', 'off')
+        where = (address, process.port())
+        stranger = self.connect(where)
+        self.assertTrue(stranger.reply().startswith(b'-DENIED '))
+        self.assertTrue(stranger.is_closed())
+        local = self.connect(('127.0.0.1', process.port()))
+        self.assertEqual(local.ask('CONFIG', 'SET', 'protected-mode', 'no'), b'+OK\r\n')
+        self.assertEqual(self.connect(where).ask('PING'), b'+PONG\r\n')
+        self.assertEqual(local.ask('CONFIG', 'SET', 'protected-mode', 'yes'), b'+OK\r\n')
+        self.assertEqual(local.ask('CONFIG', 'SET', 'requirepass', 'word'), b'+OK\r\n')
+        self.assertTrue(self.connect(where).ask('PING').startswith(b'-NOAUTH'))
+        self.assertEqual(local.ask('PING'), b'+PONG\r\n')  # who was in stays in, as in Redis
+
+    def test_password(self):
+        process = self.serve('--requirepass', 'word', '--manage', 'off')
+        one = self.connect(process.path)
+        for words in (('GET', 'k'), ('PING',), ('HELLO', '3')):
+            self.assertTrue(one.ask(*words).startswith(b'-NOAUTH'), words)
+        self.assertTrue(one.ask('AUTH', 'wrong').startswith(b'-WRONGPASS'))
+        self.assertTrue(one.ask('AUTH', 'other', 'word').startswith(b'-WRONGPASS'))
+        self.assertEqual(one.ask('AUTH', 'default', 'word'), b'+OK\r\n')
+        self.assertEqual(one.ask('PING'), b'+PONG\r\n')
+        self.assertEqual(one.ask('RESET'), b'+RESET\r\n')
+        self.assertTrue(one.ask('PING').startswith(b'-NOAUTH'))
+        self.assertTrue(one.ask('HELLO', '3', 'AUTH', 'default', 'word').startswith(b'%7'))
+        # A stranger may send only little.
+        for piece in (b'*11\r\n', b'*2\r\n$20000\r\n'):
+            stranger = self.connect(process.path)
+            stranger.socket.sendall(piece)
+            self.assertIn(b'unauthenticated', stranger.reply())
+            self.assertTrue(stranger.is_closed())
+
+    def test_idle_clients_go(self):
+        process = self.serve('--timeout', '1', '--manage', 'off')
+        idle = self.connect(process.path)
+        self.assertEqual(idle.ask('PING'), b'+PONG\r\n')
+        self.assertTrue(idle.is_closed())
+        self.assert_alive(process)
+
+    def test_slow_reader(self):
+        process = self.serve('--manage', 'off')
+        slow, admin = self.connect(process.path), self.connect(process.path)
+        limit = 16 * MIB
+        self.assertEqual(admin.ask('CONFIG', 'SET', 'client-output-buffer-limit',
+                                   f'normal {limit} 0 0'), b'+OK\r\n')
+        self.assertEqual(admin.ask('SET', 'k', b'x' * (4 * MIB)), b'+OK\r\n')
+        before = int(info(admin, 'memory')['used_memory_rss'])
+        # Requests wait, not replies: what the server holds for the client stays small.
+        slow.socket.sendall(b'*2\r\n$3\r\nGET\r\n$1\r\nk\r\n' * 100)
+        self.assertEqual(admin.ask('PING'), b'+PONG\r\n')
+        self.assertLess(int(info(admin, 'memory')['used_memory_rss']) - before, 64 * MIB)
+        for _ in range(100):
+            self.assertEqual(len(slow.reply()), 4 * MIB + 12)
+        # One reply over the limit ends the client.
+        slow.send('MGET', *['k'] * 8)
+        self.assertTrue(slow.is_closed())
+        self.assertEqual(info(admin, 'stats')['client_output_buffer_limit_disconnections'], '1')
+
+    def test_query_buffer_limit(self):
+        process = self.serve('--manage', 'off')
+        admin, greedy = self.connect(process.path), self.connect(process.path)
+        self.assertEqual(admin.ask('CONFIG', 'SET', 'client-query-buffer-limit', MIB), b'+OK\r\n')
+        try:
+            greedy.send('SET', 'k', b'x' * (4 * MIB))
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # closed while it was sending
+        self.assertTrue(greedy.is_closed())
+        self.assertEqual(info(admin, 'stats')['client_query_buffer_limit_disconnections'], '1')
+        self.assertEqual(admin.ask('EXISTS', 'k'), b':0\r\n')
+
+    def test_broken_frames_are_answered_as_redis_does(self):
+        theirs = start_redis()
+        self.addCleanup(theirs.stop)
+        process = self.serve('--manage', 'off')
+        for piece in (b'*2\r\n$3\r\nGET\r\n$-5\r\n', b'*1000000000000\r\n', b'*x\r\n',
+                      b'*1\r\n$99999999999\r\n', b'*2\r\n:3\r\n', b'*2\r\n$3\r\nGET\r\n$x\r\n',
+                      b'GET "unbalanced\r\n', b'*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$536870913\r\n',
+                      b'x' * 70000, b'*' + b'1' * 70000, b'*1\r\n$' + b'1' * 70000,
+                      b'POST / HTTP/1.1\r\n\r\n'):
+            with self.subTest(piece=piece[:60]):
+                answers = []
+                for server in (process, theirs):
+                    one = self.connect(server.path)
+                    one.socket.sendall(piece)
+                    answers.append(b'' if piece.startswith(b'POST') else one.reply())
+                    self.assertTrue(one.is_closed() or piece.startswith(b'POST'))
+                self.assertEqual(*answers)
+        self.assert_alive(process)
+
+    def test_half_sent_frames(self):
+        process = self.serve('--manage', 'on')
+        whole = b'*3\r\n$3\r\nSET\r\n$4\r\nhalf\r\n$5\r\nvalue\r\n'
+        for cut in range(1, len(whole)):
+            one = Raw(process.path)
+            one.socket.sendall(whole[:cut])
+            one.close()
+        admin = self.connect(process.path)
+        self.assertEqual(admin.ask('EXISTS', 'half'), b':0\r\n')
+        slow = self.connect(process.path)
+        for i in range(len(whole)):  # a byte at a time is a command in the end
+            slow.socket.sendall(whole[i:i + 1])
+        self.assertEqual(slow.reply(), b'+OK\r\n')
+        until(lambda: info(admin, 'clients')['connected_clients'] == '2')
+
+    def test_clients_killed_in_the_middle(self):
+        process = self.serve('--manage', 'on')
+        script = ('import socket,sys,os,signal\n'
+                  's=socket.socket(socket.AF_UNIX);s.connect(sys.argv[1])\n'
+                  'm=b"*3\\r\\n$3\\r\\nSET\\r\\n$1\\r\\nk\\r\\n$100000\\r\\n"+b"x"*100000'
+                  '+b"\\r\\n"\n'
+                  'print("on",flush=True)\n'
+                  'while True: s.sendall(m); s.send(b"*2\\r\\n$3\\r\\nGET\\r\\n$1\\r\\nk\\r\\n");'
+                  's.recv(1000)\n')
+        admin = self.connect(process.path)
+        for _ in range(5):
+            victim = subprocess.Popen([sys.executable, '-c', script, process.path],
+                                      stdout=subprocess.PIPE)
+            victim.stdout.readline()
+            until(lambda: admin.ask('STRLEN', 'k') == b':100000\r\n')
+            victim.kill()
+            victim.wait()
+            victim.stdout.close()
+        self.assertEqual(admin.ask('GET', 'k'), b'$100000\r\n' + b'x' * 100000 + b'\r\n')
+        until(lambda: info(admin, 'clients')['connected_clients'] == '1')
+
+    def test_largest_value(self):
+        process = self.serve('--manage', 'off')
+        one = self.connect(process.path)
+        size = 512 * MIB
+        piece = bytes(range(256)) * 4096
+        one.socket.sendall(b'*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$%d\r\n' % size)
+        for _ in range(size // len(piece)):
+            one.socket.sendall(piece)
+        one.socket.sendall(b'\r\n')
+        self.assertEqual(one.reply(), b'+OK\r\n')
+        one.send('GET', 'k')
+        self.assertEqual(one.file.readline(), b'$%d\r\n' % size)
+        for _ in range(size // len(piece)):
+            self.assertEqual(one.file.read(len(piece)), piece)
+        self.assertEqual(one.file.read(2), b'\r\n')
+        self.assertEqual(one.ask('APPEND', 'k', 'x'),
+                         b'-ERR string exceeds maximum allowed size (proto-max-bulk-len)\r\n')
+        self.assertEqual(one.ask('DEL', 'k'), b':1\r\n')
+        # Its memory goes without further commands.
+        until(lambda: int(info(one, 'memory')['used_memory']) < size // 2)
+        one.socket.sendall(b'*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$%d\r\n' % (size + 1))
+        self.assertEqual(one.reply(), b'-ERR Protocol error: invalid bulk length\r\n')
+        self.assertTrue(one.is_closed())
+
+
+class ColdHeap(Trouble):
+    """A disk that is full, or a limit that acts as one, costs savings, never data."""
+
+    def test_no_room_for_cold_objects(self):
+        process = self.serve('--manage', 'on', '--cold-backing', f'file:{self.scratch()}',
+                             '--hint', 'pageout', '--cold-threshold', '1',
+                             **limited(resource.RLIMIT_FSIZE, 8 * MIB))
+        one = self.connect(process.path)
+        values = {f'k{i}': os.urandom(500) * 100 for i in range(400)}  # 20 MB in all
+        for key, value in values.items():
+            self.assertEqual(one.ask('SET', key, value), b'+OK\r\n')
+        problem = until(lambda: info(one, 'isotherm')['problem'])
+        self.assertIn('COLD is full', problem)
+        self.assertIn('File too large', problem)
+        self.assertGreater(int(info(one, 'isotherm')['refused_cold_objects']), 0)
+        self.assertIn(b'COLD is full', one.ask('ISOTHERM', 'STATS'))
+        for key, value in values.items():
+            self.assertEqual(one.ask('GET', key), b'$50000\r\n' + value + b'\r\n')
+        self.assertEqual(one.ask('SET', 'new', 'value'), b'+OK\r\n')
+        # Room again: the store says that too.
+        self.assertEqual(one.ask('FLUSHALL'), b'+OK\r\n')
+        until(lambda: info(one, 'isotherm')['problem'] == '')
+        status, said, _ = process.stop()
+        self.assertEqual(status, 0, said)
+        self.assertEqual(said.count('COLD is full'), 1, said)
+        self.assertIn('the problem is over', said)
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=1)
