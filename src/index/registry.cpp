@@ -3,6 +3,8 @@
 
 #include "index/adapter.hpp"
 #include "index/art/art.hpp"
+#include "index/btree/btree_coarse.hpp"
+#include "index/btree/btree_occ.hpp"
 #include "index/hash/hash_harris.hpp"
 #include "index/hash/hash_pugh.hpp"
 #include "index/masstree/masstree.hpp"
@@ -33,6 +35,8 @@ constexpr entry kEntries[] = {
     {skiplist_coarse<unmanaged>::kName, &make_one<skiplist_coarse>},
     {skiplist_fraser<unmanaged>::kName, &make_one<skiplist_fraser>},
     {skiplist_herlihy<unmanaged>::kName, &make_one<skiplist_herlihy>},
+    {btree_coarse<unmanaged>::kName, &make_one<btree_coarse>},
+    {btree_occ<unmanaged>::kName, &make_one<btree_occ>},
     {masstree<unmanaged>::kName, &make_one<masstree>},
     {art<unmanaged>::kName, &make_one<art>},
 };

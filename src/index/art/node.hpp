@@ -1,5 +1,5 @@
-// Inner nodes of the adaptive radix tree (Leis, Kemper, Neumann, ICDE 2013) and their versioned
-// locks (Leis, Scheibner, Kemper, Neumann, "The ART of practical synchronization", DaMoN 2016).
+// Inner nodes of the adaptive radix tree (Leis, Kemper, Neumann, ICDE 2013), read and locked by
+// versions (version_lock.hpp).
 //
 //   node   version | kind, prefix length, count, 4 key bytes | prefix (<= 8 bytes) | terminal
 //   node4        + 4 children                                        one cache line in all
@@ -11,11 +11,6 @@
 // its leaf in `terminal`, so that no key needs a terminator byte. Prefixes are stored in full: one
 // of more than 8 bytes takes a chain of nodes with one child (rare, shared, hot), and in return no
 // search has to read a leaf to know where it is.
-//
-// Readers take no lock: they read a version, read fields, and believe them when the version is
-// unchanged. Fields are atomics, read with acquire and written with release between the version's
-// change to "locked" and its change to "next", which is what makes the second reading of the
-// version prove something without a fence.
 #pragma once
 
 #include <algorithm>
@@ -25,50 +20,13 @@
 #include <string_view>
 
 #include "base/atomic.hpp"
-#include "index/common.hpp"
+#include "index/version_lock.hpp"
 
 namespace isotherm::index::art_detail {
 
 using link = std::uintptr_t;
 
 inline bool is_leaf(link l) noexcept { return (l & 1) != 0; }
-
-/// Version word: obsolete | locked | number of changes.
-class version_lock {
- public:
-  static constexpr std::uint64_t kObsolete = 1, kLocked = 2, kStep = 4;
-
-  static bool is_obsolete(std::uint64_t version) noexcept { return (version & kObsolete) != 0; }
-
-  /// Version while nobody holds the lock. Waits for whoever does.
-  std::uint64_t read() const noexcept {
-    std::uint64_t v = word_.load_acquire();
-    for (backoff wait; v & kLocked; v = word_.load_acquire()) wait();
-    return v;
-  }
-  /// True when all that was read since `version` was read belongs together.
-  bool is_still(std::uint64_t version) const noexcept { return word_.load_acquire() == version; }
-  /// Locks when nothing has changed since `version`.
-  bool upgrade(std::uint64_t version) noexcept {
-    return word_.compare_exchange_acq_rel(version, version | kLocked);
-  }
-  /// Locks; false when the node is obsolete.
-  bool lock() noexcept {
-    for (backoff wait;; wait()) {
-      const std::uint64_t v = read();
-      if (is_obsolete(v)) return false;
-      if (upgrade(v)) return true;
-    }
-  }
-  void unlock_changed() noexcept { word_.store_release((word_.load_relaxed() & ~kLocked) + kStep); }
-  void unlock_unchanged() noexcept { word_.store_release(word_.load_relaxed() & ~kLocked); }
-  void unlock_obsolete() noexcept {
-    word_.store_release(((word_.load_relaxed() & ~kLocked) + kStep) | kObsolete);
-  }
-
- private:
-  base::atomic<std::uint64_t> word_{0};
-};
 
 enum class node_kind : std::uint8_t { n4, n16, n48, n256 };
 

@@ -35,7 +35,7 @@ bool art<Holding>::try_descend(std::string_view key, position& at) const noexcep
     at.parent_version = at.version;
     at.at = art_detail::inner_of(at.target);
     at.version = at.at->version.read();
-    if (art_detail::version_lock::is_obsolete(at.version)) return false;
+    if (version_lock::is_obsolete(at.version)) return false;
     // Coupling: the child's version was read while the parent still led to it.
     if (!n->version.is_still(at.parent_version)) return false;
     at.depth = next + 1;
@@ -98,7 +98,7 @@ bool art<Holding>::try_seek(const scope&, std::string_view from, bool beyond,
     path.push_back({n, byte + 1});
     node* below = art_detail::inner_of(child);
     const std::uint64_t below_version = below->version.read();
-    if (art_detail::version_lock::is_obsolete(below_version)) return false;
+    if (version_lock::is_obsolete(below_version)) return false;
     if (!n->version.is_still(version)) return false;
     n = below;
     version = below_version;
@@ -133,7 +133,7 @@ void art<Holding>::iterate(const scope& inside, std::string_view from, bool beyo
     if (!is_terminal) {
       next = art_detail::next_child(n, top.next == kTerminal ? 0 : static_cast<unsigned>(top.next));
     }
-    if (art_detail::version_lock::is_obsolete(version)) {
+    if (version_lock::is_obsolete(version)) {
       // `from` may be a key already visited: its object lives as long as the caller's scope.
       seek(inside, from, beyond, path);
       is_past_bound = false;
@@ -173,7 +173,7 @@ template <class Holding>
 bool art<Holding>::is_valid_node(const scope& inside, const place& here, std::size_t& leaves,
                                  std::vector<place>& below) {
   node* const n = here.at;
-  if (art_detail::version_lock::is_obsolete(n->version.read())) return false;
+  if (version_lock::is_obsolete(n->version.read())) return false;
   std::string path = here.path;
   const std::uint64_t prefix = n->prefix.load_acquire();
   for (unsigned i = 0; i < n->prefix_length.load_acquire(); ++i) {

@@ -1,0 +1,144 @@
+// Nodes of the B+trees.
+//
+//   leaf    latch, skip, count | 63 starts | 63 entries                    1 KiB each
+//   inner   latch, skip, count | 41 starts | 41 separators | 42 children
+//   entry   key, value: the guides, which must not move
+//
+// All keys under a node lie between the two separators left and right of it (its fences), so they
+// share the bytes that the fences share; `skip` counts those, and a start is the 8 bytes behind
+// them (Graefe and Larson, "B-tree indexes and CPU caches", ICDE 2001: normalized key prefixes with
+// prefix truncation). A search then compares numbers and reads the key that it finds, hardly any
+// other: the rest stays cold. A separator is the shortest string that tells two leaves apart
+// (Bayer and Unterauer, "Prefix B-trees", TODS 2(1), 1977).
+//
+// A node's fences, hence its skip, are the same all its life: what splits or merges is replaced.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "base/atomic.hpp"
+#include "index/common.hpp"
+#include "index/key_slice.hpp"
+
+namespace isotherm::index::btree_detail {
+
+/// Text between two children: immutable, followed in memory by its bytes.
+struct separator {
+  explicit separator(std::string_view t) noexcept : length(static_cast<std::uint32_t>(t.size())) {
+    if (!t.empty()) std::memcpy(reinterpret_cast<char*>(this + 1), t.data(), t.size());
+  }
+  std::string_view view() const noexcept {
+    return {reinterpret_cast<const char*>(this + 1), length};
+  }
+  const std::uint32_t length;
+};
+
+/// What a leaf's places lead to.
+template <class Holding>
+struct entry {
+  using holder = typename Holding::holder;
+  entry(holder&& k, holder&& v) noexcept : key(std::move(k)), value(std::move(v)) {}
+  holder key, value;
+};
+
+inline constexpr unsigned kLeafCapacity = 63, kInnerCapacity = 41;  // 1 KiB each
+using start_array = base::atomic<std::uint64_t>;
+
+/// What both kinds begin with.
+template <class Latch>
+struct node {
+  node(bool leaf, std::size_t skipped) noexcept
+      : skip(static_cast<std::uint32_t>(skipped)), is_leaf(leaf) {}
+  [[no_unique_address]] Latch latch;
+  const std::uint32_t skip;
+  const bool is_leaf;
+  base::atomic<std::uint16_t> count{0};
+};
+
+template <class Latch, class Holding>
+struct leaf : node<Latch> {
+  static constexpr unsigned kCapacity = kLeafCapacity;
+  explicit leaf(std::size_t skipped) noexcept : node<Latch>(true, skipped) {}
+  start_array starts[kCapacity];
+  base::atomic<entry<Holding>*> entries[kCapacity];
+};
+
+template <class Latch>
+struct inner : node<Latch> {
+  static constexpr unsigned kCapacity = kInnerCapacity;
+  explicit inner(std::size_t skipped) noexcept : node<Latch>(false, skipped) {}
+  start_array starts[kCapacity];
+  base::atomic<const separator*> separators[kCapacity];
+  base::atomic<node<Latch>*> children[kCapacity + 1];
+};
+
+/// The 8 bytes of `key` behind the first `skip`. A key that reached a node by a race may be too
+/// short for it; what is found is not believed then.
+inline std::uint64_t start_of(std::string_view key, std::size_t skip) noexcept {
+  return key.size() <= skip ? 0 : key_slice(key, skip);
+}
+
+inline std::size_t common_prefix(std::string_view a, std::string_view b) noexcept {
+  const std::size_t limit = std::min(a.size(), b.size());
+  std::size_t length = 0;
+  while (length < limit && a[length] == b[length]) ++length;
+  return length;
+}
+/// Bytes that all keys between two fences share; a missing fence is the end of all keys.
+inline std::size_t skip_between(const separator* low, const separator* high) noexcept {
+  return low && high ? common_prefix(low->view(), high->view()) : 0;
+}
+
+/// First of `count` places whose start is not less than `wanted`. Without branches on what is read.
+inline unsigned first_not_less(const start_array* starts, unsigned count,
+                               std::uint64_t wanted) noexcept {
+  unsigned at = 0;
+  while (count > 1) {
+    const unsigned half = count / 2;
+    at += starts[at + half - 1].load_acquire() < wanted ? half : 0;
+    count -= half;
+  }
+  return at + (count == 1 && starts[at].load_acquire() < wanted ? 1 : 0);
+}
+
+/// Where a key is among a node's, or where it belongs.
+struct place {
+  unsigned at = 0;
+  bool is_equal = false;
+};
+
+/// `text_at(i)`: the whole key at place i, asked for only where the starts are equal.
+template <class TextAt>
+place find_place(const start_array* starts, unsigned count, std::uint64_t start,
+                 std::string_view text, TextAt text_at) {
+  unsigned at = first_not_less(starts, count, start);
+  unsigned end = at;
+  while (end < count && starts[end].load_acquire() == start) ++end;
+  while (at < end) {
+    const unsigned middle = (at + end) / 2;
+    const int order = text_at(middle).compare(text);
+    if (order == 0) return {middle, true};
+    if (order < 0) {
+      at = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return {at, false};
+}
+
+/// Moves the `count` - `at` elements from place `at` on up by one. For the holder of the lock.
+template <class T>
+void open_gap(base::atomic<T>* array, unsigned at, unsigned count) noexcept {
+  for (unsigned i = count; i > at; --i) array[i].store_release(array[i - 1].load_relaxed());
+}
+/// Moves the elements behind place `at` down by one.
+template <class T>
+void close_gap(base::atomic<T>* array, unsigned at, unsigned count) noexcept {
+  for (unsigned i = at; i + 1 < count; ++i) array[i].store_release(array[i + 1].load_relaxed());
+}
+
+}  // namespace isotherm::index::btree_detail

@@ -1,0 +1,294 @@
+// The B+tree: splitting, merging, clearing (tree.hpp).
+#pragma once
+
+#include "index/btree/tree.hpp"
+
+namespace isotherm::index::btree_detail {
+
+/// Locks a node and its parent if neither has changed since the path was taken.
+template <class Holding, class Latch>
+bool tree<Holding, Latch>::lock_both(const path& p) noexcept {
+  if (!p.parent->latch.upgrade(p.parent_version)) return false;
+  if (p.at->latch.upgrade(p.version)) return true;
+  p.parent->latch.unlock_unchanged();
+  return false;
+}
+
+/// Appends entries of one leaf to another that nobody else sees yet. Keys are read only where the
+/// leaves skip different numbers of bytes.
+template <class Holding, class Latch>
+void tree<Holding, Latch>::append(const scope& inside, leaf* to, leaf* from, unsigned begin,
+                                  unsigned end) {
+  unsigned count = count_of(to);
+  for (unsigned i = begin; i < end; ++i, ++count) {
+    entry* const e = from->entries[i].load_relaxed();
+    to->entries[count].store_release(e);
+    to->starts[count].store_release(to->skip == from->skip
+                                        ? from->starts[i].load_relaxed()
+                                        : start_of(e->key.get(inside)->view(), to->skip));
+  }
+  to->count.store_release(static_cast<std::uint16_t>(count));
+}
+
+/// Appends separators begin .. end - 1 and the children behind them; the first child of an empty
+/// node comes along.
+template <class Holding, class Latch>
+void tree<Holding, Latch>::append(inner* to, inner* from, unsigned begin, unsigned end) {
+  unsigned count = count_of(to);
+  if (count == 0) to->children[0].store_release(from->children[begin].load_relaxed());
+  for (unsigned i = begin; i < end; ++i, ++count) {
+    const separator* text = from->separators[i].load_relaxed();
+    to->separators[count].store_release(text);
+    to->starts[count].store_release(start_of(text->view(), to->skip));
+    to->children[count + 1].store_release(from->children[i + 1].load_relaxed());
+  }
+  to->count.store_release(static_cast<std::uint16_t>(count));
+}
+
+template <class Holding, class Latch>
+const separator* tree<Holding, Latch>::make_separator(std::string_view text) {
+  return ::new (Holding::allocate_node(sizeof(separator) + text.size())) separator(text);
+}
+
+// --- splitting ---------------------------------------------------------------------------------
+
+/// Splits the topmost full node on the key's path, if it still is full. The caller searches again.
+template <class Holding, class Latch>
+void tree<Holding, Latch>::make_room(const scope& inside, std::string_view key) {
+  path p;
+  if (!enter(p)) return;
+  while (count_of(p.at) < capacity_of(p.at)) {
+    if (p.at->is_leaf || !step_down<true>(p, child_for(inner_of(p.at), key))) return;
+  }
+  // The parent was not full under the version by which it is locked now.
+  if (!lock_both(p)) return;
+  if (p.at->is_leaf) {
+    split_leaf(inside, p, key);
+  } else {
+    split_inner(p);
+  }
+}
+
+/// In the middle, or, where a new greatest key comes, at the end: keys that come in order fill
+/// their leaves.
+template <class Holding, class Latch>
+void tree<Holding, Latch>::split_leaf(const scope& inside, const path& p, std::string_view key) {
+  leaf* const full = leaf_of(p.at);
+  const unsigned count = count_of(full);
+  const auto text_at = [&](unsigned i) {
+    return full->entries[i].load_relaxed()->key.get(inside)->view();
+  };
+  const unsigned cut = !p.high && key > text_at(count - 1) ? count - 1 : count / 2;
+  const std::string_view right_first = text_at(cut);
+  const separator* between =
+      make_separator(right_first.substr(0, common_prefix(text_at(cut - 1), right_first) + 1));
+  leaf* left = make_node<Holding, leaf>(skip_between(p.low, between));
+  leaf* right = make_node<Holding, leaf>(skip_between(between, p.high));
+  append(inside, left, full, 0, cut);
+  append(inside, right, full, cut, count);
+  replace_by_two(p, left, between, right);
+}
+
+/// The middle separator goes up.
+template <class Holding, class Latch>
+void tree<Holding, Latch>::split_inner(const path& p) {
+  inner* const full = inner_of(p.at);
+  const unsigned count = count_of(full), middle = count / 2;
+  const separator* between = full->separators[middle].load_relaxed();
+  inner* left = make_node<Holding, inner>(skip_between(p.low, between));
+  inner* right = make_node<Holding, inner>(skip_between(between, p.high));
+  append(left, full, 0, middle);
+  append(right, full, middle + 1, count);
+  replace_by_two(p, left, between, right);
+}
+
+/// Links the halves of a node where it was, and unlocks it and its parent.
+template <class Holding, class Latch>
+void tree<Holding, Latch>::replace_by_two(const path& p, node* left, const separator* between,
+                                          node* right) {
+  inner* into = p.parent;
+  const bool is_root = p.parent == &anchor_;
+  if (is_root) into = make_node<Holding, inner>(std::size_t{0});
+  const unsigned count = count_of(into);
+  open_gap(into->starts, p.index, count);
+  open_gap(into->separators, p.index, count);
+  open_gap(into->children, p.index + 1, count + 1);
+  into->starts[p.index].store_release(start_of(between->view(), into->skip));
+  into->separators[p.index].store_release(between);
+  into->children[p.index].store_release(left);
+  into->children[p.index + 1].store_release(right);
+  into->count.store_release(static_cast<std::uint16_t>(count + 1));
+  if (is_root) anchor_.children[0].store_release(into);
+  p.at->latch.unlock_obsolete();
+  p.parent->latch.unlock_changed();
+  retire_memory(p.at);
+}
+
+// --- merging -----------------------------------------------------------------------------------
+
+/// Merges what is nearly empty on the path of an erased key, until nothing is or can be.
+template <class Holding, class Latch>
+void tree<Holding, Latch>::tidy(std::string_view key) {
+  for (backoff wait; tidy_one(key);) wait();
+}
+
+/// True: something was merged, or something changed; look again.
+template <class Holding, class Latch>
+bool tree<Holding, Latch>::tidy_one(std::string_view key) {
+  path p;
+  if (!enter(p)) return true;
+  for (;;) {
+    const unsigned count = count_of(p.at);
+    const bool is_root = p.parent == &anchor_;
+    if (is_root && !p.at->is_leaf && count == 0) return shorten(p);
+    if (!is_root && count < capacity_of(p.at) / kUnderfull && merge(p)) return true;
+    if (p.at->is_leaf) return !p.at->latch.is_still(p.version);
+    if (!step_down<true>(p, child_for(inner_of(p.at), key))) return true;
+  }
+}
+
+/// Takes a root with one child away. Always true: look again.
+template <class Holding, class Latch>
+bool tree<Holding, Latch>::shorten(const path& p) {
+  if (!lock_both(p)) return true;
+  anchor_.children[0].store_release(inner_of(p.at)->children[0].load_relaxed());
+  p.at->latch.unlock_obsolete();
+  anchor_.latch.unlock_changed();
+  retire_memory(p.at);
+  return true;
+}
+
+/// Puts a node and a neighbour together, when they fit and leave room. True: done, or something has
+/// changed; false: it must stay.
+template <class Holding, class Latch>
+bool tree<Holding, Latch>::merge(const path& p) {
+  const unsigned siblings = count_of(p.parent);
+  if (siblings == 0) return !p.parent->latch.is_still(p.parent_version);
+  const unsigned left_index = p.index < siblings ? p.index : p.index - 1;
+  const unsigned other_index = p.index < siblings ? p.index + 1 : left_index;
+  node* const other = p.parent->children[other_index].load_acquire();
+  const unsigned capacity = capacity_of(p.at);
+  const auto fits = [&] {
+    const unsigned mine = count_of(p.at), sum = mine + count_of(other) + (p.at->is_leaf ? 0 : 1);
+    return sum <= (mine == 0 ? capacity : capacity - capacity / kUnderfull);
+  };
+  if (!fits()) return !p.parent->latch.is_still(p.parent_version);
+  if (!lock_both(p)) return true;
+  // Waits only for who works at `other` or below it, never for who waits for this thread; nor is it
+  // obsolete, which would take the parent's lock.
+  other->latch.lock();
+  if (!fits()) {
+    other->latch.unlock_unchanged();
+    p.at->latch.unlock_unchanged();
+    p.parent->latch.unlock_unchanged();
+    return false;
+  }
+  const scope inside;
+  node* const left = p.index == left_index ? p.at : other;
+  node* const right = p.index == left_index ? other : p.at;
+  inner* const parent = p.parent;
+  const separator* between = parent->separators[left_index].load_relaxed();
+  const separator* low =
+      left_index > 0 ? parent->separators[left_index - 1].load_relaxed() : p.parent_low;
+  const separator* high =
+      left_index + 1 < siblings ? parent->separators[left_index + 1].load_relaxed() : p.parent_high;
+  parent->children[left_index].store_release(joined(inside, low, high, left, between, right));
+  close_gap(parent->starts, left_index, siblings);
+  close_gap(parent->separators, left_index, siblings);
+  close_gap(parent->children, left_index + 1, siblings + 1);
+  parent->count.store_release(static_cast<std::uint16_t>(siblings - 1));
+  left->latch.unlock_obsolete();
+  right->latch.unlock_obsolete();
+  parent->latch.unlock_changed();
+  if (left->is_leaf) retire_memory(between);
+  retire_memory(left);
+  retire_memory(right);
+  return true;
+}
+
+/// A new node with the contents of two neighbours.
+template <class Holding, class Latch>
+auto tree<Holding, Latch>::joined(const scope& inside, const separator* low, const separator* high,
+                                  node* left, const separator* between, node* right) -> node* {
+  const std::size_t skip = skip_between(low, high);
+  if (left->is_leaf) {
+    leaf* both = make_node<Holding, leaf>(skip);
+    append(inside, both, leaf_of(left), 0, count_of(left));
+    append(inside, both, leaf_of(right), 0, count_of(right));
+    return both;
+  }
+  inner* both = make_node<Holding, inner>(skip);
+  append(both, inner_of(left), 0, count_of(left));
+  const unsigned count = count_of(both);
+  both->separators[count].store_release(between);
+  both->starts[count].store_release(start_of(between->view(), skip));
+  both->children[count + 1].store_release(inner_of(right)->children[0].load_relaxed());
+  both->count.store_release(static_cast<std::uint16_t>(count + 1));
+  append(both, inner_of(right), 0, count_of(right));
+  return both;
+}
+
+// --- all at once -------------------------------------------------------------------------------
+
+/// What a node that is no longer in use leads to.
+template <class Holding, class Latch>
+void tree<Holding, Latch>::take_apart(node* n, std::vector<node*>& children,
+                                      std::vector<entry*>& entries,
+                                      std::vector<const separator*>& separators) {
+  const unsigned count = count_of(n);
+  if (n->is_leaf) {
+    for (unsigned i = 0; i < count; ++i) entries.push_back(leaf_of(n)->entries[i].load_acquire());
+    return;
+  }
+  for (unsigned i = 0; i < count; ++i) {
+    separators.push_back(inner_of(n)->separators[i].load_acquire());
+  }
+  for (unsigned i = 0; i <= count; ++i) {
+    children.push_back(inner_of(n)->children[i].load_acquire());
+  }
+}
+
+/// Cuts the tree off at the root and marks what is cut off as obsolete, so that writers inside it
+/// start again from the root.
+template <class Holding, class Latch>
+void tree<Holding, Latch>::clear() {
+  const scope inside;
+  node* fresh = make_node<Holding, leaf>(std::size_t{0});
+  anchor_.latch.lock();
+  std::vector<node*> cut{anchor_.children[0].load_relaxed()};
+  anchor_.children[0].store_release(fresh);
+  anchor_.latch.unlock_changed();
+  std::vector<entry*> entries;
+  std::vector<const separator*> separators;
+  while (!cut.empty()) {
+    node* const n = cut.back();
+    cut.pop_back();
+    n->latch.lock();
+    take_apart(n, cut, entries, separators);
+    n->latch.unlock_obsolete();
+    retire_memory(n);
+  }
+  for (entry* e : entries) retire_node<Holding>(e);
+  for (const separator* text : separators) retire_memory(text);
+  count_.add(-static_cast<std::int64_t>(entries.size()));
+}
+
+template <class Holding, class Latch>
+tree<Holding, Latch>::~tree() {
+  std::vector<node*> rest{anchor_.children[0].load_acquire()};
+  std::vector<entry*> entries;
+  std::vector<const separator*> separators;
+  while (!rest.empty()) {
+    node* const n = rest.back();
+    rest.pop_back();
+    take_apart(n, rest, entries, separators);
+    free_memory(n);
+    for (entry* e : entries) destroy_node<Holding>(e);
+    entries.clear();
+  }
+  for (const separator* text : separators) {
+    free_memory(const_cast<void*>(static_cast<const void*>(text)));
+  }
+}
+
+}  // namespace isotherm::index::btree_detail

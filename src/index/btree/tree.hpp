@@ -1,0 +1,158 @@
+// The B+tree under btree-occ and btree-coarse, by optimistic lock coupling (Leis, Haubenschild,
+// Neumann, "Optimistic lock coupling: a scalable and efficient general-purpose synchronization
+// method", IEEE Data Eng. Bull. 42(1), 2019; the optimism is that of Bronson, Casper, Chafi,
+// Olukotun, "A practical concurrent binary search tree", PPoPP 2010, and Cha et al., OLFIT, VLDB
+// 2001).
+//
+// A search goes down without locks; it reads a child's version while the parent still leads to it,
+// and starts again where a version shows that it read a node in the middle of a change. A writer
+// goes down likewise and locks its leaf by upgrading the version that it saw. When the leaf is
+// full, the topmost full node of the path is split under its own and its parent's lock, which never
+// is full then; when a leaf is left less than a quarter full, it is merged with a neighbour, and so
+// on upwards.
+//
+// A node that splits or merges is replaced and marked obsolete, so a node's range of keys never
+// changes: what was read on the way down about the fences of a node stays true while it lives.
+// There are no links between leaves: a scan takes one leaf at a time, and goes on from its fence.
+//
+// What a search follows before it has validated is safe to follow: a node reached inside a scope
+// from the root was linked at some moment of the scope, so whatever its places below `count` held
+// then or later is retired, if at all, within the scope's sight.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "index/btree/node.hpp"
+#include "index/common.hpp"
+#include "index/holding.hpp"
+#include "index/index.hpp"
+#include "index/version_lock.hpp"
+
+namespace isotherm::index::btree_detail {
+
+/// Ordered by bytes. With version_lock all operations are linearizable and thread-safe; with
+/// no_version_lock it is up to the caller to keep writers apart from all others.
+template <class Holding, class Latch>
+class tree {
+ public:
+  tree() { anchor_.children[0].store_release(make_node<Holding, leaf>(std::size_t{0})); }
+  ~tree();
+  tree(const tree&) = delete;
+  tree& operator=(const tree&) = delete;
+
+  std::optional<std::string_view> find(const scope& inside, std::string_view key);
+  outcome insert(std::string_view key, std::string_view value);
+  outcome upsert(std::string_view key, std::string_view value);
+  bool erase(std::string_view key);
+  outcome update(std::string_view key, const updater& decide);
+  std::size_t size() const noexcept { return count_.sum(); }
+  void clear();
+  bool is_valid();
+
+  using entry = btree_detail::entry<Holding>;
+
+  /// Some neighbouring entries, which were all there at one moment, and where those beyond begin.
+  struct piece {
+    entry* entries[kLeafCapacity];  ///< in the order of the scan
+    unsigned count = 0;
+    const separator* fence = nullptr;  ///< null: there are none beyond
+  };
+  /// From where a scan goes on: `key` itself comes along only when `or_equal`.
+  struct bound {
+    std::string_view key;
+    bool or_equal = true;
+  };
+  void collect_up(const scope& inside, const bound& from, piece& out);
+  /// Downwards; without `from`, from the greatest key.
+  void collect_down(const scope& inside, const std::optional<bound>& from, piece& out);
+
+ private:
+  using holder = typename Holding::holder;
+  using node = btree_detail::node<Latch>;
+  using leaf = btree_detail::leaf<Latch, Holding>;
+  using inner = btree_detail::inner<Latch>;
+  using unlinked_entry = unlinked<Holding, entry>;
+
+  /// A node on the way down, its parent, and the versions under which the one led to the other.
+  struct path {
+    inner* parent = nullptr;
+    std::uint64_t parent_version = 0;
+    unsigned index = 0;  ///< of `at` among the parent's children
+    node* at = nullptr;
+    std::uint64_t version = 0;
+    const separator *low = nullptr, *high = nullptr;  ///< fences of `at`; null: none
+    const separator *parent_low = nullptr, *parent_high = nullptr;
+  };
+  /// Where a search for a key ended.
+  struct position {
+    leaf* at = nullptr;
+    std::uint64_t version = 0;
+    place where;
+    entry* found = nullptr;
+  };
+  struct subtree {
+    node* at;
+    const separator *low, *high;
+    unsigned depth;
+  };
+
+  static constexpr unsigned kOptimisticTries = 4;
+  static constexpr unsigned kUnderfull = 4;  // a node less than a quarter full seeks to merge
+
+  static leaf* leaf_of(node* n) noexcept { return static_cast<leaf*>(n); }
+  static inner* inner_of(node* n) noexcept { return static_cast<inner*>(n); }
+  static unsigned count_of(const node* n) noexcept { return n->count.load_acquire(); }
+  static unsigned capacity_of(const node* n) noexcept {
+    return n->is_leaf ? leaf::kCapacity : inner::kCapacity;
+  }
+  static void free_memory(void* n) noexcept { Holding::deallocate_node(n); }
+  static void retire_memory(const void* n) { sync::retire(const_cast<void*>(n), &free_memory); }
+  static unlinked_entry make_entry(std::string_view key, std::string_view value);
+  static const separator* make_separator(std::string_view text);
+
+  // Searching (search_impl.hpp).
+  bool enter(path& p) noexcept;
+  template <bool kWithFences>
+  static bool step_down(path& p, unsigned index) noexcept;
+  static place place_in(const scope& inside, leaf* n, std::string_view key);
+  static place place_in(inner* n, std::string_view key);
+  static unsigned child_for(inner* n, std::string_view key);
+  position locate(const scope& inside, std::string_view key);
+  bool try_locate(const scope& inside, std::string_view key, position& p);
+  bool try_collect_up(const scope& inside, const bound& from, piece& out);
+  bool try_collect_down(const scope& inside, const std::optional<bound>& from, piece& out);
+
+  // Changing (update_impl.hpp).
+  bool link(const position& at, std::string_view key, unlinked_entry& fresh);
+  void unlink_and_retire(const position& at, std::string_view key);
+
+  // Splitting and merging (shape_impl.hpp).
+  void make_room(const scope& inside, std::string_view key);
+  bool lock_both(const path& p) noexcept;
+  void split_leaf(const scope& inside, const path& p, std::string_view key);
+  void split_inner(const path& p);
+  void replace_by_two(const path& p, node* left, const separator* between, node* right);
+  void tidy(std::string_view key);
+  bool tidy_one(std::string_view key);
+  bool shorten(const path& p);
+  bool merge(const path& p);
+  node* joined(const scope& inside, const separator* low, const separator* high, node* left,
+               const separator* between, node* right);
+  static void append(const scope& inside, leaf* to, leaf* from, unsigned begin, unsigned end);
+  static void append(inner* to, inner* from, unsigned begin, unsigned end);
+  static void take_apart(node* n, std::vector<node*>& children, std::vector<entry*>& entries,
+                         std::vector<const separator*>& separators);
+  bool is_valid_node(const scope& inside, const subtree& here, std::size_t& keys,
+                     std::vector<subtree>& below);
+
+  inner anchor_{0};  // no separators; its one child is the root
+  striped_counter count_;
+};
+
+}  // namespace isotherm::index::btree_detail
+
+#include "index/btree/search_impl.hpp"
+#include "index/btree/shape_impl.hpp"
+#include "index/btree/update_impl.hpp"
