@@ -2,9 +2,6 @@
 // the tests are written once for all structures and both ways of holding.
 #pragma once
 
-#include <utility>
-#include <vector>
-
 #include "index/concept.hpp"
 #include "index/holding.hpp"
 
@@ -39,11 +36,7 @@ class adapter final : public any_index {
   void scan_back([[maybe_unused]] const scope& inside,
                  [[maybe_unused]] std::optional<std::string_view> from,
                  [[maybe_unused]] const visitor& visit) override {
-    if constexpr (reversible_index<structure>) {
-      structure_.scan_back(inside, from, visit);
-    } else if constexpr (ordered_index<structure>) {
-      scan_and_reverse(inside, from, visit);
-    }
+    if constexpr (ordered_index<structure>) structure_.scan_back(inside, from, visit);
   }
   bool is_ordered() const noexcept override { return ordered_index<structure>; }
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) override {
@@ -56,20 +49,6 @@ class adapter final : public any_index {
   bool is_valid() override { return structure_.is_valid(); }
 
  private:
-  /// The views live as long as the caller's scope, so they can wait for their turn.
-  void scan_and_reverse(const scope& inside, std::optional<std::string_view> from,
-                        const visitor& visit) {
-    std::vector<std::pair<std::string_view, std::string_view>> pairs;
-    structure_.scan(inside, "", [&](std::string_view key, std::string_view value) {
-      if (from && key > *from) return false;
-      pairs.emplace_back(key, value);
-      return true;
-    });
-    for (auto it = pairs.rbegin(); it != pairs.rend(); ++it) {
-      if (!visit(it->first, it->second)) return;
-    }
-  }
-
   structure structure_;
 };
 

@@ -33,13 +33,9 @@ concept concurrent_index =
 template <class S>
 concept ordered_index =
     concurrent_index<S> && requires(S s, const scope& inside, std::string_view from,
-                                    const visitor& visit) { s.scan(inside, from, visit); };
-
-/// One that goes down as well as up. For the others the adapter collects a scan() and turns it
-/// round.
-template <class S>
-concept reversible_index =
-    ordered_index<S> && requires(S s, const scope& inside, std::optional<std::string_view> from,
-                                 const visitor& visit) { s.scan_back(inside, from, visit); };
+                                    std::optional<std::string_view> last, const visitor& visit) {
+      s.scan(inside, from, visit);
+      s.scan_back(inside, last, visit);
+    };
 
 }  // namespace isotherm::index

@@ -103,6 +103,12 @@ TEST(art_node, holds_children_of_every_kind_in_order) {
       visited.insert(b.byte);
     }
     EXPECT_EQ(visited, odd);
+    std::set<unsigned> from_above;
+    for (branch b = previous_child(n, 256); b.target; b = previous_child(n, b.byte)) {
+      EXPECT_TRUE(from_above.empty() || b.byte < *from_above.begin());
+      from_above.insert(b.byte);
+    }
+    EXPECT_EQ(from_above, odd);
   }
 }
 

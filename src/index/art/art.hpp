@@ -42,7 +42,12 @@ class art {
   outcome update(std::string_view key, const updater& decide);
 
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
-    iterate(inside, from, false, visit);
+    iterate<up>(inside, bound{from, false}, visit);
+  }
+  void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit) {
+    std::optional<bound> start;
+    if (from) start = bound{*from, false};
+    iterate<down>(inside, start, visit);
   }
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit);
   std::size_t size() const noexcept { return count_.sum(); }
@@ -79,13 +84,40 @@ class art {
 
     std::size_t after_prefix() const noexcept { return depth + prefix_length; }
   };
+  static constexpr int kTerminal = -1, kAllBytes = 256;
   struct frame {
     node* at;
-    int next;  ///< least byte not yet visited; -1: the terminal comes first
+    int next;  ///< see up, down
+  };
+  /// Where a scan goes on: `key` itself is left out when `beyond`.
+  struct bound {
+    std::string_view key;
+    bool beyond;
+  };
+  /// How a key goes on in a node.
+  enum class course : std::uint8_t {
+    less,     ///< all keys here are less
+    greater,  ///< all keys here are greater
+    ends,     ///< it ends here
+    stops,    ///< there is no node for its next byte, at most a leaf
+    descends  ///< there is one
+  };
+  struct up {  ///< next: least byte not yet visited; kTerminal: the terminal comes first
+    static constexpr int kStart = kTerminal;
+    static link step(const frame& top, int& next) noexcept;
+    static bool is_left_out(const bound& b, std::string_view key) noexcept {
+      return b.beyond ? key <= b.key : key < b.key;
+    }
+  };
+  struct down {  ///< next: least byte visited, 256 at first, then the terminal; kTerminal: done
+    static constexpr int kStart = kAllBytes;
+    static link step(const frame& top, int& next) noexcept;
+    static bool is_left_out(const bound& b, std::string_view key) noexcept {
+      return b.beyond ? key >= b.key : key > b.key;
+    }
   };
 
   static constexpr unsigned kOptimisticTries = 4;
-  static constexpr int kTerminal = -1;
 
   static leaf* leaf_of(link l) noexcept { return reinterpret_cast<leaf*>(l & ~link{1}); }
   static link link_to(leaf* l) noexcept { return reinterpret_cast<link>(l) | 1; }
@@ -114,9 +146,12 @@ class art {
   bool collapse(const position& at, std::uint8_t parent_byte);
   bool replace_inner(const position& at, std::uint8_t parent_byte, node_kind kind);
 
-  void iterate(const scope& inside, std::string_view from, bool beyond, const visitor& visit);
-  void seek(const scope& inside, std::string_view from, bool beyond, std::vector<frame>& path);
-  bool try_seek(const scope& inside, std::string_view from, bool beyond, std::vector<frame>& path);
+  template <class Way>
+  void iterate(const scope& inside, std::optional<bound> from, const visitor& visit);
+  void seek(up, const std::optional<bound>& from, std::vector<frame>& path) const;
+  void seek(down, const std::optional<bound>& from, std::vector<frame>& path) const;
+  template <class Turn>
+  bool try_seek(std::string_view from, Turn turn, std::vector<frame>& path) const;
 
   struct place {
     node* at;

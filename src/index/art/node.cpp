@@ -1,5 +1,7 @@
 #include "index/art/node.hpp"
 
+#include <functional>
+
 namespace isotherm::index::art_detail {
 
 namespace {
@@ -27,12 +29,18 @@ base::atomic<link>* small_children(node* n) noexcept {
                                   : static_cast<node16*>(n)->children;
 }
 
-branch next_in_small(node* n, unsigned from) noexcept {
+bool is_small(const node* n) noexcept {
+  return n->kind == node_kind::n4 || n->kind == node_kind::n16;
+}
+
+/// The child whose byte comes first by `is_before` of those that `is_wanted`.
+template <class IsWanted, class IsBefore>
+branch best_in_small(node* n, IsWanted is_wanted, IsBefore is_before) noexcept {
   const unsigned count = std::min<unsigned>(n->count.load_acquire(), capacity_of(n->kind));
   unsigned best = 256, best_place = 0;
   for (unsigned i = 0; i < count; ++i) {
     const unsigned byte = key_of(n, i);
-    if (byte >= from && byte < best) {
+    if (is_wanted(byte) && (best == 256 || is_before(byte, best))) {
       best = byte;
       best_place = i;
     }
@@ -41,14 +49,30 @@ branch next_in_small(node* n, unsigned from) noexcept {
   return {best, small_children(n)[best_place].load_acquire()};
 }
 
+/// The child of a big node for one byte.
+branch child_at(node* n, unsigned byte) noexcept {
+  auto* where = find_child(n, static_cast<std::uint8_t>(byte));
+  return {byte, where ? where->load_acquire() : 0};
+}
+
 }  // namespace
 
 branch next_child(node* n, unsigned from) noexcept {
-  if (n->kind == node_kind::n4 || n->kind == node_kind::n16) return next_in_small(n, from);
+  if (is_small(n)) {
+    return best_in_small(n, [=](unsigned b) { return b >= from; }, std::less<>());
+  }
   for (unsigned byte = from; byte < 256; ++byte) {
-    auto* where = find_child(n, static_cast<std::uint8_t>(byte));
-    if (!where) continue;
-    if (const link target = where->load_acquire()) return {byte, target};
+    if (const branch b = child_at(n, byte); b.target) return b;
+  }
+  return {};
+}
+
+branch previous_child(node* n, unsigned limit) noexcept {
+  if (is_small(n)) {
+    return best_in_small(n, [=](unsigned b) { return b < limit; }, std::greater<>());
+  }
+  while (limit-- > 0) {
+    if (const branch b = child_at(n, limit); b.target) return b;
   }
   return {};
 }

@@ -138,6 +138,8 @@ struct branch {
 
 /// The child with the least byte >= `from` (0..256). Optimistic callers validate.
 branch next_child(node* n, unsigned from) noexcept;
+/// The child with the greatest byte < `limit` (0..256). Optimistic callers validate.
+branch previous_child(node* n, unsigned limit) noexcept;
 
 // The rest is for who holds the node's lock, or has the node to himself.
 

@@ -63,11 +63,11 @@ std::optional<std::string_view> art<Holding>::find(const scope& inside, std::str
 
 // --- in order ----------------------------------------------------------------------------------
 
-/// Fills `path` so that going on from it visits every key >= `from`, and perhaps some lesser ones
-/// first. False: something changed in between.
+/// Goes down the path of `from` as far as it exists. `turn(node, where, byte)` is told of each node
+/// and of how `from` goes on in it. False: something changed in between.
 template <class Holding>
-bool art<Holding>::try_seek(const scope&, std::string_view from, bool beyond,
-                            std::vector<frame>& path) {
+template <class Turn>
+bool art<Holding>::try_seek(std::string_view from, Turn turn, std::vector<frame>& path) const {
   path.clear();
   node* n = root_;
   std::uint64_t version = n->version.read();
@@ -79,12 +79,12 @@ bool art<Holding>::try_seek(const scope&, std::string_view from, bool beyond,
       const bool is_greater =
           depth + matched == from.size() ||
           art_detail::byte_at(prefix, matched) > art_detail::byte_at(from, depth + matched);
-      if (is_greater) path.push_back({n, kTerminal});
+      turn(n, is_greater ? course::greater : course::less, 0);
       return n->version.is_still(version);
     }
     depth += length;
     if (depth == from.size()) {
-      path.push_back({n, beyond ? 0 : kTerminal});
+      turn(n, course::ends, 0);
       return n->version.is_still(version);
     }
     const std::uint8_t byte = art_detail::byte_at(from, depth);
@@ -92,10 +92,10 @@ bool art<Holding>::try_seek(const scope&, std::string_view from, bool beyond,
     const link child = where ? where->load_acquire() : 0;
     if (!n->version.is_still(version)) return false;
     if (!child || art_detail::is_leaf(child)) {
-      path.push_back({n, byte});
+      turn(n, course::stops, byte);
       return true;
     }
-    path.push_back({n, byte + 1});
+    turn(n, course::descends, byte);
     node* below = art_detail::inner_of(child);
     const std::uint64_t below_version = below->version.read();
     if (version_lock::is_obsolete(below_version)) return false;
@@ -106,56 +106,92 @@ bool art<Holding>::try_seek(const scope&, std::string_view from, bool beyond,
   }
 }
 
+/// Fills `path` so that going on from it visits every key of the bound on, and perhaps some others
+/// first.
 template <class Holding>
-void art<Holding>::seek(const scope& inside, std::string_view from, bool beyond,
-                        std::vector<frame>& path) {
-  for (backoff wait; !try_seek(inside, from, beyond, path);) wait();
+void art<Holding>::seek(up, const std::optional<bound>& from, std::vector<frame>& path) const {
+  const auto turn = [&](node* n, course how, int byte) {
+    if (how == course::greater) path.push_back({n, kTerminal});
+    if (how == course::ends) path.push_back({n, from->beyond ? 0 : kTerminal});
+    if (how == course::stops) path.push_back({n, byte});
+    if (how == course::descends) path.push_back({n, byte + 1});
+  };
+  for (backoff wait; !try_seek(from->key, turn, path);) wait();
 }
 
-/// Visits the pairs with key >= `from`, or > `from` when `beyond`.
 template <class Holding>
-void art<Holding>::iterate(const scope& inside, std::string_view from, bool beyond,
-                           const visitor& visit) {
+void art<Holding>::seek(down, const std::optional<bound>& from, std::vector<frame>& path) const {
+  if (!from) {
+    path.assign(1, {root_, kAllBytes});
+    return;
+  }
+  const auto turn = [&](node* n, course how, int byte) {
+    if (how == course::less) path.push_back({n, kAllBytes});
+    if (how == course::ends) path.push_back({n, from->beyond ? kTerminal : 0});
+    if (how == course::stops) path.push_back({n, byte + 1});
+    if (how == course::descends) path.push_back({n, byte});
+  };
+  for (backoff wait; !try_seek(from->key, turn, path);) wait();
+}
+
+/// What comes next in a node, 0 when nothing does, and where to go on after it.
+template <class Holding>
+auto art<Holding>::up::step(const frame& top, int& next) noexcept -> link {
+  if (top.next == kTerminal) {
+    next = 0;
+    if (const link terminal = top.at->terminal.load_acquire()) return terminal;
+  }
+  const auto b =
+      art_detail::next_child(top.at, top.next == kTerminal ? 0 : static_cast<unsigned>(top.next));
+  next = static_cast<int>(b.byte) + 1;
+  return b.target;
+}
+
+template <class Holding>
+auto art<Holding>::down::step(const frame& top, int& next) noexcept -> link {
+  next = kTerminal;
+  if (top.next == kTerminal) return 0;
+  const auto b = art_detail::previous_child(top.at, static_cast<unsigned>(top.next));
+  if (!b.target) return top.at->terminal.load_acquire();
+  next = static_cast<int>(b.byte);
+  return b.target;
+}
+
+/// Visits the pairs of the bound on (without one: all), upwards or downwards.
+template <class Holding>
+template <class Way>
+void art<Holding>::iterate(const scope& inside, std::optional<bound> from, const visitor& visit) {
   std::vector<frame> path;
-  bool is_past_bound =
-      false;  // a pair was visited since the last seek: all that follow are greater
-  seek(inside, from, beyond, path);
+  // A pair was visited since the last seek: all that follow are beyond the bound.
+  bool is_past_bound = !from.has_value();
+  seek(Way(), from, path);
   while (!path.empty()) {
-    frame& top = path.back();
-    node* const n = top.at;
+    node* const n = path.back().at;
     const std::uint64_t version = n->version.read();
-    art_detail::branch next;
-    bool is_terminal = false;
-    if (top.next == kTerminal) {
-      next.target = n->terminal.load_acquire();
-      is_terminal = next.target != 0;
-    }
-    if (!is_terminal) {
-      next = art_detail::next_child(n, top.next == kTerminal ? 0 : static_cast<unsigned>(top.next));
-    }
+    int next = 0;
+    const link target = Way::step(path.back(), next);
     if (version_lock::is_obsolete(version)) {
-      // `from` may be a key already visited: its object lives as long as the caller's scope.
-      seek(inside, from, beyond, path);
-      is_past_bound = false;
+      // The bound may be a key already visited: its object lives as long as the caller's scope.
+      seek(Way(), from, path);
+      is_past_bound = !from.has_value();
       continue;
     }
     if (!n->version.is_still(version)) continue;
-    if (!next.target) {
+    if (!target) {
       path.pop_back();
       continue;
     }
-    top.next = is_terminal ? 0 : static_cast<int>(next.byte) + 1;
-    if (!art_detail::is_leaf(next.target)) {
-      path.push_back({art_detail::inner_of(next.target), kTerminal});
+    path.back().next = next;
+    if (!art_detail::is_leaf(target)) {
+      path.push_back({art_detail::inner_of(target), Way::kStart});
       continue;
     }
-    leaf* found = leaf_of(next.target);
+    leaf* found = leaf_of(target);
     const std::string_view key = found->key.get(inside)->view();
-    if (!is_past_bound && (beyond ? key <= from : key < from)) continue;
+    if (!is_past_bound && Way::is_left_out(*from, key)) continue;
     is_past_bound = true;
     if (!visit(key, found->value.get(inside)->view())) return;
-    from = key;
-    beyond = true;
+    from = bound{key, true};
   }
 }
 
@@ -163,7 +199,7 @@ template <class Holding>
 std::uint64_t art<Holding>::walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
   return walk_in_order(cursors_, cursor, visit,
                        [&](std::string_view from, bool beyond, const visitor& each) {
-                         iterate(inside, from, beyond, each);
+                         iterate<up>(inside, bound{from, beyond}, each);
                        });
 }
 

@@ -261,8 +261,7 @@ bool art<Holding>::tidy_one(std::string_view key) {
     at.parent_version = at.version;
     at.at = art_detail::inner_of(child);
     at.version = at.at->version.read();
-    if (version_lock::is_obsolete(at.version) ||
-        !at.parent->version.is_still(at.parent_version))
+    if (version_lock::is_obsolete(at.version) || !at.parent->version.is_still(at.parent_version))
       return true;
   }
 }

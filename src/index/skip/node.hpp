@@ -21,8 +21,16 @@ inline constexpr unsigned kMaxHeight = 14;  // 4^14 keys before searches lengthe
 /// A key that is looked for.
 struct wanted_key {
   explicit wanted_key(std::string_view k) noexcept : text(k), start(key_slice(k)) {}
+  /// A place behind all keys.
+  static wanted_key end() noexcept {
+    wanted_key k{std::string_view()};
+    k.start = ~std::uint64_t{0};
+    k.is_end = true;
+    return k;
+  }
   std::string_view text;
   std::uint64_t start;
+  bool is_end = false;
 };
 
 /// 1 with probability 3/4, 2 with 3/16, ...
@@ -62,6 +70,7 @@ struct node : State {
   /// Whether this node's key comes before, is, or comes after `k`. Not for the head.
   std::strong_ordering compare(const scope& inside, const wanted_key& k) const {
     if (start != k.start) return start <=> k.start;
+    if (k.is_end) return std::strong_ordering::less;
     return key.get(inside)->view() <=> k.text;
   }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "index/index.hpp"
+#include "index/skip/backward.hpp"
 #include "index/skip/node.hpp"
 #include "index/walk_cursors.hpp"
 
@@ -55,6 +56,20 @@ class skiplist_coarse {
 
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
     iterate(inside, from, false, visit);
+  }
+  void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit) {
+    skip_detail::scan_back(
+        inside, head_, from, visit,
+        [&](const wanted_key& bound, bool or_equal, std::vector<node*>& out) {
+          const std::shared_lock guard(lock_);
+          node* before[skip_detail::kMaxHeight];
+          search(inside, bound, before);
+          node* const start = before[skip_detail::kBackLevel];
+          skip_detail::gather(inside, head_, start, bound, or_equal, out,
+                              [](node* n) { return n->next_node(0); });
+          return start;
+        },
+        [](node*) { return true; });
   }
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
     return walk_in_order(cursors_, cursor, visit,

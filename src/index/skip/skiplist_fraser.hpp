@@ -11,6 +11,7 @@
 #include <string>
 
 #include "index/index.hpp"
+#include "index/skip/backward.hpp"
 #include "index/skip/node.hpp"
 #include "index/walk_cursors.hpp"
 
@@ -48,6 +49,7 @@ class skiplist_fraser {
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
     iterate(inside, from, false, visit);
   }
+  void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit);
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
     return walk_in_order(cursors_, cursor, visit,
                          [&](std::string_view from, bool beyond, const visitor& each) {

@@ -247,6 +247,23 @@ void skiplist_fraser<Holding>::iterate(const scope& inside, std::string_view fro
   }
 }
 
+/// Where locate() passes, nodes are not marked on their levels, hence linked on all lower ones.
+template <class Holding>
+void skiplist_fraser<Holding>::scan_back(const scope& inside, std::optional<std::string_view> from,
+                                         const visitor& visit) {
+  skip_detail::scan_back(
+      inside, head_, from, visit,
+      [&](const wanted_key& bound, bool or_equal, std::vector<node*>& out) {
+        place where;
+        locate(inside, bound, where);
+        node* const start = where.before[skip_detail::kBackLevel];
+        skip_detail::gather(inside, head_, start, bound, or_equal, out,
+                            [](node* n) { return next_of(n, 0); });
+        return start;
+      },
+      [](node*) { return true; });
+}
+
 template <class Holding>
 bool skiplist_fraser<Holding>::is_valid() {
   const scope inside;

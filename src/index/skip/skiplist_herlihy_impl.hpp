@@ -215,6 +215,24 @@ void skiplist_herlihy<Holding>::iterate(const scope& inside, std::string_view fr
   }
 }
 
+/// A node that was passed and has been unlinked still leads to every key beyond it that has been
+/// present since.
+template <class Holding>
+void skiplist_herlihy<Holding>::scan_back(const scope& inside, std::optional<std::string_view> from,
+                                          const visitor& visit) {
+  skip_detail::scan_back(
+      inside, head_, from, visit,
+      [&](const wanted_key& bound, bool or_equal, std::vector<node*>& out) {
+        place where;
+        locate(inside, bound, where);
+        node* const start = where.before[skip_detail::kBackLevel];
+        skip_detail::gather(inside, head_, start, bound, or_equal, out,
+                            [](node* n) { return n->next_node(0); });
+        return start;
+      },
+      &is_present);
+}
+
 template <class Holding>
 bool skiplist_herlihy<Holding>::is_valid() {
   const scope inside;

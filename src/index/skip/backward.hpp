@@ -1,0 +1,51 @@
+// Scans downwards over lists that are linked upwards: from the place of the bound, a search's path
+// on a level above the bottom leads back over some nodes; from the node found there the bottom
+// level is followed up to the bound, and what was gathered is visited in reverse. The node becomes
+// the next bound: one search for some sixteen nodes.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "index/index.hpp"
+#include "index/skip/node.hpp"
+
+namespace isotherm::index::skip_detail {
+
+inline constexpr unsigned kBackLevel = 2;  // nodes of this height are 4^2 apart
+
+/// Appends the nodes from `start` (left out if it is the head) up to the bound. `next(node)`: on
+/// the bottom level.
+template <class Node, class Next>
+void gather(const scope& inside, Node* head, Node* start, const wanted_key& bound, bool or_equal,
+            std::vector<Node*>& out, Next next) {
+  for (Node* n = start == head ? next(head) : start; n; n = next(n)) {
+    const auto order = n->compare(inside, bound);
+    if (order > 0 || (order == 0 && !or_equal)) return;
+    out.push_back(n);
+  }
+}
+
+/// any_index::scan_back(). `gather_piece(bound, or_equal, out)` appends nodes in ascending order,
+/// up to the bound, and returns the one from which all lesser ones come before, the head at last.
+/// `is_present(node)` is asked just before a node is visited.
+template <class Node, class Gather, class IsPresent>
+void scan_back(const scope& inside, const Node* head, std::optional<std::string_view> from,
+               const visitor& visit, Gather gather_piece, IsPresent is_present) {
+  std::vector<Node*> piece;
+  wanted_key bound = from ? wanted_key(*from) : wanted_key::end();
+  for (bool or_equal = true;; or_equal = false) {
+    piece.clear();
+    const Node* start = gather_piece(bound, or_equal, piece);
+    for (auto it = piece.rbegin(); it != piece.rend(); ++it) {
+      Node* n = *it;
+      const bytes* value = n->value.get(inside);  // null: erased
+      if (!value || !is_present(n)) continue;
+      if (!visit(n->key.get(inside)->view(), value->view())) return;
+    }
+    if (start == head) return;
+    bound = wanted_key(start->key.get(inside)->view());
+  }
+}
+
+}  // namespace isotherm::index::skip_detail
