@@ -33,6 +33,7 @@ enum class sort_algorithm {
 
 /// Which reads and writes may be in flight together (wiscsort.txt, figure 2).
 enum class sort_concurrency {
+  automatic,      ///< no_io_overlap on a device whose reads suffer from writes, else no_sync
   no_sync,        ///< each thread reads and writes as it comes
   io_overlap,     ///< pools of fixed size; one buffer is written while the next is read
   no_io_overlap,  ///< interference-aware: either reads or writes
@@ -80,7 +81,7 @@ struct sort_options {
   std::string device{};               ///< "emu:..." emulates a device; a path names a profile of
                                       ///< `device probe`; empty: neither
   sort_algorithm algorithm = sort_algorithm::automatic;
-  sort_concurrency concurrency = sort_concurrency::no_io_overlap;
+  sort_concurrency concurrency = sort_concurrency::automatic;
   unsigned read_threads = 0;   ///< 0: as many as the device wants, else as there are processors
   unsigned write_threads = 0;  ///< as above
   unsigned sort_threads = 0;   ///< 0: as many as there are processors

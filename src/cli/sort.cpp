@@ -130,9 +130,10 @@ void add_sort(CLI::App& app) {
                 "pmsort+ or modified-key")
       ->transform(CLI::CheckedTransformer(names(
           {automatic, onepass, mergepass, ems, samplesort, pmsort, pmsort_plus, modified_key})));
-  using enum sort_concurrency;
-  c->add_option("--concurrency", o.concurrency, "no-sync, io-overlap or no-io-overlap")
-      ->transform(CLI::CheckedTransformer(names({no_sync, io_overlap, no_io_overlap})));
+  c->add_option("--concurrency", o.concurrency, "auto, no-sync, io-overlap or no-io-overlap")
+      ->transform(CLI::CheckedTransformer(
+          names({sort_concurrency::automatic, sort_concurrency::no_sync,
+                 sort_concurrency::io_overlap, sort_concurrency::no_io_overlap})));
   c->add_option("--memory", a->memory,
                 "limit of resident memory, such as 512M; half of what is "
                 "available if not given");

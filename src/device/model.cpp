@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <numeric>
 #include <thread>
 
 #include "os/clock.hpp"
@@ -13,16 +14,14 @@ namespace isotherm::device {
 namespace {
 
 constexpr double kGb = 1e9;
-constexpr std::uint64_t kLineBytes = 64;
+constexpr unsigned kLineBytes = 64;
 constexpr double kShortestWaitNs = 60'000;  // shorter debts are carried over, not slept off
 
-/// Bytes that the device moves for one random access: the granules it touches, on average over
-/// alignments to a cache line.
-double moved_bytes(std::uint64_t bytes, unsigned granule) {
-  if (bytes % granule == 0) return static_cast<double>(bytes);
-  const double lines = static_cast<double>((bytes + kLineBytes - 1) / kLineBytes);
-  const double per_granule = static_cast<double>(granule) / kLineBytes;
-  return (1 + (lines - 1) / per_granule) * granule;
+/// Bytes that the device moves for one of many accesses `stride` apart: whole granules, on average
+/// over the alignments that such accesses can have.
+double moved_bytes(std::uint64_t bytes, std::uint64_t stride, unsigned granule) {
+  const std::uint64_t step = std::gcd<std::uint64_t>(stride, granule);
+  return static_cast<double>(granule + (bytes + step - 1) / step * step - step);
 }
 
 /// Numbers of the papers: wiscsort.txt 2.3 and 4 (four Optane DIMMs: reads 20 GB in 0.90 s and
@@ -114,22 +113,39 @@ unsigned best_streams(const curve& c) noexcept {
   return 1;
 }
 
-double model::bandwidth(access kind, unsigned streams, std::uint64_t access_bytes,
-                        unsigned writers) const noexcept {
-  const double bytes = static_cast<double>(std::max<std::uint64_t>(1, access_bytes));
-  const double lines = static_cast<double>((access_bytes + kLineBytes - 1) / kLineBytes);
-  double shared = at(write, streams);
-  double line_ns = write_line_ns;
-  if (kind == access::sequential_read) {
-    shared = at(sequential_read, streams);
-    line_ns = 0;
-  } else if (kind == access::random_read) {
-    shared = at(random_read, streams) * bytes / moved_bytes(access_bytes, granule_bytes);
-    line_ns = random_line_ns;
+// Strided reads that touch every granule are a sequential read of the whole span: neighbours share
+// granules, each of which is moved once. Those that leave granules out are random reads of the
+// rest, at most as dear as the span.
+model::cost model::cost_of(access kind, unsigned streams, std::uint64_t accesses,
+                           std::uint64_t bytes, std::uint64_t stride,
+                           unsigned writers) const noexcept {
+  const double n = static_cast<double>(accesses);
+  if (kind == access::write) {
+    const double lines = static_cast<double>((bytes + kLineBytes - 1) / kLineBytes);
+    return {n * static_cast<double>(bytes) / at(write, streams) * 1e9, n * lines * write_line_ns};
   }
-  if (kind != access::write) shared /= 1 + writers * interference;
-  if (line_ns == 0) return shared;
-  return std::min(shared, streams * bytes / (lines * line_ns) * 1e9);
+  const double slower = 1e9 * (1 + writers * interference);
+  if (kind == access::sequential_read) {
+    return {n * static_cast<double>(bytes) / at(sequential_read, streams) * slower, 0};
+  }
+  const std::uint64_t apart = stride != 0 ? stride : bytes;
+  const double moved = moved_bytes(bytes, apart, granule_bytes);
+  const double span = static_cast<double>(apart);
+  cost c{n * moved / at(random_read, streams) * slower,
+         n * moved_bytes(bytes, apart, kLineBytes) / kLineBytes * random_line_ns};
+  if (kind == access::strided_read) {
+    const double all = n * span / at(sequential_read, streams) * slower;
+    if (moved >= span) return {all, 0};
+    c.device_ns = std::min(c.device_ns, all);
+  }
+  return c;
+}
+
+double model::bandwidth(access kind, unsigned streams, std::uint64_t access_bytes, unsigned writers,
+                        std::uint64_t stride) const noexcept {
+  const std::uint64_t bytes = std::max<std::uint64_t>(1, access_bytes);
+  const cost c = cost_of(kind, streams, 1, bytes, stride, writers);
+  return static_cast<double>(bytes) / std::max(c.device_ns, c.line_ns / streams) * 1e9;
 }
 
 base::result<model> preset(const std::string& full_name) {
@@ -179,34 +195,22 @@ void stream::begin() noexcept {
   if (device_ != nullptr) start_ns_ = static_cast<double>(os::monotonic_ns());
 }
 
-void stream::charge(std::uint64_t accesses, std::uint64_t bytes_each) noexcept {
+void stream::charge(std::uint64_t accesses, std::uint64_t bytes_each,
+                    std::uint64_t stride) noexcept {
   if (device_ == nullptr || accesses == 0 || bytes_each == 0) return;
-  const model& m = device_->model_;
   const unsigned writers = device_->writers_.load_relaxed();
-  const bool writes = kind_ == access::write;
-  const unsigned streams = std::max(1u, writes ? writers : device_->readers_.load_relaxed());
-  const double bytes = static_cast<double>(accesses) * static_cast<double>(bytes_each);
-  const double line_ns = writes                         ? m.write_line_ns
-                         : kind_ == access::random_read ? m.random_line_ns
-                                                        : 0;
-  const double moved = kind_ == access::random_read ? static_cast<double>(accesses) *
-                                                          moved_bytes(bytes_each, m.granule_bytes)
-                                                    : bytes;
-  const curve& c = writes                         ? m.write
-                   : kind_ == access::random_read ? m.random_read
-                                                  : m.sequential_read;
-  double shared_ns = moved / at(c, streams) * 1e9;
-  if (!writes) shared_ns *= 1 + writers * m.interference;
-  const double lines = static_cast<double>(accesses) *
-                       static_cast<double>((bytes_each + kLineBytes - 1) / kLineBytes);
+  const unsigned streams =
+      std::max(1u, kind_ == access::write ? writers : device_->readers_.load_relaxed());
+  const model::cost c =
+      device_->model_.cost_of(kind_, streams, accesses, bytes_each, stride, writers);
   const double asked = start_ns_ - overslept_ns_;
   double served;
   {
     const std::lock_guard guard(device_->lock_);
-    device_->next_free_ns_ = std::max(device_->next_free_ns_, asked) + shared_ns;
+    device_->next_free_ns_ = std::max(device_->next_free_ns_, asked) + c.device_ns;
     served = device_->next_free_ns_;
   }
-  wait_until(std::max(served, asked + lines * line_ns));
+  wait_until(std::max(served, asked + c.line_ns));
 }
 
 void stream::wait_until(double target) noexcept {

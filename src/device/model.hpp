@@ -13,8 +13,8 @@
 
 namespace isotherm::device {
 
-/// How a thread touches the device.
-enum class access { sequential_read, random_read, write };
+/// How a thread touches the device. Strided reads are small and go through the file in its order.
+enum class access { sequential_read, strided_read, random_read, write };
 
 /// One measured or modelled point: what `streams` threads reach together.
 struct curve_point {
@@ -41,10 +41,20 @@ struct model {
   double write_line_ns = 0;     ///< added to each 64 B line of a write, per stream
   double interference = 0;      ///< n writers divide the bandwidth of reads by 1 + n * this
 
+  /// What some accesses cost.
+  struct cost {
+    double device_ns;  ///< of the device, which all streams share
+    double line_ns;    ///< of this stream alone, while others are served
+  };
+  /// The cost of `accesses` of `bytes` each, while `streams` threads access the device in the same
+  /// direction and `writers` write. `stride` is the distance between strided reads; 0: `bytes`.
+  cost cost_of(access kind, unsigned streams, std::uint64_t accesses, std::uint64_t bytes,
+               std::uint64_t stride, unsigned writers) const noexcept;
+
   /// Bandwidth in useful bytes/s that `streams` threads reach together with accesses of
   /// `access_bytes` beside `writers` writing threads.
-  double bandwidth(access kind, unsigned streams, std::uint64_t access_bytes,
-                   unsigned writers = 0) const noexcept;
+  double bandwidth(access kind, unsigned streams, std::uint64_t access_bytes, unsigned writers = 0,
+                   std::uint64_t stride = 0) const noexcept;
 };
 
 /// The model named "pmem", "bd", "brd", "bard", "cxl-dram" or "cmm-h", optionally "@scale": "@1/8"
@@ -77,8 +87,9 @@ class stream {
 
   /// Call before touching the data: the time of the access itself counts as the device's.
   void begin() noexcept;
-  /// Waits until the device would have served `accesses` of `bytes_each`, asked for at begin().
-  void charge(std::uint64_t accesses, std::uint64_t bytes_each) noexcept;
+  /// Waits until the device would have served `accesses` of `bytes_each`, asked for at begin();
+  /// strided reads lie `stride` bytes apart.
+  void charge(std::uint64_t accesses, std::uint64_t bytes_each, std::uint64_t stride = 0) noexcept;
 
  private:
   void wait_until(double ns) noexcept;

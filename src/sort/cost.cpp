@@ -3,25 +3,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "base/random.hpp"
 #include "device/io.hpp"
 #include "device/profile.hpp"
 #include "os/clock.hpp"
+#include "sort/algorithms/loser_tree.hpp"
 
 namespace isotherm::sort {
 namespace {
 
 using device::access;
 
-constexpr sort_algorithm kCandidates[] = {sort_algorithm::onepass,     sort_algorithm::mergepass,
-                                          sort_algorithm::ems,         sort_algorithm::samplesort,
-                                          sort_algorithm::pmsort,      sort_algorithm::pmsort_plus,
-                                          sort_algorithm::modified_key};
+constexpr sort_algorithm kCandidates[] = {
+    sort_algorithm::automatic,   sort_algorithm::onepass,     sort_algorithm::mergepass,
+    sort_algorithm::ems,         sort_algorithm::samplesort,  sort_algorithm::pmsort,
+    sort_algorithm::pmsort_plus, sort_algorithm::modified_key};
 
-/// Time to sort one entry on this processor now: a small sort, measured.
-double measure_entry_ns() {
+constexpr std::size_t kSampleBytes = 16 << 10;
+constexpr unsigned kSamples = 64;
+
+double measure_sort_ns() {
   std::vector<entry> entries(1 << 16);
   base::random random(1);
   for (auto& e : entries) e = (entry{random()} << 64) | random();
@@ -31,6 +37,51 @@ double measure_entry_ns() {
   return static_cast<double>(os::monotonic_ns() - start) / static_cast<double>(entries.size());
 }
 
+/// Time to merge one record of `bytes` from eight runs: a comparison a level, and a copy.
+double measure_merge_ns(double bytes) {
+  constexpr std::size_t kRuns = 8;
+  constexpr double kLargest = 4096;  // beyond it the copy is all there is
+  const auto record = static_cast<std::size_t>(std::clamp(bytes, 16.0, kLargest));
+  const std::size_t each = (std::size_t{2} << 20) / kRuns / record;
+  std::vector<std::byte> runs(kRuns * each * record);
+  std::vector<std::byte> merged(runs.size());
+  base::random random(1);
+  for (std::size_t r = 0; r < kRuns; ++r) {
+    std::uint64_t key = 0;
+    for (std::size_t i = 0; i < each; ++i) {
+      key += random.below(1 << 20);
+      const std::uint64_t big_endian = __builtin_bswap64(key);
+      std::memcpy(&runs[(r * each + i) * record], &big_endian, sizeof key);
+    }
+  }
+  std::array<std::size_t, kRuns> at{};
+  const auto head = [&](std::size_t r) { return &runs[(r * each + at[r]) * record]; };
+  const std::uint64_t start = os::monotonic_ns();
+  loser_tree tree(kRuns, [&](std::size_t a, std::size_t b) {
+    if (at[a] == each) return false;
+    return at[b] == each || std::memcmp(head(a), head(b), 10) < 0;
+  });
+  for (std::size_t i = 0; i < kRuns * each; ++i) {
+    std::memcpy(&merged[i * record], head(tree.winner()), record);
+    ++at[tree.winner()];
+    tree.replay();
+  }
+  const double ns = static_cast<double>(os::monotonic_ns() - start);
+  return ns / static_cast<double>(kRuns * each) * std::max(1.0, bytes / kLargest);
+}
+
+double levels(double runs, double fan_in) {
+  return runs <= 1 ? 1 : std::max(1.0, std::ceil(std::log(runs) / std::log(std::max(2.0, fan_in))));
+}
+
+/// Whether the plan's algorithm can work in its memory: sample sort needs input and output in it.
+bool runs_here(const plan& p) { return p.algorithm != sort_algorithm::samplesort || p.map_input; }
+
+bool sorts_any_format(sort_algorithm a) {
+  return a == sort_algorithm::automatic || a == sort_algorithm::onepass ||
+         a == sort_algorithm::mergepass;
+}
+
 /// Sums up the seconds of one algorithm's moves.
 class bill {
  public:
@@ -38,8 +89,14 @@ class bill {
   void sequential(double bytes) {
     add(bytes, device_.bandwidth(access::sequential_read, plan_.read_threads, 1 << 20));
   }
-  void random(double bytes, std::uint64_t each) {
-    add(bytes, device_.bandwidth(access::random_read, plan_.random_threads, each));
+  void strided(double count, std::uint64_t each, double stride) {
+    add(count * static_cast<double>(each),
+        device_.bandwidth(access::strided_read, plan_.strided_threads, each, 0,
+                          static_cast<std::uint64_t>(stride)));
+  }
+  void random(double bytes, double each) {
+    add(bytes, device_.bandwidth(access::random_read, plan_.random_threads,
+                                 static_cast<std::uint64_t>(each)));
   }
   void written(double bytes) {
     add(bytes, device_.bandwidth(access::write, plan_.write_threads, 1 << 20));
@@ -54,25 +111,62 @@ class bill {
   double total_ = 0;
 };
 
-void bill_index_sort(bill& b, const plan& p, const sort_options& o, double bytes, double records,
-                     bool merges) {
-  const double entries = records * record_layout(o).entries().packed_bytes();
+void bill_index_sort(bill& b, const plan& p, const sort_options& o, const input_facts& in,
+                     const processor_speed& cpu) {
+  const double bytes = static_cast<double>(in.bytes);
+  const double records = bytes / in.record_bytes;
+  const double map = records * record_layout(o).entries().packed_bytes();
+  const double threads = p.sort_threads;
+  b.processor(records * cpu.sort_ns * 1e-9 / threads);
   if (p.sequential_load || o.format == record_format::lines) {
     b.sequential(bytes);
   } else {
-    b.random(records * static_cast<double>(o.key_bytes), o.key_bytes);
+    b.strided(records, o.key_bytes + (o.format == record_format::klv ? 4 : 0), in.record_bytes);
   }
-  if (merges) {
-    b.written(entries);
-    b.sequential(entries);
-    b.processor(records * 40e-9);
+  if (p.must_merge || records > static_cast<double>(p.index_entries)) {
+    const double runs = std::ceil(records / static_cast<double>(p.index_entries));
+    const double passes = levels(runs, static_cast<double>(p.merge_buffer_bytes >> 17));
+    b.written(map * passes);
+    b.sequential(map * passes);
+    b.processor(records * passes * cpu.merge_entry_ns * 1e-9);
   }
   if (p.scan_gather) {
-    b.sequential(bytes * std::max(1.0, bytes / static_cast<double>(p.output_buffer_bytes)));
+    b.sequential(bytes * std::ceil(bytes / static_cast<double>(p.output_buffer_bytes)));
+    b.processor(records * cpu.sort_ns * 1e-9 / threads);
   } else {
-    b.random(bytes, static_cast<std::uint64_t>(bytes / std::max(1.0, records)));
+    b.random(bytes, in.record_bytes);
   }
   b.written(bytes);
+}
+
+/// Bytes of a klv record on average over the first of the input: only there does one begin for
+/// sure.
+base::result<double> mean_klv(const device::file& f, std::uint64_t bytes, std::uint64_t key) {
+  std::uint64_t at = 0;
+  unsigned n = 0;
+  for (; n < kSamples * kSamples && at + key + 4 <= bytes; ++n) {
+    std::uint32_t value = 0;
+    if (auto r = f.read(std::as_writable_bytes(std::span(&value, 1)), at + key); !r) {
+      return std::unexpected(r.error());
+    }
+    at += key + 4 + value;
+  }
+  return n == 0 ? static_cast<double>(key + 4) : static_cast<double>(at) / n;
+}
+
+/// Bytes of a line on average over samples from all of the input.
+base::result<double> mean_line(const device::file& f, std::uint64_t bytes) {
+  std::vector<std::byte> text(kSampleBytes);
+  std::uint64_t seen = 0;
+  std::uint64_t lines = 0;
+  for (unsigned i = 0; i < kSamples; ++i) {
+    auto n = f.read_some(text, bytes / kSamples * i);
+    if (!n) return std::unexpected(n.error());
+    seen += *n;
+    lines += static_cast<std::uint64_t>(
+        std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(*n), std::byte{'\n'}));
+  }
+  return static_cast<double>(seen) / static_cast<double>(std::max<std::uint64_t>(1, lines));
 }
 
 }  // namespace
@@ -94,57 +188,69 @@ base::result<device_choice> find_device(const std::string& name) {
   return choice;
 }
 
-double predict(const plan& p, const sort_options& o, std::uint64_t input_bytes,
-               const device::model& d, double entry_ns) {
-  const double bytes = static_cast<double>(input_bytes);
-  // Without a look at the input, records of klv and lines are taken to have 100 bytes.
-  const double each = o.format == record_format::fixed ? static_cast<double>(o.record_bytes) : 100;
-  const double records = bytes / each;
-  const bool merges = p.must_merge || records > static_cast<double>(p.index_entries);
+base::result<input_facts> examine(const device::file& input, const sort_options& o) {
+  auto bytes = input.size();
+  if (!bytes) return std::unexpected(bytes.error());
+  base::result<double> mean = static_cast<double>(std::max<std::uint64_t>(1, o.record_bytes));
+  if (o.format == record_format::klv) mean = mean_klv(input, *bytes, o.key_bytes);
+  if (o.format == record_format::lines) mean = mean_line(input, *bytes);
+  if (!mean) return std::unexpected(mean.error());
+  return input_facts{*bytes, std::max(1.0, *mean)};
+}
+
+processor_speed measure_processor(double record_bytes) {
+  return {measure_sort_ns(), measure_merge_ns(16), measure_merge_ns(record_bytes)};
+}
+
+double predict(const plan& p, const sort_options& o, const input_facts& in, const device::model& d,
+               const processor_speed& cpu) {
+  const double bytes = static_cast<double>(in.bytes);
+  const double records = bytes / in.record_bytes;
   bill b(d, p);
-  b.processor(records * entry_ns * 1e-9 / p.sort_threads);
   if (p.algorithm == sort_algorithm::ems) {
-    b.sequential(2 * bytes);
-    b.written(2 * bytes);
-    b.processor(records * 60e-9);
+    const double memory = static_cast<double>(p.merge_buffer_bytes - p.output_buffer_bytes);
+    const double runs = std::ceil(bytes * (1 + sizeof(entry) / in.record_bytes) / memory);
+    const double passes = levels(runs, memory / (64 << 10));
+    b.sequential((1 + passes) * bytes);
+    b.written((1 + passes) * bytes);
+    b.processor(records * (cpu.sort_ns / p.sort_threads + passes * cpu.merge_record_ns) * 1e-9);
   } else if (p.algorithm == sort_algorithm::samplesort) {
     // The copy, then one read and one write of everything at each level of 64 buckets.
-    double levels = 1;
-    for (double n = records; n > 4096; n /= 64) ++levels;
-    b.random(bytes * (1 + levels), o.record_bytes);
-    b.written(bytes * (1 + levels));
+    double passes = 1;
+    for (double n = records; n > 4096; n /= 64) ++passes;
+    b.random(bytes * (1 + passes), in.record_bytes);
+    b.written(bytes * (1 + passes));
+    b.processor(records * passes * cpu.merge_record_ns * 1e-9 / p.sort_threads);
   } else {
-    bill_index_sort(b, p, o, bytes, records, merges);
+    bill_index_sort(b, p, o, in, cpu);
   }
   return b.total();
 }
 
-base::result<algorithm_choice> choose(const sort_options& o, std::uint64_t input_bytes,
+base::result<algorithm_choice> choose(const sort_options& o, const device::file& input,
                                       const device::model* device) {
   if (device == nullptr) return algorithm_choice{o.algorithm, 0};
-  const double entry_ns = measure_entry_ns();
-  if (o.algorithm != sort_algorithm::automatic) {
-    auto p = make_plan(o, o.algorithm, input_bytes, device);
-    if (!p) return std::unexpected(p.error());
-    return algorithm_choice{o.algorithm, predict(*p, o, input_bytes, *device, entry_ns)};
-  }
+  auto facts = examine(input, o);
+  if (!facts) return std::unexpected(facts.error());
+  const processor_speed cpu = measure_processor(facts->record_bytes);
   algorithm_choice best;
   const bool only_index = o.format != record_format::fixed || !o.writes_all();
-  for (const auto algorithm :
-       {sort_algorithm::automatic, sort_algorithm::ems, sort_algorithm::samplesort}) {
-    if (only_index && algorithm != sort_algorithm::automatic) break;
-    auto p = make_plan(o, algorithm, input_bytes, device);
+  using enum sort_algorithm;
+  for (const auto algorithm : {automatic, ems, samplesort}) {
+    const auto candidate = o.algorithm == automatic ? algorithm : o.algorithm;
+    auto p = make_plan(o, candidate, facts->bytes, device);
     if (!p) return std::unexpected(p.error());
-    const double seconds = predict(*p, o, input_bytes, *device, entry_ns);
-    if (algorithm == sort_algorithm::automatic || seconds < best.predicted_seconds) {
-      best = {algorithm, seconds};
+    const double seconds = predict(*p, o, *facts, *device, cpu);
+    if (algorithm == automatic || (seconds < best.predicted_seconds && runs_here(*p))) {
+      best = {candidate, seconds};
     }
+    if (only_index || o.algorithm != automatic) break;
   }
   return best;
 }
 
 double device_share(const stage_report& s, const plan& p, const sort_options& o,
-                    const device::model& d) {
+                    const device::model& d, double record_bytes) {
   if (s.seconds <= 0) return 0;
   const double bytes = static_cast<double>(s.bytes_read + s.bytes_written);
   double limit = 0;
@@ -152,11 +258,13 @@ double device_share(const stage_report& s, const plan& p, const sort_options& o,
     case sort_stage::run_read:
       limit = p.sequential_load || p.algorithm == sort_algorithm::ems
                   ? d.bandwidth(access::sequential_read, p.read_threads, 1 << 20)
-                  : d.bandwidth(access::random_read, p.strided_threads, o.key_bytes);
+                  : d.bandwidth(access::strided_read, p.strided_threads, o.key_bytes, 0,
+                                static_cast<std::uint64_t>(record_bytes));
       break;
     case sort_stage::record_read:
-      limit = d.bandwidth(access::random_read, p.random_threads,
-                          o.format == record_format::fixed ? o.record_bytes : 100);
+      limit = p.scan_gather ? d.bandwidth(access::sequential_read, p.read_threads, 1 << 20)
+                            : d.bandwidth(access::random_read, p.random_threads,
+                                          static_cast<std::uint64_t>(record_bytes));
       break;
     case sort_stage::merge_read:
       limit = d.bandwidth(access::sequential_read, p.read_threads, 1 << 20);
@@ -179,28 +287,30 @@ base::result<std::vector<sort_prediction>> explain_sort(const std::string& input
                                                         const sort_options& o) {
   auto f = device::file::open(input);
   if (!f) return std::unexpected(f.error());
-  auto bytes = f->size();
-  if (!bytes) return std::unexpected(bytes.error());
+  auto facts = sort::examine(*f, o);
+  if (!facts) return std::unexpected(facts.error());
   auto device = sort::find_device(o.device);
   if (!device) return std::unexpected(device.error());
   if (!device->known) {
     return std::unexpected(base::error{
         "--explain needs --device: a profile that `isotherm device probe` wrote, or emu:...", 0});
   }
-  const double entry_ns = sort::measure_entry_ns();
+  const auto cpu = sort::measure_processor(facts->record_bytes);
+  const double records = static_cast<double>(facts->bytes) / facts->record_bytes;
   std::vector<sort_prediction> all;
   for (const auto algorithm : sort::kCandidates) {
     sort_prediction one{algorithm, 0, ""};
-    auto p = sort::make_plan(o, algorithm, *bytes, &device->numbers);
-    const std::uint64_t records =
-        *bytes /
-        (o.format == record_format::fixed ? std::max<std::uint64_t>(1, o.record_bytes) : 1);
+    auto p = sort::make_plan(o, algorithm, facts->bytes, &device->numbers);
     if (!p) {
       one.obstacle = p.error().message;
-    } else if (!p->may_merge && o.format == record_format::fixed && records > p->index_entries) {
+    } else if (!p->may_merge && records > static_cast<double>(p->index_entries)) {
       one.obstacle = "the index map does not fit in the memory limit";
+    } else if (!sort::runs_here(*p)) {
+      one.obstacle = "it needs twice the input's size of memory";
+    } else if (!sort::sorts_any_format(algorithm) && o.format != record_format::fixed) {
+      one.obstacle = "it sorts fixed records only";
     } else {
-      one.seconds = sort::predict(*p, o, *bytes, device->numbers, entry_ns);
+      one.seconds = sort::predict(*p, o, *facts, device->numbers, cpu);
     }
     all.push_back(std::move(one));
   }

@@ -16,21 +16,36 @@ struct device_choice {
 };
 base::result<device_choice> find_device(const std::string& name);
 
+/// What predictions need to know of an input.
+struct input_facts {
+  std::uint64_t bytes = 0;
+  double record_bytes = 100;  ///< on average; of klv and lines from a sample
+};
+base::result<input_facts> examine(const device::file& input, const sort_options& options);
+
+/// What this processor does, measured when asked.
+struct processor_speed {
+  double sort_ns = 0;          ///< to sort one entry, on one thread
+  double merge_entry_ns = 0;   ///< to merge one entry of an index map
+  double merge_record_ns = 0;  ///< to merge one whole record
+};
+processor_speed measure_processor(double record_bytes);
+
 struct algorithm_choice {
   sort_algorithm algorithm = sort_algorithm::automatic;
   double predicted_seconds = 0;  ///< 0: no profile to predict from
 };
 /// The user's algorithm, or for `automatic` the one that the cost model finds cheapest. Without a
 /// profile `automatic` stays: OnePass if the index map fits, MergePass if not.
-base::result<algorithm_choice> choose(const sort_options& options, std::uint64_t input_bytes,
+base::result<algorithm_choice> choose(const sort_options& options, const device::file& input,
                                       const device::model* device);
 
-/// Time of the whole sort by the model; `entry_ns` is the processor's time to sort one entry.
-double predict(const plan& p, const sort_options& options, std::uint64_t input_bytes,
-               const device::model& device, double entry_ns);
+/// Time of the whole sort by the model.
+double predict(const plan& p, const sort_options& options, const input_facts& input,
+               const device::model& device, const processor_speed& processor);
 
 /// Bandwidth that a finished stage reached, over what the device gives to such accesses.
 double device_share(const stage_report& stage, const plan& p, const sort_options& options,
-                    const device::model& device);
+                    const device::model& device, double record_bytes);
 
 }  // namespace isotherm::sort

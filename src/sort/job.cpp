@@ -20,7 +20,7 @@ std::string_view name(sort_algorithm algorithm) noexcept {
 }
 
 std::string_view name(sort_concurrency concurrency) noexcept {
-  static constexpr std::string_view kNames[] = {"no-sync", "io-overlap", "no-io-overlap"};
+  static constexpr std::string_view kNames[] = {"auto", "no-sync", "io-overlap", "no-io-overlap"};
   return kNames[static_cast<unsigned>(concurrency)];
 }
 

@@ -29,7 +29,7 @@ std::size_t loader::load_fixed(std::span<entry> target) {
   const std::size_t count = std::min<std::uint64_t>(target.size(), in_.size() / record - first);
   const unsigned threads = plan_.sequential_load ? plan_.read_threads : plan_.strided_threads;
   const auto kind =
-      plan_.sequential_load ? device::access::sequential_read : device::access::random_read;
+      plan_.sequential_load ? device::access::sequential_read : device::access::strided_read;
   const std::uint64_t asked = plan_.sequential_load ? record : layout_.key_bytes();
   const std::uint64_t step = std::max<std::uint64_t>(1, kThreadScratchBytes / record);
   job_.readers.run(threads, [&](unsigned t) {
@@ -45,7 +45,7 @@ std::size_t loader::load_fixed(std::span<entry> target) {
         target[at + i] =
             layout_.fixed_entry(bytes + i * record + layout_.key_offset(), first + at + i);
       }
-      stream.charge(n, asked);
+      stream.charge(n, asked, record);
       job_.count(sort_stage::run_read, n * asked, 0);
     }
   });
@@ -57,12 +57,13 @@ std::size_t loader::load_fixed(std::span<entry> target) {
 std::size_t loader::load_klv(std::span<entry> target) {
   const std::uint64_t key = layout_.key_bytes();
   source_view view(job_, in_);
-  device::stream stream(job_.emulation, device::access::random_read);
+  device::stream stream(job_.emulation, device::access::strided_read);
   std::size_t n = 0;
   constexpr std::size_t kStep = 4096;
   while (n < target.size() && at_ < in_.size() && !job_.stopped()) {
     stream.begin();
     const std::size_t begin = n;
+    const std::uint64_t begin_at = at_;
     const std::size_t stop = std::min(target.size(), n + kStep);
     // A window of the input serves the headers of many small records at one read.
     std::uint64_t window_at = 0;
@@ -98,7 +99,7 @@ std::size_t loader::load_klv(std::span<entry> target) {
       target[n] = layout_.variable_entry(header, at_, bytes);
       at_ += bytes;
     }
-    stream.charge(n - begin, key + 4);
+    stream.charge(n - begin, key + 4, (at_ - begin_at) / (n - begin));
     job_.count(sort_stage::run_read, (n - begin) * (key + 4), 0);
   }
   return job_.stopped() ? 0 : n;
@@ -192,7 +193,7 @@ bool already_sorted(job& j, const plan& p, const source& in, const record_layout
   const std::uint64_t step = std::max<std::uint64_t>(1, kThreadScratchBytes / record);
   j.readers.run(p.strided_threads, [&](unsigned t) {
     source_view view(j, in);
-    device::stream stream(j.emulation, device::access::random_read);
+    device::stream stream(j.emulation, device::access::strided_read);
     const auto [begin, end] = device::part_of(records, p.strided_threads, t);
     // Each piece begins with the last record of the one before.
     for (std::uint64_t at = std::max<std::uint64_t>(begin, 1); at < end; at += step) {
@@ -210,7 +211,7 @@ bool already_sorted(job& j, const plan& p, const source& in, const record_layout
           return;
         }
       }
-      stream.charge(n, layout.key_bytes());
+      stream.charge(n, layout.key_bytes(), record);
       j.count(sort_stage::run_read, n * layout.key_bytes(), 0);
     }
   });

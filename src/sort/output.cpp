@@ -9,6 +9,25 @@ namespace {
 constexpr std::size_t kPrefetchAhead = 24;
 constexpr std::size_t kChargeRecords = 2048;
 constexpr std::size_t kWriteStep = 1 << 20;
+constexpr std::uint64_t kPrefetchBytes = 256;  // of one record; its own stream does the rest
+constexpr unsigned kSlotBits = 32;
+
+/// Copies a record: most are short, and a loop of fixed steps beats a call.
+inline void copy_record(std::byte* to, const std::byte* from, std::size_t n) noexcept {
+  constexpr std::size_t kStep = 32;
+  if (n < kStep || n > 16 * kStep) {
+    std::memcpy(to, from, n);
+    return;
+  }
+  for (std::size_t i = 0; i + kStep <= n; i += kStep) std::memcpy(to + i, from + i, kStep);
+  std::memcpy(to + n - kStep, from + n - kStep, kStep);
+}
+
+inline void prefetch_record(const std::byte* p, std::uint64_t bytes) noexcept {
+  const std::uint64_t near = std::min(bytes, kPrefetchBytes);
+  for (std::uint64_t i = 0; i < near; i += 64) __builtin_prefetch(p + i);
+  __builtin_prefetch(p + near - 1);
+}
 
 }  // namespace
 
@@ -48,7 +67,7 @@ std::size_t output::lay_out(std::span<const entry> entries) {
   return starts_.size();
 }
 
-void output::emit(std::span<const entry> entries) {
+void output::emit(std::span<entry> entries) {
   while (!entries.empty() && !job_.stopped()) {
     const std::size_t n = lay_out(entries);
     if (n == 0) {
@@ -59,7 +78,7 @@ void output::emit(std::span<const entry> entries) {
       continue;
     }
     const auto batch = entries.first(n);
-    if (plan_.concurrency == sort_concurrency::no_sync) {
+    if (plan_.concurrency == sort_concurrency::no_sync && !plan_.scan_gather) {
       unsynchronised(batch);
     } else {
       std::byte* buffer = buffers_[turn_].data();
@@ -106,11 +125,13 @@ void output::gather_slice(std::span<const entry> batch, std::size_t begin, std::
     const std::size_t stop = std::min(end, at + kChargeRecords);
     stream.begin();
     const std::size_t first = at;
+    if (mapped != nullptr && fixed) {
+      copy_fixed(batch, at, stop, target + start_of(at) - start_of(begin));
+      at = stop;
+    }
     for (; at < stop; ++at) {
       if (mapped != nullptr && at + kPrefetchAhead < end) {
-        const entry ahead = batch[at + kPrefetchAhead];
-        const std::uint64_t pointer = layout_.entries().pointer(ahead);
-        const std::byte* p = mapped + (fixed ? pointer * layout_.record_bytes() : pointer >> 24);
+        const std::byte* p = mapped + (layout_.entries().pointer(batch[at + kPrefetchAhead]) >> 24);
         __builtin_prefetch(p);
         __builtin_prefetch(p + 64);
       }
@@ -123,7 +144,22 @@ void output::gather_slice(std::span<const entry> batch, std::size_t begin, std::
   }
 }
 
-void output::gather(std::span<const entry> batch, std::byte* target) {
+/// The records [begin, end) of the batch, from the mapped input, one behind the other.
+void output::copy_fixed(std::span<const entry> batch, std::size_t begin, std::size_t end,
+                        std::byte* target) const {
+  const std::byte* mapped = in_.mapped();
+  const std::uint64_t bytes = layout_.record_bytes();
+  const auto at = [&](std::size_t i) {
+    return mapped + layout_.entries().pointer(batch[i]) * bytes;
+  };
+  for (std::size_t i = begin; i < end; ++i, target += bytes) {
+    // Beyond this piece lies the next one: it is prefetched as well.
+    if (i + kPrefetchAhead < batch.size()) prefetch_record(at(i + kPrefetchAhead), bytes);
+    copy_record(target, at(i), bytes);
+  }
+}
+
+void output::gather(std::span<entry> batch, std::byte* target) {
   const stage_timer timer(job_, sort_stage::record_read);
   if (plan_.scan_gather) return gather_by_scan(batch, target);
   const unsigned threads = plan_.random_threads;
@@ -133,29 +169,36 @@ void output::gather(std::span<const entry> batch, std::byte* target) {
   });
 }
 
-/// Reads all of the input in its order and picks the records of this batch: the way of those who
-/// cannot read at random (Hubbard, CACM 1963). Fixed records only.
-void output::gather_by_scan(std::span<const entry> batch, std::byte* target) {
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> wanted(batch.size());
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    wanted[i] = {layout_.entries().pointer(batch[i]), static_cast<std::uint32_t>(i)};
-  }
-  std::sort(wanted.begin(), wanted.end());
+/// Reads the input in its order and picks the records of this batch, for those who cannot read at
+/// random (Hubbard, CACM 1963), or do better by a few scans. Fixed records only. The entries, no
+/// longer needed, become places in the input and in the buffer.
+void output::gather_by_scan(std::span<entry> batch, std::byte* target) {
+  constexpr entry kSlots = (entry{1} << kSlotBits) - 1;
+  job_.readers.run(plan_.sort_threads, [&](unsigned t) {
+    const auto [begin, end] = device::part_of(batch.size(), plan_.sort_threads, t);
+    for (std::uint64_t i = begin; i < end; ++i) {
+      batch[i] = entry{layout_.entries().pointer(batch[i])} << kSlotBits | i;
+    }
+  });
+  sort_entries(batch, job_.readers, plan_.sort_threads);
   const std::uint64_t record = layout_.record_bytes();
   const std::uint64_t records = in_.size() / record;
   const std::uint64_t step = std::max<std::uint64_t>(1, kThreadScratchBytes / record);
+  const auto number = [](entry e) { return static_cast<std::uint64_t>(e >> kSlotBits); };
   job_.readers.run(plan_.read_threads, [&](unsigned t) {
     source_view view(job_, in_);
     device::stream stream(job_.emulation, device::access::sequential_read);
     const auto [begin, end] = device::part_of(records, plan_.read_threads, t);
-    auto next = std::lower_bound(wanted.begin(), wanted.end(), std::pair(begin, std::uint32_t{0}));
-    for (std::uint64_t at = begin; at < end && !job_.stopped(); at += step) {
+    auto next = std::lower_bound(batch.begin(), batch.end(), entry{begin} << kSlotBits);
+    while (next != batch.end() && number(*next) < end && !job_.stopped()) {
+      const std::uint64_t at = number(*next);  // what lies before it is skipped
       const std::uint64_t n = std::min(step, end - at);
       stream.begin();
       const std::byte* bytes = view.bytes(at * record, n * record);
       if (bytes == nullptr) return;
-      for (; next != wanted.end() && next->first < at + n; ++next) {
-        std::memcpy(target + next->second * record, bytes + (next->first - at) * record, record);
+      for (; next != batch.end() && number(*next) < at + n; ++next) {
+        copy_record(target + static_cast<std::uint64_t>(*next & kSlots) * record,
+                    bytes + (number(*next) - at) * record, record);
       }
       stream.charge(1, n * record);
       job_.count(sort_stage::record_read, n * record, 0);

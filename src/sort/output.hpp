@@ -21,8 +21,8 @@ class output {
   ~output();
 
   bool reserve();
-  /// Appends the records of `entries`. Errors are the job's.
-  void emit(std::span<const entry> entries);
+  /// Appends the records of `entries`, which may be used as scratch. Errors are the job's.
+  void emit(std::span<entry> entries);
   /// Waits until all is written.
   void finish();
 
@@ -32,10 +32,12 @@ class output {
  private:
   std::size_t lay_out(std::span<const entry> entries);
   void copy_long(const extent& record);
-  void gather(std::span<const entry> batch, std::byte* target);
+  void gather(std::span<entry> batch, std::byte* target);
   void gather_slice(std::span<const entry> batch, std::size_t begin, std::size_t end,
                     std::byte* target);
-  void gather_by_scan(std::span<const entry> batch, std::byte* target);
+  void copy_fixed(std::span<const entry> batch, std::size_t begin, std::size_t end,
+                  std::byte* target) const;
+  void gather_by_scan(std::span<entry> batch, std::byte* target);
   void write(const std::byte* bytes, std::uint64_t count, std::uint64_t offset);
   void unsynchronised(std::span<const entry> batch);
   void put(const extent& record, std::byte* target);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
 #include <string>
 #include <thread>
 
@@ -16,6 +17,7 @@ constexpr std::uint64_t kMiB = 1 << 20;
 /// measure the peak.
 constexpr std::uint64_t kProgramBytes = 14 * kMiB;
 constexpr std::uint64_t kSmallestLimit = 32 * kMiB;
+constexpr std::uint64_t kPageBytes = 4096;
 
 std::uint64_t available_memory() {
   std::ifstream in("/proc/meminfo");
@@ -30,11 +32,11 @@ void choose_threads(plan& p, const sort_options& o, const device::model* device)
   const unsigned processors = std::max(1u, std::thread::hardware_concurrency());
   p.sort_threads = o.sort_threads != 0 ? o.sort_threads : processors;
   p.read_threads = p.strided_threads = p.random_threads = p.write_threads = processors;
-  if (device != nullptr && p.concurrency != sort_concurrency::no_sync) {
+  if (device != nullptr && o.concurrency != sort_concurrency::no_sync) {
     p.read_threads = device::best_streams(device->sequential_read);
     p.random_threads = p.strided_threads = device::best_streams(device->random_read);
     p.write_threads = device::best_streams(device->write);
-  } else if (device != nullptr) {
+  } else if (device != nullptr && o.concurrency == sort_concurrency::no_sync) {
     // Nobody controls the pools: all are as large as the largest.
     const unsigned all =
         std::max({device::best_streams(device->sequential_read),
@@ -48,13 +50,64 @@ void choose_threads(plan& p, const sort_options& o, const device::model* device)
   }
 }
 
+/// Who does not name a model gets: either reads or writes where they hinder each other, and reads
+/// and writes as they come elsewhere, which keeps the gathered records in the processor's cache.
+sort_concurrency choose_concurrency(const sort_options& o, const device::model* device) {
+  if (o.concurrency != sort_concurrency::automatic) return o.concurrency;
+  const bool hinders = device != nullptr && device->interference > 0;
+  return hinders ? sort_concurrency::no_io_overlap : sort_concurrency::no_sync;
+}
+
+/// Whether keys come faster with their whole records than alone.
+bool scan_loads(const plan& p, const sort_options& o, const device::model& device) {
+  using enum device::access;
+  return static_cast<double>(o.record_bytes) /
+             device.bandwidth(sequential_read, p.read_threads, 1 << 20) <
+         static_cast<double>(o.key_bytes) /
+             device.bandwidth(strided_read, p.strided_threads, o.key_bytes, 0, o.record_bytes);
+}
+
+/// Whether reading all of the input is cheaper than `records` random reads.
+bool scan_pays(const plan& p, const sort_options& o, std::uint64_t input_bytes,
+               std::uint64_t records, const device::model* device) {
+  using enum device::access;
+  if (device != nullptr) {
+    return static_cast<double>(input_bytes) /
+               device->bandwidth(sequential_read, p.read_threads, 1 << 20) <
+           static_cast<double>(records * o.record_bytes) /
+               device->bandwidth(random_read, p.random_threads, o.record_bytes);
+  }
+  // A read by call moves a page, whatever it asks for.
+  return !p.map_input && input_bytes < records * kPageBytes;
+}
+
+/// A few scans of the input, each for as many records as the memory can hold, against a random read
+/// of each record. `room` is the memory for index map or merge, and output.
+void consider_scans(plan& p, const sort_options& o, std::uint64_t input_bytes, std::uint64_t room,
+                    const device::model* device) {
+  const std::uint64_t records = input_bytes / o.record_bytes;
+  const std::uint64_t buffers = p.concurrency == sort_concurrency::io_overlap ? 2 : 1;
+  const bool merges = p.must_merge || records > p.index_entries;
+  const std::uint64_t merge = merges ? std::min(room / 4, 64 * kMiB) : 0;
+  const std::uint64_t queue = merges ? sizeof(entry) : 0;
+  const std::uint64_t held = merges ? merge : records * sizeof(entry);
+  if (room <= held) return;
+  const std::uint64_t batch = std::min({records, (room - held) / (buffers * o.record_bytes + queue),
+                                        std::uint64_t{std::numeric_limits<std::uint32_t>::max()}});
+  if (batch == 0 || !scan_pays(p, o, input_bytes, batch, device)) return;
+  p.scan_gather = true;
+  p.output_buffer_bytes = batch * o.record_bytes;
+  p.queue_entries = batch;
+  if (merges) p.merge_buffer_bytes = merge;
+}
+
 }  // namespace
 
 base::result<plan> make_plan(const sort_options& o, sort_algorithm algorithm,
                              std::uint64_t input_bytes, const device::model* device) {
   plan p;
   p.algorithm = algorithm;
-  p.concurrency = o.concurrency;
+  p.concurrency = choose_concurrency(o, device);
   p.memory_bytes = o.memory_bytes != 0 ? o.memory_bytes : available_memory() / 2;
   p.sequential_load = algorithm == sort_algorithm::pmsort ||
                       algorithm == sort_algorithm::pmsort_plus ||
@@ -79,6 +132,7 @@ base::result<plan> make_plan(const sort_options& o, sort_algorithm algorithm,
         0});
   }
   std::uint64_t rest = p.memory_bytes - fixed;
+  const std::uint64_t whole = rest;
   p.output_buffer_bytes = std::clamp<std::uint64_t>(rest / 8, kMiB, 64 * kMiB);
   const std::uint64_t buffers = p.concurrency == sort_concurrency::io_overlap ? 2 : 1;
   const std::uint64_t record = o.format == record_format::fixed ? o.record_bytes : 32;
@@ -91,6 +145,16 @@ base::result<plan> make_plan(const sort_options& o, sort_algorithm algorithm,
   if (p.map_input) rest -= input_bytes + input_bytes / 256;
   p.index_entries = rest / sizeof(entry);
   p.merge_buffer_bytes = rest;
+  const bool wiscsort = algorithm == sort_algorithm::automatic ||
+                        algorithm == sort_algorithm::onepass ||
+                        algorithm == sort_algorithm::mergepass;
+  if (!wiscsort || o.format != record_format::fixed || input_bytes == 0) return p;
+  if (device != nullptr && scan_loads(p, o, *device)) p.sequential_load = true;
+  // With a device, onepass and mergepass by name are the papers'.
+  if (o.writes_all() && (device == nullptr || algorithm == sort_algorithm::automatic)) {
+    const std::uint64_t mapped = p.map_input ? input_bytes + input_bytes / 256 : 0;
+    consider_scans(p, o, input_bytes, whole - mapped, device);
+  }
   return p;
 }
 

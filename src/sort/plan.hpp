@@ -12,7 +12,7 @@ namespace isotherm::sort {
 struct plan {
   sort_algorithm algorithm = sort_algorithm::onepass;
   bool sequential_load = false;  ///< run phase reads whole records, not keys alone
-  bool scan_gather = false;      ///< values come by sequential scans, not by random reads
+  bool scan_gather = false;      ///< values come by scans of the input, one for each output buffer
   bool may_merge = true;         ///< runs may be written when the index map does not fit
   bool must_merge = false;       ///< runs are written even if it would fit
   bool map_input = false;

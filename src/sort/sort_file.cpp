@@ -34,7 +34,11 @@ void describe(sort_report& r, const sort::job& j, const sort::plan& p, const sor
   r.stages = j.stages();
   if (device == nullptr) return;
   r.device = device->name;
-  for (auto& s : r.stages) s.device_share = sort::device_share(s, p, j.options, *device);
+  const double record_bytes = static_cast<double>(r.input_bytes) /
+                              static_cast<double>(std::max<std::uint64_t>(1, o.records));
+  for (auto& s : r.stages) {
+    s.device_share = sort::device_share(s, p, j.options, *device, record_bytes);
+  }
 }
 
 }  // namespace
@@ -48,7 +52,7 @@ base::result<sort_report> sort_file(const std::string& input, const std::string&
   auto device = sort::find_device(options.device);
   if (!device) return std::unexpected(device.error());
   const device::model* numbers = device->known ? &device->numbers : nullptr;
-  auto algorithm = sort::choose(options, in->size(), numbers);
+  auto algorithm = sort::choose(options, in->handle(), numbers);
   if (!algorithm) return std::unexpected(algorithm.error());
   auto p = sort::make_plan(options, algorithm->algorithm, in->size(), numbers);
   if (!p) return std::unexpected(p.error());
@@ -80,8 +84,8 @@ base::result<sort_report> sort_file(const std::string& input, const std::string&
     return std::unexpected(r.error());
   }
   sort_report report;
-  describe(report, j, *p, o, numbers);
   report.input_bytes = in->size();
+  describe(report, j, *p, o, numbers);
   report.predicted_seconds = algorithm->predicted_seconds;
   report.seconds = static_cast<double>(os::monotonic_ns() - start) * 1e-9;
   return report;

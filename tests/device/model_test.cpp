@@ -47,6 +47,37 @@ TEST(Model, PropertiesShowInTheBandwidth) {
   EXPECT_LT(bd.bandwidth(access::random_read, 4, 64), bd.bandwidth(access::sequential_read, 4, 64));
 }
 
+// Geometry: 100-byte records start at multiples of 4 in granules of 256 B, so each touches 1.375.
+TEST(Model, ChargesTheGranulesThatAnAccessTouches) {
+  const auto pmem = preset("pmem").value();
+  const double whole = pmem.bandwidth(access::random_read, 16, 256);
+  EXPECT_NEAR(pmem.bandwidth(access::random_read, 16, 64), whole / 4, 1);
+  EXPECT_NEAR(pmem.bandwidth(access::random_read, 16, 128), whole / 2, 1);
+  EXPECT_NEAR(pmem.bandwidth(access::random_read, 16, 4096), whole, 1);
+  EXPECT_NEAR(pmem.bandwidth(access::random_read, 16, 100), whole * 100 / (1.375 * 256), 1);
+}
+
+TEST(Model, StridedReadsShareGranulesAndNeverCostMoreThanTheirSpan) {
+  for (const char* name : {"pmem", "brd", "cxl-dram"}) {
+    const auto m = preset(name).value();
+    const double span = m.bandwidth(access::sequential_read, 16, 1 << 20);
+    for (const std::uint64_t stride : {15, 20, 60, 100, 128, 256, 260, 300, 512, 4096}) {
+      const double records = m.bandwidth(access::strided_read, 16, 10, 0, stride) / 10;
+      EXPECT_GE(records * static_cast<double>(stride), 0.999 * span) << name << ' ' << stride;
+    }
+  }
+  // Below the granule all bytes move; far beyond it one granule a key.
+  const auto pmem = preset("pmem").value();
+  const double span = pmem.bandwidth(access::sequential_read, 16, 1 << 20);
+  EXPECT_NEAR(pmem.bandwidth(access::strided_read, 16, 10, 0, 100), span / 10, 1);
+  EXPECT_NEAR(pmem.bandwidth(access::strided_read, 16, 10, 0, 4096),
+              pmem.bandwidth(access::random_read, 16, 256) * 10 / 256, 1);
+  // Where random reads have a latency of their own, gaps between keys cost it.
+  const auto bd = preset("bd").value();
+  EXPECT_LT(bd.bandwidth(access::strided_read, 4, 10, 0, 100),
+            preset("brd")->bandwidth(access::strided_read, 4, 10, 0, 100) / 4);
+}
+
 // The emulation may be slower than the model on a busy machine, but never faster.
 TEST(Emulation, NeverServesFasterThanTheModel) {
   for (const unsigned streams : {1u, 4u}) {

@@ -76,8 +76,10 @@ outcome sort_by_index(job& j, const plan& p, const source& in, const device::fil
   }
   if (p.algorithm == sort_algorithm::automatic) o.algorithm = sort_algorithm::mergepass;
   o.records = load.records();
-  const std::size_t bytes = p.merge_buffer_bytes / 16 * 16;
-  const std::span<std::byte> buffer(memory->data(), std::min(bytes, memory->size()));
+  *memory = device::buffer();  // what the index map held is for the merge and its output now
+  memory = device::buffer::reserve(p.merge_buffer_bytes / 16 * 16);
+  if (j.stopped() || !j.keep(memory)) return o;
+  const std::span<std::byte> buffer(memory->data(), memory->size());
   runs.reduce(buffer, in);
   const auto out = make_sink(j, p, in, layout, out_file, sort_stage::merge_write);
   auto queue = device::buffer::reserve(p.queue_entries * sizeof(entry));
