@@ -74,6 +74,7 @@ endif()
 
 # The tool's own install rule stands in src/cli.
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES docs/isotherm.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
 set(CPACK_GENERATOR TGZ DEB)
 set(CPACK_PACKAGE_NAME isotherm)

@@ -12,6 +12,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/serve_management.hpp"
+#include "collector/protocol.hpp"
 #include "index/index.hpp"
 #include "server/server.hpp"
 #include "store/text.hpp"
@@ -35,7 +36,8 @@ struct serve_options {
 };
 
 void add_flags(CLI::App& command, serve_options& o) {
-  command.add_option("--index", o.index, "hash-pugh|art")->capture_default_str();
+  command.add_option("--index", o.index, fmt::format("{}", fmt::join(index::names(), "|")))
+      ->capture_default_str();
   command.add_option("--threads", o.server.threads, "event loops")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
@@ -65,7 +67,10 @@ void add_flags(CLI::App& command, serve_options& o) {
   command.add_option("--cold-threshold", o.collector.cold_threshold, "initial, 1 to 31 windows")
       ->check(CLI::Range(1, 31))
       ->capture_default_str();
-  command.add_option("--protocol", o.collector.protocol, "migration protocol")
+  command
+      .add_option(
+          "--protocol", o.collector.protocol,
+          fmt::format("{}: how moves are made safe", fmt::join(collector::protocol_names(), "|")))
       ->capture_default_str();
   command.add_option("--cold-backing", o.cold_backing, "anon|file:DIR")->capture_default_str();
   command.add_option("--hint", o.hint, "none|cold|pageout: how cold pages are to leave DRAM")

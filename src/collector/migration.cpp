@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/words.hpp"
+#include "sync/epoch.hpp"
 
 namespace isotherm::collector {
 
@@ -92,6 +93,7 @@ void migrate(std::span<const candidate> candidates, migration_protocol& protocol
   while (!candidates.empty() && !stop()) {
     const auto batch = candidates.first(std::min(limits.batch_objects, candidates.size()));
     candidates = candidates.subspan(batch.size());
+    const sync::moving announced;
     if (!protocol.begin(batch, limits.epoch_timeout_us)) {
       ++statistics.abandoned_epochs;
       return;

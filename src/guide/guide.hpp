@@ -7,6 +7,7 @@
 #include "guide/object.hpp"
 #include "guide/registry.hpp"
 #include "guide/word.hpp"
+#include "sync/epoch.hpp"
 #include "sync/retire.hpp"
 #include "sync/scope.hpp"
 
@@ -69,6 +70,14 @@ class guide {
     }
     if (guides::is_null(w)) return nullptr;
     return static_cast<T*>(guides::pointer_of(guides::mark(slot_, inside)));
+  }
+
+  /// As get(), but not an access where that can be had: while no move may happen the object is not
+  /// marked, so that looking at everything (SCAN) does not make everything warm. While moves may
+  /// happen the mark is what protects the object, and is made.
+  T* peek(const scope& inside) const noexcept {
+    if (inside.is_tracking() || sync::moves_may_happen()) return get(inside);
+    return static_cast<T*>(guides::pointer_of(slot_.load_acquire()));
   }
 
   /// Dereference inside the scope that this thread has open.

@@ -66,6 +66,7 @@ class plain_holder {
   ~plain_holder() { reset(); }
 
   bytes* get(const scope&) const noexcept { return object_.load_acquire(); }
+  bytes* peek(const scope&) const noexcept { return object_.load_acquire(); }
   bool is_null() const noexcept { return object_.load_acquire() == nullptr; }
   bool holds(const bytes* address) const noexcept { return object_.load_acquire() == address; }
   void replace(const scope&, fresh&& next) {

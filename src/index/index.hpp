@@ -65,7 +65,8 @@ class any_index {
 
   /// Every pair in pieces, in the structure's own order: visits the pairs of the piece at `cursor`
   /// (0 at first) and returns the next cursor, 0 at the end. A key present throughout is seen at
-  /// least once (as Redis SCAN guarantees), also when the table grows in between.
+  /// least once (as Redis SCAN guarantees), also when the table grows in between. Hash tables do
+  /// not mark the pairs as used (guide::peek()), ordered structures do.
   virtual std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) = 0;
 
   virtual std::size_t size() const noexcept = 0;  ///< keys; exact when no writer runs

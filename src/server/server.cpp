@@ -119,6 +119,16 @@ void server::kill(client& who) {
 
 void server::forget(const client& who) { clients_.remove(who.id); }
 
+void server::reset_statistics() noexcept {
+  for (store::tally* each :
+       {&statistics.commands, &statistics.errors, &statistics.input_bytes, &statistics.output_bytes,
+        &statistics.connections, &statistics.rejected, &statistics.query_limit,
+        &statistics.output_limit, &db_.counted().hits, &db_.counted().misses,
+        &db_.counted().expired}) {
+    each->reset();
+  }
+}
+
 void server::tick() {
   const std::int64_t now = store::now_ms();
   const auto expiring = static_cast<double>(db_.expiring_keys());
@@ -128,7 +138,8 @@ void server::tick() {
   if (now - rate_since_ms_ < 1000) return;
   const std::uint64_t commands = statistics.commands.sum();
   const auto elapsed = static_cast<std::uint64_t>(now - rate_since_ms_);
-  if (rate_since_ms_ != 0) rate_.store_relaxed((commands - rate_commands_) * 1000 / elapsed);
+  if (rate_since_ms_ != 0 && commands >= rate_commands_)
+    rate_.store_relaxed((commands - rate_commands_) * 1000 / elapsed);
   rate_commands_ = commands;
   rate_since_ms_ = now;
 }

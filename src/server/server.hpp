@@ -47,6 +47,8 @@ class server {
     store::tally commands, errors, input_bytes, output_bytes, connections, rejected;
     store::tally query_limit, output_limit;  ///< clients closed for them
   } statistics;
+  /// Counts anew what INFO's section "stats" counts.
+  void reset_statistics() noexcept;
   /// Commands a second over the last second.
   std::uint64_t commands_per_second() const noexcept { return rate_.load_relaxed(); }
 

@@ -21,6 +21,10 @@ std::uint64_t resident_bytes();
 class tally {
  public:
   void add(std::uint64_t n) noexcept { shards_[shard()].value.fetch_add_relaxed(n); }
+  /// Beside concurrent add()s some of these may be lost.
+  void reset() noexcept {
+    for (auto& each : shards_) each.value.store_relaxed(0);
+  }
   std::uint64_t sum() const noexcept {
     std::uint64_t total = 0;
     for (const auto& each : shards_) total += each.value.load_relaxed();

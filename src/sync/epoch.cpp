@@ -13,6 +13,7 @@ namespace isotherm::sync {
 namespace {
 
 base::atomic<count_release> release_count{nullptr};
+base::atomic<bool> moves{false};
 
 /// Sets the state bits and adds `epochs` to the epoch; returns the new word. Reclaimers may advance
 /// the epoch at the same time, hence the loop.
@@ -66,6 +67,13 @@ migration_state current_state() noexcept { return state_of(global_word.load_acqu
 bool wait_for_open_scopes(std::uint64_t timeout_us) noexcept {
   return wait_until_all_carry(advance_epoch(), timeout_us);
 }
+
+// The flag is raised before the epoch advances, so a scope that carries the new epoch (acquire, in
+// scope::enter) sees it; one that does not is waited for. Its fall is a release that pairs with the
+// acquire here: who sees it fallen sees every word as the moves left it.
+bool moves_may_happen() noexcept { return moves.load_acquire(); }
+moving::moving() noexcept { moves.store_release(true); }
+moving::~moving() { moves.store_release(false); }
 
 void set_count_release(count_release release) noexcept { release_count.store_release(release); }
 

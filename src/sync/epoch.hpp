@@ -22,6 +22,21 @@ void end_migration_epoch() noexcept;
 
 migration_state current_state() noexcept;
 
+/// True from before the collector waits for the scopes that are open until its last move of the
+/// batch is done, whatever the protocol. Where a scope reads false, no object that it looks at
+/// afterwards moves before it closes: a collector that starts later waits for it. That is what
+/// guide::peek() rests on.
+bool moves_may_happen() noexcept;
+
+/// Raises moves_may_happen() for its life. For the collector, around begin and end of a batch.
+class moving {
+ public:
+  moving() noexcept;
+  ~moving();
+  moving(const moving&) = delete;
+  moving& operator=(const moving&) = delete;
+};
+
 /// What leaving a tracking scope does to each guide slot it counted. Set once by the guide layer.
 void set_count_release(count_release release) noexcept;
 

@@ -111,6 +111,19 @@ TEST_P(Collector, AnObjectInUseStaysWhereItIs) {
   user.join();
 }
 
+TEST_P(Collector, LookingAtEverythingWarmsNothing) {
+  fill(100);
+  while (heap_of(0) != kind::cold) collector_.run_window();
+  {
+    const scope inside;
+    for (auto& each : guides_) ASSERT_NE(each.peek(inside), nullptr);
+  }
+  const auto seen = collector_.run_window();
+  EXPECT_EQ(seen.accessed_objects, 0u);
+  EXPECT_EQ(seen.promoted.objects, 0u);
+  expect_content();
+}
+
 TEST_P(Collector, TrackModeMovesNothing) {
   auto chosen = collector_.configuration();
   chosen.what = mode::track;

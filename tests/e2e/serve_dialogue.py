@@ -96,4 +96,79 @@ CONNECTION = [
     ('COMMAND', 'FOO'),
 ]
 
-DIALOGUE = STRINGS + PARTS + NUMBERS + KEYS + OBJECTS + CONNECTION
+# Corners: options that exclude each other, bounds of integers, subcommands with bad arguments.
+CORNERS = [
+    ('SELECT', '-1'), ('SELECT', '99999999999'), ('SELECT', '0x1'), ('CLIENT', 'ID', 'x'),
+    ('CLIENT', 'SETNAME'), ('CLIENT', 'GETNAME', 'x'), ('CLIENT', 'INFO', 'x'),
+    ('CLIENT', 'LIST', 'x'), ('CLIENT', 'LIST', 'TYPE'), ('CLIENT', 'LIST', 'ID'),
+    ('CLIENT', 'KILL'), ('CLIENT', 'KILL', 'ID'), ('CLIENT', 'KILL', 'ID', 'x'),
+    ('CLIENT', 'KILL', 'ADDR', '1:2'), ('CLIENT', 'KILL', 'TYPE', 'x'),
+    ('CLIENT', 'KILL', 'TYPE', 'pubsub'), ('CLIENT', 'KILL', 'USER', 'x'),
+    ('CLIENT', 'KILL', 'SKIPME', 'x'),
+    ('CLIENT', 'NO-EVICT', 'x'), ('CLIENT', 'NO-EVICT', 'on'),
+    ('CLIENT', 'SETINFO', 'LIB-NAME', 'x'), ('COMMAND', 'COUNT', 'x'), ('COMMAND', 'LIST', 'x'),
+    ('COMMAND', 'LIST', 'FILTERBY', 'PATTERN', 'getde*'), ('COMMAND', 'DOCS', 'nonsense'),
+    ('COMMAND', 'INFO', 'nonsense', 'foo'), ('COMMAND', 'GETKEYS'), ('COMMAND', 'GETKEYS', 'GET'),
+    ('COMMAND', 'GETKEYS', 'GET', 'k', 'x'), ('COMMAND', 'GETKEYS', 'OBJECT', 'ENCODING', 'x'),
+    ('COMMAND', 'GETKEYS', 'MGET', 'a', 'b'), ('COMMAND', 'GETKEYS', 'RENAME', 'a', 'b'),
+    ('CONFIG', 'GET', 'a', 'b'), ('CONFIG', 'GET', 'nonsense'), ('CONFIG', 'SET'),
+    ('CONFIG', 'SET', 'maxmemory'), ('CONFIG', 'SET', 'maxmemory', '1', 'timeout'),
+    ('CONFIG', 'SET', 'timeout', 'x'), ('CONFIG', 'SET', 'timeout', '-1'),
+    ('CONFIG', 'SET', 'timeout', '99999999999'), ('CONFIG', 'SET', 'maxclients', '0'),
+    ('CONFIG', 'SET', 'databases', '4'), ('CONFIG', 'SET', 'protected-mode', 'x'),
+    ('CONFIG', 'SET', 'protected-mode', 'yes'), ('CONFIG', 'SET', 'proto-max-bulk-len', '1'),
+    ('CONFIG', 'SET', 'proto-max-bulk-len', 'x'),
+    ('CONFIG', 'SET', 'client-query-buffer-limit', '1'),
+    ('CONFIG', 'SET', 'client-output-buffer-limit', 'normal'),
+    ('CONFIG', 'SET', 'client-output-buffer-limit', 'x 1 1 1'),
+    ('CONFIG', 'SET', 'client-output-buffer-limit', 'normal x 1 1'),
+    ('CONFIG', 'SET', 'maxmemory', '1kk'), ('CONFIG', 'SET', 'maxmemory', '-1'),
+    ('CONFIG', 'SET', 'maxmemory-policy', 'noeviction'), ('CONFIG', 'RESETSTAT'),
+    ('CONFIG', 'RESETSTAT', 'x'), ('OBJECT', 'HELP'), ('OBJECT', 'ENCODING'),
+    ('OBJECT', 'ENCODING', 'a', 'b'), ('OBJECT', 'FREQ'), ('OBJECT', 'REFCOUNT', 'none'),
+    ('MEMORY', 'FOO'), ('MEMORY', 'PURGE'), ('MEMORY', 'USAGE', 'k', 'SAMPLES', '-1'),
+    ('MEMORY', 'USAGE', 'none', 'SAMPLES', '5'), ('MEMORY', 'USAGE', 'none', 'FOO', '5'),
+    ('MEMORY', 'USAGE', 'none', 'SAMPLES', 'x'), ('HELLO', '2', 'AUTH', 'x'),
+    ('HELLO', '2', 'AUTH', 'a', 'b'), ('HELLO', '2', 'SETNAME'), ('HELLO', '2', 'SETNAME', 'a b'),
+    ('HELLO', '1'), ('HELLO', '2.0'), ('HELLO', ''), ('AUTH', 'default', 'x'),
+    ('AUTH', 'a', 'b', 'c'), ('PING', 'a', 'b', 'c'), ('RESET', 'x'), ('TIME', 'x'), ('QUIT2',),
+    ('DBSIZE', 'x'), ('FLUSHALL', 'x', 'y'), ('FLUSHDB', 'SYNC'), ('RANDOMKEY', 'x'),
+    ('KEYS', 'a', 'b'), ('SCAN',), ('SCAN', '0', 'TYPE'), ('SCAN', '0', 'COUNT', '-5'),
+    ('SCAN', '0', 'COUNT', '5', 'MATCH'), ('SCAN', '18446744073709551616'), ('SCAN', '1 '),
+    ('SET', 'k', 'v', 'PXAT', '1'), ('SET', 'k', 'v', 'EXAT', '-1'),
+    ('SET', 'k', 'v', 'EXAT', _BIG), ('SET', 'k', 'v', 'PXAT', _BIG), ('TTL', 'k'),
+    ('SET', 'k', 'v', 'EX', '9223372036854775'), ('SET', 'k', 'v', 'GET', 'EX', '100'),
+    ('SET', 'k', 'v', 'KEEPTTL', 'GET'), ('TTL', 'k'), ('SET', 'k', 'v', 'NX', 'GET'),
+    ('SET', 'k', 'v', 'FOO'), ('GETEX', 'k', 'EXAT', '1'), ('EXISTS', 'k'), ('SET', 'k', 'v'),
+    ('GETEX', 'k', 'PX', _BIG), ('GETEX', 'k', 'PERSIST', 'PERSIST'), ('GETEX', 'k', 'KEEPTTL'),
+    ('SETEX', 'k', _BIG, 'v'), ('PSETEX', 'k', _BIG, 'v'), ('SETEX', 'k', '1.5', 'v'),
+    ('EXPIRE', 'k', _BIG), ('EXPIREAT', 'k', _BIG), ('PEXPIREAT', 'k', _BIG),
+    ('PEXPIREAT', 'k', '-9223372036854775808'), ('EXISTS', 'k'), ('SET', 'k', '10'),
+    ('EXPIRE', 'k', '10', 'NX'), ('EXPIRE', 'k', '20', 'NX'), ('EXPIRE', 'k', '20', 'XX', 'GT'),
+    ('EXPIRE', 'k', '5', 'XX', 'LT'), ('EXPIRE', 'k', '5', 'xx', 'lt', 'foo'),
+    ('EXPIRE', 'none', 'x'), ('EXPIRE', 'none', '5', 'FOO'), ('TTL', 'k'), ('APPEND', 'k', ''),
+    ('GETRANGE', 'k', '0', _BIG), ('GETRANGE', 'k', '-9223372036854775808', '-1'),
+    ('GETRANGE', 'k', '9223372036854775808', '1'), ('SETRANGE', 'k', _BIG, 'x'),
+    ('SETRANGE', 'k', '0', ''), ('SETRANGE', 'none', '0', ''),
+    ('INCRBY', 'k', '9223372036854775808'), ('DECRBY', 'k', _BIG), ('DECRBY', 'k', _BIG),
+    ('INCRBYFLOAT', 'k', '1e5'), ('INCRBYFLOAT', 'k', '1.7976931348623157e4932'),
+    ('INCRBYFLOAT', 'k', '-0'), ('INCRBYFLOAT', 'k', '0x10'), ('INCRBYFLOAT', 'k', ''),
+    ('INCRBYFLOAT', 'new', '.5'), ('INCRBYFLOAT', 'new', '5.'), ('MSET',), ('MSET', 'a'),
+    ('MSETNX', 'a'), ('COPY', 'a'), ('COPY', 'a', 'b', 'DB'), ('COPY', 'a', 'b', 'DB', '1'),
+    ('COPY', 'a', 'b', 'DB', 'x'), ('COPY', 'a', 'b', 'DB', '0', 'REPLACE'),
+    ('RENAME', 'none', 'x'), ('RENAMENX', 'none', 'x'), ('TOUCH',), ('OBJECT', 'IDLETIME', 'k'),
+    ('OBJECT', 'ENCODING', 'new'), ('foo|bar',), ('config|get', 'x'), ('',),
+]
+
+NAMES = (
+    'ping echo auth select client config dbsize flushall flushdb get set setnx setex psetex getset '
+    'getdel getex mget mset msetnx del unlink exists type strlen append getrange setrange substr '
+    'incr decr incrby decrby incrbyfloat expire pexpire expireat pexpireat ttl pttl expiretime '
+    'pexpiretime persist rename renamenx copy touch randomkey keys scan object memory').split()
+
+# Every command with too few and too many arguments, and with ones that fit some and not others.
+ARITY = [words for name in NAMES for words in (
+    ('FLUSHALL',), (name,), (name.upper(), *'xxxxxxxxx'), (name, 'k'), (name, 'k', '1'),
+    (name, 'k', '1', '2'))]
+
+DIALOGUE = ARITY + CORNERS + STRINGS + PARTS + NUMBERS + KEYS + OBJECTS + CONNECTION

@@ -8,14 +8,17 @@ replies must be the same byte for byte, in RESP2 and RESP3.
 """
 
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import redis
 
-from serve_dialogue import DIALOGUE
+from serve_dialogue import DIALOGUE, NAMES
 from serve_process import Raw, start_ours, start_redis
 
 ISOTHERM, INDEX = sys.argv.pop(1), sys.argv.pop(1)
@@ -59,6 +62,37 @@ class Serve(unittest.TestCase):
                 with self.subTest(words=words, protocol=protocol):
                     ours, expected = (each.ask(*words) for each in both)
                     self.assertEqual(ours, expected)
+
+    def test_says_hello_as_redis_does(self):
+        theirs = start_redis()
+        self.addCleanup(theirs.stop)
+        both = [Raw(self.ours.path), Raw(theirs.path)]
+        for each in both:
+            self.addCleanup(each.close)
+        for words in (('HELLO',), ('HELLO', 3), ('HELLO', 3, 'SETNAME', 'me'), ('HELLO',),
+                      ('CLIENT', 'GETNAME'), ('HELLO', 2), ('RESET',), ('HELLO',)):
+            ours, expected = (re.sub(rb'id\r\n:\d+', b'id', each.ask(*words)) for each in both)
+            self.assertEqual(ours, expected, words)
+        ours, expected = (re.findall(rb'([a-z-]+)=', each.ask('CLIENT', 'INFO')) for each in both)
+        self.assertEqual(ours, expected)
+
+    def test_describes_its_commands_as_redis_does(self):
+        theirs = start_redis()
+        self.addCleanup(theirs.stop)
+        client = redis.Redis(unix_socket_path=theirs.path)
+        self.addCleanup(client.close)
+        expected, ours = client.command(), self.client.command()
+        # States of a server that this one does not have.
+        states = {'loading', 'stale', 'noscript', 'allow_busy', 'no_multi'}
+        compared = 0
+        for name, told in ours.items():
+            if name == 'isotherm':
+                continue
+            for field in ('arity', 'first_key_pos', 'last_key_pos', 'step_count'):
+                self.assertEqual(told[field], expected[name][field], (name, field))
+            self.assertEqual(set(told['flags']), set(expected[name]['flags']) - states, name)
+            compared += 1
+        self.assertGreaterEqual(compared, len(NAMES))
 
     def test_redis_py(self):
         db = self.client
@@ -147,6 +181,53 @@ class Start(unittest.TestCase):
         with redis.Redis(port=process.port(), password='word') as db:
             self.assertTrue(db.set('k', 'v'))
             self.assertEqual(db.get('k'), b'v')
+
+    def test_load_while_objects_move(self):
+        directory = tempfile.mkdtemp(prefix='isotherm-e2e-')
+        self.addCleanup(shutil.rmtree, directory)
+        for protocol in ('counts', 'veto'):
+            process = start('--window', '0.02', '--cold-threshold', '1', '--protocol', protocol,
+                            '--hint', 'pageout', '--cold-backing', f'file:{directory}')
+            self.addCleanup(process.stop)
+            load = subprocess.Popen(['redis-benchmark', '-s', process.path, '-q', '-n', '20000',
+                                     '-P', '8', '-r', '500', '-d', '300', '-t',
+                                     'set,get,incr,mset'], stdout=subprocess.PIPE, text=True)
+            db = redis.Redis(unix_socket_path=process.path)
+            self.addCleanup(db.close)
+            written = 0
+            while load.poll() is None or written < 500:
+                key = f'mine{written % 100}'
+                db.set(key, f'{key} {written}' * 20)
+                self.assertEqual(db.get(key).decode(), f'{key} {written}' * 20)
+                db.delete(f'mine{(written + 50) % 100}')
+                written += 1
+            self.assertEqual(load.stdout.read().count('requests per second'), 4)
+            load.stdout.close()
+            told = db.info('isotherm')
+            self.assertGreater(told['window'], 0)
+            status, said, _ = process.stop()
+            self.assertEqual(status, 0, said)
+
+    def test_looking_at_all_keys_warms_none(self):
+        process = start_ours(ISOTHERM, 'hash-pugh', '--window', '3600', '--cold-threshold', '1')
+        self.addCleanup(process.stop)
+        db = redis.Redis(unix_socket_path=process.path)
+        self.addCleanup(db.close)
+
+        def window():
+            told = db.execute_command('ISOTHERM', 'COLLECT')
+            return {name.decode(): value for name, value in zip(told[::2], told[1::2])}
+        for i in range(500):
+            db.set(f'k{i}', 'x' * 500)
+        while window()['accessed_objects'] or not db.execute_command('ISOTHERM', 'HEAPS')[5][1]:
+            pass
+        self.assertEqual(len(db.keys('*')), 500)
+        self.assertEqual(len(set(db.scan_iter())), 500)
+        for _ in range(20):
+            self.assertIsNotNone(db.randomkey())
+        self.assertEqual(window()['accessed_objects'], 0)
+        self.assertEqual(db.get('k7'), b'x' * 500)
+        self.assertEqual(window()['accessed_objects'], 2)  # the key and its value
 
     def test_shutdown_command(self):
         process, one = self.serve('--manage', 'off')

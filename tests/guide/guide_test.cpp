@@ -71,6 +71,19 @@ TEST(Guide, ADereferenceMarksOnceAndThenWritesNothing) {
   EXPECT_EQ(word_of(g), after);
 }
 
+TEST(Guide, PeekingIsNoAccessWhileNothingCanMove) {
+  guide<bytes> held(make_bytes("abc"));
+  const scope inside;
+  EXPECT_EQ(held.peek(inside)->view(), "abc");
+  EXPECT_FALSE(guides::is_accessed(held.slot().load_relaxed()));
+  {
+    const sync::moving announced;
+    EXPECT_EQ(held.peek(inside)->view(), "abc");
+    EXPECT_TRUE(guides::is_accessed(held.slot().load_relaxed()));
+  }
+  EXPECT_EQ(guide<bytes>().peek(inside), nullptr);
+}
+
 TEST(Guide, ADereferenceClearsTheMigrationLock) {
   const auto g = make_guide<record>();
   const scope inside;

@@ -270,9 +270,9 @@ std::uint64_t hash_harris<Holding>::walk(const scope& inside, std::uint64_t curs
     group = p->order;
     if (!is_node(p)) continue;
     auto* n = static_cast<node*>(p);
-    const bytes* value = n->value.get(inside);
+    const bytes* value = n->value.peek(inside);
     if (!value) continue;
-    if (!visit(n->key.get(inside)->view(), value->view())) return p->order;
+    if (!visit(n->key.peek(inside)->view(), value->view())) return p->order;
     ++visited;
   }
   return 0;

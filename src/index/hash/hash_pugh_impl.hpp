@@ -323,7 +323,7 @@ std::uint64_t hash_pugh<Holding>::walk(const scope& inside, std::uint64_t cursor
     found.clear();
     collect(table, cursor & table->mask(), found);
     for (node* n : found) {
-      if (!visit(n->key.get(inside)->view(), n->value.get(inside)->view())) return cursor;
+      if (!visit(n->key.peek(inside)->view(), n->value.peek(inside)->view())) return cursor;
       ++visited;
     }
     cursor = next_cursor(cursor, table->mask());

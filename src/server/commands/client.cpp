@@ -56,15 +56,24 @@ void client_setname(call& c) {
   c.out.ok();
 }
 
+/// Redis' types of clients, of which there are only normal ones here; nullopt: no such type, and
+/// the error is answered.
+std::optional<bool> parse_is_normal(call& c, std::string_view type) {
+  if (equals_folded(type, "normal")) return true;
+  for (const auto known : {"master", "replica", "slave", "pubsub"}) {
+    if (equals_folded(type, known)) return false;
+  }
+  c.out.error(fmt::format("ERR Unknown client type '{}'", type));
+  return std::nullopt;
+}
+
 void client_list(call& c) {
   std::vector<std::uint64_t> ids;
   bool none = false;
   if (c.count() == 4 && equals_folded(c[2], "type")) {
-    const bool known = equals_folded(c[3], "normal") || equals_folded(c[3], "master") ||
-                       equals_folded(c[3], "replica") || equals_folded(c[3], "slave") ||
-                       equals_folded(c[3], "pubsub");
-    if (!known) return c.out.error(fmt::format("ERR Unknown client type '{}'", c[3]));
-    none = !equals_folded(c[3], "normal");
+    const auto normal = parse_is_normal(c, c[3]);
+    if (!normal) return;
+    none = !*normal;
   } else if (c.count() > 3 && equals_folded(c[2], "id")) {
     for (const auto text : c.arguments.subspan(3)) {
       const auto id = parse_integer(text);
@@ -87,40 +96,53 @@ struct victims {
   std::optional<std::uint64_t> id;
   std::string_view address, local_address;
   bool skips_me = true;
+  bool none = false;  ///< a type that no client has
 
   bool include(const client& who, const client& me) const {
-    return (!id || who.id == *id) && (address.empty() || who.address == address) &&
+    return !none && (!id || who.id == *id) && (address.empty() || who.address == address) &&
            (local_address.empty() || who.local_address == local_address) &&
            !(skips_me && &who == &me);
   }
 };
 
+/// One filter of CLIENT KILL; answers with the error and returns false on a bad one.
+bool parse_victim(call& c, std::string_view name, std::string_view value, victims& chosen) {
+  const auto refuse = [&c](std::string_view why) {
+    c.out.error(why);
+    return false;
+  };
+  if (equals_folded(name, "id")) {
+    const auto id = parse_integer(value);
+    if (!id || *id < 1) return refuse("ERR client-id should be greater than 0");
+    chosen.id = static_cast<std::uint64_t>(*id);
+  } else if (equals_folded(name, "addr")) {
+    chosen.address = value;
+  } else if (equals_folded(name, "laddr")) {
+    chosen.local_address = value;
+  } else if (equals_folded(name, "type")) {
+    const auto normal = parse_is_normal(c, value);
+    if (!normal) return false;
+    chosen.none |= !*normal;
+  } else if (equals_folded(name, "user")) {
+    if (value != "default") return refuse(fmt::format("ERR No such user '{}'", value));
+  } else if (equals_folded(name, "skipme") &&
+             (equals_folded(value, "yes") || equals_folded(value, "no"))) {
+    chosen.skips_me = equals_folded(value, "yes");
+  } else {
+    return refuse(errors::kSyntax);
+  }
+  return true;
+}
+
 /// Answers with the error and returns nullopt on a bad filter.
 std::optional<victims> parse_victims(call& c) {
   victims chosen;
   for (std::size_t i = 2; i < c.count(); i += 2) {
-    const auto id = i + 1 < c.count() ? parse_integer(c[i + 1]) : std::nullopt;
     if (i + 1 == c.count()) {
       c.out.error(errors::kSyntax);
       return std::nullopt;
     }
-    if (equals_folded(c[i], "id")) {
-      if (!id || *id < 1) {
-        c.out.error("ERR client-id should be greater than 0");
-        return std::nullopt;
-      }
-      chosen.id = static_cast<std::uint64_t>(*id);
-    } else if (equals_folded(c[i], "addr")) {
-      chosen.address = c[i + 1];
-    } else if (equals_folded(c[i], "laddr")) {
-      chosen.local_address = c[i + 1];
-    } else if (equals_folded(c[i], "skipme") &&
-               (equals_folded(c[i + 1], "yes") || equals_folded(c[i + 1], "no"))) {
-      chosen.skips_me = equals_folded(c[i + 1], "yes");
-    } else {
-      c.out.error(errors::kSyntax);
-      return std::nullopt;
-    }
+    if (!parse_victim(c, c[i], c[i + 1], chosen)) return std::nullopt;
   }
   return chosen;
 }
@@ -128,7 +150,7 @@ std::optional<victims> parse_victims(call& c) {
 void client_kill(call& c) {
   client& me = sender(c);
   const bool old_form = c.count() == 3;
-  victims chosen{.id = {}, .address = c[2], .local_address = {}, .skips_me = false};
+  victims chosen{.id = {}, .address = c[2], .local_address = {}, .skips_me = false, .none = false};
   if (!old_form) {
     const auto parsed = parse_victims(c);
     if (!parsed) return;
@@ -178,8 +200,11 @@ void client_help(call& c) {
       "    Return the ID of the current connection.",
       "INFO",
       "    Return information about the current client connection.",
-      "KILL <ip:port>|ID <client-id>|ADDR <ip:port>|LADDR <ip:port>|SKIPME (YES|NO)",
-      "    Kill connections.",
+      "KILL <ip:port>",
+      "    Kill the connection of that address.",
+      "KILL <option> <value> [<option> <value> [...]]",
+      "    ID <client-id>, ADDR <ip:port>, LADDR <ip:port>, TYPE <type>, USER <user>,",
+      "    SKIPME (YES|NO).",
       "LIST [TYPE (NORMAL|MASTER|REPLICA|PUBSUB)|ID <client-id> ...]",
       "    Return information about client connections.",
       "NO-EVICT (ON|OFF)",

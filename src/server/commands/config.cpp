@@ -1,6 +1,8 @@
 // CONFIG: the parameters that clients and operators ask for, with Redis' names.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "server/commands/families.hpp"
 #include "server/server.hpp"
 #include "store/text.hpp"
@@ -15,8 +17,6 @@ using getter = std::string (*)(server&);
 /// Returns what was wrong with the value, or nothing.
 using setter = std::string (*)(server&, std::string_view);
 
-constexpr std::string_view kFixed = "can't set immutable config";
-
 template <base::atomic<std::uint64_t> settings::* Member>
 std::string get_number(server& home) {
   return fmt::format("{}", (home.tuning().*Member).load_relaxed());
@@ -25,16 +25,17 @@ template <base::atomic<std::uint64_t> settings::* Member, std::uint64_t Least>
 std::string set_memory(server& home, std::string_view value) {
   const auto bytes = parse_memory(value);
   if (!bytes) return "argument must be a memory value";
-  if (*bytes < Least) return fmt::format("argument must be greater or equal to {}", Least);
+  if (*bytes < Least)
+    return fmt::format("argument must be between {} and {} inclusive", Least, INT64_MAX);
   (home.tuning().*Member).store_relaxed(*bytes);
   return {};
 }
-template <base::atomic<std::uint64_t> settings::* Member, std::int64_t Least>
+template <base::atomic<std::uint64_t> settings::* Member, std::int64_t Least, std::int64_t Most>
 std::string set_number(server& home, std::string_view value) {
   const auto number = parse_integer(value);
   if (!number) return "argument couldn't be parsed into an integer";
-  if (*number < Least || *number > INT32_MAX) {
-    return fmt::format("argument must be between {} and {} inclusive", Least, INT32_MAX);
+  if (*number < Least || *number > Most) {
+    return fmt::format("argument must be between {} and {} inclusive", Least, Most);
   }
   (home.tuning().*Member).store_relaxed(static_cast<std::uint64_t>(*number));
   return {};
@@ -69,6 +70,10 @@ std::string set_output_limit(server& home, std::string_view value) {
     return "Wrong number of arguments in buffer limit configuration.";
   }
   for (std::size_t i = 0; i < words.size(); i += 4) {
+    if (words[i] != "normal" && words[i] != "slave" && words[i] != "replica" &&
+        words[i] != "pubsub") {
+      return "Invalid client class specified in buffer limit configuration.";
+    }
     const auto hard = parse_memory(words[i + 1]);
     if (!hard) return "Error in hard, soft or soft_seconds setting in buffer limit configuration.";
     // 0 means "no limit" to Redis; here a limit stays, far above any reply that is worth sending.
@@ -113,7 +118,8 @@ constexpr parameter kParameters[] = {
     {"databases", get_constant<kOne>, nullptr},
     {"io-threads", [](server& home) { return fmt::format("{}", home.start_options().threads); },
      nullptr},
-    {"maxclients", get_number<&settings::maxclients>, set_number<&settings::maxclients, 1>},
+    {"maxclients", get_number<&settings::maxclients>,
+     set_number<&settings::maxclients, 1, UINT32_MAX>},
     {"maxmemory", get_number<&settings::maxmemory>, set_memory<&settings::maxmemory, 0>},
     {"maxmemory-policy", get_constant<kNoEviction>, set_constant<kNoEviction>},
     {"port", [](server& home) { return fmt::format("{}", home.port()); }, nullptr},
@@ -128,7 +134,7 @@ constexpr parameter kParameters[] = {
     {"save", get_constant<kEmpty>, set_constant<kEmpty>},
     {"slowlog-max-len", get_constant<kZero>, nullptr},
     {"tcp-keepalive", get_constant<kThreeHundred>, set_constant<kThreeHundred>},
-    {"timeout", get_number<&settings::timeout_s>, set_number<&settings::timeout_s, 0>},
+    {"timeout", get_number<&settings::timeout_s>, set_number<&settings::timeout_s, 0, INT32_MAX>},
     {"unixsocket", [](server& home) { return home.start_options().unix_socket; }, nullptr},
 };
 
@@ -155,23 +161,51 @@ const parameter* find_parameter(std::string_view name) {
   return nullptr;
 }
 
-void config_set(call& c) {
-  if (c.count() % 2 != 0) {
-    return c.out.error("ERR wrong number of arguments for 'config|set' command");
-  }
+/// The parameters that CONFIG SET names, in order; answers with the error and returns nothing when
+/// one is not known, can't be changed or is named twice.
+std::vector<const parameter*> named_parameters(call& c) {
+  std::vector<const parameter*> found;
+  const auto refuse = [&](std::size_t i, std::string_view why) {
+    c.out.error(
+        fmt::format("ERR CONFIG SET failed (possibly related to argument '{}') - {}", c[i], why));
+    return std::vector<const parameter*>();
+  };
   for (std::size_t i = 2; i < c.count(); i += 2) {
     const parameter* known = find_parameter(c[i]);
     if (!known) {
-      return c.out.error(
+      c.out.error(
           fmt::format("ERR Unknown option or number of arguments for CONFIG SET - '{}'", c[i]));
+      return {};
     }
-    const std::string problem =
-        known->set ? known->set(sender(c).home, c[i + 1]) : std::string(kFixed);
-    if (!problem.empty()) {
-      return c.out.error(fmt::format(
-          "ERR CONFIG SET failed (possibly related to argument '{}') - {}", c[i], problem));
+    if (!known->set) return refuse(i, "can't set immutable config");
+    if (std::find(found.begin(), found.end(), known) != found.end()) {
+      return refuse(i, "duplicate parameter");
     }
+    found.push_back(known);
   }
+  return found;
+}
+
+/// All or nothing, as in Redis.
+void config_set(call& c) {
+  if (c.count() % 2 != 0) return c.out.error(errors::kSyntax);
+  server& home = sender(c).home;
+  const auto chosen = named_parameters(c);
+  if (chosen.empty()) return;
+  std::vector<std::string> before;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    before.push_back(chosen[i]->get(home));
+    const std::string problem = chosen[i]->set(home, c[2 * i + 3]);
+    if (problem.empty()) continue;
+    for (std::size_t undone = 0; undone < i; ++undone) chosen[undone]->set(home, before[undone]);
+    return c.out.error(fmt::format("ERR CONFIG SET failed (possibly related to argument '{}') - {}",
+                                   c[2 * i + 2], problem));
+  }
+  c.out.ok();
+}
+
+void config_resetstat(call& c) {
+  sender(c).home.reset_statistics();
   c.out.ok();
 }
 
@@ -184,6 +218,8 @@ void config_help(call& c) {
       "    Return parameters matching the glob-like <pattern> and their values.",
       "SET <directive> <value>",
       "    Set the configuration <directive> to <value>.",
+      "RESETSTAT",
+      "    Reset statistics reported by the INFO command.",
       "HELP",
       "    Prints this help."};
   answer_lines(c.out, kLines);
@@ -215,6 +251,14 @@ constexpr command kConfig[] = {
      kGroup,
      "2.8.0",
      "Rewrite the configuration file with the in memory configuration"},
+    {"resetstat",
+     2,
+     kAdmin | kKeepsWho,
+     {},
+     config_resetstat,
+     kGroup,
+     "2.0.0",
+     "Reset the stats returned by INFO"},
     {"help", 2, 0, {}, config_help, kGroup, "5.0.0", "Show helpful text about the subcommands"},
 };
 constexpr command kCommands[] = {

@@ -90,9 +90,22 @@ void command_docs(call& c) {
 }
 
 void command_list(call& c) {
-  const auto& all = sender(c).home.commands().all();
-  c.out.array(all.size());
-  for (const command* each : all) c.out.bulk(each->name);
+  const bool filters = c.count() == 5 && equals_folded(c[2], "filterby");
+  const bool by_pattern = filters && equals_folded(c[3], "pattern");
+  const bool by_category = filters && equals_folded(c[3], "aclcat");
+  if (c.count() != 2 && !by_pattern && !by_category &&
+      !(filters && equals_folded(c[3], "module"))) {
+    return c.out.error(errors::kSyntax);
+  }
+  std::vector<std::string_view> names;
+  for (const command* each : sender(c).home.commands().all()) {
+    if (c.count() == 2 || (by_pattern && matches_glob(c[4], each->name, true)) ||
+        (by_category && equals_folded(c[4], each->group))) {
+      names.push_back(each->name);
+    }
+  }
+  c.out.array(names.size());
+  for (const auto name : names) c.out.bulk(name);
 }
 
 void command_getkeys(call& c) {
@@ -123,8 +136,8 @@ void command_help(call& c) {
       "    Return details about all commands.",
       "COUNT",
       "    Return the total number of commands in this server.",
-      "LIST",
-      "    Return a list of all commands in this server.",
+      "LIST [FILTERBY (PATTERN <pattern>|ACLCAT <category>|MODULE <name>)]",
+      "    Return a list of all commands in this server, or of those that the filter lets through.",
       "INFO [<command-name> ...]",
       "    Return details about multiple commands.",
       "DOCS [<command-name> ...]",
@@ -155,7 +168,7 @@ constexpr command kCommand[] = {
      kGroup,
      "7.0.0",
      "Get array of specific command documentation"},
-    {"list", 2, kKeepsWho, {}, command_list, kGroup, "7.0.0", "Get an array of command names"},
+    {"list", -2, kKeepsWho, {}, command_list, kGroup, "7.0.0", "Get an array of command names"},
     {"getkeys",
      -4,
      kKeepsWho,

@@ -1,6 +1,8 @@
 // OBJECT and MEMORY: how a value is kept.
+#include "heap/heap.hpp"
 #include "store/commands/command.hpp"
 #include "store/text.hpp"
+#include "sync/retire.hpp"
 
 namespace isotherm::store {
 
@@ -68,8 +70,15 @@ void object_help(call& c) {
   for (const auto text : kLines) c.out.status(text);
 }
 
-/// Header of the object, of the record, and the two words of guides that the index keeps for it.
-constexpr std::size_t kFixedBytes = 8 + 4 + 1 + 8 + 4 + 2 * sizeof(void*);
+/// An object as the heaps lay it out: header, length, content, rounded to 16 bytes.
+constexpr std::size_t object_bytes(std::size_t content) noexcept {
+  constexpr std::size_t kHeader = 8, kLength = 4, kUnit = 16;
+  return (kHeader + kLength + content + kUnit - 1) / kUnit * kUnit;
+}
+/// What an index keeps for a key: guides of key and value, and about as much again for links.
+constexpr std::size_t kNodeBytes = 4 * sizeof(void*);
+/// Of a key that expires the stripe keeps a copy and its time (stripes.hpp).
+constexpr std::size_t expiry_bytes(std::size_t key) noexcept { return 64 + key; }
 
 void memory_usage(call& c) {
   for (std::size_t i = 3; i < c.count(); i += 2) {
@@ -81,9 +90,31 @@ void memory_usage(call& c) {
   const sync::scope inside;
   const auto found = find_or_null(c, inside);
   if (!found) return;
-  const std::size_t bytes = kFixedBytes + c[2].size() + found->payload.size() +
-                            (found->expires_ms == kNever ? 0 : sizeof(found->expires_ms));
+  const bool expires = found->expires_ms != kNever;
+  const std::size_t header = expires ? records::kLongestHeader : 1;
+  const std::size_t bytes = kNodeBytes + object_bytes(c[2].size()) +
+                            object_bytes(header + found->payload.size()) +
+                            (expires ? expiry_bytes(c[2].size()) : 0);
   c.out.integer(static_cast<std::int64_t>(bytes));
+}
+
+void memory_purge(call& c) {
+  sync::reclaim_ready();
+  if (c.db.index().is_managed()) heap::trim();
+  c.out.ok();
+}
+
+void memory_help(call& c) {
+  static constexpr std::string_view kLines[] = {
+      "MEMORY <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+      "PURGE",
+      "    Give free pages back to the system.",
+      "USAGE <key> [SAMPLES <count>]",
+      "    Return memory in bytes used by <key> and its value.",
+      "HELP",
+      "    Prints this help."};
+  c.out.array(std::size(kLines));
+  for (const auto text : kLines) c.out.status(text);
 }
 
 constexpr key_positions kSecond{2, 2, 1};
@@ -102,6 +133,8 @@ constexpr command kObject[] = {
 constexpr command kMemory[] = {
     {"usage", -3, kReadOnly, kSecond, memory_usage, "server", "4.0.0",
      "Estimate the memory usage of a key"},
+    {"purge", 2, 0, {}, memory_purge, "server", "4.0.0", "Ask the allocator to release memory"},
+    {"help", 2, 0, {}, memory_help, "server", "4.0.0", "Show helpful text about the subcommands"},
 };
 constexpr command kCommands[] = {
     {"object",
