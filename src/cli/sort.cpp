@@ -21,6 +21,26 @@ base::atomic<bool> interrupted{false};
 
 void on_signal(int) { interrupted.store_relaxed(true); }
 
+/// A mapped input that was cut, or whose device failed: the page that was asked for is not there.
+/// Nothing remains, as an incomplete output has no name.
+void on_lost_page(int) {
+  constexpr std::string_view kLine =
+      "isotherm: the input could not be read to its end: it was cut while it was sorted, or its "
+      "device failed; nothing was written\n";
+  const ssize_t ignored = ::write(STDERR_FILENO, kLine.data(), kLine.size());
+  ::_exit(ignored < 0 ? 2 : 1);
+}
+
+void catch_signals() {
+  struct sigaction action = {};
+  action.sa_handler = on_signal;
+  for (const int s : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(s, &action, nullptr);
+  action.sa_handler = on_lost_page;
+  ::sigaction(SIGBUS, &action, nullptr);
+  action.sa_handler = SIG_IGN;  // a write beyond the limit of file sizes fails as others do
+  ::sigaction(SIGXFSZ, &action, nullptr);
+}
+
 struct arguments {
   sort_options options;
   std::string input, output, memory, separator = "\t", json;
@@ -71,9 +91,7 @@ void run(arguments& a) {
   o.separator = a.separator[0];
   if (a.explain) return explain(a);
   if (a.output.empty()) fail("name the output: isotherm sort IN OUT");
-  struct sigaction action = {};
-  action.sa_handler = on_signal;
-  for (const int s : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(s, &action, nullptr);
+  catch_signals();
   o.interrupt = &interrupted;
   if (a.progress || ::isatty(STDERR_FILENO) != 0) o.progress = progress_printer();
   auto report = sort_file(a.input, a.output, o);

@@ -22,8 +22,37 @@ int injected(io_call call) {
   return f ? f(call) : 0;
 }
 
+std::optional<std::uint64_t>& pretended_space() {
+  static std::optional<std::uint64_t> bytes;
+  return bytes;
+}
+
+/// What a user can do about it; empty where the system's word says all.
+std::string_view advice(int code) {
+  switch (code) {
+    case ENOENT:
+    case ENOTDIR:
+      return ": check the name, and that its directory is there";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return ": change the permissions, or name another place";
+    case ENOSPC:
+    case EDQUOT:
+      return ": free some space, or name another place";
+    case EFBIG:
+      return ": raise the limit of file sizes (ulimit -f), or use another file system";
+    case EIO:
+      return ": the device failed; the kernel's log may tell why";
+    default:
+      return "";
+  }
+}
+
 std::unexpected<base::error> failed(const std::string& what, int code) {
-  return std::unexpected(base::system_error(what, code));
+  auto e = base::system_error(what, code);
+  e.message += advice(code);
+  return std::unexpected(std::move(e));
 }
 
 constexpr std::size_t kLargestCall = std::size_t{1} << 30;  // below the system's limit of 2 GiB
@@ -31,6 +60,7 @@ constexpr std::size_t kLargestCall = std::size_t{1} << 30;  // below the system'
 }  // namespace
 
 void set_fault_hook(fault_hook h) { hook() = std::move(h); }
+void set_free_space(std::optional<std::uint64_t> bytes) { pretended_space() = bytes; }
 
 file::~file() {
   if (fd_ >= 0) ::close(fd_);
@@ -61,6 +91,39 @@ base::result<file> file::unnamed(const std::string& directory) {
   }
   if (fd < 0) return failed(what, errno);
   return file(fd, "a temporary file in " + directory);
+}
+
+base::result<file> file::linkable(const std::string& path) {
+  if (const int e = injected(io_call::create)) return failed("cannot create " + path, e);
+  int fd = ::open(directory_of(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+  if (fd < 0) return failed("cannot create " + path, errno == EISDIR ? EOPNOTSUPP : errno);
+  return file(fd, path);
+}
+
+base::result<file> file::again() const {
+  if (const int e = injected(io_call::open)) return failed("cannot open " + path_ + " again", e);
+  const int fd = ::fcntl(fd_, F_DUPFD_CLOEXEC, 0);
+  if (fd < 0) return failed("cannot open " + path_ + " again", errno);
+  return file(fd, path_);
+}
+
+base::result<void> file::link(const std::string& path) const {
+  const std::string what = "cannot give " + path_ + " its name";
+  if (const int e = injected(io_call::link)) return failed(what, e);
+  const std::string self = "/proc/self/fd/" + std::to_string(fd_);
+  if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+    return failed(what, errno);
+  }
+  return {};
+}
+
+base::result<void> file::close() {
+  const int fd = std::exchange(fd_, -1);
+  const int injected_error = injected(io_call::close);
+  const bool good = ::close(fd) == 0;
+  if (injected_error != 0) return failed("cannot write " + path_, injected_error);
+  if (!good && errno != EINTR) return failed("cannot write " + path_, errno);
+  return {};
 }
 
 base::result<std::size_t> file::read_some(std::span<std::byte> target, std::uint64_t offset) const {
@@ -157,16 +220,24 @@ void remove_file(const std::string& path) noexcept { ::unlink(path.c_str()); }
 
 base::result<std::uint64_t> free_space(const std::string& directory) {
   if (const int e = injected(io_call::space)) return failed("cannot examine " + directory, e);
+  if (pretended_space()) return *pretended_space();
   struct statvfs s;
   if (::statvfs(directory.c_str(), &s) != 0) return failed("cannot examine " + directory, errno);
   return static_cast<std::uint64_t>(s.f_bavail) * s.f_frsize;
 }
 
-base::result<std::pair<std::uint64_t, std::uint64_t>> identity(const std::string& path) {
+base::result<file_identity> identity(const std::string& path) {
   if (const int e = injected(io_call::stat)) return failed("cannot examine " + path, e);
   struct stat s;
   if (::stat(path.c_str(), &s) != 0) return failed("cannot examine " + path, errno);
-  return std::pair<std::uint64_t, std::uint64_t>(s.st_dev, s.st_ino);
+  return file_identity{s.st_dev, s.st_ino, S_ISREG(s.st_mode)};
+}
+
+base::result<void> check_writable(const std::string& directory) {
+  const std::string what = "cannot write to the directory " + directory;
+  if (const int e = injected(io_call::stat)) return failed(what, e);
+  if (::access(directory.c_str(), W_OK | X_OK) != 0) return failed(what, errno);
+  return {};
 }
 
 std::string directory_of(const std::string& path) {

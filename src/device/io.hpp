@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,7 +15,20 @@
 namespace isotherm::device {
 
 /// The calls that a fault hook sees, one for each kind of I/O.
-enum class io_call { open, create, stat, read, write, map, sync, rename, remove, space, resize };
+enum class io_call {
+  open,
+  create,
+  stat,
+  read,
+  write,
+  map,
+  sync,
+  close,
+  link,
+  rename,
+  space,
+  resize
+};
 
 /// Decides the fate of one call: 0 lets it through, an errno value makes it fail so.
 using fault_hook = std::function<int(io_call)>;
@@ -22,6 +36,9 @@ using fault_hook = std::function<int(io_call)>;
 /// Installs `hook` for all threads until it is replaced; an empty one removes it. For tests; must
 /// not run beside I/O of other threads. The hook itself is called by any thread.
 void set_fault_hook(fault_hook hook);
+/// Makes every file system seem to have so many bytes free; without a value, what it has. For
+/// tests, with the same care.
+void set_free_space(std::optional<std::uint64_t> bytes);
 
 /// An open file. Movable, closes itself. Reads and writes at offsets are safe from any thread.
 class file {
@@ -40,6 +57,11 @@ class file {
   static base::result<file> create(const std::string& path);
   /// A file without a name in `directory`: gone when closed, whatever ends the process.
   static base::result<file> unnamed(const std::string& directory);
+  /// A file without a name, called `path` in messages, that can be linked into the directory of
+  /// `path`. Fails with EOPNOTSUPP on file systems that have no such files.
+  static base::result<file> linkable(const std::string& path);
+  /// Another handle of the same open file.
+  base::result<file> again() const;
 
   /// Fills `target` from `offset`; an early end of the file is an error.
   base::result<void> read(std::span<std::byte> target, std::uint64_t offset) const;
@@ -49,6 +71,10 @@ class file {
   base::result<std::uint64_t> size() const;
   base::result<void> resize(std::uint64_t bytes) const;
   base::result<void> sync() const;
+  /// Gives a linkable file the name `path`, which must be free.
+  base::result<void> link(const std::string& path) const;
+  /// Closes it; on some network file systems this is where a failed write is told.
+  base::result<void> close();
 
   int descriptor() const noexcept { return fd_; }
   const std::string& path() const noexcept { return path_; }
@@ -93,8 +119,17 @@ base::result<void> rename_file(const std::string& from, const std::string& to);
 void remove_file(const std::string& path) noexcept;
 /// Bytes that a user without privileges may still write on the file system of `directory`.
 base::result<std::uint64_t> free_space(const std::string& directory);
-/// Device and inode number of an existing file, to tell whether two names are one file.
-base::result<std::pair<std::uint64_t, std::uint64_t>> identity(const std::string& path);
+/// What tells whether two names are one file, links included.
+struct file_identity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  bool regular = false;
+  friend bool operator==(const file_identity&, const file_identity&) = default;
+};
+/// Of an existing file; an error of code ENOENT if there is none.
+base::result<file_identity> identity(const std::string& path);
+/// Whether files can be made in `directory`; the error says why not.
+base::result<void> check_writable(const std::string& directory);
 /// The directory part of `path`, "." when it has none.
 std::string directory_of(const std::string& path);
 

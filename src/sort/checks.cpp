@@ -1,15 +1,100 @@
 #include "sort/checks.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
 
 #include "device/io.hpp"
+#include "sort/records.hpp"
 
 namespace isotherm::sort {
 namespace {
 
+constexpr std::size_t kSampleBytes = 1 << 20;
+constexpr std::uint64_t kLengthField = 4;     // klv
+constexpr std::uint64_t kLeastCountText = 2;  // a digit and a tab
+
 std::unexpected<base::error> refused(std::string message) {
   return std::unexpected(base::error{std::move(message), 0});
+}
+
+/// Records of the input: their number if they have one size, else as many as there would be if all
+/// were like those in the first MiB.
+base::result<std::uint64_t> count_records(const source& in, const sort_options& o) {
+  if (o.format == record_format::fixed) return in.size() / o.record_bytes;
+  std::vector<std::byte> sample(std::min<std::uint64_t>(kSampleBytes, in.size()));
+  if (sample.empty()) return 0;
+  if (auto r = in.handle().read(sample, 0); !r) return std::unexpected(r.error());
+  std::uint64_t seen = 0;
+  std::uint64_t bytes = 0;  // of those seen; the last may reach beyond the sample
+  if (o.format == record_format::lines) {
+    seen = static_cast<std::uint64_t>(std::count(sample.begin(), sample.end(), std::byte{'\n'}));
+    bytes = sample.size();
+  } else {
+    const std::uint64_t header = o.key_bytes + kLengthField;
+    for (; bytes + header <= sample.size(); ++seen) {
+      std::uint32_t value = 0;
+      std::memcpy(&value, &sample[bytes + o.key_bytes], kLengthField);
+      bytes += header + value;
+    }
+  }
+  if (seen == 0) return 1;
+  return in.size() / (std::max<std::uint64_t>(1, bytes / seen));
+}
+
+std::uint64_t output_bytes(std::uint64_t input, std::uint64_t records, const sort_options& o) {
+  const std::uint64_t wanted = o.top == 0 ? records : std::min(records, o.top);
+  if (o.count) {
+    const bool text = o.format == record_format::lines;
+    return text ? wanted * kLeastCountText + (records == 0 ? 0 : input / records * wanted)
+                : wanted * (o.key_bytes + sizeof(std::uint64_t));
+  }
+  if (o.format == record_format::fixed) return wanted * o.record_bytes;
+  return wanted == records ? input : input / std::max<std::uint64_t>(1, records) * wanted;
+}
+
+std::uint64_t run_bytes(std::uint64_t input, std::uint64_t records, const plan& p,
+                        const sort_options& o) {
+  if (p.algorithm == sort_algorithm::ems) return input;
+  if (!p.must_merge && !(p.may_merge && records > p.index_entries)) return 0;
+  return records * record_layout(o).entries().packed_bytes();
+}
+
+struct space_needed {
+  std::string directory, temporary_directory;
+  std::uint64_t output_bytes, run_bytes;
+};
+
+base::result<void> check_space(const space_needed& s) {
+  if (auto r = device::check_writable(s.directory); !r) return r;
+  auto room = device::free_space(s.directory);
+  if (!room) return std::unexpected(room.error());
+  if (*room < s.output_bytes) {
+    return refused(
+        fmt::format("no space: the output may need {} bytes in {}, {} are free: free "
+                    "some, or write it elsewhere",
+                    s.output_bytes, s.directory, *room));
+  }
+  if (s.run_bytes == 0) return {};
+  if (auto r = device::check_writable(s.temporary_directory); !r) return r;
+  auto temporary = device::free_space(s.temporary_directory);
+  if (!temporary) return std::unexpected(temporary.error());
+  auto same = device::identity(s.directory);
+  auto there = device::identity(s.temporary_directory);
+  if (!same) return std::unexpected(same.error());
+  if (!there) return std::unexpected(there.error());
+  const bool shared = same->device == there->device;
+  if (*temporary < s.run_bytes + (shared ? s.output_bytes : 0)) {
+    return refused(fmt::format(
+        "no space: temporary runs need {} bytes in {}, {} are free{}: free some, or name another "
+        "directory by --tmp",
+        s.run_bytes, s.temporary_directory, *temporary,
+        shared ? ", and the output goes there too" : ""));
+  }
+  return {};
 }
 
 }  // namespace
@@ -52,45 +137,22 @@ base::result<void> check_options(const sort_options& o, std::uint64_t bytes) {
   return {};
 }
 
-base::result<void> check_files(const std::string& input, const std::string& output,
-                               std::uint64_t bytes, const std::string& temporary_directory,
-                               const plan& p, const sort_options& o) {
-  auto in = device::identity(input);
-  if (!in) return std::unexpected(in.error());
-  if (::access(output.c_str(), F_OK) == 0) {
-    auto out = device::identity(output);
-    if (!out) return std::unexpected(out.error());
-    if (*in == *out) {
-      return refused(output + " is the input itself: name another file for the output");
-    }
+base::result<void> check_files(const source& in, const std::string& output,
+                               const std::string& temporary_directory, const plan& p,
+                               const sort_options& o) {
+  auto input = device::identity(in.handle().path());
+  if (!input) return std::unexpected(input.error());
+  auto there = device::identity(output);
+  if (there && *input == *there) {
+    return refused(output + " is the input itself: name another file for the output");
   }
-  const std::string directory = device::directory_of(output);
-  auto room = device::free_space(directory);
-  if (!room) return std::unexpected(room.error());
-  if (!o.unique && o.top == 0 && *room < bytes) {
-    return refused(fmt::format("no space: the output needs {} bytes in {}, {} are free", bytes,
-                               directory, *room));
-  }
-  const std::uint64_t records = o.format == record_format::fixed ? bytes / o.record_bytes : 0;
-  std::uint64_t runs = 0;
-  if (p.algorithm == sort_algorithm::ems) {
-    runs = bytes;
-  } else if (p.must_merge || (p.may_merge && records > p.index_entries)) {
-    runs = records * 16;
-  }
-  auto temporary = device::free_space(temporary_directory);
-  if (!temporary) return std::unexpected(temporary.error());
-  auto same = device::identity(directory);
-  auto there = device::identity(temporary_directory);
-  if (!same) return std::unexpected(same.error());
-  if (!there) return std::unexpected(there.error());
-  const bool shared = same->first == there->first;
-  if (*temporary < runs + (shared ? bytes : 0) && !o.unique && o.top == 0) {
-    return refused(fmt::format("no space: temporary runs need {} bytes in {}, {} are free{}", runs,
-                               temporary_directory, *temporary,
-                               shared ? ", and the output goes there too" : ""));
-  }
-  return {};
+  if (!there && there.error().code != ENOENT) return std::unexpected(there.error());
+  auto records = count_records(in, o);
+  if (!records) return std::unexpected(records.error());
+  return check_space({.directory = device::directory_of(output),
+                      .temporary_directory = temporary_directory,
+                      .output_bytes = output_bytes(in.size(), *records, o),
+                      .run_bytes = run_bytes(in.size(), *records, p, o)});
 }
 
 }  // namespace isotherm::sort

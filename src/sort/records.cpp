@@ -11,6 +11,9 @@ constexpr unsigned kLengthBits = 24;
 constexpr unsigned kFixedKeyRoom = 11;
 constexpr unsigned kVariableKeyRoom = 8;
 constexpr std::uint64_t kLengthField = 4;  // klv
+constexpr std::uint64_t kFirstPiece = 256;
+constexpr std::uint64_t kLargePiece = 64 << 10;
+constexpr std::uint64_t kMostParts = 8;
 
 }  // namespace
 
@@ -138,29 +141,41 @@ record_layout::part record_layout::key_part(entry e, std::uint64_t depth, bool w
   return {entries_.make(high, 0), left <= step};
 }
 
+// From the keys' beginning, in pieces that grow: most keys differ soon, some only after mebibytes.
+int record_layout::compare_keys(entry a, entry b, bool whole_line, source_view& input) const {
+  const extent x = key_extent(a, whole_line, input);
+  const extent y = key_extent(b, whole_line, input);
+  const std::uint64_t common = std::min(x.bytes, y.bytes);
+  std::byte small[kFirstPiece];
+  std::vector<std::byte> large;
+  int order = 0;
+  for (std::uint64_t at = 0; at < common && order == 0;) {
+    const std::size_t n = std::min(at == 0 ? kFirstPiece : kLargePiece, common - at);
+    const std::byte* p = input.bytes(x.offset + at, n);
+    if (p == nullptr) return 0;
+    if (at > 0) large.resize(kLargePiece);
+    std::byte* copy = at > 0 ? large.data() : small;  // the view holds one piece at a time
+    std::memcpy(copy, p, n);
+    const std::byte* q = input.bytes(y.offset + at, n);
+    if (q == nullptr) return 0;
+    order = std::memcmp(copy, q, n);
+    at += n;
+  }
+  if (order == 0) order = x.bytes < y.bytes ? -1 : x.bytes > y.bytes;
+  return entries_.reverse ? -order : order;
+}
+
 int record_layout::compare(entry a, entry b, source_view& input) const {
   if (entries_.key(a) != entries_.key(b) || !undecided(a)) return a < b ? -1 : a > b;
-  for (const bool whole_line : {false, true}) {
-    if (whole_line && !whole_line_last_) break;
-    for (std::uint64_t depth = whole_line ? 0 : 1;; ++depth) {
-      const part x = key_part(a, depth, whole_line, input);
-      const part y = key_part(b, depth, whole_line, input);
-      if (x.key != y.key) return x.key < y.key ? -1 : 1;
-      if (x.last || y.last) break;
-    }
-  }
+  int order = compare_keys(a, b, false, input);
+  if (order == 0 && whole_line_last_) order = compare_keys(a, b, true, input);
+  if (order != 0) return order;
   return a < b ? -1 : a > b;
 }
 
 bool record_layout::same_key(entry a, entry b, source_view& input) const {
   if (entries_.key(a) != entries_.key(b)) return false;
-  if (!undecided(a)) return true;
-  for (std::uint64_t depth = 1;; ++depth) {
-    const part x = key_part(a, depth, false, input);
-    const part y = key_part(b, depth, false, input);
-    if (x.key != y.key) return false;
-    if (x.last || y.last) return true;
-  }
+  return !undecided(a) || compare_keys(a, b, false, input) == 0;
 }
 
 void record_layout::refine(std::span<entry> sorted, source_view& input) const {
@@ -178,8 +193,21 @@ void record_layout::refine(std::span<entry> sorted, source_view& input) const {
   }
 }
 
+// By a heap: after a failed read comparisons contradict each other, and std::sort would then leave
+// its range.
+void record_layout::compare_group(std::span<entry> group, bool whole_line,
+                                  source_view& input) const {
+  std::partial_sort(group.begin(), group.end(), group.end(), [&](entry a, entry b) {
+    int order = compare_keys(a, b, whole_line, input);
+    if (order == 0 && whole_line_last_ && !whole_line) order = compare_keys(a, b, true, input);
+    return order != 0 ? order < 0 : entries_.pointer(a) < entries_.pointer(b);
+  });
+}
+
 // Multikey by parts: the next bytes of the key take the place of those that are equal, the group is
-// sorted as integers again, and so on for groups that are still equal. Iterative: keys may be long.
+// sorted as integers again, and so on for groups that are still equal. What is equal after a few
+// such steps is sorted by comparing keys: each step finds its place in the key anew, which would
+// make long common beginnings cost the square of their length.
 void record_layout::refine_group(std::span<entry> group, source_view& input) const {
   struct work {
     std::size_t begin, end;
@@ -191,6 +219,10 @@ void record_layout::refine_group(std::span<entry> group, source_view& input) con
   while (!todo.empty()) {
     const work w = todo.back();
     todo.pop_back();
+    if (w.depth > kMostParts) {
+      compare_group(group.subspan(w.begin, w.end - w.begin), w.whole_line, input);
+      continue;
+    }
     bool last = false;
     for (std::size_t i = w.begin; i < w.end; ++i) {
       const part p = key_part(group[i], w.depth, w.whole_line, input);

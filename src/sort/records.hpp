@@ -66,6 +66,8 @@ class record_layout {
   };
   /// The key bytes from `depth` steps on; whole lines follow the field when lines break ties so.
   part key_part(entry e, std::uint64_t depth, bool whole_line, source_view& input) const;
+  int compare_keys(entry a, entry b, bool whole_line, source_view& input) const;
+  void compare_group(std::span<entry> group, bool whole_line, source_view& input) const;
   void refine_group(std::span<entry> group, source_view& input) const;
 
   record_format format_;

@@ -3,11 +3,11 @@
 #include <isotherm/sort.hpp>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <optional>
 
+#include "device/pending_file.hpp"
 #include "os/clock.hpp"
 #include "sort/algorithms/wiscsort.hpp"
 #include "sort/checks.hpp"
@@ -58,7 +58,7 @@ base::result<sort_report> sort_file(const std::string& input, const std::string&
   if (!p) return std::unexpected(p.error());
   const std::string directory = options.temporary_directory.empty() ? device::directory_of(output)
                                                                     : options.temporary_directory;
-  if (auto r = sort::check_files(input, output, in->size(), directory, *p, options); !r) {
+  if (auto r = sort::check_files(*in, output, directory, *p, options); !r) {
     return std::unexpected(r.error());
   }
   std::optional<device::emulation> emulation;
@@ -66,23 +66,20 @@ base::result<sort_report> sort_file(const std::string& input, const std::string&
   sort::job j(options, emulation ? &*emulation : nullptr);
   if (p->map_input && !j.keep(in->map())) return std::unexpected(j.status().error());
 
-  const std::string temporary = fmt::format("{}.isotherm-{}", output, ::getpid());
-  auto out = device::file::create(temporary);
+  auto out = device::pending_file::create(output);
   if (!out) return std::unexpected(out.error());
   sort::outcome o;
   if (algorithm->algorithm == sort_algorithm::ems) {
-    o = sort::merge_sort(j, *p, *in, *out, directory);
+    o = sort::merge_sort(j, *p, *in, out->handle(), directory);
   } else if (algorithm->algorithm == sort_algorithm::samplesort) {
-    o = sort::sample_sort(j, *p, *in, *out);
+    o = sort::sample_sort(j, *p, *in, out->handle());
   } else {
-    o = sort::sort_by_index(j, *p, *in, *out, directory);
+    o = sort::sort_by_index(j, *p, *in, out->handle(), directory);
   }
-  if (options.check && !j.stopped()) sort::verify(j, *p, *in, *out, o);
-  if (!j.stopped()) j.keep(device::rename_file(temporary, output));
-  if (auto r = j.status(); !r) {
-    device::remove_file(temporary);
-    return std::unexpected(r.error());
-  }
+  if (options.check && !j.stopped()) sort::verify(j, *p, *in, out->handle(), o);
+  if (auto r = j.status(); !r) return std::unexpected(r.error());
+  if (auto r = in->check_unchanged(); !r) return std::unexpected(r.error());
+  if (auto r = out->publish(); !r) return std::unexpected(r.error());
   sort_report report;
   report.input_bytes = in->size();
   describe(report, j, *p, o, numbers);

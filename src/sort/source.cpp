@@ -3,14 +3,26 @@
 namespace isotherm::sort {
 
 base::result<source> source::open(const std::string& path) {
-  source s;
   auto f = device::file::open(path);
   if (!f) return std::unexpected(f.error());
-  auto size = f->size();
+  return of(std::move(*f));
+}
+
+base::result<source> source::of(device::file f) {
+  source s;
+  auto size = f.size();
   if (!size) return std::unexpected(size.error());
-  s.file_ = std::move(*f);
+  s.file_ = std::move(f);
   s.bytes_ = *size;
   return s;
+}
+
+base::result<void> source::check_unchanged() const {
+  auto size = file_.size();
+  if (!size) return std::unexpected(size.error());
+  if (*size == bytes_) return {};
+  return std::unexpected(base::error{
+      file_.path() + " changed while it was read: sort it when nobody writes to it", 0});
 }
 
 base::result<void> source::map() {

@@ -13,9 +13,13 @@ namespace isotherm::sort {
 class source {
  public:
   static base::result<source> open(const std::string& path);
+  /// The file that `f` is a handle of.
+  static base::result<source> of(device::file f);
 
   /// From now on the input is read through a mapping.
   base::result<void> map();
+  /// An error if the file no longer has the size that it had.
+  base::result<void> check_unchanged() const;
   std::uint64_t size() const noexcept { return bytes_; }
   const std::byte* mapped() const noexcept { return mapping_.data(); }
   const device::file& handle() const noexcept { return file_; }

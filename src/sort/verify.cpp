@@ -13,6 +13,27 @@ namespace isotherm::sort {
 namespace {
 
 constexpr std::uint64_t kLongestCount = 20;  // digits
+constexpr std::uint64_t kPiece = 1 << 20;
+
+/// A checksum of one record, piece by piece; a last line without its newline counts as if it had
+/// it.
+uint128 sum_of(const extent& record, source_view& view) {
+  uint128 sum = 0;
+  for (std::uint64_t at = 0; at < record.bytes; at += kPiece) {
+    const std::uint64_t bytes = std::min(kPiece, record.bytes - at);
+    const std::uint64_t there = std::min(bytes, view.size() - (record.offset + at));
+    const std::byte* data = view.bytes(record.offset + at, there);
+    if (data == nullptr) return 0;
+    if (there == bytes) {
+      sum = sum * 31 + record_checksum({data, bytes}, bytes);
+    } else {
+      std::vector<std::byte> whole(data, data + there);
+      whole.push_back(std::byte{'\n'});
+      sum = sum * 31 + record_checksum(whole, whole.size());
+    }
+  }
+  return sum;
+}
 
 /// Number of records of `s` and the sum of their checksums; with `ordered`, fails the job at the
 /// first record that is out of order.
@@ -32,24 +53,7 @@ std::pair<std::uint64_t, uint128> sum_up(job& j, const plan& p, const source& s,
         j.fail({fmt::format("check: record {} of the output is out of order", records), 0});
       }
       last = entries[i];
-      const extent record = layout.locate(last, view);
-      uint128 one = 0;
-      constexpr std::uint64_t kPiece = 1 << 20;
-      for (std::uint64_t at = 0; at < record.bytes; at += kPiece) {
-        std::uint64_t bytes = std::min(kPiece, record.bytes - at);
-        bytes = std::min(bytes, s.size() - std::min(s.size(), record.offset + at));
-        const std::byte* data = bytes == 0 ? nullptr : view.bytes(record.offset + at, bytes);
-        if (data != nullptr) one = one * 31 + record_checksum({data, bytes}, bytes);
-        // A last line without its newline counts as if it had one.
-        if (at + bytes < record.bytes && at + kPiece >= record.bytes) {
-          const std::byte newline{'\n'};
-          if (data == nullptr || bytes == 0) continue;
-          std::vector<std::byte> whole(data, data + bytes);
-          whole.push_back(newline);
-          one = record_checksum(whole, whole.size());
-        }
-      }
-      sum += one;
+      sum += sum_of(layout.locate(last, view), view);
     }
   }
   return {records, sum};
@@ -86,7 +90,9 @@ std::uint64_t sum_counts(job& j, const plan& p, const source& s, const sort_opti
 
 void check_counts(job& j, const plan& p, const device::file& out, const outcome& o) {
   job counts(options_of_counts(j.options), nullptr);
-  auto result = source::open(out.path());
+  auto again = out.again();
+  if (!j.keep(again)) return;
+  auto result = source::of(std::move(*again));
   if (!j.keep(result)) return;
   const std::uint64_t sum = sum_counts(counts, p, *result, j.options);
   if (!j.keep(counts.status()) || j.options.top != 0 || sum == o.records) return;
@@ -96,7 +102,9 @@ void check_counts(job& j, const plan& p, const device::file& out, const outcome&
 
 void compare_files(job& j, const plan& p, const source& in, const device::file& out,
                    const outcome& o) {
-  auto result = source::open(out.path());
+  auto again = out.again();
+  if (!j.keep(again)) return;
+  auto result = source::of(std::move(*again));
   if (!j.keep(result)) return;
   const auto [records, sum] = sum_up(j, p, *result, true);
   if (j.stopped()) return;

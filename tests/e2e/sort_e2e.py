@@ -53,14 +53,28 @@ def memory_promise(d):
     os.remove(d + "/big")
 
 
-def interrupted(d, algorithm, stage):
+FORMATS = {  # name: what the tool is told of it
+    "in": [], "klv": ["--klv"], "lines": ["--lines"],
+}
+
+
+def make_formats(d):
+    with open(d + "/klv", "wb") as f:
+        for i in range(20000):
+            f.write(b"%010d" % (i * 7919 % 20000) + (40).to_bytes(4, "little") + b"v" * 40)
+    with open(d + "/lines", "wb") as f:
+        for i in range(20000):
+            f.write(b"%d a line of text\n" % (i * 7919 % 20000))
+
+
+def interrupted(d, algorithm, stage, source="in"):
     """SIGINT when the named stage begins, on a device slow enough not to be done by then."""
     with open(d + "/out", "w") as f:
         f.write("precious")
     before = sorted(os.listdir(d))
-    p = subprocess.Popen([TOOL, "sort", d + "/in", d + "/out", "--algorithm", algorithm,
-                          "--memory", "64M", "--device", "emu:pmem@1/500", "--progress"],
-                         stderr=subprocess.PIPE, text=True)
+    p = subprocess.Popen([TOOL, "sort", f"{d}/{source}", d + "/out", "--algorithm", algorithm,
+                          "--memory", "64M", "--device", "emu:pmem@1/500", "--progress",
+                          *FORMATS[source]], stderr=subprocess.PIPE, text=True)
     seen = []
     for line in p.stderr:
         seen.append(line.strip())
@@ -73,6 +87,44 @@ def interrupted(d, algorithm, stage):
     assert sorted(os.listdir(d)) == before
     with open(d + "/out") as f:
         assert f.read() == "precious"
+
+
+def killed(d):
+    """Whatever ends the process, nothing remains: also where it cannot clean up."""
+    before = sorted(os.listdir(d))
+    p = subprocess.Popen([TOOL, "sort", d + "/in", d + "/killed", "--memory", "64M", "--device",
+                          "emu:pmem@1/500", "--progress"], stderr=subprocess.PIPE, text=True)
+    for line in p.stderr:
+        if line.strip() == "RUN write":
+            p.kill()
+            break
+    p.stderr.read()
+    assert p.wait() == -signal.SIGKILL
+    assert sorted(os.listdir(d)) == before
+
+
+def cut_while_read(d):
+    """The input is cut when the sort has mapped it and begins to read it."""
+    must("gensort", "20000", d + "/shrinking")
+    before = sorted(os.listdir(d))
+    p = subprocess.Popen([TOOL, "sort", d + "/shrinking", d + "/new", "--memory", "512M",
+                          "--device", "emu:pmem@1/500", "--progress"],
+                         stderr=subprocess.PIPE, text=True)
+    for line in p.stderr:
+        if line.strip() == "RUN read":
+            os.truncate(d + "/shrinking", 4096)
+            break
+    rest = p.stderr.read()
+    assert p.wait() == 1 and "isotherm: " in rest and "cut" in rest, rest
+    assert sorted(os.listdir(d)) == before
+    os.remove(d + "/shrinking")
+
+
+def beyond_the_limit_of_file_sizes(d):
+    r = subprocess.run(["sh", "-c", f"ulimit -f 100; exec '{TOOL}' sort '{d}/in' '{d}/new'"],
+                       capture_output=True, text=True)
+    assert r.returncode == 1 and "ulimit -f" in r.stderr, (r.returncode, r.stderr)
+    assert not os.path.exists(d + "/new")
 
 
 def bad_requests(d):
@@ -97,4 +149,13 @@ with tempfile.TemporaryDirectory() as directory:
             "ems": ["RUN read", "RUN write", "MERGE read", "MERGE write"]}.items():
         for one in stages:
             interrupted(directory, algorithm, one)
+    make_formats(directory)
+    for source in ("klv", "lines"):
+        for one in ("RUN read", "RECORD read", "RUN write"):
+            interrupted(directory, "onepass", one, source)
+        for one in ("RUN write", "MERGE read", "MERGE write"):
+            interrupted(directory, "mergepass", one, source)
+    killed(directory)
+    cut_while_read(directory)
+    beyond_the_limit_of_file_sizes(directory)
     memory_promise(directory)

@@ -1,85 +1,218 @@
 // Each I/O call of a sort is made to fail once: the sort must say so, leave nothing, and not touch
-// an output that was there.
+// an output that was there. Likewise for an interrupt in each stage.
 #include <isotherm/sort.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <mutex>
+#include <ostream>
 
 #include "base/random.hpp"
 #include "device/io.hpp"
+#include "sort/benchmark/gensort.hpp"
 #include "sort/scratch.hpp"
 
 namespace isotherm {
 namespace {
 
+using device::io_call;
 using testing::contents;
 using testing::scratch;
 
-class Faults : public ::testing::TestWithParam<sort_algorithm> {};
+constexpr std::uint64_t kMapped = 128 << 20;  // enough for the test's inputs to be mapped
+constexpr std::uint64_t kRead = 32 << 20;     // too little for that: they are read by calls
 
-TEST_P(Faults, EveryCallThatFailsEndsTheSortCleanly) {
-  const scratch dir;
+struct scenario {
+  std::string name;
+  sort_options options;
+  std::size_t records = 0;
+};
+void PrintTo(const scenario& s, std::ostream* out) { *out << s.name; }
+
+std::string make_input(const sort_options& o, std::size_t records) {
   base::random random(3);
-  std::string all(100 * 20000, '\0');
-  for (char& c : all) c = static_cast<char>(random());
-  testing::store(dir.file("in"), all);
-  const sort_options o{.memory_bytes = 64 << 20,
-                       .algorithm = GetParam(),
-                       .read_threads = 2,
-                       .write_threads = 2,
-                       .sort_threads = 2};
-  int failures = 0;
-  for (int nth = 1;; ++nth) {
-    testing::store(dir.file("out"), "precious");
+  std::string all;
+  for (std::size_t i = 0; i < records; ++i) {
+    if (o.format == record_format::fixed) {
+      for (std::uint64_t b = 0; b < o.record_bytes; ++b) all += static_cast<char>(random.below(4));
+    } else if (o.format == record_format::klv) {
+      all += std::to_string(1000000000 + random.below(5000));
+      const auto value = static_cast<std::uint32_t>(random.below(40));
+      all.append(reinterpret_cast<const char*>(&value), 4).append(value, 'v');
+    } else {
+      all += "common prefix\t" + std::to_string(random.below(200)) + "\n";
+    }
+  }
+  return all;
+}
+
+std::vector<scenario> scenarios() {
+  std::vector<scenario> all;
+  const auto add = [&](std::string name, sort_options o, std::size_t records,
+                       std::uint64_t memory) {
+    o.memory_bytes = memory;
+    o.read_threads = o.write_threads = o.sort_threads = 1;
+    all.push_back({std::move(name), std::move(o), records});
+  };
+  for (const auto a : {sort_algorithm::onepass, sort_algorithm::mergepass}) {
+    const std::string pass = a == sort_algorithm::onepass ? "onepass" : "mergepass";
+    for (const auto memory : {kMapped, kRead}) {
+      const std::string suffix = memory == kRead ? "_read" : "";
+      add(pass + suffix, {.algorithm = a}, 300, memory);
+      add(pass + "_check" + suffix, {.algorithm = a, .check = true}, 100, memory);
+      add(pass + "_klv" + suffix, {.format = record_format::klv, .algorithm = a}, 300, memory);
+      add(pass + "_lines" + suffix, {.format = record_format::lines, .algorithm = a}, 60, memory);
+      add(pass + "_field" + suffix, {.format = record_format::lines, .field = 2, .algorithm = a},
+          60, memory);
+    }
+    add(pass + "_count", {.key_bytes = 3, .count = true, .algorithm = a}, 300, kRead);
+    add(pass + "_count_lines", {.format = record_format::lines, .count = true, .algorithm = a}, 60,
+        kRead);
+    add(pass + "_unique", {.key_bytes = 3, .unique = true, .algorithm = a}, 300, kRead);
+    add(pass + "_top", {.top = 9, .algorithm = a}, 300, kRead);
+    add(pass + "_no_sync", {.algorithm = a, .concurrency = sort_concurrency::no_sync}, 300, kRead);
+    add(pass + "_io_overlap", {.algorithm = a, .concurrency = sort_concurrency::io_overlap}, 300,
+        kRead);
+  }
+  for (const auto a : {sort_algorithm::ems, sort_algorithm::samplesort, sort_algorithm::pmsort,
+                       sort_algorithm::modified_key}) {
+    add(std::string(name(a)), {.algorithm = a, .check = true}, 300,
+        a == sort_algorithm::samplesort ? kMapped : kRead);
+  }
+  for (auto& s : all) std::replace(s.name.begin(), s.name.end(), '-', '_');
+  return all;
+}
+
+class Faults : public ::testing::TestWithParam<scenario> {
+ protected:
+  void SetUp() override {
+    testing::store(dir_.file("in"), make_input(GetParam().options, GetParam().records));
+    testing::store(dir_.file("out"), "precious");
+  }
+  base::result<sort_report> sort() {
+    return sort_file(dir_.file("in"), dir_.file("out"), GetParam().options);
+  }
+  /// One sort whose `nth` call fails with `code`; returns whether the sort ended well.
+  bool fails_cleanly(int nth, int code) {
     std::atomic<int> calls{0};
-    device::set_fault_hook([&](device::io_call) { return ++calls == nth ? EIO : 0; });
-    auto r = sort_file(dir.file("in"), dir.file("out"), o);
+    device::set_fault_hook([&](io_call) { return ++calls == nth ? code : 0; });
+    auto r = sort();
     device::set_fault_hook({});
     if (r) {
       EXPECT_LT(calls, nth) << "call " << nth << " failed and nobody noticed";
-      break;
+      return true;
     }
-    ++failures;
-    EXPECT_NE(r.error().message.find("Input/output error"), std::string::npos) << r.error().message;
-    EXPECT_EQ(contents(dir.file("out")), "precious");
-    EXPECT_EQ(dir.entries(), 2u);
+    EXPECT_EQ(r.error().code, code) << r.error().message;
+    EXPECT_EQ(r.error().message.find('\n'), std::string::npos);
+    EXPECT_EQ(contents(dir_.file("out")), "precious") << "call " << nth;
+    EXPECT_EQ(dir_.entries(), 2u) << "call " << nth;
+    return false;
   }
-  EXPECT_GT(failures, 10);
-  EXPECT_EQ(contents(dir.file("out")).size(), all.size());
+  scratch dir_;
+};
+
+TEST_P(Faults, EveryCallThatFailsEndsTheSortCleanly) {
+  for (const int code : {EIO, ENOSPC}) {
+    testing::store(dir_.file("out"), "precious");
+    int nth = 1;
+    while (!fails_cleanly(nth, code) && !HasFailure()) ++nth;
+    EXPECT_GT(nth, 10);
+    EXPECT_NE(contents(dir_.file("out")), "precious");
+  }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Faults,
-                         ::testing::Values(sort_algorithm::onepass, sort_algorithm::mergepass,
-                                           sort_algorithm::ems, sort_algorithm::samplesort));
-
-TEST(Interrupt, InAnyStageEndsTheSortCleanly) {
-  const scratch dir;
-  base::random random(4);
-  std::string all(100 * 20000, '\0');
-  for (char& c : all) c = static_cast<char>(random());
-  testing::store(dir.file("in"), all);
-  for (const auto algorithm :
-       {sort_algorithm::onepass, sort_algorithm::mergepass, sort_algorithm::ems}) {
-    for (unsigned stage = 0; stage < kSortStages; ++stage) {
-      base::atomic<bool> interrupt{false};
-      bool seen = false;
-      sort_options o{.memory_bytes = 64 << 20, .algorithm = algorithm};
-      o.interrupt = &interrupt;
-      o.progress = [&](sort_stage s, std::uint64_t, std::uint64_t) {
-        if (static_cast<unsigned>(s) != stage) return;
-        seen = true;
-        interrupt.store_relaxed(true);
-      };
-      auto r = sort_file(dir.file("in"), dir.file("out"), o);
-      EXPECT_EQ(r.has_value(), !seen) << name(static_cast<sort_stage>(stage));
-      if (r) std::filesystem::remove(dir.file("out"));
-      if (!r) {
-        EXPECT_EQ(r.error().code, EINTR);
-      }
-      EXPECT_EQ(dir.entries(), 1u);
+// The stage is told to the progress function when it begins: the interrupt is there from then on.
+TEST_P(Faults, InterruptInEveryStageEndsTheSortCleanly) {
+  unsigned interrupted = 0;
+  for (unsigned stage = 0; stage < kSortStages; ++stage) {
+    base::atomic<bool> interrupt{false};
+    bool seen = false;
+    sort_options o = GetParam().options;
+    o.interrupt = &interrupt;
+    o.progress = [&](sort_stage s, std::uint64_t, std::uint64_t) {
+      if (static_cast<unsigned>(s) != stage) return;
+      seen = true;
+      interrupt.store_relaxed(true);
+    };
+    testing::store(dir_.file("out"), "precious");
+    auto r = sort_file(dir_.file("in"), dir_.file("out"), o);
+    EXPECT_EQ(r.has_value(), !seen) << name(static_cast<sort_stage>(stage));
+    if (!r) {
+      EXPECT_EQ(r.error().code, EINTR);
+      EXPECT_EQ(contents(dir_.file("out")), "precious");
+      ++interrupted;
     }
+    EXPECT_EQ(dir_.entries(), 2u);
+  }
+  EXPECT_GE(interrupted, 2u);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Faults, ::testing::ValuesIn(scenarios()),
+                         [](const auto& p) { return p.param.name; });
+
+/// Sorts of several runs make too many calls for each to fail: the first and the last of each
+/// unbroken row of calls of one kind do, and some between them.
+class FaultsOfRuns : public Faults {};
+
+TEST_P(FaultsOfRuns, FailuresAtTheBoundsOfStagesEndTheSortCleanly) {
+  std::vector<io_call> kinds;
+  std::mutex lock;
+  device::set_fault_hook([&](io_call c) {
+    const std::lock_guard guard(lock);
+    kinds.push_back(c);
+    return 0;
+  });
+  auto clean = sort();
+  device::set_fault_hook({});
+  ASSERT_TRUE(clean) << clean.error().message;
+  ASSERT_GE(clean->runs, 3u);
+  testing::store(dir_.file("out"), "precious");
+  std::vector<int> chosen;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const bool bound =
+        i == 0 || i + 1 == kinds.size() || kinds[i] != kinds[i - 1] || kinds[i] != kinds[i + 1];
+    if (bound || i % 50 == 0) chosen.push_back(static_cast<int>(i + 1));
+  }
+  for (const int nth : chosen) {
+    EXPECT_FALSE(fails_cleanly(nth, EIO)) << nth << " of " << kinds.size();
+    if (HasFailure()) return;
+  }
+}
+
+std::vector<scenario> many_runs() {
+  const sort_options small{.record_bytes = 8,
+                           .key_bytes = 8,
+                           .memory_bytes = kRead,
+                           .read_threads = 1,
+                           .write_threads = 1,
+                           .sort_threads = 1};
+  scenario merge{"mergepass", small, 2'000'000};
+  merge.options.top = 50;
+  scenario ems{"ems", small, 2'000'000};
+  ems.options.algorithm = sort_algorithm::ems;
+  return {merge, ems};
+}
+
+INSTANTIATE_TEST_SUITE_P(All, FaultsOfRuns, ::testing::ValuesIn(many_runs()),
+                         [](const auto& p) { return p.param.name; });
+
+TEST(GensortFaults, EveryCallThatFailsLeavesNothing) {
+  const scratch dir;
+  for (int nth = 1;; ++nth) {
+    testing::store(dir.file("f"), "precious");
+    std::atomic<int> calls{0};
+    device::set_fault_hook([&](io_call) { return ++calls == nth ? ENOSPC : 0; });
+    auto r = sort::gensort_file(dir.file("f"), {.count = 20000, .threads = 2});
+    device::set_fault_hook({});
+    EXPECT_EQ(dir.entries(), 1u);
+    if (r) {
+      EXPECT_LT(calls, nth);
+      break;
+    }
+    EXPECT_EQ(contents(dir.file("f")), "precious") << nth;
   }
 }
 

@@ -74,7 +74,7 @@ TEST(Gensort, SkewedKeysRepeatAndPlainOnesDoNot) {
 TEST(Gensort, FailsCleanlyWhereItCannotWrite) {
   auto r = gensort_file("/nonexistent/dir/file", {.count = 1});
   ASSERT_FALSE(r);
-  EXPECT_NE(r.error().message.find("/nonexistent/dir/file"), std::string::npos);
+  EXPECT_NE(r.error().message.find("/nonexistent/dir"), std::string::npos);
 }
 
 TEST(Checksum, TextRoundTrips) {

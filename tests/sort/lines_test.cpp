@@ -20,8 +20,8 @@ std::string make_lines(unsigned seed, std::size_t n, bool final_newline) {
   for (std::size_t i = 0; i < n; ++i) {
     if (random.below(3) == 0) all += "https://example.org/a/common/prefix/";
     for (std::uint64_t c = random.below(12); c > 0; --c) {
-      constexpr char kAlphabet[] = "ab\t\xff Z.";
-      all += kAlphabet[random.below(7)];
+      constexpr char kAlphabet[] = {'a', 'b', '\t', '\xff', ' ', 'Z', '.', '\0'};
+      all += kAlphabet[random.below(sizeof kAlphabet)];
     }
     if (i == n / 2) all += std::string(600'000, 'q');
     if (i + 1 < n || final_newline) all += '\n';
@@ -67,6 +67,33 @@ TEST(Lines, ComeOutAsTheSystemsSortHasThem) {
                 << "seed " << seed << " flags " << v.flags << " n " << n << " newline " << newline;
           }
         }
+      }
+    }
+  }
+}
+
+// Longer than the buffers, and than the 16 MiB that an entry can tell.
+TEST(Lines, OfManyMebibytesComeOutLikewise) {
+  const scratch dir;
+  const std::string long_line((std::size_t{16} << 20) + 77, 'x');
+  const std::string middle(300'000, 'x');
+  testing::store(dir.file("in"), long_line + "b\tz\n" + middle + "\ty\n\n" + long_line + "a\n" +
+                                     middle + "\t" + long_line + "\nshort\n" + long_line);
+  for (const auto& [flags, field] : {std::pair{"", 0u}, std::pair{"-t '\t' -k 2", 2u}}) {
+    const std::string command = std::string("LC_ALL=C sort ") + flags + " -o " +
+                                dir.file("expected") + " " + dir.file("in");
+    ASSERT_EQ(std::system(command.c_str()), 0);
+    for (const std::uint64_t memory : {64 << 20, 512 << 20}) {
+      for (const auto a : {sort_algorithm::onepass, sort_algorithm::mergepass}) {
+        const sort_options o{.format = record_format::lines,
+                             .field = field,
+                             .memory_bytes = memory,
+                             .algorithm = a,
+                             .check = true};
+        auto r = sort_file(dir.file("in"), dir.file("out"), o);
+        ASSERT_TRUE(r) << r.error().message;
+        EXPECT_TRUE(contents(dir.file("out")) == contents(dir.file("expected")))
+            << "flags " << flags << " memory " << memory;
       }
     }
   }

@@ -199,31 +199,5 @@ TEST(SortFile, KlvWithEmptyAndLargeValues) {
   EXPECT_EQ(dir.entries(), 3u);
 }
 
-TEST(SortFile, BadRequestsAreRefusedAndLeaveNothing) {
-  const scratch dir;
-  store(dir.file("in"), std::string(250, 'x'));
-  store(dir.file("old"), "precious");
-  const auto message = [&](const std::string& in, const std::string& out, sort_options o) {
-    auto r = sort_file(in, out, o);
-    return r ? std::string("accepted") : r.error().message;
-  };
-  EXPECT_NE(message(dir.file("in"), dir.file("old"), {}).find("no multiple"), std::string::npos);
-  EXPECT_NE(message(dir.file("in"), dir.file("old"), {.record_bytes = 50, .key_bytes = 51})
-                .find("beyond the record"),
-            std::string::npos);
-  EXPECT_NE(message(dir.file("in"), dir.file("in"), {.record_bytes = 50}).find("is the input"),
-            std::string::npos);
-  EXPECT_NE(message(dir.file("none"), dir.file("old"), {}).find("No such file"), std::string::npos);
-  EXPECT_NE(message(dir.path(), dir.file("old"), {}).find("not a regular file"), std::string::npos);
-  EXPECT_NE(message(dir.file("in"), dir.file("old"), {.record_bytes = 50, .memory_bytes = 1000})
-                .find("too little"),
-            std::string::npos);
-  EXPECT_NE(message(dir.file("in"), dir.file("old"), {.record_bytes = 50, .device = "emu:tape"})
-                .find("tape"),
-            std::string::npos);
-  EXPECT_EQ(contents(dir.file("old")), "precious");
-  EXPECT_EQ(dir.entries(), 2u);
-}
-
 }  // namespace
 }  // namespace isotherm

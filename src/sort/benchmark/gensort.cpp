@@ -1,7 +1,6 @@
 #include "sort/benchmark/gensort.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -12,7 +11,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "device/io.hpp"
+#include "device/pending_file.hpp"
 #include "device/pool.hpp"
 
 namespace isotherm::sort {
@@ -156,15 +155,23 @@ base::result<uint128> parse_checksum(const std::string& text) {
 }
 
 base::result<uint128> gensort_file(const std::string& path, const gensort_options& options) {
-  const std::string temporary = fmt::format("{}.gensort-{}", path, ::getpid());
-  auto f = device::file::create(temporary);
+  auto room = device::free_space(device::directory_of(path));
+  if (!room) return std::unexpected(room.error());
+  if (*room / kGensortRecord < options.count) {
+    return std::unexpected(base::error{
+        fmt::format("no space: {} records need {} bytes each, {} bytes are free: ask for fewer, or "
+                    "name another place",
+                    options.count, kGensortRecord, *room),
+        0});
+  }
+  auto f = device::pending_file::create(path);
   if (!f) return std::unexpected(f.error());
   const unsigned threads = std::max(1u, options.threads);
   std::mutex lock;
   base::result<uint128> total = uint128{0};
   device::run_pool(threads, [&](unsigned t) {
     const auto [begin, end] = device::part_of(options.count, threads, t);
-    auto part = write_part(*f, options, begin, end);
+    auto part = write_part(f->handle(), options, begin, end);
     const std::lock_guard guard(lock);
     if (!part) {
       total = std::unexpected(part.error());
@@ -173,9 +180,8 @@ base::result<uint128> gensort_file(const std::string& path, const gensort_option
     }
   });
   if (total) {
-    if (auto r = device::rename_file(temporary, path); !r) total = std::unexpected(r.error());
+    if (auto r = f->publish(); !r) total = std::unexpected(r.error());
   }
-  if (!total) device::remove_file(temporary);
   return total;
 }
 

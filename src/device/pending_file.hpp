@@ -1,0 +1,34 @@
+// A file that is seen only when it is complete. Until then it has no name, so that nothing is left
+// of it whatever ends the process; a file system without such files (NFS) gets a temporary name
+// beside the final one instead.
+#pragma once
+
+#include <string>
+
+#include "device/io.hpp"
+
+namespace isotherm::device {
+
+/// Movable. Destroyed before publish(), it leaves nothing, and what had its name is as it was.
+class pending_file {
+ public:
+  pending_file() noexcept = default;
+  pending_file(pending_file&& other) noexcept;
+  pending_file& operator=(pending_file&& other) noexcept;
+  ~pending_file();
+
+  /// Begins a file that will be `path`. A symbolic link at `path` is followed; what is there and
+  /// no regular file is refused.
+  static base::result<pending_file> create(const std::string& path);
+
+  const file& handle() const noexcept { return file_; }
+  /// Gives it its name, in the place of what had it. Nothing may be written afterwards.
+  base::result<void> publish();
+
+ private:
+  file file_;
+  std::string path_;
+  std::string temporary_;  // its name by now; empty: none
+};
+
+}  // namespace isotherm::device
