@@ -12,7 +12,7 @@ TOOL = sys.argv.pop(1)
 FIELDS = {'index', 'workload', 'keys', 'value_size', 'threads', 'manage', 'protocol',
           'throughput_ops_s', 'latency_us', 'rss_bytes', 'dram_bytes', 'rss_peak_bytes',
           'ideal_bytes', 'page_utilization', 'promotion_rate', 'cold_threshold', 'heaps', 'windows',
-          'collector_cpu_fraction'}
+          'collector_cpu_fraction', 'index_bytes_per_entry'}
 
 
 def bench(*words, **more):
@@ -47,6 +47,23 @@ class Reports(unittest.TestCase):
                 with self.subTest(manage=manage, workload=workload):
                     found = self.report('--manage', manage, '--workload', workload)
                     self.assertEqual(found['heaps'] is None, manage == 'off')
+
+    def test_all_indexes_in_one_table_or_array(self):
+        words = ('--index', 'all', '--keys', 2000, '--value-size', 100, '--seconds', 0.1)
+        table = bench(*words)
+        self.assertEqual(table.returncode, 0, table.stderr)
+        rows = [line.split()[0] for line in table.stdout.splitlines()]
+        self.assertEqual(rows[0], 'index')
+        runs = json.loads(bench(*words, '--json', '-').stdout)
+        self.assertEqual([run['index'] for run in runs], rows[1:])
+        self.assertEqual(len(rows), 11)
+        for run in runs:
+            cost = run['index_bytes_per_entry']
+            self.assertEqual(cost['guides'], 16, run['index'])  # one for the key, one for the value
+            self.assertGreater(cost['nodes'], cost['guides'])
+        scanning = json.loads(bench(*words, '--json', '-', '--workload', 'e').stdout)
+        self.assertEqual([run['index'] for run in scanning],
+                         [name for name in rows[1:] if not name.startswith('hash')])
 
     def test_scans_of_an_ordered_index(self):
         found = self.report('--index', 'art', '--workload', 'e')

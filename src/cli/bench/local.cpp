@@ -10,6 +10,7 @@
 #include "cli/bench/windows.hpp"
 #include "collector/collector.hpp"
 #include "guide/object.hpp"
+#include "guide/soda.hpp"
 #include "heap/footprint.hpp"
 #include "heap/heap.hpp"
 #include "index/index.hpp"
@@ -137,6 +138,14 @@ base::result<workload::outcome> drive_managed(workload::target& store, const ben
   return driven;
 }
 
+entry_cost cost_of(const index::any_index& index) {
+  const auto entries = static_cast<double>(std::max<std::size_t>(index.size(), 1));
+  return {.nodes = static_cast<double>(heap::node_usage(false).bytes) / entries,
+          .guides =
+              static_cast<double>(guides::registered_slots() * sizeof(guides::slot_word)) / entries,
+          .soda = static_cast<double>(guides::soda_bytes()) / entries};
+}
+
 }  // namespace
 
 base::result<bench_result> run_local(const bench_plan& plan) {
@@ -154,6 +163,8 @@ base::result<bench_result> run_local(const bench_plan& plan) {
   index_target store(**index, plan.format, plan.asked.seed);
   const auto load_seconds = load_with_progress(store, plan);
   if (!load_seconds) return std::unexpected(load_seconds.error());
+  std::optional<entry_cost> per_entry;
+  if (managed) per_entry = cost_of(**index);
   window_recorder windows(plan);
   auto driven = managed ? drive_managed(store, plan, windows)
                         : drive_unmanaged(store, **index, plan, windows);
@@ -162,7 +173,8 @@ base::result<bench_result> run_local(const bench_plan& plan) {
                       .windows = windows.take(),
                       .index = std::string((*index)->name()),
                       .manage = plan.asked.manage,
-                      .load_seconds = *load_seconds};
+                      .load_seconds = *load_seconds,
+                      .per_entry = per_entry};
 }
 
 }  // namespace isotherm::cli

@@ -37,6 +37,11 @@ json heaps_of(const window_sample& sample) {
   return heaps;
 }
 
+json cost_of(const std::optional<entry_cost>& cost) {
+  if (!cost) return nullptr;
+  return {{"nodes", cost->nodes}, {"guides", cost->guides}, {"soda", cost->soda}};
+}
+
 json window_of(const window_sample& sample) {
   return {{"at_seconds", sample.at_seconds},
           {"seconds", sample.seconds},
@@ -127,6 +132,7 @@ json to_json(const bench_plan& plan, const bench_result& found) {
   object["page_utilization"] = or_null(last.page_utilization);
   object["promotion_rate"] = or_null(last.promotion_rate);
   object["cold_threshold"] = last.cold_threshold;
+  object["index_bytes_per_entry"] = cost_of(found.per_entry);
   object["heaps"] = heaps_of(last);
   object["collector_cpu_fraction"] = or_null(collector_share(found.windows));
   object["windows"] = json::array();

@@ -33,6 +33,13 @@ struct window_sample {
   std::uint64_t promoted = 0, demoted = 0, vetoed = 0, failed = 0, hinted_bytes = 0;
 };
 
+/// Memory of a managed index after the load, keys and values left out, in bytes an entry.
+struct entry_cost {
+  double nodes = 0;   ///< of the NODE heap as it rounds them, guides included
+  double guides = 0;  ///< of which guides
+  double soda = 0;    ///< the bitmap of guides
+};
+
 /// A finished run.
 struct bench_result {
   workload::outcome driven;
@@ -40,6 +47,7 @@ struct bench_result {
   std::string index;                   ///< name of the index, or of the server's
   std::string manage;
   double load_seconds = 0;
+  std::optional<entry_cost> per_entry = std::nullopt;  ///< of a managed index in process
 };
 
 nlohmann::ordered_json to_json(const bench_plan& plan, const bench_result& found);

@@ -51,7 +51,9 @@ void add_flags(CLI::App& command, bench_options& o) {
       "unix:PATH or tcp:HOST:PORT of a server, ours or a Redis (default: in process)");
   command.add_flag("--no-load", o.no_load, "the server of --connect holds the records already");
   command.add_option("--seed", o.seed, "of the random numbers")->capture_default_str();
-  command.add_option("--json", o.json, "append one JSON object a run to FILE; - prints it");
+  command.add_option(
+      "--json", o.json,
+      "append one JSON object a run (--index all: an array of them) to FILE; - prints it");
 }
 
 /// Finds out before the run, not after it, that the file cannot be written.
@@ -112,32 +114,52 @@ std::string or_dash(const nlohmann::json& value, double scale, const char* unit)
   return value.is_number() ? fmt::format("{:.1f}{}", value.get<double>() * scale, unit) : "-";
 }
 
-/// --index all: one row a structure.
-void run_all(const bench_options& asked, const std::vector<std::string>& words) {
+/// The indexes that can run a workload: a scan needs an order.
+std::vector<std::string_view> indexes_for(const workload::ycsb_workload& workload) {
+  std::vector<std::string_view> fit;
+  for (const std::string_view name : index::names()) {
+    if (workload.shares.scan == 0 || (*index::make(name, false))->is_ordered()) fit.push_back(name);
+  }
+  return fit;
+}
+
+void print_head() {
+  fmt::print("{:<18}{:>12}{:>10}{:>10}{:>10}{:>10}{:>10}{:>13}{:>14}\n", "index", "ops/s", "p50 us",
+             "p90 us", "p99 us", "RSS MiB", "DRAM MiB", "utilization", "node B/entry");
+}
+
+void print_row(std::string_view index, const nlohmann::json& found) {
+  const auto& latency = found["latency_us"];
+  const auto& cost = found["index_bytes_per_entry"];
+  constexpr double kMebi = 1.0 / (1 << 20);
+  fmt::print("{:<18}{:>12.0f}{:>10.2f}{:>10.2f}{:>10.2f}{:>10.0f}{:>10.0f}{:>13}{:>14}\n", index,
+             found["throughput_ops_s"].get<double>(), latency["p50"].get<double>(),
+             latency["p90"].get<double>(), latency["p99"].get<double>(),
+             found["rss_bytes"].get<double>() * kMebi, found["dram_bytes"].get<double>() * kMebi,
+             or_dash(found["page_utilization"], 100, "%"),
+             cost.is_object() ? or_dash(cost["nodes"], 1, "") : "-");
+  std::fflush(stdout);
+}
+
+/// --index all: a table with one row a structure, or one JSON array of their objects.
+void run_all(const bench_plan& plan, const std::vector<std::string>& words) {
   char name[] = "/tmp/isotherm-bench-XXXXXX";
   if (!mkdtemp(name)) fail(base::system_error("cannot make a folder in /tmp", errno).message);
   struct remover {
     std::filesystem::path folder;
     ~remover() { std::filesystem::remove_all(folder); }
   } const scratch{name};
-  fmt::print("{:<18}{:>12}{:>10}{:>10}{:>10}{:>12}{:>12}{:>12}\n", "index", "ops/s", "p50 us",
-             "p90 us", "p99 us", "RSS MiB", "DRAM MiB", "utilization");
-  for (const std::string_view index : index::names()) {
-    const auto found = run_child(words, index, scratch.folder / index);
+  const std::string& json = plan.asked.json;
+  auto all = nlohmann::json::array();
+  if (json != "-") print_head();
+  for (const std::string_view index : indexes_for(plan.load.workload)) {
+    auto found = run_child(words, index, scratch.folder / index);
     if (!found.is_object()) fail(fmt::format("the run of {} reported nothing", index));
-    const auto& latency = found["latency_us"];
-    constexpr double kMebi = 1.0 / (1 << 20);
-    fmt::print("{:<18}{:>12.0f}{:>10.2f}{:>10.2f}{:>10.2f}{:>12.0f}{:>12.0f}{:>12}\n", index,
-               found["throughput_ops_s"].get<double>(), latency["p50"].get<double>(),
-               latency["p90"].get<double>(), latency["p99"].get<double>(),
-               found["rss_bytes"].get<double>() * kMebi, found["dram_bytes"].get<double>() * kMebi,
-               or_dash(found["page_utilization"], 100, "%"));
-    std::fflush(stdout);
-    if (asked.json.empty()) continue;
-    if (auto written = append_line(asked.json, found.dump()); !written) {
-      fail(written.error().message);
-    }
+    if (json != "-") print_row(index, found);
+    all.push_back(std::move(found));
   }
+  if (json.empty()) return;
+  if (auto written = append_line(json, all.dump()); !written) fail(written.error().message);
 }
 
 /// The words of this run's command line, for children; the last of a repeated flag counts.
@@ -160,10 +182,10 @@ void add_bench(CLI::App& app) {
   ycsb->callback([options] {
     if (options->index != "all") return run_one(*options);
     if (!options->connect.empty()) fail("--index all runs in process: leave --connect out");
-    if (options->workload == "e") fail("workload e scans: name an ordered index (--index art)");
-    if (const auto plan = understand(*options); !plan) fail(plan.error().message);
+    const auto plan = understand(*options);
+    if (!plan) fail(plan.error().message);
     check_json_file(options->json);
-    run_all(*options, own_words());
+    run_all(*plan, own_words());
   });
 }
 
