@@ -3,15 +3,16 @@
 #pragma once
 
 #include "index/btree/gated_tree.hpp"
+#include "index/writer_first_lock.hpp"
 
 namespace isotherm::index {
 
 /// See gated_tree.
 template <class Holding>
-class btree_coarse : public btree_detail::gated_tree<Holding, no_version_lock, std::shared_mutex> {
+class btree_coarse : public btree_detail::gated_tree<Holding, no_version_lock, writer_first_lock> {
  public:
   static constexpr std::string_view kName = "btree-coarse";
-  using btree_detail::gated_tree<Holding, no_version_lock, std::shared_mutex>::gated_tree;
+  using btree_detail::gated_tree<Holding, no_version_lock, writer_first_lock>::gated_tree;
 };
 
 }  // namespace isotherm::index

@@ -30,18 +30,22 @@ class gated_tree {
     return tree_.find(inside, key);
   }
   outcome insert(std::string_view key, std::string_view value) {
+    const scope inside;  // closes, and reclaims, behind the gate
     const std::lock_guard guard(gate_);
     return tree_.insert(key, value);
   }
   outcome upsert(std::string_view key, std::string_view value) {
+    const scope inside;  // closes, and reclaims, behind the gate
     const std::lock_guard guard(gate_);
     return tree_.upsert(key, value);
   }
   bool erase(std::string_view key) {
+    const scope inside;  // closes, and reclaims, behind the gate
     const std::lock_guard guard(gate_);
     return tree_.erase(key);
   }
   outcome update(std::string_view key, const updater& decide) {
+    const scope inside;  // closes, and reclaims, behind the gate
     const std::lock_guard guard(gate_);
     return tree_.update(key, decide);
   }
@@ -64,6 +68,7 @@ class gated_tree {
   }
   std::size_t size() const noexcept { return tree_.size(); }
   void clear() {
+    const scope inside;
     const std::lock_guard guard(gate_);
     tree_.clear();
   }

@@ -22,6 +22,7 @@
 #include "base/atomic.hpp"
 #include "index/common.hpp"
 #include "index/key_slice.hpp"
+#include "index/version_lock.hpp"
 
 namespace isotherm::index::btree_detail {
 
@@ -74,6 +75,17 @@ struct inner : node<Latch> {
   base::atomic<const separator*> separators[kCapacity];
   base::atomic<node<Latch>*> children[kCapacity + 1];
 };
+
+static_assert(sizeof(inner<version_lock>) <= 1024 && sizeof(inner<no_version_lock>) <= 1024);
+
+/// Asks for the lines that a search in `n` may touch, all at once rather than one after another.
+template <class Latch>
+void prefetch_starts(const node<Latch>* n) noexcept {
+  constexpr std::size_t kBytes = sizeof(node<Latch>) + kInnerCapacity * sizeof(start_array);
+  for (std::size_t at = 0; at < kBytes; at += base::kCacheLineBytes) {
+    prefetch(reinterpret_cast<const char*>(n) + at);
+  }
+}
 
 /// The 8 bytes of `key` behind the first `skip`. A key that reached a node by a race may be too
 /// short for it; what is found is not believed then.

@@ -31,6 +31,7 @@ bool tree<Holding, Latch>::step_down(path& p, unsigned index) noexcept {
     if (index < count_of(from)) p.high = from->separators[index].load_acquire();
   }
   node* const child = from->children[index].load_acquire();
+  prefetch_starts(child);
   p.parent = from;
   p.parent_version = from_version;
   p.index = index;
@@ -41,9 +42,14 @@ bool tree<Holding, Latch>::step_down(path& p, unsigned index) noexcept {
 }
 
 template <class Holding, class Latch>
+template <bool kForValue>
 place tree<Holding, Latch>::place_in(const scope& inside, leaf* n, std::string_view key) {
   return find_place(n->starts, count_of(n), start_of(key, n->skip), key, [&](unsigned i) {
-    return n->entries[i].load_acquire()->key.get(inside)->view();
+    const entry* e = n->entries[i].load_acquire();
+    const bytes* held = e->key.get(inside);
+    // Asked for before the keys are compared: two misses overlap.
+    if constexpr (kForValue) prefetch(e->value.get(inside));
+    return held->view();
   });
 }
 
@@ -61,6 +67,7 @@ unsigned tree<Holding, Latch>::child_for(inner* n, std::string_view key) {
 }
 
 template <class Holding, class Latch>
+template <bool kForValue>
 bool tree<Holding, Latch>::try_locate(const scope& inside, std::string_view key, position& out) {
   path p;
   if (!enter(p)) return false;
@@ -69,7 +76,7 @@ bool tree<Holding, Latch>::try_locate(const scope& inside, std::string_view key,
   }
   out.at = leaf_of(p.at);
   out.version = p.version;
-  out.where = place_in(inside, out.at, key);
+  out.where = place_in<kForValue>(inside, out.at, key);
   out.found = out.where.is_equal ? out.at->entries[out.where.at].load_acquire() : nullptr;
   return p.at->latch.is_still(p.version);
 }
@@ -77,14 +84,15 @@ bool tree<Holding, Latch>::try_locate(const scope& inside, std::string_view key,
 template <class Holding, class Latch>
 auto tree<Holding, Latch>::locate(const scope& inside, std::string_view key) -> position {
   position p;
-  for (backoff wait; !try_locate(inside, key, p);) wait();
+  for (backoff wait; !try_locate<false>(inside, key, p);) wait();
   return p;
 }
 
 template <class Holding, class Latch>
 std::optional<std::string_view> tree<Holding, Latch>::find(const scope& inside,
                                                            std::string_view key) {
-  const position at = locate(inside, key);
+  position at;
+  for (backoff wait; !try_locate<true>(inside, key, at);) wait();
   if (!at.found) return std::nullopt;
   // An entry that is erased meanwhile keeps its last value.
   return at.found->value.get(inside)->view();

@@ -116,10 +116,12 @@ class tree {
   bool enter(path& p) noexcept;
   template <bool kWithFences>
   static bool step_down(path& p, unsigned index) noexcept;
+  template <bool kForValue = false>
   static place place_in(const scope& inside, leaf* n, std::string_view key);
   static place place_in(inner* n, std::string_view key);
   static unsigned child_for(inner* n, std::string_view key);
   position locate(const scope& inside, std::string_view key);
+  template <bool kForValue>
   bool try_locate(const scope& inside, std::string_view key, position& p);
   bool try_collect_up(const scope& inside, const bound& from, piece& out);
   bool try_collect_down(const scope& inside, const std::optional<bound>& from, piece& out);

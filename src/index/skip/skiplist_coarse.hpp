@@ -10,6 +10,7 @@
 #include "index/skip/backward.hpp"
 #include "index/skip/node.hpp"
 #include "index/walk_cursors.hpp"
+#include "index/writer_first_lock.hpp"
 
 namespace isotherm::index {
 
@@ -136,7 +137,7 @@ class skiplist_coarse {
   /// Takes some nodes at a time under the lock and visits them outside of it.
   void iterate(const scope& inside, std::string_view from, bool beyond, const visitor& visit);
 
-  mutable std::shared_mutex lock_;
+  mutable writer_first_lock lock_;
   node* const head_;
   std::size_t count_ = 0;  // guarded by lock_
   walk_cursors cursors_;

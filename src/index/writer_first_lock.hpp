@@ -1,0 +1,34 @@
+// The lock of the coarse structures. std::shared_mutex lets readers in as long as there are any, so
+// that two busy readers keep writers out for seconds; here a waiting writer goes first.
+#pragma once
+
+#include <pthread.h>
+
+#include "base/check.hpp"
+
+namespace isotherm::index {
+
+/// A reader-writer lock for std::lock_guard and std::shared_lock. A reader must not lock it again.
+class writer_first_lock {
+ public:
+  writer_first_lock() noexcept {
+    pthread_rwlockattr_t kind;
+    pthread_rwlockattr_init(&kind);
+    pthread_rwlockattr_setkind_np(&kind, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    ISO_CHECK(pthread_rwlock_init(&lock_, &kind) == 0, "no memory for a lock");
+    pthread_rwlockattr_destroy(&kind);
+  }
+  ~writer_first_lock() { pthread_rwlock_destroy(&lock_); }
+  writer_first_lock(const writer_first_lock&) = delete;
+  writer_first_lock& operator=(const writer_first_lock&) = delete;
+
+  void lock() noexcept { pthread_rwlock_wrlock(&lock_); }
+  void unlock() noexcept { pthread_rwlock_unlock(&lock_); }
+  void lock_shared() noexcept { pthread_rwlock_rdlock(&lock_); }
+  void unlock_shared() noexcept { pthread_rwlock_unlock(&lock_); }
+
+ private:
+  pthread_rwlock_t lock_;
+};
+
+}  // namespace isotherm::index
