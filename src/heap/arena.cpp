@@ -3,6 +3,7 @@
 #include <jemalloc/jemalloc.h>
 
 #include <bit>
+#include <cstring>
 #include <string>
 
 #include "heap/poison.hpp"
@@ -18,6 +19,7 @@ constexpr std::size_t kMetadataAlignment = std::size_t{2} << 20;
 constexpr std::size_t kGrowthBytesMax = std::size_t{16} << 20;
 // How long a free page stays for reuse before it goes back to the system.
 constexpr ssize_t kDecayMs = 1000;
+constexpr std::size_t kLeastAlignment = 16;
 
 /// jemalloc hands each hook the table that it was given: the arena's, with the arena behind it.
 struct hook_table {
@@ -89,6 +91,17 @@ void* arena::allocate(std::size_t bytes, std::size_t alignment, int cache_flags)
   void* block = mallocx(bytes, MALLOCX_ARENA(index_) | align_flag(alignment) | cache_flags);
   if (block != nullptr) unpoison(block, bytes);
   return block;
+}
+
+void* arena::allocate_zeroed(std::size_t bytes, int cache_flags) noexcept {
+#if defined(ISOTHERM_ASAN)
+  // jemalloc's own filling would be taken for an access to poisoned memory.
+  void* block = allocate(bytes, kLeastAlignment, cache_flags);
+  return block == nullptr ? nullptr : std::memset(block, 0, bytes);
+#else
+  return mallocx(bytes,
+                 MALLOCX_ARENA(index_) | align_flag(kLeastAlignment) | MALLOCX_ZERO | cache_flags);
+#endif
 }
 
 void arena::deallocate(void* block, std::size_t bytes, std::size_t alignment,

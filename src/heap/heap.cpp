@@ -98,6 +98,15 @@ void* allocate_node(std::size_t bytes, std::size_t alignment) noexcept {
   return node;
 }
 
+void* allocate_node_zeroed(std::size_t bytes) noexcept {
+  heap_set& set = heaps();
+  local_state& mine = local();
+  void* node = set.node.allocate_zeroed(bytes == 0 ? 1 : bytes, mine.node_cache_flags);
+  ISO_CHECK(node != nullptr, "memory for index nodes is exhausted");
+  mine.count(kNodeHeap, 1, arena::usable_bytes(node));
+  return node;
+}
+
 void deallocate_node(void* node) noexcept {
   heap_set& set = heaps();
   local_state& mine = local();

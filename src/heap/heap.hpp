@@ -59,6 +59,8 @@ std::size_t object_size(const void* object) noexcept;
 
 /// Memory for an index node of `bytes`; never moves. Aborts when memory is exhausted.
 void* allocate_node(std::size_t bytes, std::size_t alignment = 16) noexcept;
+/// As allocate_node(), filled with zeros; of big memory, pages never written cost nothing.
+void* allocate_node_zeroed(std::size_t bytes) noexcept;
 void deallocate_node(void* node) noexcept;
 
 /// Half-open address range of a heap.

@@ -29,6 +29,10 @@ struct managed {
   }
   static void* allocate_node(std::size_t size) noexcept { return heap::allocate_node(size); }
   static void deallocate_node(void* node) noexcept { heap::deallocate_node(node); }
+  /// As allocate_node(); big memory costs pages only as they are used.
+  static void* allocate_zeroed(std::size_t size) noexcept {
+    return heap::allocate_node_zeroed(size);
+  }
 };
 
 /// A plain pointer with guide's interface.
@@ -104,6 +108,11 @@ struct unmanaged {
   }
   static void* allocate_node(std::size_t size) noexcept {
     void* node = std::malloc(size);
+    ISO_CHECK(node, "out of memory for an index node");
+    return node;
+  }
+  static void* allocate_zeroed(std::size_t size) noexcept {
+    void* node = std::calloc(1, size);
     ISO_CHECK(node, "out of memory for an index node");
     return node;
   }

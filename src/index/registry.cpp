@@ -5,6 +5,7 @@
 #include "index/art/art.hpp"
 #include "index/btree/btree_coarse.hpp"
 #include "index/btree/btree_occ.hpp"
+#include "index/hash/hash_chm.hpp"
 #include "index/hash/hash_harris.hpp"
 #include "index/hash/hash_pugh.hpp"
 #include "index/masstree/masstree.hpp"
@@ -32,6 +33,7 @@ struct entry {
 constexpr entry kEntries[] = {
     {hash_pugh<unmanaged>::kName, &make_one<hash_pugh>},
     {hash_harris<unmanaged>::kName, &make_one<hash_harris>},
+    {hash_chm<unmanaged>::kName, &make_one<hash_chm>},
     {skiplist_coarse<unmanaged>::kName, &make_one<skiplist_coarse>},
     {skiplist_fraser<unmanaged>::kName, &make_one<skiplist_fraser>},
     {skiplist_herlihy<unmanaged>::kName, &make_one<skiplist_herlihy>},

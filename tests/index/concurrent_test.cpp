@@ -252,6 +252,38 @@ TEST_P(index_concurrent, scans_and_walks_see_each_stable_key) {
   EXPECT_TRUE(index->is_valid());
 }
 
+// Chains, nodes and tables that fill and empty again: splits, merges and growth beside readers.
+TEST_P(index_concurrent, scans_see_each_stable_key_while_others_swell_and_shrink) {
+  auto index = make_index();
+  constexpr std::uint64_t kStable = 100, kPassing = 1000, kRounds = 4 * kScale;
+  const auto passing = [](unsigned t, std::uint64_t i) {
+    return key_of((i * kThreads + t) * 2 + 1);
+  };
+  for (std::uint64_t i = 0; i < kStable; ++i) index->insert(key_of(i * 80), "stable");
+  std::atomic<bool> is_done{false};
+  std::jthread reader([&] {
+    while (!is_done.load()) {
+      if (index->is_ordered()) {
+        expect_stable_scan(*index, false, kStable);
+        expect_stable_scan(*index, true, kStable);
+      }
+      for (std::uint64_t i = 0; i < kStable; ++i) EXPECT_EQ(get(*index, key_of(i * 80)), "stable");
+    }
+  });
+  in_threads([&](unsigned t) {
+    for (std::uint64_t round = 0; round < kRounds; ++round) {
+      for (std::uint64_t i = 0; i < kPassing; ++i) {
+        EXPECT_EQ(index->insert(passing(t, i), "passing"), outcome::done);
+      }
+      for (std::uint64_t i = 0; i < kPassing; ++i) EXPECT_TRUE(index->erase(passing(t, i)));
+    }
+  });
+  is_done.store(true);
+  reader.join();
+  EXPECT_EQ(index->size(), kStable);
+  EXPECT_TRUE(index->is_valid());
+}
+
 TEST_P(index_concurrent, clear_beside_writers_keeps_the_count) {
   auto index = make_index();
   const std::uint64_t seed = test_seed();

@@ -1,20 +1,10 @@
-// The array of chain heads under the hash tables, and the way in which it doubles.
-//
-//   word of a bucket    address of the first node | locked | moving
-//     moving + locked   its chain is being split over two buckets of the next table
-//     moving            the next table has it; never changes again
-//
-// Buckets move one by one and whoever passes by helps, so that no operation pays for the whole
-// table. Only old bucket b feeds new buckets b and b + size (sizes are powers of two), hence nobody
-// looks at those two before old b says "moved".
+// The array of chain heads under the hash tables, and the order in which walks visit it.
 #pragma once
 
 #include <bit>
 #include <cstdint>
-#include <cstdlib>
 
 #include "base/atomic.hpp"
-#include "base/check.hpp"
 #include "index/common.hpp"
 
 namespace isotherm::index {
@@ -26,27 +16,24 @@ class bucket {
  public:
   static constexpr std::uint64_t kLocked = 1, kMoving = 2, kFlags = 3;
 
-  /// Acquire: pairs with unlock(), publishing the nodes linked under the lock.
+  /// Acquire: pairs with the writers' releases, publishing the nodes linked before.
   std::uint64_t load() const noexcept { return __atomic_load_n(&word_, __ATOMIC_ACQUIRE); }
-  bool try_lock(std::uint64_t seen, std::uint64_t flags) noexcept {
-    return __atomic_compare_exchange_n(&word_, &seen, seen | flags, false, __ATOMIC_ACQ_REL,
+  bool compare_exchange(std::uint64_t seen, std::uint64_t next) noexcept {
+    return __atomic_compare_exchange_n(&word_, &seen, next, false, __ATOMIC_ACQ_REL,
                                        __ATOMIC_RELAXED);
   }
-  void unlock(std::uint64_t head) noexcept { __atomic_store_n(&word_, head, __ATOMIC_RELEASE); }
+  void store(std::uint64_t word) noexcept { __atomic_store_n(&word_, word, __ATOMIC_RELEASE); }
 
  private:
   std::uint64_t word_;
 };
 
-/// A power of two of buckets.
+/// A power of two of buckets, in the holding's node memory.
+template <class Holding>
 class bucket_table {
  public:
-  static bucket_table* make(std::size_t size) {
-    auto* table = new bucket_table(size);
-    ISO_CHECK(table->buckets_, "out of memory for a hash table");
-    return table;
-  }
-  ~bucket_table() { std::free(buckets_); }
+  static bucket_table* make(std::size_t size) { return new bucket_table(size); }
+  ~bucket_table() { Holding::deallocate_node(buckets_); }
   static void destroy(void* table) noexcept { delete static_cast<bucket_table*>(table); }
 
   bucket& at(std::uint64_t hash) noexcept { return buckets_[hash & mask_]; }
@@ -59,7 +46,8 @@ class bucket_table {
 
  private:
   explicit bucket_table(std::size_t size)
-      : mask_(size - 1), buckets_(static_cast<bucket*>(std::calloc(size, sizeof(bucket)))) {}
+      : mask_(size - 1),
+        buckets_(static_cast<bucket*>(Holding::allocate_zeroed(size * sizeof(bucket)))) {}
 
   const std::uint64_t mask_;
   bucket* const buckets_;

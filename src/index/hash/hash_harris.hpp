@@ -31,7 +31,7 @@ class hash_harris {
 
   explicit hash_harris(std::size_t expected_keys)
       : bucket_count_(std::bit_ceil(std::max(expected_keys, kMinBuckets))) {
-    bucket_slot(0).store_release(&first_);
+    bucket_slot(0).store(reinterpret_cast<std::uint64_t>(&first_));
   }
   ~hash_harris();
   hash_harris(const hash_harris&) = delete;
@@ -88,9 +88,12 @@ class hash_harris {
   static unlinked_node make_unlinked(std::uint64_t order, std::string_view key,
                                      std::string_view value);
 
-  base::atomic<place*>& bucket_slot(std::uint64_t bucket);
+  bucket& bucket_slot(std::uint64_t index);
+  place* bucket_start(std::uint64_t index) {
+    return reinterpret_cast<place*>(bucket_slot(index).load());
+  }
   place* start_of(const scope& inside, std::uint64_t hash);
-  place* make_bucket(const scope& inside, std::uint64_t bucket);
+  place* make_bucket(const scope& inside, std::uint64_t index);
 
   /// `key` is null when a shortcut is looked for.
   position locate(const scope& inside, place* start, std::uint64_t order,
@@ -101,7 +104,7 @@ class hash_harris {
 
   place first_{0};  // of bucket 0
   base::atomic<std::size_t> bucket_count_;
-  base::atomic<base::atomic<place*>*> segments_[kSegments];  // 1, 1, 2, 4, ... buckets
+  base::atomic<bucket*> segments_[kSegments];  // 1, 1, 2, 4, ... buckets: places, made on first use
   striped_counter count_;
 };
 

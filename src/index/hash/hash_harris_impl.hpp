@@ -15,42 +15,44 @@ hash_harris<Holding>::~hash_harris() {
       destroy_node<Holding>(gone);
     }
   }
-  for (auto& segment : segments_) delete[] segment.load_acquire();
+  for (auto& segment : segments_) {
+    if (bucket* slots = segment.load_acquire()) Holding::deallocate_node(slots);
+  }
 }
 
 // --- buckets -----------------------------------------------------------------------------------
 
 /// Segment s > 0 holds buckets 2^(s-1) .. 2^s - 1, so that growing moves nothing.
 template <class Holding>
-auto hash_harris<Holding>::bucket_slot(std::uint64_t bucket) -> base::atomic<place*>& {
-  const auto segment = static_cast<unsigned>(std::bit_width(bucket));
+bucket& hash_harris<Holding>::bucket_slot(std::uint64_t index) {
+  const auto segment = static_cast<unsigned>(std::bit_width(index));
   const std::uint64_t size = segment == 0 ? 1 : std::uint64_t{1} << (segment - 1);
   auto* slots = segments_[segment].load_acquire();
   if (!slots) [[unlikely]] {
-    auto* fresh = new base::atomic<place*>[size];
+    auto* fresh = static_cast<bucket*>(Holding::allocate_zeroed(size * sizeof(bucket)));
     if (segments_[segment].compare_exchange_acq_rel(slots, fresh)) {
       slots = fresh;
     } else {
-      delete[] fresh;
+      Holding::deallocate_node(fresh);
     }
   }
-  return slots[bucket & (size - 1)];
+  return slots[index & (size - 1)];
 }
 
 template <class Holding>
 auto hash_harris<Holding>::start_of(const scope& inside, std::uint64_t hash) -> place* {
-  const std::uint64_t bucket = hash & (bucket_count_.load_acquire() - 1);
-  place* start = bucket_slot(bucket).load_acquire();
-  return start ? start : make_bucket(inside, bucket);
+  const std::uint64_t index = hash & (bucket_count_.load_acquire() - 1);
+  place* start = bucket_start(index);
+  return start ? start : make_bucket(inside, index);
 }
 
 /// Puts a shortcut into the list, starting from that of the bucket that this one splits from.
 template <class Holding>
-auto hash_harris<Holding>::make_bucket(const scope& inside, std::uint64_t bucket) -> place* {
-  const std::uint64_t parent = bucket & ~std::bit_floor(bucket);
-  place* start = bucket_slot(parent).load_acquire();
+auto hash_harris<Holding>::make_bucket(const scope& inside, std::uint64_t index) -> place* {
+  const std::uint64_t parent = index & ~std::bit_floor(index);
+  place* start = bucket_start(parent);
   if (!start) start = make_bucket(inside, parent);
-  unlinked<Holding, place> fresh(make_node<Holding, place>(reverse_bits(bucket)));
+  unlinked<Holding, place> fresh(make_node<Holding, place>(reverse_bits(index)));
   for (;;) {
     const position at = locate(inside, start, fresh->order, nullptr);
     place* made = at.at;
@@ -60,7 +62,7 @@ auto hash_harris<Holding>::make_bucket(const scope& inside, std::uint64_t bucket
       if (!at.before->compare_exchange_acq_rel(expected, link_to(fresh.get()))) continue;
       made = fresh.release();
     }
-    bucket_slot(bucket).store_release(made);
+    bucket_slot(index).store(reinterpret_cast<std::uint64_t>(made));
     return made;
   }
 }

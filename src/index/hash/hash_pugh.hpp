@@ -6,16 +6,14 @@
 //
 // A node carries all 64 bits of its key's hash: keys that do not match are not dereferenced and so
 // stay cold. New nodes go to the front and an unlinked node keeps its link, so a search that stands
-// on one still reaches all that follows; scopes keep its memory. Growing re-links chains in place:
-// a hit is a hit all the same, and a miss counts only when the bucket's word, read again, shows no
-// move (Triplett, McKenney, Walpole, USENIX ATC 2011, argue alike for in-place unzipping).
+// on one still reaches all that follows; scopes keep its memory. The table grows by and by
+// (growing_table.hpp).
 #pragma once
 
-#include <algorithm>
 #include <string>
 
 #include "index/common.hpp"
-#include "index/hash/bucket_table.hpp"
+#include "index/hash/growing_table.hpp"
 #include "index/holding.hpp"
 #include "index/index.hpp"
 
@@ -27,9 +25,7 @@ class hash_pugh {
  public:
   static constexpr std::string_view kName = "hash-pugh";
 
-  explicit hash_pugh(std::size_t expected_keys)
-      : root_(bucket_table::make(std::bit_ceil(std::max(expected_keys, kMinBuckets)))) {}
-  ~hash_pugh();
+  explicit hash_pugh(std::size_t expected_keys) : table_(expected_keys) {}
   hash_pugh(const hash_pugh&) = delete;
   hash_pugh& operator=(const hash_pugh&) = delete;
 
@@ -43,7 +39,9 @@ class hash_pugh {
   bool erase(std::string_view key);
   outcome update(std::string_view key, const updater& decide);
 
-  std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit);
+  std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
+    return table_.walk(inside, cursor, visit);
+  }
   std::size_t size() const noexcept { return count_.sum(); }
   void clear();
   bool is_valid();
@@ -53,24 +51,21 @@ class hash_pugh {
   struct node {
     node(std::uint64_t h, holder&& k, holder&& v) noexcept
         : hash(h), key(std::move(k)), value(std::move(v)) {}
-    base::atomic<node*> next{nullptr};
+    // Acquire: pairs with unlink()'s and move_bucket()'s releases.
+    node* next() const noexcept { return link.load_acquire(); }
+    base::atomic<node*> link{nullptr};
     const std::uint64_t hash;
     holder key, value;
   };
   using unlinked_node = unlinked<Holding, node>;
 
-  static constexpr std::size_t kMinBuckets = 64;
-  static constexpr std::size_t kMovesAtOnce = 16;      // buckets moved by an operation that helps
   static constexpr std::int64_t kInsertsPerLook = 64;  // how often growth is considered
   static constexpr unsigned kOptimisticTries = 4;
-  static constexpr std::size_t kPieceKeys = 16, kPieceBuckets = 256;
 
-  static node* first_of(std::uint64_t word) noexcept {
-    return reinterpret_cast<node*>(word & ~bucket::kFlags);
-  }
-  static std::uint64_t word_of(const node* n) noexcept {
-    return reinterpret_cast<std::uint64_t>(n);
-  }
+  using table_of_nodes = growing_table<Holding, node>;
+  using bucket_array = typename table_of_nodes::table;
+  static node* first_of(std::uint64_t word) noexcept { return table_of_nodes::first_of(word); }
+  static std::uint64_t word_of(const node* n) noexcept { return table_of_nodes::word_of(n); }
 
   /// The lock of one chain, held until the end of its life. Null: holds nothing.
   class chain_lock {
@@ -85,28 +80,28 @@ class hash_pugh {
       return *this;
     }
     ~chain_lock() {
-      if (where_) where_->unlock(word_of(first_));
+      if (where_) where_->store(word_of(first_));
     }
     explicit operator bool() const noexcept { return where_ != nullptr; }
     node* first() const noexcept { return first_; }
     bool holds(const node* wanted) const noexcept {
       const node* n = first_;
-      while (n && n != wanted) n = n->next.load_relaxed();
+      while (n && n != wanted) n = n->link.load_relaxed();
       return n != nullptr;
     }
     void link(node* n) noexcept {
-      n->next.store_relaxed(first_);  // published by unlock()
+      n->link.store_relaxed(first_);  // published by the bucket's store()
       first_ = n;
     }
     void unlink(node* n) noexcept {
       if (first_ == n) {
-        first_ = n->next.load_relaxed();
+        first_ = n->link.load_relaxed();
         return;
       }
       node* before = first_;
-      while (before->next.load_relaxed() != n) before = before->next.load_relaxed();
+      while (before->link.load_relaxed() != n) before = before->link.load_relaxed();
       // Release: whoever goes on from here sees the nodes that follow as their makers left them.
-      before->next.store_release(n->next.load_relaxed());
+      before->link.store_release(n->link.load_relaxed());
     }
 
    private:
@@ -116,24 +111,16 @@ class hash_pugh {
 
   node* lookup(const scope& inside, std::uint64_t hash, std::string_view key,
                bytes** value = nullptr);
-  static node* search(const scope& inside, node* first, std::uint64_t hash, std::string_view key,
-                      bytes** value);
   chain_lock lock(std::uint64_t hash) noexcept;
-  static unlinked_node make_unlinked(std::uint64_t hash, std::string_view key,
-                                     std::string_view value);
   bool link_if_absent(const scope& inside, unlinked_node& fresh, std::string_view key,
                       chain_lock& held);
   void unlink_and_retire(chain_lock&& held, node* n);
 
   void counted_insert();
-  void consider_growth();
   void help_growth();
-  void move_bucket(bucket_table& from, bucket_table& to, std::size_t index) noexcept;
+  static void move_bucket(bucket_array& from, bucket_array& to, std::size_t index) noexcept;
 
-  static void collect(bucket_table* table, std::uint64_t index, std::vector<node*>& out);
-
-  base::atomic<bucket_table*> root_;
-  base::atomic<bool> is_allocating_{false};  // one thread allocates the next table
+  table_of_nodes table_;
   striped_counter count_;
 };
 

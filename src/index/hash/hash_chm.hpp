@@ -1,0 +1,154 @@
+// hash-chm: a hash table by the design of Java 8's ConcurrentHashMap (Doug Lea with the JCP JSR-166
+// expert group, java.util.concurrent.ConcurrentHashMap, 2013; the overview in its source): the
+// first node of an empty bin goes in by one compare-and-swap; all other writers lock the bin by its
+// first node; new nodes go to the end, so that the first one stays the lock. The table grows beyond
+// 3/4 full; a writer that meets a moved bin helps to move others before it goes on in the next
+// table. Searches lock nothing. The number of keys is kept in stripes.
+//
+//   bin -> node {next | locked, hash, key, value} -> node -> ...
+//
+// Two things differ. A bin is split in place, where Java copies some of its nodes: a guide has one
+// owner (growing_table.hpp says why searches may stand on the chain meanwhile). And long bins do
+// not become trees: 64 good bits of hash leave no bin long.
+#pragma once
+
+#include <string>
+
+#include "index/common.hpp"
+#include "index/hash/growing_table.hpp"
+#include "index/holding.hpp"
+#include "index/index.hpp"
+
+namespace isotherm::index {
+
+/// Unordered. All operations linearizable; find() takes no lock.
+template <class Holding>
+class hash_chm {
+ public:
+  static constexpr std::string_view kName = "hash-chm";
+
+  explicit hash_chm(std::size_t expected_keys) : table_(expected_keys + expected_keys / 3) {}
+  hash_chm(const hash_chm&) = delete;
+  hash_chm& operator=(const hash_chm&) = delete;
+
+  std::optional<std::string_view> find(const scope& inside, std::string_view key) {
+    bytes* value = nullptr;
+    if (!lookup(inside, hash_of(key), key, &value)) return std::nullopt;
+    return value->view();
+  }
+  outcome insert(std::string_view key, std::string_view value);
+  outcome upsert(std::string_view key, std::string_view value);
+  bool erase(std::string_view key);
+  outcome update(std::string_view key, const updater& decide);
+
+  std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
+    return table_.walk(inside, cursor, visit);
+  }
+  std::size_t size() const noexcept { return count_.sum(); }
+  void clear();
+  bool is_valid();
+
+ private:
+  using holder = typename Holding::holder;
+
+  /// Its link holds the lock of the bin that it heads. One that was a head, or has been unlinked,
+  /// may be locked for a moment by a thread that came late; hence all changes keep the other half
+  /// of the word.
+  class node {
+   public:
+    node(std::uint64_t h, holder&& k, holder&& v) noexcept
+        : hash(h), key(std::move(k)), value(std::move(v)) {}
+
+    /// Acquire: pairs with set_next().
+    node* next() const noexcept { return reinterpret_cast<node*>(link_.load_acquire() & ~kLocked); }
+    void set_next(node* n) noexcept {
+      std::uintptr_t seen = link_.load_acquire();
+      while (!link_.compare_exchange_acq_rel(
+          seen, reinterpret_cast<std::uintptr_t>(n) | (seen & kLocked))) {
+      }
+    }
+    bool try_lock() noexcept {
+      std::uintptr_t seen = link_.load_acquire();
+      return !(seen & kLocked) && link_.compare_exchange_acq_rel(seen, seen | kLocked);
+    }
+    void unlock() noexcept { link_.fetch_and_acq_rel(~kLocked); }
+    bool is_locked() const noexcept { return (link_.load_acquire() & kLocked) != 0; }
+
+   private:
+    static constexpr std::uintptr_t kLocked = 1;
+    base::atomic<std::uintptr_t> link_{0};
+
+   public:
+    const std::uint64_t hash;
+    holder key, value;
+  };
+  using unlinked_node = unlinked<Holding, node>;
+  using table_of_nodes = growing_table<Holding, node>;
+  using bucket_array = typename table_of_nodes::table;
+
+  /// A bin, locked by its first node until the end of this object's life. An empty bin is not
+  /// locked; what changes it is a compare-and-swap.
+  class bin {
+   public:
+    bin() = default;
+    bin(bucket* where, node* head) noexcept : where_(where), head_(head) {}
+    bin(bin&& o) noexcept
+        : where_(std::exchange(o.where_, nullptr)), head_(std::exchange(o.head_, nullptr)) {}
+    bin& operator=(bin&& o) noexcept {
+      std::swap(where_, o.where_);
+      std::swap(head_, o.head_);
+      return *this;
+    }
+    ~bin() {
+      if (head_) head_->unlock();
+    }
+    explicit operator bool() const noexcept { return where_ != nullptr; }
+    bucket& where() const noexcept { return *where_; }
+    node* head() const noexcept { return head_; }
+    bool holds(const node* wanted) const noexcept {
+      const node* n = head_;
+      while (n && n != wanted) n = n->next();
+      return n != nullptr;
+    }
+    void append(node* fresh) noexcept {
+      node* last = head_;
+      while (node* next = last->next()) last = next;
+      last->set_next(fresh);
+    }
+    void unlink(node* n) noexcept {
+      if (n == head_) {
+        where_->store(table_of_nodes::word_of(n->next()));
+        return;
+      }
+      node* before = head_;
+      while (before->next() != n) before = before->next();
+      before->set_next(n->next());
+    }
+
+   private:
+    bucket* where_ = nullptr;
+    node* head_ = nullptr;
+  };
+  enum class linking : std::uint8_t { done, present, changed };
+
+  static constexpr std::int64_t kInsertsPerLook = 64;  // how often growth is considered
+  static constexpr unsigned kOptimisticTries = 4;
+
+  node* lookup(const scope& inside, std::uint64_t hash, std::string_view key,
+               bytes** value = nullptr);
+  bin lock(std::uint64_t hash) noexcept;
+  static bin try_lock(bucket& where, std::uint64_t word) noexcept;
+
+  linking link(const scope& inside, unlinked_node& fresh, std::string_view key, bin& held);
+  void unlink_and_retire(bin&& held, node* n);
+
+  void help_growth();
+  static void move_bucket(bucket_array& from, bucket_array& to, std::size_t index) noexcept;
+
+  table_of_nodes table_;
+  striped_counter count_;
+};
+
+}  // namespace isotherm::index
+
+#include "index/hash/hash_chm_impl.hpp"
