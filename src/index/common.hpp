@@ -8,10 +8,10 @@
 #include <memory>
 #include <new>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include "base/atomic.hpp"
+#include "base/spin_lock.hpp"
 #include "guide/object.hpp"
 #include "sync/retire.hpp"
 #include "sync/scope.hpp"
@@ -23,22 +23,7 @@ inline std::uint64_t hash_of(std::string_view key) noexcept {
   return XXH3_64bits(key.data(), key.size());
 }
 
-/// Waits for a lock that is held for some hundred instructions: spins, then lets others run, which
-/// matters when there are more threads than processors.
-class backoff {
- public:
-  void operator()() noexcept {
-    if (++turns_ < kSpins) {
-      base::spin_pause();
-    } else {
-      std::this_thread::yield();
-    }
-  }
-
- private:
-  static constexpr unsigned kSpins = 64;
-  unsigned turns_ = 0;
-};
+using base::backoff;
 
 /// Number of keys, spread over lines so that writers do not meet.
 class striped_counter {

@@ -1,11 +1,12 @@
 // Reclamation in two steps. A reclaimer first seals what it finds retired with an epoch that it
 // advances to at that moment: unlinking happened before retire(), retire() before the sealing (the
-// slot's mutex), the sealing before any scope that carries the new epoch. A sealed block is freed
+// slot's lock), the sealing before any scope that carries the new epoch. A sealed block is freed
 // when no open scope carries an older epoch. Sealing late, rather than reading the epoch in
 // retire(), spares retire() a full fence.
 #include "sync/retire.hpp"
 
 #include <algorithm>
+#include <mutex>
 
 #include "sync/epoch.hpp"
 
@@ -20,7 +21,7 @@ std::size_t reclaim_slot(thread_slot& slot) {
   if (slot.retired_count.load_relaxed() == 0) return 0;
   std::vector<retired_block> ready;
   {
-    const std::lock_guard lock(slot.retired_mutex);
+    const std::lock_guard lock(slot.retired_lock);
     const std::uint64_t sealing = advance_epoch();
     for (auto& block : slot.retired) {
       if (block.epoch == kUnsealed) block.epoch = sealing;
@@ -41,7 +42,7 @@ std::size_t reclaim_slot(thread_slot& slot) {
 
 void retire(void* object, void (*reclaim)(void*) noexcept) {
   thread_slot& slot = this_thread_slot ? *this_thread_slot : claim_slot();
-  const std::lock_guard lock(slot.retired_mutex);
+  const std::lock_guard lock(slot.retired_lock);
   slot.retired.push_back({object, reclaim, kUnsealed});
   slot.retired_count.store_relaxed(slot.retired.size());
 }

@@ -12,10 +12,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
 #include "base/atomic.hpp"
+#include "base/spin_lock.hpp"
 
 namespace isotherm::sync {
 
@@ -69,9 +69,9 @@ struct alignas(base::kNoSharingBytes) thread_slot {
   alignas(base::kNoSharingBytes) std::uint32_t depth = 0;
   bool tracking = false;
   counted_set counted;
-  std::mutex retired_mutex;  // the owner pushes, any reclaimer may take
+  base::spin_lock retired_lock;  // the owner pushes, any reclaimer may take
   std::vector<retired_block> retired;
-  base::atomic<std::size_t> retired_count{0};  // == retired.size(), read without the mutex
+  base::atomic<std::size_t> retired_count{0};  // == retired.size(), read without the lock
   std::size_t reclaim_due = kReclaimBatch;     // retired_count at which leaving tries to reclaim
 };
 

@@ -34,8 +34,8 @@ struct slot_list {
     std::rotate(slots.begin() + place, slots.begin() + count, slots.begin() + count + 1);
     ++count;
   }
-  void remove(unsigned place) {
-    std::rotate(slots.begin() + place, slots.begin() + place + 1, slots.end());
+  void remove(unsigned place, unsigned capacity) {
+    std::rotate(slots.begin() + place, slots.begin() + place + 1, slots.begin() + capacity);
     --count;
   }
   bool operator==(const slot_list&) const = default;
@@ -50,16 +50,16 @@ void expect_same(permutation p, const slot_list& expected) {
 }
 
 /// Every change that `p` allows, against the list.
-void expect_changes_of(permutation p) {
-  for (unsigned place = 0; place <= p.count() && !p.is_full(); ++place) {
+void expect_changes_of(permutation p, unsigned capacity) {
+  for (unsigned place = 0; place <= p.count() && p.count() < capacity; ++place) {
     slot_list expected(p);
     expected.insert(place);
     expect_same(p.inserted(place), expected);
   }
   for (unsigned place = 0; place < p.count(); ++place) {
     slot_list expected(p);
-    expected.remove(place);
-    expect_same(p.removed(place), expected);
+    expected.remove(place, capacity);
+    expect_same(p.removed(place, capacity), expected);
     expected = slot_list(p);
     expected.count = place;
     expect_same(p.truncated(place), expected);
@@ -70,19 +70,24 @@ TEST(masstree_permutation, changes_of_every_count_and_place_are_those_of_a_list)
   for (unsigned count = 0; count <= kSlots; ++count) {
     permutation reversed;
     for (unsigned i = 0; i < count; ++i) reversed = reversed.inserted(0);
-    expect_changes_of(permutation(count));
-    expect_changes_of(reversed);
+    for (unsigned capacity = std::max(count, 1u); capacity <= kSlots; ++capacity) {
+      expect_changes_of(permutation(count), capacity);
+      expect_changes_of(reversed, capacity);
+    }
   }
 }
 
 TEST(masstree_permutation, long_histories_are_those_of_a_list) {
   base::random random(test_seed());
-  permutation p;
-  for (int i = 0; i < 20000 && !testing::Test::HasFailure(); ++i) {
-    if (i % 16 == 0) expect_changes_of(p);
-    const bool is_insert = !p.is_full() && (p.count() == 0 || random.below(2) == 0);
-    p = is_insert ? p.inserted(static_cast<unsigned>(random.below(p.count() + 1)))
-                  : p.removed(static_cast<unsigned>(random.below(p.count())));
+  for (unsigned capacity : {1u, 4u, 8u, kSlots}) {
+    permutation p;
+    for (int i = 0; i < 10000 && !testing::Test::HasFailure(); ++i) {
+      if (i % 16 == 0) expect_changes_of(p, capacity);
+      const bool is_insert = p.count() < capacity && (p.count() == 0 || random.below(2) == 0);
+      p = is_insert ? p.inserted(static_cast<unsigned>(random.below(p.count() + 1)))
+                    : p.removed(static_cast<unsigned>(random.below(p.count())), capacity);
+      for (unsigned place = 0; place < capacity; ++place) ASSERT_LT(p[place], capacity);
+    }
   }
 }
 
@@ -132,9 +137,21 @@ TEST(masstree_slices, order_is_the_order_of_bytes) {
 
 // --- nodes -------------------------------------------------------------------------------------
 
-TEST(masstree_border, finds_live_entries_only_and_in_order) {
+struct free_deleter {
+  void operator()(border* n) const noexcept { std::free(n); }
+};
+using border_pointer = std::unique_ptr<border, free_deleter>;
+
+border_pointer make_border(std::uint64_t bits, unsigned capacity = kSlots) {
+  return border_pointer(::new (std::malloc(border::size_of(capacity))) border(bits, capacity));
+}
+
+class masstree_border : public testing::TestWithParam<unsigned> {};
+
+TEST_P(masstree_border, finds_live_entries_only_and_in_order) {
   base::random random(test_seed());
-  border n(version::kRoot);
+  const border_pointer made = make_border(version::kRoot, GetParam());
+  border& n = *made;
   std::map<wanted, masstree_detail::link> expected;
   for (masstree_detail::link i = 1; i < 20000; ++i) {
     const wanted what(random.below(4) ? random.below(12) << 56 : ~std::uint64_t{0},
@@ -144,10 +161,10 @@ TEST(masstree_border, finds_live_entries_only_and_in_order) {
     const unsigned slot = n.find(n.order(), what);
     ASSERT_EQ(slot != kNoSlot, expected.contains(what));
     if (slot != kNoSlot) {
-      EXPECT_EQ(n.links[slot].load_acquire(), expected[what]);
+      EXPECT_EQ(n.link_at(slot).load_acquire(), expected[what]);
       n.remove(place);
       expected.erase(what);
-    } else if (expected.size() < kSlots) {
+    } else if (!n.is_full(n.order())) {
       n.insert(what, i);
       expected[what] = i;
     }
@@ -155,8 +172,13 @@ TEST(masstree_border, finds_live_entries_only_and_in_order) {
   }
 }
 
-TEST(masstree_border, reuse_of_a_slot_is_a_change_and_first_use_is_none) {
-  border n(version::kRoot);
+INSTANTIATE_TEST_SUITE_P(all, masstree_border,
+                         testing::Values(masstree_detail::kFewSlots, masstree_detail::kSomeSlots,
+                                         kSlots));
+
+TEST(masstree_slot, reuse_is_a_change_and_first_use_is_none) {
+  const border_pointer made = make_border(version::kRoot);
+  border& n = *made;
   const version before = n.state.now();
   for (std::uint8_t rank = 0; rank < 8; ++rank) {
     n.state.lock();
@@ -178,8 +200,8 @@ TEST(masstree_border, reuse_of_a_slot_is_a_change_and_first_use_is_none) {
 
 TEST(masstree_interior, leads_where_a_list_of_ranges_leads) {
   base::random random(test_seed());
-  std::vector<std::unique_ptr<border>> borders;
-  for (unsigned i = 0; i < 64; ++i) borders.push_back(std::make_unique<border>(0));
+  std::vector<border_pointer> borders;
+  for (unsigned i = 0; i < 64; ++i) borders.push_back(make_border(0));
   const auto any_slice = [&] {  // dense, and the greatest number, which also pads
     const std::uint64_t slice = random.below(40);
     return slice == 39 ? ~std::uint64_t{0} : slice;
@@ -214,11 +236,13 @@ TEST(masstree_interior, leads_where_a_list_of_ranges_leads) {
 
 // --- the tree ----------------------------------------------------------------------------------
 
-/// Plain pointers, and a count of the nodes that live, leaves included.
+/// Plain pointers, and a count of the nodes that live and of the bytes ever asked for, leaves
+/// included.
 struct counted : unmanaged {
-  static inline std::atomic<std::int64_t> nodes{0};
+  static inline std::atomic<std::int64_t> nodes{0}, bytes{0};
   static void* allocate_node(std::size_t size) noexcept {
     ++nodes;
+    bytes += static_cast<std::int64_t>(size);
     return unmanaged::allocate_node(size);
   }
   static void deallocate_node(void* node) noexcept {
@@ -356,6 +380,20 @@ TEST(masstree_tree, keys_in_order_fill_their_nodes) {
   }
   // A leaf for each key, and a fifteenth as many border nodes.
   EXPECT_LT(counted::nodes - before, static_cast<std::int64_t>(kKeys + kKeys / 15 + kKeys / 150));
+}
+
+TEST(masstree_tree, small_layers_have_small_nodes) {
+  const std::int64_t before = counted::bytes;
+  constexpr std::int64_t kLayers = 1000;
+  counted_tree tree(0);
+  for (std::int64_t i = 0; i < kLayers; ++i) {
+    const std::string shared = std::to_string(10000000 + i);
+    tree.insert(shared + "a1", "");
+    tree.insert(shared + "b2", "");
+  }
+  const std::int64_t leaves = 2 * kLayers * 2 * static_cast<std::int64_t>(sizeof(void*));
+  const std::int64_t first_layer = kLayers / 15 * 320 * 12 / 10;
+  EXPECT_LT(counted::bytes - before, leaves + first_layer + kLayers * 128);
 }
 
 TEST(masstree_tree, clear_leaves_nothing_behind) {

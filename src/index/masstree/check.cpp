@@ -43,9 +43,10 @@ bool is_valid_interior(const visit& here, std::vector<visit>& rest) {
   return true;
 }
 
-bool is_valid_entry(const border& n, unsigned slot) {
+bool is_valid_entry(border& n, unsigned slot) {
+  if (slot >= n.capacity) return false;
   const wanted what = n.entry(slot);
-  const link target = n.links[slot].load_acquire();
+  const link target = n.link_at(slot).load_acquire();
   if (what.rank > kGoesOn || target == 0) return false;
   if (what.rank < 8 && (what.slice << (8 * what.rank)) != 0) return false;  // zeros behind the end
   return is_leaf(target) || what.rank == kGoesOn;
@@ -55,6 +56,7 @@ bool is_valid_border(const visit& here, const border* before) {
   auto& n = *static_cast<border*>(here.at);
   const permutation order = n.order();
   if (!order.is_valid() || n.previous.load_acquire() != before) return false;
+  if (n.capacity != kSlots && here.parent) return false;
   if (before && (before->next.load_acquire() != &n || order.count() == 0)) return false;
   for (unsigned place = 0; place < order.count(); ++place) {
     if (!is_valid_entry(n, order[place])) return false;

@@ -32,12 +32,12 @@ bool masstree<Holding>::is_valid() {
       const masstree_detail::permutation order = at->order();
       for (unsigned place = 0; place < order.count(); ++place) {
         const wanted what = at->entry(order[place]);
-        const link target = at->links[order[place]].load_acquire();
+        const link target = at->link_at(order[place]).load_acquire();
         if (!masstree_detail::is_leaf(target)) {
           const std::uint64_t slice = std::byteswap(what.slice);
           std::string path = here.path;
           path.append(reinterpret_cast<const char*>(&slice), sizeof slice);
-          rest.push_back({&at->links[order[place]], std::move(path)});
+          rest.push_back({&at->link_at(order[place]), std::move(path)});
           continue;
         }
         ++leaves;

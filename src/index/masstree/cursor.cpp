@@ -20,14 +20,14 @@ bool cursor::try_seek(std::string_view from) {
     here.order = here.at->order();
     here.place = here.at->place_of(here.order, what);
     const unsigned slot = here.at->find(here.order, what);
-    const link target = slot == kNoSlot ? 0 : here.at->links[slot].load_acquire();
+    const link target = slot == kNoSlot ? 0 : here.at->link_at(slot).load_acquire();
     if (!here.is_believed()) continue;
     const bool is_layer = target != 0 && !is_leaf(target);
     // The equal entry: a leaf is yet to be visited in both directions, a layer is entered now.
     if (target != 0 && is_up_ == is_layer) ++here.place;
     path_.push_back(here);
     if (!is_layer) return true;
-    where = &here.at->links[slot];
+    where = &here.at->link_at(slot);
     top = target;
     depth += 8;
   }
@@ -72,7 +72,7 @@ std::optional<link> cursor::next() {
       if (!go_to_neighbour()) return std::nullopt;
       continue;
     }
-    auto& where = here.at->links[here.order[is_up_ ? here.place : here.place - 1]];
+    auto& where = here.at->link_at(here.order[is_up_ ? here.place : here.place - 1]);
     const link target = where.load_acquire();
     if (!here.is_believed()) return std::nullopt;
     here.place += is_up_ ? 1u : ~0u;

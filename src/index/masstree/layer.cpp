@@ -13,7 +13,7 @@ void border::insert(wanted what, link target) noexcept {
   const permutation now = order();
   const permutation next_order = now.inserted(place_of(now, what));
   const unsigned slot = now[now.count()];
-  if (links[slot].load_relaxed() != 0) state.mark_inserting();
+  if (link_at(slot).load_relaxed() != 0) state.mark_inserting();
   fill(slot, what, target);
   set_order(next_order);
 }
@@ -76,12 +76,12 @@ unsigned parting(const entry (&all)[kSlots + 1], unsigned ideal) noexcept {
 /// node on its right. Both are locked and marked.
 border* split_border(border* left, wanted what, link target, const node_memory& memory) {
   left->state.mark_splitting();
-  auto* right = memory.make<border>(version::kLocked | version::kSplitting);
+  auto* right = memory.make_border(version::kLocked | version::kSplitting, kSlots);
   const permutation order = left->order();
   const unsigned place = left->place_of(order, what);
   entry all[kSlots + 1];
   for (unsigned i = 0; i < kSlots; ++i) {
-    all[i + (i >= place)] = {left->entry(order[i]), left->links[order[i]].load_relaxed()};
+    all[i + (i >= place)] = {left->entry(order[i]), left->link_at(order[i]).load_relaxed()};
   }
   all[place] = {what, target};
   // Keys that arrive in order fill their nodes (4.6.2): the new one alone begins the next node.
@@ -103,7 +103,7 @@ border* split_border(border* left, wanted what, link target, const node_memory& 
 interior* split_interior(interior* left, unsigned place, std::uint64_t& separator, node* child,
                          const node_memory& memory) {
   left->state.mark_splitting();
-  auto* right = memory.make<interior>(version::kLocked | version::kSplitting);
+  auto* right = memory.make_interior(version::kLocked | version::kSplitting);
   std::uint64_t slices[kSlots + 1];
   node* children[kSlots + 2];
   for (unsigned i = 0; i < kSlots; ++i) {
@@ -132,7 +132,7 @@ interior* split_interior(interior* left, unsigned place, std::uint64_t& separato
 }
 
 void grow_root(node* left, node* right, std::uint64_t separator, const node_memory& memory) {
-  auto* top = memory.make<interior>(version::kRoot);
+  auto* top = memory.make_interior(version::kRoot);
   top->children[0].store_release(left);
   top->children[1].store_release(right);
   top->slices[0].store_release(separator);
@@ -168,16 +168,17 @@ void connect(node* left, node* right, std::uint64_t separator, const node_memory
 }  // namespace
 
 void insert_entry(border* at, wanted what, link target, const node_memory& memory) {
-  if (!at->order().is_full()) {
+  if (!at->is_full(at->order())) {
     at->insert(what, target);
     at->state.unlock();
     return;
   }
+  ISO_ASSERT(at->capacity == kSlots, "a small border node is replaced before it overflows");
   border* const right = split_border(at, what, target, memory);
-  connect(at, right, right->slices[0].load_relaxed(), memory);
+  connect(at, right, right->entry(0).slice, memory);
 }
 
-// --- removal -----------------------------------------------------------------------------------
+// --- replacement and removal -------------------------------------------------------------------
 
 namespace {
 
@@ -209,6 +210,28 @@ void disconnect(node* n, const node_memory& memory) {
 
 }  // namespace
 
+void grow_border(border* upper, wanted what, border* small, const node_memory& memory) {
+  upper->state.lock();
+  const unsigned slot = upper->find(upper->order(), what);
+  small->state.lock();
+  const permutation order = small->order();
+  if (upper->state.now().is_deleted() || slot == kNoSlot || !small->is_full(order) ||
+      upper->link_at(slot).load_relaxed() != link_to(small)) {
+    small->state.unlock();
+    upper->state.unlock();
+    return;
+  }
+  border* const large =
+      memory.make_border(version::kRoot, small->capacity == kFewSlots ? kSomeSlots : kSlots);
+  for (unsigned i = 0; i < order.count(); ++i) {
+    large->fill(i, small->entry(order[i]), small->link_at(order[i]).load_relaxed());
+  }
+  large->set_order(permutation(order.count()));
+  upper->link_at(slot).store_release(link_to(large));
+  bury(small, memory);
+  upper->state.unlock();
+}
+
 removal remove_border(border* n, const node_memory& memory) {
   border* const before = n->previous.load_acquire();
   if (!before) return removal::useless;
@@ -236,13 +259,13 @@ removal remove_layer(border* upper, wanted what, const node_memory& memory) {
   upper->state.lock();
   const permutation order = upper->order();
   const unsigned slot = upper->find(order, what);
-  const link target = slot == kNoSlot ? 0 : upper->links[slot].load_relaxed();
+  const link target = slot == kNoSlot ? 0 : upper->link_at(slot).load_relaxed();
   if (upper->state.now().is_deleted() || target == 0 || is_leaf(target)) {
     upper->state.unlock();
     return removal::changed;
   }
   version seen;
-  node* n = climb(upper->links[slot], node_of(target), seen);
+  node* n = climb(upper->link_at(slot), node_of(target), seen);
   while (!n->is_border()) n = static_cast<interior*>(n)->children[0].load_acquire();
   auto* const first = static_cast<border*>(n);
   first->state.lock();

@@ -9,7 +9,8 @@
 // its entries is unlinked, but for the leftmost of its layer, which goes with the layer. So the
 // first node on each level lives as long as the layer, and the link by which the layer above (or
 // the tree) knows it may be old: from whatever was once the top, parents lead to the top of today.
-// Whoever had to climb repairs the link.
+// Whoever had to climb repairs the link. (A border node with few slots is alone in its layer; when
+// it is replaced, the link is, too, under the lock of the layer above.)
 #pragma once
 
 #include "index/masstree/node.hpp"
@@ -22,15 +23,17 @@ struct node_memory {
   void (*free)(void* node) noexcept;
 
   /// `bits`: of the version.
-  template <class Node>
-  Node* make(std::uint64_t bits) const {
-    return ::new (allocate(sizeof(Node))) Node(bits);
+  border* make_border(std::uint64_t bits, unsigned slots) const {
+    return ::new (allocate(border::size_of(slots))) border(bits, slots);
+  }
+  interior* make_interior(std::uint64_t bits) const {
+    return ::new (allocate(sizeof(interior))) interior(bits);
   }
 };
 
-/// Asks for all lines of a node at once; a search needs most of them.
-inline void prefetch_node(const node* n) noexcept {
-  for (std::size_t line = 0; line < sizeof(border); line += base::kCacheLineBytes) {
+/// Asks for a node's lines at once; a search needs most of them.
+inline void prefetch_node(const node* n, std::size_t size) noexcept {
+  for (std::size_t line = 0; line < size; line += base::kCacheLineBytes) {
     prefetch(reinterpret_cast<const char*>(n) + line);
   }
 }
@@ -53,7 +56,7 @@ inline node* climb(base::atomic<link>& where, node* from, version& seen) noexcep
 inline border* try_descend(node* n, std::uint64_t slice, version& seen) noexcept {
   while (!seen.is_border()) {
     node* const child = static_cast<interior*>(n)->child_of(slice);
-    prefetch_node(child);
+    prefetch_node(child, border::size_of(kSlots));
     const version below = child->state.stable();
     // The child's version was read while this node still led to it.
     if (seen.differs(n->state.now())) [[unlikely]] {
@@ -73,6 +76,7 @@ inline border* try_descend(node* n, std::uint64_t slice, version& seen) noexcept
 /// The layer's top was read from `where` as `top`.
 inline border* find_border(base::atomic<link>& where, link top, std::uint64_t slice,
                            version& seen) noexcept {
+  prefetch_node(node_of(top), border::size_of(kSomeSlots));
   for (backoff wait;; wait()) {
     node* const n = climb(where, node_of(top), seen);
     if (seen.is_deleted()) return nullptr;
@@ -80,7 +84,12 @@ inline border* find_border(base::atomic<link>& where, link top, std::uint64_t sl
   }
 }
 
-/// Adds an entry that is not there to the locked node, and unlocks it. Splits it when it is full.
+/// Replaces the full border node `small`, which is all of the layer that the entry `what` of
+/// `upper` leads to, by one with more slots. Does nothing when that is no longer so.
+void grow_border(border* upper, wanted what, border* small, const node_memory& memory);
+
+/// Adds an entry that is not there to the locked node, and unlocks it. Splits it when it is full;
+/// one of fewer than 15 slots must not be.
 void insert_entry(border* at, wanted what, link target, const node_memory& memory);
 
 /// What an attempt to take out an empty part of the tree came to.

@@ -70,6 +70,7 @@ class masstree {
 
   /// Where a search ended, and under what that was so.
   struct position {
+    border* upper = nullptr;  ///< where the layer above leads here; null in the first layer
     border* at = nullptr;
     masstree_detail::version seen;
     masstree_detail::permutation order;

@@ -1,8 +1,12 @@
 // Nodes of Masstree (Mao, Kohler, Morris, "Cache craftiness for fast multicore key-value storage",
 // EuroSys 2012, 4.1 and 4.2), and what one node can do.
 //
-//   border    version | permutation | 15 ranks | 15 slices | 15 links | next, previous, parent
-//   interior  version | count       |            15 slices | 16 children          |   parent
+//   border    version | permutation | 15 ranks | next, previous, parent | 15 slices | 15 links
+//   interior  version | count       |            15 slices | 16 children            | parent
+//
+// A layer begins with a border node of 4 slots, which is replaced by one of 8 and one of 15 as keys
+// come: most layers stay small, and those that lead to the next slice of a long common prefix have
+// one entry for ever.
 //
 // A slice is eight bytes of the key as a number. Beside it stands the rank: the number of bytes
 // that the key has left in this layer, 0 to 8, or 9 when it goes on. Entries are ordered by (slice,
@@ -18,6 +22,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <new>
+#include <type_traits>
 
 #include "base/atomic.hpp"
 #include "index/common.hpp"
@@ -55,16 +61,26 @@ struct node {
   version_word state;
 };
 
-/// Fields of live slots are written before the permutation that shows them. `next` belongs to the
-/// node's own lock, `previous` to the lock of the node that it names (null: it stays so), `parent`
-/// to the parent's lock.
+/// Followed in memory by `capacity` slices and as many links. Fields of live slots are written
+/// before the permutation that shows them. `next` belongs to the node's own lock, `previous` to the
+/// lock of the node that it names (null: it stays so), `parent` to the parent's lock.
 struct border : node {
-  explicit border(std::uint64_t bits) noexcept : node(bits | version::kBorder) {}
+  using word = base::atomic<std::uint64_t>;
+
+  border(std::uint64_t bits, unsigned slots) noexcept
+      : node(bits | version::kBorder), capacity(static_cast<std::uint8_t>(slots)) {
+    for (unsigned i = 0; i < 2 * slots; ++i) ::new (words() + i) word(0);
+  }
+  static constexpr std::size_t size_of(unsigned slots) noexcept {
+    return sizeof(border) + 2 * slots * sizeof(word);
+  }
 
   wanted entry(unsigned slot) const noexcept {
-    return {slices[slot].load_acquire(), ranks[slot].load_acquire()};
+    return {words()[slot].load_acquire(), ranks[slot].load_acquire()};
   }
+  base::atomic<link>& link_at(unsigned slot) noexcept { return words()[capacity + slot]; }
   permutation order() const noexcept { return permutation::from_word(places.load_acquire()); }
+  bool is_full(permutation now) const noexcept { return now.count() == capacity; }
   /// Slot of the entry, or kNoSlot.
   unsigned find(permutation now, wanted sought) const noexcept;
   /// Entries before `sought`: the place where it is, or would be.
@@ -73,24 +89,32 @@ struct border : node {
   // For who holds the lock, or has the node to himself.
 
   void fill(unsigned slot, wanted what, link target) noexcept {
-    slices[slot].store_release(what.slice);
+    words()[slot].store_release(what.slice);
     ranks[slot].store_release(what.rank);
-    links[slot].store_release(target);
+    link_at(slot).store_release(target);
   }
   /// Adds an entry that is not there to a node that is not full. A slot that was used before may
   /// still be looked at, so its reuse counts as a change.
   void insert(wanted what, link target) noexcept;
   /// The link stays in its slot for those who are about to read it.
-  void remove(unsigned place) noexcept { set_order(order().removed(place)); }
+  void remove(unsigned place) noexcept { set_order(order().removed(place, capacity)); }
   void set_order(permutation p) noexcept { places.store_release(p.word()); }
 
-  base::atomic<std::uint64_t> places{permutation().word()};
+  word places{permutation().word()};
   base::atomic<std::uint8_t> ranks[kSlots];
-  base::atomic<std::uint64_t> slices[kSlots];
-  base::atomic<link> links[kSlots];
+  const std::uint8_t capacity;
   base::atomic<border*> next{nullptr}, previous{nullptr};
   base::atomic<interior*> parent{nullptr};
+
+ private:
+  word* words() noexcept { return reinterpret_cast<word*>(this + 1); }
+  const word* words() const noexcept { return reinterpret_cast<const word*>(this + 1); }
+  /// Bit i: slot i, live or not, holds `slice`.
+  template <unsigned Slots>
+  unsigned equal_slots(std::uint64_t slice) const noexcept;
 };
+static_assert(std::is_same_v<link, std::uint64_t>);
+inline constexpr unsigned kFewSlots = 4, kSomeSlots = 8;
 
 /// Children below slices[i] are those up to children[i]; unused slices are the greatest number.
 struct interior : node {
@@ -123,7 +147,9 @@ struct interior : node {
   base::atomic<node*> children[kSlots + 1];
   base::atomic<interior*> parent{nullptr};
 };
-static_assert(sizeof(border) <= 5 * base::kCacheLineBytes);
+static_assert(border::size_of(kFewSlots) <= 2 * base::kCacheLineBytes);
+static_assert(border::size_of(kSomeSlots) <= 3 * base::kCacheLineBytes);
+static_assert(border::size_of(kSlots) <= 5 * base::kCacheLineBytes);
 static_assert(sizeof(interior) <= 5 * base::kCacheLineBytes);
 
 inline base::atomic<interior*>& parent_of(node* n) noexcept {
@@ -134,15 +160,23 @@ inline bool is_leaf(link l) noexcept { return (l & 1) != 0; }
 inline node* node_of(link l) noexcept { return reinterpret_cast<node*>(l); }
 inline link link_to(node* top) noexcept { return reinterpret_cast<link>(top); }
 
+template <unsigned Slots>
+unsigned border::equal_slots(std::uint64_t slice) const noexcept {
+  unsigned equal = 0;
+  for (unsigned slot = 0; slot < Slots; ++slot) {
+    equal |= unsigned{words()[slot].load_acquire() == slice} << slot;
+  }
+  return equal;
+}
+
 inline unsigned border::find(permutation now, wanted sought) const noexcept {
   // All slots without a branch, free ones too, and then whether the one found is live: quicker than
   // a search by halves, whose branches nobody can predict.
-  unsigned hits = 0;
-  for (unsigned slot = 0; slot < kSlots; ++slot) {
-    hits |= unsigned{slices[slot].load_acquire() == sought.slice} << slot;
-  }
-  for (; hits != 0; hits &= hits - 1) {
-    const auto slot = static_cast<unsigned>(std::countr_zero(hits));
+  unsigned equal = capacity == kSlots       ? equal_slots<kSlots>(sought.slice)
+                   : capacity == kSomeSlots ? equal_slots<kSomeSlots>(sought.slice)
+                                            : equal_slots<kFewSlots>(sought.slice);
+  for (; equal != 0; equal &= equal - 1) {
+    const auto slot = static_cast<unsigned>(std::countr_zero(equal));
     if (ranks[slot].load_acquire() == sought.rank && now.holds(slot)) return slot;
   }
   return kNoSlot;

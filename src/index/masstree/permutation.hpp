@@ -6,7 +6,7 @@
 //
 // Every slot number occurs once. The free slot that is taken next comes first; one that becomes
 // free goes to the end, so that slots that no reader has seen are used before those that some may
-// still be looking at.
+// still be looking at. A node with fewer slots uses the first of the numbers, in the first places.
 #pragma once
 
 #include <bit>
@@ -29,7 +29,6 @@ class permutation {
   constexpr std::uint64_t word() const noexcept { return word_; }
 
   constexpr unsigned count() const noexcept { return static_cast<unsigned>(word_ & 15); }
-  constexpr bool is_full() const noexcept { return count() == kSlots; }
   /// Slot at a place (0 .. 14); places from count() on name free slots.
   constexpr unsigned operator[](unsigned place) const noexcept {
     return static_cast<unsigned>(word_ >> shift_of(place)) & 15;
@@ -43,10 +42,10 @@ class permutation {
     const std::uint64_t slot = (*this)[count()];
     return from_word(moved(count(), place, slot) + 1);
   }
-  /// Without the entry at `place` (< count()); its slot becomes the last free one.
-  constexpr permutation removed(unsigned place) const noexcept {
+  /// Without the entry at `place` (< count()); its slot becomes the last free one of `capacity`.
+  constexpr permutation removed(unsigned place, unsigned capacity) const noexcept {
     const std::uint64_t slot = (*this)[place];
-    return from_word(moved(place, kSlots - 1, slot) - 1);
+    return from_word(moved(place, capacity - 1, slot) - 1);
   }
   /// Only the first `count` entries.
   constexpr permutation truncated(unsigned count) const noexcept {

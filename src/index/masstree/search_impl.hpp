@@ -11,18 +11,20 @@ bool masstree<Holding>::try_descend(std::string_view key, position& at) noexcept
   base::atomic<link>* where = &top_;
   link top = top_.load_acquire();
   at.depth = 0;
+  at.upper = nullptr;
   for (;;) {
     at.what = wanted(key, at.depth);
     at.at = masstree_detail::find_border(*where, top, at.what.slice, at.seen);
     if (!at.at) return false;
     at.order = at.at->order();
     at.slot = at.at->find(at.order, at.what);
-    at.target = at.slot == masstree_detail::kNoSlot ? 0 : at.at->links[at.slot].load_acquire();
+    at.target = at.slot == masstree_detail::kNoSlot ? 0 : at.at->link_at(at.slot).load_acquire();
     if (at.seen.differs(at.at->state.now())) [[unlikely]]
       continue;
     if (at.target == 0 || masstree_detail::is_leaf(at.target)) return true;
-    where = &at.at->links[at.slot];
+    where = &at.at->link_at(at.slot);
     top = at.target;
+    at.upper = at.at;
     at.depth += 8;
   }
 }

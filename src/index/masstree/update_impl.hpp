@@ -8,7 +8,7 @@ namespace isotherm::index {
 template <class Holding>
 masstree<Holding>::masstree(std::size_t)
     : top_(masstree_detail::link_to(
-          kMemory.template make<border>(masstree_detail::version::kRoot))) {}
+          kMemory.make_border(masstree_detail::version::kRoot, masstree_detail::kSlots))) {}
 
 template <class Holding>
 auto masstree<Holding>::make_leaf(std::string_view key, std::string_view value) -> unlinked_leaf {
@@ -25,7 +25,7 @@ bool masstree<Holding>::lock(const position& at) noexcept {
   if (!at.at->state.lock_if(at.seen)) return false;
   // Inserts and removals do not change the version; a leaf becomes a layer in its place.
   if (at.at->order() == at.order &&
-      (at.target == 0 || at.at->links[at.slot].load_relaxed() == at.target)) {
+      (at.target == 0 || at.at->link_at(at.slot).load_relaxed() == at.target)) {
     return true;
   }
   at.at->state.unlock();
@@ -139,13 +139,17 @@ outcome masstree<Holding>::update(std::string_view key, const updater& decide) {
 template <class Holding>
 bool masstree<Holding>::attach(const scope& inside, const position& at, std::string_view key,
                                link fresh) {
+  if (at.target == 0 && at.at->capacity < masstree_detail::kSlots && at.at->is_full(at.order)) {
+    masstree_detail::grow_border(at.upper, wanted(key, at.depth - 8), at.at, kMemory);
+    return false;
+  }
   if (!lock(at)) return false;
   if (at.target == 0) {
     masstree_detail::insert_entry(at.at, at.what, fresh, kMemory);
     return true;
   }
   const std::string_view other = leaf_of(at.target)->key.get(inside)->view();
-  at.at->links[at.slot].store_release(make_layers(key, fresh, other, at.target, at.depth + 8));
+  at.at->link_at(at.slot).store_release(make_layers(key, fresh, other, at.target, at.depth + 8));
   at.at->state.unlock();
   return true;
 }
@@ -158,7 +162,8 @@ auto masstree<Holding>::make_layers(std::string_view key, link fresh, std::strin
   border* first = nullptr;
   base::atomic<link>* above = nullptr;
   for (;; depth += 8) {
-    auto* layer = kMemory.template make<border>(masstree_detail::version::kRoot);
+    border* const layer =
+        kMemory.make_border(masstree_detail::version::kRoot, masstree_detail::kFewSlots);
     if (above) above->store_release(masstree_detail::link_to(layer));
     if (!first) first = layer;
     const wanted mine(key, depth), theirs(other, depth);
@@ -168,7 +173,7 @@ auto masstree<Holding>::make_layers(std::string_view key, link fresh, std::strin
       return masstree_detail::link_to(first);
     }
     layer->insert(mine, 0);
-    above = &layer->links[0];
+    above = &layer->link_at(0);
   }
 }
 
@@ -204,11 +209,11 @@ bool masstree<Holding>::try_path(std::string_view key, std::vector<step>& path) 
     border* const at = masstree_detail::find_border(*where, top, what.slice, seen);
     if (!at) return false;
     const unsigned slot = at->find(at->order(), what);
-    top = slot == masstree_detail::kNoSlot ? 0 : at->links[slot].load_acquire();
+    top = slot == masstree_detail::kNoSlot ? 0 : at->link_at(slot).load_acquire();
     if (seen.differs(at->state.now())) return false;
     path.push_back({at, what});
     if (top == 0 || masstree_detail::is_leaf(top)) return true;
-    where = &at->links[slot];
+    where = &at->link_at(slot);
   }
 }
 
@@ -245,9 +250,9 @@ std::string_view masstree<Holding>::clear_border(const scope& inside, std::strin
   link last = 0;
   std::int64_t removed = 0;
   while (place < order.count()) {
-    const link target = at.at->links[order[place]].load_relaxed();
+    const link target = at.at->link_at(order[place]).load_relaxed();
     if (!masstree_detail::is_leaf(target)) break;
-    order = order.removed(place);
+    order = order.removed(place, at.at->capacity);
     retire_node<Holding>(leaf_of(target));
     last = target;
     ++removed;
@@ -291,7 +296,7 @@ masstree<Holding>::~masstree() {
       auto* const at = static_cast<border*>(next);
       const masstree_detail::permutation order = at->order();
       for (unsigned place = 0; place < order.count(); ++place) {
-        auto& where = at->links[order[place]];
+        auto& where = at->link_at(order[place]);
         const link target = where.load_relaxed();
         if (masstree_detail::is_leaf(target)) {
           destroy_node<Holding>(leaf_of(target));
