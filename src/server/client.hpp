@@ -74,6 +74,7 @@ class client_registry {
   std::vector<std::shared_ptr<client>> all() const {
     const std::lock_guard lock(mutex_);
     std::vector<std::shared_ptr<client>> found;
+    found.reserve(clients_.size());
     for (const auto& [id, who] : clients_) found.push_back(who);
     return found;
   }

@@ -45,20 +45,19 @@ bool connection::on_readable() {
     home_.statistics.query_limit.add(1);
     return false;
   }
-  return advance();
+  if (!run_buffer()) return false;
+  return !paused_ || advance();
 }
+
+bool connection::on_writable() { return flush() && advance(); }
 
 bool connection::advance() {
-  do {
+  // Replies left room: go on with what had been read before the pause. As long as they go out as
+  // fast as they are made nobody else will call again.
+  while (paused_ && wants_to_read()) {
     if (!run_buffer() || !flush()) return false;
-  } while (paused_ && wants_to_read());  // the replies went out at once: nobody will call again
+  }
   return true;
-}
-
-bool connection::on_writable() {
-  if (!flush()) return false;
-  // Replies left room: go on with what had been read before the pause.
-  return !paused_ || !wants_to_read() || advance();
 }
 
 bool connection::run_buffer() {

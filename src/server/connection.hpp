@@ -1,6 +1,6 @@
 // One client's socket with its buffers: reads, runs whole buffers of commands, answers them with
-// one write. A client that does not read its replies is not read from either, so that what it can
-// make the server hold is bounded.
+// one write when its turn comes (event_loop). A client that does not read its replies is not read
+// from either, so that what it can make the server hold is bounded.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,8 @@ class connection {
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
 
-  /// What epoll said; false when the connection is to be closed.
+  /// What epoll said; false when the connection is to be closed. Replies to what was read wait for
+  /// on_writable(), which may be called at any time.
   bool on_readable();
   bool on_writable();
 
@@ -34,7 +35,7 @@ class connection {
   std::size_t waiting() const noexcept { return output_.size() - sent_; }
   /// Runs what is in the buffer, until replies pile up.
   bool run_buffer();
-  /// run_buffer() and flush(), again and again while replies go out as fast as they are made.
+  /// run_buffer() and flush(), again and again after a pause that has ended.
   bool advance();
   void run(std::span<const std::string_view> arguments);
   void dispatch(std::span<const std::string_view> arguments);

@@ -92,6 +92,7 @@ void event_loop::wait_once() {
       handle(*at->second, events[i].events);
     }
   }
+  answer_all();
   const std::int64_t now = store::now_ms();
   if (now < next_tick_ms_ && next_tick_ms_ - now <= kTickMs) return;
   next_tick_ms_ = now + kTickMs;
@@ -122,18 +123,33 @@ void event_loop::take_adopted() {
   }
 }
 
+/// After all requests of a round: a reply sent at once would wake its client while the next request
+/// is run, which costs both a change of context when processors are scarce.
+void event_loop::answer_all() {
+  for (const int fd : answered_) {
+    const auto at = connections_.find(fd);
+    if (at != connections_.end()) handle(*at->second, EPOLLOUT);
+  }
+  answered_.clear();
+}
+
 void event_loop::handle(connection& which, std::uint32_t events) {
   bool lives = !(events & EPOLLERR);
+  const bool reads = events & (EPOLLIN | EPOLLHUP);
   try {
     if (lives && events & EPOLLOUT) lives = which.on_writable();
-    if (lives && events & (EPOLLIN | EPOLLHUP)) {
+    if (lives && reads) {
       lives = which.wants_to_read() ? which.on_readable() : !(events & EPOLLHUP);
     }
   } catch (const std::bad_alloc&) {
     lives = false;  // this client's buffers did not fit; the others' are untouched
   }
   if (!lives) return close(which);
-  watch(which);
+  if (reads && which.wants_to_write()) {
+    answered_.push_back(which.who().fd);
+  } else {
+    watch(which);
+  }
 }
 
 void event_loop::watch(connection& which) {

@@ -37,6 +37,7 @@ class event_loop {
   void wait_once();
   void take_adopted();
   void handle(connection& which, std::uint32_t events);
+  void answer_all();
   void watch(connection& which);
   void close(connection& which);
   void close_idle_and_killed();
@@ -52,6 +53,7 @@ class event_loop {
   std::vector<std::shared_ptr<client>> adopted_;
   std::unordered_map<int, std::unique_ptr<connection>> connections_;
   std::unordered_map<int, std::function<bool(int)>> listeners_;
+  std::vector<int> answered_;  // connections with replies of this round
   bool listeners_watched_ = true;
   std::function<void()> tick_;
   std::int64_t next_tick_ms_ = 0;

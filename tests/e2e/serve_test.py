@@ -167,7 +167,7 @@ class Start(unittest.TestCase):
         return process, connection
 
     def test_maxmemory(self):
-        _, one = self.serve('--maxmemory', '64mb', '--manage', 'off')
+        _, one = self.serve('--maxmemory', '64mb')
         value = b'x' * (1 << 20)
         replies = [one.ask('SET', f'k{i}', value) for i in range(100)]
         self.assertEqual(replies[0], b'+OK\r\n')
