@@ -84,6 +84,31 @@ base::result<double> parse_scale(const std::string& text) {
   return numerator / denominator;
 }
 
+/// Takes ",readers=N" and ",writers=N" off the end of `name`.
+base::result<void> take_others(std::string& name, model& m) {
+  for (auto comma = name.rfind(','); comma != std::string::npos; comma = name.rfind(',')) {
+    const std::string item = name.substr(comma + 1);
+    const auto sign = item.find('=');
+    const std::string who = item.substr(0, sign);
+    unsigned n = 0;
+    bool good = sign != std::string::npos && (who == "readers" || who == "writers");
+    if (good) {
+      const char* end = item.data() + item.size();
+      const auto r = std::from_chars(item.data() + sign + 1, end, n);
+      good = r.ec == std::errc{} && r.ptr == end && n <= 64;
+    }
+    if (!good) {
+      return std::unexpected(base::error{
+          "'" + item +
+              "' is unknown: behind the device's name stand readers=N or writers=N, N <= 64",
+          0});
+    }
+    (who == "readers" ? m.other_readers : m.other_writers) = n;
+    name.resize(comma);
+  }
+  return {};
+}
+
 void scale_curve(curve& c, double by) {
   for (auto& point : c) point.bytes_per_s *= by;
 }
@@ -120,23 +145,26 @@ model::cost model::cost_of(access kind, unsigned streams, std::uint64_t accesses
                            std::uint64_t bytes, std::uint64_t stride,
                            unsigned writers) const noexcept {
   const double n = static_cast<double>(accesses);
+  const unsigned all = streams + (kind == access::write ? other_writers : other_readers);
+  const double share = static_cast<double>(streams) / all;
   if (kind == access::write) {
     const double lines = static_cast<double>((bytes + kLineBytes - 1) / kLineBytes);
-    return {n * static_cast<double>(bytes) / at(write, streams) * 1e9, n * lines * write_line_ns};
+    return {n * static_cast<double>(bytes) / (at(write, all) * share) * 1e9,
+            n * lines * write_line_ns};
   }
-  const double slower = 1e9 * (1 + writers * interference);
+  const double slower = 1e9 * (1 + (writers + other_writers) * interference) / share;
   if (kind == access::sequential_read) {
-    return {n * static_cast<double>(bytes) / at(sequential_read, streams) * slower, 0};
+    return {n * static_cast<double>(bytes) / at(sequential_read, all) * slower, 0};
   }
   const std::uint64_t apart = stride != 0 ? stride : bytes;
   const double moved = moved_bytes(bytes, apart, granule_bytes);
   const double span = static_cast<double>(apart);
-  cost c{n * moved / at(random_read, streams) * slower,
+  cost c{n * moved / at(random_read, all) * slower,
          n * moved_bytes(bytes, apart, kLineBytes) / kLineBytes * random_line_ns};
   if (kind == access::strided_read) {
-    const double all = n * span / at(sequential_read, streams) * slower;
-    if (moved >= span) return {all, 0};
-    c.device_ns = std::min(c.device_ns, all);
+    const double whole = n * span / at(sequential_read, all) * slower;
+    if (moved >= span) return {whole, 0};
+    c.device_ns = std::min(c.device_ns, whole);
   }
   return c;
 }
@@ -151,6 +179,8 @@ double model::bandwidth(access kind, unsigned streams, std::uint64_t access_byte
 base::result<model> preset(const std::string& full_name) {
   std::string name = full_name.starts_with("emu:") ? full_name.substr(4) : full_name;
   double scale = 1;
+  model others;
+  if (auto r = take_others(name, others); !r) return std::unexpected(r.error());
   if (const auto sign = name.find('@'); sign != std::string::npos) {
     auto parsed = parse_scale(name.substr(sign + 1));
     if (!parsed) return std::unexpected(parsed.error());
@@ -174,6 +204,8 @@ base::result<model> preset(const std::string& full_name) {
                                        0});
   }
   for (curve* c : {&m.sequential_read, &m.random_read, &m.write}) scale_curve(*c, scale);
+  m.other_readers = others.other_readers;
+  m.other_writers = others.other_writers;
   m.random_line_ns /= scale;
   m.write_line_ns /= scale;
   m.name = full_name.starts_with("emu:") ? full_name : "emu:" + full_name;

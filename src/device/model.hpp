@@ -40,6 +40,8 @@ struct model {
   double random_line_ns = 0;    ///< added to each 64 B line of a random read, per stream
   double write_line_ns = 0;     ///< added to each 64 B line of a write, per stream
   double interference = 0;      ///< n writers divide the bandwidth of reads by 1 + n * this
+  unsigned other_readers = 0;   ///< threads of somebody else, which never rest: they take an even
+  unsigned other_writers = 0;   ///< share of their direction's bandwidth
 
   /// What some accesses cost.
   struct cost {
@@ -58,7 +60,8 @@ struct model {
 };
 
 /// The model named "pmem", "bd", "brd", "bard", "cxl-dram" or "cmm-h", optionally "@scale": "@1/8"
-/// or "@0.125" is a device of an eighth of the bandwidth. An optional "emu:" in front is ignored.
+/// or "@0.125" is a device of an eighth of the bandwidth; then optionally ",readers=N" and
+/// ",writers=N": somebody else uses the device all the while. An "emu:" in front is ignored.
 base::result<model> preset(const std::string& name);
 
 /// The shared state of one emulated device. Thread-safe.

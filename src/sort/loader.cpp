@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/random.hpp"
-
 namespace isotherm::sort {
 
 std::size_t loader::load(std::span<entry> target) {
@@ -163,59 +161,6 @@ std::size_t loader::finish_line(std::uint64_t start, std::uint64_t end, entry& t
   if (text != 0 && head == nullptr) return 0;
   target = layout_.variable_entry(head, start, end - start);
   return 1;
-}
-
-namespace {
-
-bool ordered(source_view& view, const record_layout& l, std::uint64_t number) {
-  const std::byte* pair = view.bytes((number - 1) * l.record_bytes(), 2 * l.record_bytes());
-  if (pair == nullptr) return false;
-  const int order =
-      std::memcmp(pair + l.key_offset(), pair + l.record_bytes() + l.key_offset(), l.key_bytes());
-  return l.entries().reverse ? order >= 0 : order <= 0;
-}
-
-}  // namespace
-
-bool already_sorted(job& j, const plan& p, const source& in, const record_layout& layout) {
-  const std::uint64_t records = in.size() / layout.record_bytes();
-  if (records < 2) return true;
-  const stage_timer timer(j, sort_stage::run_read);
-  {
-    source_view view(j, in);
-    base::random random(records);
-    for (int i = 0; i < 64; ++i) {
-      if (!ordered(view, layout, 1 + random.below(records - 1))) return false;
-    }
-  }
-  base::atomic<bool> sorted{true};
-  const std::uint64_t record = layout.record_bytes();
-  const std::uint64_t step = std::max<std::uint64_t>(1, kThreadScratchBytes / record);
-  j.readers.run(p.strided_threads, [&](unsigned t) {
-    source_view view(j, in);
-    device::stream stream(j.emulation, device::access::strided_read);
-    const auto [begin, end] = device::part_of(records, p.strided_threads, t);
-    // Each piece begins with the last record of the one before.
-    for (std::uint64_t at = std::max<std::uint64_t>(begin, 1); at < end; at += step) {
-      if (j.stopped() || !sorted.load_relaxed()) return;
-      const std::uint64_t n = std::min(step, end - at);
-      stream.begin();
-      const std::byte* bytes = view.bytes((at - 1) * record, (n + 1) * record);
-      if (bytes == nullptr) return;
-      bytes += layout.key_offset();
-      for (std::uint64_t i = 0; i < n; ++i) {
-        const int order =
-            std::memcmp(bytes + i * record, bytes + (i + 1) * record, layout.key_bytes());
-        if (layout.entries().reverse ? order < 0 : order > 0) {
-          sorted.store_relaxed(false);
-          return;
-        }
-      }
-      stream.charge(n, layout.key_bytes(), record);
-      j.count(sort_stage::run_read, n * layout.key_bytes(), 0);
-    }
-  });
-  return sorted.load_relaxed() && !j.stopped();
 }
 
 }  // namespace isotherm::sort

@@ -34,8 +34,4 @@ class loader {
   std::uint64_t records_ = 0;
 };
 
-/// Whether the fixed records of the input are in order already. Looks at samples first, so that
-/// the answer costs nothing for most inputs that are not.
-bool already_sorted(job& j, const plan& p, const source& in, const record_layout& layout);
-
 }  // namespace isotherm::sort

@@ -22,7 +22,9 @@ TEST(Model, PresetsAndScales) {
       EXPECT_NEAR(eighth->bandwidth(a, 4, 256) * 8, whole->bandwidth(a, 4, 256), 1) << name;
     }
   }
-  for (const char* bad : {"tape", "pmem@", "pmem@0", "pmem@-1", "pmem@1/0", "pmem@x"}) {
+  for (const char* bad :
+       {"tape", "pmem@", "pmem@0", "pmem@-1", "pmem@1/0", "pmem@x", "pmem,", "pmem,writers",
+        "pmem,writers=", "pmem,writers=x", "pmem,others=1", "pmem,writers=1@1/8"}) {
     EXPECT_FALSE(preset(bad)) << bad;
   }
 }
@@ -76,6 +78,23 @@ TEST(Model, StridedReadsShareGranulesAndNeverCostMoreThanTheirSpan) {
   const auto bd = preset("bd").value();
   EXPECT_LT(bd.bandwidth(access::strided_read, 4, 10, 0, 100),
             preset("brd")->bandwidth(access::strided_read, 4, 10, 0, 100) / 4);
+}
+
+TEST(Model, OthersTakeTheirShare) {
+  const auto alone = preset("pmem@1/8").value();
+  const auto readers = preset("emu:pmem@1/8,readers=16").value();
+  const auto both = preset("pmem@1/8,readers=2,writers=4").value();
+  EXPECT_EQ(both.other_readers, 2u);
+  EXPECT_EQ(both.other_writers, 4u);
+  EXPECT_EQ(readers.name, "emu:pmem@1/8,readers=16");
+  // Reads peak with 16 threads: as many others take half.
+  EXPECT_NEAR(readers.bandwidth(access::random_read, 16, 256) * 2,
+              alone.bandwidth(access::random_read, 16, 256), 1);
+  EXPECT_DOUBLE_EQ(readers.bandwidth(access::write, 5, 256),
+                   alone.bandwidth(access::write, 5, 256));
+  EXPECT_LT(both.bandwidth(access::write, 5, 256), alone.bandwidth(access::write, 5, 256) * 5 / 9);
+  EXPECT_LT(both.bandwidth(access::sequential_read, 16, 256),
+            alone.bandwidth(access::sequential_read, 16, 256, 4));
 }
 
 // The emulation may be slower than the model on a busy machine, but never faster.

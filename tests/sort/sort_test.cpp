@@ -137,6 +137,87 @@ TEST(SortFile, ConcurrencyModelsAgree) {
   }
 }
 
+const stage_report* stage(const sort_report& r, sort_stage s) {
+  const auto at = std::find_if(r.stages.begin(), r.stages.end(),
+                               [&](const stage_report& one) { return one.stage == s; });
+  return at == r.stages.end() ? nullptr : &*at;
+}
+
+// More input than memory: values come by scans of the input, not one by one.
+TEST(SortFile, BeyondMemoryValuesComeByAFewScans) {
+  const scratch dir;
+  base::random random(10);
+  const std::string all = make_records(shape::random, 400'000, 100, 0, 10, random);
+  store(dir.file("in"), all);
+  for (const auto a : {sort_algorithm::automatic, sort_algorithm::mergepass}) {
+    for (const auto c : {sort_concurrency::automatic, sort_concurrency::io_overlap}) {
+      sort_options o{.memory_bytes = 33 * kMiB, .algorithm = a, .concurrency = c};
+      auto r = sort_file(dir.file("in"), dir.file("out"), o);
+      ASSERT_TRUE(r) << r.error().message;
+      EXPECT_TRUE(contents(dir.file("out")) == sorted_copy(all, o)) << name(a) << name(c);
+      EXPECT_EQ(r->runs > 0, a == sort_algorithm::mergepass);
+      ASSERT_NE(stage(*r, sort_stage::record_read), nullptr);
+      EXPECT_GE(stage(*r, sort_stage::record_read)->bytes_read, 2 * all.size());
+      EXPECT_LE(stage(*r, sort_stage::record_read)->bytes_read, 20 * all.size());
+    }
+  }
+}
+
+TEST(SortFile, SortedAndReversedInputsCostAScanAndACopy) {
+  const scratch dir;
+  base::random random(11);
+  for (const auto s : {shape::sorted, shape::reversed, shape::equal}) {
+    for (const bool reverse : {false, true}) {
+      const std::string all = make_records(s, 400'000, 100, 0, 10, random);
+      store(dir.file("in"), all);
+      sort_options o{.reverse = reverse, .memory_bytes = 33 * kMiB};
+      auto r = sort_file(dir.file("in"), dir.file("out"), o);
+      ASSERT_TRUE(r) << r.error().message;
+      EXPECT_TRUE(contents(dir.file("out")) == sorted_copy(all, o)) << reverse;
+      ASSERT_NE(stage(*r, sort_stage::copy), nullptr);
+      EXPECT_EQ(stage(*r, sort_stage::copy)->bytes_read, all.size());
+      EXPECT_EQ(stage(*r, sort_stage::copy)->bytes_written, all.size());
+      EXPECT_LE(stage(*r, sort_stage::run_read)->bytes_read, all.size() / 10);
+      EXPECT_EQ(r->stages.size(), 2u);
+    }
+  }
+}
+
+TEST(SortFile, AlmostReversedInputWithEqualKeysKeepsTheirOrder) {
+  const scratch dir;
+  base::random random(12);
+  std::string all = make_records(shape::reversed, 20'000, 100, 0, 10, random);
+  all.replace(10'000 * 100, 10, all, 10'001 * 100, 10);
+  store(dir.file("in"), all);
+  const sort_options o{.memory_bytes = 64 * kMiB};
+  ASSERT_TRUE(sort_file(dir.file("in"), dir.file("out"), o));
+  EXPECT_TRUE(contents(dir.file("out")) == sorted_copy(all, o));
+}
+
+TEST(SortFile, TheModelKnowsEveryFormatAndItsRecords) {
+  const scratch dir;
+  std::string lines;
+  for (int i = 0; i < 20'000; ++i) lines += std::to_string(i * 7919 % 20'011) + '\n';
+  store(dir.file("lines"), lines);
+  const auto seconds_of = [&](sort_options o, sort_algorithm a) {
+    o.device = "emu:pmem@1/100";
+    auto all = explain_sort(dir.file("lines"), o);
+    EXPECT_TRUE(all);
+    const auto at = std::find_if(all->begin(), all->end(),
+                                 [&](const sort_prediction& p) { return p.algorithm == a; });
+    EXPECT_NE(at, all->end());
+    return at->obstacle.empty() ? at->seconds : 0.0;
+  };
+  const sort_options text{.format = record_format::lines};
+  EXPECT_GT(seconds_of(text, sort_algorithm::onepass), 0);
+  EXPECT_EQ(seconds_of(text, sort_algorithm::ems), 0);
+  // Short records are dear to gather, a granule each.
+  lines.resize(lines.size() / 100 * 100);
+  store(dir.file("lines"), lines);
+  EXPECT_GT(seconds_of(text, sort_algorithm::onepass), 3 * seconds_of({}, sort_algorithm::onepass));
+  EXPECT_GT(seconds_of({}, sort_algorithm::ems), 0);
+}
+
 TEST(SortFile, UniqueKeepsTheFirstAndTopTheSmallest) {
   const scratch dir;
   base::random random(8);

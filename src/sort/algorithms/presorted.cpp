@@ -1,0 +1,105 @@
+#include "sort/algorithms/presorted.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/random.hpp"
+#include "device/buffer.hpp"
+#include "sort/runs.hpp"
+
+namespace isotherm::sort {
+namespace {
+
+/// Negative if the record at `first` goes before its neighbour, 0 if their keys are equal.
+int order_of(const std::byte* first, const record_layout& l) {
+  const int order =
+      std::memcmp(first + l.key_offset(), first + l.record_bytes() + l.key_offset(), l.key_bytes());
+  return l.entries().reverse ? -order : order;
+}
+
+input_order guess(job& j, const source& in, const record_layout& layout, std::uint64_t records) {
+  constexpr int kSamples = 64;
+  source_view view(j, in);
+  base::random random(records);
+  int rising = 0;
+  for (int i = 0; i < kSamples; ++i) {
+    const std::byte* pair =
+        view.bytes(random.below(records - 1) * layout.record_bytes(), 2 * layout.record_bytes());
+    if (pair == nullptr) return input_order::none;
+    rising += order_of(pair, layout) <= 0;
+    if (rising != 0 && rising != i + 1) return input_order::none;
+  }
+  return rising == 0 ? input_order::reversed : input_order::sorted;
+}
+
+}  // namespace
+
+input_order find_order(job& j, const plan& p, const source& in, const record_layout& layout) {
+  const std::uint64_t record = layout.record_bytes();
+  const std::uint64_t records = in.size() / record;
+  if (records < 2) return input_order::sorted;
+  const stage_timer timer(j, sort_stage::run_read);
+  const input_order guessed = guess(j, in, layout, records);
+  if (guessed == input_order::none) return guessed;
+  base::atomic<bool> holds{true};
+  const std::uint64_t step = std::max<std::uint64_t>(1, kThreadScratchBytes / record);
+  j.readers.run(p.strided_threads, [&](unsigned t) {
+    source_view view(j, in);
+    device::stream stream(j.emulation, device::access::strided_read);
+    const auto [begin, end] = device::part_of(records - 1, p.strided_threads, t);
+    // Each piece reads the first record of the next one as well.
+    for (std::uint64_t at = begin; at < end; at += step) {
+      if (j.stopped() || !holds.load_relaxed()) return;
+      const std::uint64_t n = std::min(step, end - at);
+      stream.begin();
+      const std::byte* bytes = view.bytes(at * record, (n + 1) * record);
+      if (bytes == nullptr) return;
+      for (std::uint64_t i = 0; i < n; ++i) {
+        const int order = order_of(bytes + i * record, layout);
+        if (guessed == input_order::sorted ? order > 0 : order <= 0) {
+          holds.store_relaxed(false);
+          return;
+        }
+      }
+      stream.charge(n, layout.key_bytes(), record);
+      j.count(sort_stage::run_read, n * layout.key_bytes(), 0);
+    }
+  });
+  return holds.load_relaxed() && !j.stopped() ? guessed : input_order::none;
+}
+
+void copy_reversed(job& j, const plan& p, const source& in, const record_layout& layout,
+                   const device::file& out) {
+  const stage_timer timer(j, sort_stage::copy);
+  auto buffer = device::buffer::reserve(p.output_buffer_bytes);
+  if (!j.keep(buffer)) return;
+  const std::uint64_t record = layout.record_bytes();
+  const std::uint64_t records = in.size() / record;
+  const std::uint64_t capacity = buffer->size() / record;
+  const std::uint64_t step = std::max<std::uint64_t>(1, kThreadScratchBytes / record);
+  for (std::uint64_t done = 0; done < records && !j.stopped(); done += capacity) {
+    const std::uint64_t n = std::min(capacity, records - done);
+    j.readers.run(p.read_threads, [&](unsigned t) {
+      source_view view(j, in);
+      device::stream stream(j.emulation, device::access::sequential_read);
+      const auto [begin, end] = device::part_of(n, p.read_threads, t);
+      for (std::uint64_t at = begin; at < end && !j.stopped(); at += step) {
+        const std::uint64_t m = std::min(step, end - at);
+        stream.begin();
+        // Output records [done + at, done + at + m) are these, the wrong way round.
+        const std::byte* bytes = view.bytes((records - done - at - m) * record, m * record);
+        if (bytes == nullptr) return;
+        for (std::uint64_t i = 0; i < m; ++i) {
+          std::memcpy(buffer->data() + (at + i) * record, bytes + (m - 1 - i) * record, record);
+        }
+        stream.charge(1, m * record);
+        j.count(sort_stage::copy, m * record, 0);
+      }
+    });
+    pooled_write(j, p.write_threads, out, {buffer->data(), n * record}, done * record,
+                 sort_stage::copy);
+    j.progress(sort_stage::copy, (done + n) * record, in.size());
+  }
+}
+
+}  // namespace isotherm::sort
