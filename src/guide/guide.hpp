@@ -106,6 +106,7 @@ class guide {
   /// Puts `fresh` (may be empty) in the place of the object, which is retired. Counts as an access.
   /// Lock-free.
   void replace(const scope&, owned<T>&& fresh) {
+    if (!fresh && was_never_filled()) return;
     const guides::word next = word_of(fresh);
     const bool holds_one = fresh.release() != nullptr;
     retire_object(guides::exchange(slot_, next));
@@ -115,6 +116,7 @@ class guide {
   /// As replace(), when the guide still holds the object at `expected` (obtained in this scope);
   /// otherwise false, and `fresh` keeps its object.
   bool compare_replace(const scope&, const T* expected, owned<T>& fresh) {
+    if (!fresh && !expected && was_never_filled()) return true;
     if (!guides::compare_exchange(slot_, expected, word_of(fresh))) return false;
     retire_object(guides::make_word(expected, heap::kind::fresh));
     if (fresh.release()) guides::register_slot(&slot_);
@@ -133,6 +135,9 @@ class guide {
   base::atomic<guides::word>& slot() const noexcept { return slot_; }
 
  private:
+  /// A guide that never held an object is in no bitmap, and must not look as if it were (kVacant):
+  /// unregistering it would touch a block that nothing keeps.
+  bool was_never_filled() const noexcept { return slot_.load_acquire() == 0; }
   static guides::word word_of(const owned<T>& object) noexcept {
     return object ? guides::make_word(object.get(), object.where()) | guides::kAccessed
                   : guides::kVacant;

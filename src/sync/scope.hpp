@@ -37,15 +37,18 @@ class scope {
   void enter() noexcept {
     std::uint64_t global = global_word.load_acquire();
     for (;;) {
+      std::uint64_t again;
+      // Acquire: what was done before the epoch advanced (unlinking, clearing accessed bits) is
+      // seen by a scope that carries the new epoch.
       if (fence_is_asymmetric.load_relaxed()) {
         slot_.entered.store_relaxed(slot_value(global));
         base::compiler_barrier();  // pairs with os::membarrier() in whoever changed the word
+        again = global_word.load_acquire();
       } else {
+        // Both sequentially consistent: an acquire load could still pass the exchange.
         slot_.entered.exchange_seq_cst(slot_value(global));
+        again = global_word.load_seq_cst();
       }
-      // Acquire: what was done before the epoch advanced (unlinking, clearing accessed bits) is
-      // seen by a scope that carries the new epoch.
-      const std::uint64_t again = global_word.load_acquire();
       if (again == global) [[likely]]
         break;
       global = again;

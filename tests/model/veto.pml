@@ -1,0 +1,120 @@
+/* The veto protocol (src/collector/protocol_veto.cpp): the accessed bit and a grace period. One guide,
+ * two threads that read it, write through it and replace its object, and a collector that moves it.
+ *
+ * Mutations (-D):
+ *   SKIP_GRACE             scopes that were open at the clearing of the bit are not waited for
+ *   GRACE_BEFORE_CLEAR     a promotion's bit is cleared after the grace period
+ *   MARK_WITHOUT_WRITE     a dereference that finds the bit clear does not set it
+ *   IGNORE_ACCESSED        a set bit does not veto
+ *   COMMIT_WITHOUT_COMPARE the commit stores instead of comparing
+ *   FREE_BEFORE_COMMIT     the old memory is freed before the commit (pitfall 8)
+ */
+#define kThreads 2
+#ifndef kWindows
+#define kWindows 2
+#endif
+#define kCollector 4 /* bit of the collector's own scope */
+
+#include "word.pml"
+#include "memory.pml"
+#include "epochs.pml"
+#include "application.pml"
+#include "move.pml"
+
+mtype = { nowhere, promotion, demotion, compaction };
+
+/* window_scan::visit() (scan.cpp): accessed objects are to be promoted, others may be demoted; COLD
+ * compaction takes guides as they are.
+ */
+inline scan() {
+  word = slot;
+  d_step {
+    if
+    :: !is_null(word) && slot == word ->
+       target = (is_accessed(word) -> promotion : demotion);
+       slot = rested(word)
+    :: else
+    fi;
+    word = 0
+  }
+  if
+  :: true -> target = compaction
+  :: true
+  fi
+}
+
+/* clear_accessed::visit(): one attempt. */
+inline clear_accessed() {
+  if
+  :: target == promotion ->
+     word = slot;
+     d_step {
+       slot = ((slot == word && !is_null(word)) -> rested(word) : slot);
+       word = 0
+     }
+  :: else
+  fi
+}
+
+/* sync::wait_for_open_scopes(). */
+inline wait_for_open_scopes() {
+#ifdef SKIP_GRACE
+  ok = true;
+#else
+  change_epoch(kInactive, epoch);
+  wait_until_all_carry(epoch, ok);
+  epoch = 0;
+#endif
+}
+
+/* veto_protocol::move(). */
+inline move() {
+  word = slot;
+  if
+#ifdef IGNORE_ACCESSED
+  :: is_null(word) -> skip
+#else
+  :: is_null(word) || is_accessed(word) -> skip
+#endif
+  :: else -> copy_and_commit()
+  fi;
+  word = 0
+}
+
+proctype collector() {
+  byte i, epoch, word, from, to, windows;
+  mtype target = nowhere;
+  bool ok;
+  do
+  :: windows < kWindows ->
+     windows++;
+     scan();
+     /* veto_protocol::begin() */
+#ifdef GRACE_BEFORE_CLEAR
+     wait_for_open_scopes();
+     clear_accessed();
+#else
+     clear_accessed();
+     wait_for_open_scopes();
+#endif
+     if
+     :: ok && target != nowhere ->
+        d_step { scope_opened(kCollector) };
+        move();
+        scope_closed(kCollector)
+     :: else
+     fi;
+     d_step { ok = false; target = nowhere }
+  :: else -> break
+  od
+}
+
+init {
+  atomic {
+    memory[1] = live;
+    slot = 1;
+    run application(0);
+    run application(1);
+    run collector()
+  }
+}
