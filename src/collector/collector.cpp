@@ -129,15 +129,18 @@ window_statistics object_collector::state::run_window() {
 
 void object_collector::state::move_objects(const options& now, window_statistics& statistics) {
   if (!protocol || protocol->name() != now.protocol) protocol = *make_protocol(now.protocol);
+  const auto stop = [this] { return stopping.load_acquire(); };
+  const migration_limits limits{now.batch_objects, now.epoch_timeout_us};
+  migrate(found.promotions, *protocol, limits, stop, statistics);
+  migrate(found.demotions, *protocol, limits, stop, statistics);
+  migrate(found.compactions, *protocol, limits, stop, statistics);
+  // Only now: what was just promoted must not be found in COLD and sent back there.
   const heap::packing cold = heap::packing_of(heap::kind::cold);
   if (cold.used_bytes > kWorthCompacting && static_cast<double>(cold.used_bytes - cold.live_bytes) >
                                                 kDeadShare * static_cast<double>(cold.used_bytes)) {
+    found.compactions.clear();
     find_cold_compactions(found);
-  }
-  const auto stop = [this] { return stopping.load_acquire(); };
-  const migration_limits limits{now.batch_objects, now.epoch_timeout_us};
-  for (const auto* candidates : {&found.promotions, &found.demotions, &found.compactions}) {
-    migrate(*candidates, *protocol, limits, stop, statistics);
+    migrate(found.compactions, *protocol, limits, stop, statistics);
   }
 }
 

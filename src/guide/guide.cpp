@@ -72,4 +72,8 @@ bool compare_exchange(base::atomic<word>& slot, const void* expected, word fresh
   return false;
 }
 
+word count_again(base::atomic<word>& slot, word moved) noexcept {
+  return sync::this_thread_slot->counted.insert(&slot) ? counted(moved) : moved;
+}
+
 }  // namespace isotherm::guides

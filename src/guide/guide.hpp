@@ -28,6 +28,10 @@ word exchange(base::atomic<word>& slot, word fresh) noexcept;
 /// As exchange(), when the slot still holds the object at `expected`; else false.
 bool compare_exchange(base::atomic<word>& slot, const void* expected, word fresh) noexcept;
 
+/// The word with which `slot` takes over the object of `moved`, which this thread's scope has
+/// counted in another slot: what the scope got stays valid until it closes.
+word count_again(base::atomic<word>& slot, word moved) noexcept;
+
 }  // namespace guides
 
 /// Owning pointer to a movable object. One word. Movable, not copyable.
@@ -156,10 +160,11 @@ class guide {
   }
   void take(guide& other) noexcept {
     if (other.slot_.load_relaxed() == 0) return;
-    guides::unregister_slot(&other.slot_);
+    const bool was_counted = guides::unregister_slot(&other.slot_);
     const guides::word w = other.slot_.exchange_acq_rel(0);
     if (guides::is_null(w)) return;
-    slot_.store_release(guides::unlocked(guides::without_counts(w)));
+    const guides::word moved = guides::unlocked(guides::without_counts(w));
+    slot_.store_release(was_counted ? guides::count_again(slot_, moved) : moved);
     guides::register_slot(&slot_);
   }
 

@@ -112,12 +112,15 @@ bool counted_set::insert(void* slot) {
   return true;
 }
 
-void counted_set::erase(void* slot) noexcept {
-  if (used_ == 0) return;
+bool counted_set::erase(void* slot) noexcept {
+  if (used_ == 0) return false;
   const std::size_t mask = table_.size() - 1;
   for (std::size_t i = place_of(slot, mask); table_[i]; i = (i + 1) & mask) {
-    if (table_[i] == slot) table_[i] = kTombstone;
+    if (table_[i] != slot) continue;
+    table_[i] = kTombstone;
+    return true;
   }
+  return false;
 }
 
 void counted_set::drain(count_release release) noexcept {

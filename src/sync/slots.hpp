@@ -46,8 +46,9 @@ class counted_set {
  public:
   /// True when `slot` was not yet in the set.
   bool insert(void* slot);
-  /// Forgets `slot`, whose guide is destroyed inside the scope that counted it (pitfall 4).
-  void erase(void* slot) noexcept;
+  /// Forgets `slot`, whose guide is destroyed inside the scope that counted it (pitfall 4). True
+  /// when it was in the set.
+  bool erase(void* slot) noexcept;
   /// Calls `release` for each member and empties the set.
   void drain(count_release release) noexcept;
 

@@ -194,6 +194,22 @@ TEST_P(Collector, HotAndColdAreCompacted) {
   for (auto& g : guides_) ASSERT_EQ(g.get(inside)->view(), std::string(1020, 'x'));
 }
 
+TEST_P(Collector, WhatIsPromotedOutOfSparseColdStaysHot) {
+  for (int i = 0; i < 20'000; ++i) guides_.emplace_back(make_bytes(std::string(1020, 'x')));
+  collector_.run_window();
+  collector_.run_window();  // all in COLD
+  std::vector<guide<bytes>> kept;
+  for (std::size_t i = 0; i < guides_.size(); i += 4) kept.push_back(std::move(guides_[i]));
+  guides_.clear();  // COLD is sparse: the window compacts it
+  guides_ = std::move(kept);
+  touch(0, 1);
+  const auto statistics = collector_.run_window();
+  EXPECT_EQ(statistics.promoted.objects, 1u);
+  EXPECT_EQ(statistics.demoted.objects, 0u);
+  EXPECT_GT(statistics.compacted.objects, 0u);
+  EXPECT_EQ(heap_of(0), kind::hot);
+}
+
 INSTANTIATE_TEST_SUITE_P(Protocols, Collector, testing::Values("counts", "veto"),
                          [](const auto& info) { return info.param; });
 

@@ -187,6 +187,23 @@ TEST(Guide, MovingMovesTheRegistrationToo) {
   EXPECT_EQ(to.get(inside)->a, 4);
 }
 
+// As when a vector of guides closes a gap while a reference to an object is held.
+TEST(Guide, MovingACountedGuideMovesTheCountToo) {
+  ASSERT_TRUE(sync::begin_migration_epoch(1'000'000));
+  auto from = make_guide<record>(4, 5);
+  guide<record> to;
+  {
+    const scope inside;
+    const record* held = from.get(inside);
+    to = std::move(from);
+    EXPECT_EQ(guides::count_of(word_of(to)), 1u);
+    EXPECT_EQ(to.get(inside), held);
+    EXPECT_EQ(guides::count_of(word_of(to)), 1u);
+  }
+  EXPECT_EQ(guides::count_of(word_of(to)), 0u);
+  sync::end_migration_epoch();
+}
+
 TEST(Guide, AnEmptiedGuideLeavesSodaWhenItGoes) {
   {
     auto g = make_guide<record>();
@@ -195,6 +212,17 @@ TEST(Guide, AnEmptiedGuideLeavesSodaWhenItGoes) {
     EXPECT_FALSE(g);
   }
   EXPECT_EQ(guides::registered_slots(), 0u);
+}
+
+// It is in no bitmap; if its word said otherwise, its destruction would look it up there.
+TEST(Guide, AnEmptyGuideThatIsGivenNothingStaysUnknownToSoda) {
+  guide<record> g;
+  const scope inside;
+  g.replace(inside, {});
+  EXPECT_EQ(word_of(g), 0u);
+  owned<record> nothing;
+  EXPECT_TRUE(g.compare_replace(inside, nullptr, nothing));
+  EXPECT_EQ(word_of(g), 0u);
 }
 
 TEST(Guide, SuccessorsInheritTheTemperature) {

@@ -9,10 +9,8 @@
  *   NO_MUTEX                 two reclaimers take from one list at the same time
  */
 #define kThreads 2
-#ifndef kScopes
-#define kScopes 2
-#endif
 #define kObjects 3
+#define kScopes (id == 0 -> 2 : 1)
 
 #define kEpochStep 4
 #define epoch_of(word) ((word) >> 2)

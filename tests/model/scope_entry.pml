@@ -16,9 +16,7 @@
  *   EPOCH_BEFORE_UNLINK   the object is unlinked after the epoch has changed
  */
 #define kThreads 2
-#ifndef kScopes
-#define kScopes 2
-#endif
+#define kScopes (id == 0 -> 2 : 1)
 #define kRounds 2
 #define kInactive 0
 #define kPrepare 1
