@@ -5,8 +5,8 @@ SOURCES = $(shell find include src tests bench examples \
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help bootstrap build demo test test-release test-tsan test-asan test-gcc bench lint tidy \
-        format format-check package clean
+.PHONY: help bootstrap build demo test test-release test-tsan test-asan test-gcc stress bench lint \
+        tidy format format-check package clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -44,6 +44,19 @@ test-asan: ## tests labelled memory, under AddressSanitizer
 	cmake --preset asan -DISOTHERM_BUILD_BENCH=OFF
 	cmake --build --preset asan -j $(JOBS) --target tests-memory
 	ctest --preset asan
+
+# Operations of each thread in each of 2 phases; 7 mixes x all indexes x both protocols. The default
+# takes some minutes on two cores.
+STRESS_OPS ?= 10000
+
+stress: bootstrap ## every index, protocol and mix, under both sanitizers (STRESS_OPS=N: longer)
+	@for preset in tsan asan; do \
+	  cmake --preset $$preset -DISOTHERM_BUILD_BENCH=OFF && \
+	  cmake --build --preset $$preset -j $(JOBS) --target migration_stress_test && \
+	  echo "== $$preset, $(STRESS_OPS) operations a thread" && \
+	  ISOTHERM_STRESS_OPS=$(STRESS_OPS) build/$$preset/bin/migration_stress_test --gtest_brief=1 \
+	  || exit 1; \
+	done
 
 bench: build ## micro-benchmarks
 	@found=0; for program in build/release/bin/*_bench; do \
