@@ -1,0 +1,121 @@
+// Wrappers that break an index on purpose, so that the checker of histories is seen to see.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/check.hpp"
+#include "index/index.hpp"
+
+namespace isotherm::index {
+
+/// Passes everything on.
+class forwarding_index : public any_index {
+ public:
+  explicit forwarding_index(std::unique_ptr<any_index> inner) : inner_(std::move(inner)) {}
+
+  std::optional<std::string_view> find(const scope& inside, std::string_view key) override {
+    return inner_->find(inside, key);
+  }
+  outcome insert(std::string_view key, std::string_view value) override {
+    return inner_->insert(key, value);
+  }
+  outcome upsert(std::string_view key, std::string_view value) override {
+    return inner_->upsert(key, value);
+  }
+  bool erase(std::string_view key) override { return inner_->erase(key); }
+  outcome update(std::string_view key, const updater& decide) override {
+    return inner_->update(key, decide);
+  }
+  void scan(const scope& inside, std::string_view from, const visitor& visit) override {
+    inner_->scan(inside, from, visit);
+  }
+  void scan_back(const scope& inside, std::optional<std::string_view> from,
+                 const visitor& visit) override {
+    inner_->scan_back(inside, from, visit);
+  }
+  bool is_ordered() const noexcept override { return inner_->is_ordered(); }
+  std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) override {
+    return inner_->walk(inside, cursor, visit);
+  }
+  std::size_t size() const noexcept override { return inner_->size(); }
+  void clear() override { inner_->clear(); }
+  std::string_view name() const noexcept override { return inner_->name(); }
+  bool is_managed() const noexcept override { return inner_->is_managed(); }
+  bool is_valid() override { return inner_->is_valid(); }
+
+ protected:
+  std::unique_ptr<any_index> inner_;
+};
+
+/// Each thread answers every other find of a key from what it saw the last time.
+class stale_read_index final : public forwarding_index {
+ public:
+  using forwarding_index::forwarding_index;
+  std::optional<std::string_view> find(const scope& inside, std::string_view key) override {
+    thread_local std::unordered_map<std::string, std::string> cache;
+    const auto known = cache.find(std::string(key));
+    if (known != cache.end()) {
+      answer_ = std::move(known->second);
+      cache.erase(known);
+      return answer_;
+    }
+    const auto found = forwarding_index::find(inside, key);
+    if (found) cache.emplace(key, *found);
+    return found;
+  }
+
+ private:
+  static inline thread_local std::string answer_;
+};
+
+/// update() reads and then writes, so what was written in between is lost.
+class lost_update_index final : public forwarding_index {
+ public:
+  using forwarding_index::forwarding_index;
+  outcome update(std::string_view key, const updater& decide) override {
+    std::optional<std::string> current;
+    {
+      const scope inside;
+      if (const auto found = find(inside, key)) current = *found;
+    }
+    const decision decided = decide(current);
+    std::this_thread::yield();
+    if (decided.what == action::keep) return outcome::unchanged;
+    if (decided.what == action::write) return upsert(key, decided.value);
+    return erase(key) ? outcome::done : outcome::unchanged;
+  }
+};
+
+/// A scan that leaves out the key it met first.
+class short_scan_index final : public forwarding_index {
+ public:
+  using forwarding_index::forwarding_index;
+  void scan(const scope& inside, std::string_view from, const visitor& visit) override {
+    bool is_first = true;
+    forwarding_index::scan(inside, from, [&](std::string_view key, std::string_view value) {
+      return std::exchange(is_first, false) || visit(key, value);
+    });
+  }
+};
+
+inline const std::vector<std::string_view>& broken_names() {
+  static const std::vector<std::string_view> names{"stale-read", "lost-update", "short-scan"};
+  return names;
+}
+
+/// `inner` behind the defect `name`; `sound`: as it is.
+inline std::unique_ptr<any_index> make_broken(std::string_view name,
+                                              std::unique_ptr<any_index> inner) {
+  if (name == "stale-read") return std::make_unique<stale_read_index>(std::move(inner));
+  if (name == "lost-update") return std::make_unique<lost_update_index>(std::move(inner));
+  if (name == "short-scan") return std::make_unique<short_scan_index>(std::move(inner));
+  ISO_CHECK(name == "sound", "no such defect is known");
+  return inner;
+}
+
+}  // namespace isotherm::index

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Records histories and has them checked for linearizability.
+
+    check_histories.py CHECKER RECORDER index          every index and protocol, in process
+    check_histories.py CHECKER RECORDER broken         defects that must be seen
+    check_histories.py CHECKER RECORDER resp TOOL      every index behind `TOOL serve`
+
+ISOTHERM_TEST_SEED repeats a run.
+"""
+
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'e2e'))
+
+from serve_process import Raw, start_ours  # noqa: E402
+
+CLIENTS = 4
+COMMANDS = 1000  # of each client
+KEYS = 4
+BROKEN_TRIES = 5
+
+
+def value_of(number):
+    return b'%d:%s' % (number, b'.' * (number % 300))
+
+
+def id_of(reply):
+    """Number of the value in a bulk reply, 0 for null."""
+    if reply in (b'$-1\r\n', b'_\r\n'):
+        return 0
+    value = reply.split(b'\r\n', 1)[1][:-2]
+    number = int(value.split(b':')[0])
+    assert value == value_of(number), f'a value is not what was written: {value!r}'
+    return number
+
+
+def talk(path, client, seed, events):
+    """One client's commands; what it asked and was answered goes to `events`."""
+    chance = random.Random(seed + client)
+    connection = Raw(path)
+    for i in range(COMMANDS):
+        key = chance.randrange(KEYS)
+        name, value = b'key:%d' % key, value_of(1 + client + i * CLIENTS)
+        operation = chance.choice(['find', 'find', 'insert', 'upsert', 'erase', 'swap', 'take'])
+        words = {'find': (b'GET', name), 'insert': (b'SETNX', name, value),
+                 'upsert': (b'SET', name, value), 'erase': (b'DEL', name),
+                 'swap': (b'SET', name, value, b'GET'), 'take': (b'GETDEL', name)}[operation]
+        call = time.monotonic_ns()
+        reply = connection.ask(*words)
+        end = time.monotonic_ns()
+        assert reply[:1] in b':+$_', reply
+        seen = id_of(reply) if operation in ('find', 'swap', 'take') else 0
+        done = operation == 'swap' or reply in (b':1\r\n', b'+OK\r\n')
+        written = 1 + client + i * CLIENTS if value in words else 0
+        events.append((client, operation, key, written, int(done), seen, call, end))
+        if chance.random() < 0.05:
+            os.sched_yield()
+    connection.close()
+
+
+def record_resp(tool, index, protocol, seed, path):
+    server = start_ours(tool, index, '--port', '-1', '--threads', '2', '--window', '0.001',
+                        '--cold-threshold', '1', '--protocol', protocol)
+    events = [[] for _ in range(CLIENTS)]
+    failures = []
+
+    def run(client):
+        try:
+            talk(server.path, client, seed, events[client])
+        except Exception as error:  # pylint: disable=broad-except
+            failures.append(repr(error))
+
+    threads = [threading.Thread(target=run, args=(c,)) for c in range(CLIENTS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    status, said, _ = server.stop()
+    if failures or status != 0:
+        sys.exit(f'{index} {protocol}: {failures} status {status}\n{said}')
+    with open(path, 'w', encoding='ascii') as file:
+        for event in sum(events, []):
+            print(*event, file=file)
+
+
+class Histories:
+    def __init__(self, checker, recorder, folder):
+        self.checker, self.recorder, self.folder = checker, recorder, folder
+        self.names = {}
+        for line in subprocess.check_output([recorder, '--list'], text=True).splitlines():
+            kind, name = line.split()
+            self.names.setdefault(kind, []).append(name)
+
+    def path(self, *words):
+        return os.path.join(self.folder, '-'.join(words))
+
+    def record(self, index, protocol, broken, seed):
+        path = self.path(index, protocol, broken)
+        subprocess.run([self.recorder, index, protocol, broken, str(seed), path], check=True)
+        return path
+
+    def check(self, paths):
+        """The checker's exit status."""
+        return subprocess.run([self.checker, *paths], check=False).returncode
+
+    def pairs(self):
+        return [(i, p) for i in self.names['index'] for p in self.names['protocol']]
+
+
+def is_seen(histories, broken, seed):
+    """Whether a defect shows in one of a few histories: it needs two operations to meet."""
+    for attempt in range(BROKEN_TRIES):
+        path = histories.record('skiplist-coarse', 'veto', broken, seed + attempt)
+        if histories.check([path]) == 1:
+            return True
+    return False
+
+
+def main():
+    checker, recorder, what, *rest = sys.argv[1:]
+    seed = int(os.environ.get('ISOTHERM_TEST_SEED', random.randrange(2**48)))
+    print(f'seed: ISOTHERM_TEST_SEED={seed}', flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        histories = Histories(checker, recorder, folder)
+        if what == 'broken':
+            unseen = [b for b in histories.names['broken'] if not is_seen(histories, b, seed)]
+            sys.exit(f'not seen: {unseen}' if unseen else 0)
+        paths = []
+        for number, (index, protocol) in enumerate(histories.pairs()):
+            if what == 'index':
+                paths.append(histories.record(index, protocol, 'sound', seed + 100 * number))
+            else:
+                paths.append(histories.path(index, protocol, 'resp'))
+                record_resp(rest[0], index, protocol, seed + 100 * number, paths[-1])
+        sys.exit(histories.check(paths))
+
+
+if __name__ == '__main__':
+    main()

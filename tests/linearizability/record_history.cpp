@@ -1,0 +1,254 @@
+// Records what threads asked of an index and were answered, with the times of call and return, for
+// the checker beside it. Meanwhile a collector moves every object as often as it can.
+//
+//   linearizability_recorder --list
+//   linearizability_recorder INDEX PROTOCOL BROKEN SEED FILE
+//
+// BROKEN is `sound`, or the name of a defect that a wrapper puts before the index: the checker must
+// see it. Keys are few, so that operations meet; threads pause at random, also inside of callbacks
+// and while they hold what they found.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <charconv>
+#include <cstdio>
+#include <iostream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/check.hpp"
+#include "base/random.hpp"
+#include "collector/collector.hpp"
+#include "collector/protocol.hpp"
+#include "index/index.hpp"
+#include "linearizability/broken_index.hpp"
+#include "os/clock.hpp"
+
+namespace isotherm::index {
+namespace {
+
+constexpr unsigned kThreads = 4;
+constexpr std::uint64_t kKeys = 6, kSteps = 4000;
+
+struct event {
+  std::string_view operation;
+  std::uint64_t key;
+  std::uint64_t written = 0;
+  bool is_done = false;
+  std::uint64_t seen = 0;  // 0: absent
+  std::uint64_t call_ns = 0, return_ns = 0;
+};
+
+/// Keys of different lengths, one a prefix of the next.
+std::string key_of(std::uint64_t key) { return std::string(key * 5, 'k') + "key"; }
+
+/// A value names itself; its length, up to some cache lines, follows from its number.
+std::string value_of(std::uint64_t id) {
+  return fmt::format("{}:{}", id, std::string(id % 300, '.'));
+}
+
+std::uint64_t id_of(std::string_view value) {
+  std::uint64_t id = 0;
+  std::from_chars(value.data(), value.data() + value.size(), id);
+  ISO_CHECK(value == value_of(id), "a value is not what was written");
+  return id;
+}
+
+class client {
+ public:
+  client(any_index& index, unsigned thread, std::uint64_t seed)
+      : index_(index), random_(seed + thread), next_id_(1 + thread) {
+    events_.reserve(2 * kSteps);
+  }
+
+  void run() {
+    for (std::uint64_t i = 0; i < kSteps; ++i) {
+      step();
+      maybe_pause();
+    }
+  }
+  const std::vector<event>& events() const noexcept { return events_; }
+
+ private:
+  void step() {
+    event e{.operation = "find", .key = random_.below(kKeys)};
+    const std::string key = key_of(e.key);
+    switch (random_.below(8)) {
+      case 0:
+        return write(e, "insert", [&](std::string_view value) {
+          e.is_done = index_.insert(key, value) == outcome::done;
+        });
+      case 1:
+        return write(e, "upsert", [&](std::string_view value) {
+          e.is_done = index_.upsert(key, value) == outcome::done;
+        });
+      case 2:
+        e.operation = "erase";
+        return timed(e, [&] { e.is_done = index_.erase(key); });
+      case 3:
+        return write(e, "swap", [&](std::string_view value) { swap(e, key, value); });
+      case 4:
+        e.operation = "take";
+        return timed(e, [&] { take(e, key); });
+      case 5:
+        return scan();
+      default:
+        timed(e, [&] { find(e, key); });
+    }
+  }
+
+  /// Runs `work` between the two times. The fences keep its loads and stores between them, as they
+  /// are for whoever is told the answer.
+  template <class Work>
+  void timed(event& e, Work work) {
+    e.call_ns = os::monotonic_ns();
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    work();
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    e.return_ns = os::monotonic_ns();
+    events_.push_back(e);
+  }
+  template <class Work>
+  void write(event& e, std::string_view operation, Work work) {
+    e.operation = operation;
+    e.written = next_id_;
+    next_id_ += kThreads;
+    const std::string value = value_of(e.written);
+    timed(e, [&] { work(value); });
+  }
+
+  void find(event& e, const std::string& key) {
+    const scope inside;
+    const auto found = index_.find(inside, key);
+    if (!found) return;
+    maybe_pause();
+    e.seen = id_of(*found);
+  }
+  void swap(event& e, const std::string& key, std::string_view value) {
+    const auto done = index_.update(key, [&](std::optional<std::string_view> current) {
+      e.seen = current ? id_of(*current) : 0;
+      maybe_pause();
+      return decision{action::write, value};
+    });
+    e.is_done = done == outcome::done;
+  }
+  void take(event& e, const std::string& key) {
+    index_.update(key, [&](std::optional<std::string_view> current) {
+      e.seen = current ? id_of(*current) : 0;
+      maybe_pause();
+      return decision{current ? action::erase : action::keep, {}};
+    });
+  }
+
+  /// What a scan or walk promises, key by key: it found what the key held at some moment of it. A
+  /// walk may show a key twice; only ordered structures show it once.
+  void scan() {
+    if (!index_.is_ordered()) return;
+    const bool backwards = random_.below(2) == 0;
+    std::vector<std::uint64_t> seen(kKeys, 0);
+    event e{.operation = "find", .key = 0};
+    e.call_ns = os::monotonic_ns();
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    {
+      const scope inside;
+      const auto note = [&](std::string_view key, std::string_view value) {
+        seen[key.size() / 5] = id_of(value);
+        maybe_pause();
+        return true;
+      };
+      if (backwards) {
+        index_.scan_back(inside, std::nullopt, note);
+      } else {
+        index_.scan(inside, "", note);
+      }
+    }
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    e.return_ns = os::monotonic_ns();
+    for (e.key = 0; e.key < kKeys; ++e.key) {
+      e.seen = seen[e.key];
+      events_.push_back(e);
+    }
+  }
+
+  void maybe_pause() {
+    switch (random_.below(16)) {
+      case 0:
+        return std::this_thread::yield();
+      case 1:
+        for (std::uint64_t turns = random_.below(200); turns > 0; --turns) base::spin_pause();
+    }
+  }
+
+  any_index& index_;
+  base::random random_;
+  std::uint64_t next_id_;  // own residue class modulo kThreads: unique
+  std::vector<event> events_;
+};
+
+/// Windows without a pause until `is_done`; returns the objects moved.
+std::uint64_t collect_until(const std::atomic<bool>& is_done, std::string_view protocol) {
+  collector::options chosen;
+  chosen.window_seconds = 0.001;
+  chosen.cold_threshold = 1;
+  chosen.adaptive_threshold = false;
+  chosen.protocol = protocol;
+  collector::object_collector collector(chosen);
+  std::uint64_t moved = 0;
+  do {
+    const auto window = collector.run_window();
+    moved += window.demoted.objects + window.promoted.objects;
+  } while (!is_done.load() || moved == 0);
+  return moved;
+}
+
+void save(const std::vector<client>& clients, const char* path) {
+  std::FILE* file = std::fopen(path, "w");
+  ISO_CHECK(file, "cannot write the history");
+  for (std::size_t c = 0; c < clients.size(); ++c) {
+    for (const event& e : clients[c].events()) {
+      fmt::print(file, "{} {} {} {} {} {} {} {}\n", c, e.operation, e.key, e.written,
+                 e.is_done ? 1 : 0, e.seen, e.call_ns, e.return_ns);
+    }
+  }
+  ISO_CHECK(std::fclose(file) == 0, "cannot write the history");
+}
+
+int record(std::string_view name, std::string_view protocol, std::string_view broken,
+           std::uint64_t seed, const char* path) {
+  auto index = make_broken(broken, std::move(*make(name, true)));
+  std::vector<client> clients;
+  for (unsigned t = 0; t < kThreads; ++t) clients.emplace_back(*index, t, seed);
+  std::atomic<bool> is_done{false};
+  std::uint64_t moved = 0;
+  std::jthread collecting([&] { moved = collect_until(is_done, protocol); });
+  {
+    std::vector<std::jthread> threads;
+    for (client& each : clients) threads.emplace_back([&each] { each.run(); });
+  }
+  is_done.store(true);
+  collecting.join();
+  ISO_CHECK(index->is_valid(), "the index's invariants do not hold");
+  save(clients, path);
+  fmt::print("{} {} {} seed {}: {} objects moved\n", name, protocol, broken, seed, moved);
+  return 0;
+}
+
+}  // namespace
+}  // namespace isotherm::index
+
+int main(int count, char** words) {
+  using namespace isotherm;
+  if (count == 2 && std::string_view(words[1]) == "--list") {
+    for (const auto name : index::names()) std::cout << "index " << name << '\n';
+    for (const auto name : collector::protocol_names()) std::cout << "protocol " << name << '\n';
+    for (const auto name : index::broken_names()) std::cout << "broken " << name << '\n';
+    return 0;
+  }
+  if (count != 6) {
+    std::cerr << "usage: --list | INDEX PROTOCOL BROKEN SEED FILE\n";
+    return 2;
+  }
+  return index::record(words[1], words[2], words[3], std::strtoull(words[4], nullptr, 10),
+                       words[5]);
+}
