@@ -46,6 +46,16 @@ inline dereference(address) {
   found = 0
 }
 
+#ifdef PEEK
+/* guide::peek(). */
+inline peek(address) {
+  if
+  :: tracking || moves -> dereference(address)
+  :: else -> address = address_of(slot)
+  fi
+}
+#endif
+
 /* guide::replace(): exchange() and retire; with an object (once) or with nothing. */
 inline replace() {
   atomic {
@@ -93,7 +103,11 @@ inline close_scope() {
 #define kWriterScopes 1
 #endif
 #ifndef kReplacerScopes
+#ifdef PEEK
+#define kReplacerScopes 1
+#else
 #define kReplacerScopes 2
+#endif
 #endif
 
 /* Uses the guide in scope after scope: one thread writes through it, the other replaces its object.
@@ -105,7 +119,14 @@ proctype application(byte id) {
   do
   :: scopes < (id == 0 -> kWriterScopes : kReplacerScopes) ->
      enter(id, tracking);
+#ifdef PEEK
+     if
+     :: dereference(first)
+     :: id == 0 -> peek(first)
+     fi;
+#else
      dereference(first);
+#endif
      if
      :: id == 0 && first != 0 -> write_object(first)
      :: id == 1 -> replace()

@@ -1,6 +1,8 @@
 /* The counts protocol (src/collector/protocol_counts.cpp, src/guide/guide.cpp): one guide, two
  * threads that read it, write through it and replace its object, and a collector that moves it.
  *
+ * Variants (-D):
+ *   PEEK                   the writer may peek instead of dereferencing
  * Mutations (-D): each leaves out one step, and spin must find what goes wrong.
  *   ADDRESS_FROM_LOAD      the address comes from the load before the read-modify-write (pitfall 1)
  *   COUNT_KEEPS_LOCK       a dereference leaves the lock bit (pitfall 2)
@@ -77,6 +79,7 @@ proctype collector() {
   :: windows < kWindows ->
      windows++;
      scan();
+     announce(true);
      change_epoch(kPrepare, epoch); /* begin_migration_epoch() */
      wait_until_all_carry(epoch, ok);
 #ifdef SKIP_PREPARE
@@ -92,7 +95,8 @@ proctype collector() {
      :: else
      fi;
      ok = false;
-     change_state(kInactive)
+     change_state(kInactive);
+     announce(false)
   :: else -> break
   od
 }

@@ -11,6 +11,16 @@
 byte global_word = kEpochStep;
 byte entered[kThreads]; /* 0 outside, else epoch + 1 */
 
+#if defined(MOVES_UNANNOUNCED) || defined(ANNOUNCED_LATE)
+#define PEEK
+#endif
+bool moves; /* sync::moving lives; looked at by peek() alone */
+#ifdef PEEK
+#define announce(is_moving) moves = is_moving
+#else
+#define announce(is_moving) skip
+#endif
+
 /* scope::enter(). */
 inline enter(id, tracking) {
   seen = global_word;

@@ -1,10 +1,14 @@
 /* The veto protocol (src/collector/protocol_veto.cpp): the accessed bit and a grace period. One guide,
  * two threads that read it, write through it and replace its object, and a collector that moves it.
  *
+ * Variants (-D):
+ *   PEEK                   the writer may peek instead of dereferencing
  * Mutations (-D):
  *   SKIP_GRACE             scopes that were open at the clearing of the bit are not waited for
  *   GRACE_BEFORE_CLEAR     a promotion's bit is cleared after the grace period
  *   MARK_WITHOUT_WRITE     a dereference that finds the bit clear does not set it
+ *   MOVES_UNANNOUNCED      peek() is not told that moves may happen
+ *   ANNOUNCED_LATE         peek() is told after the scopes were waited for
  *   IGNORE_ACCESSED        a set bit does not veto
  *   COMMIT_WITHOUT_COMPARE the commit stores instead of comparing
  *   FREE_BEFORE_COMMIT     the old memory is freed before the commit (pitfall 8)
@@ -89,6 +93,9 @@ proctype collector() {
   :: windows < kWindows ->
      windows++;
      scan();
+#if !defined(MOVES_UNANNOUNCED) && !defined(ANNOUNCED_LATE)
+     announce(true);
+#endif
      /* veto_protocol::begin() */
 #ifdef GRACE_BEFORE_CLEAR
      wait_for_open_scopes();
@@ -97,6 +104,9 @@ proctype collector() {
      clear_accessed();
      wait_for_open_scopes();
 #endif
+#ifdef ANNOUNCED_LATE
+     announce(true);
+#endif
      if
      :: ok && target != nowhere ->
         d_step { scope_opened(kCollector) };
@@ -104,7 +114,8 @@ proctype collector() {
         scope_closed(kCollector)
      :: else
      fi;
-     d_step { ok = false; target = nowhere }
+     d_step { ok = false; target = nowhere };
+     announce(false)
   :: else -> break
   od
 }
