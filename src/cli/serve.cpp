@@ -68,6 +68,14 @@ void add_flags(CLI::App& command, serve_options& o) {
       ->check(CLI::Range(1, 31))
       ->capture_default_str();
   command
+      .add_option("--target-promotion-rate", o.collector.target_promotion_rate,
+                  "share of the working set that may come from COLD in a minute")
+      ->capture_default_str();
+  command
+      .add_option("--min-rest", o.collector.min_rest_seconds,
+                  "seconds that COLD's pages must rest to be hinted above the target rate")
+      ->capture_default_str();
+  command
       .add_option(
           "--protocol", o.collector.protocol,
           fmt::format("{}: how moves are made safe", fmt::join(collector::protocol_names(), "|")))

@@ -29,10 +29,12 @@ base::result<void> apply(collector::options& chosen, std::string_view name,
     chosen.hint = *hint;
     return {};
   }
-  if (name == "window" || name == "target-promotion-rate") {
+  for (const auto& [known, number] : {std::pair("window", &chosen.window_seconds),
+                                      {"target-promotion-rate", &chosen.target_promotion_rate},
+                                      {"min-rest", &chosen.min_rest_seconds}}) {
+    if (name != known) continue;
     if (!real) return std::unexpected(bad_value(name, value, "a number"));
-    (name == "window" ? chosen.window_seconds : chosen.target_promotion_rate) =
-        static_cast<double>(*real);
+    *number = static_cast<double>(*real);
     return {};
   }
   if (name == "cold-threshold") {
@@ -101,6 +103,7 @@ class collector_management final : public server::management {
             {"cold-threshold", fmt::format("{}", now.cold_threshold)},
             {"adaptive-threshold", now.adaptive_threshold ? "yes" : "no"},
             {"target-promotion-rate", fmt::format("{}", now.target_promotion_rate)},
+            {"min-rest", fmt::format("{}", now.min_rest_seconds)},
             {"protocol", now.protocol}};
   }
 

@@ -30,6 +30,7 @@ base::result<void> check(const options& chosen) {
     return refuse("the cold threshold must be between 1 and 31 windows");
   }
   if (!(chosen.target_promotion_rate >= 0)) return refuse("the promotion rate can't be negative");
+  if (!(chosen.min_rest_seconds >= 0)) return refuse("the rest of COLD can't be negative");
   if (chosen.batch_objects == 0) return refuse("a batch must hold at least one object");
   if (auto protocol = make_protocol(chosen.protocol); !protocol) {
     return std::unexpected(protocol.error());
@@ -58,6 +59,7 @@ struct object_collector::state {
   scan_result found;
   reclaim_policy reclaim;
   std::uint64_t windows = 0;
+  std::uint64_t watched_cold_bytes = 0;  // COLD at the end of the last window
   std::uint64_t last_end_ns = os::monotonic_ns();
   std::function<void(const window_statistics&)> callback;
 
@@ -71,6 +73,7 @@ struct object_collector::state {
   window_statistics run_window();
   void move_objects(const options& now, window_statistics& statistics);
   void summarize(const options& now, window_statistics& statistics);
+  void give_memory_back(const options& now, bool cold_may_leave, window_statistics& statistics);
 };
 
 void object_collector::state::work() {
@@ -144,7 +147,8 @@ void object_collector::state::move_objects(const options& now, window_statistics
   }
 }
 
-/// Policy at the window's end: rate, threshold, hints; and the picture of the heaps.
+/// Policy at the window's end: rate, threshold, what goes back to the system; and the picture of
+/// the heaps.
 void object_collector::state::summarize(const options& now, window_statistics& statistics) {
   statistics.accessed_pages = statistics.working_set_pages = found.pages.count();
   statistics.accessed_cold_pages = found.pages.count(heap::kind::cold);
@@ -154,24 +158,38 @@ void object_collector::state::summarize(const options& now, window_statistics& s
   }
   statistics.promotion_rate = promotion_rate(
       statistics.accessed_cold_pages, statistics.working_set_pages, statistics.window_seconds);
-  if (now.adaptive_threshold && statistics.working_set_pages > 0) {
+  const std::uint64_t cold_bytes = heap::packing_of(heap::kind::cold).used_bytes;
+  // What came to COLD in this window was not watched there: a rate of 0 says nothing about it.
+  const bool watched = cold_bytes > 0 && cold_bytes / 2 <= watched_cold_bytes;
+  watched_cold_bytes = cold_bytes;
+  if (now.adaptive_threshold && statistics.working_set_pages > 0 && watched) {
     threshold = next_threshold(threshold, statistics.promotion_rate, now.target_promotion_rate);
   }
   statistics.cold_threshold = threshold;
-
-  const std::uint64_t before_ns = os::monotonic_ns();
+  statistics.cold_rest_seconds = mean_rest_seconds(
+      cold_bytes / kPageBytes, statistics.accessed_cold_pages, statistics.window_seconds);
   if (now.what == mode::on) {
-    const bool quiet = statistics.promotion_rate <= now.target_promotion_rate;
-    heap::reclaim_report report = reclaim.run(now.hint, now.reclaim_bytes_per_window, quiet,
-                                              statistics.accessed_cold_pages * kPageBytes);
-    statistics.hinted_bytes = report.bytes_asked;
-    statistics.reclaim_problem = std::move(report.problem);
+    const bool quiet = may_leave(statistics.promotion_rate, now.target_promotion_rate,
+                                 statistics.cold_rest_seconds, now.min_rest_seconds);
+    give_memory_back(now, watched && quiet, statistics);
   }
-  statistics.reclaim_seconds = static_cast<double>(os::monotonic_ns() - before_ns) / kSecond;
   for (std::size_t i = 0; i < heap::kKinds; ++i) {
     statistics.heaps[i] = heap::usage_of(static_cast<heap::kind>(i));
   }
   statistics.nodes = heap::node_usage();
+}
+
+void object_collector::state::give_memory_back(const options& now, bool cold_may_leave,
+                                               window_statistics& statistics) {
+  const std::uint64_t before_ns = os::monotonic_ns();
+  heap::trim();
+  if (now.hint != heap::hint::none && cold_may_leave) {
+    heap::reclaim_report report = reclaim.run(now.hint, now.reclaim_bytes_per_window,
+                                              statistics.cold_rest_seconds < now.min_rest_seconds);
+    statistics.hinted_bytes = report.bytes_asked;
+    statistics.reclaim_problem = std::move(report.problem);
+  }
+  statistics.reclaim_seconds = static_cast<double>(os::monotonic_ns() - before_ns) / kSecond;
 }
 
 object_collector::object_collector(options chosen)

@@ -23,10 +23,14 @@ struct options {
   double window_seconds = 120;  ///< any positive duration
   mode what = mode::on;
   heap::hint hint =
-      heap::hint::none;         ///< given for COLD once the promotion rate is at or below target
+      heap::hint::none;         ///< given for COLD when it is used little enough (reclaim.hpp)
   unsigned cold_threshold = 3;  ///< initial, 1..31 windows
   double target_promotion_rate = 0.01;  ///< a minute
-  bool adaptive_threshold = true;       ///< false: the threshold stays as given
+  /// Mean time between two uses of a COLD page, in seconds, from which the hint is given though the
+  /// promotion rate is above target. The five-minute rule's 300 fit SATA disks; its break-even
+  /// falls with the price of a read, and is about a minute and less on NVMe.
+  double min_rest_seconds = 60;
+  bool adaptive_threshold = true;  ///< false: the threshold stays as given
   std::uint64_t reclaim_bytes_per_window = std::uint64_t{4} << 30;
   std::uint64_t epoch_timeout_us = 100'000;  ///< wait for scopes before an epoch is abandoned
   std::size_t batch_objects = 4096;          ///< objects moved in one epoch

@@ -11,16 +11,16 @@ move_result copy_and_commit(guides::slot_word& slot, guides::word expected, heap
                             std::size_t& bytes) {
   void* const from = guides::pointer_of(expected);
   bytes = heap::object_size(from);
-  void* const to = heap::allocate(target, bytes);
+  void* const to = heap::allocate(target, bytes, heap::room::fresh);
   if (!to) return move_result::full;
   base::copy_words_racy(to, from, bytes);
   const auto next = guides::moved_to(expected, reinterpret_cast<guides::word>(to), target);
   // Release publishes the copy to whoever dereferences the new word.
   if (!slot.compare_exchange_acq_rel(expected, next)) {
-    heap::deallocate(to);
+    heap::deallocate(to, heap::room::fresh);
     return move_result::vetoed;
   }
-  heap::deallocate(from);
+  heap::deallocate(from, heap::room::fresh);
   return move_result::moved;
 }
 

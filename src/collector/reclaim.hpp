@@ -1,8 +1,15 @@
-// Hinted reclaim (obase.txt 3.4): once COLD is used little enough, tell the kernel that its pages
+// Hinted reclaim (obase.txt 3.4): when COLD is used little enough, tell the kernel that its pages
 // may go; back off when memory stalls show that moving pages hurts, and when pages come back.
+//
+// The published gate, a promotion rate at or below target, never opens for a steady skewed load,
+// whose tail comes back at a rate that no threshold up to 31 windows brings under 1% a minute. Such
+// pages are still worth their eviction when they come back seldom enough, which is what the
+// five-minute rule weighs (Appuswamy, Graefe, Borovica-Gajic, Ailamaki, CACM 2019; obase.txt 4.5
+// sets its first threshold by it): so the gate opens as well when COLD's pages rest long enough.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "heap/heap.hpp"
 
@@ -11,15 +18,28 @@ namespace isotherm::collector {
 /// Share of time in which some task waited for memory (pressure-stall avg10, percent) above which
 /// no hint is given.
 inline constexpr double kPressureLimit = 10.0;
+/// Mean time between two uses of a COLD page, in seconds: its pages * window / pages used in the
+/// window. Infinite when none was used. Pure.
+constexpr double mean_rest_seconds(std::uint64_t cold_pages, std::uint64_t accessed_cold_pages,
+                                   double window_seconds) noexcept {
+  if (accessed_cold_pages == 0) return std::numeric_limits<double>::infinity();
+  return static_cast<double>(cold_pages) * window_seconds /
+         static_cast<double>(accessed_cold_pages);
+}
 
-/// Bytes that the next window may hint: halved when the pages of COLD that were used again exceed a
-/// quarter of what was hinted last, doubled up to `limit` otherwise; never under 1 MiB. Pure.
-constexpr std::uint64_t next_allowance(std::uint64_t allowance, std::uint64_t hinted_bytes,
-                                       std::uint64_t refaulted_bytes,
+/// Whether COLD is used little enough for its pages to leave DRAM. Pure.
+constexpr bool may_leave(double promotion_rate, double target, double rest_seconds,
+                         double min_rest_seconds) noexcept {
+  return promotion_rate <= target || rest_seconds >= min_rest_seconds;
+}
+
+/// Bytes that the next window may hint: halved while pages come back sooner than is worth it,
+/// doubled up to `limit` otherwise; never under 1 MiB. Pure.
+constexpr std::uint64_t next_allowance(std::uint64_t allowance, bool comes_back_soon,
                                        std::uint64_t limit) noexcept {
   constexpr std::uint64_t kFloor = std::uint64_t{1} << 20;
   allowance = allowance < limit ? allowance : limit;
-  if (hinted_bytes > 0 && refaulted_bytes > hinted_bytes / 4) {
+  if (comes_back_soon) {
     return allowance / 2 < kFloor ? kFloor : allowance / 2;
   }
   return allowance > limit / 2 ? limit : allowance * 2;
@@ -29,14 +49,11 @@ constexpr std::uint64_t next_allowance(std::uint64_t allowance, std::uint64_t hi
 /// thread.
 class reclaim_policy {
  public:
-  /// Gives `how` for COLD when `cold_is_quiet` (promotion rate at or below target) and memory
-  /// pressure allow. `refaulted_bytes`: COLD pages accessed in this window.
-  heap::reclaim_report run(heap::hint how, std::uint64_t limit_bytes, bool cold_is_quiet,
-                           std::uint64_t refaulted_bytes);
+  /// Gives `how` for COLD, of which the gate said that it may leave, when memory pressure allows.
+  heap::reclaim_report run(heap::hint how, std::uint64_t limit_bytes, bool comes_back_soon);
 
  private:
   std::uint64_t allowance_bytes_ = ~std::uint64_t{0};
-  std::uint64_t last_hinted_bytes_ = 0;
 };
 
 }  // namespace isotherm::collector

@@ -17,8 +17,10 @@ constexpr std::size_t kMetadataAlignment = std::size_t{2} << 20;
 // Largest step by which the arena grows: carving far ahead only costs addresses, yet the end of
 // what was carved bounds everyone's walks over the range.
 constexpr std::size_t kGrowthBytesMax = std::size_t{16} << 20;
-// How long a free page stays for reuse before it goes back to the system.
-constexpr ssize_t kDecayMs = 1000;
+// How long a free page stays for reuse before it goes back to the system. Long, because pages come
+// free in bursts, run by run, when the collector empties NEW; it trims once they have grown
+// together.
+constexpr ssize_t kDecayMs = 10'000;
 constexpr std::size_t kLeastAlignment = 16;
 
 /// jemalloc hands each hook the table that it was given: the arena's, with the arena behind it.

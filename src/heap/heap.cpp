@@ -57,12 +57,12 @@ usage counted_usage(std::size_t heap, std::uint64_t extent_bytes, std::uintptr_t
 
 }  // namespace
 
-void* allocate(kind where, std::size_t bytes) noexcept {
+void* allocate(kind where, std::size_t bytes, room taken) noexcept {
   ISO_CHECK(bytes >> 32U == 0, "objects are smaller than 4 GiB");
   heap_set& set = heaps();
   local_state& mine = local();
   void* object = where == kind::fresh ? allocate_fresh(set, bytes, mine)
-                                      : set.packed(where).allocate(bytes, mine);
+                                      : set.packed(where).allocate(bytes, taken, mine);
   if (object == nullptr) [[unlikely]] {
     set.refused[index_of(where)].fetch_add_relaxed(1);
     return nullptr;
@@ -71,7 +71,7 @@ void* allocate(kind where, std::size_t bytes) noexcept {
   return object;
 }
 
-void deallocate(void* object) noexcept {
+void deallocate(void* object, room left) noexcept {
   heap_set& set = heaps();
   local_state& mine = local();
   const kind where = kind_of(set, object);
@@ -83,7 +83,7 @@ void deallocate(void* object) noexcept {
   }
   // A COLD page is not dirtied for an object that goes.
   if (where == kind::hot) header_of(object)->mark = kFreedMark;
-  set.packed(where).deallocate(object, bytes);
+  set.packed(where).deallocate(object, bytes, left, mine);
 }
 
 std::size_t object_size(const void* object) noexcept { return checked_header(object).bytes; }
@@ -160,6 +160,7 @@ std::uint64_t refused_allocations(kind where) noexcept {
 int cold_refusal_code() noexcept { return heaps().cold.refusal_code(); }
 
 void trim() noexcept {
+  heaps().hot.flush_holes();
   heaps().fresh.purge();
   heaps().node.purge();
 }

@@ -45,14 +45,20 @@ struct options {
 /// writable, tmpfs).
 base::result<void> configure(const options& chosen);
 
+/// Whose room an object takes, and who gets it afterwards. Matters in HOT only.
+enum class room : std::uint8_t {
+  recycled,  ///< of the last freed object of its size, if there is one: for values that come and go
+  fresh  ///< none but its own: for the collector, which must not fill the extents that it empties
+};
+
 /// Memory for an object of `bytes` (0 allowed, < 4 GiB) in heap `where`: 16-byte aligned, at least
 /// 8 readable bytes, rounded up to words. Null when the heap is full (range exhausted, or no space
 /// left for the backing).
-void* allocate(kind where, std::size_t bytes) noexcept;
+void* allocate(kind where, std::size_t bytes, room taken = room::recycled) noexcept;
 
 /// Gives an object back. Any thread. Reads the object's header, so it touches the object's page.
 /// Aborts on what is not a live object. Sanitizer builds poison it.
-void deallocate(void* object) noexcept;
+void deallocate(void* object, room left = room::recycled) noexcept;
 
 /// Size given to allocate(). Reads the object's header, so it touches the object's page.
 std::size_t object_size(const void* object) noexcept;
@@ -88,9 +94,10 @@ struct usage {
 usage usage_of(kind where, bool with_residency = true);
 usage node_usage(bool with_residency = true);
 
+inline constexpr double kSparseShare = 0.75;
 /// True when the object lies in a packed extent whose live bytes fell under `live_share` of its
 /// used bytes and that no longer takes allocations: worth evacuating. Does not touch the object.
-bool is_sparse(const void* object, double live_share = 0.75) noexcept;
+bool is_sparse(const void* object, double live_share = kSparseShare) noexcept;
 /// Live and used bytes of COLD, for deciding on compaction: dead = used - live.
 struct packing {
   std::uint64_t live_bytes = 0, used_bytes = 0;
@@ -115,8 +122,9 @@ std::uint64_t refused_allocations(kind where) noexcept;
 /// The errno of the last one that COLD's backing refused (ENOSPC, EDQUOT, EFBIG); 0: none did.
 int cold_refusal_code() noexcept;
 
-/// Gives the free pages of NEW and NODE back to the system now; jemalloc does so by itself within a
-/// second or so of further allocation, not when the heap falls idle. Any thread; walks the arenas.
+/// Gives the free pages of NEW and NODE, and the room in HOT that waits for a next object, back to
+/// the system now; jemalloc does so by itself within ten seconds or so of further allocation, not
+/// when the heap falls idle. Any thread; walks the arenas.
 void trim() noexcept;
 
 /// After fork(): the child shares the COLD file with its parent and must neither grow nor punch it.

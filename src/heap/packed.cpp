@@ -8,10 +8,12 @@
 
 namespace isotherm::heap {
 
-base::result<void> packed_heap::open(std::byte* begin, std::size_t bytes, backing pages) {
+base::result<void> packed_heap::open(std::byte* begin, std::size_t bytes, backing pages,
+                                     bool recycles) {
   begin_ = begin;
   extent_count_ = bytes / kExtentBytes;
   pages_ = std::move(pages);
+  recycles_ = recycles;
   const std::size_t page = os::page_bytes();
   const std::size_t table_bytes = (extent_count_ * sizeof(extent) + page - 1) / page * page;
   auto table = os::reserve(table_bytes, page);
@@ -21,9 +23,14 @@ base::result<void> packed_heap::open(std::byte* begin, std::size_t bytes, backin
   return pages_.map(begin, bytes);
 }
 
-void* packed_heap::allocate(std::size_t bytes, local_state& mine) noexcept {
+void* packed_heap::allocate(std::size_t bytes, room taken, local_state& mine) noexcept {
   if (pages_.is_frozen()) return nullptr;
-  void* object = bytes <= kSmallBytesMax ? append(units_of(bytes), mine) : allocate_run(bytes);
+  const bool small = bytes <= kSmallBytesMax;
+  void* object = nullptr;
+  if (recycles_ && small && taken == room::recycled) {
+    object = holes_.take(units_of(bytes), mine.spread);
+  }
+  if (object == nullptr) object = small ? append(units_of(bytes), mine) : allocate_run(bytes);
   if (object == nullptr) return nullptr;
   unpoison(header_of(object), kHeaderBytes + readable_bytes(bytes));
   *header_of(object) = {static_cast<std::uint32_t>(bytes), kLiveMark};
@@ -99,16 +106,30 @@ void* packed_heap::allocate_run(std::size_t bytes) noexcept {
   return address_of(first) + 2 * kHeaderBytes;
 }
 
-void packed_heap::deallocate(void* object, std::size_t bytes) noexcept {
+void packed_heap::deallocate(void* object, std::size_t bytes, room left,
+                             const local_state& mine) noexcept {
   const std::size_t index = index_of(object);
-  extent& row = extents_[index];
-  poison(header_of(object), kHeaderBytes + readable_bytes(bytes));
-  if (bytes > kSmallBytesMax) {
-    free_run(index);
+  const std::size_t units = units_of(bytes);
+  const bool small = bytes <= kSmallBytesMax;
+  // A sparse extent is about to be emptied: whoever moved in would only be moved out again.
+  if (recycles_ && small && left == room::recycled && !is_sparse(object, kSparseShare) &&
+      holes_.keep(object, units, mine.spread)) {
     return;
   }
-  const std::size_t units = units_of(bytes);
-  const extent_word before{row.word.fetch_sub_acq_rel(units)};
+  poison(header_of(object), kHeaderBytes + readable_bytes(bytes));
+  if (small) {
+    free_units(index, units);
+  } else {
+    free_run(index);
+  }
+}
+
+void packed_heap::flush_holes() noexcept {
+  holes_.flush([this](void* hole, std::size_t units) { free_units(index_of(hole), units); });
+}
+
+void packed_heap::free_units(std::size_t index, std::size_t units) noexcept {
+  const extent_word before{extents_[index].word.fetch_sub_acq_rel(units)};
   ISO_CHECK(before.live() >= units, "an extent holds what is freed from it");
   if (extent_word{before.raw - units}.empty_for_good()) give_back(index, 1);
 }

@@ -1,6 +1,7 @@
 // HOT and COLD: objects of exact sizes, appended one behind the other. A size-class allocator
 // rounds a 1054-byte object up to 1280, which alone caps page utilization at 82%; here the loss is
-// under 16 bytes an object. Holes are not refilled: the collector, which can move anything,
+// under 16 bytes an object. A hole in a dense HOT extent takes the next object of its size
+// (holes.hpp); beyond that holes are not refilled: the collector, which can move anything,
 // evacuates sparse extents, and an empty extent goes back to the system as a whole (DESIGN.md 3.6).
 //
 //   range    | extent 0 | extent 1 | ... 1 MiB each        lowest free extent first
@@ -20,6 +21,7 @@
 #include "heap/backing.hpp"
 #include "heap/extent.hpp"
 #include "heap/heap.hpp"
+#include "heap/holes.hpp"
 #include "heap/local.hpp"
 
 namespace isotherm::heap {
@@ -30,13 +32,16 @@ class packed_heap {
   packed_heap(const packed_heap&) = delete;
   packed_heap& operator=(const packed_heap&) = delete;
 
-  /// Takes a reserved range of whole extents. Once, before any other call.
-  base::result<void> open(std::byte* begin, std::size_t bytes, backing pages);
+  /// Takes a reserved range of whole extents. Once, before any other call. `recycles`: keeps freed
+  /// room for objects that ask for it.
+  base::result<void> open(std::byte* begin, std::size_t bytes, backing pages, bool recycles);
 
   /// Payload for `bytes`, header written; null when range or disk is full. Any thread.
-  void* allocate(std::size_t bytes, local_state& mine) noexcept;
+  void* allocate(std::size_t bytes, room taken, local_state& mine) noexcept;
   /// `bytes` as allocated. Any thread.
-  void deallocate(void* object, std::size_t bytes) noexcept;
+  void deallocate(void* object, std::size_t bytes, room left, const local_state& mine) noexcept;
+  /// Holes that wait for objects of their size wait no longer. Any thread.
+  void flush_holes() noexcept;
 
   bool is_sparse(const void* object, double live_share) const noexcept;
   packing packing_now() const noexcept;
@@ -50,8 +55,14 @@ class packed_heap {
   reclaim_report reclaim(hint how, std::uint64_t limit_bytes);
 
   /// Around fork(): no other thread is inside the mutex.
-  void lock_for_fork() { mutex_.lock(); }
-  void unlock_after_fork() { mutex_.unlock(); }
+  void lock_for_fork() {
+    holes_.lock_for_fork();
+    mutex_.lock();
+  }
+  void unlock_after_fork() {
+    mutex_.unlock();
+    holes_.unlock_after_fork();
+  }
   void freeze() noexcept { pages_.freeze(); }
   const backing& pages() const noexcept { return pages_; }
 
@@ -67,6 +78,7 @@ class packed_heap {
     base::atomic<std::uint32_t> index{kNone};
   };
 
+  void free_units(std::size_t index, std::size_t units) noexcept;
   void* append(std::size_t units, local_state& mine) noexcept;
   void* append_to(std::uint32_t index, std::size_t units, bool& contended) noexcept;
   bool open_another(std::uint32_t shard, std::uint32_t full) noexcept;
@@ -101,6 +113,8 @@ class packed_heap {
   std::size_t extent_count_ = 0;
   extent* extents_ = nullptr;
   backing pages_;
+  bool recycles_ = false;
+  hole_cache holes_;
   std::array<open_slot, kShards> open_;
   base::atomic<std::size_t> used_{0};  // extents [0, used_) were opened once; grows under mutex_
   base::atomic<std::uint64_t> held_{0};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace isotherm::workload {
 
@@ -38,18 +39,20 @@ std::uint64_t zipfian::operator()(base::random& random) const noexcept {
 }
 
 base::result<distribution> parse_distribution(const std::string& text) {
-  for (const auto which : {distribution::zipfian, distribution::uniform, distribution::latest,
-                           distribution::hotspot}) {
+  for (const auto which : {distribution::zipfian, distribution::permuted, distribution::uniform,
+                           distribution::latest, distribution::hotspot}) {
     if (text == name_of(which)) return which;
   }
   return std::unexpected(base::error{"unknown distribution '" + text +
-                                     "'; choose zipfian, uniform, latest or hotspot"});
+                                     "'; choose zipfian, permuted, uniform, latest or hotspot"});
 }
 
 const char* name_of(distribution which) noexcept {
   switch (which) {
     case distribution::zipfian:
       return "zipfian";
+    case distribution::permuted:
+      return "permuted";
     case distribution::uniform:
       return "uniform";
     case distribution::latest:
@@ -60,17 +63,35 @@ const char* name_of(distribution which) noexcept {
   return "hotspot";
 }
 
+namespace {
+
+/// The number coprime to `keys` next to keys * the golden ratio: multiples of it fill [0, keys)
+/// evenly, so popular neighbours in rank lie far apart in the key space.
+std::uint64_t coprime_stride(std::uint64_t keys) noexcept {
+  constexpr double kGoldenRatio = 0.6180339887498949;
+  auto stride = std::max<std::uint64_t>(
+      1, static_cast<std::uint64_t>(kGoldenRatio * static_cast<double>(keys)));
+  while (std::gcd(stride, keys) != 1) ++stride;
+  return stride;
+}
+
+}  // namespace
+
 key_chooser::key_chooser(const key_choice& choice, std::uint64_t keys) noexcept
     : choice_(choice),
       keys_(keys),
       hot_keys_(std::clamp<std::uint64_t>(
           static_cast<std::uint64_t>(choice.hotspot_keys * static_cast<double>(keys)), 1, keys)),
-      ranks_(choice.which == distribution::latest ? keys : kScrambledRanks, choice.theta) {}
+      stride_(coprime_stride(keys)),
+      ranks_(choice.which == distribution::zipfian ? kScrambledRanks : keys, choice.theta) {}
 
 std::uint64_t key_chooser::operator()(base::random& random) const noexcept {
   switch (choice_.which) {
     case distribution::zipfian:
       return fnv1a(ranks_(random)) % keys_;
+    case distribution::permuted:
+      return static_cast<std::uint64_t>(static_cast<unsigned __int128>(ranks_(random)) * stride_ %
+                                        keys_);
     case distribution::uniform:
       return random.below(keys_);
     case distribution::latest:

@@ -50,20 +50,21 @@ class zipfian {
 
 /// How keys are chosen.
 enum class distribution : std::uint8_t {
-  zipfian,  ///< scrambled
+  zipfian,   ///< YCSB's scrambled: ranks of 10^10 hashed onto the keys, so its tail is flat
+  permuted,  ///< Zipfian over the keys themselves, their popularity spread over the key space
   uniform,
   latest,  ///< Zipfian over age: the youngest key is the most popular
   hotspot  ///< a share of the keys takes a share of the accesses, both uniformly
 };
 
-/// Parses "zipfian", "uniform", "latest" or "hotspot".
+/// Parses "zipfian", "permuted", "uniform", "latest" or "hotspot".
 base::result<distribution> parse_distribution(const std::string& text);
 const char* name_of(distribution which) noexcept;
 
 /// Parameters of a chooser.
 struct key_choice {
   distribution which = distribution::zipfian;
-  double theta = 0.99;            ///< of zipfian and latest, 0 < theta < 1
+  double theta = 0.99;            ///< of zipfian, permuted and latest, 0 < theta < 1
   double hotspot_keys = 0.2;      ///< share of the keys that are hot, 0 < share <= 1
   double hotspot_accesses = 0.8;  ///< share of the accesses that go to them, 0..1
 };
@@ -84,6 +85,7 @@ class key_chooser {
   key_choice choice_;
   std::uint64_t keys_;
   std::uint64_t hot_keys_;
+  std::uint64_t stride_;  ///< of permuted: coprime to keys_, so that ranks map one to one
   zipfian ranks_;
 };
 

@@ -1,6 +1,8 @@
 // The policies, by numbers.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "collector/classify.hpp"
 #include "collector/reclaim.hpp"
 #include "collector/threshold.hpp"
@@ -64,13 +66,25 @@ TEST(Classify, ColdObjectsAtRestNeedNoScan) {
   EXPECT_FALSE(outcome.target);
 }
 
-TEST(Reclaim, AllowanceHalvesOnRefaultsAndRecovers) {
+TEST(Reclaim, ColdRestsItsPagesTimesTheWindowOverTheUsedOnes) {
+  EXPECT_EQ(mean_rest_seconds(1000, 10, 2), 200);
+  EXPECT_EQ(mean_rest_seconds(0, 10, 2), 0);
+  EXPECT_EQ(mean_rest_seconds(1000, 0, 2), std::numeric_limits<double>::infinity());
+}
+
+TEST(Reclaim, TheGateOpensAtTheTargetRateOrWhenPagesRestLongEnough) {
+  EXPECT_TRUE(may_leave(0.01, 0.01, 1, 60));
+  EXPECT_FALSE(may_leave(0.011, 0.01, 59, 60));
+  EXPECT_TRUE(may_leave(5, 0.01, 60, 60));
+}
+
+TEST(Reclaim, AllowanceHalvesWhilePagesComeBackSoonAndRecovers) {
   constexpr std::uint64_t kMiB = 1 << 20;
-  EXPECT_EQ(next_allowance(~std::uint64_t{0}, 0, 0, 64 * kMiB), 64 * kMiB);
-  EXPECT_EQ(next_allowance(64 * kMiB, 40 * kMiB, 11 * kMiB, 64 * kMiB), 32 * kMiB);
-  EXPECT_EQ(next_allowance(64 * kMiB, 40 * kMiB, 10 * kMiB, 64 * kMiB), 64 * kMiB);
-  EXPECT_EQ(next_allowance(8 * kMiB, 8 * kMiB, 0, 64 * kMiB), 16 * kMiB);
-  EXPECT_EQ(next_allowance(kMiB, kMiB, kMiB, 64 * kMiB), kMiB);
+  EXPECT_EQ(next_allowance(~std::uint64_t{0}, false, 64 * kMiB), 64 * kMiB);
+  EXPECT_EQ(next_allowance(64 * kMiB, true, 64 * kMiB), 32 * kMiB);
+  EXPECT_EQ(next_allowance(8 * kMiB, false, 64 * kMiB), 16 * kMiB);
+  EXPECT_EQ(next_allowance(40 * kMiB, false, 64 * kMiB), 64 * kMiB);
+  EXPECT_EQ(next_allowance(kMiB, true, 64 * kMiB), kMiB);
 }
 
 TEST(TouchedPages, CountsEachPageOnceAndStraddlersTwice) {

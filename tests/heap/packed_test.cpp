@@ -46,6 +46,7 @@ TEST_P(packed, empty_extents_go_back_and_are_reused_from_the_lowest_address) {
   const usage full = usage_of(GetParam());
   const std::uintptr_t end = used_end(GetParam());
   free_all(objects);
+  trim();  // HOT keeps some room for next objects until then
   const usage after = usage_of(GetParam());
   EXPECT_LE(after.extent_bytes + 30 * kExtentBytes, full.extent_bytes);
   EXPECT_LE(after.resident_bytes + 30 * kExtentBytes, full.resident_bytes);
@@ -88,7 +89,7 @@ TEST_P(packed, an_extent_is_sparse_once_closed_and_mostly_freed) {
   const packing before = packing_of(GetParam());
   const std::size_t freed = mates.size() / 2;
   for (std::size_t i = 0; i < freed; ++i) std::erase(objects, mates[i]);
-  for (std::size_t i = 0; i < freed; ++i) deallocate(mates[i]);
+  for (std::size_t i = 0; i < freed; ++i) deallocate(mates[i], room::fresh);
   EXPECT_TRUE(is_sparse(mates.back()));
   EXPECT_FALSE(is_sparse(mates.back(), 0.25));
   const packing after = packing_of(GetParam());
@@ -135,6 +136,75 @@ TEST_P(packed, random_lifetimes_keep_every_invariant) {
     }
   }
   for (auto& [object, bytes] : live) deallocate(object);
+  EXPECT_TRUE(is_valid());
+}
+
+/// Fills HOT's open extent, so that it is closed and dense, and returns an object in its middle.
+void* object_in_dense_extent(std::vector<void*>& others, std::size_t bytes) {
+  others = fill_extents(kind::hot, 2, bytes);
+  void* const chosen = others[others.size() / 2];
+  others.erase(others.begin() + static_cast<std::ptrdiff_t>(others.size() / 2));
+  return chosen;
+}
+
+TEST(hot_holes, the_next_object_of_a_size_takes_the_last_freed_ones_room) {
+  std::vector<void*> others;
+  void* const freed = object_in_dense_extent(others, 1000);
+  deallocate(freed);
+  void* const other_size = allocate(kind::hot, 500);
+  EXPECT_NE(other_size, freed);
+  void* const same_size = allocate(kind::hot, 1000);
+  EXPECT_EQ(same_size, freed);
+  EXPECT_EQ(object_size(same_size), 1000u);
+  deallocate(same_size);
+  deallocate(other_size);
+  trim();
+  free_all(others);
+  EXPECT_TRUE(is_valid());
+}
+
+TEST(hot_holes, the_collector_neither_fills_nor_leaves_any) {
+  std::vector<void*> others;
+  void* const freed = object_in_dense_extent(others, 1000);
+  deallocate(freed);
+  void* const moved = allocate(kind::hot, 1000, room::fresh);
+  EXPECT_NE(moved, freed);
+  EXPECT_EQ(allocate(kind::hot, 1000), freed);
+  deallocate(freed, room::fresh);
+  void* const next = allocate(kind::hot, 1000);
+  EXPECT_NE(next, freed);
+  deallocate(moved);
+  deallocate(next);
+  trim();
+  free_all(others);
+  EXPECT_TRUE(is_valid());
+}
+
+TEST(hot_holes, a_sparse_extent_is_left_to_drain) {
+  auto objects = fill_extents(kind::hot, 4, 1000);
+  const std::size_t kept = objects.size() / 2;
+  for (std::size_t i = kept; i < objects.size(); ++i) deallocate(objects[i], room::fresh);
+  void* sparse = nullptr;
+  for (std::size_t i = 0; i < kept && !sparse; ++i) {
+    if (is_sparse(objects[i])) sparse = std::exchange(objects[i], nullptr);
+  }
+  ASSERT_NE(sparse, nullptr);
+  deallocate(sparse);
+  void* const next = allocate(kind::hot, 1000);
+  EXPECT_NE(next, sparse);
+  deallocate(next);
+  trim();
+  for (std::size_t i = 0; i < kept; ++i) {
+    if (objects[i]) deallocate(objects[i]);
+  }
+  EXPECT_TRUE(is_valid());
+}
+
+TEST(hot_holes, trim_gives_the_extents_under_them_back) {
+  const usage before = usage_of(kind::hot, false);
+  free_all(fill_extents(kind::hot, 8, 1000));
+  trim();
+  EXPECT_LE(usage_of(kind::hot, false).extent_bytes, before.extent_bytes + kExtentBytes);
   EXPECT_TRUE(is_valid());
 }
 

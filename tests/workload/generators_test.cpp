@@ -107,6 +107,26 @@ TEST(KeyChooser, ZipfianIsSkewedAndScattered) {
   EXPECT_LT(low, 75u);
 }
 
+TEST(KeyChooser, PermutedIsZipfianOverTheKeysAndScattered) {
+  constexpr std::uint64_t kKeys = 10'000;
+  const popularity found = draw({.which = distribution::permuted}, kKeys);
+  for (const int rank : {0, 1, 9}) {
+    const double share = std::pow(rank + 1, -0.99) / zeta(kKeys, 0.99);
+    EXPECT_NEAR(found.counts[rank] / (kDraws * share), 1, 0.05) << rank;
+  }
+  std::uint64_t low = 0;
+  for (int i = 0; i < 100; ++i) low += found.keys[i] < kKeys / 2;
+  EXPECT_GT(low, 25u);
+  EXPECT_LT(low, 75u);
+}
+
+TEST(KeyChooser, PermutedReachesEveryKey) {
+  for (const std::uint64_t keys : {1, 2, 6, 55, 64}) {
+    const popularity found = draw({.which = distribution::permuted, .theta = 0.01}, keys);
+    EXPECT_GT(found.counts.back(), 0) << keys;
+  }
+}
+
 TEST(KeyChooser, UniformHasTheVarianceOfAPoissonCount) {
   constexpr std::uint64_t kKeys = 1000;
   const popularity found = draw({.which = distribution::uniform}, kKeys);
@@ -137,8 +157,8 @@ TEST(KeyChooser, HotspotSplitsAccessesAsAsked) {
 }
 
 TEST(Distribution, NamesReadBack) {
-  for (const auto which : {distribution::zipfian, distribution::uniform, distribution::latest,
-                           distribution::hotspot}) {
+  for (const auto which : {distribution::zipfian, distribution::permuted, distribution::uniform,
+                           distribution::latest, distribution::hotspot}) {
     EXPECT_EQ(parse_distribution(name_of(which)), which);
   }
   EXPECT_FALSE(parse_distribution("gauss"));

@@ -36,6 +36,8 @@ collector::options collector_options(const bench_options& asked) {
                 : asked.hint == "cold"  ? heap::hint::cold
                                         : heap::hint::none;
   chosen.cold_threshold = asked.cold_threshold;
+  chosen.target_promotion_rate = asked.target_promotion_rate;
+  chosen.min_rest_seconds = asked.min_rest;
   chosen.protocol = asked.protocol;
   return chosen;
 }

@@ -35,6 +35,8 @@ base::result<void> check_numbers(const bench_options& asked) {
       in_range("--warmup", asked.warmup, 0, kWeek),
       in_range("--window", asked.window, 0.001, kWeek),
       in_range("--cold-threshold", asked.cold_threshold, 1, 31),
+      in_range("--target-promotion-rate", asked.target_promotion_rate, 0, 1e6),
+      in_range("--min-rest", asked.min_rest, 0, kWeek),
       one_of("--manage", asked.manage, {"on", "off", "track"}),
       one_of("--hint", asked.hint, {"none", "cold", "pageout"}),
   };

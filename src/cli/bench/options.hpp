@@ -27,6 +27,8 @@ struct bench_options {
   double warmup = 0;
   double window = 10;
   unsigned cold_threshold = 3;
+  double target_promotion_rate = 0.01;
+  double min_rest = 60;
   std::string manage = "on";
   std::string protocol = "counts";
   std::string cold_backing = "anon";

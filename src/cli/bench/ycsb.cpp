@@ -22,7 +22,7 @@ void add_flags(CLI::App& command, bench_options& o) {
   command.add_option("--index", o.index, "index in process, or all")->capture_default_str();
   command.add_option("--workload", o.workload, "a to f")->capture_default_str();
   command.add_option("--distribution", o.distribution,
-                     "zipfian|uniform|latest|hotspot (default: the workload's)");
+                     "zipfian|permuted|uniform|latest|hotspot (default: the workload's)");
   command.add_option("--keys", o.keys, "records to load")->capture_default_str();
   command.add_option("--key-size", o.key_size, "bytes of a key")->capture_default_str();
   command.add_option("--value-size", o.value_size, "bytes of a value")->capture_default_str();
@@ -41,6 +41,14 @@ void add_flags(CLI::App& command, bench_options& o) {
   command.add_option("--window", o.window, "seconds of a collector's window")
       ->capture_default_str();
   command.add_option("--cold-threshold", o.cold_threshold, "initial, 1 to 31 windows")
+      ->capture_default_str();
+  command
+      .add_option("--target-promotion-rate", o.target_promotion_rate,
+                  "share of the working set that may come from COLD in a minute")
+      ->capture_default_str();
+  command
+      .add_option("--min-rest", o.min_rest,
+                  "seconds that COLD's pages must rest to be hinted above the target rate")
       ->capture_default_str();
   command.add_option("--manage", o.manage, "on|off|track")->capture_default_str();
   command.add_option("--protocol", o.protocol, "migration protocol")->capture_default_str();

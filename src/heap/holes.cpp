@@ -1,0 +1,48 @@
+#include "heap/holes.hpp"
+
+#include "heap/extent.hpp"
+#include "heap/poison.hpp"
+
+namespace isotherm::heap {
+
+bool hole_cache::keep(void* object, std::size_t units, std::uint32_t shard_number) noexcept {
+  shard& mine = shards_[shard_number % kShards];
+  const std::lock_guard lock(mine.mutex);
+  const std::size_t bytes = units * kUnitBytes;
+  bin& holes = mine.bins[units % kBins];
+  if (mine.bytes + bytes > kBytesMax || (holes.first && holes.units != units)) return false;
+  *static_cast<void**>(object) = holes.first;
+  // Before anyone can take it: whoever does makes it readable again.
+  poison(header_of(object), bytes);
+  holes = {units, object};
+  mine.bytes += bytes;
+  return true;
+}
+
+void* hole_cache::take(std::size_t units, std::uint32_t shard_number) noexcept {
+  shard& mine = shards_[shard_number % kShards];
+  const std::lock_guard lock(mine.mutex);
+  bin& holes = mine.bins[units % kBins];
+  if (!holes.first || holes.units != units) return nullptr;
+  void* const hole = holes.first;
+  holes.first = next_of(hole);
+  mine.bytes -= units * kUnitBytes;
+  return hole;
+}
+
+void* hole_cache::next_of(void* hole) noexcept {
+  unpoison(hole, sizeof(void*));
+  void* const next = *static_cast<void**>(hole);
+  poison(hole, sizeof(void*));
+  return next;
+}
+
+void hole_cache::lock_for_fork() {
+  for (shard& each : shards_) each.mutex.lock();
+}
+
+void hole_cache::unlock_after_fork() {
+  for (shard& each : shards_) each.mutex.unlock();
+}
+
+}  // namespace isotherm::heap

@@ -1,0 +1,67 @@
+// Freed room of HOT that waits for the next object of exactly its size: a store whose values are
+// replaced all the time would otherwise append a window's worth of them between two visits of the
+// collector. Kept holes count as live in their extents, so that these are not given back under
+// them; hence the bound on their bytes, and flush() before the collector empties extents.
+//
+// A hole's first word links to the next of its bin; a bin holds holes of one size.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "base/atomic.hpp"
+
+namespace isotherm::heap {
+
+/// Thread-safe.
+class hole_cache {
+ public:
+  static constexpr std::uint32_t kShards = 8;
+  /// A shard. Frees come in bursts as long as the longest scope: milliseconds of updates.
+  static constexpr std::size_t kBytesMax = std::size_t{16} << 20;
+
+  /// Takes over the freed object of `units`, and poisons it; false when there is no room for it.
+  bool keep(void* object, std::size_t units, std::uint32_t shard) noexcept;
+  /// Room of exactly `units` that keep() took, still poisoned; else null.
+  void* take(std::size_t units, std::uint32_t shard) noexcept;
+  /// Gives up all holes: `release(object, units)` for each.
+  template <class Release>
+  void flush(Release release) noexcept;
+
+  void lock_for_fork();
+  void unlock_after_fork();
+
+ private:
+  static constexpr std::size_t kBins = 64;
+  struct bin {
+    std::size_t units = 0;
+    void* first = nullptr;
+  };
+  struct alignas(base::kNoSharingBytes) shard {
+    std::mutex mutex;
+    std::size_t bytes = 0;
+    std::array<bin, kBins> bins{};
+  };
+
+  static void* next_of(void* hole) noexcept;
+
+  std::array<shard, kShards> shards_;
+};
+
+template <class Release>
+void hole_cache::flush(Release release) noexcept {
+  for (shard& each : shards_) {
+    const std::lock_guard lock(each.mutex);
+    for (bin& holes : each.bins) {
+      while (void* hole = holes.first) {
+        holes.first = next_of(hole);
+        release(hole, holes.units);
+      }
+    }
+    each.bytes = 0;
+  }
+}
+
+}  // namespace isotherm::heap
