@@ -186,7 +186,8 @@ class client {
   std::vector<event> events_;
 };
 
-/// Windows without a pause until `is_done`; returns the objects moved.
+/// Windows without a pause until `is_done`, and until something moved, which what is left in the
+/// index does soon; returns the objects moved.
 std::uint64_t collect_until(const std::atomic<bool>& is_done, std::string_view protocol) {
   collector::options chosen;
   chosen.window_seconds = 0.001;
@@ -195,10 +196,12 @@ std::uint64_t collect_until(const std::atomic<bool>& is_done, std::string_view p
   chosen.protocol = protocol;
   collector::object_collector collector(chosen);
   std::uint64_t moved = 0;
-  do {
+  for (unsigned more = 100; !is_done.load() || (moved == 0 && more > 0);) {
     const auto window = collector.run_window();
     moved += window.demoted.objects + window.promoted.objects;
-  } while (!is_done.load() || moved == 0);
+    more -= is_done.load();
+  }
+  ISO_CHECK(moved > 0, "no object moved beside the operations");
   return moved;
 }
 
