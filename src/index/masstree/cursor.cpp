@@ -26,7 +26,10 @@ bool cursor::try_seek(std::string_view from) {
     // The equal entry: a leaf is yet to be visited in both directions, a layer is entered now.
     if (target != 0 && is_up_ == is_layer) ++here.place;
     path_.push_back(here);
-    if (!is_layer) return true;
+    if (!is_layer) {
+      here.prefetch_targets(is_up_);
+      return true;
+    }
     where = &here.at->link_at(slot);
     top = target;
     depth += 8;
@@ -43,6 +46,7 @@ bool cursor::enter(base::atomic<link>& where, link top) {
     if (!here.is_believed()) continue;
     here.place = is_up_ ? 0 : here.order.count();
     path_.push_back(here);
+    here.prefetch_targets(is_up_);
     return true;
   }
 }
@@ -62,6 +66,7 @@ bool cursor::go_to_neighbour() {
   if (there.seen.is_deleted() || !is_adjacent || !there.is_believed()) return false;
   there.place = is_up_ ? 0 : there.order.count();
   here = there;
+  here.prefetch_targets(is_up_);
   return true;
 }
 

@@ -45,6 +45,13 @@ class cursor {
     unsigned place;  ///< upwards: entries used or passed; downwards: entries still to come
 
     bool is_believed() const noexcept { return !seen.differs(at->state.now()); }
+    /// Asks for what the entries still to come link to: the misses overlap.
+    void prefetch_targets(bool is_up) const noexcept {
+      const unsigned end = is_up ? order.count() : place;
+      for (unsigned i = is_up ? place : 0; i < end; ++i) {
+        prefetch(reinterpret_cast<const void*>(at->link_at(order[i]).load_relaxed() & ~link{1}));
+      }
+    }
   };
 
   bool try_seek(std::string_view from);

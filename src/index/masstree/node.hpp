@@ -163,8 +163,8 @@ inline link link_to(node* top) noexcept { return reinterpret_cast<link>(top); }
 template <unsigned Slots>
 unsigned border::equal_slots(std::uint64_t slice) const noexcept {
   unsigned equal = 0;
-  for (unsigned slot = 0; slot < Slots; ++slot) {
-    equal |= unsigned{words()[slot].load_acquire() == slice} << slot;
+  for (unsigned slot = Slots; slot-- > 0;) {
+    equal = 2 * equal + unsigned{words()[slot].load_acquire() == slice};
   }
   return equal;
 }
