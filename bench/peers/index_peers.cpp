@@ -163,8 +163,8 @@ int main(int argc, char** argv) {
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   peers::add("oneTBB concurrent_hash_map", &peers::make_tbb);
   peers::add("liburcu lfht", &peers::make_urcu);
-  peers::add("absl btree_map, locked", &peers::make_absl);
-  peers::add("std map, locked", &peers::make_std);
+  peers::add("absl btree_map (locked)", &peers::make_absl);
+  peers::add("std map (locked)", &peers::make_std);
   for (const std::string_view name : index::names()) {
     peers::add(std::string(name), [name] { return std::make_unique<peers::own_store>(name); });
   }
