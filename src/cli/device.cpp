@@ -1,5 +1,6 @@
 // isotherm device probe: measures a device and prints its profile.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -7,6 +8,7 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/device_page.hpp"
 #include "device/probe.hpp"
 
 namespace isotherm::cli {
@@ -15,8 +17,8 @@ namespace {
 struct arguments {
   device::probe_options options;
   std::string directory = ".";
-  std::string profile;
-  bool quick = false;
+  std::string profile, page;
+  bool quick = false, progress = false;
 };
 
 void print_curve(const std::string& what, const device::curve& c) {
@@ -29,14 +31,35 @@ void print(const device::profile& p) {
   fmt::print("{}{}; GB/s by threads\n", p.path,
              p.device.starts_with("emu:") ? ", emulated as " + p.device : "");
   print_curve("sequential read", p.sequential_read);
+  for (const auto& c : p.sequential_read_sizes) {
+    print_curve(fmt::format("sequential read of {} B", c.access_bytes), c.bandwidth);
+  }
   for (const auto& c : p.random_read) {
     print_curve(fmt::format("random read of {} B", c.access_bytes), c.bandwidth);
   }
   print_curve("read of 10 B keys", p.strided_read.bandwidth);
   print_curve("write", p.write);
+  for (const auto& i : p.interference) {
+    fmt::print("beside {} writers           reads {:7.3f}  writes {:7.3f}\n", i.writers,
+               i.read_bytes_per_s / 1e9, i.write_bytes_per_s / 1e9);
+  }
+  fmt::print("past the page cache: {}\n", p.direct.way);
+  for (const auto& c : p.direct.sequential_read) {
+    print_curve(fmt::format("sequential read of {} B", c.access_bytes), c.bandwidth);
+  }
+  for (const auto& c : p.direct.random_read) {
+    print_curve(fmt::format("random read of {} B", c.access_bytes), c.bandwidth);
+  }
+  if (!p.direct.write.empty()) print_curve("write", p.direct.write);
   for (const auto& l : device::braid(p)) {
     fmt::print("{} {}: {}\n", l.letter, l.holds ? "yes" : "no ", l.why);
   }
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream out(path);
+  out << text;
+  if (!out.flush()) fail("cannot write " + path + ": check the name and the permissions");
 }
 
 void run(arguments& a) {
@@ -44,14 +67,15 @@ void run(arguments& a) {
     a.options.file_bytes = 64 << 20;
     a.options.point_seconds = 0.05;
   }
-  a.options.progress = [](std::string_view what) { fmt::print(stderr, "{}\n", what); };
+  const bool terminal = ::isatty(STDERR_FILENO) != 0;
+  if (terminal || a.progress) {
+    a.options.progress = [](std::string_view what) { fmt::print(stderr, "{}\n", what); };
+  }
   auto p = device::probe(a.directory, a.options);
   if (!p) fail(p.error().message);
   print(*p);
-  if (a.profile.empty()) return;
-  std::ofstream out(a.profile);
-  out << device::to_json(*p);
-  if (!out.flush()) fail("cannot write " + a.profile);
+  if (!a.profile.empty()) write_file(a.profile, device::to_json(*p));
+  if (!a.page.empty()) write_file(a.page, device_page(*p));
 }
 
 }  // namespace
@@ -63,9 +87,12 @@ void add_device(CLI::App& app) {
   auto* c = device->add_subcommand("probe", "Measure a device: bandwidths and BRAID letters");
   c->add_option("directory", a->directory, "a directory on the device")->required();
   c->add_option("-o,--output", a->profile, "write the profile, as JSON, to this file");
+  c->add_option("--html", a->page, "draw the profile on an HTML page in this file");
   c->add_option("--device", a->options.emulated,
                 "emulate a device over the directory: emu:pmem@1/8");
   c->add_flag("--quick", a->quick, "shorter measurements, of less certain numbers");
+  c->add_flag("--progress", a->progress,
+              "say what is measured even when standard error is no terminal");
   c->callback([a] { run(*a); });
 }
 

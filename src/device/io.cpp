@@ -107,6 +107,15 @@ base::result<file> file::again() const {
   return file(fd, path_);
 }
 
+base::result<file> file::past_the_cache() const {
+  const std::string what = "cannot open " + path_ + " past the page cache";
+  if (const int e = injected(io_call::open)) return failed(what, e);
+  const std::string self = "/proc/self/fd/" + std::to_string(fd_);
+  const int fd = ::open(self.c_str(), O_RDWR | O_DIRECT | O_CLOEXEC);
+  if (fd < 0) return failed(what, errno);
+  return file(fd, path_);
+}
+
 base::result<void> file::link(const std::string& path) const {
   const std::string what = "cannot give " + path_ + " its name";
   if (const int e = injected(io_call::link)) return failed(what, e);

@@ -62,6 +62,8 @@ class file {
   static base::result<file> linkable(const std::string& path);
   /// Another handle of the same open file.
   base::result<file> again() const;
+  /// The same file opened once more, for accesses past the page cache (O_DIRECT).
+  base::result<file> past_the_cache() const;
 
   /// Fills `target` from `offset`; an early end of the file is an error.
   base::result<void> read(std::span<std::byte> target, std::uint64_t offset) const;

@@ -36,12 +36,13 @@ struct model {
   curve sequential_read;
   curve random_read;  ///< for accesses of at least one granule
   curve write;
-  unsigned granule_bytes = 64;  ///< the device moves whole granules
-  double random_line_ns = 0;    ///< added to each 64 B line of a random read, per stream
-  double write_line_ns = 0;     ///< added to each 64 B line of a write, per stream
-  double interference = 0;      ///< n writers divide the bandwidth of reads by 1 + n * this
-  unsigned other_readers = 0;   ///< threads of somebody else, which never rest: they take an even
-  unsigned other_writers = 0;   ///< share of their direction's bandwidth
+  unsigned granule_bytes = 64;     ///< the device moves whole granules
+  double random_line_ns = 0;       ///< added to each 64 B line of a random read, per stream
+  double write_line_ns = 0;        ///< added to each 64 B line of a write, per stream
+  double interference = 0;         ///< n writers divide the bandwidth of reads by 1 + n * this ...
+  double interference_most = 1e9;  ///< ... but by no more than this
+  unsigned other_readers = 0;      ///< threads of somebody else, which never rest: they take an
+  unsigned other_writers = 0;      ///< even share of their direction's bandwidth
 
   /// What some accesses cost.
   struct cost {
@@ -64,15 +65,21 @@ struct model {
 /// ",writers=N": somebody else uses the device all the while. An "emu:" in front is ignored.
 base::result<model> preset(const std::string& name);
 
+/// Whether an emulated device makes threads wait, or only keeps the account of when it would have
+/// served them: each stream then has a clock of its own, that starts at 0 and that charge() moves.
+enum class emulation_clock { real, account };
+
 /// The shared state of one emulated device. Thread-safe.
 class emulation {
  public:
-  explicit emulation(model m) : model_(std::move(m)) {}
+  explicit emulation(model m, emulation_clock clock = emulation_clock::real)
+      : model_(std::move(m)), clock_(clock) {}
   const device::model& parameters() const noexcept { return model_; }
 
  private:
   friend class stream;
   device::model model_;
+  emulation_clock clock_;
   base::atomic<unsigned> readers_{0};  // streams open; counts only, so relaxed
   base::atomic<unsigned> writers_{0};
   std::mutex lock_;          // guards next_free_ns_
@@ -93,6 +100,8 @@ class stream {
   /// Waits until the device would have served `accesses` of `bytes_each`, asked for at begin();
   /// strided reads lie `stride` bytes apart.
   void charge(std::uint64_t accesses, std::uint64_t bytes_each, std::uint64_t stride = 0) noexcept;
+  /// When the last access was served, by this stream's clock.
+  double served_ns() const noexcept { return start_ns_; }
 
  private:
   void wait_until(double ns) noexcept;

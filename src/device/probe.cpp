@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <barrier>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <thread>
 
 #include "base/atomic.hpp"
 #include "base/random.hpp"
-#include "device/buffer.hpp"
+#include "device/direct.hpp"
 #include "device/io.hpp"
 #include "device/pool.hpp"
 #include "os/clock.hpp"
@@ -19,22 +22,46 @@ namespace {
 
 constexpr unsigned kStreams[] = {1, 2, 4, 5, 8, 16};
 constexpr std::uint64_t kSizes[] = {64, 256, 1024, 4096, 65536, 1 << 20};
+constexpr std::uint64_t kDirectSizes[] = {4096, 65536, 1 << 20};
 constexpr std::size_t kBatchBytes = 256 << 10;
+
+/// What one point of a measurement moves each second.
+struct rates {
+  double counted = 0;  // by the streams that are measured
+  double beside = 0;   // by the writers beside them
+};
+
+/// The accesses that a stream makes over and over.
+struct pattern {
+  access kind;
+  std::uint64_t bytes;
+  std::uint64_t stride = 0;
+  bool direct = false;  // past the page cache
+};
 
 class prober {
  public:
-  prober(const probe_options& o, emulation* e, file data, file sink)
-      : options_(o), emulation_(e), data_(std::move(data)), sink_(std::move(sink)) {}
+  prober(const probe_options& o, emulation* e) : options_(o), emulation_(e) {}
 
-  base::result<void> fill();
-  /// Bytes a second of `streams` threads, with `writers` others writing all the while.
-  double measure(access kind, unsigned streams, std::uint64_t bytes, unsigned writers = 0);
-  curve measure_curve(access kind, std::uint64_t bytes);
+  base::result<void> fill(const std::string& directory);
+  /// `streams` threads with accesses of pattern `p`, `writers` others writing all the while.
+  rates measure(const pattern& p, unsigned streams, unsigned writers = 0);
+  curve measure_curve(const pattern& p);
+  std::vector<sized_curve> measure_sizes(access kind, std::span<const std::uint64_t> sizes,
+                                         bool direct = false);
+  direct_profile measure_direct();
   const std::optional<base::error>& error() const noexcept { return error_; }
 
  private:
-  std::uint64_t one_batch(access kind, std::uint64_t bytes, base::random& random, stream& s,
+  bool accounts() const noexcept {
+    return emulation_ != nullptr && options_.clock == emulation_clock::account;
+  }
+  rates account(const pattern& p, unsigned streams, unsigned writers);
+  std::uint64_t one_batch(const pattern& p, base::random& random, stream& s,
                           std::span<std::byte> buffer);
+  std::uint64_t direct_batch(const pattern& p, base::random& random, direct_stream& s);
+  void work(const pattern& p, std::uint64_t seed, const base::atomic<bool>& stop,
+            base::atomic<std::uint64_t>& moved, const std::function<void()>& wait_for_all);
   void keep(const base::result<void>& r) {
     if (r) return;
     const std::lock_guard guard(lock_);
@@ -49,7 +76,23 @@ class prober {
   std::optional<base::error> error_;
 };
 
-base::result<void> prober::fill() {
+base::result<void> prober::fill(const std::string& directory) {
+  if (accounts()) return {};
+  auto room = free_space(directory);
+  if (!room) return std::unexpected(room.error());
+  if (*room < 2 * options_.file_bytes) {
+    return std::unexpected(
+        base::error{fmt::format("the probe needs {} bytes of free space in {}, {} are there: free "
+                                "some, or take --quick",
+                                2 * options_.file_bytes, directory, *room),
+                    0});
+  }
+  auto data = file::unnamed(directory);
+  auto sink = file::unnamed(directory);
+  if (!data) return std::unexpected(data.error());
+  if (!sink) return std::unexpected(sink.error());
+  data_ = std::move(*data);
+  sink_ = std::move(*sink);
   std::vector<std::byte> block(1 << 20);
   base::random random(1);
   for (auto& b : block) b = static_cast<std::byte>(random());
@@ -57,70 +100,179 @@ base::result<void> prober::fill() {
     if (auto r = data_.write(block, at); !r) return r;
     if (auto r = sink_.write(block, at); !r) return r;
   }
+  for (const file* f : {&data_, &sink_}) {
+    if (auto r = f->sync(); !r) return r;
+  }
   auto m = mapping::map(data_, options_.file_bytes, false);
   if (!m) return std::unexpected(m.error());
   map_ = std::move(*m);
   return {};
 }
 
-/// About 256 KiB of accesses, charged together; returns the useful bytes.
-std::uint64_t prober::one_batch(access kind, std::uint64_t bytes, base::random& random, stream& s,
-                                std::span<std::byte> buffer) {
-  s.begin();
-  if (kind != access::random_read) {
-    const std::uint64_t at = random.below(options_.file_bytes / buffer.size()) * buffer.size();
-    keep(kind == access::write ? sink_.write(buffer, at) : data_.read(buffer, at));
-    s.charge(1, buffer.size());
-    return buffer.size();
-  }
-  const std::uint64_t count = std::max<std::uint64_t>(1, buffer.size() / bytes);
-  const std::uint64_t places = options_.file_bytes / std::max<std::uint64_t>(bytes, 64);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const std::uint64_t at = random.below(places) * std::max<std::uint64_t>(bytes, 64);
-    std::copy_n(map_.data() + at, bytes, buffer.data() + i * bytes % (buffer.size() - bytes + 1));
-  }
-  s.charge(count, bytes);
-  return count * bytes;
+/// Accesses of a batch, which are charged together, and how far apart they lie.
+std::uint64_t batch_accesses(const pattern& p) {
+  const std::uint64_t apart = std::max(p.bytes, p.stride);
+  return std::max<std::uint64_t>(1, kBatchBytes / apart);
 }
 
-double prober::measure(access kind, unsigned streams, std::uint64_t bytes, unsigned writers) {
+/// One batch; returns the useful bytes.
+std::uint64_t prober::one_batch(const pattern& p, base::random& random, stream& s,
+                                std::span<std::byte> buffer) {
+  const std::uint64_t count = batch_accesses(p);
+  s.begin();
+  if (p.kind == access::write || p.kind == access::sequential_read) {
+    const std::uint64_t span = count * p.bytes;
+    const std::uint64_t at = random.below(options_.file_bytes / span) * span;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::span<std::byte> part = buffer.first(p.bytes);
+      keep(p.kind == access::write ? sink_.write(part, at + i * p.bytes)
+                                   : data_.read(part, at + i * p.bytes));
+    }
+  } else {
+    const std::uint64_t apart = std::max<std::uint64_t>({p.bytes, p.stride, 64});
+    const std::uint64_t places = options_.file_bytes / apart;
+    const std::uint64_t first = random.below(places - count);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::uint64_t place =
+          p.kind == access::strided_read ? (first + i) * p.stride : random.below(places) * apart;
+      std::copy_n(map_.data() + place, p.bytes,
+                  buffer.data() + i * p.bytes % (buffer.size() - p.bytes + 1));
+    }
+  }
+  s.charge(count, p.bytes, p.stride);
+  return count * p.bytes;
+}
+
+std::uint64_t prober::direct_batch(const pattern& p, base::random& random, direct_stream& s) {
+  std::array<std::uint64_t, direct_stream::kDepth> offsets;
+  const std::uint64_t places = options_.file_bytes / p.bytes;
+  const std::uint64_t first = random.below(places - offsets.size() + 1);
+  for (std::size_t i = 0; i < offsets.size(); ++i) {
+    offsets[i] = (p.kind == access::random_read ? random.below(places) : first + i) * p.bytes;
+  }
+  keep(s.transfer(offsets, p.kind == access::write));
+  return offsets.size() * p.bytes;
+}
+
+/// What one thread does until `stop`.
+void prober::work(const pattern& p, std::uint64_t seed, const base::atomic<bool>& stop,
+                  base::atomic<std::uint64_t>& moved, const std::function<void()>& wait_for_all) {
+  base::random random(seed);
+  std::vector<std::byte> buffer(p.direct ? 0 : std::max<std::uint64_t>(kBatchBytes, p.bytes));
+  std::optional<direct_stream> direct;
+  if (p.direct) {
+    auto opened = direct_stream::open(p.kind == access::write ? sink_ : data_, p.bytes);
+    if (opened) {
+      direct.emplace(std::move(*opened));
+    } else {
+      keep(std::unexpected(opened.error()));
+    }
+  }
+  stream s(emulation_, p.kind);
+  wait_for_all();
+  s.begin();
+  while (!stop.load_relaxed()) {
+    if (p.direct && !direct) return;
+    const std::uint64_t n =
+        direct ? direct_batch(p, random, *direct) : one_batch(p, random, s, buffer);
+    if (!stop.load_relaxed()) moved.fetch_add_relaxed(n);
+  }
+}
+
+rates prober::measure(const pattern& p, unsigned streams, unsigned writers) {
+  if (error_) return {};  // the probe has failed already; no threads run between measurements
+  if (accounts()) return account(p, streams, writers);
   base::atomic<bool> stop{false};
   base::atomic<std::uint64_t> moved{0};
-  base::atomic<unsigned> ready{0};
-  const auto work = [&](unsigned t, access how, bool counts) {
-    std::vector<std::byte> buffer(std::max<std::uint64_t>(kBatchBytes, bytes));
-    base::random random(t + 1);
-    stream s(emulation_, how);
-    ready.fetch_add_acq_rel(1);
-    while (ready.load_acquire() < streams + writers) std::this_thread::yield();
-    s.begin();
-    while (!stop.load_relaxed()) {
-      const std::uint64_t n = one_batch(how, bytes, random, s, buffer);
-      if (counts && !stop.load_relaxed()) moved.fetch_add_relaxed(n);
-    }
-  };
+  base::atomic<std::uint64_t> written{0};
+  std::barrier<> all_ready(static_cast<std::ptrdiff_t>(streams + writers + 1));
+  const auto ready = [&] { all_ready.arrive_and_wait(); };
+  const pattern writing{access::write, kBatchBytes};
   std::vector<std::jthread> threads;
-  for (unsigned t = 0; t < streams; ++t) threads.emplace_back(work, t, kind, true);
-  for (unsigned t = 0; t < writers; ++t) {
-    threads.emplace_back(work, streams + t, access::write, false);
+  for (unsigned t = 0; t < streams; ++t) {
+    threads.emplace_back([&, t] { work(p, t + 1, stop, moved, ready); });
   }
-  while (ready.load_acquire() < streams + writers) std::this_thread::yield();
+  for (unsigned t = 0; t < writers; ++t) {
+    threads.emplace_back([&, t] { work(writing, streams + t + 1, stop, written, ready); });
+  }
+  all_ready.arrive_and_wait();
   // The first accesses of all threads are in flight: they do not count.
   std::this_thread::sleep_for(std::chrono::duration<double>(options_.point_seconds / 4));
-  const std::uint64_t before = moved.load_relaxed();
+  const std::uint64_t moved_before = moved.load_relaxed();
+  const std::uint64_t written_before = written.load_relaxed();
   const std::uint64_t start = os::monotonic_ns();
   std::this_thread::sleep_for(std::chrono::duration<double>(options_.point_seconds));
-  const std::uint64_t after = moved.load_relaxed();
+  const auto moved_bytes = static_cast<double>(moved.load_relaxed() - moved_before);
+  const auto written_bytes = static_cast<double>(written.load_relaxed() - written_before);
   const double seconds = static_cast<double>(os::monotonic_ns() - start) * 1e-9;
   stop.store_relaxed(true);
   threads.clear();
-  return static_cast<double>(after - before) / seconds;
+  return {moved_bytes / seconds, written_bytes / seconds};
 }
 
-curve prober::measure_curve(access kind, std::uint64_t bytes) {
+/// The same without time: whoever has been served asks again at once, the earliest first.
+rates prober::account(const pattern& p, unsigned streams, unsigned writers) {
+  constexpr int kRounds = 400;
+  const pattern writing{access::write, kBatchBytes};
+  emulation device(emulation_->parameters(), emulation_clock::account);
+  std::deque<stream> all;
+  for (unsigned i = 0; i < streams; ++i) all.emplace_back(&device, p.kind);
+  for (unsigned i = 0; i < writers; ++i) all.emplace_back(&device, access::write);
+  double counted = 0;
+  double beside = 0;
+  double end_ns = 0;
+  for (std::size_t round = 0; round < kRounds * all.size(); ++round) {
+    const auto next = std::min_element(all.begin(), all.end(), [](const auto& a, const auto& b) {
+      return a.served_ns() < b.served_ns();
+    });
+    const bool measured = next - all.begin() < static_cast<std::ptrdiff_t>(streams);
+    const pattern& does = measured ? p : writing;
+    next->charge(batch_accesses(does), does.bytes, does.stride);
+    (measured ? counted : beside) += static_cast<double>(batch_accesses(does) * does.bytes);
+    end_ns = std::max(end_ns, next->served_ns());
+  }
+  return {counted / end_ns * 1e9, beside / end_ns * 1e9};
+}
+
+curve prober::measure_curve(const pattern& p) {
   curve c;
-  for (const unsigned n : kStreams) c.push_back({n, measure(kind, n, bytes)});
+  for (const unsigned n : kStreams) c.push_back({n, measure(p, n).counted});
   return c;
+}
+
+std::vector<sized_curve> prober::measure_sizes(access kind, std::span<const std::uint64_t> sizes,
+                                               bool direct) {
+  std::vector<sized_curve> all;
+  for (const std::uint64_t bytes : sizes) {
+    if (options_.progress) {
+      options_.progress(fmt::format("{} reads of {} bytes{}",
+                                    kind == access::random_read ? "random" : "sequential", bytes,
+                                    direct ? " past the page cache" : ""));
+    }
+    all.push_back({bytes, measure_curve({.kind = kind, .bytes = bytes, .direct = direct})});
+  }
+  return all;
+}
+
+direct_profile prober::measure_direct() {
+  direct_profile d;
+  if (emulation_ != nullptr) {
+    d.way = "not measured: the device is emulated";
+    return d;
+  }
+  auto trial = direct_stream::open(data_, kDirectSizes[0]);
+  if (!trial) {
+    d.way = "not measured: " + trial.error().message;
+    return d;
+  }
+  d.way = trial->queued() ? fmt::format("O_DIRECT, {} in flight a thread through io_uring",
+                                        direct_stream::kDepth)
+                          : "O_DIRECT, one in flight a thread: the kernel refuses io_uring";
+  d.sequential_read = measure_sizes(access::sequential_read, kDirectSizes, true);
+  d.random_read = measure_sizes(access::random_read, kDirectSizes, true);
+  if (options_.progress) options_.progress("writes past the page cache");
+  d.write = measure_curve({.kind = access::write, .bytes = kBatchBytes, .direct = true});
+  return d;
 }
 
 }  // namespace
@@ -132,46 +284,36 @@ base::result<profile> probe(const std::string& directory, const probe_options& o
             .random_read = {},
             .strided_read = {},
             .write = {},
-            .interference = {}};
+            .interference = {},
+            .sequential_read_sizes = {},
+            .direct = {}};
   std::optional<emulation> emulated;
   if (!o.emulated.empty()) {
     auto m = preset(o.emulated);
     if (!m) return std::unexpected(m.error());
     emulated.emplace(std::move(*m));
   }
-  auto room = free_space(directory);
-  if (!room) return std::unexpected(room.error());
-  if (*room < 2 * o.file_bytes) {
-    return std::unexpected(base::error{
-        fmt::format("the probe needs {} bytes of free space in {}", 2 * o.file_bytes, directory),
-        0});
-  }
-  auto data = file::unnamed(directory);
-  auto sink = file::unnamed(directory);
-  if (!data) return std::unexpected(data.error());
-  if (!sink) return std::unexpected(sink.error());
-  prober it(o, emulated ? &*emulated : nullptr, std::move(*data), std::move(*sink));
+  prober it(o, emulated ? &*emulated : nullptr);
   const auto say = [&](std::string_view what) {
     if (o.progress) o.progress(what);
   };
   say("preparing");
-  if (auto r = it.fill(); !r) return std::unexpected(r.error());
+  if (auto r = it.fill(directory); !r) return std::unexpected(r.error());
+  p.sequential_read_sizes = it.measure_sizes(access::sequential_read, kSizes);
   say("sequential reads");
-  p.sequential_read = it.measure_curve(access::sequential_read, kBatchBytes);
-  for (const std::uint64_t bytes : kSizes) {
-    say(fmt::format("random reads of {} bytes", bytes));
-    p.random_read.push_back({bytes, it.measure_curve(access::random_read, bytes)});
-  }
-  say("reads of keys");
-  p.strided_read = {10, it.measure_curve(access::random_read, 10)};
+  p.sequential_read = it.measure_curve({access::sequential_read, kBatchBytes});
+  p.random_read = it.measure_sizes(access::random_read, kSizes);
+  say("reads of keys of 10 bytes, one in 100");
+  p.strided_read = {10, it.measure_curve({access::strided_read, 10, 100})};
   say("writes");
-  p.write = it.measure_curve(access::write, kBatchBytes);
+  p.write = it.measure_curve({access::write, kBatchBytes});
   say("reads beside writers");
   const unsigned readers = best_streams(p.sequential_read);
   for (const unsigned writers : {0u, 1u, 2u, 4u}) {
-    p.interference.push_back(
-        {writers, it.measure(access::sequential_read, readers, kBatchBytes, writers)});
+    const rates r = it.measure({access::sequential_read, kBatchBytes}, readers, writers);
+    p.interference.push_back({writers, r.counted, r.beside});
   }
+  p.direct = it.measure_direct();
   if (it.error()) return std::unexpected(*it.error());
   return p;
 }

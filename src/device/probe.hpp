@@ -1,6 +1,7 @@
 // Measures a directory's device: the microbenchmark behind the thread-pool controller (wiscsort.txt
 // 3.4, 3.8), through the same I/O layer that sorts use, and through an emulated device if one is
-// named, whose parameters must then come back.
+// named, whose parameters must then come back. Reads and writes go through the page cache (mmap and
+// calls), as sorts go; where the file system has O_DIRECT also past it, through io_uring.
 #pragma once
 
 #include <functional>
@@ -12,14 +13,15 @@
 namespace isotherm::device {
 
 struct probe_options {
-  std::string emulated;                  ///< "emu:..."; empty: the device itself
+  std::string emulated{};                ///< "emu:..."; empty: the device itself
   std::uint64_t file_bytes = 256 << 20;  ///< size of the file that is read; removed afterwards
   double point_seconds = 0.2;            ///< shortest measurement of one point
   std::function<void(std::string_view)> progress{};  ///< told what is measured next
+  emulation_clock clock = emulation_clock::real;     ///< of an emulated device: `account` measures
+                                                     ///< its own account, without files or threads
 };
 
-/// Measures the device under `directory`, which needs `file_bytes` of free space. Reads come from
-/// the page cache where there is one: for a disk this measures the cache.
+/// Measures the device under `directory`, which needs twice `file_bytes` of free space.
 base::result<profile> probe(const std::string& directory, const probe_options& options);
 
 }  // namespace isotherm::device

@@ -20,6 +20,14 @@ json curve_json(const curve& c) {
   return all;
 }
 
+json sizes_json(const std::vector<sized_curve>& curves) {
+  json all = json::array();
+  for (const auto& c : curves) {
+    all.push_back({{"access_bytes", c.access_bytes}, {"bandwidth", curve_json(c.bandwidth)}});
+  }
+  return all;
+}
+
 curve read_curve(const json& j) {
   curve c;
   for (const auto& point : j) {
@@ -31,6 +39,14 @@ curve read_curve(const json& j) {
     throw std::runtime_error("a curve is empty or not ascending in streams");
   }
   return c;
+}
+
+std::vector<sized_curve> read_sizes(const json& j) {
+  std::vector<sized_curve> all;
+  for (const auto& c : j) {
+    all.push_back({c.at("access_bytes").get<std::uint64_t>(), read_curve(c.at("bandwidth"))});
+  }
+  return all;
 }
 
 double peak(const curve& c) {
@@ -51,7 +67,7 @@ double random_peak(const profile& p, std::uint64_t bytes) {
 }  // namespace
 
 std::string to_json(const profile& p) {
-  json j = {{"isotherm_profile", 1},
+  json j = {{"isotherm_profile", 2},
             {"path", p.path},
             {"device", p.device},
             {"sequential_read", curve_json(p.sequential_read)},
@@ -59,15 +75,20 @@ std::string to_json(const profile& p) {
             {"strided_read",
              {{"access_bytes", p.strided_read.access_bytes},
               {"bandwidth", curve_json(p.strided_read.bandwidth)}}},
-            {"random_read", json::array()},
+            {"random_read", sizes_json(p.random_read)},
+            {"sequential_read_sizes", sizes_json(p.sequential_read_sizes)},
+            {"direct",
+             {{"way", p.direct.way},
+              {"sequential_read", sizes_json(p.direct.sequential_read)},
+              {"random_read", sizes_json(p.direct.random_read)},
+              {"write", curve_json(p.direct.write)}}},
             {"interference", json::array()},
+            {"interference_per_writer", interference_of(p)},
             {"braid", json::array()}};
-  for (const auto& c : p.random_read) {
-    j["random_read"].push_back(
-        {{"access_bytes", c.access_bytes}, {"bandwidth", curve_json(c.bandwidth)}});
-  }
   for (const auto& i : p.interference) {
-    j["interference"].push_back({{"writers", i.writers}, {"read_bytes_per_s", i.read_bytes_per_s}});
+    j["interference"].push_back({{"writers", i.writers},
+                                 {"read_bytes_per_s", i.read_bytes_per_s},
+                                 {"write_bytes_per_s", i.write_bytes_per_s}});
   }
   for (const auto& letter : braid(p)) {
     j["braid"].push_back(
@@ -80,20 +101,23 @@ base::result<profile> parse_profile(const std::string& text) {
   try {
     const json j = json::parse(text);
     profile p;
-    if (j.at("isotherm_profile") != 1) throw std::runtime_error("of another version");
+    if (j.at("isotherm_profile") != 2) throw std::runtime_error("of another version: probe again");
     p.path = j.at("path").get<std::string>();
     p.device = j.at("device").get<std::string>();
     p.sequential_read = read_curve(j.at("sequential_read"));
     p.write = read_curve(j.at("write"));
     p.strided_read = {j.at("strided_read").at("access_bytes").get<std::uint64_t>(),
                       read_curve(j.at("strided_read").at("bandwidth"))};
-    for (const auto& c : j.at("random_read")) {
-      p.random_read.push_back(
-          {c.at("access_bytes").get<std::uint64_t>(), read_curve(c.at("bandwidth"))});
-    }
+    p.random_read = read_sizes(j.at("random_read"));
+    p.sequential_read_sizes = read_sizes(j.at("sequential_read_sizes"));
+    const json& direct = j.at("direct");
+    p.direct = {direct.at("way").get<std::string>(), read_sizes(direct.at("sequential_read")),
+                read_sizes(direct.at("random_read")),
+                direct.at("write").empty() ? curve{} : read_curve(direct.at("write"))};
     for (const auto& i : j.at("interference")) {
-      p.interference.push_back(
-          {i.at("writers").get<unsigned>(), i.at("read_bytes_per_s").get<double>()});
+      p.interference.push_back({i.at("writers").get<unsigned>(),
+                                i.at("read_bytes_per_s").get<double>(),
+                                i.at("write_bytes_per_s").get<double>()});
     }
     if (p.random_read.empty()) throw std::runtime_error("without random reads");
     return p;
@@ -116,6 +140,23 @@ base::result<profile> load_profile(const std::string& path) {
   return p;
 }
 
+// Writes that take the share f of the device's time leave reads 1 - f of theirs; what reads lose
+// beyond that is the writers' hindrance. More writers than writes want hinder no more.
+double interference_of(const profile& p) {
+  double sum = 0;
+  unsigned points = 0;
+  const unsigned most = std::max(1u, best_streams(p.write));
+  for (const auto& i : p.interference) {
+    if (i.writers > most) continue;
+    const double alone = p.interference.front().read_bytes_per_s;
+    if (i.writers == 0 || i.read_bytes_per_s <= 0 || p.write.empty()) continue;
+    const double share = std::min(1.0, i.write_bytes_per_s / at(p.write, i.writers));
+    sum += ((1 - share) * alone / i.read_bytes_per_s - 1) / i.writers;
+    ++points;
+  }
+  return points == 0 ? 0 : std::max(0.0, sum / points);
+}
+
 model as_model(const profile& p) {
   model m;
   m.name = p.device.starts_with("emu:") ? p.device : "profile of " + p.path;
@@ -129,12 +170,7 @@ model as_model(const profile& p) {
   const double large = random_peak(p, 256);
   // The granule that explains how much less small accesses give.
   if (small > 0 && large / small > 2) m.granule_bytes = 256;
-  if (p.interference.size() > 1 && p.interference.back().read_bytes_per_s > 0) {
-    m.interference = std::max(
-        0.0,
-        (p.interference.front().read_bytes_per_s / p.interference.back().read_bytes_per_s - 1) /
-            p.interference.back().writers);
-  }
+  m.interference = interference_of(p);
   return m;
 }
 
@@ -161,9 +197,12 @@ std::vector<braid_letter> braid(const profile& p) {
   if (!p.interference.empty()) {
     const double alone = p.interference.front().read_bytes_per_s;
     const double beside = p.interference.back().read_bytes_per_s;
-    all.push_back({'I', beside < 0.8 * alone,
-                   fmt::format("beside {} writers reads keep {:.0f}% of their bandwidth",
-                               p.interference.back().writers, 100 * beside / alone)});
+    all.push_back(
+        {'I', beside < 0.8 * alone,
+         fmt::format("beside {} writers reads keep {:.0f}% of their bandwidth; each writer "
+                     "slows them by {:.0f}% beyond its share of the time",
+                     p.interference.back().writers, 100 * beside / alone,
+                     100 * interference_of(p))});
   }
   const double crowded = p.write.back().bytes_per_s;
   all.push_back(

@@ -16,9 +16,19 @@ struct sized_curve {
   curve bandwidth;
 };
 
+/// Reads with as many streams as they want, beside writers.
 struct interference_point {
   unsigned writers = 0;
   double read_bytes_per_s = 0;
+  double write_bytes_per_s = 0;  ///< of the writers, at the same time
+};
+
+/// The same device past the page cache.
+struct direct_profile {
+  std::string way;  ///< how it was reached, or why it was not
+  std::vector<sized_curve> sequential_read;
+  std::vector<sized_curve> random_read;
+  curve write;
 };
 
 /// A measured device. Bandwidths in useful bytes a second.
@@ -29,13 +39,19 @@ struct profile {
   std::vector<sized_curve> random_read;  ///< by size, ascending
   sized_curve strided_read;              ///< 10-byte keys of 100-byte records
   curve write;
-  std::vector<interference_point> interference;  ///< by writers, ascending, from 0
+  std::vector<interference_point> interference;    ///< by writers, ascending, from 0
+  std::vector<sized_curve> sequential_read_sizes;  ///< by size, ascending
+  direct_profile direct;
 };
 
 std::string to_json(const profile& p);
 base::result<profile> parse_profile(const std::string& json);
 /// Reads the file that `device probe -o` wrote.
 base::result<profile> load_profile(const std::string& path);
+
+/// How much each writer slows reads, beyond the share of the device's time that writes take: the
+/// mean over what was measured, as model::interference means it.
+double interference_of(const profile& p);
 
 /// The numbers that plans and predictions need.
 model as_model(const profile& p);

@@ -136,7 +136,9 @@ TEST(Profile, RoundTripsThroughJson) {
                             {4096, {{1, 2e9}, {4, 7e9}}}},
             .strided_read = {10, {{1, 1e8}}},
             .write = {{1, 1e9}, {4, 2e9}, {16, 1e9}},
-            .interference = {{0, 8e9}, {4, 2e9}}};
+            .interference = {{0, 8e9, 0}, {4, 2e9, 1e9}},
+            .sequential_read_sizes = {{4096, {{1, 1e9}, {4, 3e9}}}},
+            .direct = {"O_DIRECT", {{4096, {{1, 1e8}}}}, {{4096, {{1, 2e7}}}}, {{1, 3e8}}}};
   auto back = parse_profile(to_json(p));
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(to_json(*back), to_json(p));

@@ -1,0 +1,125 @@
+// An emulated device's probe gives back the model's parameters; a real directory's probe reaches
+// the device also past the page cache, or says why not; failures leave nothing.
+#include "device/probe.hpp"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+
+#include "device/direct.hpp"
+#include "device/io.hpp"
+#include "device/profile.hpp"
+#include "sort/scratch.hpp"
+
+namespace isotherm::device {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::scratch;
+
+constexpr double kWithin = 0.1;
+
+void expect_curve(const curve& measured, const std::string& what,
+                  const std::function<double(unsigned)>& expected) {
+  for (const auto& point : measured) {
+    const double wanted = expected(point.streams);
+    EXPECT_NEAR(point.bytes_per_s, wanted, kWithin * wanted)
+        << what << " with " << point.streams << " streams";
+  }
+}
+
+class EmulatedProbe : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(EmulatedProbe, GivesBackTheParametersOfTheModel) {
+  const model m = preset(GetParam()).value();
+  auto p = probe("/nonexistent", {.emulated = GetParam(), .clock = emulation_clock::account});
+  ASSERT_TRUE(p) << p.error().message;
+  const auto reads = [&](access kind, std::uint64_t bytes, std::uint64_t stride = 0) {
+    return [&m, kind, bytes, stride](unsigned n) { return m.bandwidth(kind, n, bytes, 0, stride); };
+  };
+  expect_curve(p->sequential_read, "sequential", reads(access::sequential_read, 1 << 18));
+  for (const auto& c : p->sequential_read_sizes) {
+    expect_curve(c.bandwidth, "sequential", reads(access::sequential_read, c.access_bytes));
+  }
+  EXPECT_EQ(p->random_read.front().access_bytes, 64u);
+  EXPECT_EQ(p->random_read.back().access_bytes, 1u << 20);
+  for (const auto& c : p->random_read) {
+    expect_curve(c.bandwidth, "random of " + std::to_string(c.access_bytes),
+                 reads(access::random_read, c.access_bytes));
+  }
+  expect_curve(p->strided_read.bandwidth, "strided", reads(access::strided_read, 10, 100));
+  expect_curve(p->write, "write",
+               [&](unsigned n) { return m.bandwidth(access::write, n, 1 << 18); });
+  EXPECT_NEAR(interference_of(*p), m.interference, kWithin * m.interference + 1e-3);
+  const auto back = parse_profile(to_json(*p));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(to_json(*back), to_json(*p));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EmulatedProbe,
+                         ::testing::Values("emu:pmem", "emu:pmem@1/16", "emu:bd", "emu:brd@1/8",
+                                           "emu:bard", "emu:cxl-dram", "emu:cmm-h"));
+
+TEST(EmulatedProbe, TellsTheLettersOfThePapersDevices) {
+  const auto letters = [](const char* name) {
+    auto p = probe("/nonexistent", {.emulated = name, .clock = emulation_clock::account});
+    std::string all;
+    for (const auto& l : braid(p.value())) all += l.holds ? l.letter : '-';
+    return all;
+  };
+  EXPECT_EQ(letters("emu:pmem"), "BRAID");
+  EXPECT_EQ(letters("emu:brd").substr(0, 2), "BR");
+  EXPECT_EQ(letters("emu:bard").substr(0, 3), "BRA");
+  EXPECT_EQ(letters("emu:bd").substr(0, 2), "B-");
+}
+
+TEST(Probe, MeasuresARealDirectoryAndLeavesNothing) {
+  const scratch dir;
+  std::vector<std::string> said;
+  probe_options o{.file_bytes = 8 << 20, .point_seconds = 0.002};
+  o.progress = [&](std::string_view what) { said.emplace_back(what); };
+  auto p = probe(dir.path(), o);
+  ASSERT_TRUE(p) << p.error().message;
+  EXPECT_EQ(dir.entries(), 0u);
+  EXPECT_GT(said.size(), 10u);
+  EXPECT_EQ(braid(*p).size(), 5u);
+  EXPECT_EQ(p->random_read.size(), 6u);
+  EXPECT_EQ(p->interference.size(), 4u);
+  EXPECT_EQ(p->direct.write.empty(), p->direct.way.starts_with("not measured"));
+  EXPECT_TRUE(parse_profile(to_json(*p)));
+}
+
+TEST(Probe, FailuresAreToldAndLeaveNothing) {
+  const scratch dir;
+  EXPECT_FALSE(probe(dir.file("none"), {}));
+  EXPECT_FALSE(probe(dir.path(), {.emulated = "emu:tape"}));
+  set_free_space(1 << 20);
+  auto r = probe(dir.path(), {.file_bytes = 8 << 20});
+  set_free_space({});
+  ASSERT_FALSE(r);
+  EXPECT_THAT(r.error().message, HasSubstr("16777216 bytes of free space"));
+  for (const int nth : {1, 2, 3, 4, 10, 19, 20, 21, 22, 23, 24, 30, 100}) {
+    std::atomic<int> calls{0};
+    set_fault_hook([&](io_call) { return ++calls == nth ? EIO : 0; });
+    auto failed = probe(dir.path(), {.file_bytes = 8 << 20, .point_seconds = 0.0005});
+    set_fault_hook({});
+    EXPECT_FALSE(failed) << nth;
+    EXPECT_EQ(dir.entries(), 0u);
+  }
+}
+
+TEST(Direct, RefusalOfTheFileSystemIsANoteNoError) {
+  const scratch dir;
+  std::atomic<int> opens{0};
+  set_fault_hook([&](io_call c) { return c == io_call::open && ++opens == 1 ? EINVAL : 0; });
+  auto p = probe(dir.path(), {.file_bytes = 8 << 20, .point_seconds = 0.0005});
+  set_fault_hook({});
+  ASSERT_TRUE(p) << p.error().message;
+  EXPECT_THAT(p->direct.way, HasSubstr("not measured"));
+  EXPECT_TRUE(p->direct.sequential_read.empty());
+}
+
+}  // namespace
+}  // namespace isotherm::device
