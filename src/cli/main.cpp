@@ -15,28 +15,36 @@ void fail(const std::string& line) {
   throw CLI::RuntimeError(1);
 }
 
-}  // namespace isotherm::cli
+namespace {
 
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app("Isotherm: data organised so that every memory page holds bytes of one temperature",
                "isotherm");
   app.require_subcommand(1);
-  isotherm::cli::add_bench(app);
-  isotherm::cli::add_serve(app);
-  isotherm::cli::add_device(app);
-  isotherm::cli::add_sort(app);
-  isotherm::cli::add_gensort(app);
-  isotherm::cli::add_valsort(app);
+  add_bench(app);
+  add_serve(app);
+  add_device(app);
+  add_sort(app);
+  add_gensort(app);
+  add_valsort(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Error& ended) {
     return app.exit(ended);
-  } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "isotherm: out of memory\n");
-    return 1;
-  } catch (const std::exception& problem) {
-    fmt::print(stderr, "isotherm: {}\n", problem.what());
-    return 1;
   }
   return 0;
+}
+
+}  // namespace
+}  // namespace isotherm::cli
+
+int main(int argc, char** argv) {
+  try {
+    return isotherm::cli::run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("isotherm: out of memory\n", stderr);
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "isotherm: %s\n", problem.what());
+  }
+  return 1;
 }

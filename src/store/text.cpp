@@ -14,7 +14,8 @@ namespace isotherm::store {
 
 namespace {
 
-constexpr std::size_t kLongestFloat = 5 * 1024;  // the largest long double has 4933 digits
+constexpr std::size_t kLongestFloat =
+    std::size_t{5} * 1024;  // the largest long double has 4933 digits
 
 constexpr char lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
