@@ -2,8 +2,9 @@
 """Alternating runs of `isotherm bench ycsb` with --manage off, track and on.
 
     bench/experiments/pairs.py --rounds 5 -- --index hash-pugh --keys 1000000 --workload c
+    bench/experiments/pairs.py --sides off,on:counts,on:veto -- --index art
 
-Runs off, track, on, off, track, on, ...; prints the median and the spread of each side, and the
+Runs off, track, on, off, track, on, ...; a side may name the migration protocol. Prints the median and the spread of each side, and the
 median of the ratios of neighbours to their round's off. Flags after -- go to the tool.
 """
 import argparse
@@ -31,7 +32,9 @@ FIGURES = {
 
 
 def run(tool, side, flags):
-    done = subprocess.run([tool, 'bench', 'ycsb', *flags, '--manage', side, '--json', '-'],
+    manage, _, protocol = side.partition(':')
+    which = ['--manage', manage, *(['--protocol', protocol] if protocol else [])]
+    done = subprocess.run([tool, 'bench', 'ycsb', *flags, *which, '--json', '-'],
                           stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
         sys.exit(f'pairs: the run with --manage {side} failed')
@@ -74,7 +77,7 @@ def main():
             values = [figure(one) for one in runs[side]]
             ratios = [value / first for value, first in zip(values, base) if first]
             ratio = f'  ratio to {sides[0]} {spread(ratios)}' if ratios else ''
-            print(f'  {side:6}{spread(values)}{ratio}')
+            print(f'  {side:10}{spread(values)}{ratio}')
 
 
 if __name__ == '__main__':
