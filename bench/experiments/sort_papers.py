@@ -32,9 +32,9 @@ def experiment(function):
     return function
 
 
-def side(algorithm, concurrency='no-io-overlap', value=90, device='pmem', key=''):
+def side(algorithm, concurrency='no-io-overlap', value=90, device='pmem', others=''):
     return {'algorithm': algorithm, 'concurrency': concurrency, 'value': value, 'device': device,
-            'key': key or algorithm}
+            'others': others}
 
 
 @experiment
@@ -63,6 +63,12 @@ def devices():
         ('mergepass', 'io-overlap'), ('samplesort', 'no-io-overlap'))]
 
 
+@experiment
+def background():
+    return [side(a, others=o) for o in ('', ',readers=8', ',writers=2', ',writers=8')
+            for a in ('ems', 'onepass')]
+
+
 # What the paper says, by experiment: (numerator, denominator, ratio in words).
 PAPER = {
     'sortbenchmark': [
@@ -83,15 +89,22 @@ PAPER = {
         ('brd', 'onepass', 'the best'), ('brd', 'samplesort', '> 1'), ('brd', 'mergepass', '> 1'),
         ('bard', 'onepass', '2, the best'), ('bard', 'mergepass', '> 1'),
         ('bard', 'samplesort', '> mergepass'))],
+    'background': [
+        ('onepass readers=8', 'onepass alone', '1.45'), ('ems readers=8', 'ems alone', '1.25'),
+        ('onepass writers=8', 'onepass alone', 'up to 14'),
+        ('ems writers=8', 'ems alone', 'up to 14'),
+        ('ems writers=2', 'onepass writers=2', '> 2'),
+        ('ems writers=8', 'onepass writers=8', '> 2')],
 }
 
 
 def label(name, one):
     return {'concurrency': f'{one["algorithm"]} {one["concurrency"]}',
-            'values': f'{one["key"]} {one["value"]}',
-            'devices': f'{one["key"]} {one["device"]}' + (
+            'values': f'{one["algorithm"]} {one["value"]}',
+            'devices': f'{one["algorithm"]} {one["device"]}' + (
                 ' io-overlap' if one['concurrency'] == 'io-overlap' else ''),
-            }.get(name, one['key'])
+            'background': f'{one["algorithm"]} {one["others"][1:] or "alone"}',
+            }.get(name, one['algorithm'])
 
 
 def measure(options, name, one, bytes_):
@@ -102,10 +115,11 @@ def measure(options, name, one, bytes_):
         # gensort's stream of bytes, cut into records of this size.
         subprocess.run([options.tool, 'gensort', str(bytes_ // 100), source], check=True)
         os.truncate(source, bytes_ // record * record)
-    device = f'emu:{one["device"]}@{options.scale}'
+    device = f'emu:{one["device"]}@{options.scale}{one["others"]}'
     # Index maps run in memory that lets the emulated device be mapped; merge sorts in a quarter of
-    # the input, so that they merge.
-    memory = bytes_ // 4 if one['algorithm'] == 'ems' else 3 * bytes_ + (256 << 20)
+    # the input, so that they merge, and auto has no more.
+    small = one['algorithm'] in ('ems', 'auto')
+    memory = max(64 << 20, bytes_ // 4) if small else 3 * bytes_ + (256 << 20)
     command = [options.tool, 'sort', source, target, '--record', str(record), '--device', device,
                '--algorithm', one['algorithm'], '--concurrency', one['concurrency'],
                '--memory', str(memory), '--json', '-']

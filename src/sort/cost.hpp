@@ -36,7 +36,8 @@ struct algorithm_choice {
   double predicted_seconds = 0;  ///< 0: no profile to predict from
 };
 /// The user's algorithm, or for `automatic` the one that the cost model finds cheapest. Without a
-/// profile `automatic` stays: OnePass if the index map fits, MergePass if not.
+/// profile `automatic` stays (OnePass if the index map fits, MergePass if not), except where memory
+/// is so little that the values would take too many scans of the input: then external merge sort.
 base::result<algorithm_choice> choose(const sort_options& options, const device::file& input,
                                       const device::model* device);
 

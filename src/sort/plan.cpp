@@ -19,15 +19,6 @@ constexpr std::uint64_t kProgramBytes = 14 * kMiB;
 constexpr std::uint64_t kSmallestLimit = 32 * kMiB;
 constexpr std::uint64_t kPageBytes = 4096;
 
-std::uint64_t available_memory() {
-  std::ifstream in("/proc/meminfo");
-  for (std::string word; in >> word;) {
-    std::uint64_t kib = 0;
-    if (word == "MemAvailable:" && in >> kib) return kib << 10;
-  }
-  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * 4096;
-}
-
 void choose_threads(plan& p, const sort_options& o, const device::model* device) {
   const unsigned processors = std::max(1u, std::thread::hardware_concurrency());
   p.sort_threads = o.sort_threads != 0 ? o.sort_threads : processors;
@@ -102,6 +93,15 @@ void consider_scans(plan& p, const sort_options& o, std::uint64_t input_bytes, s
 }
 
 }  // namespace
+
+std::uint64_t available_memory() {
+  std::ifstream in("/proc/meminfo");
+  for (std::string word; in >> word;) {
+    std::uint64_t kib = 0;
+    if (word == "MemAvailable:" && in >> kib) return kib << 10;
+  }
+  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * 4096;
+}
 
 base::result<plan> make_plan(const sort_options& o, sort_algorithm algorithm,
                              std::uint64_t input_bytes, const device::model* device) {

@@ -34,6 +34,9 @@ struct plan {
 base::result<plan> make_plan(const sort_options& options, sort_algorithm algorithm,
                              std::uint64_t input_bytes, const device::model* device);
 
+/// Memory that the system could give without taking it from others.
+std::uint64_t available_memory();
+
 /// What a thread may use for views of the input and small buffers.
 inline constexpr std::size_t kThreadScratchBytes = 256 << 10;
 

@@ -6,6 +6,7 @@
 
 #include "device/buffer.hpp"
 #include "sort/algorithms/loser_tree.hpp"
+#include "sort/algorithms/presorted.hpp"
 #include "sort/algorithms/wiscsort.hpp"
 #include "sort/loader.hpp"
 #include "sort/runs.hpp"
@@ -271,6 +272,9 @@ outcome merge_sort(job& j, const plan& p, const source& in, const device::file& 
   o.records = o.records_written = in.size() / layout.record_bytes();
   o.bytes_written = in.size();
   if (o.records == 0) return o;
+  // By its own name this is the papers' algorithm, which does not look.
+  const bool looks = j.options.algorithm == sort_algorithm::automatic;
+  if (looks && copy_presorted(j, p, in, layout, out)) return o;
   const std::uint64_t spare = p.output_buffer_bytes;  // the writer always has two buffers
   auto memory = device::buffer::reserve(std::min<std::uint64_t>(
       p.merge_buffer_bytes - spare, o.records * (layout.record_bytes() + sizeof(entry)) + 4096));

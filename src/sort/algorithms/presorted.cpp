@@ -5,10 +5,13 @@
 
 #include "base/random.hpp"
 #include "device/buffer.hpp"
+#include "sort/output.hpp"
 #include "sort/runs.hpp"
 
 namespace isotherm::sort {
 namespace {
+
+enum class input_order { none, sorted, reversed };
 
 /// Negative if the record at `first` goes before its neighbour, 0 if their keys are equal.
 int order_of(const std::byte* first, const record_layout& l) {
@@ -31,8 +34,6 @@ input_order guess(job& j, const source& in, const record_layout& layout, std::ui
   }
   return rising == 0 ? input_order::reversed : input_order::sorted;
 }
-
-}  // namespace
 
 input_order find_order(job& j, const plan& p, const source& in, const record_layout& layout) {
   const std::uint64_t record = layout.record_bytes();
@@ -68,6 +69,7 @@ input_order find_order(job& j, const plan& p, const source& in, const record_lay
   return holds.load_relaxed() && !j.stopped() ? guessed : input_order::none;
 }
 
+/// Writes the input's records from the last to the first.
 void copy_reversed(job& j, const plan& p, const source& in, const record_layout& layout,
                    const device::file& out) {
   const stage_timer timer(j, sort_stage::copy);
@@ -100,6 +102,16 @@ void copy_reversed(job& j, const plan& p, const source& in, const record_layout&
                  sort_stage::copy);
     j.progress(sort_stage::copy, (done + n) * record, in.size());
   }
+}
+
+}  // namespace
+
+bool copy_presorted(job& j, const plan& p, const source& in, const record_layout& layout,
+                    const device::file& out) {
+  const input_order order = find_order(j, p, in, layout);
+  if (order == input_order::sorted) copy_input(j, p, in, out);
+  if (order == input_order::reversed) copy_reversed(j, p, in, layout, out);
+  return order != input_order::none;
 }
 
 }  // namespace isotherm::sort

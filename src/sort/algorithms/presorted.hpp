@@ -8,15 +8,10 @@
 
 namespace isotherm::sort {
 
-enum class input_order { none, sorted, reversed };
-
-/// The order of the input's fixed records. `reversed` only if no two keys are equal: equal ones
-/// must not change places. Looks at samples first, so that the answer costs nothing for most
-/// inputs.
-input_order find_order(job& j, const plan& p, const source& in, const record_layout& layout);
-
-/// Writes the input's fixed records from the last to the first.
-void copy_reversed(job& j, const plan& p, const source& in, const record_layout& layout,
-                   const device::file& out);
+/// Copies the input's fixed records if they are in order already, or backwards if they stand the
+/// wrong way round and no two keys are equal (equal ones must not change places). Otherwise false:
+/// samples tell that soon for most inputs. Errors are the job's.
+bool copy_presorted(job& j, const plan& p, const source& in, const record_layout& layout,
+                    const device::file& out);
 
 }  // namespace isotherm::sort

@@ -39,11 +39,7 @@ outcome sort_by_index(job& j, const plan& p, const source& in, const device::fil
   outcome o;
   o.algorithm = p.algorithm;
   const record_layout layout(j.options);
-  const input_order order =
-      layout.fixed() && j.options.writes_all() ? find_order(j, p, in, layout) : input_order::none;
-  if (order != input_order::none) {
-    if (order == input_order::sorted) copy_input(j, p, in, out_file);
-    if (order == input_order::reversed) copy_reversed(j, p, in, layout, out_file);
+  if (layout.fixed() && j.options.writes_all() && copy_presorted(j, p, in, layout, out_file)) {
     o.records = o.records_written = in.size() / layout.record_bytes();
     o.bytes_written = in.size();
     return o;
