@@ -18,7 +18,7 @@ build: ## build everything; the tool is build/release/bin/isotherm
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS)
 
-demo: build ## load, serve and cool a store, before your eyes (at most 5 minutes)
+demo: bootstrap build ## load, serve and cool a store, before your eyes (at most 5 minutes)
 	@scripts/demo
 
 test: bootstrap test-release test-tsan test-asan ## all tests, some of them also sanitized

@@ -4,8 +4,9 @@
     bench/experiments/pairs.py --rounds 5 -- --index hash-pugh --keys 1000000 --workload c
     bench/experiments/pairs.py --sides off,on:counts,on:veto -- --index art
 
-Runs off, track, on, off, track, on, ...; a side may name the migration protocol. Prints the median and the spread of each side, and the
-median of the ratios of neighbours to their round's off. Flags after -- go to the tool.
+Runs off, track, on, off, track, on, ...; a side may name the migration protocol. Prints the median
+and the spread of each side, and the median of the ratios of neighbours to their round's off. Flags
+after -- go to the tool.
 """
 import argparse
 import json
