@@ -186,8 +186,8 @@ void run(serve_options& o) {
   auto made = index::make(o.index, managed, o.expected_keys);
   if (!made) fail(made.error().message);
   store::database db(**made);
-  std::unique_ptr<collector::object_collector> collecting;
   std::unique_ptr<server::management> manager;
+  std::unique_ptr<collector::object_collector> collecting;  // its windows report to `manager`
   if (managed) {
     collecting = std::make_unique<collector::object_collector>(o.collector);
     manager = make_management(*collecting, o.cold);
@@ -203,7 +203,7 @@ void run(serve_options& o) {
     fmt::print("signal {}: closing clients and leaving\n", signal);
     serving.stop();
   }
-  if (collecting) collecting->stop();  // its windows report to `manager`, which goes before it
+  if (collecting) collecting->stop();
   require(listening);
 }
 

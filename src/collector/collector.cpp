@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/atomic.hpp"
+#include "base/check.hpp"
 #include "collector/migration.hpp"
 #include "collector/reclaim.hpp"
 #include "collector/scan.hpp"
@@ -19,13 +20,16 @@ namespace isotherm::collector {
 namespace {
 
 constexpr double kSecond = 1e9;
+constexpr double kLongestWindow = 1e9;  // seconds; in nanoseconds it fits the clock
 /// COLD is compacted when more than this share of it is dead, and it is worth the visit.
 constexpr double kDeadShare = 0.25;
 constexpr std::uint64_t kWorthCompacting = std::uint64_t{8} << 20;
 
 base::result<void> check(const options& chosen) {
   const auto refuse = [](const char* why) { return std::unexpected(base::error{why}); };
-  if (!(chosen.window_seconds > 0)) return refuse("the window must be longer than 0 seconds");
+  if (!(chosen.window_seconds > 0 && chosen.window_seconds <= kLongestWindow)) {
+    return refuse("the window must be longer than 0 seconds and at most 1e9");
+  }
   if (chosen.cold_threshold < kMinThreshold || chosen.cold_threshold > kMaxThreshold) {
     return refuse("the cold threshold must be between 1 and 31 windows");
   }
@@ -51,10 +55,12 @@ void mark_forked() noexcept {
 }  // namespace
 
 struct object_collector::state {
-  explicit state(options o) : chosen(std::move(o)), threshold(chosen.cold_threshold) {}
+  explicit state(options o)
+      : chosen(std::move(o)), threshold(chosen.cold_threshold), asked_threshold(threshold) {}
 
   options chosen;
-  unsigned threshold;
+  unsigned threshold;        // the controller's
+  unsigned asked_threshold;  // the option that it last started from
   std::unique_ptr<migration_protocol> protocol;
   scan_result found;
   reclaim_policy reclaim;
@@ -97,6 +103,9 @@ window_statistics object_collector::state::run_window() {
     const std::lock_guard lock(mutex);
     now = chosen;
   }
+  ISO_CHECK(check(now), "the options of a collector are in range");
+  ISO_CHECK(!forked.load_relaxed(), "no collector runs in a fork child");
+  if (now.cold_threshold != asked_threshold) threshold = asked_threshold = now.cold_threshold;
   window_statistics statistics;
   const std::uint64_t start_ns = os::monotonic_ns();
   const std::uint64_t start_cpu_ns = os::thread_cpu_ns();
@@ -260,9 +269,6 @@ base::result<void> object_collector::reconfigure(const options& chosen) {
   if (auto valid = check(chosen); !valid) return valid;
   {
     const std::lock_guard lock(state_->mutex);
-    if (chosen.cold_threshold != state_->chosen.cold_threshold) {
-      state_->threshold = chosen.cold_threshold;
-    }
     state_->chosen = chosen;
   }
   state_->wake.notify_all();

@@ -20,7 +20,7 @@ enum class mode : std::uint8_t {
 };
 
 struct options {
-  double window_seconds = 120;  ///< any positive duration
+  double window_seconds = 120;  ///< any positive duration up to 1e9
   mode what = mode::on;
   heap::hint hint =
       heap::hint::none;         ///< given for COLD when it is used little enough (reclaim.hpp)
@@ -54,7 +54,8 @@ class object_collector {
   bool is_running() const noexcept;
 
   /// Runs one window now, in the calling thread (which must be outside of every scope), and returns
-  /// what it saw. Excludes the background thread meanwhile.
+  /// what it saw. Excludes the background thread meanwhile. The options must be in range (start()
+  /// says whether they are), and this no fork child of a process whose collector ran.
   window_statistics run_window();
 
   window_statistics last_window() const;

@@ -108,7 +108,6 @@ class guide {
   }
 
   /// Puts `fresh` (may be empty) in the place of the object, which is retired. Counts as an access.
-  /// Lock-free.
   void replace(const scope&, owned<T>&& fresh) {
     if (!fresh && was_never_filled()) return;
     const guides::word next = word_of(fresh);
@@ -143,6 +142,7 @@ class guide {
   /// unregistering it would touch a block that nothing keeps.
   bool was_never_filled() const noexcept { return slot_.load_acquire() == 0; }
   static guides::word word_of(const owned<T>& object) noexcept {
+    require_movable<T>();
     return object ? guides::make_word(object.get(), object.where()) | guides::kAccessed
                   : guides::kVacant;
   }
@@ -154,6 +154,7 @@ class guide {
     if (!guides::is_null(old)) sync::retire(guides::pointer_of(old), &destroy);
   }
   void adopt(owned<T>&& object) {
+    require_movable<T>();
     slot_.store_release(guides::make_word(object.get(), object.where()));
     object.release();
     guides::register_slot(&slot_);

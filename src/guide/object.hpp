@@ -84,14 +84,20 @@ inline std::pair<void*, heap::kind> allocate_or_fresh(heap::kind where, std::siz
 }
 }  // namespace guides
 
-/// Makes a T in heap `birth`. Null when memory is exhausted.
-template <class T, class... Arguments>
-owned<T> make_object_in(heap::kind birth, Arguments&&... arguments) {
+/// Refuses, at compile time, a T that the collector can't move.
+template <class T>
+consteval void require_movable() {
   static_assert(
       movable_object<T>,
       "isotherm: the collector moves objects by copying bytes. Make T trivially copyable, "
       "or specialise isotherm::is_trivially_relocatable<T> if T has no pointer to itself "
       "(and align it to at most 16 bytes).");
+}
+
+/// Makes a T in heap `birth`. Null when memory is exhausted.
+template <class T, class... Arguments>
+owned<T> make_object_in(heap::kind birth, Arguments&&... arguments) {
+  require_movable<T>();
   const auto [memory, where] = guides::allocate_or_fresh(birth, sizeof(T));
   if (!memory) return {};
   return {::new (memory) T(std::forward<Arguments>(arguments)...), where};

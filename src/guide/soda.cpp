@@ -8,6 +8,7 @@
 
 #include "base/check.hpp"
 #include "guide/registry.hpp"
+#include "os/fork.hpp"
 #include "sync/retire.hpp"
 #include "sync/scope.hpp"
 
@@ -51,11 +52,18 @@ struct place {
   std::uintptr_t address;
 };
 
+/// In a fork child there is no collector: what it had in its hands at the fork is nobody's.
+void forget_hazard() noexcept { hazard.store_release(0); }
+
 /// The directory's entry for an address; makes the leaf on demand.
 base::atomic<block*>& entry_of(std::uintptr_t address) {
   auto& top = root[address >> (kBlockShift + kLeafBits)];
   leaf* below = top.load_acquire();
   if (!below) {
+    [[maybe_unused]] static const bool registered = [] {
+      os::at_fork(nullptr, nullptr, &forget_hazard);
+      return true;
+    }();
     auto fresh = std::make_unique<leaf>();
     // Release publishes the zeroed leaf; a loser of the race takes the winner's.
     if (top.compare_exchange_acq_rel(below, fresh.get())) {

@@ -16,8 +16,9 @@
 // and only then reads the bits. Whoever destroys a guide clears the bits and then waits while the
 // hazard names the slot's granule. Both sides are sequentially consistent (store hazard, load bits;
 // clear bits, load hazard), so one of them sees the other: either the collector finds the bit clear
-// and leaves the slot alone, or the destroyer waits. The collector never blocks under a hazard, and
-// copies at most one object under it.
+// and leaves the slot alone, or the destroyer waits. Under a hazard the collector copies at
+// most one object, and makes and frees the room for it; or, while it scans, reads the sizes of the
+// granule's used objects.
 #pragma once
 
 #include <cstddef>

@@ -123,6 +123,8 @@ std::uintptr_t used_end(kind where) noexcept {
   return where == kind::fresh ? set.fresh.used_end() : set.packed(where).used_end();
 }
 
+std::uintptr_t node_used_end() noexcept { return heaps().node.used_end(); }
+
 usage usage_of(kind where, bool with_residency) {
   heap_set& set = heaps();
   const std::uint64_t held =
@@ -133,7 +135,7 @@ usage usage_of(kind where, bool with_residency) {
 
 usage node_usage(bool with_residency) {
   heap_set& set = heaps();
-  return counted_usage(kNodeHeap, set.node.mapped_bytes(), node_range().begin, set.node.used_end(),
+  return counted_usage(kNodeHeap, set.node.mapped_bytes(), node_range().begin, node_used_end(),
                        with_residency);
 }
 

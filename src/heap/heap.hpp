@@ -82,6 +82,7 @@ range range_of(kind where) noexcept;
 range node_range() noexcept;
 /// Highest address used so far in the heap: pages lie in [range.begin, this).
 std::uintptr_t used_end(kind where) noexcept;
+std::uintptr_t node_used_end() noexcept;
 
 /// Counters of one heap.
 struct usage {
@@ -128,6 +129,7 @@ int cold_refusal_code() noexcept;
 void trim() noexcept;
 
 /// After fork(): the child shares the COLD file with its parent and must neither grow nor punch it.
+/// Nor may it dereference guides of COLD objects: the parent goes on changing the file.
 void freeze_after_fork() noexcept;
 
 /// Walks the packed heaps' extents; for debug builds and tests, no concurrent use.

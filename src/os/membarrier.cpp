@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "base/atomic.hpp"
+#include "base/check.hpp"
 
 namespace isotherm::os {
 namespace {
@@ -36,8 +37,14 @@ bool register_membarrier() noexcept {
 bool has_membarrier() noexcept { return registered.load_acquire(); }
 
 void membarrier() noexcept {
-  if (has_membarrier() && membarrier_call(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0) return;
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (!has_membarrier()) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    return;
+  }
+  // The other threads rely on it by now: there is no falling back (a filter of system calls that
+  // came later, say).
+  ISO_CHECK(membarrier_call(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0,
+            "membarrier(2), once registered, works");
 }
 
 }  // namespace isotherm::os

@@ -16,24 +16,35 @@ namespace {
 
 constexpr std::uint64_t kUnsealed = 0;
 
-/// Seals, takes out what may go and frees it. Returns how many blocks.
+std::vector<retired_block> take_retired(thread_slot& slot) {
+  std::vector<retired_block> taken;
+  const std::lock_guard lock(slot.retired_lock);
+  taken.swap(slot.retired);
+  return taken;
+}
+
+void put_back(thread_slot& slot, const std::vector<retired_block>& blocks) {
+  const std::lock_guard lock(slot.retired_lock);
+  slot.retired.insert(slot.retired.end(), blocks.begin(), blocks.end());
+  slot.retired_count.store_relaxed(slot.retired.size());
+}
+
+/// Seals what the slot holds, frees what may go and puts the rest back. Returns how many blocks
+/// went. The slot's owner is kept waiting for a swap and an append only.
 std::size_t reclaim_slot(thread_slot& slot) {
   if (slot.retired_count.load_relaxed() == 0) return 0;
-  std::vector<retired_block> ready;
-  {
-    const std::lock_guard lock(slot.retired_lock);
-    const std::uint64_t sealing = advance_epoch();
-    for (auto& block : slot.retired) {
-      if (block.epoch == kUnsealed) block.epoch = sealing;
-    }
-    const std::uint64_t oldest = oldest_open_epoch(sealing);
-    const auto first_ready =
-        std::partition(slot.retired.begin(), slot.retired.end(),
-                       [oldest](const retired_block& block) { return block.epoch > oldest; });
-    ready.assign(first_ready, slot.retired.end());
-    slot.retired.erase(first_ready, slot.retired.end());
-    slot.retired_count.store_relaxed(slot.retired.size());
+  std::vector<retired_block> taken = take_retired(slot);
+  const std::uint64_t sealing = advance_epoch();
+  for (auto& block : taken) {
+    if (block.epoch == kUnsealed) block.epoch = sealing;
   }
+  const std::uint64_t oldest = oldest_open_epoch(sealing);
+  const auto first_ready =
+      std::partition(taken.begin(), taken.end(),
+                     [oldest](const retired_block& block) { return block.epoch > oldest; });
+  const std::vector<retired_block> ready(first_ready, taken.end());
+  taken.erase(first_ready, taken.end());
+  put_back(slot, taken);
   for (const auto& block : ready) block.reclaim(block.object);
   return ready.size();
 }

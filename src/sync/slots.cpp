@@ -21,6 +21,14 @@ thread_slot* slot_table = nullptr;
 // read-modify-write, and read behind a membarrier, like the slots themselves.
 base::atomic<std::size_t> slots_used{0};
 
+/// Nobody is amid the forking thread's own retired blocks, which the child keeps.
+void lock_own_retired() {
+  if (this_thread_slot) this_thread_slot->retired_lock.lock();
+}
+void unlock_own_retired() {
+  if (this_thread_slot) this_thread_slot->retired_lock.unlock();
+}
+
 /// In a fork child the other threads are gone: their slots are free, and what they were retiring
 /// may be half-written, so it is left behind.
 void forget_other_threads() noexcept {
@@ -36,7 +44,10 @@ void forget_other_threads() noexcept {
 thread_slot* make_table() {
   fence_is_asymmetric.store_relaxed(os::register_membarrier());
   slot_table = new thread_slot[kMaxThreads];
-  os::at_fork(nullptr, nullptr, &forget_other_threads);
+  os::at_fork(&lock_own_retired, &unlock_own_retired, [] {
+    unlock_own_retired();
+    forget_other_threads();
+  });
   return slot_table;
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <latch>
+#include <limits>
 #include <string>
 #include <thread>
 #include <vector>
@@ -246,6 +247,32 @@ TEST(CollectorOptions, NonsenseIsRefused) {
   EXPECT_TRUE(refused([](options& o) { o.cold_threshold = 32; }));
   EXPECT_TRUE(refused([](options& o) { o.batch_objects = 0; }));
   EXPECT_TRUE(refused([](options& o) { o.protocol = "hope"; }));
+}
+
+TEST(CollectorOptions, WindowsThatNoClockHoldsAreRefused) {
+  for (const double seconds : {0.0, -1.0, 2e9, std::numeric_limits<double>::infinity(),
+                               std::numeric_limits<double>::quiet_NaN()}) {
+    options chosen;
+    chosen.window_seconds = seconds;
+    EXPECT_FALSE(object_collector(chosen).start()) << seconds;
+    object_collector collector({});
+    EXPECT_FALSE(collector.reconfigure(chosen)) << seconds;
+  }
+}
+
+TEST(CollectorOptions, AThresholdSetBesideRunningWindowsIsTheNextOnes) {
+  options chosen;
+  chosen.adaptive_threshold = false;
+  object_collector collector(chosen);
+  std::thread setter([&] {
+    for (unsigned threshold = 1; threshold <= 31; ++threshold) {
+      chosen.cold_threshold = threshold;
+      ASSERT_TRUE(collector.reconfigure(chosen));
+    }
+  });
+  for (int i = 0; i < 50; ++i) collector.run_window();
+  setter.join();
+  EXPECT_EQ(collector.run_window().cold_threshold, 31u);
 }
 
 }  // namespace

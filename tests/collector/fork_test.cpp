@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include "collector/collector.hpp"
+#include "guide/guide.hpp"
+#include "guide/soda.hpp"
 
 namespace isotherm::collector {
 namespace {
@@ -23,6 +25,37 @@ TEST(CollectorFork, TheChildHasNoCollectorAndSaysSo) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_TRUE(collector.is_running());
+}
+
+/// Forks amid a visit, when the guide's granule is in the collector's hands.
+class forking_visitor final : public guides::slot_visitor {
+ public:
+  explicit forking_visitor(guide<long>& neighbour) : neighbour_(neighbour) {}
+  guides::verdict visit(guides::slot_word&) override {
+    child = fork();
+    if (child == 0) {
+      alarm(60);  // ends a child that waits for ever
+      neighbour_.reset();
+      _exit(0);
+    }
+    return guides::verdict::keep_due;
+  }
+  pid_t child = -1;
+
+ private:
+  guide<long>& neighbour_;
+};
+
+TEST(CollectorFork, TheChildDestroysWhatTheCollectorHadInItsHands) {
+  struct alignas(512) granule {
+    guide<long> visited{make_object_in<long>(heap::kind::fresh, 1)};
+    guide<long> neighbour{make_object_in<long>(heap::kind::fresh, 2)};
+  } guides_together;
+  forking_visitor visitor(guides_together.neighbour);
+  guides::visit_one(&guides_together.visited.slot(), visitor);
+  int status = -1;
+  ASSERT_EQ(waitpid(visitor.child, &status, 0), visitor.child);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

@@ -67,9 +67,9 @@ inline find_oldest(otherwise) {
 
 #define seal_one(object)                                                        \
   sealed[object] =                                                              \
-      ((retired[which] & (1 << object)) && sealed[object] == 0 -> sealing : sealed[object])
+      ((taken & (1 << object)) && sealed[object] == 0 -> sealing : sealed[object])
 #define take_one(object)                                                        \
-  ready = ((retired[which] & (1 << object)) && sealed[object] <= oldest         \
+  ready = ((taken & (1 << object)) && sealed[object] <= oldest         \
            -> ready | (1 << object) : ready)
 #define free_one(object)                                                        \
   assert(!(ready & (1 << object)) || !freed[object]); /* freed twice */         \
@@ -78,7 +78,10 @@ inline find_oldest(otherwise) {
 inline reclaim_slot(which) {
   if
   :: retired[which] != 0 ->
-     lock(which);
+     lock(which); /* take_retired() */
+     taken = retired[which];
+     retired[which] = 0;
+     unlock(which);
      d_step {
 #ifndef SEAL_WITHOUT_ADVANCE
        epoch++; /* advance_epoch() */
@@ -98,12 +101,14 @@ inline reclaim_slot(which) {
        sealing = 0;
        oldest = 0
      }
-     d_step { retired[which] = retired[which] & (255 - ready) };
+     lock(which); /* put_back() */
+     retired[which] = retired[which] | (taken & (255 - ready));
      unlock(which);
      d_step {
        free_one(0);
        free_one(1);
        free_one(2);
+       taken = 0;
        ready = 0
      }
   :: else
@@ -127,7 +132,7 @@ inline enter() {
 }
 
 proctype application(byte id) {
-  byte seen, object, old, scopes, sealing, oldest, i, ready;
+  byte seen, object, old, scopes, sealing, oldest, i, taken, ready;
   do
   :: scopes < kScopes ->
      enter();
@@ -159,7 +164,7 @@ proctype application(byte id) {
 
 /* reclaim_ready(). */
 proctype reclaimer() {
-  byte which, sealing, oldest, i, ready;
+  byte which, sealing, oldest, i, taken, ready;
   do
   :: which < kThreads ->
      reclaim_slot(which);

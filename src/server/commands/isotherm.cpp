@@ -109,12 +109,18 @@ void heaps(call& c) {
 void pages(call& c) {
   if (!manager_of(c)) return;
   constexpr std::size_t kPageBytes = 4096, kMostCells = 65536;
-  constexpr std::pair<std::string_view, heap::kind> kHeaps[] = {
-      {"new", heap::kind::fresh}, {"hot", heap::kind::hot}, {"cold", heap::kind::cold}};
-  c.out.map(std::size(kHeaps));
-  for (const auto& [name, kind] : kHeaps) {
-    const std::uintptr_t begin = heap::range_of(kind).begin;
-    const std::size_t count = (heap::used_end(kind) - begin + kPageBytes - 1) / kPageBytes;
+  const auto used = [](heap::kind kind) {
+    return heap::range{heap::range_of(kind).begin, heap::used_end(kind)};
+  };
+  const std::pair<std::string_view, heap::range> heaps_used[] = {
+      {"new", used(heap::kind::fresh)},
+      {"hot", used(heap::kind::hot)},
+      {"cold", used(heap::kind::cold)},
+      {"node", {heap::node_range().begin, heap::node_used_end()}}};
+  c.out.map(std::size(heaps_used));
+  for (const auto& [name, where] : heaps_used) {
+    const std::uintptr_t begin = where.begin;
+    const std::size_t count = (where.end - begin + kPageBytes - 1) / kPageBytes;
     std::size_t per_cell = 1;
     while (count / per_cell >= kMostCells) per_cell *= 2;
     const auto map = os::resident_cells(reinterpret_cast<const void*>(begin), count, per_cell);
