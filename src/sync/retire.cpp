@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "sync/epoch.hpp"
+#include "sync/retire_hook.hpp"
 
 namespace isotherm::sync {
 
@@ -51,11 +52,20 @@ std::size_t reclaim_slot(thread_slot& slot) {
 
 }  // namespace
 
+#if defined(ISOTHERM_SANITIZED)
+base::atomic<retire_hook> after_retire{nullptr};
+#endif
+
 void retire(void* object, void (*reclaim)(void*) noexcept) {
   thread_slot& slot = this_thread_slot ? *this_thread_slot : claim_slot();
-  const std::lock_guard lock(slot.retired_lock);
-  slot.retired.push_back({object, reclaim, kUnsealed});
-  slot.retired_count.store_relaxed(slot.retired.size());
+  {
+    const std::lock_guard lock(slot.retired_lock);
+    slot.retired.push_back({object, reclaim, kUnsealed});
+    slot.retired_count.store_relaxed(slot.retired.size());
+  }
+#if defined(ISOTHERM_SANITIZED)
+  if (const retire_hook hook = after_retire.load_acquire()) hook(object);
+#endif
 }
 
 std::size_t reclaim_ready() {

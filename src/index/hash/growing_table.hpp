@@ -91,6 +91,15 @@ class growing_table {
   template <class Move>
   void help_growth(Move move);
 
+  /// Calls `empty(bucket)` for every bucket; where it answers false, because the bucket has moved,
+  /// for the two of the next table. Never for a bucket of the next table while the old one, in the
+  /// midst of its move, still leads to the same nodes: they could not be retired.
+  template <class Empty>
+  void empty_buckets(Empty empty) {
+    table* const at = load();
+    for (std::size_t i = 0; i < at->size(); ++i) empty_bucket(at, i, empty);
+  }
+
   /// any_index::walk(). A piece is some buckets: until it has some pairs, or some hundred buckets
   /// were empty. When `visit` ends it, the walk goes on at the bucket in which it ended.
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit);
@@ -104,6 +113,8 @@ class growing_table {
   static constexpr std::size_t kMovesAtOnce = 16;  // buckets moved by an operation that helps
   static constexpr std::size_t kPieceKeys = 16, kPieceBuckets = 256;
 
+  template <class Empty>
+  static void empty_bucket(table* in, std::size_t index, Empty& empty);
   static void collect(table* in, std::uint64_t index, std::vector<Node*>& out);
 
   base::atomic<table*> newest_complete_;
@@ -176,6 +187,15 @@ void growing_table<Holding, Node>::help_growth(Move move) {
   if (at->moved.fetch_add_acq_rel(kMovesAtOnce) + kMovesAtOnce < at->size()) return;
   newest_complete_.store_release(next);
   sync::retire(at, &table::destroy);
+}
+
+template <class Holding, class Node>
+template <class Empty>
+void growing_table<Holding, Node>::empty_bucket(table* in, std::size_t index, Empty& empty) {
+  if (empty(in->at(index))) return;
+  table* const next = in->next.load_acquire();
+  empty_bucket(next, index, empty);
+  empty_bucket(next, index + in->size(), empty);
 }
 
 template <class Holding, class Node>

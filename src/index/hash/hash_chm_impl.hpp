@@ -165,24 +165,21 @@ outcome hash_chm<Holding>::update(std::string_view key, const updater& decide) {
 template <class Holding>
 void hash_chm<Holding>::clear() {
   const scope inside;
-  for (bucket_array* table = table_.load(); table; table = table->next.load_acquire()) {
-    for (std::size_t i = 0; i < table->size(); ++i) {
-      bucket& where = table->at(i);
-      backoff wait;
-      for (std::uint64_t word = where.load(); table_of_nodes::first_of(word); word = where.load()) {
-        if (bin held = try_lock(where, word)) {
-          where.store(0);
-          std::int64_t removed = 0;
-          for (node* n = held.head(); n; ++removed) {
-            retire_node<Holding>(std::exchange(n, n->next()));
-          }
-          count_.add(-removed);
-          break;
-        }
-        wait();
+  table_.empty_buckets([&](bucket& where) {
+    for (backoff wait;; wait()) {
+      const std::uint64_t word = where.load();
+      if (word == 0 || word == bucket::kMoving) return word == 0;
+      const bin held = try_lock(where, word);
+      if (!held) continue;
+      where.store(0);
+      std::int64_t removed = 0;
+      for (node* n = held.head(); n; ++removed) {
+        retire_node<Holding>(std::exchange(n, n->next()));
       }
+      count_.add(-removed);
+      return true;
     }
-  }
+  });
 }
 
 // --- growing -----------------------------------------------------------------------------------

@@ -139,23 +139,20 @@ outcome hash_pugh<Holding>::update(std::string_view key, const updater& decide) 
 template <class Holding>
 void hash_pugh<Holding>::clear() {
   const scope inside;
-  for (bucket_array* table = table_.load(); table; table = table->next.load_acquire()) {
-    for (std::size_t i = 0; i < table->size(); ++i) {
-      bucket& where = table->at(i);
-      backoff wait;
-      std::uint64_t word = where.load();
-      while (first_of(word) || (word & bucket::kLocked)) {
-        if (!(word & bucket::kLocked) && where.compare_exchange(word, 0)) break;
-        wait();
-        word = where.load();
-      }
-      std::int64_t removed = 0;
-      for (node* n = first_of(word); n; ++removed) {
-        retire_node<Holding>(std::exchange(n, n->next()));
-      }
-      if (removed) count_.add(-removed);
+  table_.empty_buckets([&](bucket& where) {
+    std::uint64_t word = 0;
+    for (backoff wait;; wait()) {
+      word = where.load();
+      if (word == bucket::kMoving) return false;
+      if (!(word & bucket::kLocked) && where.compare_exchange(word, 0)) break;
     }
-  }
+    std::int64_t removed = 0;
+    for (node* n = first_of(word); n; ++removed) {
+      retire_node<Holding>(std::exchange(n, n->next()));
+    }
+    if (removed) count_.add(-removed);
+    return true;
+  });
 }
 
 // --- growing -----------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 #include "index/masstree/layer.hpp"
 
+#include <span>
 #include <vector>
 
 #include "base/check.hpp"
@@ -182,30 +183,28 @@ void insert_entry(border* at, wanted what, link target, const node_memory& memor
 
 namespace {
 
-/// Marks a locked node, unlocks it, and frees it when no scope can see it any more.
-void bury(node* n, const node_memory& memory) {
-  n->state.mark_deleted();
-  n->state.unlock();
-  sync::retire(n, memory.free);
+/// Unlocks nodes that are marked as deleted and frees them when no scope can see them any more. By
+/// now nothing that is published leads to them: a reclaimer may come at any moment, and a scope
+/// that opens after it would not keep what it still finds.
+void bury(std::span<node* const> gone, const node_memory& memory) {
+  for (node* each : gone) each->state.unlock();
+  for (node* each : gone) sync::retire(each, memory.free);
 }
 
-/// Takes `n`, locked and marked, out of the levels above.
+/// Takes `n`, locked and marked, out of the levels above, with those that have no other child, and
+/// buries them.
 void disconnect(node* n, const node_memory& memory) {
-  for (bool is_gone = false; !is_gone;) {
-    interior* const parent = lock_parent(n);
-    ISO_CHECK(parent, "the leftmost node keeps the top from becoming empty");
-    is_gone = parent->count.load_relaxed() > 0;
-    if (is_gone) {
-      parent->state.mark_inserting();
-      parent->remove(parent->place_of(n));
-      parent->state.unlock();
-    } else {
-      parent->state.mark_deleted();
-    }
-    n->state.unlock();
-    sync::retire(n, memory.free);
-    n = parent;
+  std::vector<node*> line{n};
+  interior* parent = nullptr;
+  while ((parent = lock_parent(line.back())) && parent->count.load_relaxed() == 0) {
+    parent->state.mark_deleted();
+    line.push_back(parent);
   }
+  ISO_CHECK(parent, "the leftmost node keeps the top from becoming empty");
+  parent->state.mark_inserting();
+  parent->remove(parent->place_of(line.back()));
+  parent->state.unlock();
+  bury(line, memory);
 }
 
 }  // namespace
@@ -227,9 +226,11 @@ void grow_border(border* upper, wanted what, border* small, const node_memory& m
     large->fill(i, small->entry(order[i]), small->link_at(order[i]).load_relaxed());
   }
   large->set_order(permutation(order.count()));
+  small->state.mark_deleted();
   upper->link_at(slot).store_release(link_to(large));
-  bury(small, memory);
   upper->state.unlock();
+  node* const gone[] = {small};
+  bury(gone, memory);
 }
 
 removal remove_border(border* n, const node_memory& memory) {
@@ -280,9 +281,11 @@ removal remove_layer(border* upper, wanted what, const node_memory& memory) {
     ISO_CHECK(parent->count.load_relaxed() == 0, "a layer of one border node branches");
     line.push_back(parent);
   }
-  for (node* each : line) bury(each, memory);
+  // Marked before the entry goes: who finds them until then looks again.
+  for (node* each : line) each->state.mark_deleted();
   upper->remove(upper->place_of(order, what));
   upper->state.unlock();
+  bury(line, memory);
   return removal::done;
 }
 

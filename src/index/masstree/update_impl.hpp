@@ -247,21 +247,21 @@ std::string_view masstree<Holding>::clear_border(const scope& inside, std::strin
   if (at.target == 0) return key;
   masstree_detail::permutation order = at.order;
   const unsigned place = at.at->place_of(order, at.what);
-  link last = 0;
-  std::int64_t removed = 0;
+  leaf* gone[masstree_detail::kSlots];
+  unsigned removed = 0;
   while (place < order.count()) {
     const link target = at.at->link_at(order[place]).load_relaxed();
     if (!masstree_detail::is_leaf(target)) break;
     order = order.removed(place, at.at->capacity);
-    retire_node<Holding>(leaf_of(target));
-    last = target;
-    ++removed;
+    gone[removed++] = leaf_of(target);
   }
   at.at->set_order(order);
   at.at->state.unlock();
-  count_.add(-removed);
+  // Not before: what is retired must be out of reach.
+  for (unsigned i = 0; i < removed; ++i) retire_node<Holding>(gone[i]);
+  count_.add(-std::int64_t{removed});
   if (order.count() == 0) tidy(key);
-  return std::max(key, leaf_of(last)->key.get(inside)->view());
+  return std::max(key, gone[removed - 1]->key.get(inside)->view());
 }
 
 /// Border node by border node, each in a scope of its own, so that memory is freed on the way.

@@ -108,6 +108,13 @@ void skiplist_fraser<Holding>::link_above(const scope& inside, const wanted_key&
                                           node* n) {
   for (unsigned l = 1; l < n->height; ++l) {
     for (;;) {
+      // One node of a key on each level, as Fraser has it: behind this one a dead node of the same
+      // key would be out of its eraser's sight, and stay linked after it is retired. By now it is
+      // marked on all levels, so that locate() unlinks it.
+      if (where.after[l] && where.after[l]->compare(inside, key) == 0) {
+        locate(inside, key, where);
+        if (where.found != n) return;
+      }
       link mine = n->next(l).load_acquire();
       if (mine & kMark) return;
       if (mine != link_to(where.after[l]) &&

@@ -1,0 +1,71 @@
+// One interleaving of skiplist-fraser, made to happen: a key is inserted again between the moment
+// in which its eraser has marked the old node and that in which it unlinks it, by an inserter that
+// saw the old node on an upper level before. Were the new node linked before the old one there, the
+// eraser's search would end at the new one, and the old one be retired while it is linked.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include "index/any_index.hpp"
+#include "index/holding.hpp"
+#include "index/skip/skiplist_fraser.hpp"
+
+namespace isotherm::index {
+namespace {
+
+/// Calls a function of the thread's whenever that thread looks at a key or value.
+struct watched_holder : plain_holder {
+  using plain_holder::plain_holder;
+  static inline thread_local std::function<void(std::string_view)> at_get;
+  bytes* get(const scope& inside) const {
+    bytes* const object = plain_holder::get(inside);
+    if (object && at_get) at_get(object->view());
+    return object;
+  }
+};
+struct watched : unmanaged {
+  using holder = watched_holder;
+};
+
+const std::string kKey = "same-start-99";
+
+/// The eraser's thread: stops when the node is marked, that is at the first look after it has read
+/// the value for the last time, until `may_unlink`.
+void erase(skiplist_fraser<watched>& list, std::atomic<bool>& is_marked,
+           const std::atomic<bool>& may_unlink) {
+  bool has_read = false;
+  watched_holder::at_get = [&](std::string_view text) {
+    if (has_read && !is_marked.exchange(true)) {
+      while (!may_unlink.load()) std::this_thread::yield();
+    }
+    has_read |= text == "old";
+  };
+  EXPECT_TRUE(list.erase(kKey));
+  watched_holder::at_get = nullptr;
+}
+
+TEST(skiplist_fraser_race, a_dead_node_does_not_stay_behind_a_new_one_of_its_key) {
+  // Heights are drawn: one round in some twenty has both nodes on a common upper level.
+  for (int round = 0; round < 300 && !testing::Test::HasFailure(); ++round) {
+    skiplist_fraser<watched> list(0);
+    for (int i = 10; i < 74; ++i) list.insert("same-start-" + std::to_string(i), "other");
+    list.insert(kKey, "old");
+    std::atomic<bool> is_marked{false}, may_unlink{false};
+    std::jthread eraser;
+    watched_holder::at_get = [&](std::string_view text) {
+      if (text != kKey || eraser.joinable()) return;
+      eraser = std::jthread([&] { erase(list, is_marked, may_unlink); });
+      while (!is_marked.load()) std::this_thread::yield();
+    };
+    EXPECT_EQ(list.insert(kKey, "new"), outcome::done);
+    watched_holder::at_get = nullptr;
+    may_unlink.store(true);
+    eraser.join();
+    EXPECT_TRUE(list.is_valid()) << "round " << round;
+  }
+}
+
+}  // namespace
+}  // namespace isotherm::index
