@@ -1,5 +1,5 @@
-// For tests, in builds with a sanitizer only: a look at the moment just behind retire(). Whatever is
-// still published then and leads to the object is a bug that a reclaimer would have to hit.
+// For tests, in builds with a sanitizer only: a look at the moment just behind retire(). Whatever
+// is still published then and leads to the object is a bug that a reclaimer would have to hit.
 #pragma once
 
 #include "base/atomic.hpp"

@@ -3,7 +3,7 @@
 // first node of an empty bin goes in by one compare-and-swap; all other writers lock the bin by its
 // first node; new nodes go to the end, so that the first one stays the lock. The table grows beyond
 // 3/4 full; a writer that meets a moved bin helps to move others before it goes on in the next
-// table. Searches lock nothing. The number of keys is kept in stripes.
+// table. Searches lock nothing but what they help to move. The number of keys is kept in stripes.
 //
 //   bin -> node {next | locked, hash, key, value} -> node -> ...
 //
@@ -21,7 +21,9 @@
 
 namespace isotherm::index {
 
-/// Unordered. All operations linearizable; find() takes no lock.
+/// Unordered. All operations linearizable. find() takes no lock unless it meets a table that grows:
+/// it waits for a bin that is being split and was no hit, and then moves some bins itself, each
+/// under the bin's lock. walk() only waits.
 template <class Holding>
 class hash_chm {
  public:

@@ -23,7 +23,8 @@
 
 namespace isotherm::index {
 
-/// Unordered. All operations linearizable and lock-free, but for memory allocation.
+/// Unordered. All operations linearizable. Its own algorithm is lock-free; around it, memory
+/// allocation and sync::retire() take short locks (docs/indexes.md).
 template <class Holding>
 class hash_harris {
  public:

@@ -1,6 +1,6 @@
 // hash-pugh: a hash table of linked chains with fine-grained locks, after W. Pugh, "Concurrent
 // Maintenance of Skip Lists" (UMIACS-TR-90-80, 1990): writers lock one chain, searches lock
-// nothing.
+// nothing but what they help to move when the table grows.
 //
 //   bucket -> node {next, hash, key, value} -> node -> ...
 //
@@ -19,7 +19,9 @@
 
 namespace isotherm::index {
 
-/// Unordered. All operations linearizable; find() neither waits nor writes.
+/// Unordered. All operations linearizable. find() neither waits nor writes unless it meets a table
+/// that grows: it waits for a chain that is being split and was no hit, and then moves some chains
+/// itself, each under the chain's lock. walk() only waits.
 template <class Holding>
 class hash_pugh {
  public:

@@ -5,7 +5,8 @@
 // the value's holder. Then the links are marked from the top level down, and searches of writers
 // unlink what is marked. A node is retired once its inserter has ceased to link it and its eraser
 // has marked it: the later of the two unlinks it for good. Without that, a node linked late on an
-// upper level could be reached by scopes that opened after it was retired.
+// upper level could be reached by scopes that opened after it was retired. No level links two nodes
+// of one key, or the eraser's search would end before the dead one.
 #pragma once
 
 #include <string>
@@ -17,8 +18,8 @@
 
 namespace isotherm::index {
 
-/// Ordered by bytes. All operations but scan and walk linearizable, and lock-free but for memory
-/// allocation.
+/// Ordered by bytes. All operations but scan and walk linearizable. Its own algorithm is lock-free;
+/// around it, memory allocation and sync::retire() take short locks (docs/indexes.md).
 template <class Holding>
 class skiplist_fraser {
   struct progress_state {
