@@ -113,7 +113,6 @@ window_statistics object_collector::state::run_window() {
   statistics.window_seconds = static_cast<double>(start_ns - last_end_ns) / kSecond;
   last_end_ns = start_ns;
 
-  found.clear();
   // The last epoch's tracking scopes must be gone before counts that stayed behind are cleared.
   const bool nobody_counts = sync::wait_for_open_scopes(now.epoch_timeout_us);
   scan({threshold, now.what == mode::on, nobody_counts}, found, statistics);
@@ -127,6 +126,7 @@ window_statistics object_collector::state::run_window() {
   statistics.move_seconds = static_cast<double>(moved_ns - scanned_ns) / kSecond;
 
   summarize(now, statistics);
+  found.clear();  // a first demotion lists all objects: memory that no later window needs
   statistics.collector_cpu_seconds =
       static_cast<double>(os::thread_cpu_ns() - start_cpu_ns) / kSecond;
   std::function<void(const window_statistics&)> tell;

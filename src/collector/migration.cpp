@@ -26,6 +26,10 @@ move_result copy_and_commit(guides::slot_word& slot, guides::word expected, heap
 
 namespace {
 
+/// What the moved leave behind goes back to the system as they move: a first demotion moves nearly
+/// everything, which must not be in memory twice.
+constexpr std::size_t kBatchesBetweenTrims = 64;
+
 /// Decides, under the hazard, whether a candidate still wants to move, and moves it.
 class mover final : public guides::slot_visitor {
  public:
@@ -90,7 +94,7 @@ void migrate(std::span<const candidate> candidates, migration_protocol& protocol
              const migration_limits& limits, const std::function<bool()>& stop,
              window_statistics& statistics) {
   mover mover(protocol, statistics);
-  while (!candidates.empty() && !stop()) {
+  for (std::size_t batches = 1; !candidates.empty() && !stop(); ++batches) {
     const auto batch = candidates.first(std::min(limits.batch_objects, candidates.size()));
     candidates = candidates.subspan(batch.size());
     const sync::moving announced;
@@ -103,6 +107,7 @@ void migrate(std::span<const candidate> candidates, migration_protocol& protocol
       guides::visit_one(slot, mover);
     }
     protocol.end();
+    if (batches % kBatchesBetweenTrims == 0) heap::trim();
   }
 }
 

@@ -5,9 +5,7 @@
 namespace isotherm::collector {
 
 void scan_result::clear() noexcept {
-  promotions.clear();
-  demotions.clear();
-  compactions.clear();
+  for (auto* list : {&promotions, &demotions, &compactions}) std::vector<candidate>().swap(*list);
   pages.clear();
 }
 

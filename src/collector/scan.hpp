@@ -9,7 +9,7 @@
 
 namespace isotherm::collector {
 
-/// Reused from window to window.
+/// Reused from window to window; clear() gives its lists' memory back.
 struct scan_result {
   std::vector<candidate> promotions, demotions, compactions;
   touched_pages pages;
