@@ -6,13 +6,16 @@
 //
 // BROKEN is `sound`, or the name of a defect that a wrapper puts before the index: the checker must
 // see it. Keys are few, so that operations meet; threads pause at random, also inside of callbacks
-// and while they hold what they found.
+// and while they hold what they found. Two more threads, of whom nothing is recorded, fill and
+// empty the neighbourhood of those keys, so that nodes split and merge, layers come and go and
+// tables grow under them. Each round has a fresh index, whose keys are numbered on.
 #include <fmt/format.h>
 
 #include <atomic>
 #include <charconv>
 #include <cstdio>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -28,8 +31,8 @@
 namespace isotherm::index {
 namespace {
 
-constexpr unsigned kThreads = 4;
-constexpr std::uint64_t kKeys = 6, kSteps = 4000;
+constexpr unsigned kThreads = 4, kChurners = 2;
+constexpr std::uint64_t kKeys = 6, kRounds = 4, kSteps = 500, kNeighbours = 400;
 
 struct event {
   std::string_view operation;
@@ -42,6 +45,26 @@ struct event {
 
 /// Keys of different lengths, one a prefix of the next.
 std::string key_of(std::uint64_t key) { return std::string(key * 5, 'k') + "key"; }
+
+/// Right behind one of those keys, which it begins with, or somewhat before it. Ends in a digit.
+std::string neighbour_of(std::uint64_t number) {
+  std::string key = key_of(number % kKeys);
+  if (number % 2 != 0) key.pop_back();
+  return key + std::to_string(number / kKeys);
+}
+bool is_neighbour(std::string_view key) { return key.back() != 'y'; }
+
+/// Fills and empties one churner's part of the neighbourhood until `is_done`.
+void churn(any_index& index, unsigned churner, const std::atomic<bool>& is_done) {
+  while (!is_done.load()) {
+    for (std::uint64_t i = churner; i < kNeighbours && !is_done.load(); i += kChurners) {
+      index.upsert(neighbour_of(i), "neighbour");
+    }
+    for (std::uint64_t i = churner; i < kNeighbours && !is_done.load(); i += kChurners) {
+      index.erase(neighbour_of(i));
+    }
+  }
+}
 
 /// A value names itself; its length, up to some cache lines, follows from its number.
 std::string value_of(std::uint64_t id) {
@@ -57,12 +80,14 @@ std::uint64_t id_of(std::string_view value) {
 
 class client {
  public:
-  client(any_index& index, unsigned thread, std::uint64_t seed)
-      : index_(index), random_(seed + thread), next_id_(1 + thread) {
-    events_.reserve(2 * kSteps);
+  client(unsigned thread, std::uint64_t seed) : random_(seed + thread), next_id_(1 + thread) {
+    events_.reserve(2 * kSteps * kRounds);
   }
 
-  void run() {
+  /// On an index that was empty when the round began.
+  void run(any_index& index, std::uint64_t round) {
+    index_ = &index;
+    first_key_ = round * kKeys;
     for (std::uint64_t i = 0; i < kSteps; ++i) {
       step();
       maybe_pause();
@@ -72,20 +97,21 @@ class client {
 
  private:
   void step() {
-    event e{.operation = "find", .key = random_.below(kKeys)};
-    const std::string key = key_of(e.key);
+    const std::uint64_t number = random_.below(kKeys);
+    event e{.operation = "find", .key = first_key_ + number};
+    const std::string key = key_of(number);
     switch (random_.below(8)) {
       case 0:
         return write(e, "insert", [&](std::string_view value) {
-          e.is_done = index_.insert(key, value) == outcome::done;
+          e.is_done = index_->insert(key, value) == outcome::done;
         });
       case 1:
         return write(e, "upsert", [&](std::string_view value) {
-          e.is_done = index_.upsert(key, value) == outcome::done;
+          e.is_done = index_->upsert(key, value) == outcome::done;
         });
       case 2:
         e.operation = "erase";
-        return timed(e, [&] { e.is_done = index_.erase(key); });
+        return timed(e, [&] { e.is_done = index_->erase(key); });
       case 3:
         return write(e, "swap", [&](std::string_view value) { swap(e, key, value); });
       case 4:
@@ -120,13 +146,13 @@ class client {
 
   void find(event& e, const std::string& key) {
     const scope inside;
-    const auto found = index_.find(inside, key);
+    const auto found = index_->find(inside, key);
     if (!found) return;
     maybe_pause();
     e.seen = id_of(*found);
   }
   void swap(event& e, const std::string& key, std::string_view value) {
-    const auto done = index_.update(key, [&](std::optional<std::string_view> current) {
+    const auto done = index_->update(key, [&](std::optional<std::string_view> current) {
       e.seen = current ? id_of(*current) : 0;
       maybe_pause();
       return decision{action::write, value};
@@ -134,7 +160,7 @@ class client {
     e.is_done = done == outcome::done;
   }
   void take(event& e, const std::string& key) {
-    index_.update(key, [&](std::optional<std::string_view> current) {
+    index_->update(key, [&](std::optional<std::string_view> current) {
       e.seen = current ? id_of(*current) : 0;
       maybe_pause();
       return decision{current ? action::erase : action::keep, {}};
@@ -144,7 +170,7 @@ class client {
   /// What a scan or walk promises, key by key: it found what the key held at some moment of it. A
   /// walk may show a key twice; only ordered structures show it once.
   void scan() {
-    if (!index_.is_ordered()) return;
+    if (!index_->is_ordered()) return;
     const bool backwards = random_.below(2) == 0;
     std::vector<std::uint64_t> seen(kKeys, 0);
     event e{.operation = "find", .key = 0};
@@ -153,20 +179,22 @@ class client {
     {
       const scope inside;
       const auto note = [&](std::string_view key, std::string_view value) {
+        if (is_neighbour(key)) return true;
         seen[key.size() / 5] = id_of(value);
         maybe_pause();
         return true;
       };
       if (backwards) {
-        index_.scan_back(inside, std::nullopt, note);
+        index_->scan_back(inside, std::nullopt, note);
       } else {
-        index_.scan(inside, "", note);
+        index_->scan(inside, "", note);
       }
     }
     std::atomic_thread_fence(std::memory_order_seq_cst);
     e.return_ns = os::monotonic_ns();
-    for (e.key = 0; e.key < kKeys; ++e.key) {
-      e.seen = seen[e.key];
+    for (std::uint64_t number = 0; number < kKeys; ++number) {
+      e.key = first_key_ + number;
+      e.seen = seen[number];
       events_.push_back(e);
     }
   }
@@ -180,7 +208,8 @@ class client {
     }
   }
 
-  any_index& index_;
+  any_index* index_ = nullptr;
+  std::uint64_t first_key_ = 0;  ///< the round's, in events
   base::random random_;
   std::uint64_t next_id_;  // own residue class modulo kThreads: unique
   std::vector<event> events_;
@@ -217,21 +246,35 @@ void save(const std::vector<client>& clients, const char* path) {
   ISO_CHECK(std::fclose(file) == 0, "cannot write the history");
 }
 
+void run_round(any_index& index, std::vector<client>& clients, std::uint64_t round) {
+  std::atomic<bool> is_done{false};
+  std::vector<std::jthread> churners, threads;
+  for (unsigned c = 0; c < kChurners; ++c) {
+    churners.emplace_back([&, c] { churn(index, c, is_done); });
+  }
+  for (client& each : clients) {
+    threads.emplace_back([&each, &index, round] { each.run(index, round); });
+  }
+  threads.clear();
+  is_done.store(true);
+  churners.clear();
+  ISO_CHECK(index.is_valid(), "the index's invariants do not hold");
+}
+
 int record(std::string_view name, std::string_view protocol, std::string_view broken,
            std::uint64_t seed, const char* path) {
-  auto index = make_broken(broken, std::move(*make(name, true)));
   std::vector<client> clients;
-  for (unsigned t = 0; t < kThreads; ++t) clients.emplace_back(*index, t, seed);
+  for (unsigned t = 0; t < kThreads; ++t) clients.emplace_back(t, seed);
   std::atomic<bool> is_done{false};
   std::uint64_t moved = 0;
   std::jthread collecting([&] { moved = collect_until(is_done, protocol); });
-  {
-    std::vector<std::jthread> threads;
-    for (client& each : clients) threads.emplace_back([&each] { each.run(); });
+  std::unique_ptr<any_index> index;
+  for (std::uint64_t round = 0; round < kRounds; ++round) {
+    index = make_broken(broken, std::move(*make(name, true)));
+    run_round(*index, clients, round);
   }
   is_done.store(true);
   collecting.join();
-  ISO_CHECK(index->is_valid(), "the index's invariants do not hold");
   save(clients, path);
   fmt::print("{} {} {} seed {}: {} objects moved\n", name, protocol, broken, seed, moved);
   return 0;
