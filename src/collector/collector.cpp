@@ -97,6 +97,8 @@ void object_collector::state::work() {
 }
 
 window_statistics object_collector::state::run_window() {
+  // Before the lock, which another thread may have held at the fork.
+  ISO_CHECK(!forked.load_relaxed(), "no collector runs in a fork child");
   const std::lock_guard alone(one_window_at_a_time);
   options now;
   {
@@ -104,7 +106,6 @@ window_statistics object_collector::state::run_window() {
     now = chosen;
   }
   ISO_CHECK(check(now), "the options of a collector are in range");
-  ISO_CHECK(!forked.load_relaxed(), "no collector runs in a fork child");
   if (now.cold_threshold != asked_threshold) threshold = asked_threshold = now.cold_threshold;
   window_statistics statistics;
   const std::uint64_t start_ns = os::monotonic_ns();

@@ -22,6 +22,7 @@ class fake_store final : public target {
       if (store.fail_at >= 0 && turn >= store.fail_at) {
         return std::unexpected(base::error{"the store is gone"});
       }
+      // The stall is the input: a store that answers late. Nothing waits for it to be over.
       if (turn == store.stall_at) std::this_thread::sleep_for(store.stall);
       const std::lock_guard lock(store.mutex);
       if (store.corrupt.contains(number)) return answer::corrupt;
