@@ -10,14 +10,10 @@ after -- go to the tool.
 """
 import argparse
 import json
-import os
-import pathlib
-import platform
-import statistics
-import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+import ycsb
+
 SIDES = ('off', 'track', 'on')
 FIGURES = {
     'ops/s': lambda run: run['throughput_ops_s'],
@@ -32,31 +28,11 @@ FIGURES = {
 }
 
 
-def run(tool, side, flags):
-    manage, _, protocol = side.partition(':')
-    which = ['--manage', manage, *(['--protocol', protocol] if protocol else [])]
-    done = subprocess.run([tool, 'bench', 'ycsb', *flags, *which, '--json', '-'],
-                          stdout=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        sys.exit(f'pairs: the run with --manage {side} failed')
-    return json.loads(done.stdout)
-
-
-def spread(values):
-    return f'{statistics.median(values):12.4g} ({min(values):.4g} .. {max(values):.4g})'
-
-
-def machine():
-    model = next((line.split(':', 1)[1].strip() for line in open('/proc/cpuinfo')
-                  if line.startswith('model name')), platform.machine())
-    return f'{os.cpu_count()} x {model}, Linux {platform.release()}'
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--rounds', type=int, default=5)
     parser.add_argument('--sides', default=','.join(SIDES), help='in the order of a round')
-    parser.add_argument('--tool', default=str(ROOT / 'build/release/bin/isotherm'))
+    parser.add_argument('--tool', default=ycsb.TOOL)
     parser.add_argument('--save', help='append the JSON object of each run to this file')
     parser.add_argument('flags', nargs='*', help='flags of isotherm bench ycsb, after --')
     options = parser.parse_args()
@@ -64,21 +40,24 @@ def main():
     runs = {side: [] for side in sides}
     for _ in range(options.rounds):
         for side in sides:
-            found = run(options.tool, side, options.flags)
+            try:
+                found = ycsb.run(options.tool, side, options.flags)
+            except ycsb.run_failed as error:
+                sys.exit(f'pairs: {error}')
             runs[side].append(found)
             if options.save:
                 with open(options.save, 'a') as file:
                     file.write(json.dumps(found) + '\n')
     print(f'{options.rounds} rounds of {", ".join(sides)}: {" ".join(options.flags)}')
-    print(machine())
+    print(ycsb.machine())
     for name, figure in FIGURES.items():
         print(name)
         base = [figure(one) for one in runs[sides[0]]]
         for side in sides:
             values = [figure(one) for one in runs[side]]
             ratios = [value / first for value, first in zip(values, base) if first]
-            ratio = f'  ratio to {sides[0]} {spread(ratios)}' if ratios else ''
-            print(f'  {side:10}{spread(values)}{ratio}')
+            ratio = f'  ratio to {sides[0]} {ycsb.spread(ratios)}' if ratios else ''
+            print(f'  {side:10} {ycsb.spread(values):36}{ratio}')
 
 
 if __name__ == '__main__':

@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""The papers' E1 (what management saves) and E3 (what it costs) over all indexes.
+
+    bench/experiments/e1_e3.py e3 --save e3.jsonl
+    bench/experiments/e1_e3.py e1 --save e1.jsonl --rate 20000
+    bench/experiments/e1_e3.py e3 --estimate
+    bench/experiments/e1_e3.py table e3.jsonl e1.jsonl
+
+e3: closed loop; rounds of off, on with counts, on with veto, each round beginning with another of
+them. e1: page utilization and DRAM of YCSB A, B and C at a rate, off and on. Each run is a process
+of its own with a limit of time, and one line of the file as soon as it ends; runs that the file
+holds are not run again, so that a campaign goes on where it was cut off. Flags after -- go to the
+tool. The tables are printed at the end, or by `table` from what there is.
+"""
+import argparse
+import collections
+import itertools
+import json
+import math
+import pathlib
+import statistics
+import sys
+import time
+
+import ycsb
+
+INDEXES = ('hash-pugh', 'hash-harris', 'hash-chm', 'skiplist-coarse', 'skiplist-fraser',
+           'skiplist-herlihy', 'btree-coarse', 'btree-occ', 'masstree', 'art')
+PROTOCOLS = ('counts', 'veto')
+# Loading, starting and ending a process, guessed on the slow side.
+START_SECONDS, LOAD_RECORDS_A_SECOND = 0.3, 150_000
+
+
+def plan_e3(options):
+    """(index, workload, side, round) of each run, in order."""
+    sides = ['off', *(f'on:{p}' for p in PROTOCOLS)]
+    for turn in range(options.rounds):
+        for index in options.indexes:
+            for i in range(len(sides)):
+                yield index, options.workload, sides[(turn + i) % len(sides)], turn
+
+
+def plan_e1(options):
+    on = f'on:{options.protocol}' if options.protocol else 'on'
+    return itertools.product(options.indexes, options.workloads, ('off', on),
+                             range(options.rounds))
+
+
+def times(options, side):
+    """Seconds of warm-up and of measuring; without management nothing converges."""
+    if options.experiment == 'e1' and side == 'off':
+        return 0, 2 * options.window
+    return options.warmup, options.seconds
+
+
+def expected_seconds(options, side):
+    return sum(times(options, side)) + START_SECONDS + options.keys / LOAD_RECORDS_A_SECOND
+
+
+def flags_of(options, index, workload, side):
+    warmup, seconds = times(options, side)
+    flags = ['--index', index, '--workload', workload, '--keys', options.keys, '--threads',
+             options.threads, '--window', options.window, '--warmup', warmup, '--seconds', seconds,
+             '--cold-backing', options.cold_backing]
+    if options.experiment == 'e1':
+        flags += ['--rate', options.rate, '--hint', options.hint]
+    return [*flags, *options.flags]
+
+
+def read_runs(path):
+    if not pathlib.Path(path).exists():
+        return []
+    return [json.loads(line) for line in open(path)]
+
+
+def measure(options):
+    if pathlib.Path(options.save).exists() and not options.estimate:
+        print(f'going on with {options.save}')
+    held = {(one['experiment'], one['index'], one['workload'], one['side'], one['round'],
+             ' '.join(one['flags'])) for one in read_runs(options.save)}
+    left = []
+    for index, workload, side, turn in options.plan(options):
+        flags = [str(flag) for flag in flags_of(options, index, workload, side)]
+        if (options.experiment, index, workload, side, turn, ' '.join(flags)) not in held:
+            left.append((index, workload, side, turn, flags))
+    expected = sum(expected_seconds(options, side) for _, _, side, _, _ in left)
+    print(f'{len(left)} runs, about {expected / 60:.0f} minutes', flush=True)
+    if options.estimate:
+        return 0
+    failed = 0
+    began, scheduled = time.monotonic(), 0
+    for number, (index, workload, side, turn, flags) in enumerate(left, 1):
+        mine = expected_seconds(options, side)
+        scheduled += mine
+        try:
+            found = ycsb.run(options.tool, side, flags, 3 * mine + 30)
+        except ycsb.run_failed as error:
+            failed += 1
+            print(f'e1_e3: {error}', file=sys.stderr)
+            continue
+        del found['windows']
+        row = {'experiment': options.experiment, 'index': index, 'workload': workload, 'side': side,
+               'round': turn, 'flags': flags, 'found': found}
+        with open(options.save, 'a') as file:
+            file.write(json.dumps(row) + '\n')
+        pace = (time.monotonic() - began) / scheduled
+        minutes = pace * (expected - scheduled) / 60
+        print(f'{number}/{len(left)}, {minutes:.1f} minutes left: {index} {workload} {side}: '
+              f'{found["throughput_ops_s"]:.4g} ops/s', flush=True)
+    show([one for one in read_runs(options.save) if one['experiment'] == options.experiment])
+    if failed:
+        print(f'e1_e3: {failed} runs failed; the same command runs them again', file=sys.stderr)
+    return 1 if failed else 0
+
+
+def ratios(sides, side, figure):
+    """Of `side` to off, round by round."""
+    return [figure(sides[side][turn]) / figure(sides['off'][turn])
+            for turn in sorted(sides[side]) if turn in sides['off']]
+
+
+def winner(sides):
+    """The protocol with the greater median throughput, and in how many rounds it was ahead."""
+    rates = {p: {turn: run['throughput_ops_s'] for turn, run in sides[f'on:{p}'].items()}
+             for p in PROTOCOLS}
+    if not all(rates.values()):
+        return '-'
+    best, other = sorted(PROTOCOLS, key=lambda p: -statistics.median(rates[p].values()))
+    both = [turn for turn in rates[best] if turn in rates[other]]
+    ahead = sum(rates[best][turn] > rates[other][turn] for turn in both)
+    return f'{best}, {ahead} of {len(both)}'
+
+
+def mean_of_medians(groups, side, figure):
+    medians = [statistics.median(found) for sides in groups.values()
+               if (found := ratios(sides, side, figure))]
+    return f'{math.exp(statistics.fmean(map(math.log, medians))):.3f}' if medians else '-'
+
+
+E3_FIGURES = (lambda run: run['throughput_ops_s'], lambda run: run['latency_us']['p90'])
+
+
+def show_e3(runs):
+    groups = collections.defaultdict(lambda: collections.defaultdict(dict))
+    for one in runs:
+        groups[one['index']][one['side']][one['round']] = one['found']
+    print('| index | off, ops/s | counts / off | veto / off | off, p90 us | counts / off '
+          '| veto / off | collector CPU, counts, veto | winner |\n' + '|---' * 9 + '|')
+    for index, sides in groups.items():
+        cells = []
+        for figure in E3_FIGURES:
+            cells.append(ycsb.spread([figure(run) for run in sides['off'].values()]))
+            cells += [ycsb.spread(ratios(sides, f'on:{p}', figure), '.3f') for p in PROTOCOLS]
+        cells.append(', '.join(
+            ycsb.median([run['collector_cpu_fraction'] for run in sides[f'on:{p}'].values()], '.1%')
+            for p in PROTOCOLS))
+        print(f'| {index} | {" | ".join(cells)} | {winner(sides)} |')
+    means = [mean_of_medians(groups, f'on:{p}', figure)
+             for figure in E3_FIGURES for p in PROTOCOLS]
+    print(f'| geometric mean | | {means[0]} | {means[1]} | | {means[2]} | {means[3]} | | |')
+
+
+def need_of(found):
+    """What DRAM must hold: the objects in use, the index's nodes and the bitmap of its guides."""
+    soda = found['index_bytes_per_entry']['soda'] * found['keys']
+    return found['ideal_bytes'] + found['node_bytes'] + soda
+
+
+def show_e1(runs):
+    groups = collections.defaultdict(lambda: {'off': [], 'on': []})
+    for one in runs:
+        groups[one['workload'], one['index']][one['side'].partition(':')[0]].append(one['found'])
+    print('| workload | index | utilization off | on | times | DRAM off, MiB | on, MiB | change '
+          '| on / (ideal + index) | ops/s, on |\n' + '|---' * 10 + '|')
+    for (workload, index), sides in sorted(
+            groups.items(), key=lambda one: (one[0][0], INDEXES.index(one[0][1]))):
+        off, on = sides['off'], sides['on']
+        used = [[run['page_utilization'] for run in side if run['page_utilization']]
+                for side in (off, on)]
+        dram = [[run['dram_bytes'] / 2**20 for run in side] for side in (off, on)]
+        times = saved = '-'
+        if all(used) and all(dram):
+            middle = [statistics.median(each) for each in used + dram]
+            times, saved = f'{middle[1] / middle[0]:.2f}', f'{middle[3] / middle[2] - 1:+.0%}'
+        print(f'| {workload} | {index} | {ycsb.median(used[0], ".1%")} '
+              f'| {ycsb.median(used[1], ".1%")} | {times} '
+              f'| {ycsb.median(dram[0], ".0f")} | {ycsb.median(dram[1], ".0f")} | {saved} '
+              f'| {ycsb.median([run["dram_bytes"] / need_of(run) for run in on], ".2f")} '
+              f'| {ycsb.median([run["throughput_ops_s"] for run in on])} |')
+
+
+def show(runs):
+    """A table for each experiment and each set of flags other than the index."""
+    groups = collections.defaultdict(list)
+    for one in runs:
+        apart = ('--index', '--workload') if one['experiment'] == 'e1' else ('--index',)
+        words = [f'{name} {value}' for name, value in zip(one['flags'][::2], one['flags'][1::2])
+                 if name not in (*apart, '--warmup', '--seconds')]
+        groups[one['experiment'], ' '.join(words)].append(one)
+    print(f'\n{ycsb.machine()}')
+    for (experiment, words), group in groups.items():
+        rounds = 1 + max(one['round'] for one in group)
+        print(f'\n{experiment}, {rounds} rounds, medians (ranges): {words}\n')
+        show_e3(group) if experiment == 'e3' else show_e1(group)
+
+
+def show_files(options):
+    show([one for path in options.runs for one in read_runs(path)])
+    return 0
+
+
+def add_experiment(commands, name, plan, **defaults):
+    its = commands.add_parser(name, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    its.add_argument('--indexes', type=lambda text: text.split(','), default=','.join(INDEXES))
+    its.add_argument('--rounds', type=int)
+    its.add_argument('--keys', type=int)
+    its.add_argument('--window', type=float, help='seconds of a window of the collector')
+    its.add_argument('--warmup', type=float, help='seconds; three windows until the first demotion')
+    its.add_argument('--seconds', type=float, help='measured')
+    its.add_argument('--threads', type=int, default=2)
+    its.add_argument('--cold-backing', default='file:/var/tmp')
+    its.add_argument('--tool', default=ycsb.TOOL)
+    its.add_argument('--save', default=f'{name}.jsonl', help='a line for each run')
+    its.add_argument('--estimate', action='store_true', help='say how long it will take, and end')
+    its.add_argument('flags', nargs='*', help='flags of isotherm bench ycsb, after --')
+    its.set_defaults(call=measure, experiment=name, plan=plan, **defaults)
+    return its
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    commands = parser.add_subparsers(required=True)
+    e3 = add_experiment(commands, 'e3', plan_e3, rounds=5, keys=100_000, window=1.5, warmup=5,
+                        seconds=2.5)
+    e3.add_argument('--workload', default='c')
+    e1 = add_experiment(commands, 'e1', plan_e1, rounds=1, keys=100_000, window=2, warmup=8,
+                        seconds=22)
+    e1.add_argument('--workloads', default='abc', help='a letter each')
+    e1.add_argument('--rate', type=float, default=20_000, help='requests a second')
+    e1.add_argument('--protocol', choices=PROTOCOLS, help="default: the tool's")
+    e1.add_argument('--hint', default='pageout')
+    tables = commands.add_parser('table')
+    tables.add_argument('runs', nargs='+')
+    tables.set_defaults(call=show_files)
+    options = parser.parse_args()
+    return options.call(options)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
