@@ -39,6 +39,13 @@ enum class sort_concurrency {
   no_io_overlap,  ///< interference-aware: either reads or writes
 };
 
+/// Whether runs of an index map that does not fit in memory are compressed.
+enum class sort_compression {
+  automatic,  ///< those that the device would write and read for longer than coding them takes
+  on,
+  off
+};
+
 /// The parts of a sort whose time is told apart; named as in the papers.
 enum class sort_stage {
   run_read,
@@ -55,6 +62,7 @@ inline constexpr unsigned kSortStages = 9;
 std::string_view name(sort_stage stage) noexcept;
 std::string_view name(sort_algorithm algorithm) noexcept;
 std::string_view name(sort_concurrency concurrency) noexcept;
+std::string_view name(sort_compression compression) noexcept;
 
 struct sort_options {
   record_format format = record_format::fixed;
@@ -82,9 +90,11 @@ struct sort_options {
                                       ///< `device probe`; empty: neither
   sort_algorithm algorithm = sort_algorithm::automatic;
   sort_concurrency concurrency = sort_concurrency::automatic;
+  sort_compression compression = sort_compression::automatic;
   unsigned read_threads = 0;   ///< 0: as many as the device wants, else as there are processors
   unsigned write_threads = 0;  ///< as above
   unsigned sort_threads = 0;   ///< 0: as many as there are processors
+  bool durable = true;         ///< the output is on the device before it gets its name
   bool check = false;          ///< read the output again: order, count and checksum
 
   /// Told of each stage's beginning and of its progress, from one thread at a time.
@@ -111,7 +121,10 @@ struct sort_report {
   std::uint64_t input_bytes = 0;
   std::uint64_t output_bytes = 0;
   std::uint64_t memory_limit_bytes = 0;
-  std::uint64_t runs = 0;  ///< temporary runs written, over all levels
+  std::uint64_t runs = 0;                     ///< temporary runs written, over all levels
+  std::uint64_t runs_compressed = 0;          ///< of these
+  std::uint64_t index_map_bytes = 0;          ///< of runs of an index map, if none were compressed
+  std::uint64_t index_map_bytes_written = 0;  ///< of them as they were written
   double seconds = 0;
   double predicted_seconds = 0;  ///< the cost model's word before the sort; 0: no profile
   unsigned read_threads = 0, write_threads = 0, sort_threads = 0;
@@ -128,6 +141,7 @@ struct sort_prediction {
   sort_algorithm algorithm;
   double seconds = 0;
   std::string obstacle;  ///< not empty: why it cannot run here
+  std::string runs;      ///< not empty: whether it would compress its runs, and why
 };
 
 /// What each algorithm would take by the cost model, cheapest first. Needs `options.device`.

@@ -75,7 +75,8 @@ void explain(const arguments& a) {
   if (!all) fail(all.error().message);
   for (const auto& p : *all) {
     if (p.obstacle.empty()) {
-      fmt::print("{:<14} {:10.3f} s\n", name(p.algorithm), p.seconds);
+      fmt::print("{:<14} {:10.3f} s{}{}\n", name(p.algorithm), p.seconds,
+                 p.runs.empty() ? "" : "  ", p.runs);
     } else {
       fmt::print("{:<14} not here: {}\n", name(p.algorithm), p.obstacle);
     }
@@ -152,6 +153,10 @@ void add_sort(CLI::App& app) {
       ->transform(CLI::CheckedTransformer(
           names({sort_concurrency::automatic, sort_concurrency::no_sync,
                  sort_concurrency::io_overlap, sort_concurrency::no_io_overlap})));
+  c->add_option("--compress", o.compression,
+                "whether runs of an index map are compressed: auto (when it pays), on or off")
+      ->transform(CLI::CheckedTransformer(
+          names({sort_compression::automatic, sort_compression::on, sort_compression::off})));
   c->add_option("--memory", a->memory,
                 "limit of resident memory, such as 512M; half of what is "
                 "available if not given");
@@ -162,6 +167,8 @@ void add_sort(CLI::App& app) {
   c->add_option("--read-threads", o.read_threads, "threads that read; the device decides");
   c->add_option("--write-threads", o.write_threads, "threads that write; the device decides");
   c->add_option("--sort-threads", o.sort_threads, "threads that sort");
+  c->add_flag("!--no-fsync", o.durable,
+              "do not wait for the disk: after a crash of the system the output may be incomplete");
   c->add_flag("--check", o.check, "read input and output again and compare");
   c->add_flag("--explain", a->explain, "print what each algorithm would take, and do not sort");
   c->add_option("--json", a->json, "write a report to this file, - for standard output");

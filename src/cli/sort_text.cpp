@@ -46,6 +46,9 @@ std::string to_json(const sort_report& r) {
                               {"output_bytes", r.output_bytes},
                               {"memory_limit_bytes", r.memory_limit_bytes},
                               {"runs", r.runs},
+                              {"runs_compressed", r.runs_compressed},
+                              {"index_map_bytes", r.index_map_bytes},
+                              {"index_map_bytes_written", r.index_map_bytes_written},
                               {"seconds", r.seconds},
                               {"predicted_seconds", r.predicted_seconds},
                               {"read_threads", r.read_threads},
@@ -62,6 +65,10 @@ std::string to_text(const sort_report& r) {
                   r.device.starts_with("emu:") ? " on an emulated device, " + r.device : "");
   if (r.predicted_seconds > 0) {
     text += fmt::format("the cost model predicted {:.3f} s\n", r.predicted_seconds);
+  }
+  if (r.runs_compressed > 0) {
+    text += fmt::format("{} of {} runs compressed: {} bytes instead of {}\n", r.runs_compressed,
+                        r.runs, r.index_map_bytes_written, r.index_map_bytes);
   }
   for (const auto& s : r.stages) {
     text += fmt::format("  {:<12} {:8.3f} s", name(s.stage), s.seconds);

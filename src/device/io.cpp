@@ -116,6 +116,29 @@ base::result<file> file::past_the_cache() const {
   return file(fd, path_);
 }
 
+base::result<void> file::permit_as(const std::string& path) const {
+  const std::string what = "cannot give " + path_ + " the permissions of the file it replaces";
+  if (const int e = injected(io_call::stat)) return failed(what, e);
+  struct stat there;
+  struct stat ours;
+  if (::stat(path.c_str(), &there) != 0) {
+    if (errno == ENOENT) return {};
+    return failed(what, errno);
+  }
+  if (::fstat(fd_, &ours) != 0) return failed(what, errno);
+  mode_t mode = there.st_mode & 07777;
+  const bool other = there.st_uid != ours.st_uid || there.st_gid != ours.st_gid;
+  if (other && ::fchown(fd_, there.st_uid, there.st_gid) != 0) {
+    mode &= 0777;
+    // Without its group, members of ours get what all others had.
+    if (::fchown(fd_, static_cast<uid_t>(-1), there.st_gid) != 0) {
+      mode &= ~mode_t{070} | (mode & 07) << 3;
+    }
+  }
+  if (::fchmod(fd_, mode) != 0) return failed(what, errno);
+  return {};
+}
+
 base::result<void> file::link(const std::string& path) const {
   const std::string what = "cannot give " + path_ + " its name";
   if (const int e = injected(io_call::link)) return failed(what, e);
@@ -187,6 +210,17 @@ base::result<void> file::resize(std::uint64_t bytes) const {
     return failed("cannot resize " + path_, errno);
   }
   return {};
+}
+
+base::result<void> file::discard(std::uint64_t offset, std::uint64_t bytes) const {
+  if (const int e = injected(io_call::resize)) return failed("cannot shrink " + path_, e);
+  const int hole = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+  int r = 0;
+  do {
+    r = ::fallocate(fd_, hole, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  } while (r != 0 && errno == EINTR);
+  if (r == 0 || errno == EOPNOTSUPP || errno == ENOSYS) return {};
+  return failed("cannot shrink " + path_, errno);
 }
 
 base::result<void> file::sync() const {

@@ -72,7 +72,13 @@ class file {
   base::result<void> write(std::span<const std::byte> source, std::uint64_t offset) const;
   base::result<std::uint64_t> size() const;
   base::result<void> resize(std::uint64_t bytes) const;
+  /// Gives back the space of [offset, offset + bytes), which reads as zeros then. Without effect
+  /// where the file system cannot.
+  base::result<void> discard(std::uint64_t offset, std::uint64_t bytes) const;
   base::result<void> sync() const;
+  /// Takes over owner, group and mode of the file at `path`, if there is one. What this process may
+  /// not give away it keeps; then nobody gets more rights than they had.
+  base::result<void> permit_as(const std::string& path) const;
   /// Gives a linkable file the name `path`, which must be free.
   base::result<void> link(const std::string& path) const;
   /// Closes it; on some network file systems this is where a failed write is told.

@@ -61,10 +61,14 @@ base::result<pending_file> pending_file::create(const std::string& path) {
   }
   if (!f) return std::unexpected(f.error());
   p.file_ = std::move(*f);
+  if (auto r = p.file_.permit_as(p.path_); !r) return std::unexpected(r.error());
   return p;
 }
 
-base::result<void> pending_file::publish() {
+base::result<void> pending_file::publish(bool durable) {
+  if (durable) {
+    if (auto r = file_.sync(); !r) return r;
+  }
   if (temporary_.empty()) {
     auto r = with_free_name(path_, temporary_,
                             [this](const std::string& name) { return file_.link(name); });

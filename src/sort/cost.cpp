@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <deque>
+#include <numeric>
 #include <vector>
 
 #include "base/random.hpp"
@@ -27,14 +29,28 @@ constexpr sort_algorithm kCandidates[] = {
 constexpr std::size_t kSampleBytes = 16 << 10;
 constexpr unsigned kSamples = 64;
 
-double measure_sort_ns() {
+/// To sort one entry, and to code it in a run.
+void measure_entries(processor_speed& cpu) {
   std::vector<entry> entries(1 << 16);
   base::random random(1);
   for (auto& e : entries) e = (entry{random()} << 64) | random();
   device::thread_pool pool;
   const std::uint64_t start = os::monotonic_ns();
   sort_entries(entries, pool, 1);
-  return static_cast<double>(os::monotonic_ns() - start) / static_cast<double>(entries.size());
+  cpu.sort_ns =
+      static_cast<double>(os::monotonic_ns() - start) / static_cast<double>(entries.size());
+  cpu.coding = measure_coding(record_layout(sort_options{}).entries(), entries);
+}
+
+/// What --explain says of the runs; nothing if there are none.
+std::string words_for(const run_forecast& f, double records) {
+  if (f.runs == 0) return "";
+  const double entries = records * f.entry_passes * 1e-9;
+  return fmt::format(
+      "runs {}: {:.1f} instead of {:.0f} bytes an entry would save {:.3f} s of the device for "
+      "{:.3f} s of the processor",
+      f.compressed ? "compressed" : "not compressed", f.coded_bytes, f.plain_bytes,
+      f.balance.saved_ns * entries, f.balance.spent_ns * entries);
 }
 
 /// Time to merge one record of `bytes` from eight runs: a comparison a level, and a copy.
@@ -72,6 +88,21 @@ double measure_merge_ns(double bytes) {
 
 double levels(double runs, double fan_in) {
   return runs <= 1 ? 1 : std::max(1.0, std::ceil(std::log(runs) / std::log(std::max(2.0, fan_in))));
+}
+
+/// How often each entry of equal runs is written and read, if merges take the smallest runs first
+/// and no more of them than the last merge wants merged.
+double entry_passes(double runs, std::size_t fan_in) {
+  std::deque<double> sizes(static_cast<std::size_t>(std::min(runs, 1e6)), 1.0);
+  double moved = static_cast<double>(sizes.size());
+  while (sizes.size() > fan_in) {
+    const std::size_t n = std::min(fan_in, sizes.size() - fan_in + 1);
+    const double merged = std::accumulate(sizes.begin(), sizes.begin() + static_cast<long>(n), 0.0);
+    sizes.erase(sizes.begin(), sizes.begin() + static_cast<long>(n));
+    sizes.push_back(merged);
+    moved += merged;
+  }
+  return moved / std::max(1.0, std::min(runs, 1e6));
 }
 
 /// Whether the plan's algorithm can work in its memory: sample sort needs input and output in it.
@@ -115,7 +146,6 @@ void bill_index_sort(bill& b, const plan& p, const sort_options& o, const input_
                      const processor_speed& cpu) {
   const double bytes = static_cast<double>(in.bytes);
   const double records = bytes / in.record_bytes;
-  const double map = records * record_layout(o).entries().packed_bytes();
   const double threads = p.sort_threads;
   b.processor(records * cpu.sort_ns * 1e-9 / threads);
   if (p.sequential_load || o.format == record_format::lines) {
@@ -123,12 +153,11 @@ void bill_index_sort(bill& b, const plan& p, const sort_options& o, const input_
   } else {
     b.strided(records, o.key_bytes + (o.format == record_format::klv ? 4 : 0), in.record_bytes);
   }
-  if (p.must_merge || records > static_cast<double>(p.index_entries)) {
-    const double runs = std::ceil(records / static_cast<double>(p.index_entries));
-    const double passes = levels(runs, static_cast<double>(p.merge_buffer_bytes >> 17));
-    b.written(map * passes);
-    b.sequential(map * passes);
-    b.processor(records * passes * cpu.merge_entry_ns * 1e-9);
+  if (const run_forecast f = forecast_runs(p, o, in, cpu); f.runs > 0) {
+    const double entries = records * f.entry_passes;
+    b.written(entries * (f.compressed ? f.coded_bytes : f.plain_bytes));
+    b.sequential(entries * (f.compressed ? f.coded_bytes : f.plain_bytes));
+    b.processor(entries * (cpu.merge_entry_ns + (f.compressed ? f.balance.spent_ns : 0)) * 1e-9);
   }
   if (p.scan_gather) {
     b.sequential(bytes * std::ceil(bytes / static_cast<double>(p.output_buffer_bytes)));
@@ -218,11 +247,37 @@ base::result<input_facts> examine(const device::file& input, const sort_options&
   if (o.format == record_format::klv) mean = mean_klv(input, *bytes, o.key_bytes);
   if (o.format == record_format::lines) mean = mean_line(input, *bytes);
   if (!mean) return std::unexpected(mean.error());
-  return input_facts{*bytes, std::max(1.0, *mean)};
+  auto keys = sample_entries(input, o);
+  if (!keys) return std::unexpected(keys.error());
+  return input_facts{*bytes, std::max(1.0, *mean), *keys};
 }
 
 processor_speed measure_processor(double record_bytes) {
-  return {measure_sort_ns(), measure_merge_ns(16), measure_merge_ns(record_bytes)};
+  processor_speed cpu;
+  measure_entries(cpu);
+  cpu.merge_entry_ns = measure_merge_ns(16);
+  cpu.merge_record_ns = measure_merge_ns(record_bytes);
+  return cpu;
+}
+
+run_forecast forecast_runs(const plan& p, const sort_options& o, const input_facts& in,
+                           const processor_speed& cpu) {
+  const double records = static_cast<double>(in.bytes) / in.record_bytes;
+  const auto in_memory = static_cast<double>(p.index_entries);
+  run_forecast f;
+  if (!p.must_merge && records <= in_memory) return f;
+  f.runs = std::max(1.0, std::ceil(records / in_memory));
+  f.entry_passes = entry_passes(f.runs, merge_fan_in(p.merge_buffer_bytes));
+  f.plain_bytes = record_layout(o).entries().packed_bytes();
+  const bool fixed = o.format == record_format::fixed;
+  f.coded_bytes =
+      coded_bytes(in.keys, records / f.runs, fixed ? records : static_cast<double>(in.bytes));
+  coding_cost cost = cpu.coding;
+  cost.bytes = f.coded_bytes;
+  f.balance = balance_of(f.plain_bytes, cost, p.run_device, p.write_threads);
+  f.compressed = p.compression == sort_compression::on ||
+                 (p.compression == sort_compression::automatic && f.balance.pays());
+  return f;
 }
 
 double predict(const plan& p, const sort_options& o, const input_facts& in, const device::model& d,
@@ -322,7 +377,7 @@ base::result<std::vector<sort_prediction>> explain_sort(const std::string& input
   const double records = static_cast<double>(facts->bytes) / facts->record_bytes;
   std::vector<sort_prediction> all;
   for (const auto algorithm : sort::kCandidates) {
-    sort_prediction one{algorithm, 0, ""};
+    sort_prediction one{.algorithm = algorithm, .seconds = 0, .obstacle = "", .runs = ""};
     auto p = sort::make_plan(o, algorithm, facts->bytes, &device->numbers);
     if (!p) {
       one.obstacle = p.error().message;
@@ -334,6 +389,9 @@ base::result<std::vector<sort_prediction>> explain_sort(const std::string& input
       one.obstacle = "it sorts fixed records only";
     } else {
       one.seconds = sort::predict(*p, o, *facts, device->numbers, cpu);
+      if (algorithm != sort_algorithm::ems && algorithm != sort_algorithm::samplesort) {
+        one.runs = sort::words_for(sort::forecast_runs(*p, o, *facts, cpu), records);
+      }
     }
     all.push_back(std::move(one));
   }

@@ -20,6 +20,7 @@ base::result<device_choice> find_device(const std::string& name);
 struct input_facts {
   std::uint64_t bytes = 0;
   double record_bytes = 100;  ///< on average; of klv and lines from a sample
+  entry_sample keys;
 };
 base::result<input_facts> examine(const device::file& input, const sort_options& options);
 
@@ -28,6 +29,7 @@ struct processor_speed {
   double sort_ns = 0;          ///< to sort one entry, on one thread
   double merge_entry_ns = 0;   ///< to merge one entry of an index map
   double merge_record_ns = 0;  ///< to merge one whole record
+  coding_cost coding;          ///< of a run of random keys
 };
 processor_speed measure_processor(double record_bytes);
 
@@ -40,6 +42,18 @@ struct algorithm_choice {
 /// is so little that the values would take too many scans of the input: then external merge sort.
 base::result<algorithm_choice> choose(const sort_options& options, const device::file& input,
                                       const device::model* device);
+
+/// What the runs of an index map will come to.
+struct run_forecast {
+  double runs = 0;          ///< 0: it fits
+  double entry_passes = 1;  ///< how often each entry is written and read
+  double plain_bytes = 0;   ///< of an entry
+  double coded_bytes = 0;
+  coding_balance balance;  ///< of one entry, written and read once
+  bool compressed = false;
+};
+run_forecast forecast_runs(const plan& p, const sort_options& options, const input_facts& input,
+                           const processor_speed& processor);
 
 /// Time of the whole sort by the model.
 double predict(const plan& p, const sort_options& options, const input_facts& input,

@@ -19,6 +19,11 @@ std::string_view name(sort_algorithm algorithm) noexcept {
   return kNames[static_cast<unsigned>(algorithm)];
 }
 
+std::string_view name(sort_compression compression) noexcept {
+  static constexpr std::string_view kNames[] = {"auto", "on", "off"};
+  return kNames[static_cast<unsigned>(compression)];
+}
+
 std::string_view name(sort_concurrency concurrency) noexcept {
   static constexpr std::string_view kNames[] = {"auto", "no-sync", "io-overlap", "no-io-overlap"};
   return kNames[static_cast<unsigned>(concurrency)];

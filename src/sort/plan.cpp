@@ -115,7 +115,13 @@ base::result<plan> make_plan(const sort_options& o, sort_algorithm algorithm,
   p.scan_gather = algorithm == sort_algorithm::modified_key;
   p.may_merge = algorithm != sort_algorithm::onepass && algorithm != sort_algorithm::modified_key;
   p.must_merge = p.may_merge && algorithm != sort_algorithm::automatic;
+  p.compression = o.compression;
   choose_threads(p, o, device);
+  if (device != nullptr) {
+    using enum device::access;
+    p.run_device = {.write = device->bandwidth(write, p.write_threads, 1 << 20),
+                    .read = device->bandwidth(sequential_read, p.read_threads, 1 << 20)};
+  }
   if (p.memory_bytes < kSmallestLimit) {
     return std::unexpected(
         base::error{fmt::format("--memory {} is too little: give at least {} MiB", p.memory_bytes,

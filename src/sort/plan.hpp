@@ -6,6 +6,7 @@
 
 #include "device/model.hpp"
 #include "sort/records.hpp"
+#include "sort/runs/policy.hpp"
 
 namespace isotherm::sort {
 
@@ -17,6 +18,8 @@ struct plan {
   bool must_merge = false;       ///< runs are written even if it would fit
   bool map_input = false;
   sort_concurrency concurrency = sort_concurrency::no_io_overlap;
+  sort_compression compression = sort_compression::automatic;
+  run_speeds run_device;  ///< zeros: not known
   unsigned read_threads = 1;
   unsigned strided_threads = 1;
   unsigned random_threads = 1;
@@ -33,6 +36,12 @@ struct plan {
 /// An error if the limit is too small to work in.
 base::result<plan> make_plan(const sort_options& options, sort_algorithm algorithm,
                              std::uint64_t input_bytes, const device::model* device);
+
+/// How many runs of an index map one merge with a buffer of so many bytes takes.
+constexpr std::size_t merge_fan_in(std::uint64_t buffer_bytes) noexcept {
+  constexpr std::uint64_t kOneRun = 128 << 10;
+  return buffer_bytes < 2 * kOneRun ? 2 : buffer_bytes / kOneRun;
+}
 
 /// Memory that the system could give without taking it from others.
 std::uint64_t available_memory();

@@ -27,7 +27,10 @@ void describe(sort_report& r, const sort::job& j, const sort::plan& p, const sor
   r.records_written = o.records_written;
   r.output_bytes = o.bytes_written;
   r.memory_limit_bytes = p.memory_bytes;
-  r.runs = o.runs;
+  r.runs = o.runs.runs;
+  r.runs_compressed = o.runs.compressed;
+  r.index_map_bytes = o.runs.bytes;
+  r.index_map_bytes_written = o.runs.bytes_written;
   r.read_threads = p.random_threads;
   r.write_threads = p.write_threads;
   r.sort_threads = p.sort_threads;
@@ -79,7 +82,7 @@ base::result<sort_report> sort_file(const std::string& input, const std::string&
   if (options.check && !j.stopped()) sort::verify(j, *p, *in, out->handle(), o);
   if (auto r = j.status(); !r) return std::unexpected(r.error());
   if (auto r = in->check_unchanged(); !r) return std::unexpected(r.error());
-  if (auto r = out->publish(); !r) return std::unexpected(r.error());
+  if (auto r = out->publish(options.durable); !r) return std::unexpected(r.error());
   sort_report report;
   report.input_bytes = in->size();
   describe(report, j, *p, o, numbers);

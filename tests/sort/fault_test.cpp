@@ -73,6 +73,10 @@ std::vector<scenario> scenarios() {
         kRead);
     add(pass + "_unique", {.key_bytes = 3, .unique = true, .algorithm = a}, 300, kRead);
     add(pass + "_top", {.top = 9, .algorithm = a}, 300, kRead);
+    if (a == sort_algorithm::mergepass) {
+      add("mergepass_compressed", {.algorithm = a, .compression = sort_compression::on}, 300,
+          kRead);
+    }
     add(pass + "_no_sync", {.algorithm = a, .concurrency = sort_concurrency::no_sync}, 300, kRead);
     add(pass + "_io_overlap", {.algorithm = a, .concurrency = sort_concurrency::io_overlap}, 300,
         kRead);
@@ -193,7 +197,10 @@ std::vector<scenario> many_runs() {
   merge.options.top = 50;
   scenario ems{"ems", small, 2'000'000};
   ems.options.algorithm = sort_algorithm::ems;
-  return {merge, ems};
+  scenario compressed = merge;
+  compressed.name = "mergepass_compressed";
+  compressed.options.compression = sort_compression::on;
+  return {merge, compressed, ems};
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FaultsOfRuns, ::testing::ValuesIn(many_runs()),

@@ -9,7 +9,7 @@
 #include "sort/algorithms/presorted.hpp"
 #include "sort/algorithms/wiscsort.hpp"
 #include "sort/loader.hpp"
-#include "sort/runs.hpp"
+#include "sort/runs/runs.hpp"
 
 namespace isotherm::sort {
 namespace {
@@ -73,6 +73,12 @@ class record_writer {
   std::jthread writing_;
 };
 
+/// A sorted piece of the records in the run file.
+struct record_run {
+  std::uint64_t offset = 0;
+  std::uint64_t records = 0;
+};
+
 /// A run being merged: a window of its records.
 struct record_cursor {
   std::uint64_t offset;
@@ -97,7 +103,8 @@ class merger {
   void sort_chunk(std::span<std::byte> records, std::span<entry> index);
   void copy_chunk(std::span<const std::byte> records, std::span<const entry> index,
                   record_writer& to);
-  void merge_group(std::span<const run> group, std::span<std::byte> memory, record_writer& to);
+  void merge_group(std::span<const record_run> group, std::span<std::byte> memory,
+                   record_writer& to);
   void advance(record_cursor& c);
   int order(const std::byte* a, const std::byte* b) const {
     const int o =
@@ -112,7 +119,7 @@ class merger {
   const record_layout& layout_;
   const std::uint64_t record_;
   device::file runs_file_;
-  std::vector<run> runs_;
+  std::vector<record_run> runs_;
   std::uint64_t written_ = 0;
 };
 
@@ -201,13 +208,13 @@ void merger::advance(record_cursor& c) {
   c.end = n * record_;
 }
 
-void merger::merge_group(std::span<const run> group, std::span<std::byte> memory,
+void merger::merge_group(std::span<const record_run> group, std::span<std::byte> memory,
                          record_writer& to) {
   const std::size_t share = memory.size() / group.size() / record_ * record_;
   std::vector<record_cursor> cursors;
   std::optional<stage_timer> filling(std::in_place, job_, sort_stage::merge_other);
   for (std::size_t i = 0; i < group.size(); ++i) {
-    cursors.push_back({group[i].offset, group[i].entries, memory.subspan(i * share, share)});
+    cursors.push_back({group[i].offset, group[i].records, memory.subspan(i * share, share)});
     advance(cursors.back());
   }
   filling.reset();
@@ -244,13 +251,13 @@ bool merger::merge_level(std::span<std::byte> memory, const std::string& directo
   }
   record_writer to(job_, plan_, last ? out_ : *next, sort_stage::merge_write);
   if (!to.reserve()) return true;
-  std::vector<run> merged;
+  std::vector<record_run> merged;
   std::uint64_t offset = 0;
   for (std::size_t i = 0; i < runs_.size() && !job_.stopped(); i += fan_in) {
-    const std::span<const run> group(&runs_[i], std::min(fan_in, runs_.size() - i));
+    const std::span<const record_run> group(&runs_[i], std::min(fan_in, runs_.size() - i));
     merge_group(group, memory, to);
     std::uint64_t records = 0;
-    for (const run& r : group) records += r.entries;
+    for (const record_run& r : group) records += r.records;
     merged.push_back({offset, records});
     offset += records * record_;
   }
@@ -284,7 +291,7 @@ outcome merge_sort(job& j, const plan& p, const source& in, const device::file& 
   m.make_runs(temporary_directory, bytes);
   while (!j.stopped() && !m.merge_level(bytes, temporary_directory)) {
   }
-  o.runs = m.runs_written();
+  o.runs.runs = m.runs_written();
   return o;
 }
 

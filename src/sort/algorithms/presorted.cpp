@@ -6,7 +6,7 @@
 #include "base/random.hpp"
 #include "device/buffer.hpp"
 #include "sort/output.hpp"
-#include "sort/runs.hpp"
+#include "sort/runs/runs.hpp"
 
 namespace isotherm::sort {
 namespace {

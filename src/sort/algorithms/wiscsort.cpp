@@ -8,7 +8,7 @@
 #include "sort/algorithms/presorted.hpp"
 #include "sort/loader.hpp"
 #include "sort/output.hpp"
-#include "sort/runs.hpp"
+#include "sort/runs/runs.hpp"
 #include "sort/sinks/sink.hpp"
 
 namespace isotherm::sort {
@@ -88,7 +88,7 @@ outcome sort_by_index(job& j, const plan& p, const source& in, const device::fil
     if (!out->full()) out->take(sorted);
   });
   out->finish(o);
-  o.runs = runs.written();
+  o.runs = runs.totals();
   return o;
 }
 

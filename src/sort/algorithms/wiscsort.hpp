@@ -5,6 +5,7 @@
 #include "sort/job.hpp"
 #include "sort/plan.hpp"
 #include "sort/records.hpp"
+#include "sort/runs/runs.hpp"
 
 namespace isotherm::sort {
 
@@ -13,7 +14,7 @@ struct outcome {
   std::uint64_t records = 0;
   std::uint64_t records_written = 0;
   std::uint64_t bytes_written = 0;
-  std::uint64_t runs = 0;
+  run_totals runs;
   sort_algorithm algorithm = sort_algorithm::onepass;
 };
 

@@ -180,7 +180,7 @@ base::result<uint128> gensort_file(const std::string& path, const gensort_option
     }
   });
   if (total) {
-    if (auto r = f->publish(); !r) total = std::unexpected(r.error());
+    if (auto r = f->publish(false); !r) total = std::unexpected(r.error());
   }
   return total;
 }

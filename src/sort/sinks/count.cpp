@@ -7,7 +7,7 @@
 #include <cstring>
 #include <iterator>
 
-#include "sort/runs.hpp"
+#include "sort/runs/runs.hpp"
 
 namespace isotherm::sort {
 namespace {

@@ -1,5 +1,7 @@
-// Runs of an index map that does not fit: written packed, one behind the other, to a file without a
-// name, and merged, several levels deep when there are more runs than read buffers.
+// Runs of an index map that does not fit: written one behind the other to a file without a name,
+// packed or compressed, and merged, several levels deep when there are more runs than read buffers.
+// A merge that writes a new run gives the space of what it reads back as it goes, so that the file
+// never takes much more than the index map does.
 #pragma once
 
 #include <functional>
@@ -9,12 +11,17 @@
 #include "sort/job.hpp"
 #include "sort/plan.hpp"
 #include "sort/records.hpp"
+#include "sort/runs/policy.hpp"
+#include "sort/runs/reader.hpp"
 
 namespace isotherm::sort {
 
-struct run {
-  std::uint64_t offset = 0;  // in the run file
-  std::uint64_t entries = 0;
+/// What the runs of a sort came to, merged ones included.
+struct run_totals {
+  std::uint64_t runs = 0;
+  std::uint64_t compressed = 0;     ///< of these runs
+  std::uint64_t bytes = 0;          ///< of their entries, packed
+  std::uint64_t bytes_written = 0;  ///< instead of those
 };
 
 class run_file {
@@ -26,8 +33,7 @@ class run_file {
   /// Writes one sorted run.
   void append(std::span<const entry> sorted);
   const std::vector<run>& runs() const noexcept { return runs_; }
-  /// Runs written by now, merged ones included.
-  std::uint64_t written() const noexcept { return written_; }
+  const run_totals& totals() const noexcept { return totals_; }
 
   /// Merges runs until one merge is enough for all. `buffer` is the memory for it.
   void reduce(std::span<std::byte> buffer, const source& in);
@@ -37,8 +43,12 @@ class run_file {
 
  private:
   void merge_some(std::span<const run> some, std::span<std::byte> buffer, const source& in,
-                  std::span<entry> piece, const std::function<void(std::span<entry>)>& take);
-  void write_packed(std::span<const entry> sorted, std::uint64_t offset);
+                  std::span<entry> piece, bool forget,
+                  const std::function<void(std::span<entry>)>& take);
+  bool should_compress(std::span<const entry> sorted);
+  void write(std::span<const entry> sorted, run& to);
+  void write_packed(std::span<const entry> sorted, run& to);
+  void write_compressed(std::span<const entry> sorted, run& to);
 
   job& job_;
   const plan& plan_;
@@ -46,13 +56,11 @@ class run_file {
   device::file file_;
   std::vector<run> runs_;
   std::uint64_t end_ = 0;
-  std::uint64_t written_ = 0;
+  run_totals totals_;
+  double packed_bytes_per_s_ = 0;  // as the last packed run was written; 0: none was
 };
 
-/// Reads [offset, offset + target.size()) of `f` with a pool of streams.
-void pooled_read(job& j, unsigned threads, const device::file& f, std::span<std::byte> target,
-                 std::uint64_t offset, sort_stage stage);
-/// Writes likewise.
+/// Writes `bytes` at `offset` of `f` with a pool of streams.
 void pooled_write(job& j, unsigned threads, const device::file& f, std::span<const std::byte> bytes,
                   std::uint64_t offset, sort_stage stage);
 

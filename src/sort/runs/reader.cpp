@@ -1,0 +1,108 @@
+#include "sort/runs/reader.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.hpp"
+#include "sort/runs/codec.hpp"
+
+namespace isotherm::sort {
+namespace {
+
+constexpr std::uint64_t kFileBlock = 4096;  // what a file gives back at the least
+constexpr std::size_t kIoStep = 1 << 20;
+
+}  // namespace
+
+void pooled_read(job& j, unsigned threads, const device::file& f, std::span<std::byte> target,
+                 std::uint64_t offset, sort_stage stage) {
+  const unsigned useful =
+      static_cast<unsigned>(std::clamp<std::size_t>(target.size() >> 14, 1, threads));
+  j.readers.run(useful, [&](unsigned t) {
+    device::stream stream(j.emulation, device::access::sequential_read);
+    const auto [begin, end] = device::part_of(target.size(), useful, t);
+    for (std::size_t at = begin; at < end && !j.stopped(); at += kIoStep) {
+      const std::size_t n = std::min<std::size_t>(kIoStep, end - at);
+      stream.begin();
+      if (!j.keep(f.read(target.subspan(at, n), offset + at))) return;
+      stream.charge(1, n);
+    }
+  });
+  j.count(stage, target.size(), 0);
+}
+
+run_reader::run_reader(job& j, const plan& p, const record_layout& layout, const device::file& f,
+                       const run& r, std::span<std::byte> window, bool forget)
+    : job_(j),
+      plan_(p),
+      layout_(layout.entries()),
+      file_(f),
+      run_(r),
+      compressed_(r.compressed),
+      forget_(forget),
+      packed_(layout_.packed_bytes()),
+      window_(window) {
+  ISO_CHECK(window.size() >= kLeastWindow, "a run is read through a larger window");
+  if (!compressed_) return;
+  block_ = {reinterpret_cast<entry*>(window.data()), kBlockEntries};
+  window_ = window.subspan(block_.size_bytes());
+}
+
+/// Moves the unread bytes to the window's front and reads on behind them; whether `needed` are
+/// there then.
+bool run_reader::fill(std::size_t needed) {
+  std::memmove(window_.data(), &window_[at_], end_ - at_);
+  end_ -= at_;
+  at_ = 0;
+  const stage_timer timer(job_, sort_stage::merge_read, sort_stage::merge_other);
+  const std::size_t room = window_.size() - kBlockSlack;  // coding looks a little further
+  while (end_ < room && segment_ < run_.segments.size()) {
+    if (job_.stopped()) return false;
+    const run_segment& s = run_.segments[segment_];
+    const std::size_t n = std::min<std::uint64_t>(room - end_, s.bytes - read_);
+    pooled_read(job_, plan_.read_threads, file_, window_.subspan(end_, n), s.offset + read_,
+                sort_stage::merge_read);
+    if (job_.stopped()) return false;
+    if (forget_) forget(s, n);
+    end_ += n;
+    read_ += n;
+    if (read_ == s.bytes) {
+      ++segment_;
+      read_ = 0;
+    }
+  }
+  return end_ >= needed || (end_ > 0 && damaged());
+}
+
+/// Gives back the file's blocks of which all has been read. Those at a segment's bounds may belong
+/// to its neighbours as well, and stay.
+void run_reader::forget(const run_segment& s, std::uint64_t read) {
+  const auto up = [](std::uint64_t at) { return (at + kFileBlock - 1) / kFileBlock * kFileBlock; };
+  const std::uint64_t first = up(s.offset);
+  const std::uint64_t begin = std::max(first, (s.offset + read_) / kFileBlock * kFileBlock);
+  const std::uint64_t end = (s.offset + read_ + read) / kFileBlock * kFileBlock;
+  if (begin < end) job_.keep(file_.discard(begin, end - begin));
+}
+
+bool run_reader::next_block() {
+  if (end_ - at_ < kBlockHeaderBytes && !fill(kBlockHeaderBytes)) return false;
+  const auto length = block_length(layout_, std::span<const std::byte, kBlockHeaderBytes>(
+                                                window_.subspan(at_).first<kBlockHeaderBytes>()));
+  if (!length) return damaged();
+  if (end_ - at_ < *length && !fill(*length)) return false;
+  block_at_ = 0;
+  block_end_ = decode_block(layout_, window_.subspan(at_, *length), block_.data());
+  at_ += *length;
+  return block_end_ > 0 || damaged();
+}
+
+bool run_reader::damaged() {
+  block_at_ = block_end_ = 0;
+  job_.fail({"what was read from " + file_.path() +
+                 " is not what was written there: the device failed, or another program changed "
+                 "it; nothing was written; name another directory by --tmp",
+             0});
+  return false;
+}
+
+}  // namespace isotherm::sort

@@ -1,0 +1,75 @@
+// Reads one run from its file, entry by entry, through a window of memory.
+#pragma once
+
+#include <vector>
+
+#include "sort/job.hpp"
+#include "sort/plan.hpp"
+#include "sort/records.hpp"
+
+namespace isotherm::sort {
+
+/// Bytes of a run that lie together.
+struct run_segment {
+  std::uint64_t offset = 0;  // in the run file
+  std::uint64_t bytes = 0;
+};
+
+/// A sorted piece of an index map in the run file. No entry or block lies in two segments.
+struct run {
+  std::vector<run_segment> segments;
+  std::uint64_t entries = 0;
+  bool compressed = false;
+};
+
+class run_reader {
+ public:
+  /// Reads through `window`, of which kLeastWindow bytes are enough, aligned to 16. What is passed
+  /// must outlive the reader. If `forget`, the file gives back the space of what was read.
+  run_reader(job& j, const plan& p, const record_layout& layout, const device::file& f,
+             const run& r, std::span<std::byte> window, bool forget);
+
+  /// The next entry; false behind the last, or after an error, which is the job's.
+  bool next(entry& e) {
+    if (compressed_) {
+      if (block_at_ == block_end_ && !next_block()) return false;
+      e = block_[block_at_++];
+      return true;
+    }
+    if (end_ - at_ < packed_ && !fill(packed_)) return false;
+    e = unpack(layout_, &window_[at_]);
+    at_ += packed_;
+    return true;
+  }
+
+  static constexpr std::size_t kLeastWindow = 32 << 10;
+
+ private:
+  bool fill(std::size_t needed);
+  bool next_block();
+  bool damaged();
+  void forget(const run_segment& s, std::uint64_t read);
+
+  job& job_;
+  const plan& plan_;
+  const entry_layout& layout_;
+  const device::file& file_;
+  const run& run_;
+  const bool compressed_;
+  const bool forget_;
+  const std::size_t packed_;
+  std::span<entry> block_;  // the decoded block; empty if the run is not compressed
+  std::size_t block_at_ = 0;
+  std::size_t block_end_ = 0;
+  std::span<std::byte> window_;
+  std::size_t at_ = 0;   // byte of the next entry or block in the window
+  std::size_t end_ = 0;  // bytes in the window
+  std::size_t segment_ = 0;
+  std::uint64_t read_ = 0;  // bytes of this segment
+};
+
+/// Reads [offset, offset + target.size()) of `f` with a pool of streams.
+void pooled_read(job& j, unsigned threads, const device::file& f, std::span<std::byte> target,
+                 std::uint64_t offset, sort_stage stage);
+
+}  // namespace isotherm::sort

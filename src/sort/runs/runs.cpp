@@ -1,0 +1,216 @@
+#include "sort/runs/runs.hpp"
+
+#include <algorithm>
+
+#include "os/clock.hpp"
+#include "sort/algorithms/loser_tree.hpp"
+#include "sort/runs/codec.hpp"
+
+namespace isotherm::sort {
+namespace {
+
+constexpr std::size_t kSlack = 16;  // pack() touches 16 bytes
+constexpr std::size_t kIoStep = 1 << 20;
+constexpr std::uint64_t kFileBlock = 4096;
+
+/// A run being merged.
+struct cursor {
+  run_reader reader;
+  entry head = 0;
+  bool exhausted = false;
+
+  void advance() { exhausted = !reader.next(head); }
+};
+
+}  // namespace
+
+void pooled_write(job& j, unsigned threads, const device::file& f, std::span<const std::byte> bytes,
+                  std::uint64_t offset, sort_stage stage) {
+  j.writers.run(threads, [&](unsigned t) {
+    device::stream stream(j.emulation, device::access::write);
+    const auto [begin, end] = device::part_of(bytes.size(), threads, t);
+    for (std::size_t at = begin; at < end && !j.stopped(); at += kIoStep) {
+      const std::size_t n = std::min<std::size_t>(kIoStep, end - at);
+      stream.begin();
+      if (!j.keep(f.write(bytes.subspan(at, n), offset + at))) return;
+      stream.charge(1, n);
+    }
+  });
+  j.count(stage, 0, bytes.size());
+}
+
+bool run_file::create(const std::string& directory) {
+  auto f = device::file::unnamed(directory);
+  if (!job_.keep(f)) return false;
+  file_ = std::move(*f);
+  return true;
+}
+
+/// What the user says, or whether this run is worth it: by the device's numbers, else by how fast
+/// the run before was written.
+bool run_file::should_compress(std::span<const entry> sorted) {
+  if (plan_.compression != sort_compression::automatic || sorted.empty()) {
+    return plan_.compression == sort_compression::on;
+  }
+  run_speeds speeds = plan_.run_device;
+  if (speeds.write == 0) speeds.write = packed_bytes_per_s_;
+  if (speeds.write == 0) return false;
+  const auto& l = layout_.entries();
+  return balance_of(l.packed_bytes(), measure_coding(l, sorted), speeds, plan_.write_threads)
+      .pays();
+}
+
+void run_file::write(std::span<const entry> sorted, run& to) {
+  const stage_timer timer(job_, sort_stage::run_write);
+  to.compressed ? write_compressed(sorted, to) : write_packed(sorted, to);
+  to.entries += sorted.size();
+  totals_.bytes += sorted.size() * layout_.entries().packed_bytes();
+}
+
+void run_file::write_packed(std::span<const entry> sorted, run& to) {
+  const unsigned packed = layout_.entries().packed_bytes();
+  const unsigned threads = plan_.write_threads;
+  const std::size_t step = kThreadScratchBytes / packed;
+  const std::uint64_t start_ns = os::monotonic_ns();
+  job_.writers.run(threads, [&](unsigned t) {
+    std::vector<std::byte> bytes(step * packed + kSlack);
+    device::stream stream(job_.emulation, device::access::write);
+    const auto [begin, end] = device::part_of(sorted.size(), threads, t);
+    for (std::size_t at = begin; at < end && !job_.stopped(); at += step) {
+      const std::size_t n = std::min<std::size_t>(step, end - at);
+      for (std::size_t i = 0; i < n; ++i) {
+        pack(layout_.entries(), sorted[at + i], bytes.data() + i * packed);
+      }
+      stream.begin();
+      if (!job_.keep(file_.write({bytes.data(), n * packed}, end_ + at * packed))) return;
+      stream.charge(1, n * packed);
+    }
+  });
+  const std::uint64_t bytes = sorted.size() * packed;
+  packed_bytes_per_s_ =
+      static_cast<double>(bytes) * 1e9 / static_cast<double>(os::monotonic_ns() - start_ns + 1);
+  if (!to.segments.empty() && to.segments.back().offset + to.segments.back().bytes == end_) {
+    to.segments.back().bytes += bytes;
+  } else {
+    to.segments.push_back({end_, bytes});
+  }
+  end_ += bytes;
+  totals_.bytes_written += bytes;
+  job_.count(sort_stage::run_write, 0, bytes);
+}
+
+/// Each writer has room for blocks that could not be made smaller, and leaves a hole in the file
+/// behind those that could.
+void run_file::write_compressed(std::span<const entry> sorted, run& to) {
+  const auto& l = layout_.entries();
+  const std::size_t longest = kBlockHeaderBytes + kBlockEntries * l.packed_bytes();
+  const std::size_t blocks = (sorted.size() + kBlockEntries - 1) / kBlockEntries;
+  const std::size_t step = std::max<std::size_t>(1, kThreadScratchBytes / longest);
+  const unsigned threads = plan_.write_threads;
+  const auto start_of = [&](std::uint64_t block, unsigned t) {
+    return end_ + (block * longest / kFileBlock + 1 + t) * kFileBlock;
+  };
+  std::vector<run_segment> parts(threads);
+  job_.writers.run(threads, [&](unsigned t) {
+    std::vector<std::byte> bytes(step * longest + kBlockSlack);
+    device::stream stream(job_.emulation, device::access::write);
+    const auto [begin, end] = device::part_of(blocks, threads, t);
+    parts[t].offset = start_of(begin, t);
+    for (std::size_t at = begin; at < end && !job_.stopped(); at += step) {
+      std::size_t filled = 0;
+      for (std::size_t b = at; b < std::min<std::size_t>(end, at + step); ++b) {
+        const std::size_t first = b * kBlockEntries;
+        filled +=
+            encode_block(l, sorted.subspan(first, std::min(kBlockEntries, sorted.size() - first)),
+                         &bytes[filled]);
+      }
+      stream.begin();
+      if (!job_.keep(file_.write({bytes.data(), filled}, parts[t].offset + parts[t].bytes))) return;
+      stream.charge(1, filled);
+      parts[t].bytes += filled;
+    }
+  });
+  end_ = start_of(blocks, threads);
+  for (const run_segment& part : parts) {
+    if (part.bytes == 0) continue;
+    to.segments.push_back(part);
+    totals_.bytes_written += part.bytes;
+    job_.count(sort_stage::run_write, 0, part.bytes);
+  }
+}
+
+void run_file::append(std::span<const entry> sorted) {
+  run r{.segments = {}, .entries = 0, .compressed = should_compress(sorted)};
+  write(sorted, r);
+  ++totals_.runs;
+  totals_.compressed += r.compressed;
+  runs_.push_back(std::move(r));
+}
+
+void run_file::merge_some(std::span<const run> some, std::span<std::byte> buffer, const source& in,
+                          std::span<entry> piece, bool forget,
+                          const std::function<void(std::span<entry>)>& take) {
+  const std::size_t share = buffer.size() / some.size() / sizeof(entry) * sizeof(entry);
+  std::vector<cursor> cursors;
+  cursors.reserve(some.size());
+  {
+    const stage_timer timer(job_, sort_stage::merge_other);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      cursors.push_back({run_reader(job_, plan_, layout_, file_, some[i],
+                                    buffer.subspan(i * share, share), forget)});
+      cursors.back().advance();
+    }
+  }
+  source_view view(job_, in);
+  loser_tree tree(cursors.size(), [&](std::size_t a, std::size_t b) {
+    if (cursors[a].exhausted) return false;
+    if (cursors[b].exhausted) return true;
+    return layout_.compare(cursors[a].head, cursors[b].head, view) < 0;
+  });
+  while (!job_.stopped()) {
+    std::size_t n = 0;
+    {
+      const stage_timer timer(job_, sort_stage::merge_other);
+      for (; n < piece.size() && !cursors[tree.winner()].exhausted; ++n) {
+        cursor& c = cursors[tree.winner()];
+        piece[n] = c.head;
+        c.advance();
+        tree.replay();
+      }
+    }
+    if (n == 0 || job_.stopped()) return;
+    take(piece.first(n));
+  }
+}
+
+void run_file::reduce(std::span<std::byte> buffer, const source& in) {
+  const std::size_t fan_in = merge_fan_in(buffer.size());
+  if (runs_.size() <= fan_in) return;
+  auto piece_buffer = device::buffer::reserve(std::min<std::size_t>(buffer.size() / 4, 4 << 20));
+  if (!job_.keep(piece_buffer)) return;
+  const auto room = buffer.first(buffer.size() / 4 * 3);
+  while (runs_.size() > fan_in && !job_.stopped()) {
+    // The smallest runs first, and no more of them than the last merge wants merged.
+    std::sort(runs_.begin(), runs_.end(),
+              [](const run& a, const run& b) { return a.entries < b.entries; });
+    const std::size_t n = std::min(fan_in, runs_.size() - fan_in + 1);
+    const auto behind = runs_.begin() + static_cast<std::ptrdiff_t>(n);
+    const std::vector<run> some(runs_.begin(), behind);
+    run merged;
+    merge_some(some, room, in, piece_buffer->as<entry>(), true, [&](std::span<entry> sorted) {
+      if (merged.entries == 0) merged.compressed = should_compress(sorted);
+      write(sorted, merged);
+    });
+    runs_.erase(runs_.begin(), behind);
+    ++totals_.runs;
+    totals_.compressed += merged.compressed;
+    runs_.push_back(std::move(merged));
+  }
+}
+
+void run_file::merge(std::span<std::byte> buffer, const source& in, std::span<entry> piece,
+                     const std::function<void(std::span<entry>)>& take) {
+  if (!runs_.empty()) merge_some(runs_, buffer, in, piece, false, take);
+}
+
+}  // namespace isotherm::sort

@@ -1,0 +1,92 @@
+// A file that takes the place of another keeps its permissions, and is on the device before it has
+// the name.
+#include "device/pending_file.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sort/scratch.hpp"
+
+namespace isotherm::device {
+namespace {
+
+using testing::contents;
+using testing::scratch;
+using testing::store;
+
+struct ::stat status_of(const std::string& path) {
+  struct ::stat s{};
+  EXPECT_EQ(::stat(path.c_str(), &s), 0) << path;
+  return s;
+}
+
+void replace(const std::string& path, bool durable = true) {
+  auto f = pending_file::create(path);
+  ASSERT_TRUE(f) << f.error().message;
+  ASSERT_TRUE(f->handle().write(std::as_bytes(std::span("new", 3)), 0));
+  auto r = f->publish(durable);
+  ASSERT_TRUE(r) << r.error().message;
+  EXPECT_EQ(contents(path), "new");
+}
+
+TEST(PendingFile, KeepsTheModeOfWhatItReplaces) {
+  const scratch dir;
+  for (const mode_t mode : {0600, 0640, 0751, 0666}) {
+    store(dir.file("out"), "old");
+    ASSERT_EQ(::chmod(dir.file("out").c_str(), mode), 0);
+    replace(dir.file("out"));
+    EXPECT_EQ(status_of(dir.file("out")).st_mode & 07777, mode);
+  }
+}
+
+TEST(PendingFile, NewFilesHaveTheUsualMode) {
+  const scratch dir;
+  const mode_t mask = ::umask(027);
+  replace(dir.file("out"));
+  ::umask(mask);
+  EXPECT_EQ(status_of(dir.file("out")).st_mode & 07777, mode_t{0640});
+}
+
+// Who may give files away keeps the owner; who may not cannot make such a file to begin with.
+TEST(PendingFile, KeepsTheOwnerOfWhatItReplaces) {
+  const scratch dir;
+  store(dir.file("out"), "old");
+  const uid_t owner = ::geteuid() == 0 ? 12345 : ::geteuid();
+  const gid_t group = ::geteuid() == 0 ? 54321 : ::getegid();
+  ASSERT_EQ(::chown(dir.file("out").c_str(), owner, group), 0);
+  replace(dir.file("out"));
+  EXPECT_EQ(status_of(dir.file("out")).st_uid, owner);
+  EXPECT_EQ(status_of(dir.file("out")).st_gid, group);
+}
+
+TEST(PendingFile, IsOnTheDeviceBeforeItHasItsName) {
+  const scratch dir;
+  store(dir.file("out"), "old");
+  for (const bool durable : {true, false}) {
+    std::vector<io_call> calls;
+    set_fault_hook([&](io_call c) {
+      calls.push_back(c);
+      return 0;
+    });
+    replace(dir.file("out"), durable);
+    set_fault_hook({});
+    const auto at = [&](io_call c) { return std::find(calls.begin(), calls.end(), c); };
+    EXPECT_EQ(at(io_call::sync) != calls.end(), durable);
+    ASSERT_NE(at(io_call::rename), calls.end());
+    EXPECT_LT(at(io_call::write), at(io_call::rename));
+    if (durable) {
+      EXPECT_LT(at(io_call::write), at(io_call::sync));
+      EXPECT_LT(at(io_call::sync), at(io_call::link));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace isotherm::device
