@@ -14,6 +14,19 @@ namespace isotherm::server {
 namespace {
 constexpr int kTickMs = 100;
 constexpr int kEventsAtOnce = 128;
+
+// What an event is about. Clients go by their number, which comes once: a descriptor closed in the
+// middle of a round may be another client's before the round is over, and its old events must not
+// reach that one.
+constexpr std::uint64_t kWakeup = 0;  // clients count from 1
+constexpr std::uint64_t kListener = std::uint64_t{1} << 63;
+
+bool change_watch(int epoll, int operation, int fd, std::uint32_t events, std::uint64_t whose) {
+  epoll_event event{.events = events, .data = {.u64 = whose}};
+  return ::epoll_ctl(epoll, operation, fd, &event) == 0;
+}
+
+std::uint64_t listener_tag(int fd) noexcept { return kListener | static_cast<std::uint64_t>(fd); }
 }  // namespace
 
 event_loop::event_loop(server& home)
@@ -21,8 +34,7 @@ event_loop::event_loop(server& home)
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   ISO_CHECK(epoll_ >= 0 && wakeup_ >= 0, "no descriptors left for an event loop");
-  epoll_event event{.events = EPOLLIN, .data = {.fd = wakeup_}};
-  ::epoll_ctl(epoll_, EPOLL_CTL_ADD, wakeup_, &event);
+  change_watch(epoll_, EPOLL_CTL_ADD, wakeup_, EPOLLIN, kWakeup);
 }
 
 event_loop::~event_loop() {
@@ -33,15 +45,14 @@ event_loop::~event_loop() {
 
 void event_loop::watch_listener(int fd, std::function<bool(int)> on_ready) {
   listeners_.emplace(fd, std::move(on_ready));
-  epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
-  ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event);
+  change_watch(epoll_, EPOLL_CTL_ADD, fd, EPOLLIN, listener_tag(fd));
 }
 
 void event_loop::watch_listeners(bool watched) {
   listeners_watched_ = watched;
   for (const auto& [fd, on_ready] : listeners_) {
-    epoll_event event{.events = watched ? std::uint32_t{EPOLLIN} : 0u, .data = {.fd = fd}};
-    ::epoll_ctl(epoll_, EPOLL_CTL_MOD, fd, &event);
+    const auto events = watched ? std::uint32_t{EPOLLIN} : 0u;
+    change_watch(epoll_, EPOLL_CTL_MOD, fd, events, listener_tag(fd));
   }
 }
 
@@ -79,16 +90,17 @@ void event_loop::wait_once() {
   epoll_event events[kEventsAtOnce];
   const int ready = ::epoll_wait(epoll_, events, kEventsAtOnce, kTickMs);
   for (int i = 0; i < ready; ++i) {
-    const int fd = events[i].data.fd;
-    if (fd == wakeup_) {
+    const std::uint64_t whose = events[i].data.u64;
+    if (whose == kWakeup) {
       std::uint64_t count;
       [[maybe_unused]] const ssize_t got = ::read(wakeup_, &count, sizeof count);
       close_idle_and_killed();
       take_adopted();
-    } else if (const auto listener = listeners_.find(fd); listener != listeners_.end()) {
+    } else if (whose & kListener) {
+      const auto fd = static_cast<int>(whose & ~kListener);
       // Out of descriptors: not watching until the next tick beats spinning on the same client.
-      if (!listener->second(fd)) watch_listeners(false);
-    } else if (const auto at = connections_.find(fd); at != connections_.end()) {
+      if (!listeners_.at(fd)(fd)) watch_listeners(false);
+    } else if (const auto at = connections_.find(whose); at != connections_.end()) {
       handle(*at->second, events[i].events);
     }
   }
@@ -112,13 +124,12 @@ void event_loop::take_adopted() {
     fresh.swap(adopted_);
   }
   for (auto& who : fresh) {
-    const int fd = who->fd;
     auto made = std::make_unique<connection>(home_, std::move(who));
-    made->events = EPOLLIN;
-    epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
-    const bool watched = ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0;
     connection& which = *made;
-    connections_[fd] = std::move(made);
+    which.events = EPOLLIN;
+    const bool watched =
+        change_watch(epoll_, EPOLL_CTL_ADD, which.who().fd, EPOLLIN, which.who().id);
+    connections_.emplace(which.who().id, std::move(made));
     if (!watched) close(which);
   }
 }
@@ -126,8 +137,8 @@ void event_loop::take_adopted() {
 /// After all requests of a round: a reply sent at once would wake its client while the next request
 /// is run, which costs both a change of context when processors are scarce.
 void event_loop::answer_all() {
-  for (const int fd : answered_) {
-    const auto at = connections_.find(fd);
+  for (const std::uint64_t id : answered_) {
+    const auto at = connections_.find(id);
     if (at != connections_.end()) handle(*at->second, EPOLLOUT);
   }
   answered_.clear();
@@ -146,7 +157,7 @@ void event_loop::handle(connection& which, std::uint32_t events) {
   }
   if (!lives) return close(which);
   if (reads && which.wants_to_write()) {
-    answered_.push_back(which.who().fd);
+    answered_.push_back(which.who().id);
   } else {
     watch(which);
   }
@@ -157,20 +168,20 @@ void event_loop::watch(connection& which) {
                                (which.wants_to_write() ? std::uint32_t{EPOLLOUT} : 0u);
   if (wanted == which.events) return;
   which.events = wanted;
-  epoll_event event{.events = wanted, .data = {.fd = which.who().fd}};
-  ::epoll_ctl(epoll_, EPOLL_CTL_MOD, which.who().fd, &event);
+  change_watch(epoll_, EPOLL_CTL_MOD, which.who().fd, wanted, which.who().id);
 }
 
 void event_loop::close(connection& which) {
   home_.forget(which.who());
-  connections_.erase(which.who().fd);  // closing the socket takes it out of the epoll set
+  const std::uint64_t id = which.who().id;  // a copy: the original goes with the connection
+  connections_.erase(id);                   // closing the socket takes it out of the epoll set
 }
 
 void event_loop::close_idle_and_killed() {
   const auto timeout_ms = static_cast<std::int64_t>(home_.tuning().timeout_s.load_relaxed()) * 1000;
   const std::int64_t now = store::now_ms();
   std::vector<connection*> ended;
-  for (const auto& [fd, each] : connections_) {
+  for (const auto& [id, each] : connections_) {
     const bool idle = timeout_ms > 0 && now - each->who().active_ms.load_relaxed() > timeout_ms;
     if (idle || each->who().killed.load_acquire()) ended.push_back(each.get());
   }

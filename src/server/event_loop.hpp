@@ -51,9 +51,9 @@ class event_loop {
   base::atomic<bool> stopping_{false};
   std::mutex adopted_mutex_;
   std::vector<std::shared_ptr<client>> adopted_;
-  std::unordered_map<int, std::unique_ptr<connection>> connections_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<connection>> connections_;  // by client::id
   std::unordered_map<int, std::function<bool(int)>> listeners_;
-  std::vector<int> answered_;  // connections with replies of this round
+  std::vector<std::uint64_t> answered_;  // connections with replies of this round
   bool listeners_watched_ = true;
   std::function<void()> tick_;
   std::int64_t next_tick_ms_ = 0;
