@@ -83,7 +83,7 @@ block* find_block(std::uintptr_t address) noexcept {
 /// A block with one registration in flight (population raised), made on demand. Inside a scope.
 block& enter_block(std::uintptr_t address) {
   auto& entry = entry_of(address);
-  for (;;) {
+  for (unsigned round = 0;; ++round) {
     block* found = entry.load_acquire();
     if (!found) {
       auto fresh = std::make_unique<block>(address >> kBlockShift << kBlockShift);
@@ -93,7 +93,13 @@ block& enter_block(std::uintptr_t address) {
       }
     }
     if (found->population.fetch_add_acq_rel(1) >= 0) return *found;
-    base::spin_pause();  // given back at this moment: the collector is about to empty the entry
+    // Given back at this moment: the collector is about to empty the entry, unless it lost its
+    // processor just there.
+    if (round < 1024) {
+      base::spin_pause();
+    } else {
+      sched_yield();
+    }
   }
 }
 

@@ -1,5 +1,8 @@
 #include "sync/slots.hpp"
 
+#include <pthread.h>
+
+#include <algorithm>
 #include <memory>
 #include <new>
 
@@ -58,13 +61,22 @@ thread_slot* slots() {
 
 /// Gives the slot back at thread exit. Its retired blocks stay in it, for any reclaimer. A thread
 /// that ends inside a scope keeps its slot for ever: what it may see must not be freed.
-struct slot_keeper {
-  thread_slot* slot = nullptr;
-  ~slot_keeper() {
-    this_thread_slot = nullptr;
-    if (slot && slot->depth == 0) slot->claimed.store_release(false);
-  }
-};
+void give_back(void* slot) noexcept {
+  this_thread_slot = nullptr;
+  auto& mine = *static_cast<thread_slot*>(slot);
+  if (mine.depth == 0) mine.claimed.store_release(false);
+}
+
+/// A key of the thread library rather than a thread_local: its destructor runs behind all of those,
+/// which may use scopes in theirs, and once more for a slot that another key's destructor claimed.
+pthread_key_t keeper() {
+  static const pthread_key_t key = [] {
+    pthread_key_t made;
+    ISO_CHECK(::pthread_key_create(&made, &give_back) == 0, "no thread-specific keys are left");
+    return made;
+  }();
+  return key;
+}
 
 }  // namespace
 
@@ -80,8 +92,8 @@ thread_slot& claim_slot() {
     std::size_t used = slots_used.load_relaxed();
     while (used < i + 1 && !slots_used.compare_exchange_seq_cst(used, i + 1)) {
     }
-    thread_local slot_keeper keeper;
-    keeper.slot = this_thread_slot = &table[i];
+    this_thread_slot = &table[i];
+    ISO_CHECK(::pthread_setspecific(keeper(), this_thread_slot) == 0, "no memory for a thread");
     return table[i];
   }
   base::check_failed(__FILE__, __LINE__, "thread slots", "more than 1024 threads use scopes");
@@ -108,6 +120,13 @@ void* const kTombstone = reinterpret_cast<void*>(std::uintptr_t{1});
 
 std::size_t place_of(const void* slot, std::size_t mask) noexcept {
   return (reinterpret_cast<std::uintptr_t>(slot) * 0x9e3779b97f4a7c15u >> 32) & mask;
+}
+
+/// Free places and tombstones aside. Takes a copy.
+[[maybe_unused]] bool are_different(std::vector<void*> members) {
+  std::erase_if(members, [](const void* each) { return !each || each == kTombstone; });
+  std::ranges::sort(members);
+  return std::ranges::adjacent_find(members) == members.end();
 }
 }  // namespace
 
@@ -136,6 +155,7 @@ bool counted_set::erase(void* slot) noexcept {
 
 void counted_set::drain(count_release release) noexcept {
   if (used_ == 0) return;
+  ISO_EXPENSIVE(are_different(table_), "a guide would be uncounted twice");
   for (void*& member : table_) {
     if (member && member != kTombstone) release(member);
     member = nullptr;

@@ -42,6 +42,23 @@ TEST(Scope, ThreadsGiveTheirSlotsBack) {
   EXPECT_FALSE(scope::is_open());
 }
 
+struct uses_a_scope_when_destroyed {
+  ~uses_a_scope_when_destroyed() { const scope inside; }
+};
+
+TEST(Scope, DestructorsAtThreadExitMayUseScopes) {
+  // Objects of a thread are destroyed in reverse order: this one, made before the thread's first
+  // scope, is destroyed after whatever that scope made. No slot may stay behind.
+  for (std::size_t i = 0; i < kMaxThreads + 10; ++i) {
+    std::thread([] {
+      static thread_local const uses_a_scope_when_destroyed late;
+      [[maybe_unused]] const void* made_now = &late;
+      const scope inside;
+    }).join();
+  }
+  EXPECT_FALSE(scope::is_open());
+}
+
 TEST(Scope, ThreadsHaveDifferentSlots) {
   const scope mine;
   std::thread([&mine] {
