@@ -83,7 +83,7 @@ bool connection::run_buffer() {
   paused_ = query_.size() > 0 && !wants_to_read();
   who_->query_bytes.store_relaxed(query_.size());
   who_->query_room.store_relaxed(query_.room());
-  return true;
+  return !who_->closing || wants_to_write();  // the last reply may be one that is not sent
 }
 
 void connection::run(std::span<const std::string_view> arguments) {
@@ -99,9 +99,12 @@ void connection::run(std::span<const std::string_view> arguments) {
 }
 
 void connection::dispatch(std::span<const std::string_view> arguments) {
+  if (is_http(arguments[0])) [[unlikely]] {
+    who_->closing = true;  // without a word
+    return;
+  }
   const store::command* what = home_.commands().resolve(arguments, reply_);
   if (!what) {
-    if (is_http(arguments[0])) who_->closing = true;
     home_.count_error();
     return;
   }

@@ -64,10 +64,13 @@ std::optional<std::int64_t> parse_integer(std::string_view text) noexcept {
 }
 
 std::optional<std::uint64_t> parse_cursor(std::string_view text) noexcept {
+  if (text.empty()) return 0;
+  const bool negative = text[0] == '-';
+  if (negative || text[0] == '+') text.remove_prefix(1);
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return negative ? -value : value;
 }
 
 std::optional<long double> parse_float(std::string_view text) noexcept {

@@ -171,4 +171,58 @@ ARITY = [words for name in NAMES for words in (
     ('FLUSHALL',), (name,), (name.upper(), *'xxxxxxxxx'), (name, 'k'), (name, 'k', '1'),
     (name, 'k', '1', '2'))]
 
-DIALOGUE = ARITY + CORNERS + STRINGS + PARTS + NUMBERS + KEYS + OBJECTS + CONNECTION
+# Two options of SET, in each order and also twice the same; times that are none.
+_OPTIONS = (('EX', '100'), ('PX', '100000'), ('EXAT', '4102444800'), ('PXAT', '4102444800000'),
+            ('NX',), ('XX',), ('KEEPTTL',), ('GET',))
+_NO_TIMES = ('0', '-1', '', 'x', '1.0', '1 ', ' 1', '+1', '01', _BIG, '9223372036854775808',
+             '-9223372036854775808')
+SET_OPTIONS = [words for one in _OPTIONS for other in _OPTIONS for words in (
+    ('DEL', 'z'), ('SET', 'z', '1', *one, *other), ('SET', 'z', '2', *one, *other), ('GET', 'z'))]
+SET_OPTIONS += [(command, 'z', *value, option, time)
+                for option in ('EX', 'PX', 'EXAT', 'PXAT') for time in _NO_TIMES
+                for command, *value in (('SET', '1'), ('GETEX',))]
+
+_BOUNDS = ('0', '-1', '1', '-11', '-12', '11', '10', '100', '-100', _BIG, '-' + _BIG,
+           '-9223372036854775808', 'x', '', '1.0')
+RANGES = [('SET', 'p', 'Hello World')]
+RANGES += [('GETRANGE', 'p', start, end) for start in _BOUNDS for end in _BOUNDS]
+RANGES += [words for key in ('p', 'none') for words in (
+    ('SETRANGE', key, '536870911', ''), ('SETRANGE', key, '536870911', 'xx'),
+    ('SETRANGE', key, '536870912', ''), ('SETRANGE', key, '-1', ''), ('SETRANGE', key, _BIG, ''),
+    ('SETRANGE', key, _BIG, 'x'), ('SETRANGE', key, '536870902', '0123456789a'),
+    ('STRLEN', key))]
+
+_NUMBERS = ('0 1 -1 3.0 3.10 1e3 1e16 1e17 1e18 1e30 1e300 -1e300 1e-5 1e-17 1e-18 1e-300 0.1 '
+            '123456789.987654321 1.7e308 3e4000 -0 -0.0 +1 +1.5 1. .5 1e e1 0x1p3 0xA inf -inf '
+            'infinity nan -- 1_000 1,5 99999999999999999999 18446744073709551616 '
+            '9223372036854775807 -9223372036854775808 -9223372036854775809 1e4932 007 '
+            '0.30000000000000004').split() + ['', ' 1', '1 ', '1\x00']
+FORMS = [words for text in _NUMBERS for words in (
+    ('DEL', 'f'), ('INCRBYFLOAT', 'f', text), ('INCRBYFLOAT', 'f', '0.1'), ('GET', 'f'),
+    ('SET', 'f', text), ('OBJECT', 'ENCODING', 'f'), ('INCRBYFLOAT', 'f', '1'), ('SET', 'f', text),
+    ('INCR', 'f'), ('DECRBY', 'f', '-1'), ('DECRBY', 'f', '-9223372036854775808'), ('GET', 'f'),
+    ('SET', 'f', '1'), ('INCRBY', 'f', text), ('DECRBY', 'f', text))]
+
+SEARCHES = [
+    ('FLUSHALL',), ('MSET', 'a1', '1', 'a2', '2', 'b1', '3'), ('KEYS', ''), ('KEYS', 'b?'),
+    ('KEYS', 'b[0-9]'), ('KEYS', '\\b1'), ('KEYS', 'b[1'), ('KEYS', '[]'), ('KEYS', 'b1['),
+    ('KEYS', 'b1\\'), ('KEYS', '[^]b1'), ('KEYS', 'b[1-'), ('KEYS', '**b*1**'),
+    ('SCAN', '-0', 'MATCH', 'b*', 'COUNT', '100'), ('SCAN', '', 'MATCH', 'b*', 'COUNT', '100'),
+    ('SCAN', '+0', 'MATCH', 'b*', 'COUNT', '100'), ('SCAN', '-'), ('SCAN', '+'), ('SCAN', '--1'),
+    ('SCAN', ' 0'), ('SCAN', '0 '), ('SCAN', '0x1'),
+    ('SCAN', '0', 'MATCH', 'zz', 'MATCH', 'b*', 'COUNT', '100'),
+    ('SCAN', '0', 'TYPE', 'STRING', 'MATCH', 'b1', 'COUNT', _BIG),
+    ('SCAN', '0', 'COUNT', '9223372036854775808'), ('SCAN', '0', 'COUNT', '1.5'),
+    ('CONFIG', 'GET', 'SAVE'), ('CONFIG', 'GET', 'save', 'SAVE'), ('CONFIG', 'GET', '\\save'),
+    ('CONFIG', 'GET', 'maxmemor[xy]'), ('CONFIG', 'GET', 'MAXMEMOR[XY]'),
+    ('CONFIG', 'GET', 'maxmemory-polic?'), ('CONFIG', 'GET', 'appendonl*'), ('CONFIG', 'GET', ''),
+    ('CLIENT', 'LIST', 'ID', '0'), ('CLIENT', 'LIST', 'ID', '-1', '999999'),
+    ('COMMAND', 'INFO', 'config|nonsense', 'a|b|c', 'get|x', '|', ''),
+    ('COMMAND', 'DOCS', 'config|nonsense'), ('COMMAND', 'LIST', 'FILTERBY', 'PATTERN', 'OBJECT|F*'),
+    ('COMMAND', 'LIST', 'FILTERBY', 'PATTERN', 'mset?x'),
+    ('COMMAND', 'LIST', 'FILTERBY', 'ACLCAT', 'nonsense'), ('COPY', 'a1', 'c', 'DB', '99999999999'),
+    ('COPY', 'a1', 'c', 'DB', '-1'), ('COPY', 'a1', 'a1', 'DB', '0'),
+]
+
+DIALOGUE = (ARITY + CORNERS + STRINGS + PARTS + NUMBERS + KEYS + OBJECTS + CONNECTION +
+            SET_OPTIONS + RANGES + FORMS + SEARCHES)

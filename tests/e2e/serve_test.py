@@ -17,6 +17,7 @@ import tempfile
 import unittest
 
 import redis
+from redis.connection import UnixDomainSocketConnection
 
 from serve_dialogue import DIALOGUE, NAMES
 from serve_process import Raw, start_ours, start_redis
@@ -93,6 +94,29 @@ class Serve(unittest.TestCase):
             self.assertEqual(set(told['flags']), set(expected[name]['flags']) - states, name)
             compared += 1
         self.assertGreaterEqual(compared, len(NAMES))
+
+    def test_files_its_commands_as_redis_does(self):
+        theirs = start_redis()
+        self.addCleanup(theirs.stop)
+
+        def ask(path, *words):
+            connection = UnixDomainSocketConnection(path=path)
+            self.addCleanup(connection.disconnect)
+            connection.send_command('COMMAND', *words)
+            return connection.read_response()
+        names = [name for name in ask(self.ours.path, 'LIST') if not name.startswith(b'isotherm')]
+        self.assertIn(b'config|get', names)
+        ours, expected = (
+            {told[0]: (told[1], sorted(told[6])) for told in ask(path, 'INFO', *names)}
+            for path in (self.ours.path, theirs.path))
+        self.assertEqual(ours, expected)
+        documented = ask(self.ours.path, 'DOCS', 'client|list')
+        self.assertEqual(documented[0], b'client|list')
+        for category in (b'connection', b'DANGEROUS', b'string'):
+            ours, expected = (set(ask(path, 'LIST', 'FILTERBY', 'ACLCAT', category)) & set(names)
+                              for path in (self.ours.path, theirs.path))
+            self.assertTrue(ours)
+            self.assertEqual(ours, expected)
 
     def test_redis_py(self):
         db = self.client

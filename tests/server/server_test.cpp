@@ -188,6 +188,12 @@ TEST_F(serving, replies_can_be_turned_off) {
       "+OK\r\n$1\r\na\r\n");
 }
 
+TEST_F(serving, closes_also_without_a_last_word) {
+  start();
+  EXPECT_EQ(peer(path_).last_words("CLIENT REPLY OFF\r\nPING"), "");
+  EXPECT_EQ(peer(path_).last_words("PING\r\nPOST / HTTP/1.1\r\nPING"), "+PONG\r\n");
+}
+
 TEST_F(serving, a_socket_file_in_use_is_refused_and_a_stale_one_replaced) {
   start();
   server second(options_, db_, nullptr);

@@ -77,8 +77,8 @@ void client_list(call& c) {
   } else if (c.count() > 3 && equals_folded(c[2], "id")) {
     for (const auto text : c.arguments.subspan(3)) {
       const auto id = parse_integer(text);
-      if (!id || *id < 1) return c.out.error("ERR Invalid client ID");
-      ids.push_back(static_cast<std::uint64_t>(*id));
+      if (!id) return c.out.error("ERR Invalid client ID");
+      ids.push_back(static_cast<std::uint64_t>(*id));  // a negative one is nobody's
     }
   } else if (c.count() != 2) {
     return c.out.error(errors::kSyntax);

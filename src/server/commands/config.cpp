@@ -138,27 +138,36 @@ constexpr parameter kParameters[] = {
     {"unixsocket", [](server& home) { return home.start_options().unix_socket; }, nullptr},
 };
 
-void config_get(call& c) {
-  std::vector<const parameter*> found;
-  for (const auto& each : kParameters) {
-    for (const auto pattern : c.arguments.subspan(2)) {
-      if (!matches_glob(to_lower(pattern), each.name)) continue;
-      found.push_back(&each);
-      break;
-    }
-  }
-  c.out.map(found.size());
-  for (const parameter* each : found) {
-    c.out.bulk(each->name);
-    c.out.bulk(each->get(sender(c).home));
-  }
-}
-
 const parameter* find_parameter(std::string_view name) {
   for (const auto& each : kParameters) {
     if (equals_folded(name, each.name)) return &each;
   }
   return nullptr;
+}
+
+void config_get(call& c) {
+  // In the order asked for; a name is answered as it was written, as Redis does, and once.
+  std::vector<std::pair<const parameter*, std::string_view>> found;
+  const auto add = [&found](const parameter& what, std::string_view name) {
+    for (const auto& each : found) {
+      if (each.first == &what) return;
+    }
+    found.emplace_back(&what, name);
+  };
+  for (const auto pattern : c.arguments.subspan(2)) {
+    if (pattern.find_first_of("*?[") == pattern.npos) {
+      if (const parameter* known = find_parameter(pattern)) add(*known, pattern);
+      continue;
+    }
+    for (const auto& each : kParameters) {
+      if (matches_glob(pattern, each.name, true)) add(each, each.name);
+    }
+  }
+  c.out.map(found.size());
+  for (const auto& [what, name] : found) {
+    c.out.bulk(name);
+    c.out.bulk(what->get(sender(c).home));
+  }
 }
 
 /// The parameters that CONFIG SET names, in order; answers with the error and returns nothing when

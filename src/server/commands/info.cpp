@@ -153,7 +153,7 @@ void info(call& c) {
 constexpr command kCommands[] = {
     {"info",
      -1,
-     kKeepsWho,
+     kKeepsWho | kDangerous,
      {},
      info,
      "server",

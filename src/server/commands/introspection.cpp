@@ -1,6 +1,8 @@
 // COMMAND: what this server can do, for clients that ask.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "server/commands/families.hpp"
 #include "server/server.hpp"
 #include "store/text.hpp"
@@ -11,6 +13,8 @@ using namespace store;
 
 namespace {
 
+constexpr std::string_view kServerGroup = "server";
+
 struct flag_name {
   std::uint32_t flag;
   std::string_view name;
@@ -19,10 +23,56 @@ constexpr flag_name kFlagNames[] = {{kWrite, "write"},     {kReadOnly, "readonly
                                     {kDenyOom, "denyoom"}, {kAdmin, "admin"},
                                     {kFast, "fast"},       {kNoAuth, "no_auth"}};
 
-void answer_info(call& c, const command& what, std::string_view container) {
+/// A command, or one of a container's: "config|get".
+struct named_command {
+  const command* what;
+  std::string_view container;  ///< "" for none
+
+  std::string full_name() const {
+    return container.empty() ? std::string(what->name)
+                             : fmt::format("{}|{}", container, what->name);
+  }
+};
+
+/// The command that "name" or "container|name" means.
+std::optional<named_command> find_named(call& c, std::string_view name) {
+  const auto bar = name.find('|');
+  const command* found = sender(c).home.commands().find(name.substr(0, bar));
+  if (!found) return std::nullopt;
+  if (bar == name.npos) return named_command{found, ""};
+  const command* sub = find_subcommand(*found, name.substr(bar + 1));
+  if (!sub) return std::nullopt;
+  return named_command{sub, found->name};
+}
+
+/// Redis's ACL categories of a command, which follow from its flags and group.
+std::vector<std::string_view> categories_of(const named_command& of) {
+  const command& what = *of.what;
+  std::vector<std::string_view> found;
+  const auto add = [&found](bool belongs, std::string_view name) {
+    if (belongs) found.push_back(name);
+  };
+  const bool whole_keyspace =
+      what.group == kServerGroup && what.flags & (kWrite | kReadOnly) && what.keys.first == 0;
+  const bool own = what.run != nullptr;  // a container has no flags of its own
+  add(own && (what.group == "generic" || whole_keyspace), "keyspace");
+  add(what.flags & kReadOnly, "read");
+  add(what.flags & kWrite, "write");
+  add(what.group == "string", "string");
+  add(what.flags & kAdmin, "admin");
+  add(what.flags & kFast, "fast");
+  add(!(what.flags & kFast), "slow");
+  add(what.flags & (kAdmin | kDangerous), "dangerous");
+  // COMMAND is about the server, but Redis files it here.
+  const bool is_command = what.name == "command" || of.container == "command";
+  add(own && (what.group == "connection" || is_command), "connection");
+  return found;
+}
+
+void answer_info(call& c, const named_command& of) {
+  const command& what = *of.what;
   c.out.array(10);
-  c.out.bulk(container.empty() ? std::string(what.name)
-                               : fmt::format("{}|{}", container, what.name));
+  c.out.bulk(of.full_name());
   c.out.integer(what.arity);
   std::vector<std::string_view> flags;
   for (const auto& each : kFlagNames) {
@@ -33,18 +83,19 @@ void answer_info(call& c, const command& what, std::string_view container) {
   c.out.integer(what.keys.first);
   c.out.integer(what.keys.last);
   c.out.integer(what.keys.step);
-  c.out.set(1);
-  c.out.status(fmt::format("@{}", what.group));
-  c.out.array(0);  // tips
-  c.out.array(0);  // key specifications
+  const auto categories = categories_of(of);
+  c.out.set(categories.size());
+  for (const auto name : categories) c.out.status(fmt::format("@{}", name));
+  c.out.set(0);  // tips
+  c.out.set(0);  // key specifications
   c.out.array(what.subcommands.size());
-  for (const auto& sub : what.subcommands) answer_info(c, sub, what.name);
+  for (const auto& sub : what.subcommands) answer_info(c, {&sub, what.name});
 }
 
 void command_all(call& c) {
   const auto& all = sender(c).home.commands().all();
   c.out.array(all.size());
-  for (const command* each : all) answer_info(c, *each, "");
+  for (const command* each : all) answer_info(c, {each, ""});
 }
 
 void command_count(call& c) {
@@ -55,16 +106,16 @@ void command_info(call& c) {
   if (c.count() == 2) return command_all(c);
   c.out.array(c.count() - 2);
   for (const auto name : c.arguments.subspan(2)) {
-    if (const command* what = sender(c).home.commands().find(name))
-      answer_info(c, *what, "");
+    if (const auto found = find_named(c, name))
+      answer_info(c, *found);
     else
       c.out.null();
   }
 }
 
-void answer_docs(call& c, const command& what, std::string_view container) {
-  c.out.bulk(container.empty() ? std::string(what.name)
-                               : fmt::format("{}|{}", container, what.name));
+void answer_docs(call& c, const named_command& of) {
+  const command& what = *of.what;
+  c.out.bulk(of.full_name());
   const bool contains = !what.subcommands.empty();
   c.out.map(contains ? 4 : 3);
   c.out.bulk("summary");
@@ -76,17 +127,19 @@ void answer_docs(call& c, const command& what, std::string_view container) {
   if (!contains) return;
   c.out.bulk("subcommands");
   c.out.map(what.subcommands.size());
-  for (const auto& sub : what.subcommands) answer_docs(c, sub, what.name);
+  for (const auto& sub : what.subcommands) answer_docs(c, {&sub, what.name});
 }
 
 void command_docs(call& c) {
-  std::vector<const command*> found;
-  if (c.count() == 2) found = sender(c).home.commands().all();
+  std::vector<named_command> found;
+  if (c.count() == 2) {
+    for (const command* each : sender(c).home.commands().all()) found.push_back({each, ""});
+  }
   for (const auto name : c.arguments.subspan(2)) {
-    if (const command* what = sender(c).home.commands().find(name)) found.push_back(what);
+    if (const auto known = find_named(c, name)) found.push_back(*known);
   }
   c.out.map(found.size());
-  for (const command* each : found) answer_docs(c, *each, "");
+  for (const auto& each : found) answer_docs(c, each);
 }
 
 void command_list(call& c) {
@@ -97,15 +150,21 @@ void command_list(call& c) {
       !(filters && equals_folded(c[3], "module"))) {
     return c.out.error(errors::kSyntax);
   }
-  std::vector<std::string_view> names;
-  for (const command* each : sender(c).home.commands().all()) {
-    if (c.count() == 2 || (by_pattern && matches_glob(c[4], each->name, true)) ||
-        (by_category && equals_folded(c[4], each->group))) {
-      names.push_back(each->name);
+  std::vector<std::string> names;
+  const auto consider = [&](const named_command& each) {
+    const auto is_category = [&](std::string_view name) { return equals_folded(c[4], name); };
+    std::string name = each.full_name();
+    if (c.count() == 2 || (by_pattern && matches_glob(c[4], name, true)) ||
+        (by_category && std::ranges::any_of(categories_of(each), is_category))) {
+      names.push_back(std::move(name));
     }
+  };
+  for (const command* each : sender(c).home.commands().all()) {
+    consider({each, ""});
+    for (const command& sub : each->subcommands) consider({&sub, each->name});
   }
   c.out.array(names.size());
-  for (const auto name : names) c.out.bulk(name);
+  for (const auto& name : names) c.out.bulk(name);
 }
 
 void command_getkeys(call& c) {
@@ -149,7 +208,7 @@ void command_help(call& c) {
   answer_lines(c.out, kLines);
 }
 
-constexpr std::string_view kGroup = "server";
+constexpr std::string_view kGroup = kServerGroup;
 constexpr command kCommand[] = {
     {"count", 2, kKeepsWho, {}, command_count, kGroup, "2.8.13", "Get total number of commands"},
     {"info",

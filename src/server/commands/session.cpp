@@ -122,10 +122,8 @@ void hello(call& c) {
 void select(call& c) {
   const auto db = parse_integer(c[1]);
   if (!db) return c.out.error(errors::kNotInteger);
-  if (*db > INT32_MAX || *db < INT32_MIN) {
-    return c.out.error("ERR value is out of range, value must between -2147483648 and 2147483647");
-  }
-  if (*db != 0) return c.out.error("ERR DB index is out of range");
+  if (*db > INT32_MAX || *db < INT32_MIN) return c.out.error(errors::kNotInt32);
+  if (*db != 0) return c.out.error(errors::kNoSuchDatabase);
   c.out.ok();
 }
 

@@ -43,8 +43,9 @@ enum command_flag : std::uint32_t {
   kDenyOom = 4,
   kFast = 8,
   kAdmin = 16,
-  kNoAuth = 32,    ///< allowed before AUTH
-  kKeepsWho = 64,  ///< about the connection: needs call::who
+  kNoAuth = 32,      ///< allowed before AUTH
+  kKeepsWho = 64,    ///< about the connection: needs call::who
+  kDangerous = 128,  ///< in Redis's ACL category of that name, where every kAdmin is too
 };
 
 /// Where keys stand among the arguments; `first` 0: none. `last` -1: to the end.
@@ -81,6 +82,9 @@ std::span<const command> object_commands();
 namespace errors {
 inline constexpr std::string_view kSyntax = "ERR syntax error";
 inline constexpr std::string_view kNotInteger = "ERR value is not an integer or out of range";
+inline constexpr std::string_view kNotInt32 =
+    "ERR value is out of range, value must between -2147483648 and 2147483647";
+inline constexpr std::string_view kNoSuchDatabase = "ERR DB index is out of range";
 inline constexpr std::string_view kOutOfMemory =
     "OOM command not allowed when used memory > 'maxmemory'.";
 inline constexpr std::string_view kNoSuchKey = "ERR no such key";

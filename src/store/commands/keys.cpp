@@ -59,7 +59,8 @@ void copy(call& c) {
     } else if (equals_folded(c[i], "db") && i + 1 < c.count()) {
       const auto db = parse_integer(c[++i]);
       if (!db) return c.out.error(errors::kNotInteger);
-      if (*db != 0) return c.out.error("ERR DB index is out of range");
+      if (*db > INT32_MAX || *db < INT32_MIN) return c.out.error(errors::kNotInt32);
+      if (*db != 0) return c.out.error(errors::kNoSuchDatabase);
     } else {
       return c.out.error(errors::kSyntax);
     }

@@ -25,7 +25,6 @@ std::optional<string_options> parse_string_options(call& c, std::size_t first, o
   const bool set = what == options_of::set;
   for (std::size_t i = first; i < c.count(); ++i) {
     const std::string_view word = c[i];
-    const bool lives = found.keep_ttl || found.persist || found.unit;
     if (set && equals_folded(word, "nx") && !found.only_existing) {
       found.only_new = true;
     } else if (set && equals_folded(word, "xx") && !found.only_new) {
@@ -36,8 +35,10 @@ std::optional<string_options> parse_string_options(call& c, std::size_t first, o
       found.keep_ttl = true;
     } else if (!set && equals_folded(word, "persist") && !found.keep_ttl && !found.unit) {
       found.persist = true;
-    } else if (const auto unit = unit_named(word); unit && !lives && i + 1 < c.count()) {
-      found.unit = unit;
+    } else if (const auto unit = unit_named(word); unit && i + 1 < c.count() && !found.keep_ttl &&
+                                                   !found.persist &&
+                                                   unit == found.unit.value_or(*unit)) {
+      found.unit = unit;  // the same word again is no error, and the last one counts
       found.time = c[++i];
     } else {
       c.out.error(errors::kSyntax);

@@ -11,6 +11,7 @@ namespace isotherm::store {
 struct time_unit {
   bool seconds = true;    ///< else milliseconds
   bool absolute = false;  ///< since 1970, else from now
+  bool operator==(const time_unit&) const = default;
 };
 
 /// The options that SET and GETEX share.
