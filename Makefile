@@ -5,8 +5,8 @@ SOURCES = $(shell find include src tests bench examples \
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help bootstrap build demo test test-release test-tsan test-asan test-gcc stress bench lint \
-        tidy format format-check package clean
+.PHONY: help bootstrap build demo test test-release test-tsan test-asan test-ubsan test-debug \
+        test-gcc coverage stress bench lint tidy format format-check package clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -44,6 +44,21 @@ test-asan: ## tests labelled memory, under AddressSanitizer
 	cmake --preset asan -DISOTHERM_BUILD_BENCH=OFF
 	cmake --build --preset asan -j $(JOBS) --target tests-memory
 	ctest --preset asan
+
+test-ubsan: ## as test-asan, under UndefinedBehaviorSanitizer (not part of `test`)
+	cmake --preset ubsan -DISOTHERM_BUILD_BENCH=OFF
+	cmake --build --preset ubsan -j $(JOBS) --target tests-memory
+	ctest --preset ubsan
+
+test-debug: ## the same tests with every assertion on (not part of `test`)
+	cmake --preset debug -DISOTHERM_BUILD_BENCH=OFF
+	cmake --build --preset debug -j $(JOBS) --target tests-memory
+	ctest --preset debug
+
+coverage: ## which lines of src/ the tests reach (build/coverage/html)
+	cmake --preset coverage -DISOTHERM_BUILD_BENCH=OFF
+	cmake --build --preset coverage -j $(JOBS) --target tests-concurrency tests-memory
+	scripts/coverage
 
 # Operations of each thread in each of 2 phases; 7 mixes x all indexes x both protocols. The default
 # takes some minutes on two cores.
