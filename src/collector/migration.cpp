@@ -38,6 +38,9 @@ class mover final : public guides::slot_visitor {
 
   void aim(heap::kind target) noexcept { target_ = target; }
 
+  /// NEW's objects that were to be demoted but have been used since the scan.
+  const std::vector<candidate>& used_again() const noexcept { return used_again_; }
+
   guides::verdict visit(guides::slot_word& slot) override {
     const guides::word seen = slot.load_acquire();
     if (guides::is_null(seen)) return guides::verdict::keep_due;
@@ -56,7 +59,10 @@ class mover final : public guides::slot_visitor {
     if (is_full_) return move_result::full;
     if (from == target_ && !heap::is_sparse(guides::pointer_of(seen))) return move_result::moot;
     // Used, or replaced, since the scan: cold no longer.
-    if (target_ == heap::kind::cold && guides::is_accessed(seen)) return move_result::vetoed;
+    if (target_ == heap::kind::cold && guides::is_accessed(seen)) {
+      if (from == heap::kind::fresh) used_again_.push_back({&slot, heap::kind::hot});
+      return move_result::vetoed;
+    }
     return protocol_.move(slot, seen, target_, bytes);
   }
 
@@ -86,7 +92,23 @@ class mover final : public guides::slot_visitor {
   window_statistics& statistics_;
   heap::kind target_ = heap::kind::hot;
   bool is_full_ = false;  // COLD took no object; the candidates of one call have one target
+  std::vector<candidate> used_again_;
 };
+
+bool move_batch(std::span<const candidate> batch, migration_protocol& protocol,
+                std::uint64_t epoch_timeout_us, mover& mover, window_statistics& statistics) {
+  const sync::moving announced;
+  if (!protocol.begin(batch, epoch_timeout_us)) {
+    ++statistics.abandoned_epochs;
+    return false;
+  }
+  for (const auto& [slot, target] : batch) {
+    mover.aim(target);
+    guides::visit_one(slot, mover);
+  }
+  protocol.end();
+  return true;
+}
 
 }  // namespace
 
@@ -97,17 +119,12 @@ void migrate(std::span<const candidate> candidates, migration_protocol& protocol
   for (std::size_t batches = 1; !candidates.empty() && !stop(); ++batches) {
     const auto batch = candidates.first(std::min(limits.batch_objects, candidates.size()));
     candidates = candidates.subspan(batch.size());
-    const sync::moving announced;
-    if (!protocol.begin(batch, limits.epoch_timeout_us)) {
-      ++statistics.abandoned_epochs;
-      return;
-    }
-    for (const auto& [slot, target] : batch) {
-      mover.aim(target);
-      guides::visit_one(slot, mover);
-    }
-    protocol.end();
+    if (!move_batch(batch, protocol, limits.epoch_timeout_us, mover, statistics)) return;
     if (batches % kBatchesBetweenTrims == 0) heap::trim();
+  }
+  // Left where they are, a few would keep every extent of NEW in memory for another window.
+  if (!mover.used_again().empty()) {
+    migrate(mover.used_again(), protocol, limits, stop, statistics);
   }
 }
 

@@ -14,8 +14,9 @@ struct migration_limits {
   std::uint64_t epoch_timeout_us;
 };
 
-/// Moves `candidates`, adding to the counters of `statistics`. `stop` is asked between batches. An
-/// epoch that can't begin in time ends the work of this window (counted).
+/// Moves `candidates`, adding to the counters of `statistics`; what was to leave NEW for COLD but
+/// has been used since the scan goes to HOT (it counts as vetoed and as promoted). `stop` is asked
+/// between batches. An epoch that can't begin in time ends the work of this window (counted).
 void migrate(std::span<const candidate> candidates, migration_protocol& protocol,
              const migration_limits& limits, const std::function<bool()>& stop,
              window_statistics& statistics);

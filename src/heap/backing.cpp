@@ -10,6 +10,10 @@ namespace {
 // Access is opened in steps: few system calls, and enough around each fault for huge pages.
 constexpr std::size_t kCommitStep = std::size_t{32} << 20;
 
+// Written back at once. A thread that faults a page in waits behind what the device is writing, so
+// this bounds its wait: with 16 MiB the 99th percentile of reads was 5 to 10 times as high.
+constexpr std::size_t kWriteTogether = std::size_t{1} << 20;
+
 }  // namespace
 
 base::result<void> backing::map(std::byte* begin, std::size_t bytes) {
@@ -48,10 +52,15 @@ void backing::give_back(std::size_t offset, std::size_t bytes) const noexcept {
 base::result<void> backing::page_out(std::size_t offset, std::size_t bytes) const {
   // MADV_PAGEOUT only unmaps dirty file pages and leaves them in the page cache, where a second
   // one does not find them: they must be clean before it, and mapped until then.
-  if (file_) {
-    if (auto written = file_->write_back(offset, bytes); !written) return written;
+  if (!file_) return os::advise(begin_ + offset, bytes, os::advice::page_out);
+  for (std::size_t done = 0; done < bytes; done += kWriteTogether) {
+    const std::size_t piece = std::min(kWriteTogether, bytes - done);
+    if (auto written = file_->write_back(offset + done, piece); !written) return written;
+    if (auto out = os::advise(begin_ + offset + done, piece, os::advice::page_out); !out) {
+      return out;
+    }
   }
-  return os::advise(begin_ + offset, bytes, os::advice::page_out);
+  return {};
 }
 
 }  // namespace isotherm::heap

@@ -3,8 +3,7 @@
 // Only closed extents are asked for: in an open one the next object would fault its page back in.
 // An extent is asked for once after it was closed, and again when pages of it came back (something
 // touched them): mincore tells. What counts is DRAM: for a file backing the page cache, so dirty
-// pages are written back first (backing::page_out). Neighbouring extents go together, for fewer and
-// larger writes.
+// pages are written back first (backing::page_out).
 #include <algorithm>
 
 #include "heap/packed.hpp"
@@ -13,11 +12,6 @@
 #include "os/swap.hpp"
 
 namespace isotherm::heap {
-namespace {
-
-constexpr std::size_t kExtentsTogetherMax = 16;
-
-}  // namespace
 
 std::uint64_t packed_heap::resident(std::size_t first, std::size_t count) const {
   return os::resident_bytes(address_of(first), count * kExtentBytes).value_or(0);
@@ -44,13 +38,7 @@ std::vector<packed_heap::candidate> packed_heap::candidates(hint how, std::uint6
     i = first + count < used ? first + count : 0;
     if (in_dram == 0 || in_dram > limit_bytes) continue;
     bytes += in_dram;
-    if (!found.empty() && found.back().first + found.back().count == first &&
-        found.back().count + count <= kExtentsTogetherMax) {
-      found.back().count += count;
-      found.back().resident_bytes += in_dram;
-    } else {
-      found.push_back({first, count, in_dram});
-    }
+    found.push_back({first, count, in_dram});
   }
   sweep_ = i;
   return found;

@@ -2,8 +2,10 @@
 // action at the worst moment and looks at what the collector then does.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 
+#include "collector/migration.hpp"
 #include "collector/protocol.hpp"
 #include "guide/guide.hpp"
 #include "sync/epoch.hpp"
@@ -103,6 +105,26 @@ TEST_F(Migration, VetoMovesOnlyWhatWasNotUsedSince) {
   }
   EXPECT_EQ(protocol->move(g_.slot(), word(), kind::cold, moved_bytes_), move_result::vetoed);
   EXPECT_EQ(content(), std::string(100, 'a'));
+}
+
+TEST_F(Migration, WhatIsUsedAgainAfterTheScanLeavesNewForHot) {
+  for (const std::string_view name : protocol_names()) {
+    guide<bytes> used(make_bytes("used")), unused(make_bytes("unused"));
+    {
+      const scope inside;
+      used.get(inside);
+    }
+    const auto protocol = *make_protocol(name);
+    const std::array candidates{candidate{&used.slot(), kind::cold},
+                                candidate{&unused.slot(), kind::cold}};
+    window_statistics seen;
+    migrate(candidates, *protocol, {1, 1'000'000}, [] { return false; }, seen);
+    EXPECT_EQ(guides::heap_of(used.slot().load_relaxed()), kind::hot) << name;
+    EXPECT_EQ(guides::heap_of(unused.slot().load_relaxed()), kind::cold) << name;
+    EXPECT_EQ(seen.promoted.objects, 1u) << name;
+    EXPECT_EQ(seen.demoted.objects, 1u) << name;
+    EXPECT_EQ(seen.vetoed, 1u) << name;
+  }
 }
 
 }  // namespace
