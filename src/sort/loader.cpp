@@ -134,9 +134,15 @@ std::size_t loader::load_lines(std::span<entry> target) {
       at_ = end;
       done = newline + 1;
     }
-    if (done <= bytes) scan = n == target.size() ? at_ : begin + bytes;
-    stream.charge(1, bytes);
-    job_.count(sort_stage::run_read, bytes, 0);
+    const bool full = n == target.size();
+    if (done <= bytes) {
+      // The line that this window cuts begins the next, unless no window holds it.
+      const bool whole_lines = at_ > begin && begin + bytes < in_.size();
+      scan = full || whole_lines ? at_ : begin + bytes;
+    }
+    const std::uint64_t used = full ? std::min<std::uint64_t>(bytes, at_ - begin) : bytes;
+    stream.charge(1, used);
+    job_.count(sort_stage::run_read, used, 0);
     if (scan >= in_.size() && at_ < in_.size() && n < target.size()) {
       n += finish_line(at_, in_.size() + 1, target[n]);  // the last line has no newline
       at_ = in_.size();

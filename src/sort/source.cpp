@@ -1,5 +1,7 @@
 #include "sort/source.hpp"
 
+#include <algorithm>
+
 namespace isotherm::sort {
 
 base::result<source> source::open(const std::string& path) {
@@ -34,8 +36,16 @@ base::result<void> source::map() {
 }
 
 const std::byte* source_view::read(std::uint64_t offset, std::size_t n) {
-  if (scratch_.size() < n) scratch_.resize(n);
-  if (!job_.keep(source_.handle().read({scratch_.data(), n}, offset))) return nullptr;
+  if (offset >= at_ && offset + n <= at_ + held_ && ahead_ > 0) {
+    return &scratch_[offset - at_];
+  }
+  const std::size_t wanted = std::max<std::size_t>(
+      n, std::min<std::uint64_t>(ahead_, source_.size() - std::min(offset, source_.size())));
+  if (scratch_.size() < wanted) scratch_.resize(wanted);
+  held_ = 0;
+  if (!job_.keep(source_.handle().read({scratch_.data(), wanted}, offset))) return nullptr;
+  at_ = offset;
+  held_ = wanted;
   return scratch_.data();
 }
 

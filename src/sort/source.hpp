@@ -33,7 +33,9 @@ class source {
 /// One thread's view of the input.
 class source_view {
  public:
-  source_view(job& j, const source& s) : job_(j), source_(s) {}
+  /// A read by call fetches `ahead` bytes at the least, which serves later calls.
+  source_view(job& j, const source& s, std::size_t ahead = 0)
+      : job_(j), source_(s), ahead_(ahead) {}
 
   /// The bytes [offset, offset + n) of the input, which must lie in it; valid until the next call.
   /// Null after an error, which is the job's then.
@@ -48,7 +50,10 @@ class source_view {
 
   job& job_;
   const source& source_;
+  const std::size_t ahead_;
   std::vector<std::byte> scratch_;
+  std::uint64_t at_ = 0;  // of what is held in scratch_
+  std::size_t held_ = 0;
 };
 
 }  // namespace isotherm::sort

@@ -29,21 +29,23 @@ struct scenario {
   std::string name;
   sort_options options;
   std::size_t records = 0;
+  bool reversed = false;
 };
 void PrintTo(const scenario& s, std::ostream* out) { *out << s.name; }
 
-std::string make_input(const sort_options& o, std::size_t records) {
+/// Keys at random, or each below the one before it.
+std::string make_input(const sort_options& o, std::size_t records, bool reversed) {
   base::random random(3);
   std::string all;
   for (std::size_t i = 0; i < records; ++i) {
     if (o.format == record_format::fixed) {
       for (std::uint64_t b = 0; b < o.record_bytes; ++b) all += static_cast<char>(random.below(4));
     } else if (o.format == record_format::klv) {
-      all += std::to_string(1000000000 + random.below(5000));
+      all += std::to_string(1000000000 + (reversed ? records - i : random.below(5000)));
       const auto value = static_cast<std::uint32_t>(random.below(40));
       all.append(reinterpret_cast<const char*>(&value), 4).append(value, 'v');
     } else {
-      all += "common prefix\t" + std::to_string(random.below(200)) + "\n";
+      all += "common prefix\t" + std::to_string(reversed ? 900 - i : random.below(200)) + "\n";
     }
   }
   return all;
@@ -81,6 +83,13 @@ std::vector<scenario> scenarios() {
     add(pass + "_io_overlap", {.algorithm = a, .concurrency = sort_concurrency::io_overlap}, 300,
         kRead);
   }
+  for (const bool reverse : {false, true}) {
+    const std::string order = reverse ? "presorted" : "reversed";
+    add(order + "_klv", {.format = record_format::klv, .reverse = reverse}, 300, kRead);
+    all.back().reversed = true;
+    add(order + "_lines", {.format = record_format::lines, .reverse = reverse}, 300, kRead);
+    all.back().reversed = true;
+  }
   for (const auto a : {sort_algorithm::ems, sort_algorithm::samplesort, sort_algorithm::pmsort,
                        sort_algorithm::modified_key}) {
     add(std::string(name(a)), {.algorithm = a, .check = true}, 300,
@@ -93,7 +102,8 @@ std::vector<scenario> scenarios() {
 class Faults : public ::testing::TestWithParam<scenario> {
  protected:
   void SetUp() override {
-    testing::store(dir_.file("in"), make_input(GetParam().options, GetParam().records));
+    testing::store(dir_.file("in"),
+                   make_input(GetParam().options, GetParam().records, GetParam().reversed));
     testing::store(dir_.file("out"), "precious");
   }
   base::result<sort_report> sort() {

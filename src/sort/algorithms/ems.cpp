@@ -281,7 +281,7 @@ outcome merge_sort(job& j, const plan& p, const source& in, const device::file& 
   if (o.records == 0) return o;
   // By its own name this is the papers' algorithm, which does not look.
   const bool looks = j.options.algorithm == sort_algorithm::automatic;
-  if (looks && copy_presorted(j, p, in, layout, out)) return o;
+  if (looks && copy_presorted(j, p, in, layout, out, o)) return o;
   const std::uint64_t spare = p.output_buffer_bytes;  // the writer always has two buffers
   auto memory = device::buffer::reserve(std::min<std::uint64_t>(
       p.merge_buffer_bytes - spare, o.records * (layout.record_bytes() + sizeof(entry)) + 4096));

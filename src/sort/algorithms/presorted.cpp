@@ -107,11 +107,14 @@ void copy_reversed(job& j, const plan& p, const source& in, const record_layout&
 }  // namespace
 
 bool copy_presorted(job& j, const plan& p, const source& in, const record_layout& layout,
-                    const device::file& out) {
+                    const device::file& out, outcome& o) {
   const input_order order = find_order(j, p, in, layout);
   if (order == input_order::sorted) copy_input(j, p, in, out);
   if (order == input_order::reversed) copy_reversed(j, p, in, layout, out);
-  return order != input_order::none;
+  if (order == input_order::none) return false;
+  o.records = o.records_written = in.size() / layout.record_bytes();
+  o.bytes_written = in.size();
+  return true;
 }
 
 }  // namespace isotherm::sort

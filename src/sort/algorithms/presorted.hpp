@@ -1,17 +1,21 @@
-// Inputs that are in order already, or exactly the wrong way round: a scan finds out, a copy does
-// the rest, whatever the memory limit.
+// Inputs that are in order already, or exactly the wrong way round: recognised by a scan, and
+// copied.
 #pragma once
 
+#include "sort/algorithms/wiscsort.hpp"
 #include "sort/job.hpp"
 #include "sort/plan.hpp"
 #include "sort/records.hpp"
 
 namespace isotherm::sort {
 
-/// Copies the input's fixed records if they are in order already, or backwards if they stand the
-/// wrong way round and no two keys are equal (equal ones must not change places). Otherwise false:
-/// samples tell that soon for most inputs. Errors are the job's.
+/// Whether the input was in order, or in the reverse order without equal keys: if so, all of the
+/// output is written, and `o` says what. False as well after an error, which is the job's.
 bool copy_presorted(job& j, const plan& p, const source& in, const record_layout& layout,
-                    const device::file& out);
+                    const device::file& out, outcome& o);
+
+/// The same for klv records and lines.
+bool copy_presorted_variable(job& j, const plan& p, const source& in, const record_layout& layout,
+                             const device::file& out, outcome& o);
 
 }  // namespace isotherm::sort

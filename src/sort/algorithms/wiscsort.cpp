@@ -39,10 +39,9 @@ outcome sort_by_index(job& j, const plan& p, const source& in, const device::fil
   outcome o;
   o.algorithm = p.algorithm;
   const record_layout layout(j.options);
-  if (layout.fixed() && j.options.writes_all() && copy_presorted(j, p, in, layout, out_file)) {
-    o.records = o.records_written = in.size() / layout.record_bytes();
-    o.bytes_written = in.size();
-    return o;
+  if (j.options.writes_all()) {
+    const auto copy = layout.fixed() ? copy_presorted : copy_presorted_variable;
+    if (copy(j, p, in, layout, out_file, o)) return o;
   }
   auto memory = device::buffer::reserve(p.index_entries * sizeof(entry));
   run_file runs(j, p, layout);

@@ -1,0 +1,167 @@
+// Records of any size are found only from the front. The scan that compares neighbours therefore
+// leaves marks, a buffer's worth of records apart; an input that is the wrong way round is copied
+// mark by mark from its end, each piece turned round in memory.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "device/buffer.hpp"
+#include "sort/algorithms/presorted.hpp"
+#include "sort/loader.hpp"
+#include "sort/output.hpp"
+#include "sort/runs/runs.hpp"
+
+namespace isotherm::sort {
+namespace {
+
+constexpr std::size_t kFirstLook = 64;  // records: most inputs show here that they have no order
+constexpr std::size_t kBatch = 32768;
+constexpr std::size_t kAhead = 256 << 10;
+constexpr std::uint64_t kLengthField = 4;  // klv
+
+struct scan_result {
+  bool rising = true;   // each record goes before the next
+  bool falling = true;  // each record goes behind the next
+  std::uint64_t records = 0;
+  std::vector<std::uint64_t> marks;  // beginnings of records; pieces between them fit in a buffer,
+                                     // or are one record
+};
+
+scan_result scan(job& j, const plan& p, const source& in, const record_layout& layout) {
+  scan_result r;
+  loader load(j, p, in, layout);
+  source_view view(j, in, kAhead);
+  std::vector<entry> entries(kBatch);
+  entry last = 0;
+  std::size_t look = kFirstLook;
+  while (!load.at_end() && !j.stopped() && (r.rising || r.falling)) {
+    const std::size_t n = load.load(std::span(entries).first(look));
+    look = kBatch;
+    const stage_timer timer(j, sort_stage::run_read);
+    for (std::size_t i = 0; i < n && (r.rising || r.falling); ++i, ++r.records) {
+      if (r.records > 0) {
+        const int order = layout.compare(last, entries[i], view);
+        r.rising = r.rising && order < 0;
+        r.falling = r.falling && order > 0;
+      }
+      last = entries[i];
+      const extent x = layout.locate(last, view);
+      if (r.marks.empty() || x.offset + x.bytes - r.marks.back() > p.output_buffer_bytes) {
+        r.marks.push_back(x.offset);
+      }
+    }
+  }
+  return r;
+}
+
+/// Length of the record at the front of `bytes`, the newline that a last line may lack included.
+std::size_t length_of(std::span<const std::byte> bytes, const job& j, const record_layout& layout) {
+  if (j.options.format == record_format::klv) {
+    std::uint32_t value = 0;
+    std::memcpy(&value, &bytes[layout.key_bytes()], sizeof value);
+    return layout.key_bytes() + kLengthField + value;
+  }
+  const void* newline = std::memchr(bytes.data(), '\n', bytes.size());
+  if (newline == nullptr) return bytes.size() + 1;
+  return static_cast<std::size_t>(static_cast<const std::byte*>(newline) - bytes.data()) + 1;
+}
+
+/// Whether the input's last line has no newline.
+bool lacks_newline(job& j, const source& in) {
+  if (j.options.format != record_format::lines || in.size() == 0) return false;
+  source_view view(j, in);
+  const std::byte* last = view.bytes(in.size() - 1, 1);
+  return last != nullptr && *last != std::byte{'\n'};
+}
+
+void write_newline(job& j, const plan& p, const device::file& out, std::uint64_t offset) {
+  const std::byte newline{'\n'};
+  pooled_write(j, p.write_threads, out, {&newline, 1}, offset, sort_stage::copy);
+}
+
+class backwards_copy {
+ public:
+  backwards_copy(job& j, const plan& p, const source& in, const record_layout& layout,
+                 const device::file& out)
+      : job_(j), plan_(p), in_(in), layout_(layout), out_(out) {}
+
+  /// Returns the bytes written.
+  std::uint64_t run(std::span<const std::uint64_t> marks) {
+    const stage_timer timer(job_, sort_stage::copy);
+    auto from = device::buffer::reserve(plan_.output_buffer_bytes);
+    auto to = device::buffer::reserve(plan_.output_buffer_bytes);
+    if (!job_.keep(from) || !job_.keep(to)) return 0;
+    for (std::size_t i = marks.size(); i > 0 && !job_.stopped(); --i) {
+      const std::uint64_t begin = marks[i - 1];
+      const std::uint64_t end = i == marks.size() ? in_.size() : marks[i];
+      const bool newline = i == marks.size() && lacks_newline(job_, in_);
+      if (end - begin + newline > from->size()) {
+        copy_one(begin, end, newline, *from);
+      } else {
+        turn_round(begin, end, *from, *to);
+      }
+      job_.progress(sort_stage::copy, written_, in_.size());
+    }
+    return written_;
+  }
+
+ private:
+  void turn_round(std::uint64_t begin, std::uint64_t end, const device::buffer& from,
+                  const device::buffer& to) {
+    const std::span<std::byte> bytes(from.data(), end - begin);
+    pooled_read(job_, plan_.read_threads, in_.handle(), bytes, begin, sort_stage::copy);
+    if (job_.stopped()) return;
+    std::byte* at = to.data() + to.size();
+    for (std::size_t done = 0; done < bytes.size();) {
+      const std::size_t n = length_of(bytes.subspan(done), job_, layout_);
+      const std::size_t there = std::min(n, bytes.size() - done);
+      at -= n;
+      std::memcpy(at, &bytes[done], there);
+      if (there < n) at[there] = std::byte{'\n'};
+      done += there;
+    }
+    const auto length = static_cast<std::size_t>(to.data() + to.size() - at);
+    pooled_write(job_, plan_.write_threads, out_, {at, length}, written_, sort_stage::copy);
+    written_ += length;
+  }
+
+  /// A record larger than a buffer, piece by piece.
+  void copy_one(std::uint64_t begin, std::uint64_t end, bool newline,
+                const device::buffer& buffer) {
+    for (std::uint64_t at = begin; at < end && !job_.stopped(); at += buffer.size()) {
+      const std::span<std::byte> piece(buffer.data(),
+                                       std::min<std::uint64_t>(buffer.size(), end - at));
+      pooled_read(job_, plan_.read_threads, in_.handle(), piece, at, sort_stage::copy);
+      if (job_.stopped()) return;
+      pooled_write(job_, plan_.write_threads, out_, piece, written_, sort_stage::copy);
+      written_ += piece.size();
+    }
+    if (newline) write_newline(job_, plan_, out_, written_++);
+  }
+
+  job& job_;
+  const plan& plan_;
+  const source& in_;
+  const record_layout& layout_;
+  const device::file& out_;
+  std::uint64_t written_ = 0;
+};
+
+}  // namespace
+
+bool copy_presorted_variable(job& j, const plan& p, const source& in, const record_layout& layout,
+                             const device::file& out, outcome& o) {
+  const scan_result found = scan(j, p, in, layout);
+  if (j.stopped() || (!found.rising && !found.falling)) return false;
+  o.records = o.records_written = found.records;
+  if (found.rising) {
+    copy_input(j, p, in, out);
+    o.bytes_written = in.size();
+    if (lacks_newline(j, in)) write_newline(j, p, out, o.bytes_written++);
+  } else {
+    o.bytes_written = backwards_copy(j, p, in, layout, out).run(found.marks);
+  }
+  return true;
+}
+
+}  // namespace isotherm::sort
