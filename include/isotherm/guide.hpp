@@ -7,3 +7,4 @@
 #pragma once
 
 #include "guide/guide.hpp"
+#include "guide/in_place.hpp"

@@ -128,6 +128,8 @@ class guide {
 
   /// Frees the object at once. For a guide that no scope can reach.
   void reset() noexcept {
+    require_movable<T>();  // the destructor calls this: also a guide that is never filled is
+                           // refused
     if (slot_.load_relaxed() == 0) return;
     guides::unregister_slot(&slot_);  // after this no collector writes the slot (pitfall 5)
     const guides::word w = slot_.exchange_acq_rel(0);

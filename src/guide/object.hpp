@@ -9,7 +9,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/words.hpp"
 #include "heap/heap.hpp"
 
 namespace isotherm {

@@ -17,14 +17,5 @@ TEST(Words, CopyTakesEveryByteOfEveryLength) {
   }
 }
 
-TEST(Words, StoreWritesNoByteTooMany) {
-  for (std::size_t length = 0; length <= 40; ++length) {
-    alignas(8) std::array<unsigned char, 48> from{}, to{};
-    from.fill(0xff);
-    store_words(to.data(), from.data(), length);
-    for (std::size_t i = 0; i < to.size(); ++i) ASSERT_EQ(to[i] == 0xff, i < length) << length;
-  }
-}
-
 }  // namespace
 }  // namespace isotherm::base
