@@ -27,6 +27,7 @@ struct serve_options {
   std::string manage = "on";
   std::string maxmemory = "0";
   std::string cold_backing = "anon";
+  bool huge_pages = false;
   std::string hint = "none";
   bool unprotected = false;
   std::string pidfile;
@@ -81,6 +82,7 @@ void add_flags(CLI::App& command, serve_options& o) {
           fmt::format("{}: how moves are made safe", fmt::join(collector::protocol_names(), "|")))
       ->capture_default_str();
   command.add_option("--cold-backing", o.cold_backing, "anon|file:DIR")->capture_default_str();
+  command.add_flag("--huge-pages", o.huge_pages, "huge pages for HOT and the index nodes");
   command.add_option("--hint", o.hint, "none|cold|pageout: how cold pages are to leave DRAM")
       ->capture_default_str();
   command.add_option("--expected-keys", o.expected_keys, "sizes a hash table")
@@ -182,7 +184,7 @@ void run(serve_options& o) {
   const bool managed = o.manage != "off";
   const sigset_t ending = block_signals();
   fit_descriptors(o.server);
-  if (managed) require(heap::configure({.cold = o.cold}));
+  if (managed) require(heap::configure({.cold = o.cold, .huge_pages = o.huge_pages}));
   auto made = index::make(o.index, managed, o.expected_keys);
   if (!made) fail(made.error().message);
   store::database db(**made);

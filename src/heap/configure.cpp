@@ -70,12 +70,15 @@ base::result<void> open_all(heap_set& set, const reserved& space, backing cold,
     return made;
   }
   if (auto made = set.node.open(begin_of(kNodeHeap), space.range_bytes); !made) return made;
-  if (!chosen.hot_huge_pages) return {};
-  auto huge = os::advise(begin_of(hot), space.range_bytes, os::advice::huge);
-  if (huge) return huge;
-  return std::unexpected(
-      base::error{"this kernel has no transparent huge pages: leave huge pages for HOT off",
-                  huge.error().code});
+  if (!chosen.huge_pages) return {};
+  for (const std::size_t range : {hot, kNodeHeap}) {
+    auto huge = os::advise(begin_of(range), space.range_bytes, os::advice::huge);
+    if (!huge) {
+      return std::unexpected(base::error{
+          "this kernel has no transparent huge pages: leave huge pages off", huge.error().code});
+    }
+  }
+  return {};
 }
 
 /// Not a COLD file: the leak checker reads whole mappings, and a hole in a file past its end cannot

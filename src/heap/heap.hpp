@@ -37,7 +37,7 @@ struct options {
   /// system grants it, and at most an eighth of RLIMIT_AS.
   std::size_t range_bytes = std::size_t{256} << 30;
   cold_backing cold;
-  bool hot_huge_pages = false;  ///< MADV_HUGEPAGE on HOT
+  bool huge_pages = false;  ///< MADV_HUGEPAGE on HOT and NODE, whose pages are in use as a whole
 };
 
 /// Reserves the ranges. Call at most once, before the first allocation; without it the first

@@ -138,18 +138,17 @@ TEST(configure, too_little_address_space_is_said) {
 }
 #endif
 
-TEST(configure, huge_pages_for_hot_are_accepted_where_the_kernel_has_them) {
+TEST(configure, huge_pages_are_accepted_where_the_kernel_has_them) {
   const std::string said = said_by_child([] {
     options chosen;
-    chosen.hot_huge_pages = true;
+    chosen.huge_pages = true;
     const auto made = configure(chosen);
     if (!made) return made.error().message;
     return std::string(allocate(kind::hot, 100) != nullptr ? "accepted" : "no object");
   });
   const bool present = access("/sys/kernel/mm/transparent_hugepage", F_OK) == 0;
-  EXPECT_EQ(said, present
-                      ? "accepted"
-                      : "this kernel has no transparent huge pages: leave huge pages for HOT off");
+  EXPECT_EQ(said, present ? "accepted"
+                          : "this kernel has no transparent huge pages: leave huge pages off");
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ base::result<void> configure_heaps(const bench_options& asked) {
   if (!backing) return std::unexpected(backing.error());
   heap::options chosen;
   chosen.cold = *backing;
+  chosen.huge_pages = asked.huge_pages;
   return heap::configure(chosen);
 }
 

@@ -32,6 +32,7 @@ struct bench_options {
   std::string manage = "on";
   std::string protocol = "counts";
   std::string cold_backing = "anon";
+  bool huge_pages = false;
   std::string hint = "none";
   std::string connect;   ///< empty: in process
   bool no_load = false;  ///< the server holds the records already

@@ -85,6 +85,7 @@ json settings_of(const bench_plan& plan, const bench_result& found) {
           {"threads", asked.threads},
           {"manage", found.manage},
           {"protocol", asked.protocol},
+          {"huge_pages", asked.huge_pages},
           {"distribution", name_of(plan.load.keys_by.which)},
           {"theta", asked.theta},
           {"rate", asked.rate},

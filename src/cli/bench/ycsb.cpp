@@ -53,6 +53,7 @@ void add_flags(CLI::App& command, bench_options& o) {
   command.add_option("--manage", o.manage, "on|off|track")->capture_default_str();
   command.add_option("--protocol", o.protocol, "migration protocol")->capture_default_str();
   command.add_option("--cold-backing", o.cold_backing, "anon|file:DIR")->capture_default_str();
+  command.add_flag("--huge-pages", o.huge_pages, "huge pages for HOT and the index nodes");
   command.add_option("--hint", o.hint, "none|cold|pageout")->capture_default_str();
   command.add_option(
       "--connect", o.connect,
