@@ -19,13 +19,17 @@
 #include "index/common.hpp"
 #include "index/holding.hpp"
 #include "index/index.hpp"
+#include "index/optimistic_tree.hpp"
 #include "index/walk_cursors.hpp"
 
 namespace isotherm::index {
 
 /// Ordered by bytes. All operations but scan and walk linearizable.
 template <class Holding>
-class art {
+class art : public optimistic_tree<art<Holding>, Holding> {
+  using writes = optimistic_tree<art<Holding>, Holding>;
+  friend writes;
+
  public:
   static constexpr std::string_view kName = "art";
 
@@ -36,10 +40,6 @@ class art {
   art& operator=(const art&) = delete;
 
   std::optional<std::string_view> find(const scope& inside, std::string_view key);
-  outcome insert(std::string_view key, std::string_view value);
-  outcome upsert(std::string_view key, std::string_view value);
-  bool erase(std::string_view key);
-  outcome update(std::string_view key, const updater& decide);
 
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
     iterate<up>(inside, bound{from, false}, visit);
@@ -50,21 +50,15 @@ class art {
     iterate<down>(inside, start, visit);
   }
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit);
-  std::size_t size() const noexcept { return count_.sum(); }
   void clear();
   bool is_valid();
 
  private:
-  using holder = typename Holding::holder;
+  using writes::count_;
+  using typename writes::entry;
   using node = art_detail::node;
   using node_kind = art_detail::node_kind;
   using link = art_detail::link;
-
-  struct leaf {
-    leaf(holder&& k, holder&& v) noexcept : key(std::move(k)), value(std::move(v)) {}
-    holder key, value;
-  };
-  using unlinked_leaf = unlinked<Holding, leaf>;
 
   enum class ending : std::uint8_t {
     mismatch,  ///< the key leaves the node's prefix after `matched` bytes
@@ -117,24 +111,25 @@ class art {
     }
   };
 
-  static constexpr unsigned kOptimisticTries = 4;
-
-  static leaf* leaf_of(link l) noexcept { return reinterpret_cast<leaf*>(l & ~link{1}); }
-  static link link_to(leaf* l) noexcept { return reinterpret_cast<link>(l) | 1; }
-  static bool has_key(const scope& inside, link l, std::string_view key) {
-    return leaf_of(l)->key.get(inside)->view() == key;
-  }
+  static entry* leaf_of(link l) noexcept { return reinterpret_cast<entry*>(l & ~link{1}); }
+  static link link_to(entry* e) noexcept { return reinterpret_cast<link>(e) | 1; }
   static node* new_inner(node_kind kind) {
     return art_detail::construct(Holding::allocate_node(art_detail::size_of(kind)), kind);
   }
   static void free_inner(void* n) noexcept { Holding::deallocate_node(n); }
   static void retire_inner(node* n) { sync::retire(n, &free_inner); }
-  static unlinked_leaf make_leaf(std::string_view key, std::string_view value);
 
-  position descend(std::string_view key) const noexcept;
-  bool try_descend(std::string_view key, position& at) const noexcept;
+  position locate(const scope& inside, std::string_view key) const noexcept;
+  bool try_locate(std::string_view key, position& at) const noexcept;
+  static entry* found(const scope& inside, const position& at, std::string_view key) {
+    if (at.how != ending::occupied) return nullptr;
+    entry* const leaf = leaf_of(at.target);
+    return leaf->key.get(inside)->view() == key ? leaf : nullptr;
+  }
+  static bool try_lock(const position& at) noexcept { return at.at->version.upgrade(at.version); }
+  static void unlock(const position& at) noexcept { at.at->version.unlock_unchanged(); }
 
-  bool attach(const scope& inside, const position& at, std::string_view key, link fresh);
+  bool attach(const scope& inside, const position& at, std::string_view key, entry* leaf);
   bool split_prefix(const position& at, std::string_view key, link fresh);
   bool grow(const position& at, std::string_view key);
   bool expand_leaf(const scope& inside, const position& at, std::string_view key, link fresh);
@@ -161,7 +156,6 @@ class art {
                      std::vector<place>& below);
 
   node* const root_;  // a node256 without prefix, never replaced
-  striped_counter count_;
   walk_cursors cursors_;
 };
 

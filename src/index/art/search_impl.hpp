@@ -6,7 +6,7 @@
 namespace isotherm::index {
 
 template <class Holding>
-bool art<Holding>::try_descend(std::string_view key, position& at) const noexcept {
+bool art<Holding>::try_locate(std::string_view key, position& at) const noexcept {
   at = position{};
   at.at = root_;
   at.version = root_->version.read();
@@ -43,17 +43,17 @@ bool art<Holding>::try_descend(std::string_view key, position& at) const noexcep
 }
 
 template <class Holding>
-auto art<Holding>::descend(std::string_view key) const noexcept -> position {
+auto art<Holding>::locate(const scope&, std::string_view key) const noexcept -> position {
   position at;
-  for (backoff wait; !try_descend(key, at);) wait();
+  for (backoff wait; !try_locate(key, at);) wait();
   return at;
 }
 
 template <class Holding>
 std::optional<std::string_view> art<Holding>::find(const scope& inside, std::string_view key) {
-  const position at = descend(key);
+  const position at = locate(inside, key);
   if (at.how != ending::occupied) return std::nullopt;
-  leaf* found = leaf_of(at.target);
+  entry* found = leaf_of(at.target);
   const bytes* held = found->key.get(inside);
   const bytes* value = found->value.get(inside);  // both asked for at once: two misses overlap
   prefetch(value);
@@ -186,7 +186,7 @@ void art<Holding>::iterate(const scope& inside, std::optional<bound> from, const
       path.push_back({art_detail::inner_of(target), Way::kStart});
       continue;
     }
-    leaf* found = leaf_of(target);
+    entry* found = leaf_of(target);
     const std::string_view key = found->key.get(inside)->view();
     if (!is_past_bound && Way::is_left_out(*from, key)) continue;
     is_past_bound = true;
@@ -250,7 +250,7 @@ bool art<Holding>::is_valid() {
     rest.pop_back();
     if (!is_valid_node(inside, here, leaves, rest)) return false;
   }
-  return leaves == size();
+  return leaves == this->size();
 }
 
 }  // namespace isotherm::index

@@ -5,115 +5,6 @@
 
 namespace isotherm::index {
 
-template <class Holding>
-auto art<Holding>::make_leaf(std::string_view key, std::string_view value) -> unlinked_leaf {
-  auto held_key = Holding::make(key);
-  auto held_value = Holding::make(value);
-  if (!held_key || !held_value) return nullptr;
-  return unlinked_leaf(
-      make_node<Holding, leaf>(holder(std::move(held_key)), holder(std::move(held_value))));
-}
-
-// --- operations --------------------------------------------------------------------------------
-
-template <class Holding>
-outcome art<Holding>::insert(std::string_view key, std::string_view value) {
-  const scope inside;
-  unlinked_leaf fresh;
-  for (;;) {
-    const position at = descend(key);
-    if (at.how == ending::occupied && has_key(inside, at.target, key)) return outcome::unchanged;
-    if (!fresh && !(fresh = make_leaf(key, value))) return outcome::no_memory;
-    if (!attach(inside, at, key, link_to(fresh.get()))) continue;
-    fresh.release();
-    count_.add(1);
-    return outcome::done;
-  }
-}
-
-template <class Holding>
-outcome art<Holding>::upsert(std::string_view key, std::string_view value) {
-  const scope inside;
-  unlinked_leaf fresh;
-  typename Holding::fresh successor;
-  for (;;) {
-    const position at = descend(key);
-    if (at.how == ending::occupied && has_key(inside, at.target, key)) {
-      holder& held = leaf_of(at.target)->value;
-      if (!successor && !(successor = Holding::make_successor(held, value))) {
-        return outcome::no_memory;
-      }
-      // The lock keeps the leaf where it is; the node itself does not change.
-      if (!at.at->version.upgrade(at.version)) continue;
-      held.replace(inside, std::move(successor));
-      at.at->version.unlock_unchanged();
-      return outcome::done;
-    }
-    if (!fresh && !(fresh = make_leaf(key, value))) return outcome::no_memory;
-    if (!attach(inside, at, key, link_to(fresh.get()))) continue;
-    fresh.release();
-    count_.add(1);
-    return outcome::done;
-  }
-}
-
-template <class Holding>
-bool art<Holding>::erase(std::string_view key) {
-  const scope inside;
-  for (;;) {
-    const position at = descend(key);
-    if (at.how != ending::occupied || !has_key(inside, at.target, key)) return false;
-    if (!at.at->version.upgrade(at.version)) continue;
-    detach_and_retire(at, key);
-    return true;
-  }
-}
-
-/// Decides and allocates without a lock, then locks and checks that what was decided upon is still
-/// so; a key that many write is soon decided under the lock instead.
-template <class Holding>
-outcome art<Holding>::update(std::string_view key, const updater& decide) {
-  const scope inside;
-  for (unsigned tries = 0;; ++tries) {
-    const position at = descend(key);
-    if (at.how != ending::occupied || !has_key(inside, at.target, key)) {
-      const decision chosen = decide(std::nullopt);
-      if (chosen.what != action::write) return outcome::unchanged;
-      unlinked_leaf fresh = make_leaf(key, chosen.value);
-      if (!fresh) return outcome::no_memory;
-      if (!attach(inside, at, key, link_to(fresh.get()))) continue;
-      fresh.release();
-      count_.add(1);
-      return outcome::done;
-    }
-    auto& version = at.at->version;
-    bool is_locked = tries >= kOptimisticTries;
-    if (is_locked && !version.upgrade(at.version)) continue;
-    holder& held = leaf_of(at.target)->value;
-    const bytes* current = held.get(inside);
-    const decision chosen = decide(current->view());
-    typename Holding::fresh successor;
-    const bool is_short =
-        chosen.what == action::write && !(successor = Holding::make_successor(held, chosen.value));
-    if (chosen.what == action::keep || is_short) {
-      if (is_locked) version.unlock_unchanged();
-      return is_short ? outcome::no_memory : outcome::unchanged;
-    }
-    if (!is_locked && !version.upgrade(at.version)) continue;
-    if (!held.holds(current)) {
-      version.unlock_unchanged();
-      continue;
-    }
-    if (chosen.what == action::erase) {
-      detach_and_retire(at, key);
-    } else {
-      held.replace(inside, std::move(successor));
-      version.unlock_unchanged();
-    }
-    return outcome::done;
-  }
-}
-
 // --- adding ------------------------------------------------------------------------------------
 
 /// Links `target`, whose key agrees with `n`'s path up to `depth`, into a node with room for it.
@@ -126,11 +17,11 @@ void art<Holding>::put(node* n, std::string_view key, std::size_t depth, link ta
   }
 }
 
-/// Links the leaf `fresh` where the search for its key ended; false: something changed, search
-/// again.
+/// Links the leaf where the search for its key ended; false: something changed, search again.
 template <class Holding>
 bool art<Holding>::attach(const scope& inside, const position& at, std::string_view key,
-                          link fresh) {
+                          entry* leaf) {
+  const link fresh = link_to(leaf);
   if (at.how == ending::mismatch) return split_prefix(at, key, fresh);
   if (at.how == ending::occupied) return expand_leaf(inside, at, key, fresh);
   const bool is_terminal = at.after_prefix() == key.size();

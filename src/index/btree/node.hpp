@@ -2,7 +2,7 @@
 //
 //   leaf    latch, skip, count | 63 starts | 63 entries                    1 KiB each
 //   inner   latch, skip, count | 41 starts | 41 separators | 42 children
-//   entry   key, value: the guides, which must not move
+//   tree_entry   key, value: the guides, which must not move
 //
 // All keys under a node lie between the two separators left and right of it (its fences), so they
 // share the bytes that the fences share; `skip` counts those, and a start is the 8 bytes behind
@@ -22,6 +22,7 @@
 #include "base/atomic.hpp"
 #include "index/common.hpp"
 #include "index/key_slice.hpp"
+#include "index/optimistic_tree.hpp"
 #include "index/version_lock.hpp"
 
 namespace isotherm::index::btree_detail {
@@ -35,14 +36,6 @@ struct separator {
     return {reinterpret_cast<const char*>(this + 1), length};
   }
   const std::uint32_t length;
-};
-
-/// What a leaf's places lead to.
-template <class Holding>
-struct entry {
-  using holder = typename Holding::holder;
-  entry(holder&& k, holder&& v) noexcept : key(std::move(k)), value(std::move(v)) {}
-  holder key, value;
 };
 
 inline constexpr unsigned kLeafCapacity = 63, kInnerCapacity = 41;  // 1 KiB each
@@ -64,7 +57,7 @@ struct leaf : node<Latch> {
   static constexpr unsigned kCapacity = kLeafCapacity;
   explicit leaf(std::size_t skipped) noexcept : node<Latch>(true, skipped) {}
   start_array starts[kCapacity];
-  base::atomic<entry<Holding>*> entries[kCapacity];
+  base::atomic<tree_entry<Holding>*> entries[kCapacity];
 };
 
 template <class Latch>

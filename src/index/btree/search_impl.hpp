@@ -213,7 +213,7 @@ bool tree<Holding, Latch>::is_valid() {
     if (here.at->is_leaf) leaf_depth = here.depth;
     if (!is_valid_node(inside, here, keys, rest)) return false;
   }
-  return keys == size();
+  return keys == this->size();
 }
 
 }  // namespace isotherm::index::btree_detail

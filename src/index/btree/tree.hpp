@@ -35,7 +35,10 @@ namespace isotherm::index::btree_detail {
 /// Ordered by bytes. With version_lock all operations are linearizable and thread-safe; with
 /// no_version_lock it is up to the caller to keep writers apart from all others.
 template <class Holding, class Latch>
-class tree {
+class tree : public optimistic_tree<tree<Holding, Latch>, Holding> {
+  using writes = optimistic_tree<tree<Holding, Latch>, Holding>;
+  friend writes;
+
  public:
   tree() { anchor_.children[0].store_release(make_node<Holding, leaf>(std::size_t{0})); }
   ~tree();
@@ -43,15 +46,10 @@ class tree {
   tree& operator=(const tree&) = delete;
 
   std::optional<std::string_view> find(const scope& inside, std::string_view key);
-  outcome insert(std::string_view key, std::string_view value);
-  outcome upsert(std::string_view key, std::string_view value);
-  bool erase(std::string_view key);
-  outcome update(std::string_view key, const updater& decide);
-  std::size_t size() const noexcept { return count_.sum(); }
   void clear();
   bool is_valid();
 
-  using entry = btree_detail::entry<Holding>;
+  using entry = tree_entry<Holding>;
 
   /// Some neighbouring entries, which were all there at one moment, and where those beyond begin.
   struct piece {
@@ -69,11 +67,10 @@ class tree {
   void collect_down(const scope& inside, const std::optional<bound>& from, piece& out);
 
  private:
-  using holder = typename Holding::holder;
+  using writes::count_;
   using node = btree_detail::node<Latch>;
   using leaf = btree_detail::leaf<Latch, Holding>;
   using inner = btree_detail::inner<Latch>;
-  using unlinked_entry = unlinked<Holding, entry>;
 
   /// A node on the way down, its parent, and the versions under which the one led to the other.
   struct path {
@@ -98,7 +95,6 @@ class tree {
     unsigned depth;
   };
 
-  static constexpr unsigned kOptimisticTries = 4;
   static constexpr unsigned kUnderfull = 4;  // a node less than a quarter full seeks to merge
 
   static leaf* leaf_of(node* n) noexcept { return static_cast<leaf*>(n); }
@@ -109,7 +105,6 @@ class tree {
   }
   static void free_memory(void* n) noexcept { Holding::deallocate_node(n); }
   static void retire_memory(const void* n) { sync::retire(const_cast<void*>(n), &free_memory); }
-  static unlinked_entry make_entry(std::string_view key, std::string_view value);
   static const separator* make_separator(std::string_view text);
 
   // Searching (search_impl.hpp).
@@ -127,8 +122,13 @@ class tree {
   bool try_collect_down(const scope& inside, const std::optional<bound>& from, piece& out);
 
   // Changing (update_impl.hpp).
-  bool link(const position& at, std::string_view key, unlinked_entry& fresh);
-  void unlink_and_retire(const position& at, std::string_view key);
+  static entry* found(const scope&, const position& at, std::string_view) noexcept {
+    return at.found;
+  }
+  static bool try_lock(const position& at) noexcept { return at.at->latch.upgrade(at.version); }
+  static void unlock(const position& at) noexcept { at.at->latch.unlock_unchanged(); }
+  bool attach(const scope& inside, const position& at, std::string_view key, entry* fresh);
+  void detach_and_retire(const position& at, std::string_view key);
 
   // Splitting and merging (shape_impl.hpp).
   void make_room(const scope& inside, std::string_view key);
@@ -150,7 +150,6 @@ class tree {
                      std::vector<subtree>& below);
 
   inner anchor_{0};  // no separators; its one child is the root
-  striped_counter count_;
 };
 
 }  // namespace isotherm::index::btree_detail

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <vector>
 
@@ -57,7 +58,7 @@ unlinked<Holding, Node> make_hash_node(std::uint64_t hash, std::string_view key,
       make_node<Holding, Node>(hash, holder(std::move(held_key)), holder(std::move(held_value))));
 }
 
-/// `Node` has a hash, a key, a value, and next(), which acquires.
+/// `Node` has a hash, a key, a value, next(), which acquires, and set_next(), which releases.
 template <class Holding, class Node>
 class growing_table {
  public:
@@ -90,6 +91,12 @@ class growing_table {
   /// Moves some buckets if the table grows, each by `move(from, to, index)`.
   template <class Move>
   void help_growth(Move move);
+
+  /// Links the chain's nodes anew, in their order, in two chains: those without and those with the
+  /// `bit` in their hash. For the holder of its lock. A search beside it sees the bucket's kMoving
+  /// once it has followed a changed link; links only ever skip forwards, so that it does not turn
+  /// in circles.
+  static std::array<Node*, 2> split(Node* first, std::size_t bit) noexcept;
 
   /// Calls `empty(bucket)` for every bucket; where it answers false, because the bucket has moved,
   /// for the two of the next table. Never for a bucket of the next table while the old one, in the
@@ -187,6 +194,26 @@ void growing_table<Holding, Node>::help_growth(Move move) {
   if (at->moved.fetch_add_acq_rel(kMovesAtOnce) + kMovesAtOnce < at->size()) return;
   newest_complete_.store_release(next);
   sync::retire(at, &table::destroy);
+}
+
+template <class Holding, class Node>
+std::array<Node*, 2> growing_table<Holding, Node>::split(Node* first, std::size_t bit) noexcept {
+  std::array<Node*, 2> heads{}, tails{};
+  for (Node* n = first; n;) {
+    Node* following = n->next();
+    const bool high = (n->hash & bit) != 0;
+    if (tails[high]) {
+      tails[high]->set_next(n);
+    } else {
+      heads[high] = n;
+    }
+    tails[high] = n;
+    n = following;
+  }
+  for (Node* tail : tails) {
+    if (tail) tail->set_next(nullptr);
+  }
+  return heads;
 }
 
 template <class Holding, class Node>

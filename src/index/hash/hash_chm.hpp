@@ -15,78 +15,72 @@
 #include <string>
 
 #include "index/common.hpp"
+#include "index/hash/chained_hash.hpp"
 #include "index/hash/growing_table.hpp"
 #include "index/holding.hpp"
 #include "index/index.hpp"
 
 namespace isotherm::index {
 
+/// A node of hash-chm. Its link holds the lock of the bin that it heads. One that was a head, or
+/// has been unlinked, may be locked for a moment by a thread that came late; hence all changes keep
+/// the other half of the word.
+template <class Holding>
+class chm_node {
+ public:
+  using holder = typename Holding::holder;
+  chm_node(std::uint64_t h, holder&& k, holder&& v) noexcept
+      : hash(h), key(std::move(k)), value(std::move(v)) {}
+
+  /// Acquire: pairs with set_next().
+  chm_node* next() const noexcept {
+    return reinterpret_cast<chm_node*>(link_.load_acquire() & ~kLocked);
+  }
+  void set_next(chm_node* n) noexcept {
+    std::uintptr_t seen = link_.load_acquire();
+    while (!link_.compare_exchange_acq_rel(
+        seen, reinterpret_cast<std::uintptr_t>(n) | (seen & kLocked))) {
+    }
+  }
+  bool try_lock() noexcept {
+    std::uintptr_t seen = link_.load_acquire();
+    return !(seen & kLocked) && link_.compare_exchange_acq_rel(seen, seen | kLocked);
+  }
+  void unlock() noexcept { link_.fetch_and_acq_rel(~kLocked); }
+  bool is_locked() const noexcept { return (link_.load_acquire() & kLocked) != 0; }
+
+ private:
+  static constexpr std::uintptr_t kLocked = 1;
+  base::atomic<std::uintptr_t> link_{0};
+
+ public:
+  const std::uint64_t hash;
+  holder key, value;
+};
+
 /// Unordered. All operations linearizable. find() takes no lock unless it meets a table that grows:
 /// it waits for a bin that is being split and was no hit, and then moves some bins itself, each
 /// under the bin's lock. walk() only waits.
 template <class Holding>
-class hash_chm {
+class hash_chm : public chained_hash<hash_chm<Holding>, Holding, chm_node<Holding>> {
+  using node = chm_node<Holding>;
+  using operations = chained_hash<hash_chm<Holding>, Holding, node>;
+  friend operations;
+
  public:
   static constexpr std::string_view kName = "hash-chm";
 
-  explicit hash_chm(std::size_t expected_keys) : table_(expected_keys + expected_keys / 3) {}
+  explicit hash_chm(std::size_t expected_keys) : operations(expected_keys + expected_keys / 3) {}
   hash_chm(const hash_chm&) = delete;
   hash_chm& operator=(const hash_chm&) = delete;
 
-  std::optional<std::string_view> find(const scope& inside, std::string_view key) {
-    bytes* value = nullptr;
-    if (!lookup(inside, hash_of(key), key, &value)) return std::nullopt;
-    return value->view();
-  }
-  outcome insert(std::string_view key, std::string_view value);
-  outcome upsert(std::string_view key, std::string_view value);
-  bool erase(std::string_view key);
-  outcome update(std::string_view key, const updater& decide);
-
-  std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
-    return table_.walk(inside, cursor, visit);
-  }
-  std::size_t size() const noexcept { return count_.sum(); }
   void clear();
-  bool is_valid();
 
  private:
-  using holder = typename Holding::holder;
-
-  /// Its link holds the lock of the bin that it heads. One that was a head, or has been unlinked,
-  /// may be locked for a moment by a thread that came late; hence all changes keep the other half
-  /// of the word.
-  class node {
-   public:
-    node(std::uint64_t h, holder&& k, holder&& v) noexcept
-        : hash(h), key(std::move(k)), value(std::move(v)) {}
-
-    /// Acquire: pairs with set_next().
-    node* next() const noexcept { return reinterpret_cast<node*>(link_.load_acquire() & ~kLocked); }
-    void set_next(node* n) noexcept {
-      std::uintptr_t seen = link_.load_acquire();
-      while (!link_.compare_exchange_acq_rel(
-          seen, reinterpret_cast<std::uintptr_t>(n) | (seen & kLocked))) {
-      }
-    }
-    bool try_lock() noexcept {
-      std::uintptr_t seen = link_.load_acquire();
-      return !(seen & kLocked) && link_.compare_exchange_acq_rel(seen, seen | kLocked);
-    }
-    void unlock() noexcept { link_.fetch_and_acq_rel(~kLocked); }
-    bool is_locked() const noexcept { return (link_.load_acquire() & kLocked) != 0; }
-
-   private:
-    static constexpr std::uintptr_t kLocked = 1;
-    base::atomic<std::uintptr_t> link_{0};
-
-   public:
-    const std::uint64_t hash;
-    holder key, value;
-  };
-  using unlinked_node = unlinked<Holding, node>;
-  using table_of_nodes = growing_table<Holding, node>;
-  using bucket_array = typename table_of_nodes::table;
+  using operations::count_;
+  using operations::table_;
+  using typename operations::bucket_array;
+  using typename operations::table_of_nodes;
 
   /// A bin, locked by its first node until the end of this object's life. An empty bin is not
   /// locked; what changes it is a compare-and-swap.
@@ -106,16 +100,18 @@ class hash_chm {
     }
     explicit operator bool() const noexcept { return where_ != nullptr; }
     bucket& where() const noexcept { return *where_; }
-    node* head() const noexcept { return head_; }
+    node* first() const noexcept { return head_; }
     bool holds(const node* wanted) const noexcept {
       const node* n = head_;
       while (n && n != wanted) n = n->next();
       return n != nullptr;
     }
-    void append(node* fresh) noexcept {
+    bool link(node* fresh) noexcept {
+      if (!head_) return where_->compare_exchange(0, table_of_nodes::word_of(fresh));
       node* last = head_;
       while (node* next = last->next()) last = next;
       last->set_next(fresh);
+      return true;
     }
     void unlink(node* n) noexcept {
       if (n == head_) {
@@ -131,24 +127,14 @@ class hash_chm {
     bucket* where_ = nullptr;
     node* head_ = nullptr;
   };
-  enum class linking : std::uint8_t { done, present, changed };
+  using chain_lock = bin;
 
-  static constexpr std::int64_t kInsertsPerLook = 64;  // how often growth is considered
-  static constexpr unsigned kOptimisticTries = 4;
-
-  node* lookup(const scope& inside, std::uint64_t hash, std::string_view key,
-               bytes** value = nullptr);
   bin lock(std::uint64_t hash) noexcept;
   static bin try_lock(bucket& where, std::uint64_t word) noexcept;
 
-  linking link(const scope& inside, unlinked_node& fresh, std::string_view key, bin& held);
-  void unlink_and_retire(bin&& held, node* n);
-
-  void help_growth();
+  static std::size_t most_keys(std::size_t bins) noexcept { return bins - bins / 4; }
+  static bool is_at_rest(const node* n) noexcept { return !n->is_locked(); }
   static void move_bucket(bucket_array& from, bucket_array& to, std::size_t index) noexcept;
-
-  table_of_nodes table_;
-  striped_counter count_;
 };
 
 }  // namespace isotherm::index

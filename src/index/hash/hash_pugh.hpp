@@ -13,59 +13,51 @@
 #include <string>
 
 #include "index/common.hpp"
+#include "index/hash/chained_hash.hpp"
 #include "index/hash/growing_table.hpp"
 #include "index/holding.hpp"
 #include "index/index.hpp"
 
 namespace isotherm::index {
 
+/// A node of hash-pugh.
+template <class Holding>
+struct pugh_node {
+  using holder = typename Holding::holder;
+  pugh_node(std::uint64_t h, holder&& k, holder&& v) noexcept
+      : hash(h), key(std::move(k)), value(std::move(v)) {}
+  /// Acquire: pairs with set_next().
+  pugh_node* next() const noexcept { return link.load_acquire(); }
+  /// Release: whoever goes on from here sees the nodes that follow as their makers left them.
+  void set_next(pugh_node* n) noexcept { link.store_release(n); }
+  base::atomic<pugh_node*> link{nullptr};
+  const std::uint64_t hash;
+  holder key, value;
+};
+
 /// Unordered. All operations linearizable. find() neither waits nor writes unless it meets a table
 /// that grows: it waits for a chain that is being split and was no hit, and then moves some chains
 /// itself, each under the chain's lock. walk() only waits.
 template <class Holding>
-class hash_pugh {
+class hash_pugh : public chained_hash<hash_pugh<Holding>, Holding, pugh_node<Holding>> {
+  using node = pugh_node<Holding>;
+  using operations = chained_hash<hash_pugh<Holding>, Holding, node>;
+  friend operations;
+
  public:
   static constexpr std::string_view kName = "hash-pugh";
 
-  explicit hash_pugh(std::size_t expected_keys) : table_(expected_keys) {}
+  explicit hash_pugh(std::size_t expected_keys) : operations(expected_keys) {}
   hash_pugh(const hash_pugh&) = delete;
   hash_pugh& operator=(const hash_pugh&) = delete;
 
-  std::optional<std::string_view> find(const scope& inside, std::string_view key) {
-    bytes* value = nullptr;
-    if (!lookup(inside, hash_of(key), key, &value)) return std::nullopt;
-    return value->view();
-  }
-  outcome insert(std::string_view key, std::string_view value);
-  outcome upsert(std::string_view key, std::string_view value);
-  bool erase(std::string_view key);
-  outcome update(std::string_view key, const updater& decide);
-
-  std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
-    return table_.walk(inside, cursor, visit);
-  }
-  std::size_t size() const noexcept { return count_.sum(); }
   void clear();
-  bool is_valid();
 
  private:
-  using holder = typename Holding::holder;
-  struct node {
-    node(std::uint64_t h, holder&& k, holder&& v) noexcept
-        : hash(h), key(std::move(k)), value(std::move(v)) {}
-    // Acquire: pairs with unlink()'s and move_bucket()'s releases.
-    node* next() const noexcept { return link.load_acquire(); }
-    base::atomic<node*> link{nullptr};
-    const std::uint64_t hash;
-    holder key, value;
-  };
-  using unlinked_node = unlinked<Holding, node>;
-
-  static constexpr std::int64_t kInsertsPerLook = 64;  // how often growth is considered
-  static constexpr unsigned kOptimisticTries = 4;
-
-  using table_of_nodes = growing_table<Holding, node>;
-  using bucket_array = typename table_of_nodes::table;
+  using operations::count_;
+  using operations::table_;
+  using typename operations::bucket_array;
+  using typename operations::table_of_nodes;
   static node* first_of(std::uint64_t word) noexcept { return table_of_nodes::first_of(word); }
   static std::uint64_t word_of(const node* n) noexcept { return table_of_nodes::word_of(n); }
 
@@ -91,9 +83,10 @@ class hash_pugh {
       while (n && n != wanted) n = n->link.load_relaxed();
       return n != nullptr;
     }
-    void link(node* n) noexcept {
+    bool link(node* n) noexcept {
       n->link.store_relaxed(first_);  // published by the bucket's store()
       first_ = n;
+      return true;
     }
     void unlink(node* n) noexcept {
       if (first_ == n) {
@@ -102,8 +95,7 @@ class hash_pugh {
       }
       node* before = first_;
       while (before->link.load_relaxed() != n) before = before->link.load_relaxed();
-      // Release: whoever goes on from here sees the nodes that follow as their makers left them.
-      before->link.store_release(n->link.load_relaxed());
+      before->set_next(n->link.load_relaxed());
     }
 
    private:
@@ -111,19 +103,11 @@ class hash_pugh {
     node* first_ = nullptr;
   };
 
-  node* lookup(const scope& inside, std::uint64_t hash, std::string_view key,
-               bytes** value = nullptr);
   chain_lock lock(std::uint64_t hash) noexcept;
-  bool link_if_absent(const scope& inside, unlinked_node& fresh, std::string_view key,
-                      chain_lock& held);
-  void unlink_and_retire(chain_lock&& held, node* n);
 
-  void counted_insert();
-  void help_growth();
+  static std::size_t most_keys(std::size_t buckets) noexcept { return buckets; }
+  static bool is_at_rest(const node*) noexcept { return true; }  // the lock is the bucket's
   static void move_bucket(bucket_array& from, bucket_array& to, std::size_t index) noexcept;
-
-  table_of_nodes table_;
-  striped_counter count_;
 };
 
 }  // namespace isotherm::index

@@ -50,7 +50,7 @@ bool masstree<Holding>::is_valid() {
       return false;
     }
   }
-  return leaves == size();
+  return leaves == this->size();
 }
 
 }  // namespace isotherm::index

@@ -21,6 +21,7 @@
 #include "index/index.hpp"
 #include "index/masstree/cursor.hpp"
 #include "index/masstree/layer.hpp"
+#include "index/optimistic_tree.hpp"
 #include "index/walk_cursors.hpp"
 
 namespace isotherm::index {
@@ -29,7 +30,10 @@ namespace isotherm::index {
 /// downwards, visits keys strictly in order, each at most once; every key that is there throughout
 /// is visited, and every pair visited was there at some moment of the scan.
 template <class Holding>
-class masstree {
+class masstree : public optimistic_tree<masstree<Holding>, Holding> {
+  using writes = optimistic_tree<masstree<Holding>, Holding>;
+  friend writes;
+
  public:
   static constexpr std::string_view kName = "masstree";
 
@@ -39,10 +43,6 @@ class masstree {
   masstree& operator=(const masstree&) = delete;
 
   std::optional<std::string_view> find(const scope& inside, std::string_view key);
-  outcome insert(std::string_view key, std::string_view value);
-  outcome upsert(std::string_view key, std::string_view value);
-  bool erase(std::string_view key);
-  outcome update(std::string_view key, const updater& decide);
 
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
     iterate(inside, direction::up, from, false, visit);
@@ -51,22 +51,16 @@ class masstree {
     iterate(inside, direction::down, from, false, visit);
   }
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit);
-  std::size_t size() const noexcept { return count_.sum(); }
   void clear();
   bool is_valid();
 
  private:
-  using holder = typename Holding::holder;
+  using writes::count_;
+  using typename writes::entry;
   using link = masstree_detail::link;
   using border = masstree_detail::border;
   using wanted = masstree_detail::wanted;
   using direction = masstree_detail::direction;
-
-  struct leaf {
-    leaf(holder&& k, holder&& v) noexcept : key(std::move(k)), value(std::move(v)) {}
-    holder key, value;
-  };
-  using unlinked_leaf = unlinked<Holding, leaf>;
 
   /// Where a search ended, and under what that was so.
   struct position {
@@ -85,20 +79,22 @@ class masstree {
     wanted what;
   };
 
-  static constexpr unsigned kOptimisticTries = 4;
   static constexpr masstree_detail::node_memory kMemory{&Holding::allocate_node,
                                                         &Holding::deallocate_node};
 
-  static leaf* leaf_of(link l) noexcept { return reinterpret_cast<leaf*>(l & ~link{1}); }
-  static link link_to(leaf* l) noexcept { return reinterpret_cast<link>(l) | 1; }
-  static unlinked_leaf make_leaf(std::string_view key, std::string_view value);
+  static entry* leaf_of(link l) noexcept { return reinterpret_cast<entry*>(l & ~link{1}); }
+  static link link_to(entry* e) noexcept { return reinterpret_cast<link>(e) | 1; }
 
-  bool try_descend(std::string_view key, position& at) noexcept;
-  position descend(std::string_view key) noexcept;
+  bool try_locate(std::string_view key, position& at) noexcept;
+  position locate(const scope& inside, std::string_view key) noexcept;
   static bool has_key(const scope& inside, const position& at, std::string_view key);
-  static bool lock(const position& at) noexcept;
+  static entry* found(const scope& inside, const position& at, std::string_view key) {
+    return at.target != 0 && has_key(inside, at, key) ? leaf_of(at.target) : nullptr;
+  }
+  static bool try_lock(const position& at) noexcept;
+  static void unlock(const position& at) noexcept { at.at->state.unlock(); }
 
-  bool attach(const scope& inside, const position& at, std::string_view key, link fresh);
+  bool attach(const scope& inside, const position& at, std::string_view key, entry* leaf);
   static link make_layers(std::string_view key, link fresh, std::string_view other, link there,
                           std::size_t depth);
   void detach_and_retire(const position& at, std::string_view key);
@@ -111,7 +107,6 @@ class masstree {
                bool beyond, const visitor& visit);
 
   base::atomic<link> top_;  // or a node that once was the top; never a leaf
-  striped_counter count_;
   walk_cursors cursors_;
 };
 

@@ -7,7 +7,7 @@ namespace isotherm::index {
 
 /// False: a layer on the way went away.
 template <class Holding>
-bool masstree<Holding>::try_descend(std::string_view key, position& at) noexcept {
+bool masstree<Holding>::try_locate(std::string_view key, position& at) noexcept {
   base::atomic<link>* where = &top_;
   link top = top_.load_acquire();
   at.depth = 0;
@@ -30,9 +30,9 @@ bool masstree<Holding>::try_descend(std::string_view key, position& at) noexcept
 }
 
 template <class Holding>
-auto masstree<Holding>::descend(std::string_view key) noexcept -> position {
+auto masstree<Holding>::locate(const scope&, std::string_view key) noexcept -> position {
   position at;
-  for (backoff wait; !try_descend(key, at);) wait();
+  for (backoff wait; !try_locate(key, at);) wait();
   return at;
 }
 
@@ -46,7 +46,7 @@ bool masstree<Holding>::has_key(const scope& inside, const position& at, std::st
 
 template <class Holding>
 std::optional<std::string_view> masstree<Holding>::find(const scope& inside, std::string_view key) {
-  const position at = descend(key);
+  const position at = locate(inside, key);
   if (at.target == 0) return std::nullopt;
   const bytes* value = leaf_of(at.target)->value.get(inside);
   prefetch(value);  // asked for beside the key: two misses overlap
@@ -75,7 +75,7 @@ void masstree<Holding>::iterate(const scope& inside, direction where_to,
       continue;
     }
     if (*target == 0) return;
-    leaf* const found = leaf_of(*target);
+    entry* const found = leaf_of(*target);
     const std::string_view key = found->key.get(inside)->view();
     if (!is_past_bound && is_before_bound(key)) continue;
     is_past_bound = true;

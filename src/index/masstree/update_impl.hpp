@@ -10,18 +10,9 @@ masstree<Holding>::masstree(std::size_t)
     : top_(masstree_detail::link_to(
           kMemory.make_border(masstree_detail::version::kRoot, masstree_detail::kSlots))) {}
 
-template <class Holding>
-auto masstree<Holding>::make_leaf(std::string_view key, std::string_view value) -> unlinked_leaf {
-  auto held_key = Holding::make(key);
-  auto held_value = Holding::make(value);
-  if (!held_key || !held_value) return nullptr;
-  return unlinked_leaf(
-      make_node<Holding, leaf>(holder(std::move(held_key)), holder(std::move(held_value))));
-}
-
 /// Locks the node where a search ended, if what it found is still so.
 template <class Holding>
-bool masstree<Holding>::lock(const position& at) noexcept {
+bool masstree<Holding>::try_lock(const position& at) noexcept {
   if (!at.at->state.lock_if(at.seen)) return false;
   // Inserts and removals do not change the version; a leaf becomes a layer in its place.
   if (at.at->order() == at.order &&
@@ -32,118 +23,18 @@ bool masstree<Holding>::lock(const position& at) noexcept {
   return false;
 }
 
-// --- operations --------------------------------------------------------------------------------
-
-template <class Holding>
-outcome masstree<Holding>::insert(std::string_view key, std::string_view value) {
-  const scope inside;
-  unlinked_leaf fresh;
-  for (;;) {
-    const position at = descend(key);
-    if (at.target != 0 && has_key(inside, at, key)) return outcome::unchanged;
-    if (!fresh && !(fresh = make_leaf(key, value))) return outcome::no_memory;
-    if (!attach(inside, at, key, link_to(fresh.get()))) continue;
-    fresh.release();
-    count_.add(1);
-    return outcome::done;
-  }
-}
-
-template <class Holding>
-outcome masstree<Holding>::upsert(std::string_view key, std::string_view value) {
-  const scope inside;
-  unlinked_leaf fresh;
-  typename Holding::fresh successor;
-  for (;;) {
-    const position at = descend(key);
-    if (at.target != 0 && has_key(inside, at, key)) {
-      holder& held = leaf_of(at.target)->value;
-      if (!successor && !(successor = Holding::make_successor(held, value))) {
-        return outcome::no_memory;
-      }
-      // The lock keeps the leaf where it is; the node itself does not change.
-      if (!lock(at)) continue;
-      held.replace(inside, std::move(successor));
-      at.at->state.unlock();
-      return outcome::done;
-    }
-    if (!fresh && !(fresh = make_leaf(key, value))) return outcome::no_memory;
-    if (!attach(inside, at, key, link_to(fresh.get()))) continue;
-    fresh.release();
-    count_.add(1);
-    return outcome::done;
-  }
-}
-
-template <class Holding>
-bool masstree<Holding>::erase(std::string_view key) {
-  const scope inside;
-  for (;;) {
-    const position at = descend(key);
-    if (at.target == 0 || !has_key(inside, at, key)) return false;
-    if (!lock(at)) continue;
-    detach_and_retire(at, key);
-    return true;
-  }
-}
-
-/// Decides and allocates without a lock, then locks and checks that what was decided upon is still
-/// so; a key that many write is soon decided under the lock instead.
-template <class Holding>
-outcome masstree<Holding>::update(std::string_view key, const updater& decide) {
-  const scope inside;
-  for (unsigned tries = 0;; ++tries) {
-    const position at = descend(key);
-    if (at.target == 0 || !has_key(inside, at, key)) {
-      const decision chosen = decide(std::nullopt);
-      if (chosen.what != action::write) return outcome::unchanged;
-      unlinked_leaf fresh = make_leaf(key, chosen.value);
-      if (!fresh) return outcome::no_memory;
-      if (!attach(inside, at, key, link_to(fresh.get()))) continue;
-      fresh.release();
-      count_.add(1);
-      return outcome::done;
-    }
-    auto& state = at.at->state;
-    const bool is_locked = tries >= kOptimisticTries;
-    if (is_locked && !lock(at)) continue;
-    holder& held = leaf_of(at.target)->value;
-    const bytes* current = held.get(inside);
-    const decision chosen = decide(current->view());
-    typename Holding::fresh successor;
-    const bool is_short =
-        chosen.what == action::write && !(successor = Holding::make_successor(held, chosen.value));
-    if (chosen.what == action::keep || is_short) {
-      if (is_locked) state.unlock();
-      return is_short ? outcome::no_memory : outcome::unchanged;
-    }
-    if (!is_locked && !lock(at)) continue;
-    if (!held.holds(current)) {
-      state.unlock();
-      continue;
-    }
-    if (chosen.what == action::erase) {
-      detach_and_retire(at, key);
-    } else {
-      held.replace(inside, std::move(successor));
-      state.unlock();
-    }
-    return outcome::done;
-  }
-}
-
 // --- adding ------------------------------------------------------------------------------------
 
-/// Links the leaf `fresh` where the search for its key ended; false: something changed, search
-/// again.
+/// Links the leaf where the search for its key ended; false: something changed, search again.
 template <class Holding>
 bool masstree<Holding>::attach(const scope& inside, const position& at, std::string_view key,
-                               link fresh) {
+                               entry* leaf) {
+  const link fresh = link_to(leaf);
   if (at.target == 0 && at.at->capacity < masstree_detail::kSlots && at.at->is_full(at.order)) {
     masstree_detail::grow_border(at.upper, wanted(key, at.depth - 8), at.at, kMemory);
     return false;
   }
-  if (!lock(at)) return false;
+  if (!try_lock(at)) return false;
   if (at.target == 0) {
     masstree_detail::insert_entry(at.at, at.what, fresh, kMemory);
     return true;
@@ -242,12 +133,12 @@ bool masstree<Holding>::try_tidy(std::vector<step>& path) {
 /// last key removed, not less than `key`.
 template <class Holding>
 std::string_view masstree<Holding>::clear_border(const scope& inside, std::string_view key) {
-  position at = descend(key);
-  while (at.target != 0 && !lock(at)) at = descend(key);
+  position at = locate(inside, key);
+  while (at.target != 0 && !try_lock(at)) at = locate(inside, key);
   if (at.target == 0) return key;
   masstree_detail::permutation order = at.order;
   const unsigned place = at.at->place_of(order, at.what);
-  leaf* gone[masstree_detail::kSlots];
+  entry* gone[masstree_detail::kSlots];
   unsigned removed = 0;
   while (place < order.count()) {
     const link target = at.at->link_at(order[place]).load_relaxed();
