@@ -60,7 +60,7 @@ coverage: ## which lines of src/ the tests reach (build/coverage/html)
 	cmake --build --preset coverage -j $(JOBS) --target tests-concurrency tests-memory
 	scripts/coverage
 
-# Operations of each thread in each of 2 phases; 7 mixes x all indexes x both protocols. The default
+# Operations of each thread in each of 2 phases; 8 mixes x all indexes x both protocols. The default
 # takes some minutes on two cores.
 STRESS_OPS ?= 10000
 

@@ -1,8 +1,8 @@
 // Nothing is lost or torn while the collector moves objects as fast as it can: threads insert,
-// update, read, delete, scan and verify checksummed values while another thread runs window after
-// window with a cold threshold of 1. Every structure, migration protocol and mix (mix.hpp); between
-// two phases the structure's invariants are walked. Sanitizer builds see every access to freed
-// memory, too.
+// update, read, delete, scan, clear and verify checksummed values while another thread runs window
+// after window with a cold threshold of 1. Every structure, migration protocol and mix (mix.hpp);
+// between two phases the structure's invariants are walked. Sanitizer builds see every access to
+// freed memory, too.
 //
 // ISOTHERM_STRESS_OPS sets the operations of each thread in each phase (default: a short run);
 // ISOTHERM_TEST_SEED repeats a run.
@@ -36,11 +36,17 @@ struct progress {
   bool has_moved() const { return demoted.load() > 0 && promoted.load() > 0; }
 };
 
+/// How often some thread has begun, and ended, to clear the index.
+struct clearings {
+  std::atomic<std::uint64_t> begun{0}, ended{0};
+};
+
 class worker {
  public:
-  worker(any_index& index, const mix& work, unsigned thread, std::uint64_t seed)
+  worker(any_index& index, const mix& work, clearings& cleared, unsigned thread, std::uint64_t seed)
       : index_(index),
         mix_(work),
+        cleared_(cleared),
         suffix_("/" + std::to_string(thread)),
         random_(seed + thread),
         own_(work.own_keys) {}
@@ -51,11 +57,14 @@ class worker {
       if (testing::Test::HasFailure()) return;
       step();
     }
+    check_all_own();
+  }
+  void check_all_own() {
     for (std::uint64_t k = 0; k < own_.size(); ++k) check_own(k);
   }
   std::size_t own_present() const {
     std::size_t present = 0;
-    for (const auto& value : own_) present += !value.empty();
+    for (const auto& each : own_) present += !each.value.empty();
     return present;
   }
 
@@ -68,8 +77,17 @@ class worker {
     const std::string key = own_key(k);
     const scope inside;
     const auto found = index_.find(inside, key);
-    ASSERT_EQ(found.has_value(), !own_[k].empty()) << key;
-    if (found) ASSERT_TRUE(*found == own_[k]) << key;
+    if (found) {
+      ASSERT_FALSE(own_[k].value.empty()) << key;
+      ASSERT_TRUE(*found == own_[k].value) << key;
+    } else {
+      ASSERT_TRUE(may_be_gone(k)) << key;
+      own_[k].value.clear();
+    }
+  }
+  /// Asked after the key was found to be gone.
+  bool may_be_gone(std::uint64_t k) const {
+    return own_[k].value.empty() || own_[k].clearings_before != cleared_.begun.load();
   }
 
   void step() {
@@ -92,6 +110,8 @@ class worker {
         return change_own(random_.below(own_.size()));
       case mix::check_own:
         return check_own(random_.below(own_.size()));
+      case mix::clear:
+        return clear();
       default:
         return read(key);
     }
@@ -132,21 +152,37 @@ class worker {
   }
   void change_own(std::uint64_t k) {
     const std::string key = own_key(k);
-    const bool was_there = !own_[k].empty();
     if (random_.below(3) == 0) {
-      ASSERT_EQ(index_.erase(key), was_there) << key;
-      own_[k].clear();
+      if (index_.erase(key)) {
+        ASSERT_FALSE(own_[k].value.empty()) << key;
+      } else {
+        ASSERT_TRUE(may_be_gone(k)) << key;
+      }
+      own_[k].value.clear();
       return;
     }
-    own_[k] = fresh_value(key);
-    ASSERT_EQ(index_.upsert(key, own_[k]), outcome::done);
+    own_[k] = {fresh_value(key), cleared_.ended.load()};
+    ASSERT_EQ(index_.upsert(key, own_[k].value), outcome::done);
   }
+  void clear() {
+    ++cleared_.begun;
+    index_.clear();
+    ++cleared_.ended;
+  }
+
+  /// What a key of this thread alone holds; empty: absent. While all clearings that have begun are
+  /// those that had ended before it was written, it is there.
+  struct own_pair {
+    std::string value;
+    std::uint64_t clearings_before = 0;
+  };
 
   any_index& index_;
   const mix& mix_;
+  clearings& cleared_;
   const std::string suffix_;
   base::random random_;
-  std::vector<std::string> own_;  // what this thread's keys hold; empty: absent
+  std::vector<own_pair> own_;
   std::uint64_t cursor_ = 0;
 };
 
@@ -167,9 +203,12 @@ void collect_until(const std::atomic<bool>& is_done, std::string_view protocol, 
 }
 
 /// Nobody writes: each value is where it belongs, and the counts agree.
-void expect_whole(any_index& index, const std::vector<worker>& workers) {
+void expect_whole(any_index& index, std::vector<worker>& workers) {
   std::size_t own = 0, all = 0, expected_own = 0;
-  for (const worker& each : workers) expected_own += each.own_present();
+  for (worker& each : workers) {
+    each.check_all_own();
+    expected_own += each.own_present();
+  }
   std::uint64_t cursor = 0;
   const scope inside;
   do {
@@ -193,8 +232,9 @@ TEST_P(migration_stress, no_value_is_lost_or_torn) {
   const auto& [name, protocol, work] = GetParam();
   const std::uint64_t seed = test_seed();
   auto index = std::move(*make(name, true));
+  clearings cleared;
   std::vector<worker> workers;
-  for (unsigned t = 0; t < kThreads; ++t) workers.emplace_back(*index, work, t, seed);
+  for (unsigned t = 0; t < kThreads; ++t) workers.emplace_back(*index, work, cleared, t, seed);
   progress moving;
   for (unsigned phase = 0; phase < kPhases && !HasFailure(); ++phase) {
     std::atomic<bool> is_done{false};
@@ -210,9 +250,12 @@ TEST_P(migration_stress, no_value_is_lost_or_torn) {
     collecting.join();
     expect_whole(*index, workers);
   }
+  index->clear();
+  EXPECT_EQ(index->size(), 0u);
+  EXPECT_TRUE(index->is_valid());
   EXPECT_TRUE(moving.has_moved());
   std::cout << moving.windows << " windows, " << moving.demoted << " demoted, " << moving.promoted
-            << " promoted\n";
+            << " promoted, " << cleared.ended << " times cleared\n";
 }
 
 INSTANTIATE_TEST_SUITE_P(all, migration_stress,

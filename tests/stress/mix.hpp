@@ -13,7 +13,18 @@
 namespace isotherm::index {
 
 struct mix {
-  enum operation { insert, upsert, erase, update, visit, change_own, check_own, read, kOperations };
+  enum operation {
+    insert,
+    upsert,
+    erase,
+    update,
+    visit,
+    change_own,
+    check_own,
+    read,
+    clear,
+    kOperations
+  };
 
   std::string_view name;
   std::array<unsigned, kOperations> weights;  ///< of the operations, in the order above
@@ -52,7 +63,7 @@ inline std::size_t large_value(base::random& random) {
   return random.below(random.below(16) ? std::size_t{100} << 10 : std::size_t{5} << 20);
 }
 
-//                        insert upsert erase update visit own(change, check) read
+//                        insert upsert erase update visit own(change, check) read [clear]
 inline constexpr mix kMixes[] = {
     {"mixed", {2, 2, 2, 2, 2, 4, 2, 4}, 2000, 200, &numbered_key, &small_value, 1},
     {"insert_erase", {8, 0, 7, 0, 1, 2, 1, 1}, 500, 100, &numbered_key, &small_value, 1},
@@ -61,6 +72,7 @@ inline constexpr mix kMixes[] = {
     {"large_values", {2, 4, 2, 2, 1, 2, 2, 4}, 12, 4, &numbered_key, &large_value, 100},
     {"shared_prefixes", {4, 2, 5, 2, 2, 4, 2, 3}, 1400, 200, &prefix_sharing_key, &small_value, 1},
     {"hot_key", {2, 3, 2, 4, 1, 2, 1, 6}, 1, 20, &numbered_key, &small_value, 1},
+    {"clear", {40, 20, 20, 10, 10, 40, 20, 20, 1}, 700, 100, &prefix_sharing_key, &small_value, 1},
 };
 
 /// Checksum of the content, seeded by the key: a value under a wrong key is found as well.
