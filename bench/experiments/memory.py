@@ -62,8 +62,7 @@ def memory_row(runs):
     index = on['node_bytes'] + on['index_bytes_per_entry']['soda'] * on['keys']
     floor = on['ideal_bytes'] + index
     record = on['key_size'] + on['value_size'] + 8
-    requests = int(on['rate'] * on['window_seconds'])
-    best = best_utilization(on['keys'], requests, record)
+    best = best_utilization(on['keys'], on['windows'][-1]['operations'], record)
     return [
         f'{off["dram_bytes"] / MIB:.0f} MiB',
         f'{on["dram_bytes"] / MIB:.0f} MiB ({on["dram_bytes"] / off["dram_bytes"] - 1:+.0%})',
