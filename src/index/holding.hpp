@@ -17,6 +17,15 @@
 
 namespace isotherm::index {
 
+/// How an operation looks at an object: to use it, or in passing, as a walk over everything does,
+/// which must not make everything warm (guide::peek()).
+enum class regard : unsigned char { use, glance };
+
+template <class Holder>
+bytes* look(const Holder& held, const scope& inside, regard how) noexcept {
+  return how == regard::use ? held.get(inside) : held.peek(inside);
+}
+
 struct managed {
   using holder = guide<bytes>;
   using fresh = owned<bytes>;

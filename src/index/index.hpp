@@ -55,7 +55,8 @@ class any_index {
   virtual outcome update(std::string_view key, const updater& decide) = 0;
 
   /// Ordered structures: pairs with key >= `from` in byte order until the visitor ends it. Each
-  /// pair was present at some moment of the scan; keys present throughout are seen once. Unordered
+  /// pair was present at some moment of the scan; keys present throughout are seen once. Visited
+  /// pairs count as used, beside them only keys that the search for `from` must read. Unordered
   /// ones visit nothing.
   virtual void scan(const scope& inside, std::string_view from, const visitor& visit) = 0;
   /// As scan(), downwards: pairs with key <= `from`, or all when there is none, greatest first.
@@ -65,8 +66,8 @@ class any_index {
 
   /// Every pair in pieces, in the structure's own order: visits the pairs of the piece at `cursor`
   /// (0 at first) and returns the next cursor, 0 at the end. A key present throughout is seen at
-  /// least once (as Redis SCAN guarantees), also when the table grows in between. Hash tables do
-  /// not mark the pairs as used (guide::peek()), ordered structures do.
+  /// least once (as Redis SCAN guarantees), also when the table grows in between. The pairs do not
+  /// count as used (guide::peek()).
   virtual std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) = 0;
 
   virtual std::size_t size() const noexcept = 0;  ///< keys; exact when no writer runs

@@ -24,7 +24,13 @@
 
 namespace isotherm::index {
 
-/// Ordered by bytes. All operations but scan and walk linearizable.
+/// Ordered by bytes. All operations but the scans and walk linearizable. Scans, upwards and
+/// downwards, visit keys strictly in order, each at most once; every key that is there throughout
+/// is visited, and every pair visited was there at some moment of the scan.
+///
+/// Readers write nothing; they wait while a node on their way is locked, also for the replacement
+/// of a value below it, and begin again where one has changed. Writers wait likewise; with a lock
+/// in hand only for the lock of a node below.
 template <class Holding>
 class art : public optimistic_tree<art<Holding>, Holding> {
   using writes = optimistic_tree<art<Holding>, Holding>;
@@ -42,20 +48,20 @@ class art : public optimistic_tree<art<Holding>, Holding> {
   std::optional<std::string_view> find(const scope& inside, std::string_view key);
 
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
-    iterate<up>(inside, bound{from, false}, visit);
+    iterate<up>(inside, bound{from, false}, regard::use, visit);
   }
   void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit) {
     std::optional<bound> start;
     if (from) start = bound{*from, false};
-    iterate<down>(inside, start, visit);
+    iterate<down>(inside, start, regard::use, visit);
   }
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit);
   void clear();
   bool is_valid();
 
  private:
-  using writes::count_;
   using typename writes::entry;
+  using writes::count_;
   using node = art_detail::node;
   using node_kind = art_detail::node_kind;
   using link = art_detail::link;
@@ -142,7 +148,7 @@ class art : public optimistic_tree<art<Holding>, Holding> {
   bool replace_inner(const position& at, std::uint8_t parent_byte, node_kind kind);
 
   template <class Way>
-  void iterate(const scope& inside, std::optional<bound> from, const visitor& visit);
+  void iterate(const scope& inside, std::optional<bound> from, regard how, const visitor& visit);
   void seek(up, const std::optional<bound>& from, std::vector<frame>& path) const;
   void seek(down, const std::optional<bound>& from, std::vector<frame>& path) const;
   template <class Turn>

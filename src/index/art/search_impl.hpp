@@ -160,7 +160,8 @@ auto art<Holding>::down::step(const frame& top, int& next) noexcept -> link {
 /// Visits the pairs of the bound on (without one: all), upwards or downwards.
 template <class Holding>
 template <class Way>
-void art<Holding>::iterate(const scope& inside, std::optional<bound> from, const visitor& visit) {
+void art<Holding>::iterate(const scope& inside, std::optional<bound> from, regard how,
+                           const visitor& visit) {
   std::vector<frame> path;
   // A pair was visited since the last seek: all that follow are beyond the bound.
   bool is_past_bound = !from.has_value();
@@ -187,10 +188,10 @@ void art<Holding>::iterate(const scope& inside, std::optional<bound> from, const
       continue;
     }
     entry* found = leaf_of(target);
-    const std::string_view key = found->key.get(inside)->view();
+    const std::string_view key = look(found->key, inside, how)->view();
     if (!is_past_bound && Way::is_left_out(*from, key)) continue;
     is_past_bound = true;
-    if (!visit(key, found->value.get(inside)->view())) return;
+    if (!visit(key, look(found->value, inside, how)->view())) return;
     from = bound{key, true};
   }
 }
@@ -199,7 +200,7 @@ template <class Holding>
 std::uint64_t art<Holding>::walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
   return walk_in_order(cursors_, cursor, visit,
                        [&](std::string_view from, bool beyond, const visitor& each) {
-                         iterate<up>(inside, bound{from, beyond}, each);
+                         iterate<up>(inside, bound{from, beyond}, regard::glance, each);
                        });
 }
 

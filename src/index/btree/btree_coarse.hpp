@@ -7,7 +7,8 @@
 
 namespace isotherm::index {
 
-/// See gated_tree.
+/// See gated_tree. A writer waits for all others, a reader for a writer, also for one that is
+/// waiting itself.
 template <class Holding>
 class btree_coarse : public btree_detail::gated_tree<Holding, no_version_lock, writer_first_lock> {
  public:

@@ -7,7 +7,9 @@
 
 namespace isotherm::index {
 
-/// See gated_tree.
+/// See gated_tree. Readers write nothing; they wait while a node on their way is locked, also for
+/// the replacement of a value there, and begin again where one has changed. Writers wait likewise;
+/// with a lock in hand only for a neighbour to merge with.
 template <class Holding>
 class btree_occ : public btree_detail::gated_tree<Holding, version_lock, btree_detail::open_gate> {
  public:

@@ -17,9 +17,11 @@ struct open_gate {
   void unlock_shared() noexcept {}
 };
 
-/// Ordered by bytes. `Gate` is passed alone by writers, together by readers. All operations but
-/// scans and walk linearizable. A scan takes the keys of one leaf at one moment, leaf by leaf, and
-/// calls the visitor outside of the gate.
+/// Ordered by bytes. `Gate` is passed alone by writers, together by readers. All operations but the
+/// scans and walk linearizable. Scans, upwards and downwards, visit keys strictly in order, each at
+/// most once; every key that is there throughout is visited, and every pair visited was there at
+/// some moment of the scan: those of one leaf at one moment, leaf by leaf. The visitor is called
+/// outside of the gate.
 template <class Holding, class Latch, class Gate>
 class gated_tree {
  public:
@@ -50,12 +52,12 @@ class gated_tree {
     return tree_.update(key, decide);
   }
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
-    go_up(inside, {from, true}, visit);
+    go_up(inside, {from, true}, regard::use, visit);
   }
   void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit) {
     std::optional<bound> next;
     if (from) next = bound{*from, true};
-    go(inside, visit, [&](piece& out) {
+    go(inside, regard::use, visit, [&](piece& out) {
       tree_.collect_down(inside, next, out);
       if (out.fence) next = bound{out.fence->view(), false};
     });
@@ -63,7 +65,7 @@ class gated_tree {
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
     return walk_in_order(cursors_, cursor, visit,
                          [&](std::string_view from, bool beyond, const visitor& each) {
-                           go_up(inside, {from, !beyond}, each);
+                           go_up(inside, {from, !beyond}, regard::glance, each);
                          });
   }
   std::size_t size() const noexcept { return tree_.size(); }
@@ -79,15 +81,15 @@ class gated_tree {
   using bound = typename tree::bound;
   using piece = typename tree::piece;
 
-  void go_up(const scope& inside, bound next, const visitor& visit) {
-    go(inside, visit, [&](piece& out) {
-      tree_.collect_up(inside, next, out);
+  void go_up(const scope& inside, bound next, regard how, const visitor& visit) {
+    go(inside, how, visit, [&](piece& out) {
+      tree_.collect_up(inside, next, how, out);
       if (out.fence) next = bound{out.fence->view(), true};
     });
   }
   /// Visits piece after piece; `collect` gets the next one.
   template <class Collect>
-  void go(const scope& inside, const visitor& visit, Collect collect) {
+  void go(const scope& inside, regard how, const visitor& visit, Collect collect) {
     piece some;
     do {
       {
@@ -96,7 +98,8 @@ class gated_tree {
       }
       for (unsigned i = 0; i < some.count; ++i) {
         auto* e = some.entries[i];
-        if (!visit(e->key.get(inside)->view(), e->value.get(inside)->view())) return;
+        const std::string_view key = look(e->key, inside, how)->view();
+        if (!visit(key, look(e->value, inside, how)->view())) return;
       }
     } while (some.fence);
   }

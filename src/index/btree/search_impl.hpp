@@ -43,10 +43,11 @@ bool tree<Holding, Latch>::step_down(path& p, unsigned index) noexcept {
 
 template <class Holding, class Latch>
 template <bool kForValue>
-place tree<Holding, Latch>::place_in(const scope& inside, leaf* n, std::string_view key) {
+place tree<Holding, Latch>::place_in(const scope& inside, leaf* n, std::string_view key,
+                                     regard how) {
   return find_place(n->starts, count_of(n), start_of(key, n->skip), key, [&](unsigned i) {
     const entry* e = n->entries[i].load_acquire();
-    const bytes* held = e->key.get(inside);
+    const bytes* held = look(e->key, inside, how);
     // Asked for before the keys are compared: two misses overlap.
     if constexpr (kForValue) prefetch(e->value.get(inside));
     return held->view();
@@ -101,7 +102,8 @@ std::optional<std::string_view> tree<Holding, Latch>::find(const scope& inside,
 // --- in order ----------------------------------------------------------------------------------
 
 template <class Holding, class Latch>
-bool tree<Holding, Latch>::try_collect_up(const scope& inside, const bound& from, piece& out) {
+bool tree<Holding, Latch>::try_collect_up(const scope& inside, const bound& from, regard how,
+                                          piece& out) {
   out.count = 0;
   path p;
   if (!enter(p)) return false;
@@ -109,7 +111,7 @@ bool tree<Holding, Latch>::try_collect_up(const scope& inside, const bound& from
     if (!step_down<true>(p, child_for(inner_of(p.at), from.key))) return false;
   }
   leaf* const n = leaf_of(p.at);
-  const place first = place_in(inside, n, from.key);
+  const place first = place_in(inside, n, from.key, how);
   const unsigned count = count_of(n);
   for (unsigned i = first.at + (first.is_equal && !from.or_equal ? 1 : 0); i < count; ++i) {
     out.entries[out.count++] = n->entries[i].load_acquire();
@@ -146,8 +148,9 @@ bool tree<Holding, Latch>::try_collect_down(const scope& inside, const std::opti
 }
 
 template <class Holding, class Latch>
-void tree<Holding, Latch>::collect_up(const scope& inside, const bound& from, piece& out) {
-  for (backoff wait; !try_collect_up(inside, from, out);) wait();
+void tree<Holding, Latch>::collect_up(const scope& inside, const bound& from, regard how,
+                                      piece& out) {
+  for (backoff wait; !try_collect_up(inside, from, how, out);) wait();
 }
 
 template <class Holding, class Latch>

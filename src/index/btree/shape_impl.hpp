@@ -15,7 +15,7 @@ bool tree<Holding, Latch>::lock_both(const path& p) noexcept {
 }
 
 /// Appends entries of one leaf to another that nobody else sees yet. Keys are read only where the
-/// leaves skip different numbers of bytes.
+/// leaves skip different numbers of bytes, which is no use of them.
 template <class Holding, class Latch>
 void tree<Holding, Latch>::append(const scope& inside, leaf* to, leaf* from, unsigned begin,
                                   unsigned end) {
@@ -25,7 +25,7 @@ void tree<Holding, Latch>::append(const scope& inside, leaf* to, leaf* from, uns
     to->entries[count].store_release(e);
     to->starts[count].store_release(to->skip == from->skip
                                         ? from->starts[i].load_relaxed()
-                                        : start_of(e->key.get(inside)->view(), to->skip));
+                                        : start_of(e->key.peek(inside)->view(), to->skip));
   }
   to->count.store_release(static_cast<std::uint16_t>(count));
 }

@@ -62,7 +62,7 @@ class tree : public optimistic_tree<tree<Holding, Latch>, Holding> {
     std::string_view key;
     bool or_equal = true;
   };
-  void collect_up(const scope& inside, const bound& from, piece& out);
+  void collect_up(const scope& inside, const bound& from, regard how, piece& out);
   /// Downwards; without `from`, from the greatest key.
   void collect_down(const scope& inside, const std::optional<bound>& from, piece& out);
 
@@ -112,13 +112,14 @@ class tree : public optimistic_tree<tree<Holding, Latch>, Holding> {
   template <bool kWithFences>
   static bool step_down(path& p, unsigned index) noexcept;
   template <bool kForValue = false>
-  static place place_in(const scope& inside, leaf* n, std::string_view key);
+  static place place_in(const scope& inside, leaf* n, std::string_view key,
+                        regard how = regard::use);
   static place place_in(inner* n, std::string_view key);
   static unsigned child_for(inner* n, std::string_view key);
   position locate(const scope& inside, std::string_view key);
   template <bool kForValue>
   bool try_locate(const scope& inside, std::string_view key, position& p);
-  bool try_collect_up(const scope& inside, const bound& from, piece& out);
+  bool try_collect_up(const scope& inside, const bound& from, regard how, piece& out);
   bool try_collect_down(const scope& inside, const std::optional<bound>& from, piece& out);
 
   // Changing (update_impl.hpp).

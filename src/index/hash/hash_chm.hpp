@@ -58,9 +58,9 @@ class chm_node {
   holder key, value;
 };
 
-/// Unordered. All operations linearizable. find() takes no lock unless it meets a table that grows:
-/// it waits for a bin that is being split and was no hit, and then moves some bins itself, each
-/// under the bin's lock. walk() only waits.
+/// Unordered. All operations linearizable. Writers wait for the lock of their bin. find() takes no
+/// lock unless it meets a table that grows: it waits for a bin that is being split and was no hit,
+/// and then moves some bins itself, each under the bin's lock. walk() only waits.
 template <class Holding>
 class hash_chm : public chained_hash<hash_chm<Holding>, Holding, chm_node<Holding>> {
   using node = chm_node<Holding>;

@@ -23,8 +23,12 @@
 
 namespace isotherm::index {
 
-/// Unordered. All operations linearizable. Its own algorithm is lock-free; around it, memory
-/// allocation and sync::retire() take short locks (docs/indexes.md).
+/// Unordered. All operations linearizable.
+///
+/// Nobody waits for another thread: its own algorithm is lock-free, and begins a search again only
+/// where another operation has got further meanwhile. find() writes at most a bucket's shortcut;
+/// past it, it never begins again. Around the algorithm, memory allocation and sync::retire() take
+/// short locks (docs/indexes.md).
 template <class Holding>
 class hash_harris {
  public:

@@ -35,9 +35,10 @@ struct pugh_node {
   holder key, value;
 };
 
-/// Unordered. All operations linearizable. find() neither waits nor writes unless it meets a table
-/// that grows: it waits for a chain that is being split and was no hit, and then moves some chains
-/// itself, each under the chain's lock. walk() only waits.
+/// Unordered. All operations linearizable. Writers wait for the lock of their chain. find() neither
+/// waits nor writes unless it meets a table that grows: it waits for a chain that is being split
+/// and was no hit, and then moves some chains itself, each under the chain's lock. walk() only
+/// waits.
 template <class Holding>
 class hash_pugh : public chained_hash<hash_pugh<Holding>, Holding, pugh_node<Holding>> {
   using node = pugh_node<Holding>;

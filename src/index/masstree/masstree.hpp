@@ -26,9 +26,15 @@
 
 namespace isotherm::index {
 
-/// Ordered by bytes. All operations but the scans and walk linearizable. A scan, upwards or
-/// downwards, visits keys strictly in order, each at most once; every key that is there throughout
+/// Ordered by bytes. All operations but the scans and walk linearizable. Scans, upwards and
+/// downwards, visit keys strictly in order, each at most once; every key that is there throughout
 /// is visited, and every pair visited was there at some moment of the scan.
+///
+/// Readers write nothing; they wait while a node on their way is split, replaced or removed, or a
+/// slot of it used again, and then look once more, from the layer's top if entries may have left
+/// the node. The lock alone, a replaced value, an erase or an insert into a fresh slot does not
+/// disturb them. Writers wait for the lock of their border node; with a lock in hand for a node
+/// right of it, above it in its layer, or at the top of the layer below.
 template <class Holding>
 class masstree : public optimistic_tree<masstree<Holding>, Holding> {
   using writes = optimistic_tree<masstree<Holding>, Holding>;
@@ -45,18 +51,18 @@ class masstree : public optimistic_tree<masstree<Holding>, Holding> {
   std::optional<std::string_view> find(const scope& inside, std::string_view key);
 
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
-    iterate(inside, direction::up, from, false, visit);
+    iterate(inside, direction::up, from, false, regard::use, visit);
   }
   void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit) {
-    iterate(inside, direction::down, from, false, visit);
+    iterate(inside, direction::down, from, false, regard::use, visit);
   }
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit);
   void clear();
   bool is_valid();
 
  private:
-  using writes::count_;
   using typename writes::entry;
+  using writes::count_;
   using link = masstree_detail::link;
   using border = masstree_detail::border;
   using wanted = masstree_detail::wanted;
@@ -104,7 +110,7 @@ class masstree : public optimistic_tree<masstree<Holding>, Holding> {
   std::string_view clear_border(const scope& inside, std::string_view key);
 
   void iterate(const scope& inside, direction where_to, std::optional<std::string_view> from,
-               bool beyond, const visitor& visit);
+               bool beyond, regard how, const visitor& visit);
 
   base::atomic<link> top_;  // or a node that once was the top; never a leaf
   walk_cursors cursors_;

@@ -57,7 +57,7 @@ std::optional<std::string_view> masstree<Holding>::find(const scope& inside, std
 /// Visits the pairs from `from` (none: from the end) in one direction; `beyond`: without `from`.
 template <class Holding>
 void masstree<Holding>::iterate(const scope& inside, direction where_to,
-                                std::optional<std::string_view> from, bool beyond,
+                                std::optional<std::string_view> from, bool beyond, regard how,
                                 const visitor& visit) {
   const auto is_before_bound = [&](std::string_view key) {
     if (key == *from) return beyond;
@@ -76,10 +76,10 @@ void masstree<Holding>::iterate(const scope& inside, direction where_to,
     }
     if (*target == 0) return;
     entry* const found = leaf_of(*target);
-    const std::string_view key = found->key.get(inside)->view();
+    const std::string_view key = look(found->key, inside, how)->view();
     if (!is_past_bound && is_before_bound(key)) continue;
     is_past_bound = true;
-    if (!visit(key, found->value.get(inside)->view())) return;
+    if (!visit(key, look(found->value, inside, how)->view())) return;
     from = key;
     beyond = true;
   }
@@ -90,7 +90,7 @@ std::uint64_t masstree<Holding>::walk(const scope& inside, std::uint64_t cursor,
                                       const visitor& visit) {
   return walk_in_order(cursors_, cursor, visit,
                        [&](std::string_view from, bool beyond, const visitor& each) {
-                         iterate(inside, direction::up, from, beyond, each);
+                         iterate(inside, direction::up, from, beyond, regard::glance, each);
                        });
 }
 

@@ -162,10 +162,11 @@ void masstree<Holding>::clear() {
   for (bool beyond = false;; beyond = true) {
     const scope inside;
     std::optional<std::string_view> first;
-    iterate(inside, direction::up, from, beyond, [&](std::string_view key, std::string_view) {
+    const visitor take_first = [&](std::string_view key, std::string_view) {
       first = key;
       return false;
-    });
+    };
+    iterate(inside, direction::up, from, beyond, regard::glance, take_first);
     if (!first) return;
     from = clear_border(inside, *first);
   }

@@ -14,13 +14,13 @@ namespace isotherm::index::skip_detail {
 
 inline constexpr unsigned kBackLevel = 2;  // nodes of this height are 4^2 apart
 
-/// Appends the nodes from `start` (left out if it is the head) up to the bound. `next(node)`: on
-/// the bottom level.
+/// Appends the nodes from `start` (left out if it is the head) up to the bound; no use of them yet,
+/// as the visitor may end before them. `next(node)`: on the bottom level.
 template <class Node, class Next>
 void gather(const scope& inside, Node* head, Node* start, const wanted_key& bound, bool or_equal,
             std::vector<Node*>& out, Next next) {
   for (Node* n = start == head ? next(head) : start; n; n = next(n)) {
-    const auto order = n->compare(inside, bound);
+    const auto order = n->compare(inside, bound, regard::glance);
     if (order > 0 || (order == 0 && !or_equal)) return;
     out.push_back(n);
   }

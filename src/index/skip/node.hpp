@@ -68,10 +68,11 @@ struct node : State {
   }
 
   /// Whether this node's key comes before, is, or comes after `k`. Not for the head.
-  std::strong_ordering compare(const scope& inside, const wanted_key& k) const {
+  std::strong_ordering compare(const scope& inside, const wanted_key& k,
+                               regard how = regard::use) const {
     if (start != k.start) return start <=> k.start;
     if (k.is_end) return std::strong_ordering::less;
-    return key.get(inside)->view() <=> k.text;
+    return look(key, inside, how)->view() <=> k.text;
   }
 
   const unsigned height;

@@ -14,7 +14,13 @@
 
 namespace isotherm::index {
 
-/// Ordered by bytes. All operations but scan and walk linearizable.
+/// Ordered by bytes. All operations but the scans and walk linearizable.
+///
+/// A writer waits for all others. find(), the scans and walk() share the lock: they wait for a
+/// writer, also for one that is waiting itself. Scans, upwards and downwards, visit keys strictly
+/// in order, each at most once; every key that is there throughout is visited, and every pair
+/// visited was there at some moment of the scan: up to 64 nodes upwards, some 16 downwards, at one
+/// moment each. The visitor is called without the lock.
 template <class Holding>
 class skiplist_coarse {
   struct no_state {};
@@ -56,7 +62,7 @@ class skiplist_coarse {
   }
 
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
-    iterate(inside, from, false, visit);
+    iterate(inside, from, false, regard::use, visit);
   }
   void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit) {
     skip_detail::scan_back(
@@ -75,7 +81,7 @@ class skiplist_coarse {
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
     return walk_in_order(cursors_, cursor, visit,
                          [&](std::string_view from, bool beyond, const visitor& each) {
-                           iterate(inside, from, beyond, each);
+                           iterate(inside, from, beyond, regard::glance, each);
                          });
   }
   std::size_t size() const noexcept {
@@ -89,16 +95,17 @@ class skiplist_coarse {
   static constexpr std::size_t kPieceNodes = 64;
 
   /// The node with the key, or null; `before` gets the last node before it on each level.
-  node* search(const scope& inside, const wanted_key& key, node** before) {
+  node* search(const scope& inside, const wanted_key& key, node** before,
+               regard how = regard::use) {
     node* at = head_;
     for (unsigned level = skip_detail::kMaxHeight; level-- > 0;) {
       node* next = at->next_node(level);
-      while (next && next->compare(inside, key) < 0) next = (at = next)->next_node(level);
+      while (next && next->compare(inside, key, how) < 0) next = (at = next)->next_node(level);
       if (before) before[level] = at;
-      if (next && !before && next->compare(inside, key) == 0) return next;
+      if (next && !before && next->compare(inside, key, how) == 0) return next;
     }
     node* found = at->next_node(0);
-    return found && found->compare(inside, key) == 0 ? found : nullptr;
+    return found && found->compare(inside, key, how) == 0 ? found : nullptr;
   }
 
   /// All writing operations: decides under the lock.
@@ -135,7 +142,8 @@ class skiplist_coarse {
   }
 
   /// Takes some nodes at a time under the lock and visits them outside of it.
-  void iterate(const scope& inside, std::string_view from, bool beyond, const visitor& visit);
+  void iterate(const scope& inside, std::string_view from, bool beyond, regard how,
+               const visitor& visit);
 
   mutable writer_first_lock lock_;
   node* const head_;
@@ -145,20 +153,20 @@ class skiplist_coarse {
 
 template <class Holding>
 void skiplist_coarse<Holding>::iterate(const scope& inside, std::string_view from, bool beyond,
-                                       const visitor& visit) {
+                                       regard how, const visitor& visit) {
   std::vector<node*> piece;
   do {
     piece.clear();
     {
       const std::shared_lock guard(lock_);
       node* before[skip_detail::kMaxHeight];
-      node* found = search(inside, wanted_key(from), before);
+      node* found = search(inside, wanted_key(from), before, how);
       node* n = found && beyond ? found->next_node(0) : before[0]->next_node(0);
       for (; n && piece.size() < kPieceNodes; n = n->next_node(0)) piece.push_back(n);
     }
     for (node* n : piece) {
-      from = n->key.get(inside)->view();
-      if (!visit(from, n->value.get(inside)->view())) return;
+      from = look(n->key, inside, how)->view();
+      if (!visit(from, look(n->value, inside, how)->view())) return;
     }
     beyond = true;
   } while (piece.size() == kPieceNodes);

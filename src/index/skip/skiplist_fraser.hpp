@@ -18,8 +18,13 @@
 
 namespace isotherm::index {
 
-/// Ordered by bytes. All operations but scan and walk linearizable. Its own algorithm is lock-free;
-/// around it, memory allocation and sync::retire() take short locks (docs/indexes.md).
+/// Ordered by bytes. All operations but the scans and walk linearizable.
+///
+/// Nobody waits for another thread: its own algorithm is lock-free, and begins a search again only
+/// where another operation has got further meanwhile. Around it, memory allocation, sync::retire()
+/// and the table of walk() cursors take short locks (docs/indexes.md). Scans, upwards and
+/// downwards, visit keys strictly in order, each at most once; every key that is there throughout
+/// is visited, and every pair visited was there at some moment of the scan.
 template <class Holding>
 class skiplist_fraser {
   struct progress_state {
@@ -48,13 +53,13 @@ class skiplist_fraser {
   outcome update(std::string_view key, const updater& decide);
 
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
-    iterate(inside, from, false, visit);
+    iterate(inside, from, false, regard::use, visit);
   }
   void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit);
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
     return walk_in_order(cursors_, cursor, visit,
                          [&](std::string_view from, bool beyond, const visitor& each) {
-                           iterate(inside, from, beyond, each);
+                           iterate(inside, from, beyond, regard::glance, each);
                          });
   }
   std::size_t size() const noexcept { return count_.sum(); }
@@ -80,13 +85,14 @@ class skiplist_fraser {
     for (unsigned l = n->height; l-- > 0;) n->next(l).fetch_or_acq_rel(kMark);
   }
 
-  node* first_near(const scope& inside, const wanted_key& key);
+  node* first_near(const scope& inside, const wanted_key& key, regard how = regard::use);
   void locate(const scope& inside, const wanted_key& key, place& where);
   bool try_locate(const scope& inside, const wanted_key& key, place& where);
   bool link_at(const scope& inside, const wanted_key& key, place& where, unlinked_node& fresh);
   void link_above(const scope& inside, const wanted_key& key, place& where, node* n);
   bool kill(const scope& inside, const wanted_key& key, node* n, const bytes* current);
-  void iterate(const scope& inside, std::string_view from, bool beyond, const visitor& visit);
+  void iterate(const scope& inside, std::string_view from, bool beyond, regard how,
+               const visitor& visit);
 
   node* const head_;
   striped_counter count_;

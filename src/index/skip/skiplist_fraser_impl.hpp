@@ -13,12 +13,13 @@ namespace isotherm::index {
 /// unmarked one leads to a node that is in the list now; from there on any link of the bottom level
 /// will do.
 template <class Holding>
-auto skiplist_fraser<Holding>::first_near(const scope& inside, const wanted_key& key) -> node* {
+auto skiplist_fraser<Holding>::first_near(const scope& inside, const wanted_key& key, regard how)
+    -> node* {
   node* at = head_;
   for (unsigned level = skip_detail::kMaxHeight; level-- > 1;) {
     for (link l = at->next(level).load_acquire(); !(l & kMark) && l != 0;
          l = at->next(level).load_acquire()) {
-      if (node_of(l)->compare(inside, key) >= 0) break;
+      if (node_of(l)->compare(inside, key, how) >= 0) break;
       at = node_of(l);
     }
   }
@@ -244,13 +245,17 @@ void skiplist_fraser<Holding>::clear() {
 /// that has been present since.
 template <class Holding>
 void skiplist_fraser<Holding>::iterate(const scope& inside, std::string_view from, bool beyond,
-                                       const visitor& visit) {
+                                       regard how, const visitor& visit) {
   const wanted_key wanted(from);
-  for (node* n = first_near(inside, wanted); n; n = next_of(n, 0)) {
-    const auto order = n->compare(inside, wanted);
-    if (order < 0 || (beyond && order == 0)) continue;
-    const bytes* value = n->value.get(inside);
-    if (value && !visit(n->key.get(inside)->view(), value->view())) return;
+  bool is_past_bound = false;
+  for (node* n = first_near(inside, wanted, how); n; n = next_of(n, 0)) {
+    if (!is_past_bound) {
+      const auto order = n->compare(inside, wanted, how);
+      if (order < 0 || (beyond && order == 0)) continue;
+      is_past_bound = true;
+    }
+    const bytes* value = look(n->value, inside, how);
+    if (value && !visit(look(n->key, inside, how)->view(), value->view())) return;
   }
 }
 

@@ -17,7 +17,13 @@
 
 namespace isotherm::index {
 
-/// Ordered by bytes. All operations but scan and walk linearizable; find() takes no lock.
+/// Ordered by bytes. All operations but the scans and walk linearizable.
+///
+/// find() and the scans take no lock, wait for nobody and never begin again; walk() does neither
+/// but for its table of cursors. A writer waits for those who hold the nodes before its place, and
+/// where its own key is on its way in or out. Scans, upwards and downwards, visit keys strictly in
+/// order, each at most once; every key that is there throughout is visited, and every pair visited
+/// was there at some moment of the scan.
 template <class Holding>
 class skiplist_herlihy {
   /// A small lock and the two moments of a node's life.
@@ -63,13 +69,13 @@ class skiplist_herlihy {
   outcome update(std::string_view key, const updater& decide);
 
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
-    iterate(inside, from, false, visit);
+    iterate(inside, from, false, regard::use, visit);
   }
   void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit);
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
     return walk_in_order(cursors_, cursor, visit,
                          [&](std::string_view from, bool beyond, const visitor& each) {
-                           iterate(inside, from, beyond, each);
+                           iterate(inside, from, beyond, regard::glance, each);
                          });
   }
   std::size_t size() const noexcept { return count_.sum(); }
@@ -112,11 +118,12 @@ class skiplist_herlihy {
   static bool is_present(const node* n) noexcept { return n->is_linked() && !n->is_marked(); }
 
   node* search(const scope& inside, const wanted_key& key);
-  void locate(const scope& inside, const wanted_key& key, place& where);
+  void locate(const scope& inside, const wanted_key& key, place& where, regard how = regard::use);
   node* find_settled(const scope& inside, const wanted_key& key, place& where);
   bool link(const place& where, unlinked_node& fresh);
   void unlink_marked(const scope& inside, const wanted_key& key, node* victim);
-  void iterate(const scope& inside, std::string_view from, bool beyond, const visitor& visit);
+  void iterate(const scope& inside, std::string_view from, bool beyond, regard how,
+               const visitor& visit);
 
   node* const head_;
   striped_counter count_;

@@ -22,13 +22,14 @@ auto skiplist_herlihy<Holding>::search(const scope& inside, const wanted_key& ke
 }
 
 template <class Holding>
-void skiplist_herlihy<Holding>::locate(const scope& inside, const wanted_key& key, place& where) {
+void skiplist_herlihy<Holding>::locate(const scope& inside, const wanted_key& key, place& where,
+                                       regard how) {
   where.found = nullptr;
   node* at = head_;
   for (unsigned level = skip_detail::kMaxHeight; level-- > 0;) {
     node* next = at->next_node(level);
     std::strong_ordering order = std::strong_ordering::greater;
-    while (next && (order = next->compare(inside, key)) < 0) {
+    while (next && (order = next->compare(inside, key, how)) < 0) {
       next = (at = next)->next_node(level);
     }
     if (next && order == 0 && !where.found) where.found = next;
@@ -203,15 +204,20 @@ void skiplist_herlihy<Holding>::clear() {
 /// beyond it that has been present since.
 template <class Holding>
 void skiplist_herlihy<Holding>::iterate(const scope& inside, std::string_view from, bool beyond,
-                                        const visitor& visit) {
+                                        regard how, const visitor& visit) {
   const wanted_key wanted(from);
   place where;
-  locate(inside, wanted, where);
+  locate(inside, wanted, where, how);
+  bool is_past_bound = false;
   for (node* n = where.before[0]->next_node(0); n; n = n->next_node(0)) {
     if (!is_present(n)) continue;
-    const auto order = n->compare(inside, wanted);
-    if (order < 0 || (beyond && order == 0)) continue;
-    if (!visit(n->key.get(inside)->view(), n->value.get(inside)->view())) return;
+    if (!is_past_bound) {
+      const auto order = n->compare(inside, wanted, how);
+      if (order < 0 || (beyond && order == 0)) continue;
+      is_past_bound = true;
+    }
+    const std::string_view value = look(n->value, inside, how)->view();
+    if (!visit(look(n->key, inside, how)->view(), value)) return;
   }
 }
 
