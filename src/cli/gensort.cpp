@@ -1,6 +1,8 @@
 // isotherm gensort and isotherm valsort: benchmark records and their check.
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
@@ -18,14 +20,33 @@ namespace {
 struct gensort_arguments {
   sort::gensort_options options;
   std::string path;
-  bool checksum = false;
+  bool checksum = false, progress = false;
 };
 
 struct valsort_arguments {
   sort::valsort_options options;
   std::string path, summary, expected;
-  bool quiet = false, summaries = false;
+  bool quiet = false, summaries = false, progress = false;
 };
+
+/// Counts up on a terminal, in one line that the last call clears; elsewhere a line each tenth.
+sort::record_progress show_progress(bool asked, std::string_view what) {
+  const bool terminal = ::isatty(STDERR_FILENO) != 0;
+  if (!terminal && !asked) return {};
+  const std::uint64_t step = terminal ? 1 : 10;
+  return [=, last = std::uint64_t{0}](std::uint64_t done, std::uint64_t total) mutable {
+    const std::uint64_t percent = done * 100 / total / step * step;
+    if (percent == last) return;
+    last = percent;
+    if (!terminal) {
+      fmt::print(stderr, "{} {}%\n", what, percent);
+    } else if (done == total) {
+      fmt::print(stderr, "\r\033[K");
+    } else {
+      fmt::print(stderr, "\r{} {}%", what, percent);
+    }
+  };
+}
 
 std::string read_all(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -46,7 +67,8 @@ sort::valsort_summary summarise(const valsort_arguments& a) {
   return total;
 }
 
-void run_valsort(const valsort_arguments& a) {
+void run_valsort(valsort_arguments& a) {
+  a.options.progress = show_progress(a.progress, "checking");
   const auto s = summarise(a);
   if (!a.summary.empty()) {
     std::ofstream out(a.summary, std::ios::binary);
@@ -88,7 +110,9 @@ void add_gensort(CLI::App& app) {
   c->add_flag("-c", a->checksum, "print the checksum of the records on standard error");
   c->add_flag("-s", a->options.skewed, "repeat keys: rank r has weight about 1/r");
   c->add_option("-t", a->options.threads, "threads");
+  c->add_flag("--progress", a->progress, "show it even when standard error is no terminal");
   c->callback([a] {
+    a->options.progress = show_progress(a->progress, "generating");
     auto sum = sort::gensort_file(a->path, a->options);
     if (!sum) fail(sum.error().message);
     if (a->checksum) fmt::print(stderr, "{}\n", sort::checksum_text(*sum));
@@ -105,6 +129,7 @@ void add_valsort(CLI::App& app) {
   c->add_option("-o", a->summary, "write a summary of this part to a file");
   c->add_flag("-s", a->summaries, "the file holds summaries of parts, in order");
   c->add_option("-t", a->options.threads, "threads");
+  c->add_flag("--progress", a->progress, "show it even when standard error is no terminal");
   c->add_option("--expect", a->expected, "checksum that the records must have");
   c->callback([a] { run_valsort(*a); });
 }

@@ -14,8 +14,9 @@ namespace isotherm::sort {
 namespace {
 
 constexpr std::size_t kSampleBytes = 1 << 20;
-constexpr std::uint64_t kLengthField = 4;     // klv
-constexpr std::uint64_t kLeastCountText = 2;  // a digit and a tab
+constexpr std::uint64_t kLengthField = 4;      // klv
+constexpr std::uint64_t kRunAlignment = 8192;  // of each writer's part of a compressed run
+constexpr std::uint64_t kLeastCountText = 2;   // a digit and a tab
 
 std::unexpected<base::error> refused(std::string message) {
   return std::unexpected(base::error{std::move(message), 0});
@@ -56,11 +57,22 @@ std::uint64_t output_bytes(std::uint64_t input, std::uint64_t records, const sor
   return wanted == records ? input : input / std::max<std::uint64_t>(1, records) * wanted;
 }
 
+/// The most that temporary files take at a time. Merges of several levels give back what they have
+/// read as they go, all but parts of blocks at the bounds of runs; compressed runs that could not
+/// be made smaller have headers all the same.
 std::uint64_t run_bytes(std::uint64_t input, std::uint64_t records, const plan& p,
                         const sort_options& o) {
-  if (p.algorithm == sort_algorithm::ems) return input;
-  if (!p.must_merge && !(p.may_merge && records > p.index_entries)) return 0;
-  return records * record_layout(o).entries().packed_bytes();
+  constexpr std::uint64_t kLostIn = 64;  // one part in so many
+  if (p.algorithm == sort_algorithm::ems) {
+    const bool one_run = input <= p.merge_buffer_bytes / 2;
+    return input + (one_run ? 0 : input / kLostIn);
+  }
+  const bool many_runs = records > p.index_entries;
+  if (!p.must_merge && !(p.may_merge && many_runs)) return 0;
+  const std::uint64_t bytes = records * record_layout(o).entries().packed_bytes();
+  const bool compressed = o.compression == sort_compression::on;
+  return bytes + (many_runs || compressed ? bytes / kLostIn : 0) +
+         (compressed ? kRunAlignment * p.write_threads * (1 + records / p.index_entries) : 0);
 }
 
 struct space_needed {

@@ -2,9 +2,12 @@
 // and damage to the file is noticed.
 #include <isotherm/sort.hpp>
 
+#include <sys/stat.h>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -13,6 +16,7 @@
 #include "sort/runs/codec.hpp"
 #include "sort/runs/policy.hpp"
 #include "sort/runs/reader.hpp"
+#include "sort/runs/runs.hpp"
 #include "sort/scratch.hpp"
 
 namespace isotherm::sort {
@@ -204,6 +208,68 @@ TEST_F(RunFiles, ACutFileIsAnError) {
     read(j);
     ASSERT_FALSE(j.status()) << "seed 26, round " << i;
     EXPECT_NE(j.status().error().message.find("ended early"), std::string::npos);
+  }
+}
+
+/// Bytes on the device of the files without names in `dir` that this process has open.
+std::uint64_t unnamed_bytes(const std::string& dir) {
+  std::uint64_t bytes = 0;
+  for (const auto& fd : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    const std::string name = std::filesystem::read_symlink(fd.path(), gone).string();
+    struct ::stat s{};
+    if (gone || !name.starts_with(dir) || ::stat(fd.path().c_str(), &s) != 0) continue;
+    if (s.st_nlink == 0) bytes += static_cast<std::uint64_t>(s.st_blocks) * 512;
+  }
+  return bytes;
+}
+
+// 60 runs and a fan-in of 8: two levels before the last. What a merge has read is given back while
+// it writes.
+TEST(RunFile, SeveralLevelsTakeNoMoreSpaceThanOne) {
+  constexpr std::size_t kRuns = 60;
+  constexpr std::size_t kEntries = 30'000;
+  for (const auto compression : {sort_compression::off, sort_compression::on}) {
+    const scratch dir;
+    store(dir.file("in"), "x");
+    auto in = source::open(dir.file("in"));
+    ASSERT_TRUE(in);
+    const record_layout layout{sort_options{}};
+    job j(sort_options{}, nullptr);
+    plan p;
+    p.compression = compression;
+    p.write_threads = 2;
+    run_file runs(j, p, layout);
+    ASSERT_TRUE(runs.create(dir.path()));
+    base::random random(28);
+    std::vector<entry> all;
+    for (std::size_t r = 0; r < kRuns; ++r) {
+      auto some = make_entries(layout.entries(), keys::random, kEntries, false, random);
+      runs.append(some);
+      all.insert(all.end(), some.begin(), some.end());
+    }
+    std::sort(all.begin(), all.end());
+    std::vector<entry> buffer((1 << 20) / sizeof(entry));
+    const auto memory = std::as_writable_bytes(std::span(buffer));
+    std::uint64_t peak = 0;
+    device::set_fault_hook([&](device::io_call c) {
+      if (c == device::io_call::write) peak = std::max(peak, unnamed_bytes(dir.path()));
+      return 0;
+    });
+    runs.reduce(memory, *in);
+    device::set_fault_hook({});
+    ASSERT_TRUE(j.status());
+    EXPECT_LE(runs.runs().size(), merge_fan_in(memory.size()));
+    EXPECT_GT(runs.totals().runs, kRuns + 1);
+    const std::uint64_t plain = all.size() * layout.entries().packed_bytes();
+    EXPECT_GT(peak, plain / 2);
+    EXPECT_LE(peak, plain + plain / 64 + 8192 * 2 * kRuns);
+    std::vector<entry> piece(1000);
+    std::vector<entry> merged;
+    runs.merge(memory, *in, piece, [&](std::span<entry> sorted) {
+      merged.insert(merged.end(), sorted.begin(), sorted.end());
+    });
+    EXPECT_TRUE(merged == all) << "seed 28";
   }
 }
 

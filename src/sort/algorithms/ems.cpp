@@ -87,6 +87,7 @@ struct record_cursor {
   std::size_t at = 0;
   std::size_t end = 0;
   bool exhausted = false;
+  std::uint64_t first = 0;  // where the run begins
 };
 
 class merger {
@@ -103,9 +104,10 @@ class merger {
   void sort_chunk(std::span<std::byte> records, std::span<entry> index);
   void copy_chunk(std::span<const std::byte> records, std::span<const entry> index,
                   record_writer& to);
+  /// If `forget`, the file gives back the space of what was read.
   void merge_group(std::span<const record_run> group, std::span<std::byte> memory,
-                   record_writer& to);
-  void advance(record_cursor& c);
+                   record_writer& to, bool forget);
+  void advance(record_cursor& c, bool forget);
   int order(const std::byte* a, const std::byte* b) const {
     const int o =
         std::memcmp(a + layout_.key_offset(), b + layout_.key_offset(), layout_.key_bytes());
@@ -191,7 +193,7 @@ void merger::make_runs(const std::string& directory, std::span<std::byte> memory
   to.finish();
 }
 
-void merger::advance(record_cursor& c) {
+void merger::advance(record_cursor& c, bool forget) {
   c.at += record_;
   if (c.at < c.end) return;
   const std::size_t n = std::min<std::uint64_t>(c.left, c.buffer.size() / record_);
@@ -202,6 +204,7 @@ void merger::advance(record_cursor& c) {
   const stage_timer timer(job_, sort_stage::merge_read, sort_stage::merge_other);
   pooled_read(job_, plan_.read_threads, runs_file_, c.buffer.first(n * record_), c.offset,
               sort_stage::merge_read);
+  if (forget) give_back(job_, runs_file_, c.first, c.offset, c.offset + n * record_);
   c.offset += n * record_;
   c.left -= n;
   c.at = 0;
@@ -209,13 +212,14 @@ void merger::advance(record_cursor& c) {
 }
 
 void merger::merge_group(std::span<const record_run> group, std::span<std::byte> memory,
-                         record_writer& to) {
+                         record_writer& to, bool forget) {
   const std::size_t share = memory.size() / group.size() / record_ * record_;
   std::vector<record_cursor> cursors;
   std::optional<stage_timer> filling(std::in_place, job_, sort_stage::merge_other);
   for (std::size_t i = 0; i < group.size(); ++i) {
     cursors.push_back({group[i].offset, group[i].records, memory.subspan(i * share, share)});
-    advance(cursors.back());
+    cursors.back().first = group[i].offset;
+    advance(cursors.back(), forget);
   }
   filling.reset();
   loser_tree tree(cursors.size(), [&](std::size_t a, std::size_t b) {
@@ -231,7 +235,7 @@ void merger::merge_group(std::span<const record_run> group, std::span<std::byte>
         record_cursor& c = cursors[tree.winner()];
         if (c.exhausted) break;
         std::memcpy(to.place(record_), &c.buffer[c.at], record_);
-        advance(c);
+        advance(c, forget);
         tree.replay();
       }
     }
@@ -255,7 +259,7 @@ bool merger::merge_level(std::span<std::byte> memory, const std::string& directo
   std::uint64_t offset = 0;
   for (std::size_t i = 0; i < runs_.size() && !job_.stopped(); i += fan_in) {
     const std::span<const record_run> group(&runs_[i], std::min(fan_in, runs_.size() - i));
-    merge_group(group, memory, to);
+    merge_group(group, memory, to, !last);
     std::uint64_t records = 0;
     for (const record_run& r : group) records += r.records;
     merged.push_back({offset, records});

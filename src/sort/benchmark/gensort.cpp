@@ -81,7 +81,7 @@ void ascii_record(std::uint64_t n, uint128 random, uint128 body, std::byte* reco
 constexpr std::size_t kBatchRecords = 8192;
 
 base::result<uint128> write_part(const device::file& f, const gensort_options& o,
-                                 std::uint64_t begin, std::uint64_t end) {
+                                 std::uint64_t begin, std::uint64_t end, progress_sum& done) {
   std::vector<std::byte> buffer(kBatchRecords * kGensortRecord);
   uint128 sum = 0;
   uint128 random = gensort_random(o.first + begin);
@@ -96,6 +96,7 @@ base::result<uint128> write_part(const device::file& f, const gensort_options& o
     if (auto r = f.write(bytes, at * kGensortRecord); !r) return std::unexpected(r.error());
     sum += record_checksum(bytes, kGensortRecord);
     at += records;
+    done.add(records);
   }
   return sum;
 }
@@ -169,9 +170,10 @@ base::result<uint128> gensort_file(const std::string& path, const gensort_option
   const unsigned threads = std::max(1u, options.threads);
   std::mutex lock;
   base::result<uint128> total = uint128{0};
+  progress_sum done(options.progress, options.count);
   device::run_pool(threads, [&](unsigned t) {
     const auto [begin, end] = device::part_of(options.count, threads, t);
-    auto part = write_part(f->handle(), options, begin, end);
+    auto part = write_part(f->handle(), options, begin, end, done);
     const std::lock_guard guard(lock);
     if (!part) {
       total = std::unexpected(part.error());

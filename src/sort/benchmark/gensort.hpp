@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "sort/benchmark/progress.hpp"
 
 namespace isotherm::sort {
 
@@ -23,6 +24,7 @@ struct gensort_options {
   bool ascii = false;       ///< printable records that end in CR LF
   bool skewed = false;  ///< keys repeat: rank r appears with probability about 1/r (docs/sort.md)
   unsigned threads = 1;
+  record_progress progress{};
 };
 
 /// State of the generator after `n` + 1 steps: the random number of record `n`. O(log n).

@@ -40,7 +40,7 @@ void add_record(valsort_summary& s, const unsigned char* record, bool ignore_cas
 }
 
 base::result<valsort_summary> check_part(const device::file& f, std::uint64_t begin,
-                                         std::uint64_t end, bool ignore_case) {
+                                         std::uint64_t end, bool ignore_case, progress_sum& done) {
   valsort_summary s;
   std::vector<std::byte> buffer(kBatchRecords * kGensortRecord);
   for (std::uint64_t at = begin; at < end;) {
@@ -53,6 +53,7 @@ base::result<valsort_summary> check_part(const device::file& f, std::uint64_t be
                  ignore_case);
     }
     at += records;
+    done.add(records);
   }
   return s;
 }
@@ -108,9 +109,10 @@ base::result<valsort_summary> valsort_file(const std::string& path,
   }
   const unsigned threads = std::max(1u, options.threads);
   std::vector<std::optional<base::result<valsort_summary>>> parts(threads);
+  progress_sum done(options.progress, *size / kGensortRecord);
   device::run_pool(threads, [&](unsigned t) {
     const auto [begin, end] = device::part_of(*size / kGensortRecord, threads, t);
-    parts[t] = check_part(*f, begin, end, options.ignore_case);
+    parts[t] = check_part(*f, begin, end, options.ignore_case, done);
   });
   valsort_summary total;
   for (const auto& part : parts) {

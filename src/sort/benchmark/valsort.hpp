@@ -26,6 +26,7 @@ struct valsort_summary {
 struct valsort_options {
   bool ignore_case = false;  ///< compare the keys' ASCII letters without their case
   unsigned threads = 1;
+  record_progress progress{};
 };
 
 /// Reads all of `path`. Errors: unreadable, empty, or a partial last record.

@@ -31,6 +31,14 @@ void pooled_read(job& j, unsigned threads, const device::file& f, std::span<std:
   j.count(stage, target.size(), 0);
 }
 
+void give_back(job& j, const device::file& f, std::uint64_t first, std::uint64_t from,
+               std::uint64_t to) {
+  const std::uint64_t whole = (first + kFileBlock - 1) / kFileBlock * kFileBlock;
+  const std::uint64_t begin = std::max(whole, from / kFileBlock * kFileBlock);
+  const std::uint64_t end = to / kFileBlock * kFileBlock;
+  if (begin < end) j.keep(f.discard(begin, end - begin));
+}
+
 run_reader::run_reader(job& j, const plan& p, const record_layout& layout, const device::file& f,
                        const run& r, std::span<std::byte> window, bool forget)
     : job_(j),
@@ -63,7 +71,7 @@ bool run_reader::fill(std::size_t needed) {
     pooled_read(job_, plan_.read_threads, file_, window_.subspan(end_, n), s.offset + read_,
                 sort_stage::merge_read);
     if (job_.stopped()) return false;
-    if (forget_) forget(s, n);
+    if (forget_) give_back(job_, file_, s.offset, s.offset + read_, s.offset + read_ + n);
     end_ += n;
     read_ += n;
     if (read_ == s.bytes) {
@@ -72,16 +80,6 @@ bool run_reader::fill(std::size_t needed) {
     }
   }
   return end_ >= needed || (end_ > 0 && damaged());
-}
-
-/// Gives back the file's blocks of which all has been read. Those at a segment's bounds may belong
-/// to its neighbours as well, and stay.
-void run_reader::forget(const run_segment& s, std::uint64_t read) {
-  const auto up = [](std::uint64_t at) { return (at + kFileBlock - 1) / kFileBlock * kFileBlock; };
-  const std::uint64_t first = up(s.offset);
-  const std::uint64_t begin = std::max(first, (s.offset + read_) / kFileBlock * kFileBlock);
-  const std::uint64_t end = (s.offset + read_ + read) / kFileBlock * kFileBlock;
-  if (begin < end) job_.keep(file_.discard(begin, end - begin));
 }
 
 bool run_reader::next_block() {

@@ -48,7 +48,6 @@ class run_reader {
   bool fill(std::size_t needed);
   bool next_block();
   bool damaged();
-  void forget(const run_segment& s, std::uint64_t read);
 
   job& job_;
   const plan& plan_;
@@ -67,6 +66,11 @@ class run_reader {
   std::size_t segment_ = 0;
   std::uint64_t read_ = 0;  // bytes of this segment
 };
+
+/// Gives back the space of what was read of a file, [from, to): in whole blocks, beginning with the
+/// first that lies wholly behind `first`, where what is read in this way began.
+void give_back(job& j, const device::file& f, std::uint64_t first, std::uint64_t from,
+               std::uint64_t to);
 
 /// Reads [offset, offset + target.size()) of `f` with a pool of streams.
 void pooled_read(job& j, unsigned threads, const device::file& f, std::span<std::byte> target,
