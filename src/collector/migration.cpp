@@ -30,6 +30,10 @@ namespace {
 /// everything, which must not be in memory twice.
 constexpr std::size_t kBatchesBetweenTrims = 64;
 
+/// Epochs that could not begin in time, one after the other, after which the window gives up. One
+/// says little: a thread can sit in its scope for as long as its page takes to come from the disk.
+constexpr unsigned kAbandonedInARowMax = 8;
+
 /// Decides, under the hazard, whether a candidate still wants to move, and moves it.
 class mover final : public guides::slot_visitor {
  public:
@@ -116,11 +120,17 @@ void migrate(std::span<const candidate> candidates, migration_protocol& protocol
              const migration_limits& limits, const std::function<bool()>& stop,
              window_statistics& statistics) {
   mover mover(protocol, statistics);
-  for (std::size_t batches = 1; !candidates.empty() && !stop(); ++batches) {
+  std::size_t batches = 0;
+  unsigned abandoned = 0;
+  while (!candidates.empty() && !stop()) {
     const auto batch = candidates.first(std::min(limits.batch_objects, candidates.size()));
+    if (!move_batch(batch, protocol, limits.epoch_timeout_us, mover, statistics)) {
+      if (++abandoned == kAbandonedInARowMax) return;
+      continue;
+    }
+    abandoned = 0;
     candidates = candidates.subspan(batch.size());
-    if (!move_batch(batch, protocol, limits.epoch_timeout_us, mover, statistics)) return;
-    if (batches % kBatchesBetweenTrims == 0) heap::trim();
+    if (++batches % kBatchesBetweenTrims == 0) heap::trim();
   }
   // Left where they are, a few would keep every extent of NEW in memory for another window.
   if (!mover.used_again().empty()) {

@@ -16,7 +16,8 @@ struct migration_limits {
 
 /// Moves `candidates`, adding to the counters of `statistics`; what was to leave NEW for COLD but
 /// has been used since the scan goes to HOT (it counts as vetoed and as promoted). `stop` is asked
-/// between batches. An epoch that can't begin in time ends the work of this window (counted).
+/// between batches. An epoch that can't begin in time is tried again; several in a row (each
+/// counted) end the work of this window.
 void migrate(std::span<const candidate> candidates, migration_protocol& protocol,
              const migration_limits& limits, const std::function<bool()>& stop,
              window_statistics& statistics);

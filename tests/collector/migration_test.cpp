@@ -127,5 +127,42 @@ TEST_F(Migration, WhatIsUsedAgainAfterTheScanLeavesNewForHot) {
   }
 }
 
+/// Moves as "veto" does, but its first epochs can't begin.
+class late_protocol final : public migration_protocol {
+ public:
+  explicit late_protocol(unsigned abandoned) : abandoned_(abandoned) {}
+  std::string_view name() const noexcept override { return "late"; }
+  bool begin(std::span<const candidate> batch, std::uint64_t timeout_us) override {
+    return abandoned_ == 0 ? real_->begin(batch, timeout_us) : (--abandoned_, false);
+  }
+  move_result move(guides::slot_word& slot, guides::word seen, kind target,
+                   std::size_t& bytes) override {
+    return real_->move(slot, seen, target, bytes);
+  }
+  void end() override { real_->end(); }
+
+ private:
+  unsigned abandoned_;
+  std::unique_ptr<migration_protocol> real_ = make_veto_protocol();
+};
+
+TEST_F(Migration, AnAbandonedEpochIsTriedAgain) {
+  late_protocol late(3);
+  const candidate one{&g_.slot(), kind::cold};
+  window_statistics seen;
+  migrate({&one, 1}, late, {1, 1'000'000}, [] { return false; }, seen);
+  EXPECT_EQ(guides::heap_of(word()), kind::cold);
+  EXPECT_EQ(seen.abandoned_epochs, 3u);
+}
+
+TEST_F(Migration, AScopeThatStaysOpenEndsTheWindowsWork) {
+  late_protocol late(~0u);
+  const candidate one{&g_.slot(), kind::cold};
+  window_statistics seen;
+  migrate({&one, 1}, late, {1, 1'000'000}, [] { return false; }, seen);
+  EXPECT_NE(guides::heap_of(word()), kind::cold);
+  EXPECT_GT(seen.abandoned_epochs, 1u);
+}
+
 }  // namespace
 }  // namespace isotherm::collector
