@@ -32,9 +32,10 @@ def experiment(function):
     return function
 
 
-def side(algorithm, concurrency='no-io-overlap', value=90, device='pmem', others=''):
+def side(algorithm, concurrency='no-io-overlap', value=90, device='pmem', others='',
+         compress='off'):
     return {'algorithm': algorithm, 'concurrency': concurrency, 'value': value, 'device': device,
-            'others': others}
+            'others': others, 'compress': compress}
 
 
 @experiment
@@ -69,6 +70,18 @@ def background():
             for a in ('ems', 'onepass')]
 
 
+@experiment
+def compression():
+    return [side('mergepass', device=d, compress=c) for d in ('pmem', 'cmm-h')
+            for c in ('off', 'on', 'auto')]
+
+
+# What the paper says of the stage RUN read: sequential over strided loading of keys.
+RUN_READ = {
+    'values': [(f'pmsort+ {v}', f'mergepass {v}', text) for v, text in (
+        (10, '> 1 (fig. 9)'), (50, '> 1'), (90, '> 1'), (246, '> 1'), (502, 'up to 3'))],
+}
+
 # What the paper says, by experiment: (numerator, denominator, ratio in words).
 PAPER = {
     'sortbenchmark': [
@@ -95,6 +108,8 @@ PAPER = {
         ('ems writers=8', 'ems alone', 'up to 14'),
         ('ems writers=2', 'onepass writers=2', '> 2'),
         ('ems writers=8', 'onepass writers=8', '> 2')],
+    'compression': [(f'{d} off', f'{d} {c}', 'not measured') for d in ('pmem', 'cmm-h')
+                    for c in ('on', 'auto')],
 }
 
 
@@ -104,6 +119,7 @@ def label(name, one):
             'devices': f'{one["algorithm"]} {one["device"]}' + (
                 ' io-overlap' if one['concurrency'] == 'io-overlap' else ''),
             'background': f'{one["algorithm"]} {one["others"][1:] or "alone"}',
+            'compression': f'{one["device"]} {one["compress"]}',
             }.get(name, one['algorithm'])
 
 
@@ -122,7 +138,8 @@ def measure(options, name, one, bytes_):
     memory = max(64 << 20, bytes_ // 4) if small else 3 * bytes_ + (256 << 20)
     command = [options.tool, 'sort', source, target, '--record', str(record), '--device', device,
                '--algorithm', one['algorithm'], '--concurrency', one['concurrency'],
-               '--memory', str(memory), '--json', '-']
+               '--memory', str(memory), '--compress', one['compress'], '--no-fsync',
+               '--json', '-']
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
         sys.exit(f'sort_papers: {" ".join(map(str, command))} failed')
@@ -168,6 +185,11 @@ def whole(found):
     return device * fraction(found['scale']) + merging + parallel * share
 
 
+def stage_seconds(runs, stage):
+    return statistics.median(s['seconds'] for one in runs for s in one['stages']
+                             if s['stage'] == stage)
+
+
 def table(options):
     groups = collections.defaultdict(lambda: collections.defaultdict(list))
     for line in open(options.runs):
@@ -196,6 +218,11 @@ def table(options):
             scaled = (f'{statistics.median(full[0]) / statistics.median(full[1]):.2f}'
                       if all(full) else '')
             print(f'| {top} / {bottom} | {paper} | {middle[0] / middle[1]:.2f} | {scaled} |')
+        for top, bottom, paper in RUN_READ.get(name, []):
+            if top in sides and bottom in sides:
+                ratio = stage_seconds(sides[top], 'RUN read') / stage_seconds(sides[bottom],
+                                                                              'RUN read')
+                print(f'| RUN read of {top} / {bottom} | {paper} | {ratio:.2f} | |')
 
 
 def main():
