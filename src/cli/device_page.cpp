@@ -134,6 +134,7 @@ line curve_line(std::string name, const device::curve& c) {
 
 std::vector<line> size_lines(const std::vector<device::sized_curve>& curves) {
   std::vector<line> all;
+  all.reserve(curves.size());
   for (const auto& c : curves) all.push_back(curve_line(size_name(c.access_bytes), c.bandwidth));
   return all;
 }
