@@ -14,6 +14,7 @@
 #include "base/random.hpp"
 #include "device/direct.hpp"
 #include "device/io.hpp"
+#include "device/places.hpp"
 #include "device/pool.hpp"
 #include "os/clock.hpp"
 
@@ -129,13 +130,9 @@ std::uint64_t prober::one_batch(const pattern& p, base::random& random, stream& 
                                    : data_.read(part, at + i * p.bytes));
     }
   } else {
-    const std::uint64_t apart = std::max<std::uint64_t>({p.bytes, p.stride, 64});
-    const std::uint64_t places = options_.file_bytes / apart;
-    const std::uint64_t first = random.below(places - count);
+    batch_places places(p.kind, p.bytes, p.stride, count, options_.file_bytes, random);
     for (std::uint64_t i = 0; i < count; ++i) {
-      const std::uint64_t place =
-          p.kind == access::strided_read ? (first + i) * p.stride : random.below(places) * apart;
-      std::copy_n(map_.data() + place, p.bytes,
+      std::copy_n(map_.data() + places.next(), p.bytes,
                   buffer.data() + i * p.bytes % (buffer.size() - p.bytes + 1));
     }
   }

@@ -10,6 +10,7 @@
 
 #include "device/direct.hpp"
 #include "device/io.hpp"
+#include "device/places.hpp"
 #include "device/profile.hpp"
 #include "sort/scratch.hpp"
 
@@ -73,6 +74,34 @@ TEST(EmulatedProbe, TellsTheLettersOfThePapersDevices) {
   EXPECT_EQ(letters("emu:brd").substr(0, 2), "BR");
   EXPECT_EQ(letters("emu:bard").substr(0, 3), "BRA");
   EXPECT_EQ(letters("emu:bd").substr(0, 2), "B-");
+}
+
+// Keys of 10 bytes, one in 100: a hundred bytes apart and in the file's order, not anywhere.
+TEST(Probe, StridedReadsAreStridedAndRandomOnesAreNot) {
+  constexpr std::uint64_t kFile = 8 << 20;
+  constexpr std::uint64_t kCount = 2621;
+  base::random random(5);
+  for (int batch = 0; batch < 20; ++batch) {
+    batch_places strided(access::strided_read, 10, 100, kCount, kFile, random);
+    std::uint64_t last = strided.next();
+    EXPECT_EQ(last % 100, 0u);
+    for (std::uint64_t i = 1; i < kCount; ++i) {
+      const std::uint64_t place = strided.next();
+      ASSERT_EQ(place, last + 100) << "seed 5";
+      last = place;
+    }
+    EXPECT_LE(last + 10, kFile);
+    batch_places anywhere(access::random_read, 64, 0, kCount, kFile, random);
+    std::uint64_t backwards = 0;
+    last = 0;
+    for (std::uint64_t i = 0; i < kCount; ++i) {
+      const std::uint64_t place = anywhere.next();
+      ASSERT_LE(place + 64, kFile);
+      backwards += place < last;
+      last = place;
+    }
+    EXPECT_GT(backwards, kCount / 3) << "seed 5";
+  }
 }
 
 TEST(Probe, MeasuresARealDirectoryAndLeavesNothing) {
