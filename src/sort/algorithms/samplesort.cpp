@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/random.hpp"
+#include "sort/algorithms/presorted.hpp"
 #include "sort/algorithms/wiscsort.hpp"
 #include "sort/output.hpp"
 
@@ -144,6 +145,10 @@ outcome sample_sort(job& j, const plan& p, const source& in, const device::file&
          0});
     return o;
   }
+  // By its own name this is the papers' algorithm, which does not look.
+  const bool looks = j.options.algorithm == sort_algorithm::automatic;
+  if (looks && copy_presorted(j, p, in, layout, out, o)) return o;
+  if (j.stopped()) return o;
   copy_input(j, p, in, out);
   auto map = device::mapping::map(out, in.size(), true);
   if (j.stopped() || !j.keep(map)) return o;
