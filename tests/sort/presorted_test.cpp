@@ -109,7 +109,7 @@ TEST(Presorted, RecordsLargerThanTheBuffersAreTurnedRound) {
 
 TEST(Presorted, ALastLineWithoutNewlineGetsOne) {
   const scratch dir;
-  for (const std::string& in : {"a\nb\nc", "c\nb\na", "a", "", "\n", "b\n\na", "\na"}) {
+  for (const std::string in : {"a\nb\nc", "c\nb\na", "a", "", "\n", "b\n\na", "\na"}) {
     store(dir.file("in"), in);
     auto r = sort_file(dir.file("in"), dir.file("out"), options_of(record_format::lines));
     ASSERT_TRUE(r) << r.error().message;

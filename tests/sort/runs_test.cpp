@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <utility>
 #include <vector>
@@ -271,6 +272,28 @@ TEST(RunFile, SeveralLevelsTakeNoMoreSpaceThanOne) {
     });
     EXPECT_TRUE(merged == all) << "seed 28";
   }
+}
+
+TEST(RunFile, AFileThatCannotGiveBackItsSpaceIsAnError) {
+  const scratch dir;
+  store(dir.file("in"), "x");
+  auto in = source::open(dir.file("in"));
+  ASSERT_TRUE(in);
+  const record_layout layout{sort_options{}};
+  job j(sort_options{}, nullptr);
+  const plan p;
+  run_file runs(j, p, layout);
+  ASSERT_TRUE(runs.create(dir.path()));
+  base::random random(29);
+  for (int r = 0; r < 3; ++r) {
+    runs.append(make_entries(layout.entries(), keys::random, 20'000, false, random));
+  }
+  std::vector<entry> buffer((256 << 10) / sizeof(entry));
+  device::set_fault_hook([](device::io_call c) { return c == device::io_call::resize ? EIO : 0; });
+  runs.reduce(std::as_writable_bytes(std::span(buffer)), *in);
+  device::set_fault_hook({});
+  ASSERT_FALSE(j.status());
+  EXPECT_EQ(j.status().error().code, EIO);
 }
 
 std::string records_of(record_format format, std::size_t n) {
