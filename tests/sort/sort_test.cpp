@@ -82,6 +82,7 @@ TEST_P(FixedRecords, AllShapesAndSizesComeOutAsStableSortHasThem) {
                          .reverse = reverse,
                          .memory_bytes = 64 * kMiB,
                          .algorithm = GetParam(),
+                         .durable = false,  // many sorts: no wait for the disk
                          .check = true};
           const std::string all =
               make_records(s, n, o.record_bytes, o.key_offset, o.key_bytes, random);
