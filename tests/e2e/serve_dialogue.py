@@ -224,5 +224,18 @@ SEARCHES = [
     ('COPY', 'a1', 'c', 'DB', '-1'), ('COPY', 'a1', 'a1', 'DB', '0'),
 ]
 
+# Of a server whose password is "word".
+LOCKED = [
+    ('GET', 'k'), ('PING',), ('foo',), ('GET',), ('COMMAND',), ('CLIENT', 'ID'), ('CLIENT', 'FOO'),
+    ('HELLO',), ('HELLO', '2'), ('HELLO', '4'), ('HELLO', 'x'), ('HELLO', '3', 'FOO'),
+    ('HELLO', '3', 'AUTH', 'default', 'bad'), ('HELLO', '3', 'AUTH', 'nobody', 'word'),
+    ('HELLO', '3', 'SETNAME', 'a b'), ('AUTH',), ('AUTH', 'bad'), ('AUTH', 'default', 'bad'),
+    ('AUTH', 'a', 'word'), ('AUTH', 'a', 'b', 'c'), ('RESET',), ('AUTH', 'word'), ('GET', 'k'),
+    ('CONFIG', 'GET', 'requirepass'), ('RESET',), ('GET', 'k'), ('AUTH', 'default', 'word'),
+    ('CONFIG', 'SET', 'requirepass', 'other'), ('GET', 'k'), ('AUTH', 'word'), ('GET', 'k'),
+    ('AUTH', 'other'), ('CONFIG', 'SET', 'requirepass', ''), ('AUTH', 'x'),
+    ('AUTH', 'default', 'x'),
+]
+
 DIALOGUE = (ARITY + CORNERS + STRINGS + PARTS + NUMBERS + KEYS + OBJECTS + CONNECTION +
             SET_OPTIONS + RANGES + FORMS + SEARCHES)

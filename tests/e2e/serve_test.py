@@ -19,7 +19,7 @@ import unittest
 import redis
 from redis.connection import UnixDomainSocketConnection
 
-from serve_dialogue import DIALOGUE, NAMES
+from serve_dialogue import DIALOGUE, LOCKED, NAMES
 from serve_process import Raw, start_ours, start_redis
 
 ISOTHERM, INDEX = sys.argv.pop(1), sys.argv.pop(1)
@@ -199,6 +199,16 @@ class Start(unittest.TestCase):
                          b"-OOM command not allowed when used memory > 'maxmemory'.\r\n")
         self.assertEqual(one.ask('GET', 'k0')[:10], b'$1048576\r\n')
         self.assertEqual(one.ask('DEL', 'k0'), b':1\r\n')
+
+    def test_asks_for_the_password_as_redis_does(self):
+        theirs = start_redis('--requirepass', 'word')
+        self.addCleanup(theirs.stop)
+        _, ours = self.serve('--requirepass', 'word')
+        expected = Raw(theirs.path)
+        self.addCleanup(expected.close)
+        for words in LOCKED:
+            with self.subTest(words=words):
+                self.assertEqual(ours.ask(*words), expected.ask(*words))
 
     def test_tcp(self):
         process, _ = self.serve('--requirepass', 'word', '--manage', 'track')

@@ -110,7 +110,7 @@ void hello(call& c) {
   if (who.home.tuning().has_password() && !who.authenticated) {
     return c.out.error(
         "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO "
-        "<proto> AUTH <user> <pass> option can be used to authenticate the client and select the "
+        "AUTH <user> <pass> option can be used to authenticate the client and select the "
         "RESP protocol version at the same time");
   }
   if (name) who.set_name(*name);
