@@ -51,7 +51,7 @@ void window_recorder::end_window(window_sample sample) {
   sample.operations = operations_ - operations_at_last_end_;
   last_end_ = now;
   operations_at_last_end_ = operations_;
-  samples_.push_back(std::move(sample));
+  samples_.push_back(sample);
 }
 
 double window_recorder::window_age() const {
