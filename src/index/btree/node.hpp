@@ -2,7 +2,7 @@
 //
 //   leaf    latch, skip, count | 63 starts | 63 entries                    1 KiB each
 //   inner   latch, skip, count | 41 starts | 41 separators | 42 children
-//   tree_entry   key, value: the guides, which must not move
+//   entry   key, value: tree_entry (optimistic_tree.hpp)
 //
 // All keys under a node lie between the two separators left and right of it (its fences), so they
 // share the bytes that the fences share; `skip` counts those, and a start is the 8 bytes behind

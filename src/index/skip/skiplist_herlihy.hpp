@@ -19,8 +19,8 @@ namespace isotherm::index {
 
 /// Ordered by bytes. All operations but the scans and walk linearizable.
 ///
-/// find() and the scans take no lock, wait for nobody and never begin again; walk() does neither
-/// but for its table of cursors. A writer waits for those who hold the nodes before its place, and
+/// find() and the scans take no lock, wait for nobody and never begin again; walk() takes that
+/// of its table of cursors alone. A writer waits for those who hold the nodes before its place, and
 /// where its own key is on its way in or out. Scans, upwards and downwards, visit keys strictly in
 /// order, each at most once; every key that is there throughout is visited, and every pair visited
 /// was there at some moment of the scan.
