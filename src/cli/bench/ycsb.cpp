@@ -101,6 +101,7 @@ nlohmann::json run_child(std::vector<std::string> words, std::string_view index,
                          const std::filesystem::path& output) {
   words.insert(words.end(), {"--index", std::string(index), "--json", output.string()});
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (auto& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
