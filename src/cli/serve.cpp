@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/lasting_index.hpp"
 #include "cli/serve_management.hpp"
 #include "collector/protocol.hpp"
 #include "index/index.hpp"
@@ -185,7 +186,7 @@ void run(serve_options& o) {
   const sigset_t ending = block_signals();
   fit_descriptors(o.server);
   if (managed) require(heap::configure({.cold = o.cold, .huge_pages = o.huge_pages}));
-  auto made = index::make(o.index, managed, o.expected_keys);
+  const auto made = make_lasting_index(o.index, managed, o.expected_keys);
   if (!made) fail(made.error().message);
   store::database db(**made);
   std::unique_ptr<server::management> manager;

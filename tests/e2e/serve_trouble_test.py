@@ -388,6 +388,30 @@ class ColdHeap(Trouble):
         self.assertEqual(said.count('COLD is full'), 1, said)
         self.assertIn('the problem is over', said)
 
+    def test_leaving_reads_no_cold_page_back(self):
+        process = self.serve('--manage', 'on', '--cold-backing', f'file:{self.scratch()}',
+                             '--hint', 'pageout', '--cold-threshold', '1')
+        one = self.connect(process.path)
+        for i in range(4000):
+            self.assertEqual(one.ask('SET', f'k{i}', b'x' * 5000), b'+OK\r\n')
+
+        def resident_bytes():
+            with open(f'/proc/{process.process.pid}/statm') as file:
+                return int(file.read().split()[1]) * resource.getpagesize()
+        self.assertGreater(resident_bytes(), 20 * MIB)
+        # Objects and then their pages leave; the command runs a window at once.
+        until(lambda: one.ask('ISOTHERM', 'COLLECT') and resident_bytes() < 15 * MIB)
+
+        def faults():
+            return resource.getrusage(resource.RUSAGE_CHILDREN).ru_majflt
+
+        reaped = faults()
+        with open(f'/proc/{process.process.pid}/stat') as file:
+            before = int(file.read().rpartition(')')[2].split()[9])
+        status, said, _ = process.stop()
+        self.assertEqual(status, 0, said)
+        self.assertLess(faults() - reaped - before, 500)
+
 
 if __name__ == '__main__':
     unittest.main(verbosity=1)

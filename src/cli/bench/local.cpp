@@ -8,6 +8,7 @@
 #include "cli/bench/index_target.hpp"
 #include "cli/bench/run.hpp"
 #include "cli/bench/windows.hpp"
+#include "cli/lasting_index.hpp"
 #include "collector/collector.hpp"
 #include "guide/object.hpp"
 #include "guide/soda.hpp"
@@ -156,7 +157,7 @@ base::result<bench_result> run_local(const bench_plan& plan) {
   if (managed) {
     if (auto heaps = configure_heaps(plan.asked); !heaps) return std::unexpected(heaps.error());
   }
-  auto index = index::make(plan.asked.index, managed, plan.asked.keys);
+  const auto index = make_lasting_index(plan.asked.index, managed, plan.asked.keys);
   if (!index) return std::unexpected(index.error());
   if (plan.load.workload.shares.scan > 0 && !(*index)->is_ordered()) {
     return std::unexpected(base::error{
