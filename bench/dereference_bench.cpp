@@ -1,5 +1,5 @@
 // What a dereference costs: a raw pointer, a guide, and a guide while a migration epoch is active
-// (obase.txt 4.3; DESIGN.md 3.2 asks for 1 ns over raw in L1).
+// (OBASE 4.3; the goal is 1 ns over raw in L1).
 //
 //   chase   each object names the next: the latency of a dereference
 //   sum     objects one after the other, independent: its throughput

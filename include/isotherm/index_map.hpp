@@ -1,4 +1,4 @@
-// The index map of WiscSort as a building block (wiscsort.txt 3.3): of each record of a file the
+// The index map of WiscSort as a building block (WiscSort 3.3): of each record of a file the
 // first bytes of its key and where it lies, 16 bytes in memory. What works on keys alone (order,
 // the first few, groups, joins) works on the map; values are read only when they are asked for.
 #pragma once

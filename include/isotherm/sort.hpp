@@ -31,7 +31,7 @@ enum class sort_algorithm {
   modified_key
 };
 
-/// Which reads and writes may be in flight together (wiscsort.txt, figure 2).
+/// Which reads and writes may be in flight together (WiscSort, figure 2).
 enum class sort_concurrency {
   automatic,      ///< no_io_overlap on a device whose reads suffer from writes, else no_sync
   no_sync,        ///< each thread reads and writes as it comes

@@ -1,4 +1,4 @@
-// What a window's end means for one guide (obase.txt 3.4): a pure policy.
+// What a window's end means for one guide (OBASE 3.4): a pure policy.
 #pragma once
 
 #include <optional>

@@ -83,12 +83,17 @@ struct object_collector::state {
 };
 
 void object_collector::state::work() {
-  auto next = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex);
   while (!stopping.load_acquire()) {
-    next = std::max(next, std::chrono::steady_clock::now()) +
-           std::chrono::nanoseconds(static_cast<std::int64_t>(chosen.window_seconds * kSecond));
-    wake.wait_until(lock, next, [this] { return stopping.load_acquire(); });
+    const auto began = std::chrono::steady_clock::now();
+    // Read anew at every wake: reconfigure() may have changed the length.
+    const auto end = [&] {
+      return began +
+             std::chrono::nanoseconds(static_cast<std::int64_t>(chosen.window_seconds * kSecond));
+    };
+    while (!stopping.load_acquire() && std::chrono::steady_clock::now() < end()) {
+      wake.wait_until(lock, end());
+    }
     if (stopping.load_acquire()) return;
     lock.unlock();
     run_window();
@@ -223,7 +228,10 @@ base::result<void> object_collector::start() {
     return std::unexpected(base::error{"a collector already runs in this process: stop it first"});
   }
   state_->stopping.store_release(false);
-  state_->last_end_ns = os::monotonic_ns();
+  {
+    const std::lock_guard alone(one_window_at_a_time);
+    state_->last_end_ns = os::monotonic_ns();
+  }
   state_->worker = std::make_unique<std::thread>([this] { state_->work(); });
   return {};
 }

@@ -1,4 +1,4 @@
-// The object collector (obase.txt 3.4, 4.4, 4.5): window by window it learns which objects were
+// The object collector (OBASE 3.4, 4.4, 4.5): window by window it learns which objects were
 // used, decides which heap each belongs to, moves them, and may hint the kernel.
 #pragma once
 
@@ -59,11 +59,12 @@ class object_collector {
   window_statistics run_window();
 
   window_statistics last_window() const;
-  /// `callback` runs in the collecting thread at the end of every window. Set before start().
+  /// `callback` runs in the collecting thread at the end of every window, which lasts until it
+  /// returns: it must not call run_window() or stop(). Set before start().
   void on_window(std::function<void(const window_statistics&)> callback);
 
   options configuration() const;
-  /// Takes effect with the next window. Fails, and changes nothing, when an option is out of range.
+  /// Takes effect with the next window, whose end a new length moves at once. Fails, and changes nothing, when an option is out of range.
   base::result<void> reconfigure(const options& chosen);
 
  private:

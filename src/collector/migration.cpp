@@ -99,6 +99,18 @@ class mover final : public guides::slot_visitor {
   std::vector<candidate> used_again_;
 };
 
+/// Ends what a protocol's begin() began.
+class begun {
+ public:
+  explicit begun(migration_protocol& protocol) noexcept : protocol_(protocol) {}
+  ~begun() { protocol_.end(); }
+  begun(const begun&) = delete;
+  begun& operator=(const begun&) = delete;
+
+ private:
+  migration_protocol& protocol_;
+};
+
 bool move_batch(std::span<const candidate> batch, migration_protocol& protocol,
                 std::uint64_t epoch_timeout_us, mover& mover, window_statistics& statistics) {
   const sync::moving announced;
@@ -106,11 +118,11 @@ bool move_batch(std::span<const candidate> batch, migration_protocol& protocol,
     ++statistics.abandoned_epochs;
     return false;
   }
+  const begun until_end(protocol);
   for (const auto& [slot, target] : batch) {
     mover.aim(target);
     guides::visit_one(slot, mover);
   }
-  protocol.end();
   return true;
 }
 

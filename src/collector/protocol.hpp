@@ -1,9 +1,9 @@
 // The seam between what is moved and how a move is made safe.
 //
-//   counts   the papers' protocol (obase.txt 4.5): PREPARE/ACTIVE epochs, counts, migration lock
-//   veto     the accessed bit and a grace period (DESIGN.md 3.5): no counts, no lock
+//   counts   the papers' protocol (OBASE 4.5): PREPARE/ACTIVE epochs, counts, migration lock
+//   veto     the accessed bit and a grace period: no counts, no lock
 //
-// Both share the shape of Algorithm 1 (dissertation.txt 5.2.5): copy, then commit by a
+// Both share the shape of Algorithm 1 (Dissertation 5.2.5): copy, then commit by a
 // compare-and-swap on the exact word; any use of the object in between changes the word.
 #pragma once
 

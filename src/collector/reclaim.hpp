@@ -1,10 +1,10 @@
-// Hinted reclaim (obase.txt 3.4): when COLD is used little enough, tell the kernel that its pages
+// Hinted reclaim (OBASE 3.4): when COLD is used little enough, tell the kernel that its pages
 // may go; back off when memory stalls show that moving pages hurts, and when pages come back.
 //
 // The published gate, a promotion rate at or below target, never opens for a steady skewed load,
 // whose tail comes back at a rate that no threshold up to 31 windows brings under 1% a minute. Such
 // pages are still worth their eviction when they come back seldom enough, which is what the
-// five-minute rule weighs (Appuswamy, Graefe, Borovica-Gajic, Ailamaki, CACM 2019; obase.txt 4.5
+// five-minute rule weighs (Appuswamy, Graefe, Borovica-Gajic, Ailamaki, CACM 2019; OBASE 4.5
 // sets its first threshold by it): so the gate opens as well when COLD's pages rest long enough.
 #pragma once
 

@@ -1,5 +1,7 @@
 #include "collector/scan.hpp"
 
+#include <new>
+
 #include "collector/classify.hpp"
 
 namespace isotherm::collector {
@@ -40,7 +42,8 @@ class window_scan final : public guides::slot_visitor {
     result_.pages.add(guides::heap_of(w), object, bytes);
   }
 
-  void collect(guides::slot_word& slot, guides::word w, const classification& outcome) {
+  /// What no memory is left to list waits for the next window.
+  void collect(guides::slot_word& slot, guides::word w, const classification& outcome) try {
     if (outcome.target == heap::kind::hot) {
       result_.promotions.push_back({&slot, heap::kind::hot});
     } else if (outcome.target == heap::kind::cold) {
@@ -48,6 +51,7 @@ class window_scan final : public guides::slot_visitor {
     } else if (guides::heap_of(w) == heap::kind::hot && heap::is_sparse(guides::pointer_of(w))) {
       result_.compactions.push_back({&slot, heap::kind::hot});
     }
+  } catch (const std::bad_alloc&) {
   }
 
   const scan_options& options_;

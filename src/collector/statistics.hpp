@@ -28,7 +28,7 @@ struct window_statistics {
   std::uint64_t accessed_cold_pages = 0;  ///< of them in COLD
   double page_utilization = 0;            ///< accessed_bytes / (accessed_pages * 4096), 0..1
   std::uint64_t working_set_pages = 0;    ///< pages accessed
-  double promotion_rate = 0;              ///< a minute; 0.01 = 1% (obase.txt 3.4)
+  double promotion_rate = 0;              ///< a minute; 0.01 = 1% (OBASE 3.4)
   double cold_rest_seconds = 0;           ///< mean time between two uses of a COLD page; infinite
                                           ///< when none was used
   unsigned cold_threshold = 0;            ///< in force for the next window, 1..31

@@ -1,4 +1,4 @@
-// The cold-threshold controller (obase.txt 3.4, 4.4): a pure policy.
+// The cold-threshold controller (OBASE 3.4, 4.4): a pure policy.
 #pragma once
 
 #include <algorithm>

@@ -24,7 +24,7 @@ double moved_bytes(std::uint64_t bytes, std::uint64_t stride, unsigned granule) 
   return static_cast<double>(granule + (bytes + step - 1) / step * step - step);
 }
 
-/// Numbers of the papers: wiscsort.txt 2.3 and 4 (four Optane DIMMs: reads 20 GB in 0.90 s and
+/// Numbers of the papers: WiscSort 2.3 and 4 (four Optane DIMMs: reads 20 GB in 0.90 s and
 /// scales to the 16 cores; random reads of 256 B 18% slower; writes peak at 5 threads, 2.5 GB/s a
 /// DIMM, and halve at full concurrency; a granule is 256 B). "The read bandwidth degrades (up to
 /// 2x) when there are overlapping write requests", more with more of them (sections 1 and 2.3):
@@ -40,7 +40,7 @@ model pmem() {
   return m;
 }
 
-/// The papers' test bed for the BD, BRD and BARD devices (wiscsort.txt 4.5): DRAM, to which delays
+/// The papers' test bed for the BD, BRD and BARD devices (WiscSort 4.5): DRAM, to which delays
 /// are added. Its bandwidth is not given; one socket with two channels of DDR4-2400 is assumed.
 model dram() {
   model m;

@@ -1,4 +1,4 @@
-// A storage device as numbers (the BRAID model, wiscsort.txt 2.3), and its emulation: threads that
+// A storage device as numbers (the BRAID model, WiscSort 2.3), and its emulation: threads that
 // access a file through a `stream` are held back until a device with these numbers would have
 // served them. All streams of one device share its bandwidth.
 #pragma once

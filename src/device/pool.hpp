@@ -1,5 +1,5 @@
 // Pools of threads whose size is a property of the device: as many as its bandwidth wants, not as
-// many as there are cores (wiscsort.txt 3.4).
+// many as there are cores (WiscSort 3.4).
 #pragma once
 
 #include <condition_variable>

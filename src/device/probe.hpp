@@ -1,4 +1,4 @@
-// Measures a directory's device: the microbenchmark behind the thread-pool controller (wiscsort.txt
+// Measures a directory's device: the microbenchmark behind the thread-pool controller (WiscSort
 // 3.4, 3.8), through the same I/O layer that sorts use, and through an emulated device if one is
 // named, whose parameters must then come back. Reads and writes go through the page cache (mmap and
 // calls), as sorts go; where the file system has O_DIRECT also past it, through io_uring.

@@ -1,5 +1,5 @@
 // What is known of a device: measured bandwidth, as JSON on disk, and the BRAID letters that follow
-// from the numbers (wiscsort.txt 2.3).
+// from the numbers (WiscSort 2.3).
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// guide<T>: creation, dereference, replacement (obase.txt 3.2, 3.3; the fast path is described at
+// guide<T>: creation, dereference, replacement (OBASE 3.2, 3.3; the fast path is described at
 // get()).
 #pragma once
 
@@ -87,6 +87,7 @@ class guide {
   /// Dereference inside the scope that this thread has open.
   T& operator*() const noexcept { return *operator->(); }
   T* operator->() const noexcept {
+    ISO_ASSERT(scope::is_open(), "a guide is dereferenced outside of every scope");
     const scope nested;
     return get(nested);
   }
@@ -100,7 +101,7 @@ class guide {
   }
 
   /// Heap in which a successor of this guide's object should be born: HOT when the object is hot
-  /// (inherited temperature, DESIGN.md 3.7), else NEW. Not an access.
+  /// (inherited temperature), else NEW. Not an access.
   heap::kind birth_heap() const noexcept {
     const guides::word w = slot_.load_acquire();
     return !guides::is_null(w) && guides::heap_of(w) == heap::kind::hot ? heap::kind::hot
@@ -108,7 +109,7 @@ class guide {
   }
 
   /// Puts `fresh` (may be empty) in the place of the object, which is retired. Counts as an access.
-  void replace(const scope&, owned<T>&& fresh) {
+  void replace(const scope&, owned<T>&& fresh) noexcept {
     if (!fresh && was_never_filled()) return;
     const guides::word next = word_of(fresh);
     const bool holds_one = fresh.release() != nullptr;
@@ -118,7 +119,7 @@ class guide {
 
   /// As replace(), when the guide still holds the object at `expected` (obtained in this scope);
   /// otherwise false, and `fresh` keeps its object.
-  bool compare_replace(const scope&, const T* expected, owned<T>& fresh) {
+  bool compare_replace(const scope&, const T* expected, owned<T>& fresh) noexcept {
     if (!fresh && !expected && was_never_filled()) return true;
     if (!guides::compare_exchange(slot_, expected, word_of(fresh))) return false;
     retire_object(guides::make_word(expected, heap::kind::fresh));
@@ -152,10 +153,10 @@ class guide {
     std::destroy_at(static_cast<T*>(object));
     heap::deallocate(object);
   }
-  static void retire_object(guides::word old) {
+  static void retire_object(guides::word old) noexcept {
     if (!guides::is_null(old)) sync::retire(guides::pointer_of(old), &destroy);
   }
-  void adopt(owned<T>&& object) {
+  void adopt(owned<T>&& object) noexcept {
     require_movable<T>();
     slot_.store_release(guides::make_word(object.get(), object.where()));
     object.release();

@@ -1,4 +1,4 @@
-// Which guide slots exist (SODA, obase.txt 4.3), as the guide layer sees it; the bitmap is
+// Which guide slots exist (SODA, OBASE 4.3), as the guide layer sees it; the bitmap is
 // soda.hpp.
 #pragma once
 
@@ -7,8 +7,9 @@
 
 namespace isotherm::guides {
 
-/// Makes `slot` known to the collector and due for its next scan. Idempotent.
-void register_slot(const base::atomic<word>* slot);
+/// Makes `slot` known to the collector and due for its next scan. Idempotent. Ends the program when
+/// there is no memory for a block of the bitmap: a guide that is filled must be known.
+void register_slot(const base::atomic<word>* slot) noexcept;
 
 /// Forgets `slot`. When it returns, no collector reads or writes the slot any more; waits at most
 /// for the copy of one object (pitfall 5). True when this thread's open scope had counted it: that

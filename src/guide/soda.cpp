@@ -179,7 +179,7 @@ std::size_t visit_all(bitmap block::* which, slot_visitor& visitor) {
 
 }  // namespace
 
-void register_slot(const slot_word* slot) {
+void register_slot(const slot_word* slot) noexcept {
   const place at(slot);
   const sync::scope inside;  // keeps the block that is found
   if (block* known = find_block(at.address)) {

@@ -1,4 +1,4 @@
-// SODA, the sparse object data activity bitmap (obase.txt 4.3): which addresses hold guide slots.
+// SODA, the sparse object data activity bitmap (OBASE 4.3): which addresses hold guide slots.
 //
 // Two bits a slot:
 //   registered   a live guide is there                       set and cleared by the application
@@ -11,7 +11,7 @@
 // guide first appears in them and given back when none is left. SODA knows slots, never objects, so
 // it stays valid when objects move.
 //
-// Collector and destruction of guides (DESIGN.md 3.4, pitfall 5). The collector works granule by
+// Collector and destruction of guides (pitfall 5). The collector works granule by
 // granule (one bitmap word, 64 slots); before it looks at a granule it publishes it as its hazard,
 // and only then reads the bits. Whoever destroys a guide clears the bits and then waits while the
 // hazard names the slot's granule. Both sides are sequentially consistent (store hazard, load bits;

@@ -1,4 +1,4 @@
-// The guide word (DESIGN: obase.txt 4.1): one 64-bit word holds the object's address and all that
+// The guide word (DESIGN: OBASE 4.1): one 64-bit word holds the object's address and all that
 // the runtime knows of the object. All bit work of the project lives here.
 //
 //   bit  63      62        61 60   59 .. 55                 54 .. 48              47 .. 0

@@ -1,5 +1,5 @@
 // NEW and NODE: a jemalloc arena whose extents are carved from one reserved range (the papers' SAMA
-// is built on jemalloc's extent management, obase.txt 4.1).
+// is built on jemalloc's extent management, OBASE 4.1).
 //
 // The hooks only ever carve upwards. Extents that jemalloc has emptied stay with its arena: it
 // refuses to lose them (dalloc says no), purges their pages by MADV_DONTNEED, merges neighbours,

@@ -1,4 +1,4 @@
-// The spatially-aware memory allocator (SAMA, obase.txt 3.4): every heap is one reserved
+// The spatially-aware memory allocator (SAMA, OBASE 3.4): every heap is one reserved
 // contiguous range of addresses, so that an address tells its temperature.
 //
 //   NEW    freshly allocated, pattern unknown        jemalloc arena with extent hooks
@@ -105,7 +105,7 @@ struct packing {
 };
 packing packing_of(kind where) noexcept;
 
-/// How reclaim() asks for COLD pages to leave DRAM (obase.txt 3.4; dirty file pages: see
+/// How reclaim() asks for COLD pages to leave DRAM (OBASE 3.4; dirty file pages: see
 /// reclaim.cpp).
 enum class hint : std::uint8_t { none, cold, pageout };
 

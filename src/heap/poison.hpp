@@ -1,5 +1,5 @@
 // What is free is poisoned in AddressSanitizer builds, so that a stale dereference is a report and
-// not luck (DESIGN.md 3.4, pitfall 9): the sanitizer sees the heaps' ranges as one mapping.
+// not luck (pitfall 9): the sanitizer sees the heaps' ranges as one mapping.
 #pragma once
 
 #include <cstddef>

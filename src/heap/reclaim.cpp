@@ -1,4 +1,4 @@
-// Asking cold pages to leave DRAM (obase.txt 3.4, hinted mode).
+// Asking cold pages to leave DRAM (OBASE 3.4, hinted mode).
 //
 // Only closed extents are asked for: in an open one the next object would fault its page back in.
 // An extent is asked for once after it was closed, and again when pages of it came back (something

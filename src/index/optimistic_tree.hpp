@@ -49,6 +49,26 @@ class optimistic_tree {
 
   static constexpr unsigned kOptimisticTries = 4;
 
+  /// The lock of a place, let go of at the end of its block also when the caller's function throws.
+  template <class Position>
+  class place_lock {
+   public:
+    place_lock(Tree& tree, const Position& at) noexcept : tree_(tree), at_(at) {}
+    ~place_lock() {
+      if (is_held_) tree_.unlock(at_);
+    }
+    place_lock(const place_lock&) = delete;
+    place_lock& operator=(const place_lock&) = delete;
+    bool try_take() { return is_held_ = tree_.try_lock(at_); }
+    bool is_held() const noexcept { return is_held_; }
+    void forget() noexcept { is_held_ = false; }  // somebody else unlocks
+
+   private:
+    Tree& tree_;
+    const Position& at_;
+    bool is_held_ = false;
+  };
+
   Tree& self() noexcept { return static_cast<Tree&>(*this); }
   static unlinked_entry make_entry(std::string_view key, std::string_view value);
   template <class Position>
@@ -105,9 +125,9 @@ outcome optimistic_tree<Tree, Holding>::upsert(std::string_view key, std::string
       return outcome::no_memory;
     }
     // The lock keeps the entry where it is; the node itself does not change.
-    if (!self().try_lock(at)) continue;
+    place_lock lock(self(), at);
+    if (!lock.try_take()) continue;
     found->value.replace(inside, std::move(successor));
-    self().unlock(at);
     return outcome::done;
   }
 }
@@ -140,28 +160,24 @@ outcome optimistic_tree<Tree, Holding>::update(std::string_view key, const updat
       if (link(inside, at, key, fresh)) return outcome::done;
       continue;
     }
-    const bool is_locked = tries >= kOptimisticTries;
-    if (is_locked && !self().try_lock(at)) continue;
+    place_lock lock(self(), at);
+    if (tries >= kOptimisticTries && !lock.try_take()) continue;
     holder& held = found->value;
     const bytes* current = held.get(inside);
     const decision chosen = decide(current->view());
+    if (chosen.what == action::keep) return outcome::unchanged;
     typename Holding::fresh successor;
-    const bool is_short =
-        chosen.what == action::write && !(successor = Holding::make_successor(held, chosen.value));
-    if (chosen.what == action::keep || is_short) {
-      if (is_locked) self().unlock(at);
-      return is_short ? outcome::no_memory : outcome::unchanged;
+    if (chosen.what == action::write) {
+      successor = Holding::make_successor(held, chosen.value);
+      if (!successor) return outcome::no_memory;
     }
-    if (!is_locked && !self().try_lock(at)) continue;
-    if (!held.holds(current)) {
-      self().unlock(at);
-      continue;
-    }
+    if (!lock.is_held() && !lock.try_take()) continue;
+    if (!held.holds(current)) continue;
     if (chosen.what == action::erase) {
+      lock.forget();
       self().detach_and_retire(at, key);
     } else {
       held.replace(inside, std::move(successor));
-      self().unlock(at);
     }
     return outcome::done;
   }

@@ -12,6 +12,14 @@ constexpr std::size_t kLongestLine = std::size_t{64} << 10;
 constexpr std::int64_t kStrangersBulks = 10;
 constexpr std::int64_t kStrangersBulkLength = 16384;
 
+/// Empties a list; gives the memory of a long one back, which the next request will not need.
+template <class T>
+void start_over(std::vector<T>& list) noexcept {
+  constexpr std::size_t kKept = 1024;
+  list.clear();
+  if (list.capacity() > kKept) std::vector<T>().swap(list);
+}
+
 bool is_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 int hex_digit(char c) noexcept {
@@ -117,7 +125,7 @@ resp_parser::status resp_parser::parse_array(std::string_view buffer, const limi
       return fail("unauthenticated multibulk length");
     }
     bulks_left_ = count.value < 0 ? 0 : count.value;
-    offsets_.clear();
+    start_over(offsets_);
   }
   while (bulks_left_ > 0) {
     if (bulk_length_ < 0) {
@@ -150,7 +158,7 @@ resp_parser::status resp_parser::parse_array(std::string_view buffer, const limi
 }
 
 resp_parser::status resp_parser::finish(std::string_view buffer) {
-  arguments_.clear();
+  start_over(arguments_);
   for (const auto& [offset, length] : offsets_) {
     arguments_.push_back(buffer.substr(offset, length));
   }

@@ -1,4 +1,4 @@
-// The cost model: what an algorithm moves, divided by what the device gives (DESIGN.md 4).
+// The cost model: what an algorithm moves, divided by what the device gives.
 #pragma once
 
 #include <isotherm/sort.hpp>

@@ -2,6 +2,9 @@
 
 #include <sched.h>
 
+#include <chrono>
+#include <thread>
+
 #include "base/check.hpp"
 #include "os/clock.hpp"
 #include "os/membarrier.hpp"
@@ -29,14 +32,22 @@ std::uint64_t change_state(migration_state state, std::uint64_t epochs) noexcept
 /// Waits until every open scope carries `epoch` or a later one.
 bool wait_until_all_carry(std::uint64_t epoch, std::uint64_t timeout_us) noexcept {
   ISO_ASSERT(!scope::is_open(), "waiting for scopes from inside a scope would wait for itself");
-  const std::uint64_t deadline = os::monotonic_ns() + timeout_us * 1000;
+  const std::uint64_t began = os::monotonic_ns();
+  const std::uint64_t deadline = began + timeout_us * 1000;
+  const std::uint64_t first_nap = began + 1'000'000;  // scopes are short; a stuck one is not worth
+                                                      // a processor
   for (unsigned round = 0; oldest_open_epoch(epoch) < epoch; ++round) {
     if (round < 64) {
       base::spin_pause();
       continue;
     }
-    if (os::monotonic_ns() > deadline) return false;
-    sched_yield();  // the scope's thread may need this processor
+    const std::uint64_t now = os::monotonic_ns();
+    if (now > deadline) return false;
+    if (now < first_nap) {
+      sched_yield();  // the scope's thread may need this processor
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
   }
   return true;
 }

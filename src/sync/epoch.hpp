@@ -1,4 +1,4 @@
-// The migration protocol's epochs: INACTIVE -> PREPARE -> ACTIVE -> INACTIVE (obase.txt 4.5).
+// The migration protocol's epochs: INACTIVE -> PREPARE -> ACTIVE -> INACTIVE (OBASE 4.5).
 // One collector at a time drives them.
 #pragma once
 

@@ -56,7 +56,7 @@ std::size_t reclaim_slot(thread_slot& slot) {
 base::atomic<retire_hook> after_retire{nullptr};
 #endif
 
-void retire(void* object, void (*reclaim)(void*) noexcept) {
+void retire(void* object, void (*reclaim)(void*) noexcept) noexcept {
   thread_slot& slot = this_thread_slot ? *this_thread_slot : claim_slot();
   {
     const std::lock_guard lock(slot.retired_lock);

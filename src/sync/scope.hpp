@@ -1,6 +1,6 @@
 // A scope brackets one public operation of a data structure: addresses obtained from guides and
 // nodes reached through links stay valid until the outermost scope of the thread closes
-// (obase.txt 3.5, 4.2).
+// (OBASE 3.5, 4.2).
 #pragma once
 
 #include "sync/slots.hpp"

@@ -131,7 +131,7 @@ std::size_t place_of(const void* slot, std::size_t mask) noexcept {
 }  // namespace
 
 bool counted_set::insert(void* slot) {
-  if (2 * (used_ + 1) > table_.size()) grow();
+  if (2 * (used_ + 1) > table_.size()) rehash();
   const std::size_t mask = table_.size() - 1;
   std::size_t i = place_of(slot, mask);
   for (; table_[i]; i = (i + 1) & mask) {
@@ -154,6 +154,7 @@ bool counted_set::erase(void* slot) noexcept {
 }
 
 void counted_set::drain(count_release release) noexcept {
+  constexpr std::size_t kKept = 1024;
   if (used_ == 0) return;
   ISO_EXPENSIVE(are_different(table_), "a guide would be uncounted twice");
   for (void*& member : table_) {
@@ -161,11 +162,17 @@ void counted_set::drain(count_release release) noexcept {
     member = nullptr;
   }
   used_ = 0;
+  // Draining goes over the whole table: a scope that counted much leaves no long one to the next.
+  if (table_.size() > kKept) std::vector<void*>().swap(table_);
 }
 
-void counted_set::grow() {
+/// Twice as large, or only without its tombstones where those are most of it.
+void counted_set::rehash() {
   std::vector<void*> old = std::move(table_);
-  table_.assign(old.empty() ? 32 : 2 * old.size(), nullptr);
+  const auto members = static_cast<std::size_t>(std::ranges::count_if(
+      old, [](const void* each) { return each && each != kTombstone; }));
+  table_.assign(std::max<std::size_t>(32, 4 * members > old.size() ? 2 * old.size() : old.size()),
+                nullptr);
   used_ = 0;
   for (void* member : old) {
     if (member && member != kTombstone) insert(member);

@@ -1,7 +1,7 @@
 // Who is inside a scope, and since when.
 //
-//   global_state   epoch << 2 | state         one word, so that one load tells both
-//   thread_slot    one per live thread        the paper's thread activity index (obase.txt 4.5)
+//   global_word    epoch << 2 | state         one word, so that one load tells both
+//   thread_slot    one per live thread        the paper's thread activity index (OBASE 4.5)
 //
 // Entering a scope writes the thread's own slot with a plain store and re-reads the global word
 // behind a compiler barrier; whoever changes the global word issues os::membarrier() before it
@@ -19,7 +19,7 @@
 
 namespace isotherm::sync {
 
-/// States of the migration protocol (obase.txt 4.5).
+/// States of the migration protocol (OBASE 4.5).
 enum class migration_state : std::uint64_t { inactive = 0, prepare = 1, active = 2 };
 
 inline constexpr std::uint64_t kStateBits = 2;
@@ -30,7 +30,7 @@ constexpr migration_state state_of(std::uint64_t global) noexcept {
   return static_cast<migration_state>(global & (kEpochStep - 1));
 }
 
-/// One memory block handed to retire(), with the epoch in which it was unlinked.
+/// One memory block handed to retire(), with the epoch that a reclaimer sealed it with; 0 before.
 struct retired_block {
   void* object;
   void (*reclaim)(void*) noexcept;
@@ -53,7 +53,7 @@ class counted_set {
   void drain(count_release release) noexcept;
 
  private:
-  void grow();
+  void rehash();
   std::vector<void*> table_;
   std::size_t used_ = 0;  // members and tombstones
 };

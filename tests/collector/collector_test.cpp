@@ -235,6 +235,20 @@ TEST(CollectorThread, RunsWindowsByItselfAndStops) {
   EXPECT_TRUE(second.start());
 }
 
+TEST(CollectorThread, AShorterWindowEndsTheWaitForALongOne) {
+  object_collector collector({.window_seconds = 1e9});
+  std::latch ran(1);
+  collector.on_window([&ran](const window_statistics& seen) {
+    if (seen.window == 1) ran.count_down();
+  });
+  ASSERT_TRUE(collector.start());
+  auto chosen = collector.configuration();
+  chosen.window_seconds = 0.001;
+  ASSERT_TRUE(collector.reconfigure(chosen));
+  ran.wait();
+  collector.stop();
+}
+
 TEST(CollectorOptions, NonsenseIsRefused) {
   const auto refused = [](auto change) {
     options chosen;

@@ -1,4 +1,4 @@
-// The pitfalls of the migration protocols (DESIGN.md 3.4), one by one: each test puts a thread's
+// The pitfalls of the migration protocols, one by one: each test puts a thread's
 // action at the worst moment and looks at what the collector then does.
 #include <gtest/gtest.h>
 

@@ -16,6 +16,8 @@ TEST(GuideDeathTest, DereferencingOutsideOfEveryScopeIsReportedWhereChecksAreOn)
   closed->~scope();
 #if !defined(NDEBUG) || defined(ISOTHERM_SANITIZED)
   EXPECT_DEATH(g.get(*closed), "outside of every scope");
+  EXPECT_DEATH(static_cast<void>(*g), "outside of every scope");
+  EXPECT_DEATH(g.operator->(), "outside of every scope");
 #else
   EXPECT_EQ(*g.get(*closed), 1) << "release builds do not pay for the check";
 #endif

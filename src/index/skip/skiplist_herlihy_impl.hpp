@@ -1,6 +1,8 @@
 // skiplist-herlihy's operations (skiplist_herlihy.hpp).
 #pragma once
 
+#include <mutex>
+
 #include "index/skip/skiplist_herlihy.hpp"
 
 namespace isotherm::index {
@@ -118,12 +120,10 @@ outcome skiplist_herlihy<Holding>::upsert(std::string_view key, std::string_view
       if (!successor && !(successor = Holding::make_successor(n->value, value))) {
         return outcome::no_memory;
       }
-      n->lock();
-      const bool is_there = !n->is_marked();
-      if (is_there) n->value.replace(inside, std::move(successor));
-      n->unlock();
-      if (is_there) return outcome::done;
-      continue;
+      const std::lock_guard held(*n);
+      if (n->is_marked()) continue;
+      n->value.replace(inside, std::move(successor));
+      return outcome::done;
     }
     if (!fresh && !(fresh = unlinked_node(node::make(key, value)))) return outcome::no_memory;
     if (link(where, fresh)) return outcome::done;
@@ -136,12 +136,10 @@ bool skiplist_herlihy<Holding>::erase(std::string_view key) {
   const wanted_key wanted(key);
   node* n = search(inside, wanted);
   if (!n || !is_present(n)) return false;
-  n->lock();
-  if (n->is_marked()) {
-    n->unlock();
-    return false;
-  }
+  std::unique_lock held(*n);
+  if (n->is_marked()) return false;
   n->mark();
+  held.release();
   unlink_marked(inside, wanted, n);
   return true;
 }
@@ -163,32 +161,29 @@ outcome skiplist_herlihy<Holding>::update(std::string_view key, const updater& d
       if (link(where, fresh)) return outcome::done;
       continue;
     }
-    const bool is_locked = tries >= kOptimisticTries;
-    if (is_locked) n->lock();
+    std::unique_lock held(*n, std::defer_lock);
+    if (tries >= kOptimisticTries) {
+      held.lock();
+      if (n->is_marked()) continue;
+    }
     const bytes* current = n->value.get(inside);
-    decision chosen;
-    if (!is_locked || !n->is_marked()) chosen = decide(current->view());
+    const decision chosen = decide(current->view());
+    if (chosen.what == action::keep) return outcome::unchanged;
     typename Holding::fresh successor;
-    const bool is_short = chosen.what == action::write &&
-                          !(successor = Holding::make_successor(n->value, chosen.value));
-    if (!is_locked) {
-      if (is_short) return outcome::no_memory;
-      if (chosen.what == action::keep) return outcome::unchanged;
-      n->lock();
+    if (chosen.what == action::write) {
+      successor = Holding::make_successor(n->value, chosen.value);
+      if (!successor) return outcome::no_memory;
     }
-    if (n->is_marked() || !n->value.holds(current)) {
-      n->unlock();
-      continue;
-    }
+    if (!held) held.lock();
+    if (n->is_marked() || !n->value.holds(current)) continue;
     if (chosen.what == action::erase) {
       n->mark();
+      held.release();
       unlink_marked(inside, wanted, n);
-      return outcome::done;
+    } else {
+      n->value.replace(inside, std::move(successor));
     }
-    if (successor) n->value.replace(inside, std::move(successor));
-    n->unlock();
-    if (is_short) return outcome::no_memory;
-    return chosen.what == action::keep ? outcome::unchanged : outcome::done;
+    return outcome::done;
   }
 }
 

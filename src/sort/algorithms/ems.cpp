@@ -1,5 +1,5 @@
 // External merge sort with the same I/O layer, pools and concurrency models as WiscSort, so that a
-// comparison is about what is moved, not about how (wiscsort.txt 4: the concurrent baseline).
+// comparison is about what is moved, not about how (WiscSort 4: the concurrent baseline).
 #include <algorithm>
 #include <cstring>
 #include <optional>

@@ -1,5 +1,5 @@
 // Sample sort of whole records where they lie, on the mapped output: the baseline that treats the
-// device as slow memory (wiscsort.txt 2.4.1). Each level reads and writes every record once.
+// device as slow memory (WiscSort 2.4.1). Each level reads and writes every record once.
 #include <algorithm>
 #include <array>
 #include <cstring>

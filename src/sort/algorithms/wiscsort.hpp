@@ -1,4 +1,4 @@
-// WiscSort (wiscsort.txt 3.7) and those of its relatives that differ from it only in how they load
+// WiscSort (WiscSort 3.7) and those of its relatives that differ from it only in how they load
 // keys and gather values.
 #pragma once
 
