@@ -64,7 +64,8 @@ class object_collector {
   void on_window(std::function<void(const window_statistics&)> callback);
 
   options configuration() const;
-  /// Takes effect with the next window, whose end a new length moves at once. Fails, and changes nothing, when an option is out of range.
+  /// Takes effect with the next window, whose end a new length moves at once. Fails, and changes
+  /// nothing, when an option is out of range.
   base::result<void> reconfigure(const options& chosen);
 
  private:

@@ -10,8 +10,8 @@ namespace isotherm::sync {
 
 /// Hands over `object`, already unreachable for scopes that open from now on. `reclaim(object)`
 /// runs later, on any thread, outside of every scope that was open at the call; it must not throw.
-/// It may open scopes and retire more. The caller may be inside a scope. Ends the program when there
-/// is no memory for a list entry: the object could be neither kept nor freed.
+/// It may open scopes and retire more. The caller may be inside a scope. Ends the program when
+/// there is no memory for a list entry: the object could be neither kept nor freed.
 void retire(void* object, void (*reclaim)(void*) noexcept) noexcept;
 
 /// Frees all that is safe to free now, of every thread; returns how many blocks. Never waits. Must
