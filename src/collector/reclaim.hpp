@@ -16,8 +16,15 @@
 namespace isotherm::collector {
 
 /// Share of time in which some task waited for memory (pressure-stall avg10, percent) above which
-/// no hint is given.
+/// less is hinted.
 inline constexpr double kPressureLimit = 10.0;
+
+/// Whether moving pages hurts. Less is hinted then, not nothing: the stalls may be another
+/// program's, and what is cold is what should go when memory is short. Pure.
+constexpr bool backs_off(double pressure_percent, bool comes_back_soon) noexcept {
+  return comes_back_soon || pressure_percent > kPressureLimit;
+}
+
 /// Mean time between two uses of a COLD page, in seconds: its pages * window / pages used in the
 /// window. Infinite when none was used. Pure.
 constexpr double mean_rest_seconds(std::uint64_t cold_pages, std::uint64_t accessed_cold_pages,
@@ -33,13 +40,13 @@ constexpr bool may_leave(double promotion_rate, double target, double rest_secon
   return promotion_rate <= target || rest_seconds >= min_rest_seconds;
 }
 
-/// Bytes that the next window may hint: halved while pages come back sooner than is worth it,
-/// doubled up to `limit` otherwise; never under 1 MiB. Pure.
-constexpr std::uint64_t next_allowance(std::uint64_t allowance, bool comes_back_soon,
+/// Bytes that the next window may hint: halved while moving pages hurts, doubled up to `limit`
+/// otherwise; never under 1 MiB. Pure.
+constexpr std::uint64_t next_allowance(std::uint64_t allowance, bool hurts,
                                        std::uint64_t limit) noexcept {
   constexpr std::uint64_t kFloor = std::uint64_t{1} << 20;
   allowance = allowance < limit ? allowance : limit;
-  if (comes_back_soon) {
+  if (hurts) {
     return allowance / 2 < kFloor ? kFloor : allowance / 2;
   }
   return allowance > limit / 2 ? limit : allowance * 2;
@@ -49,7 +56,7 @@ constexpr std::uint64_t next_allowance(std::uint64_t allowance, bool comes_back_
 /// thread.
 class reclaim_policy {
  public:
-  /// Gives `how` for COLD, of which the gate said that it may leave, when memory pressure allows.
+  /// Gives `how` for COLD, of which the gate said that it may leave, less of it while that hurts.
   heap::reclaim_report run(heap::hint how, std::uint64_t limit_bytes, bool comes_back_soon);
 
  private:

@@ -80,6 +80,10 @@ TEST(Reclaim, TheGateOpensAtTheTargetRateOrWhenPagesRestLongEnough) {
 
 TEST(Reclaim, AllowanceHalvesWhilePagesComeBackSoonAndRecovers) {
   constexpr std::uint64_t kMiB = 1 << 20;
+  EXPECT_FALSE(backs_off(0, false));
+  EXPECT_FALSE(backs_off(kPressureLimit, false));
+  EXPECT_TRUE(backs_off(kPressureLimit + 1, false));
+  EXPECT_TRUE(backs_off(0, true));
   EXPECT_EQ(next_allowance(~std::uint64_t{0}, false, 64 * kMiB), 64 * kMiB);
   EXPECT_EQ(next_allowance(64 * kMiB, true, 64 * kMiB), 32 * kMiB);
   EXPECT_EQ(next_allowance(8 * kMiB, false, 64 * kMiB), 16 * kMiB);
