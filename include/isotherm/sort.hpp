@@ -56,9 +56,10 @@ enum class sort_stage {
   merge_other,
   merge_write,
   copy,
-  check
+  check,
+  sync  ///< waiting until the output is on the device
 };
-inline constexpr unsigned kSortStages = 9;
+inline constexpr unsigned kSortStages = 10;
 std::string_view name(sort_stage stage) noexcept;
 std::string_view name(sort_algorithm algorithm) noexcept;
 std::string_view name(sort_concurrency concurrency) noexcept;
@@ -73,8 +74,9 @@ struct sort_options {
   unsigned field = 0;                ///< lines: the key runs from this field (from 1) to the end
                                      ///< of the line; 0: the whole line
   bool reverse = false;
-  bool stable = false;    ///< equal keys keep their order. Fixed and klv do so always; for lines it
-                          ///< turns off the last comparison, of the whole line
+  bool stable = false;    ///< equal keys keep their order. Fixed and klv do so always (but by
+                          ///< samplesort, which this rules out); for lines it turns off the last
+                          ///< comparison, of the whole line
   bool unique = false;    ///< of records with equal keys only the first is written
   std::uint64_t top = 0;  ///< write only the first `top` records of the order; 0: all
   bool count = false;     ///< write each key once, with the number of its records: fixed records of
@@ -107,7 +109,7 @@ struct stage_report {
   sort_stage stage;
   double seconds =
       0;  ///< of the stage's own wall clock; stages overlap if the concurrency lets them
-  std::uint64_t bytes_read = 0;  ///< of the device, as the algorithm asks for them
+  std::uint64_t bytes_read = 0;  ///< by calls, or of a mapping or an emulated device what was used
   std::uint64_t bytes_written = 0;
   double device_share = 0;  ///< of the device's bandwidth for such accesses; 0: not known
 };
@@ -139,12 +141,14 @@ base::result<sort_report> sort_file(const std::string& input, const std::string&
 /// Predicted time of one algorithm.
 struct sort_prediction {
   sort_algorithm algorithm;
+  sort_algorithm taken;  ///< the same; for automatic the one that it comes to
   double seconds = 0;
   std::string obstacle;  ///< not empty: why it cannot run here
   std::string runs;      ///< not empty: whether it would compress its runs, and why
 };
 
-/// What each algorithm would take by the cost model, cheapest first. Needs `options.device`.
+/// What each algorithm would take by the cost model, cheapest first. Needs `options.device`;
+/// refuses what sort_file() refuses.
 base::result<std::vector<sort_prediction>> explain_sort(const std::string& input,
                                                         const sort_options& options);
 

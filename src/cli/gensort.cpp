@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -11,6 +12,8 @@
 #include <thread>
 
 #include "cli/commands.hpp"
+#include "cli/signals.hpp"
+#include "device/io.hpp"
 #include "sort/benchmark/gensort.hpp"
 #include "sort/benchmark/valsort.hpp"
 
@@ -38,13 +41,13 @@ sort::record_progress show_progress(bool asked, std::string_view what) {
     const std::uint64_t percent = done * 100 / total / step * step;
     if (percent == last) return;
     last = percent;
+    std::string line = "\r\033[K";
     if (!terminal) {
-      fmt::print(stderr, "{} {}%\n", what, percent);
-    } else if (done == total) {
-      fmt::print(stderr, "\r\033[K");
-    } else {
-      fmt::print(stderr, "\r{} {}%", what, percent);
+      line = fmt::format("{} {}%\n", what, percent);
+    } else if (done != total) {
+      line = fmt::format("\r{} {}%", what, percent);
     }
+    std::fputs(line.c_str(), stderr);  // nobody may be there to read it, which is no error
   };
 }
 
@@ -67,7 +70,21 @@ sort::valsort_summary summarise(const valsort_arguments& a) {
   return total;
 }
 
+void run_gensort(gensort_arguments& a) {
+  a.options.progress = show_progress(a.progress, "generating");
+  a.options.interrupt = &catch_signals();
+  auto sum = sort::gensort_file(a.path, a.options);
+  if (!sum) {
+    fmt::print(stderr, "isotherm: {}\n", sum.error().message);
+    throw CLI::RuntimeError(sum.error().code == EINTR ? kInterrupted : 1);
+  }
+  if (a.checksum) fmt::print(stderr, "{}\n", sort::checksum_text(*sum));
+}
+
 void run_valsort(valsort_arguments& a) {
+  if (!a.summary.empty() && device::same_file(a.summary, a.path)) {
+    fail("-o " + a.summary + " would replace " + a.path + ": name another file for the summary");
+  }
   a.options.progress = show_progress(a.progress, "checking");
   const auto s = summarise(a);
   if (!a.summary.empty()) {
@@ -111,12 +128,7 @@ void add_gensort(CLI::App& app) {
   c->add_flag("-s", a->options.skewed, "repeat keys: rank r has weight about 1/r");
   c->add_option("-t", a->options.threads, "threads");
   c->add_flag("--progress", a->progress, "show it even when standard error is no terminal");
-  c->callback([a] {
-    a->options.progress = show_progress(a->progress, "generating");
-    auto sum = sort::gensort_file(a->path, a->options);
-    if (!sum) fail(sum.error().message);
-    if (a->checksum) fmt::print(stderr, "{}\n", sort::checksum_text(*sum));
-  });
+  c->callback([a] { run_gensort(*a); });
 }
 
 void add_valsort(CLI::App& app) {

@@ -5,21 +5,22 @@
 #include <isotherm/sort.hpp>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/signals.hpp"
 #include "cli/sort_text.hpp"
+#include "device/io.hpp"
 
 namespace isotherm::cli {
 namespace {
-
-base::atomic<bool> interrupted{false};
-
-void on_signal(int) { interrupted.store_relaxed(true); }
 
 /// A mapped input that was cut, or whose device failed: the page that was asked for is not there.
 /// Nothing remains, as an incomplete output has no name.
@@ -31,14 +32,10 @@ void on_lost_page(int) {
   ::_exit(ignored < 0 ? 2 : 1);
 }
 
-void catch_signals() {
+void catch_lost_pages() {
   struct sigaction action = {};
-  action.sa_handler = on_signal;
-  for (const int s : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(s, &action, nullptr);
   action.sa_handler = on_lost_page;
   ::sigaction(SIGBUS, &action, nullptr);
-  action.sa_handler = SIG_IGN;  // a write beyond the limit of file sizes fails as others do
-  ::sigaction(SIGXFSZ, &action, nullptr);
 }
 
 struct arguments {
@@ -54,29 +51,63 @@ std::map<std::string, Enum> names(std::initializer_list<Enum> values) {
   return all;
 }
 
-/// One line at each stage's beginning, and on a terminal a line that counts up.
+/// One line for each stage that is new. On a terminal the line says the stage of the moment, and
+/// counts up; a stage that comes once more overwrites it.
 class progress_printer {
  public:
   void operator()(sort_stage stage, std::uint64_t done, std::uint64_t total) {
-    const bool terminal = ::isatty(STDERR_FILENO) != 0;
-    if (stage != last_) fmt::print(stderr, "{}{}\n", terminal ? "\r\033[K" : "", name(stage));
-    last_ = stage;
-    if (terminal && total > 0) {
-      fmt::print(stderr, "\r{} {}%", name(stage), std::min<std::uint64_t>(100, done * 100 / total));
+    const unsigned bit = 1u << static_cast<unsigned>(stage);
+    const bool fresh = (seen_ & bit) == 0;
+    seen_ |= bit;
+    std::string text(name(stage));
+    if (!terminal_) {
+      if (fresh) show(text + '\n');
+      return;
     }
+    if (total > 0) {
+      const double part = static_cast<double>(done) / static_cast<double>(total);
+      text += fmt::format(" {:.0f}%", std::floor(100 * std::min(1.0, part)));
+    } else if (shown_.starts_with(text)) {
+      return;  // its next percentage will do
+    }
+    if (!fresh && text == shown_) return;
+    show((fresh && !shown_.empty() ? "\n" : "\r\033[K") + text);
+    shown_ = std::move(text);
+  }
+  /// Ends the line.
+  void finish() {
+    if (!shown_.empty()) show("\n");
+    shown_.clear();
   }
 
  private:
-  sort_stage last_ = sort_stage::check;
+  /// Nobody may be there to read it: that is no error of the sort.
+  static void show(const std::string& text) { std::fputs(text.c_str(), stderr); }
+
+  const bool terminal_ = ::isatty(STDERR_FILENO) != 0;
+  unsigned seen_ = 0;
+  std::string shown_;  // the line on the terminal
 };
+
+/// Reports and other outputs must not take the place of what the command reads or makes.
+void check_report(const arguments& a) {
+  if (a.json.empty() || a.json == "-") return;
+  for (const std::string& file : {a.input, a.output, a.options.device}) {
+    if (!file.empty() && device::same_file(a.json, file)) {
+      fail("--json " + a.json + " would replace " + file + ": name another file for the report");
+    }
+  }
+}
 
 void explain(const arguments& a) {
   auto all = explain_sort(a.input, a.options);
   if (!all) fail(all.error().message);
   for (const auto& p : *all) {
     if (p.obstacle.empty()) {
-      fmt::print("{:<14} {:10.3f} s{}{}\n", name(p.algorithm), p.seconds,
-                 p.runs.empty() ? "" : "  ", p.runs);
+      const bool taken = p.taken != p.algorithm;
+      fmt::print("{:<14} {:10.3f} s{}{}{}{}\n", name(p.algorithm), p.seconds,
+                 taken ? "  takes " : "", taken ? name(p.taken) : "", p.runs.empty() ? "" : "  ",
+                 p.runs);
     } else {
       fmt::print("{:<14} not here: {}\n", name(p.algorithm), p.obstacle);
     }
@@ -92,13 +123,16 @@ void run(arguments& a) {
   o.separator = a.separator[0];
   if (a.explain) return explain(a);
   if (a.output.empty()) fail("name the output: isotherm sort IN OUT");
-  catch_signals();
-  o.interrupt = &interrupted;
-  if (a.progress || ::isatty(STDERR_FILENO) != 0) o.progress = progress_printer();
+  check_report(a);
+  o.interrupt = &catch_signals();
+  catch_lost_pages();
+  progress_printer printer;
+  if (a.progress || ::isatty(STDERR_FILENO) != 0) o.progress = std::ref(printer);
   auto report = sort_file(a.input, a.output, o);
+  printer.finish();
   if (!report) {
     fmt::print(stderr, "isotherm: {}\n", report.error().message);
-    throw CLI::RuntimeError(report.error().code == EINTR ? 130 : 1);
+    throw CLI::RuntimeError(report.error().code == EINTR ? kInterrupted : 1);
   }
   if (a.json == "-") {
     fmt::print("{}", to_json(*report));
@@ -115,15 +149,16 @@ void add_format_options(CLI::App& c, arguments& a) {
   auto& o = a.options;
   auto* record =
       c.add_option("--record", o.record_bytes, "bytes of a record")->capture_default_str();
-  c.add_option("--key-size", o.key_bytes, "bytes of the key")->capture_default_str();
-  c.add_option("--key-offset", o.key_offset, "where the key begins in the record");
+  auto* key = c.add_option("--key-size", o.key_bytes, "bytes of the key")->capture_default_str();
+  auto* offset = c.add_option("--key-offset", o.key_offset, "where the key begins in the record");
   auto* klv = c.add_flag("--klv", a.klv, "records are key, 4-byte little-endian length, value");
   auto* lines = c.add_flag("--lines", a.lines, "records are lines, ordered as LC_ALL=C sort does");
-  klv->excludes(lines)->excludes(record);
-  lines->excludes(record);
-  c.add_option("-t,--separator", a.separator,
-               "lines: character between fields; a tab if not given");
-  c.add_option("-k,--field", o.field, "lines: the key is this field (from 1) and all behind it");
+  klv->excludes(lines)->excludes(record)->excludes(offset);
+  lines->excludes(record)->excludes(key)->excludes(offset);
+  c.add_option("-t,--separator", a.separator, "lines: character between fields; a tab if not given")
+      ->needs(lines);
+  c.add_option("-k,--field", o.field, "lines: the key is this field (from 1) and all behind it")
+      ->needs(lines);
   c.add_flag("-r,--reverse", o.reverse, "largest key first");
   c.add_flag("-s,--stable", o.stable, "equal keys keep their order (records always do)");
   c.add_flag("-u,--unique", o.unique, "of equal keys keep the first");

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 
 namespace isotherm::device {
 namespace {
@@ -126,10 +128,9 @@ base::result<void> file::permit_as(const std::string& path) const {
     return failed(what, errno);
   }
   if (::fstat(fd_, &ours) != 0) return failed(what, errno);
-  mode_t mode = there.st_mode & 07777;
+  mode_t mode = there.st_mode & 0777;  // other contents get no rights beyond reading and writing
   const bool other = there.st_uid != ours.st_uid || there.st_gid != ours.st_gid;
   if (other && ::fchown(fd_, there.st_uid, there.st_gid) != 0) {
-    mode &= 0777;
     // Without its group, members of ours get what all others had.
     if (::fchown(fd_, static_cast<uid_t>(-1), there.st_gid) != 0) {
       mode &= ~mode_t{070} | (mode & 07) << 3;
@@ -189,19 +190,27 @@ base::result<void> file::write(std::span<const std::byte> source, std::uint64_t 
                  static_cast<off_t>(offset + done));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return failed("cannot write " + path_, errno);
+    if (n == 0) return failed("cannot write " + path_, EIO);  // it would be tried for ever
     done += static_cast<std::size_t>(n);
   }
   return {};
 }
 
 base::result<std::uint64_t> file::size() const {
+  auto s = state();
+  if (!s) return std::unexpected(s.error());
+  return s->bytes;
+}
+
+base::result<file_state> file::state() const {
   if (const int e = injected(io_call::stat)) return failed("cannot examine " + path_, e);
   struct stat s;
   if (::fstat(fd_, &s) != 0) return failed("cannot examine " + path_, errno);
   if (!S_ISREG(s.st_mode)) {
     return std::unexpected(base::error{path_ + " is not a regular file", 0});
   }
-  return static_cast<std::uint64_t>(s.st_size);
+  return file_state{static_cast<std::uint64_t>(s.st_size),
+                    std::int64_t{s.st_mtim.tv_sec} * 1'000'000'000 + s.st_mtim.tv_nsec};
 }
 
 base::result<void> file::resize(std::uint64_t bytes) const {
@@ -219,7 +228,10 @@ base::result<void> file::discard(std::uint64_t offset, std::uint64_t bytes) cons
   do {
     r = ::fallocate(fd_, hole, static_cast<off_t>(offset), static_cast<off_t>(bytes));
   } while (r != 0 && errno == EINTR);
-  if (r == 0 || errno == EOPNOTSUPP || errno == ENOSYS) return {};
+  // EPERM, EINVAL: as some file systems say that they have no holes.
+  if (r == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EPERM || errno == EINVAL) {
+    return {};
+  }
   return failed("cannot shrink " + path_, errno);
 }
 
@@ -274,6 +286,30 @@ base::result<file_identity> identity(const std::string& path) {
   struct stat s;
   if (::stat(path.c_str(), &s) != 0) return failed("cannot examine " + path, errno);
   return file_identity{s.st_dev, s.st_ino, S_ISREG(s.st_mode)};
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  const auto x = identity(a);
+  const auto y = identity(b);
+  if (x && y) return *x == *y;
+  if (x.has_value() != y.has_value()) return false;
+  std::error_code failure;
+  const auto p = std::filesystem::weakly_canonical(link_target(a), failure);
+  if (failure) return a == b;
+  const auto q = std::filesystem::weakly_canonical(link_target(b), failure);
+  return failure ? a == b : p == q;
+}
+
+std::string link_target(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as the system; what is more fails when it is opened
+  std::filesystem::path at = path;
+  std::error_code failure;
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(at, failure); ++i) {
+    const auto next = std::filesystem::read_symlink(at, failure);
+    if (failure) break;
+    at = at.parent_path() / next;  // an absolute one replaces all
+  }
+  return at.string();
 }
 
 base::result<void> check_writable(const std::string& directory) {

@@ -40,6 +40,13 @@ void set_fault_hook(fault_hook hook);
 /// tests, with the same care.
 void set_free_space(std::optional<std::uint64_t> bytes);
 
+/// What changes when somebody writes to a file.
+struct file_state {
+  std::uint64_t bytes = 0;
+  std::int64_t modified_ns = 0;  ///< since 1970
+  friend bool operator==(const file_state&, const file_state&) = default;
+};
+
 /// An open file. Movable, closes itself. Reads and writes at offsets are safe from any thread.
 class file {
  public:
@@ -70,14 +77,18 @@ class file {
   /// Reads up to `target.size()` bytes; fewer only at the end of the file.
   base::result<std::size_t> read_some(std::span<std::byte> target, std::uint64_t offset) const;
   base::result<void> write(std::span<const std::byte> source, std::uint64_t offset) const;
+  /// An error if it is no regular file.
   base::result<std::uint64_t> size() const;
+  /// Likewise.
+  base::result<file_state> state() const;
   base::result<void> resize(std::uint64_t bytes) const;
   /// Gives back the space of [offset, offset + bytes), which reads as zeros then. Without effect
   /// where the file system cannot.
   base::result<void> discard(std::uint64_t offset, std::uint64_t bytes) const;
   base::result<void> sync() const;
-  /// Takes over owner, group and mode of the file at `path`, if there is one. What this process may
-  /// not give away it keeps; then nobody gets more rights than they had.
+  /// Takes over owner, group and mode (but for set-user-ID and the like) of the file at `path`, if
+  /// there is one. What this process may not give away it keeps; then nobody gets more rights than
+  /// they had.
   base::result<void> permit_as(const std::string& path) const;
   /// Gives a linkable file the name `path`, which must be free.
   base::result<void> link(const std::string& path) const;
@@ -136,6 +147,10 @@ struct file_identity {
 };
 /// Of an existing file; an error of code ENOENT if there is none.
 base::result<file_identity> identity(const std::string& path);
+/// Whether both names are one file, or, if there are none, would be.
+bool same_file(const std::string& a, const std::string& b);
+/// Where `path` leads: symbolic links at its end are followed, also to what is not there yet.
+std::string link_target(const std::string& path);
 /// Whether files can be made in `directory`; the error says why not.
 base::result<void> check_writable(const std::string& directory);
 /// The directory part of `path`, "." when it has none.

@@ -3,8 +3,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
-#include <system_error>
 
 namespace isotherm::device {
 namespace {
@@ -43,11 +41,7 @@ pending_file::~pending_file() {
 
 base::result<pending_file> pending_file::create(const std::string& path) {
   pending_file p;
-  p.path_ = path;
-  std::error_code ignored;
-  if (std::filesystem::is_symlink(path, ignored)) {
-    p.path_ = std::filesystem::weakly_canonical(path, ignored).string();
-  }
+  p.path_ = link_target(path);
   if (auto there = identity(p.path_); there && !there->regular) {
     return std::unexpected(
         base::error{path + " is not a regular file: name a file for the output", 0});
@@ -65,10 +59,7 @@ base::result<pending_file> pending_file::create(const std::string& path) {
   return p;
 }
 
-base::result<void> pending_file::publish(bool durable) {
-  if (durable) {
-    if (auto r = file_.sync(); !r) return r;
-  }
+base::result<void> pending_file::publish() {
   if (temporary_.empty()) {
     auto r = with_free_name(path_, temporary_,
                             [this](const std::string& name) { return file_.link(name); });

@@ -17,15 +17,16 @@ class pending_file {
   pending_file& operator=(pending_file&& other) noexcept;
   ~pending_file();
 
-  /// Begins a file that will be `path`. A symbolic link at `path` is followed; what is there and
+  /// Begins a file that will be `path`. Symbolic links at `path` are followed; what is there and
   /// no regular file is refused, and a regular file leaves it its owner, group and mode.
   static base::result<pending_file> create(const std::string& path);
 
   const file& handle() const noexcept { return file_; }
-  /// Gives it its name, in the place of what had it. Nothing may be written afterwards. If
-  /// `durable`, its bytes are on the device first, so that after a crash of the system the name
-  /// stands for the old file or for all of the new one.
-  base::result<void> publish(bool durable);
+  /// Waits until its bytes are on the device: if that is before publish(), the name stands for the
+  /// old file or for all of the new one after a crash of the system.
+  base::result<void> sync() const { return file_.sync(); }
+  /// Gives it its name, in the place of what had it. Nothing may be written afterwards.
+  base::result<void> publish();
 
  private:
   file file_;

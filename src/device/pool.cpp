@@ -1,5 +1,7 @@
 #include "device/pool.hpp"
 
+#include <algorithm>
+
 namespace isotherm::device {
 
 thread_pool::~thread_pool() {
@@ -10,23 +12,47 @@ thread_pool::~thread_pool() {
   wake_.notify_all();
 }
 
-void thread_pool::run(unsigned threads, const std::function<void(unsigned)>& body) {
-  if (threads > 1) {
-    const std::lock_guard guard(lock_);
-    body_ = &body;
-    wanted_ = threads;
-    pending_ = threads - 1;
-    ++round_;
+/// How many of `threads`, the caller included, there are now. Called with the lock held.
+unsigned thread_pool::start(unsigned threads) {
+  try {
+    threads_.reserve(threads);
     while (threads_.size() + 1 < threads) {
       const auto t = static_cast<unsigned>(threads_.size() + 1);
       threads_.emplace_back([this, t] { work(t); });
     }
+  } catch (const std::exception&) {
+    // No thread or no memory for one: those that there are do its part.
+  }
+  return std::min(threads, static_cast<unsigned>(threads_.size() + 1));
+}
+
+void thread_pool::run(unsigned threads, const std::function<void(unsigned)>& body) {
+  if (threads <= 1) return body(0);
+  unsigned there = 0;
+  {
+    const std::lock_guard guard(lock_);
+    there = start(threads);
+    body_ = &body;
+    wanted_ = there;
+    pending_ = there - 1;
+    thrown_ = nullptr;
+    ++round_;
     wake_.notify_all();
   }
-  body(0);
-  if (threads <= 1) return;
+  run_part(body, 0);
+  for (unsigned t = there; t < threads; ++t) run_part(body, t);
   std::unique_lock guard(lock_);
   done_.wait(guard, [this] { return pending_ == 0; });
+  if (thrown_ != nullptr) std::rethrow_exception(std::exchange(thrown_, nullptr));
+}
+
+void thread_pool::run_part(const std::function<void(unsigned)>& body, unsigned t) noexcept {
+  try {
+    body(t);
+  } catch (...) {
+    const std::lock_guard guard(lock_);
+    if (thrown_ == nullptr) thrown_ = std::current_exception();
+  }
 }
 
 void thread_pool::work(unsigned t) {
@@ -38,7 +64,7 @@ void thread_pool::work(unsigned t) {
     seen = round_;
     const auto* body = body_;
     guard.unlock();
-    (*body)(t);
+    run_part(*body, t);
     guard.lock();
     if (--pending_ == 0) done_.notify_one();
   }

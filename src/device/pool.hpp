@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -30,11 +31,15 @@ class thread_pool {
   thread_pool(const thread_pool&) = delete;
   thread_pool& operator=(const thread_pool&) = delete;
 
-  /// Runs `body(t)` for t in [0, threads), t = 0 on the caller, and returns when all have.
+  /// Runs `body(t)` for t in [0, threads), t = 0 on the caller, and returns when all have. Where
+  /// the system gives fewer threads, the caller runs the parts of those that are missing, so parts
+  /// must not wait for each other. Throws what the first part to throw has thrown.
   void run(unsigned threads, const std::function<void(unsigned)>& body);
 
  private:
   void work(unsigned t);
+  void run_part(const std::function<void(unsigned)>& body, unsigned t) noexcept;
+  unsigned start(unsigned threads);
 
   std::mutex lock_;  // guards all below
   std::condition_variable wake_;
@@ -44,6 +49,7 @@ class thread_pool {
   unsigned wanted_ = 0;   // threads of this round, the caller included
   unsigned pending_ = 0;  // of those, still working, without the caller
   bool stop_ = false;
+  std::exception_ptr thrown_;  // of this round
   std::vector<std::jthread> threads_;
 };
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -28,16 +30,23 @@ json sizes_json(const std::vector<sized_curve>& curves) {
   return all;
 }
 
+constexpr std::int64_t kMostStreams = 1 << 16;
+
 curve read_curve(const json& j) {
   curve c;
   for (const auto& point : j) {
-    c.push_back({point.at("streams").get<unsigned>(), point.at("bytes_per_s").get<double>()});
+    const auto streams = point.at("streams").get<std::int64_t>();
+    const auto bandwidth = point.at("bytes_per_s").get<double>();
+    const std::int64_t before = c.empty() ? 0 : std::int64_t{c.back().streams};
+    if (streams <= before || streams > kMostStreams) {
+      throw std::runtime_error("the streams of a curve do not ascend from 1");
+    }
+    if (!std::isfinite(bandwidth) || bandwidth <= 0) {
+      throw std::runtime_error("a bandwidth is not above 0");
+    }
+    c.push_back({static_cast<unsigned>(streams), bandwidth});
   }
-  if (c.empty() || !std::is_sorted(c.begin(), c.end(), [](const auto& a, const auto& b) {
-        return a.streams < b.streams;
-      })) {
-    throw std::runtime_error("a curve is empty or not ascending in streams");
-  }
+  if (c.empty()) throw std::runtime_error("a curve is empty");
   return c;
 }
 
@@ -159,7 +168,9 @@ double interference_of(const profile& p) {
 
 model as_model(const profile& p) {
   model m;
-  m.name = p.device.starts_with("emu:") ? p.device : "profile of " + p.path;
+  // Not "emu:": who plans by this profile emulates nothing.
+  m.name = p.device.starts_with("emu:") ? "profile of an emulated device, " + p.device
+                                        : "profile of " + p.path;
   m.sequential_read = p.sequential_read;
   m.write = p.write;
   for (const auto& c : p.random_read) {

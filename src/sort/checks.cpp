@@ -109,12 +109,10 @@ base::result<void> check_space(const space_needed& s) {
   return {};
 }
 
-}  // namespace
-
-base::result<void> check_options(const sort_options& o, std::uint64_t bytes) {
-  if (o.format != record_format::lines && o.key_bytes == 0) {
-    return refused("the key must have at least one byte");
-  }
+/// Of records, keys and sizes.
+base::result<void> check_format(const sort_options& o, std::uint64_t bytes) {
+  const bool text = o.format == record_format::lines;
+  if (!text && o.key_bytes == 0) return refused("the key must have at least one byte");
   if (o.format == record_format::fixed) {
     if (o.record_bytes == 0) return refused("a record must have at least one byte");
     if (o.record_bytes > (1 << 20)) return refused("--record: at most 1 MiB; use --klv for more");
@@ -136,6 +134,31 @@ base::result<void> check_options(const sort_options& o, std::uint64_t bytes) {
   if (positions >> 40 != 0) {
     return refused("the input is too large: at most 2^40 records, or bytes with --klv or --lines");
   }
+  return {};
+}
+
+/// What is meant for another format would be ignored.
+base::result<void> check_meant_for(const sort_options& o) {
+  const sort_options usual;
+  const bool text = o.format == record_format::lines;
+  if (!text && o.field != usual.field) return refused("-k is for --lines only: leave it out");
+  if (!text && o.separator != usual.separator) {
+    return refused("-t is for --lines only: leave it out");
+  }
+  if (text && o.key_bytes != usual.key_bytes) {
+    return refused("--key-size is not for --lines: leave it out, or name a field by -k");
+  }
+  if (o.format != record_format::fixed && o.key_offset != usual.key_offset) {
+    return refused("--key-offset is for fixed records only: leave it out");
+  }
+  return {};
+}
+
+}  // namespace
+
+base::result<void> check_options(const sort_options& o, std::uint64_t bytes) {
+  if (auto r = check_format(o, bytes); !r) return r;
+  if (auto r = check_meant_for(o); !r) return r;
   const bool baseline = o.algorithm != sort_algorithm::automatic &&
                         o.algorithm != sort_algorithm::onepass &&
                         o.algorithm != sort_algorithm::mergepass;
@@ -144,6 +167,11 @@ base::result<void> check_options(const sort_options& o, std::uint64_t bytes) {
         fmt::format("--algorithm {} sorts fixed records, all of them: without --klv, "
                     "--lines, --unique, --top and --count",
                     name(o.algorithm)));
+  }
+  if (o.stable && o.algorithm == sort_algorithm::samplesort) {
+    return refused(
+        "--algorithm samplesort does not keep the order of equal keys: leave out --stable, or take "
+        "another algorithm");
   }
   if (o.unique && o.count) return refused("--unique and --count: choose one of them");
   return {};

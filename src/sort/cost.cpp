@@ -13,8 +13,10 @@
 #include "base/random.hpp"
 #include "device/io.hpp"
 #include "device/profile.hpp"
+#include "os/available_memory.hpp"
 #include "os/clock.hpp"
 #include "sort/algorithms/loser_tree.hpp"
+#include "sort/checks.hpp"
 
 namespace isotherm::sort {
 namespace {
@@ -107,11 +109,6 @@ double entry_passes(double runs, std::size_t fan_in) {
 
 /// Whether the plan's algorithm can work in its memory: sample sort needs input and output in it.
 bool runs_here(const plan& p) { return p.algorithm != sort_algorithm::samplesort || p.map_input; }
-
-bool sorts_any_format(sort_algorithm a) {
-  return a == sort_algorithm::automatic || a == sort_algorithm::onepass ||
-         a == sort_algorithm::mergepass;
-}
 
 /// Sums up the seconds of one algorithm's moves.
 class bill {
@@ -216,7 +213,7 @@ base::result<algorithm_choice> choose_without_device(const sort_options& o,
   auto p = make_plan(o, o.algorithm, *bytes, nullptr);
   if (!p) return std::unexpected(p.error());
   if (*bytes == 0 || p->map_input) return index;
-  const std::uint64_t most = *bytes > available_memory() ? kDiskScans : kCachedScans;
+  const std::uint64_t most = *bytes > os::available_memory() ? kDiskScans : kCachedScans;
   if (p->scan_gather && *bytes <= most * p->output_buffer_bytes) return index;
   return algorithm_choice{sort_algorithm::ems, 0};
 }
@@ -305,26 +302,76 @@ double predict(const plan& p, const sort_options& o, const input_facts& in, cons
   return b.total();
 }
 
+namespace {
+
+/// The user's algorithm, or of those that keep all that the options promise the cheapest.
+base::result<algorithm_choice> choose_with_device(const sort_options& o, const input_facts& facts,
+                                                  const device::model& device,
+                                                  const processor_speed& cpu) {
+  using enum sort_algorithm;
+  algorithm_choice best;
+  for (const auto algorithm : {automatic, ems, samplesort}) {
+    sort_options with = o;
+    if (o.algorithm == automatic) with.algorithm = algorithm;
+    if (algorithm != automatic && !check_options(with, facts.bytes)) continue;
+    auto p = make_plan(o, with.algorithm, facts.bytes, &device);
+    if (!p && algorithm == automatic) return std::unexpected(p.error());
+    if (!p) continue;
+    const double seconds = predict(*p, o, facts, device, cpu);
+    if (algorithm == automatic || (seconds < best.predicted_seconds && runs_here(*p))) {
+      best = {with.algorithm, seconds};
+    }
+    if (o.algorithm != automatic) break;
+  }
+  return best;
+}
+
+/// One line of --explain.
+sort_prediction explain_one(sort_algorithm algorithm, const sort_options& options,
+                            const input_facts& facts, const device::model& device,
+                            const processor_speed& cpu) {
+  sort_prediction one{
+      .algorithm = algorithm, .taken = algorithm, .seconds = 0, .obstacle = "", .runs = ""};
+  sort_options o = options;
+  o.algorithm = algorithm;
+  if (auto r = check_options(o, facts.bytes); !r) {
+    one.obstacle = r.error().message;
+    return one;
+  }
+  auto chosen = choose_with_device(o, facts, device, cpu);
+  auto p = chosen ? make_plan(o, chosen->algorithm, facts.bytes, &device)
+                  : base::result<plan>(std::unexpected(chosen.error()));
+  const double records = static_cast<double>(facts.bytes) / facts.record_bytes;
+  if (!p) {
+    one.obstacle = p.error().message;
+    return one;
+  }
+  const bool fits = records <= static_cast<double>(p->index_entries);
+  if (!p->may_merge && !fits) {
+    one.obstacle = "the index map does not fit in the memory limit";
+  } else if (!runs_here(*p)) {
+    one.obstacle = "it needs twice the input's size of memory";
+  } else {
+    one.seconds = chosen->predicted_seconds;
+    one.taken = chosen->algorithm;
+    if (one.taken == sort_algorithm::automatic) {
+      one.taken = fits ? sort_algorithm::onepass : sort_algorithm::mergepass;
+    }
+    if (one.taken != sort_algorithm::ems && one.taken != sort_algorithm::samplesort) {
+      one.runs = words_for(forecast_runs(*p, o, facts, cpu), records);
+    }
+  }
+  return one;
+}
+
+}  // namespace
+
 base::result<algorithm_choice> choose(const sort_options& o, const device::file& input,
                                       const device::model* device) {
   if (device == nullptr) return choose_without_device(o, input);
   auto facts = examine(input, o);
   if (!facts) return std::unexpected(facts.error());
-  const processor_speed cpu = measure_processor(facts->record_bytes);
-  algorithm_choice best;
-  const bool only_index = o.format != record_format::fixed || !o.writes_all();
-  using enum sort_algorithm;
-  for (const auto algorithm : {automatic, ems, samplesort}) {
-    const auto candidate = o.algorithm == automatic ? algorithm : o.algorithm;
-    auto p = make_plan(o, candidate, facts->bytes, device);
-    if (!p) return std::unexpected(p.error());
-    const double seconds = predict(*p, o, *facts, *device, cpu);
-    if (algorithm == automatic || (seconds < best.predicted_seconds && runs_here(*p))) {
-      best = {candidate, seconds};
-    }
-    if (only_index || o.algorithm != automatic) break;
-  }
-  return best;
+  return choose_with_device(o, *facts, *device, measure_processor(facts->record_bytes));
 }
 
 double device_share(const stage_report& s, const plan& p, const sort_options& o,
@@ -365,35 +412,21 @@ base::result<std::vector<sort_prediction>> explain_sort(const std::string& input
                                                         const sort_options& o) {
   auto f = device::file::open(input);
   if (!f) return std::unexpected(f.error());
-  auto facts = sort::examine(*f, o);
-  if (!facts) return std::unexpected(facts.error());
+  auto bytes = f->size();
+  if (!bytes) return std::unexpected(bytes.error());
+  if (auto r = sort::check_options(o, *bytes); !r) return std::unexpected(r.error());
   auto device = sort::find_device(o.device);
   if (!device) return std::unexpected(device.error());
   if (!device->known) {
     return std::unexpected(base::error{
         "--explain needs --device: a profile that `isotherm device probe` wrote, or emu:...", 0});
   }
+  auto facts = sort::examine(*f, o);
+  if (!facts) return std::unexpected(facts.error());
   const auto cpu = sort::measure_processor(facts->record_bytes);
-  const double records = static_cast<double>(facts->bytes) / facts->record_bytes;
   std::vector<sort_prediction> all;
   for (const auto algorithm : sort::kCandidates) {
-    sort_prediction one{.algorithm = algorithm, .seconds = 0, .obstacle = "", .runs = ""};
-    auto p = sort::make_plan(o, algorithm, facts->bytes, &device->numbers);
-    if (!p) {
-      one.obstacle = p.error().message;
-    } else if (!p->may_merge && records > static_cast<double>(p->index_entries)) {
-      one.obstacle = "the index map does not fit in the memory limit";
-    } else if (!sort::runs_here(*p)) {
-      one.obstacle = "it needs twice the input's size of memory";
-    } else if (!sort::sorts_any_format(algorithm) && o.format != record_format::fixed) {
-      one.obstacle = "it sorts fixed records only";
-    } else {
-      one.seconds = sort::predict(*p, o, *facts, device->numbers, cpu);
-      if (algorithm != sort_algorithm::ems && algorithm != sort_algorithm::samplesort) {
-        one.runs = sort::words_for(sort::forecast_runs(*p, o, *facts, cpu), records);
-      }
-    }
-    all.push_back(std::move(one));
+    all.push_back(sort::explain_one(algorithm, o, *facts, device->numbers, cpu));
   }
   std::sort(all.begin(), all.end(), [](const sort_prediction& a, const sort_prediction& b) {
     return a.obstacle.empty() != b.obstacle.empty() ? a.obstacle.empty() : a.seconds < b.seconds;

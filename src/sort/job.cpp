@@ -1,6 +1,10 @@
 #include "sort/job.hpp"
 
+#include <fmt/format.h>
+
 #include <cerrno>
+#include <new>
+#include <system_error>
 
 #include "os/clock.hpp"
 
@@ -9,7 +13,7 @@ namespace isotherm {
 std::string_view name(sort_stage stage) noexcept {
   static constexpr std::string_view kNames[kSortStages] = {
       "RUN read",    "RUN sort",    "RECORD read", "RUN write", "MERGE read",
-      "MERGE other", "MERGE write", "COPY",        "CHECK"};
+      "MERGE other", "MERGE write", "COPY",        "CHECK",     "SYNC"};
   return kNames[static_cast<unsigned>(stage)];
 }
 
@@ -58,11 +62,32 @@ void job::progress(sort_stage stage, std::uint64_t done, std::uint64_t total) {
   options.progress(stage, done, total);
 }
 
+void job::guard(const std::function<void()>& work) noexcept {
+  try {
+    work();
+  } catch (const std::exception& thrown) {
+    fail(error_of(thrown));
+  }
+}
+
+base::error error_of(const std::exception& thrown) {
+  if (dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr) {
+    return {"out of memory: give less by --memory, so that others and this sort fit", ENOMEM};
+  }
+  if (const auto* system = dynamic_cast<const std::system_error*>(&thrown)) {
+    return {fmt::format("the system refused: {}", system->what()), system->code().value()};
+  }
+  return {thrown.what(), 0};
+}
+
 std::vector<stage_report> job::stages() const {
   std::vector<stage_report> all;
   for (unsigned s = 0; s < kSortStages; ++s) {
     const auto& c = clocks_[s];
-    if (c.ns.load_relaxed() == 0) continue;
+    // Where reads and writes are one (no-sync), a stage may have bytes without time of its own.
+    if (c.ns.load_relaxed() == 0 && c.read.load_relaxed() == 0 && c.written.load_relaxed() == 0) {
+      continue;
+    }
     all.push_back({.stage = static_cast<sort_stage>(s),
                    .seconds = static_cast<double>(c.ns.load_relaxed()) * 1e-9,
                    .bytes_read = c.read.load_relaxed(),

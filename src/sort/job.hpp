@@ -5,6 +5,8 @@
 #include <isotherm/sort.hpp>
 
 #include <array>
+#include <exception>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -26,6 +28,8 @@ class job {
   /// Whether an error or the user's interrupt ends the sort. Cheap; loops ask it often.
   bool stopped() noexcept;
   base::result<void> status();
+  /// Runs `work`; what it throws becomes the job's error.
+  void guard(const std::function<void()>& work) noexcept;
   /// True if `r` holds a value; otherwise its error becomes the job's.
   template <class T>
   bool keep(const base::result<T>& r) {
@@ -58,6 +62,9 @@ class job {
   std::optional<base::error> error_;
   std::mutex progress_lock_;
 };
+
+/// What a caller is told of an exception.
+base::error error_of(const std::exception& thrown);
 
 /// Adds the time of its own life to a stage, and tells the user that the stage has begun.
 class stage_timer {

@@ -7,6 +7,23 @@
 
 namespace isotherm::sort {
 
+key_row read_keys(source_view& view, const record_layout& layout, bool whole_records,
+                  std::uint64_t first, std::uint64_t count, std::vector<std::byte>& room) {
+  const std::uint64_t record = layout.record_bytes();
+  if (whole_records || view.mapped()) {
+    const std::byte* bytes = view.bytes(first * record, count * record);
+    return {bytes == nullptr ? nullptr : bytes + layout.key_offset(), record};
+  }
+  const std::uint64_t key = layout.key_bytes();
+  room.resize(count * key);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::byte* bytes = view.bytes((first + i) * record + layout.key_offset(), key);
+    if (bytes == nullptr) return {nullptr, 0};
+    std::memcpy(&room[i * key], bytes, key);
+  }
+  return {room.data(), key};
+}
+
 std::size_t loader::load(std::span<entry> target) {
   const stage_timer timer(job_, sort_stage::run_read);
   std::size_t n = 0;
@@ -29,22 +46,25 @@ std::size_t loader::load_fixed(std::span<entry> target) {
   const auto kind =
       plan_.sequential_load ? device::access::sequential_read : device::access::strided_read;
   const std::uint64_t asked = plan_.sequential_load ? record : layout_.key_bytes();
+  const bool whole = plan_.sequential_load || record < kKeysAlone;
   const std::uint64_t step = std::max<std::uint64_t>(1, kThreadScratchBytes / record);
   job_.readers.run(threads, [&](unsigned t) {
     source_view view(job_, in_);
+    std::vector<std::byte> room;
     device::stream stream(job_.emulation, kind);
     const auto [begin, end] = device::part_of(count, threads, t);
     for (std::uint64_t at = begin; at < end && !job_.stopped(); at += step) {
       const std::uint64_t n = std::min(step, end - at);
       stream.begin();
-      const std::byte* bytes = view.bytes((first + at) * record, n * record);
-      if (bytes == nullptr) return;
+      const key_row keys = read_keys(view, layout_, whole, first + at, n, room);
+      if (keys.first == nullptr) return;
       for (std::uint64_t i = 0; i < n; ++i) {
-        target[at + i] =
-            layout_.fixed_entry(bytes + i * record + layout_.key_offset(), first + at + i);
+        target[at + i] = layout_.fixed_entry(keys.first + i * keys.stride, first + at + i);
       }
       stream.charge(n, asked, record);
       job_.count(sort_stage::run_read, n * asked, 0);
+      job_.progress(sort_stage::run_read, done_.fetch_add_relaxed(n * record) + n * record,
+                    in_.size());
     }
   });
   at_ = (first + count) * record;
@@ -58,6 +78,7 @@ std::size_t loader::load_klv(std::span<entry> target) {
   device::stream stream(job_.emulation, device::access::strided_read);
   std::size_t n = 0;
   constexpr std::size_t kStep = 4096;
+  std::uint64_t counted = 0;
   while (n < target.size() && at_ < in_.size() && !job_.stopped()) {
     stream.begin();
     const std::size_t begin = n;
@@ -98,7 +119,10 @@ std::size_t loader::load_klv(std::span<entry> target) {
       at_ += bytes;
     }
     stream.charge(n - begin, key + 4, (at_ - begin_at) / (n - begin));
-    job_.count(sort_stage::run_read, (n - begin) * (key + 4), 0);
+    const bool calls = job_.emulation == nullptr && in_.mapped() == nullptr;
+    job_.count(sort_stage::run_read, calls ? view.fetched() - counted : (n - begin) * (key + 4), 0);
+    counted = view.fetched();
+    job_.progress(sort_stage::run_read, at_, in_.size());
   }
   return job_.stopped() ? 0 : n;
 }
@@ -142,7 +166,9 @@ std::size_t loader::load_lines(std::span<entry> target) {
     }
     const std::uint64_t used = full ? std::min<std::uint64_t>(bytes, at_ - begin) : bytes;
     stream.charge(1, used);
-    job_.count(sort_stage::run_read, used, 0);
+    const bool calls = job_.emulation == nullptr && in_.mapped() == nullptr;
+    job_.count(sort_stage::run_read, calls ? bytes : used, 0);
+    job_.progress(sort_stage::run_read, begin + used, in_.size());
     if (scan >= in_.size() && at_ < in_.size() && n < target.size()) {
       n += finish_line(at_, in_.size() + 1, target[n]);  // the last line has no newline
       at_ = in_.size();

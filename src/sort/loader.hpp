@@ -2,11 +2,27 @@
 // records.
 #pragma once
 
+#include <vector>
+
+#include "base/atomic.hpp"
 #include "sort/job.hpp"
 #include "sort/plan.hpp"
 #include "sort/records.hpp"
 
 namespace isotherm::sort {
+
+/// Records of this size and more are not read whole for their keys: a read by call moves pages.
+inline constexpr std::uint64_t kKeysAlone = 4096;
+
+/// Where the keys of some fixed records stand, one `stride` behind the other.
+struct key_row {
+  const std::byte* first;  ///< null after an error, which is the job's
+  std::uint64_t stride;
+};
+/// The keys of records [first, first + count): in the records, or, where these are too large to be
+/// read for them, gathered in `room`. Valid until the next call.
+key_row read_keys(source_view& view, const record_layout& layout, bool whole_records,
+                  std::uint64_t first, std::uint64_t count, std::vector<std::byte>& room);
 
 /// Reads the input's entries, one index map's worth after the other.
 class loader {
@@ -32,6 +48,7 @@ class loader {
   const record_layout& layout_;
   std::uint64_t at_ = 0;  // offset of the next record
   std::uint64_t records_ = 0;
+  base::atomic<std::uint64_t> done_{0};  // bytes of fixed records; for the progress only
 };
 
 }  // namespace isotherm::sort

@@ -1,13 +1,13 @@
 #include "sort/plan.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
 #include <string>
 #include <thread>
+
+#include "os/available_memory.hpp"
 
 namespace isotherm::sort {
 namespace {
@@ -92,23 +92,77 @@ void consider_scans(plan& p, const sort_options& o, std::uint64_t input_bytes, s
   if (merges) p.merge_buffer_bytes = merge;
 }
 
-}  // namespace
-
-std::uint64_t available_memory() {
-  std::ifstream in("/proc/meminfo");
-  for (std::string word; in >> word;) {
-    std::uint64_t kib = 0;
-    if (word == "MemAvailable:" && in >> kib) return kib << 10;
+/// What the threads of a plan hold each: a piece of the input, at least two records of it and a
+/// key, and what the C library keeps for them.
+std::uint64_t bytes_of_thread(const plan& p, const sort_options& o, std::uint64_t input_bytes) {
+  constexpr std::uint64_t kStackAndArena = 64 << 10;
+  std::uint64_t piece = kThreadScratchBytes;
+  if (o.format == record_format::fixed) piece = std::max(piece, 3 * o.record_bytes);
+  if (p.algorithm == sort_algorithm::samplesort) {
+    piece += std::min(input_bytes, kSamplesortCopied * o.record_bytes);
   }
-  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * 4096;
+  return piece + kStackAndArena;
 }
+
+unsigned most_threads(const plan& p) {
+  return std::max({p.read_threads, p.random_threads, p.write_threads, p.sort_threads});
+}
+
+/// Lowers the numbers of threads that the user left open until all fit in `room`.
+void lower_threads(plan& p, const sort_options& o, std::uint64_t each, std::uint64_t room) {
+  const auto most =
+      static_cast<unsigned>(std::clamp<std::uint64_t>(room / each, 1, most_threads(p)));
+  if (o.read_threads == 0) {
+    p.read_threads = std::min(p.read_threads, most);
+    p.strided_threads = std::min(p.strided_threads, most);
+    p.random_threads = std::min(p.random_threads, most);
+  }
+  if (o.write_threads == 0) p.write_threads = std::min(p.write_threads, most);
+  if (o.sort_threads == 0) p.sort_threads = std::min(p.sort_threads, most);
+}
+
+/// The most records that an input may have.
+std::uint64_t most_records(const sort_options& o, std::uint64_t input_bytes) {
+  constexpr std::uint64_t kLengthField = 4;  // klv
+  if (o.format == record_format::fixed) return input_bytes / o.record_bytes;
+  if (o.format == record_format::klv) return input_bytes / (o.key_bytes + kLengthField);
+  return input_bytes;  // empty lines
+}
+
+/// The limit, and what of it is left when the program and its threads have theirs.
+base::result<std::uint64_t> share_out(plan& p, const sort_options& o, std::uint64_t input_bytes) {
+  const bool named = o.memory_bytes != 0;
+  p.memory_bytes = named ? o.memory_bytes : os::available_memory() / 2;
+  const std::string limit =
+      named ? fmt::format("--memory {}", p.memory_bytes)
+            : fmt::format("half of the available memory, {} bytes,", p.memory_bytes);
+  if (p.memory_bytes < kSmallestLimit) {
+    return std::unexpected(base::error{
+        fmt::format("{} is too little: {} at least {} MiB", limit,
+                    named ? "give" : "free some, or name by --memory", kSmallestLimit / kMiB),
+        0});
+  }
+  const std::uint64_t each = bytes_of_thread(p, o, input_bytes);
+  const std::uint64_t room = p.memory_bytes - kProgramBytes - kSmallestLimit / 4;
+  lower_threads(p, o, each, room);
+  const unsigned threads = most_threads(p);
+  if (threads * each > room) {
+    return std::unexpected(base::error{
+        fmt::format("{} is too little for {} threads: give more, or lower --read-threads, "
+                    "--write-threads or --sort-threads",
+                    limit, threads),
+        0});
+  }
+  return p.memory_bytes - kProgramBytes - threads * each;
+}
+
+}  // namespace
 
 base::result<plan> make_plan(const sort_options& o, sort_algorithm algorithm,
                              std::uint64_t input_bytes, const device::model* device) {
   plan p;
   p.algorithm = algorithm;
   p.concurrency = choose_concurrency(o, device);
-  p.memory_bytes = o.memory_bytes != 0 ? o.memory_bytes : available_memory() / 2;
   p.sequential_load = algorithm == sort_algorithm::pmsort ||
                       algorithm == sort_algorithm::pmsort_plus ||
                       algorithm == sort_algorithm::modified_key;
@@ -117,27 +171,14 @@ base::result<plan> make_plan(const sort_options& o, sort_algorithm algorithm,
   p.must_merge = p.may_merge && algorithm != sort_algorithm::automatic;
   p.compression = o.compression;
   choose_threads(p, o, device);
+  auto shared = share_out(p, o, input_bytes);
+  if (!shared) return std::unexpected(shared.error());
   if (device != nullptr) {
     using enum device::access;
     p.run_device = {.write = device->bandwidth(write, p.write_threads, 1 << 20),
                     .read = device->bandwidth(sequential_read, p.read_threads, 1 << 20)};
   }
-  if (p.memory_bytes < kSmallestLimit) {
-    return std::unexpected(
-        base::error{fmt::format("--memory {} is too little: give at least {} MiB", p.memory_bytes,
-                                kSmallestLimit / kMiB),
-                    0});
-  }
-  const unsigned threads =
-      std::max({p.read_threads, p.random_threads, p.write_threads, p.sort_threads});
-  const std::uint64_t fixed = kProgramBytes + threads * (kThreadScratchBytes + (64 << 10));
-  if (fixed + kSmallestLimit / 4 > p.memory_bytes) {
-    return std::unexpected(base::error{
-        fmt::format("--memory {} is too little for {} threads: give more, or set --read-threads",
-                    p.memory_bytes, threads),
-        0});
-  }
-  std::uint64_t rest = p.memory_bytes - fixed;
+  std::uint64_t rest = *shared;
   const std::uint64_t whole = rest;
   p.output_buffer_bytes = std::clamp<std::uint64_t>(rest / 8, kMiB, 64 * kMiB);
   const std::uint64_t buffers = p.concurrency == sort_concurrency::io_overlap ? 2 : 1;
@@ -149,7 +190,12 @@ base::result<plan> make_plan(const sort_options& o, sort_algorithm algorithm,
   p.map_input = input_bytes > 0 && rest > input_bytes + input_bytes / 4 &&
                 rest - input_bytes >= kSmallestLimit;
   if (p.map_input) rest -= input_bytes + input_bytes / 256;
-  p.index_entries = rest / sizeof(entry);
+  p.index_entries = std::min<std::uint64_t>(rest / sizeof(entry), most_records(o, input_bytes) + 1);
+  // An emulated device is asked for the keys alone.
+  const bool real = !o.device.starts_with("emu:");
+  if (o.format == record_format::fixed && real && !p.map_input && o.record_bytes < kPageBytes) {
+    p.sequential_load = true;
+  }
   p.merge_buffer_bytes = rest;
   const bool wiscsort = algorithm == sort_algorithm::automatic ||
                         algorithm == sort_algorithm::onepass ||

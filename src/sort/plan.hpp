@@ -12,10 +12,11 @@ namespace isotherm::sort {
 
 struct plan {
   sort_algorithm algorithm = sort_algorithm::onepass;
-  bool sequential_load = false;  ///< run phase reads whole records, not keys alone
-  bool scan_gather = false;      ///< values come by scans of the input, one for each output buffer
-  bool may_merge = true;         ///< runs may be written when the index map does not fit
-  bool must_merge = false;       ///< runs are written even if it would fit
+  bool sequential_load = false;  ///< run phase reads whole records, not keys alone: these cost
+                                 ///< less, or a read by call moves them all the same
+  bool scan_gather = false;  ///< values come by scans of the input, one for each output buffer
+  bool may_merge = true;     ///< runs may be written when the index map does not fit
+  bool must_merge = false;   ///< runs are written even if it would fit
   bool map_input = false;
   sort_concurrency concurrency = sort_concurrency::no_io_overlap;
   sort_compression compression = sort_compression::automatic;
@@ -43,8 +44,8 @@ constexpr std::size_t merge_fan_in(std::uint64_t buffer_bytes) noexcept {
   return buffer_bytes < 2 * kOneRun ? 2 : buffer_bytes / kOneRun;
 }
 
-/// Memory that the system could give without taking it from others.
-std::uint64_t available_memory();
+/// Records that a thread of sample sort copies to order them.
+inline constexpr std::uint64_t kSamplesortCopied = 4096;
 
 /// What a thread may use for views of the input and small buffers.
 inline constexpr std::size_t kThreadScratchBytes = 256 << 10;

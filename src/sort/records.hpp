@@ -44,7 +44,8 @@ class record_layout {
   int compare(entry a, entry b, source_view& input) const;
   /// Whether the records' keys are equal (what --unique asks).
   bool same_key(entry a, entry b, source_view& input) const;
-  /// Puts entries that are sorted as integers into the order of their whole keys.
+  /// Puts entries that are sorted as integers into the order of their whole keys. After an error or
+  /// an interrupt, which are the view's job's, it returns soon, with the entries in any order.
   void refine(std::span<entry> sorted, source_view& input) const;
 
   /// The key of `e`, if the entry itself holds all of it.
@@ -64,11 +65,26 @@ class record_layout {
     entry key;  // high-aligned, complemented if reverse, pointer 0
     bool last;  // nothing follows: equal parts mean equal keys
   };
-  /// The key bytes from `depth` steps on; whole lines follow the field when lines break ties so.
+  /// Entries that agree in the first `depth` bytes of their keys, or of their whole lines.
+  struct alike {
+    std::span<entry> entries;
+    std::uint64_t depth;
+    bool whole_line;
+    unsigned splits;  // that were needed to tell them from others
+  };
+  /// Key bytes that a step looks at.
+  std::uint64_t step() const noexcept { return entries_.key_bytes - (fixed_keys() ? 0u : 1u); }
+  bool fixed_keys() const noexcept { return format_ != record_format::lines; }
+  /// The key bytes from `depth` on; whole lines follow the field when lines break ties so.
   part key_part(entry e, std::uint64_t depth, bool whole_line, source_view& input) const;
-  int compare_keys(entry a, entry b, bool whole_line, source_view& input) const;
-  void compare_group(std::span<entry> group, bool whole_line, source_view& input) const;
-  void refine_group(std::span<entry> group, source_view& input) const;
+  /// The first `equal` bytes are known to be that.
+  int compare_keys(entry a, entry b, bool whole_line, source_view& input,
+                   std::uint64_t equal = 0) const;
+  void compare_group(const alike& group, source_view& input) const;
+  void refine_group(alike group, source_view& input) const;
+  std::uint64_t common_bytes(const alike& group, source_view& input) const;
+  bool take_parts(const alike& group, source_view& input) const;
+  std::size_t worth_reading_ahead(std::span<const entry> group) const noexcept;
 
   record_format format_;
   std::uint64_t record_bytes_;

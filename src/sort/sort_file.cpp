@@ -44,10 +44,19 @@ void describe(sort_report& r, const sort::job& j, const sort::plan& p, const sor
   }
 }
 
-}  // namespace
+/// Waits for the device if the user wants it, and gives the output its name unless an interrupt
+/// came meanwhile.
+base::result<void> put_in_place(sort::job& j, device::pending_file& out) {
+  if (j.options.durable) {
+    const sort::stage_timer timer(j, sort_stage::sync);
+    j.keep(out.sync());
+  }
+  if (auto r = j.status(); !r) return r;
+  return out.publish();
+}
 
-base::result<sort_report> sort_file(const std::string& input, const std::string& output,
-                                    const sort_options& options) {
+base::result<sort_report> sort_to(const std::string& input, const std::string& output,
+                                  const sort_options& options) {
   const std::uint64_t start = os::monotonic_ns();
   auto in = sort::source::open(input);
   if (!in) return std::unexpected(in.error());
@@ -82,13 +91,25 @@ base::result<sort_report> sort_file(const std::string& input, const std::string&
   if (options.check && !j.stopped()) sort::verify(j, *p, *in, out->handle(), o);
   if (auto r = j.status(); !r) return std::unexpected(r.error());
   if (auto r = in->check_unchanged(); !r) return std::unexpected(r.error());
-  if (auto r = out->publish(options.durable); !r) return std::unexpected(r.error());
+  if (auto r = put_in_place(j, *out); !r) return std::unexpected(r.error());
   sort_report report;
   report.input_bytes = in->size();
   describe(report, j, *p, o, numbers);
   report.predicted_seconds = algorithm->predicted_seconds;
   report.seconds = static_cast<double>(os::monotonic_ns() - start) * 1e-9;
   return report;
+}
+
+}  // namespace
+
+// Links are followed once, here, so that every check and the file itself are of the same place.
+base::result<sort_report> sort_file(const std::string& input, const std::string& output,
+                                    const sort_options& options) {
+  try {
+    return sort_to(input, device::link_target(output), options);
+  } catch (const std::exception& thrown) {
+    return std::unexpected(sort::error_of(thrown));
+  }
 }
 
 }  // namespace isotherm

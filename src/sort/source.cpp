@@ -12,24 +12,24 @@ base::result<source> source::open(const std::string& path) {
 
 base::result<source> source::of(device::file f) {
   source s;
-  auto size = f.size();
-  if (!size) return std::unexpected(size.error());
+  auto state = f.state();
+  if (!state) return std::unexpected(state.error());
   s.file_ = std::move(f);
-  s.bytes_ = *size;
+  s.state_ = *state;
   return s;
 }
 
 base::result<void> source::check_unchanged() const {
-  auto size = file_.size();
-  if (!size) return std::unexpected(size.error());
-  if (*size == bytes_) return {};
+  auto now = file_.state();
+  if (!now) return std::unexpected(now.error());
+  if (*now == state_) return {};
   return std::unexpected(base::error{
       file_.path() + " changed while it was read: sort it when nobody writes to it", 0});
 }
 
 base::result<void> source::map() {
-  if (bytes_ == 0) return {};
-  auto m = device::mapping::map(file_, bytes_, false);
+  if (size() == 0) return {};
+  auto m = device::mapping::map(file_, size(), false);
   if (!m) return std::unexpected(m.error());
   mapping_ = std::move(*m);
   return {};
@@ -46,6 +46,7 @@ const std::byte* source_view::read(std::uint64_t offset, std::size_t n) {
   if (!job_.keep(source_.handle().read({scratch_.data(), wanted}, offset))) return nullptr;
   at_ = offset;
   held_ = wanted;
+  fetched_ += wanted;
   return scratch_.data();
 }
 

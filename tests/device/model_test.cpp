@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "device/pool.hpp"
@@ -142,12 +143,34 @@ TEST(Profile, RoundTripsThroughJson) {
   auto back = parse_profile(to_json(p));
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(to_json(*back), to_json(p));
+  // Who plans by it emulates nothing, and reports must not say so.
+  EXPECT_EQ(as_model(*back).name, "profile of an emulated device, emu:pmem");
   std::string letters;
   for (const auto& l : braid(*back)) letters += l.holds ? l.letter : '-';
   EXPECT_EQ(letters, "BRAID");
   EXPECT_FALSE(parse_profile("{}"));
   EXPECT_FALSE(parse_profile("not json"));
   EXPECT_FALSE(load_profile("/nonexistent"));
+}
+
+TEST(Profile, CurvesThatNoDeviceHasAreRefused) {
+  const curve good = {{1, 1e9}, {4, 2e9}};
+  profile p{.path = "/x",
+            .device = "measured",
+            .sequential_read = good,
+            .random_read = {{256, good}},
+            .strided_read = {10, good},
+            .write = good,
+            .interference = {},
+            .sequential_read_sizes = {},
+            .direct = {"O_DIRECT", {}, {}, {}}};
+  ASSERT_TRUE(parse_profile(to_json(p)));
+  const double infinite = std::numeric_limits<double>::infinity();
+  for (const curve& bad : {curve{{0, 1e9}}, curve{{4, 1e9}, {1, 1e9}}, curve{{4, 1e9}, {4, 1e9}},
+                           curve{{1, 0}}, curve{{1, -1e9}}, curve{{1, infinite}}, curve{}}) {
+    p.random_read[0].bandwidth = bad;
+    EXPECT_FALSE(parse_profile(to_json(p)));
+  }
 }
 
 }  // namespace

@@ -31,7 +31,10 @@ void replace(const std::string& path, bool durable = true) {
   auto f = pending_file::create(path);
   ASSERT_TRUE(f) << f.error().message;
   ASSERT_TRUE(f->handle().write(std::as_bytes(std::span("new", 3)), 0));
-  auto r = f->publish(durable);
+  if (durable) {
+    ASSERT_TRUE(f->sync());
+  }
+  auto r = f->publish();
   ASSERT_TRUE(r) << r.error().message;
   EXPECT_EQ(contents(path), "new");
 }
@@ -52,6 +55,30 @@ TEST(PendingFile, NewFilesHaveTheUsualMode) {
   replace(dir.file("out"));
   ::umask(mask);
   EXPECT_EQ(status_of(dir.file("out")).st_mode & 07777, mode_t{0640});
+}
+
+// New contents do not get the old ones' right to act for somebody else.
+TEST(PendingFile, LeavesOutSetUserId) {
+  const scratch dir;
+  store(dir.file("out"), "old");
+  ASSERT_EQ(::chmod(dir.file("out").c_str(), 06755), 0);
+  replace(dir.file("out"));
+  EXPECT_EQ(status_of(dir.file("out")).st_mode & 07777, mode_t{0755});
+}
+
+TEST(PendingFile, FollowsLinksToWhatIsNotThereYet) {
+  const scratch dir;
+  ASSERT_EQ(::mkdir(dir.file("d").c_str(), 0777), 0);
+  ASSERT_EQ(::symlink("d/second", dir.file("first").c_str()), 0);
+  ASSERT_EQ(::symlink("real", dir.file("d/second").c_str()), 0);
+  EXPECT_EQ(link_target(dir.file("first")), dir.file("d/real"));
+  EXPECT_TRUE(same_file(dir.file("first"), dir.file("d/../d/real")));
+  EXPECT_FALSE(same_file(dir.file("first"), dir.file("real")));
+  replace(dir.file("first"));
+  EXPECT_EQ(contents(dir.file("d/real")), "new");
+  EXPECT_TRUE(same_file(dir.file("first"), dir.file("d/real")));
+  ASSERT_EQ(::symlink("loop", dir.file("loop").c_str()), 0);
+  EXPECT_FALSE(pending_file::create(dir.file("loop")));
 }
 
 // Who may give files away keeps the owner; who may not cannot make such a file to begin with.

@@ -111,6 +111,54 @@ def interrupted(d, algorithm, stage, source="in"):
         assert f.read() == "precious"
 
 
+def ignored_signals_stay_ignored(d):
+    """As nohup and jobs in the background have them."""
+    for one in (signal.SIGHUP, signal.SIGINT):
+        p = subprocess.Popen([TOOL, "sort", d + "/in", d + "/out", "--memory", "64M", "--device",
+                              "emu:pmem@1/500", "--progress"], stderr=subprocess.PIPE, text=True,
+                             preexec_fn=lambda: signal.signal(one, signal.SIG_IGN))
+        for line in p.stderr:
+            if line.strip() == "RUN read":
+                p.send_signal(one)
+                break
+        rest = p.stderr.read()
+        assert p.wait() == 0, (one, p.returncode, rest)
+    must("valsort", "-q", d + "/out")
+
+
+def nobody_reads_the_progress(d):
+    for args in (["sort", d + "/in", d + "/out", "--memory", "64M"],
+                 ["gensort", "20000", d + "/g"]):
+        p = subprocess.Popen([TOOL, *args, "--progress"], stderr=subprocess.PIPE)
+        p.stderr.close()
+        assert p.wait() == 0, (args, p.returncode)
+    must("valsort", "-q", d + "/out")
+    os.remove(d + "/g")
+
+
+def gensort_interrupted(d):
+    before = sorted(os.listdir(d))
+    p = subprocess.Popen([TOOL, "gensort", "3000000", d + "/g", "--progress"],
+                         stderr=subprocess.PIPE, text=True)
+    p.stderr.readline()
+    p.send_signal(signal.SIGINT)
+    rest = p.stderr.read()
+    assert p.wait() == 130 and "interrupted" in rest, (p.returncode, rest)
+    assert sorted(os.listdir(d)) == before
+
+
+def progress_on_a_terminal(d):
+    """A new line for a stage that is new, and the line overwritten else."""
+    main, terminal = os.openpty()
+    subprocess.run([TOOL, "sort", d + "/in", d + "/out", "--memory", "64M", "--algorithm", "ems",
+                    "--no-fsync"], stderr=terminal, check=True)
+    os.close(terminal)
+    shown = os.read(main, 65536).decode()
+    os.close(main)
+    assert shown.count("\n") <= 7, shown  # the stages of this sort
+    assert "RUN read 100%" in shown and "MERGE write 100%" in shown, shown
+
+
 def killed(d):
     """Whatever ends the process, nothing remains: also where it cannot clean up."""
     before = sorted(os.listdir(d))
@@ -155,9 +203,19 @@ def bad_requests(d):
     for args in (["sort", d + "/odd", d + "/new"], ["sort", d + "/none", d + "/new"],
                  ["sort", d + "/in", d + "/in"], ["sort", d + "/in", d + "/no/new"],
                  ["sort", d + "/in", d + "/new", "--key-size", "101"],
+                 ["sort", d + "/in", d + "/new", "--json", d + "/in"],
+                 ["sort", d + "/in", d + "/new", "--json", d + "/./new"],
+                 ["sort", d + "/in", "--explain"],
+                 ["sort", d + "/in", "--record", "0", "--explain"],
+                 ["valsort", d + "/in", "-o", d + "/in"],
                  ["valsort", d + "/odd"]):
         r = run(*args)
         assert r.returncode != 0 and r.stderr.count("\n") == 1, (args, r.stderr)
+        assert not os.path.exists(d + "/new")
+    assert os.path.getsize(d + "/in") == 2000000
+    for args in (["-k", "2"], ["-t", " "], ["--klv", "--key-offset", "1"],
+                 ["--lines", "--key-offset", "1"], ["--lines", "--key-size", "5"]):
+        assert run("sort", d + "/in", d + "/new", *args).returncode != 0, args
         assert not os.path.exists(d + "/new")
 
 
@@ -178,6 +236,10 @@ with tempfile.TemporaryDirectory() as directory:
             interrupted(directory, "onepass", one, source)
         for one in ("RUN write", "MERGE read", "MERGE write"):
             interrupted(directory, "mergepass", one, source)
+    ignored_signals_stay_ignored(directory)
+    nobody_reads_the_progress(directory)
+    gensort_interrupted(directory)
+    progress_on_a_terminal(directory)
     killed(directory)
     cut_while_read(directory)
     beyond_the_limit_of_file_sizes(directory)

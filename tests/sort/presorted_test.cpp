@@ -44,7 +44,9 @@ std::vector<std::string> make_records(record_format format, std::size_t n, std::
 }
 
 sort_options options_of(record_format format) {
-  return {.format = format, .key_bytes = 15, .memory_bytes = 33 * kMiB};
+  sort_options o{.format = format, .memory_bytes = 33 * kMiB, .durable = false};
+  if (format == record_format::klv) o.key_bytes = 15;
+  return o;
 }
 
 void expect_scan_and_copy(const sort_report& r, std::uint64_t records, std::uint64_t bytes) {
@@ -60,7 +62,8 @@ void expect_scan_and_copy(const sort_report& r, std::uint64_t records, std::uint
     }
   }
   EXPECT_GT(scanned, 0u);
-  EXPECT_LE(scanned, bytes + bytes / 20);  // windows of lines overlap a little
+  // Keys beyond 8 bytes are read again; windows of lines overlap a little.
+  EXPECT_LE(scanned, 2 * bytes + bytes / 10);
   EXPECT_EQ(r.runs, 0u);
   EXPECT_EQ(r.records, records);
   EXPECT_EQ(r.records_written, records);
@@ -158,7 +161,7 @@ TEST(Presorted, FixedRecordsAreRecognisedOnEveryDevice) {
   for (int i = 0; i < 20'000; ++i) in += std::to_string(1'000'000 + i) + std::string(93, 'v');
   store(dir.file("in"), in);
   for (const char* device : {"emu:pmem", "emu:bd", "emu:brd", "emu:bard", "emu:cxl-dram"}) {
-    const sort_options o{.memory_bytes = 64 * kMiB, .device = device};
+    const sort_options o{.memory_bytes = 64 * kMiB, .device = device, .durable = false};
     auto r = sort_file(dir.file("in"), dir.file("out"), o);
     ASSERT_TRUE(r) << r.error().message;
     EXPECT_TRUE(contents(dir.file("out")) == in) << device;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 
 #include "device/io.hpp"
@@ -57,6 +58,35 @@ TEST_F(Refusal, OfOptionsThatDoNotFit) {
   EXPECT_THAT(message({.memory_bytes = 1000}), HasSubstr("too little"));
   EXPECT_THAT(message({.device = "emu:tape"}), HasSubstr("choose pmem"));
   EXPECT_THAT(message({.device = dir_.file("no_profile")}), HasSubstr("isotherm device probe"));
+}
+
+TEST_F(Refusal, OfOptionsForOtherFormats) {
+  EXPECT_THAT(message({.field = 2}), HasSubstr("-k is for --lines"));
+  EXPECT_THAT(message({.format = record_format::klv, .field = 2}), HasSubstr("-k is for --lines"));
+  EXPECT_THAT(message({.separator = ' '}), HasSubstr("-t is for --lines"));
+  EXPECT_THAT(message({.format = record_format::klv, .key_offset = 1}), HasSubstr("--key-offset"));
+  EXPECT_THAT(message({.format = record_format::lines, .key_offset = 1}),
+              HasSubstr("--key-offset"));
+  EXPECT_THAT(message({.format = record_format::lines, .key_bytes = 9}), HasSubstr("--key-size"));
+}
+
+TEST_F(Refusal, OfAStableSampleSort) {
+  EXPECT_THAT(message({.stable = true, .algorithm = sort_algorithm::samplesort}),
+              HasSubstr("--stable"));
+}
+
+// The size may stay as it is.
+TEST_F(Refusal, OfAnInputThatIsWrittenToMeanwhile) {
+  const std::string in = dir_.file("in");
+  sort_options o{.memory_bytes = kMemory};
+  o.progress = [&, done = false](sort_stage stage, std::uint64_t, std::uint64_t) mutable {
+    if (stage != sort_stage::run_sort || done) return;
+    done = true;
+    std::filesystem::last_write_time(
+        in, std::filesystem::file_time_type::clock::now() + std::chrono::seconds(5));
+  };
+  store(in, std::string(100, 'b') + std::string(100, 'a') + std::string(100, 'c'));
+  EXPECT_THAT(message(o), HasSubstr("changed while it was read"));
 }
 
 TEST_F(Refusal, OfFilesThatAreNotThereOrNoFiles) {
@@ -172,6 +202,16 @@ TEST(Output, ReplacesWhatASymbolicLinkPointsTo) {
   store(dir.file("in"), std::string(100, 'b') + std::string(100, 'a'));
   std::filesystem::create_directory(dir.file("elsewhere"));
   store(dir.file("elsewhere/real"), "old");
+  std::filesystem::create_symlink("elsewhere/real", dir.file("out"));
+  ASSERT_TRUE(sort_file(dir.file("in"), dir.file("out"), {.memory_bytes = kMemory}));
+  EXPECT_TRUE(std::filesystem::is_symlink(dir.file("out")));
+  EXPECT_EQ(contents(dir.file("elsewhere/real")), std::string(100, 'a') + std::string(100, 'b'));
+}
+
+TEST(Output, IsWhereADanglingLinkLeads) {
+  const scratch dir;
+  store(dir.file("in"), std::string(100, 'b') + std::string(100, 'a'));
+  std::filesystem::create_directory(dir.file("elsewhere"));
   std::filesystem::create_symlink("elsewhere/real", dir.file("out"));
   ASSERT_TRUE(sort_file(dir.file("in"), dir.file("out"), {.memory_bytes = kMemory}));
   EXPECT_TRUE(std::filesystem::is_symlink(dir.file("out")));

@@ -47,7 +47,7 @@ class record_writer {
     };
     if (writing_.joinable()) writing_.join();
     if (plan_.concurrency == sort_concurrency::io_overlap) {
-      writing_ = std::jthread(write);
+      writing_ = std::jthread([this, write] { job_.guard(write); });
       turn_ ^= 1;
     } else {
       write();
@@ -184,6 +184,7 @@ void merger::make_runs(const std::string& directory, std::span<std::byte> memory
       pooled_read(job_, plan_.read_threads, in_.handle(), chunk.first(n * record_), at * record_,
                   sort_stage::run_read);
     }
+    job_.progress(sort_stage::run_read, (at + n) * record_, in_.size());
     if (job_.stopped()) return;
     sort_chunk(chunk, index.first(n));
     copy_chunk(chunk, index.first(n), to);
@@ -240,6 +241,7 @@ void merger::merge_group(std::span<const record_run> group, std::span<std::byte>
       }
     }
     if (to.room().size() < record_) to.flush();
+    job_.progress(sort_stage::merge_write, to.offset(), in_.size());
   }
 }
 
@@ -266,6 +268,7 @@ bool merger::merge_level(std::span<std::byte> memory, const std::string& directo
     offset += records * record_;
   }
   to.finish();
+  job_.progress(sort_stage::merge_write, to.offset(), in_.size());
   if (last) return true;
   written_ += merged.size();
   runs_ = std::move(merged);

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "base/random.hpp"
 #include "device/buffer.hpp"
+#include "sort/loader.hpp"
 #include "sort/output.hpp"
 #include "sort/runs/runs.hpp"
 
@@ -13,23 +15,25 @@ namespace {
 
 enum class input_order { none, sorted, reversed };
 
-/// Negative if the record at `first` goes before its neighbour, 0 if their keys are equal.
-int order_of(const std::byte* first, const record_layout& l) {
-  const int order =
-      std::memcmp(first + l.key_offset(), first + l.record_bytes() + l.key_offset(), l.key_bytes());
+/// Negative if the record of key `i` of the row goes before its neighbour, 0 if their keys are
+/// equal.
+int order_of(const key_row& keys, std::uint64_t i, const record_layout& l) {
+  const std::byte* key = keys.first + i * keys.stride;
+  const int order = std::memcmp(key, key + keys.stride, l.key_bytes());
   return l.entries().reverse ? -order : order;
 }
 
 input_order guess(job& j, const source& in, const record_layout& layout, std::uint64_t records) {
   constexpr int kSamples = 64;
   source_view view(j, in);
+  std::vector<std::byte> room;
   base::random random(records);
   int rising = 0;
   for (int i = 0; i < kSamples; ++i) {
-    const std::byte* pair =
-        view.bytes(random.below(records - 1) * layout.record_bytes(), 2 * layout.record_bytes());
-    if (pair == nullptr) return input_order::none;
-    rising += order_of(pair, layout) <= 0;
+    const key_row pair = read_keys(view, layout, layout.record_bytes() < kKeysAlone,
+                                   random.below(records - 1), 2, room);
+    if (pair.first == nullptr) return input_order::none;
+    rising += order_of(pair, 0, layout) <= 0;
     if (rising != 0 && rising != i + 1) return input_order::none;
   }
   return rising == 0 ? input_order::reversed : input_order::sorted;
@@ -43,27 +47,33 @@ input_order find_order(job& j, const plan& p, const source& in, const record_lay
   const input_order guessed = guess(j, in, layout, records);
   if (guessed == input_order::none) return guessed;
   base::atomic<bool> holds{true};
+  base::atomic<std::uint64_t> done{0};
   const std::uint64_t step = std::max<std::uint64_t>(1, kThreadScratchBytes / record);
   j.readers.run(p.strided_threads, [&](unsigned t) {
     source_view view(j, in);
+    std::vector<std::byte> room;
     device::stream stream(j.emulation, device::access::strided_read);
     const auto [begin, end] = device::part_of(records - 1, p.strided_threads, t);
+    std::uint64_t counted = 0;
     // Each piece reads the first record of the next one as well.
     for (std::uint64_t at = begin; at < end; at += step) {
       if (j.stopped() || !holds.load_relaxed()) return;
       const std::uint64_t n = std::min(step, end - at);
       stream.begin();
-      const std::byte* bytes = view.bytes(at * record, (n + 1) * record);
-      if (bytes == nullptr) return;
+      const key_row keys = read_keys(view, layout, record < kKeysAlone, at, n + 1, room);
+      if (keys.first == nullptr) return;
       for (std::uint64_t i = 0; i < n; ++i) {
-        const int order = order_of(bytes + i * record, layout);
+        const int order = order_of(keys, i, layout);
         if (guessed == input_order::sorted ? order > 0 : order <= 0) {
           holds.store_relaxed(false);
           return;
         }
       }
       stream.charge(n, layout.key_bytes(), record);
-      j.count(sort_stage::run_read, n * layout.key_bytes(), 0);
+      const bool calls = j.emulation == nullptr && in.mapped() == nullptr;
+      j.count(sort_stage::run_read, calls ? view.fetched() - counted : n * layout.key_bytes(), 0);
+      counted = view.fetched();
+      j.progress(sort_stage::run_read, done.fetch_add_relaxed(n * record) + n * record, in.size());
     }
   });
   return holds.load_relaxed() && !j.stopped() ? guessed : input_order::none;

@@ -51,6 +51,7 @@ scan_result scan(job& j, const plan& p, const source& in, const record_layout& l
       }
     }
   }
+  if (j.emulation == nullptr) j.count(sort_stage::run_read, view.fetched(), 0);
   return r;
 }
 

@@ -14,7 +14,7 @@ namespace isotherm::sort {
 namespace {
 
 constexpr std::size_t kBuckets = 64;
-constexpr std::size_t kBaseRecords = 4096;
+constexpr std::size_t kBaseRecords = kSamplesortCopied;
 constexpr std::size_t kOversample = 8;
 
 class in_place {

@@ -31,6 +31,7 @@ void sort_run(job& j, const plan& p, const source& in, const record_layout& layo
     if (bounds[t] >= bounds[t + 1]) return;
     source_view view(j, in);
     layout.refine(entries.subspan(bounds[t], bounds[t + 1] - bounds[t]), view);
+    j.count(sort_stage::run_sort, view.fetched(), 0);
   });
 }
 
@@ -62,7 +63,7 @@ outcome sort_by_index(job& j, const plan& p, const source& in, const device::fil
     sort_run(j, p, in, layout, index.first(n));
     if (whole && !p.must_merge) {
       if (p.algorithm == sort_algorithm::automatic) o.algorithm = sort_algorithm::onepass;
-      const auto out = make_sink(j, p, in, layout, out_file, sort_stage::run_write);
+      const auto out = make_sink(j, p, in, layout, out_file, sort_stage::run_write, n);
       if (!out->reserve()) return o;
       out->take(index.first(n));
       out->finish(o);
@@ -80,7 +81,7 @@ outcome sort_by_index(job& j, const plan& p, const source& in, const device::fil
   if (j.stopped() || !j.keep(memory)) return o;
   const std::span<std::byte> buffer(memory->data(), memory->size());
   runs.reduce(buffer, in);
-  const auto out = make_sink(j, p, in, layout, out_file, sort_stage::merge_write);
+  const auto out = make_sink(j, p, in, layout, out_file, sort_stage::merge_write, o.records);
   auto queue = device::buffer::reserve(p.queue_entries * sizeof(entry));
   if (j.stopped() || !out->reserve() || !j.keep(queue)) return o;
   runs.merge(buffer, in, queue->as<entry>().first(p.queue_entries), [&](std::span<entry> sorted) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <cstring>
 #include <mutex>
 #include <vector>
@@ -86,6 +87,9 @@ base::result<uint128> write_part(const device::file& f, const gensort_options& o
   uint128 sum = 0;
   uint128 random = gensort_random(o.first + begin);
   for (std::uint64_t at = begin; at < end;) {
+    if (o.interrupt != nullptr && o.interrupt->load_relaxed()) {
+      return std::unexpected(base::error{"interrupted: nothing was written", EINTR});
+    }
     const auto records = static_cast<std::size_t>(std::min<std::uint64_t>(kBatchRecords, end - at));
     for (std::size_t i = 0; i < records; ++i, random = next(random)) {
       gensort_record(
@@ -156,7 +160,7 @@ base::result<uint128> parse_checksum(const std::string& text) {
 }
 
 base::result<uint128> gensort_file(const std::string& path, const gensort_options& options) {
-  auto room = device::free_space(device::directory_of(path));
+  auto room = device::free_space(device::directory_of(device::link_target(path)));
   if (!room) return std::unexpected(room.error());
   if (*room / kGensortRecord < options.count) {
     return std::unexpected(base::error{
@@ -182,7 +186,7 @@ base::result<uint128> gensort_file(const std::string& path, const gensort_option
     }
   });
   if (total) {
-    if (auto r = f->publish(false); !r) total = std::unexpected(r.error());
+    if (auto r = f->publish(); !r) total = std::unexpected(r.error());
   }
   return total;
 }

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "base/atomic.hpp"
 #include "base/error.hpp"
 #include "sort/benchmark/progress.hpp"
 
@@ -25,6 +26,9 @@ struct gensort_options {
   bool skewed = false;  ///< keys repeat: rank r appears with probability about 1/r (docs/sort.md)
   unsigned threads = 1;
   record_progress progress{};
+  /// When it becomes true, the work stops soon, leaves nothing, and ends with an error of code
+  /// EINTR.
+  const base::atomic<bool>* interrupt = nullptr;
 };
 
 /// State of the generator after `n` + 1 steps: the random number of record `n`. O(log n).

@@ -13,6 +13,7 @@ namespace isotherm::sort {
 namespace {
 
 constexpr std::size_t kKeyPiece = 64 << 10;
+constexpr std::uint64_t kProgressEntries = 1 << 16;
 
 }  // namespace
 
@@ -29,6 +30,10 @@ bool group_counter::full() const noexcept {
 
 void group_counter::take(std::span<entry> sorted) {
   for (const entry e : sorted) {
+    if (++seen_ % kProgressEntries == 0) {
+      job_.progress(stage_, seen_, records_);
+      if (job_.stopped()) return;
+    }
     if (count_ > 0 && layout_.same_key(first_, e, view_)) {
       ++count_;
       continue;

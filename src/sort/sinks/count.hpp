@@ -12,8 +12,14 @@ namespace isotherm::sort {
 class group_counter final : public sink {
  public:
   group_counter(job& j, const plan& p, const source& in, const record_layout& layout,
-                const device::file& out, sort_stage write_stage)
-      : job_(j), plan_(p), layout_(layout), view_(j, in), out_(out), stage_(write_stage) {}
+                const device::file& out, sort_stage write_stage, std::uint64_t records)
+      : job_(j),
+        plan_(p),
+        layout_(layout),
+        view_(j, in),
+        out_(out),
+        stage_(write_stage),
+        records_(records) {}
 
   bool reserve() override;
   void take(std::span<entry> sorted) override;
@@ -31,6 +37,8 @@ class group_counter final : public sink {
   source_view view_;
   const device::file& out_;
   const sort_stage stage_;
+  const std::uint64_t records_;  // that will come, at the most
+  std::uint64_t seen_ = 0;
   device::buffer buffer_;
   std::size_t filled_ = 0;
   std::uint64_t written_ = 0;

@@ -56,9 +56,9 @@ class selection final : public sink {
 
 std::unique_ptr<sink> make_sink(job& j, const plan& p, const source& in,
                                 const record_layout& layout, const device::file& out,
-                                sort_stage write_stage) {
+                                sort_stage write_stage, std::uint64_t records) {
   if (j.options.count) {
-    return std::make_unique<group_counter>(j, p, in, layout, out, write_stage);
+    return std::make_unique<group_counter>(j, p, in, layout, out, write_stage, records);
   }
   return std::make_unique<selection>(j, p, in, layout, out, write_stage);
 }

@@ -26,9 +26,9 @@ class sink {
   virtual void finish(outcome& o) = 0;
 };
 
-/// The sink that the options ask for. All that is passed must outlive it.
+/// The sink that the options ask for, for `records` entries. All that is passed must outlive it.
 std::unique_ptr<sink> make_sink(job& j, const plan& p, const source& in,
                                 const record_layout& layout, const device::file& out,
-                                sort_stage write_stage);
+                                sort_stage write_stage, std::uint64_t records);
 
 }  // namespace isotherm::sort

@@ -1,0 +1,38 @@
+// What threads throw reaches who started them, and a pool works on afterwards.
+#include "device/pool.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+
+namespace isotherm::device {
+namespace {
+
+TEST(Pool, RunsEveryPartOnce) {
+  thread_pool pool;
+  for (const unsigned threads : {1u, 5u, 2u, 9u, 3u}) {
+    std::vector<std::atomic<int>> ran(threads);
+    pool.run(threads, [&](unsigned t) { ++ran[t]; });
+    for (const auto& n : ran) EXPECT_EQ(n.load(), 1);
+  }
+}
+
+TEST(Pool, AnExceptionOfAnyPartComesOutWhenAllHaveEnded) {
+  thread_pool pool;
+  for (unsigned bad = 0; bad < 4; ++bad) {
+    std::atomic<int> ended{0};
+    EXPECT_THROW(pool.run(4,
+                          [&](unsigned t) {
+                            ++ended;
+                            if (t == bad) throw std::runtime_error("part");
+                          }),
+                 std::runtime_error);
+    EXPECT_EQ(ended.load(), 4);
+    pool.run(4, [&](unsigned) { ++ended; });
+    EXPECT_EQ(ended.load(), 8);
+  }
+}
+
+}  // namespace
+}  // namespace isotherm::device
