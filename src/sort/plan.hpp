@@ -14,9 +14,9 @@ struct plan {
   sort_algorithm algorithm = sort_algorithm::onepass;
   bool sequential_load = false;  ///< run phase reads whole records, not keys alone: these cost
                                  ///< less, or a read by call moves them all the same
-  bool scan_gather = false;  ///< values come by scans of the input, one for each output buffer
-  bool may_merge = true;     ///< runs may be written when the index map does not fit
-  bool must_merge = false;   ///< runs are written even if it would fit
+  bool scan_gather = false;      ///< values come by scans of the input, one for each output buffer
+  bool may_merge = true;         ///< runs may be written when the index map does not fit
+  bool must_merge = false;       ///< runs are written even if it would fit
   bool map_input = false;
   sort_concurrency concurrency = sort_concurrency::no_io_overlap;
   sort_compression compression = sort_compression::automatic;
