@@ -10,7 +10,7 @@ seconds, in which the heaps converge. Prints Markdown tables.
 
 Beside the measured utilization stands a computed one, marked so: what the same requests of one
 window would use of their pages if the records lay in the order of their true popularity. No
-placement that learns from the past can do better.
+placement by popularity can be expected to do better; it is no strict bound.
 """
 import argparse
 import json

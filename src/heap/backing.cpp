@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kCommitStep = std::size_t{32} << 20;
 
 // Written back at once. A thread that faults a page in waits behind what the device is writing, so
-// this bounds its wait: with 16 MiB the 99th percentile of reads was 5 to 10 times as high.
+// this bounds its wait.
 constexpr std::size_t kWriteTogether = std::size_t{1} << 20;
 
 }  // namespace
