@@ -4,6 +4,9 @@
 
 #include <functional>
 #include <map>
+#include <stdexcept>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "index/any_index.hpp"
@@ -255,6 +258,26 @@ TEST_P(index_model, values_found_live_until_the_scope_closes) {
     sync::reclaim_ready();
     EXPECT_EQ(*found, "first");
   }
+}
+
+TEST_P(index_model, an_update_that_throws_leaves_no_lock) {
+  const auto index = make_index();
+  const std::string_view name = std::get<0>(GetParam());
+  // The coarse ones call the updater under their lock at once; the others only after four times in
+  // which somebody else was faster.
+  const int others = name.ends_with("-coarse") ? 0 : 4;
+  index->upsert("key", "first");
+  int calls = 0;
+  const auto decide = [&](std::optional<std::string_view>) -> decision {
+    if (calls++ == others) throw std::runtime_error("no memory for the value");
+    std::thread([&] { index->upsert("key", std::to_string(calls)); }).join();
+    return {action::write, "never"};
+  };
+  EXPECT_THROW(index->update("key", decide), std::runtime_error);
+  EXPECT_EQ(calls, others + 1);
+  EXPECT_EQ(index->upsert("key", "after"), outcome::done);
+  EXPECT_EQ(get(*index, "key"), "after");
+  EXPECT_TRUE(index->is_valid());
 }
 
 TEST_P(index_model, knows_what_it_is) {
