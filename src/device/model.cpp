@@ -218,15 +218,28 @@ base::result<model> preset(const std::string& full_name) {
   return m;
 }
 
-stream::stream(emulation* device, access kind) noexcept : device_(device), kind_(kind) {
+crew::crew(emulation* device, access kind, unsigned streams) noexcept
+    : device_(device), kind_(kind), streams_(streams) {
+  if (device_ != nullptr) device_->open(kind_).fetch_add_relaxed(streams_);
+}
+
+crew::~crew() {
+  if (device_ != nullptr) device_->open(kind_).fetch_sub_relaxed(streams_);
+}
+
+stream::stream(emulation* device, access kind) noexcept
+    : device_(device), kind_(kind), counts_(true) {
   if (device_ == nullptr) return;
-  (kind_ == access::write ? device_->writers_ : device_->readers_).fetch_add_relaxed(1);
+  device_->open(kind_).fetch_add_relaxed(1);
+  begin();
+}
+
+stream::stream(const crew& of) noexcept : device_(of.device_), kind_(of.kind_), counts_(false) {
   begin();
 }
 
 stream::~stream() {
-  if (device_ == nullptr) return;
-  (kind_ == access::write ? device_->writers_ : device_->readers_).fetch_sub_relaxed(1);
+  if (device_ != nullptr && counts_) device_->open(kind_).fetch_sub_relaxed(1);
 }
 
 void stream::begin() noexcept {

@@ -77,7 +77,11 @@ class emulation {
   const device::model& parameters() const noexcept { return model_; }
 
  private:
+  friend class crew;
   friend class stream;
+  base::atomic<unsigned>& open(access kind) noexcept {
+    return kind == access::write ? writers_ : readers_;
+  }
   device::model model_;
   emulation_clock clock_;
   base::atomic<unsigned> readers_{0};  // streams open; counts only, so relaxed
@@ -86,11 +90,31 @@ class emulation {
   double next_free_ns_ = 0;  // when the device has served all that it was asked
 };
 
-/// One thread's use of a device for one kind of access, open while the thread works so. With a
-/// null device every call does nothing: a real device needs no model.
+/// Threads that do a piece of work on a device together: they count as so many streams from before
+/// the first of them begins until all have ended. Threads that this machine starts one after the
+/// other, having fewer processors than the device has streams, would else be charged as few.
+class crew {
+ public:
+  crew(emulation* device, access kind, unsigned streams) noexcept;
+  ~crew();
+  crew(const crew&) = delete;
+  crew& operator=(const crew&) = delete;
+
+ private:
+  friend class stream;
+  emulation* device_;
+  access kind_;
+  unsigned streams_;
+};
+
+/// One thread's use of a device for one kind of access. With a null device every call does nothing:
+/// a real device needs no model.
 class stream {
  public:
+  /// By itself: counts while it is open.
   stream(emulation* device, access kind) noexcept;
+  /// One of a crew's, which must outlive it.
+  explicit stream(const crew& of) noexcept;
   ~stream();
   stream(const stream&) = delete;
   stream& operator=(const stream&) = delete;
@@ -107,6 +131,7 @@ class stream {
   void wait_until(double ns) noexcept;
   emulation* device_;
   access kind_;
+  bool counts_;  // as a stream of its own
   double start_ns_ = 0;
   double overslept_ns_ = 0;  // the clock's, not the device's: given back at the next access
 };

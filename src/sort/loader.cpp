@@ -48,10 +48,11 @@ std::size_t loader::load_fixed(std::span<entry> target) {
   const std::uint64_t asked = plan_.sequential_load ? record : layout_.key_bytes();
   const bool whole = plan_.sequential_load || record < kKeysAlone;
   const std::uint64_t step = std::max<std::uint64_t>(1, kThreadScratchBytes / record);
+  const device::crew crew(job_.emulation, kind, threads);
   job_.readers.run(threads, [&](unsigned t) {
     source_view view(job_, in_);
     std::vector<std::byte> room;
-    device::stream stream(job_.emulation, kind);
+    device::stream stream(crew);
     const auto [begin, end] = device::part_of(count, threads, t);
     for (std::uint64_t at = begin; at < end && !job_.stopped(); at += step) {
       const std::uint64_t n = std::min(step, end - at);

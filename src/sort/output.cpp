@@ -116,9 +116,8 @@ void output::put(const extent& record, std::byte* target) {
 }
 
 void output::gather_slice(std::span<const entry> batch, std::size_t begin, std::size_t end,
-                          std::byte* target) {
+                          std::byte* target, device::stream& stream) {
   source_view view(job_, in_);
-  device::stream stream(job_.emulation, device::access::random_read);
   const std::byte* mapped = in_.mapped();
   const bool fixed = layout_.fixed();
   for (std::size_t at = begin; at < end && !job_.stopped();) {
@@ -163,9 +162,11 @@ void output::gather(std::span<entry> batch, std::byte* target) {
   const stage_timer timer(job_, sort_stage::record_read);
   if (plan_.scan_gather) return gather_by_scan(batch, target);
   const unsigned threads = plan_.random_threads;
+  const device::crew crew(job_.emulation, device::access::random_read, threads);
   job_.readers.run(threads, [&](unsigned t) {
+    device::stream stream(crew);
     const auto [begin, end] = device::part_of(batch.size(), threads, t);
-    if (begin < end) gather_slice(batch, begin, end, target + start_of(begin));
+    if (begin < end) gather_slice(batch, begin, end, target + start_of(begin), stream);
   });
 }
 
@@ -185,9 +186,10 @@ void output::gather_by_scan(std::span<entry> batch, std::byte* target) {
   const std::uint64_t records = in_.size() / record;
   const std::uint64_t step = std::max<std::uint64_t>(1, kThreadScratchBytes / record);
   const auto number = [](entry e) { return static_cast<std::uint64_t>(e >> kSlotBits); };
+  const device::crew crew(job_.emulation, device::access::sequential_read, plan_.read_threads);
   job_.readers.run(plan_.read_threads, [&](unsigned t) {
     source_view view(job_, in_);
-    device::stream stream(job_.emulation, device::access::sequential_read);
+    device::stream stream(crew);
     const auto [begin, end] = device::part_of(records, plan_.read_threads, t);
     auto next = std::lower_bound(batch.begin(), batch.end(), entry{begin} << kSlotBits);
     while (next != batch.end() && number(*next) < end && !job_.stopped()) {
@@ -209,8 +211,9 @@ void output::gather_by_scan(std::span<entry> batch, std::byte* target) {
 void output::write(const std::byte* bytes, std::uint64_t count, std::uint64_t offset) {
   const stage_timer timer(job_, write_stage_);
   const unsigned threads = plan_.write_threads;
+  const device::crew crew(job_.emulation, device::access::write, threads);
   job_.writers.run(threads, [&](unsigned t) {
-    device::stream stream(job_.emulation, device::access::write);
+    device::stream stream(crew);
     const auto [begin, end] = device::part_of(count, threads, t);
     for (std::uint64_t at = begin; at < end && !job_.stopped(); at += kWriteStep) {
       const std::uint64_t n = std::min<std::uint64_t>(kWriteStep, end - at);
@@ -234,7 +237,10 @@ void output::unsynchronised(std::span<const entry> batch) {
       const std::size_t stop = std::min<std::size_t>(end, at + kChargeRecords);
       const std::uint64_t from = start_of(at);
       const std::uint64_t to = stop == batch.size() ? batch_bytes_ : start_of(stop);
-      gather_slice(batch, at, stop, buffer + from);
+      {
+        device::stream reads(job_.emulation, device::access::random_read);
+        gather_slice(batch, at, stop, buffer + from, reads);
+      }
       device::stream stream(job_.emulation, device::access::write);
       if (!job_.keep(out_.write({buffer + from, to - from}, written_ + from))) return;
       stream.charge(1, to - from);
@@ -276,15 +282,19 @@ void copy_input(job& j, const plan& p, const source& in, const device::file& out
   if (!j.keep(buffer)) return;
   for (std::uint64_t at = 0; at < in.size() && !j.stopped(); at += buffer->size()) {
     const std::uint64_t n = std::min<std::uint64_t>(buffer->size(), in.size() - at);
-    j.readers.run(p.read_threads, [&](unsigned t) {
-      device::stream stream(j.emulation, device::access::sequential_read);
-      const auto [begin, end] = device::part_of(n, p.read_threads, t);
-      if (begin == end) return;
-      j.keep(in.handle().read({buffer->data() + begin, end - begin}, at + begin));
-      stream.charge(1, end - begin);
-    });
+    {
+      const device::crew crew(j.emulation, device::access::sequential_read, p.read_threads);
+      j.readers.run(p.read_threads, [&](unsigned t) {
+        device::stream stream(crew);
+        const auto [begin, end] = device::part_of(n, p.read_threads, t);
+        if (begin == end) return;
+        j.keep(in.handle().read({buffer->data() + begin, end - begin}, at + begin));
+        stream.charge(1, end - begin);
+      });
+    }
+    const device::crew crew(j.emulation, device::access::write, p.write_threads);
     j.writers.run(p.write_threads, [&](unsigned t) {
-      device::stream stream(j.emulation, device::access::write);
+      device::stream stream(crew);
       const auto [begin, end] = device::part_of(n, p.write_threads, t);
       if (begin == end || j.stopped()) return;
       j.keep(out.write({buffer->data() + begin, end - begin}, at + begin));

@@ -34,7 +34,7 @@ class output {
   void copy_long(const extent& record);
   void gather(std::span<entry> batch, std::byte* target);
   void gather_slice(std::span<const entry> batch, std::size_t begin, std::size_t end,
-                    std::byte* target);
+                    std::byte* target, device::stream& stream);
   void copy_fixed(std::span<const entry> batch, std::size_t begin, std::size_t end,
                   std::byte* target) const;
   void gather_by_scan(std::span<entry> batch, std::byte* target);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "device/pool.hpp"
@@ -126,6 +127,46 @@ TEST(Emulation, NeverServesFasterThanTheModel) {
       EXPECT_GE(took_s, 0.9 * std::min(expected_s, fastest_s)) << streams;
     }
   }
+}
+
+// A crew of 16 of which one thread has got to run reads at the rate of 16, not of one.
+TEST(Emulation, CrewsCountBeforeTheirThreadsRun) {
+  for (const access kind : {access::sequential_read, access::random_read, access::write}) {
+    emulation device(preset("pmem").value(), emulation_clock::account);
+    const auto ns = [&](unsigned streams) {
+      return 1e9 * (1 << 20) / device.parameters().bandwidth(kind, streams, 1 << 20);
+    };
+    {
+      const crew all(&device, kind, 16);
+      stream first(all);
+      first.charge(1, 1 << 20);
+      EXPECT_NEAR(first.served_ns(), ns(16), 1);
+      stream second(all);
+      second.charge(1, 1 << 20);
+      EXPECT_NEAR(second.served_ns(), 2 * ns(16), 1);  // the device is shared
+    }
+    const double before = 2 * ns(16);
+    stream alone(&device, kind);
+    alone.charge(1, 1 << 20);
+    EXPECT_NEAR(alone.served_ns() - before, ns(1), 1);  // the crew has gone
+  }
+}
+
+// Crews of writers hinder reads, and no longer than they are there.
+TEST(Emulation, CrewsOfWritersHinderReads) {
+  emulation device(preset("pmem").value(), emulation_clock::account);
+  stream reader(&device, access::sequential_read);
+  double before = 0;
+  const auto read = [&] {
+    reader.charge(1, 1 << 20);
+    return reader.served_ns() - std::exchange(before, reader.served_ns());
+  };
+  const double undisturbed = read();
+  {
+    const crew writers(&device, access::write, 5);
+    EXPECT_NEAR(read(), 2 * undisturbed, 1);
+  }
+  EXPECT_NEAR(read(), undisturbed, 1);
 }
 
 TEST(Profile, RoundTripsThroughJson) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "base/random.hpp"
@@ -49,10 +50,11 @@ input_order find_order(job& j, const plan& p, const source& in, const record_lay
   base::atomic<bool> holds{true};
   base::atomic<std::uint64_t> done{0};
   const std::uint64_t step = std::max<std::uint64_t>(1, kThreadScratchBytes / record);
+  const device::crew crew(j.emulation, device::access::strided_read, p.strided_threads);
   j.readers.run(p.strided_threads, [&](unsigned t) {
     source_view view(j, in);
     std::vector<std::byte> room;
-    device::stream stream(j.emulation, device::access::strided_read);
+    device::stream stream(crew);
     const auto [begin, end] = device::part_of(records - 1, p.strided_threads, t);
     std::uint64_t counted = 0;
     // Each piece reads the first record of the next one as well.
@@ -91,9 +93,11 @@ void copy_reversed(job& j, const plan& p, const source& in, const record_layout&
   const std::uint64_t step = std::max<std::uint64_t>(1, kThreadScratchBytes / record);
   for (std::uint64_t done = 0; done < records && !j.stopped(); done += capacity) {
     const std::uint64_t n = std::min(capacity, records - done);
+    std::optional<device::crew> crew(std::in_place, j.emulation, device::access::sequential_read,
+                                     p.read_threads);
     j.readers.run(p.read_threads, [&](unsigned t) {
       source_view view(j, in);
-      device::stream stream(j.emulation, device::access::sequential_read);
+      device::stream stream(*crew);
       const auto [begin, end] = device::part_of(n, p.read_threads, t);
       for (std::uint64_t at = begin; at < end && !j.stopped(); at += step) {
         const std::uint64_t m = std::min(step, end - at);
@@ -108,6 +112,7 @@ void copy_reversed(job& j, const plan& p, const source& in, const record_layout&
         j.count(sort_stage::copy, m * record, 0);
       }
     });
+    crew.reset();  // what is written hinders no reads
     pooled_write(j, p.write_threads, out, {buffer->data(), n * record}, done * record,
                  sort_stage::copy);
     j.progress(sort_stage::copy, (done + n) * record, in.size());

@@ -18,8 +18,9 @@ void pooled_read(job& j, unsigned threads, const device::file& f, std::span<std:
                  std::uint64_t offset, sort_stage stage) {
   const unsigned useful =
       static_cast<unsigned>(std::clamp<std::size_t>(target.size() >> 14, 1, threads));
+  const device::crew crew(j.emulation, device::access::sequential_read, useful);
   j.readers.run(useful, [&](unsigned t) {
-    device::stream stream(j.emulation, device::access::sequential_read);
+    device::stream stream(crew);
     const auto [begin, end] = device::part_of(target.size(), useful, t);
     for (std::size_t at = begin; at < end && !j.stopped(); at += kIoStep) {
       const std::size_t n = std::min<std::size_t>(kIoStep, end - at);

@@ -26,8 +26,9 @@ struct cursor {
 
 void pooled_write(job& j, unsigned threads, const device::file& f, std::span<const std::byte> bytes,
                   std::uint64_t offset, sort_stage stage) {
+  const device::crew crew(j.emulation, device::access::write, threads);
   j.writers.run(threads, [&](unsigned t) {
-    device::stream stream(j.emulation, device::access::write);
+    device::stream stream(crew);
     const auto [begin, end] = device::part_of(bytes.size(), threads, t);
     for (std::size_t at = begin; at < end && !j.stopped(); at += kIoStep) {
       const std::size_t n = std::min<std::size_t>(kIoStep, end - at);
@@ -72,9 +73,10 @@ void run_file::write_packed(std::span<const entry> sorted, run& to) {
   const unsigned threads = plan_.write_threads;
   const std::size_t step = kThreadScratchBytes / packed;
   const std::uint64_t start_ns = os::monotonic_ns();
+  const device::crew crew(job_.emulation, device::access::write, threads);
   job_.writers.run(threads, [&](unsigned t) {
     std::vector<std::byte> bytes(step * packed + kSlack);
-    device::stream stream(job_.emulation, device::access::write);
+    device::stream stream(crew);
     const auto [begin, end] = device::part_of(sorted.size(), threads, t);
     for (std::size_t at = begin; at < end && !job_.stopped(); at += step) {
       const std::size_t n = std::min<std::size_t>(step, end - at);
@@ -111,9 +113,10 @@ void run_file::write_compressed(std::span<const entry> sorted, run& to) {
     return end_ + (block * longest / kFileBlock + 1 + t) * kFileBlock;
   };
   std::vector<run_segment> parts(threads);
+  const device::crew crew(job_.emulation, device::access::write, threads);
   job_.writers.run(threads, [&](unsigned t) {
     std::vector<std::byte> bytes(step * longest + kBlockSlack);
-    device::stream stream(job_.emulation, device::access::write);
+    device::stream stream(crew);
     const auto [begin, end] = device::part_of(blocks, threads, t);
     parts[t].offset = start_of(begin, t);
     for (std::size_t at = begin; at < end && !job_.stopped(); at += step) {
