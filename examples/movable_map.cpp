@@ -1,19 +1,14 @@
 // A hash map whose values the collector may move: a std::unordered_map with a guide in each node.
-// Readers keep to one key in ten; window by window the others leave for COLD, and the program
-// prints where its bytes live.
-#include <fmt/core.h>
-
+// Readers keep to one key in ten; window by window the others leave for COLD.
+#include <cstdio>
 #include <isotherm/guide.hpp>
 #include <isotherm/runtime.hpp>
 #include <isotherm/scope.hpp>
 #include <latch>
 #include <mutex>
-#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <unordered_map>
-
-namespace {
 
 class movable_map {
  public:
@@ -23,12 +18,10 @@ class movable_map {
     auto& guide = guides_[key];  // its node never moves, also when the table grows
     guide.replace(inside, isotherm::make_bytes(guide, value));
   }
-  std::optional<std::string> get(const std::string& key) const {
+  std::string get(const std::string& key) const {
     const std::shared_lock shared(mutex_);
     const isotherm::scope inside;  // closes before the lock is left: no node dies under a scope
-    const auto at = guides_.find(key);
-    if (at == guides_.end() || at->second.is_null()) return std::nullopt;
-    return std::string(at->second.get(inside)->view());
+    return std::string(guides_.at(key).get(inside)->view());
   }
 
  private:
@@ -36,20 +29,17 @@ class movable_map {
   std::unordered_map<std::string, isotherm::guide<isotherm::bytes>> guides_;
 };
 
-void print_heaps(const isotherm::collector::window_statistics& seen) {
-  const auto mib = [](std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
-  fmt::print(
-      "window {:2}: NEW {:5.1f} MiB  HOT {:5.1f} MiB  COLD {:5.1f} MiB  utilization {:3.0f}%\n",
-      seen.window, mib(seen.heaps[0].bytes), mib(seen.heaps[1].bytes), mib(seen.heaps[2].bytes),
-      100 * seen.page_utilization);
+static void print_heaps(const isotherm::collector::window_statistics& seen) {
+  const auto mib = [&](int heap) { return seen.heaps[heap].bytes >> 20; };
+  std::printf("window %2lu: NEW %3lu  HOT %3lu  COLD %3lu MiB, utilization %3.0f%%\n", seen.window,
+              mib(0), mib(1), mib(2), 100 * seen.page_utilization);
 }
-
-}  // namespace
 
 int main() {
   constexpr int kKeys = 50'000;
+  const auto value_of = [](int i) { return std::string(1000, static_cast<char>('a' + i % 26)); };
   movable_map map;
-  for (int i = 0; i < kKeys; ++i) map.put(std::to_string(i), std::string(1000, 'a' + i % 26));
+  for (int i = 0; i < kKeys; ++i) map.put(std::to_string(i), value_of(i));
 
   isotherm::collector::object_collector collector({.window_seconds = 0.25});
   std::latch windows_left(8);
@@ -58,15 +48,13 @@ int main() {
     if (!windows_left.try_wait()) windows_left.count_down();
   });
   if (const auto started = collector.start(); !started) {
-    fmt::print(stderr, "movable_map: {}\n", started.error().message);
-    return 1;
+    return std::fprintf(stderr, "movable_map: %s\n", started.error().message.c_str()), 1;
   }
   while (!windows_left.try_wait()) {
     for (int i = 0; i < kKeys; i += 10) map.get(std::to_string(i));
   }
   collector.stop();
-
   for (int i = 0; i < kKeys; ++i) {  // wherever it lies by now, every value is what it was
-    if (map.get(std::to_string(i)) != std::string(1000, 'a' + i % 26)) return 1;
+    if (map.get(std::to_string(i)) != value_of(i)) return 1;
   }
 }

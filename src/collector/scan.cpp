@@ -2,8 +2,6 @@
 
 #include <new>
 
-#include "collector/classify.hpp"
-
 namespace isotherm::collector {
 
 void scan_result::clear() noexcept {
@@ -11,53 +9,41 @@ void scan_result::clear() noexcept {
   pages.clear();
 }
 
+guides::verdict window_scan::age(guides::slot_word& slot, guides::word seen) {
+  if (guides::is_null(seen)) return guides::verdict::keep_due;
+  if (guides::is_accessed(seen)) record_access(seen);
+  const classification outcome = classify(seen, options_.cold_threshold);
+  const guides::word next =
+      options_.reset_counts ? guides::without_counts(outcome.next) : outcome.next;
+  if (next != seen && !slot.compare_exchange_acq_rel(seen, next)) {
+    return guides::verdict::keep_due;
+  }
+  if (options_.collect_candidates) list_candidate(slot, next, outcome);
+  return outcome.rests_in_cold ? guides::verdict::drop_due : guides::verdict::keep_due;
+}
+
+void window_scan::record_access(guides::word w) {
+  const void* object = guides::pointer_of(w);
+  const std::size_t bytes = heap::object_size(object);  // in the cache's reach: it was used
+  ++statistics_.accessed_objects;
+  statistics_.accessed_bytes += bytes;
+  result_.pages.add(guides::heap_of(w), object, bytes);
+}
+
+// What no memory is left to list waits for the next window.
+void window_scan::list_candidate(guides::slot_word& slot, guides::word w,
+                                 const classification& outcome) try {
+  if (outcome.target == heap::kind::hot) {
+    result_.promotions.push_back({&slot, heap::kind::hot});
+  } else if (outcome.target == heap::kind::cold) {
+    result_.demotions.push_back({&slot, heap::kind::cold});
+  } else if (guides::heap_of(w) == heap::kind::hot && heap::is_sparse(guides::pointer_of(w))) {
+    result_.compactions.push_back({&slot, heap::kind::hot});
+  }
+} catch (const std::bad_alloc&) {
+}
+
 namespace {
-
-class window_scan final : public guides::slot_visitor {
- public:
-  window_scan(const scan_options& options, scan_result& result, window_statistics& statistics)
-      : options_(options), result_(result), statistics_(statistics) {}
-
-  guides::verdict visit(guides::slot_word& slot) override {
-    guides::word seen = slot.load_acquire();
-    if (guides::is_null(seen)) return guides::verdict::keep_due;
-    if (guides::is_accessed(seen)) record_access(seen);
-    const classification outcome = classify(seen, options_.cold_threshold);
-    const guides::word next =
-        options_.reset_counts ? guides::without_counts(outcome.next) : outcome.next;
-    // One attempt: a word that changes under us belongs to a warm object, and the next window sees
-    // it.
-    if (next != seen && !slot.compare_exchange_acq_rel(seen, next))
-      return guides::verdict::keep_due;
-    if (options_.collect_candidates) collect(slot, next, outcome);
-    return outcome.rests_in_cold ? guides::verdict::drop_due : guides::verdict::keep_due;
-  }
-
- private:
-  void record_access(guides::word w) {
-    const void* object = guides::pointer_of(w);
-    const std::size_t bytes = heap::object_size(object);  // in the cache's reach: it was used
-    ++statistics_.accessed_objects;
-    statistics_.accessed_bytes += bytes;
-    result_.pages.add(guides::heap_of(w), object, bytes);
-  }
-
-  /// What no memory is left to list waits for the next window.
-  void collect(guides::slot_word& slot, guides::word w, const classification& outcome) try {
-    if (outcome.target == heap::kind::hot) {
-      result_.promotions.push_back({&slot, heap::kind::hot});
-    } else if (outcome.target == heap::kind::cold) {
-      result_.demotions.push_back({&slot, heap::kind::cold});
-    } else if (guides::heap_of(w) == heap::kind::hot && heap::is_sparse(guides::pointer_of(w))) {
-      result_.compactions.push_back({&slot, heap::kind::hot});
-    }
-  } catch (const std::bad_alloc&) {
-  }
-
-  const scan_options& options_;
-  scan_result& result_;
-  window_statistics& statistics_;
-};
 
 class cold_compaction_search final : public guides::slot_visitor {
  public:
