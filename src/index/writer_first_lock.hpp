@@ -1,9 +1,12 @@
 // The lock of the coarse structures. std::shared_mutex lets readers in as long as there are any, so
-// that two busy readers keep writers out for seconds; here a waiting writer goes first.
+// that two busy readers keep writers out for seconds; here a waiting writer goes first. Whoever
+// comes tries for some microseconds before it sleeps: what the lock guards is shorter than a
+// wake-up.
 #pragma once
 
 #include <pthread.h>
 
+#include "base/atomic.hpp"
 #include "base/check.hpp"
 
 namespace isotherm::index {
@@ -22,12 +25,27 @@ class writer_first_lock {
   writer_first_lock(const writer_first_lock&) = delete;
   writer_first_lock& operator=(const writer_first_lock&) = delete;
 
-  void lock() noexcept { pthread_rwlock_wrlock(&lock_); }
+  void lock() noexcept {
+    if (!try_for_a_while(pthread_rwlock_trywrlock)) pthread_rwlock_wrlock(&lock_);
+  }
   void unlock() noexcept { pthread_rwlock_unlock(&lock_); }
-  void lock_shared() noexcept { pthread_rwlock_rdlock(&lock_); }
+  void lock_shared() noexcept {
+    if (!try_for_a_while(pthread_rwlock_tryrdlock)) pthread_rwlock_rdlock(&lock_);
+  }
   void unlock_shared() noexcept { pthread_rwlock_unlock(&lock_); }
 
  private:
+  /// Some eight microseconds: as long as one sleeps and is woken.
+  static constexpr int kTries = 512;
+
+  bool try_for_a_while(int (*try_lock)(pthread_rwlock_t*)) noexcept {
+    for (int tries = 0; tries < kTries; ++tries) {
+      if (try_lock(&lock_) == 0) return true;
+      base::spin_pause();
+    }
+    return false;
+  }
+
   pthread_rwlock_t lock_;
 };
 
