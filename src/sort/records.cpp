@@ -159,7 +159,7 @@ int record_layout::compare_keys(entry a, entry b, bool whole_line, source_view& 
     const std::size_t n = std::min(first ? kFirstPiece : kLargePiece, common - at);
     const std::byte* p = input.bytes(x.offset + at, n);
     if (p == nullptr) return 0;
-    if (!first) large.resize(kLargePiece);
+    if (!first && large.size() < n) large.resize(n);
     std::byte* copy = first ? small : large.data();  // the view holds one piece at a time
     std::memcpy(copy, p, n);
     const std::byte* q = input.bytes(y.offset + at, n);

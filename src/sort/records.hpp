@@ -39,9 +39,18 @@ class record_layout {
 
   /// Whether two entries with equal keys may belong to records with different keys.
   bool undecided(entry e) const noexcept;
+  /// Whether any two may.
+  bool often_undecided() const noexcept {
+    return format_ == record_format::lines || key_bytes_ > entries_.key_bytes;
+  }
+  /// Whether whole lines break ties of their fields.
+  bool ties_by_line() const noexcept { return whole_line_last_; }
   /// Order of two entries, by the input where they do not tell. Negative, 0 (the same record) or
   /// positive.
   int compare(entry a, entry b, source_view& input) const;
+  /// Order of two keys, or of the whole lines, whose first `equal` bytes are known to be that.
+  int compare_keys(entry a, entry b, bool whole_line, source_view& input,
+                   std::uint64_t equal = 0) const;
   /// Whether the records' keys are equal (what --unique asks).
   bool same_key(entry a, entry b, source_view& input) const;
   /// Puts entries that are sorted as integers into the order of their whole keys. After an error or
@@ -77,9 +86,6 @@ class record_layout {
   bool fixed_keys() const noexcept { return format_ != record_format::lines; }
   /// The key bytes from `depth` on; whole lines follow the field when lines break ties so.
   part key_part(entry e, std::uint64_t depth, bool whole_line, source_view& input) const;
-  /// The first `equal` bytes are known to be that.
-  int compare_keys(entry a, entry b, bool whole_line, source_view& input,
-                   std::uint64_t equal = 0) const;
   void compare_group(const alike& group, source_view& input) const;
   void refine_group(alike group, source_view& input) const;
   std::uint64_t common_bytes(const alike& group, source_view& input) const;

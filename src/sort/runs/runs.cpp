@@ -5,6 +5,7 @@
 #include "os/clock.hpp"
 #include "sort/algorithms/loser_tree.hpp"
 #include "sort/runs/codec.hpp"
+#include "sort/runs/cursor.hpp"
 
 namespace isotherm::sort {
 namespace {
@@ -12,15 +13,7 @@ namespace {
 constexpr std::size_t kSlack = 16;  // pack() touches 16 bytes
 constexpr std::size_t kIoStep = 1 << 20;
 constexpr std::uint64_t kFileBlock = 4096;
-
-/// A run being merged.
-struct cursor {
-  run_reader reader;
-  entry head = 0;
-  bool exhausted = false;
-
-  void advance() { exhausted = !reader.next(head); }
-};
+constexpr std::size_t kEntriesAhead = 64;  // of a run whose keys the index map holds
 
 }  // namespace
 
@@ -153,30 +146,40 @@ void run_file::append(std::span<const entry> sorted) {
 void run_file::merge_some(std::span<const run> some, std::span<std::byte> buffer, const source& in,
                           std::span<entry> piece, bool forget,
                           const std::function<void(std::span<entry>)>& take) {
+  key_slots keys(job_, plan_, in, layout_, sort_stage::merge_other);
   const std::size_t share = buffer.size() / some.size() / sizeof(entry) * sizeof(entry);
-  std::vector<cursor> cursors;
+  const std::size_t room = layout_.often_undecided() ? share / 4 / sizeof(entry) * sizeof(entry)
+                                                     : run_cursor::bytes_for(keys, kEntriesAhead);
+  std::vector<run_cursor> cursors;
   cursors.reserve(some.size());
   {
     const stage_timer timer(job_, sort_stage::merge_other);
     for (std::size_t i = 0; i < some.size(); ++i) {
-      cursors.push_back({run_reader(job_, plan_, layout_, file_, some[i],
-                                    buffer.subspan(i * share, share), forget)});
-      cursors.back().advance();
+      const std::span<std::byte> memory = buffer.subspan(i * share, share);
+      cursors.emplace_back(
+          run_reader(job_, plan_, layout_, file_, some[i], memory.first(share - room), forget),
+          keys, memory.last(room));
     }
   }
-  source_view view(job_, in);
+  const entry_layout& l = layout_.entries();
   loser_tree tree(cursors.size(), [&](std::size_t a, std::size_t b) {
-    if (cursors[a].exhausted) return false;
-    if (cursors[b].exhausted) return true;
-    return layout_.compare(cursors[a].head, cursors[b].head, view) < 0;
+    run_cursor& x = cursors[a];
+    run_cursor& y = cursors[b];
+    if (x.exhausted()) return false;
+    if (y.exhausted()) return true;
+    if (l.key(x.head()) != l.key(y.head()) || !layout_.undecided(x.head())) {
+      return x.head() < y.head();
+    }
+    return keys.compare(x.head(), x.slots(), y.head(), y.slots()) < 0;
   });
   while (!job_.stopped()) {
     std::size_t n = 0;
     {
       const stage_timer timer(job_, sort_stage::merge_other);
-      for (; n < piece.size() && !cursors[tree.winner()].exhausted; ++n) {
-        cursor& c = cursors[tree.winner()];
-        piece[n] = c.head;
+      for (; n < piece.size() && !cursors[tree.winner()].exhausted(); ++n) {
+        run_cursor& c = cursors[tree.winner()];
+        piece[n] = c.head();
+        if (keys.stale()) keys.refer_to(c.head());
         c.advance();
         tree.replay();
       }

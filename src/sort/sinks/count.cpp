@@ -29,18 +29,23 @@ bool group_counter::full() const noexcept {
 }
 
 void group_counter::take(std::span<entry> sorted) {
-  for (const entry e : sorted) {
+  const std::vector<bool>* same = nullptr;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const std::size_t at = i % equal_keys::kMost;
+    if (at == 0) {
+      same = &same_.find(sorted.subspan(i, std::min(equal_keys::kMost, sorted.size() - i)));
+    }
     if (++seen_ % kProgressEntries == 0) {
       job_.progress(stage_, seen_, records_);
       if (job_.stopped()) return;
     }
-    if (count_ > 0 && layout_.same_key(first_, e, view_)) {
+    if ((*same)[at]) {
       ++count_;
       continue;
     }
     if (count_ > 0) close_group();
     if (full() || job_.stopped()) return;
-    first_ = e;
+    first_ = sorted[i];
     count_ = 1;
   }
 }

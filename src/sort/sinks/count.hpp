@@ -4,6 +4,7 @@
 #pragma once
 
 #include "device/buffer.hpp"
+#include "sort/runs/key_slots.hpp"
 #include "sort/sinks/sink.hpp"
 
 namespace isotherm::sort {
@@ -17,6 +18,7 @@ class group_counter final : public sink {
         plan_(p),
         layout_(layout),
         view_(j, in),
+        same_(j, p, in, layout, sort_stage::record_read),
         out_(out),
         stage_(write_stage),
         records_(records) {}
@@ -35,6 +37,7 @@ class group_counter final : public sink {
   const plan& plan_;
   const record_layout& layout_;
   source_view view_;
+  equal_keys same_;
   const device::file& out_;
   const sort_stage stage_;
   const std::uint64_t records_;  // that will come, at the most

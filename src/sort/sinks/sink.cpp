@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sort/output.hpp"
+#include "sort/runs/key_slots.hpp"
 #include "sort/sinks/count.hpp"
 
 namespace isotherm::sort {
@@ -13,8 +14,7 @@ class selection final : public sink {
  public:
   selection(job& j, const plan& p, const source& in, const record_layout& layout,
             const device::file& out, sort_stage write_stage)
-      : layout_(layout),
-        view_(j, in),
+      : same_(j, p, in, layout, sort_stage::record_read),
         out_(j, p, in, layout, out, write_stage),
         unique_(j.options.unique),
         top_(j.options.top) {}
@@ -35,21 +35,20 @@ class selection final : public sink {
  private:
   std::size_t distinct(std::span<entry> entries) {
     std::size_t kept = 0;
-    for (const entry e : entries) {
-      if (any_ && layout_.same_key(last_, e, view_)) continue;
-      entries[kept++] = last_ = e;
-      any_ = true;
+    for (std::size_t at = 0; at < entries.size(); at += equal_keys::kMost) {
+      const auto some = entries.subspan(at, std::min(equal_keys::kMost, entries.size() - at));
+      const std::vector<bool>& same = same_.find(some);
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        if (!same[i]) entries[kept++] = some[i];
+      }
     }
     return kept;
   }
 
-  const record_layout& layout_;
-  source_view view_;
+  equal_keys same_;
   output out_;
   bool unique_;
   std::uint64_t top_;
-  entry last_ = 0;
-  bool any_ = false;
 };
 
 }  // namespace

@@ -1,0 +1,76 @@
+// A run being merged: its next entries, and of their keys what comparing needs, loaded for as many
+// entries at a time as comparisons have lately asked for.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+#include "sort/runs/key_slots.hpp"
+#include "sort/runs/reader.hpp"
+
+namespace isotherm::sort {
+
+class run_cursor {
+ public:
+  /// `room` holds the entries and slots; at least bytes_for(keys, 1).
+  run_cursor(run_reader reader, key_slots& keys, std::span<std::byte> room)
+      : reader_(std::move(reader)), keys_(keys) {
+    const std::size_t n = room.size() / bytes_for(keys, 1);
+    ahead_ = {reinterpret_cast<entry*>(room.data()), n};
+    slots_ = {reinterpret_cast<key_slot*>(room.data() + ahead_.size_bytes()), n * keys.per_entry()};
+    advance();
+  }
+  static std::size_t bytes_for(const key_slots& keys, std::size_t entries) noexcept {
+    return entries * (sizeof(entry) + keys.per_entry() * sizeof(key_slot));
+  }
+
+  entry head() const noexcept { return ahead_[at_]; }
+  bool exhausted() const noexcept { return at_ == end_; }
+  void advance() {
+    asked_ = false;
+    if (at_ + 1 < end_) {
+      ++at_;
+    } else {
+      refill();
+    }
+  }
+  /// The slots of the head, whose key must be undecided.
+  const key_slot* slots() {
+    if (at_ >= loaded_ || generation_ != keys_.generation()) load();
+    used_ += !asked_;
+    asked_ = true;
+    return &slots_[at_ * keys_.per_entry()];
+  }
+
+ private:
+  void refill() {
+    at_ = end_ = loaded_ = 0;
+    while (end_ < ahead_.size() && reader_.next(ahead_[end_])) ++end_;
+  }
+  void load() {
+    const bool pays = 2 * used_ >= fresh_;
+    batch_ = std::clamp<std::size_t>(pays ? 2 * batch_ : batch_ / 2, 1, ahead_.size());
+    fresh_ = std::min(batch_, end_ - at_);
+    used_ = 0;
+    const std::size_t each = keys_.per_entry();
+    keys_.load(ahead_.subspan(at_, fresh_), slots_.subspan(at_ * each, fresh_ * each));
+    loaded_ = at_ + fresh_;
+    generation_ = keys_.generation();
+  }
+
+  run_reader reader_;
+  key_slots& keys_;
+  std::span<entry> ahead_;
+  std::span<key_slot> slots_;
+  std::size_t at_ = 0;
+  std::size_t end_ = 0;
+  std::size_t loaded_ = 0;  // behind the last entry whose slots are there
+  std::size_t batch_ = 1;   // entries to load at a time
+  std::size_t fresh_ = 0;   // that were loaded last
+  std::size_t used_ = 0;    // of those, the ones whose slots were asked for
+  bool asked_ = false;      // for the head's slots
+  unsigned generation_ = 0;
+};
+
+}  // namespace isotherm::sort

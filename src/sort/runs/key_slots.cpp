@@ -1,0 +1,146 @@
+#include "sort/runs/key_slots.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace isotherm::sort {
+namespace {
+
+constexpr std::uint64_t kReferenceBytes = 4096;
+constexpr std::uint64_t kPiece = 1024;     // of a key that is compared with the reference
+constexpr std::uint64_t kLineAhead = 512;  // fetched of a line: its field and what follows
+constexpr std::size_t kEntriesPerThread = 64;
+constexpr std::size_t kAskEntries = 256;  // between questions whether to go on
+
+}  // namespace
+
+key_slots::key_slots(job& j, const plan& p, const source& in, const record_layout& layout,
+                     sort_stage stage)
+    : job_(j), plan_(p), in_(in), layout_(layout), stage_(stage), view_(j, in) {}
+
+void key_slots::refer_to(entry e) {
+  ++generation_;
+  missed_ = 0;
+  for (std::size_t i = 0; i < per_entry(); ++i) {
+    const extent key = layout_.key_extent(e, i == 1, view_);
+    const std::uint64_t n = std::min(key.bytes, kReferenceBytes);
+    const std::byte* bytes = n == 0 ? nullptr : view_.bytes(key.offset, n);
+    references_[i].assign(bytes, bytes == nullptr ? bytes : bytes + n);
+  }
+}
+
+key_slot key_slots::slot_of(entry e, bool whole_line, source_view& view) const {
+  const extent key = layout_.key_extent(e, whole_line, view);
+  const auto& reference = references_[whole_line];
+  const std::uint64_t most = std::min<std::uint64_t>(key.bytes, reference.size());
+  std::uint64_t common = 0;
+  while (common < most) {
+    const std::uint64_t n = std::min(most - common, kPiece);
+    const std::byte* bytes = view.bytes(key.offset + common, n);
+    if (bytes == nullptr) return {};
+    const auto differ =
+        std::mismatch(bytes, bytes + n, reference.begin() + static_cast<std::ptrdiff_t>(common));
+    common += static_cast<std::uint64_t>(differ.first - bytes);
+    if (differ.first != bytes + n) break;
+  }
+  key_slot slot;
+  slot.common = static_cast<std::uint16_t>(common);
+  slot.bytes = static_cast<std::uint8_t>(std::min(key.bytes - common, sizeof slot.next));
+  slot.whole = common + slot.bytes == key.bytes;
+  if (slot.bytes > 0) {
+    const std::byte* bytes = view.bytes(key.offset + common, slot.bytes);
+    if (bytes == nullptr) return {};
+    std::memcpy(slot.next, bytes, slot.bytes);
+  }
+  slot.below = slot.bytes == 0 || (common < reference.size() && slot.next[0] < reference[common]);
+  return slot;
+}
+
+void key_slots::load(std::span<const entry> entries, std::span<key_slot> slots) {
+  const auto threads = static_cast<unsigned>(
+      std::clamp<std::size_t>(entries.size() / kEntriesPerThread, 1, plan_.random_threads));
+  const std::size_t each = per_entry();
+  const std::uint64_t ahead = job_.options.format == record_format::lines
+                                  ? kLineAhead
+                                  : std::min(layout_.key_bytes(), kPiece);
+  const device::crew crew(job_.emulation, device::access::random_read, threads);
+  job_.readers.run(threads, [&](unsigned t) {
+    source_view view(job_, in_, ahead);
+    device::stream stream(crew);
+    const auto [begin, end] = device::part_of(entries.size(), threads, t);
+    std::uint64_t used = 0;
+    for (std::uint64_t i = begin; i < end; ++i) {
+      if (i % kAskEntries == 0 && job_.stopped()) return;
+      if (!layout_.undecided(entries[i])) continue;
+      for (std::size_t s = 0; s < each; ++s) {
+        const key_slot slot = slot_of(entries[i], s == 1, view);
+        used += slot.common + slot.bytes;
+        slots[i * each + s] = slot;
+      }
+    }
+    if (begin < end) stream.charge(end - begin, std::max<std::uint64_t>(1, used / (end - begin)));
+    const bool calls = job_.emulation == nullptr && !view.mapped();
+    job_.count(stage_, calls ? view.fetched() : used, 0);
+  });
+}
+
+int key_slots::order(entry a, const key_slot& x, entry b, const key_slot& y, bool whole_line) {
+  int order = 0;
+  if (x.common != y.common) {
+    order = x.common < y.common ? (x.below ? -1 : 1) : (y.below ? 1 : -1);
+  } else {
+    const std::size_t n = std::min(x.bytes, y.bytes);
+    order = std::memcmp(x.next, y.next, n);
+    if (order == 0 && !x.whole && !y.whole) {
+      ++missed_;
+      return layout_.compare_keys(a, b, whole_line, view_, x.common + n);
+    }
+    // A key that ends goes before those that it begins.
+    if (order == 0) order = x.bytes != y.bytes ? x.bytes - y.bytes : y.whole - x.whole;
+  }
+  return layout_.entries().reverse ? -order : order;
+}
+
+int key_slots::compare(entry a, const key_slot* of_a, entry b, const key_slot* of_b) {
+  int o = order(a, of_a[0], b, of_b[0], false);
+  if (o == 0 && per_entry() > 1) o = order(a, of_a[1], b, of_b[1], true);
+  if (o != 0) return o;
+  return a < b ? -1 : a > b;
+}
+
+const std::vector<bool>& equal_keys::find(std::span<const entry> sorted) {
+  const auto& l = layout_.entries();
+  same_.assign(sorted.size(), false);
+  wanted_.clear();
+  undecided_.clear();
+  slot_of_.clear();
+  std::size_t held = sorted.size();  // whose slot comes last in wanted_; none yet
+  for (std::size_t i = any_ ? 0 : 1; i < sorted.size(); ++i) {
+    const entry before = i > 0 ? sorted[i - 1] : last_;
+    if (l.key(before) != l.key(sorted[i])) continue;
+    same_[i] = true;
+    if (!layout_.undecided(sorted[i])) continue;
+    if (i == 0 || held != i - 1) wanted_.push_back(before);
+    wanted_.push_back(sorted[i]);
+    held = i;
+    undecided_.push_back(i);
+    slot_of_.push_back(wanted_.size() - 1);
+  }
+  if (!sorted.empty()) {
+    last_ = sorted.back();
+    any_ = true;
+  }
+  if (wanted_.empty()) return same_;
+  slots_.resize(wanted_.size() * keys_.per_entry());
+  keys_.refer_to(wanted_.front());
+  keys_.load(wanted_, slots_);
+  for (std::size_t k = 0; k < undecided_.size(); ++k) {
+    const std::size_t at = slot_of_[k];
+    const std::size_t each = keys_.per_entry();
+    same_[undecided_[k]] =
+        keys_.same_key(wanted_[at - 1], slots_[(at - 1) * each], wanted_[at], slots_[at * each]);
+  }
+  return same_;
+}
+
+}  // namespace isotherm::sort
