@@ -1,9 +1,13 @@
 #include "server/connection.hpp"
 
+#include <fmt/format.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <exception>
+#include <new>
 
 #include "server/server.hpp"
 #include "store/text.hpp"
@@ -64,7 +68,7 @@ bool connection::run_buffer() {
   settings& tuning = home_.tuning();
   reply_.set_limit(sent_ + tuning.output_hard_limit.load_relaxed());
   while (query_.size() > 0 && wants_to_read()) {
-    const resp_parser::limits bounds{tuning.longest_value.load_relaxed(),
+    const resp_parser::limits bounds{tuning.longest_storable(),
                                      who_->authenticated || !tuning.has_password()};
     const auto status = parser_.parse(query_.view(), bounds);
     if (status == resp_parser::status::incomplete) break;
@@ -94,13 +98,15 @@ void connection::run(std::span<const std::string_view> arguments) {
   if (mode == replies::on && who_->mode == replies::on) [[likely]]
     return;
   if (mode == replies::off && who_->mode == replies::on) return;  // CLIENT REPLY ON is answered
-  output_.resize(before);
+  output_.resize(std::min(before, output_.size()));  // it may have been emptied for good
   if (mode == replies::skip && who_->mode == replies::skip) who_->mode = replies::on;
 }
 
 void connection::dispatch(std::span<const std::string_view> arguments) {
   if (is_http(arguments[0])) [[unlikely]] {
-    who_->closing = true;  // without a word
+    // Without a word, also about what came before: a browser's request must learn nothing.
+    output_.resize(sent_);
+    who_->closing = true;
     return;
   }
   const store::command* what = home_.commands().resolve(arguments, reply_);
@@ -113,9 +119,17 @@ void connection::dispatch(std::span<const std::string_view> arguments) {
   }
   who_->last.store_relaxed(what);
   home_.count_command();
-  const store::limits bounds{home_.tuning().longest_value.load_relaxed()};
+  const store::limits bounds{home_.tuning().longest_storable()};
   store::call c{home_.db(), reply_, arguments, store::now_ms(), bounds, who_.get()};
-  store::execute(*what, c, home_.tuning().maxmemory.load_relaxed());
+  const std::size_t before = output_.size();
+  try {
+    store::execute(*what, c, home_.tuning().maxmemory.load_relaxed());
+  } catch (const std::exception& failed) {
+    // A command that did not fit in memory is that command's failure, no one else's.
+    output_.resize(before);
+    const bool memory = dynamic_cast<const std::bad_alloc*>(&failed);
+    reply_.error(memory ? store::errors::kNoRoom : fmt::format("ERR {}", failed.what()));
+  }
 }
 
 bool connection::flush() {
@@ -133,6 +147,7 @@ bool connection::flush() {
       return true;
     }
     sent_ += static_cast<std::size_t>(put);
+    who_->active_ms.store_relaxed(store::now_ms());  // who reads is not idle
     home_.count_output(static_cast<std::uint64_t>(put));
   }
   sent_ = 0;

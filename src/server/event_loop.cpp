@@ -4,7 +4,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <new>
+#include <exception>
 
 #include "base/check.hpp"
 #include "server/server.hpp"
@@ -152,7 +152,7 @@ void event_loop::handle(connection& which, std::uint32_t events) {
     if (lives && reads) {
       lives = which.wants_to_read() ? which.on_readable() : !(events & EPOLLHUP);
     }
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     lives = false;  // this client's buffers did not fit; the others' are untouched
   }
   if (!lives) return close(which);

@@ -44,13 +44,16 @@ sockaddr_un unix_address(const std::string& path) {
   return address;
 }
 
-/// True when a server answers at `path`.
+/// False when nobody listens at `address` any more; in doubt, true. Never waits: a server whose
+/// queue of clients is full (EAGAIN) is one that lives.
 bool is_answered(const sockaddr_un& address) {
-  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const bool answered =
-      ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return true;
+  const bool refused =
+      ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0 &&
+      (errno == ECONNREFUSED || errno == ENOENT);
   ::close(fd);
-  return answered;
+  return !refused;
 }
 
 bool is_socket_file(const std::string& path) {
@@ -76,6 +79,8 @@ base::result<listener> listener::on_tcp(const std::string& address, int port) {
   if (fd < 0) return std::unexpected(base::system_error("cannot make a socket", errno));
   const int on = 1;
   ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  // "::" leaves IPv4 to a "0.0.0.0" beside it.
+  if (found->ai_family == AF_INET6) ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
   listener made(fd);
   if (::bind(fd, found->ai_addr, found->ai_addrlen) < 0 || ::listen(fd, kBacklog) < 0) {
     const int code = errno;

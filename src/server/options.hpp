@@ -1,12 +1,14 @@
 // What an operator decides: before the start (options) and while it runs (settings).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/atomic.hpp"
+#include "store/record.hpp"
 
 namespace isotherm::server {
 
@@ -40,6 +42,11 @@ class settings {
   base::atomic<std::uint64_t> longest_value{std::uint64_t{512} << 20};     ///< proto-max-bulk-len
   base::atomic<std::uint64_t> query_buffer_limit{std::uint64_t{1} << 30};  ///< bytes; then closed
   base::atomic<std::uint64_t> output_hard_limit{std::uint64_t{2} << 30};   ///< bytes; then closed
+
+  /// Bytes of a key or a value: what the operator chose, but no more than an index can hold.
+  std::uint64_t longest_storable() const noexcept {
+    return std::min(longest_value.load_relaxed(), store::kLongestValue);
+  }
 
   /// Replies waiting beyond this: the client's requests wait too.
   static constexpr std::size_t kOutputPauseBytes = std::size_t{1} << 20;

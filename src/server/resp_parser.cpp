@@ -21,6 +21,8 @@ void start_over(std::vector<T>& list) noexcept {
 }
 
 bool is_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
+/// Redis skips more before a word than what ends one: vertical tabs and form feeds.
+bool ends_word(char c) noexcept { return c == ' ' || c == '\t' || c == '\r'; }
 
 int hex_digit(char c) noexcept {
   if (c >= '0' && c <= '9') return c - '0';
@@ -84,7 +86,7 @@ bool split_words(std::string_view line, std::vector<std::string>& words) {
     while (at < line.size() && is_space(line[at])) ++at;
     if (at == line.size()) return true;
     std::string word;
-    while (at < line.size() && !is_space(line[at])) {
+    while (at < line.size() && !ends_word(line[at])) {
       if (line[at] == '"' || line[at] == '\'') {
         if (!read_quoted(line, at, word)) return false;
         break;

@@ -40,23 +40,39 @@ std::optional<record> database::peek(const sync::scope& inside, std::string_view
   if (!found.is_expired(now)) [[likely]]
     return found;
   one_key lock(stripes_, key);
-  return current(inside, key, now);
+  return find_live(inside, key, now);
 }
 
 std::optional<record> database::read(const sync::scope& inside, std::string_view key,
                                      std::int64_t now) {
+  auto found = inspect(inside, key, now);
+  if (found) touch(key, now);
+  return found;
+}
+
+std::optional<record> database::inspect(const sync::scope& inside, std::string_view key,
+                                        std::int64_t now) {
   auto found = peek(inside, key, now);
-  if (found) {
-    counted_.hits.add(1);
-    touch(key, now);
-  } else {
-    counted_.misses.add(1);
-  }
+  count_lookup(found.has_value());
   return found;
 }
 
 std::optional<record> database::current(const sync::scope& inside, std::string_view key,
                                         std::int64_t now) {
+  auto found = find_live(inside, key, now);
+  if (found) touch(key, now);
+  return found;
+}
+
+std::optional<record> database::read_current(const sync::scope& inside, std::string_view key,
+                                             std::int64_t now) {
+  auto found = current(inside, key, now);
+  count_lookup(found.has_value());
+  return found;
+}
+
+std::optional<record> database::find_live(const sync::scope& inside, std::string_view key,
+                                          std::int64_t now) {
   const auto stored = index_.find(inside, key);
   if (!stored) return std::nullopt;
   const record found = records::decode(*stored);
@@ -67,7 +83,7 @@ std::optional<record> database::current(const sync::scope& inside, std::string_v
   return std::nullopt;
 }
 
-bool database::put(std::string_view key, const record& value) {
+bool database::put(std::string_view key, const record& value, std::int64_t now) {
   std::string& buffer = scratch();
   records::encode(buffer, value);
   const auto outcome = index_.upsert(key, buffer);
@@ -75,6 +91,7 @@ bool database::put(std::string_view key, const record& value) {
   if (buffer.capacity() > kScratchKept) std::string().swap(buffer);
   if (outcome == index::outcome::no_memory) return false;
   note_expiry(stripes_.of(key), key, value.expires_ms);
+  touch(key, now);
   return true;
 }
 
@@ -150,7 +167,7 @@ std::size_t database::sweep_expired(double share, std::int64_t now) {
     for (const auto& key : due) {
       const sync::scope inside;
       one_key lock(stripes_, key);
-      if (here.expires.contains(key) && !current(inside, key, now)) ++removed;
+      if (here.expires.contains(key) && !find_live(inside, key, now)) ++removed;
     }
   }
   sweep_next_.store_relaxed(at);

@@ -42,14 +42,20 @@ class database {
   /// The live record of `key`, for readers without the stripe. Counts a hit or a miss; an expired
   /// record is removed.
   std::optional<record> read(const sync::scope& inside, std::string_view key, std::int64_t now);
+  /// As read(), but no access: for commands that ask about a key, not for its value.
+  std::optional<record> inspect(const sync::scope& inside, std::string_view key, std::int64_t now);
   /// As read(), neither counting nor noting an access.
   std::optional<record> peek(const sync::scope& inside, std::string_view key, std::int64_t now);
 
   // For callers that hold the stripe of `key`, by one_key or several_keys.
+  /// Notes an access, and counts nothing: what a write looks up first.
   std::optional<record> current(const sync::scope& inside, std::string_view key, std::int64_t now);
-  /// False when memory is exhausted; the old value is then untouched. `value.payload` may be a
-  /// current() one.
-  bool put(std::string_view key, const record& value);
+  /// As current(), counting a hit or a miss: for writes that answer what was there.
+  std::optional<record> read_current(const sync::scope& inside, std::string_view key,
+                                     std::int64_t now);
+  /// Notes an access. False when memory is exhausted; the old value is then untouched.
+  /// `value.payload` may be a current() one.
+  bool put(std::string_view key, const record& value, std::int64_t now);
   bool remove(std::string_view key);
 
   /// Removes everything.
@@ -73,6 +79,9 @@ class database {
     // Storing only on change keeps the line shared between threads that read the same key.
     if (clock.load_relaxed() != second) clock.store_relaxed(second);
   }
+  void count_lookup(bool found) noexcept { (found ? counted_.hits : counted_.misses).add(1); }
+  std::optional<record> find_live(const sync::scope& inside, std::string_view key,
+                                  std::int64_t now);
   void wait_for_several(std::string_view key) noexcept;
   void note_expiry(stripe& held, std::string_view key, std::int64_t expires_ms);
 

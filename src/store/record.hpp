@@ -11,6 +11,10 @@
 
 namespace isotherm::store {
 
+/// Bytes of a key or a value that an index can hold: their lengths have 32 bits, some of which are
+/// headers'.
+inline constexpr std::uint64_t kLongestValue = (std::uint64_t{4} << 30) - (std::uint64_t{1} << 20);
+
 /// "Does not expire".
 inline constexpr std::int64_t kNever = -1;
 

@@ -105,7 +105,9 @@ std::optional<std::uint64_t> parse_memory(std::string_view text) noexcept {
   std::uint64_t value = 0;
   const auto number = text.substr(0, text.size() - unit.size());
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-  if (number.empty() || error != std::errc()) return std::nullopt;
+  if (number.empty()) return std::nullopt;
+  // As in Redis, what does not fit is the most that does.
+  if (error != std::errc()) value = std::numeric_limits<std::uint64_t>::max();
   static constexpr struct {
     std::string_view name;
     std::uint64_t scale;
@@ -121,8 +123,8 @@ std::optional<std::uint64_t> parse_memory(std::string_view text) noexcept {
                 {"tb", std::uint64_t{1} << 40}};
   for (const auto& known : kUnits) {
     if (!equals_folded(unit, known.name)) continue;
-    if (value > std::numeric_limits<std::uint64_t>::max() / known.scale) return std::nullopt;
-    return value * known.scale;
+    const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    return value > most / known.scale ? most : value * known.scale;
   }
   return std::nullopt;
 }

@@ -203,6 +203,18 @@ FORMS = [words for text in _NUMBERS for words in (
     ('INCR', 'f'), ('DECRBY', 'f', '-1'), ('DECRBY', 'f', '-9223372036854775808'), ('GET', 'f'),
     ('SET', 'f', '1'), ('INCRBY', 'f', text), ('DECRBY', 'f', text))]
 
+BOUNDS = [('CONFIG', 'SET', name, value) for name, before in (
+    ('proto-max-bulk-len', '536870912'), ('client-query-buffer-limit', '1073741824'),
+    ('maxmemory', '0'), ('timeout', '0'))
+          for value in (_BIG, '9223372036854775808', '18446744073709551615',
+                        '18446744073709551616', '-1', '0', '1048575', '1048576', '1mb', '1.5mb',
+                        'x', before)]
+BOUNDS += [('SHUTDOWN', 'NOSAVE', 'SAVE'), ('SHUTDOWN', 'ABORT'), ('SHUTDOWN', 'ABORT', 'NOW'),
+           ('SHUTDOWN', 'SAVE', 'ABORT'), ('SHUTDOWN', 'nonsense'),
+           ('HELLO', '2', 'SETNAME', 'early', 'nonsense'), ('CLIENT', 'GETNAME'),
+           ('HELLO', '2', 'SETNAME', 'two', 'SETNAME', 'a b'), ('CLIENT', 'GETNAME'),
+           ('CLIENT', 'SETNAME', '')]
+
 SEARCHES = [
     ('FLUSHALL',), ('MSET', 'a1', '1', 'a2', '2', 'b1', '3'), ('KEYS', ''), ('KEYS', 'b?'),
     ('KEYS', 'b[0-9]'), ('KEYS', '\\b1'), ('KEYS', 'b[1'), ('KEYS', '[]'), ('KEYS', 'b1['),
@@ -224,6 +236,21 @@ SEARCHES = [
     ('COPY', 'a1', 'c', 'DB', '-1'), ('COPY', 'a1', 'a1', 'DB', '0'),
 ]
 
+# Which of them count as hits and misses of the key space.
+LOOKUPS = [words for key in ('k', 'none') for words in (
+    ('SET', 'k', '1', 'EX', '100'), ('GET', key), ('GETEX', key), ('SET', key, '1', 'XX', 'GET'),
+    ('SET', key, '1', 'XX'), ('TTL', key), ('PTTL', key), ('EXPIRETIME', key), ('TYPE', key),
+    ('OBJECT', 'ENCODING', key), ('OBJECT', 'IDLETIME', key), ('OBJECT', 'REFCOUNT', key),
+    ('OBJECT', 'FREQ', key), ('MEMORY', 'USAGE', key), ('EXISTS', key, key), ('TOUCH', key, key),
+    ('STRLEN', key), ('GETRANGE', key, '0', '1'), ('MGET', key, 'none'), ('PERSIST', key),
+    ('EXPIRE', key, '100'), ('RENAME', key, 'other'), ('RENAME', 'other', key), ('COPY', key, 'c'),
+    ('RENAMENX', key, 'c'), ('COPY', 'c', key, 'REPLACE'), ('DEL', 'c'), ('UNLINK', 'c'),
+    ('KEYS', '*'), ('SCAN', '0'), ('RANDOMKEY',), ('MSETNX', 'k', '1'), ('MSET', 'k', '1'),
+    ('GETDEL', key), ('GETSET', key, '1'), ('DEL', key), ('GETSET', key, '1'), ('DEL', key),
+    ('APPEND', key, '1'), ('DEL', key), ('INCR', key), ('INCR', key), ('INCRBYFLOAT', key, '1'),
+    ('SETRANGE', key, '0', '1'), ('SETNX', key, '1'), ('DEL', key), ('SETNX', key, '1'),
+    ('DEL', key))]
+
 # Of a server whose password is "word".
 LOCKED = [
     ('GET', 'k'), ('PING',), ('foo',), ('GET',), ('COMMAND',), ('CLIENT', 'ID'), ('CLIENT', 'FOO'),
@@ -238,4 +265,4 @@ LOCKED = [
 ]
 
 DIALOGUE = (ARITY + CORNERS + STRINGS + PARTS + NUMBERS + KEYS + OBJECTS + CONNECTION +
-            SET_OPTIONS + RANGES + FORMS + SEARCHES)
+            SET_OPTIONS + RANGES + FORMS + SEARCHES + BOUNDS)

@@ -19,8 +19,8 @@ import unittest
 import redis
 from redis.connection import UnixDomainSocketConnection
 
-from serve_dialogue import DIALOGUE, LOCKED, NAMES
-from serve_process import Raw, start_ours, start_redis
+from serve_dialogue import DIALOGUE, LOCKED, LOOKUPS, NAMES
+from serve_process import Raw, info, start_ours, start_redis
 
 ISOTHERM, INDEX = sys.argv.pop(1), sys.argv.pop(1)
 
@@ -63,6 +63,34 @@ class Serve(unittest.TestCase):
                 with self.subTest(words=words, protocol=protocol):
                     ours, expected = (each.ask(*words) for each in both)
                     self.assertEqual(ours, expected)
+
+    def test_counts_look_ups_as_redis_does(self):
+        theirs = start_redis()
+        self.addCleanup(theirs.stop)
+        both = [Raw(self.ours.path), Raw(theirs.path)]
+        for each in both:
+            self.addCleanup(each.close)
+            each.ask('FLUSHALL')
+        for words in LOOKUPS:
+            counted = []
+            for each in both:
+                each.ask('CONFIG', 'RESETSTAT')
+                each.ask(*words)
+                told = info(each, 'stats')
+                counted.append((told['keyspace_hits'], told['keyspace_misses']))
+            with self.subTest(words=words):
+                self.assertEqual(*counted)
+
+    def test_values_that_no_memory_holds(self):
+        one = self.raw()
+        self.assertEqual(one.ask('CONFIG', 'SET', 'proto-max-bulk-len', str(2**63 - 1)), b'+OK\r\n')
+        for offset in (2**63 - 1, 2**63 - 2, 2**32 - 1, 2**32 - 2**20):
+            self.assertEqual(one.ask('SETRANGE', 'k', offset, 'x'),
+                             b'-ERR string exceeds maximum allowed size (proto-max-bulk-len)\r\n')
+        other = self.raw()
+        other.socket.sendall(b'*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$%d\r\n' % 2**32)
+        self.assertEqual(other.reply(), b'-ERR Protocol error: invalid bulk length\r\n')
+        self.assertEqual(one.ask('CONFIG', 'SET', 'proto-max-bulk-len', '512mb'), b'+OK\r\n')
 
     def test_says_hello_as_redis_does(self):
         theirs = start_redis()

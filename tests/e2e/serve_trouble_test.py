@@ -272,7 +272,8 @@ class Clients(Trouble):
                       b'GET "unbalanced\r\n', b'*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$536870913\r\n',
                       b'x' * 70000, b'*' + b'1' * 70000, b'*1\r\n$' + b'1' * 70000,
                       b"PING 'a'b\r\n", b'PING "a"b"\r\n', b'POST / HTTP/1.1\r\n\r\n',
-                      b'Host: a\r\n'):
+                      b'Host: a\r\n', b'GET / HTTP/1.1\r\nHost: a\r\n',
+                      b'PING\r\nPOST / HTTP/1.1\r\nPING\r\n'):
             with self.subTest(piece=piece[:60]):
                 answers = []
                 for server in (process, theirs):
@@ -291,7 +292,9 @@ class Clients(Trouble):
                       b'PING a"b"', b'PING a"b c"', b'PING ""', b'', b'   PING   ', b'\tPING\tx',
                       b'"PING"', b'PING \\x41', b'PING "\\xZZ"', b'PING "\\a\\b\\t"', b'PING \xff',
                       b'PING "a" "b"', b'SET "" ""', b"PING '\\\\'", b'*0', b'*-1', b'$4', b'+PING',
-                      b'PING\r', b'*01\r\n$04\r\nPING', b'*1\r\n$0\r\n', b'*1\r\n$4\r\nPING'):
+                      b'PING\r', b'PING a\vb', b'\vPING', b'PING \fa', b'PING "a"\vb',
+                      b'PING "a"\v', b'PING a\rb', b'*01\r\n$04\r\nPING', b'*1\r\n$0\r\n',
+                      b'*1\r\n$4\r\nPING'):
             with self.subTest(piece=piece):
                 answers = []
                 for server in (process, theirs):

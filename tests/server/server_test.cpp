@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <functional>
+#include <thread>
 
 #include "store/fake_index.hpp"
 
@@ -62,6 +64,11 @@ class peer {
  private:
   int fd_;
 };
+
+/// Waits for what must come; without it the test never ends.
+void until(const std::function<bool()>& happened) {
+  while (!happened()) std::this_thread::yield();
+}
 
 class serving : public ::testing::Test {
  protected:
@@ -191,7 +198,60 @@ TEST_F(serving, replies_can_be_turned_off) {
 TEST_F(serving, closes_also_without_a_last_word) {
   start();
   EXPECT_EQ(peer(path_).last_words("CLIENT REPLY OFF\r\nPING"), "");
-  EXPECT_EQ(peer(path_).last_words("PING\r\nPOST / HTTP/1.1\r\nPING"), "+PONG\r\n");
+  EXPECT_EQ(peer(path_).last_words("PING\r\nPOST / HTTP/1.1\r\nPING"), "");
+}
+
+TEST_F(serving, who_reads_replies_is_not_idle) {
+  start();
+  peer slow(path_);
+  const std::string value(100000, 'x');
+  slow.send("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$100000\r\n" + value + "\r\n");
+  EXPECT_EQ(slow.receive(5), "+OK\r\n");
+  const auto who = server_->clients().all().front();
+  std::string request;
+  for (int i = 0; i < 200; ++i) request += "GET k\r\n";
+  slow.send(request);  // one read of the server; replies pile up
+  until([&] { return who->output_bytes.load_relaxed() > 0; });
+  who->active_ms.store_relaxed(0);
+  EXPECT_EQ(slow.receive(200 * 100011).size(), 200u * 100011);
+  until([&] { return who->active_ms.load_relaxed() != 0; });
+}
+
+TEST_F(serving, a_full_queue_of_clients_is_a_live_server) {
+  const int busy = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path_.copy(address.sun_path, sizeof address.sun_path - 1);
+  const auto* where = reinterpret_cast<const sockaddr*>(&address);
+  ASSERT_EQ(::bind(busy, where, sizeof address), 0);
+  ASSERT_EQ(::listen(busy, 0), 0);
+  std::vector<int> waiting;
+  for (int answer = 0; answer == 0;) {
+    waiting.push_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    answer = ::connect(waiting.back(), where, sizeof address);
+  }
+  const auto refused = listener::on_unix(path_);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("another server listens on"));
+  for (const int fd : waiting) ::close(fd);
+  ::close(busy);
+  std::filesystem::remove(path_);
+}
+
+TEST_F(serving, all_addresses_of_both_families) {
+  auto four = listener::on_tcp("0.0.0.0", 0);
+  ASSERT_TRUE(four) << four.error().message;
+  const auto six = listener::on_tcp("::", four->port());
+  EXPECT_TRUE(six) << six.error().message;
+}
+
+TEST_F(serving, a_command_without_memory_fails_alone) {
+  start();
+  peer one(path_);
+  index_.throw_from_now_on();
+  one.send("GET a\r\nPING\r\n");
+  const std::string answer = "-OOM no memory for what the command needs\r\n+PONG\r\n";
+  EXPECT_EQ(one.receive(answer.size()), answer);
 }
 
 TEST_F(serving, a_socket_file_in_use_is_refused_and_a_stale_one_replaced) {

@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <new>
 #include <string>
 
 #include "index/index.hpp"
@@ -15,6 +16,7 @@ class fake_index final : public index::any_index {
  public:
   std::optional<std::string_view> find(const index::scope&, std::string_view key) override {
     const std::lock_guard lock(mutex_);
+    if (throws_) throw std::bad_alloc();
     const auto at = map_.find(key);
     if (at == map_.end()) return std::nullopt;
     return *at->second;
@@ -88,6 +90,11 @@ class fake_index final : public index::any_index {
     const std::lock_guard lock(mutex_);
     full_ = true;
   }
+  /// From now on look-ups throw.
+  void throw_from_now_on() {
+    const std::lock_guard lock(mutex_);
+    throws_ = true;
+  }
 
  private:
   index::outcome write(std::string_view key, std::string_view value) {
@@ -99,7 +106,7 @@ class fake_index final : public index::any_index {
   mutable std::mutex mutex_;
   std::deque<std::string> values_;
   std::map<std::string, const std::string*, std::less<>> map_;
-  bool full_ = false;
+  bool full_ = false, throws_ = false;
 };
 
 }  // namespace isotherm::store::testing

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -14,8 +13,7 @@ namespace isotherm::store::testing {
 
 class commands : public ::testing::Test {
  public:
-  std::string run(std::initializer_list<std::string_view> words) {
-    const std::vector<std::string_view> arguments(words);
+  std::string run(const std::vector<std::string_view>& arguments) {
     std::string output;
     reply out(output);
     out.set_protocol(protocol_);

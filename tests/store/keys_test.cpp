@@ -114,6 +114,48 @@ TEST_F(commands, walks) {
   EXPECT_EQ(run({"RANDOMKEY"}), "$-1\r\n");
 }
 
+TEST_F(commands, idle_time_counts_from_every_use) {
+  const auto idle = [this](std::string_view key) { return run({"OBJECT", "IDLETIME", key}); };
+  run({"SET", "k", "1"});
+  now_ += 47'000;
+  EXPECT_EQ(idle("k"), ":47\r\n");
+  run({"GET", "k"});
+  const std::vector<std::vector<std::string_view>> uses = {{"SET", "k", "1"},
+                                                           {"GET", "k"},
+                                                           {"INCR", "k"},
+                                                           {"APPEND", "k", "0"},
+                                                           {"GETEX", "k"},
+                                                           {"GETSET", "k", "1"},
+                                                           {"SETNX", "k", "2"},
+                                                           {"SETRANGE", "k", "0", "1"},
+                                                           {"MSET", "k", "1"},
+                                                           {"EXPIRE", "k", "90"},
+                                                           {"PERSIST", "k"},
+                                                           {"INCRBYFLOAT", "k", "1"},
+                                                           {"TOUCH", "k"},
+                                                           {"STRLEN", "k"},
+                                                           {"MGET", "k"},
+                                                           {"COPY", "k", "copy"},
+                                                           {"SETEX", "k", "90", "1"}};
+  for (const auto& use : uses) {
+    now_ += 2000;
+    EXPECT_EQ(idle("k"), ":2\r\n") << use[0];
+    run(use);
+    EXPECT_EQ(idle("k"), ":0\r\n") << use[0];
+  }
+  EXPECT_EQ(idle("copy"), ":2\r\n");
+  // Who asks about a key does not use it; a new key of an old name is new.
+  now_ += 3000;
+  const std::vector<std::vector<std::string_view>> questions = {
+      {"EXISTS", "k"}, {"TTL", "k"},  {"TYPE", "k"},           {"OBJECT", "ENCODING", "k"},
+      {"KEYS", "*"},   {"RANDOMKEY"}, {"MEMORY", "USAGE", "k"}};
+  for (const auto& question : questions) run(question);
+  EXPECT_EQ(idle("k"), ":3\r\n");
+  run({"FLUSHALL"});
+  run({"SET", "k", "1"});
+  EXPECT_EQ(idle("k"), ":0\r\n");
+}
+
 TEST_F(commands, object_and_memory) {
   run({"MSET", "n", "12", "s", "abc", "l", std::string(45, 'x')});
   EXPECT_EQ(run({"OBJECT", "ENCODING", "n"}), "$3\r\nint\r\n");

@@ -108,5 +108,15 @@ TEST_F(commands, numbers_keep_the_time_to_live) {
   EXPECT_EQ(run({"GET", "n"}), "$2\r\n20\r\n");
 }
 
+TEST_F(commands, what_an_index_cannot_hold_is_refused) {
+  bounds_.longest_value = kLongestValue;
+  for (const auto offset :
+       {"9223372036854775807", "9223372036854775806", "4294967295", "4293918720"}) {
+    EXPECT_EQ(run({"SETRANGE", "k", offset, "x"}),
+              "-ERR string exceeds maximum allowed size (proto-max-bulk-len)\r\n");
+  }
+  EXPECT_EQ(run({"EXISTS", "k"}), ":0\r\n");
+}
+
 }  // namespace
 }  // namespace isotherm::store::testing

@@ -43,7 +43,8 @@ TEST(text, memory_units) {
   EXPECT_FALSE(parse_memory("kb"));
   EXPECT_FALSE(parse_memory("1x"));
   EXPECT_FALSE(parse_memory("-1"));
-  EXPECT_FALSE(parse_memory("99999999999999999tb"));
+  EXPECT_EQ(parse_memory("99999999999999999tb"), UINT64_MAX);  // as in Redis
+  EXPECT_EQ(parse_memory("18446744073709551616"), UINT64_MAX);
   EXPECT_EQ(human_bytes(1536), "1.50K");
   EXPECT_EQ(human_bytes(12), "12B");
 }

@@ -21,12 +21,12 @@ template <base::atomic<std::uint64_t> settings::* Member>
 std::string get_number(server& home) {
   return fmt::format("{}", (home.tuning().*Member).load_relaxed());
 }
-template <base::atomic<std::uint64_t> settings::* Member, std::uint64_t Least>
+template <base::atomic<std::uint64_t> settings::* Member, std::uint64_t Least, std::uint64_t Most>
 std::string set_memory(server& home, std::string_view value) {
   const auto bytes = parse_memory(value);
   if (!bytes) return "argument must be a memory value";
-  if (*bytes < Least)
-    return fmt::format("argument must be between {} and {} inclusive", Least, INT64_MAX);
+  if (*bytes < Least || *bytes > Most)
+    return fmt::format("argument must be between {} and {} inclusive", Least, Most);
   (home.tuning().*Member).store_relaxed(*bytes);
   return {};
 }
@@ -113,18 +113,19 @@ constexpr parameter kParameters[] = {
     {"bind", get_bind, nullptr},
     {"client-output-buffer-limit", get_output_limit, set_output_limit},
     {"client-query-buffer-limit", get_number<&settings::query_buffer_limit>,
-     set_memory<&settings::query_buffer_limit, 1 << 20>},
+     set_memory<&settings::query_buffer_limit, 1 << 20, INT64_MAX>},
     {"cluster-enabled", get_constant<kNo>, nullptr},
     {"databases", get_constant<kOne>, nullptr},
     {"io-threads", [](server& home) { return fmt::format("{}", home.start_options().threads); },
      nullptr},
     {"maxclients", get_number<&settings::maxclients>,
      set_number<&settings::maxclients, 1, UINT32_MAX>},
-    {"maxmemory", get_number<&settings::maxmemory>, set_memory<&settings::maxmemory, 0>},
+    {"maxmemory", get_number<&settings::maxmemory>,
+     set_memory<&settings::maxmemory, 0, UINT64_MAX>},
     {"maxmemory-policy", get_constant<kNoEviction>, set_constant<kNoEviction>},
     {"port", [](server& home) { return fmt::format("{}", home.port()); }, nullptr},
     {"proto-max-bulk-len", get_number<&settings::longest_value>,
-     set_memory<&settings::longest_value, 1 << 20>},
+     set_memory<&settings::longest_value, 1 << 20, INT64_MAX>},
     {"protected-mode", get_protected, set_protected},
     {"requirepass", [](server& home) { return home.tuning().password(); },
      [](server& home, std::string_view value) {

@@ -95,14 +95,13 @@ void hello(call& c) {
     if (*wanted != 2 && *wanted != 3) return c.out.error("NOPROTO unsupported protocol version");
     version = static_cast<int>(*wanted);
   }
-  std::optional<std::string_view> name;
   for (std::size_t i = 2; i < c.count(); ++i) {
     if (equals_folded(c[i], "auth") && i + 2 < c.count()) {
       if (!log_in(c, c[i + 1], c[i + 2])) return;
       i += 2;
     } else if (equals_folded(c[i], "setname") && i + 1 < c.count()) {
-      name = c[++i];
-      if (!is_client_name(*name)) return c.out.error(kBadName);
+      if (!is_client_name(c[++i])) return c.out.error(kBadName);
+      who.set_name(c[i]);  // at once, as in Redis: it stays though a later option is refused
     } else {
       return c.out.error(fmt::format("ERR Syntax error in HELLO option '{}'", c[i]));
     }
@@ -113,7 +112,6 @@ void hello(call& c) {
         "AUTH <user> <pass> option can be used to authenticate the client and select the "
         "RESP protocol version at the same time");
   }
-  if (name) who.set_name(*name);
   c.out.set_protocol(version);
   who.protocol.store_relaxed(version);
   answer_hello(c);
@@ -146,16 +144,27 @@ void time_command(call& c) {
 }
 
 void shutdown(call& c) {
+  bool save = false, nosave = false, at_once = false, abort = false;
   for (const auto word : c.arguments.subspan(1)) {
-    if (equals_folded(word, "save")) {
-      return c.out.error(
-          "ERR Errors trying to SHUTDOWN. Nothing can be saved: this server does "
-          "not persist; use SHUTDOWN NOSAVE.");
-    }
-    if (!equals_folded(word, "nosave") && !equals_folded(word, "now") &&
-        !equals_folded(word, "force")) {
+    if (equals_folded(word, "save"))
+      save = true;
+    else if (equals_folded(word, "nosave"))
+      nosave = true;
+    else if (equals_folded(word, "now") || equals_folded(word, "force"))
+      at_once = true;
+    else if (equals_folded(word, "abort"))
+      abort = true;
+    else
       return c.out.error(errors::kSyntax);
-    }
+  }
+  if ((save && nosave) || (abort && (save || nosave || at_once))) {
+    return c.out.error(errors::kSyntax);
+  }
+  if (abort) return c.out.error("ERR No shutdown in progress.");  // it is never put off here
+  if (save) {
+    return c.out.error(
+        "ERR Errors trying to SHUTDOWN. Nothing can be saved: this server does "
+        "not persist; use SHUTDOWN NOSAVE.");
   }
   sender(c).closing = true;
   // The same way down as by an operator's hand.

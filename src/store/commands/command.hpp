@@ -19,7 +19,7 @@ class caller {
 
 /// Limits that commands respect; a server lets operators change them.
 struct limits {
-  std::uint64_t longest_value = std::uint64_t{512} << 20;  ///< proto-max-bulk-len
+  std::uint64_t longest_value = std::uint64_t{512} << 20;  ///< at most kLongestValue
 };
 
 /// One call of a command. Arguments include the command's name.
@@ -87,6 +87,7 @@ inline constexpr std::string_view kNotInt32 =
 inline constexpr std::string_view kNoSuchDatabase = "ERR DB index is out of range";
 inline constexpr std::string_view kOutOfMemory =
     "OOM command not allowed when used memory > 'maxmemory'.";
+inline constexpr std::string_view kNoRoom = "OOM no memory for what the command needs";
 inline constexpr std::string_view kNoSuchKey = "ERR no such key";
 inline constexpr std::string_view kTooLong =
     "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
@@ -94,7 +95,7 @@ inline constexpr std::string_view kTooLong =
 
 /// Stores, or answers with the error and returns false.
 inline bool put_or_refuse(call& c, std::string_view key, const record& value) {
-  if (c.db.put(key, value)) return true;
+  if (c.db.put(key, value, c.now)) return true;
   c.out.error(errors::kOutOfMemory);
   return false;
 }

@@ -94,7 +94,7 @@ void pexpireat(call& c) { expire_at(c, {false, true}, "pexpireat"); }
 
 void time_left(call& c, time_unit unit) {
   const sync::scope inside;
-  const auto found = c.db.peek(inside, c[1], c.now);
+  const auto found = c.db.inspect(inside, c[1], c.now);
   if (!found) return c.out.integer(-2);
   if (found->expires_ms == kNever) return c.out.integer(-1);
   const std::int64_t time =

@@ -19,9 +19,9 @@ std::string_view encoding_of(const record& value) {
   return value.payload.size() <= kLongestEmbedded ? "embstr" : "raw";
 }
 
-/// The record that the last argument but none names, or null as the answer.
+/// The record that the last argument names, or null as the answer.
 std::optional<record> find_or_null(call& c, const sync::scope& inside) {
-  auto found = c.db.peek(inside, c[2], c.now);
+  auto found = c.db.inspect(inside, c[2], c.now);
   if (!found) c.out.null();
   return found;
 }
@@ -88,8 +88,8 @@ void memory_usage(call& c) {
     if (*samples < 0) return c.out.error(errors::kSyntax);
   }
   const sync::scope inside;
-  const auto found = find_or_null(c, inside);
-  if (!found) return;
+  const auto found = c.db.peek(inside, c[2], c.now);  // asks no statistics either
+  if (!found) return c.out.null();
   const bool expires = found->expires_ms != kNever;
   const std::size_t header = expires ? records::kLongestHeader : 1;
   const std::size_t bytes = kNodeBytes + object_bytes(c[2].size()) +

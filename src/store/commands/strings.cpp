@@ -40,7 +40,8 @@ void set(call& c) {
   }
   const sync::scope inside;
   one_key lock(c.db.locks(), c[1]);
-  const auto old = c.db.current(inside, c[1], c.now);
+  const auto old =
+      options->get ? c.db.read_current(inside, c[1], c.now) : c.db.current(inside, c[1], c.now);
   if ((options->only_new && old) || (options->only_existing && !old)) {
     return options->get ? answer(c.out, old) : c.out.null();
   }
@@ -71,14 +72,14 @@ void psetex(call& c) { set_for(c, {.seconds = false}, "psetex"); }
 void getset(call& c) {
   const sync::scope inside;
   one_key lock(c.db.locks(), c[1]);
-  const auto old = c.db.current(inside, c[1], c.now);
+  const auto old = c.db.read_current(inside, c[1], c.now);
   if (put_or_refuse(c, c[1], {.payload = c[2]})) answer(c.out, old);
 }
 
 void getdel(call& c) {
   const sync::scope inside;
   one_key lock(c.db.locks(), c[1]);
-  const auto old = c.db.current(inside, c[1], c.now);
+  const auto old = c.db.read_current(inside, c[1], c.now);
   if (old) c.db.remove(c[1]);
   answer(c.out, old);  // the value outlives its removal: the scope is open
 }
@@ -88,7 +89,7 @@ void getex(call& c) {
   if (!options) return;
   const sync::scope inside;
   one_key lock(c.db.locks(), c[1]);
-  const auto old = c.db.current(inside, c[1], c.now);
+  const auto old = c.db.read_current(inside, c[1], c.now);
   if (!old) return c.out.null();
   record changed = *old;
   if (options->unit) {
