@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/random.hpp"
@@ -107,6 +109,30 @@ TEST(Presorted, RecordsLargerThanTheBuffersAreTurnedRound) {
     ASSERT_TRUE(r) << r.error().message;
     EXPECT_TRUE(contents(dir.file("out")) == rising);
     EXPECT_EQ(r->runs, 0u);
+  }
+}
+
+// Lengths that were good when they were scanned and lead out of the buffer when they are followed.
+TEST(Presorted, RecordsThatChangeUnderTheCopyEndIt) {
+  const scratch dir;
+  auto records = make_records(record_format::klv, 20'000, 50);
+  std::reverse(records.begin(), records.end());
+  const std::string in = joined(records);
+  for (const std::size_t place : {std::size_t{0}, in.size() / 2 + 1, in.size() - 80}) {
+    store(dir.file("in"), in);
+    bool changed = false;
+    sort_options o = options_of(record_format::klv);
+    o.progress = [&](sort_stage stage, std::uint64_t, std::uint64_t) {
+      if (stage != sort_stage::copy || std::exchange(changed, true)) return;
+      std::fstream file(dir.file("in"), std::ios::in | std::ios::out | std::ios::binary);
+      file.seekp(static_cast<std::streamoff>(place));
+      file << std::string(80, '\xff');
+    };
+    auto r = sort_file(dir.file("in"), dir.file("out"), o);
+    ASSERT_TRUE(changed);
+    ASSERT_FALSE(r) << "at " << place;
+    EXPECT_NE(r.error().message.find("changed while it was"), std::string::npos);
+    EXPECT_EQ(dir.entries(), 1u);
   }
 }
 

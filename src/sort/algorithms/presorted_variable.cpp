@@ -1,8 +1,9 @@
 // Records of any size are found only from the front. The scan that compares neighbours therefore
-// leaves marks, a buffer's worth of records apart; an input that is the wrong way round is copied
-// mark by mark from its end, each piece turned round in memory.
+// leaves marks; an input that is the wrong way round is copied from its end, a buffer at a time, in
+// which all threads turn the pieces between marks round, each in its place.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "device/buffer.hpp"
@@ -17,15 +18,24 @@ namespace {
 constexpr std::size_t kFirstLook = 64;  // records: most inputs show here that they have no order
 constexpr std::size_t kBatch = 32768;
 constexpr std::size_t kAhead = 256 << 10;
+constexpr std::size_t kNoLength = std::size_t{1} << 62;  // a record that is cut
+constexpr std::uint64_t kSmallPiece = 128 << 10;
 constexpr std::uint64_t kLengthField = 4;  // klv
 
 struct scan_result {
   bool rising = true;   // each record goes before the next
   bool falling = true;  // each record goes behind the next
   std::uint64_t records = 0;
-  std::vector<std::uint64_t> marks;  // beginnings of records; pieces between them fit in a buffer,
-                                     // or are one record
+  std::vector<std::uint64_t> marks;  // beginnings of records; pieces between them are at most
+                                     // piece_bytes(), or one record
 };
+
+/// Small, so that a buffer has pieces for all threads, but not so that there are ever many marks.
+std::uint64_t piece_bytes(const plan& p, const source& in) {
+  constexpr std::uint64_t kMostMarks = 65536;
+  return std::min<std::uint64_t>(p.output_buffer_bytes,
+                                 std::max(kSmallPiece, in.size() / kMostMarks));
+}
 
 scan_result scan(job& j, const plan& p, const source& in, const record_layout& layout) {
   scan_result r;
@@ -34,6 +44,7 @@ scan_result scan(job& j, const plan& p, const source& in, const record_layout& l
   std::vector<entry> entries(kBatch);
   entry last = 0;
   std::size_t look = kFirstLook;
+  const std::uint64_t piece = piece_bytes(p, in);
   while (!load.at_end() && !j.stopped() && (r.rising || r.falling)) {
     const std::size_t n = load.load(std::span(entries).first(look));
     look = kBatch;
@@ -46,7 +57,7 @@ scan_result scan(job& j, const plan& p, const source& in, const record_layout& l
       }
       last = entries[i];
       const extent x = layout.locate(last, view);
-      if (r.marks.empty() || x.offset + x.bytes - r.marks.back() > p.output_buffer_bytes) {
+      if (r.marks.empty() || x.offset + x.bytes - r.marks.back() > piece) {
         r.marks.push_back(x.offset);
       }
     }
@@ -55,9 +66,11 @@ scan_result scan(job& j, const plan& p, const source& in, const record_layout& l
   return r;
 }
 
-/// Length of the record at the front of `bytes`, the newline that a last line may lack included.
+/// Length of the record at the front of `bytes`, the newline that a last line may lack included;
+/// more than there is if somebody has changed the input since it was scanned.
 std::size_t length_of(std::span<const std::byte> bytes, const job& j, const record_layout& layout) {
   if (j.options.format == record_format::klv) {
+    if (bytes.size() < layout.key_bytes() + kLengthField) return kNoLength;
     std::uint32_t value = 0;
     std::memcpy(&value, &bytes[layout.key_bytes()], sizeof value);
     return layout.key_bytes() + kLengthField + value;
@@ -87,43 +100,75 @@ class backwards_copy {
       : job_(j), plan_(p), in_(in), layout_(layout), out_(out) {}
 
   /// Returns the bytes written.
-  std::uint64_t run(std::span<const std::uint64_t> marks) {
+  std::uint64_t run(const std::vector<std::uint64_t>& marks) {
     const stage_timer timer(job_, sort_stage::copy);
     auto from = device::buffer::reserve(plan_.output_buffer_bytes);
     auto to = device::buffer::reserve(plan_.output_buffer_bytes);
     if (!job_.keep(from) || !job_.keep(to)) return 0;
-    for (std::size_t i = marks.size(); i > 0 && !job_.stopped(); --i) {
-      const std::uint64_t begin = marks[i - 1];
-      const std::uint64_t end = i == marks.size() ? in_.size() : marks[i];
-      const bool newline = i == marks.size() && lacks_newline(job_, in_);
-      if (end - begin + newline > from->size()) {
-        copy_one(begin, end, newline, *from);
+    newline_ = lacks_newline(job_, in_);
+    std::uint64_t end = in_.size();
+    for (std::size_t last = marks.size(); last > 0 && !job_.stopped();) {
+      const bool newline = newline_ && end == in_.size();
+      std::size_t first = last - 1;
+      const auto bytes_from = [&](std::size_t i) { return end - marks[i] + newline; };
+      if (bytes_from(first) > from->size()) {
+        copy_one(marks[first], end, newline, *from);
       } else {
-        turn_round(begin, end, *from, *to);
+        while (first > 0 && bytes_from(first - 1) <= from->size()) --first;
+        turn_round(std::span(marks).subspan(first, last - first), end, *from, *to);
       }
+      last = first;
+      end = marks[first];
       job_.progress(sort_stage::copy, written_, in_.size());
     }
     return written_;
   }
 
  private:
-  void turn_round(std::uint64_t begin, std::uint64_t end, const device::buffer& from,
-                  const device::buffer& to) {
-    const std::span<std::byte> bytes(from.data(), end - begin);
-    pooled_read(job_, plan_.read_threads, in_.handle(), bytes, begin, sort_stage::copy);
+  /// The pieces that begin at `marks`, up to `end`. The first of them is the last to be written.
+  void turn_round(std::span<const std::uint64_t> marks, std::uint64_t end,
+                  const device::buffer& from, const device::buffer& to) {
+    const std::uint64_t begin = marks.front();
+    const std::uint64_t length = end - begin + (newline_ && end == in_.size());
+    const auto threads =
+        static_cast<unsigned>(std::min<std::size_t>(plan_.read_threads, marks.size()));
+    base::atomic<std::size_t> next{0};
+    std::optional<device::crew> crew(std::in_place, job_.emulation, device::access::sequential_read,
+                                     threads);
+    job_.readers.run(threads, [&](unsigned) {
+      device::stream stream(*crew);
+      for (std::size_t i; (i = next.fetch_add_relaxed(1)) < marks.size() && !job_.stopped();) {
+        const std::uint64_t stop = i + 1 < marks.size() ? marks[i + 1] : end;
+        const std::span<std::byte> bytes(from.data() + (marks[i] - begin), stop - marks[i]);
+        stream.begin();
+        if (!job_.keep(in_.handle().read(bytes, marks[i]))) return;
+        turn_piece(bytes, to.data() + (length - (marks[i] - begin)));
+        stream.charge(1, bytes.size());
+        job_.count(sort_stage::copy, bytes.size(), 0);
+      }
+    });
+    crew.reset();  // what is written hinders no reads
     if (job_.stopped()) return;
-    std::byte* at = to.data() + to.size();
+    pooled_write(job_, plan_.write_threads, out_, {to.data(), length}, written_, sort_stage::copy);
+    written_ += length;
+  }
+
+  /// Copies the records of `bytes`, the first of them to where `end` is behind it.
+  void turn_piece(std::span<const std::byte> bytes, std::byte* end) {
     for (std::size_t done = 0; done < bytes.size();) {
       const std::size_t n = length_of(bytes.subspan(done), job_, layout_);
       const std::size_t there = std::min(n, bytes.size() - done);
-      at -= n;
-      std::memcpy(at, &bytes[done], there);
-      if (there < n) at[there] = std::byte{'\n'};
+      if (n - there > newline_) {
+        return job_.fail(
+            {"the input changed while it was sorted: sort it when nobody writes "
+             "to it",
+             0});
+      }
+      end -= n;
+      std::memcpy(end, &bytes[done], there);
+      if (there < n) end[there] = std::byte{'\n'};
       done += there;
     }
-    const auto length = static_cast<std::size_t>(to.data() + to.size() - at);
-    pooled_write(job_, plan_.write_threads, out_, {at, length}, written_, sort_stage::copy);
-    written_ += length;
   }
 
   /// A record larger than a buffer, piece by piece.
@@ -145,6 +190,7 @@ class backwards_copy {
   const source& in_;
   const record_layout& layout_;
   const device::file& out_;
+  bool newline_ = false;  // the input's last line lacks its own
   std::uint64_t written_ = 0;
 };
 
