@@ -34,6 +34,9 @@ void print(const device::profile& p) {
   for (const auto& c : p.sequential_read_sizes) {
     print_curve(fmt::format("sequential read of {} B", c.access_bytes), c.bandwidth);
   }
+  for (const auto& c : p.mapped_read_sizes) {
+    print_curve(fmt::format("mapped read of {} B", c.access_bytes), c.bandwidth);
+  }
   for (const auto& c : p.random_read) {
     print_curve(fmt::format("random read of {} B", c.access_bytes), c.bandwidth);
   }

@@ -142,6 +142,10 @@ std::vector<line> size_lines(const std::vector<device::sized_curve>& curves) {
 std::string charts(const device::profile& p) {
   std::string all =
       chart("sequential reads, by access size", "threads", size_lines(p.sequential_read_sizes));
+  if (!p.mapped_read_sizes.empty()) {
+    all += chart("sequential reads through a mapping, by access size", "threads",
+                 size_lines(p.mapped_read_sizes));
+  }
   all += chart("random reads, by access size", "threads", size_lines(p.random_read));
   all += chart("writes, and reads of 10 B keys", "threads",
                {curve_line("writes", p.write), curve_line("keys", p.strided_read.bandwidth)});

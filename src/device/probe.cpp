@@ -32,12 +32,19 @@ struct rates {
   double beside = 0;   // by the writers beside them
 };
 
+/// How sequential reads reach the file; others have one way each.
+enum class way { calls, mapping, direct };
+
+constexpr const char* words_for(way w) {
+  return w == way::calls ? "" : w == way::mapping ? " through a mapping" : " past the page cache";
+}
+
 /// The accesses that a stream makes over and over.
 struct pattern {
   access kind;
   std::uint64_t bytes;
   std::uint64_t stride = 0;
-  bool direct = false;  // past the page cache
+  way by = way::calls;
 };
 
 class prober {
@@ -49,7 +56,7 @@ class prober {
   rates measure(const pattern& p, unsigned streams, unsigned writers = 0);
   curve measure_curve(const pattern& p);
   std::vector<sized_curve> measure_sizes(access kind, std::span<const std::uint64_t> sizes,
-                                         bool direct = false);
+                                         way by = way::calls);
   direct_profile measure_direct();
   const std::optional<base::error>& error() const noexcept { return error_; }
 
@@ -126,6 +133,10 @@ std::uint64_t prober::one_batch(const pattern& p, base::random& random, stream& 
     const std::uint64_t at = random.below(options_.file_bytes / span) * span;
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::span<std::byte> part = buffer.first(p.bytes);
+      if (p.by == way::mapping) {
+        std::copy_n(map_.data() + at + i * p.bytes, p.bytes, part.data());
+        continue;
+      }
       keep(p.kind == access::write ? sink_.write(part, at + i * p.bytes)
                                    : data_.read(part, at + i * p.bytes));
     }
@@ -155,9 +166,10 @@ std::uint64_t prober::direct_batch(const pattern& p, base::random& random, direc
 void prober::work(const pattern& p, std::uint64_t seed, const base::atomic<bool>& stop,
                   base::atomic<std::uint64_t>& moved, const std::function<void()>& wait_for_all) {
   base::random random(seed);
-  std::vector<std::byte> buffer(p.direct ? 0 : std::max<std::uint64_t>(kBatchBytes, p.bytes));
+  std::vector<std::byte> buffer(
+      p.by == way::direct ? 0 : std::max<std::uint64_t>(kBatchBytes, p.bytes));
   std::optional<direct_stream> direct;
-  if (p.direct) {
+  if (p.by == way::direct) {
     auto opened = direct_stream::open(p.kind == access::write ? sink_ : data_, p.bytes);
     if (opened) {
       direct.emplace(std::move(*opened));
@@ -169,7 +181,7 @@ void prober::work(const pattern& p, std::uint64_t seed, const base::atomic<bool>
   wait_for_all();
   s.begin();
   while (!stop.load_relaxed()) {
-    if (p.direct && !direct) return;
+    if (p.by == way::direct && !direct) return;
     const std::uint64_t n =
         direct ? direct_batch(p, random, *direct) : one_batch(p, random, s, buffer);
     if (!stop.load_relaxed()) moved.fetch_add_relaxed(n);
@@ -242,15 +254,15 @@ curve prober::measure_curve(const pattern& p) {
 }
 
 std::vector<sized_curve> prober::measure_sizes(access kind, std::span<const std::uint64_t> sizes,
-                                               bool direct) {
+                                               way by) {
   std::vector<sized_curve> all;
   for (const std::uint64_t bytes : sizes) {
     if (options_.progress) {
       options_.progress(fmt::format("{} reads of {} bytes{}",
                                     kind == access::random_read ? "random" : "sequential", bytes,
-                                    direct ? " past the page cache" : ""));
+                                    words_for(by)));
     }
-    all.push_back({bytes, measure_curve({.kind = kind, .bytes = bytes, .direct = direct})});
+    all.push_back({bytes, measure_curve({.kind = kind, .bytes = bytes, .by = by})});
   }
   return all;
 }
@@ -269,10 +281,10 @@ direct_profile prober::measure_direct() {
   d.way = trial->queued() ? fmt::format("O_DIRECT, {} in flight a thread through io_uring",
                                         direct_stream::kDepth)
                           : "O_DIRECT, one in flight a thread: the kernel refuses io_uring";
-  d.sequential_read = measure_sizes(access::sequential_read, kDirectSizes, true);
-  d.random_read = measure_sizes(access::random_read, kDirectSizes, true);
+  d.sequential_read = measure_sizes(access::sequential_read, kDirectSizes, way::direct);
+  d.random_read = measure_sizes(access::random_read, kDirectSizes, way::direct);
   if (options_.progress) options_.progress("writes past the page cache");
-  d.write = measure_curve({.kind = access::write, .bytes = kBatchBytes, .direct = true});
+  d.write = measure_curve({.kind = access::write, .bytes = kBatchBytes, .by = way::direct});
   return d;
 }
 
@@ -287,6 +299,7 @@ base::result<profile> probe(const std::string& directory, const probe_options& o
             .write = {},
             .interference = {},
             .sequential_read_sizes = {},
+            .mapped_read_sizes = {},
             .direct = {}};
   std::optional<emulation> emulated;
   if (!o.emulated.empty()) {
@@ -304,6 +317,8 @@ base::result<profile> probe(const std::string& directory, const probe_options& o
   say("sequential reads");
   p.sequential_read = it.measure_curve({access::sequential_read, kBatchBytes});
   p.random_read = it.measure_sizes(access::random_read, kSizes);
+  // After the random reads, which have made the mapping's pages known to this process.
+  p.mapped_read_sizes = it.measure_sizes(access::sequential_read, kSizes, way::mapping);
   say("reads of keys of 10 bytes, one in 100");
   p.strided_read = {10, it.measure_curve({access::strided_read, 10, 100})};
   say("writes");

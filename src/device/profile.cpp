@@ -86,6 +86,7 @@ std::string to_json(const profile& p) {
               {"bandwidth", curve_json(p.strided_read.bandwidth)}}},
             {"random_read", sizes_json(p.random_read)},
             {"sequential_read_sizes", sizes_json(p.sequential_read_sizes)},
+            {"mapped_read_sizes", sizes_json(p.mapped_read_sizes)},
             {"direct",
              {{"way", p.direct.way},
               {"sequential_read", sizes_json(p.direct.sequential_read)},
@@ -119,6 +120,9 @@ base::result<profile> parse_profile(const std::string& text) {
                       read_curve(j.at("strided_read").at("bandwidth"))};
     p.random_read = read_sizes(j.at("random_read"));
     p.sequential_read_sizes = read_sizes(j.at("sequential_read_sizes"));
+    if (j.contains("mapped_read_sizes")) {
+      p.mapped_read_sizes = read_sizes(j.at("mapped_read_sizes"));
+    }
     const json& direct = j.at("direct");
     p.direct = {direct.at("way").get<std::string>(), read_sizes(direct.at("sequential_read")),
                 read_sizes(direct.at("random_read")),

@@ -40,7 +40,9 @@ struct profile {
   sized_curve strided_read;              ///< 10-byte keys of 100-byte records
   curve write;
   std::vector<interference_point> interference;    ///< by writers, ascending, from 0
-  std::vector<sized_curve> sequential_read_sizes;  ///< by size, ascending
+  std::vector<sized_curve> sequential_read_sizes;  ///< by size, ascending; through calls
+  std::vector<sized_curve> mapped_read_sizes;      ///< the same through a mapping; older profiles
+                                                   ///< have none
   direct_profile direct;
 };
 

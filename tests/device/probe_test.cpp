@@ -44,6 +44,10 @@ TEST_P(EmulatedProbe, GivesBackTheParametersOfTheModel) {
   for (const auto& c : p->sequential_read_sizes) {
     expect_curve(c.bandwidth, "sequential", reads(access::sequential_read, c.access_bytes));
   }
+  EXPECT_EQ(p->mapped_read_sizes.size(), 6u);
+  for (const auto& c : p->mapped_read_sizes) {
+    expect_curve(c.bandwidth, "mapped", reads(access::sequential_read, c.access_bytes));
+  }
   EXPECT_EQ(p->random_read.front().access_bytes, 64u);
   EXPECT_EQ(p->random_read.back().access_bytes, 1u << 20);
   for (const auto& c : p->random_read) {
@@ -115,9 +119,35 @@ TEST(Probe, MeasuresARealDirectoryAndLeavesNothing) {
   EXPECT_GT(said.size(), 10u);
   EXPECT_EQ(braid(*p).size(), 5u);
   EXPECT_EQ(p->random_read.size(), 6u);
+  ASSERT_EQ(p->mapped_read_sizes.size(), 6u);
+  for (const auto& c : p->mapped_read_sizes) {
+    for (const auto& point : c.bandwidth) EXPECT_GT(point.bytes_per_s, 0) << c.access_bytes;
+  }
   EXPECT_EQ(p->interference.size(), 4u);
   EXPECT_EQ(p->direct.write.empty(), p->direct.way.starts_with("not measured"));
   EXPECT_TRUE(parse_profile(to_json(*p)));
+}
+
+// A mapping is read without calls, else these numbers would be those of calls once more.
+TEST(Probe, MappedReadsMakeNoCalls) {
+  const scratch dir;
+  std::atomic<std::uint64_t> calls{0};
+  std::atomic<bool> mapped{false};
+  set_fault_hook([&](io_call c) {
+    if (mapped && c == io_call::read) ++calls;
+    return 0;
+  });
+  probe_options o{.file_bytes = 8 << 20, .point_seconds = 0.0005};
+  unsigned seen = 0;
+  o.progress = [&](std::string_view what) {
+    mapped = what.ends_with("through a mapping");
+    seen += mapped;
+  };
+  auto p = probe(dir.path(), o);
+  set_fault_hook({});
+  ASSERT_TRUE(p) << p.error().message;
+  EXPECT_EQ(seen, 6u);
+  EXPECT_EQ(calls.load(), 0u);
 }
 
 TEST(Probe, FailuresAreToldAndLeaveNothing) {
