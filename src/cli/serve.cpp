@@ -26,7 +26,7 @@ struct serve_options {
   server::options server;
   std::string index = "hash-pugh";
   std::string manage = "on";
-  std::string maxmemory = "0";
+  std::string maxmemory = "0", maxmemory_clients = "0";
   std::string cold_backing = "anon";
   bool huge_pages = false;
   std::string hint = "none";
@@ -54,6 +54,10 @@ void add_flags(CLI::App& command, serve_options& o) {
   command.add_flag("--no-protected-mode", o.unprotected,
                    "serve clients from other machines also without a password");
   command.add_option("--maxmemory", o.maxmemory, "refuse writes beyond, as 100mb; 0: no limit")
+      ->capture_default_str();
+  command
+      .add_option("--maxmemory-clients", o.maxmemory_clients,
+                  "close clients whose buffers together take more, as 64mb, or 5% of --maxmemory")
       ->capture_default_str();
   command.add_option("--maxclients", o.server.maxclients, "clients at a time")
       ->check(CLI::Range(1, 1000000))
@@ -122,6 +126,12 @@ void understand(serve_options& o) {
   const auto maxmemory = store::parse_memory(o.maxmemory);
   if (!maxmemory) fail(fmt::format("--maxmemory is '{}', but takes bytes or 100mb", o.maxmemory));
   o.server.maxmemory_bytes = *maxmemory;
+  const auto clients = server::parse_clients_limit(o.maxmemory_clients);
+  if (!clients || *clients < -100) {
+    fail(fmt::format("--maxmemory-clients is '{}', but takes bytes, 64mb or 5%",
+                     o.maxmemory_clients));
+  }
+  o.server.maxmemory_clients = *clients;
   o.server.protected_mode = !o.unprotected;
   if (o.server.port < 0) o.server.bind.clear();
   if (o.server.bind.empty() && o.server.unix_socket.empty()) {

@@ -13,6 +13,7 @@
 namespace isotherm::server {
 
 class server;
+class event_loop;
 
 /// Fields without a word are written by the owning event loop alone, and read by it alone.
 class client final : public store::caller {
@@ -33,7 +34,9 @@ class client final : public store::caller {
   const std::string address, local_address;  ///< "127.0.0.1:5000", "/path:0"
   const std::int64_t born_ms;
 
+  event_loop* loop = nullptr;  ///< whose it is; set before the loop knows it
   bool authenticated = false;
+  bool waits = false;    ///< for server::defer()'s work: nothing more of it is run until then
   bool closing = false;  ///< after the replies so far
   enum class replies : std::uint8_t { on, off, skip };
   replies mode = replies::on;
@@ -42,7 +45,9 @@ class client final : public store::caller {
   base::atomic<const store::command*> last{nullptr};                         ///< read by all
   base::atomic<int> protocol{2};                                             ///< read by all
   base::atomic<bool> killed{false};                                          ///< written by all
+  base::atomic<bool> keeps_place{false};                                     ///< CLIENT NO-EVICT
   base::atomic<std::size_t> query_bytes{0}, query_room{0}, output_bytes{0};  ///< read by all
+  base::atomic<std::size_t> held_bytes{0};  ///< memory of its buffers; read by all
 
   std::string name() const {
     const std::lock_guard lock(mutex_);
@@ -52,6 +57,8 @@ class client final : public store::caller {
     const std::lock_guard lock(mutex_);
     name_ = name;
   }
+  /// Letters for what CLIENT LIST tells of it, as Redis writes them.
+  std::string flags() const;
   /// The line of CLIENT LIST, without its end.
   std::string describe(std::int64_t now) const;
 

@@ -85,15 +85,29 @@ bool connection::run_buffer() {
     }
   }
   paused_ = query_.size() > 0 && !wants_to_read();
+  note_memory();
+  return !who_->closing || wants_to_write();  // the last reply may be one that is not sent
+}
+
+bool connection::resume(std::string_view reply) {
+  who_->waits = false;
+  if (!mute_) output_.append(reply);
+  paused_ = query_.size() > 0;
+  return flush() && advance();
+}
+
+void connection::note_memory() noexcept {
   who_->query_bytes.store_relaxed(query_.size());
   who_->query_room.store_relaxed(query_.room());
-  return !who_->closing || wants_to_write();  // the last reply may be one that is not sent
+  who_->output_bytes.store_relaxed(waiting());
+  who_->held_bytes.store_relaxed(query_.capacity() + output_.capacity());
 }
 
 void connection::run(std::span<const std::string_view> arguments) {
   using replies = client::replies;
   const std::size_t before = output_.size();
   const replies mode = who_->mode;
+  mute_ = mode != replies::on;
   dispatch(arguments);
   if (mode == replies::on && who_->mode == replies::on) [[likely]]
     return;
@@ -143,7 +157,7 @@ bool connection::flush() {
         output_.erase(0, sent_);
         sent_ = 0;
       }
-      who_->output_bytes.store_relaxed(waiting());
+      note_memory();
       return true;
     }
     sent_ += static_cast<std::size_t>(put);
@@ -153,7 +167,7 @@ bool connection::flush() {
   sent_ = 0;
   output_.clear();
   if (output_.capacity() > kOutputKept) std::string().swap(output_);
-  who_->output_bytes.store_relaxed(0);
+  note_memory();
   return !who_->closing;
 }
 

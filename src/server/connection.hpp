@@ -25,7 +25,12 @@ class connection {
   bool on_readable();
   bool on_writable();
 
-  bool wants_to_read() const noexcept { return !who_->closing && waiting() <= pause_bytes(); }
+  /// Goes on after server::defer(): `reply` is the answer of the command that waited.
+  bool resume(std::string_view reply);
+
+  bool wants_to_read() const noexcept {
+    return !who_->closing && !who_->waits && waiting() <= pause_bytes();
+  }
   bool wants_to_write() const noexcept { return waiting() > 0; }
   std::uint32_t events = 0;  ///< what epoll watches now
   client& who() const noexcept { return *who_; }
@@ -40,6 +45,7 @@ class connection {
   void run(std::span<const std::string_view> arguments);
   void dispatch(std::span<const std::string_view> arguments);
   bool flush();
+  void note_memory() noexcept;
 
   server& home_;
   std::shared_ptr<client> who_;
@@ -47,7 +53,8 @@ class connection {
   query_buffer query_;
   std::string output_;
   std::size_t sent_ = 0;
-  bool paused_ = false;  ///< the buffer may hold whole commands that wait for room for replies
+  bool paused_ = false;  ///< the buffer may hold whole commands that wait (wants_to_read())
+  bool mute_ = false;    ///< the command that waits gets no answer (CLIENT REPLY)
   store::reply reply_;
 };
 

@@ -80,6 +80,14 @@ void event_loop::adopt(std::shared_ptr<client> who) {
   wake();
 }
 
+void event_loop::finish(std::uint64_t id, std::string reply) {
+  {
+    const std::lock_guard lock(adopted_mutex_);
+    finished_.emplace_back(id, std::move(reply));
+  }
+  wake();
+}
+
 void event_loop::run() {
   while (!stopping_.load_acquire()) wait_once();
   take_adopted();
@@ -96,6 +104,7 @@ void event_loop::wait_once() {
       [[maybe_unused]] const ssize_t got = ::read(wakeup_, &count, sizeof count);
       close_idle_and_killed();
       take_adopted();
+      take_finished();
     } else if (whose & kListener) {
       const auto fd = static_cast<int>(whose & ~kListener);
       // Out of descriptors: not watching until the next tick beats spinning on the same client.
@@ -131,6 +140,28 @@ void event_loop::take_adopted() {
         change_watch(epoll_, EPOLL_CTL_ADD, which.who().fd, EPOLLIN, which.who().id);
     connections_.emplace(which.who().id, std::move(made));
     if (!watched) close(which);
+  }
+}
+
+void event_loop::take_finished() {
+  decltype(finished_) fresh;
+  {
+    const std::lock_guard lock(adopted_mutex_);
+    fresh.swap(finished_);
+  }
+  for (const auto& [id, reply] : fresh) {
+    const auto at = connections_.find(id);
+    if (at == connections_.end()) continue;
+    connection& which = *at->second;
+    bool lives = false;
+    try {
+      lives = which.resume(reply);
+    } catch (const std::exception&) {  // as in handle()
+    }
+    if (lives)
+      watch(which);
+    else
+      close(which);
   }
 }
 
@@ -182,7 +213,8 @@ void event_loop::close_idle_and_killed() {
   const std::int64_t now = store::now_ms();
   std::vector<connection*> ended;
   for (const auto& [id, each] : connections_) {
-    const bool idle = timeout_ms > 0 && now - each->who().active_ms.load_relaxed() > timeout_ms;
+    const bool idle = timeout_ms > 0 && !each->who().waits &&
+                      now - each->who().active_ms.load_relaxed() > timeout_ms;
     if (idle || each->who().killed.load_acquire()) ended.push_back(each.get());
   }
   for (connection* each : ended) close(*each);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -29,6 +30,8 @@ class event_loop {
   void stop();
   /// Hands over a new client.
   void adopt(std::shared_ptr<client> who);
+  /// Answers a client that waits (client::waits), if it is still there.
+  void finish(std::uint64_t id, std::string reply);
   /// Makes the loop look at killed clients.
   void wake();
 
@@ -36,6 +39,7 @@ class event_loop {
   void run();
   void wait_once();
   void take_adopted();
+  void take_finished();
   void handle(connection& which, std::uint32_t events);
   void answer_all();
   void watch(connection& which);
@@ -51,6 +55,7 @@ class event_loop {
   base::atomic<bool> stopping_{false};
   std::mutex adopted_mutex_;
   std::vector<std::shared_ptr<client>> adopted_;
+  std::vector<std::pair<std::uint64_t, std::string>> finished_;  // under adopted_mutex_ too
   std::unordered_map<std::uint64_t, std::unique_ptr<connection>> connections_;  // by client::id
   std::unordered_map<int, std::function<bool(int)>> listeners_;
   std::vector<std::uint64_t> answered_;  // connections with replies of this round

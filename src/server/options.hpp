@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/atomic.hpp"
@@ -17,25 +19,33 @@ struct options {
   int port = 6379;                                ///< 0: any free one, server::port() tells
   std::string unix_socket;                        ///< path; empty: none
   unsigned threads = 2;
-  std::string password;               ///< empty: none asked for
-  bool protected_mode = true;         ///< without a password only loopback clients are served
-  std::uint64_t maxmemory_bytes = 0;  ///< 0: no limit
+  std::string password;                ///< empty: none asked for
+  bool protected_mode = true;          ///< without a password only loopback clients are served
+  std::uint64_t maxmemory_bytes = 0;   ///< 0: no limit
+  std::int64_t maxmemory_clients = 0;  ///< as parse_clients_limit() answers
   std::uint64_t maxclients = 10000;
   std::uint64_t timeout_s = 0;  ///< idle clients are closed after; 0: never
 };
+
+/// What all clients' buffers together may take: bytes ("64mb"; 0: no limit), or a share of
+/// maxmemory ("5%"), which is answered as a negative number. nullopt: neither; below -100: beyond
+/// any limit.
+std::optional<std::int64_t> parse_clients_limit(std::string_view text) noexcept;
 
 /// Parameters that CONFIG SET may change at any time. Thread-safe.
 class settings {
  public:
   explicit settings(const options& start)
       : maxmemory(start.maxmemory_bytes),
+        maxmemory_clients(start.maxmemory_clients),
         maxclients(start.maxclients),
         timeout_s(start.timeout_s),
         protected_mode(start.protected_mode),
         password_(start.password),
         has_password_(!start.password.empty()) {}
 
-  base::atomic<std::uint64_t> maxmemory;  ///< bytes
+  base::atomic<std::uint64_t> maxmemory;         ///< bytes
+  base::atomic<std::int64_t> maxmemory_clients;  ///< bytes, or minus percent of maxmemory
   base::atomic<std::uint64_t> maxclients;
   base::atomic<std::uint64_t> timeout_s;
   base::atomic<bool> protected_mode;
@@ -43,6 +53,8 @@ class settings {
   base::atomic<std::uint64_t> query_buffer_limit{std::uint64_t{1} << 30};  ///< bytes; then closed
   base::atomic<std::uint64_t> output_hard_limit{std::uint64_t{2} << 30};   ///< bytes; then closed
 
+  /// Bytes that all clients' buffers together may take; 0: any.
+  std::uint64_t clients_limit_bytes() const noexcept;
   /// Bytes of a key or a value: what the operator chose, but no more than an index can hold.
   std::uint64_t longest_storable() const noexcept {
     return std::min(longest_value.load_relaxed(), store::kLongestValue);

@@ -1,5 +1,6 @@
 #include "server/server.hpp"
 
+#include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -7,6 +8,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <exception>
+#include <functional>
 
 #include "server/commands/families.hpp"
 #include "sync/retire.hpp"
@@ -73,6 +76,7 @@ base::result<void> server::start() {
 
 void server::stop() {
   for (auto& loop : loops_) loop->stop();
+  long_work_.stop();
   loops_.clear();
   listeners_.clear();
 }
@@ -109,12 +113,50 @@ void server::admit(int fd, const std::string& unix_path) {
   who->authenticated = !settings_.has_password();  // and stays so when a password is set later
   statistics.connections.add(1);
   clients_.add(who);
-  loops_[next_loop_++ % loops_.size()]->adopt(std::move(who));
+  who->loop = loops_[next_loop_++ % loops_.size()].get();
+  who->loop->adopt(who);
 }
 
 void server::kill(client& who) {
   who.killed.store_release(true);
   for (auto& loop : loops_) loop->wake();
+}
+
+void server::defer(client& who, std::function<void(store::reply&)> work) {
+  who.waits = true;
+  long_work_.run([id = who.id, loop = who.loop, protocol = who.protocol.load_relaxed(),
+                  work = std::move(work)] {
+    std::string text;
+    store::reply out(text);
+    out.set_protocol(protocol);
+    try {
+      work(out);
+    } catch (const std::exception& failed) {
+      text.clear();
+      out.error(fmt::format("ERR {}", failed.what()));
+    }
+    loop->finish(id, std::move(text));
+  });
+}
+
+void server::evict_clients() {
+  const std::uint64_t limit = settings_.clients_limit_bytes();
+  if (limit == 0) return;
+  std::uint64_t total = 0;
+  std::vector<std::pair<std::uint64_t, std::shared_ptr<client>>> largest;
+  for (auto& who : clients_.all()) {
+    if (who->keeps_place.load_relaxed() || who->killed.load_relaxed()) continue;
+    const std::uint64_t bytes = who->held_bytes.load_relaxed();
+    total += bytes;
+    largest.emplace_back(bytes, std::move(who));
+  }
+  if (total <= limit) return;
+  std::sort(largest.begin(), largest.end(), std::greater<>());
+  for (auto at = largest.begin(); at != largest.end() && total > limit; ++at) {
+    total -= at->first;
+    statistics.evicted.add(1);
+    kill(*at->second);
+  }
 }
 
 void server::forget(const client& who) { clients_.remove(who.id); }
@@ -123,13 +165,14 @@ void server::reset_statistics() noexcept {
   for (store::tally* each :
        {&statistics.commands, &statistics.errors, &statistics.input_bytes, &statistics.output_bytes,
         &statistics.connections, &statistics.rejected, &statistics.query_limit,
-        &statistics.output_limit, &db_.counted().hits, &db_.counted().misses,
+        &statistics.output_limit, &statistics.evicted, &db_.counted().hits, &db_.counted().misses,
         &db_.counted().expired}) {
     each->reset();
   }
 }
 
 void server::tick() {
+  evict_clients();
   const std::int64_t now = store::now_ms();
   const auto expiring = static_cast<double>(db_.expiring_keys());
   if (expiring > 0) db_.sweep_expired(std::min(kSweepShare, kSweptAtOnce / expiring), now);

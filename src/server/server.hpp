@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "server/background.hpp"
 #include "server/client.hpp"
 #include "server/event_loop.hpp"
 #include "server/listener.hpp"
@@ -39,13 +40,18 @@ class server {
   void kill(client& who);
   void forget(const client& who);
 
+  /// For a command of `who` that takes long: `work` answers it on another thread while the event
+  /// loop serves others, and `who`'s next commands wait. Called by the loop's thread; what `work`
+  /// uses must live as long as the server.
+  void defer(client& who, std::function<void(store::reply&)> work);
+
   void count_command() noexcept { statistics.commands.add(1); }
   void count_error() noexcept { statistics.errors.add(1); }
   void count_input(std::uint64_t bytes) noexcept { statistics.input_bytes.add(bytes); }
   void count_output(std::uint64_t bytes) noexcept { statistics.output_bytes.add(bytes); }
   struct {
     store::tally commands, errors, input_bytes, output_bytes, connections, rejected;
-    store::tally query_limit, output_limit;  ///< clients closed for them
+    store::tally query_limit, output_limit, evicted;  ///< clients closed for them
   } statistics;
   /// Counts anew what INFO's section "stats" counts.
   void reset_statistics() noexcept;
@@ -56,6 +62,7 @@ class server {
   bool accept_from(int fd, const std::string& unix_path);
   void admit(int fd, const std::string& unix_path);
   void tick();
+  void evict_clients();
 
   options options_;
   settings settings_;
@@ -72,6 +79,7 @@ class server {
   std::size_t next_loop_ = 0;
   std::vector<listener> listeners_;
   std::vector<std::unique_ptr<event_loop>> loops_;
+  background long_work_;  // after the loops, which it answers to
 };
 
 }  // namespace isotherm::server

@@ -209,7 +209,11 @@ BOUNDS = [('CONFIG', 'SET', name, value) for name, before in (
           for value in (_BIG, '9223372036854775808', '18446744073709551615',
                         '18446744073709551616', '-1', '0', '1048575', '1048576', '1mb', '1.5mb',
                         'x', before)]
-BOUNDS += [('SHUTDOWN', 'NOSAVE', 'SAVE'), ('SHUTDOWN', 'ABORT'), ('SHUTDOWN', 'ABORT', 'NOW'),
+BOUNDS += [words for value in ('5%', '0%', '100%', '101%', '05%', '%', '-1', 'x', '1mb', '64',
+                               '9223372036854775807', '9223372036854775808', '0') for words in (
+    ('CONFIG', 'SET', 'maxmemory-clients', value), ('CONFIG', 'GET', 'maxmemory-clients'))]
+BOUNDS += [('CLIENT', 'NO-EVICT', 'on'), ('CLIENT', 'NO-EVICT', 'off'), ('CLIENT', 'NO-EVICT', 'x'),
+           ('SHUTDOWN', 'NOSAVE', 'SAVE'), ('SHUTDOWN', 'ABORT'), ('SHUTDOWN', 'ABORT', 'NOW'),
            ('SHUTDOWN', 'SAVE', 'ABORT'), ('SHUTDOWN', 'nonsense'),
            ('HELLO', '2', 'SETNAME', 'early', 'nonsense'), ('CLIENT', 'GETNAME'),
            ('HELLO', '2', 'SETNAME', 'two', 'SETNAME', 'a b'), ('CLIENT', 'GETNAME'),

@@ -1,96 +1,13 @@
 // The server in process, over a plain map: sockets, limits and the commands about connections.
-#include "server/server.hpp"
+#include "server/serving.hpp"
 
 #include <gmock/gmock.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <functional>
-#include <thread>
-
-#include "store/fake_index.hpp"
 
 namespace isotherm::server {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-/// A blocking client over a Unix socket.
-class peer {
- public:
-  explicit peer(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    path.copy(address.sun_path, sizeof address.sun_path - 1);
-    EXPECT_EQ(::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  }
-  ~peer() { ::close(fd_); }
-  peer(const peer&) = delete;
-  peer& operator=(const peer&) = delete;
-
-  void send(std::string_view text) {
-    while (!text.empty()) {
-      const ssize_t put = ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL);
-      ASSERT_GT(put, 0);
-      text.remove_prefix(static_cast<std::size_t>(put));
-    }
-  }
-  /// Exactly `bytes`, or fewer when the server closes.
-  std::string receive(std::size_t bytes) {
-    std::string text(bytes, 0);
-    std::size_t got = 0;
-    while (got < bytes) {
-      const ssize_t more = ::recv(fd_, text.data() + got, bytes - got, 0);
-      if (more <= 0) break;
-      got += static_cast<std::size_t>(more);
-    }
-    text.resize(got);
-    return text;
-  }
-  /// All that comes until the server closes.
-  std::string receive_all() { return receive(std::size_t{1} << 16); }
-  /// Sends a line with QUIT behind it and returns all replies but QUIT's.
-  std::string last_words(std::string_view line) {
-    send(std::string(line) + "\r\nQUIT\r\n");
-    std::string text = receive_all();
-    if (text.ends_with("+OK\r\n")) text.resize(text.size() - 5);
-    return text;
-  }
-  int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-/// Waits for what must come; without it the test never ends.
-void until(const std::function<bool()>& happened) {
-  while (!happened()) std::this_thread::yield();
-}
-
-class serving : public ::testing::Test {
- protected:
-  void start() {
-    options_.bind.clear();
-    options_.unix_socket = path_;
-    server_ = std::make_unique<server>(options_, db_, nullptr);
-    const auto started = server_->start();
-    ASSERT_TRUE(started) << started.error().message;
-  }
-  void TearDown() override {
-    server_.reset();
-    EXPECT_FALSE(std::filesystem::exists(path_));
-  }
-
-  options options_;
-  std::string path_ = std::filesystem::temp_directory_path() /
-                      ("isotherm-test-" + std::to_string(::getpid()) + ".sock");
-  store::testing::fake_index index_;
-  store::database db_{index_, [] { return std::uint64_t{0}; }};
-  std::unique_ptr<server> server_;
-};
 
 TEST_F(serving, answers_a_pipeline_in_order) {
   start();

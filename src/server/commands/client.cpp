@@ -19,6 +19,13 @@ std::string full_name(const command& what, const server& home) {
   return std::string(what.name);
 }
 
+std::string client::flags() const {
+  std::string letters;
+  if (address.ends_with(":0")) letters += 'U';
+  if (keeps_place.load_relaxed()) letters += 'e';
+  return letters.empty() ? "N" : letters;
+}
+
 std::string client::describe(std::int64_t now) const {
   const command* what = last.load_relaxed();
   return fmt::format(
@@ -26,9 +33,8 @@ std::string client::describe(std::int64_t now) const {
       "multi=-1 qbuf={} qbuf-free={} argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl={} oll=0 omem=0 "
       "tot-mem={} events=r cmd={} user=default redir=-1 resp={}",
       id, address, local_address, fd, name(), (now - born_ms) / 1000,
-      (now - active_ms.load_relaxed()) / 1000, address.ends_with(":0") ? "U" : "N",
-      query_bytes.load_relaxed(), query_room.load_relaxed(), output_bytes.load_relaxed(),
-      query_bytes.load_relaxed() + query_room.load_relaxed() + output_bytes.load_relaxed(),
+      (now - active_ms.load_relaxed()) / 1000, flags(), query_bytes.load_relaxed(),
+      query_room.load_relaxed(), output_bytes.load_relaxed(), held_bytes.load_relaxed(),
       what ? full_name(*what, home) : "NULL", protocol.load_relaxed());
 }
 
@@ -188,7 +194,8 @@ void client_no_evict(call& c) {
   if (!equals_folded(c[2], "on") && !equals_folded(c[2], "off")) {
     return c.out.error(errors::kSyntax);
   }
-  c.out.ok();  // clients are never evicted here, so both hold
+  sender(c).keeps_place.store_relaxed(equals_folded(c[2], "on"));
+  c.out.ok();
 }
 
 void client_help(call& c) {
@@ -278,7 +285,7 @@ constexpr command kClient[] = {
      "Instruct the server whether to reply to commands"},
     {"no-evict",
      3,
-     kAdmin,
+     kAdmin | kKeepsWho,
      {},
      client_no_evict,
      kGroup,

@@ -84,6 +84,18 @@ std::string set_output_limit(server& home, std::string_view value) {
   return {};
 }
 
+std::string get_clients_limit(server& home) {
+  const std::int64_t chosen = home.tuning().maxmemory_clients.load_relaxed();
+  return chosen < 0 ? fmt::format("{}%", -chosen) : fmt::format("{}", chosen);
+}
+std::string set_clients_limit(server& home, std::string_view value) {
+  const auto chosen = parse_clients_limit(value);
+  if (!chosen) return "argument must be a memory or percent value";
+  if (*chosen < -100) return "percentage argument must be less or equal to 100";
+  home.tuning().maxmemory_clients.store_relaxed(*chosen);
+  return {};
+}
+
 std::string get_protected(server& home) {
   return home.tuning().protected_mode.load_relaxed() ? "yes" : "no";
 }
@@ -122,6 +134,7 @@ constexpr parameter kParameters[] = {
      set_number<&settings::maxclients, 1, UINT32_MAX>},
     {"maxmemory", get_number<&settings::maxmemory>,
      set_memory<&settings::maxmemory, 0, UINT64_MAX>},
+    {"maxmemory-clients", get_clients_limit, set_clients_limit},
     {"maxmemory-policy", get_constant<kNoEviction>, set_constant<kNoEviction>},
     {"port", [](server& home) { return fmt::format("{}", home.port()); }, nullptr},
     {"proto-max-bulk-len", get_number<&settings::longest_value>,

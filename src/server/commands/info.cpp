@@ -37,13 +37,15 @@ std::string memory_section(server& home, std::int64_t) {
   auto& meter = home.db().memory();
   const std::uint64_t used = meter.sample(), resident = resident_bytes();
   const std::uint64_t limit = home.tuning().maxmemory.load_relaxed();
+  std::uint64_t clients = 0;
+  for (const auto& who : home.clients().all()) clients += who->held_bytes.load_relaxed();
   return fmt::format(
       "used_memory:{}\r\nused_memory_human:{}\r\nused_memory_rss:{}\r\nused_memory_rss_human:{}\r\n"
       "used_memory_peak:{}\r\nused_memory_peak_human:{}\r\nmaxmemory:{}\r\nmaxmemory_human:{}\r\n"
-      "maxmemory_policy:noeviction\r\nmem_fragmentation_ratio:{:.2f}\r\n"
+      "mem_clients_normal:{}\r\nmaxmemory_policy:noeviction\r\nmem_fragmentation_ratio:{:.2f}\r\n"
       "mem_allocator:jemalloc\r\n",
       used, human_bytes(used), resident, human_bytes(resident), meter.peak_bytes(),
-      human_bytes(meter.peak_bytes()), limit, human_bytes(limit),
+      human_bytes(meter.peak_bytes()), limit, human_bytes(limit), clients,
       used ? static_cast<double>(resident) / static_cast<double>(used) : 0.0);
 }
 
@@ -61,12 +63,12 @@ std::string stats_section(server& home, std::int64_t) {
       "rejected_connections:{}\r\nexpired_keys:{}\r\nevicted_keys:0\r\nkeyspace_hits:{}\r\n"
       "keyspace_misses:{}\r\nunknown_commands:{}\r\n"
       "client_query_buffer_limit_disconnections:{}\r\n"
-      "client_output_buffer_limit_disconnections:{}\r\n",
+      "client_output_buffer_limit_disconnections:{}\r\nevicted_clients:{}\r\n",
       home.statistics.connections.sum(), home.statistics.commands.sum(), home.commands_per_second(),
       home.statistics.input_bytes.sum(), home.statistics.output_bytes.sum(),
       home.statistics.rejected.sum(), counted.expired.sum(), counted.hits.sum(),
       counted.misses.sum(), home.statistics.errors.sum(), home.statistics.query_limit.sum(),
-      home.statistics.output_limit.sum());
+      home.statistics.output_limit.sum(), home.statistics.evicted.sum());
 }
 
 std::string replication_section(server&, std::int64_t) {

@@ -136,9 +136,12 @@ void pages(call& c) {
 void collect(call& c) {
   management* manager = manager_of(c);
   if (!manager) return;
-  const auto seen = manager->collect();
-  c.out.map(kWindowFields);
-  answer_window(c.out, seen);
+  client& who = sender(c);
+  who.home.defer(who, [manager](reply& out) {
+    const auto seen = manager->collect();
+    out.map(kWindowFields);
+    answer_window(out, seen);
+  });
 }
 
 void config(call& c) {

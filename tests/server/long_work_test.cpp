@@ -1,0 +1,114 @@
+// Commands that take long, and clients whose buffers take much.
+#include <gmock/gmock.h>
+
+#include <semaphore>
+
+#include "server/serving.hpp"
+
+namespace isotherm::server {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// A collector whose windows end when the test says so.
+class slow_management final : public management {
+ public:
+  std::string mode() const override { return "on"; }
+  collector::window_statistics last_window() const override { return {}; }
+  collector::window_statistics collect() override {
+    begun.release();
+    end.acquire();
+    return {};
+  }
+  std::string problem() const override { return {}; }
+  std::uint64_t refused_cold_objects() const override { return 0; }
+  std::vector<std::pair<std::string, heap::usage>> heaps() const override { return {}; }
+  std::vector<std::pair<std::string, std::string>> configuration() const override { return {}; }
+  base::result<void> configure(std::string_view, std::string_view) override { return {}; }
+
+  std::counting_semaphore<> begun{0}, end{0};
+};
+
+class collecting : public serving {
+ protected:
+  void SetUp() override {
+    options_.threads = 1;
+    manager_ = &slow_;
+    start();
+  }
+  void begin(const peer& one, std::string_view request) {
+    ASSERT_EQ(::send(one.fd(), request.data(), request.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(request.size()));
+    slow_.begun.acquire();
+  }
+  slow_management slow_;
+};
+
+TEST_F(collecting, others_are_served_meanwhile) {
+  peer one(path_), other(path_);
+  begin(one, "PING\r\nISOTHERM COLLECT\r\nECHO later\r\nISOTHERM COLLECT\r\nECHO last\r\n");
+  EXPECT_EQ(other.last_words("SET k v"), "+OK\r\n");
+  EXPECT_EQ(one.receive(7), "+PONG\r\n");
+  one.send("GET k\r\n");
+  slow_.end.release();
+  slow_.begun.acquire();  // the second window: what stood before it has been run
+  slow_.end.release();
+  const std::string answers = one.last_words("PING");
+  EXPECT_THAT(answers, StartsWith("*48\r\n"));
+  const auto later = answers.find("$5\r\nlater\r\n*48\r\n");
+  ASSERT_NE(later, answers.npos) << answers;
+  EXPECT_THAT(answers.substr(later), HasSubstr("$4\r\nlast\r\n$1\r\nv\r\n+PONG\r\n"));
+}
+
+TEST_F(collecting, who_leaves_meanwhile_is_not_answered) {
+  {
+    const peer gone(path_);
+    begin(gone, "ISOTHERM COLLECT\r\n");
+  }
+  until([&] { return server_->clients().size() == 0; });
+  peer other(path_);
+  slow_.end.release();
+  EXPECT_EQ(other.last_words("PING"), "+PONG\r\n");
+}
+
+TEST_F(collecting, who_wants_no_replies_gets_none) {
+  peer one(path_);
+  begin(one, "CLIENT REPLY SKIP\r\nISOTHERM COLLECT\r\nECHO a\r\n");
+  slow_.end.release();
+  EXPECT_EQ(one.receive(7), "$1\r\na\r\n");
+}
+
+TEST_F(collecting, the_server_leaves_after_the_window) {
+  peer one(path_);
+  begin(one, "ISOTHERM COLLECT\r\nISOTHERM COLLECT\r\n");
+  std::jthread leaving([&] { server_->stop(); });
+  EXPECT_EQ(one.receive_all(), "");  // closed: the loops have ended, the window has not
+  slow_.end.release();
+  leaving.join();
+  EXPECT_FALSE(slow_.begun.try_acquire());
+}
+
+TEST_F(serving, the_largest_clients_go_when_all_hold_too_much) {
+  start();
+  peer greedy(path_), small(path_), kept(path_);
+  const std::string half =
+      "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$10000000\r\n" + std::string(4 << 20, 'x');
+  kept.send("CLIENT NO-EVICT on\r\n");
+  EXPECT_EQ(kept.receive(5), "+OK\r\n");
+  kept.send(half);
+  EXPECT_EQ(peer(path_).last_words("CONFIG SET maxmemory-clients 2mb"), "+OK\r\n");
+  small.send("PING\r\n");
+  EXPECT_EQ(small.receive(7), "+PONG\r\n");
+  greedy.send(half);
+  EXPECT_EQ(greedy.receive_all(), "");
+  EXPECT_EQ(server_->statistics.evicted.sum(), 1u);
+  small.send("PING\r\n");
+  EXPECT_EQ(small.receive(7), "+PONG\r\n");
+  kept.send(std::string(10000000 - (4 << 20), 'x') + "\r\n");
+  EXPECT_EQ(kept.receive(5), "+OK\r\n");
+  EXPECT_THAT(peer(path_).last_words("INFO stats"), HasSubstr("evicted_clients:1\r\n"));
+}
+
+}  // namespace
+}  // namespace isotherm::server
