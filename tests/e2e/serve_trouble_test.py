@@ -126,7 +126,8 @@ class Start(Trouble):
         self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
 
     def test_bad_values(self):
-        for flags in (('--index', 'nonsense'), ('--maxmemory', '1.5gb'), ('--maxmemory', '-1'),
+        for flags in (('--index', 'nonsense'), ('--maxmemory-clients', '101%'),
+                      ('--maxmemory', '1.5gb'), ('--maxmemory', '-1'),
                       ('--window', '0'), ('--window', 'nan'), ('--cold-backing', 'file:'),
                       ('--protocol', 'x'), ('--hint', 'x'), ('--cold-backing', 'floppy'),
                       ('--port', '-1'), ('--bind', '300.1.2.3')):
