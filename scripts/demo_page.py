@@ -1,37 +1,58 @@
-"""The demo's HTML page: a table and the address space before and after, one cell a page or a
-power-of-two group of pages, coloured by temperature. Self-contained: no script, no other file."""
+"""The demo's HTML page: a table and the address space before and after, one cell a page, coloured
+by temperature. Self-contained: no script, no other file; the maps are pictures in the page, so
+that some hundred thousand cells open at once."""
+import base64
 import html
+import struct
+import zlib
 
-COLUMNS = 256
-SIDE = 3  # pixels of a cell
+COLUMNS = 512
+SIDE = 2  # pixels of a cell
 # Colour of a heap's pages when they are in DRAM; pages that are not are drawn pale.
 COLOURS = {'new': '#e8a33d', 'hot': '#d62728', 'cold': '#1f77b4', 'node': '#7f7f7f'}
 ABSENT = '#e9eef3'
-STYLE = '''body{font:15px sans-serif;max-width:1750px;margin:2em auto;padding:0 1em;color:#222}
+STYLE = '''body{font:15px sans-serif;max-width:2200px;margin:2em auto;padding:0 1em;color:#222}
 table{border-collapse:collapse}
 td,th{padding:.25em 1em;text-align:right;border-bottom:1px solid #ddd}
 td:first-child{text-align:left}.maps{display:flex;gap:2em;flex-wrap:wrap}
+img{image-rendering:pixelated;display:block}
 .key span{display:inline-block;width:1em;height:1em;margin:0 .4em 0 1.2em;vertical-align:-2px}'''
 
 
-def draw(cells, colour):
-    """An SVG of cells '0' (none of its pages in DRAM) to '9' (all): runs of equals are one box."""
-    rows = -(-len(cells) // COLUMNS)
-    boxes = []
-    for row in range(rows):
-        line = cells[row * COLUMNS:(row + 1) * COLUMNS]
-        start = 0
-        for end in range(1, len(line) + 1):
-            if end < len(line) and line[end] == line[start]:
-                continue
-            level = int(line[start]) / 9
-            fill = f'fill="{colour}" fill-opacity="{0.25 + 0.75 * level:.2f}"'
-            boxes.append(f'<rect x="{start * SIDE}" y="{row * SIDE}" '
-                         f'width="{(end - start) * SIDE}" height="{SIDE}" '
-                         + (fill if level > 0 else f'fill="{ABSENT}"') + '/>')
-            start = end
-    return (f'<svg width="{COLUMNS * SIDE}" height="{max(rows, 1) * SIDE}" '
-            f'shape-rendering="crispEdges">{"".join(boxes)}</svg>')
+def rgb(colour):
+    return bytes.fromhex(colour[1:])
+
+
+def palette(colour):
+    """Colours of '0' (no page of the cell in DRAM) to '9' (all); the last is the page's ground."""
+    shades = [rgb(ABSENT)]
+    for level in range(1, 10):
+        share = 0.25 + 0.75 * level / 9
+        shades.append(bytes(round(255 + share * (part - 255)) for part in rgb(colour)))
+    return shades + [b'\xff\xff\xff']
+
+
+def png(width, rows, shades):
+    """A picture of palette numbers, a byte each."""
+    def chunk(kind, data):
+        return (struct.pack('>I', len(data)) + kind + data +
+                struct.pack('>I', zlib.crc32(kind + data)))
+    lines = b''.join(b'\0' + row for row in rows)
+    return (b'\x89PNG\r\n\x1a\n' +
+            chunk(b'IHDR', struct.pack('>IIBBBBB', width, len(rows), 8, 3, 0, 0, 0)) +
+            chunk(b'PLTE', b''.join(shades)) + chunk(b'IDAT', zlib.compress(lines, 9)) +
+            chunk(b'IEND', b''))
+
+
+def draw(cells, colour, name):
+    """A picture of the cells, row by row."""
+    ground = bytes([10])
+    numbers = bytes(int(cell) for cell in cells)
+    rows = [numbers[at:at + COLUMNS].ljust(COLUMNS, ground)
+            for at in range(0, len(numbers), COLUMNS)]
+    picture = base64.b64encode(png(COLUMNS, rows, palette(colour))).decode()
+    return (f'<img alt="pages of {name}" width="{COLUMNS * SIDE}" height="{len(rows) * SIDE}" '
+            f'src="data:image/png;base64,{picture}">')
 
 
 def space(title, pages):
@@ -44,7 +65,7 @@ def space(title, pages):
         total = int(heap['pages']) * 4096 / 2**20
         parts.append(f'<h3>{name.upper()}: {resident:.0f} of {total:.0f} MiB in DRAM, a cell is '
                      f'{int(heap["pages_per_cell"]) * 4} KiB</h3>')
-        parts.append(draw(heap['cells'], colour))
+        parts.append(draw(heap['cells'], colour, name.upper()))
     return ''.join(parts) + '</div>'
 
 

@@ -104,11 +104,10 @@ void heaps(call& c) {
   }
 }
 
-/// Which pages of the heaps are in DRAM: for each heap a text of one digit a cell, 0 for none of
-/// the cell's pages to 9 for all.
-void pages(call& c) {
-  if (!manager_of(c)) return;
-  constexpr std::size_t kPageBytes = 4096, kMostCells = 65536;
+/// For each heap a text of one digit a cell, 0 for none of the cell's pages to 9 for all. A cell is
+/// a page, or of a heap of more than 4 GiB some pages.
+void answer_pages(reply& out) {
+  constexpr std::size_t kPageBytes = 4096, kMostCells = std::size_t{1} << 20;
   const auto used = [](heap::kind kind) {
     return heap::range{heap::range_of(kind).begin, heap::used_end(kind)};
   };
@@ -117,20 +116,25 @@ void pages(call& c) {
       {"hot", used(heap::kind::hot)},
       {"cold", used(heap::kind::cold)},
       {"node", {heap::node_range().begin, heap::node_used_end()}}};
-  c.out.map(std::size(heaps_used));
+  out.map(std::size(heaps_used));
   for (const auto& [name, where] : heaps_used) {
     const std::uintptr_t begin = where.begin;
     const std::size_t count = (where.end - begin + kPageBytes - 1) / kPageBytes;
     std::size_t per_cell = 1;
-    while (count / per_cell >= kMostCells) per_cell *= 2;
+    while (count / per_cell > kMostCells) per_cell *= 2;
     const auto map = os::resident_cells(reinterpret_cast<const void*>(begin), count, per_cell);
-    c.out.bulk(name);
-    c.out.map(4);
-    field(c.out, "pages", std::uint64_t{count});
-    field(c.out, "pages_per_cell", std::uint64_t{per_cell});
-    field(c.out, "resident_bytes", map ? map->resident_pages * kPageBytes : 0);
-    field(c.out, "cells", std::string_view(map ? map->cells : std::string()));
+    out.bulk(name);
+    out.map(4);
+    field(out, "pages", std::uint64_t{count});
+    field(out, "pages_per_cell", std::uint64_t{per_cell});
+    field(out, "resident_bytes", map ? map->resident_pages * kPageBytes : 0);
+    field(out, "cells", std::string_view(map ? map->cells : std::string()));
   }
+}
+
+/// Which pages of the heaps are in DRAM: of a large store the kernel takes long to tell.
+void pages(call& c) {
+  if (manager_of(c)) sender(c).home.defer(sender(c), answer_pages);
 }
 
 void collect(call& c) {
