@@ -291,6 +291,16 @@ class Start(unittest.TestCase):
         self.assertEqual(db.get('k7'), b'x' * 500)
         self.assertEqual(window()['accessed_objects'], 2)  # the key and its value
 
+    def test_the_map_has_one_cell_a_page(self):
+        _, one = self.serve('--window', '3600')
+        value = b'x' * (1 << 20)
+        for i in range(300):  # more than the 65536 pages that a smaller map would hold
+            self.assertEqual(one.ask('SET', f'k{i}', value), b'+OK\r\n')
+        told = one.ask('ISOTHERM', 'PAGES').split(b'\r\n')
+        self.assertGreater(int(told[told.index(b'pages') + 1][1:]), 300 * 256)
+        cells = [told[i + 1] for i, name in enumerate(told) if name == b'pages_per_cell']
+        self.assertEqual(cells, [b':1'] * 4)
+
     def test_shutdown_command(self):
         process, one = self.serve('--manage', 'off')
         one.socket.sendall(b'SHUTDOWN NOSAVE\r\n')
