@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/atomic.hpp"
+
 namespace isotherm::device {
 namespace {
 
@@ -22,6 +24,11 @@ fault_hook& hook() {
 int injected(io_call call) {
   const fault_hook& f = hook();
   return f ? f(call) : 0;
+}
+
+base::atomic<int>& thread_fault() {
+  static base::atomic<int> code{0};
+  return code;
 }
 
 std::optional<std::uint64_t>& pretended_space() {
@@ -61,6 +68,7 @@ constexpr std::size_t kLargestCall = std::size_t{1} << 30;  // below the system'
 
 }  // namespace
 
+void set_thread_fault(int code) { thread_fault().store_relaxed(code); }
 void set_fault_hook(fault_hook h) { hook() = std::move(h); }
 void set_free_space(std::optional<std::uint64_t> bytes) { pretended_space() = bytes; }
 
@@ -261,6 +269,20 @@ void mapping::forget(std::uint64_t offset, std::uint64_t bytes) const noexcept {
   const std::uint64_t begin = (offset + kPage - 1) / kPage * kPage;
   const std::uint64_t end = std::min(offset + bytes, bytes_) / kPage * kPage;
   if (begin < end) ::madvise(data_ + begin, end - begin, MADV_DONTNEED);
+}
+
+base::result<std::jthread> start_thread(std::function<void()> body) {
+  int code = thread_fault().load_relaxed();
+  if (code == 0) {
+    try {
+      return std::jthread(std::move(body));
+    } catch (const std::system_error& refused) {
+      code = refused.code().value();
+    }
+  }
+  auto e = base::system_error("cannot start a thread", code);
+  e.message += ": allow more processes and memory (ulimit -u and -v, or the container's limits)";
+  return std::unexpected(std::move(e));
 }
 
 base::result<void> rename_file(const std::string& from, const std::string& to) {

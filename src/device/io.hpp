@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "base/error.hpp"
@@ -131,6 +132,11 @@ class mapping {
   std::byte* data_ = nullptr;
   std::uint64_t bytes_ = 0;
 };
+
+/// Starts a thread; an error where the system gives none.
+base::result<std::jthread> start_thread(std::function<void()> body);
+/// From now on start_thread() fails with this errno value; 0: no more. For tests.
+void set_thread_fault(int code);
 
 /// Renames `from` to `to`, replacing it.
 base::result<void> rename_file(const std::string& from, const std::string& to);

@@ -1,6 +1,9 @@
 #include "device/pool.hpp"
 
 #include <algorithm>
+#include <new>
+
+#include "device/io.hpp"
 
 namespace isotherm::device {
 
@@ -18,10 +21,12 @@ unsigned thread_pool::start(unsigned threads) {
     threads_.reserve(threads);
     while (threads_.size() + 1 < threads) {
       const auto t = static_cast<unsigned>(threads_.size() + 1);
-      threads_.emplace_back([this, t] { work(t); });
+      auto started = start_thread([this, t] { work(t); });
+      if (!started) break;  // those that there are do its part
+      threads_.push_back(std::move(*started));
     }
-  } catch (const std::exception&) {
-    // No thread or no memory for one: those that there are do its part.
+  } catch (const std::bad_alloc&) {
+    // Likewise.
   }
   return std::min(threads, static_cast<unsigned>(threads_.size() + 1));
 }

@@ -198,13 +198,21 @@ rates prober::measure(const pattern& p, unsigned streams, unsigned writers) {
   const auto ready = [&] { all_ready.arrive_and_wait(); };
   const pattern writing{access::write, kBatchBytes};
   std::vector<std::jthread> threads;
-  for (unsigned t = 0; t < streams; ++t) {
-    threads.emplace_back([&, t] { work(p, t + 1, stop, moved, ready); });
-  }
-  for (unsigned t = 0; t < writers; ++t) {
-    threads.emplace_back([&, t] { work(writing, streams + t + 1, stop, written, ready); });
+  threads.reserve(streams + writers);
+  for (unsigned t = 0; t < streams + writers; ++t) {
+    auto started = start_thread([&, t] {
+      t < streams ? work(p, t + 1, stop, moved, ready) : work(writing, t + 1, stop, written, ready);
+    });
+    if (!started) {
+      keep(std::unexpected(started.error()));
+      stop.store_relaxed(true);
+      for (; t < streams + writers; ++t) (void)all_ready.arrive();  // for those that never will
+      break;
+    }
+    threads.push_back(std::move(*started));
   }
   all_ready.arrive_and_wait();
+  if (stop.load_relaxed()) return {};
   // The first accesses of all threads are in flight: they do not count.
   std::this_thread::sleep_for(std::chrono::duration<double>(options_.point_seconds / 4));
   const std::uint64_t moved_before = moved.load_relaxed();

@@ -6,6 +6,7 @@
 #include <new>
 #include <system_error>
 
+#include "device/io.hpp"
 #include "os/clock.hpp"
 
 namespace isotherm {
@@ -67,6 +68,15 @@ void job::guard(const std::function<void()>& work) noexcept {
     work();
   } catch (const std::exception& thrown) {
     fail(error_of(thrown));
+  }
+}
+
+void job::beside(std::jthread& thread, std::function<void()> work) {
+  auto started = device::start_thread([this, work] { guard(work); });
+  if (started) {
+    thread = std::move(*started);
+  } else {
+    guard(work);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "base/atomic.hpp"
 #include "device/model.hpp"
@@ -30,6 +31,9 @@ class job {
   base::result<void> status();
   /// Runs `work`; what it throws becomes the job's error.
   void guard(const std::function<void()>& work) noexcept;
+  /// guard()s `work` on a thread of its own, which becomes `thread`; where the system gives none,
+  /// on the caller's. `thread` must not be running.
+  void beside(std::jthread& thread, std::function<void()> work);
   /// True if `r` holds a value; otherwise its error becomes the job's.
   template <class T>
   bool keep(const base::result<T>& r) {

@@ -85,8 +85,8 @@ void output::emit(std::span<entry> entries) {
       gather(batch, buffer);
       if (plan_.concurrency == sort_concurrency::io_overlap) {
         if (writing_.joinable()) writing_.join();
-        writing_ = std::jthread([this, buffer, count = batch_bytes_, offset = written_] {
-          job_.guard([&] { write(buffer, count, offset); });
+        job_.beside(writing_, [this, buffer, count = batch_bytes_, offset = written_] {
+          write(buffer, count, offset);
         });
         turn_ ^= 1;
       } else {

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cerrno>
 #include <stdexcept>
+
+#include "device/io.hpp"
 
 namespace isotherm::device {
 namespace {
@@ -15,6 +18,20 @@ TEST(Pool, RunsEveryPartOnce) {
     std::vector<std::atomic<int>> ran(threads);
     pool.run(threads, [&](unsigned t) { ++ran[t]; });
     for (const auto& n : ran) EXPECT_EQ(n.load(), 1);
+  }
+}
+
+// Where the system gives no thread, or no more, the caller does what is left.
+TEST(Pool, RunsEveryPartWithoutThreads) {
+  thread_pool pool;
+  for (const bool fails : {true, false, true}) {
+    set_thread_fault(fails ? EAGAIN : 0);
+    for (const unsigned threads : {2u, 5u, 9u}) {
+      std::vector<std::atomic<int>> ran(threads);
+      pool.run(threads, [&](unsigned t) { ++ran[t]; });
+      for (const auto& n : ran) EXPECT_EQ(n.load(), 1);
+    }
+    set_thread_fault(0);
   }
 }
 

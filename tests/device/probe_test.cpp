@@ -169,6 +169,22 @@ TEST(Probe, FailuresAreToldAndLeaveNothing) {
   }
 }
 
+// A number of threads is what it measures: fewer are an error, and none waits for those that miss.
+TEST(Probe, ThreadsThatCannotBeStartedAreTold) {
+  const scratch dir;
+  for (const int points : {0, 1, 3}) {  // that are measured with all threads
+    int said = 0;
+    probe_options o{.file_bytes = 8 << 20, .point_seconds = 0.0005};
+    o.progress = [&](std::string_view) { set_thread_fault(said++ < points + 1 ? 0 : EAGAIN); };
+    auto p = probe(dir.path(), o);
+    set_thread_fault(0);
+    ASSERT_FALSE(p);
+    EXPECT_THAT(p.error().message, HasSubstr("cannot start a thread"));
+    EXPECT_EQ(p.error().message.find('\n'), std::string::npos);
+    EXPECT_EQ(dir.entries(), 0u);
+  }
+}
+
 TEST(Direct, RefusalOfTheFileSystemIsANoteNoError) {
   const scratch dir;
   std::atomic<int> opens{0};

@@ -197,6 +197,24 @@ def beyond_the_limit_of_file_sizes(d):
     assert not os.path.exists(d + "/new")
 
 
+def without_threads(d):
+    """Stacks that do not fit in the address space: the system refuses every thread."""
+    def limited(*args):
+        words = " ".join(f"'{a}'" for a in (TOOL, *args))
+        return subprocess.run(["sh", "-c", f"ulimit -s 200000000000; exec {words}"],
+                              capture_output=True, text=True)
+    for extra in ([], ["--concurrency", "io-overlap", "--device", "emu:pmem"]):
+        r = limited("sort", d + "/in", d + "/alone", "--memory", "64M", *extra)
+        assert r.returncode == 0, r.stderr
+        must("valsort", "-q", d + "/alone")
+        os.remove(d + "/alone")
+    os.mkdir(d + "/probed")
+    r = limited("device", "probe", "--quick", d + "/probed", "-o", d + "/profile")
+    assert r.returncode == 1 and "cannot start a thread" in r.stderr, (r.returncode, r.stderr)
+    assert r.stderr.count("\n") == 1 and not os.path.exists(d + "/profile"), r.stderr
+    os.rmdir(d + "/probed")
+
+
 def bad_requests(d):
     with open(d + "/odd", "wb") as f:
         f.write(b"x" * 150)
@@ -243,5 +261,6 @@ with tempfile.TemporaryDirectory() as directory:
     killed(directory)
     cut_while_read(directory)
     beyond_the_limit_of_file_sizes(directory)
+    without_threads(directory)
 with tempfile.TemporaryDirectory(dir=directory_in_memory()) as directory:
     memory_promise(directory)

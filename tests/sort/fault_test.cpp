@@ -217,6 +217,27 @@ std::vector<scenario> many_runs() {
 INSTANTIATE_TEST_SUITE_P(All, FaultsOfRuns, ::testing::ValuesIn(many_runs()),
                          [](const auto& p) { return p.param.name; });
 
+/// Whatever the algorithm and the model, the leading thread alone does the work of all.
+TEST(ThreadFaults, SortsThatGetNoThreadsEndWell) {
+  const scratch dir;
+  ASSERT_TRUE(sort::gensort_file(dir.file("in"), {.count = 20000, .threads = 2}));
+  ASSERT_TRUE(sort_file(dir.file("in"), dir.file("expected"), {.memory_bytes = kMapped}));
+  for (const auto a : {sort_algorithm::onepass, sort_algorithm::mergepass, sort_algorithm::ems,
+                       sort_algorithm::samplesort, sort_algorithm::pmsort_plus}) {
+    for (const auto c : {sort_concurrency::no_sync, sort_concurrency::io_overlap,
+                         sort_concurrency::no_io_overlap}) {
+      sort_options o{.memory_bytes = kMapped, .algorithm = a, .concurrency = c};
+      o.read_threads = o.write_threads = o.sort_threads = 4;
+      o.check = true;
+      device::set_thread_fault(EAGAIN);
+      auto r = sort_file(dir.file("in"), dir.file("out"), o);
+      device::set_thread_fault(0);
+      ASSERT_TRUE(r) << r.error().message << ' ' << name(a) << ' ' << name(c);
+      EXPECT_TRUE(contents(dir.file("out")) == contents(dir.file("expected"))) << name(a);
+    }
+  }
+}
+
 TEST(GensortFaults, EveryCallThatFailsLeavesNothing) {
   const scratch dir;
   for (int nth = 1;; ++nth) {

@@ -47,7 +47,7 @@ class record_writer {
     };
     if (writing_.joinable()) writing_.join();
     if (plan_.concurrency == sort_concurrency::io_overlap) {
-      writing_ = std::jthread([this, write] { job_.guard(write); });
+      job_.beside(writing_, write);
       turn_ ^= 1;
     } else {
       write();
