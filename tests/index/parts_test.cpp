@@ -5,6 +5,7 @@
 
 #include "index/art/node.hpp"
 #include "index/hash/bucket_table.hpp"
+#include "index/hash/hash_pugh.hpp"
 #include "index/walk_cursors.hpp"
 
 namespace isotherm::index {
@@ -35,6 +36,36 @@ TEST(next_cursor, growth_in_between_skips_nothing) {
     } while (cursor != 0);
     EXPECT_EQ(fine.size(), 64u) << grow_after;
   }
+}
+
+TEST(growing_table, whoever_finds_nothing_to_move_writes_nothing) {
+  using table_type = growing_table<unmanaged, pugh_node<unmanaged>>;
+  table_type table(64);
+  table.consider_growth(65, [](std::size_t buckets) { return buckets; });
+  table_type::table& old = *table.load();
+  const scope inside;  // keeps the old table
+  std::size_t moved = 0;
+  const auto move = [&](auto& from, auto&, std::size_t) {
+    // The last bucket is being moved, all others are claimed, and many come by.
+    if (++moved < from.size()) return;
+    for (int i = 0; i < 100; ++i) {
+      table.help_growth([](auto&, auto&, std::size_t) { FAIL() << "moved twice"; });
+    }
+    EXPECT_EQ(from.claimed.load_relaxed(), from.size());
+  };
+  while (table.load() == &old) table.help_growth(move);
+  EXPECT_EQ(moved, old.size());
+}
+
+TEST(growing_table, helpers_write_to_another_line_than_operations_read) {
+  const bucket_table<unmanaged>* const table = bucket_table<unmanaged>::make(64);
+  const auto line_of = [](const auto& what) {
+    return reinterpret_cast<std::uintptr_t>(&what) / base::kNoSharingBytes;
+  };
+  EXPECT_EQ(line_of(*table), line_of(table->next));
+  EXPECT_NE(line_of(table->claimed), line_of(*table));
+  EXPECT_EQ(sizeof(*table), 2 * base::kNoSharingBytes);
+  bucket_table<unmanaged>::destroy(const_cast<bucket_table<unmanaged>*>(table));
 }
 
 TEST(walk_cursors, keeps_a_bounded_number_of_walks) {

@@ -41,8 +41,6 @@ class bucket_table {
   std::uint64_t mask() const noexcept { return mask_; }
 
   base::atomic<bucket_table*> next{nullptr};  ///< the table of double size, while growing
-  base::atomic<std::size_t> claimed{0};       ///< buckets that some thread moves or has moved
-  base::atomic<std::size_t> moved{0};         ///< buckets that are done; == size(): forget me
 
  private:
   explicit bucket_table(std::size_t size)
@@ -51,6 +49,12 @@ class bucket_table {
 
   const std::uint64_t mask_;
   bucket* const buckets_;
+
+ public:
+  // Away from what every operation reads: these are written by all who help.
+  /// Buckets that some thread moves or has moved; not below size(): none is left to claim.
+  alignas(base::kNoSharingBytes) base::atomic<std::size_t> claimed{0};
+  base::atomic<std::size_t> moved{0};  ///< buckets that are done; == size(): forget me
 };
 
 constexpr std::uint64_t reverse_bits(std::uint64_t x) noexcept {

@@ -187,6 +187,9 @@ void growing_table<Holding, Node>::help_growth(Move move) {
   table* next = at->next.load_acquire();
   if (!next) [[likely]]
     return;
+  // Looked at first: until the last mover is done, every operation comes by here, and must not
+  // write to a line that all others write to.
+  if (at->claimed.load_relaxed() >= at->size()) return;
   const std::size_t begin = at->claimed.fetch_add_relaxed(kMovesAtOnce);
   if (begin >= at->size()) return;
   for (std::size_t i = begin; i < begin + kMovesAtOnce; ++i) move(*at, *next, i);
