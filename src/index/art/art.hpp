@@ -56,7 +56,8 @@ class art : public optimistic_tree<art<Holding>, Holding> {
     iterate<down>(inside, start, regard::use, visit);
   }
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit);
-  void clear();
+  /// Without memory it ends the process: an exception would leave nodes locked.
+  void clear() noexcept;
   bool is_valid();
 
  private:

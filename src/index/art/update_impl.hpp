@@ -217,7 +217,7 @@ bool art<Holding>::replace_inner(const position& at, std::uint8_t parent_byte, n
 /// Cuts the tree off at the root and marks what is cut off as obsolete, so that writers inside it
 /// start again from the root.
 template <class Holding>
-void art<Holding>::clear() {
+void art<Holding>::clear() noexcept {
   const scope inside;
   std::vector<link> cut;
   const auto take = [&cut](node* n) {

@@ -251,7 +251,7 @@ void tree<Holding, Latch>::take_apart(node* n, std::vector<node*>& children,
 /// Cuts the tree off at the root and marks what is cut off as obsolete, so that writers inside it
 /// start again from the root.
 template <class Holding, class Latch>
-void tree<Holding, Latch>::clear() {
+void tree<Holding, Latch>::clear() noexcept {
   const scope inside;
   node* fresh = make_node<Holding, leaf>(std::size_t{0});
   anchor_.latch.lock();

@@ -46,7 +46,8 @@ class tree : public optimistic_tree<tree<Holding, Latch>, Holding> {
   tree& operator=(const tree&) = delete;
 
   std::optional<std::string_view> find(const scope& inside, std::string_view key);
-  void clear();
+  /// Without memory it ends the process: an exception would leave nodes locked.
+  void clear() noexcept;
   bool is_valid();
 
   using entry = tree_entry<Holding>;

@@ -1,7 +1,7 @@
 #include "index/masstree/layer.hpp"
 
+#include <array>
 #include <span>
-#include <vector>
 
 #include "base/check.hpp"
 #include "sync/retire.hpp"
@@ -183,6 +183,25 @@ void insert_entry(border* at, wanted what, link target, const node_memory& memor
 
 namespace {
 
+/// Locked nodes, each the parent of the one before. Never allocates: whoever ran out of memory here
+/// would leave them locked, and readers wait for ever.
+class ancestry {
+ public:
+  explicit ancestry(node* first) noexcept { push_back(first); }
+  void push_back(node* n) noexcept {
+    ISO_CHECK(count_ < nodes_.size(), "a layer is higher than its slices allow");
+    nodes_[count_++] = n;
+  }
+  node* back() const noexcept { return nodes_[count_ - 1]; }
+  std::span<node* const> all() const noexcept { return {nodes_.data(), count_}; }
+
+ private:
+  // A level more takes at least seven splits on the level below: 7^32 exceeds what ever happens.
+  static constexpr std::size_t kMostLevels = 32;
+  std::array<node*, kMostLevels> nodes_;
+  std::size_t count_ = 0;
+};
+
 /// Unlocks nodes that are marked as deleted and frees them when no scope can see them any more. By
 /// now nothing that is published leads to them: a reclaimer may come at any moment, and a scope
 /// that opens after it would not keep what it still finds.
@@ -194,7 +213,7 @@ void bury(std::span<node* const> gone, const node_memory& memory) {
 /// Takes `n`, locked and marked, out of the levels above, with those that have no other child, and
 /// buries them.
 void disconnect(node* n, const node_memory& memory) {
-  std::vector<node*> line{n};
+  ancestry line(n);
   interior* parent = nullptr;
   while ((parent = lock_parent(line.back())) && parent->count.load_relaxed() == 0) {
     parent->state.mark_deleted();
@@ -204,7 +223,7 @@ void disconnect(node* n, const node_memory& memory) {
   parent->state.mark_inserting();
   parent->remove(parent->place_of(line.back()));
   parent->state.unlock();
-  bury(line, memory);
+  bury(line.all(), memory);
 }
 
 }  // namespace
@@ -276,16 +295,16 @@ removal remove_layer(border* upper, wanted what, const node_memory& memory) {
     return removal::useless;
   }
   // Nothing else is left in the layer, so whoever was at work above this node has finished.
-  std::vector<node*> line{first};
+  ancestry line(first);
   while (interior* const parent = lock_parent(line.back())) {
     ISO_CHECK(parent->count.load_relaxed() == 0, "a layer of one border node branches");
     line.push_back(parent);
   }
   // Marked before the entry goes: who finds them until then looks again.
-  for (node* each : line) each->state.mark_deleted();
+  for (node* each : line.all()) each->state.mark_deleted();
   upper->remove(upper->place_of(order, what));
   upper->state.unlock();
-  bury(line, memory);
+  bury(line.all(), memory);
   return removal::done;
 }
 

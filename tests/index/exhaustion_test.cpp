@@ -1,0 +1,83 @@
+// No memory left while nodes are locked: an exception there would leave them locked, and whoever
+// comes by waiting for ever.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "index/holding.hpp"
+#include "index/masstree/layer.hpp"
+#include "sync/scope.hpp"
+
+namespace {
+thread_local bool is_memory_exhausted = false;
+}
+
+void* operator new(std::size_t size) {
+  void* const memory = is_memory_exhausted ? nullptr : std::malloc(size > 0 ? size : 1);
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace isotherm::index {
+namespace {
+
+using masstree_detail::border;
+using masstree_detail::interior;
+using masstree_detail::removal;
+using masstree_detail::version;
+using masstree_detail::wanted;
+
+constexpr masstree_detail::node_memory kMemory{&unmanaged::allocate_node,
+                                               &unmanaged::deallocate_node};
+
+/// Runs `work` in a scope, with room for what it retires but no other memory.
+template <class Work>
+auto without_memory(Work work) {
+  const scope inside;
+  auto& retired = sync::this_thread_slot->retired;
+  retired.reserve(retired.size() + 16);
+  is_memory_exhausted = true;
+  const auto result = work();
+  is_memory_exhausted = false;
+  return result;
+}
+
+// The second border node is its parent's only child: the parent goes as well.
+TEST(masstree_exhaustion, a_node_and_its_parents_go_without_memory) {
+  border* const first = kMemory.make_border(0, masstree_detail::kSlots);
+  border* const second = kMemory.make_border(0, masstree_detail::kSlots);
+  first->next.store_release(second);
+  second->previous.store_release(first);
+  interior* const lower[] = {kMemory.make_interior(0), kMemory.make_interior(0)};
+  interior* const top = kMemory.make_interior(version::kRoot);
+  lower[0]->children[0].store_release(first);
+  lower[1]->children[0].store_release(second);
+  first->parent.store_release(lower[0]);
+  second->parent.store_release(lower[1]);
+  top->children[0].store_release(lower[0]);
+  top->insert(0, 9, lower[1]);
+  for (interior* each : lower) each->parent.store_release(top);
+  EXPECT_EQ(without_memory([&] { return masstree_detail::remove_border(second, kMemory); }),
+            removal::done);
+  EXPECT_EQ(top->count.load_acquire(), 0u);
+  kMemory.free(first);
+  kMemory.free(lower[0]);
+  kMemory.free(top);
+}
+
+TEST(masstree_exhaustion, a_layer_goes_without_memory) {
+  border* const upper = kMemory.make_border(version::kRoot, masstree_detail::kSlots);
+  const wanted what(7, masstree_detail::kGoesOn);
+  upper->insert(what, masstree_detail::link_to(
+                          kMemory.make_border(version::kRoot, masstree_detail::kFewSlots)));
+  EXPECT_EQ(without_memory([&] { return masstree_detail::remove_layer(upper, what, kMemory); }),
+            removal::done);
+  EXPECT_EQ(upper->order().count(), 0u);
+  kMemory.free(upper);
+}
+
+}  // namespace
+}  // namespace isotherm::index
