@@ -78,4 +78,11 @@ inline void spin_pause() noexcept {
 inline constexpr unsigned kCacheLineBytes = 64;
 inline constexpr unsigned kNoSharingBytes = 128;
 
+/// A value with its line to itself: for what is written often and would otherwise lie, by the
+/// linker's whim, beside what all others read.
+template <class T>
+struct alignas(kNoSharingBytes) apart {
+  T value;
+};
+
 }  // namespace isotherm::base

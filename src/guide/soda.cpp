@@ -40,7 +40,8 @@ using leaf = std::array<base::atomic<block*>, std::size_t{1} << kLeafBits>;
 std::array<base::atomic<leaf*>, std::size_t{1} << kRootBits> root{};
 base::atomic<std::size_t> directory_bytes{0};
 
-base::atomic<std::uintptr_t> hazard{0};  // granule number in the collector's hands, 0 for none
+/// Granule number in the collector's hands, 0 for none; written twice for each granule it visits.
+base::apart<base::atomic<std::uintptr_t>> hazard{};
 
 struct place {
   explicit place(const void* slot) noexcept : address(reinterpret_cast<std::uintptr_t>(slot)) {
@@ -53,7 +54,7 @@ struct place {
 };
 
 /// In a fork child there is no collector: what it had in its hands at the fork is nobody's.
-void forget_hazard() noexcept { hazard.store_release(0); }
+void forget_hazard() noexcept { hazard.value.store_release(0); }
 
 /// The directory's entry for an address; makes the leaf on demand.
 base::atomic<block*>& entry_of(std::uintptr_t address) {
@@ -104,7 +105,7 @@ block& enter_block(std::uintptr_t address) {
 }
 
 void wait_while_hazard(std::uintptr_t granule_number) noexcept {
-  for (unsigned round = 0; hazard.load_seq_cst() == granule_number; ++round) {
+  for (unsigned round = 0; hazard.value.load_seq_cst() == granule_number; ++round) {
     if (round < 1024) {
       base::spin_pause();
     } else {
@@ -117,9 +118,9 @@ void wait_while_hazard(std::uintptr_t granule_number) noexcept {
 class hazard_guard {
  public:
   explicit hazard_guard(std::uintptr_t granule_number) noexcept {
-    hazard.exchange_seq_cst(granule_number);
+    hazard.value.exchange_seq_cst(granule_number);
   }
-  ~hazard_guard() { hazard.store_release(0); }
+  ~hazard_guard() { hazard.value.store_release(0); }
   hazard_guard(const hazard_guard&) = delete;
   hazard_guard& operator=(const hazard_guard&) = delete;
 };

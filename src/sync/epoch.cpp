@@ -16,16 +16,16 @@ namespace isotherm::sync {
 namespace {
 
 base::atomic<count_release> release_count{nullptr};
-base::atomic<bool> moves{false};
+base::apart<base::atomic<bool>> moves{};  // read by every peek, written around each batch of moves
 
 /// Sets the state bits and adds `epochs` to the epoch; returns the new word. Reclaimers may advance
 /// the epoch at the same time, hence the loop.
 std::uint64_t change_state(migration_state state, std::uint64_t epochs) noexcept {
-  std::uint64_t seen = global_word.load_acquire();
+  std::uint64_t seen = facts.global_word.load_acquire();
   for (;;) {
     const std::uint64_t next =
         ((epoch_of(seen) + epochs) << kStateBits) | static_cast<std::uint64_t>(state);
-    if (global_word.compare_exchange_seq_cst(seen, next)) return next;
+    if (facts.global_word.compare_exchange_seq_cst(seen, next)) return next;
   }
 }
 
@@ -55,7 +55,7 @@ bool wait_until_all_carry(std::uint64_t epoch, std::uint64_t timeout_us) noexcep
 }  // namespace
 
 std::uint64_t advance_epoch() noexcept {
-  const std::uint64_t before = global_word.fetch_add_seq_cst(kEpochStep);
+  const std::uint64_t before = facts.global_word.fetch_add_seq_cst(kEpochStep);
   os::membarrier();
   return epoch_of(before) + 1;
 }
@@ -73,7 +73,7 @@ bool begin_migration_epoch(std::uint64_t timeout_us) noexcept {
 
 void end_migration_epoch() noexcept { change_state(migration_state::inactive, 0); }
 
-migration_state current_state() noexcept { return state_of(global_word.load_acquire()); }
+migration_state current_state() noexcept { return state_of(facts.global_word.load_acquire()); }
 
 bool wait_for_open_scopes(std::uint64_t timeout_us) noexcept {
   return wait_until_all_carry(advance_epoch(), timeout_us);
@@ -82,9 +82,9 @@ bool wait_for_open_scopes(std::uint64_t timeout_us) noexcept {
 // The flag is raised before the epoch advances, so a scope that carries the new epoch (acquire, in
 // scope::enter) sees it; one that does not is waited for. Its fall is a release that pairs with the
 // acquire here: who sees it fallen sees every word as the moves left it.
-bool moves_may_happen() noexcept { return moves.load_acquire(); }
-moving::moving() noexcept { moves.store_release(true); }
-moving::~moving() { moves.store_release(false); }
+bool moves_may_happen() noexcept { return moves.value.load_acquire(); }
+moving::moving() noexcept { moves.value.store_release(true); }
+moving::~moving() { moves.value.store_release(false); }
 
 void set_count_release(count_release release) noexcept { release_count.store_release(release); }
 

@@ -35,19 +35,19 @@ class scope {
 
  private:
   void enter() noexcept {
-    std::uint64_t global = global_word.load_acquire();
+    std::uint64_t global = facts.global_word.load_acquire();
     for (;;) {
       std::uint64_t again;
       // Acquire: what was done before the epoch advanced (unlinking, clearing accessed bits) is
       // seen by a scope that carries the new epoch.
-      if (fence_is_asymmetric.load_relaxed()) {
+      if (facts.fence_is_asymmetric.load_relaxed()) {
         slot_.entered.store_relaxed(slot_value(global));
         base::compiler_barrier();  // pairs with os::membarrier() in whoever changed the word
-        again = global_word.load_acquire();
+        again = facts.global_word.load_acquire();
       } else {
         // Both sequentially consistent: an acquire load could still pass the exchange.
         slot_.entered.exchange_seq_cst(slot_value(global));
-        again = global_word.load_seq_cst();
+        again = facts.global_word.load_seq_cst();
       }
       if (again == global) [[likely]]
         break;

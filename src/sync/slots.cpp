@@ -12,8 +12,7 @@
 
 namespace isotherm::sync {
 
-base::atomic<std::uint64_t> global_word{kEpochStep};
-base::atomic<bool> fence_is_asymmetric{false};
+scope_facts facts;
 constinit thread_local thread_slot* this_thread_slot = nullptr;
 
 namespace {
@@ -40,12 +39,12 @@ void forget_other_threads() noexcept {
     if (&slot == this_thread_slot) continue;
     ::new (&slot) thread_slot;
   }
-  const std::uint64_t global = global_word.load_acquire();
-  global_word.store_seq_cst(global & ~(kEpochStep - 1));
+  const std::uint64_t global = facts.global_word.load_acquire();
+  facts.global_word.store_seq_cst(global & ~(kEpochStep - 1));
 }
 
 thread_slot* make_table() {
-  fence_is_asymmetric.store_relaxed(os::register_membarrier());
+  facts.fence_is_asymmetric.store_relaxed(os::register_membarrier());
   slot_table = new thread_slot[kMaxThreads];
   os::at_fork(&lock_own_retired, &unlock_own_retired, [] {
     unlock_own_retired();
@@ -169,8 +168,8 @@ void counted_set::drain(count_release release) noexcept {
 /// Twice as large, or only without its tombstones where those are most of it.
 void counted_set::rehash() {
   std::vector<void*> old = std::move(table_);
-  const auto members = static_cast<std::size_t>(std::ranges::count_if(
-      old, [](const void* each) { return each && each != kTombstone; }));
+  const auto members = static_cast<std::size_t>(
+      std::ranges::count_if(old, [](const void* each) { return each && each != kTombstone; }));
   table_.assign(std::max<std::size_t>(32, 4 * members > old.size() ? 2 * old.size() : old.size()),
                 nullptr);
   used_ = 0;

@@ -78,8 +78,13 @@ struct alignas(base::kNoSharingBytes) thread_slot {
 
 inline constexpr std::size_t kMaxThreads = 1024;
 
-extern base::atomic<std::uint64_t> global_word;
-extern base::atomic<bool> fence_is_asymmetric;
+/// What every scope reads, on a line of its own: what else the linker would put there may be
+/// written all the time. Only advancing the epoch writes it.
+struct alignas(base::kNoSharingBytes) scope_facts {
+  base::atomic<std::uint64_t> global_word{kEpochStep};
+  base::atomic<bool> fence_is_asymmetric{false};
+};
+extern scope_facts facts;
 
 /// This thread's slot, or null before its first scope. Written only by claim_slot().
 extern constinit thread_local thread_slot* this_thread_slot

@@ -58,9 +58,9 @@ TEST(Epoch, AScopeOpenedBeforeIsNeverInsideAnActiveEpochUntracked) {
     readers.emplace_back([&] {
       while (!done.load(std::memory_order_relaxed)) {
         const scope inside;
-        const std::uint64_t first = global_word.load_seq_cst();
+        const std::uint64_t first = facts.global_word.load_seq_cst();
         if (state_of(first) == migration_state::active && !inside.is_tracking() &&
-            global_word.load_seq_cst() == first) {
+            facts.global_word.load_seq_cst() == first) {
           ++untracked;
         }
       }
