@@ -29,7 +29,8 @@ struct watched : unmanaged {
   using holder = watched_holder;
 };
 
-const std::string kKey = "same-start-99";
+// Nodes keep the first 12 bytes.
+const std::string kKey = "they-start-alike-99";
 
 /// The eraser's thread: stops when the node is marked, that is at the first look after it has read
 /// the value for the last time, until `may_unlink`.
@@ -50,7 +51,7 @@ TEST(skiplist_fraser_race, a_dead_node_does_not_stay_behind_a_new_one_of_its_key
   // Heights are drawn: one round in some twenty has both nodes on a common upper level.
   for (int round = 0; round < 300 && !testing::Test::HasFailure(); ++round) {
     skiplist_fraser<watched> list(0);
-    for (int i = 10; i < 74; ++i) list.insert("same-start-" + std::to_string(i), "other");
+    for (int i = 10; i < 74; ++i) list.insert("they-start-alike-" + std::to_string(i), "other");
     list.insert(kKey, "old");
     std::atomic<bool> is_marked{false}, may_unlink{false};
     std::jthread eraser;

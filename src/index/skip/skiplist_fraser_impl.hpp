@@ -285,7 +285,7 @@ bool skiplist_fraser<Holding>::is_valid() {
     for (node* n = next_of(head_, level); n; before = std::exchange(n, next_of(n, level))) {
       const std::string_view key = n->key.get(inside)->view();
       if (n->height <= level || (n->next(level).load_acquire() & kMark)) return false;
-      if (n->value.is_null() || n->start != key_slice(key)) return false;
+      if (n->value.is_null() || n->start() != skip_detail::key_start(key)) return false;
       if (before && before->key.get(inside)->view() >= key) return false;
       nodes += level == 0;
     }

@@ -243,7 +243,7 @@ bool skiplist_herlihy<Holding>::is_valid() {
     for (node* n = head_->next_node(level); n; before = std::exchange(n, n->next_node(level))) {
       const std::string_view key = n->key.get(inside)->view();
       if (n->height <= level || !is_present(n)) return false;
-      if (n->start != key_slice(key)) return false;
+      if (n->start() != skip_detail::key_start(key)) return false;
       if (before && before->key.get(inside)->view() >= key) return false;
       nodes += level == 0;
     }
