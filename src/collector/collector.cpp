@@ -96,7 +96,11 @@ void object_collector::state::work() {
     }
     if (stopping.load_acquire()) return;
     lock.unlock();
-    run_window();
+    try {
+      run_window();
+    } catch (const std::bad_alloc&) {
+      // Memory that the window itself asked for: what it did not get to waits for the next one.
+    }
     lock.lock();
   }
 }
@@ -189,9 +193,9 @@ void object_collector::state::summarize(const options& now, window_statistics& s
     give_memory_back(now, watched && quiet, statistics);
   }
   for (std::size_t i = 0; i < heap::kKinds; ++i) {
-    statistics.heaps[i] = heap::usage_of(static_cast<heap::kind>(i));
+    statistics.heaps[i] = heap::usage_of(static_cast<heap::kind>(i), false);
   }
-  statistics.nodes = heap::node_usage();
+  statistics.nodes = heap::node_usage(false);
 }
 
 void object_collector::state::give_memory_back(const options& now, bool cold_may_leave,

@@ -64,7 +64,7 @@ class mover final : public guides::slot_visitor {
     if (from == target_ && !heap::is_sparse(guides::pointer_of(seen))) return move_result::moot;
     // Used, or replaced, since the scan: cold no longer.
     if (target_ == heap::kind::cold && guides::is_accessed(seen)) {
-      if (from == heap::kind::fresh) used_again_.push_back({&slot, heap::kind::hot});
+      if (from == heap::kind::fresh) list(used_again_, {&slot, heap::kind::hot});
       return move_result::vetoed;
     }
     return protocol_.move(slot, seen, target_, bytes);

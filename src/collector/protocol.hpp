@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <new>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,12 @@ struct candidate {
   guides::slot_word* slot;
   heap::kind target;
 };
+
+/// Appends to a list of candidates; what no memory is left to list waits for the next window.
+inline void list(std::vector<candidate>& candidates, candidate one) noexcept try {
+  candidates.push_back(one);
+} catch (const std::bad_alloc&) {
+}
 
 enum class move_result : std::uint8_t {
   moved,

@@ -1,7 +1,5 @@
 #include "collector/scan.hpp"
 
-#include <new>
-
 namespace isotherm::collector {
 
 void scan_result::clear() noexcept {
@@ -25,22 +23,21 @@ guides::verdict window_scan::age(guides::slot_word& slot, guides::word seen) {
 void window_scan::record_access(guides::word w) {
   const void* object = guides::pointer_of(w);
   const std::size_t bytes = heap::object_size(object);  // in the cache's reach: it was used
+  if (guides::heap_of(w) == heap::kind::cold) heap::note_cold_use(object);
   ++statistics_.accessed_objects;
   statistics_.accessed_bytes += bytes;
   result_.pages.add(guides::heap_of(w), object, bytes);
 }
 
-// What no memory is left to list waits for the next window.
 void window_scan::list_candidate(guides::slot_word& slot, guides::word w,
-                                 const classification& outcome) try {
+                                 const classification& outcome) {
   if (outcome.target == heap::kind::hot) {
-    result_.promotions.push_back({&slot, heap::kind::hot});
+    list(result_.promotions, {&slot, heap::kind::hot});
   } else if (outcome.target == heap::kind::cold) {
-    result_.demotions.push_back({&slot, heap::kind::cold});
+    list(result_.demotions, {&slot, heap::kind::cold});
   } else if (guides::heap_of(w) == heap::kind::hot && heap::is_sparse(guides::pointer_of(w))) {
-    result_.compactions.push_back({&slot, heap::kind::hot});
+    list(result_.compactions, {&slot, heap::kind::hot});
   }
-} catch (const std::bad_alloc&) {
 }
 
 namespace {
@@ -52,7 +49,7 @@ class cold_compaction_search final : public guides::slot_visitor {
     const guides::word w = slot.load_acquire();
     if (!guides::is_null(w) && guides::heap_of(w) == heap::kind::cold &&
         heap::is_sparse(guides::pointer_of(w))) {
-      result_.compactions.push_back({&slot, heap::kind::cold});
+      list(result_.compactions, {&slot, heap::kind::cold});
     }
     return guides::verdict::keep_due;
   }

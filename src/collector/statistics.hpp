@@ -17,10 +17,12 @@ struct moves {
 
 /// One window. Counts are of this window unless they say "total".
 struct window_statistics {
-  std::uint64_t window = 0;                       ///< number of the window, from 1
-  double window_seconds = 0;                      ///< time since the last window ended
-  std::array<heap::usage, heap::kKinds> heaps{};  ///< NEW, HOT, COLD at the end of the window
-  heap::usage nodes{};                            ///< the NODE range
+  std::uint64_t window = 0;   ///< number of the window, from 1
+  double window_seconds = 0;  ///< time since the last window ended
+  /// NEW, HOT, COLD at the end of the window, but for resident_bytes (0): a walk over all pages,
+  /// which heap::usage_of() makes for who asks, would make a window's cost follow the heap.
+  std::array<heap::usage, heap::kKinds> heaps{};
+  heap::usage nodes{};  ///< the NODE range, as above
   std::uint64_t scanned_guides = 0;
   std::uint64_t accessed_objects = 0;
   std::uint64_t accessed_bytes = 0;       ///< bytes of objects accessed in the window

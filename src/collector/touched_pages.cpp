@@ -1,6 +1,7 @@
 #include "collector/touched_pages.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace isotherm::collector {
 
@@ -9,7 +10,7 @@ void touched_pages::clear() noexcept {
   counts_.fill(0);
 }
 
-void touched_pages::add(heap::kind where, const void* object, std::size_t bytes) {
+void touched_pages::add(heap::kind where, const void* object, std::size_t bytes) noexcept try {
   const auto which = static_cast<std::size_t>(where);
   const std::uintptr_t begin =
       reinterpret_cast<std::uintptr_t>(object) - heap::range_of(where).begin;
@@ -21,6 +22,7 @@ void touched_pages::add(heap::kind where, const void* object, std::size_t bytes)
     counts_[which] += (bits[page / 64] & bit) == 0;
     bits[page / 64] |= bit;
   }
+} catch (const std::bad_alloc&) {
 }
 
 }  // namespace isotherm::collector

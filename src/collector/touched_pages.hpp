@@ -15,8 +15,8 @@ inline constexpr std::size_t kPageBytes = 4096;
 class touched_pages {
  public:
   void clear() noexcept;
-  /// Marks the pages of an object in heap `where`.
-  void add(heap::kind where, const void* object, std::size_t bytes);
+  /// Marks the pages of an object in heap `where`; those for which no memory is left go uncounted.
+  void add(heap::kind where, const void* object, std::size_t bytes) noexcept;
   std::uint64_t count(heap::kind where) const noexcept {
     return counts_[static_cast<std::size_t>(where)];
   }

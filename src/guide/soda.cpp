@@ -1,10 +1,9 @@
 #include "guide/soda.hpp"
 
-#include <sched.h>
-
 #include <array>
 #include <bit>
 #include <memory>
+#include <thread>
 
 #include "base/check.hpp"
 #include "guide/registry.hpp"
@@ -99,7 +98,7 @@ block& enter_block(std::uintptr_t address) {
     if (round < 1024) {
       base::spin_pause();
     } else {
-      sched_yield();
+      std::this_thread::yield();
     }
   }
 }
@@ -109,7 +108,7 @@ void wait_while_hazard(std::uintptr_t granule_number) noexcept {
     if (round < 1024) {
       base::spin_pause();
     } else {
-      sched_yield();
+      std::this_thread::yield();
     }
   }
 }

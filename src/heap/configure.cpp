@@ -1,11 +1,10 @@
 // Reserving the ranges and laying their backings.
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "heap/poison.hpp"
@@ -27,9 +26,8 @@ struct reserved {
 
 /// A share of RLIMIT_AS that leaves half of it to the rest of the process.
 std::size_t limited(std::size_t range_bytes) {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return range_bytes;
-  return std::min<std::size_t>(range_bytes, limit.rlim_cur / 2 / kRanges);
+  const std::optional<std::size_t> limit = os::address_space_limit();
+  return limit ? std::min(range_bytes, *limit / 2 / kRanges) : range_bytes;
 }
 
 base::result<reserved> reserve_ranges(std::size_t wanted) {

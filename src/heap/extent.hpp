@@ -72,8 +72,9 @@ struct alignas(base::kCacheLineBytes) extent {
   /// Head of a run (an object beyond kSmallBytesMax): its extents; else 0. Written before the
   /// object is handed out and by its free.
   base::atomic<std::uint32_t> run;
-  /// Pages were asked to leave DRAM since the extent was closed. Set by the collector's thread,
-  /// cleared by reopening; a race between the two costs a hint, so relaxed.
+  /// Pages were asked to leave DRAM, and nothing is known to have touched one since. Set by
+  /// reclaim(), cleared by reopening, by a free and by note_use(); a race between them costs a
+  /// hint, or delays one until the row's turn to be looked at again, so relaxed.
   base::atomic<bool> hinted;
 
   extent_word load() const noexcept { return {word.load_acquire()}; }

@@ -139,6 +139,8 @@ usage node_usage(bool with_residency) {
                        with_residency);
 }
 
+void note_cold_use(const void* object) noexcept { heaps().packed(kind::cold).note_use(object); }
+
 bool is_sparse(const void* object, double live_share) noexcept {
   heap_set& set = heaps();
   const kind where = kind_of(set, object);

@@ -105,6 +105,9 @@ struct packing {
 };
 packing packing_of(kind where) noexcept;
 
+/// An object of COLD was used: its pages are in DRAM, and may be asked to leave again. Any thread.
+void note_cold_use(const void* object) noexcept;
+
 /// How reclaim() asks for COLD pages to leave DRAM (OBASE 3.4; dirty file pages: see
 /// reclaim.cpp).
 enum class hint : std::uint8_t { none, cold, pageout };
@@ -113,9 +116,10 @@ struct reclaim_report {
   std::uint64_t bytes_asked = 0;  ///< bytes that were in DRAM of the extents that it was given for
   std::string problem;            ///< one line when the hint can't help (no swap), else empty
 };
-/// Gives `how` for COLD extents closed or refaulted since they were last hinted, at most
-/// `limit_bytes`. One caller at a time (the collector). Goes round the heap from call to call. An
-/// object larger than `limit_bytes` stays.
+/// Gives `how` for COLD extents that were closed, or had an object used (note_cold_use()) or freed,
+/// since they were last hinted, at most `limit_bytes`. With `pageout` also for some of the others,
+/// other ones in each call, when pages of theirs are found in DRAM. One caller at a time (the
+/// collector). Goes round the heap from call to call. An object larger than `limit_bytes` stays.
 reclaim_report reclaim_cold(hint how, std::uint64_t limit_bytes);
 
 /// Allocations refused because a range or its disk was full, since start.

@@ -108,6 +108,7 @@ void* packed_heap::allocate_run(std::size_t bytes) noexcept {
 
 void packed_heap::deallocate(void* object, std::size_t bytes, room left,
                              const local_state& mine) noexcept {
+  note_use(object);  // whoever frees has read the header
   const std::size_t index = index_of(object);
   const std::size_t units = units_of(bytes);
   const bool small = bytes <= kSmallBytesMax;

@@ -44,6 +44,9 @@ class packed_heap {
   void flush_holes() noexcept;
 
   bool is_sparse(const void* object, double live_share) const noexcept;
+  void note_use(const void* object) noexcept {
+    extents_[index_of(object)].hinted.store_relaxed(false);
+  }
   packing packing_now() const noexcept;
   /// Why the backing gave no pages when it was last asked for more than it had: an errno, else 0.
   int refusal_code() const noexcept { return refusal_code_.load_relaxed(); }
@@ -120,6 +123,7 @@ class packed_heap {
   base::atomic<std::uint64_t> held_{0};
   base::atomic<int> refusal_code_{0};
   std::size_t sweep_ = 0;  // reclaim()'s next extent
+  std::size_t again_ = 0;  // the next hinted one that it looks at again
   std::mutex mutex_;
   std::vector<std::uint64_t> taken_;  // a bit an extent of [0, used_)
   std::size_t lowest_free_ = 0;       // no extent below it is free

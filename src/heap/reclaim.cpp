@@ -1,9 +1,12 @@
 // Asking cold pages to leave DRAM (OBASE 3.4, hinted mode).
 //
 // Only closed extents are asked for: in an open one the next object would fault its page back in.
-// An extent is asked for once after it was closed, and again when pages of it came back (something
-// touched them): mincore tells. What counts is DRAM: for a file backing the page cache, so dirty
-// pages are written back first (backing::page_out).
+// An extent is asked for once after it was closed, and again when something touched it: the
+// collector reports uses (note_use) and frees report themselves. What neither sees (a peek, the
+// kernel's own reading ahead) shows when an extent's turn comes to be looked at: mincore walks
+// page tables, so that a look at all of COLD would make a window's cost follow the heap. What
+// counts is DRAM: for a file backing the page cache, so dirty pages are written back first
+// (backing::page_out).
 #include <algorithm>
 
 #include "heap/packed.hpp"
@@ -17,6 +20,11 @@ std::uint64_t packed_heap::resident(std::size_t first, std::size_t count) const 
   return os::resident_bytes(address_of(first), count * kExtentBytes).value_or(0);
 }
 
+namespace {
+/// Hinted extents that a call looks at again, of 1 MiB each: about a millisecond.
+constexpr std::size_t kLookedAtAgain = 64;
+}  // namespace
+
 /// Goes round: starts where the last call stopped, so that refaults at low addresses do not keep
 /// the rest waiting under a small limit.
 std::vector<packed_heap::candidate> packed_heap::candidates(hint how, std::uint64_t limit_bytes) {
@@ -24,6 +32,8 @@ std::vector<packed_heap::candidate> packed_heap::candidates(hint how, std::uint6
   std::uint64_t bytes = 0;
   const std::size_t used = used_.load_acquire();
   std::size_t i = sweep_ < used ? sweep_ : 0;
+  const std::size_t again_from = again_ < used ? again_ : 0;
+  again_ = again_from + kLookedAtAgain;
   for (std::size_t visited = 0; visited < used && bytes < limit_bytes;) {
     const extent& row = extents_[i];
     const extent_word seen = row.load();
@@ -31,8 +41,9 @@ std::vector<packed_heap::candidate> packed_heap::candidates(hint how, std::uint6
     const std::size_t first = i;
     const bool may_leave = seen.closed() && seen.live() > 0;
     // MADV_COLD leaves pages where they are: coming back cannot be told from staying.
-    const bool asked = how == hint::cold && row.hinted.load_relaxed();
-    const std::uint64_t in_dram = may_leave && !asked ? resident(first, count) : 0;
+    const bool again = how != hint::cold && first >= again_from && first < again_;
+    const bool is_looked_at = may_leave && (again || !row.hinted.load_relaxed());
+    const std::uint64_t in_dram = is_looked_at ? resident(first, count) : 0;
     if (in_dram <= limit_bytes && in_dram > limit_bytes - bytes) break;
     visited += count;
     i = first + count < used ? first + count : 0;
@@ -69,10 +80,9 @@ reclaim_report packed_heap::reclaim(hint how, std::uint64_t limit_bytes) {
       return report;
     }
     report.bytes_asked += each.resident_bytes;
-    if (how == hint::pageout) left_over += resident(each.first, each.count);
-    for (std::size_t i = each.first; i < each.first + each.count; ++i) {
-      extents_[i].hinted.store_relaxed(true);
-    }
+    const std::uint64_t stayed = how == hint::pageout ? resident(each.first, each.count) : 0;
+    left_over += stayed;
+    extents_[each.first].hinted.store_relaxed(stayed == 0);
   }
   if (how == hint::pageout && report.bytes_asked > 0 && left_over >= report.bytes_asked) {
     report.problem =

@@ -1,5 +1,7 @@
 #include "os/clock.hpp"
 
+#include <sys/prctl.h>
+
 #include <ctime>
 
 namespace isotherm::os {
@@ -17,5 +19,7 @@ std::uint64_t read_ns(clockid_t clock) noexcept {
 std::uint64_t monotonic_ns() noexcept { return read_ns(CLOCK_MONOTONIC); }
 std::uint64_t thread_cpu_ns() noexcept { return read_ns(CLOCK_THREAD_CPUTIME_ID); }
 std::uint64_t process_cpu_ns() noexcept { return read_ns(CLOCK_PROCESS_CPUTIME_ID); }
+
+void end_sleeps_on_time() noexcept { prctl(PR_SET_TIMERSLACK, 1); }
 
 }  // namespace isotherm::os

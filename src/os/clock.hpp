@@ -14,4 +14,8 @@ std::uint64_t thread_cpu_ns() noexcept;
 /// CPU time that all threads of the process have used, also those that ended.
 std::uint64_t process_cpu_ns() noexcept;
 
+/// The calling thread's sleeps end to the nanosecond, not up to 50 us late so that wake-ups can be
+/// gathered.
+void end_sleeps_on_time() noexcept;
+
 }  // namespace isotherm::os

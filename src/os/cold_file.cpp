@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "os/memory.hpp"
+
 namespace isotherm::os {
 namespace {
 
@@ -53,6 +55,23 @@ int make_and_unlink(const std::string& directory) {
   return descriptor;
 }
 
+/// A file whose space cannot be set aside would kill whoever writes to it when the disk is full
+/// (SIGBUS), and one without holes would never shrink. A disk that is full by now is not refused:
+/// it may have room later.
+base::result<cold_file> sets_space_aside(cold_file file, const std::string& directory) {
+  const auto refuses = [](const base::result<void>& done) {
+    return !done && (done.error().code == EOPNOTSUPP || done.error().code == ENOSYS);
+  };
+  const std::size_t page = page_bytes();
+  if (refuses(file.take_space(0, page)) || refuses(file.punch_hole(0, page))) {
+    return refusal("cold directory '" + directory +
+                       "' is on a file system that cannot set space aside and give it back "
+                       "(fallocate): name a directory on another, such as ext4, XFS or Btrfs",
+                   EOPNOTSUPP);
+  }
+  return file;
+}
+
 }  // namespace
 
 base::result<cold_file> cold_file::open(const std::string& directory) {
@@ -61,7 +80,7 @@ base::result<cold_file> cold_file::open(const std::string& directory) {
   if (descriptor < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT)) {
     descriptor = make_and_unlink(directory);
   }
-  if (descriptor >= 0) return cold_file(descriptor);
+  if (descriptor >= 0) return sets_space_aside(cold_file(descriptor), directory);
   const int code = errno;
   if (code == EACCES || code == EPERM || code == EROFS) {
     return refusal(

@@ -1,6 +1,7 @@
 #include "os/memory.hpp"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -33,6 +34,12 @@ int madvise_flag(advice wanted) noexcept {
 std::size_t page_bytes() noexcept {
   static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return bytes;
+}
+
+std::optional<std::size_t> address_space_limit() noexcept {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  return limit.rlim_cur;
 }
 
 base::result<std::byte*> reserve(std::size_t bytes, std::size_t alignment) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "base/error.hpp"
 
@@ -9,6 +10,9 @@ namespace isotherm::os {
 
 /// Bytes of a page of the process (4096 on x86-64).
 std::size_t page_bytes() noexcept;
+
+/// RLIMIT_AS of the process; nullopt: no limit.
+std::optional<std::size_t> address_space_limit() noexcept;
 
 /// Reserves `bytes` of address space (no memory, no swap space) whose begin is a multiple of
 /// `alignment`, a power of two of at least a page. Fails when RLIMIT_AS or the processor's address

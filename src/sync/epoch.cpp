@@ -1,7 +1,5 @@
 #include "sync/epoch.hpp"
 
-#include <sched.h>
-
 #include <chrono>
 #include <thread>
 
@@ -44,7 +42,7 @@ bool wait_until_all_carry(std::uint64_t epoch, std::uint64_t timeout_us) noexcep
     const std::uint64_t now = os::monotonic_ns();
     if (now > deadline) return false;
     if (now < first_nap) {
-      sched_yield();  // the scope's thread may need this processor
+      std::this_thread::yield();  // the scope's thread may need this processor
     } else {
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     }

@@ -1,7 +1,5 @@
 #include "workload/driver.hpp"
 
-#include <sys/prctl.h>
-
 #include <chrono>
 #include <mutex>
 #include <thread>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "base/atomic.hpp"
+#include "os/clock.hpp"
 #include "workload/inserted.hpp"
 
 namespace isotherm::workload {
@@ -83,8 +82,15 @@ class worker {
         index_(index),
         stream_(chosen.workload.shares, chooser, base::mix64(chosen.seed) + index) {}
 
+  /// Serves until the shared stop; keeps measurements only of what was begun while measuring.
   void run(clock::time_point start) {
-    prctl(PR_SET_TIMERSLACK, 1);  // wake-ups of sleep_until to the nanosecond, not 50 us late
+    if (!serve(start)) mine_.clear_measurements();
+  }
+
+ private:
+  /// Whether the measured time has begun for this worker.
+  bool serve(clock::time_point start) {
+    os::end_sleeps_on_time();
     std::vector<request> batch(kBatch);
     bool measuring = false;
     auto free_since = start;
@@ -92,23 +98,26 @@ class worker {
       stream_.fill(batch);
       free_since = std::max(free_since, clock::now());
       for (const request& next : batch) {
-        if (shared_.stop.load_relaxed()) return;
+        const auto begin = begin_of(sent++, start, free_since);
+        if (shared_.stop.load_relaxed()) return measuring;
         if (!measuring && shared_.measuring.load_relaxed()) {
           measuring = true;
           mine_.clear_measurements();
         }
-        const auto begin = begin_of(sent++, start, free_since);
         auto how = perform(next);
-        if (!how) return shared_.fail(std::move(how).error());
+        if (!how) {
+          shared_.fail(std::move(how).error());
+          return measuring;
+        }
         free_since = clock::now();
         mine_.latency_ns.record(
             static_cast<std::uint64_t>(nanoseconds(free_since - begin).count()));
         mine_.count(next.what, *how);
       }
     }
+    return measuring;
   }
 
- private:
   /// When the request was, or should have been, sent: waits for it with a rate.
   clock::time_point begin_of(std::uint64_t sent, clock::time_point start,
                              clock::time_point free_since) const {

@@ -1,11 +1,14 @@
 // COLD over a file on disk. One process configures once, so the whole program runs on it.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <vector>
 
@@ -17,6 +20,21 @@
 // process beyond 64 held by a thread. Only that detector is off, and only in this program; races
 // are reported. Without the sanitizer nobody calls this.
 extern "C" const char* __tsan_default_options() { return "detect_deadlocks=0"; }
+
+// These stand before the C library's: a disk that is full, and how much of the heap is walked.
+static int fallocate_refuses_with = 0;
+static std::size_t bytes_walked = 0;
+extern "C" int fallocate(int descriptor, int mode, off_t offset, off_t bytes) {
+  if (mode == 0 && fallocate_refuses_with != 0) {
+    errno = fallocate_refuses_with;
+    return -1;
+  }
+  return static_cast<int>(syscall(SYS_fallocate, descriptor, mode, offset, bytes));
+}
+extern "C" int mincore(void* begin, std::size_t bytes, unsigned char* pages) noexcept {
+  bytes_walked += bytes;
+  return static_cast<int>(syscall(SYS_mincore, begin, bytes, pages));
+}
 
 namespace isotherm::heap {
 namespace {
@@ -34,8 +52,9 @@ class file_backed : public testing::Test {
     ASSERT_TRUE(configured) << configured.error().message;
   }
 
-  void SetUp() override {
-    for (std::size_t i = 0; i < 32 * kExtentBytes / kObjectBytes; ++i) {
+  void SetUp() override { fill(32); }
+  void fill(std::size_t extents) {
+    for (std::size_t i = 0; i < extents * kExtentBytes / kObjectBytes; ++i) {
       void* object = allocate(kind::cold, kObjectBytes);
       ASSERT_NE(object, nullptr);
       std::memset(object, static_cast<int>(i % 255), kObjectBytes);
@@ -96,6 +115,36 @@ TEST_F(file_backed, the_cold_hint_is_given_once) {
   EXPECT_EQ(reclaim_cold(hint::cold, kNoLimit).bytes_asked, 0U);
 }
 
+TEST_F(file_backed, the_cold_hint_is_given_again_after_a_use_and_after_a_free) {
+  reclaim_cold(hint::cold, kNoLimit);
+  note_cold_use(objects_[objects_.size() / 2]);
+  const std::uint64_t after_use = reclaim_cold(hint::cold, kNoLimit).bytes_asked;
+  EXPECT_GT(after_use, 0U);
+  EXPECT_LE(after_use, kExtentBytes) << "only where the object lies";
+  deallocate(objects_.front());
+  objects_.erase(objects_.begin());
+  const std::uint64_t after_free = reclaim_cold(hint::cold, kNoLimit).bytes_asked;
+  EXPECT_GT(after_free, 0U);
+  EXPECT_LE(after_free, kExtentBytes);
+}
+
+TEST_F(file_backed, a_use_that_nobody_reported_is_found_in_turn) {
+  fill(128);  // more than one call looks at again
+  reclaim_cold(hint::pageout, kNoLimit);
+  static_cast<void>(*static_cast<volatile char*>(objects_[objects_.size() * 9 / 10]));
+  std::uint64_t sum = 0;
+  for (int call = 0; call < 4; ++call) sum += reclaim_cold(hint::pageout, kNoLimit).bytes_asked;
+  EXPECT_GT(sum, 0U);
+}
+
+TEST_F(file_backed, what_is_out_and_untouched_is_not_walked_again) {
+  fill(128);
+  reclaim_cold(hint::pageout, kNoLimit);
+  bytes_walked = 0;
+  reclaim_cold(hint::pageout, kNoLimit);
+  EXPECT_LE(bytes_walked, 70 * kExtentBytes) << "of 160";
+}
+
 TEST_F(file_backed, freed_extents_leave_the_page_cache) {
   const std::uint64_t before = usage_of(kind::cold).resident_bytes;
   for (void* object : objects_) deallocate(object);
@@ -118,6 +167,21 @@ TEST_F(file_backed, a_full_disk_refuses_and_does_not_kill) {
   EXPECT_EQ(refused_allocations(kind::cold), refused + 1);
   EXPECT_TRUE(is_valid());
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  void* object = allocate(kind::cold, 100'000);
+  EXPECT_NE(object, nullptr) << "space again, service again";
+  filling.push_back(object);
+  for (void* each : filling) deallocate(each);
+}
+
+TEST_F(file_backed, a_disk_without_space_refuses_with_its_reason_until_there_is_some) {
+  fallocate_refuses_with = ENOSPC;
+  std::vector<void*> filling;
+  while (void* object = allocate(kind::cold, 100'000)) {
+    filling.push_back(object);
+    ASSERT_LT(filling.size(), 100U) << "nothing is left but the open extent's room";
+  }
+  EXPECT_EQ(cold_refusal_code(), ENOSPC);
+  fallocate_refuses_with = 0;
   void* object = allocate(kind::cold, 100'000);
   EXPECT_NE(object, nullptr) << "space again, service again";
   filling.push_back(object);

@@ -2,15 +2,28 @@
 // refusals).
 #include "os/cold_file.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
 #include "os/memory.hpp"
 #include "os/residency.hpp"
+
+// Stands before the C library's: file systems that cannot do it.
+static int refused_mode = -1, refusal_code = 0;
+extern "C" int fallocate(int descriptor, int mode, off_t offset, off_t bytes) {
+  if (mode == refused_mode) {
+    errno = refusal_code;
+    return -1;
+  }
+  return static_cast<int>(syscall(SYS_fallocate, descriptor, mode, offset, bytes));
+}
 
 namespace isotherm::os {
 namespace {
@@ -70,6 +83,36 @@ TEST(cold_file, a_limit_on_file_size_is_an_error_and_no_signal) {
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, EFBIG);
+}
+
+class refusing_file_system : public testing::Test {
+ protected:
+  static void refuse(int mode, int code) {
+    refused_mode = mode;
+    refusal_code = code;
+  }
+  ~refusing_file_system() override { refuse(-1, 0); }
+};
+
+TEST_F(refusing_file_system, one_that_cannot_set_space_aside_is_not_taken) {
+  refuse(0, EOPNOTSUPP);
+  const auto file = cold_file::open("/var/tmp");
+  ASSERT_FALSE(file);
+  EXPECT_NE(file.error().message.find("set space aside"), std::string::npos);
+}
+
+TEST_F(refusing_file_system, one_that_cannot_punch_holes_is_not_taken) {
+  refuse(FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, EOPNOTSUPP);
+  EXPECT_FALSE(cold_file::open("/var/tmp"));
+}
+
+TEST_F(refusing_file_system, one_that_is_full_today_is_taken) {
+  refuse(0, ENOSPC);
+  const auto file = cold_file::open("/var/tmp");
+  ASSERT_TRUE(file);
+  const auto refused = file->take_space(0, kBytes);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ENOSPC);
 }
 
 }  // namespace

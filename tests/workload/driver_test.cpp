@@ -117,6 +117,20 @@ TEST(Driver, ReadsOfTheLatestNeverMissAnInsertUnderWay) {
   EXPECT_EQ(found->corrupt, 0u) << "a number was inserted twice";
 }
 
+TEST(Driver, WhatWasSentBeforeTheMeasuredTimeIsNotCounted) {
+  fake_store store;
+  plan chosen = small_plan("c");
+  chosen.rate = 2;  // due at 0 s and 0.5 s, in the warm-up, and at 1 s, when the run is over
+  chosen.warmup_seconds = 0.7;
+  chosen.seconds = 0.1;
+  ASSERT_TRUE(load(store, chosen, go_on));
+  touched_keys used(chosen.keys);
+  const auto found = run(store, chosen, used, go_on);
+  ASSERT_TRUE(found);
+  EXPECT_LE(found->operations, 1u) << "1 only when the machine stood still until the second";
+  EXPECT_EQ(found->latency_ns.count(), found->operations);
+}
+
 TEST(Driver, SeesMissingAndCorruptRecords) {
   fake_store store;
   plan chosen = small_plan("c");

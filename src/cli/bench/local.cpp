@@ -46,16 +46,19 @@ collector::options collector_options(const bench_options& asked) {
 
 window_sample sample_of(const collector::window_statistics& seen) {
   window_sample sample;
+  sample.heaps.emplace();
+  for (std::size_t i = 0; i < heap::kKinds; ++i) {
+    (*sample.heaps)[i] = heap::usage_of(static_cast<heap::kind>(i));
+  }
   const auto cold = static_cast<std::size_t>(heap::kind::cold);
-  const heap::footprint memory = heap::read_footprint(seen.heaps[cold].resident_bytes);
+  const heap::footprint memory = heap::read_footprint((*sample.heaps)[cold].resident_bytes);
   sample.rss_bytes = memory.rss;
   sample.rss_peak_bytes = memory.rss_peak;
   sample.dram_bytes = memory.dram;
   sample.cold_threshold = seen.cold_threshold;
   sample.page_utilization = seen.page_utilization;
   sample.promotion_rate = seen.promotion_rate;
-  sample.heaps = seen.heaps;
-  sample.node_bytes = seen.nodes.resident_bytes;
+  sample.node_bytes = heap::node_usage().resident_bytes;
   sample.collector_cpu_seconds = seen.collector_cpu_seconds;
   sample.promoted = seen.promoted.objects;
   sample.demoted = seen.demoted.objects;
