@@ -77,11 +77,15 @@ class guide {
   }
 
   /// As get(), but not an access where that can be had: while no move may happen the object is not
-  /// marked, so that looking at everything (SCAN) does not make everything warm. While moves may
-  /// happen the mark is what protects the object, and is made.
+  /// marked, so that looking at everything (SCAN) does not make everything warm; only that a page
+  /// of COLD came back is noted, so that it leaves again. While moves may happen the mark is what
+  /// protects the object, and is made.
   T* peek(const scope& inside) const noexcept {
     if (inside.is_tracking() || sync::moves_may_happen()) return get(inside);
-    return static_cast<T*>(guides::pointer_of(slot_.load_acquire()));
+    const guides::word w = slot_.load_acquire();
+    if (guides::is_null(w)) return nullptr;
+    if (guides::heap_of(w) == heap::kind::cold) heap::note_cold_use(guides::pointer_of(w));
+    return static_cast<T*>(guides::pointer_of(w));
   }
 
   /// Dereference inside the scope that this thread has open.

@@ -2,10 +2,10 @@
 //
 // Only closed extents are asked for: in an open one the next object would fault its page back in.
 // An extent is asked for once after it was closed, and again when something touched it: the
-// collector reports uses (note_use) and frees report themselves. What neither sees (a peek, the
-// kernel's own reading ahead) shows when an extent's turn comes to be looked at: mincore walks
-// page tables, so that a look at all of COLD would make a window's cost follow the heap. What
-// counts is DRAM: for a file backing the page cache, so dirty pages are written back first
+// collector and peek() report uses (note_use), frees report themselves. What nobody sees (a use
+// while pages were on their way out) shows when an extent's turn comes to be looked at: mincore
+// walks page tables, so that a look at all of COLD would make a window's cost follow the heap.
+// What counts is DRAM: for a file backing the page cache, so dirty pages are written back first
 // (backing::page_out).
 #include <algorithm>
 
@@ -21,8 +21,8 @@ std::uint64_t packed_heap::resident(std::size_t first, std::size_t count) const 
 }
 
 namespace {
-/// Hinted extents that a call looks at again, of 1 MiB each: about a millisecond.
-constexpr std::size_t kLookedAtAgain = 64;
+/// Hinted extents, of 1 MiB each, that a call looks at again: about a millisecond.
+constexpr std::size_t kLookedAtAgain = 16;
 }  // namespace
 
 /// Goes round: starts where the last call stopped, so that refaults at low addresses do not keep

@@ -1,0 +1,75 @@
+// What left DRAM and came back leaves again: the collector hears of every kind of use. COLD is a
+// file here; a program of its own, since heaps are configured once.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "collector/collector.hpp"
+#include "guide/guide.hpp"
+#include "heap/temporary_directory.hpp"
+
+namespace isotherm::collector {
+namespace {
+
+// More than reclaim() looks at by itself in the windows of a test, 16 MiB a window.
+constexpr std::size_t kObjects = 160'000;
+
+class Reclaim : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    const testing_help::temporary_directory directory;
+    heap::options chosen;
+    chosen.range_bytes = std::size_t{1} << 30;
+    chosen.cold = {heap::cold_backing::type::file, directory.path()};
+    const auto configured = heap::configure(chosen);
+    ASSERT_TRUE(configured) << configured.error().message;
+  }
+
+  void SetUp() override {
+    for (std::size_t i = 0; i < kObjects; ++i) {
+      guides_.emplace_back(make_bytes(std::string(1000, static_cast<char>('a' + i % 26))));
+    }
+    while (hinted_in_a_window() == 0) {  // until all is in COLD, watched for a window, and out
+    }
+    ASSERT_EQ(hinted_in_a_window(), 0u) << "nothing is asked for twice";
+  }
+  static options everything_may_leave() {
+    options chosen;
+    chosen.cold_threshold = 1;
+    chosen.target_promotion_rate = 1e18;
+    chosen.hint = heap::hint::pageout;
+    chosen.reclaim_bytes_per_window = std::uint64_t{1} << 40;
+    return chosen;
+  }
+  std::uint64_t hinted_in_a_window() { return collector_.run_window().hinted_bytes; }
+  const guide<bytes>& far_one() const { return guides_[kObjects * 9 / 10]; }
+
+  std::vector<guide<bytes>> guides_;
+  object_collector collector_{everything_may_leave()};
+};
+
+TEST_F(Reclaim, APageThatAPeekBroughtBackLeavesAgain) {
+  {
+    const scope inside;
+    EXPECT_EQ(far_one().peek(inside)->view().size(), 1000u);
+  }
+  EXPECT_GT(hinted_in_a_window(), 0u);
+  EXPECT_EQ(hinted_in_a_window(), 0u);
+}
+
+TEST_F(Reclaim, ThePageOfAPromotedObjectLeavesAgain) {
+  {
+    const scope inside;
+    EXPECT_EQ(far_one().get(inside)->view().size(), 1000u);
+  }
+  EXPECT_GT(hinted_in_a_window(), 0u);
+}
+
+TEST_F(Reclaim, APageThatAFreeBroughtBackLeavesAgain) {
+  guides_[kObjects * 9 / 10].reset();
+  EXPECT_GT(hinted_in_a_window(), 0u);
+}
+
+}  // namespace
+}  // namespace isotherm::collector
