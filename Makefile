@@ -6,7 +6,7 @@ SOURCES = $(shell find include src tests bench examples \
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 .PHONY: help bootstrap build demo test test-release test-tsan test-asan test-ubsan test-debug \
-        test-gcc coverage stress bench lint tidy format format-check package clean
+        test-gcc coverage stress fuzz bench lint tidy format format-check package clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -71,6 +71,17 @@ stress: bootstrap ## every index, protocol and mix, under both sanitizers (STRES
 	  echo "== $$preset, $(STRESS_OPS) operations a thread" && \
 	  ISOTHERM_STRESS_OPS=$(STRESS_OPS) build/$$preset/bin/migration_stress_test --gtest_brief=1 \
 	  || exit 1; \
+	done
+
+# Of each target. What is found on the way is kept in build/release/tests/fuzz/found.
+FUZZ_SECONDS ?= 60
+
+fuzz: build ## requests and commands that libFuzzer thinks of (FUZZ_SECONDS=N: longer)
+	@for target in resp commands; do \
+	  echo "== $$target, $(FUZZ_SECONDS) seconds" && \
+	  (cd build/release/tests/fuzz && ../../bin/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) \
+	    -max_len=512 -print_final_stats=1 -verbosity=0 found/$$target \
+	    $(CURDIR)/tests/fuzz/corpus/$$target) || exit 1; \
 	done
 
 bench: build ## micro-benchmarks
