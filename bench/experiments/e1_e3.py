@@ -6,17 +6,20 @@
     bench/experiments/e1_e3.py e3 --estimate
     bench/experiments/e1_e3.py table e3.jsonl e1.jsonl
 
-e3: closed loop; rounds of off, on with counts, on with veto, each round beginning with another of
-them. e1: page utilization and DRAM of YCSB A, B and C at a rate, off and on. Each run is a process
-of its own with a limit of time, and one line of the file as soon as it ends; runs that the file
-holds are not run again, so that a campaign goes on where it was cut off. Flags after -- go to the
-tool. The tables are printed at the end, or by `table` from what there is.
+e3: closed loop; rounds of off, track (the collector scans and moves nothing), on with counts, on
+with veto, each round beginning with another of them. e1: page utilization and DRAM of YCSB A, B and
+C at a rate, off and on. Each run is a process of its own with a limit of time, and one line of the
+file as soon as it ends, with the load of the machine before and after it, the time that the host
+took from the machine meanwhile, and its last window; runs that the file holds are not run again, so
+that a campaign goes on where it was cut off. Flags after -- go to the tool. The tables are printed
+at the end, or by `table` from what there is.
 """
 import argparse
 import collections
 import itertools
 import json
 import math
+import os
 import pathlib
 import statistics
 import sys
@@ -27,13 +30,14 @@ import ycsb
 INDEXES = ('hash-pugh', 'hash-harris', 'hash-chm', 'skiplist-coarse', 'skiplist-fraser',
            'skiplist-herlihy', 'btree-coarse', 'btree-occ', 'masstree', 'art')
 PROTOCOLS = ('counts', 'veto')
+E3_SIDES = ('track', *(f'on:{p}' for p in PROTOCOLS))  # compared with off
 # Loading, starting and ending a process, guessed on the slow side.
 START_SECONDS, LOAD_RECORDS_A_SECOND = 0.3, 150_000
 
 
 def plan_e3(options):
     """(index, workload, side, round) of each run, in order."""
-    sides = ['off', *(f'on:{p}' for p in PROTOCOLS)]
+    sides = ['off', *E3_SIDES]
     for turn in range(options.rounds):
         for index in options.indexes:
             for i in range(len(sides)):
@@ -64,7 +68,21 @@ def flags_of(options, index, workload, side):
              '--cold-backing', options.cold_backing]
     if options.experiment == 'e1':
         flags += ['--rate', options.rate, '--hint', options.hint, '--min-rest', options.min_rest]
-    return [*flags, *options.flags]
+    return [*flags, *options.flags, *(['--huge-pages'] if options.huge_pages else [])]
+
+
+def environment(options, side):
+    """What a run finds besides its flags: without management values come from malloc."""
+    if options.huge_pages and side == 'off':
+        return {**os.environ, 'GLIBC_TUNABLES': 'glibc.malloc.hugetlb=1'}
+    return None
+
+
+def machine_state():
+    """Load of the last minute, and seconds that the host took from this machine so far."""
+    with open('/proc/stat') as file:
+        steal = int(file.readline().split()[8])
+    return {'load': os.getloadavg()[0], 'steal_s': steal / os.sysconf('SC_CLK_TCK')}
 
 
 def read_runs(path):
@@ -93,14 +111,18 @@ def measure(options):
         mine = expected_seconds(options, side)
         scheduled += mine
         try:
-            found = ycsb.run(options.tool, side, flags, 3 * mine + 30)
+            before = machine_state()
+            found = ycsb.run(options.tool, side, flags, 3 * mine + 30, environment(options, side))
+            after = machine_state()
         except ycsb.run_failed as error:
             failed += 1
             print(f'e1_e3: {error}', file=sys.stderr)
             continue
-        del found['windows']
+        found['windows'] = found['windows'][-1:]
         row = {'experiment': options.experiment, 'index': index, 'workload': workload, 'side': side,
-               'round': turn, 'flags': flags, 'found': found}
+               'round': turn, 'flags': flags,
+               'load_average': [before['load'], after['load']],
+               'steal_seconds': round(after['steal_s'] - before['steal_s'], 2), 'found': found}
         with open(options.save, 'a') as file:
             file.write(json.dumps(row) + '\n')
         pace = (time.monotonic() - began) / scheduled
@@ -144,20 +166,21 @@ def show_e3(runs):
     groups = collections.defaultdict(lambda: collections.defaultdict(dict))
     for one in runs:
         groups[one['index']][one['side']][one['round']] = one['found']
-    print('| index | off, ops/s | counts / off | veto / off | off, p90 us | counts / off '
-          '| veto / off | collector CPU, counts, veto | winner |\n' + '|---' * 9 + '|')
+    compared = 'track / off | counts / off | veto / off'
+    print(f'| index | off, ops/s | {compared} | off, p90 us | {compared} '
+          '| collector CPU, counts, veto | winner |\n' + '|---' * 11 + '|')
     for index, sides in groups.items():
         cells = []
         for figure in E3_FIGURES:
             cells.append(ycsb.spread([figure(run) for run in sides['off'].values()]))
-            cells += [ycsb.spread(ratios(sides, f'on:{p}', figure), '.3f') for p in PROTOCOLS]
+            cells += [ycsb.spread(ratios(sides, side, figure), '.3f') for side in E3_SIDES]
         cells.append(', '.join(
             ycsb.median([run['collector_cpu_fraction'] for run in sides[f'on:{p}'].values()], '.1%')
             for p in PROTOCOLS))
         print(f'| {index} | {" | ".join(cells)} | {winner(sides)} |')
-    means = [mean_of_medians(groups, f'on:{p}', figure)
-             for figure in E3_FIGURES for p in PROTOCOLS]
-    print(f'| geometric mean | | {means[0]} | {means[1]} | | {means[2]} | {means[3]} | | |')
+    rates, latencies = ([mean_of_medians(groups, side, figure) for side in E3_SIDES]
+                        for figure in E3_FIGURES)
+    print(f'| geometric mean | | {" | ".join(rates)} | | {" | ".join(latencies)} | | |')
 
 
 def need_of(found):
@@ -196,6 +219,7 @@ def show(runs):
         apart = ('--index', '--workload') if one['experiment'] == 'e1' else ('--index',)
         words = [f'{name} {value}' for name, value in zip(one['flags'][::2], one['flags'][1::2])
                  if name not in (*apart, '--warmup', '--seconds')]
+        words += ['--huge-pages'] * ('--huge-pages' in one['flags'])
         groups[one['experiment'], ' '.join(words)].append(one)
     print(f'\n{ycsb.machine()}')
     for (experiment, words), group in groups.items():
@@ -218,6 +242,8 @@ def add_experiment(commands, name, plan, **defaults):
     its.add_argument('--warmup', type=float, help='seconds; three windows until the first demotion')
     its.add_argument('--seconds', type=float, help='measured')
     its.add_argument('--threads', type=int, default=2)
+    its.add_argument('--huge-pages', action='store_true',
+                     help='for all sides; off gets them from malloc')
     its.add_argument('--cold-backing', default='file:/var/tmp')
     its.add_argument('--tool', default=ycsb.TOOL)
     its.add_argument('--save', default=f'{name}.jsonl', help='a line for each run')

@@ -14,13 +14,15 @@ class run_failed(Exception):
     """Says which run, and why."""
 
 
-def run(tool, side, flags, limit=None):
-    """The JSON object of a run. `side`: off, track, on, or on:PROTOCOL; `limit`: seconds."""
+def run(tool, side, flags, limit=None, environment=None):
+    """The JSON object of a run. `side`: off, track, on, or on:PROTOCOL; `limit`: seconds;
+    `environment`: instead of this process's."""
     manage, _, protocol = side.partition(':')
     which = ['--manage', manage, *(['--protocol', protocol] if protocol else [])]
     command = [tool, 'bench', 'ycsb', *map(str, flags), *which, '--json', '-']
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=limit)
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=limit,
+                              env=environment)
     except subprocess.TimeoutExpired:
         raise run_failed(f'stopped after {limit:.0f} s: {" ".join(command)}') from None
     except OSError as error:

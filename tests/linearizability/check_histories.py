@@ -3,7 +3,10 @@
 
     check_histories.py CHECKER RECORDER index          every index and protocol, in process
     check_histories.py CHECKER RECORDER broken         defects that must be seen
-    check_histories.py CHECKER RECORDER resp TOOL      every index behind `TOOL serve`
+    check_histories.py CHECKER RECORDER mutant         its one index lacks a step: must be seen
+    check_histories.py CHECKER RECORDER resp TOOL NAPPING
+                                                       every index behind `TOOL serve`; the library
+                                                       NAPPING stops its threads at random
 
 ISOTHERM_TEST_SEED repeats a run.
 """
@@ -25,6 +28,8 @@ CLIENTS = 4
 COMMANDS = 1000  # of each client
 KEYS = 4
 BROKEN_TRIES = 5
+MUTANT_TRIES = 20
+MUTANT_SECONDS = 30  # for one history: what is broken may also go in circles
 
 
 def value_of(number):
@@ -65,11 +70,23 @@ def talk(path, client, seed, events):
     connection.close()
 
 
-def record_resp(tool, index, protocol, seed, path):
+def moved_objects(connection, windows):
+    """Of the windows seen so far; the last one is asked for."""
+    words = connection.ask('ISOTHERM', 'STATS').split(b'\r\n')
+    of = lambda name: int(words[words.index(name) + 1][1:])
+    windows[of(b'window')] = of(b'promoted_objects') + of(b'demoted_objects')
+    return sum(windows.values())
+
+
+def record_resp(tool, napping, index, protocol, seed, path):
+    # A sanitizer's runtime would refuse to come behind a preloaded library.
     server = start_ours(tool, index, '--port', '-1', '--threads', '2', '--window', '0.001',
-                        '--cold-threshold', '1', '--protocol', protocol)
+                        '--cold-threshold', '1', '--protocol', protocol,
+                        env={**os.environ, 'LD_PRELOAD': napping, 'ISOTHERM_TEST_SEED': str(seed),
+                             'ASAN_OPTIONS': 'verify_asan_link_order=0'})
     events = [[] for _ in range(CLIENTS)]
     failures = []
+    watching, windows, moved = Raw(server.path), {}, 0
 
     def run(client):
         try:
@@ -80,11 +97,18 @@ def record_resp(tool, index, protocol, seed, path):
     threads = [threading.Thread(target=run, args=(c,)) for c in range(CLIENTS)]
     for thread in threads:
         thread.start()
+    while any(thread.is_alive() for thread in threads):
+        moved = moved_objects(watching, windows)
+        threads[0].join(0.01)
     for thread in threads:
         thread.join()
+    watching.close()
     status, said, _ = server.stop()
     if failures or status != 0:
         sys.exit(f'{index} {protocol}: {failures} status {status}\n{said}')
+    print(f'{index} {protocol} seed {seed}: {moved} objects moved in {len(windows)} windows seen')
+    if moved == 0:
+        sys.exit(f'{index} {protocol}: no object moved beside the commands')
     with open(path, 'w', encoding='ascii') as file:
         for event in sum(events, []):
             print(*event, file=file)
@@ -106,6 +130,17 @@ class Histories:
         subprocess.run([self.recorder, index, protocol, broken, str(seed), path], check=True)
         return path
 
+    def record_mutant(self, seed):
+        """Path of a history, or None when the recorder had to be stopped before it was saved."""
+        index, protocols = self.names['index'][0], self.names['protocol']
+        path = self.path('mutant', str(seed))
+        words = [self.recorder, index, protocols[seed % len(protocols)], 'sound', str(seed), path]
+        try:
+            subprocess.run(words, check=False, timeout=MUTANT_SECONDS)
+        except subprocess.TimeoutExpired:
+            pass
+        return path if os.path.exists(path) else None
+
     def check(self, paths):
         """The checker's exit status."""
         return subprocess.run([self.checker, *paths], check=False).returncode
@@ -123,6 +158,15 @@ def is_seen(histories, broken, seed):
     return False
 
 
+def is_mutant_seen(histories, seed):
+    """Whether a history shows what its index lacks."""
+    for attempt in range(MUTANT_TRIES):
+        path = histories.record_mutant(seed + attempt)
+        if path and histories.check([path]) == 1:
+            return True
+    return False
+
+
 def main():
     checker, recorder, what, *rest = sys.argv[1:]
     seed = int(os.environ.get('ISOTHERM_TEST_SEED', random.randrange(2**48)))
@@ -132,13 +176,15 @@ def main():
         if what == 'broken':
             unseen = [b for b in histories.names['broken'] if not is_seen(histories, b, seed)]
             sys.exit(f'not seen: {unseen}' if unseen else 0)
+        if what == 'mutant':
+            sys.exit(0 if is_mutant_seen(histories, seed) else 'not seen')
         paths = []
         for number, (index, protocol) in enumerate(histories.pairs()):
             if what == 'index':
                 paths.append(histories.record(index, protocol, 'sound', seed + 100 * number))
             else:
                 paths.append(histories.path(index, protocol, 'resp'))
-                record_resp(rest[0], index, protocol, seed + 100 * number, paths[-1])
+                record_resp(*rest, index, protocol, seed + 100 * number, paths[-1])
         sys.exit(histories.check(paths))
 
 

@@ -5,10 +5,11 @@
 //   linearizability_recorder INDEX PROTOCOL BROKEN SEED FILE
 //
 // BROKEN is `sound`, or the name of a defect that a wrapper puts before the index: the checker must
-// see it. Keys are few, so that operations meet; threads pause at random, also inside of callbacks
-// and while they hold what they found. Two more threads, of whom nothing is recorded, fill and
-// empty the neighbourhood of those keys, so that nodes split and merge, layers come and go and
-// tables grow under them. Each round has a fresh index, whose keys are numbered on.
+// see it. Keys are few, so that operations meet. All threads, the collector's too, are stopped at
+// random by a signal, wherever they are; and they pause inside of callbacks and while they hold
+// what they found. Two more threads, of whom nothing is recorded, fill and empty the neighbourhood
+// of those keys, so that nodes split and merge, layers come and go and tables grow under them. Each
+// round has a fresh index, whose keys are numbered on.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -26,6 +27,7 @@
 #include "collector/protocol.hpp"
 #include "index/index.hpp"
 #include "linearizability/broken_index.hpp"
+#include "linearizability/napping_threads.hpp"
 #include "os/clock.hpp"
 
 namespace isotherm::index {
@@ -55,7 +57,9 @@ std::string neighbour_of(std::uint64_t number) {
 bool is_neighbour(std::string_view key) { return key.back() != 'y'; }
 
 /// Fills and empties one churner's part of the neighbourhood until `is_done`.
-void churn(any_index& index, unsigned churner, const std::atomic<bool>& is_done) {
+void churn(any_index& index, unsigned churner, const std::atomic<bool>& is_done,
+           naps::napping_threads& napping) {
+  const naps::napping_threads::member here(napping);
   while (!is_done.load()) {
     for (std::uint64_t i = churner; i < kNeighbours && !is_done.load(); i += kChurners) {
       index.upsert(neighbour_of(i), "neighbour");
@@ -130,7 +134,9 @@ class client {
   void timed(event& e, Work work) {
     e.call_ns = os::monotonic_ns();
     std::atomic_thread_fence(std::memory_order_seq_cst);
+    naps::is_amid_operation = 1;
     work();
+    naps::is_amid_operation = 0;
     std::atomic_thread_fence(std::memory_order_seq_cst);
     e.return_ns = os::monotonic_ns();
     events_.push_back(e);
@@ -217,7 +223,9 @@ class client {
 
 /// Windows without a pause until `is_done`, and until something moved, which what is left in the
 /// index does soon; returns the objects moved.
-std::uint64_t collect_until(const std::atomic<bool>& is_done, std::string_view protocol) {
+std::uint64_t collect_until(const std::atomic<bool>& is_done, std::string_view protocol,
+                            naps::napping_threads& napping) {
+  const naps::napping_threads::member here(napping);
   collector::options chosen;
   chosen.window_seconds = 0.001;
   chosen.cold_threshold = 1;
@@ -246,19 +254,24 @@ void save(const std::vector<client>& clients, const char* path) {
   ISO_CHECK(std::fclose(file) == 0, "cannot write the history");
 }
 
-void run_round(any_index& index, std::vector<client>& clients, std::uint64_t round) {
+/// False when the index's invariants do not hold any more.
+bool run_round(any_index& index, std::vector<client>& clients, std::uint64_t round,
+               naps::napping_threads& napping) {
   std::atomic<bool> is_done{false};
   std::vector<std::jthread> churners, threads;
   for (unsigned c = 0; c < kChurners; ++c) {
-    churners.emplace_back([&, c] { churn(index, c, is_done); });
+    churners.emplace_back([&, c] { churn(index, c, is_done, napping); });
   }
   for (client& each : clients) {
-    threads.emplace_back([&each, &index, round] { each.run(index, round); });
+    threads.emplace_back([&each, &index, round, &napping] {
+      const naps::napping_threads::member here(napping);
+      each.run(index, round);
+    });
   }
   threads.clear();
   is_done.store(true);
   churners.clear();
-  ISO_CHECK(index.is_valid(), "the index's invariants do not hold");
+  return index.is_valid();
 }
 
 int record(std::string_view name, std::string_view protocol, std::string_view broken,
@@ -267,17 +280,25 @@ int record(std::string_view name, std::string_view protocol, std::string_view br
   for (unsigned t = 0; t < kThreads; ++t) clients.emplace_back(t, seed);
   std::atomic<bool> is_done{false};
   std::uint64_t moved = 0;
-  std::jthread collecting([&] { moved = collect_until(is_done, protocol); });
+  naps::napping_threads napping(seed);
+  std::jthread collecting([&] { moved = collect_until(is_done, protocol, napping); });
   std::unique_ptr<any_index> index;
-  for (std::uint64_t round = 0; round < kRounds; ++round) {
+  bool is_valid = true;
+  for (std::uint64_t round = 0; round < kRounds && is_valid; ++round) {
     index = make_broken(broken, std::move(*make(name, true)));
-    run_round(*index, clients, round);
+    is_valid = run_round(*index, clients, round, napping);
   }
   is_done.store(true);
   collecting.join();
   save(clients, path);
-  fmt::print("{} {} {} seed {}: {} objects moved\n", name, protocol, broken, seed, moved);
-  return 0;
+  const std::uint64_t amid = naps::amid_operations.load();
+  ISO_CHECK(amid > 0, "no thread was stopped amid an operation");
+  fmt::print("{} {} {} seed {}: {} objects moved, {} naps, {} of them amid operations\n", name,
+             protocol, broken, seed, moved, naps::taken.load(), amid);
+  if (is_valid) return 0;
+  // Its history is saved all the same.
+  std::cerr << name << ": the index's invariants do not hold\n";
+  return 1;
 }
 
 }  // namespace

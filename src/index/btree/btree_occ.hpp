@@ -1,6 +1,9 @@
-// btree-occ: a B+tree with optimistic concurrency control (tree.hpp): a version and a lock in each
-// node, searches that lock nothing, writers that lock their leaf and, to split or merge, its parent
-// too.
+// btree-occ: a B+tree (tree.hpp) with the optimistic lock coupling of Leis, Haubenschild, Neumann
+// ("Optimistic lock coupling: a scalable and efficient general-purpose synchronization method",
+// IEEE Data Eng. Bull. 42(1), 2019): a version and a lock in each node; searches lock nothing and
+// check the version of a node once more when they have read that of the one below; writers lock
+// their leaf and, to split or merge, its parent too. The optimistic validation of Bronson et al.
+// (PPoPP 2010) is its ancestor, in a binary tree.
 #pragma once
 
 #include "index/btree/gated_tree.hpp"

@@ -1,5 +1,6 @@
-// hash-chm: a hash table by the design of Java 8's ConcurrentHashMap (Doug Lea with the JCP JSR-166
-// expert group, java.util.concurrent.ConcurrentHashMap, 2013; the overview in its source): the
+// hash-chm: a hash table by the design of Java 8's ConcurrentHashMap, which locks bins, not that of
+// Java 5 to 7, which locks segments (Doug Lea with the JCP JSR-166 expert group,
+// java.util.concurrent.ConcurrentHashMap, 2013; the overview in its source): the
 // first node of an empty bin goes in by one compare-and-swap; all other writers lock the bin by its
 // first node; new nodes go to the end, so that the first one stays the lock. The table grows beyond
 // 3/4 full; a writer that meets a moved bin helps to move others before it goes on in the next

@@ -1,6 +1,7 @@
-// hash-pugh: a hash table of linked chains with fine-grained locks, after W. Pugh, "Concurrent
-// Maintenance of Skip Lists" (UMIACS-TR-90-80, 1990): writers lock one chain, searches lock
-// nothing but what they help to move when the table grows.
+// hash-pugh: a hash table of linked chains, each kept as W. Pugh keeps one level of his lists
+// ("Concurrent Maintenance of Skip Lists", UMIACS-TR-90-80, 1990): searches take no lock, writers
+// lock one bucket by a bit of its word. There are no read/write locks in it: readers never lock,
+// but for what they help to move when the table grows.
 //
 //   bucket -> node {next, hash, key, value} -> node -> ...
 //

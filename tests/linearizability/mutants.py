@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Structures whose own synchronisation lacks one step, which the checker of histories must see.
+
+    mutants.py NAME SOURCES FOLDER      writes the header with its step left out, and mutant.hpp
+
+FOLDER goes before SOURCES on the compiler's path.
+"""
+
+import pathlib
+import sys
+
+# name: header of the structure, its class, header that is changed, what stands there, what instead
+MUTANTS = {
+    # A key that was absent is inserted without another look under the lock.
+    'hash-pugh-link': (
+        'index/hash/hash_pugh.hpp', 'hash_pugh', 'index/hash/chained_hash.hpp',
+        'if (search_chain(inside, held.first(), fresh->hash, key)) return linking::present;',
+        'if (false && search_chain(inside, held.first(), fresh->hash, key)) {}'),
+    # A value is replaced in a node that is not in its bin any more.
+    'hash-chm-upsert': (
+        'index/hash/hash_chm.hpp', 'hash_chm', 'index/hash/chained_hash.hpp',
+        'if (!held.holds(n)) continue;  // erased meanwhile',
+        ''),
+    # A value is replaced in a node that has been erased.
+    'skiplist-herlihy-upsert': (
+        'index/skip/skiplist_herlihy.hpp', 'skiplist_herlihy',
+        'index/skip/skiplist_herlihy_impl.hpp',
+        'if (n->is_marked()) continue;\n      n->value.replace',
+        'n->value.replace'),
+    # A search believes what it read in a leaf, although the leaf has changed meanwhile.
+    'btree-occ-still': (
+        'index/btree/btree_occ.hpp', 'btree_occ', 'index/btree/search_impl.hpp',
+        'return p.at->latch.is_still(p.version);\n}\n\ntemplate <class Holding, class Latch>\n'
+        'auto tree<Holding, Latch>::locate',
+        'return true;\n}\n\ntemplate <class Holding, class Latch>\n'
+        'auto tree<Holding, Latch>::locate'),
+    # An entry is added although others were since the search.
+    'masstree-order': (
+        'index/masstree/masstree.hpp', 'masstree', 'index/masstree/update_impl.hpp',
+        'if (at.at->order() == at.order &&\n      (at.target == 0',
+        'if ((at.target == 0'),
+    # A search goes on below a node that has led elsewhere since, or is no longer in the tree.
+    'art-coupling': (
+        'index/art/art.hpp', 'art', 'index/art/search_impl.hpp',
+        'if (version_lock::is_obsolete(at.version)) return false;\n'
+        '    // Coupling: the child\'s version was read while the parent still led to it.\n'
+        '    if (!n->version.is_still(at.parent_version)) return false;',
+        ''),
+}
+
+
+def main():
+    name, sources, folder = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+    structure, class_name, changed, step, instead = MUTANTS[name]
+    text = (sources / changed).read_text()
+    if text.count(step) != 1:
+        sys.exit(f'mutants.py: {name}: the step to leave out stands {text.count(step)} times in '
+                 f'{changed}, not once: follow the change of that file here')
+    (folder / changed).parent.mkdir(parents=True, exist_ok=True)
+    (folder / changed).write_text(text.replace(step, instead))
+    (folder / 'mutant.hpp').write_text(
+        f'#pragma once\n#include "{structure}"\nnamespace isotherm::index {{\n'
+        f'template <class Holding>\nusing mutant = {class_name}<Holding>;\n}}\n')
+
+
+if __name__ == '__main__':
+    main()
