@@ -165,6 +165,7 @@ int cold_refusal_code() noexcept { return heaps().cold.refusal_code(); }
 
 void trim() noexcept {
   heaps().hot.flush_holes();
+  flush_caches();
   heaps().fresh.purge();
   heaps().node.purge();
 }

@@ -127,9 +127,10 @@ std::uint64_t refused_allocations(kind where) noexcept;
 /// The errno of the last one that COLD's backing refused (ENOSPC, EDQUOT, EFBIG); 0: none did.
 int cold_refusal_code() noexcept;
 
-/// Gives the free pages of NEW and NODE, and the room in HOT that waits for a next object, back to
-/// the system now; jemalloc does so by itself within ten seconds or so of further allocation, not
-/// when the heap falls idle. Any thread; walks the arenas.
+/// Gives the free pages of NEW and NODE, what the calling thread's caches keep of them, and the
+/// room in HOT that waits for a next object, back to the system now; jemalloc does so by itself
+/// within ten seconds or so of further allocation, not when the heap falls idle. Any thread; walks
+/// the arenas.
 void trim() noexcept;
 
 /// After fork(): the child shares the COLD file with its parent and must neither grow nor punch it.

@@ -24,10 +24,10 @@ int make_cache() noexcept {
   return MALLOCX_TCACHE(index);
 }
 
-void destroy_cache(int flags) noexcept {
+void control_cache(const char* what, int flags) noexcept {
   if (flags == MALLOCX_TCACHE_NONE) return;
   unsigned index = (static_cast<unsigned>(flags) >> 8U) - 2;  // inverse of MALLOCX_TCACHE
-  mallctl("tcache.destroy", nullptr, nullptr, &index, sizeof index);
+  mallctl(what, nullptr, nullptr, &index, sizeof index);
 }
 
 /// Acquire meets the release below: the new owner goes on from the last owner's sums.
@@ -51,8 +51,8 @@ class owner {
   ~owner() {
     this_thread_state = &shared_state;  // for destructors of other thread-locals that free objects
     if (slot_ == nullptr) return;
-    destroy_cache(state_.fresh_cache_flags);
-    destroy_cache(state_.node_cache_flags);
+    control_cache("tcache.destroy", state_.fresh_cache_flags);
+    control_cache("tcache.destroy", state_.node_cache_flags);
     slot_->claimed.store_release(false);
   }
   owner(const owner&) = delete;
@@ -72,6 +72,11 @@ local_state& make_local() noexcept {
   static thread_local owner mine;
   this_thread_state = &mine.state();
   return *this_thread_state;
+}
+
+void flush_caches() noexcept {
+  control_cache("tcache.flush", local().fresh_cache_flags);
+  control_cache("tcache.flush", local().node_cache_flags);
 }
 
 counted sum_counters(std::size_t heap) noexcept {

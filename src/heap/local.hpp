@@ -58,6 +58,9 @@ inline local_state& local() noexcept {
 
 inline constexpr std::size_t kCounterLines = 512;
 
+/// Gives back what this thread's caches hold: an object in a cache keeps its whole slab.
+void flush_caches() noexcept;
+
 /// Sums over all threads of one heap.
 struct counted {
   std::uint64_t objects = 0;

@@ -148,6 +148,16 @@ TEST(fresh_heap, gives_pages_back_when_trimmed) {
   EXPECT_LE(usage_of(kind::fresh).resident_bytes + (std::uint64_t{60} << 20), full);
 }
 
+TEST(fresh_heap, a_cache_keeps_no_slab_when_trimmed) {
+  trim();
+  const std::uint64_t before = usage_of(kind::fresh).extent_bytes;
+  std::vector<void*> objects;
+  for (int i = 0; i < 4000; ++i) objects.push_back(allocate(kind::fresh, 1000));
+  for (void* object : objects) deallocate(object);
+  trim();
+  EXPECT_LE(usage_of(kind::fresh).extent_bytes, before);
+}
+
 TEST(misuse_death_test, foreign_and_freed_pointers_are_refused) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   int local = 0;
