@@ -146,7 +146,7 @@ TEST(KeySlotsInMerges, ReadEachRecordOnce) {
   const scratch dir;
   base::random random(kSeed);
   std::string all;
-  constexpr std::uint64_t kRecords = 1'300'000;
+  constexpr std::uint64_t kRecords = 900'000;
   for (std::uint64_t i = 0; i < kRecords; ++i) {
     all += "https://example.org/" + std::to_string(random.below(1'000'000'000)) + " " +
            (random.below(2) == 0 ? "status200" : "status404") + "\n";

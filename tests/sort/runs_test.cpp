@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -253,7 +254,9 @@ TEST(RunFile, SeveralLevelsTakeNoMoreSpaceThanOne) {
     std::vector<entry> buffer((1 << 20) / sizeof(entry));
     const auto memory = std::as_writable_bytes(std::span(buffer));
     std::uint64_t peak = 0;
+    std::mutex lock;  // several threads write
     device::set_fault_hook([&](device::io_call c) {
+      const std::lock_guard guard(lock);
       if (c == device::io_call::write) peak = std::max(peak, unnamed_bytes(dir.path()));
       return 0;
     });
