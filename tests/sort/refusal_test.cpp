@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
@@ -223,7 +224,7 @@ TEST(Output, HasATemporaryNameWhereFilesWithoutNamesAreUnknown) {
   store(dir.file("in"), std::string(100, 'b') + std::string(100, 'a'));
   for (const bool fails : {false, true}) {
     int creates = 0;
-    std::size_t seen = 0;
+    std::atomic<std::size_t> seen{0};  // several threads write
     device::set_fault_hook([&](device::io_call c) {
       if (c == device::io_call::write) seen = dir.entries();
       if (c == device::io_call::rename && fails) return EIO;
@@ -232,7 +233,8 @@ TEST(Output, HasATemporaryNameWhereFilesWithoutNamesAreUnknown) {
     auto r = sort_file(dir.file("in"), dir.file("out"), {.memory_bytes = kMemory});
     device::set_fault_hook({});
     EXPECT_EQ(r.has_value(), !fails);
-    EXPECT_EQ(seen, fails ? 3u : 2u);  // the input, the temporary, and at last the first output
+    EXPECT_EQ(seen.load(),
+              fails ? 3u : 2u);  // the input, the temporary, and at last the first output
     EXPECT_EQ(dir.entries(), 2u);
   }
 }
