@@ -28,12 +28,16 @@ class peer {
   peer(const peer&) = delete;
   peer& operator=(const peer&) = delete;
 
-  void send(std::string_view text) {
-    while (!text.empty()) {
-      const ssize_t put = ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL);
-      ASSERT_GT(put, 0);
-      text.remove_prefix(static_cast<std::size_t>(put));
+  void send(std::string_view text) { ASSERT_EQ(send_until_closed(text), text.size()); }
+  /// As much of `text` as the server takes before it closes; returns its length.
+  std::size_t send_until_closed(std::string_view text) {
+    std::size_t sent = 0;
+    while (sent < text.size()) {
+      const ssize_t put = ::send(fd_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+      if (put <= 0) break;
+      sent += static_cast<std::size_t>(put);
     }
+    return sent;
   }
   /// Exactly `bytes`, or fewer when the server closes.
   std::string receive(std::size_t bytes) {
