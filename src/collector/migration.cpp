@@ -1,6 +1,7 @@
 #include "collector/migration.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/words.hpp"
 #include "sync/epoch.hpp"
@@ -42,8 +43,9 @@ class mover final : public guides::slot_visitor {
 
   void aim(heap::kind target) noexcept { target_ = target; }
 
-  /// NEW's objects that were to be demoted but have been used since the scan.
-  const std::vector<candidate>& used_again() const noexcept { return used_again_; }
+  /// NEW's objects that were to be demoted but have been used since the scan, and since the last
+  /// call.
+  std::vector<candidate> take_used_again() noexcept { return std::exchange(used_again_, {}); }
 
   guides::verdict visit(guides::slot_word& slot) override {
     const guides::word seen = slot.load_acquire();
@@ -134,6 +136,11 @@ void migrate(std::span<const candidate> candidates, migration_protocol& protocol
   mover mover(protocol, statistics);
   std::size_t batches = 0;
   unsigned abandoned = 0;
+  // Left where they are, a few would keep every slab of NEW in memory.
+  const auto promote_used_again = [&] {
+    const std::vector<candidate> found = mover.take_used_again();
+    if (!found.empty()) migrate(found, protocol, limits, stop, statistics);
+  };
   while (!candidates.empty() && !stop()) {
     const auto batch = candidates.first(std::min(limits.batch_objects, candidates.size()));
     if (!move_batch(batch, protocol, limits.epoch_timeout_us, mover, statistics)) {
@@ -142,12 +149,12 @@ void migrate(std::span<const candidate> candidates, migration_protocol& protocol
     }
     abandoned = 0;
     candidates = candidates.subspan(batch.size());
-    if (++batches % kBatchesBetweenTrims == 0) heap::trim();
+    if (++batches % kBatchesBetweenTrims == 0) {
+      promote_used_again();
+      heap::trim();
+    }
   }
-  // Left where they are, a few would keep every extent of NEW in memory for another window.
-  if (!mover.used_again().empty()) {
-    migrate(mover.used_again(), protocol, limits, stop, statistics);
-  }
+  promote_used_again();
 }
 
 const std::vector<std::string_view>& protocol_names() {

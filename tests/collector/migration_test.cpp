@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "collector/migration.hpp"
 #include "collector/protocol.hpp"
@@ -125,6 +126,28 @@ TEST_F(Migration, WhatIsUsedAgainAfterTheScanLeavesNewForHot) {
     EXPECT_EQ(seen.demoted.objects, 1u) << name;
     EXPECT_EQ(seen.vetoed, 1u) << name;
   }
+}
+
+TEST_F(Migration, WhatIsUsedAgainLeavesNewBeforeALongDemotionIsOver) {
+  guide<bytes> used(make_bytes("used"));
+  std::vector<guide<bytes>> unused;
+  std::vector<candidate> candidates{{&used.slot(), kind::cold}};
+  for (int i = 0; i < 500; ++i) unused.emplace_back(make_bytes("unused"));
+  for (auto& each : unused) candidates.push_back({&each.slot(), kind::cold});
+  {
+    const scope inside;
+    used.get(inside);
+  }
+  const auto where = [](const guide<bytes>& g) { return guides::heap_of(g.slot().load_relaxed()); };
+  bool left_early = false;
+  const auto look = [&] {  // asked before each batch, here of one object
+    left_early |= where(used) == kind::hot && where(unused.back()) == kind::fresh;
+    return false;
+  };
+  window_statistics seen;
+  migrate(candidates, *make_counts_protocol(), {1, 1'000'000}, look, seen);
+  EXPECT_TRUE(left_early) << "its slab stayed until the last object had moved";
+  EXPECT_EQ(where(unused.back()), kind::cold);
 }
 
 /// Moves as "veto" does, but its first epochs can't begin.
