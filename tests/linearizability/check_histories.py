@@ -29,6 +29,7 @@ COMMANDS = 1000  # of each client
 KEYS = 4
 BROKEN_TRIES = 5
 MUTANT_TRIES = 20
+TORN = 'a value is not what was written'  # the recorder's own check
 MUTANT_SECONDS = 30  # for one history: what is broken may also go in circles
 
 
@@ -131,12 +132,16 @@ class Histories:
         return path
 
     def record_mutant(self, seed):
-        """Path of a history, or None when the recorder had to be stopped before it was saved."""
+        """Path of a history; None when the recorder had to be stopped before it was saved; TORN
+        when it stopped itself at a value that nobody wrote."""
         index, protocols = self.names['index'][0], self.names['protocol']
         path = self.path('mutant', str(seed))
         words = [self.recorder, index, protocols[seed % len(protocols)], 'sound', str(seed), path]
         try:
-            subprocess.run(words, check=False, timeout=MUTANT_SECONDS)
+            ended = subprocess.run(words, check=False, timeout=MUTANT_SECONDS, text=True,
+                                   stderr=subprocess.PIPE)
+            if ended.returncode != 0 and TORN in ended.stderr:
+                return TORN
         except subprocess.TimeoutExpired:
             pass
         return path if os.path.exists(path) else None
@@ -162,7 +167,7 @@ def is_mutant_seen(histories, seed):
     """Whether a history shows what its index lacks."""
     for attempt in range(MUTANT_TRIES):
         path = histories.record_mutant(seed + attempt)
-        if path and histories.check([path]) == 1:
+        if path == TORN or (path and histories.check([path]) == 1):
             return True
     return False
 
