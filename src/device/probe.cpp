@@ -219,10 +219,10 @@ rates prober::measure(const pattern& p, unsigned streams, unsigned writers) {
   const std::uint64_t written_before = written.load_relaxed();
   const std::uint64_t start = os::monotonic_ns();
   // On a slow device or a busy machine nothing may have come by then: it is given longer.
-  constexpr int kMostWindows = 50;
-  for (int i = 0; i < kMostWindows && (i == 0 || moved.load_relaxed() == moved_before); ++i) {
+  constexpr std::uint64_t kLongestNs = 10'000'000'000;
+  do {
     std::this_thread::sleep_for(std::chrono::duration<double>(options_.point_seconds));
-  }
+  } while (moved.load_relaxed() == moved_before && os::monotonic_ns() - start < kLongestNs);
   const auto moved_bytes = static_cast<double>(moved.load_relaxed() - moved_before);
   const auto written_bytes = static_cast<double>(written.load_relaxed() - written_before);
   const double seconds = static_cast<double>(os::monotonic_ns() - start) * 1e-9;
