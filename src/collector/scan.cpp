@@ -61,6 +61,7 @@ class cold_compaction_search final : public guides::slot_visitor {
 }  // namespace
 
 void scan(const scan_options& options, scan_result& result, window_statistics& statistics) {
+  result.clear();  // of a window that ended early, for want of memory
   window_scan visitor(options, result, statistics);
   statistics.scanned_guides = guides::visit_due(visitor);
 }

@@ -46,7 +46,8 @@ class window_scan final : public guides::slot_visitor {
   window_statistics& statistics_;
 };
 
-/// Visits every due guide in INACTIVE with a window_scan, and counts the guides.
+/// Visits every due guide in INACTIVE with a window_scan, and counts the guides. `result` holds
+/// this scan's findings only.
 void scan(const scan_options& options, scan_result& result, window_statistics& statistics);
 
 /// Adds guides of COLD objects in sparse extents to `result.compactions`. Visits every guide: for

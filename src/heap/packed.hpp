@@ -45,7 +45,8 @@ class packed_heap {
 
   bool is_sparse(const void* object, double live_share) const noexcept;
   void note_use(const void* object) noexcept {
-    extents_[index_of(object)].hinted.store_relaxed(false);
+    auto& hinted = extents_[index_of(object)].hinted;
+    if (hinted.load_relaxed()) hinted.store_relaxed(false);  // else the line stays shared
   }
   packing packing_now() const noexcept;
   /// Why the backing gave no pages when it was last asked for more than it had: an errno, else 0.

@@ -12,7 +12,7 @@
 
 namespace isotherm::sync {
 
-scope_facts facts;
+constinit scope_facts facts;  // scopes open in static initializers too
 constinit thread_local thread_slot* this_thread_slot = nullptr;
 
 namespace {

@@ -57,5 +57,13 @@ TEST_F(Scan, SkipsAWordWhoseObjectWasReplacedAfterItWasRead) {
   EXPECT_EQ(candidates(), 0u);
 }
 
+TEST_F(Scan, ForgetsWhatAScanBeforeItListed) {
+  for (int i = 0; i < 2; ++i) {
+    g_.slot().store_relaxed(guides::rested(word()));
+    scan(options_, found_, statistics_);
+    EXPECT_EQ(found_.demotions.size(), 1u);
+  }
+}
+
 }  // namespace
 }  // namespace isotherm::collector
