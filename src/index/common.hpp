@@ -78,6 +78,17 @@ struct node_deleter {
 template <class Holding, class Node>
 using unlinked = std::unique_ptr<Node, node_deleter<Holding, Node>>;
 
+/// A `Node` made of `arguments` and two new objects; null when memory is exhausted.
+template <class Holding, class Node, class... Arguments>
+unlinked<Holding, Node> make_entry(std::string_view key, std::string_view value,
+                                   Arguments... arguments) {
+  auto held_key = Holding::make(key);
+  auto held_value = Holding::make(value);
+  if (!held_key || !held_value) return nullptr;
+  return unlinked<Holding, Node>(
+      make_node<Holding, Node>(arguments..., std::move(held_key), std::move(held_value)));
+}
+
 inline void prefetch(const void* address) noexcept { __builtin_prefetch(address); }
 
 }  // namespace isotherm::index

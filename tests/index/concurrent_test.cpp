@@ -1,10 +1,14 @@
 // Several threads on one structure: disjoint keys, shared hot keys, races for the same keys, scans
 // and walks beside writers. The structure's invariants are walked after each phase.
 #include <atomic>
+#include <fstream>
+#include <mutex>
+#include <shared_mutex>
 #include <thread>
 #include <vector>
 
 #include "index/any_index.hpp"
+#include "index/writer_first_lock.hpp"
 
 namespace isotherm::index {
 namespace {
@@ -303,6 +307,52 @@ TEST_P(index_concurrent, clear_beside_writers_keeps_the_count) {
   index->clear();
   EXPECT_EQ(index->size(), 0u);
   EXPECT_TRUE(index->is_valid());
+}
+
+/// A thread that takes a lock in its turn; what it may sleep in is that lock alone.
+class contender {
+ public:
+  template <class Lock>
+  explicit contender(Lock lock, std::string name, std::vector<std::string>& entered)
+      : thread_([this, lock = std::move(lock), name = std::move(name), &entered]() mutable {
+          id_.store(gettid());
+          lock.lock();
+          entered.push_back(name);  // alone in there, as long as the lock does what it should
+          has_entered_.store(true);
+        }) {}
+
+  /// Returns when the thread sleeps, or was let in.
+  void wait_until_it_waits() const {
+    while (!has_entered_.load() && !is_asleep()) std::this_thread::yield();
+  }
+
+ private:
+  bool is_asleep() const {
+    const pid_t id = id_.load();
+    std::ifstream file("/proc/self/task/" + std::to_string(id) + "/stat");
+    std::string line;
+    std::getline(file, line);
+    const std::size_t name_end = line.rfind(") ");
+    return id != 0 && name_end != std::string::npos && line[name_end + 2] == 'S';
+  }
+
+  std::atomic<pid_t> id_{0};
+  std::atomic<bool> has_entered_{false};
+  std::jthread thread_;
+};
+
+TEST(writer_first_lock, a_waiting_writer_goes_before_a_reader_that_comes_after_it) {
+  writer_first_lock lock;
+  std::vector<std::string> entered;
+  {
+    std::shared_lock busy(lock);
+    const contender writer(std::unique_lock(lock, std::defer_lock), "writer", entered);
+    writer.wait_until_it_waits();
+    const contender reader(std::shared_lock(lock, std::defer_lock), "reader", entered);
+    reader.wait_until_it_waits();
+    busy.unlock();
+  }
+  EXPECT_EQ(entered, (std::vector<std::string>{"writer", "reader"}));
 }
 
 INSTANTIATE_TEST_SUITE_P(all, index_concurrent, all_kinds(), kind_name);

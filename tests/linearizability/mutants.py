@@ -24,9 +24,9 @@ MUTANTS = {
     # A value is replaced in a node that has been erased.
     'skiplist-herlihy-upsert': (
         'index/skip/skiplist_herlihy.hpp', 'skiplist_herlihy',
-        'index/skip/skiplist_herlihy_impl.hpp',
-        'if (n->is_marked()) continue;\n      n->value.replace',
-        'n->value.replace'),
+        'index/optimistic_writes.hpp',
+        'if (!lock.try_take(inside, key)) continue;\n    found->value',
+        'lock.try_take(inside, key);\n    found->value'),
     # A search believes what it read in a leaf, although the leaf has changed meanwhile.
     'btree-occ-still': (
         'index/btree/btree_occ.hpp', 'btree_occ', 'index/btree/search_impl.hpp',

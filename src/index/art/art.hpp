@@ -19,7 +19,7 @@
 #include "index/common.hpp"
 #include "index/holding.hpp"
 #include "index/index.hpp"
-#include "index/optimistic_tree.hpp"
+#include "index/optimistic_writes.hpp"
 #include "index/walk_cursors.hpp"
 
 namespace isotherm::index {
@@ -32,8 +32,8 @@ namespace isotherm::index {
 /// of a value below it, and begin again where one has changed. Writers wait likewise; with a lock
 /// in hand only for the lock of a node below.
 template <class Holding>
-class art : public optimistic_tree<art<Holding>, Holding> {
-  using writes = optimistic_tree<art<Holding>, Holding>;
+class art : public optimistic_writes<art<Holding>, Holding> {
+  using writes = optimistic_writes<art<Holding>, Holding>;
   friend writes;
 
  public:
@@ -133,7 +133,9 @@ class art : public optimistic_tree<art<Holding>, Holding> {
     entry* const leaf = leaf_of(at.target);
     return leaf->key.get(inside)->view() == key ? leaf : nullptr;
   }
-  static bool try_lock(const position& at) noexcept { return at.at->version.upgrade(at.version); }
+  static bool try_lock(const scope&, const position& at, std::string_view) noexcept {
+    return at.at->version.upgrade(at.version);
+  }
   static void unlock(const position& at) noexcept { at.at->version.unlock_unchanged(); }
 
   bool attach(const scope& inside, const position& at, std::string_view key, entry* leaf);
@@ -142,7 +144,7 @@ class art : public optimistic_tree<art<Holding>, Holding> {
   bool expand_leaf(const scope& inside, const position& at, std::string_view key, link fresh);
   static void put(node* n, std::string_view key, std::size_t depth, link target) noexcept;
 
-  void detach_and_retire(const position& at, std::string_view key);
+  void detach(const scope&, const position& at, std::string_view key);
   void tidy(std::string_view key);
   bool tidy_one(std::string_view key);
   bool collapse(const position& at, std::uint8_t parent_byte);

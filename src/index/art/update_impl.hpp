@@ -100,7 +100,7 @@ bool art<Holding>::expand_leaf(const scope& inside, const position& at, std::str
 
 /// Unlinks the leaf at a position whose node this thread has locked, and unlocks it.
 template <class Holding>
-void art<Holding>::detach_and_retire(const position& at, std::string_view key) {
+void art<Holding>::detach(const scope&, const position& at, std::string_view key) {
   if (at.after_prefix() == key.size()) {
     at.at->terminal.store_release(0);
   } else {
@@ -109,7 +109,6 @@ void art<Holding>::detach_and_retire(const position& at, std::string_view key) {
   const bool is_untidy =
       art_detail::entries_of(at.at) <= 1 || art_detail::fitting(at.at) != at.at->kind;
   at.at->version.unlock_changed();
-  count_.add(-1);
   retire_node<Holding>(leaf_of(at.target));
   if (is_untidy && at.at != root_) tidy(key);
 }

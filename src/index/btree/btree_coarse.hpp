@@ -3,17 +3,16 @@
 #pragma once
 
 #include "index/btree/gated_tree.hpp"
-#include "index/writer_first_lock.hpp"
 
 namespace isotherm::index {
 
 /// See gated_tree. A writer waits for all others, a reader for a writer, also for one that is
 /// waiting itself.
 template <class Holding>
-class btree_coarse : public btree_detail::gated_tree<Holding, no_version_lock, writer_first_lock> {
+class btree_coarse : public btree_detail::gated_tree<Holding, no_version_lock, coarse_gate> {
  public:
   static constexpr std::string_view kName = "btree-coarse";
-  using btree_detail::gated_tree<Holding, no_version_lock, writer_first_lock>::gated_tree;
+  using btree_detail::gated_tree<Holding, no_version_lock, coarse_gate>::gated_tree;
 };
 
 }  // namespace isotherm::index

@@ -14,10 +14,10 @@ namespace isotherm::index {
 /// the replacement of a value there, and begin again where one has changed. Writers wait likewise;
 /// with a lock in hand only for a neighbour to merge with.
 template <class Holding>
-class btree_occ : public btree_detail::gated_tree<Holding, version_lock, btree_detail::open_gate> {
+class btree_occ : public btree_detail::gated_tree<Holding, version_lock, open_gate> {
  public:
   static constexpr std::string_view kName = "btree-occ";
-  using btree_detail::gated_tree<Holding, version_lock, btree_detail::open_gate>::gated_tree;
+  using btree_detail::gated_tree<Holding, version_lock, open_gate>::gated_tree;
 };
 
 }  // namespace isotherm::index

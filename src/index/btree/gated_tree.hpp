@@ -1,21 +1,13 @@
-// A B+tree behind a gate: what btree-occ (no gate) and btree-coarse (a reader-writer lock) share.
+// A B+tree behind a gate (gated.hpp): what btree-occ and btree-coarse share.
 #pragma once
 
-#include <mutex>
 #include <shared_mutex>
 
 #include "index/btree/tree.hpp"
+#include "index/gated.hpp"
 #include "index/walk_cursors.hpp"
 
 namespace isotherm::index::btree_detail {
-
-/// A gate that is open to all.
-struct open_gate {
-  void lock() noexcept {}
-  void unlock() noexcept {}
-  void lock_shared() noexcept {}
-  void unlock_shared() noexcept {}
-};
 
 /// Ordered by bytes. `Gate` is passed alone by writers, together by readers. All operations but the
 /// scans and walk linearizable. Scans, upwards and downwards, visit keys strictly in order, each at
@@ -23,34 +15,14 @@ struct open_gate {
 /// some moment of the scan: those of one leaf at one moment, leaf by leaf. The visitor is called
 /// outside of the gate.
 template <class Holding, class Latch, class Gate>
-class gated_tree {
+class gated_tree : public gated<tree<Holding, Latch>, Holding, Gate> {
+  using writes = gated<tree<Holding, Latch>, Holding, Gate>;
+  using writes::core_;
+  using writes::gate_;
+
  public:
   explicit gated_tree(std::size_t /*expected_keys: a tree needs no size*/) {}
 
-  std::optional<std::string_view> find(const scope& inside, std::string_view key) {
-    const std::shared_lock guard(gate_);
-    return tree_.find(inside, key);
-  }
-  outcome insert(std::string_view key, std::string_view value) {
-    const scope inside;  // closes, and reclaims, behind the gate
-    const std::lock_guard guard(gate_);
-    return tree_.insert(key, value);
-  }
-  outcome upsert(std::string_view key, std::string_view value) {
-    const scope inside;  // closes, and reclaims, behind the gate
-    const std::lock_guard guard(gate_);
-    return tree_.upsert(key, value);
-  }
-  bool erase(std::string_view key) {
-    const scope inside;  // closes, and reclaims, behind the gate
-    const std::lock_guard guard(gate_);
-    return tree_.erase(key);
-  }
-  outcome update(std::string_view key, const updater& decide) {
-    const scope inside;  // closes, and reclaims, behind the gate
-    const std::lock_guard guard(gate_);
-    return tree_.update(key, decide);
-  }
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
     go_up(inside, {from, true}, regard::use, visit);
   }
@@ -58,7 +30,7 @@ class gated_tree {
     std::optional<bound> next;
     if (from) next = bound{*from, true};
     go(inside, regard::use, visit, [&](piece& out) {
-      tree_.collect_down(inside, next, out);
+      core_.collect_down(inside, next, out);
       if (out.fence) next = bound{out.fence->view(), false};
     });
   }
@@ -68,13 +40,6 @@ class gated_tree {
                            go_up(inside, {from, !beyond}, regard::glance, each);
                          });
   }
-  std::size_t size() const noexcept { return tree_.size(); }
-  void clear() {
-    const scope inside;
-    const std::lock_guard guard(gate_);
-    tree_.clear();
-  }
-  bool is_valid() { return tree_.is_valid(); }
 
  private:
   using tree = btree_detail::tree<Holding, Latch>;
@@ -83,7 +48,7 @@ class gated_tree {
 
   void go_up(const scope& inside, bound next, regard how, const visitor& visit) {
     go(inside, how, visit, [&](piece& out) {
-      tree_.collect_up(inside, next, how, out);
+      core_.collect_up(inside, next, how, out);
       if (out.fence) next = bound{out.fence->view(), true};
     });
   }
@@ -104,9 +69,7 @@ class gated_tree {
     } while (some.fence);
   }
 
-  tree tree_;
   walk_cursors cursors_;
-  [[no_unique_address]] mutable Gate gate_;
 };
 
 }  // namespace isotherm::index::btree_detail

@@ -2,7 +2,7 @@
 //
 //   leaf    latch, skip, count | 63 starts | 63 entries                    1 KiB each
 //   inner   latch, skip, count | 41 starts | 41 separators | 42 children
-//   entry   key, value: tree_entry (optimistic_tree.hpp)
+//   entry   key, value: tree_entry (optimistic_writes.hpp)
 //
 // All keys under a node lie between the two separators left and right of it (its fences), so they
 // share the bytes that the fences share; `skip` counts those, and a start is the 8 bytes behind
@@ -22,7 +22,7 @@
 #include "base/atomic.hpp"
 #include "index/common.hpp"
 #include "index/key_slice.hpp"
-#include "index/optimistic_tree.hpp"
+#include "index/optimistic_writes.hpp"
 #include "index/version_lock.hpp"
 
 namespace isotherm::index::btree_detail {

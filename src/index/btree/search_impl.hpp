@@ -90,13 +90,10 @@ auto tree<Holding, Latch>::locate(const scope& inside, std::string_view key) -> 
 }
 
 template <class Holding, class Latch>
-std::optional<std::string_view> tree<Holding, Latch>::find(const scope& inside,
-                                                           std::string_view key) {
+auto tree<Holding, Latch>::find(const scope& inside, std::string_view key) -> entry* {
   position at;
   for (backoff wait; !try_locate<true>(inside, key, at);) wait();
-  if (!at.found) return std::nullopt;
-  // An entry that is erased meanwhile keeps its last value.
-  return at.found->value.get(inside)->view();
+  return at.found;
 }
 
 // --- in order ----------------------------------------------------------------------------------
@@ -203,9 +200,9 @@ bool tree<Holding, Latch>::is_valid_node(const scope& inside, const subtree& her
 }
 
 template <class Holding, class Latch>
-bool tree<Holding, Latch>::is_valid() {
+bool tree<Holding, Latch>::is_valid(std::size_t keys) {
   const scope inside;
-  std::size_t keys = 0;
+  std::size_t counted = 0;
   std::optional<unsigned> leaf_depth;
   std::vector<subtree> rest;
   rest.push_back({anchor_.children[0].load_acquire(), nullptr, nullptr, 0});
@@ -214,9 +211,9 @@ bool tree<Holding, Latch>::is_valid() {
     rest.pop_back();
     if (here.at->is_leaf && here.depth != leaf_depth.value_or(here.depth)) return false;
     if (here.at->is_leaf) leaf_depth = here.depth;
-    if (!is_valid_node(inside, here, keys, rest)) return false;
+    if (!is_valid_node(inside, here, counted, rest)) return false;
   }
-  return keys == this->size();
+  return counted == keys;
 }
 
 }  // namespace isotherm::index::btree_detail

@@ -248,16 +248,22 @@ void tree<Holding, Latch>::take_apart(node* n, std::vector<node*>& children,
   }
 }
 
-/// Cuts the tree off at the root and marks what is cut off as obsolete, so that writers inside it
-/// start again from the root.
+/// Cuts the tree off at the root. Within the scope in which retire_cut() is called.
 template <class Holding, class Latch>
-void tree<Holding, Latch>::clear() noexcept {
-  const scope inside;
+auto tree<Holding, Latch>::cut() noexcept -> node* {
   node* fresh = make_node<Holding, leaf>(std::size_t{0});
   anchor_.latch.lock();
-  std::vector<node*> cut{anchor_.children[0].load_relaxed()};
+  node* const root = anchor_.children[0].load_relaxed();
   anchor_.children[0].store_release(fresh);
   anchor_.latch.unlock_changed();
+  return root;
+}
+
+/// Marks what was cut off as obsolete, so that writers inside it start again from the root, and
+/// retires it. Returns the number of its keys.
+template <class Holding, class Latch>
+std::int64_t tree<Holding, Latch>::retire_cut(node* root) noexcept {
+  std::vector<node*> cut{root};
   std::vector<entry*> entries;
   std::vector<const separator*> separators;
   while (!cut.empty()) {
@@ -270,7 +276,7 @@ void tree<Holding, Latch>::clear() noexcept {
   }
   for (entry* e : entries) retire_node<Holding>(e);
   for (const separator* text : separators) retire_memory(text);
-  count_.add(-static_cast<std::int64_t>(entries.size()));
+  return static_cast<std::int64_t>(entries.size());
 }
 
 template <class Holding, class Latch>

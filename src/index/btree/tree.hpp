@@ -35,20 +35,12 @@ namespace isotherm::index::btree_detail {
 /// Ordered by bytes. With version_lock all operations are linearizable and thread-safe; with
 /// no_version_lock it is up to the caller to keep writers apart from all others.
 template <class Holding, class Latch>
-class tree : public optimistic_tree<tree<Holding, Latch>, Holding> {
-  using writes = optimistic_tree<tree<Holding, Latch>, Holding>;
-  friend writes;
-
+class tree {
  public:
   tree() { anchor_.children[0].store_release(make_node<Holding, leaf>(std::size_t{0})); }
   ~tree();
   tree(const tree&) = delete;
   tree& operator=(const tree&) = delete;
-
-  std::optional<std::string_view> find(const scope& inside, std::string_view key);
-  /// Without memory it ends the process: an exception would leave nodes locked.
-  void clear() noexcept;
-  bool is_valid();
 
   using entry = tree_entry<Holding>;
 
@@ -67,10 +59,32 @@ class tree : public optimistic_tree<tree<Holding, Latch>, Holding> {
   /// Downwards; without `from`, from the greatest key.
   void collect_down(const scope& inside, const std::optional<bound>& from, piece& out);
 
- private:
-  using writes::count_;
+  // What `gated` asks for.
   using node = btree_detail::node<Latch>;
   using leaf = btree_detail::leaf<Latch, Holding>;
+  /// Where a search for a key ended.
+  struct position {
+    leaf* at = nullptr;
+    std::uint64_t version = 0;
+    place where;
+    entry* found = nullptr;
+  };
+  entry* find(const scope& inside, std::string_view key);
+  position locate(const scope& inside, std::string_view key);
+  static entry* found(const scope&, const position& at, std::string_view) noexcept {
+    return at.found;
+  }
+  static bool try_lock(const scope&, const position& at, std::string_view) noexcept {
+    return at.at->latch.upgrade(at.version);
+  }
+  static void unlock(const position& at) noexcept { at.at->latch.unlock_unchanged(); }
+  bool attach(const scope& inside, const position& at, std::string_view key, entry* fresh);
+  void detach(const scope&, const position& at, std::string_view key);
+  node* cut() noexcept;
+  std::int64_t retire_cut(node* root) noexcept;
+  bool is_valid(std::size_t keys);
+
+ private:
   using inner = btree_detail::inner<Latch>;
 
   /// A node on the way down, its parent, and the versions under which the one led to the other.
@@ -82,13 +96,6 @@ class tree : public optimistic_tree<tree<Holding, Latch>, Holding> {
     std::uint64_t version = 0;
     const separator *low = nullptr, *high = nullptr;  ///< fences of `at`; null: none
     const separator *parent_low = nullptr, *parent_high = nullptr;
-  };
-  /// Where a search for a key ended.
-  struct position {
-    leaf* at = nullptr;
-    std::uint64_t version = 0;
-    place where;
-    entry* found = nullptr;
   };
   struct subtree {
     node* at;
@@ -117,20 +124,10 @@ class tree : public optimistic_tree<tree<Holding, Latch>, Holding> {
                         regard how = regard::use);
   static place place_in(inner* n, std::string_view key);
   static unsigned child_for(inner* n, std::string_view key);
-  position locate(const scope& inside, std::string_view key);
   template <bool kForValue>
   bool try_locate(const scope& inside, std::string_view key, position& p);
   bool try_collect_up(const scope& inside, const bound& from, regard how, piece& out);
   bool try_collect_down(const scope& inside, const std::optional<bound>& from, piece& out);
-
-  // Changing (update_impl.hpp).
-  static entry* found(const scope&, const position& at, std::string_view) noexcept {
-    return at.found;
-  }
-  static bool try_lock(const position& at) noexcept { return at.at->latch.upgrade(at.version); }
-  static void unlock(const position& at) noexcept { at.at->latch.unlock_unchanged(); }
-  bool attach(const scope& inside, const position& at, std::string_view key, entry* fresh);
-  void detach_and_retire(const position& at, std::string_view key);
 
   // Splitting and merging (shape_impl.hpp).
   void make_room(const scope& inside, std::string_view key);

@@ -26,16 +26,16 @@ bool tree<Holding, Latch>::attach(const scope& inside, const position& at, std::
   return true;
 }
 
-/// Unlinks the entry at a position whose leaf this thread has locked, and unlocks the leaf.
+/// Unlinks and retires the entry at a position whose leaf this thread has locked, and unlocks the
+/// leaf.
 template <class Holding, class Latch>
-void tree<Holding, Latch>::detach_and_retire(const position& at, std::string_view key) {
+void tree<Holding, Latch>::detach(const scope&, const position& at, std::string_view key) {
   leaf* const n = at.at;
   const unsigned count = count_of(n);
   close_gap(n->starts, at.where.at, count);
   close_gap(n->entries, at.where.at, count);
   n->count.store_release(static_cast<std::uint16_t>(count - 1));
   n->latch.unlock_changed();
-  count_.add(-1);
   retire_node<Holding>(at.found);
   if (count - 1 < leaf::kCapacity / kUnderfull) tidy(key);
 }

@@ -21,7 +21,7 @@
 #include "index/index.hpp"
 #include "index/masstree/cursor.hpp"
 #include "index/masstree/layer.hpp"
-#include "index/optimistic_tree.hpp"
+#include "index/optimistic_writes.hpp"
 #include "index/walk_cursors.hpp"
 
 namespace isotherm::index {
@@ -36,8 +36,8 @@ namespace isotherm::index {
 /// disturb them. Writers wait for the lock of their border node; with a lock in hand for a node
 /// right of it, above it in its layer, or at the top of the layer below.
 template <class Holding>
-class masstree : public optimistic_tree<masstree<Holding>, Holding> {
-  using writes = optimistic_tree<masstree<Holding>, Holding>;
+class masstree : public optimistic_writes<masstree<Holding>, Holding> {
+  using writes = optimistic_writes<masstree<Holding>, Holding>;
   friend writes;
 
  public:
@@ -98,12 +98,15 @@ class masstree : public optimistic_tree<masstree<Holding>, Holding> {
     return at.target != 0 && has_key(inside, at, key) ? leaf_of(at.target) : nullptr;
   }
   static bool try_lock(const position& at) noexcept;
+  static bool try_lock(const scope&, const position& at, std::string_view) noexcept {
+    return try_lock(at);
+  }
   static void unlock(const position& at) noexcept { at.at->state.unlock(); }
 
   bool attach(const scope& inside, const position& at, std::string_view key, entry* leaf);
   static link make_layers(std::string_view key, link fresh, std::string_view other, link there,
                           std::size_t depth);
-  void detach_and_retire(const position& at, std::string_view key);
+  void detach(const scope&, const position& at, std::string_view key);
   void tidy(std::string_view key);
   bool try_path(std::string_view key, std::vector<step>& path) noexcept;
   static bool try_tidy(std::vector<step>& path);

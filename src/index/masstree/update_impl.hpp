@@ -72,11 +72,10 @@ auto masstree<Holding>::make_layers(std::string_view key, link fresh, std::strin
 
 /// Unlinks the leaf at a position whose node this thread has locked, and unlocks it.
 template <class Holding>
-void masstree<Holding>::detach_and_retire(const position& at, std::string_view key) {
+void masstree<Holding>::detach(const scope&, const position& at, std::string_view key) {
   at.at->remove(at.at->place_of(at.order, at.what));
   const bool is_empty = at.order.count() == 1;
   at.at->state.unlock();
-  count_.add(-1);
   retire_node<Holding>(leaf_of(at.target));
   if (is_empty) tidy(key);
 }

@@ -57,18 +57,18 @@ inline unsigned random_height() noexcept {
 /// most, so that with height and the start's rest it fills one word.
 template <class Holding, class State>
 struct node : State {
-  using holder = typename Holding::holder;
+  using fresh = typename Holding::fresh;
   using link = base::atomic<std::uintptr_t>;
 
   /// The list's head, before all keys.
-  static node* make_head() { return make(kMaxHeight, {0, 0}, holder(), holder()); }
+  static node* make_head() { return make(kMaxHeight, {0, 0}, fresh(), fresh()); }
   /// Null when memory is exhausted.
-  static node* make(std::string_view key, std::string_view value) {
+  static unlinked<Holding, node> make(std::string_view key, std::string_view value) {
     auto held_key = Holding::make(key);
     auto held_value = Holding::make(value);
     if (!held_key || !held_value) return nullptr;
-    return make(random_height(), key_start(key), holder(std::move(held_key)),
-                holder(std::move(held_value)));
+    return unlinked<Holding, node>(
+        make(random_height(), key_start(key), std::move(held_key), std::move(held_value)));
   }
 
   link& next(unsigned level) noexcept { return reinterpret_cast<link*>(this + 1)[level]; }
@@ -93,10 +93,10 @@ struct node : State {
   const std::uint8_t height;
   const std::uint32_t start_rest;
   const std::uint64_t start_first;
-  holder key, value;
+  typename Holding::holder key, value;
 
  private:
-  node(unsigned h, const key_start& s, holder&& k, holder&& v) noexcept
+  node(unsigned h, const key_start& s, fresh&& k, fresh&& v) noexcept
       : height(static_cast<std::uint8_t>(h)),
         start_rest(s.rest),
         start_first(s.first),
@@ -105,10 +105,28 @@ struct node : State {
     static_assert(sizeof(node) == 32, "no byte more, and none between");
     for (unsigned i = 0; i < h; ++i) ::new (&next(i)) link(0);
   }
-  static node* make(unsigned height, const key_start& start, holder&& key, holder&& value) {
+  static node* make(unsigned height, const key_start& start, fresh&& key, fresh&& value) {
     void* memory = Holding::allocate_node(sizeof(node) + height * sizeof(link));
     return ::new (memory) node(height, start, std::move(key), std::move(value));
   }
 };
+
+/// What is_valid() asks of all lists: keys in order on each level, as many nodes as `keys` on the
+/// bottom one, and of each node what `is_sound(node)` says. Links must carry no mark.
+template <class Node, class IsSound>
+bool are_levels_valid(const scope& inside, Node* head, std::size_t keys, IsSound is_sound) {
+  std::size_t nodes = 0;
+  for (unsigned level = 0; level < kMaxHeight; ++level) {
+    Node* before = nullptr;
+    for (Node* n = head->next_node(level); n; before = std::exchange(n, n->next_node(level))) {
+      if (n->height <= level || n->value.is_null() || !is_sound(n)) return false;
+      const std::string_view key = n->key.get(inside)->view();
+      if (n->start() != key_start(key)) return false;
+      if (before && before->key.get(inside)->view() >= key) return false;
+      nodes += level == 0;
+    }
+  }
+  return nodes == keys;
+}
 
 }  // namespace isotherm::index::skip_detail

@@ -158,7 +158,7 @@ outcome skiplist_fraser<Holding>::insert(std::string_view key, std::string_view 
       mark(where.found);  // helps its eraser
       continue;
     }
-    if (!fresh && !(fresh = unlinked_node(node::make(key, value)))) return outcome::no_memory;
+    if (!fresh && !(fresh = node::make(key, value))) return outcome::no_memory;
     if (link_at(inside, wanted, where, fresh)) return outcome::done;
   }
 }
@@ -173,7 +173,7 @@ outcome skiplist_fraser<Holding>::upsert(std::string_view key, std::string_view 
   for (;;) {
     locate(inside, wanted, where);
     if (!where.found) {
-      if (!fresh && !(fresh = unlinked_node(node::make(key, value)))) return outcome::no_memory;
+      if (!fresh && !(fresh = node::make(key, value))) return outcome::no_memory;
       if (link_at(inside, wanted, where, fresh)) return outcome::done;
       continue;
     }
@@ -220,7 +220,7 @@ outcome skiplist_fraser<Holding>::update(std::string_view key, const updater& de
       return outcome::unchanged;
     }
     if (!n) {
-      unlinked_node fresh(node::make(key, chosen.value));
+      unlinked_node fresh = node::make(key, chosen.value);
       if (!fresh) return outcome::no_memory;
       if (link_at(inside, wanted, where, fresh)) return outcome::done;
     } else if (chosen.what == action::erase) {
@@ -279,18 +279,13 @@ void skiplist_fraser<Holding>::scan_back(const scope& inside, std::optional<std:
 template <class Holding>
 bool skiplist_fraser<Holding>::is_valid() {
   const scope inside;
-  std::size_t nodes = 0;
+  // A mark would be part of the address that next_node() returns: it is looked for first.
   for (unsigned level = 0; level < skip_detail::kMaxHeight; ++level) {
-    node* before = nullptr;
-    for (node* n = next_of(head_, level); n; before = std::exchange(n, next_of(n, level))) {
-      const std::string_view key = n->key.get(inside)->view();
-      if (n->height <= level || (n->next(level).load_acquire() & kMark)) return false;
-      if (n->value.is_null() || n->start() != skip_detail::key_start(key)) return false;
-      if (before && before->key.get(inside)->view() >= key) return false;
-      nodes += level == 0;
+    for (node* n = head_; n; n = next_of(n, level)) {
+      if (n->next(level).load_acquire() & kMark) return false;
     }
   }
-  return nodes == size();
+  return skip_detail::are_levels_valid(inside, head_, size(), [](node*) { return true; });
 }
 
 }  // namespace isotherm::index

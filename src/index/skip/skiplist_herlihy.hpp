@@ -11,11 +11,27 @@
 #include <string>
 
 #include "index/index.hpp"
+#include "index/optimistic_writes.hpp"
 #include "index/skip/backward.hpp"
 #include "index/skip/node.hpp"
 #include "index/walk_cursors.hpp"
 
 namespace isotherm::index {
+
+/// A small lock and the two moments of a node's life.
+class lazy_state {
+ public:
+  void lock() noexcept { lock_.lock(); }
+  void unlock() noexcept { lock_.unlock(); }
+  bool is_marked() const noexcept { return is_marked_.load_acquire(); }
+  void mark() noexcept { is_marked_.store_release(true); }
+  bool is_linked() const noexcept { return is_linked_.load_acquire(); }
+  void set_linked() noexcept { is_linked_.store_release(true); }
+
+ private:
+  base::spin_lock lock_;
+  base::atomic<bool> is_marked_{false}, is_linked_{false};
+};
 
 /// Ordered by bytes. All operations but the scans and walk linearizable.
 ///
@@ -25,26 +41,12 @@ namespace isotherm::index {
 /// order, each at most once; every key that is there throughout is visited, and every pair visited
 /// was there at some moment of the scan.
 template <class Holding>
-class skiplist_herlihy {
-  /// A small lock and the two moments of a node's life.
-  class lazy_state {
-   public:
-    void lock() noexcept {
-      backoff wait;
-      while (is_locked_.exchange_acq_rel(true)) wait();
-    }
-    void unlock() noexcept { is_locked_.store_release(false); }
-    bool is_marked() const noexcept { return is_marked_.load_acquire(); }
-    void mark() noexcept { is_marked_.store_release(true); }
-    bool is_linked() const noexcept { return is_linked_.load_acquire(); }
-    void set_linked() noexcept { is_linked_.store_release(true); }
-
-   private:
-    base::atomic<bool> is_locked_{false}, is_marked_{false}, is_linked_{false};
-  };
+class skiplist_herlihy : public optimistic_writes<skiplist_herlihy<Holding>, Holding,
+                                                  skip_detail::node<Holding, lazy_state>> {
   using node = skip_detail::node<Holding, lazy_state>;
   using wanted_key = skip_detail::wanted_key;
-  using unlinked_node = unlinked<Holding, node>;
+  using writes = optimistic_writes<skiplist_herlihy, Holding, node>;
+  friend writes;
 
  public:
   static constexpr std::string_view kName = "skiplist-herlihy";
@@ -63,10 +65,6 @@ class skiplist_herlihy {
     if (!n || !is_present(n)) return std::nullopt;
     return n->value.get(inside)->view();
   }
-  outcome insert(std::string_view key, std::string_view value);
-  outcome upsert(std::string_view key, std::string_view value);
-  bool erase(std::string_view key);
-  outcome update(std::string_view key, const updater& decide);
 
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
     iterate(inside, from, false, regard::use, visit);
@@ -78,15 +76,12 @@ class skiplist_herlihy {
                            iterate(inside, from, beyond, regard::glance, each);
                          });
   }
-  std::size_t size() const noexcept { return count_.sum(); }
   void clear();
   bool is_valid();
 
  private:
-  static constexpr unsigned kOptimisticTries = 4;
-
   /// The neighbours of a key on each level, as a search saw them.
-  struct place {
+  struct position {
     node* before[skip_detail::kMaxHeight];
     node* after[skip_detail::kMaxHeight];
     node* found = nullptr;
@@ -94,7 +89,7 @@ class skiplist_herlihy {
   /// Locks the distinct nodes before a place, bottom up, and unlocks them at its end.
   class locked_place {
    public:
-    locked_place(const place& where, unsigned height) noexcept : where_(where) {
+    locked_place(const position& where, unsigned height) noexcept : where_(where) {
       for (; locked_ < height; ++locked_) {
         if (is_new(locked_)) where_.before[locked_]->lock();
       }
@@ -111,22 +106,26 @@ class skiplist_herlihy {
     bool is_new(unsigned level) const noexcept {
       return level == 0 || where_.before[level] != where_.before[level - 1];
     }
-    const place& where_;
+    const position& where_;
     unsigned locked_ = 0;
   };
 
   static bool is_present(const node* n) noexcept { return n->is_linked() && !n->is_marked(); }
 
   node* search(const scope& inside, const wanted_key& key);
-  void locate(const scope& inside, const wanted_key& key, place& where, regard how = regard::use);
-  node* find_settled(const scope& inside, const wanted_key& key, place& where);
-  bool link(const place& where, unlinked_node& fresh);
-  void unlink_marked(const scope& inside, const wanted_key& key, node* victim);
+  void locate(const scope& inside, const wanted_key& key, position& where,
+              regard how = regard::use);
+  position locate(const scope& inside, std::string_view key);
+  static node* found(const scope&, const position& p, std::string_view) noexcept { return p.found; }
+  static bool try_lock(const scope&, const position& p, std::string_view) noexcept;
+  static void unlock(const position& p) noexcept { p.found->unlock(); }
+  static bool attach(const scope&, const position& where, std::string_view, node* fresh) noexcept;
+  static bool try_unlink(const position& where, node* victim) noexcept;
+  void detach(const scope& inside, position& where, std::string_view key);
   void iterate(const scope& inside, std::string_view from, bool beyond, regard how,
                const visitor& visit);
 
   node* const head_;
-  striped_counter count_;
   walk_cursors cursors_;
 };
 

@@ -1,0 +1,183 @@
+// The operations that write, for structures whose searches take no lock, or share one, and whose
+// writers lock the place that they found: search, decide and allocate without a lock; then lock
+// that place if it is still as the search saw it, or else search again. What a place is, how it
+// tells of changes and what must be locked to link or unlink is the structure's own.
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include "index/common.hpp"
+#include "index/holding.hpp"
+#include "index/index.hpp"
+
+namespace isotherm::index {
+
+/// What a tree's links lead to at the end: the guides, which must not move.
+template <class Holding>
+struct tree_entry {
+  using fresh = typename Holding::fresh;
+  tree_entry(fresh&& k, fresh&& v) noexcept : key(std::move(k)), value(std::move(v)) {}
+  static unlinked<Holding, tree_entry> make(std::string_view key, std::string_view value) {
+    return make_entry<Holding, tree_entry>(key, value);
+  }
+  typename Holding::holder key, value;
+};
+
+/// Base of a `Map`, which offers it:
+///   locate(inside, key)            searches, without a lock: where the search ended
+///   found(inside, at, key)         the key's entry there, or null
+///   try_lock(inside, at, key)      locks the entry found; false: it may not be there any more
+///   unlock(at)                     after no more than an entry's value has changed
+///   attach(inside, at, key, fresh) links the entry where the search ended, and takes it over;
+///                                  false: search again
+///   detach(inside, at, key)        unlinks and retires the entry, which is locked, and unlocks
+/// An `Entry` has a key, a value and make(key, value), which is null when memory is exhausted.
+template <class Map, class Holding, class Entry = tree_entry<Holding>>
+class optimistic_writes {
+ public:
+  outcome insert(std::string_view key, std::string_view value);
+  outcome upsert(std::string_view key, std::string_view value);
+  bool erase(std::string_view key);
+  outcome update(std::string_view key, const updater& decide);
+  std::size_t size() const noexcept { return count_.sum(); }
+
+ protected:
+  using entry = Entry;
+  using unlinked_entry = unlinked<Holding, Entry>;
+
+  /// For a `Map` that does something then: this thread has inserted `n` more than it erased.
+  void after_insert(std::int64_t /*n*/) noexcept {}
+
+  striped_counter count_;
+
+ private:
+  static constexpr unsigned kOptimisticTries = 4;
+
+  /// The lock of a place, let go of at the end of its block also when the caller's function throws.
+  template <class Position>
+  class place_lock {
+   public:
+    place_lock(Map& map, Position& at) noexcept : map_(map), at_(at) {}
+    ~place_lock() {
+      if (is_held_) map_.unlock(at_);
+    }
+    place_lock(const place_lock&) = delete;
+    place_lock& operator=(const place_lock&) = delete;
+    bool try_take(const scope& inside, std::string_view key) {
+      return is_held_ = map_.try_lock(inside, at_, key);
+    }
+    bool is_held() const noexcept { return is_held_; }
+    void forget() noexcept { is_held_ = false; }  // somebody else unlocks
+
+   private:
+    Map& map_;
+    Position& at_;
+    bool is_held_ = false;
+  };
+
+  Map& self() noexcept { return static_cast<Map&>(*this); }
+  template <class Position>
+  bool link(const scope& inside, Position& at, std::string_view key, unlinked_entry& fresh) {
+    if (!self().attach(inside, at, key, fresh.get())) return false;
+    fresh.release();
+    self().after_insert(count_.add(1));
+    return true;
+  }
+  template <class Position>
+  void unlink(const scope& inside, Position& at, std::string_view key) {
+    count_.add(-1);
+    self().detach(inside, at, key);
+  }
+};
+template <class Map, class Holding, class Entry>
+outcome optimistic_writes<Map, Holding, Entry>::insert(std::string_view key,
+                                                       std::string_view value) {
+  const scope inside;
+  unlinked_entry fresh;
+  for (;;) {
+    auto at = self().locate(inside, key);
+    if (self().found(inside, at, key)) return outcome::unchanged;
+    if (!fresh && !(fresh = Entry::make(key, value))) return outcome::no_memory;
+    if (link(inside, at, key, fresh)) return outcome::done;
+  }
+}
+
+template <class Map, class Holding, class Entry>
+outcome optimistic_writes<Map, Holding, Entry>::upsert(std::string_view key,
+                                                       std::string_view value) {
+  const scope inside;
+  unlinked_entry fresh;
+  typename Holding::fresh successor;
+  for (;;) {
+    auto at = self().locate(inside, key);
+    Entry* const found = self().found(inside, at, key);
+    if (!found) {
+      if (!fresh && !(fresh = Entry::make(key, value))) return outcome::no_memory;
+      if (link(inside, at, key, fresh)) return outcome::done;
+      continue;
+    }
+    if (!successor && !(successor = Holding::make_successor(found->value, value))) {
+      return outcome::no_memory;
+    }
+    // The lock keeps the entry where it is; the node itself does not change.
+    place_lock lock(self(), at);
+    if (!lock.try_take(inside, key)) continue;
+    found->value.replace(inside, std::move(successor));
+    return outcome::done;
+  }
+}
+
+template <class Map, class Holding, class Entry>
+bool optimistic_writes<Map, Holding, Entry>::erase(std::string_view key) {
+  const scope inside;
+  for (;;) {
+    auto at = self().locate(inside, key);
+    if (!self().found(inside, at, key)) return false;
+    if (!self().try_lock(inside, at, key)) continue;
+    unlink(inside, at, key);
+    return true;
+  }
+}
+
+/// Decides and allocates without a lock, then locks and checks that what was decided upon is still
+/// so; a key that many write is soon decided under the lock instead.
+template <class Map, class Holding, class Entry>
+outcome optimistic_writes<Map, Holding, Entry>::update(std::string_view key,
+                                                       const updater& decide) {
+  const scope inside;
+  for (unsigned tries = 0;; ++tries) {
+    auto at = self().locate(inside, key);
+    Entry* const found = self().found(inside, at, key);
+    if (!found) {
+      const decision chosen = decide(std::nullopt);
+      if (chosen.what != action::write) return outcome::unchanged;
+      unlinked_entry fresh = Entry::make(key, chosen.value);
+      if (!fresh) return outcome::no_memory;
+      if (link(inside, at, key, fresh)) return outcome::done;
+      continue;
+    }
+    place_lock lock(self(), at);
+    if (tries >= kOptimisticTries && !lock.try_take(inside, key)) continue;
+    auto& held = found->value;
+    const bytes* current = held.get(inside);
+    const decision chosen = decide(current->view());
+    if (chosen.what == action::keep) return outcome::unchanged;
+    typename Holding::fresh successor;
+    if (chosen.what == action::write) {
+      successor = Holding::make_successor(held, chosen.value);
+      if (!successor) return outcome::no_memory;
+    }
+    if (!lock.is_held() && !lock.try_take(inside, key)) continue;
+    if (!held.holds(current)) continue;
+    if (chosen.what == action::erase) {
+      lock.forget();
+      unlink(inside, at, key);
+    } else {
+      held.replace(inside, std::move(successor));
+    }
+    return outcome::done;
+  }
+}
+
+}  // namespace isotherm::index
