@@ -22,30 +22,6 @@ std::unexpected<base::error> refused(std::string message) {
   return std::unexpected(base::error{std::move(message), 0});
 }
 
-/// Records of the input: their number if they have one size, else as many as there would be if all
-/// were like those in the first MiB.
-base::result<std::uint64_t> count_records(const source& in, const sort_options& o) {
-  if (o.format == record_format::fixed) return in.size() / o.record_bytes;
-  std::vector<std::byte> sample(std::min<std::uint64_t>(kSampleBytes, in.size()));
-  if (sample.empty()) return 0;
-  if (auto r = in.handle().read(sample, 0); !r) return std::unexpected(r.error());
-  std::uint64_t seen = 0;
-  std::uint64_t bytes = 0;  // of those seen; the last may reach beyond the sample
-  if (o.format == record_format::lines) {
-    seen = static_cast<std::uint64_t>(std::count(sample.begin(), sample.end(), std::byte{'\n'}));
-    bytes = sample.size();
-  } else {
-    const std::uint64_t header = o.key_bytes + kLengthField;
-    for (; bytes + header <= sample.size(); ++seen) {
-      std::uint32_t value = 0;
-      std::memcpy(&value, &sample[bytes + o.key_bytes], kLengthField);
-      bytes += header + value;
-    }
-  }
-  if (seen == 0) return 1;
-  return in.size() / (std::max<std::uint64_t>(1, bytes / seen));
-}
-
 std::uint64_t output_bytes(std::uint64_t input, std::uint64_t records, const sort_options& o) {
   const std::uint64_t wanted = o.top == 0 ? records : std::min(records, o.top);
   if (o.count) {
@@ -67,11 +43,13 @@ std::uint64_t run_bytes(std::uint64_t input, std::uint64_t records, const plan& 
     const bool one_run = input <= p.merge_buffer_bytes / 2;
     return input + (one_run ? 0 : input / kLostIn);
   }
-  const bool many_runs = records > p.index_entries;
+  const bool many_runs =
+      records > p.index_entries || (p.regroup_bytes != 0 && input > p.regroup_bytes);
   if (!p.must_merge && !(p.may_merge && many_runs)) return 0;
   const std::uint64_t bytes = records * record_layout(o).entries().packed_bytes();
   const bool compressed = o.compression == sort_compression::on;
-  return bytes + (many_runs || compressed ? bytes / kLostIn : 0) +
+  return bytes + (p.regroup_bytes != 0 ? input + 1 : 0) +
+         (many_runs || compressed ? bytes / kLostIn : 0) +
          (compressed ? kRunAlignment * p.write_threads * (1 + records / p.index_entries) : 0);
 }
 
@@ -156,6 +134,28 @@ base::result<void> check_meant_for(const sort_options& o) {
 
 }  // namespace
 
+base::result<std::uint64_t> estimate_records(const source& in, const sort_options& o) {
+  if (o.format == record_format::fixed) return in.size() / o.record_bytes;
+  std::vector<std::byte> sample(std::min<std::uint64_t>(kSampleBytes, in.size()));
+  if (sample.empty()) return 0;
+  if (auto r = in.handle().read(sample, 0); !r) return std::unexpected(r.error());
+  std::uint64_t seen = 0;
+  std::uint64_t bytes = 0;  // of those seen; the last may reach beyond the sample
+  if (o.format == record_format::lines) {
+    seen = static_cast<std::uint64_t>(std::count(sample.begin(), sample.end(), std::byte{'\n'}));
+    bytes = sample.size();
+  } else {
+    const std::uint64_t header = o.key_bytes + kLengthField;
+    for (; bytes + header <= sample.size(); ++seen) {
+      std::uint32_t value = 0;
+      std::memcpy(&value, &sample[bytes + o.key_bytes], kLengthField);
+      bytes += header + value;
+    }
+  }
+  if (seen == 0) return 1;
+  return in.size() / (std::max<std::uint64_t>(1, bytes / seen));
+}
+
 base::result<void> check_options(const sort_options& o, std::uint64_t bytes) {
   if (auto r = check_format(o, bytes); !r) return r;
   if (auto r = check_meant_for(o); !r) return r;
@@ -187,7 +187,7 @@ base::result<void> check_files(const source& in, const std::string& output,
     return refused(output + " is the input itself: name another file for the output");
   }
   if (!there && there.error().code != ENOENT) return std::unexpected(there.error());
-  auto records = count_records(in, o);
+  auto records = estimate_records(in, o);
   if (!records) return std::unexpected(records.error());
   return check_space({.directory = device::directory_of(output),
                       .temporary_directory = temporary_directory,

@@ -24,15 +24,16 @@ key_row read_keys(source_view& view, const record_layout& layout, bool whole_rec
   return {room.data(), key};
 }
 
-std::size_t loader::load(std::span<entry> target) {
+std::size_t loader::load(std::span<entry> target, std::uint64_t until) {
   const stage_timer timer(job_, sort_stage::run_read);
+  until = std::min(until, in_.size());
   std::size_t n = 0;
   if (layout_.fixed()) {
     n = load_fixed(target);
   } else if (job_.options.format == record_format::klv) {
-    n = load_klv(target);
+    n = load_klv(target, until);
   } else {
-    n = load_lines(target);
+    n = load_lines(target, until);
   }
   records_ += n;
   return n;
@@ -73,14 +74,14 @@ std::size_t loader::load_fixed(std::span<entry> target) {
 }
 
 /// One reader: where a record begins is known only from the one before it.
-std::size_t loader::load_klv(std::span<entry> target) {
+std::size_t loader::load_klv(std::span<entry> target, std::uint64_t until) {
   const std::uint64_t key = layout_.key_bytes();
   source_view view(job_, in_);
   device::stream stream(job_.emulation, device::access::strided_read);
   std::size_t n = 0;
   constexpr std::size_t kStep = 4096;
   std::uint64_t counted = 0;
-  while (n < target.size() && at_ < in_.size() && !job_.stopped()) {
+  while (n < target.size() && at_ < until && !job_.stopped()) {
     stream.begin();
     const std::size_t begin = n;
     const std::uint64_t begin_at = at_;
@@ -89,7 +90,7 @@ std::size_t loader::load_klv(std::span<entry> target) {
     std::uint64_t window_at = 0;
     std::uint64_t window_bytes = 0;
     const std::byte* window = nullptr;
-    for (; n < stop && at_ < in_.size(); ++n) {
+    for (; n < stop && at_ < until; ++n) {
       if (at_ + key + 4 > in_.size()) {
         job_.fail({fmt::format("the record at byte {} of the input is cut: its key and length need "
                                "{} bytes, {} are there",
@@ -129,19 +130,20 @@ std::size_t loader::load_klv(std::span<entry> target) {
 }
 
 /// Lines are found by reading them: a sequential scan.
-std::size_t loader::load_lines(std::span<entry> target) {
+std::size_t loader::load_lines(std::span<entry> target, std::uint64_t until) {
   source_view view(job_, in_);
   device::stream stream(job_.emulation, device::access::sequential_read);
   std::size_t n = 0;
+  std::uint64_t counted = 0;
   std::uint64_t scan = at_;  // up to here no newline follows at_
-  while (n < target.size() && at_ < in_.size() && !job_.stopped()) {
+  while (n < target.size() && at_ < until && !job_.stopped()) {
     const std::uint64_t begin = scan;
     const std::size_t bytes = std::min<std::uint64_t>(kThreadScratchBytes, in_.size() - begin);
     stream.begin();
     const std::byte* text = view.bytes(begin, bytes);
     if (text == nullptr) return 0;
     std::size_t done = 0;
-    while (n < target.size()) {
+    while (n < target.size() && at_ < until) {
       const void* found = std::memchr(text + done, '\n', bytes - done);
       if (found == nullptr) break;
       const auto newline = static_cast<std::size_t>(static_cast<const std::byte*>(found) - text);
@@ -159,7 +161,7 @@ std::size_t loader::load_lines(std::span<entry> target) {
       at_ = end;
       done = newline + 1;
     }
-    const bool full = n == target.size();
+    const bool full = n == target.size() || at_ >= until;
     if (done <= bytes) {
       // The line that this window cuts begins the next, unless no window holds it.
       const bool whole_lines = at_ > begin && begin + bytes < in_.size();
@@ -168,7 +170,8 @@ std::size_t loader::load_lines(std::span<entry> target) {
     const std::uint64_t used = full ? std::min<std::uint64_t>(bytes, at_ - begin) : bytes;
     stream.charge(1, used);
     const bool calls = job_.emulation == nullptr && in_.mapped() == nullptr;
-    job_.count(sort_stage::run_read, calls ? bytes : used, 0);
+    job_.count(sort_stage::run_read, calls ? view.fetched() - counted : used, 0);
+    counted = view.fetched();
     job_.progress(sort_stage::run_read, begin + used, in_.size());
     if (scan >= in_.size() && at_ < in_.size() && n < target.size()) {
       n += finish_line(at_, in_.size() + 1, target[n]);  // the last line has no newline

@@ -31,15 +31,18 @@ class loader {
       : job_(j), plan_(p), in_(in), layout_(layout) {}
 
   /// Fills the front of `target` with the next entries, in input order; returns how many. 0 at the
-  /// end of the input, or on an error, which is the job's.
-  std::size_t load(std::span<entry> target);
+  /// end of the input, or on an error, which is the job's. No klv record or line that begins at
+  /// `until` or behind it is taken.
+  std::size_t load(std::span<entry> target, std::uint64_t until = ~std::uint64_t{0});
+  /// Offset of the next record.
+  std::uint64_t at() const noexcept { return at_; }
   bool at_end() const noexcept { return at_ >= in_.size(); }
   std::uint64_t records() const noexcept { return records_; }
 
  private:
   std::size_t load_fixed(std::span<entry> target);
-  std::size_t load_klv(std::span<entry> target);
-  std::size_t load_lines(std::span<entry> target);
+  std::size_t load_klv(std::span<entry> target, std::uint64_t until);
+  std::size_t load_lines(std::span<entry> target, std::uint64_t until);
   std::size_t finish_line(std::uint64_t start, std::uint64_t end, entry& target);
 
   job& job_;

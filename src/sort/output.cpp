@@ -11,6 +11,8 @@ constexpr std::size_t kChargeRecords = 2048;
 constexpr std::size_t kWriteStep = 1 << 20;
 constexpr std::uint64_t kPrefetchBytes = 256;  // of one record; its own stream does the rest
 constexpr unsigned kSlotBits = 32;
+constexpr std::uint64_t kReadTogether = 64 << 10;  // at the most, unless one record has more
+constexpr std::uint64_t kWorthSkipping = 1024;     // between records: cheaper than another read
 
 /// Copies a record: most are short, and a loop of fixed steps beats a call.
 inline void copy_record(std::byte* to, const std::byte* from, std::size_t n) noexcept {
@@ -107,8 +109,8 @@ void output::finish() {
 void output::put(const extent& record, std::byte* target) {
   // The last line may lack its newline, which its extent counts all the same.
   const std::uint64_t there = std::min(record.bytes, in_.size() - record.offset);
-  if (in_.mapped() != nullptr) {
-    std::memcpy(target, in_.mapped() + record.offset, there);
+  if (const std::byte* bytes = in_.at_hand(record.offset, there)) {
+    std::memcpy(target, bytes, there);
   } else if (!job_.keep(in_.handle().read({target, there}, record.offset))) {
     return;
   }
@@ -127,6 +129,9 @@ void output::gather_slice(std::span<const entry> batch, std::size_t begin, std::
     if (mapped != nullptr && fixed) {
       copy_fixed(batch, at, stop, target + start_of(at) - start_of(begin));
       at = stop;
+    } else if (in_.regrouped()) {
+      gather_by_place(batch, at, stop, target + start_of(at) - start_of(begin));
+      at = stop;
     }
     for (; at < stop; ++at) {
       if (mapped != nullptr && at + kPrefetchAhead < end) {
@@ -139,7 +144,48 @@ void output::gather_slice(std::span<const entry> batch, std::size_t begin, std::
     const std::uint64_t moved =
         (at == batch.size() ? batch_bytes_ : start_of(at)) - start_of(first);
     stream.charge(stop - first, std::max<std::uint64_t>(1, moved / (stop - first)));
-    job_.count(sort_stage::record_read, moved, 0);
+    if (!in_.holds_piece()) job_.count(sort_stage::record_read, moved, 0);
+  }
+}
+
+/// The records [begin, end) of the batch, one behind the other, which lie in a few places close
+/// together: in the order of the input, so that one read serves many of them.
+void output::gather_by_place(std::span<const entry> batch, std::size_t begin, std::size_t end,
+                             std::byte* target) {
+  source_view lengths(job_, in_);
+  source_view view(job_, in_);
+  std::vector<entry> places;  // offset in the input, and number in the batch
+  places.reserve(end - begin);
+  for (std::size_t i = begin; i < end; ++i) {
+    places.push_back(entry{layout_.locate(batch[i], lengths).offset} << kSlotBits | i);
+  }
+  std::sort(places.begin(), places.end());
+  const auto extent_of = [&](entry place) {
+    return layout_.locate(batch[static_cast<std::uint32_t>(place)], lengths);
+  };
+  for (std::size_t i = 0; i < places.size() && !job_.stopped();) {
+    const std::uint64_t from = extent_of(places[i]).offset;
+    std::uint64_t bytes = extent_of(places[i]).bytes;
+    std::size_t behind = i + 1;
+    for (; behind < places.size(); ++behind) {
+      const extent next = extent_of(places[behind]);
+      const std::uint64_t reach = next.offset + next.bytes - from;
+      if (reach - bytes > kWorthSkipping + next.bytes || reach > kReadTogether) break;
+      bytes = reach;
+    }
+    const auto target_of = [&](entry place) {
+      return target + start_of(static_cast<std::uint32_t>(place)) - start_of(begin);
+    };
+    if (behind == i + 1) {  // maybe a long one
+      put({from, bytes}, target_of(places[i++]));
+      continue;
+    }
+    const std::byte* here = view.bytes(from, bytes);
+    if (here == nullptr) return;
+    for (; i < behind; ++i) {
+      const extent record = extent_of(places[i]);
+      copy_record(target_of(places[i]), here + (record.offset - from), record.bytes);
+    }
   }
 }
 

@@ -41,6 +41,8 @@ class output {
   void write(const std::byte* bytes, std::uint64_t count, std::uint64_t offset);
   void unsynchronised(std::span<const entry> batch);
   void put(const extent& record, std::byte* target);
+  void gather_by_place(std::span<const entry> batch, std::size_t begin, std::size_t end,
+                       std::byte* target);
   std::uint64_t start_of(std::size_t i) const {
     return layout_.fixed() ? i * layout_.record_bytes() : starts_[i];
   }

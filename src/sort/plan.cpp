@@ -210,4 +210,17 @@ base::result<plan> make_plan(const sort_options& o, sort_algorithm algorithm,
   return p;
 }
 
+bool consider_regrouping(plan& p, const sort_options& o, std::uint64_t record_bytes) {
+  constexpr std::uint64_t kShortRecord = 256;  // moving it twice costs less than a read by call
+  if (o.format == record_format::fixed || p.map_input || !o.device.empty() || !o.writes_all() ||
+      p.algorithm != sort_algorithm::automatic || record_bytes > kShortRecord) {
+    return false;
+  }
+  const std::uint64_t room = p.merge_buffer_bytes;  // not needed yet
+  p.index_entries =
+      std::min<std::uint64_t>(p.index_entries, room / (record_bytes + sizeof(entry)) + 1);
+  p.regroup_bytes = room - p.index_entries * sizeof(entry);
+  return true;
+}
+
 }  // namespace isotherm::sort

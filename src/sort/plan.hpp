@@ -31,12 +31,19 @@ struct plan {
   std::size_t queue_entries = 0;        ///< records gathered at a time
   std::size_t index_entries = 0;        ///< capacity of the index map in memory
   std::size_t merge_buffer_bytes = 0;   ///< shared by the runs of one merge
+  std::size_t regroup_bytes = 0;  ///< of the input, sorted in memory and written anew at a time; 0:
+                                  ///< records stay where they are
 };
 
 /// Shares out `options.memory_bytes` (0: half of what is available) for an input of `input_bytes`.
 /// An error if the limit is too small to work in.
 base::result<plan> make_plan(const sort_options& options, sort_algorithm algorithm,
                              std::uint64_t input_bytes, const device::model* device);
+
+/// Whether records of a mean size of `record_bytes` are better moved than read by a call each, at
+/// random: where the input is read by calls and no device is known. Shares out the index map's
+/// memory anew if so.
+bool consider_regrouping(plan& p, const sort_options& options, std::uint64_t record_bytes);
 
 /// How many runs of an index map one merge with a buffer of so many bytes takes.
 constexpr std::size_t merge_fan_in(std::uint64_t buffer_bytes) noexcept {

@@ -7,7 +7,6 @@
 namespace isotherm::sort {
 namespace {
 
-constexpr unsigned kLengthBits = 24;
 constexpr unsigned kFixedKeyRoom = 11;
 constexpr unsigned kVariableKeyRoom = 8;
 constexpr std::uint64_t kLengthField = 4;  // klv

@@ -14,6 +14,9 @@
 
 namespace isotherm::sort {
 
+inline constexpr unsigned kLengthBits = 24;             // of a klv record's or a line's pointer
+inline constexpr std::uint64_t kLongRecord = 0xffffff;  // "too long for 24 bits: ask the input"
+
 /// Where a record lies in the input.
 struct extent {
   std::uint64_t offset;
@@ -36,6 +39,18 @@ class record_layout {
   }
   /// The entry of the klv record or line [offset, offset + bytes) that stands at `record`.
   entry variable_entry(const std::byte* record, std::uint64_t offset, std::uint64_t bytes) const;
+
+  /// The entry `e` of a klv record or line that lies at `offset` now.
+  entry moved(entry e, std::uint64_t offset) const noexcept {
+    return entries_.key(e) | (offset << kLengthBits) | (entries_.pointer(e) & kLongRecord);
+  }
+
+  /// Bytes from the klv record or line of `a` to the end of that of `b`; 0 if `b` lies before.
+  std::uint64_t reach(entry a, entry b) const noexcept {
+    const std::uint64_t from = entries_.pointer(a) >> kLengthBits;
+    const std::uint64_t to = entries_.pointer(b) >> kLengthBits;
+    return to < from ? 0 : to - from + (entries_.pointer(b) & kLongRecord);
+  }
 
   /// Whether two entries with equal keys may belong to records with different keys.
   bool undecided(entry e) const noexcept;
@@ -107,7 +122,5 @@ std::size_t field_start(const std::byte* line, std::size_t bytes, char separator
 
 /// Sorts entries as integers, on up to `threads` threads of `pool`.
 void sort_entries(std::span<entry> entries, device::thread_pool& pool, unsigned threads);
-
-inline constexpr std::uint64_t kLongRecord = 0xffffff;  // "too long for 24 bits: ask the input"
 
 }  // namespace isotherm::sort

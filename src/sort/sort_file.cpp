@@ -55,6 +55,27 @@ base::result<void> put_in_place(sort::job& j, device::pending_file& out) {
   return out.publish();
 }
 
+/// A plan that will end well. Records are not moved where there is no room for them.
+base::result<sort::plan> plan_for(const sort::source& in, const std::string& output,
+                                  const std::string& directory, const sort_options& options,
+                                  sort_algorithm algorithm, const device::model* numbers) {
+  auto p = sort::make_plan(options, algorithm, in.size(), numbers);
+  if (!p) return p;
+  auto records = sort::estimate_records(in, options);
+  if (!records) return std::unexpected(records.error());
+  sort::plan moving = *p;
+  const std::uint64_t mean = in.size() / std::max<std::uint64_t>(1, *records);
+  if (sort::consider_regrouping(moving, options, mean)) {
+    auto r = sort::check_files(in, output, directory, moving, options);
+    if (r) return moving;
+    if (r.error().code != 0) return std::unexpected(r.error());
+  }
+  if (auto r = sort::check_files(in, output, directory, *p, options); !r) {
+    return std::unexpected(r.error());
+  }
+  return p;
+}
+
 base::result<sort_report> sort_to(const std::string& input, const std::string& output,
                                   const sort_options& options) {
   const std::uint64_t start = os::monotonic_ns();
@@ -66,13 +87,10 @@ base::result<sort_report> sort_to(const std::string& input, const std::string& o
   const device::model* numbers = device->known ? &device->numbers : nullptr;
   auto algorithm = sort::choose(options, in->handle(), numbers);
   if (!algorithm) return std::unexpected(algorithm.error());
-  auto p = sort::make_plan(options, algorithm->algorithm, in->size(), numbers);
-  if (!p) return std::unexpected(p.error());
   const std::string directory = options.temporary_directory.empty() ? device::directory_of(output)
                                                                     : options.temporary_directory;
-  if (auto r = sort::check_files(*in, output, directory, *p, options); !r) {
-    return std::unexpected(r.error());
-  }
+  auto p = plan_for(*in, output, directory, options, algorithm->algorithm, numbers);
+  if (!p) return std::unexpected(p.error());
   std::optional<device::emulation> emulation;
   if (device->emulated) emulation.emplace(device->numbers);
   sort::job j(options, emulation ? &*emulation : nullptr);

@@ -2,6 +2,7 @@
 // (mapped pages count as the process's memory).
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,10 +25,32 @@ class source {
   const std::byte* mapped() const noexcept { return mapping_.data(); }
   const device::file& handle() const noexcept { return file_; }
 
+  /// From now on `bytes`, which must stay, are known to be those at `offset` of the input: they are
+  /// not read by calls. Replaces what was held before. No view may be in use.
+  void hold(std::span<const std::byte> bytes, std::uint64_t offset) noexcept {
+    held_ = bytes;
+    held_at_ = offset;
+  }
+  bool holds_piece() const noexcept { return !held_.empty(); }
+  /// The bytes [offset, offset + n) where memory has them, mapped or held; else null.
+  const std::byte* at_hand(std::uint64_t offset, std::uint64_t n) const noexcept {
+    if (mapping_.data() != nullptr) return mapping_.data() + offset;
+    if (offset < held_at_ || n > held_.size() || offset - held_at_ > held_.size() - n) {
+      return nullptr;
+    }
+    return held_.data() + (offset - held_at_);
+  }
+  /// Says that records lie in sorted pieces: those near in the order are near in the file.
+  void set_regrouped() noexcept { regrouped_ = true; }
+  bool regrouped() const noexcept { return regrouped_; }
+
  private:
   device::file file_;
   device::mapping mapping_;
   device::file_state state_;
+  std::span<const std::byte> held_;
+  std::uint64_t held_at_ = 0;
+  bool regrouped_ = false;
 };
 
 /// One thread's view of the input.
@@ -42,7 +65,7 @@ class source_view {
   /// The bytes [offset, offset + n) of the input, which must lie in it; valid until the next call.
   /// Null after an error, which is the job's then.
   const std::byte* bytes(std::uint64_t offset, std::size_t n) {
-    if (const std::byte* m = source_.mapped()) return m + offset;
+    if (const std::byte* m = source_.at_hand(offset, n)) return m;
     return read(offset, n);
   }
   std::uint64_t size() const noexcept { return source_.size(); }

@@ -70,6 +70,22 @@ def memory_promise(d):
     os.remove(d + "/out")
 
 
+def memory_promise_of_short_lines(d):
+    """Likewise of lines that all begin alike, which are moved in pieces."""
+    step = 7919  # to bring the numbers out of order
+    n = 150001
+    some = "".join(f"common/prefix/of/thirty/bytes/{i * step % n:012d}\n" for i in range(n))
+    with open(d + "/big", "w", encoding="ascii") as f:
+        for _ in range(105):
+            f.write(some)
+    peak = peak_rss_bytes("sort", d + "/big", d + "/out", "--lines", "--memory", "32M")
+    assert peak <= 32 << 20, peak
+    assert os.path.getsize(d + "/out") == os.path.getsize(d + "/big") >= 20 * 32 << 20
+    subprocess.run(["sort", "-c", d + "/out"], env={**os.environ, "LC_ALL": "C"}, check=True)
+    os.remove(d + "/big")
+    os.remove(d + "/out")
+
+
 def directory_in_memory():
     shm = "/dev/shm"
     return shm if os.path.isdir(shm) and shutil.disk_usage(shm).free > 6 << 30 else None
@@ -264,3 +280,4 @@ with tempfile.TemporaryDirectory() as directory:
     without_threads(directory)
 with tempfile.TemporaryDirectory(dir=directory_in_memory()) as directory:
     memory_promise(directory)
+    memory_promise_of_short_lines(directory)

@@ -6,6 +6,7 @@
 
 #include "device/buffer.hpp"
 #include "sort/algorithms/presorted.hpp"
+#include "sort/algorithms/regroup.hpp"
 #include "sort/loader.hpp"
 #include "sort/output.hpp"
 #include "sort/runs/runs.hpp"
@@ -35,7 +36,7 @@ void sort_run(job& j, const plan& p, const source& in, const record_layout& layo
   });
 }
 
-outcome sort_by_index(job& j, const plan& p, const source& in, const device::file& out_file,
+outcome sort_by_index(job& j, const plan& p, source& in, const device::file& out_file,
                       const std::string& temporary_directory) {
   outcome o;
   o.algorithm = p.algorithm;
@@ -48,9 +49,10 @@ outcome sort_by_index(job& j, const plan& p, const source& in, const device::fil
   run_file runs(j, p, layout);
   if (!j.keep(memory) || j.stopped()) return o;
   loader load(j, p, in, layout);
+  regrouping pieces(j, p, in, layout);
   std::span<entry> index = memory->as<entry>();
   while (!j.stopped()) {
-    const std::size_t n = load.load(index);
+    const std::size_t n = load.load(index, pieces.hold(load.at()));
     if (j.stopped()) return o;
     const bool whole = load.at_end() && runs.runs().empty();
     if (!whole && !p.may_merge) {
@@ -71,20 +73,22 @@ outcome sort_by_index(job& j, const plan& p, const source& in, const device::fil
       return o;
     }
     if (runs.runs().empty() && !runs.create(temporary_directory)) return o;
-    if (n > 0) runs.append(index.first(n));
+    pieces.write(index.first(n), temporary_directory);
+    if (n > 0 && !j.stopped()) runs.append(index.first(n));
     if (load.at_end()) break;
   }
   if (p.algorithm == sort_algorithm::automatic) o.algorithm = sort_algorithm::mergepass;
   o.records = load.records();
   *memory = device::buffer();  // what the index map held is for the merge and its output now
+  const source& from = pieces.finish();
   memory = device::buffer::reserve(p.merge_buffer_bytes / 16 * 16);
   if (j.stopped() || !j.keep(memory)) return o;
   const std::span<std::byte> buffer(memory->data(), memory->size());
-  runs.reduce(buffer, in);
-  const auto out = make_sink(j, p, in, layout, out_file, sort_stage::merge_write, o.records);
+  runs.reduce(buffer, from);
+  const auto out = make_sink(j, p, from, layout, out_file, sort_stage::merge_write, o.records);
   auto queue = device::buffer::reserve(p.queue_entries * sizeof(entry));
   if (j.stopped() || !out->reserve() || !j.keep(queue)) return o;
-  runs.merge(buffer, in, queue->as<entry>().first(p.queue_entries), [&](std::span<entry> sorted) {
+  runs.merge(buffer, from, queue->as<entry>().first(p.queue_entries), [&](std::span<entry> sorted) {
     if (!out->full()) out->take(sorted);
   });
   out->finish(o);

@@ -22,8 +22,9 @@ struct outcome {
 void sort_run(job& j, const plan& p, const source& in, const record_layout& layout,
               std::span<entry> entries);
 
-/// Sorts by an index map: OnePass when it fits, MergePass when not, as the plan allows.
-outcome sort_by_index(job& j, const plan& p, const source& in, const device::file& out,
+/// Sorts by an index map: OnePass when it fits, MergePass when not, as the plan allows. Holds
+/// pieces of `in` meanwhile if the plan says so.
+outcome sort_by_index(job& j, const plan& p, source& in, const device::file& out,
                       const std::string& temporary_directory);
 
 /// External merge sort: runs of whole records. Fixed records only.

@@ -171,7 +171,7 @@ base::result<uint128> gensort_file(const std::string& path, const gensort_option
   }
   auto f = device::pending_file::create(path);
   if (!f) return std::unexpected(f.error());
-  const unsigned threads = std::max(1u, options.threads);
+  const unsigned threads = std::clamp(options.threads, 1u, kMostThreads);
   std::mutex lock;
   base::result<uint128> total = uint128{0};
   progress_sum done(options.progress, options.count);

@@ -23,8 +23,8 @@ struct gensort_options {
   std::uint64_t first = 0;  ///< number of the first record
   std::uint64_t count = 0;  ///< records
   bool ascii = false;       ///< printable records that end in CR LF
-  bool skewed = false;  ///< keys repeat: rank r appears with probability about 1/r (docs/sort.md)
-  unsigned threads = 1;
+  bool skewed = false;   ///< keys repeat: rank r appears with probability about 1/r (docs/sort.md)
+  unsigned threads = 1;  ///< at most kMostThreads work
   record_progress progress{};
   /// When it becomes true, the work stops soon, leaves nothing, and ends with an error of code
   /// EINTR.

@@ -107,7 +107,7 @@ base::result<valsort_summary> valsort_file(const std::string& path,
                     *size, kGensortRecord),
         0});
   }
-  const unsigned threads = std::max(1u, options.threads);
+  const unsigned threads = std::clamp(options.threads, 1u, kMostThreads);
   std::vector<std::optional<base::result<valsort_summary>>> parts(threads);
   progress_sum done(options.progress, *size / kGensortRecord);
   device::run_pool(threads, [&](unsigned t) {

@@ -25,7 +25,7 @@ struct valsort_summary {
 
 struct valsort_options {
   bool ignore_case = false;  ///< compare the keys' ASCII letters without their case
-  unsigned threads = 1;
+  unsigned threads = 1;      ///< at most kMostThreads work
   record_progress progress{};
 };
 

@@ -9,6 +9,8 @@ namespace {
 constexpr std::uint64_t kReferenceBytes = 4096;
 constexpr std::uint64_t kPiece = 1024;     // of a key that is compared with the reference
 constexpr std::uint64_t kLineAhead = 512;  // fetched of a line: its field and what follows
+constexpr std::uint64_t kMostAhead = 128 << 10;
+constexpr std::uint64_t kLieClose = 512;  // on average: one read serves many
 constexpr std::size_t kEntriesPerThread = 64;
 constexpr std::size_t kAskEntries = 256;  // between questions whether to go on
 
@@ -60,14 +62,19 @@ void key_slots::load(std::span<const entry> entries, std::span<key_slot> slots) 
   const auto threads = static_cast<unsigned>(
       std::clamp<std::size_t>(entries.size() / kEntriesPerThread, 1, plan_.random_threads));
   const std::size_t each = per_entry();
-  const std::uint64_t ahead = job_.options.format == record_format::lines
-                                  ? kLineAhead
-                                  : std::min(layout_.key_bytes(), kPiece);
+  const std::uint64_t least_ahead = job_.options.format == record_format::lines
+                                        ? kLineAhead
+                                        : std::min(layout_.key_bytes(), kPiece);
   const device::crew crew(job_.emulation, device::access::random_read, threads);
   job_.readers.run(threads, [&](unsigned t) {
+    const auto [begin, end] = device::part_of(entries.size(), threads, t);
+    std::uint64_t ahead = least_ahead;
+    if (in_.regrouped() && begin < end) {
+      const std::uint64_t reach = layout_.reach(entries[begin], entries[end - 1]);
+      if (reach / (end - begin) <= kLieClose) ahead = std::clamp(reach, least_ahead, kMostAhead);
+    }
     source_view view(job_, in_, ahead);
     device::stream stream(crew);
-    const auto [begin, end] = device::part_of(entries.size(), threads, t);
     std::uint64_t used = 0;
     for (std::uint64_t i = begin; i < end; ++i) {
       if (i % kAskEntries == 0 && job_.stopped()) return;
