@@ -46,6 +46,11 @@ class optimistic_writes {
   using entry = Entry;
   using unlinked_entry = unlinked<Holding, Entry>;
 
+  /// For a `Map` whose entries hold something of the place.
+  template <class Position>
+  static unlinked_entry make(const Position&, std::string_view key, std::string_view value) {
+    return Entry::make(key, value);
+  }
   /// For a `Map` that does something then: this thread has inserted `n` more than it erased.
   void after_insert(std::int64_t /*n*/) noexcept {}
 
@@ -98,7 +103,7 @@ outcome optimistic_writes<Map, Holding, Entry>::insert(std::string_view key,
   for (;;) {
     auto at = self().locate(inside, key);
     if (self().found(inside, at, key)) return outcome::unchanged;
-    if (!fresh && !(fresh = Entry::make(key, value))) return outcome::no_memory;
+    if (!fresh && !(fresh = self().make(at, key, value))) return outcome::no_memory;
     if (link(inside, at, key, fresh)) return outcome::done;
   }
 }
@@ -113,7 +118,7 @@ outcome optimistic_writes<Map, Holding, Entry>::upsert(std::string_view key,
     auto at = self().locate(inside, key);
     Entry* const found = self().found(inside, at, key);
     if (!found) {
-      if (!fresh && !(fresh = Entry::make(key, value))) return outcome::no_memory;
+      if (!fresh && !(fresh = self().make(at, key, value))) return outcome::no_memory;
       if (link(inside, at, key, fresh)) return outcome::done;
       continue;
     }
@@ -152,7 +157,7 @@ outcome optimistic_writes<Map, Holding, Entry>::update(std::string_view key,
     if (!found) {
       const decision chosen = decide(std::nullopt);
       if (chosen.what != action::write) return outcome::unchanged;
-      unlinked_entry fresh = Entry::make(key, chosen.value);
+      unlinked_entry fresh = self().make(at, key, chosen.value);
       if (!fresh) return outcome::no_memory;
       if (link(inside, at, key, fresh)) return outcome::done;
       continue;

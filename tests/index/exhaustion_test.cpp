@@ -5,8 +5,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "index/holding.hpp"
-#include "index/masstree/layer.hpp"
+#include "index/masstree_nodes.hpp"
 #include "sync/scope.hpp"
 
 namespace {
@@ -25,13 +24,10 @@ namespace isotherm::index {
 namespace {
 
 using masstree_detail::border;
-using masstree_detail::interior;
+using masstree_detail::kTestMemory;
 using masstree_detail::removal;
 using masstree_detail::version;
 using masstree_detail::wanted;
-
-constexpr masstree_detail::node_memory kMemory{&unmanaged::allocate_node,
-                                               &unmanaged::deallocate_node};
 
 /// Runs `work` in a scope, with room for what it retires but no other memory.
 template <class Work>
@@ -47,36 +43,22 @@ auto without_memory(Work work) {
 
 // The second border node is its parent's only child: the parent goes as well.
 TEST(masstree_exhaustion, a_node_and_its_parents_go_without_memory) {
-  border* const first = kMemory.make_border(0, masstree_detail::kSlots);
-  border* const second = kMemory.make_border(0, masstree_detail::kSlots);
-  first->next.store_release(second);
-  second->previous.store_release(first);
-  interior* const lower[] = {kMemory.make_interior(0), kMemory.make_interior(0)};
-  interior* const top = kMemory.make_interior(version::kRoot);
-  lower[0]->children[0].store_release(first);
-  lower[1]->children[0].store_release(second);
-  first->parent.store_release(lower[0]);
-  second->parent.store_release(lower[1]);
-  top->children[0].store_release(lower[0]);
-  top->insert(0, 9, lower[1]);
-  for (interior* each : lower) each->parent.store_release(top);
-  EXPECT_EQ(without_memory([&] { return masstree_detail::remove_border(second, kMemory); }),
-            removal::done);
-  EXPECT_EQ(top->count.load_acquire(), 0u);
-  kMemory.free(first);
-  kMemory.free(lower[0]);
-  kMemory.free(top);
+  const masstree_detail::two_lonely_nodes nodes;
+  EXPECT_EQ(
+      without_memory([&] { return masstree_detail::remove_border(nodes.second, kTestMemory); }),
+      removal::done);
+  EXPECT_EQ(nodes.top->count.load_acquire(), 0u);
 }
 
 TEST(masstree_exhaustion, a_layer_goes_without_memory) {
-  border* const upper = kMemory.make_border(version::kRoot, masstree_detail::kSlots);
+  border* const upper = kTestMemory.make_border(version::kRoot, masstree_detail::kSlots);
   const wanted what(7, masstree_detail::kGoesOn);
   upper->insert(what, masstree_detail::link_to(
-                          kMemory.make_border(version::kRoot, masstree_detail::kFewSlots)));
-  EXPECT_EQ(without_memory([&] { return masstree_detail::remove_layer(upper, what, kMemory); }),
+                          kTestMemory.make_border(version::kRoot, masstree_detail::kFewSlots)));
+  EXPECT_EQ(without_memory([&] { return masstree_detail::remove_layer(upper, what, kTestMemory); }),
             removal::done);
   EXPECT_EQ(upper->order().count(), 0u);
-  kMemory.free(upper);
+  kTestMemory.free(upper);
 }
 
 }  // namespace

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "index/any_index.hpp"
-#include "index/holding.hpp"
-#include "index/masstree/layer.hpp"
+#include "index/masstree_nodes.hpp"
 #include "sync/retire_hook.hpp"
 
 namespace isotherm::index {
@@ -222,18 +221,16 @@ using masstree_detail::border;
 using masstree_detail::interior;
 using masstree_detail::kGoesOn;
 using masstree_detail::kNoSlot;
+using masstree_detail::kTestMemory;
 using masstree_detail::link_to;
 using masstree_detail::node;
 using masstree_detail::removal;
 using masstree_detail::version;
 using masstree_detail::wanted;
 
-constexpr masstree_detail::node_memory kMemory{&unmanaged::allocate_node,
-                                               &unmanaged::deallocate_node};
-
 TEST(masstree_retire_order, a_layer_is_out_of_its_entry_before_it_is_retired) {
-  border* const upper = kMemory.make_border(version::kRoot, masstree_detail::kSlots);
-  border* const layer = kMemory.make_border(version::kRoot, masstree_detail::kFewSlots);
+  border* const upper = kTestMemory.make_border(version::kRoot, masstree_detail::kSlots);
+  border* const layer = kTestMemory.make_border(version::kRoot, masstree_detail::kFewSlots);
   const wanted what(7, kGoesOn);
   upper->insert(what, link_to(layer));
   unsigned retired = 0;
@@ -244,10 +241,10 @@ TEST(masstree_retire_order, a_layer_is_out_of_its_entry_before_it_is_retired) {
       EXPECT_EQ(upper->find(upper->order(), what), kNoSlot);
       ++retired;
     });
-    EXPECT_EQ(masstree_detail::remove_layer(upper, what, kMemory), removal::done);
+    EXPECT_EQ(masstree_detail::remove_layer(upper, what, kTestMemory), removal::done);
   }
   EXPECT_EQ(retired, 1u);
-  kMemory.free(upper);
+  kTestMemory.free(upper);
 }
 
 bool leads_to(node* from, const void* wanted_node) {
@@ -262,33 +259,18 @@ bool leads_to(node* from, const void* wanted_node) {
 
 // The second border node is its parent's only child: the parent goes as well.
 TEST(masstree_retire_order, a_node_is_out_of_its_parents_before_it_is_retired) {
-  border* const first = kMemory.make_border(0, masstree_detail::kSlots);
-  border* const second = kMemory.make_border(0, masstree_detail::kSlots);
-  first->next.store_release(second);
-  second->previous.store_release(first);
-  interior* const lower[] = {kMemory.make_interior(0), kMemory.make_interior(0)};
-  interior* const top = kMemory.make_interior(version::kRoot);
-  lower[0]->children[0].store_release(first);
-  lower[1]->children[0].store_release(second);
-  first->parent.store_release(lower[0]);
-  second->parent.store_release(lower[1]);
-  top->children[0].store_release(lower[0]);
-  top->insert(0, 9, lower[1]);
-  for (interior* each : lower) each->parent.store_release(top);
+  const masstree_detail::two_lonely_nodes nodes;
   std::vector<void*> retired;
   {
     const scope inside;
     const at_retire hook([&](void* object) {
-      EXPECT_FALSE(leads_to(top, object));
-      EXPECT_NE(first->next.load_acquire(), object);
+      EXPECT_FALSE(leads_to(nodes.top, object));
+      EXPECT_NE(nodes.first->next.load_acquire(), object);
       retired.push_back(object);
     });
-    EXPECT_EQ(masstree_detail::remove_border(second, kMemory), removal::done);
+    EXPECT_EQ(masstree_detail::remove_border(nodes.second, kTestMemory), removal::done);
   }
-  EXPECT_EQ(retired, (std::vector<void*>{second, lower[1]}));
-  kMemory.free(first);
-  kMemory.free(lower[0]);
-  kMemory.free(top);
+  EXPECT_EQ(retired, (std::vector<void*>{nodes.second, nodes.lower[1]}));
 }
 
 }  // namespace masstree_nodes

@@ -14,13 +14,13 @@ MUTANTS = {
     # A key that was absent is inserted without another look under the lock.
     'hash-pugh-link': (
         'index/hash/hash_pugh.hpp', 'hash_pugh', 'index/hash/chained_hash.hpp',
-        'if (search_chain(inside, held.first(), fresh->hash, key)) return linking::present;',
-        'if (false && search_chain(inside, held.first(), fresh->hash, key)) {}'),
+        'if (search_chain(inside, held.first(), at.hash, key)) return false;',
+        'if (false && search_chain(inside, held.first(), at.hash, key)) {}'),
     # A value is replaced in a node that is not in its bin any more.
     'hash-chm-upsert': (
-        'index/hash/hash_chm.hpp', 'hash_chm', 'index/hash/chained_hash.hpp',
-        'if (!held.holds(n)) continue;  // erased meanwhile',
-        ''),
+        'index/hash/hash_chm.hpp', 'hash_chm', 'index/optimistic_writes.hpp',
+        'if (!lock.try_take(inside, key)) continue;\n    found->value',
+        'lock.try_take(inside, key);\n    found->value'),
     # A value is replaced in a node that has been erased.
     'skiplist-herlihy-upsert': (
         'index/skip/skiplist_herlihy.hpp', 'skiplist_herlihy',

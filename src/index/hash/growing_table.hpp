@@ -46,18 +46,6 @@ Node* search_chain(const scope& inside, Node* first, std::uint64_t hash, std::st
   return n;
 }
 
-/// Null when memory is exhausted.
-template <class Holding, class Node>
-unlinked<Holding, Node> make_hash_node(std::uint64_t hash, std::string_view key,
-                                       std::string_view value) {
-  using holder = typename Holding::holder;
-  auto held_key = Holding::make(key);
-  auto held_value = Holding::make(value);
-  if (!held_key || !held_value) return nullptr;
-  return unlinked<Holding, Node>(
-      make_node<Holding, Node>(hash, holder(std::move(held_key)), holder(std::move(held_value))));
-}
-
 /// `Node` has a hash, a key, a value, next(), which acquires, and set_next(), which releases.
 template <class Holding, class Node>
 class growing_table {

@@ -29,8 +29,8 @@ namespace isotherm::index {
 template <class Holding>
 class chm_node {
  public:
-  using holder = typename Holding::holder;
-  chm_node(std::uint64_t h, holder&& k, holder&& v) noexcept
+  using fresh = typename Holding::fresh;
+  chm_node(std::uint64_t h, fresh&& k, fresh&& v) noexcept
       : hash(h), key(std::move(k)), value(std::move(v)) {}
 
   /// Acquire: pairs with set_next().
@@ -56,7 +56,7 @@ class chm_node {
 
  public:
   const std::uint64_t hash;
-  holder key, value;
+  typename Holding::holder key, value;
 };
 
 /// Unordered. All operations linearizable. Writers wait for the lock of their bin. find() takes no

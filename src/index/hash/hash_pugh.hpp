@@ -24,8 +24,8 @@ namespace isotherm::index {
 /// A node of hash-pugh.
 template <class Holding>
 struct pugh_node {
-  using holder = typename Holding::holder;
-  pugh_node(std::uint64_t h, holder&& k, holder&& v) noexcept
+  using fresh = typename Holding::fresh;
+  pugh_node(std::uint64_t h, fresh&& k, fresh&& v) noexcept
       : hash(h), key(std::move(k)), value(std::move(v)) {}
   /// Acquire: pairs with set_next().
   pugh_node* next() const noexcept { return link.load_acquire(); }
@@ -33,7 +33,7 @@ struct pugh_node {
   void set_next(pugh_node* n) noexcept { link.store_release(n); }
   base::atomic<pugh_node*> link{nullptr};
   const std::uint64_t hash;
-  holder key, value;
+  typename Holding::holder key, value;
 };
 
 /// Unordered. All operations linearizable. Writers wait for the lock of their chain. find() neither
