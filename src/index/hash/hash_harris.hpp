@@ -20,8 +20,23 @@
 #include "index/hash/bucket_table.hpp"
 #include "index/holding.hpp"
 #include "index/index.hpp"
+#include "index/lock_free_writes.hpp"
 
 namespace isotherm::index {
+
+/// A shortcut into hash-harris's list, and what every node of it begins with.
+struct harris_place {
+  explicit harris_place(std::uint64_t o) noexcept : order(o) {}
+  base::atomic<std::uintptr_t> next{0};  ///< bit 0: this node is being unlinked, its link stays
+  const std::uint64_t order;             ///< odd: a node; even: a shortcut
+};
+template <class Holding>
+struct harris_node : harris_place {
+  using fresh = typename Holding::fresh;
+  harris_node(std::uint64_t o, fresh&& k, fresh&& v) noexcept
+      : harris_place(o), key(std::move(k)), value(std::move(v)) {}
+  typename Holding::holder key, value;
+};
 
 /// Unordered. All operations linearizable.
 ///
@@ -30,7 +45,12 @@ namespace isotherm::index {
 /// past it, it never begins again. Around the algorithm, memory allocation and sync::retire() take
 /// short locks (docs/indexes.md).
 template <class Holding>
-class hash_harris {
+class hash_harris : public lock_free_writes<hash_harris<Holding>, Holding, harris_node<Holding>> {
+  using place = harris_place;
+  using node = harris_node<Holding>;
+  using writes = lock_free_writes<hash_harris, Holding, node>;
+  friend writes;
+
  public:
   static constexpr std::string_view kName = "hash-harris";
 
@@ -43,38 +63,22 @@ class hash_harris {
   hash_harris& operator=(const hash_harris&) = delete;
 
   std::optional<std::string_view> find(const scope& inside, std::string_view key);
-  outcome insert(std::string_view key, std::string_view value);
-  outcome upsert(std::string_view key, std::string_view value);
-  bool erase(std::string_view key);
-  outcome update(std::string_view key, const updater& decide);
 
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit);
-  std::size_t size() const noexcept { return count_.sum(); }
   void clear();
   bool is_valid();
 
  private:
-  using holder = typename Holding::holder;
+  using typename writes::unlinked_node;
+  using writes::count_;
   using link = std::uintptr_t;
-
-  /// A shortcut into the list, and what every node begins with.
-  struct place {
-    explicit place(std::uint64_t o) noexcept : order(o) {}
-    base::atomic<link> next{0};  ///< bit 0: this node is being unlinked, and its link stays
-    const std::uint64_t order;   ///< odd: a node; even: a shortcut
-  };
-  struct node : place {
-    node(std::uint64_t o, holder&& k, holder&& v) noexcept
-        : place(o), key(std::move(k)), value(std::move(v)) {}
-    holder key, value;
-  };
-  using unlinked_node = unlinked<Holding, node>;
 
   /// Where a key is, or where it belongs: *before leads to `at`.
   struct position {
     base::atomic<link>* before = nullptr;
     place* at = nullptr;
     bool is_found = false;
+    std::uint64_t order = 0;  ///< of the key
     node* found() const noexcept { return static_cast<node*>(at); }
   };
 
@@ -90,8 +94,6 @@ class hash_harris {
   static std::uint64_t node_order(std::uint64_t hash) noexcept { return reverse_bits(hash) | 1; }
   /// Acquire: pairs with the compare-and-swap that linked the next one.
   static place* next_of(place* p) noexcept { return place_of(p->next.load_acquire()); }
-  static unlinked_node make_unlinked(std::uint64_t order, std::string_view key,
-                                     std::string_view value);
 
   bucket& bucket_slot(std::uint64_t index);
   place* bucket_start(std::uint64_t index) {
@@ -103,14 +105,23 @@ class hash_harris {
   /// `key` is null when a shortcut is looked for.
   position locate(const scope& inside, place* start, std::uint64_t order,
                   const std::string_view* key);
-  bool link_at(const position& at, unlinked_node& fresh);
-  void remove_dead(const scope& inside, node* n, std::string_view key, std::uint64_t hash);
-  bool kill(const scope& inside, node* n, const bytes* current);
+  position locate(const scope& inside, std::string_view key) {
+    const std::uint64_t hash = hash_of(key);
+    return locate(inside, start_of(inside, hash), node_order(hash), &key);
+  }
+  static node* found(const position& at) noexcept { return at.is_found ? at.found() : nullptr; }
+  static unlinked_node make(const position& at, std::string_view key, std::string_view value) {
+    return make_entry<Holding, node>(key, value, at.order);
+  }
+  bool attach(const scope&, const position& at, std::string_view, node* fresh);
+  void remove(const scope& inside, const position& at, std::string_view key);
+  void help(const scope& inside, const position& at, std::string_view key) {
+    remove(inside, at, key);
+  }
 
   place first_{0};  // of bucket 0
   base::atomic<std::size_t> bucket_count_;
   base::atomic<bucket*> segments_[kSegments];  // 1, 1, 2, 4, ... buckets: places, made on first use
-  striped_counter count_;
 };
 
 }  // namespace isotherm::index

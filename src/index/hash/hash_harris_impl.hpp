@@ -76,6 +76,7 @@ auto hash_harris<Holding>::locate(const scope& inside, place* start, std::uint64
                                   const std::string_view* key) -> position {
   for (;;) {
     position p;
+    p.order = order;
     p.before = &start->next;
     link seen = p.before->load_acquire();
     for (;;) {
@@ -99,21 +100,10 @@ auto hash_harris<Holding>::locate(const scope& inside, place* start, std::uint64
 }
 
 template <class Holding>
-auto hash_harris<Holding>::make_unlinked(std::uint64_t order, std::string_view key,
-                                         std::string_view value) -> unlinked_node {
-  auto held_key = Holding::make(key);
-  auto held_value = Holding::make(value);
-  if (!held_key || !held_value) return nullptr;
-  return unlinked_node(
-      make_node<Holding, node>(order, holder(std::move(held_key)), holder(std::move(held_value))));
-}
-
-template <class Holding>
-bool hash_harris<Holding>::link_at(const position& at, unlinked_node& fresh) {
+bool hash_harris<Holding>::attach(const scope&, const position& at, std::string_view, node* fresh) {
   fresh->next.store_relaxed(link_to(at.at));  // published by the compare-and-swap
   link expected = link_to(at.at);
-  if (!at.before->compare_exchange_acq_rel(expected, link_to(fresh.get()))) return false;
-  fresh.release();
+  if (!at.before->compare_exchange_acq_rel(expected, link_to(fresh))) return false;
   if (count_.add(1) % kInsertsPerLook == 0) {
     std::size_t buckets = bucket_count_.load_acquire();
     if (count_.sum() > buckets) bucket_count_.compare_exchange_acq_rel(buckets, buckets * 2);
@@ -121,21 +111,11 @@ bool hash_harris<Holding>::link_at(const position& at, unlinked_node& fresh) {
   return true;
 }
 
-/// Erases: whoever empties the value has done it. False: the value was another one.
+/// Marks and unlinks the node found, which has no value any more.
 template <class Holding>
-bool hash_harris<Holding>::kill(const scope& inside, node* n, const bytes* current) {
-  typename Holding::fresh nothing;
-  if (!n->value.compare_replace(inside, current, nothing)) return false;
-  count_.add(-1);
-  return true;
-}
-
-/// Marks and unlinks a node without a value.
-template <class Holding>
-void hash_harris<Holding>::remove_dead(const scope& inside, node* n, std::string_view key,
-                                       std::uint64_t hash) {
-  n->next.fetch_or_acq_rel(kMark);
-  locate(inside, start_of(inside, hash), n->order, &key);
+void hash_harris<Holding>::remove(const scope& inside, const position& at, std::string_view key) {
+  at.at->next.fetch_or_acq_rel(kMark);
+  locate(inside, key);
 }
 
 // --- operations --------------------------------------------------------------------------------
@@ -161,98 +141,10 @@ std::optional<std::string_view> hash_harris<Holding>::find(const scope& inside,
 }
 
 template <class Holding>
-outcome hash_harris<Holding>::insert(std::string_view key, std::string_view value) {
-  const scope inside;
-  const std::uint64_t hash = hash_of(key);
-  unlinked_node fresh;
-  for (;;) {
-    const position at = locate(inside, start_of(inside, hash), node_order(hash), &key);
-    if (at.is_found) {
-      if (!at.found()->value.is_null()) return outcome::unchanged;
-      remove_dead(inside, at.found(), key, hash);
-      continue;
-    }
-    if (!fresh && !(fresh = make_unlinked(node_order(hash), key, value))) {
-      return outcome::no_memory;
-    }
-    if (link_at(at, fresh)) return outcome::done;
-  }
-}
-
-template <class Holding>
-outcome hash_harris<Holding>::upsert(std::string_view key, std::string_view value) {
-  const scope inside;
-  const std::uint64_t hash = hash_of(key);
-  unlinked_node fresh;
-  typename Holding::fresh successor;
-  for (;;) {
-    const position at = locate(inside, start_of(inside, hash), node_order(hash), &key);
-    if (!at.is_found) {
-      if (!fresh && !(fresh = make_unlinked(node_order(hash), key, value))) {
-        return outcome::no_memory;
-      }
-      if (link_at(at, fresh)) return outcome::done;
-      continue;
-    }
-    holder& held = at.found()->value;
-    if (!successor && !(successor = Holding::make_successor(held, value))) {
-      return outcome::no_memory;
-    }
-    const bytes* current = held.get(inside);
-    while (current && !held.compare_replace(inside, current, successor)) current = held.get(inside);
-    if (current) return outcome::done;
-    remove_dead(inside, at.found(), key, hash);
-  }
-}
-
-template <class Holding>
-bool hash_harris<Holding>::erase(std::string_view key) {
-  const scope inside;
-  const std::uint64_t hash = hash_of(key);
-  const position at = locate(inside, start_of(inside, hash), node_order(hash), &key);
-  if (!at.is_found) return false;
-  const bytes* current = at.found()->value.get(inside);
-  while (current && !kill(inside, at.found(), current)) current = at.found()->value.get(inside);
-  remove_dead(inside, at.found(), key, hash);
-  return current != nullptr;
-}
-
-template <class Holding>
-outcome hash_harris<Holding>::update(std::string_view key, const updater& decide) {
-  const scope inside;
-  const std::uint64_t hash = hash_of(key);
-  for (;;) {
-    const position at = locate(inside, start_of(inside, hash), node_order(hash), &key);
-    const bytes* current = at.is_found ? at.found()->value.get(inside) : nullptr;
-    if (at.is_found && !current) {
-      remove_dead(inside, at.found(), key, hash);
-      continue;
-    }
-    const decision chosen = current ? decide(current->view()) : decide(std::nullopt);
-    if (chosen.what == action::keep || (!current && chosen.what == action::erase)) {
-      return outcome::unchanged;
-    }
-    if (!current) {
-      unlinked_node fresh = make_unlinked(node_order(hash), key, chosen.value);
-      if (!fresh) return outcome::no_memory;
-      if (link_at(at, fresh)) return outcome::done;
-    } else if (chosen.what == action::erase) {
-      if (!kill(inside, at.found(), current)) continue;
-      remove_dead(inside, at.found(), key, hash);
-      return outcome::done;
-    } else {
-      auto successor = Holding::make_successor(at.found()->value, chosen.value);
-      if (!successor) return outcome::no_memory;
-      if (at.found()->value.compare_replace(inside, current, successor)) return outcome::done;
-    }
-  }
-}
-
-template <class Holding>
 void hash_harris<Holding>::clear() {
   const scope inside;
   for (place* p = next_of(&first_); p; p = next_of(p)) {
-    if (is_node(p)) erase(static_cast<node*>(p)->key.get(inside)->view());
+    if (is_node(p)) this->erase(static_cast<node*>(p)->key.get(inside)->view());
   }
 }
 
@@ -295,7 +187,7 @@ bool hash_harris<Holding>::is_valid() {
     if (locate(inside, start_of(inside, hash_of(key)), n->order, &key).at != n) return false;
     ++nodes;
   }
-  return nodes == size();
+  return nodes == this->size();
 }
 
 }  // namespace isotherm::index

@@ -12,11 +12,18 @@
 #include <string>
 
 #include "index/index.hpp"
+#include "index/lock_free_writes.hpp"
 #include "index/skip/backward.hpp"
 #include "index/skip/node.hpp"
 #include "index/walk_cursors.hpp"
 
 namespace isotherm::index {
+
+/// How far a node's inserter and its eraser have come.
+struct progress_state {
+  static constexpr std::uint8_t kLinked = 1, kDead = 2;
+  base::atomic<std::uint8_t> progress{0};
+};
 
 /// Ordered by bytes. All operations but the scans and walk linearizable.
 ///
@@ -26,14 +33,12 @@ namespace isotherm::index {
 /// downwards, visit keys strictly in order, each at most once; every key that is there throughout
 /// is visited, and every pair visited was there at some moment of the scan.
 template <class Holding>
-class skiplist_fraser {
-  struct progress_state {
-    static constexpr std::uint8_t kLinked = 1, kDead = 2;
-    base::atomic<std::uint8_t> progress{0};
-  };
+class skiplist_fraser : public lock_free_writes<skiplist_fraser<Holding>, Holding,
+                                                skip_detail::node<Holding, progress_state>> {
   using node = skip_detail::node<Holding, progress_state>;
   using wanted_key = skip_detail::wanted_key;
-  using unlinked_node = unlinked<Holding, node>;
+  using writes = lock_free_writes<skiplist_fraser, Holding, node>;
+  friend writes;
   using link = std::uintptr_t;
 
  public:
@@ -47,10 +52,6 @@ class skiplist_fraser {
   skiplist_fraser& operator=(const skiplist_fraser&) = delete;
 
   std::optional<std::string_view> find(const scope& inside, std::string_view key);
-  outcome insert(std::string_view key, std::string_view value);
-  outcome upsert(std::string_view key, std::string_view value);
-  bool erase(std::string_view key);
-  outcome update(std::string_view key, const updater& decide);
 
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
     iterate(inside, from, false, regard::use, visit);
@@ -62,15 +63,16 @@ class skiplist_fraser {
                            iterate(inside, from, beyond, regard::glance, each);
                          });
   }
-  std::size_t size() const noexcept { return count_.sum(); }
   void clear();
   bool is_valid();
 
  private:
+  using typename writes::unlinked_node;
+  using writes::count_;
   static constexpr link kMark = 1;
 
   /// The neighbours of a key on each level; `found`: the node with the key on the bottom level.
-  struct place {
+  struct position {
     node* before[skip_detail::kMaxHeight];
     node* after[skip_detail::kMaxHeight];
     node* found = nullptr;
@@ -86,16 +88,25 @@ class skiplist_fraser {
   }
 
   node* first_near(const scope& inside, const wanted_key& key, regard how = regard::use);
-  void locate(const scope& inside, const wanted_key& key, place& where);
-  bool try_locate(const scope& inside, const wanted_key& key, place& where);
-  bool link_at(const scope& inside, const wanted_key& key, place& where, unlinked_node& fresh);
-  void link_above(const scope& inside, const wanted_key& key, place& where, node* n);
-  bool kill(const scope& inside, const wanted_key& key, node* n, const bytes* current);
+  void locate(const scope& inside, const wanted_key& key, position& where);
+  bool try_locate(const scope& inside, const wanted_key& key, position& where);
+  position locate(const scope& inside, std::string_view key) {
+    position where;
+    locate(inside, wanted_key(key), where);
+    return where;
+  }
+  static node* found(const position& at) noexcept { return at.found; }
+  static unlinked_node make(const position&, std::string_view key, std::string_view value) {
+    return node::make(key, value);
+  }
+  static void help(const scope&, const position& at, std::string_view) noexcept { mark(at.found); }
+  bool attach(const scope& inside, position& where, std::string_view key, node* fresh);
+  void link_above(const scope& inside, const wanted_key& key, position& where, node* n);
+  void remove(const scope& inside, position& where, std::string_view key);
   void iterate(const scope& inside, std::string_view from, bool beyond, regard how,
                const visitor& visit);
 
   node* const head_;
-  striped_counter count_;
   walk_cursors cursors_;
 };
 

@@ -26,7 +26,7 @@ auto skiplist_fraser<Holding>::first_near(const scope& inside, const wanted_key&
   const link first = at->next(0).load_acquire();
   if (!(first & kMark)) [[likely]]
     return node_of(first);
-  place where;
+  position where;
   locate(inside, key, where);
   return where.after[0];
 }
@@ -34,7 +34,7 @@ auto skiplist_fraser<Holding>::first_near(const scope& inside, const wanted_key&
 /// Finds the neighbours and unlinks the marked nodes on the way; false: begin again.
 template <class Holding>
 bool skiplist_fraser<Holding>::try_locate(const scope& inside, const wanted_key& key,
-                                          place& where) {
+                                          position& where) {
   where.found = nullptr;
   node* before = head_;
   for (unsigned level = skip_detail::kMaxHeight; level-- > 0;) {
@@ -65,7 +65,7 @@ bool skiplist_fraser<Holding>::try_locate(const scope& inside, const wanted_key&
 }
 
 template <class Holding>
-void skiplist_fraser<Holding>::locate(const scope& inside, const wanted_key& key, place& where) {
+void skiplist_fraser<Holding>::locate(const scope& inside, const wanted_key& key, position& where) {
   for (backoff wait; !try_locate(inside, key, where);) wait();
 }
 
@@ -87,26 +87,24 @@ std::optional<std::string_view> skiplist_fraser<Holding>::find(const scope& insi
 
 /// Links `fresh` at the place; false: the place has changed.
 template <class Holding>
-bool skiplist_fraser<Holding>::link_at(const scope& inside, const wanted_key& key, place& where,
-                                       unlinked_node& fresh) {
-  for (unsigned l = 0; l < fresh->height; ++l) fresh->set_next(l, where.after[l]);
+bool skiplist_fraser<Holding>::attach(const scope& inside, position& where, std::string_view key,
+                                      node* n) {
+  for (unsigned l = 0; l < n->height; ++l) n->set_next(l, where.after[l]);
   link expected = link_to(where.after[0]);
-  if (!where.before[0]->next(0).compare_exchange_acq_rel(expected, link_to(fresh.get()))) {
-    return false;
-  }
-  node* n = fresh.release();
+  if (!where.before[0]->next(0).compare_exchange_acq_rel(expected, link_to(n))) return false;
   count_.add(1);
-  link_above(inside, key, where, n);
+  const wanted_key wanted(key);
+  link_above(inside, wanted, where, n);
   if (n->progress.fetch_or_acq_rel(progress_state::kLinked) & progress_state::kDead) {
-    locate(inside, key, where);  // unlinks it for good
+    locate(inside, wanted, where);  // unlinks it for good
     retire_node<Holding>(n);
   }
   return true;
 }
 
 template <class Holding>
-void skiplist_fraser<Holding>::link_above(const scope& inside, const wanted_key& key, place& where,
-                                          node* n) {
+void skiplist_fraser<Holding>::link_above(const scope& inside, const wanted_key& key,
+                                          position& where, node* n) {
   for (unsigned l = 1; l < n->height; ++l) {
     for (;;) {
       // One node of a key on each level, as Fraser has it: behind this one a dead node of the same
@@ -130,113 +128,20 @@ void skiplist_fraser<Holding>::link_above(const scope& inside, const wanted_key&
   }
 }
 
-/// Erases: whoever empties the value has done it. False: the value was another one.
+/// Marks and unlinks a node that this thread has killed.
 template <class Holding>
-bool skiplist_fraser<Holding>::kill(const scope& inside, const wanted_key& key, node* n,
-                                    const bytes* current) {
-  typename Holding::fresh nothing;
-  if (!n->value.compare_replace(inside, current, nothing)) return false;
-  count_.add(-1);
+void skiplist_fraser<Holding>::remove(const scope& inside, position& where, std::string_view key) {
+  node* const n = where.found;
   mark(n);
   const auto before = n->progress.fetch_or_acq_rel(progress_state::kDead);
-  place where;
-  locate(inside, key, where);
+  locate(inside, wanted_key(key), where);
   if (before & progress_state::kLinked) retire_node<Holding>(n);
-  return true;
-}
-
-template <class Holding>
-outcome skiplist_fraser<Holding>::insert(std::string_view key, std::string_view value) {
-  const scope inside;
-  const wanted_key wanted(key);
-  unlinked_node fresh;
-  place where;
-  for (;;) {
-    locate(inside, wanted, where);
-    if (where.found) {
-      if (!where.found->value.is_null()) return outcome::unchanged;
-      mark(where.found);  // helps its eraser
-      continue;
-    }
-    if (!fresh && !(fresh = node::make(key, value))) return outcome::no_memory;
-    if (link_at(inside, wanted, where, fresh)) return outcome::done;
-  }
-}
-
-template <class Holding>
-outcome skiplist_fraser<Holding>::upsert(std::string_view key, std::string_view value) {
-  const scope inside;
-  const wanted_key wanted(key);
-  unlinked_node fresh;
-  typename Holding::fresh successor;
-  place where;
-  for (;;) {
-    locate(inside, wanted, where);
-    if (!where.found) {
-      if (!fresh && !(fresh = node::make(key, value))) return outcome::no_memory;
-      if (link_at(inside, wanted, where, fresh)) return outcome::done;
-      continue;
-    }
-    auto& held = where.found->value;
-    if (!successor && !(successor = Holding::make_successor(held, value))) {
-      return outcome::no_memory;
-    }
-    const bytes* current = held.get(inside);
-    while (current && !held.compare_replace(inside, current, successor)) current = held.get(inside);
-    if (current) return outcome::done;
-    mark(where.found);
-  }
-}
-
-template <class Holding>
-bool skiplist_fraser<Holding>::erase(std::string_view key) {
-  const scope inside;
-  const wanted_key wanted(key);
-  place where;
-  locate(inside, wanted, where);
-  if (!where.found) return false;
-  const bytes* current = where.found->value.get(inside);
-  while (current && !kill(inside, wanted, where.found, current)) {
-    current = where.found->value.get(inside);
-  }
-  return current != nullptr;
-}
-
-template <class Holding>
-outcome skiplist_fraser<Holding>::update(std::string_view key, const updater& decide) {
-  const scope inside;
-  const wanted_key wanted(key);
-  place where;
-  for (;;) {
-    locate(inside, wanted, where);
-    node* const n = where.found;
-    const bytes* current = n ? n->value.get(inside) : nullptr;
-    if (n && !current) {
-      mark(n);
-      continue;
-    }
-    const decision chosen = n ? decide(current->view()) : decide(std::nullopt);
-    if (chosen.what == action::keep || (!n && chosen.what == action::erase)) {
-      return outcome::unchanged;
-    }
-    if (!n) {
-      unlinked_node fresh = node::make(key, chosen.value);
-      if (!fresh) return outcome::no_memory;
-      if (link_at(inside, wanted, where, fresh)) return outcome::done;
-    } else if (chosen.what == action::erase) {
-      if (kill(inside, wanted, n, current)) return outcome::done;
-    } else {
-      auto successor = Holding::make_successor(n->value, chosen.value);
-      if (!successor) return outcome::no_memory;
-      if (n->value.compare_replace(inside, current, successor)) return outcome::done;
-    }
-  }
 }
 
 template <class Holding>
 void skiplist_fraser<Holding>::clear() {
   const scope inside;
-  for (node* n = next_of(head_, 0); n; n = next_of(n, 0)) erase(n->key.get(inside)->view());
+  for (node* n = next_of(head_, 0); n; n = next_of(n, 0)) this->erase(n->key.get(inside)->view());
 }
 
 // --- in order ----------------------------------------------------------------------------------
@@ -266,7 +171,7 @@ void skiplist_fraser<Holding>::scan_back(const scope& inside, std::optional<std:
   skip_detail::scan_back(
       inside, head_, from, visit,
       [&](const wanted_key& bound, bool or_equal, std::vector<node*>& out) {
-        place where;
+        position where;
         locate(inside, bound, where);
         node* const start = where.before[skip_detail::kBackLevel];
         skip_detail::gather(inside, head_, start, bound, or_equal, out,
@@ -285,7 +190,7 @@ bool skiplist_fraser<Holding>::is_valid() {
       if (n->next(level).load_acquire() & kMark) return false;
     }
   }
-  return skip_detail::are_levels_valid(inside, head_, size(), [](node*) { return true; });
+  return skip_detail::are_levels_valid(inside, head_, this->size(), [](node*) { return true; });
 }
 
 }  // namespace isotherm::index

@@ -1,0 +1,136 @@
+// The operations that write, for structures in which nobody takes a lock (hash-harris,
+// skiplist-fraser). A key is erased when its node's value becomes empty, so that all operations on
+// one key meet in one word, the value's holder; then the node is unlinked, by whoever comes by.
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include "index/common.hpp"
+#include "index/holding.hpp"
+#include "index/index.hpp"
+
+namespace isotherm::index {
+
+/// Base of a `Map`, which offers it:
+///   locate(inside, key)            a position: where the search ended
+///   found(at)                      the key's node there, whose value may be empty, or null
+///   make(at, key, value)           a node for that place; null when memory is exhausted
+///   attach(inside, at, key, fresh) links the node where the search ended, and takes it over;
+///                                  false: search again
+///   remove(inside, at, key)        unlinks the node found, whose value this thread has emptied
+///   help(inside, at, key)          helps whoever has emptied the value of the node found
+template <class Map, class Holding, class Node>
+class lock_free_writes {
+ public:
+  outcome insert(std::string_view key, std::string_view value);
+  outcome upsert(std::string_view key, std::string_view value);
+  bool erase(std::string_view key);
+  outcome update(std::string_view key, const updater& decide);
+  std::size_t size() const noexcept { return count_.sum(); }
+
+ protected:
+  using unlinked_node = unlinked<Holding, Node>;
+
+  striped_counter count_;
+
+ private:
+  Map& self() noexcept { return static_cast<Map&>(*this); }
+  template <class Position>
+  bool link(const scope& inside, Position& at, std::string_view key, unlinked_node& fresh) {
+    if (!self().attach(inside, at, key, fresh.get())) return false;
+    fresh.release();
+    return true;
+  }
+  /// Erases: whoever empties the value has done it. False: the value was another one.
+  template <class Position>
+  bool kill(const scope& inside, Position& at, std::string_view key, const bytes* current) {
+    typename Holding::fresh nothing;
+    if (!self().found(at)->value.compare_replace(inside, current, nothing)) return false;
+    count_.add(-1);
+    self().remove(inside, at, key);
+    return true;
+  }
+};
+
+template <class Map, class Holding, class Node>
+outcome lock_free_writes<Map, Holding, Node>::insert(std::string_view key, std::string_view value) {
+  const scope inside;
+  unlinked_node fresh;
+  for (;;) {
+    auto at = self().locate(inside, key);
+    if (Node* n = self().found(at)) {
+      if (!n->value.is_null()) return outcome::unchanged;
+      self().help(inside, at, key);
+      continue;
+    }
+    if (!fresh && !(fresh = self().make(at, key, value))) return outcome::no_memory;
+    if (link(inside, at, key, fresh)) return outcome::done;
+  }
+}
+
+template <class Map, class Holding, class Node>
+outcome lock_free_writes<Map, Holding, Node>::upsert(std::string_view key, std::string_view value) {
+  const scope inside;
+  unlinked_node fresh;
+  typename Holding::fresh successor;
+  for (;;) {
+    auto at = self().locate(inside, key);
+    Node* const n = self().found(at);
+    if (!n) {
+      if (!fresh && !(fresh = self().make(at, key, value))) return outcome::no_memory;
+      if (link(inside, at, key, fresh)) return outcome::done;
+      continue;
+    }
+    if (!successor && !(successor = Holding::make_successor(n->value, value))) {
+      return outcome::no_memory;
+    }
+    const bytes* current = n->value.get(inside);
+    while (current && !n->value.compare_replace(inside, current, successor)) {
+      current = n->value.get(inside);
+    }
+    if (current) return outcome::done;
+    self().help(inside, at, key);
+  }
+}
+
+template <class Map, class Holding, class Node>
+bool lock_free_writes<Map, Holding, Node>::erase(std::string_view key) {
+  const scope inside;
+  auto at = self().locate(inside, key);
+  Node* const n = self().found(at);
+  const bytes* current = n ? n->value.get(inside) : nullptr;
+  while (current && !kill(inside, at, key, current)) current = n->value.get(inside);
+  return current != nullptr;
+}
+
+template <class Map, class Holding, class Node>
+outcome lock_free_writes<Map, Holding, Node>::update(std::string_view key, const updater& decide) {
+  const scope inside;
+  for (;;) {
+    auto at = self().locate(inside, key);
+    Node* const n = self().found(at);
+    const bytes* current = n ? n->value.get(inside) : nullptr;
+    if (n && !current) {
+      self().help(inside, at, key);
+      continue;
+    }
+    const decision chosen = n ? decide(current->view()) : decide(std::nullopt);
+    if (chosen.what == action::keep || (!n && chosen.what == action::erase)) {
+      return outcome::unchanged;
+    }
+    if (!n) {
+      unlinked_node fresh = self().make(at, key, chosen.value);
+      if (!fresh) return outcome::no_memory;
+      if (link(inside, at, key, fresh)) return outcome::done;
+    } else if (chosen.what == action::erase) {
+      if (kill(inside, at, key, current)) return outcome::done;
+    } else {
+      auto successor = Holding::make_successor(n->value, chosen.value);
+      if (!successor) return outcome::no_memory;
+      if (n->value.compare_replace(inside, current, successor)) return outcome::done;
+    }
+  }
+}
+
+}  // namespace isotherm::index
