@@ -8,7 +8,7 @@
 
 e3: closed loop; rounds of off, track (the collector scans and moves nothing), on with counts, on
 with veto, each round beginning with another of them. e1: page utilization and DRAM of YCSB A, B and
-C at a rate, off and on. Each run is a process of its own with a limit of time, and one line of the
+C at a rate, off, on with counts, on with veto. Each run is a process of its own with a limit of time, and one line of the
 file as soon as it ends, with the load of the machine before and after it, the time that the host
 took from the machine meanwhile, and its last window; runs that the file holds are not run again, so
 that a campaign goes on where it was cut off. Flags after -- go to the tool. The tables are printed
@@ -45,9 +45,8 @@ def plan_e3(options):
 
 
 def plan_e1(options):
-    on = f'on:{options.protocol}' if options.protocol else 'on'
-    return itertools.product(options.indexes, options.workloads, ('off', on),
-                             range(options.rounds))
+    sides = ('off', *(f'on:{protocol}' for protocol in options.protocols))
+    return itertools.product(options.indexes, options.workloads, sides, range(options.rounds))
 
 
 def times(options, side):
@@ -190,26 +189,40 @@ def need_of(found):
 
 
 def show_e1(runs):
-    groups = collections.defaultdict(lambda: {'off': [], 'on': []})
+    groups = collections.defaultdict(lambda: collections.defaultdict(list))
     for one in runs:
-        groups[one['workload'], one['index']][one['side'].partition(':')[0]].append(one['found'])
-    print('| workload | index | utilization off | on | times | DRAM off, MiB | on, MiB | change '
-          '| on / (ideal + index) | ops/s, on |\n' + '|---' * 10 + '|')
+        groups[one['workload'], one['index']][one['side']].append(one['found'])
+    both = ' | '.join(PROTOCOLS)
+    print(f'| workload | index | utilization off | {both} | DRAM off, MiB | {both} '
+          f'| DRAM / (ideal + index), {both} | rate kept |\n' + '|---' * 11 + '|')
     for (workload, index), sides in sorted(
             groups.items(), key=lambda one: (one[0][0], INDEXES.index(one[0][1]))):
-        off, on = sides['off'], sides['on']
-        used = [[run['page_utilization'] for run in side if run['page_utilization']]
-                for side in (off, on)]
-        dram = [[run['dram_bytes'] / 2**20 for run in side] for side in (off, on)]
-        times = saved = '-'
-        if all(used) and all(dram):
-            middle = [statistics.median(each) for each in used + dram]
-            times, saved = f'{middle[1] / middle[0]:.2f}', f'{middle[3] / middle[2] - 1:+.0%}'
-        print(f'| {workload} | {index} | {ycsb.median(used[0], ".1%")} '
-              f'| {ycsb.median(used[1], ".1%")} | {times} '
-              f'| {ycsb.median(dram[0], ".0f")} | {ycsb.median(dram[1], ".0f")} | {saved} '
-              f'| {ycsb.median([run["dram_bytes"] / need_of(run) for run in on], ".2f")} '
-              f'| {ycsb.median([run["throughput_ops_s"] for run in on])} |')
+        off, managed = sides['off'], [sides[f'on:{protocol}'] for protocol in PROTOCOLS]
+        used = middle(off, lambda run: run['page_utilization'])
+        dram = middle(off, lambda run: run['dram_bytes'] / 2**20)
+        cells = [format_if(used, '.1%')]
+        for side in managed:
+            found = middle(side, lambda run: run['page_utilization'])
+            cells.append(f'{found:.1%} ({found / used:.1f} x)' if found and used else '-')
+        cells.append(format_if(dram, '.0f'))
+        for side in managed:
+            found = middle(side, lambda run: run['dram_bytes'] / 2**20)
+            cells.append(f'{found:.0f} ({found / dram - 1:+.0%})' if found and dram else '-')
+        cells += [format_if(middle(side, lambda run: run['dram_bytes'] / need_of(run)), '.2f')
+                  for side in managed]
+        asked = [run['throughput_ops_s'] / run['rate'] for side in managed for run in side]
+        cells.append(f'{min(asked):.1%}' if asked else '-')
+        print(f'| {workload} | {index} | {" | ".join(cells)} |')
+
+
+def middle(runs, figure):
+    """The median of what the runs have of a figure, or None."""
+    found = [value for run in runs if (value := figure(run))]
+    return statistics.median(found) if found else None
+
+
+def format_if(value, form):
+    return '-' if value is None else f'{value:{form}}'
 
 
 def show(runs):
@@ -265,7 +278,7 @@ def main():
     e1.add_argument('--rate', type=float, default=2000, help='requests a second')
     e1.add_argument('--min-rest', type=float, default=10,
                     help='seconds; the 60 of the tool do not pass in so short a run')
-    e1.add_argument('--protocol', choices=PROTOCOLS, help="default: the tool's")
+    e1.add_argument('--protocols', type=lambda text: text.split(','), default=','.join(PROTOCOLS))
     e1.add_argument('--hint', default='pageout')
     tables = commands.add_parser('table')
     tables.add_argument('runs', nargs='+')
