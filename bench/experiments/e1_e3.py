@@ -8,11 +8,11 @@
 
 e3: closed loop; rounds of off, track (the collector scans and moves nothing), on with counts, on
 with veto, each round beginning with another of them. e1: page utilization and DRAM of YCSB A, B and
-C at a rate, off, on with counts, on with veto. Each run is a process of its own with a limit of time, and one line of the
-file as soon as it ends, with the load of the machine before and after it, the time that the host
-took from the machine meanwhile, and its last window; runs that the file holds are not run again, so
-that a campaign goes on where it was cut off. Flags after -- go to the tool. The tables are printed
-at the end, or by `table` from what there is.
+C at a rate, off, on with counts, on with veto. Each run is a process of its own with a limit of
+time, and one line of the file as soon as it ends, with the load of the machine before and after it,
+the time that the host took from the machine meanwhile, and its last window; runs that the file
+holds are not run again, so that a campaign goes on where it was cut off. Flags after -- go to the
+tool. The tables are printed at the end, or by `table` from what there is.
 """
 import argparse
 import collections

@@ -4,11 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 
 #include "cli/commands.hpp"
 #include "cli/device_page.hpp"
+#include "cli/report_file.hpp"
 #include "device/probe.hpp"
 
 namespace isotherm::cli {
@@ -59,12 +59,6 @@ void print(const device::profile& p) {
   }
 }
 
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream out(path);
-  out << text;
-  if (!out.flush()) fail("cannot write " + path + ": check the name and the permissions");
-}
-
 void run(arguments& a) {
   if (a.quick) {
     a.options.file_bytes = 64 << 20;
@@ -74,11 +68,13 @@ void run(arguments& a) {
   if (terminal || a.progress) {
     a.options.progress = [](std::string_view what) { fmt::print(stderr, "{}\n", what); };
   }
+  report_file profile(a.profile);
+  report_file page(a.page);
   auto p = device::probe(a.directory, a.options);
   if (!p) fail(p.error().message);
   print(*p);
-  if (!a.profile.empty()) write_file(a.profile, device::to_json(*p));
-  if (!a.page.empty()) write_file(a.page, device_page(*p));
+  profile.write(device::to_json(*p), "probed");
+  if (!a.page.empty()) page.write(device_page(*p), "probed");
 }
 
 }  // namespace

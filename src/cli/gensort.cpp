@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "cli/commands.hpp"
+#include "cli/report_file.hpp"
 #include "cli/signals.hpp"
 #include "device/io.hpp"
 #include "sort/benchmark/gensort.hpp"
@@ -53,7 +54,7 @@ sort::record_progress show_progress(bool asked, std::string_view what) {
 
 std::string read_all(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) fail("cannot read " + path);
+  if (!in) fail(base::system_error("cannot read " + path, errno).message);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
@@ -85,13 +86,13 @@ void run_valsort(valsort_arguments& a) {
   if (!a.summary.empty() && device::same_file(a.summary, a.path)) {
     fail("-o " + a.summary + " would replace " + a.path + ": name another file for the summary");
   }
+  base::result<sort::uint128> expected = sort::uint128{0};
+  if (!a.expected.empty()) expected = sort::parse_checksum(a.expected);
+  if (!expected) fail("--expect: " + expected.error().message);
+  report_file summary(a.summary);
   a.options.progress = show_progress(a.progress, "checking");
   const auto s = summarise(a);
-  if (!a.summary.empty()) {
-    std::ofstream out(a.summary, std::ios::binary);
-    out << sort::summary_text(s);
-    if (!out.flush()) fail("cannot write " + a.summary);
-  }
+  summary.write(sort::summary_text(s), "checked");
   if (!a.quiet) {
     if (s.unordered > 0)
       fmt::print(stderr, "First unordered record is record {}\n", s.first_unordered);
@@ -102,13 +103,9 @@ void run_valsort(valsort_arguments& a) {
       fmt::print(stderr, "ERROR - there are {} unordered records\n", s.unordered);
     }
   }
-  if (!a.expected.empty()) {
-    auto sum = sort::parse_checksum(a.expected);
-    if (!sum) fail(sum.error().message);
-    if (*sum != s.checksum) {
-      fail(fmt::format("the checksum is {}, not the expected {}: these are not the same records",
-                       sort::checksum_text(s.checksum), a.expected));
-    }
+  if (!a.expected.empty() && *expected != s.checksum) {
+    fail(fmt::format("the checksum is {}, not the expected {}: these are not the same records",
+                     sort::checksum_text(s.checksum), a.expected));
   }
   if (s.unordered > 0) throw CLI::RuntimeError(1);
 }
@@ -120,13 +117,16 @@ void add_gensort(CLI::App& app) {
   a->options.threads = std::max(1u, std::thread::hardware_concurrency());
   auto* c =
       app.add_subcommand("gensort", "Make records of the sort benchmark, as gensort 1.5 does");
-  c->add_option("count", a->options.count, "number of records")->required();
+  c->add_option("count", a->options.count, "number of records")
+      ->required()
+      ->check(CLI::NonNegativeNumber);
   c->add_option("file", a->path, "file to write")->required();
   c->add_flag("-a", a->options.ascii, "printable records");
-  c->add_option("-b", a->options.first, "number of the first record");
+  c->add_option("-b", a->options.first, "number of the first record")
+      ->check(CLI::NonNegativeNumber);
   c->add_flag("-c", a->checksum, "print the checksum of the records on standard error");
   c->add_flag("-s", a->options.skewed, "repeat keys: rank r has weight about 1/r");
-  c->add_option("-t", a->options.threads, "threads");
+  c->add_option("-t", a->options.threads, "threads")->check(CLI::Range(1u, sort::kMostThreads));
   c->add_flag("--progress", a->progress, "show it even when standard error is no terminal");
   c->callback([a] { run_gensort(*a); });
 }
@@ -140,7 +140,7 @@ void add_valsort(CLI::App& app) {
   c->add_flag("-q", a->quiet, "print nothing, tell by the exit status");
   c->add_option("-o", a->summary, "write a summary of this part to a file");
   c->add_flag("-s", a->summaries, "the file holds summaries of parts, in order");
-  c->add_option("-t", a->options.threads, "threads");
+  c->add_option("-t", a->options.threads, "threads")->check(CLI::Range(1u, sort::kMostThreads));
   c->add_flag("--progress", a->progress, "show it even when standard error is no terminal");
   c->add_option("--expect", a->expected, "checksum that the records must have");
   c->callback([a] { run_valsort(*a); });

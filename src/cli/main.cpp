@@ -1,11 +1,15 @@
 // The tool: one subcommand a file, this one only calls them.
 #include <fmt/format.h>
 
+#include <fcntl.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <new>
 
+#include "base/error.hpp"
 #include "cli/commands.hpp"
 
 /// jemalloc's settings, which MALLOC_CONF in the environment goes over. Slabs of 128 KiB where
@@ -23,10 +27,35 @@ void fail(const std::string& line) {
 
 namespace {
 
+constexpr int kUsage = 2;  // exit status of a mistake in the command line
+
+/// Opens what the caller closed of the standard descriptors, so that no file of ours takes their
+/// numbers and gets what is meant for them; in the wrong direction, so that using them fails.
+void take_standard_descriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) >= 0) continue;
+    const int taken = ::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    if (taken != fd) ::_exit(1);  // the lowest free number is fd
+  }
+}
+
+/// What the command printed must have gone somewhere: a script that reads it trusts the status.
+void finish_output() {
+  const bool failed = std::ferror(stdout) != 0;
+  const bool flushed = std::fflush(stdout) == 0;
+  if (failed || !flushed) {
+    fail(base::system_error("the command ended well, but not all of its output could be written",
+                            errno)
+             .message);
+  }
+}
+
 int run(int argc, char** argv) {
+  take_standard_descriptors();
   CLI::App app("Isotherm: data organised so that every memory page holds bytes of one temperature",
                "isotherm");
   app.require_subcommand(1);
+  app.set_version_flag("--version", ISOTHERM_VERSION);
   add_bench(app);
   add_serve(app);
   add_device(app);
@@ -35,8 +64,11 @@ int run(int argc, char** argv) {
   add_valsort(app);
   try {
     app.parse(argc, argv);
+    finish_output();
+  } catch (const CLI::RuntimeError& failed) {
+    return failed.get_exit_code();
   } catch (const CLI::Error& ended) {
-    return app.exit(ended);
+    return app.exit(ended) == 0 ? 0 : kUsage;
   }
   return 0;
 }

@@ -9,22 +9,24 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <functional>
-#include <map>
 #include <memory>
 
+#include "cli/choice.hpp"
 #include "cli/commands.hpp"
+#include "cli/report_file.hpp"
 #include "cli/signals.hpp"
 #include "cli/sort_text.hpp"
 #include "device/io.hpp"
+#include "device/pending_file.hpp"
 
 namespace isotherm::cli {
 namespace {
 
 /// A mapped input that was cut, or whose device failed: the page that was asked for is not there.
-/// Nothing remains, as an incomplete output has no name.
+/// Nothing remains: an incomplete output has no name, or one that is taken back here.
 void on_lost_page(int) {
+  device::remove_incomplete_files();
   constexpr std::string_view kLine =
       "isotherm: the input could not be read to its end: it was cut while it was sorted, or its "
       "device failed; nothing was written\n";
@@ -43,13 +45,6 @@ struct arguments {
   std::string input, output, memory, separator = "\t", json;
   bool klv = false, lines = false, progress = false, explain = false;
 };
-
-template <class Enum>
-std::map<std::string, Enum> names(std::initializer_list<Enum> values) {
-  std::map<std::string, Enum> all;
-  for (const Enum v : values) all.emplace(name(v), v);
-  return all;
-}
 
 /// One line for each stage that is new. On a terminal the line says the stage of the moment, and
 /// counts up; a stage that comes once more overwrites it.
@@ -119,11 +114,17 @@ void run(arguments& a) {
   if (a.klv) o.format = record_format::klv;
   if (a.lines) o.format = record_format::lines;
   if (!a.memory.empty()) o.memory_bytes = parse_size(a.memory);
+  if (!a.memory.empty() && o.memory_bytes == 0) fail("--memory 0 is too little: 32M will do");
+  if (!o.temporary_directory.empty()) {
+    if (auto r = device::check_writable(o.temporary_directory); !r)
+      fail("--tmp: " + r.error().message);
+  }
   if (a.separator.size() != 1) fail("-t: give one character between fields");
   o.separator = a.separator[0];
   if (a.explain) return explain(a);
   if (a.output.empty()) fail("name the output: isotherm sort IN OUT");
   check_report(a);
+  report_file json(a.json == "-" ? "" : a.json);
   o.interrupt = &catch_signals();
   catch_lost_pages();
   progress_printer printer;
@@ -137,9 +138,7 @@ void run(arguments& a) {
   if (a.json == "-") {
     fmt::print("{}", to_json(*report));
   } else if (!a.json.empty()) {
-    std::ofstream file(a.json);
-    file << to_json(*report);
-    if (!file.flush()) fail("sorted, but cannot write the report to " + a.json);
+    json.write(to_json(*report), "sorted");
   } else if (::isatty(STDOUT_FILENO) != 0 || !o.device.empty()) {
     fmt::print("{}", to_text(*report));
   }
@@ -158,11 +157,13 @@ void add_format_options(CLI::App& c, arguments& a) {
   c.add_option("-t,--separator", a.separator, "lines: character between fields; a tab if not given")
       ->needs(lines);
   c.add_option("-k,--field", o.field, "lines: the key is this field (from 1) and all behind it")
+      ->check(CLI::PositiveNumber)
       ->needs(lines);
   c.add_flag("-r,--reverse", o.reverse, "largest key first");
   c.add_flag("-s,--stable", o.stable, "equal keys keep their order (records always do)");
   c.add_flag("-u,--unique", o.unique, "of equal keys keep the first");
-  c.add_option("--top", o.top, "write only the first N records of the order");
+  c.add_option("--top", o.top, "write only the first N records of the order")
+      ->check(CLI::PositiveNumber);
   c.add_flag("--count", o.count,
              "write each key once with the number of its records: key and 8-byte little-endian "
              "count; for lines count, tab, key");
@@ -179,19 +180,16 @@ void add_sort(CLI::App& app) {
   c->add_option("output", a->output, "file to write; replaced only when the sort is complete");
   add_format_options(*c, *a);
   using enum sort_algorithm;
-  c->add_option("--algorithm", o.algorithm,
-                "auto, onepass, mergepass, ems, samplesort, pmsort, "
-                "pmsort+ or modified-key")
-      ->transform(CLI::CheckedTransformer(names(
-          {automatic, onepass, mergepass, ems, samplesort, pmsort, pmsort_plus, modified_key})));
-  c->add_option("--concurrency", o.concurrency, "auto, no-sync, io-overlap or no-io-overlap")
-      ->transform(CLI::CheckedTransformer(
-          names({sort_concurrency::automatic, sort_concurrency::no_sync,
-                 sort_concurrency::io_overlap, sort_concurrency::no_io_overlap})));
-  c->add_option("--compress", o.compression,
-                "whether runs of an index map are compressed: auto (when it pays), on or off")
-      ->transform(CLI::CheckedTransformer(
-          names({sort_compression::automatic, sort_compression::on, sort_compression::off})));
+  add_choice(*c, "--algorithm", o.algorithm,
+             {automatic, onepass, mergepass, ems, samplesort, pmsort, pmsort_plus, modified_key},
+             "how to sort");
+  add_choice(*c, "--concurrency", o.concurrency,
+             {sort_concurrency::automatic, sort_concurrency::no_sync, sort_concurrency::io_overlap,
+              sort_concurrency::no_io_overlap},
+             "what may run beside what");
+  add_choice(*c, "--compress", o.compression,
+             {sort_compression::automatic, sort_compression::on, sort_compression::off},
+             "whether runs of an index map are compressed, auto when it pays");
   c->add_option("--memory", a->memory,
                 "limit of resident memory, such as 512M; half of what is "
                 "available if not given");
@@ -202,11 +200,17 @@ void add_sort(CLI::App& app) {
   c->add_option("--read-threads", o.read_threads, "threads that read; the device decides");
   c->add_option("--write-threads", o.write_threads, "threads that write; the device decides");
   c->add_option("--sort-threads", o.sort_threads, "threads that sort");
-  c->add_flag("!--no-fsync", o.durable,
-              "do not wait for the disk: after a crash of the system the output may be incomplete");
-  c->add_flag("--check", o.check, "read input and output again and compare");
-  c->add_flag("--explain", a->explain, "print what each algorithm would take, and do not sort");
-  c->add_option("--json", a->json, "write a report to this file, - for standard output");
+  c->add_flag(
+      "--no-fsync", [&o](std::int64_t) { o.durable = false; },
+      "do not wait for the disk: after a crash of the system the output may be incomplete");
+  c->add_flag(
+      "--check", o.check,
+      "read the output again, whether it is in order, and the input, whether the output "
+      "holds its records (with --unique or --top the order, with --count the sum of counts)");
+  auto* plans =
+      c->add_flag("--explain", a->explain, "print what each algorithm would take, and do not sort");
+  c->add_option("--json", a->json, "write a report to this file, - for standard output")
+      ->excludes(plans);
   c->add_flag("--progress", a->progress, "show the stages even when standard error is no terminal");
   c->callback([a] { run(*a); });
 }

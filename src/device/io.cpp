@@ -78,8 +78,9 @@ file::~file() {
 
 base::result<file> file::open(const std::string& path) {
   if (const int e = injected(io_call::open)) return failed("cannot open " + path, e);
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return failed("cannot open " + path, errno);
+  // Without waiting for the other end of a pipe, which is refused later.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return failed("cannot open '" + path + "'", errno);
   return file(fd, path);
 }
 
@@ -215,7 +216,7 @@ base::result<file_state> file::state() const {
   struct stat s;
   if (::fstat(fd_, &s) != 0) return failed("cannot examine " + path_, errno);
   if (!S_ISREG(s.st_mode)) {
-    return std::unexpected(base::error{path_ + " is not a regular file", 0});
+    return std::unexpected(base::error{path_ + " is not a regular file: name one", 0});
   }
   return file_state{static_cast<std::uint64_t>(s.st_size),
                     std::int64_t{s.st_mtim.tv_sec} * 1'000'000'000 + s.st_mtim.tv_nsec};

@@ -9,6 +9,10 @@
 
 namespace isotherm::device {
 
+/// Removes the temporary names of files that are not published yet, for a handler of a signal that
+/// ends the process. Async-signal-safe.
+void remove_incomplete_files() noexcept;
+
 /// Movable. Destroyed before publish(), it leaves nothing, and what had its name is as it was.
 class pending_file {
  public:

@@ -109,7 +109,8 @@ std::string to_json(const profile& p) {
 
 base::result<profile> parse_profile(const std::string& text) {
   try {
-    const json j = json::parse(text);
+    const json j = json::parse(text, nullptr, false);
+    if (j.is_discarded()) throw std::runtime_error("not JSON");
     profile p;
     if (j.at("isotherm_profile") != 2) throw std::runtime_error("of another version: probe again");
     p.path = j.at("path").get<std::string>();
@@ -135,7 +136,11 @@ base::result<profile> parse_profile(const std::string& text) {
     if (p.random_read.empty()) throw std::runtime_error("without random reads");
     return p;
   } catch (const std::exception& e) {
-    return std::unexpected(base::error{fmt::format("no device profile: {}", e.what()), 0});
+    return std::unexpected(base::error{
+        fmt::format("no device profile ({}): make one with `isotherm device probe`, or name an "
+                    "emulated device, emu:pmem",
+                    e.what()),
+        0});
   }
 }
 

@@ -36,7 +36,7 @@ uint128 sum_of(const extent& record, source_view& view) {
 }
 
 /// Number of records of `s` and the sum of their checksums; with `ordered`, fails the job at the
-/// first record that is out of order.
+/// first record that is out of order, or whose key comes again under --unique.
 std::pair<std::uint64_t, uint128> sum_up(job& j, const plan& p, const source& s, bool ordered) {
   const record_layout layout(j.options);
   loader load(j, p, s, layout);
@@ -49,7 +49,9 @@ std::pair<std::uint64_t, uint128> sum_up(job& j, const plan& p, const source& s,
   while (!load.at_end() && !j.stopped()) {
     const std::size_t n = load.load(entries);
     for (std::size_t i = 0; i < n && !j.stopped(); ++i, ++records) {
-      if (ordered && records > 0 && layout.compare(last, entries[i], other) > 0) {
+      if (ordered && records > 0 &&
+          (layout.compare(last, entries[i], other) > 0 ||
+           (j.options.unique && layout.same_key(last, entries[i], other)))) {
         j.fail({fmt::format("check: record {} of the output is out of order", records), 0});
       }
       last = entries[i];

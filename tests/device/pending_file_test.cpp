@@ -115,5 +115,23 @@ TEST(PendingFile, IsOnTheDeviceBeforeItHasItsName) {
   }
 }
 
+TEST(PendingFile, AHandlerOfASignalRemovesTheNamesOfWhatIsIncomplete) {
+  const scratch dir;
+  store(dir.file("out"), "old");
+  // As on NFS: no files without a name.
+  set_fault_hook([creates = 0](io_call c) mutable {
+    return c == io_call::create && ++creates % 2 == 1 ? EOPNOTSUPP : 0;
+  });
+  auto published = pending_file::create(dir.file("out"));
+  auto pending = pending_file::create(dir.file("other"));
+  set_fault_hook({});
+  ASSERT_TRUE(published && pending);
+  ASSERT_TRUE(published->publish());
+  EXPECT_EQ(dir.entries(), 2u);
+  remove_incomplete_files();
+  EXPECT_EQ(dir.entries(), 1u);
+  EXPECT_EQ(contents(dir.file("out")), "");
+}
+
 }  // namespace
 }  // namespace isotherm::device

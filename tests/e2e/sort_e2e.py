@@ -1,4 +1,5 @@
 """The sorting commands as a user types them. Usage: sort_e2e.py PATH_OF_ISOTHERM"""
+import json
 import os
 import shutil
 import signal
@@ -253,11 +254,81 @@ def bad_requests(d):
         assert not os.path.exists(d + "/new")
 
 
+def nothing_is_said_into_the_void(d):
+    """What a script reads must be there when the status says so; closed descriptors are not lent
+    to the files of the sort."""
+    for args in (["sort", d + "/in", d + "/new", "--json", "-"],
+                 ["sort", d + "/in", "--explain", "--device", "emu:pmem"]):
+        with open("/dev/full", "w") as full:
+            r = subprocess.run([TOOL, *args], stdout=full, stderr=subprocess.PIPE, text=True)
+        assert r.returncode == 1 and "No space left" in r.stderr, (args, r.returncode, r.stderr)
+        r = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", TOOL, *args], capture_output=True,
+                           text=True)
+        assert r.returncode == 1 and "could be written" in r.stderr, (args, r.returncode, r.stderr)
+    subprocess.run(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", TOOL, "sort", d + "/in", d + "/new",
+                    "--progress"], check=True)
+    must("valsort", "-q", d + "/new")
+    os.remove(d + "/new")
+
+
+def reports_are_tried_first(d):
+    """A report that cannot be written is told before the work; an old one outlives a failure."""
+    for bad in (d + "/no/report", d):
+        for args in (["sort", d + "/in", d + "/new", "--json", bad],
+                     ["valsort", d + "/in", "-o", bad],
+                     ["device", "probe", "--quick", d, "-o", bad]):
+            r = run(*args)
+            assert r.returncode == 1 and r.stderr.count("\n") == 1, (args, r.stderr)
+            assert not os.path.exists(d + "/new")
+    with open(d + "/report", "w") as f:
+        f.write("old")
+    assert run("sort", d + "/odd", d + "/new", "--json", d + "/report").returncode == 1
+    with open(d + "/report") as f:
+        assert f.read() == "old"
+    must("sort", d + "/in", d + "/new", "--json", d + "/report")
+    with open(d + "/report") as f:
+        assert json.load(f)["records"] == 20000
+    must("sort", d + "/in", d + "/new", "--json", "/dev/null")
+    os.remove(d + "/new")
+
+
+def mistakes_in_the_command_line(d):
+    for args in (["sort", d + "/in", d + "/new", "--top", "0"],
+                 ["sort", d + "/in", d + "/new", "--top", "-1"],
+                 ["sort", d + "/in", d + "/new", "--lines", "-k", "0"],
+                 ["sort", d + "/in", d + "/new", "--algorithm", "quick"],
+                 ["sort", d + "/in", d + "/new", "--algorithm", "3"],
+                 ["sort", d + "/in", "--explain", "--json", "-"],
+                 ["gensort", "-1", d + "/new"], ["gensort", "10", d + "/new", "-b", "-5"],
+                 ["gensort", "10", d + "/new", "-t", "100000"],
+                 ["valsort", d + "/in", "-t", "0"], []):
+        r = run(*args)
+        assert r.returncode == 2 and r.stderr and not os.path.exists(d + "/new"), (args, r)
+    r = run("sort", d + "/in", d + "/new", "--algorithm", "quick")
+    assert "'quick' is not one of auto, onepass, mergepass" in r.stderr, r.stderr
+    for args in (["sort", d + "/in", d + "/new", "--memory", "0"],
+                 ["sort", d + "/in", d + "/new", "--tmp", d + "/no"],
+                 ["sort", d + "/in", d + "/new", "--device", d + "/odd"],
+                 ["gensort", "10", d + "/new", "-b", str(2**64 - 5)],
+                 ["valsort", d + "/in", "--expect", "xyz"]):
+        r = run(*args)
+        assert r.returncode == 1 and r.stderr.count("\n") == 1, (args, r)
+        assert "SUCCESS" not in r.stderr and not os.path.exists(d + "/new"), (args, r)
+    assert must("--version").stdout.count(".") == 2
+    os.mkfifo(d + "/pipe")
+    r = run("sort", d + "/pipe", d + "/new")  # nobody writes to it: that is not waited for
+    assert r.returncode == 1 and "not a regular file" in r.stderr, r
+    os.remove(d + "/pipe")
+
+
 with tempfile.TemporaryDirectory() as directory:
     known_checksums(directory)
     progress_is_shown_when_asked(directory)
     round_trip(directory)
     bad_requests(directory)
+    nothing_is_said_into_the_void(directory)
+    reports_are_tried_first(directory)
+    mistakes_in_the_command_line(directory)
     for algorithm, stages in {
             "onepass": ["RUN read", "RECORD read", "RUN write"],
             "mergepass": ["RUN read", "RUN write", "MERGE read", "RECORD read", "MERGE write"],

@@ -79,11 +79,10 @@ void ascii_record(std::uint64_t n, uint128 random, uint128 body, std::byte* reco
   text[99] = '\n';
 }
 
-constexpr std::size_t kBatchRecords = 8192;
-
 base::result<uint128> write_part(const device::file& f, const gensort_options& o,
                                  std::uint64_t begin, std::uint64_t end, progress_sum& done) {
-  std::vector<std::byte> buffer(kBatchRecords * kGensortRecord);
+  std::vector<std::byte> buffer(std::min<std::uint64_t>(kBatchRecords, end - begin) *
+                                kGensortRecord);
   uint128 sum = 0;
   uint128 random = gensort_random(o.first + begin);
   for (std::uint64_t at = begin; at < end;) {
@@ -159,7 +158,19 @@ base::result<uint128> parse_checksum(const std::string& text) {
   return sum;
 }
 
+unsigned threads_for(std::uint64_t records, unsigned asked) noexcept {
+  const auto most = std::min<std::uint64_t>(kMostThreads, std::max<std::uint64_t>(1, records));
+  return static_cast<unsigned>(std::clamp<std::uint64_t>(asked, 1, most));
+}
+
 base::result<uint128> gensort_file(const std::string& path, const gensort_options& options) {
+  if (options.first + options.count < options.first) {
+    return std::unexpected(base::error{
+        fmt::format("{} records from number {} on are more than there are numbers (2^64): ask for "
+                    "fewer, or begin earlier",
+                    options.count, options.first),
+        0});
+  }
   auto room = device::free_space(device::directory_of(device::link_target(path)));
   if (!room) return std::unexpected(room.error());
   if (*room / kGensortRecord < options.count) {
@@ -171,7 +182,7 @@ base::result<uint128> gensort_file(const std::string& path, const gensort_option
   }
   auto f = device::pending_file::create(path);
   if (!f) return std::unexpected(f.error());
-  const unsigned threads = std::clamp(options.threads, 1u, kMostThreads);
+  const unsigned threads = threads_for(options.count, options.threads);
   std::mutex lock;
   base::result<uint128> total = uint128{0};
   progress_sum done(options.progress, options.count);

@@ -16,6 +16,9 @@ namespace isotherm::sort {
 inline constexpr std::size_t kGensortRecord = 100;
 inline constexpr std::size_t kGensortKey = 10;
 
+inline constexpr unsigned kMostThreads = 256;       ///< more serve no device, and each takes memory
+inline constexpr std::size_t kBatchRecords = 8192;  ///< that a thread makes or checks at a time
+
 using uint128 = unsigned __int128;
 
 /// What to generate.
@@ -46,6 +49,10 @@ uint128 record_checksum(std::span<const std::byte> records, std::size_t record_b
 std::string checksum_text(uint128 sum);
 /// The number that checksum_text() printed; an error for any other text.
 base::result<uint128> parse_checksum(const std::string& text);
+
+/// Of `asked` threads (0 counts as 1) those that get one of `records` each, and at most
+/// kMostThreads.
+unsigned threads_for(std::uint64_t records, unsigned asked) noexcept;
 
 /// Writes the records to a new file that takes the name `path` when it is complete; an existing
 /// file is replaced only then. Returns the checksum of the records.

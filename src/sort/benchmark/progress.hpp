@@ -1,4 +1,4 @@
-// How many threads make or check records, and how far they have come together.
+// How far threads have come together.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,6 @@
 #include <mutex>
 
 namespace isotherm::sort {
-
-/// No more threads than these work, whatever is asked for: any more would only take the system's.
-inline constexpr unsigned kMostThreads = 1024;
 
 /// Told how many of how many records are done, by one thread at a time.
 using record_progress = std::function<void(std::uint64_t done, std::uint64_t total)>;

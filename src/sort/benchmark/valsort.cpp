@@ -13,8 +13,6 @@
 namespace isotherm::sort {
 namespace {
 
-constexpr std::size_t kBatchRecords = 8192;
-
 unsigned char folded(unsigned char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<unsigned char>(c | 0x20) : c;
 }
@@ -42,7 +40,8 @@ void add_record(valsort_summary& s, const unsigned char* record, bool ignore_cas
 base::result<valsort_summary> check_part(const device::file& f, std::uint64_t begin,
                                          std::uint64_t end, bool ignore_case, progress_sum& done) {
   valsort_summary s;
-  std::vector<std::byte> buffer(kBatchRecords * kGensortRecord);
+  std::vector<std::byte> buffer(std::min<std::uint64_t>(kBatchRecords, end - begin) *
+                                kGensortRecord);
   for (std::uint64_t at = begin; at < end;) {
     const auto records = static_cast<std::size_t>(std::min<std::uint64_t>(kBatchRecords, end - at));
     const std::span<std::byte> bytes(buffer.data(), records * kGensortRecord);
@@ -107,7 +106,7 @@ base::result<valsort_summary> valsort_file(const std::string& path,
                     *size, kGensortRecord),
         0});
   }
-  const unsigned threads = std::clamp(options.threads, 1u, kMostThreads);
+  const unsigned threads = threads_for(*size / kGensortRecord, options.threads);
   std::vector<std::optional<base::result<valsort_summary>>> parts(threads);
   progress_sum done(options.progress, *size / kGensortRecord);
   device::run_pool(threads, [&](unsigned t) {

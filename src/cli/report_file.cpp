@@ -1,0 +1,39 @@
+#include "cli/report_file.hpp"
+
+#include <span>
+
+#include "cli/commands.hpp"
+
+namespace isotherm::cli {
+namespace {
+
+constexpr const char* kAdvice = ": check the name and the permissions";
+
+}  // namespace
+
+report_file::report_file(const std::string& path) : path_(path) {
+  if (path.empty()) return;
+  if (const auto there = device::identity(path); there && !there->regular) {
+    device_.open(path);
+    if (!device_) fail("cannot write the report to " + path + kAdvice);
+    return;
+  }
+  auto made = device::pending_file::create(path);
+  if (!made) fail("the report: " + made.error().message + kAdvice);
+  file_ = std::move(*made);
+}
+
+void report_file::write(const std::string& text, const std::string& done) {
+  if (path_.empty()) return;
+  const std::string problem = done + ", but cannot write the report to " + path_;
+  if (device_.is_open()) {
+    if (!(device_ << text).flush()) fail(problem);
+    return;
+  }
+  if (auto r = file_.handle().write(std::as_bytes(std::span(text)), 0); !r) {
+    fail(problem + ": " + r.error().message);
+  }
+  if (auto r = file_.publish(); !r) fail(problem + ": " + r.error().message);
+}
+
+}  // namespace isotherm::cli
