@@ -21,8 +21,6 @@
 namespace isotherm::sort {
 namespace {
 
-using device::access;
-
 constexpr sort_algorithm kCandidates[] = {
     sort_algorithm::automatic,   sort_algorithm::onepass,     sort_algorithm::mergepass,
     sort_algorithm::ems,         sort_algorithm::samplesort,  sort_algorithm::pmsort,
@@ -88,10 +86,6 @@ double measure_merge_ns(double bytes) {
   return ns / static_cast<double>(kRuns * each) * std::max(1.0, bytes / kLargest);
 }
 
-double levels(double runs, double fan_in) {
-  return runs <= 1 ? 1 : std::max(1.0, std::ceil(std::log(runs) / std::log(std::max(2.0, fan_in))));
-}
-
 /// How often each entry of equal runs is written and read, if merges take the smallest runs first
 /// and no more of them than the last merge wants merged.
 double entry_passes(double runs, std::size_t fan_in) {
@@ -109,61 +103,6 @@ double entry_passes(double runs, std::size_t fan_in) {
 
 /// Whether the plan's algorithm can work in its memory: sample sort needs input and output in it.
 bool runs_here(const plan& p) { return p.algorithm != sort_algorithm::samplesort || p.map_input; }
-
-/// Sums up the seconds of one algorithm's moves.
-class bill {
- public:
-  bill(const device::model& d, const plan& p) : device_(d), plan_(p) {}
-  void sequential(double bytes) {
-    add(bytes, device_.bandwidth(access::sequential_read, plan_.read_threads, 1 << 20));
-  }
-  void strided(double count, std::uint64_t each, double stride) {
-    add(count * static_cast<double>(each),
-        device_.bandwidth(access::strided_read, plan_.strided_threads, each, 0,
-                          static_cast<std::uint64_t>(stride)));
-  }
-  void random(double bytes, double each) {
-    add(bytes, device_.bandwidth(access::random_read, plan_.random_threads,
-                                 static_cast<std::uint64_t>(each)));
-  }
-  void written(double bytes) {
-    add(bytes, device_.bandwidth(access::write, plan_.write_threads, 1 << 20));
-  }
-  void processor(double seconds) { total_ += seconds; }
-  double total() const noexcept { return total_; }
-
- private:
-  void add(double bytes, double bandwidth) { total_ += bandwidth > 0 ? bytes / bandwidth : 0; }
-  const device::model& device_;
-  const plan& plan_;
-  double total_ = 0;
-};
-
-void bill_index_sort(bill& b, const plan& p, const sort_options& o, const input_facts& in,
-                     const processor_speed& cpu) {
-  const double bytes = static_cast<double>(in.bytes);
-  const double records = bytes / in.record_bytes;
-  const double threads = p.sort_threads;
-  b.processor(records * cpu.sort_ns * 1e-9 / threads);
-  if (p.sequential_load || o.format == record_format::lines) {
-    b.sequential(bytes);
-  } else {
-    b.strided(records, o.key_bytes + (o.format == record_format::klv ? 4 : 0), in.record_bytes);
-  }
-  if (const run_forecast f = forecast_runs(p, o, in, cpu); f.runs > 0) {
-    const double entries = records * f.entry_passes;
-    b.written(entries * (f.compressed ? f.coded_bytes : f.plain_bytes));
-    b.sequential(entries * (f.compressed ? f.coded_bytes : f.plain_bytes));
-    b.processor(entries * (cpu.merge_entry_ns + (f.compressed ? f.balance.spent_ns : 0)) * 1e-9);
-  }
-  if (p.scan_gather) {
-    b.sequential(bytes * std::ceil(bytes / static_cast<double>(p.output_buffer_bytes)));
-    b.processor(records * cpu.sort_ns * 1e-9 / threads);
-  } else {
-    b.random(bytes, in.record_bytes);
-  }
-  b.written(bytes);
-}
 
 /// Bytes of a klv record on average over the first of the input: only there does one begin for
 /// sure.
@@ -277,31 +216,6 @@ run_forecast forecast_runs(const plan& p, const sort_options& o, const input_fac
   return f;
 }
 
-double predict(const plan& p, const sort_options& o, const input_facts& in, const device::model& d,
-               const processor_speed& cpu) {
-  const double bytes = static_cast<double>(in.bytes);
-  const double records = bytes / in.record_bytes;
-  bill b(d, p);
-  if (p.algorithm == sort_algorithm::ems) {
-    const double memory = static_cast<double>(p.merge_buffer_bytes - p.output_buffer_bytes);
-    const double runs = std::ceil(bytes * (1 + sizeof(entry) / in.record_bytes) / memory);
-    const double passes = levels(runs, memory / (64 << 10));
-    b.sequential((1 + passes) * bytes);
-    b.written((1 + passes) * bytes);
-    b.processor(records * (cpu.sort_ns / p.sort_threads + passes * cpu.merge_record_ns) * 1e-9);
-  } else if (p.algorithm == sort_algorithm::samplesort) {
-    // The copy, then one read and one write of everything at each level of 64 buckets.
-    double passes = 1;
-    for (double n = records; n > 4096; n /= 64) ++passes;
-    b.random(bytes * (1 + passes), in.record_bytes);
-    b.written(bytes * (1 + passes));
-    b.processor(records * passes * cpu.merge_record_ns * 1e-9 / p.sort_threads);
-  } else {
-    bill_index_sort(b, p, o, in, cpu);
-  }
-  return b.total();
-}
-
 namespace {
 
 /// The user's algorithm, or of those that keep all that the options promise the cheapest.
@@ -350,7 +264,7 @@ sort_prediction explain_one(sort_algorithm algorithm, const sort_options& option
   if (!p->may_merge && !fits) {
     one.obstacle = "the index map does not fit in the memory limit";
   } else if (!runs_here(*p)) {
-    one.obstacle = "it needs twice the input's size of memory";
+    one.obstacle = samplesort_needs(*p);
   } else {
     one.seconds = chosen->predicted_seconds;
     one.taken = chosen->algorithm;
@@ -372,36 +286,6 @@ base::result<algorithm_choice> choose(const sort_options& o, const device::file&
   auto facts = examine(input, o);
   if (!facts) return std::unexpected(facts.error());
   return choose_with_device(o, *facts, *device, measure_processor(facts->record_bytes));
-}
-
-double device_share(const stage_report& s, const plan& p, const sort_options& o,
-                    const device::model& d, double record_bytes) {
-  if (s.seconds <= 0) return 0;
-  const double bytes = static_cast<double>(s.bytes_read + s.bytes_written);
-  double limit = 0;
-  switch (s.stage) {
-    case sort_stage::run_read:
-      limit = p.sequential_load || p.algorithm == sort_algorithm::ems
-                  ? d.bandwidth(access::sequential_read, p.read_threads, 1 << 20)
-                  : d.bandwidth(access::strided_read, p.strided_threads, o.key_bytes, 0,
-                                static_cast<std::uint64_t>(record_bytes));
-      break;
-    case sort_stage::record_read:
-      limit = p.scan_gather ? d.bandwidth(access::sequential_read, p.read_threads, 1 << 20)
-                            : d.bandwidth(access::random_read, p.random_threads,
-                                          static_cast<std::uint64_t>(record_bytes));
-      break;
-    case sort_stage::merge_read:
-      limit = d.bandwidth(access::sequential_read, p.read_threads, 1 << 20);
-      break;
-    case sort_stage::run_write:
-    case sort_stage::merge_write:
-      limit = d.bandwidth(access::write, p.write_threads, 1 << 20);
-      break;
-    default:
-      return 0;
-  }
-  return limit > 0 ? bytes / s.seconds / limit : 0;
 }
 
 }  // namespace isotherm::sort

@@ -156,10 +156,8 @@ base::result<std::uint64_t> share_out(plan& p, const sort_options& o, std::uint6
   return p.memory_bytes - kProgramBytes - threads * each;
 }
 
-}  // namespace
-
-base::result<plan> make_plan(const sort_options& o, sort_algorithm algorithm,
-                             std::uint64_t input_bytes, const device::model* device) {
+base::result<plan> plan_within_limit(const sort_options& o, sort_algorithm algorithm,
+                                     std::uint64_t input_bytes, const device::model* device) {
   plan p;
   p.algorithm = algorithm;
   p.concurrency = choose_concurrency(o, device);
@@ -208,6 +206,40 @@ base::result<plan> make_plan(const sort_options& o, sort_algorithm algorithm,
     consider_scans(p, o, input_bytes, whole - mapped, device);
   }
   return p;
+}
+
+/// The least limit, in whole MiB, with which the input is mapped.
+std::uint64_t limit_to_map(sort_options o, sort_algorithm algorithm, std::uint64_t input_bytes,
+                           const device::model* device) {
+  const auto maps = [&](std::uint64_t mib) {
+    o.memory_bytes = mib * kMiB;
+    const auto p = plan_within_limit(o, algorithm, input_bytes, device);
+    return p && p->map_input;
+  };
+  std::uint64_t least = kSmallestLimit / kMiB;
+  std::uint64_t enough = least;
+  while (!maps(enough)) enough *= 2;
+  while (least < enough) {
+    const std::uint64_t middle = (least + enough) / 2;
+    maps(middle) ? enough = middle : least = middle + 1;
+  }
+  return enough * kMiB;
+}
+
+}  // namespace
+
+base::result<plan> make_plan(const sort_options& o, sort_algorithm algorithm,
+                             std::uint64_t input_bytes, const device::model* device) {
+  auto p = plan_within_limit(o, algorithm, input_bytes, device);
+  if (p && algorithm == sort_algorithm::samplesort && !p->map_input && input_bytes > 0) {
+    p->mapping_memory_bytes = limit_to_map(o, algorithm, input_bytes, device);
+  }
+  return p;
+}
+
+std::string samplesort_needs(const plan& p) {
+  return fmt::format("samplesort works on the whole file in memory: give --memory {}M or more",
+                     p.mapping_memory_bytes / kMiB);
 }
 
 bool consider_regrouping(plan& p, const sort_options& o, std::uint64_t record_bytes) {

@@ -4,6 +4,9 @@
 
 #include <isotherm/sort.hpp>
 
+#include <algorithm>
+#include <string>
+
 #include "device/model.hpp"
 #include "sort/records.hpp"
 #include "sort/runs/policy.hpp"
@@ -33,6 +36,8 @@ struct plan {
   std::size_t merge_buffer_bytes = 0;   ///< shared by the runs of one merge
   std::size_t regroup_bytes = 0;  ///< of the input, sorted in memory and written anew at a time; 0:
                                   ///< records stay where they are
+  std::uint64_t mapping_memory_bytes = 0;  ///< sample sort that cannot map the input: a limit with
+                                           ///< which it could
 };
 
 /// Shares out `options.memory_bytes` (0: half of what is available) for an input of `input_bytes`.
@@ -53,6 +58,22 @@ constexpr std::size_t merge_fan_in(std::uint64_t buffer_bytes) noexcept {
 
 /// Records that a thread of sample sort copies to order them.
 inline constexpr std::uint64_t kSamplesortCopied = 4096;
+
+/// How often sample sort moves each of so many records: once at each level of 64 buckets, and once
+/// where few are left.
+constexpr std::uint64_t samplesort_levels(std::uint64_t records) noexcept {
+  std::uint64_t levels = 1;
+  for (; records > kSamplesortCopied; records /= 64) ++levels;
+  return levels;
+}
+
+/// What to tell who wants a sample sort that this plan has too little memory for.
+std::string samplesort_needs(const plan& p);
+
+/// How many threads sample sort has: each reads and writes, so it wants the most of all pools.
+constexpr unsigned samplesort_threads(const plan& p) noexcept {
+  return std::max({p.random_threads, p.write_threads, p.sort_threads});
+}
 
 /// What a thread may use for views of the input and small buffers.
 inline constexpr std::size_t kThreadScratchBytes = 256 << 10;

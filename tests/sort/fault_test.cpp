@@ -238,6 +238,31 @@ TEST(ThreadFaults, SortsThatGetNoThreadsEndWell) {
   }
 }
 
+// The first partition moves every record once; it is not waited for.
+TEST(Interrupts, SamplesortLooksAmidItsFirstPartition) {
+  constexpr std::uint64_t kRecords = 300'000;
+  const scratch dir;
+  ASSERT_TRUE(sort::gensort_file(dir.file("in"), {.count = kRecords, .threads = 2}));
+  for (const unsigned threads : {1u, 4u}) {
+    base::atomic<bool> interrupt{false};
+    std::uint64_t most = 0;
+    sort_options o{.memory_bytes = kMapped, .algorithm = sort_algorithm::samplesort};
+    o.read_threads = o.write_threads = o.sort_threads = threads;
+    o.interrupt = &interrupt;
+    o.progress = [&](sort_stage s, std::uint64_t done, std::uint64_t) {
+      if (s != sort_stage::run_sort || done == 0) return;
+      most = std::max(most, done);
+      interrupt.store_relaxed(true);
+    };
+    auto r = sort_file(dir.file("in"), dir.file("out"), o);
+    ASSERT_FALSE(r);
+    EXPECT_EQ(r.error().code, EINTR);
+    EXPECT_EQ(dir.entries(), 1u);
+    EXPECT_GT(most, 0u);
+    EXPECT_LT(most, kRecords * 100 / 4) << threads;
+  }
+}
+
 TEST(GensortFaults, EveryCallThatFailsLeavesNothing) {
   const scratch dir;
   for (int nth = 1;; ++nth) {

@@ -115,6 +115,26 @@ INSTANTIATE_TEST_SUITE_P(All, FixedRecords,
                            return n;
                          });
 
+// Enough for several rounds of all threads, with keys that are seldom and with keys that are not.
+TEST(SortFile, SamplesortPartitionsWithAnyNumberOfThreads) {
+  const scratch dir;
+  base::random random(11);
+  for (const shape s : {shape::random, shape::skewed, shape::reversed}) {
+    store(dir.file("in"), make_records(s, 250'000, 30, 0, 10, random));
+    ASSERT_TRUE(sort_file(dir.file("in"), dir.file("expected"),
+                          {.record_bytes = 30, .key_bytes = 30, .memory_bytes = 64 * kMiB}));
+    for (const unsigned threads : {1u, 3u, 16u}) {
+      sort_options o{.record_bytes = 30, .key_bytes = 30, .memory_bytes = 128 * kMiB};
+      o.algorithm = sort_algorithm::samplesort;
+      o.read_threads = o.write_threads = o.sort_threads = threads;
+      auto r = sort_file(dir.file("in"), dir.file("out"), o);
+      ASSERT_TRUE(r) << r.error().message;
+      EXPECT_TRUE(contents(dir.file("out")) == contents(dir.file("expected")))
+          << "seed 11, shape " << static_cast<int>(s) << ", " << threads << " threads";
+    }
+  }
+}
+
 TEST(SortFile, ConcurrencyModelsAgree) {
   const scratch dir;
   base::random random(7);

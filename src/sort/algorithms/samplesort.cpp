@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 #include <numeric>
+#include <span>
+#include <utility>
 
 #include "base/random.hpp"
 #include "sort/algorithms/presorted.hpp"
@@ -16,88 +18,204 @@ namespace {
 constexpr std::size_t kBuckets = 64;
 constexpr std::size_t kBaseRecords = kSamplesortCopied;
 constexpr std::size_t kOversample = 8;
+constexpr std::size_t kPiece = 4096;    // records between two looks at whether the sort has ended
+constexpr std::size_t kForOne = 65536;  // so few records one thread puts in place
+
+struct range {
+  std::size_t begin, end;
+  bool equal = false;  // all keys are the same: nothing to do
+  std::size_t size() const noexcept { return end - begin; }
+};
+
+/// A thread's part of one bucket while records are put in place: up to `at` they belong there.
+struct stripe {
+  std::size_t begin, at, end;
+};
 
 class in_place {
  public:
-  in_place(job& j, std::byte* data, const record_layout& l)
-      : job_(j), data_(data), layout_(l), record_(l.record_bytes()) {}
+  in_place(job& j, std::byte* data, std::size_t records, const record_layout& l)
+      : job_(j),
+        data_(data),
+        layout_(l),
+        record_(l.record_bytes()),
+        total_(records * record_ * samplesort_levels(records)) {}
 
-  struct range {
-    std::size_t begin, end;
-    bool equal = false;  // all keys are the same: nothing to do
-  };
-  std::vector<range> partition(range r);
+  /// Splits `r` into ranges each of which goes before the next. With more threads than one it is
+  /// the leading thread's to call.
+  std::vector<range> partition(range r, unsigned threads);
   void sort(range r);
 
  private:
+  using splitters = std::vector<std::vector<std::byte>>;
+  using stripes = std::vector<stripe>;
+
   std::byte* at(std::size_t i) const { return data_ + i * record_; }
   bool less(const std::byte* a, const std::byte* b) const {
     const int o =
         std::memcmp(a + layout_.key_offset(), b + layout_.key_offset(), layout_.key_bytes());
     return job_.options.reverse ? o > 0 : o < 0;
   }
-  void sort_base(range r);
-  void charge(std::size_t records) {
-    device::stream reads(job_.emulation, device::access::random_read);
-    reads.charge(records, record_);
-    device::stream writes(job_.emulation, device::access::write);
-    writes.charge(records, record_);
-    job_.count(sort_stage::run_sort, records * record_, records * record_);
+  void swap(std::size_t a, std::size_t b, std::vector<std::byte>& room) const {
+    if (a == b) return;
+    std::memcpy(room.data(), at(a), record_);
+    std::memcpy(at(a), at(b), record_);
+    std::memcpy(at(b), room.data(), record_);
   }
+  splitters choose_splitters(range r) const;
+  std::size_t bucket_of(const std::byte* p, const splitters& s) const;
+  std::vector<range> lay_out(range r, const splitters& s, unsigned threads);
+  void put_in_place(std::vector<range>& left, const splitters& s, unsigned threads);
+  void place_own(stripes& own, const splitters& s);
+  std::size_t bring_together(std::span<const stripes> all, std::size_t bucket);
+  void sort_base(range r);
+  void charge(std::size_t records);
 
   job& job_;
   std::byte* data_;
   const record_layout& layout_;
   const std::uint64_t record_;
+  const std::uint64_t total_;  // bytes that all levels will have moved, about
+  base::atomic<std::uint64_t> moved_{0};
 };
 
-/// Odd buckets hold keys equal to a splitter, even ones the keys between two.
-std::vector<in_place::range> in_place::partition(range r) {
-  std::vector<std::vector<std::byte>> sample;
+/// As many threads as there are do this side by side, so that some read while others write.
+void in_place::charge(std::size_t records) {
+  if (records == 0) return;
+  {
+    device::stream reads(job_.emulation, device::access::random_read);
+    reads.charge(records, record_);
+  }
+  device::stream writes(job_.emulation, device::access::write);
+  writes.charge(records, record_);
+  const std::uint64_t bytes = records * record_;
+  job_.count(sort_stage::run_sort, bytes, bytes);
+  job_.progress(sort_stage::run_sort, std::min(total_, moved_.fetch_add_relaxed(bytes) + bytes),
+                total_);
+}
+
+in_place::splitters in_place::choose_splitters(range r) const {
+  splitters sample;
   base::random random(r.begin ^ r.end);
   for (std::size_t i = 0; i < kBuckets * kOversample; ++i) {
-    const std::byte* p = at(r.begin + random.below(r.end - r.begin));
+    const std::byte* p = at(r.begin + random.below(r.size()));
     sample.emplace_back(p, p + record_);
   }
   std::sort(sample.begin(), sample.end(),
             [&](const auto& a, const auto& b) { return less(a.data(), b.data()); });
-  std::vector<const std::byte*> splitters;
+  splitters s;
   for (std::size_t i = 1; i < kBuckets; ++i) {
-    const std::byte* s = sample[i * kOversample].data();
-    if (splitters.empty() || less(splitters.back(), s)) splitters.push_back(s);
+    auto& next = sample[i * kOversample];
+    if (s.empty() || less(s.back().data(), next.data())) s.push_back(std::move(next));
   }
-  const std::size_t buckets = 2 * splitters.size() + 1;
-  const auto bucket_of = [&](const std::byte* p) {
-    const auto it =
-        std::lower_bound(splitters.begin(), splitters.end(), p,
-                         [&](const std::byte* s, const std::byte* x) { return less(s, x); });
-    const auto i = static_cast<std::size_t>(it - splitters.begin());
-    return 2 * i + (it != splitters.end() && !less(p, *it));
-  };
-  std::vector<std::size_t> ends(buckets, 0);
-  for (std::size_t i = r.begin; i < r.end; ++i) ++ends[bucket_of(at(i))];
+  return s;
+}
+
+/// Odd buckets hold keys equal to a splitter, even ones the keys between two.
+std::size_t in_place::bucket_of(const std::byte* p, const splitters& s) const {
+  const auto it = std::lower_bound(
+      s.begin(), s.end(), p, [&](const auto& a, const std::byte* x) { return less(a.data(), x); });
+  const auto i = static_cast<std::size_t>(it - s.begin());
+  return 2 * i + (it != s.end() && !less(p, it->data()));
+}
+
+/// Where each bucket will lie.
+std::vector<range> in_place::lay_out(range r, const splitters& s, unsigned threads) {
+  const std::size_t buckets = 2 * s.size() + 1;
+  std::vector<std::vector<std::size_t>> counts(threads, std::vector<std::size_t>(buckets, 0));
+  job_.readers.run(threads, [&](unsigned t) {
+    const auto [begin, end] = device::part_of(r.size(), threads, t);
+    for (std::uint64_t i = begin; i < end; ++i) {
+      if ((i - begin) % kPiece == 0 && job_.stopped()) return;
+      ++counts[t][bucket_of(at(r.begin + i), s)];
+    }
+  });
   std::vector<range> out(buckets);
   std::size_t start = r.begin;
-  std::vector<std::size_t> next(buckets);
   for (std::size_t b = 0; b < buckets; ++b) {
-    out[b] = {start, start + ends[b], b % 2 == 1};
-    next[b] = start;
+    out[b] = {start, start, b % 2 == 1};
+    for (const auto& c : counts) out[b].end += c[b];
     start = out[b].end;
   }
-  std::vector<std::byte> held(record_);
-  for (std::size_t b = 0; b < buckets; ++b) {
-    while (next[b] < out[b].end) {
-      const std::size_t home = bucket_of(at(next[b]));
-      if (home == b) {
-        ++next[b];
+  return out;
+}
+
+/// Swaps records into their buckets as far as the thread's own stripes have room for them.
+void in_place::place_own(stripes& own, const splitters& s) {
+  std::vector<std::byte> room(record_);
+  std::size_t placed = 0;
+  std::size_t seen = 0;
+  for (std::size_t b = 0; b < own.size(); ++b) {
+    for (std::size_t i = own[b].at; i < own[b].end;) {
+      if (++seen % kPiece == 0) {
+        charge(placed);
+        placed = 0;
+        if (job_.stopped()) return;
+      }
+      stripe& home = own[bucket_of(at(i), s)];
+      if (home.at == home.end) {
+        ++i;
         continue;
       }
-      std::memcpy(held.data(), at(next[b]), record_);
-      std::memcpy(at(next[b]), at(next[home]), record_);
-      std::memcpy(at(next[home]++), held.data(), record_);
+      swap(i, home.at++, room);
+      ++placed;
+      if (&home == &own[b]) ++i;
     }
   }
-  charge(r.end - r.begin);
+  charge(placed);
+}
+
+/// Moves what does not belong into a bucket to its end; returns where that begins.
+std::size_t in_place::bring_together(std::span<const stripes> all, std::size_t bucket) {
+  std::size_t boundary = all.front()[bucket].begin;
+  for (const stripes& own : all) boundary += own[bucket].at - own[bucket].begin;
+  std::vector<std::byte> room(record_);
+  std::size_t moved = 0;
+  std::size_t behind = 0;  // the stripe in which `from`, a record that belongs, is looked for
+  std::size_t from = boundary;
+  for (const stripes& own : all) {
+    for (std::size_t i = own[bucket].at; i < std::min(own[bucket].end, boundary); ++i) {
+      while (from >= all[behind][bucket].at) {
+        from = std::max(boundary, all[++behind][bucket].begin);
+      }
+      swap(i, from++, room);
+      moved += 2;
+    }
+  }
+  charge(moved);
+  return boundary;
+}
+
+/// Each thread has a stripe of what is left of every bucket, and works in these alone; what it
+/// found no room for is left for the next round, at last for one thread (PARADIS, VLDB 2015).
+void in_place::put_in_place(std::vector<range>& left, const splitters& s, unsigned threads) {
+  for (std::size_t records = left.back().end - left.front().begin; records > 0;) {
+    std::vector<stripes> all(threads);
+    for (const range& r : left) {
+      for (unsigned t = 0; t < threads; ++t) {
+        const auto [begin, end] = device::part_of(r.size(), threads, t);
+        all[t].push_back({r.begin + begin, r.begin + begin, r.begin + end});
+      }
+    }
+    job_.readers.run(threads, [&](unsigned t) { place_own(all[t], s); });
+    if (job_.stopped()) return;
+    base::atomic<std::size_t> next{0};
+    job_.readers.run(threads, [&](unsigned) {
+      for (std::size_t b; (b = next.fetch_add_relaxed(1)) < left.size();) {
+        left[b].begin = bring_together(all, b);
+      }
+    });
+    const std::size_t before = std::exchange(records, 0);
+    for (const range& r : left) records += r.size();
+    if (records <= kForOne || records > before / 2) threads = 1;
+  }
+}
+
+std::vector<range> in_place::partition(range r, unsigned threads) {
+  const splitters s = choose_splitters(r);
+  std::vector<range> out = lay_out(r, s, threads);
+  std::vector<range> left = out;
+  if (!job_.stopped()) put_in_place(left, s, threads);
   return out;
 }
 
@@ -125,7 +243,7 @@ void in_place::sort(range r) {
       sort_base(next);
       continue;
     }
-    for (const range& part : partition(next)) todo.push_back(part);
+    for (const range& part : partition(next, 1)) todo.push_back(part);
   }
 }
 
@@ -139,10 +257,7 @@ outcome sample_sort(job& j, const plan& p, const source& in, const device::file&
   o.bytes_written = in.size();
   if (in.size() == 0) return o;
   if (!p.map_input) {
-    j.fail(
-        {"samplesort works on the whole file in memory: give --memory twice the input's size "
-         "or more, or take another algorithm",
-         0});
+    j.fail({samplesort_needs(p) + ", or take another algorithm", 0});
     return o;
   }
   // By its own name this is the papers' algorithm, which does not look.
@@ -153,11 +268,11 @@ outcome sample_sort(job& j, const plan& p, const source& in, const device::file&
   auto map = device::mapping::map(out, in.size(), true);
   if (j.stopped() || !j.keep(map)) return o;
   const stage_timer timer(j, sort_stage::run_sort);
-  in_place work(j, map->data(), layout);
-  std::vector<in_place::range> parts{{0, o.records}};
-  if (o.records > kBaseRecords) parts = work.partition(parts.front());
+  in_place work(j, map->data(), o.records, layout);
+  std::vector<range> parts{{0, o.records}};
+  const unsigned threads = samplesort_threads(p);
+  if (o.records > kBaseRecords) parts = work.partition(parts.front(), threads);
   base::atomic<std::size_t> next{0};
-  const unsigned threads = std::max({p.random_threads, p.write_threads, p.sort_threads});
   j.readers.run(threads, [&](unsigned) {
     for (std::size_t i = next.fetch_add_relaxed(1); i < parts.size() && !j.stopped();
          i = next.fetch_add_relaxed(1)) {

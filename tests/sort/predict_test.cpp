@@ -1,0 +1,114 @@
+// What the cost model makes of an algorithm and its options, and what finished stages reached.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "sort/cost.hpp"
+#include "sort/scratch.hpp"
+
+namespace isotherm::sort {
+namespace {
+
+using ::testing::HasSubstr;
+using enum sort_algorithm;
+
+constexpr std::uint64_t kMiB = 1 << 20;
+constexpr std::uint64_t kBytes = 100'000'000;
+constexpr double kRecord = 100;
+
+/// The device's time alone: the processor is infinitely fast.
+double seconds(sort_options o, sort_algorithm algorithm) {
+  const auto device = device::preset("emu:pmem").value();
+  if (o.memory_bytes == 0) o.memory_bytes = 200 * kMiB;
+  o.compression = sort_compression::off;
+  const auto p = make_plan(o, algorithm, kBytes, &device);
+  EXPECT_TRUE(p) << p.error().message;
+  return predict(*p, o, {.bytes = kBytes, .record_bytes = kRecord, .keys = {}}, device, {});
+}
+
+TEST(Predict, BillsWhatIsLeftOutForItsKeyAlone) {
+  const double all = seconds({}, onepass);
+  const double top = seconds({.top = 10}, onepass);
+  const double counts = seconds({.count = true}, onepass);
+  EXPECT_LT(top, 0.2 * all);
+  EXPECT_GT(counts, top);
+  EXPECT_LT(counts, 0.4 * all);
+  EXPECT_LT(seconds({.top = 10, .count = true}, onepass), counts);
+  EXPECT_GT(seconds({.key_bytes = 20, .count = true}, onepass), counts);
+}
+
+TEST(Predict, LinesAndKlvHaveOneReaderOfKeys) {
+  const auto device = device::preset("emu:pmem").value();
+  const double scan =
+      static_cast<double>(kBytes) / device.bandwidth(device::access::sequential_read, 1, 1 << 20);
+  const double fixed = seconds({}, onepass);
+  for (const auto format : {record_format::klv, record_format::lines}) {
+    const double top = seconds({.format = format, .top = 1}, onepass);
+    EXPECT_GT(top, 0.9 * scan);
+    EXPECT_LT(top, 1.3 * scan);
+    EXPECT_GT(seconds({.format = format}, onepass), fixed + 0.8 * scan);
+  }
+}
+
+// The order that was measured.
+TEST(Predict, ReadsBesideWritersAreHindered) {
+  const auto with = [](sort_concurrency c, sort_algorithm a) {
+    return seconds({.concurrency = c}, a);
+  };
+  using enum sort_concurrency;
+  EXPECT_LT(with(no_io_overlap, onepass), with(io_overlap, onepass));
+  EXPECT_LT(with(io_overlap, onepass), with(no_sync, onepass));
+  EXPECT_LT(with(no_sync, ems), with(no_sync, onepass));
+  EXPECT_LT(with(io_overlap, ems), with(no_sync, ems));
+}
+
+TEST(Samplesort, NamesALimitThatSuffices) {
+  for (const std::uint64_t bytes : {300ull, 80ull << 20, 700ull << 20}) {
+    sort_options o{.memory_bytes = 32 * kMiB};
+    const auto p = make_plan(o, samplesort, bytes, nullptr);
+    ASSERT_TRUE(p) << p.error().message;
+    ASSERT_FALSE(p->map_input);
+    o.memory_bytes = p->mapping_memory_bytes;
+    EXPECT_THAT(samplesort_needs(*p),
+                HasSubstr("--memory " + std::to_string(o.memory_bytes / kMiB) + "M"));
+    EXPECT_TRUE(make_plan(o, samplesort, bytes, nullptr)->map_input);
+    o.memory_bytes -= kMiB;
+    EXPECT_FALSE(make_plan(o, samplesort, bytes, nullptr)->map_input);
+  }
+}
+
+// Each byte that a device has served took its time.
+TEST(DeviceShare, IsNeverMoreThanTheDeviceGives) {
+  const testing::scratch dir;
+  std::string fixed;
+  std::string klv;
+  std::string lines;
+  for (unsigned i = 0; i < 20000; ++i) {
+    const std::string key = std::to_string(1'000'000'000 + i * 7919ull % 20011);
+    fixed += key + std::string(90, 'v');
+    klv += key + std::string("\x56\0\0\0", 4) + std::string(86, 'v');
+    lines += key + std::string(89, 'v') + "\n";
+  }
+  const auto check = [&](const std::string& input, sort_options o) {
+    testing::store(dir.file("in"), input);
+    o.memory_bytes = 64 * kMiB;
+    o.device = "emu:pmem@1/64";
+    auto r = sort_file(dir.file("in"), dir.file("out"), o);
+    ASSERT_TRUE(r) << r.error().message;
+    double read = 0;
+    for (const auto& s : r->stages) {
+      EXPECT_LE(s.device_share, 1.05) << name(s.stage) << ' ' << name(o.algorithm);
+      if (s.stage == sort_stage::run_read) read = s.device_share;
+    }
+    EXPECT_GT(read, 0);
+  };
+  for (const auto a : {onepass, mergepass, ems, pmsort, pmsort_plus})
+    check(fixed, {.algorithm = a});
+  for (const auto a : {onepass, mergepass}) {
+    check(klv, {.format = record_format::klv, .algorithm = a});
+    check(lines, {.format = record_format::lines, .algorithm = a});
+  }
+}
+
+}  // namespace
+}  // namespace isotherm::sort
