@@ -90,8 +90,7 @@ std::uint64_t key_chooser::operator()(base::random& random) const noexcept {
     case distribution::zipfian:
       return fnv1a(ranks_(random)) % keys_;
     case distribution::permuted:
-      return static_cast<std::uint64_t>(static_cast<unsigned __int128>(ranks_(random)) * stride_ %
-                                        keys_);
+      return spread(ranks_(random));
     case distribution::uniform:
       return random.below(keys_);
     case distribution::latest:
@@ -100,9 +99,13 @@ std::uint64_t key_chooser::operator()(base::random& random) const noexcept {
       break;
   }
   if (hot_keys_ == keys_ || random.unit() < choice_.hotspot_accesses) {
-    return random.below(hot_keys_);
+    return spread(random.below(hot_keys_));
   }
-  return hot_keys_ + random.below(keys_ - hot_keys_);
+  return spread(hot_keys_ + random.below(keys_ - hot_keys_));
+}
+
+std::uint64_t key_chooser::spread(std::uint64_t rank) const noexcept {
+  return static_cast<std::uint64_t>(static_cast<unsigned __int128>(rank) * stride_ % keys_);
 }
 
 }  // namespace isotherm::workload

@@ -54,7 +54,8 @@ enum class distribution : std::uint8_t {
   permuted,  ///< Zipfian over the keys themselves, their popularity spread over the key space
   uniform,
   latest,  ///< Zipfian over age: the youngest key is the most popular
-  hotspot  ///< a share of the keys takes a share of the accesses, both uniformly
+  hotspot  ///< a share of the keys, spread over the key space, takes a share of the accesses, both
+           ///< uniformly
 };
 
 /// Parses "zipfian", "permuted", "uniform", "latest" or "hotspot".
@@ -82,10 +83,14 @@ class key_chooser {
   bool draws_ages() const noexcept { return choice_.which == distribution::latest; }
 
  private:
+  /// The key of a rank: neighbours in rank lie far apart, as what is popular does not come in
+  /// order.
+  std::uint64_t spread(std::uint64_t rank) const noexcept;
+
   key_choice choice_;
   std::uint64_t keys_;
   std::uint64_t hot_keys_;
-  std::uint64_t stride_;  ///< of permuted: coprime to keys_, so that ranks map one to one
+  std::uint64_t stride_;  ///< of spread(): coprime to keys_, so that ranks map one to one
   zipfian ranks_;
 };
 

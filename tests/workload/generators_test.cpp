@@ -151,9 +151,18 @@ TEST(KeyChooser, HotspotSplitsAccessesAsAsked) {
   const key_chooser chooser(
       {.which = distribution::hotspot, .hotspot_keys = 0.1, .hotspot_accesses = 0.7}, kKeys);
   base::random random(kSeed);
-  int hot = 0;
-  for (int i = 0; i < kDraws; ++i) hot += chooser(random) < kKeys / 10;
+  std::vector<int> counts(kKeys);
+  for (int i = 0; i < kDraws; ++i) ++counts[chooser(random)];
+  int hot_keys = 0, hot = 0, first_half = 0;
+  for (std::uint64_t key = 0; key < kKeys; ++key) {
+    if (counts[key] < kDraws / static_cast<int>(kKeys)) continue;
+    ++hot_keys;
+    hot += counts[key];
+    first_half += key < kKeys / 2;
+  }
+  EXPECT_EQ(hot_keys, 100);
   EXPECT_NEAR(static_cast<double>(hot) / kDraws, 0.7, 0.005);
+  EXPECT_NEAR(first_half, 50, 2);  // spread over the key space
 }
 
 TEST(Distribution, NamesReadBack) {
