@@ -8,6 +8,7 @@
 #include <cstring>
 #include <deque>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "base/random.hpp"
@@ -101,6 +102,23 @@ double entry_passes(double runs, std::size_t fan_in) {
   return moved / std::max(1.0, std::min(runs, 1e6));
 }
 
+bool is_emulated(const std::string& device) { return device.starts_with("emu:"); }
+
+/// Nanoseconds of a call that reads a record from anywhere in the input.
+double measure_call_ns(const device::file& input, const input_facts& facts) {
+  constexpr unsigned kCalls = 256;
+  std::array<std::byte, 4096> record;
+  const auto bytes = std::span(record).first(static_cast<std::size_t>(
+      std::clamp(facts.record_bytes, 1.0, static_cast<double>(record.size()))));
+  base::random random(1);
+  const std::uint64_t start = os::monotonic_ns();
+  for (unsigned i = 0; i < kCalls; ++i) {
+    // Whoever reads it in earnest will say why it cannot be read.
+    if (!input.read_some(bytes, random.below(std::max<std::uint64_t>(1, facts.bytes)))) return 0;
+  }
+  return static_cast<double>(os::monotonic_ns() - start) / kCalls;
+}
+
 /// Whether the plan's algorithm can work in its memory: sample sort needs input and output in it.
 bool runs_here(const plan& p) { return p.algorithm != sort_algorithm::samplesort || p.map_input; }
 
@@ -163,7 +181,7 @@ base::result<device_choice> find_device(const std::string& name) {
   device_choice choice;
   if (name.empty()) return choice;
   choice.known = true;
-  if (name.starts_with("emu:")) {
+  if (is_emulated(name)) {
     auto m = device::preset(name);
     if (!m) return std::unexpected(m.error());
     choice.emulated = true;
@@ -188,11 +206,13 @@ base::result<input_facts> examine(const device::file& input, const sort_options&
   return input_facts{*bytes, std::max(1.0, *mean), *keys};
 }
 
-processor_speed measure_processor(double record_bytes) {
+processor_speed measure_processor(const device::file& input, const input_facts& facts,
+                                  const sort_options& o) {
   processor_speed cpu;
   measure_entries(cpu);
   cpu.merge_entry_ns = measure_merge_ns(16);
-  cpu.merge_record_ns = measure_merge_ns(record_bytes);
+  cpu.merge_record_ns = measure_merge_ns(facts.record_bytes);
+  if (is_emulated(o.device)) cpu.call_ns = measure_call_ns(input, facts);
   return cpu;
 }
 
@@ -285,7 +305,7 @@ base::result<algorithm_choice> choose(const sort_options& o, const device::file&
   if (device == nullptr) return choose_without_device(o, input);
   auto facts = examine(input, o);
   if (!facts) return std::unexpected(facts.error());
-  return choose_with_device(o, *facts, *device, measure_processor(facts->record_bytes));
+  return choose_with_device(o, *facts, *device, measure_processor(input, *facts, o));
 }
 
 }  // namespace isotherm::sort
@@ -307,7 +327,7 @@ base::result<std::vector<sort_prediction>> explain_sort(const std::string& input
   }
   auto facts = sort::examine(*f, o);
   if (!facts) return std::unexpected(facts.error());
-  const auto cpu = sort::measure_processor(facts->record_bytes);
+  const auto cpu = sort::measure_processor(*f, *facts, o);
   std::vector<sort_prediction> all;
   for (const auto algorithm : sort::kCandidates) {
     all.push_back(sort::explain_one(algorithm, o, *facts, device->numbers, cpu));

@@ -30,8 +30,12 @@ struct processor_speed {
   double merge_entry_ns = 0;   ///< to merge one entry of an index map
   double merge_record_ns = 0;  ///< to merge one whole record
   coding_cost coding;          ///< of a run of random keys
+  /// Of a call that reads a record. Not measured (0) for a profile, whose random reads are calls.
+  double call_ns = 0;
 };
-processor_speed measure_processor(double record_bytes);
+/// For a sort of `input`, of which `facts` are known.
+processor_speed measure_processor(const device::file& input, const input_facts& facts,
+                                  const sort_options& options);
 
 struct algorithm_choice {
   sort_algorithm algorithm = sort_algorithm::automatic;

@@ -64,17 +64,20 @@ results results_of(const sort_options& o, double records, double record_bytes) {
 /// Sums up the seconds of one algorithm's moves.
 class bill {
  public:
-  bill(const device::model& d, const plan& p) : device_(d), plan_(p) {}
+  bill(const device::model& d, const plan& p, const processor_speed& cpu)
+      : device_(d), plan_(p), call_ns_(p.map_input ? 0 : cpu.call_ns) {}
   void sequential(double bytes, unsigned writers = 0) {
     add(bytes,
         device_.bandwidth(access::sequential_read, plan_.read_threads, kLargeAccess, writers));
   }
   void keys(const key_load& l, double records) { add(records * l.bytes, bandwidth_of(l, device_)); }
+  /// Where the input is not mapped, each is a call, whose time an emulated device does not hide.
   void random(double bytes, double each, unsigned writers = 0) {
-    if (bytes > 0) {
-      add(bytes, device_.bandwidth(access::random_read, plan_.random_threads,
-                                   static_cast<std::uint64_t>(each), writers));
-    }
+    if (bytes <= 0) return;
+    const double bandwidth = device_.bandwidth(access::random_read, plan_.random_threads,
+                                               static_cast<std::uint64_t>(each), writers);
+    const double called = bytes / each * call_ns_ * 1e-9 / plan_.sort_threads;
+    total_ += std::max(called, bandwidth > 0 ? bytes / bandwidth : 0);
   }
   void written(double bytes) {
     add(bytes, device_.bandwidth(access::write, plan_.write_threads, kLargeAccess));
@@ -97,6 +100,7 @@ class bill {
   void add(double bytes, double bandwidth) { total_ += bandwidth > 0 ? bytes / bandwidth : 0; }
   const device::model& device_;
   const plan& plan_;
+  const double call_ns_;
   double total_ = 0;
 };
 
@@ -158,7 +162,7 @@ void bill_merge_sort(bill& b, const plan& p, const input_facts& in, const proces
 
 double predict(const plan& p, const sort_options& o, const input_facts& in, const device::model& d,
                const processor_speed& cpu) {
-  bill b(d, p);
+  bill b(d, p, cpu);
   if (p.algorithm == sort_algorithm::ems) {
     bill_merge_sort(b, p, in, cpu);
   } else if (p.algorithm == sort_algorithm::samplesort) {

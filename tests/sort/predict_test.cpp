@@ -50,6 +50,22 @@ TEST(Predict, LinesAndKlvHaveOneReaderOfKeys) {
   }
 }
 
+TEST(Predict, CallsOfAnInputThatIsNotMappedTakeTheProcessorsTime) {
+  const auto device = device::preset("emu:pmem").value();
+  const input_facts facts{.bytes = kBytes, .record_bytes = kRecord, .keys = {}};
+  constexpr double kCallNs = 10'000;
+  for (const std::uint64_t memory : {64 * kMiB, 200 * kMiB}) {
+    const sort_options o{.memory_bytes = memory, .compression = sort_compression::off};
+    const auto p = make_plan(o, onepass, kBytes, &device);
+    ASSERT_TRUE(p) << p.error().message;
+    const double calls = kBytes / kRecord * kCallNs * 1e-9 / p->sort_threads;
+    const double added = predict(*p, o, facts, device, {.coding = {}, .call_ns = kCallNs}) -
+                         predict(*p, o, facts, device, {});
+    EXPECT_EQ(p->map_input, memory > kBytes);
+    EXPECT_NEAR(added, p->map_input ? 0 : calls, 0.1 * calls);
+  }
+}
+
 // The order that was measured.
 TEST(Predict, ReadsBesideWritersAreHindered) {
   const auto with = [](sort_concurrency c, sort_algorithm a) {
@@ -99,11 +115,13 @@ TEST(DeviceShare, IsNeverMoreThanTheDeviceGives) {
     for (const auto& s : r->stages) {
       EXPECT_LE(s.device_share, 1.05) << name(s.stage) << ' ' << name(o.algorithm);
       if (s.stage == sort_stage::run_read) read = s.device_share;
+      if (s.stage == sort_stage::record_read && s.bytes_read > 0) EXPECT_GT(s.device_share, 0);
     }
     EXPECT_GT(read, 0);
   };
   for (const auto a : {onepass, mergepass, ems, pmsort, pmsort_plus})
     check(fixed, {.algorithm = a});
+  check(fixed, {.key_bytes = 20, .count = true, .algorithm = onepass});
   for (const auto a : {onepass, mergepass}) {
     check(klv, {.format = record_format::klv, .algorithm = a});
     check(lines, {.format = record_format::lines, .algorithm = a});

@@ -67,6 +67,8 @@ void group_counter::close_group() {
       append({bytes, n});
     }
     job_.count(sort_stage::record_read, at.bytes, 0);
+    ++keys_read_;
+    key_bytes_read_ += at.bytes;
   }
   if (text) {
     append(std::as_bytes(std::span("\n", 1)));
@@ -85,7 +87,19 @@ void group_counter::append(std::span<const std::byte> bytes) {
   filled_ += bytes.size();
 }
 
+/// An emulated device is asked for the keys of many groups together, by the one thread that wants
+/// them.
+void group_counter::charge_keys() {
+  if (keys_read_ == 0) return;
+  const stage_timer timer(job_, sort_stage::record_read);
+  device::stream stream(job_.emulation, device::access::random_read);
+  stream.begin();
+  stream.charge(keys_read_, key_bytes_read_ / keys_read_);
+  keys_read_ = key_bytes_read_ = 0;
+}
+
 void group_counter::flush() {
+  charge_keys();
   const stage_timer timer(job_, stage_);
   pooled_write(job_, plan_.write_threads, out_, {buffer_.data(), filled_}, written_, stage_);
   written_ += filled_;

@@ -31,6 +31,7 @@ class group_counter final : public sink {
  private:
   void close_group();
   void append(std::span<const std::byte> bytes);
+  void charge_keys();
   void flush();
 
   job& job_;
@@ -45,9 +46,11 @@ class group_counter final : public sink {
   device::buffer buffer_;
   std::size_t filled_ = 0;
   std::uint64_t written_ = 0;
-  std::uint64_t groups_ = 0;  // written
-  entry first_ = 0;           // of the open group
-  std::uint64_t count_ = 0;   // of the open group; 0: none is open
+  std::uint64_t keys_read_ = 0;       // and not yet charged to an emulated device
+  std::uint64_t key_bytes_read_ = 0;  // likewise
+  std::uint64_t groups_ = 0;          // written
+  entry first_ = 0;                   // of the open group
+  std::uint64_t count_ = 0;           // of the open group; 0: none is open
 };
 
 /// How the output of --count is read again: keys in order, none twice.
