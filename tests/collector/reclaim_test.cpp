@@ -30,9 +30,10 @@ class Reclaim : public testing::Test {
     for (std::size_t i = 0; i < kObjects; ++i) {
       guides_.emplace_back(make_bytes(std::string(1000, static_cast<char>('a' + i % 26))));
     }
-    while (hinted_in_a_window() == 0) {  // until all is in COLD, watched for a window, and out
+    while (hinted_in_a_window() ==
+           0) {  // until all is in COLD, watched for a window, and asked for
     }
-    ASSERT_EQ(hinted_in_a_window(), 0u) << "nothing is asked for twice";
+    ASSERT_TRUE(is_left_alone()) << "what has left is not asked for again";
   }
   static options everything_may_leave() {
     options chosen;
@@ -41,6 +42,14 @@ class Reclaim : public testing::Test {
     chosen.hint = heap::hint::pageout;
     chosen.reclaim_bytes_per_window = std::uint64_t{1} << 40;
     return chosen;
+  }
+  /// Whether no more is asked for from some window on. A page that a busy disk was still writing
+  /// has stayed, and is asked for again.
+  bool is_left_alone() {
+    for (int window = 0; window < 1000; ++window) {
+      if (hinted_in_a_window() == 0) return true;
+    }
+    return false;
   }
   std::uint64_t hinted_in_a_window() { return collector_.run_window().hinted_bytes; }
   const guide<bytes>& far_one() const { return guides_[kObjects * 9 / 10]; }
@@ -55,7 +64,7 @@ TEST_F(Reclaim, APageThatAPeekBroughtBackLeavesAgain) {
     EXPECT_EQ(far_one().peek(inside)->view().size(), 1000u);
   }
   EXPECT_GT(hinted_in_a_window(), 0u);
-  EXPECT_EQ(hinted_in_a_window(), 0u);
+  EXPECT_TRUE(is_left_alone());
 }
 
 TEST_F(Reclaim, ThePageOfAPromotedObjectLeavesAgain) {
