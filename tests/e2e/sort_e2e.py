@@ -1,6 +1,7 @@
 """The sorting commands as a user types them. Usage: sort_e2e.py PATH_OF_ISOTHERM [--sanitized]
 
 A sanitized program needs memory of its own: its limits are not looked at."""
+import errno
 import json
 import os
 import shutil
@@ -31,6 +32,29 @@ def peak_rss_bytes(*args):
     return usage.ru_maxrss * 1024
 
 
+def shown_on_a_terminal(*args):
+    """What the tool writes to a terminal on its standard error.
+
+    Read to the end: the kernel hands a terminal's bytes over piece by piece, some of them after
+    the writer has ended."""
+    ours, terminal = os.openpty()
+    shown = b""
+    with subprocess.Popen([TOOL, *args], stdout=subprocess.DEVNULL, stderr=terminal) as p:
+        os.close(terminal)
+        while True:
+            try:
+                piece = os.read(ours, 65536)
+            except OSError as closed:  # Linux says that nobody holds the other end by EIO
+                assert closed.errno == errno.EIO, closed
+                break
+            if not piece:
+                break
+            shown += piece
+    os.close(ours)
+    assert p.returncode == 0, (args, p.returncode, shown)
+    return shown.decode()
+
+
 def known_checksums(d):
     assert must("gensort", "-c", "-a", "1000", d + "/a").stderr.strip() == "1f5dfb3631a"
     os.remove(d + "/a")
@@ -41,11 +65,7 @@ def progress_is_shown_when_asked(d):
         assert run(*args).stderr == ""
         shown = run(*args, "--progress").stderr.splitlines()
         assert [line.split()[1] for line in shown] == [f"{n}%" for n in range(10, 101, 10)], shown
-    main, terminal = os.openpty()
-    subprocess.run([TOOL, "gensort", "300000", d + "/p"], stderr=terminal, check=True)
-    os.close(terminal)
-    shown = os.read(main, 65536).decode()
-    os.close(main)
+    shown = shown_on_a_terminal("gensort", "300000", d + "/p")
     assert shown.startswith("\rgenerating ") and shown.endswith("\r\033[K"), shown
     os.remove(d + "/p")
 
@@ -169,12 +189,8 @@ def gensort_interrupted(d):
 
 def progress_on_a_terminal(d):
     """A new line for a stage that is new, and the line overwritten else."""
-    main, terminal = os.openpty()
-    subprocess.run([TOOL, "sort", d + "/in", d + "/out", "--memory", "64M", "--algorithm", "ems",
-                    "--no-fsync"], stderr=terminal, check=True)
-    os.close(terminal)
-    shown = os.read(main, 65536).decode()
-    os.close(main)
+    shown = shown_on_a_terminal("sort", d + "/in", d + "/out", "--memory", "64M", "--algorithm",
+                                "ems", "--no-fsync")
     assert shown.count("\n") <= 7, shown  # the stages of this sort
     assert "RUN read 100%" in shown and "MERGE write 100%" in shown, shown
 
