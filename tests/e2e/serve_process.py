@@ -8,6 +8,10 @@ import subprocess
 import tempfile
 import threading
 
+# Seconds, for what must happen: so many that no busy machine needs them, and fewer than ctest's
+# 300, so that a test which waits in vain cleans up after itself.
+PATIENCE = 240
+
 
 class Process:
     """A server on a Unix socket in a directory of its own; ready once it says so."""
@@ -35,9 +39,9 @@ class Process:
         """Exit status, everything said, and whether the socket file stayed behind."""
         if self.process.poll() is None:
             self.process.send_signal(how)
-        self.process.wait(timeout=60)
+        self.process.wait(timeout=PATIENCE)
         if hasattr(self, 'reader'):
-            self.reader.join(timeout=30)
+            self.reader.join(timeout=PATIENCE)
         self.process.stdout.close()
         leftover = os.path.exists(self.path)
         shutil.rmtree(self.directory, ignore_errors=True)
@@ -69,7 +73,7 @@ class Raw:
     def __init__(self, where):
         """`where`: a Unix path, or (host, port)."""
         self.socket = socket.socket(socket.AF_UNIX if isinstance(where, str) else socket.AF_INET)
-        self.socket.settimeout(60)
+        self.socket.settimeout(PATIENCE)
         self.socket.connect(where)
         self.file = self.socket.makefile('rb')
 

@@ -20,7 +20,7 @@ import redis
 from redis.connection import UnixDomainSocketConnection
 
 from serve_dialogue import DIALOGUE, LOCKED, LOOKUPS, NAMES
-from serve_process import Raw, info, start_ours, start_redis
+from serve_process import PATIENCE, Raw, info, start_ours, start_redis
 
 ISOTHERM, INDEX = sys.argv.pop(1), sys.argv.pop(1)
 
@@ -177,11 +177,11 @@ class Serve(unittest.TestCase):
 
     def test_redis_cli_and_benchmark(self):
         say = subprocess.run(['redis-cli', '-3', '-s', self.ours.path, 'hello'],
-                             capture_output=True, text=True, timeout=30, check=True).stdout
+                             capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
         self.assertIn('standalone', say)
         run = subprocess.run(['redis-benchmark', '-s', self.ours.path, '-q', '-n', '2000', '-P',
                               '16', '-t', 'ping,set,get,incr,mset'], capture_output=True, text=True,
-                             timeout=50, check=True)
+                             timeout=PATIENCE, check=True)
         said = run.stdout + run.stderr
         self.assertNotIn('WARNING', said)
         self.assertNotIn('rror', said)
@@ -206,7 +206,7 @@ class Serve(unittest.TestCase):
                       's.connect(sys.argv[1]);s.sendall(bytes.fromhex(sys.argv[2]));'
                       'os.kill(os.getpid(), signal.SIGKILL)')
             ended = subprocess.run([sys.executable, '-c', script, self.ours.path, piece.hex()],
-                                   timeout=30, check=False)
+                                   timeout=PATIENCE, check=False)
             self.assertEqual(ended.returncode, -signal.SIGKILL)
             self.assertTrue(self.client.ping())
         self.assertEqual(self.client.exists('k'), 0)
@@ -309,7 +309,7 @@ class Start(unittest.TestCase):
         process, one = self.serve('--manage', 'off')
         one.socket.sendall(b'SHUTDOWN NOSAVE\r\n')
         self.assertEqual(one.file.readline(), b'')
-        self.assertEqual(process.process.wait(timeout=30), 0)
+        self.assertEqual(process.process.wait(timeout=PATIENCE), 0)
         self.assertFalse(os.path.exists(process.path))
 
 

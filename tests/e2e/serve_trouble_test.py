@@ -15,13 +15,13 @@ import tempfile
 import time
 import unittest
 
-from serve_process import Raw, info, start_ours, start_redis
+from serve_process import PATIENCE, Raw, info, start_ours, start_redis
 
 ISOTHERM, INDEX = sys.argv.pop(1), sys.argv.pop(1)
 MIB = 1 << 20
 
 
-def until(found, seconds=60):
+def until(found, seconds=PATIENCE):
     """Waits for the event that `found` looks for and returns what it found."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -64,7 +64,7 @@ class Start(Trouble):
     def refused(self, *flags, status=1, lines=1, **more):
         port = [] if '--port' in flags else ['--port', '0']
         run = subprocess.run([ISOTHERM, 'serve', *port, *flags], capture_output=True, text=True,
-                             timeout=60, check=False, **more)
+                             timeout=PATIENCE, check=False, **more)
         said = run.stderr
         self.assertEqual(run.returncode, status, said)
         if lines:
@@ -120,7 +120,8 @@ class Start(Trouble):
         os.chmod(closed, 0o555)
         nobody = {'user': 65534, 'group': 65534} if os.geteuid() == 0 else {}
         run = subprocess.run([tool, 'serve', '--port', '0', '--cold-backing', f'file:{closed}'],
-                             capture_output=True, text=True, timeout=60, check=False, **nobody)
+                             capture_output=True, text=True, timeout=PATIENCE, check=False,
+                             **nobody)
         self.assertEqual(run.returncode, 1)
         self.assertIn('is not writable', run.stderr)
         self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
@@ -138,7 +139,7 @@ class Start(Trouble):
                       ('--cold-threshold', '32'), ('--expected-keys', '-1'), ('word',)):
             with self.subTest(flags=flags):
                 run = subprocess.run([ISOTHERM, 'serve', *flags], capture_output=True, text=True,
-                                     timeout=60, check=False)
+                                     timeout=PATIENCE, check=False)
                 self.assertNotIn(run.returncode, (0, -signal.SIGABRT, -signal.SIGSEGV))
                 self.assertIn(flags[0].strip('-'), run.stderr)
 
@@ -227,9 +228,10 @@ class Clients(Trouble):
             self.assertTrue(stranger.is_closed())
 
     def test_idle_clients_go(self):
-        process = self.serve('--timeout', '1', '--manage', 'off')
-        idle = self.connect(process.path)
+        process = self.serve('--manage', 'off')
+        idle, admin = self.connect(process.path), self.connect(process.path)
         self.assertEqual(idle.ask('PING'), b'+PONG\r\n')
+        self.assertEqual(admin.ask('CONFIG', 'SET', 'timeout', 1), b'+OK\r\n')
         self.assertTrue(idle.is_closed())
         self.assert_alive(process)
 
