@@ -73,6 +73,13 @@ std::size_t loader::load_fixed(std::span<entry> target) {
   return job_.stopped() ? 0 : count;
 }
 
+/// The entry of a klv record or line. What it has no room for is noted: nobody looks at the input
+/// for a length again.
+entry loader::take(const std::byte* record, std::uint64_t offset, std::uint64_t bytes) {
+  if (bytes >= kLongRecord) in_.note_length(offset, bytes);
+  return layout_.variable_entry(record, offset, bytes);
+}
+
 /// One reader: where a record begins is known only from the one before it.
 std::size_t loader::load_klv(std::span<entry> target, std::uint64_t until) {
   const std::uint64_t key = layout_.key_bytes();
@@ -106,8 +113,7 @@ std::size_t loader::load_klv(std::span<entry> target, std::uint64_t until) {
         if (window == nullptr) return 0;
       }
       const std::byte* header = window + (at_ - window_at);
-      std::uint32_t value = 0;
-      std::memcpy(&value, header + key, 4);
+      const std::uint32_t value = klv_length(header + key);
       const std::uint64_t bytes = key + 4 + value;
       if (bytes > in_.size() - at_) {
         job_.fail(
@@ -117,7 +123,7 @@ std::size_t loader::load_klv(std::span<entry> target, std::uint64_t until) {
              0});
         return 0;
       }
-      target[n] = layout_.variable_entry(header, at_, bytes);
+      target[n] = take(header, at_, bytes);
       at_ += bytes;
     }
     stream.charge(n - begin, key + 4, (at_ - begin_at) / (n - begin));
@@ -149,7 +155,7 @@ std::size_t loader::load_lines(std::span<entry> target, std::uint64_t until) {
       const auto newline = static_cast<std::size_t>(static_cast<const std::byte*>(found) - text);
       const std::uint64_t end = begin + newline + 1;
       if (at_ >= begin) {
-        target[n++] = layout_.variable_entry(text + (at_ - begin), at_, end - at_);
+        target[n++] = take(text + (at_ - begin), at_, end - at_);
       } else {
         // The line began in an earlier window; this view is lost, but the loop starts afresh.
         n += finish_line(at_, end, target[n]);
@@ -189,13 +195,13 @@ std::size_t loader::finish_line(std::uint64_t start, std::uint64_t end, entry& t
     // The key may begin anywhere in the line: all of it is looked at.
     const std::byte* line = view.bytes(start, text);
     if (line == nullptr) return 0;
-    target = layout_.variable_entry(line, start, end - start);
+    target = take(line, start, end - start);
     return 1;
   }
   const std::byte* head =
       text == 0 ? nullptr : view.bytes(start, std::min<std::uint64_t>(16, text));
   if (text != 0 && head == nullptr) return 0;
-  target = layout_.variable_entry(head, start, end - start);
+  target = take(head, start, end - start);
   return 1;
 }
 

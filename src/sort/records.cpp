@@ -9,7 +9,6 @@ namespace {
 
 constexpr unsigned kFixedKeyRoom = 11;
 constexpr unsigned kVariableKeyRoom = 8;
-constexpr std::uint64_t kLengthField = 4;  // klv
 constexpr std::uint64_t kFirstPiece = 256;
 constexpr std::uint64_t kLargePiece = 64 << 10;
 constexpr std::uint64_t kSkipPiece = 4096;
@@ -82,29 +81,11 @@ std::optional<record_layout::short_key> record_layout::whole_key(entry e) const 
   return key;
 }
 
-extent record_layout::locate(entry e, source_view& input) const {
+extent record_layout::locate(entry e, const source_view& input) const {
   const std::uint64_t pointer = entries_.pointer(e);
   if (fixed()) return {pointer * record_bytes_, record_bytes_};
-  extent x{pointer >> kLengthBits, pointer & kLongRecord};
-  if (x.bytes < kLongRecord) return x;
-  if (format_ == record_format::klv) {
-    const std::byte* field = input.bytes(x.offset + key_bytes_, kLengthField);
-    if (field == nullptr) return {x.offset, 0};
-    std::uint32_t value = 0;
-    std::memcpy(&value, field, kLengthField);
-    return {x.offset, key_bytes_ + kLengthField + value};
-  }
-  constexpr std::uint64_t kStep = 65536;
-  for (std::uint64_t at = x.offset; at < input.size(); at += kStep) {
-    const std::size_t n = std::min(kStep, input.size() - at);
-    const std::byte* text = input.bytes(at, n);
-    if (text == nullptr) return {x.offset, 0};
-    if (const void* end = std::memchr(text, '\n', n)) {
-      const auto length = static_cast<const std::byte*>(end) - text;
-      return {x.offset, at - x.offset + static_cast<std::uint64_t>(length) + 1};
-    }
-  }
-  return {x.offset, input.size() - x.offset + 1};  // the last line, without its newline
+  const extent x{pointer >> kLengthBits, pointer & kLongRecord};
+  return x.bytes < kLongRecord ? x : extent{x.offset, input.noted_length(x.offset)};
 }
 
 extent record_layout::key_extent(entry e, bool whole_line, source_view& input) const {

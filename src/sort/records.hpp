@@ -6,6 +6,7 @@
 #include <isotherm/sort.hpp>
 
 #include <array>
+#include <cstring>
 #include <optional>
 #include <span>
 
@@ -14,8 +15,9 @@
 
 namespace isotherm::sort {
 
-inline constexpr unsigned kLengthBits = 24;             // of a klv record's or a line's pointer
-inline constexpr std::uint64_t kLongRecord = 0xffffff;  // "too long for 24 bits: ask the input"
+inline constexpr unsigned kLengthBits = 24;  // of a klv record's or a line's pointer
+inline constexpr std::uint64_t kLongRecord =
+    0xffffff;  // "too long for 24 bits: its length was noted"
 
 /// Where a record lies in the input.
 struct extent {
@@ -81,8 +83,8 @@ class record_layout {
   /// Where the key of `e` lies in the input, for lines that of the whole line if so asked.
   extent key_extent(entry e, bool whole_line, source_view& input) const;
 
-  /// The record of `e`. Reads the input only for klv values and lines of 16 MiB and more.
-  extent locate(entry e, source_view& input) const;
+  /// The record of `e`, as it was when the entry was made: nothing is read.
+  extent locate(entry e, const source_view& input) const;
 
  private:
   struct part {
@@ -116,6 +118,15 @@ class record_layout {
   bool whole_line_last_;  // ties of fields are broken by the whole line
   entry_layout entries_;
 };
+
+/// The length field of a klv header at `field`, read once: a mapped input may change between two
+/// reads, and a compiler may read plain memory twice.
+inline std::uint32_t klv_length(const std::byte* field) noexcept {
+  std::uint32_t bytes = 0;
+  std::memcpy(&bytes, field, sizeof bytes);
+  asm volatile("" : "+r"(bytes));  // from here on a value that has no place in memory
+  return bytes;
+}
 
 /// Start of 1-based `field` in a line: just behind the (field - 1)th separator, or the line's end.
 std::size_t field_start(const std::byte* line, std::size_t bytes, char separator, unsigned field);

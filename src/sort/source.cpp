@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
+
 namespace isotherm::sort {
 
 base::result<source> source::open(const std::string& path) {
@@ -33,6 +35,16 @@ base::result<void> source::map() {
   if (!m) return std::unexpected(m.error());
   mapping_ = std::move(*m);
   return {};
+}
+
+void source::note_length(std::uint64_t offset, std::uint64_t bytes) const {
+  lengths_.insert_or_assign(offset, bytes);
+}
+
+std::uint64_t source::noted_length(std::uint64_t offset) const {
+  const auto found = lengths_.find(offset);
+  ISO_CHECK(found != lengths_.end(), "the loader notes the length of every long record");
+  return found->second;
 }
 
 const std::byte* source_view::read(std::uint64_t offset, std::size_t n) {

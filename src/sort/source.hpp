@@ -2,6 +2,7 @@
 // (mapped pages count as the process's memory).
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,6 +41,13 @@ class source {
     }
     return held_.data() + (offset - held_at_);
   }
+  /// Notes the length of a klv record or line that its entry has no room for. Lengths are taken
+  /// from the input once, when entries are made: somebody may write to it. For one thread, the
+  /// loader's, while no other asks.
+  void note_length(std::uint64_t offset, std::uint64_t bytes) const;
+  /// The length last noted for the record at `offset`, of which one must be.
+  std::uint64_t noted_length(std::uint64_t offset) const;
+
   /// Says that records lie in sorted pieces: those near in the order are near in the file.
   void set_regrouped() noexcept { regrouped_ = true; }
   bool regrouped() const noexcept { return regrouped_; }
@@ -50,6 +58,7 @@ class source {
   device::file_state state_;
   std::span<const std::byte> held_;
   std::uint64_t held_at_ = 0;
+  mutable std::map<std::uint64_t, std::uint64_t> lengths_;  // by offset; records of 16 MiB and more
   bool regrouped_ = false;
 };
 
@@ -69,6 +78,7 @@ class source_view {
     return read(offset, n);
   }
   std::uint64_t size() const noexcept { return source_.size(); }
+  std::uint64_t noted_length(std::uint64_t offset) const { return source_.noted_length(offset); }
   /// Whether an error or the user's interrupt ends the sort.
   bool stopped() const noexcept { return job_.stopped(); }
   bool mapped() const noexcept { return source_.mapped() != nullptr; }

@@ -71,9 +71,7 @@ scan_result scan(job& j, const plan& p, const source& in, const record_layout& l
 std::size_t length_of(std::span<const std::byte> bytes, const job& j, const record_layout& layout) {
   if (j.options.format == record_format::klv) {
     if (bytes.size() < layout.key_bytes() + kLengthField) return kNoLength;
-    std::uint32_t value = 0;
-    std::memcpy(&value, &bytes[layout.key_bytes()], sizeof value);
-    return layout.key_bytes() + kLengthField + value;
+    return layout.key_bytes() + kLengthField + klv_length(&bytes[layout.key_bytes()]);
   }
   const void* newline = std::memchr(bytes.data(), '\n', bytes.size());
   if (newline == nullptr) return bytes.size() + 1;
@@ -142,7 +140,8 @@ class backwards_copy {
         const std::span<std::byte> bytes(from.data() + (marks[i] - begin), stop - marks[i]);
         stream.begin();
         if (!job_.keep(in_.handle().read(bytes, marks[i]))) return;
-        turn_piece(bytes, to.data() + (length - (marks[i] - begin)));
+        turn_piece(bytes, to.data() + (length - (marks[i] - begin)),
+                   newline_ && stop == in_.size());
         stream.charge(1, bytes.size());
         job_.count(sort_stage::copy, bytes.size(), 0);
       }
@@ -153,12 +152,13 @@ class backwards_copy {
     written_ += length;
   }
 
-  /// Copies the records of `bytes`, the first of them to where `end` is behind it.
-  void turn_piece(std::span<const std::byte> bytes, std::byte* end) {
+  /// Copies the records of `bytes`, the first of them to where `end` is behind it. If `newline`,
+  /// the last of them lacks its own.
+  void turn_piece(std::span<const std::byte> bytes, std::byte* end, bool newline) {
     for (std::size_t done = 0; done < bytes.size();) {
       const std::size_t n = length_of(bytes.subspan(done), job_, layout_);
       const std::size_t there = std::min(n, bytes.size() - done);
-      if (n - there > newline_) {
+      if (n - there > newline) {
         return job_.fail(
             {"the input changed while it was sorted: sort it when nobody writes "
              "to it",

@@ -38,6 +38,7 @@ void regrouping::write(std::span<entry> sorted, const std::string& directory) {
   for (entry& e : sorted) {
     const std::uint64_t bytes = layout_.locate(e, view).bytes;
     e = layout_.moved(e, at);
+    if (bytes >= kLongRecord) long_.push_back({at, bytes});
     at += bytes;
   }
 }
@@ -50,6 +51,7 @@ const source& regrouping::finish() {
   auto all = source::of(std::move(file_));
   if (!job_.keep(all)) return in_;
   written_ = std::move(*all);
+  for (const extent& x : long_) written_->note_length(x.offset, x.bytes);
   written_->set_regrouped();
   return *written_;
 }

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "device/buffer.hpp"
 #include "sort/output.hpp"
@@ -39,6 +40,7 @@ class regrouping {
   device::buffer piece_;
   device::file file_;
   std::optional<output> out_;
+  std::vector<extent> long_;  // records in the file whose entries have no room for their lengths
   std::optional<source> written_;
 };
 
