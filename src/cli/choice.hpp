@@ -1,8 +1,11 @@
-// Options whose value is one of a few words.
+// Options whose value is one of a few words, or a whole number.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -31,6 +34,21 @@ void add_choice(CLI::App& command, const std::string& flags, Enum& target,
           },
           help + ": " + list)
       ->type_name("WORD");
+}
+
+/// Refuses what is no whole number from `least` to `most`, and says so.
+inline CLI::Validator whole_number(std::uint64_t least,
+                                   std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
+  const auto check = [least, most](const std::string& text) -> std::string {
+    std::uint64_t value = 0;
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, value);
+    if (read.ec == std::errc{} && read.ptr == end && value >= least && value <= most) return "";
+    std::string range = " from " + std::to_string(least);
+    if (most != std::numeric_limits<std::uint64_t>::max()) range += " to " + std::to_string(most);
+    return "'" + text + "' is no whole number" + range;
+  };
+  return CLI::Validator(check, "");
 }
 
 }  // namespace isotherm::cli

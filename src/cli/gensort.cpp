@@ -11,6 +11,7 @@
 #include <memory>
 #include <thread>
 
+#include "cli/choice.hpp"
 #include "cli/commands.hpp"
 #include "cli/report_file.hpp"
 #include "cli/signals.hpp"
@@ -117,16 +118,13 @@ void add_gensort(CLI::App& app) {
   a->options.threads = std::max(1u, std::thread::hardware_concurrency());
   auto* c =
       app.add_subcommand("gensort", "Make records of the sort benchmark, as gensort 1.5 does");
-  c->add_option("count", a->options.count, "number of records")
-      ->required()
-      ->check(CLI::NonNegativeNumber);
+  c->add_option("count", a->options.count, "number of records")->required()->check(whole_number(0));
   c->add_option("file", a->path, "file to write")->required();
   c->add_flag("-a", a->options.ascii, "printable records");
-  c->add_option("-b", a->options.first, "number of the first record")
-      ->check(CLI::NonNegativeNumber);
+  c->add_option("-b", a->options.first, "number of the first record")->check(whole_number(0));
   c->add_flag("-c", a->checksum, "print the checksum of the records on standard error");
   c->add_flag("-s", a->options.skewed, "repeat keys: rank r has weight about 1/r");
-  c->add_option("-t", a->options.threads, "threads")->check(CLI::Range(1u, sort::kMostThreads));
+  c->add_option("-t", a->options.threads, "threads")->check(whole_number(1, sort::kMostThreads));
   c->add_flag("--progress", a->progress, "show it even when standard error is no terminal");
   c->callback([a] { run_gensort(*a); });
 }
@@ -140,7 +138,7 @@ void add_valsort(CLI::App& app) {
   c->add_flag("-q", a->quiet, "print nothing, tell by the exit status");
   c->add_option("-o", a->summary, "write a summary of this part to a file");
   c->add_flag("-s", a->summaries, "the file holds summaries of parts, in order");
-  c->add_option("-t", a->options.threads, "threads")->check(CLI::Range(1u, sort::kMostThreads));
+  c->add_option("-t", a->options.threads, "threads")->check(whole_number(1, sort::kMostThreads));
   c->add_flag("--progress", a->progress, "show it even when standard error is no terminal");
   c->add_option("--expect", a->expected, "checksum that the records must have");
   c->callback([a] { run_valsort(*a); });

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <limits>
 #include <memory>
 
 #include "cli/choice.hpp"
@@ -157,13 +158,13 @@ void add_format_options(CLI::App& c, arguments& a) {
   c.add_option("-t,--separator", a.separator, "lines: character between fields; a tab if not given")
       ->needs(lines);
   c.add_option("-k,--field", o.field, "lines: the key is this field (from 1) and all behind it")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number(1, std::numeric_limits<unsigned>::max()))
       ->needs(lines);
   c.add_flag("-r,--reverse", o.reverse, "largest key first");
   c.add_flag("-s,--stable", o.stable, "equal keys keep their order (records always do)");
   c.add_flag("-u,--unique", o.unique, "of equal keys keep the first");
   c.add_option("--top", o.top, "write only the first N records of the order")
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1));
   c.add_flag("--count", o.count,
              "write each key once with the number of its records: key and 8-byte little-endian "
              "count; for lines count, tab, key");

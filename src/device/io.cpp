@@ -218,8 +218,10 @@ base::result<file_state> file::state() const {
   if (!S_ISREG(s.st_mode)) {
     return std::unexpected(base::error{path_ + " is not a regular file: name one", 0});
   }
-  return file_state{static_cast<std::uint64_t>(s.st_size),
-                    std::int64_t{s.st_mtim.tv_sec} * 1'000'000'000 + s.st_mtim.tv_nsec};
+  const auto ns = [](const timespec& t) {
+    return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+  };
+  return file_state{static_cast<std::uint64_t>(s.st_size), ns(s.st_mtim), ns(s.st_ctim)};
 }
 
 base::result<void> file::resize(std::uint64_t bytes) const {

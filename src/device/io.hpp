@@ -44,7 +44,8 @@ void set_free_space(std::optional<std::uint64_t> bytes);
 /// What changes when somebody writes to a file.
 struct file_state {
   std::uint64_t bytes = 0;
-  std::int64_t modified_ns = 0;  ///< since 1970
+  std::int64_t modified_ns = 0;  ///< since 1970; whoever writes may set it back
+  std::int64_t changed_ns = 0;   ///< likewise, of the contents, the name or the permissions
   friend bool operator==(const file_state&, const file_state&) = default;
 };
 

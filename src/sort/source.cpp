@@ -26,7 +26,10 @@ base::result<void> source::check_unchanged() const {
   if (!now) return std::unexpected(now.error());
   if (*now == state_) return {};
   return std::unexpected(base::error{
-      file_.path() + " changed while it was read: sort it when nobody writes to it", 0});
+      file_.path() +
+          " changed while it was read: sort it when nobody writes to it, renames it or changes its "
+          "permissions",
+      0});
 }
 
 base::result<void> source::map() {

@@ -325,6 +325,11 @@ def mistakes_in_the_command_line(d):
         assert r.returncode == 2 and r.stderr and not os.path.exists(d + "/new"), (args, r)
     r = run("sort", d + "/in", d + "/new", "--algorithm", "quick")
     assert "'quick' is not one of auto, onepass, mergepass" in r.stderr, r.stderr
+    for args in (["sort", d + "/in", d + "/new", "--lines", "-k", "2,2"],
+                 ["gensort", "2,2", d + "/new"]):
+        r = run(*args)
+        assert "'2,2' is no whole number from" in r.stderr, r.stderr
+        assert max(map(len, r.stderr.splitlines())) < 80, r.stderr
     for args in (["sort", d + "/in", d + "/new", "--memory", "0"],
                  ["sort", d + "/in", d + "/new", "--tmp", d + "/no"],
                  ["sort", d + "/in", d + "/new", "--device", d + "/odd"],

@@ -2,6 +2,7 @@
 #include <isotherm/sort.hpp>
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <atomic>
 #include <cerrno>
@@ -87,6 +88,28 @@ TEST_F(Refusal, OfAnInputThatIsWrittenToMeanwhile) {
         in, std::filesystem::file_time_type::clock::now() + std::chrono::seconds(5));
   };
   store(in, std::string(100, 'b') + std::string(100, 'a') + std::string(100, 'c'));
+  EXPECT_THAT(message(o), HasSubstr("changed while it was read"));
+}
+
+// Nor need the time at which the contents were modified.
+TEST_F(Refusal, OfAnInputThatIsWrittenToUnderItsOldTime) {
+  const std::string in = dir_.file("in");
+  store(in, std::string(100, 'b') + std::string(100, 'a') + std::string(100, 'c'));
+  const auto written = std::filesystem::last_write_time(in);
+  struct stat before;
+  struct stat now;
+  ASSERT_EQ(::stat(in.c_str(), &before), 0);
+  sort_options o{.memory_bytes = kMemory};
+  o.progress = [&, done = false](sort_stage stage, std::uint64_t, std::uint64_t) mutable {
+    if (stage != sort_stage::run_sort || done) return;
+    done = true;
+    do {  // the file system's clock ticks some hundred times a second
+      store(in, std::string(100, 'x') + std::string(100, 'y') + std::string(100, 'z'));
+      std::filesystem::last_write_time(in, written);
+      ASSERT_EQ(::stat(in.c_str(), &now), 0);
+    } while (now.st_ctim.tv_nsec == before.st_ctim.tv_nsec &&
+             now.st_ctim.tv_sec == before.st_ctim.tv_sec);
+  };
   EXPECT_THAT(message(o), HasSubstr("changed while it was read"));
 }
 
