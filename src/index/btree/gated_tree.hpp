@@ -42,9 +42,9 @@ class gated_tree : public gated<tree<Holding, Latch>, Holding, Gate> {
   }
 
  private:
-  using tree = btree_detail::tree<Holding, Latch>;
-  using bound = typename tree::bound;
-  using piece = typename tree::piece;
+  using core = tree<Holding, Latch>;
+  using bound = typename core::bound;
+  using piece = typename core::piece;
 
   void go_up(const scope& inside, bound next, regard how, const visitor& visit) {
     go(inside, how, visit, [&](piece& out) {
