@@ -38,6 +38,9 @@ class client final : public store::caller {
   bool authenticated = false;
   bool waits = false;    ///< for server::defer()'s work: nothing more of it is run until then
   bool closing = false;  ///< after the replies so far
+  /// After a refused MULTI, until EXEC or DISCARD: a client sends a transaction in one piece and
+  /// must not find that its commands ran one by one.
+  bool in_refused_transaction = false;
   enum class replies : std::uint8_t { on, off, skip };
   replies mode = replies::on;
 

@@ -20,6 +20,10 @@ constexpr std::size_t kReadBytes = std::size_t{16} << 10;
 constexpr std::size_t kReadAtOnce = std::size_t{1} << 20;
 constexpr std::size_t kOutputKept = std::size_t{64} << 10;
 
+constexpr std::string_view kNotRun =
+    "ERR not run: MULTI was refused, as there are no transactions; EXEC or DISCARD ends its "
+    "commands";
+
 /// What a browser tricked into talking to this port would send; such connections end.
 bool is_http(std::string_view word) {
   return store::equals_folded(word, "post") || store::equals_folded(word, "host:");
@@ -130,6 +134,9 @@ void connection::dispatch(std::span<const std::string_view> arguments) {
   }
   if (!who_->authenticated && home_.tuning().has_password() && !(what->flags & store::kNoAuth)) {
     return reply_.error("NOAUTH Authentication required.");
+  }
+  if (who_->in_refused_transaction && !(what->flags & store::kEndsOrLeaves)) [[unlikely]] {
+    return reply_.error(kNotRun);
   }
   who_->last.store_relaxed(what);
   home_.count_command();

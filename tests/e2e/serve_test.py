@@ -116,7 +116,7 @@ class Serve(unittest.TestCase):
         self.addCleanup(client.close)
         expected, ours = client.command(), self.client.command()
         # States of a server that this one does not have.
-        states = {'loading', 'stale', 'noscript', 'allow_busy', 'no_multi'}
+        states = {'loading', 'stale', 'noscript', 'allow_busy', 'no_multi', 'skip_slowlog'}
         compared = 0
         for name, told in ours.items():
             if name == 'isotherm':
@@ -167,6 +167,24 @@ class Serve(unittest.TestCase):
         self.assertEqual(db.config_get('maxmemory'), {'maxmemory': '0'})
         self.assertIn('get', db.command())
         self.assertGreaterEqual(db.command_count(), 60)
+
+    def test_transactions_of_redis_py_fail_whole(self):
+        # More than one read of the server; each piece after MULTI must be refused.
+        for values in ('v', 'v' * 100_000):
+            with self.client.pipeline() as pipe:
+                for i in range(50):
+                    pipe.set(f't{i}', values)
+                with self.assertRaisesRegex(redis.ResponseError, 'has no transactions'):
+                    pipe.execute()
+                self.assertEqual(self.client.dbsize(), 0)
+                pipe.set('after', 'v')
+                with self.assertRaisesRegex(redis.ResponseError, 'has no transactions'):
+                    pipe.execute()
+            self.assertTrue(self.client.set('plain', 'v'))  # by the pool's same connection
+            self.client.flushall()
+        with self.client.pipeline() as pipe:
+            with self.assertRaises(redis.ResponseError):
+                pipe.watch('k')
 
     def test_large_values(self):
         value = os.urandom(1 << 20) * 64

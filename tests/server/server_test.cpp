@@ -104,6 +104,24 @@ TEST_F(serving, clients_know_of_each_other) {
   EXPECT_EQ(one.receive_all(), "");
 }
 
+TEST_F(serving, nothing_of_a_refused_transaction_runs) {
+  start();
+  const std::string refused =
+      "-ERR MULTI is refused: this server has no transactions; send the commands without it\r\n";
+  const std::string not_run =
+      "-ERR not run: MULTI was refused, as there are no transactions; EXEC or DISCARD ends its "
+      "commands\r\n";
+  const std::string aborted = "-EXECABORT Transaction discarded because of previous errors.\r\n";
+  EXPECT_EQ(peer(path_).last_words("MULTI\r\nSET k v\r\nFLUSHALL\r\nEXEC\r\nGET k"),
+            refused + not_run + not_run + aborted + "$-1\r\n");
+  EXPECT_EQ(peer(path_).last_words("MULTI\r\nMULTI\r\nSET k v\r\nDISCARD\r\nGET k"),
+            refused + refused + not_run + "-ERR DISCARD without MULTI\r\n$-1\r\n");
+  EXPECT_EQ(peer(path_).last_words("MULTI\r\nSET k v\r\nRESET\r\nGET k"),
+            refused + not_run + "+RESET\r\n$-1\r\n");
+  EXPECT_EQ(peer(path_).last_words("EXEC\r\nDISCARD\r\nSET k v\r\nGET k"),
+            "-ERR EXEC without MULTI\r\n-ERR DISCARD without MULTI\r\n+OK\r\n$1\r\nv\r\n");
+}
+
 TEST_F(serving, replies_can_be_turned_off) {
   start();
   EXPECT_EQ(

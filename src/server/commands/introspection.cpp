@@ -59,6 +59,7 @@ std::vector<std::string_view> categories_of(const named_command& of) {
   add(what.flags & kReadOnly, "read");
   add(what.flags & kWrite, "write");
   add(what.group == "string", "string");
+  add(what.group == "transactions", "transaction");
   add(what.flags & kAdmin, "admin");
   add(what.flags & kFast, "fast");
   add(!(what.flags & kFast), "slow");

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 #include <chrono>
+#include <utility>
 
 #include "server/commands/families.hpp"
 #include "server/server.hpp"
@@ -125,8 +126,29 @@ void select(call& c) {
   c.out.ok();
 }
 
+/// There are no transactions. What the client sends as one must not run command by command, so all
+/// up to EXEC or DISCARD is refused.
+void multi(call& c) {
+  sender(c).in_refused_transaction = true;
+  c.out.error(
+      "ERR MULTI is refused: this server has no transactions; send the commands without it");
+}
+
+void exec(call& c) {
+  if (!std::exchange(sender(c).in_refused_transaction, false)) {
+    return c.out.error("ERR EXEC without MULTI");
+  }
+  c.out.error("EXECABORT Transaction discarded because of previous errors.");
+}
+
+void discard(call& c) {
+  sender(c).in_refused_transaction = false;
+  c.out.error("ERR DISCARD without MULTI");  // the one before, if any, was refused
+}
+
 void reset(call& c) {
   client& who = sender(c);
+  who.in_refused_transaction = false;
   who.set_name("");
   who.authenticated = !who.home.tuning().has_password();
   who.mode = client::replies::on;
@@ -172,11 +194,12 @@ void shutdown(call& c) {
 }
 
 constexpr std::uint32_t kAnyone = kFast | kNoAuth | kKeepsWho;
+constexpr std::uint32_t kTransaction = kKeepsWho | kEndsOrLeaves;
 constexpr std::string_view kGroup = "connection";
 constexpr command kCommands[] = {
     {"ping", -1, kFast, {}, ping, kGroup, "1.0.0", "Ping the server"},
     {"echo", 2, kFast, {}, echo, kGroup, "1.0.0", "Echo the given string"},
-    {"quit", -1, kAnyone, {}, quit, kGroup, "1.0.0", "Close the connection"},
+    {"quit", -1, kAnyone | kEndsOrLeaves, {}, quit, kGroup, "1.0.0", "Close the connection"},
     {"auth", -2, kAnyone, {}, auth, kGroup, "1.0.0", "Authenticate to the server"},
     {"hello", -1, kAnyone, {}, hello, kGroup, "6.0.0", "Handshake with Redis"},
     {"select",
@@ -187,7 +210,24 @@ constexpr command kCommands[] = {
      kGroup,
      "1.0.0",
      "Change the selected database for the current connection"},
-    {"reset", 1, kAnyone, {}, reset, kGroup, "6.2.0", "Reset the connection"},
+    {"reset", 1, kAnyone | kEndsOrLeaves, {}, reset, kGroup, "6.2.0", "Reset the connection"},
+    {"multi",
+     1,
+     kFast | kTransaction,
+     {},
+     multi,
+     "transactions",
+     "1.2.0",
+     "Refused: no transactions"},
+    {"exec", 1, kTransaction, {}, exec, "transactions", "1.2.0", "Ends what MULTI began"},
+    {"discard",
+     1,
+     kFast | kTransaction,
+     {},
+     discard,
+     "transactions",
+     "2.0.0",
+     "Ends what MULTI began"},
     {"time", 1, kFast, {}, time_command, "server", "2.6.0", "Return the current server time"},
     {"shutdown",
      -1,

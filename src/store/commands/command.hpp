@@ -43,9 +43,10 @@ enum command_flag : std::uint32_t {
   kDenyOom = 4,
   kFast = 8,
   kAdmin = 16,
-  kNoAuth = 32,      ///< allowed before AUTH
-  kKeepsWho = 64,    ///< about the connection: needs call::who
-  kDangerous = 128,  ///< in Redis's ACL category of that name, where every kAdmin is too
+  kNoAuth = 32,         ///< allowed before AUTH
+  kKeepsWho = 64,       ///< about the connection: needs call::who
+  kDangerous = 128,     ///< in Redis's ACL category of that name, where every kAdmin is too
+  kEndsOrLeaves = 256,  ///< runs also where a transaction's commands are refused
 };
 
 /// Where keys stand among the arguments; `first` 0: none. `last` -1: to the end.
