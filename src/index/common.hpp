@@ -1,7 +1,5 @@
-// What all structures share: hashing, waiting, counting, making and retiring nodes.
+// What all structures share: waiting, counting, making and retiring nodes.
 #pragma once
-
-#include <xxhash.h>
 
 #include <cstdint>
 #include <cstring>
@@ -13,15 +11,11 @@
 #include "base/atomic.hpp"
 #include "base/spin_lock.hpp"
 #include "guide/object.hpp"
+#include "index/hash/keyed_hash.hpp"
 #include "sync/retire.hpp"
 #include "sync/scope.hpp"
 
 namespace isotherm::index {
-
-/// 64 good bits of a key (xxHash3).
-inline std::uint64_t hash_of(std::string_view key) noexcept {
-  return XXH3_64bits(key.data(), key.size());
-}
 
 using base::backoff;
 

@@ -20,15 +20,14 @@
 #include <vector>
 
 #include "base/atomic.hpp"
+#include "index/hash/keyed_hash.hpp"
 
 namespace isotherm::store {
 
-/// Hashes views and strings alike, so that look-ups need no copy.
+/// Hashes views and strings alike, so that look-ups need no copy, and as no client can foresee.
 struct text_hash {
   using is_transparent = void;
-  std::size_t operator()(std::string_view text) const noexcept {
-    return std::hash<std::string_view>{}(text);
-  }
+  std::size_t operator()(std::string_view text) const noexcept { return index::hash_of(text); }
 };
 
 /// One lock with what it protects beside the index: the keys of the stripe that expire.

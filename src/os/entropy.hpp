@@ -1,0 +1,12 @@
+// Random bytes that nobody outside the process can foresee.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace isotherm::os {
+
+/// Fills `bytes` (at most 256) from getrandom(2). Waits only early in a machine's boot. Any thread.
+void fill_with_entropy(std::span<std::byte> bytes) noexcept;
+
+}  // namespace isotherm::os

@@ -1,0 +1,27 @@
+// The locks by key.
+#include "store/stripes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+namespace isotherm::store {
+namespace {
+
+TEST(stripes, keys_made_for_one_stripe_spread) {
+  // The standard library's hash is the same in every process, so that such keys are found fast.
+  stripes all;
+  std::map<const stripe*, int> keys;
+  int found = 0;
+  for (int i = 0; found < 1024; ++i) {
+    const std::string key = "key" + std::to_string(i);
+    if (std::hash<std::string_view>{}(key) % stripes::kCount != 0) continue;
+    ++found;
+    ++keys[&all.of(key)];
+  }
+  for (const auto& [which, count] : keys) EXPECT_LT(count, 32);
+}
+
+}  // namespace
+}  // namespace isotherm::store
