@@ -17,7 +17,9 @@ guides::verdict window_scan::age(guides::slot_word& slot, guides::word seen) {
     return guides::verdict::keep_due;
   }
   if (options_.collect_candidates) list_candidate(slot, next, outcome);
-  return outcome.rests_in_cold ? guides::verdict::drop_due : guides::verdict::keep_due;
+  // A count that stayed behind is for a later scan to clear, or it would pin until the next use.
+  return outcome.rests_in_cold && guides::count_of(next) == 0 ? guides::verdict::drop_due
+                                                              : guides::verdict::keep_due;
 }
 
 void window_scan::record_access(guides::word w) {

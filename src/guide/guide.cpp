@@ -40,12 +40,12 @@ word transform(base::atomic<word>& slot, Change change) noexcept {
 word mark(base::atomic<word>& slot, const sync::scope& inside) noexcept {
   word found;
   if (inside.is_tracking()) {
-    if (!inside.slot().counted.insert(&slot)) {
+    if (!sync::note_counted(inside.slot(), &slot)) {
       // Counted before by this scope: the object can't move, but it can have been replaced.
       found = transform(slot, marked);
     } else {
       found = transform(slot, counted);
-      if (is_null(found)) inside.slot().counted.erase(&slot);
+      if (is_null(found)) sync::forget_counted(inside.slot(), &slot);
     }
   } else {
     found = transform(slot, marked);
@@ -72,8 +72,13 @@ bool compare_exchange(base::atomic<word>& slot, const void* expected, word fresh
   return false;
 }
 
-word count_again(base::atomic<word>& slot, word moved) noexcept {
-  return sync::this_thread_slot->counted.insert(&slot) ? counted(moved) : moved;
+word vacate(base::atomic<word>& slot) noexcept {
+  unregister_slot(&slot);
+  const word held = slot.exchange_acq_rel(0);
+  // A scope whose set names the slot has a count in its word. One that takes the count back at this
+  // moment finds it, or the zero, and in either case is done with the slot before it is forgotten.
+  if (count_of(held) != 0) sync::forget_counted(&slot);
+  return held;
 }
 
 }  // namespace isotherm::guides

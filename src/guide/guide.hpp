@@ -28,9 +28,10 @@ word exchange(base::atomic<word>& slot, word fresh) noexcept;
 /// As exchange(), when the slot still holds the object at `expected`; else false.
 bool compare_exchange(base::atomic<word>& slot, const void* expected, word fresh) noexcept;
 
-/// The word with which `slot` takes over the object of `moved`, which this thread's scope has
-/// counted in another slot: what the scope got stays valid until it closes.
-word count_again(base::atomic<word>& slot, word moved) noexcept;
+/// Empties `slot`, which the caller has to itself, and makes everybody forget it: when it returns
+/// no collector and no closing scope reads or writes the slot (pitfalls 4 and 5). Returns the old
+/// word.
+word vacate(base::atomic<word>& slot) noexcept;
 
 }  // namespace guides
 
@@ -136,8 +137,7 @@ class guide {
     require_movable<T>();  // the destructor calls this: also a guide that is never filled is
                            // refused
     if (slot_.load_relaxed() == 0) return;
-    guides::unregister_slot(&slot_);  // after this no collector writes the slot (pitfall 5)
-    const guides::word w = slot_.exchange_acq_rel(0);
+    const guides::word w = guides::vacate(slot_);
     if (!guides::is_null(w)) destroy(guides::pointer_of(w));
   }
 
@@ -168,11 +168,9 @@ class guide {
   }
   void take(guide& other) noexcept {
     if (other.slot_.load_relaxed() == 0) return;
-    const bool was_counted = guides::unregister_slot(&other.slot_);
-    const guides::word w = other.slot_.exchange_acq_rel(0);
+    const guides::word w = guides::vacate(other.slot_);
     if (guides::is_null(w)) return;
-    const guides::word moved = guides::unlocked(guides::without_counts(w));
-    slot_.store_release(was_counted ? guides::count_again(slot_, moved) : moved);
+    slot_.store_release(guides::carried(w));
     guides::register_slot(&slot_);
   }
 

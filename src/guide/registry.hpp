@@ -12,9 +12,8 @@ namespace isotherm::guides {
 void register_slot(const base::atomic<word>* slot) noexcept;
 
 /// Forgets `slot`. When it returns, no collector reads or writes the slot any more; waits at most
-/// for the copy of one object (pitfall 5). True when this thread's open scope had counted it: that
-/// count is forgotten.
-bool unregister_slot(const base::atomic<word>* slot) noexcept;
+/// for the copy of one object (pitfall 5).
+void unregister_slot(const base::atomic<word>* slot) noexcept;
 
 /// Puts `slot`, whose COLD object was dereferenced, back among those due for a scan.
 void report_cold_access(const base::atomic<word>* slot) noexcept;

@@ -197,19 +197,16 @@ void register_slot(const slot_word* slot) noexcept {
   in.due[at.granule()].fetch_or_seq_cst(at.bit());
 }
 
-bool unregister_slot(const slot_word* slot) noexcept {
+void unregister_slot(const slot_word* slot) noexcept {
   const place at(slot);
   block* in = find_block(at.address);
-  if (!in) return false;
+  if (!in) return;
   in->due[at.granule()].fetch_and_seq_cst(~at.bit());
   const std::uint64_t before = in->registered[at.granule()].fetch_and_seq_cst(~at.bit());
   wait_while_hazard(at.granule_number());
   // The collector may have put the due bit back before it was seen leaving.
   in->due[at.granule()].fetch_and_seq_cst(~at.bit());
-  const bool was_counted =
-      sync::this_thread_slot && sync::this_thread_slot->counted.erase(const_cast<slot_word*>(slot));
   if (before & at.bit()) in->population.fetch_sub_acq_rel(1);  // last: the block may go now
-  return was_counted;
 }
 
 void report_cold_access(const slot_word* slot) noexcept {

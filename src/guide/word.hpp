@@ -84,6 +84,8 @@ constexpr word uncounted(word w) noexcept {
   return n == 0 || n == kCountCeiling ? w : w - kCountOne;
 }
 constexpr word without_counts(word w) noexcept { return w & ~kCountMask; }
+/// Held where it is until the scan resets counts: a saturated count, which nobody takes back.
+constexpr word pinned(word w) noexcept { return w | kCountMask; }
 constexpr word locked(word w) noexcept { return w | kLocked; }
 constexpr word unlocked(word w) noexcept { return w & ~kLocked; }
 
@@ -98,6 +100,9 @@ constexpr word aged(word w) noexcept {
 constexpr word succeeded_by(word old, word fresh) noexcept {
   return without_counts(fresh) | (old & kCountMask);
 }
+/// The object of `w` in another slot. The scopes that counted it go on using it and no longer know
+/// its slot, so it is pinned there.
+constexpr word carried(word w) noexcept { return unlocked(count_of(w) == 0 ? w : pinned(w)); }
 /// The same object at a new place.
 constexpr word moved_to(word w, word address, heap::kind where) noexcept {
   return make_word(address, where) | (w & kAccessed);

@@ -1,6 +1,7 @@
 #include "sync/epoch.hpp"
 
 #include <chrono>
+#include <mutex>
 #include <thread>
 
 #include "base/check.hpp"
@@ -88,7 +89,24 @@ void set_count_release(count_release release) noexcept { release_count.store_rel
 
 void leave_tracking(thread_slot& slot) noexcept {
   slot.tracking = false;
+  const std::lock_guard lock(slot.counted_lock);
   if (const count_release release = release_count.load_acquire()) slot.counted.drain(release);
+}
+
+bool note_counted(thread_slot& mine, void* guide_slot) {
+  const std::lock_guard lock(mine.counted_lock);
+  return mine.counted.insert(guide_slot);
+}
+
+void forget_counted(thread_slot& mine, void* guide_slot) noexcept {
+  const std::lock_guard lock(mine.counted_lock);
+  mine.counted.erase(guide_slot);
+}
+
+// A thread that counted the guide had claimed its slot before, and the caller, which has the guide
+// to itself, has seen the count: so it sees the thread's slot too.
+void forget_counted(void* guide_slot) noexcept {
+  for_each_slot([](thread_slot& slot, void* gone) { forget_counted(slot, gone); }, guide_slot);
 }
 
 }  // namespace isotherm::sync

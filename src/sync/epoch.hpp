@@ -40,4 +40,13 @@ class moving {
 /// What leaving a tracking scope does to each guide slot it counted. Set once by the guide layer.
 void set_count_release(count_release release) noexcept;
 
+/// Puts `guide_slot` among those that the open scope of `mine`, the calling thread's slot, gives
+/// back when it closes. False when it is there already.
+bool note_counted(thread_slot& mine, void* guide_slot);
+void forget_counted(thread_slot& mine, void* guide_slot) noexcept;
+
+/// Takes `guide_slot` away from the open scopes of all threads, and waits for those that are
+/// closing: when it returns no scope will touch it. Goes over all threads.
+void forget_counted(void* guide_slot) noexcept;
+
 }  // namespace isotherm::sync

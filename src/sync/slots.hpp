@@ -41,12 +41,12 @@ struct retired_block {
 using count_release = void (*)(void* guide_slot) noexcept;
 
 /// The set of guide slots that this thread's outermost scope counted (the paper's TAG, 4.2). Open
-/// addressing, grows; owned by one thread.
+/// addressing, grows. A slot's count is the number of sets that it is in, or saturated.
 class counted_set {
  public:
   /// True when `slot` was not yet in the set.
   bool insert(void* slot);
-  /// Forgets `slot`, whose guide is destroyed inside the scope that counted it (pitfall 4). True
+  /// Forgets `slot`, whose guide is destroyed or moved while a scope counts it (pitfall 4). True
   /// when it was in the set.
   bool erase(void* slot) noexcept;
   /// Calls `release` for each member and empties the set.
@@ -69,6 +69,8 @@ struct alignas(base::kNoSharingBytes) thread_slot {
 
   alignas(base::kNoSharingBytes) std::uint32_t depth = 0;
   bool tracking = false;
+  base::spin_lock
+      counted_lock;  // whoever moves or destroys a counted guide takes it out of the set
   counted_set counted;
   base::spin_lock retired_lock;  // the owner pushes, any reclaimer may take
   std::vector<retired_block> retired;

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
+#include <latch>
 #include <string>
 #include <thread>
 #include <vector>
@@ -125,19 +125,77 @@ TEST(Guide, ReplacingACountedObjectKeepsTheCountUntilTheScopeCloses) {
   sync::end_migration_epoch();
 }
 
+/// A migration epoch for its life.
+struct epoch {
+  epoch() { EXPECT_TRUE(sync::begin_migration_epoch(1'000'000)); }
+  ~epoch() { sync::end_migration_epoch(); }
+};
+
+/// A thread with a scope open in which it has dereferenced `g`, until leave().
+class holder {
+ public:
+  explicit holder(const guide<record>& g)
+      : thread_([&] {
+          const scope inside;
+          held_ = g.get(inside);
+          has_it_.count_down();
+          may_leave_.wait();
+        }) {
+    has_it_.wait();
+  }
+  ~holder() { leave(); }
+  const record* held() const { return held_; }
+  void leave() {
+    if (!thread_.joinable()) return;
+    may_leave_.count_down();
+    thread_.join();
+  }
+
+ private:
+  const record* held_ = nullptr;
+  std::latch has_it_{1}, may_leave_{1};
+  std::thread thread_;
+};
+
+/// Room for a guide that somebody else uses when the guide is gone: what looks like a word with a
+/// count must stay as it was written.
+struct recycled_room {
+  guide<record>* make() {
+    return ::new (memory) guide<record>(make_object_in<record>(heap::kind::fresh));
+  }
+  void give_to_somebody_else() { word = kTheirs; }
+  bool is_theirs() const { return word == kTheirs; }
+  static constexpr guides::word kTheirs = 5 * guides::kCountOne | 0x1000;
+  union {
+    alignas(8) std::byte memory[sizeof(guide<record>)];
+    guides::word word;
+  };
+};
+
 TEST(Guide, DestructionInsideTheScopeThatCountedItIsSafe) {
-  ASSERT_TRUE(sync::begin_migration_epoch(1'000'000));
+  const epoch active;
+  recycled_room room;
   {
     const scope inside;
-    alignas(8) std::array<std::byte, sizeof(guide<record>)> memory;
-    auto* g = ::new (memory.data()) guide<record>(make_object_in<record>(heap::kind::fresh));
+    guide<record>* g = room.make();
     g->get(inside);
     g->~guide();
-    memory.fill(std::byte{0});
-    // Leaving must not touch the slot: it is somebody else's memory now.
-    static_cast<void>(memory);
+    room.give_to_somebody_else();
   }
-  sync::end_migration_epoch();
+  EXPECT_TRUE(room.is_theirs()) << "the scope took a count back from memory that is another's";
+}
+
+// Pitfall 4 with two threads: the guide's object went elsewhere, and so may the guide.
+TEST(Guide, DestructionWhileAnotherScopeCountsItIsSafe) {
+  const epoch active;
+  recycled_room room;
+  guide<record>* g = room.make();
+  holder other(*g);
+  const guide<record> elsewhere(std::move(*g));
+  g->~guide();
+  room.give_to_somebody_else();
+  other.leave();
+  EXPECT_TRUE(room.is_theirs()) << "the scope took a count back from memory that is another's";
 }
 
 TEST(Guide, ReplaceRetiresTheOldObject) {
@@ -188,20 +246,52 @@ TEST(Guide, MovingMovesTheRegistrationToo) {
 }
 
 // As when a vector of guides closes a gap while a reference to an object is held.
-TEST(Guide, MovingACountedGuideMovesTheCountToo) {
-  ASSERT_TRUE(sync::begin_migration_epoch(1'000'000));
+TEST(Guide, MovingACountedGuidePinsItsObject) {
+  const epoch active;
   auto from = make_guide<record>(4, 5);
   guide<record> to;
   {
     const scope inside;
     const record* held = from.get(inside);
     to = std::move(from);
-    EXPECT_EQ(guides::count_of(word_of(to)), 1u);
+    EXPECT_EQ(guides::count_of(word_of(to)), guides::kCountCeiling);
     EXPECT_EQ(to.get(inside), held);
-    EXPECT_EQ(guides::count_of(word_of(to)), 1u);
   }
+  EXPECT_EQ(guides::count_of(word_of(to)), guides::kCountCeiling) << "the next scan resets it";
+  EXPECT_EQ(word_of(from), 0u);
+}
+
+TEST(Guide, MovingAGuideThatAnotherScopeCountedPinsItsObject) {
+  const epoch active;
+  auto from = make_guide<record>(4, 5);
+  holder other(from);
+  const guide<record> to(std::move(from));
+  EXPECT_EQ(guides::count_of(word_of(to)), guides::kCountCeiling);
+  other.leave();
+  EXPECT_EQ(guides::count_of(word_of(to)), guides::kCountCeiling);
+  EXPECT_TRUE(to.holds(other.held()));
+}
+
+// What a scope counted in a slot it must not take from the guide that is there when it closes.
+TEST(Guide, AGuideThatMovesInKeepsItsOwnCounts) {
+  const epoch active;
+  auto first = make_guide<record>(1, 1);
+  auto second = make_guide<record>(2, 2);
+  holder of_first(first);
+  const guide<record> away(std::move(first));
+  first = std::move(second);
+  const scope inside;
+  first.get(inside);
+  EXPECT_EQ(guides::count_of(word_of(first)), 1u);
+  of_first.leave();
+  EXPECT_EQ(guides::count_of(word_of(first)), 1u) << "the object is in this scope's hands";
+}
+
+TEST(Guide, MovingWhatNobodyCountsPinsNothing) {
+  const epoch active;
+  auto from = make_guide<record>(4, 5);
+  const guide<record> to(std::move(from));
   EXPECT_EQ(guides::count_of(word_of(to)), 0u);
-  sync::end_migration_epoch();
 }
 
 TEST(Guide, AnEmptiedGuideLeavesSodaWhenItGoes) {
