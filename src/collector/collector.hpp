@@ -34,7 +34,7 @@ struct options {
   std::uint64_t reclaim_bytes_per_window = std::uint64_t{4} << 30;
   std::uint64_t epoch_timeout_us = 100'000;  ///< wait for scopes before an epoch is abandoned
   std::size_t batch_objects = 4096;          ///< objects moved in one epoch
-  std::string protocol = "counts";           ///< migration protocol, one of protocol_names()
+  std::string protocol = "veto";             ///< migration protocol, one of protocol_names()
 };
 
 /// The process's collector. start() and stop() are for one controlling thread; run_window(),

@@ -158,7 +158,7 @@ void migrate(std::span<const candidate> candidates, migration_protocol& protocol
 }
 
 const std::vector<std::string_view>& protocol_names() {
-  static const std::vector<std::string_view> names{"counts", "veto"};
+  static const std::vector<std::string_view> names{"veto", "counts"};
   return names;
 }
 
@@ -166,7 +166,7 @@ base::result<std::unique_ptr<migration_protocol>> make_protocol(std::string_view
   if (name == "counts") return make_counts_protocol();
   if (name == "veto") return make_veto_protocol();
   return std::unexpected(
-      base::error{"unknown migration protocol '" + std::string(name) + "': choose counts or veto"});
+      base::error{"unknown migration protocol '" + std::string(name) + "': choose veto or counts"});
 }
 
 }  // namespace isotherm::collector

@@ -1,7 +1,7 @@
 // The seam between what is moved and how a move is made safe.
 //
-//   counts   the papers' protocol (OBASE 4.5): PREPARE/ACTIVE epochs, counts, migration lock
 //   veto     the accessed bit and a grace period: no counts, no lock
+//   counts   the papers' protocol (OBASE 4.5): PREPARE/ACTIVE epochs, counts, migration lock
 //
 // Both share the shape of Algorithm 1 (Dissertation 5.2.5): copy, then commit by a
 // compare-and-swap on the exact word; any use of the object in between changes the word.
@@ -55,7 +55,7 @@ class migration_protocol {
   virtual void end() = 0;
 };
 
-/// "counts", "veto".
+/// "veto", "counts"; the first is the default.
 const std::vector<std::string_view>& protocol_names();
 base::result<std::unique_ptr<migration_protocol>> make_protocol(std::string_view name);
 

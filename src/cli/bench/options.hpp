@@ -30,7 +30,7 @@ struct bench_options {
   double target_promotion_rate = 0.01;
   double min_rest = 60;
   std::string manage = "on";
-  std::string protocol = "counts";
+  std::string protocol = "veto";
   std::string cold_backing = "anon";
   bool huge_pages = false;
   std::string hint = "none";
