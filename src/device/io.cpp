@@ -296,6 +296,18 @@ base::result<void> rename_file(const std::string& from, const std::string& to) {
   return {};
 }
 
+base::result<void> sync_directory(const std::string& directory) {
+  const std::string what = "cannot flush the directory " + directory;
+  if (const int e = injected(io_call::sync)) return failed(what, e);
+  const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return failed(what, errno);
+  const int code = ::fsync(fd) == 0 ? 0 : errno;
+  ::close(fd);
+  // EINVAL: a file system whose directories need not be, or cannot be, waited for.
+  if (code != 0 && code != EINVAL) return failed(what, code);
+  return {};
+}
+
 void remove_file(const std::string& path) noexcept { ::unlink(path.c_str()); }
 
 base::result<std::uint64_t> free_space(const std::string& directory) {

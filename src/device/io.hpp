@@ -141,6 +141,8 @@ void set_thread_fault(int code);
 
 /// Renames `from` to `to`, replacing it.
 base::result<void> rename_file(const std::string& from, const std::string& to);
+/// Waits until the names in `directory` are on the device.
+base::result<void> sync_directory(const std::string& directory);
 /// Removes `path`; a missing file is no error. Used in clean-up: never refused by a fault hook.
 void remove_file(const std::string& path) noexcept;
 /// Bytes that a user without privileges may still write on the file system of `directory`.

@@ -1,5 +1,8 @@
 #include "device/pending_file.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -12,7 +15,7 @@
 namespace isotherm::device {
 namespace {
 
-constexpr int kNames = 100;
+constexpr int kNames = 32;  // of one output at a time
 
 /// A temporary name where a handler of a signal may read it. The state is released after the name
 /// was written, and acquired before it is read.
@@ -43,15 +46,52 @@ void note_gone(const std::string& name) {
   }
 }
 
+std::string temporary_name(const std::string& path, int i) {
+  return path + ".isotherm-" + std::to_string(i);
+}
+
 /// Calls `make` with names beside `path` until one is free, which is put into `name`.
 template <class Make>
 auto with_free_name(const std::string& path, std::string& name, Make make) {
   for (int i = 0;; ++i) {
-    const std::string tried =
-        path + ".isotherm-" + std::to_string(::getpid()) + "-" + std::to_string(i);
+    const std::string tried = temporary_name(path, i);
     auto made = make(tried);
     if (made) name = tried;
-    if (made || made.error().code != EEXIST || i == kNames) return made;
+    if (made || made.error().code != EEXIST || i + 1 == kNames) return made;
+  }
+}
+
+/// Whether `name` is this file's.
+bool stands_at(int descriptor, const std::string& name) {
+  struct stat ours;
+  struct stat there;
+  return ::fstat(descriptor, &ours) == 0 && ::lstat(name.c_str(), &there) == 0 &&
+         ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+/// Locks a file for as long as it is open: this tells others that somebody works on it. False if
+/// somebody does already. A file system without locks has nothing to tell.
+bool lock(int descriptor) {
+  return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
+/// A new file called `name`, locked. One that another process took for abandoned before it was
+/// locked counts as a name that is not free.
+base::result<file> create_locked(const std::string& name) {
+  auto f = file::create(name);
+  if (!f || (lock(f->descriptor()) && stands_at(f->descriptor(), name))) return f;
+  return std::unexpected(base::system_error("cannot create " + name, EEXIST));
+}
+
+/// A process that is killed between two calls can leave a temporary name: the next that writes the
+/// same file removes it. What is locked is somebody's; so is what cannot be locked.
+void remove_abandoned(const std::string& path) {
+  for (int i = 0; i < kNames; ++i) {
+    const std::string name = temporary_name(path, i);
+    const int fd = ::open(name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) continue;
+    if (::flock(fd, LOCK_EX | LOCK_NB) == 0 && stands_at(fd, name)) ::unlink(name.c_str());
+    ::close(fd);
   }
 }
 
@@ -90,10 +130,12 @@ base::result<pending_file> pending_file::create(const std::string& path) {
   } else if (!there && there.error().code != ENOENT) {
     return std::unexpected(there.error());
   }
+  remove_abandoned(p.path_);
   auto f = file::linkable(p.path_);
-  if (!f && f.error().code == EOPNOTSUPP) {
-    f = with_free_name(p.path_, p.temporary_,
-                       [](const std::string& name) { return file::create(name); });
+  if (f) {
+    lock(f->descriptor());  // nobody else knows the file
+  } else if (f.error().code == EOPNOTSUPP) {
+    f = with_free_name(p.path_, p.temporary_, create_locked);
     if (f) note_standing(p.temporary_);
   }
   if (!f) return std::unexpected(f.error());
@@ -102,17 +144,33 @@ base::result<pending_file> pending_file::create(const std::string& path) {
   return p;
 }
 
+// A network file system tells of failed writes when a handle is closed, so one is before the file
+// has its name; the other keeps the lock.
 base::result<void> pending_file::publish() {
+  auto other = file_.again();
+  if (!other) return std::unexpected(other.error());
+  if (auto r = other->close(); !r) return r;
   if (temporary_.empty()) {
-    auto r = with_free_name(path_, temporary_,
-                            [this](const std::string& name) { return file_.link(name); });
+    auto r = file_.link(path_);
+    if (r || r.error().code != EEXIST) return r;
+    r = with_free_name(path_, temporary_,
+                       [this](const std::string& name) { return file_.link(name); });
     if (!r) return r;
   }
-  if (auto r = file_.close(); !r) return r;
   if (auto r = rename_file(temporary_, path_); !r) return r;
   note_gone(temporary_);
   temporary_.clear();
   return {};
+}
+
+base::result<void> pending_file::sync_name() const {
+  auto r = sync_directory(directory_of(path_));
+  if (r) return r;
+  return std::unexpected(base::error{path_ +
+                                         " is complete, but a crash of the system may still take "
+                                         "its name: " +
+                                         r.error().message,
+                                     r.error().code});
 }
 
 }  // namespace isotherm::device

@@ -1,6 +1,7 @@
 // A file that is seen only when it is complete. Until then it has no name, so that nothing is left
-// of it whatever ends the process; a file system without such files (NFS) gets a temporary name
-// beside the final one instead.
+// of it whatever ends the process. To take the place of another file it needs a temporary name for
+// the moment between two calls, and on a file system without such files (NFS) from the beginning;
+// what a process leaves that is killed then, the next one that writes the same file removes.
 #pragma once
 
 #include <string>
@@ -31,6 +32,8 @@ class pending_file {
   base::result<void> sync() const { return file_.sync(); }
   /// Gives it its name, in the place of what had it. Nothing may be written afterwards.
   base::result<void> publish();
+  /// Waits, after publish(), until the name is on the device as well.
+  base::result<void> sync_name() const;
 
  private:
   file file_;

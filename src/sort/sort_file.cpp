@@ -44,15 +44,17 @@ void describe(sort_report& r, const sort::job& j, const sort::plan& p, const sor
   }
 }
 
-/// Waits for the device if the user wants it, and gives the output its name unless an interrupt
-/// came meanwhile.
+/// Gives the output its name unless an interrupt came before. If the user wants it, waits for the
+/// device: for the bytes before, for the name afterwards.
 base::result<void> put_in_place(sort::job& j, device::pending_file& out) {
   if (j.options.durable) {
     const sort::stage_timer timer(j, sort_stage::sync);
     j.keep(out.sync());
   }
   if (auto r = j.status(); !r) return r;
-  return out.publish();
+  if (auto r = out.publish(); !r || !j.options.durable) return r;
+  const sort::stage_timer timer(j, sort_stage::sync);
+  return out.sync_name();
 }
 
 /// A plan that will end well. Records are not moved where there is no room for them.

@@ -3,11 +3,13 @@
 #include "device/pending_file.hpp"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <span>
 #include <string>
 #include <vector>
@@ -113,6 +115,82 @@ TEST(PendingFile, IsOnTheDeviceBeforeItHasItsName) {
       EXPECT_LT(at(io_call::sync), at(io_call::link));
     }
   }
+}
+
+TEST(PendingFile, TheDirectoryIsOnTheDeviceBehindTheName) {
+  const scratch dir;
+  std::vector<io_call> calls;
+  auto f = pending_file::create(dir.file("out"));
+  ASSERT_TRUE(f);
+  set_fault_hook([&](io_call c) {
+    calls.push_back(c);
+    return calls.size() == 4 ? EIO : 0;
+  });
+  ASSERT_TRUE(f->publish());
+  auto r = f->sync_name();
+  set_fault_hook({});
+  EXPECT_EQ(calls, (std::vector{io_call::open, io_call::close, io_call::link, io_call::sync}));
+  ASSERT_FALSE(r);
+  EXPECT_NE(r.error().message.find("is complete, but"), std::string::npos) << r.error().message;
+}
+
+/// A process that is killed when it is to make this call.
+void die_in(io_call last, const std::string& path) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    set_fault_hook([&](io_call c) {
+      if (c == last) ::raise(SIGKILL);
+      return 0;
+    });
+    auto f = pending_file::create(path);
+    if (f) f->publish();
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+}
+
+TEST(PendingFile, ANewNameIsGivenInOneStep) {
+  const scratch dir;
+  unsigned renamed = 0;
+  set_fault_hook([&](io_call c) {
+    renamed += c == io_call::rename;
+    return 0;
+  });
+  replace(dir.file("out"));
+  set_fault_hook({});
+  EXPECT_EQ(renamed, 0u);
+  for (const io_call last : {io_call::open, io_call::close, io_call::link}) {
+    die_in(last, dir.file("other"));
+    EXPECT_EQ(dir.entries(), 1u);
+  }
+}
+
+TEST(PendingFile, WhatAKilledProcessLeftIsRemovedByTheNext) {
+  const scratch dir;
+  store(dir.file("out"), "old");
+  die_in(io_call::rename, dir.file("out"));
+  ASSERT_EQ(dir.entries(), 2u);
+  EXPECT_EQ(contents(dir.file("out")), "old");
+  replace(dir.file("out"));
+  EXPECT_EQ(dir.entries(), 1u);
+}
+
+TEST(PendingFile, WhatAnotherProcessIsWritingStays) {
+  const scratch dir;
+  set_fault_hook([creates = 0](io_call c) mutable {  // as on NFS
+    return c == io_call::create && ++creates == 1 ? EOPNOTSUPP : 0;
+  });
+  auto first = pending_file::create(dir.file("out"));
+  set_fault_hook({});
+  ASSERT_TRUE(first);
+  ASSERT_EQ(dir.entries(), 1u);
+  replace(dir.file("out"));
+  EXPECT_EQ(dir.entries(), 2u);
+  ASSERT_TRUE(first->publish());
+  EXPECT_EQ(dir.entries(), 1u);
+  EXPECT_EQ(contents(dir.file("out")), "");
 }
 
 TEST(PendingFile, AHandlerOfASignalRemovesTheNamesOfWhatIsIncomplete) {
