@@ -17,7 +17,7 @@ FIELDS = {'index', 'workload', 'keys', 'value_size', 'threads', 'manage', 'proto
 
 def bench(*words, **more):
     return subprocess.run([TOOL, 'bench', 'ycsb', *map(str, words)], capture_output=True, text=True,
-                          timeout=240, **more)
+                          timeout=600, **more)
 
 
 def small(*words):
@@ -114,7 +114,7 @@ class RealRedis(unittest.TestCase):
                  '--dir', folder],
                 stdout=subprocess.DEVNULL)
             try:
-                deadline = time.monotonic() + 240
+                deadline = time.monotonic() + 600
                 while not os.path.exists(path) and time.monotonic() < deadline:
                     time.sleep(0.05)
                 run = small('--connect', f'unix:{path}', '--workload', 'f', '--rate', 500)

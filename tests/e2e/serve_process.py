@@ -8,9 +8,9 @@ import subprocess
 import tempfile
 import threading
 
-# Seconds, for what must happen: so many that no busy machine needs them, and fewer than ctest's
-# 300, so that a test which waits in vain cleans up after itself.
-PATIENCE = 240
+# Seconds, for what must happen: so many that no busy machine needs them, and fewer than ctest gives
+# a test (CMakePresets.json), so that one which waits in vain cleans up after itself.
+PATIENCE = 600
 
 
 class Process:

@@ -396,7 +396,8 @@ class ColdHeap(Trouble):
 
     def test_leaving_reads_no_cold_page_back(self):
         process = self.serve('--manage', 'on', '--cold-backing', f'file:{self.scratch()}',
-                             '--hint', 'pageout', '--cold-threshold', '1')
+                             '--hint', 'pageout', '--cold-threshold', '1',
+                             '--window', '3600')
         one = self.connect(process.path)
         for i in range(4000):
             self.assertEqual(one.ask('SET', f'k{i}', b'x' * 5000), b'+OK\r\n')

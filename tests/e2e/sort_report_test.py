@@ -14,7 +14,7 @@ ISOTHERM, SCRIPT = sys.argv.pop(1), sys.argv.pop(1)
 
 
 def run(*args):
-    return subprocess.run(args, capture_output=True, text=True, timeout=240, check=False)
+    return subprocess.run(args, capture_output=True, text=True, timeout=600, check=False)
 
 
 class SortReport(unittest.TestCase):
