@@ -6,7 +6,7 @@
 
 #include "base/check.hpp"
 #include "device/buffer.hpp"
-#include "sort/algorithms/wiscsort.hpp"
+#include "sort/algorithms/refine.hpp"
 #include "sort/checks.hpp"
 #include "sort/job.hpp"
 #include "sort/loader.hpp"

@@ -244,7 +244,7 @@ std::string samplesort_needs(const plan& p) {
 
 bool consider_regrouping(plan& p, const sort_options& o, std::uint64_t record_bytes) {
   constexpr std::uint64_t kShortRecord = 256;  // moving it twice costs less than a read by call
-  if (o.format == record_format::fixed || p.map_input || !o.device.empty() || !o.writes_all() ||
+  if (o.format == record_format::fixed || p.map_input || !o.device.empty() || o.top != 0 ||
       p.algorithm != sort_algorithm::automatic || record_bytes > kShortRecord) {
     return false;
   }

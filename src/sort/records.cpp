@@ -11,11 +11,6 @@ constexpr unsigned kFixedKeyRoom = 11;
 constexpr unsigned kVariableKeyRoom = 8;
 constexpr std::uint64_t kFirstPiece = 256;
 constexpr std::uint64_t kLargePiece = 64 << 10;
-constexpr std::uint64_t kSkipPiece = 4096;
-constexpr unsigned kMostSplits = 16;
-constexpr std::size_t kAskEntries = 1024;  // between questions whether to go on
-constexpr std::size_t kAheadBytes = 256 << 10;
-constexpr std::uint64_t kPage = 4096;
 
 }  // namespace
 
@@ -111,20 +106,6 @@ extent record_layout::key_extent(entry e, bool whole_line, source_view& input) c
   return {record.offset + start, text - start};
 }
 
-record_layout::part record_layout::key_part(entry e, std::uint64_t depth, bool whole_line,
-                                            source_view& input) const {
-  const extent key = key_extent(e, whole_line, input);
-  const std::uint64_t begin = std::min(key.bytes, depth);
-  const std::uint64_t left = key.bytes - begin;
-  const std::size_t n = std::min(left, step());
-  const std::byte* bytes = n == 0 ? nullptr : input.bytes(key.offset + begin, n);
-  entry high = bytes == nullptr ? 0 : load_key(bytes, n);
-  if (!fixed_keys()) {
-    high |= entry{std::min<std::uint64_t>(left, step() + 1)} << entries_.pointer_bits();
-  }
-  return {entries_.make(high, 0), left <= step()};
-}
-
 // From the keys' beginning, in pieces that grow: most keys differ soon, some only after mebibytes.
 int record_layout::compare_keys(entry a, entry b, bool whole_line, source_view& input,
                                 std::uint64_t equal) const {
@@ -134,7 +115,12 @@ int record_layout::compare_keys(entry a, entry b, bool whole_line, source_view& 
   std::byte small[kFirstPiece];
   std::vector<std::byte> large;
   int order = 0;
-  for (std::uint64_t at = equal; at < common && order == 0;) {
+  const std::byte* whole_x = input.at_hand(x.offset, x.bytes);
+  const std::byte* whole_y = input.at_hand(y.offset, y.bytes);
+  const bool at_hand = whole_x != nullptr && whole_y != nullptr;
+  if (at_hand && equal < common)
+    order = std::memcmp(whole_x + equal, whole_y + equal, common - equal);
+  for (std::uint64_t at = at_hand ? common : equal; at < common && order == 0;) {
     const bool first = at == equal;
     const std::size_t n = std::min(first ? kFirstPiece : kLargePiece, common - at);
     const std::byte* p = input.bytes(x.offset + at, n);
@@ -162,118 +148,6 @@ int record_layout::compare(entry a, entry b, source_view& input) const {
 bool record_layout::same_key(entry a, entry b, source_view& input) const {
   if (entries_.key(a) != entries_.key(b)) return false;
   return !undecided(a) || compare_keys(a, b, false, input) == 0;
-}
-
-void record_layout::refine(std::span<entry> sorted, source_view& input) const {
-  std::size_t asked = 0;
-  for (std::size_t begin = 0; begin < sorted.size();) {
-    if (begin - asked >= kAskEntries) {
-      if (input.stopped()) return;
-      asked = begin;
-    }
-    std::size_t end = begin + 1;
-    const entry key = entries_.key(sorted[begin]);
-    while (end < sorted.size() && entries_.key(sorted[end]) == key) ++end;
-    if (end - begin > 1 && undecided(sorted[begin])) {
-      // A part of 8 (lines) or fewer key bytes may be empty already.
-      refine_group({sorted.subspan(begin, end - begin), step(), false, 0}, input);
-      if (input.stopped()) return;
-      for (std::size_t i = begin; i < end; ++i) {
-        sorted[i] = key | entries_.pointer(sorted[i]);
-      }
-    }
-    begin = end;
-  }
-}
-
-// By a heap: after a failed read comparisons contradict each other, and std::sort would then leave
-// its range. What is left of the heap when the sort is stopped is sorted by numbers at hand.
-void record_layout::compare_group(const alike& group, source_view& input) const {
-  bool stopped = false;
-  std::size_t comparisons = 0;
-  const auto less = [&](entry a, entry b) {
-    if (++comparisons % kAskEntries == 0) stopped = stopped || input.stopped();
-    int order = stopped ? 0 : compare_keys(a, b, group.whole_line, input, group.depth);
-    if (order == 0 && !stopped && whole_line_last_ && !group.whole_line) {
-      order = compare_keys(a, b, true, input);
-    }
-    return order != 0 ? order < 0 : entries_.pointer(a) < entries_.pointer(b);
-  };
-  std::partial_sort(group.entries.begin(), group.entries.end(), group.entries.end(), less);
-}
-
-/// Bytes that all keys of the group share from its depth on, as far as one piece of them tells.
-std::uint64_t record_layout::common_bytes(const alike& group, source_view& input) const {
-  const extent first = key_extent(group.entries.front(), group.whole_line, input);
-  std::uint64_t common = std::min(kSkipPiece, first.bytes - std::min(first.bytes, group.depth));
-  if (common == 0) return 0;
-  const std::byte* bytes = input.bytes(first.offset + group.depth, common);
-  if (bytes == nullptr) return 0;
-  const std::vector<std::byte> piece(bytes, bytes + common);
-  for (std::size_t i = 1; i < group.entries.size() && common > 0; ++i) {
-    if (i % kAskEntries == 0 && input.stopped()) return 0;
-    const extent key = key_extent(group.entries[i], group.whole_line, input);
-    common = std::min(common, key.bytes - std::min(key.bytes, group.depth));
-    if (common == 0) return 0;
-    bytes = input.bytes(key.offset + group.depth, common);
-    if (bytes == nullptr) return 0;
-    const auto differ = std::mismatch(bytes, bytes + common, piece.begin());
-    common = static_cast<std::uint64_t>(differ.first - bytes);
-  }
-  return common;
-}
-
-/// Puts the key bytes at the group's depth in the place of those that are equal. False when the
-/// sort is stopped.
-bool record_layout::take_parts(const alike& group, source_view& input) const {
-  std::size_t asked = 0;
-  for (entry& e : group.entries) {
-    if (++asked % kAskEntries == 0 && input.stopped()) return false;
-    e = key_part(e, group.depth, group.whole_line, input).key | entries_.pointer(e);
-  }
-  return !input.stopped();
-}
-
-/// The entries of a group lie in the order of the input. Where they lie close, as lines that all
-/// begin alike do, one long read serves many of them; a read costs a page at the least anyway.
-std::size_t record_layout::worth_reading_ahead(std::span<const entry> group) const noexcept {
-  const auto offset = [&](entry e) {
-    return fixed() ? entries_.pointer(e) * record_bytes_ : entries_.pointer(e) >> kLengthBits;
-  };
-  const std::uint64_t span = offset(group.back()) - offset(group.front());
-  return span / group.size() < kPage ? kAheadBytes : 0;
-}
-
-// Multikey by parts: what all keys of a group share is skipped, the next bytes take the place of
-// those that are equal, the group is sorted as integers again, and so on for groups that are still
-// equal. What is equal after a few such splits is sorted by comparing keys: each step finds its
-// place in the key anew, which would make keys that each begin with the one before cost the square
-// of their length. Leaves the view without reading ahead, as keys in their order lie anywhere.
-void record_layout::refine_group(alike group, source_view& input) const {
-  if (group.entries.size() == 2 || group.splits == kMostSplits) return compare_group(group, input);
-  input.read_ahead(worth_reading_ahead(group.entries));
-  if (!fixed_keys() || group.depth + step() < key_bytes_) {
-    group.depth += common_bytes(group, input);
-  }
-  const bool taken = take_parts(group, input);
-  input.read_ahead(0);
-  if (!taken) return;
-  std::sort(group.entries.begin(), group.entries.end());
-  std::size_t asked = 0;
-  for (std::size_t begin = 0; begin < group.entries.size();) {
-    std::size_t end = begin + 1;
-    const entry key = entries_.key(group.entries[begin]);
-    while (end < group.entries.size() && entries_.key(group.entries[end]) == key) ++end;
-    const auto same = group.entries.subspan(begin, end - begin);
-    begin = end;
-    if (same.size() < 2) continue;
-    if (++asked % kAskEntries == 0 && input.stopped()) return;
-    if (!key_part(same.front(), group.depth, group.whole_line, input).last) {
-      refine_group({same, group.depth + step(), group.whole_line, group.splits + 1}, input);
-    } else if (whole_line_last_ && !group.whole_line) {
-      refine_group({same, 0, true, group.splits + 1}, input);
-    }
-  }
 }
 
 }  // namespace isotherm::sort

@@ -70,10 +70,6 @@ class record_layout {
                    std::uint64_t equal = 0) const;
   /// Whether the records' keys are equal (what --unique asks).
   bool same_key(entry a, entry b, source_view& input) const;
-  /// Puts entries that are sorted as integers into the order of their whole keys. After an error or
-  /// an interrupt, which are the view's job's, it returns soon, with the entries in any order.
-  void refine(std::span<entry> sorted, source_view& input) const;
-
   /// The key of `e`, if the entry itself holds all of it.
   struct short_key {
     std::array<std::byte, 16> bytes;
@@ -87,28 +83,6 @@ class record_layout {
   extent locate(entry e, const source_view& input) const;
 
  private:
-  struct part {
-    entry key;  // high-aligned, complemented if reverse, pointer 0
-    bool last;  // nothing follows: equal parts mean equal keys
-  };
-  /// Entries that agree in the first `depth` bytes of their keys, or of their whole lines.
-  struct alike {
-    std::span<entry> entries;
-    std::uint64_t depth;
-    bool whole_line;
-    unsigned splits;  // that were needed to tell them from others
-  };
-  /// Key bytes that a step looks at.
-  std::uint64_t step() const noexcept { return entries_.key_bytes - (fixed_keys() ? 0u : 1u); }
-  bool fixed_keys() const noexcept { return format_ != record_format::lines; }
-  /// The key bytes from `depth` on; whole lines follow the field when lines break ties so.
-  part key_part(entry e, std::uint64_t depth, bool whole_line, source_view& input) const;
-  void compare_group(const alike& group, source_view& input) const;
-  void refine_group(alike group, source_view& input) const;
-  std::uint64_t common_bytes(const alike& group, source_view& input) const;
-  bool take_parts(const alike& group, source_view& input) const;
-  std::size_t worth_reading_ahead(std::span<const entry> group) const noexcept;
-
   record_format format_;
   std::uint64_t record_bytes_;
   std::uint64_t key_bytes_;
@@ -131,7 +105,9 @@ inline std::uint32_t klv_length(const std::byte* field) noexcept {
 /// Start of 1-based `field` in a line: just behind the (field - 1)th separator, or the line's end.
 std::size_t field_start(const std::byte* line, std::size_t bytes, char separator, unsigned field);
 
-/// Sorts entries as integers, on up to `threads` threads of `pool`.
+/// Sorts entries as integers, on this thread.
+void sort_entries(std::span<entry> entries);
+/// The same on up to `threads` threads of `pool`.
 void sort_entries(std::span<entry> entries, device::thread_pool& pool, unsigned threads);
 
 }  // namespace isotherm::sort

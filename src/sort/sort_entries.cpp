@@ -13,12 +13,6 @@ namespace {
 static_assert(sizeof(hwy::uint128_t) == sizeof(entry));
 constexpr std::size_t kWorthThreads = 1 << 16;
 
-void sort_alone(std::span<entry> entries) {
-  if (entries.size() < 2) return;
-  const hwy::Sorter sorter;
-  sorter(reinterpret_cast<hwy::uint128_t*>(entries.data()), entries.size(), hwy::SortAscending());
-}
-
 /// Moves the entries below `pivot` to the front; returns how many. Without branches on the data.
 std::size_t split(std::span<entry> entries, entry pivot) {
   std::size_t low = 0;
@@ -50,6 +44,12 @@ void cut(std::span<entry> entries, unsigned parts, std::vector<std::span<entry>>
 
 }  // namespace
 
+void sort_entries(std::span<entry> entries) {
+  if (entries.size() < 2) return;
+  const hwy::Sorter sorter;
+  sorter(reinterpret_cast<hwy::uint128_t*>(entries.data()), entries.size(), hwy::SortAscending());
+}
+
 void sort_entries(std::span<entry> entries, device::thread_pool& pool, unsigned threads) {
   if (std::is_sorted(entries.begin(), entries.end())) return;
   if (std::is_sorted(entries.rbegin(), entries.rend())) {
@@ -58,7 +58,7 @@ void sort_entries(std::span<entry> entries, device::thread_pool& pool, unsigned 
   }
   std::vector<std::span<entry>> ranges;
   cut(entries, threads, ranges);
-  pool.run(static_cast<unsigned>(ranges.size()), [&](unsigned t) { sort_alone(ranges[t]); });
+  pool.run(static_cast<unsigned>(ranges.size()), [&](unsigned t) { sort_entries(ranges[t]); });
 }
 
 }  // namespace isotherm::sort

@@ -77,11 +77,17 @@ class source_view {
     if (const std::byte* m = source_.at_hand(offset, n)) return m;
     return read(offset, n);
   }
+  /// The same without a call, and for good; null if it takes one.
+  const std::byte* at_hand(std::uint64_t offset, std::size_t n) const noexcept {
+    return source_.at_hand(offset, n);
+  }
   std::uint64_t size() const noexcept { return source_.size(); }
   std::uint64_t noted_length(std::uint64_t offset) const { return source_.noted_length(offset); }
   /// Whether an error or the user's interrupt ends the sort.
   bool stopped() const noexcept { return job_.stopped(); }
   bool mapped() const noexcept { return source_.mapped() != nullptr; }
+  /// Whether what is looked at lies in memory.
+  bool in_memory() const noexcept { return mapped() || source_.holds_piece(); }
   /// Bytes that calls have read so far.
   std::uint64_t fetched() const noexcept { return fetched_; }
 

@@ -6,6 +6,9 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <mutex>
+#include <set>
+#include <thread>
 
 #include "base/random.hpp"
 #include "device/io.hpp"
@@ -92,13 +95,17 @@ class AlikeLines : public ::testing::Test {
     reads_ = 0;
     device::set_fault_hook([&](device::io_call c) {
       reads_ += c == device::io_call::read && sorting_;
+      if (c == device::io_call::read && sorting_) {
+        const std::lock_guard guard(lock_);
+        readers_.insert(std::this_thread::get_id());
+      }
       if (c == device::io_call::read && sorting_ && stop_at_first_) interrupt_.store_relaxed(true);
       return 0;
     });
     const sort_options o{.format = record_format::lines,
                          .top = 1000,
                          .memory_bytes = 32 << 20,
-                         .sort_threads = 1,
+                         .sort_threads = sort_threads_,
                          .durable = false,
                          .progress = [&](sort_stage s, std::uint64_t,
                                          std::uint64_t) { sorting_ = s == sort_stage::run_sort; },
@@ -110,6 +117,9 @@ class AlikeLines : public ::testing::Test {
   scratch dir_;
   std::atomic<bool> sorting_{false};
   std::atomic<std::uint64_t> reads_{0};
+  std::mutex lock_;  // guards readers_
+  std::set<std::thread::id> readers_;
+  unsigned sort_threads_ = 1;
   bool stop_at_first_ = false;
   base::atomic<bool> interrupt_{false};
 };
@@ -132,6 +142,40 @@ TEST_F(AlikeLines, AreLeftSoonAfterAnInterrupt) {
   EXPECT_EQ(r.error().code, EINTR);
   EXPECT_LT(reads_.load(), 20u);
   EXPECT_EQ(dir_.entries(), 1u);
+}
+
+// They are one group of equal first bytes: its parts are read side by side.
+TEST_F(AlikeLines, AreToldApartByAllThreads) {
+  sort_threads_ = 3;
+  auto r = sort();
+  ASSERT_TRUE(r) << r.error().message;
+  EXPECT_EQ(readers_.size(), 3u);
+}
+
+// A key that comes again is left out of the run, before it is written and merged.
+TEST(UniqueLines, RunsHoldEachKeyOnce) {
+  const scratch dir;
+  constexpr std::uint64_t kKeys = 500;
+  base::random random(6);
+  std::string all;
+  for (int i = 0; i < 400'000; ++i) {
+    all += "https://example.org/" + std::to_string(random.below(kKeys)) + "\n";
+  }
+  testing::store(dir.file("in"), all);
+  const std::string command = "LC_ALL=C sort -u -o " + dir.file("expected") + " " + dir.file("in");
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  for (const auto a : {sort_algorithm::automatic, sort_algorithm::mergepass}) {
+    const sort_options o{.format = record_format::lines,
+                         .unique = true,
+                         .memory_bytes = 32 << 20,
+                         .algorithm = a,
+                         .check = true};
+    auto r = sort_file(dir.file("in"), dir.file("out"), o);
+    ASSERT_TRUE(r) << r.error().message;
+    EXPECT_LE(r->index_map_bytes, r->runs * kKeys * 16) << "seed 6";
+    EXPECT_EQ(r->records_written, kKeys) << "seed 6";
+    EXPECT_TRUE(contents(dir.file("out")) == contents(dir.file("expected"))) << "seed 6";
+  }
 }
 
 // Longer than the buffers, and than the 16 MiB that an entry can tell.

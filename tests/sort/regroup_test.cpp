@@ -100,14 +100,17 @@ std::string make_lines(unsigned seed, bool final_newline) {
 TEST_F(Regroup, LinesComeOutAsTheSystemsSortHasThem) {
   for (const unsigned seed : {1u, 2u}) {
     store(dir_.file("in"), make_lines(seed, seed != 2));
-    for (const auto& [flags, field, reverse, stable] :
-         {std::tuple{"", 0u, false, false}, std::tuple{"-r", 0u, true, false},
-          std::tuple{"-t ' ' -k 2", 2u, false, false},
-          std::tuple{"-t ' ' -k 2 -s", 2u, false, true},
-          std::tuple{"-t ' ' -k 2 -r -s", 2u, true, true}}) {
+    for (const auto& [flags, field, reverse, stable, unique] :
+         {std::tuple{"", 0u, false, false, false}, std::tuple{"-r", 0u, true, false, false},
+          std::tuple{"-t ' ' -k 2", 2u, false, false, false},
+          std::tuple{"-t ' ' -k 2 -s", 2u, false, true, false},
+          std::tuple{"-t ' ' -k 2 -r -s", 2u, true, true, false},
+          std::tuple{"-u", 0u, false, false, true},
+          std::tuple{"-t ' ' -k 2 -r -u", 2u, true, false, true}}) {
       sort_options o = options_for(record_format::lines, field);
       o.reverse = reverse;
       o.stable = stable;
+      o.unique = unique;
       const std::string command = std::string("LC_ALL=C sort ") + flags + " -o " +
                                   dir_.file("expected") + " " + dir_.file("in");
       ASSERT_EQ(std::system(command.c_str()), 0);
@@ -185,6 +188,12 @@ TEST(ConsiderRegrouping, TakesShortRecordsThatAreReadByCalls) {
   o.top = 5;
   EXPECT_FALSE(moves(40));
   o.top = 0;
+  o.unique = true;
+  EXPECT_TRUE(moves(40));
+  o.unique = false;
+  o.count = true;
+  EXPECT_TRUE(moves(40));
+  o.count = false;
   o.device = "emu:pmem";
   EXPECT_FALSE(moves(40));
   o.device = "";

@@ -6,6 +6,7 @@
 
 #include "device/buffer.hpp"
 #include "sort/algorithms/presorted.hpp"
+#include "sort/algorithms/refine.hpp"
 #include "sort/algorithms/regroup.hpp"
 #include "sort/loader.hpp"
 #include "sort/output.hpp"
@@ -13,28 +14,6 @@
 #include "sort/sinks/sink.hpp"
 
 namespace isotherm::sort {
-
-void sort_run(job& j, const plan& p, const source& in, const record_layout& layout,
-              std::span<entry> entries) {
-  const stage_timer timer(j, sort_stage::run_sort);
-  sort_entries(entries, j.readers, p.sort_threads);
-  // Each thread refines the groups of equal keys that begin in its part.
-  const auto& l = layout.entries();
-  const auto aligned = [&](std::uint64_t i) {
-    while (i > 0 && i < entries.size() && l.key(entries[i]) == l.key(entries[i - 1])) ++i;
-    return i;
-  };
-  std::vector<std::uint64_t> bounds;
-  for (unsigned t = 0; t <= p.sort_threads; ++t) {
-    bounds.push_back(aligned(entries.size() * t / p.sort_threads));
-  }
-  j.readers.run(p.sort_threads, [&](unsigned t) {
-    if (bounds[t] >= bounds[t + 1]) return;
-    source_view view(j, in);
-    layout.refine(entries.subspan(bounds[t], bounds[t + 1] - bounds[t]), view);
-    j.count(sort_stage::run_sort, view.fetched(), 0);
-  });
-}
 
 outcome sort_by_index(job& j, const plan& p, source& in, const device::file& out_file,
                       const std::string& temporary_directory) {
@@ -52,7 +31,7 @@ outcome sort_by_index(job& j, const plan& p, source& in, const device::file& out
   regrouping pieces(j, p, in, layout);
   std::span<entry> index = memory->as<entry>();
   while (!j.stopped()) {
-    const std::size_t n = load.load(index, pieces.hold(load.at()));
+    const std::size_t loaded = load.load(index, pieces.hold(load.at()));
     if (j.stopped()) return o;
     const bool whole = load.at_end() && runs.runs().empty();
     if (!whole && !p.may_merge) {
@@ -62,7 +41,7 @@ outcome sort_by_index(job& j, const plan& p, source& in, const device::file& out
               0});
       return o;
     }
-    sort_run(j, p, in, layout, index.first(n));
+    const std::size_t n = sort_run(j, p, in, layout, index.first(loaded));
     if (whole && !p.must_merge) {
       if (p.algorithm == sort_algorithm::automatic) o.algorithm = sort_algorithm::onepass;
       const auto out = make_sink(j, p, in, layout, out_file, sort_stage::run_write, n);

@@ -18,10 +18,6 @@ struct outcome {
   sort_algorithm algorithm = sort_algorithm::onepass;
 };
 
-/// Puts `entries` into the order of their whole keys. Errors are the job's.
-void sort_run(job& j, const plan& p, const source& in, const record_layout& layout,
-              std::span<entry> entries);
-
 /// Sorts by an index map: OnePass when it fits, MergePass when not, as the plan allows. Holds
 /// pieces of `in` meanwhile if the plan says so.
 outcome sort_by_index(job& j, const plan& p, source& in, const device::file& out,

@@ -16,7 +16,7 @@ class selection final : public sink {
             const device::file& out, sort_stage write_stage)
       : same_(j, p, in, layout, sort_stage::record_read),
         out_(j, p, in, layout, out, write_stage),
-        unique_(j.options.unique),
+        unique_(j.options.unique && write_stage == sort_stage::merge_write),
         top_(j.options.top) {}
 
   bool reserve() override { return out_.reserve(); }
@@ -47,7 +47,7 @@ class selection final : public sink {
 
   equal_keys same_;
   output out_;
-  bool unique_;
+  bool unique_;  // equal keys may come: a single run has each key once
   std::uint64_t top_;
 };
 

@@ -1,0 +1,328 @@
+// Multikey sort by parts: of entries whose keys agree so far, what all of them share is skipped,
+// the next key bytes take the place of those that are equal, the entries are sorted as integers
+// again, and so on for those that still agree. All threads share the work on a large group, so
+// lines that all begin alike are sorted as fast as others; the smaller groups are dealt out.
+#include "sort/algorithms/refine.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "base/atomic.hpp"
+
+namespace isotherm::sort {
+namespace {
+
+constexpr std::size_t kLarge = 1 << 15;  // entries that are worth all threads
+constexpr std::size_t kFew = 12;         // that are compared with each other at once, in memory
+constexpr std::size_t kWorthVectors = 128;
+constexpr std::size_t kSharedPiece = 4096;
+constexpr unsigned kMostSplits = 16;
+constexpr unsigned kPartsPerThread = 16;   // of what is dealt out
+constexpr std::size_t kAskEntries = 1024;  // between questions whether to go on
+constexpr std::size_t kAheadBytes = 256 << 10;
+constexpr std::uint64_t kPage = 4096;
+constexpr std::size_t kPrefetchAhead = 16;
+
+/// Entries that agree in the first `depth` bytes of their keys, or of their whole lines.
+struct group {
+  std::span<entry> entries;
+  std::uint64_t depth = 0;
+  bool whole_line = false;
+  unsigned splits = 0;  // that were needed to tell them from others
+};
+
+std::size_t common_prefix(const std::byte* a, const std::byte* b, std::size_t n) noexcept {
+  std::size_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    std::uint64_t x = 0;
+    std::uint64_t y = 0;
+    std::memcpy(&x, a + i, 8);
+    std::memcpy(&y, b + i, 8);
+    if (x != y) break;
+  }
+  while (i < n && a[i] == b[i]) ++i;
+  return i;
+}
+
+class refinement {
+ public:
+  refinement(job& j, const plan& p, const source& in, const record_layout& layout)
+      : job_(j), threads_(p.sort_threads), in_(in), layout_(layout), l_(layout.entries()) {}
+
+  /// Brings the entries, sorted by the key bytes from the group's depth on, into their order.
+  void order(const group& sorted);
+  bool dropped(entry e) const noexcept { return (e | l_.key_mask()) == ~entry{0}; }
+
+ private:
+  bool lines() const noexcept { return job_.options.format == record_format::lines; }
+  /// Key bytes that an entry has room for.
+  std::uint64_t step() const noexcept { return l_.key_bytes - (lines() ? 1u : 0u); }
+  std::size_t end_of_equal(std::span<const entry> sorted, std::size_t begin) const;
+  bool ends(entry part, const group& g) const;
+  bool deeper(const group& above, std::span<entry> equal, group& next) const;
+  void settle(const group& above, std::span<entry> equal, source_view& view) const;
+  void split(group g, source_view& view) const;
+  void split_by_all(group& g);
+  void compare(const group& g, source_view& view) const;
+  std::vector<std::byte> next_bytes(const group& g, source_view& view) const;
+  std::size_t shared_bytes(const group& g, std::span<const entry> some,
+                           std::span<const std::byte> first, source_view& view) const;
+  void take_parts(const group& g, std::span<entry> some, source_view& view) const;
+  std::size_t worth_reading_ahead(std::span<const entry> some) const noexcept;
+  bool may_share(const group& g) const noexcept {
+    return lines() || g.depth + step() < layout_.key_bytes();
+  }
+  void prefetch(std::span<const entry> some, std::size_t i, std::uint64_t depth) const noexcept;
+  template <class Work>
+  void by_all(std::span<entry> all, const Work& work);
+
+  job& job_;
+  const unsigned threads_;
+  const source& in_;
+  const record_layout& layout_;
+  const entry_layout& l_;
+};
+
+std::size_t refinement::end_of_equal(std::span<const entry> sorted, std::size_t begin) const {
+  const entry key = l_.key(sorted[begin]);
+  std::size_t end = begin + 1;
+  while (end < sorted.size() && l_.key(sorted[end]) == key) ++end;
+  return end;
+}
+
+/// Whether `part`, the key bytes from the depth of `g` on, is the key's last.
+bool refinement::ends(entry part, const group& g) const {
+  if (!lines()) return layout_.key_bytes() <= g.depth + step();
+  const entry plain = l_.reverse ? ~part : part;
+  return static_cast<unsigned char>(plain >> l_.pointer_bits()) <= step();
+}
+
+/// What is to be looked at of entries whose parts are equal; false if their keys are.
+bool refinement::deeper(const group& above, std::span<entry> equal, group& next) const {
+  next = {equal, above.depth + step(), above.whole_line, above.splits + 1};
+  if (!ends(equal.front(), above)) return true;
+  next.depth = 0;
+  next.whole_line = true;
+  return layout_.ties_by_line() && !above.whole_line;
+}
+
+/// Runs `work(some, view)` on even parts of `all`, with all threads.
+template <class Work>
+void refinement::by_all(std::span<entry> all, const Work& work) {
+  job_.readers.run(threads_, [&](unsigned t) {
+    const auto [begin, end] = device::part_of(all.size(), threads_, t);
+    const auto some = all.subspan(begin, end - begin);
+    if (some.empty()) return;
+    source_view view(job_, in_, worth_reading_ahead(some));
+    work(some, view);
+    job_.count(sort_stage::run_sort, view.fetched(), 0);
+  });
+}
+
+void refinement::order(const group& sorted) {
+  const std::span<entry> all = sorted.entries;
+  const auto same = [&](std::size_t i) {
+    const auto less = [&](entry a, entry b) { return l_.key(a) < l_.key(b); };
+    return std::equal_range(all.begin(), all.end(), all[i], less);
+  };
+  // A group that is large holds one of the places looked at.
+  for (std::size_t i = 0; i < all.size() && !job_.stopped();) {
+    const auto [first, last] = same(i);
+    const std::span<entry> equal(first, last);
+    group next;
+    if (equal.size() >= kLarge && deeper(sorted, equal, next)) {
+      const entry key = l_.key(equal.front());
+      split_by_all(next);
+      order(next);
+      by_all(equal, [&](std::span<entry> some, source_view&) {
+        for (entry& e : some) e = key | l_.pointer(e);
+      });
+    }
+    i = std::max(i + kLarge, static_cast<std::size_t>(last - all.begin()));
+  }
+  const unsigned parts = threads_ * kPartsPerThread;
+  std::vector<std::size_t> bounds{0};  // between groups
+  for (unsigned i = 0; i < parts && !all.empty(); ++i) {
+    const std::size_t at = device::part_of(all.size(), parts, i).second;
+    bounds.push_back(at == 0 ? 0 : static_cast<std::size_t>(same(at - 1).second - all.begin()));
+  }
+  base::atomic<unsigned> next_part{1};
+  job_.readers.run(threads_, [&](unsigned) {
+    source_view view(job_, in_);
+    for (std::size_t i; (i = next_part.fetch_add_relaxed(1)) < bounds.size();) {
+      for (std::size_t at = bounds[i - 1]; at < bounds[i] && !job_.stopped();) {
+        const std::size_t end = end_of_equal(all, at);
+        group next;
+        const auto equal = all.subspan(at, end - at);
+        at = end;
+        if (equal.size() >= kLarge && deeper(sorted, equal, next)) continue;  // in order already
+        if (equal.size() > 1) settle(sorted, equal, view);
+      }
+    }
+    job_.count(sort_stage::run_sort, view.fetched(), 0);
+  });
+}
+
+/// Brings entries with equal parts into order.
+void refinement::settle(const group& above, std::span<entry> equal, source_view& view) const {
+  group next;
+  if (deeper(above, equal, next)) {
+    const entry key = l_.key(equal.front());
+    split(next, view);
+    for (entry& e : equal) e = key | l_.pointer(e);
+  } else if (job_.options.unique) {
+    for (entry& e : equal.subspan(1)) e |= ~l_.key_mask();
+  }
+}
+
+/// Leaves the view without reading ahead, as keys in their order lie anywhere.
+void refinement::split(group g, source_view& view) const {
+  const std::size_t few = view.in_memory() ? kFew : 2;
+  if (g.entries.size() <= few || g.splits > kMostSplits) return compare(g, view);
+  view.read_ahead(worth_reading_ahead(g.entries));
+  for (std::size_t n = kSharedPiece; n == kSharedPiece && may_share(g); g.depth += n) {
+    n = shared_bytes(g, g.entries, next_bytes(g, view), view);
+  }
+  take_parts(g, g.entries, view);
+  view.read_ahead(0);
+  if (view.stopped()) return;
+  if (g.entries.size() < kWorthVectors) {
+    std::sort(g.entries.begin(), g.entries.end());
+  } else {
+    sort_entries(g.entries);
+  }
+  std::size_t asked = 0;
+  for (std::size_t begin = 0; begin < g.entries.size();) {
+    const std::size_t end = end_of_equal(g.entries, begin);
+    if (end - begin > 1) settle(g, g.entries.subspan(begin, end - begin), view);
+    if (++asked % kAskEntries == 0 && view.stopped()) return;
+    begin = end;
+  }
+}
+
+/// The same for a large group, with all threads, but for what settles the groups in it.
+void refinement::split_by_all(group& g) {
+  for (std::size_t n = kSharedPiece; n == kSharedPiece && may_share(g); g.depth += n) {
+    source_view view(job_, in_);
+    const std::vector<std::byte> first = next_bytes(g, view);
+    std::mutex lock;  // guards n
+    by_all(g.entries, [&](std::span<entry> some, source_view& mine) {
+      const std::size_t shared = shared_bytes(g, some, first, mine);
+      const std::lock_guard guard(lock);
+      n = std::min(n, shared);
+    });
+  }
+  by_all(g.entries, [&](std::span<entry> some, source_view& view) { take_parts(g, some, view); });
+  if (!job_.stopped()) sort_entries(g.entries, job_.readers, threads_);
+}
+
+/// What is equal after many splits, or are few: each split finds its place in the key anew, which
+/// would make keys that each begin with the one before cost the square of their length. By a heap:
+/// after a failed read comparisons contradict each other, and std::sort would then leave its range.
+/// What is left of the heap when the sort is stopped is sorted by numbers at hand.
+void refinement::compare(const group& g, source_view& view) const {
+  bool stopped = false;
+  std::size_t comparisons = 0;
+  const auto order = [&](entry a, entry b) {
+    if (++comparisons % kAskEntries == 0) stopped = stopped || view.stopped();
+    int o = stopped ? 0 : layout_.compare_keys(a, b, g.whole_line, view, g.depth);
+    if (o == 0 && !stopped && layout_.ties_by_line() && !g.whole_line) {
+      o = layout_.compare_keys(a, b, true, view);
+    }
+    return o;
+  };
+  const auto less = [&](entry a, entry b) {
+    const int o = order(a, b);
+    return o != 0 ? o < 0 : l_.pointer(a) < l_.pointer(b);
+  };
+  std::partial_sort(g.entries.begin(), g.entries.end(), g.entries.end(), less);
+  if (!job_.options.unique) return;
+  for (std::size_t kept = 0, i = 1; i < g.entries.size(); ++i) {
+    if (order(g.entries[kept], g.entries[i]) == 0) {
+      g.entries[i] |= ~l_.key_mask();
+    } else {
+      kept = i;
+    }
+  }
+}
+
+/// Bytes of the first key from the group's depth on, as many as one piece has.
+std::vector<std::byte> refinement::next_bytes(const group& g, source_view& view) const {
+  const extent key = layout_.key_extent(g.entries.front(), g.whole_line, view);
+  const std::size_t n = std::min(kSharedPiece, key.bytes - std::min(key.bytes, g.depth));
+  const std::byte* bytes = n == 0 ? nullptr : view.bytes(key.offset + g.depth, n);
+  if (bytes == nullptr) return {};
+  return {bytes, bytes + n};
+}
+
+/// How many of the bytes `first` all keys have at the group's depth.
+std::size_t refinement::shared_bytes(const group& g, std::span<const entry> some,
+                                     std::span<const std::byte> first, source_view& view) const {
+  std::size_t shared = first.size();
+  for (std::size_t i = 0; i < some.size() && shared > 0; ++i) {
+    if (i % kAskEntries == 0 && view.stopped()) return 0;
+    prefetch(some, i, g.depth);
+    const extent key = layout_.key_extent(some[i], g.whole_line, view);
+    shared = std::min(shared, key.bytes - std::min(key.bytes, g.depth));
+    if (shared == 0) return 0;
+    const std::byte* bytes = view.bytes(key.offset + g.depth, shared);
+    if (bytes == nullptr) return 0;
+    shared = common_prefix(bytes, first.data(), shared);
+  }
+  return shared;
+}
+
+/// Puts the key bytes at the group's depth in the place of those that are equal.
+void refinement::take_parts(const group& g, std::span<entry> some, source_view& view) const {
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    if (i % kAskEntries == 0 && view.stopped()) return;
+    prefetch(some, i, g.depth);
+    const extent key = layout_.key_extent(some[i], g.whole_line, view);
+    const std::uint64_t left = key.bytes - std::min(key.bytes, g.depth);
+    const std::size_t n = std::min(left, step());
+    const std::byte* bytes = n == 0 ? nullptr : view.bytes(key.offset + g.depth, n);
+    entry high = bytes == nullptr ? 0 : load_key(bytes, n);
+    if (lines()) high |= entry{std::min<std::uint64_t>(left, step() + 1)} << l_.pointer_bits();
+    some[i] = l_.make(high, l_.pointer(some[i]));
+  }
+}
+
+void refinement::prefetch(std::span<const entry> some, std::size_t i,
+                          std::uint64_t depth) const noexcept {
+  if (in_.mapped() == nullptr || i + kPrefetchAhead >= some.size()) return;
+  const std::uint64_t pointer = l_.pointer(some[i + kPrefetchAhead]);
+  const std::uint64_t record = layout_.fixed()
+                                   ? pointer * layout_.record_bytes() + layout_.key_offset()
+                                   : pointer >> kLengthBits;
+  __builtin_prefetch(in_.mapped() + record + depth);
+}
+
+/// Entries that lie in the order of the input, as those of a group do at first. Where they lie
+/// close, as lines that all begin alike do, one long read serves many of them; a read costs a page
+/// at the least anyway.
+std::size_t refinement::worth_reading_ahead(std::span<const entry> some) const noexcept {
+  const auto offset = [&](entry e) {
+    return layout_.fixed() ? l_.pointer(e) * layout_.record_bytes() : l_.pointer(e) >> kLengthBits;
+  };
+  const std::uint64_t first = offset(some.front());
+  const std::uint64_t last = offset(some.back());
+  return last >= first && (last - first) / some.size() < kPage ? kAheadBytes : 0;
+}
+
+}  // namespace
+
+std::size_t sort_run(job& j, const plan& p, const source& in, const record_layout& layout,
+                     std::span<entry> entries) {
+  const stage_timer timer(j, sort_stage::run_sort);
+  sort_entries(entries, j.readers, p.sort_threads);
+  if (!layout.often_undecided() && !j.options.unique) return entries.size();
+  refinement r(j, p, in, layout);
+  r.order({entries});
+  if (!j.options.unique) return entries.size();
+  const auto kept =
+      std::remove_if(entries.begin(), entries.end(), [&](entry e) { return r.dropped(e); });
+  return static_cast<std::size_t>(kept - entries.begin());
+}
+
+}  // namespace isotherm::sort
