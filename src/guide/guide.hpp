@@ -158,7 +158,9 @@ class guide {
     heap::deallocate(object);
   }
   static void retire_object(guides::word old) noexcept {
-    if (!guides::is_null(old)) sync::retire(guides::pointer_of(old), &destroy);
+    if (guides::is_null(old)) return;
+    void* const object = guides::pointer_of(old);
+    sync::retire(object, &destroy, heap::size_unless_cold(object));
   }
   void adopt(owned<T>&& object) noexcept {
     require_movable<T>();

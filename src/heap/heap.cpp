@@ -88,6 +88,10 @@ void deallocate(void* object, room left) noexcept {
 
 std::size_t object_size(const void* object) noexcept { return checked_header(object).bytes; }
 
+std::size_t size_unless_cold(const void* object) noexcept {
+  return kind_of(heaps(), object) == kind::cold ? 0 : object_size(object);
+}
+
 void* allocate_node(std::size_t bytes, std::size_t alignment) noexcept {
   ISO_CHECK(std::has_single_bit(alignment), "an alignment is a power of two");
   heap_set& set = heaps();

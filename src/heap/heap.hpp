@@ -63,6 +63,9 @@ void deallocate(void* object, room left = room::recycled) noexcept;
 /// Size given to allocate(). Reads the object's header, so it touches the object's page.
 std::size_t object_size(const void* object) noexcept;
 
+/// The same; 0 for an object in COLD, of which nothing is touched.
+std::size_t size_unless_cold(const void* object) noexcept;
+
 /// Memory for an index node of `bytes`; never moves. Aborts when memory is exhausted.
 void* allocate_node(std::size_t bytes, std::size_t alignment = 16) noexcept;
 /// As allocate_node(), filled with zeros; of big memory, pages never written cost nothing.

@@ -83,19 +83,22 @@ class plain_holder {
   bool is_null() const noexcept { return object_.load_acquire() == nullptr; }
   bool holds(const bytes* address) const noexcept { return object_.load_acquire() == address; }
   void replace(const scope&, fresh&& next) {
-    if (bytes* old = object_.exchange_acq_rel(next.release())) sync::retire(old, &free_object);
+    if (bytes* old = object_.exchange_acq_rel(next.release())) retire_object(old);
   }
   bool compare_replace(const scope&, const bytes* expected, fresh& next) {
     bytes* seen = const_cast<bytes*>(expected);
     if (!object_.compare_exchange_acq_rel(seen, next.get())) return false;
     next.release();
-    if (expected) sync::retire(const_cast<bytes*>(expected), &free_object);
+    if (expected) retire_object(const_cast<bytes*>(expected));
     return true;
   }
   void reset() noexcept { std::free(object_.exchange_acq_rel(nullptr)); }
 
  private:
   static void free_object(void* object) noexcept { std::free(object); }
+  static void retire_object(bytes* old) noexcept {
+    sync::retire(old, &free_object, bytes::footprint(old->size()));
+  }
   base::atomic<bytes*> object_{nullptr};
 };
 

@@ -19,8 +19,9 @@ namespace isotherm::server {
 namespace {
 
 constexpr int kAcceptedAtOnce = 64;
-constexpr double kSweepShare = 0.1;      // of the expiring keys, each tick
-constexpr double kSweptAtOnce = 20'000;  // but about so many at most
+constexpr std::uint64_t kReclaimedAtOnceUs = 1000;  // each tick
+constexpr double kSweepShare = 0.1;                 // of the expiring keys, each tick
+constexpr double kSweptAtOnce = 20'000;             // but about so many at most
 
 constexpr std::string_view kDenied =
     "-DENIED Redis is running in protected mode because protected mode is enabled and no password "
@@ -177,7 +178,7 @@ void server::tick() {
   const auto expiring = static_cast<double>(db_.expiring_keys());
   if (expiring > 0) db_.sweep_expired(std::min(kSweepShare, kSweptAtOnce / expiring), now);
   // Threads give back what they retired by the hundred; a few large values must not wait for that.
-  if (sync::retired_blocks() > 0) sync::reclaim_ready();
+  if (sync::retired_blocks() > 0) sync::reclaim_ready(kReclaimedAtOnceUs);
   if (now - rate_since_ms_ < 1000) return;
   const std::uint64_t commands = statistics.commands.sum();
   const auto elapsed = static_cast<std::uint64_t>(now - rate_since_ms_);

@@ -106,7 +106,7 @@ void forget_counted(thread_slot& mine, void* guide_slot) noexcept {
 // A thread that counted the guide had claimed its slot before, and the caller, which has the guide
 // to itself, has seen the count: so it sees the thread's slot too.
 void forget_counted(void* guide_slot) noexcept {
-  for_each_slot([](thread_slot& slot, void* gone) { forget_counted(slot, gone); }, guide_slot);
+  slots.for_each([guide_slot](thread_slot& slot) { forget_counted(slot, guide_slot); });
 }
 
 }  // namespace isotherm::sync

@@ -1,13 +1,11 @@
 // Reclamation in two steps. A reclaimer first seals what it finds retired with an epoch that it
 // advances to at that moment: unlinking happened before retire(), retire() before the sealing (the
-// slot's lock), the sealing before any scope that carries the new epoch. A sealed block is freed
+// list's lock), the sealing before any scope that carries the new epoch. What is sealed is freed
 // when no open scope carries an older epoch. Sealing late, rather than reading the epoch in
 // retire(), spares retire() a full fence.
 #include "sync/retire.hpp"
 
-#include <algorithm>
-#include <mutex>
-
+#include "os/clock.hpp"
 #include "sync/epoch.hpp"
 #include "sync/retire_hook.hpp"
 
@@ -15,39 +13,57 @@ namespace isotherm::sync {
 
 namespace {
 
-constexpr std::uint64_t kUnsealed = 0;
+constexpr std::uint64_t kNever = ~std::uint64_t{0};
+/// How long leaving a scope reclaims at most: what one stuck scope made wait is worked off in
+/// pieces.
+constexpr std::uint64_t kSliceNs = 100'000;
+/// Between two looks at the clock at most so many bytes are freed, or a segment of blocks.
+constexpr std::uint64_t kBytesBetweenLooks = std::uint64_t{64} << 10;
 
-std::vector<retired_block> take_retired(thread_slot& slot) {
-  std::vector<retired_block> taken;
-  const std::lock_guard lock(slot.retired_lock);
-  taken.swap(slot.retired);
-  return taken;
-}
+base::atomic<std::uint64_t> unlisted{0};
 
-void put_back(thread_slot& slot, const std::vector<retired_block>& blocks) {
-  const std::lock_guard lock(slot.retired_lock);
-  slot.retired.insert(slot.retired.end(), blocks.begin(), blocks.end());
-  slot.retired_count.store_relaxed(slot.retired.size());
-}
+/// For as long as a thread runs callbacks of retire(): scopes that these open and close do not
+/// reclaim in turn, so that no chain of blocks, each retired by the one before, nests.
+class reclaiming {
+ public:
+  explicit reclaiming(thread_slot& mine) noexcept : mine_(mine) { mine_.is_reclaiming = true; }
+  ~reclaiming() { mine_.is_reclaiming = false; }
+  reclaiming(const reclaiming&) = delete;
+  reclaiming& operator=(const reclaiming&) = delete;
 
-/// Seals what the slot holds, frees what may go and puts the rest back. Returns how many blocks
-/// went. The slot's owner is kept waiting for a swap and an append only.
-std::size_t reclaim_slot(thread_slot& slot) {
-  if (slot.retired_count.load_relaxed() == 0) return 0;
-  std::vector<retired_block> taken = take_retired(slot);
-  const std::uint64_t sealing = advance_epoch();
-  for (auto& block : taken) {
-    if (block.epoch == kUnsealed) block.epoch = sealing;
+ private:
+  thread_slot& mine_;
+};
+
+/// Frees the segment's blocks until `deadline_ns`.
+void reclaim_segment(retired_segment& segment, std::uint64_t deadline_ns) noexcept {
+  std::uint64_t bytes = 0;
+  while (segment.first < segment.end) {
+    const retired_block block = segment.blocks[segment.first++];
+    block.reclaim(block.object);
+    bytes += block.bytes;
+    if (bytes < kBytesBetweenLooks) continue;
+    if (os::monotonic_ns() >= deadline_ns) return;
+    bytes = 0;
   }
-  const std::uint64_t oldest = oldest_open_epoch(sealing);
-  const auto first_ready =
-      std::partition(taken.begin(), taken.end(),
-                     [oldest](const retired_block& block) { return block.epoch > oldest; });
-  const std::vector<retired_block> ready(first_ready, taken.end());
-  taken.erase(first_ready, taken.end());
-  put_back(slot, taken);
-  for (const auto& block : ready) block.reclaim(block.object);
-  return ready.size();
+}
+
+/// Frees what is ready of the list, oldest first, `most` blocks or a few more, until `deadline_ns`.
+std::size_t reclaim(retired_list& list, std::size_t most, std::uint64_t deadline_ns) noexcept {
+  std::size_t freed = 0;
+  do {
+    retired_segment* const segment = list.take_ready();
+    if (!segment) break;
+    const std::uint32_t first = segment->first;
+    reclaim_segment(*segment, deadline_ns);
+    freed += segment->first - first;
+    if (segment->first < segment->end) {
+      list.put_back(segment);
+    } else {
+      list.recycle(segment);
+    }
+  } while (freed < most && os::monotonic_ns() < deadline_ns);
+  return freed;
 }
 
 }  // namespace
@@ -56,41 +72,57 @@ std::size_t reclaim_slot(thread_slot& slot) {
 base::atomic<retire_hook> after_retire{nullptr};
 #endif
 
-void retire(void* object, void (*reclaim)(void*) noexcept) noexcept {
-  thread_slot& slot = this_thread_slot ? *this_thread_slot : claim_slot();
-  {
-    const std::lock_guard lock(slot.retired_lock);
-    slot.retired.push_back({object, reclaim, kUnsealed});
-    slot.retired_count.store_relaxed(slot.retired.size());
-  }
+void retire(void* object, void (*reclaim)(void*) noexcept, std::size_t bytes) noexcept {
+  thread_slot& slot = slot_of_this_thread();
+  if (!slot.retired.push({object, reclaim, bytes})) unlisted.fetch_add_relaxed(1);
+  slot.retired_weight += kBlockWeight + bytes;
 #if defined(ISOTHERM_SANITIZED)
   if (const retire_hook hook = after_retire.load_acquire()) hook(object);
 #endif
 }
 
-std::size_t reclaim_ready() {
+std::size_t reclaim_ready(std::uint64_t limit_us) noexcept {
+  thread_slot& mine = slot_of_this_thread();
+  if (mine.is_reclaiming) return 0;
+  const reclaiming until_end(mine);
+  const std::uint64_t now = os::monotonic_ns();
+  const std::uint64_t deadline = limit_us < (kNever - now) / 1000 ? now + limit_us * 1000 : kNever;
   std::size_t freed = 0;
-  for_each_slot(
-      [](thread_slot& slot, void* sum) { *static_cast<std::size_t*>(sum) += reclaim_slot(slot); },
-      &freed);
-  return freed;
+  // Of a thread that goes on retiring, what it had retired when its turn came.
+  slots.for_each([&freed, deadline](thread_slot& slot) {
+    const std::size_t waiting = slot.retired.blocks();
+    if (waiting > 0) freed += reclaim(slot.retired, waiting, deadline);
+  });
+  // What the callbacks retired is this thread's.
+  return freed + reclaim(mine.retired, kNever, deadline);
 }
 
 std::size_t retired_blocks() noexcept {
   std::size_t blocks = 0;
-  for_each_slot(
-      [](thread_slot& slot, void* sum) {
-        *static_cast<std::size_t*>(sum) += slot.retired_count.load_relaxed();
-      },
-      &blocks);
+  slots.for_each([&blocks](const thread_slot& slot) { blocks += slot.retired.blocks(); });
   return blocks;
 }
 
+std::uint64_t retired_bytes() noexcept {
+  std::uint64_t bytes = 0;
+  slots.for_each([&bytes](const thread_slot& slot) { bytes += slot.retired.bytes(); });
+  return bytes;
+}
+
+std::uint64_t retired_bytes_here() noexcept {
+  return this_thread_slot ? this_thread_slot->retired.bytes() : 0;
+}
+
+std::uint64_t unlisted_blocks() noexcept { return unlisted.load_relaxed(); }
+
 void maybe_reclaim(thread_slot& slot) noexcept {
-  reclaim_slot(slot);
-  // A scope that stays open keeps blocks; look again only when as many came as stayed.
-  const std::size_t left = slot.retired_count.load_relaxed();
-  slot.reclaim_due = 2 * left + kReclaimBatch;
+  if (slot.is_reclaiming) return;
+  const reclaiming until_end(slot);
+  const std::uint64_t deadline = os::monotonic_ns() + kSliceNs;
+  reclaim(slot.retired, kNever, deadline);
+  // Of a slice that was not enough the rest follows soon, yet not with each scope.
+  const bool is_out_of_time = os::monotonic_ns() >= deadline;
+  slot.retired_weight = is_out_of_time ? kReclaimWeight - kReclaimWeight / 8 : 0;
 }
 
 }  // namespace isotherm::sync

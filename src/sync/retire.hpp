@@ -10,20 +10,32 @@ namespace isotherm::sync {
 
 /// Hands over `object`, already unreachable for scopes that open from now on. `reclaim(object)`
 /// runs later, on any thread, outside of every scope that was open at the call; it must not throw.
-/// It may open scopes and retire more. The caller may be inside a scope. Ends the program when
-/// there is no memory for a list entry: the object could be neither kept nor freed.
-void retire(void* object, void (*reclaim)(void*) noexcept) noexcept;
+/// It may open scopes and retire more: that waits its turn, whatever the depth. `bytes` is memory
+/// that the object holds, as far as the caller knows it: leaving a scope reclaims the sooner, and
+/// retired_bytes() tells. The caller may be inside a scope.
+///
+/// Freeing needs no memory: where there is none for a list entry, a reserve for 43,520 blocks is
+/// used. A block that finds that full too is never freed, and counted by unlisted_blocks().
+void retire(void* object, void (*reclaim)(void*) noexcept, std::size_t bytes = 0) noexcept;
 
-/// Frees all that is safe to free now, of every thread; returns how many blocks. Never waits. Must
+/// Frees all that is safe to free now, of every thread, or as much of it as takes `limit_us`
+/// microseconds (and the block that was in hand then); returns how many blocks. Never waits. Must
 /// not be called inside a scope for its own retirees to go.
-std::size_t reclaim_ready();
+std::size_t reclaim_ready(std::uint64_t limit_us = ~std::uint64_t{0}) noexcept;
 
 /// Waits until every scope that is open now has closed, at most `timeout_us` microseconds. False on
 /// time-out. Must not be called inside a scope. The state of the migration protocol does not
 /// change.
 bool wait_for_open_scopes(std::uint64_t timeout_us) noexcept;
 
-/// Blocks waiting to be reclaimed, of every thread; approximate while threads run.
+/// Blocks waiting to be reclaimed, of every thread, and the bytes that were told of them;
+/// approximate while threads run. Take time in proportion to the threads.
 std::size_t retired_blocks() noexcept;
+std::uint64_t retired_bytes() noexcept;
+/// The same bytes of what this thread retired; takes next to no time.
+std::uint64_t retired_bytes_here() noexcept;
+
+/// Blocks that no memory was left to list, since start: they stay in memory for ever.
+std::uint64_t unlisted_blocks() noexcept;
 
 }  // namespace isotherm::sync

@@ -9,7 +9,8 @@ namespace isotherm::sync {
 
 /// Leaves the outermost scope of a tracking thread: uncounts what it counted. Cold.
 void leave_tracking(thread_slot& slot) noexcept;
-/// Leaves when this thread's retired list is long: tries to reclaim. Cold.
+/// Frees of what this thread retired what is safe to free, for a tenth of a millisecond or so.
+/// Cold.
 void maybe_reclaim(thread_slot& slot) noexcept;
 
 /// RAII scope. Nests; only the outermost publishes. Cost outside of migration: a store, two loads
@@ -17,7 +18,7 @@ void maybe_reclaim(thread_slot& slot) noexcept;
 /// never other threads. Stays on the thread that made it.
 class scope {
  public:
-  scope() noexcept : slot_(this_thread_slot ? *this_thread_slot : claim_slot()) {
+  scope() noexcept : slot_(slot_of_this_thread()) {
     if (slot_.depth++ == 0) enter();
   }
   ~scope() {
@@ -61,7 +62,7 @@ class scope {
       leave_tracking(slot_);
     // Release: all that this scope read and wrote happens before whoever finds the slot empty.
     slot_.entered.store_release(0);
-    if (slot_.retired_count.load_relaxed() >= slot_.reclaim_due) [[unlikely]]
+    if (slot_.retired_weight >= kReclaimWeight) [[unlikely]]
       maybe_reclaim(slot_);
   }
 

@@ -17,45 +17,31 @@ constinit thread_local thread_slot* this_thread_slot = nullptr;
 
 namespace {
 
-// Slots are never freed: threads may leave scopes while static destructors run.
-thread_slot* slot_table = nullptr;
-// Slots [0, slots_used) were claimed at some time. Raised before the new slot is entered, by a
-// read-modify-write, and read behind a membarrier, like the slots themselves.
-base::atomic<std::size_t> slots_used{0};
-
 /// Nobody is amid the forking thread's own retired blocks, which the child keeps.
 void lock_own_retired() {
-  if (this_thread_slot) this_thread_slot->retired_lock.lock();
+  if (this_thread_slot) this_thread_slot->retired.lock_for_fork();
 }
 void unlock_own_retired() {
-  if (this_thread_slot) this_thread_slot->retired_lock.unlock();
+  if (this_thread_slot) this_thread_slot->retired.unlock_in_parent();
 }
 
 /// In a fork child the other threads are gone: their slots are free, and what they were retiring
 /// may be half-written, so it is left behind.
 void forget_other_threads() noexcept {
-  for (std::size_t i = 0; i < slots_used.load_acquire(); ++i) {
-    thread_slot& slot = slot_table[i];
-    if (&slot == this_thread_slot) continue;
-    ::new (&slot) thread_slot;
-  }
+  slots.for_each([](thread_slot& slot) {
+    if (&slot != this_thread_slot) ::new (&slot) thread_slot;
+  });
   const std::uint64_t global = facts.global_word.load_acquire();
   facts.global_word.store_seq_cst(global & ~(kEpochStep - 1));
 }
 
-thread_slot* make_table() {
+bool prepare() noexcept {
   facts.fence_is_asymmetric.store_relaxed(os::register_membarrier());
-  slot_table = new thread_slot[kMaxThreads];
   os::at_fork(&lock_own_retired, &unlock_own_retired, [] {
-    unlock_own_retired();
+    if (this_thread_slot) this_thread_slot->retired.unlock_in_child();
     forget_other_threads();
   });
-  return slot_table;
-}
-
-thread_slot* slots() {
-  static thread_slot* const table = make_table();
-  return table;
+  return true;
 }
 
 /// Gives the slot back at thread exit. Its retired blocks stay in it, for any reclaimer. A thread
@@ -63,7 +49,7 @@ thread_slot* slots() {
 void give_back(void* slot) noexcept {
   this_thread_slot = nullptr;
   auto& mine = *static_cast<thread_slot*>(slot);
-  if (mine.depth == 0) mine.claimed.store_release(false);
+  if (mine.depth == 0) slot_list::give_back(mine);
 }
 
 /// A key of the thread library rather than a thread_local: its destructor runs behind all of those,
@@ -79,39 +65,27 @@ pthread_key_t keeper() {
 
 }  // namespace
 
-thread_slot& claim_slot() {
-  thread_slot* const table = slots();
-  for (std::size_t i = 0; i < kMaxThreads; ++i) {
-    bool claimed = false;
-    // Acquire: pairs with the last owner's release of the slot.
-    if (table[i].claimed.load_relaxed() ||
-        !table[i].claimed.compare_exchange_acq_rel(claimed, true)) {
-      continue;
-    }
-    std::size_t used = slots_used.load_relaxed();
-    while (used < i + 1 && !slots_used.compare_exchange_seq_cst(used, i + 1)) {
-    }
-    this_thread_slot = &table[i];
-    ISO_CHECK(::pthread_setspecific(keeper(), this_thread_slot) == 0, "no memory for a thread");
-    return table[i];
-  }
-  base::check_failed(__FILE__, __LINE__, "thread slots", "more than 1024 threads use scopes");
+constinit slot_list slots;
+
+thread_slot& claim_slot() noexcept {
+  [[maybe_unused]] static const bool is_prepared = prepare();
+  thread_slot* const mine = slots.claim();
+  ISO_CHECK(mine != nullptr, "no memory for a thread that opens its first scope");
+  this_thread_slot = mine;
+  ISO_CHECK(::pthread_setspecific(keeper(), mine) == 0, "no memory for a thread");
+  return *mine;
 }
 
+// A slot is counted among those in use before it is first entered, by a read-modify-write, and the
+// count is read behind a membarrier, like the slots themselves: no open scope is missed.
 std::uint64_t oldest_open_epoch(std::uint64_t otherwise) noexcept {
   std::uint64_t oldest = otherwise;
-  const std::size_t used = slots_used.load_seq_cst();
-  for (std::size_t i = 0; i < used; ++i) {
+  slots.for_each([&oldest](const thread_slot& slot) {
     // Acquire: pairs with the release in scope::leave().
-    const std::uint64_t entered = slot_table[i].entered.load_acquire();
+    const std::uint64_t entered = slot.entered.load_acquire();
     if (entered != 0 && entered - 1 < oldest) oldest = entered - 1;
-  }
+  });
   return oldest;
-}
-
-void for_each_slot(void (*visit)(thread_slot&, void*), void* context) {
-  const std::size_t used = slots_used.load_acquire();
-  for (std::size_t i = 0; i < used; ++i) visit(slot_table[i], context);
 }
 
 namespace {

@@ -15,7 +15,9 @@
 #include <vector>
 
 #include "base/atomic.hpp"
+#include "base/claimed_list.hpp"
 #include "base/spin_lock.hpp"
+#include "sync/retired_list.hpp"
 
 namespace isotherm::sync {
 
@@ -29,13 +31,6 @@ constexpr std::uint64_t epoch_of(std::uint64_t global) noexcept { return global 
 constexpr migration_state state_of(std::uint64_t global) noexcept {
   return static_cast<migration_state>(global & (kEpochStep - 1));
 }
-
-/// One memory block handed to retire(), with the epoch that a reclaimer sealed it with; 0 before.
-struct retired_block {
-  void* object;
-  void (*reclaim)(void*) noexcept;
-  std::uint64_t epoch;
-};
 
 /// A guide slot that a tracking scope counted, so that leaving can uncount it.
 using count_release = void (*)(void* guide_slot) noexcept;
@@ -58,7 +53,10 @@ class counted_set {
   std::size_t used_ = 0;  // members and tombstones
 };
 
-inline constexpr std::size_t kReclaimBatch = 128;
+/// Retired weight from which leaving a scope tries to reclaim: bytes, and a price for each block
+/// that pays for the membarrier of a small one.
+inline constexpr std::size_t kReclaimWeight = std::size_t{256} << 10;
+inline constexpr std::size_t kBlockWeight = std::size_t{2} << 10;
 
 /// What a thread publishes (first line) and what only it touches (the rest).
 struct alignas(base::kNoSharingBytes) thread_slot {
@@ -69,16 +67,13 @@ struct alignas(base::kNoSharingBytes) thread_slot {
 
   alignas(base::kNoSharingBytes) std::uint32_t depth = 0;
   bool tracking = false;
+  bool is_reclaiming = false;      // runs callbacks of retire(): its scopes must not start over
+  std::size_t retired_weight = 0;  // since leaving last tried to reclaim
   base::spin_lock
       counted_lock;  // whoever moves or destroys a counted guide takes it out of the set
   counted_set counted;
-  base::spin_lock retired_lock;  // the owner pushes, any reclaimer may take
-  std::vector<retired_block> retired;
-  base::atomic<std::size_t> retired_count{0};  // == retired.size(), read without the lock
-  std::size_t reclaim_due = kReclaimBatch;     // retired_count at which leaving tries to reclaim
+  retired_list retired;  // the owner pushes, any reclaimer takes
 };
-
-inline constexpr std::size_t kMaxThreads = 1024;
 
 /// What every scope reads, on a line of its own: what else the linker would put there may be
 /// written all the time. Only advancing the epoch writes it.
@@ -92,11 +87,15 @@ extern scope_facts facts;
 extern constinit thread_local thread_slot* this_thread_slot
     __attribute__((tls_model("initial-exec")));
 
-/// Gives this thread a slot (released at thread exit). Aborts beyond kMaxThreads live threads.
-thread_slot& claim_slot();
+/// Gives this thread a slot (given back at thread exit). Aborts when memory for one is exhausted.
+thread_slot& claim_slot() noexcept;
+inline thread_slot& slot_of_this_thread() noexcept {
+  return this_thread_slot ? *this_thread_slot : claim_slot();
+}
 
-/// Calls `visit` for every slot that was ever claimed.
-void for_each_slot(void (*visit)(thread_slot&, void*), void* context);
+using slot_list = base::claimed_list<thread_slot, 64>;
+/// Of every thread that is or was.
+extern slot_list slots;
 
 /// Slot values: 0 outside, else epoch + 1.
 constexpr std::uint64_t slot_value(std::uint64_t global) noexcept { return epoch_of(global) + 1; }

@@ -215,6 +215,18 @@ TEST(Guide, ReplaceRetiresTheOldObject) {
   EXPECT_EQ(destroyed, 2);
 }
 
+TEST(Guide, ReplaceTellsHowManyBytesWait) {
+  sync::reclaim_ready();
+  const std::uint64_t before = sync::retired_bytes();
+  auto g = guide<bytes>(make_bytes(std::string(5000, 'v')));
+  const scope inside;
+  g.replace(inside, make_bytes(g, "short"));
+  EXPECT_EQ(sync::retired_bytes(), before + bytes::footprint(5000));
+  auto cold = guide<bytes>(make_bytes_in(heap::kind::cold, "its page may be on the disk"));
+  cold.replace(inside, make_bytes(cold, "short"));
+  EXPECT_EQ(sync::retired_bytes(), before + bytes::footprint(5000));
+}
+
 TEST(Guide, CompareReplaceWinsOnlyAgainstWhatItSaw) {
   auto g = make_guide<record>(1, 0);
   const scope inside;

@@ -29,12 +29,10 @@ using masstree_detail::removal;
 using masstree_detail::version;
 using masstree_detail::wanted;
 
-/// Runs `work` in a scope, with room for what it retires but no other memory.
+/// Runs `work` in a scope, with no memory to be had.
 template <class Work>
 auto without_memory(Work work) {
   const scope inside;
-  auto& retired = sync::this_thread_slot->retired;
-  retired.reserve(retired.size() + 16);
   is_memory_exhausted = true;
   const auto result = work();
   is_memory_exhausted = false;

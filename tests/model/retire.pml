@@ -1,11 +1,13 @@
-/* retire() and reclaim_slot() (src/sync/retire.cpp): threads replace a shared object and retire the
- * old one, and reclaim; another reclaimer goes through the slots of both. Sealing happens at
- * reclamation, by an epoch that advances at that moment.
+/* retire() and retired_list (src/sync/retired_list.cpp): threads replace a shared object and retire
+ * the old one, and reclaim; another reclaimer goes through the lists of both. A list is two sets: what
+ * was retired last is open; it is sealed as a whole, when nothing sealed is left, by an epoch that
+ * advances at that moment.
  *
  * Mutations (-D):
  *   SEAL_IN_RETIRE           blocks carry the epoch in which they were retired
  *   SEAL_WITHOUT_ADVANCE     the epoch does not advance when blocks are sealed
  *   RETIRE_BEFORE_UNLINK     the caller retires what scopes can still reach
+ *   TAKE_WITHOUT_LOOKING_AGAIN  what another reclaimer sealed meanwhile is taken as well
  *   NO_MUTEX                 two reclaimers take from one list at the same time
  */
 #define kThreads 2
@@ -20,8 +22,12 @@ byte entered[kThreads]; /* 0 outside, else epoch + 1 */
 byte link;              /* the object that scopes can reach */
 byte made = 1;          /* objects made so far */
 bool freed[kObjects];
-byte retired[kThreads]; /* bit mask: the lists */
-byte sealed[kObjects];  /* 0: not yet */
+byte retired[kThreads]; /* bit mask: the open part of each list */
+byte closing[kThreads]; /* bit mask: the sealed part */
+byte sealed[kThreads];  /* its epoch; 0 while the reclaimer that seals it is about to set it */
+#ifdef SEAL_IN_RETIRE
+byte retired_in[kThreads]; /* epoch of the first object in the open part */
+#endif
 bool mutex[kThreads];
 
 inline lock(which) {
@@ -42,10 +48,10 @@ inline unlock(which) {
 inline retire(object) {
   lock(id);
   atomic {
-    retired[id] = retired[id] | (1 << object);
 #ifdef SEAL_IN_RETIRE
-    sealed[object] = epoch
+    retired_in[id] = (retired[id] == 0 -> epoch : retired_in[id]);
 #endif
+    retired[id] = retired[id] | (1 << object)
   }
   unlock(id)
 }
@@ -65,52 +71,64 @@ inline find_oldest(otherwise) {
   i = 0
 }
 
-#define seal_one(object)                                                        \
-  sealed[object] =                                                              \
-      ((taken & (1 << object)) && sealed[object] == 0 -> sealing : sealed[object])
-#define take_one(object)                                                        \
-  ready = ((taken & (1 << object)) && sealed[object] <= oldest         \
-           -> ready | (1 << object) : ready)
 #define free_one(object)                                                        \
-  assert(!(ready & (1 << object)) || !freed[object]); /* freed twice */         \
-  freed[object] = ((ready & (1 << object)) -> true : freed[object])
+  assert(!(taken & (1 << object)) || !freed[object]); /* freed twice */         \
+  freed[object] = ((taken & (1 << object)) -> true : freed[object])
 
-inline reclaim_slot(which) {
-  if
-  :: retired[which] != 0 ->
-     lock(which); /* take_retired() */
-     taken = retired[which];
-     retired[which] = 0;
-     unlock(which);
-     d_step {
-#ifndef SEAL_WITHOUT_ADVANCE
-       epoch++; /* advance_epoch() */
+#ifdef TAKE_WITHOUT_LOOKING_AGAIN
+#define MAY_TAKE(which) true
+#else
+#define MAY_TAKE(which) (sealed[which] == sealing)
 #endif
-       sealing = epoch
-     }
-     d_step {
-       seal_one(0);
-       seal_one(1);
-       seal_one(2)
-     }
-     find_oldest(sealing);
-     d_step {
-       take_one(0);
-       take_one(1);
-       take_one(2);
-       sealing = 0;
-       oldest = 0
-     }
-     lock(which); /* put_back() */
-     retired[which] = retired[which] | (taken & (255 - ready));
+
+/* take_ready(), as often as there are segments, and the callbacks. */
+inline reclaim_list(which) {
+  if
+  :: retired[which] != 0 || closing[which] != 0 ->
+     lock(which); /* is_front_ready(): seal */
+     if
+     :: closing[which] == 0 && retired[which] != 0 ->
+        d_step {
+          closing[which] = retired[which];
+          retired[which] = 0;
+          sealed[which] = 0
+        }
+        unlock(which);
+        d_step {
+#ifndef SEAL_WITHOUT_ADVANCE
+          epoch++; /* advance_epoch() */
+#endif
+          sealing = epoch;
+#ifdef SEAL_IN_RETIRE
+          sealing = retired_in[which]
+#endif
+        }
+        lock(which);
+        d_step { sealed[which] = sealing; sealing = 0 }
+     :: else
+     fi;
+     sealing = sealed[which];
      unlock(which);
-     d_step {
-       free_one(0);
-       free_one(1);
-       free_one(2);
-       taken = 0;
-       ready = 0
-     }
+     if
+     :: sealing != 0 ->
+        find_oldest(sealing);
+        lock(which);
+        d_step {
+          /* Another reclaimer may have emptied and sealed the front anew. */
+          taken = (oldest >= sealing && MAY_TAKE(which) -> closing[which] : 0);
+          closing[which] = closing[which] & (255 - taken);
+          sealing = 0;
+          oldest = 0
+        }
+        unlock(which);
+        d_step {
+          free_one(0);
+          free_one(1);
+          free_one(2);
+          taken = 0
+        }
+     :: else
+     fi
   :: else
   fi
 }
@@ -132,7 +150,7 @@ inline enter() {
 }
 
 proctype application(byte id) {
-  byte seen, object, old, scopes, sealing, oldest, i, taken, ready;
+  byte seen, object, old, scopes, sealing, oldest, i, taken;
   do
   :: scopes < kScopes ->
      enter();
@@ -157,17 +175,17 @@ proctype application(byte id) {
        scopes++
      }
      entered[id] = 0;
-     reclaim_slot(id) /* maybe_reclaim() */
+     reclaim_list(id) /* maybe_reclaim() */
   :: else -> break
   od
 }
 
 /* reclaim_ready(). */
 proctype reclaimer() {
-  byte which, sealing, oldest, i, taken, ready;
+  byte which, sealing, oldest, i, taken;
   do
   :: which < kThreads ->
-     reclaim_slot(which);
+     reclaim_list(which);
      which++
   :: else -> break
   od

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "os/clock.hpp"
 
 namespace isotherm::sync {
 namespace {
@@ -63,13 +64,134 @@ TEST(Retire, AScopeThatOpensLaterDoesNotDelay) {
 TEST(Retire, LeavingReclaimsByItself) {
   reclaimed = 0;
   int object = 0;
-  for (std::size_t i = 0; i < 10 * kReclaimBatch; ++i) {
+  constexpr int kBlocks = 10 * kReclaimWeight / kBlockWeight;
+  for (int i = 0; i < kBlocks; ++i) {
     const scope inside;
     retire(&object, &count_reclaimed);
   }
   EXPECT_GT(reclaimed, 0);
   reclaim_ready();
-  EXPECT_EQ(reclaimed, static_cast<int>(10 * kReclaimBatch));
+  EXPECT_EQ(reclaimed, kBlocks);
+}
+
+TEST(Retire, LeavingReclaimsALargeBlockAtOnce) {
+  reclaimed = 0;
+  int object = 0;
+  {
+    const scope inside;
+    retire(&object, &count_reclaimed, kReclaimWeight);
+    EXPECT_EQ(retired_bytes(), kReclaimWeight);
+    EXPECT_EQ(retired_bytes_here(), kReclaimWeight);
+  }
+  EXPECT_EQ(reclaimed, 1);
+  EXPECT_EQ(retired_bytes(), 0u);
+}
+
+/// A scope of another thread, open until release().
+class sitter {
+ public:
+  sitter() {
+    thread_ = std::thread([this] {
+      const scope inside;
+      entered_.count_down();
+      may_leave_.wait();
+    });
+    entered_.wait();
+  }
+  void release() {
+    may_leave_.count_down();
+    thread_.join();
+  }
+
+ private:
+  std::latch entered_{1}, may_leave_{1};
+  std::thread thread_;
+};
+
+constexpr std::uint64_t kSlowNs = 20'000;
+void take_a_while(void*) noexcept {
+  for (const std::uint64_t end = os::monotonic_ns() + kSlowNs; os::monotonic_ns() < end;) {
+  }
+  ++reclaimed;
+}
+
+// What waited for a stuck scope is worked off in pieces, and all of it.
+TEST(Retire, LeavingAScopeFreesABoundedPieceOfABacklog) {
+  constexpr int kBlocks = 2000;
+  reclaimed = 0;
+  sitter stuck;
+  int object = 0;
+  for (int i = 0; i < kBlocks; ++i) {
+    const scope inside;
+    retire(&object, &take_a_while, 64 << 10);
+  }
+  EXPECT_EQ(reclaimed, 0);
+  EXPECT_EQ(retired_blocks(), static_cast<std::size_t>(kBlocks));
+  EXPECT_EQ(retired_bytes(), std::uint64_t{kBlocks} << 16);
+  stuck.release();
+  // A tenth of a millisecond's worth of blocks, however slow the machine.
+  constexpr int kMostAtOnce = 100'000 / kSlowNs + 2;
+  int scopes = 0;
+  for (; retired_blocks() > 10; ++scopes) {
+    const int before = reclaimed;
+    {
+      const scope inside;
+      retire(&object, &take_a_while, kReclaimWeight / 8);
+    }
+    ASSERT_LE(reclaimed - before, kMostAtOnce);
+  }
+  reclaim_ready();
+  EXPECT_EQ(reclaimed, kBlocks + scopes);
+}
+
+TEST(Retire, ReclaimingStopsWhenItsTimeIsUp) {
+  reclaimed = 0;
+  int object = 0;
+  for (int i = 0; i < 100; ++i) retire(&object, &take_a_while, 64 << 10);
+  reclaim_ready(1);
+  EXPECT_GE(reclaimed, 1);
+  EXPECT_LE(reclaimed, 2);
+  reclaim_ready();
+  EXPECT_EQ(reclaimed, 100);
+}
+
+struct link {
+  link* next;
+};
+void free_and_retire_next(void* object) noexcept {
+  auto* const freed = static_cast<link*>(object);
+  if (link* const next = freed->next) {
+    const scope inside;
+    retire(next, &free_and_retire_next, kReclaimWeight);  // due at once
+  }
+  delete freed;
+  ++reclaimed;
+}
+
+// Each is retired by the reclamation of the one before.
+TEST(Retire, AChainOfAnyDepthDoesNotNest) {
+  constexpr int kDeep = 1'000'000;
+  reclaimed = 0;
+  link* first = nullptr;
+  for (int i = 0; i < kDeep; ++i) first = new link{first};
+  {
+    const scope inside;
+    retire(first, &free_and_retire_next, kReclaimWeight);
+  }
+  reclaim_ready();
+  EXPECT_EQ(reclaimed, kDeep);
+}
+
+TEST(Retire, BlocksGoInTheOrderInWhichTheyWereRetired) {
+  static std::vector<int> order;
+  order.clear();
+  std::vector<int> objects(1000);
+  for (int i = 0; i < 1000; ++i) {
+    objects[i] = i;
+    retire(&objects[i], [](void* object) noexcept { order.push_back(*static_cast<int*>(object)); });
+  }
+  reclaim_ready();
+  EXPECT_EQ(order, objects);
 }
 
 TEST(Retire, BlocksOfAThreadThatEndedAreFreedByOthers) {

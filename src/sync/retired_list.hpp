@@ -1,0 +1,90 @@
+// What one thread has retired and nobody has freed yet, oldest first.
+//
+//   closing_   sealed together, with the epoch that was current when the last of it was in
+//   open_      retired since; sealed as a whole once closing_ is empty
+//
+// One epoch for the front is enough, because what is behind it can go no earlier. So the work that
+// a look at the list costs does not grow with what waits in it.
+//
+// Blocks lie in segments of a page, which move from hand to hand as a whole. The list keeps one
+// that was emptied for its next need; where memory is exhausted there is a reserve of them, so that
+// freeing does not need memory.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/atomic.hpp"
+#include "base/spin_lock.hpp"
+
+namespace isotherm::sync {
+
+/// One memory block handed to retire().
+struct retired_block {
+  void* object;
+  void (*reclaim)(void*) noexcept;
+  std::size_t bytes;
+};
+
+struct retired_segment {
+  static constexpr std::size_t kBlocks = 170;
+  retired_segment* next = nullptr;
+  std::uint32_t first = 0;  // blocks [first, end) are there
+  std::uint32_t end = 0;
+  std::array<retired_block, kBlocks> blocks;
+};
+static_assert(sizeof(retired_segment) <= 4096);
+
+/// Thread-safe; made for one thread that pushes, and reclaimers that take now and then.
+class retired_list {
+ public:
+  constexpr retired_list() noexcept = default;
+  retired_list(const retired_list&) = delete;
+  retired_list& operator=(const retired_list&) = delete;
+
+  /// False when there was no memory for it, nor room in the reserve.
+  bool push(const retired_block& block) noexcept;
+
+  /// The oldest segment, if no open scope can see what it holds; else null. It is the caller's, who
+  /// gives it to one of the next two. Never waits for scopes; may advance the epoch.
+  retired_segment* take_ready() noexcept;
+  /// Blocks are left in it: they are the next that take_ready() gives.
+  void put_back(retired_segment* segment) noexcept;
+  /// It was emptied.
+  void recycle(retired_segment* segment) noexcept;
+
+  /// Blocks, and their bytes, that no reclaimer has taken. Approximate while threads run.
+  std::size_t blocks() const noexcept { return blocks_.load_relaxed(); }
+  std::uint64_t bytes() const noexcept { return bytes_.load_relaxed(); }
+
+  /// Around fork(), for the list of the thread that forks; a child must not wait for another
+  /// thread that was sealing the list.
+  void lock_for_fork() noexcept;
+  void unlock_in_parent() noexcept;
+  void unlock_in_child() noexcept;
+
+ private:
+  struct chain {
+    retired_segment* first = nullptr;
+    retired_segment* last = nullptr;
+  };
+  /// Of closing_. `sealing`: a thread is about to set its epoch.
+  enum class stage : std::uint8_t { sealing, waiting, ready };
+
+  bool is_front_ready() noexcept;
+  /// Adds, modulo 2^64, to what is told of the list. Under the lock.
+  void count(std::size_t blocks, std::uint64_t bytes) noexcept;
+
+  base::spin_lock lock_;  // guards all but the counters
+  chain closing_;
+  stage front_ = stage::ready;
+  std::uint64_t epoch_ = 0;  // of closing_; meaningful while it waits
+  chain open_;
+  retired_segment* spare_ = nullptr;
+  // Changed under the lock, read without it: statistics only.
+  base::atomic<std::size_t> blocks_{0};
+  base::atomic<std::uint64_t> bytes_{0};
+};
+
+}  // namespace isotherm::sync

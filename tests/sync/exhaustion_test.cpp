@@ -1,0 +1,87 @@
+// Retiring and reclaiming while operator new refuses.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <latch>
+#include <new>
+#include <thread>
+#include <vector>
+
+#include "sync/retire.hpp"
+
+namespace {
+thread_local bool refuses = false;
+
+void* give(std::size_t bytes) noexcept { return refuses ? nullptr : std::malloc(bytes); }
+void* give_or_throw(std::size_t bytes) {
+  void* const memory = give(bytes);
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+}  // namespace
+
+void* operator new(std::size_t bytes) { return give_or_throw(bytes); }
+void* operator new[](std::size_t bytes) { return give_or_throw(bytes); }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return give(bytes); }
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept { return give(bytes); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace isotherm::sync {
+namespace {
+
+int reclaimed = 0;
+void count_reclaimed(void*) noexcept { ++reclaimed; }
+
+TEST(RetireWithoutMemory, FreesWhatItListsAndCountsWhatItCannot) {
+  std::latch entered(1), may_leave(1);
+  std::thread stuck([&] {
+    const scope inside;
+    entered.count_down();
+    may_leave.wait();
+  });
+  entered.wait();
+  {
+    const scope claims_a_slot;
+  }
+  int object = 0;
+  constexpr int kBlocks = 60'000;
+  refuses = true;
+  for (int i = 0; i < kBlocks; ++i) {
+    const scope inside;
+    retire(&object, &count_reclaimed);
+  }
+  refuses = false;
+  const auto listed = static_cast<int>(retired_blocks());
+  EXPECT_GE(listed, 40'000);
+  EXPECT_EQ(static_cast<int>(unlisted_blocks()), kBlocks - listed);
+  may_leave.count_down();
+  stuck.join();
+  reclaim_ready();
+  EXPECT_EQ(reclaimed, listed);
+}
+
+// What was reclaimed makes room for more: without a stuck scope memory is never needed.
+TEST(RetireWithoutMemory, GoesOnForEver) {
+  {
+    const scope claims_a_slot;
+  }
+  const std::uint64_t before = unlisted_blocks();
+  reclaimed = 0;
+  int object = 0;
+  constexpr int kBlocks = 1'000'000;
+  refuses = true;
+  for (int i = 0; i < kBlocks; ++i) {
+    const scope inside;
+    retire(&object, &count_reclaimed);
+  }
+  reclaim_ready();
+  refuses = false;
+  EXPECT_EQ(unlisted_blocks(), before);
+  EXPECT_EQ(reclaimed, kBlocks);
+}
+
+}  // namespace
+}  // namespace isotherm::sync
