@@ -57,6 +57,12 @@ class atomic {
                                         std::memory_order_relaxed);
   }
 
+  /// Sleeps while the value is `seen`; may wake up for no reason. Orders nothing: whoever relies on
+  /// the value loads it again.
+  void wait_relaxed(T seen) const noexcept { value_.wait(seen, std::memory_order_relaxed); }
+  /// Wakes one that sleeps in wait_relaxed(), if there is one. After the value has changed.
+  void notify_one() noexcept { value_.notify_one(); }
+
  private:
   std::atomic<T> value_{};
 };

@@ -15,11 +15,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <unordered_map>
 #include <vector>
 
 #include "base/atomic.hpp"
+#include "base/sleeping_lock.hpp"
 #include "index/hash/keyed_hash.hpp"
 
 namespace isotherm::store {
@@ -30,21 +30,12 @@ struct text_hash {
   std::size_t operator()(std::string_view text) const noexcept { return index::hash_of(text); }
 };
 
-/// One lock with what it protects beside the index: the keys of the stripe that expire.
-struct alignas(base::kCacheLineBytes) stripe {
-  base::atomic<bool> held{false};
+/// One lock with what it protects beside the index: the keys of the stripe that expire. A holder
+/// does one index operation, or copies one value, and may wait for the disk in it.
+struct alignas(base::kCacheLineBytes) stripe : base::sleeping_lock {
   std::unordered_map<std::string, std::int64_t, text_hash, std::equal_to<>> expires;  // ms
-
-  /// Spins, then yields: a holder does one index operation, or copies one value.
-  void lock() noexcept {
-    for (unsigned spins = 0; held.exchange_acq_rel(true); ++spins) {
-      if (spins < 64)
-        base::spin_pause();
-      else
-        std::this_thread::yield();
-    }
-  }
-  void unlock() noexcept { held.store_release(false); }
+  std::size_t next_swept =
+      0;  ///< of `expires` the bucket at which database::sweep_expired() goes on
 };
 
 /// All stripes. Thread-safe.

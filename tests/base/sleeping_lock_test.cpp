@@ -1,0 +1,76 @@
+#include "base/sleeping_lock.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace isotherm::base {
+namespace {
+
+/// The state letter of a thread of this process: R while it runs or could, S while it sleeps.
+char state_of(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  const auto name_end = line.rfind(')');
+  return name_end + 2 < line.size() ? line[name_end + 2] : '?';
+}
+
+TEST(sleeping_lock, excludes) {
+  constexpr int kRounds = 20'000;
+  sleeping_lock lock;
+  int sum = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < kRounds; ++i) {
+          const std::lock_guard held(lock);
+          ++sum;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(sum, 4 * kRounds);
+}
+
+TEST(sleeping_lock, is_tried_without_waiting) {
+  sleeping_lock lock;
+  EXPECT_TRUE(lock.try_lock());
+  EXPECT_FALSE(lock.try_lock());
+  lock.unlock();
+  EXPECT_TRUE(lock.try_lock());
+}
+
+TEST(sleeping_lock, who_waits_sleeps_and_all_are_woken) {
+  sleeping_lock lock;
+  lock.lock();
+  atomic<pid_t> waiting[3];
+  int had_it = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (auto& who : waiting) {
+      threads.emplace_back([&] {
+        who.store_release(::gettid());
+        const std::lock_guard held(lock);
+        ++had_it;
+      });
+    }
+    // A thread that span for ever would never be seen asleep, and the test never end.
+    for (auto& who : waiting) {
+      while (who.load_acquire() == 0 || state_of(who.load_acquire()) != 'S') {
+        std::this_thread::yield();
+      }
+    }
+    lock.unlock();
+  }
+  EXPECT_EQ(had_it, 3);
+}
+
+}  // namespace
+}  // namespace isotherm::base
