@@ -2,7 +2,7 @@
 //
 // Asking the allocators costs tens of microseconds, so the answer is a sample plus what was written
 // since. The sum never runs below the truth for long, and before a write is refused the sample is
-// taken anew.
+// taken anew, once a millisecond.
 #pragma once
 
 #include <cstdint>
@@ -60,12 +60,16 @@ class memory_meter {
     written_.fetch_add_relaxed(gathered);
     gathered = 0;
   }
-  /// True when writes must be refused under `limit_bytes` (0: never).
-  bool is_over(std::uint64_t limit_bytes) {
+  /// True when writes must be refused under `limit_bytes` (0: never) at `now_ms`, which may be of
+  /// any zero: a refusal stands for the millisecond, so that refusing costs no sample each.
+  bool is_over(std::uint64_t limit_bytes, std::int64_t now_ms) {
     if (limit_bytes == 0) [[likely]]
       return false;
     if (sampled_.load_relaxed() + written_.load_relaxed() <= limit_bytes) return false;
-    return sample() > limit_bytes;
+    if (refused_ms_.load_relaxed() == now_ms && sampled_.load_relaxed() > limit_bytes) return true;
+    const bool is_over = sample() > limit_bytes;
+    if (is_over) refused_ms_.store_relaxed(now_ms);
+    return is_over;
   }
   std::uint64_t peak_bytes() const noexcept { return peak_.load_relaxed(); }
 
@@ -73,6 +77,7 @@ class memory_meter {
   static constexpr std::uint64_t kGathered = std::uint64_t{64} << 10;
   probe ask_;
   base::atomic<std::uint64_t> sampled_{0}, written_{0}, peak_{0};
+  base::atomic<std::int64_t> refused_ms_{-1};  ///< when a sample last said so
 };
 
 }  // namespace isotherm::store

@@ -180,17 +180,5 @@ TEST_F(commands, errors_of_the_table) {
             "-ERR unknown command 'Foo', with args beginning with: 'a' 'b  ' \r\n");
 }
 
-TEST_F(commands, maxmemory_refuses_what_takes_memory) {
-  run({"SET", "k", "v"});
-  maxmemory_ = 100;
-  used_ = 101;
-  for (int i = 0; i < 10000; ++i) db_.memory().note_written(1024);
-  EXPECT_EQ(run({"SET", "k", "w"}), "-OOM command not allowed when used memory > 'maxmemory'.\r\n");
-  EXPECT_EQ(run({"GET", "k"}), "$1\r\nv\r\n");
-  EXPECT_EQ(run({"DEL", "k"}), ":1\r\n");
-  used_ = 100;
-  EXPECT_EQ(run({"SET", "k", "w"}), "+OK\r\n");
-}
-
 }  // namespace
 }  // namespace isotherm::store::testing

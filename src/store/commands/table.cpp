@@ -90,7 +90,7 @@ const command* command_table::resolve(std::span<const std::string_view> argument
 }
 
 void execute(const command& what, call& c, std::uint64_t maxmemory_bytes) {
-  if (what.flags & kDenyOom && c.db.memory().is_over(maxmemory_bytes)) [[unlikely]] {
+  if (what.flags & kDenyOom && c.db.memory().is_over(maxmemory_bytes, c.now)) [[unlikely]] {
     return c.out.error(errors::kOutOfMemory);
   }
   what.run(c);
