@@ -34,4 +34,24 @@ void background::work() {
   }
 }
 
+void periodic::start(std::chrono::milliseconds pause, std::function<void()> work) {
+  thread_ = std::jthread([this, pause, work = std::move(work)] {
+    std::unique_lock lock(mutex_);
+    do {
+      lock.unlock();
+      work();
+      lock.lock();
+    } while (!changed_.wait_for(lock, pause, [this] { return stopping_; }));
+  });
+}
+
+void periodic::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    changed_.notify_one();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
 }  // namespace isotherm::server

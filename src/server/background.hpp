@@ -1,6 +1,7 @@
-// Work that takes longer than the other clients of an event loop can wait.
+// Work that takes longer than the clients of an event loop can wait, on threads of its own.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -29,6 +30,27 @@ class background {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> jobs_;
+  bool stopping_ = false;
+  std::jthread thread_;
+};
+
+/// Calls a function again and again on a thread of its own. For one controlling thread.
+class periodic {
+ public:
+  periodic() = default;
+  ~periodic() { stop(); }
+  periodic(const periodic&) = delete;
+  periodic& operator=(const periodic&) = delete;
+
+  /// Calls `work` at once, and then `pause` after each end of it. `work` must not throw. At most
+  /// once in the life of the object.
+  void start(std::chrono::milliseconds pause, std::function<void()> work);
+  /// Waits for the call that runs. Idempotent.
+  void stop();
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
   bool stopping_ = false;
   std::jthread thread_;
 };

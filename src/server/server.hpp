@@ -62,6 +62,7 @@ class server {
   bool accept_from(int fd, const std::string& unix_path);
   void admit(int fd, const std::string& unix_path);
   void tick();
+  void upkeep() noexcept;
   void evict_clients();
 
   options options_;
@@ -80,6 +81,7 @@ class server {
   std::vector<listener> listeners_;
   std::vector<std::unique_ptr<event_loop>> loops_;
   background long_work_;  // after the loops, which it answers to
+  periodic upkeep_;
 };
 
 }  // namespace isotherm::server

@@ -1,7 +1,7 @@
 #include "store/database.hpp"
 
 #include <chrono>
-#include <cmath>
+#include <mutex>
 
 #include "base/random.hpp"
 
@@ -15,6 +15,25 @@ std::string& scratch() {
   return buffer;
 }
 constexpr std::size_t kScratchKept = std::size_t{1} << 20;
+
+/// The next key of a stripe whose time has come. None: there is no other in the rest of its table
+/// (which then begins anew), or `is_spent`. Takes the stripe, no longer than that.
+template <class IsSpent>
+std::optional<std::string> next_due(stripe& here, std::int64_t now, std::size_t& looked_at,
+                                    const IsSpent& is_spent) {
+  constexpr std::size_t kBucketsBetweenLooks = 64;
+  const std::lock_guard lock(here);
+  std::size_t& at = here.next_swept;
+  while (at < here.expires.bucket_count() && !here.expires.empty()) {
+    for (auto it = here.expires.begin(at); it != here.expires.end(at); ++it) {
+      ++looked_at;
+      if (now > it->second) return it->first;
+    }
+    if (++at % kBucketsBetweenLooks == 0 && is_spent()) return std::nullopt;
+  }
+  at = 0;
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -150,28 +169,32 @@ std::optional<std::string> database::random_key(std::int64_t now) {
   return chosen;
 }
 
-std::size_t database::sweep_expired(double share, std::int64_t now) {
-  if (expiring_.load_relaxed() == 0) return 0;
-  const auto stripes_to_visit =
-      static_cast<std::size_t>(std::ceil(share * static_cast<double>(stripes::kCount)));
-  std::size_t removed = 0;
-  std::size_t at = sweep_next_.load_relaxed();
-  for (std::size_t i = 0; i < stripes_to_visit; ++i, at = (at + 1) % stripes::kCount) {
-    stripe& here = stripes_.at(at);
-    std::vector<std::string> due;
-    here.lock();
-    for (const auto& [key, expires_ms] : here.expires) {
-      if (now > expires_ms) due.push_back(key);
+bool database::remove_due(stripe& here, const std::string& key, std::int64_t now) {
+  const sync::scope inside;
+  index_.find(inside, key);  // what is cold comes from the disk while nobody waits for the stripe
+  const std::lock_guard lock(here);
+  const auto live = find_live(inside, key, now);
+  // What the stripe noted is no longer due, whatever became of the key meanwhile.
+  note_expiry(here, key, live ? live->expires_ms : kNever);
+  return !live;
+}
+
+database::swept database::sweep_expired(std::int64_t now, std::uint64_t budget_ns, clock time) {
+  swept sum;
+  const std::uint64_t began = time();
+  const auto is_spent = [&] { return time() - began >= budget_ns; };
+  for (std::size_t visited = 0; visited < stripes::kCount && expiring_.load_relaxed() > 0;) {
+    stripe& here = stripes_.at(sweep_next_);
+    const auto key = next_due(here, now, sum.looked_at, is_spent);
+    if (key && remove_due(here, *key, now)) ++sum.removed;
+    if (!key && here.next_swept == 0) {
+      sweep_next_ = (sweep_next_ + 1) % stripes::kCount;
+      ++visited;
     }
-    here.unlock();
-    for (const auto& key : due) {
-      const sync::scope inside;
-      one_key lock(stripes_, key);
-      if (here.expires.contains(key) && !find_live(inside, key, now)) ++removed;
-    }
+    // A stripe without keys that expire costs less than a look at the clock.
+    if ((key || visited % 64 == 0) && is_spent()) break;
   }
-  sweep_next_.store_relaxed(at);
-  return removed;
+  return sum;
 }
 
 }  // namespace isotherm::store

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "index/index.hpp"
+#include "os/clock.hpp"
 #include "store/memory.hpp"
 #include "store/record.hpp"
 #include "store/stripes.hpp"
@@ -67,9 +68,14 @@ class database {
   /// A key that is present, or nullopt. Not uniform: walks on from where the last call ended.
   std::optional<std::string> random_key(std::int64_t now);
 
-  /// Removes keys whose time has come, looking at `share` of the expiring ones (0..1); returns how
-  /// many went.
-  std::size_t sweep_expired(double share, std::int64_t now);
+  struct swept {
+    std::size_t looked_at = 0, removed = 0;  ///< of the keys that expire
+  };
+  using clock = std::uint64_t (*)() noexcept;  ///< in nanoseconds
+  /// Removes keys whose time has come, until `budget_ns` of `time` have passed (one key more at
+  /// most) or it has been round all keys that expire; goes on where the last call ended. Reads what
+  /// is cold before it takes a key's stripe. One thread at a time; outside of every scope.
+  swept sweep_expired(std::int64_t now, std::uint64_t budget_ns, clock time = &os::thread_cpu_ns);
 
  private:
   static constexpr std::size_t kClocks = std::size_t{1} << 18;
@@ -83,6 +89,7 @@ class database {
   std::optional<record> find_live(const sync::scope& inside, std::string_view key,
                                   std::int64_t now);
   void wait_for_several(std::string_view key) noexcept;
+  bool remove_due(stripe& here, const std::string& key, std::int64_t now);
   void note_expiry(stripe& held, std::string_view key, std::int64_t expires_ms);
 
   index::any_index& index_;
@@ -92,7 +99,7 @@ class database {
   std::unique_ptr<base::atomic<std::uint32_t>[]> clocks_;
   base::atomic<std::size_t> expiring_{0};
   base::atomic<std::uint64_t> random_cursor_{0};
-  base::atomic<std::size_t> sweep_next_{0};
+  std::size_t sweep_next_ = 0;  ///< the stripe at which sweep_expired() goes on
 };
 
 }  // namespace isotherm::store

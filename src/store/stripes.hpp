@@ -34,8 +34,8 @@ struct text_hash {
 /// does one index operation, or copies one value, and may wait for the disk in it.
 struct alignas(base::kCacheLineBytes) stripe : base::sleeping_lock {
   std::unordered_map<std::string, std::int64_t, text_hash, std::equal_to<>> expires;  // ms
-  std::size_t next_swept =
-      0;  ///< of `expires` the bucket at which database::sweep_expired() goes on
+  /// Of `expires` the bucket at which database::sweep_expired() goes on.
+  std::size_t next_swept = 0;
 };
 
 /// All stripes. Thread-safe.

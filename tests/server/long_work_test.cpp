@@ -89,6 +89,23 @@ TEST_F(collecting, the_server_leaves_after_the_window) {
   EXPECT_FALSE(slow_.begun.try_acquire());
 }
 
+TEST_F(serving, clients_come_and_are_served_while_an_expired_key_is_read_from_a_slow_disk) {
+  std::binary_semaphore begun{0}, end{0};
+  base::atomic<int> looks{0};
+  index_.before_find = [&](std::string_view key) {
+    if (key != "gone" || looks.fetch_add_relaxed(1) != 1) return;  // the first is SET's own
+    begun.release();
+    end.acquire();
+  };
+  options_.threads = 1;
+  start();
+  EXPECT_EQ(peer(path_).last_words("SET gone v PX 1\r\nSET k v"), "+OK\r\n+OK\r\n");
+  begun.acquire();
+  EXPECT_EQ(peer(path_).last_words("GET k\r\nSET k w"), "$1\r\nv\r\n+OK\r\n");
+  end.release();
+  until([&] { return db_.keys() == 1; });
+}
+
 TEST_F(serving, the_largest_clients_go_when_all_hold_too_much) {
   start();
   peer greedy(path_), small(path_), kept(path_);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <new>
@@ -15,6 +16,7 @@ namespace isotherm::store::testing {
 class fake_index final : public index::any_index {
  public:
   std::optional<std::string_view> find(const index::scope&, std::string_view key) override {
+    if (before_find) before_find(key);
     const std::lock_guard lock(mutex_);
     if (throws_) throw std::bad_alloc();
     const auto at = map_.find(key);
@@ -84,6 +86,9 @@ class fake_index final : public index::any_index {
   std::string_view name() const noexcept override { return "fake"; }
   bool is_managed() const noexcept override { return false; }
   bool is_valid() override { return true; }
+
+  /// Called at the begin of each look-up, without a lock of the index: where a cold page is read.
+  std::function<void(std::string_view key)> before_find;
 
   /// From now on writes answer no_memory.
   void fill_memory() {

@@ -73,18 +73,6 @@ TEST_F(commands, keys_expire_when_touched) {
   EXPECT_EQ(db_.expiring_keys(), 0u);
 }
 
-TEST_F(commands, keys_expire_by_the_sweep) {
-  for (int i = 0; i < 500; ++i) run({"SET", "k" + std::to_string(i), "v", "PX", "10"});
-  run({"SET", "stays", "v", "PX", "1000"});
-  run({"SET", "k0", "no longer expires"});
-  now_ += 11;
-  std::size_t removed = 0;
-  for (int i = 0; i < 10; ++i) removed += db_.sweep_expired(0.1001, now_);
-  EXPECT_EQ(removed, 499u);
-  EXPECT_EQ(db_.keys(), 2u);
-  EXPECT_EQ(db_.expiring_keys(), 1u);
-}
-
 TEST_F(commands, walks) {
   std::set<std::string> expected;
   for (int i = 0; i < 100; ++i) {

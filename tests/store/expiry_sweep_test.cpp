@@ -1,0 +1,89 @@
+// Keys whose time has come are removed without anybody's asking for them, in bounded pieces.
+#include <map>
+
+#include "store/fixture.hpp"
+
+namespace isotherm::store::testing {
+namespace {
+
+constexpr std::uint64_t kUnbounded = UINT64_MAX;
+
+/// A clock on which each look takes a nanosecond.
+std::uint64_t looks() noexcept {
+  static std::uint64_t count = 0;
+  return ++count;
+}
+
+class sweep : public commands {
+ protected:
+  void set_expiring(int keys) {
+    for (int i = 0; i < keys; ++i) run({"SET", "k" + std::to_string(i), "v", "PX", "10"});
+  }
+};
+
+TEST_F(sweep, removes_what_has_expired_and_nothing_else) {
+  set_expiring(500);
+  run({"SET", "stays", "v", "PX", "1000"});
+  run({"SET", "k0", "no longer expires"});
+  run({"PEXPIRE", "k1", "2000"});
+  now_ += 11;
+  const auto swept = db_.sweep_expired(now_, kUnbounded);
+  EXPECT_EQ(swept.removed, 498u);
+  EXPECT_EQ(db_.keys(), 3u);
+  EXPECT_EQ(db_.expiring_keys(), 2u);
+  EXPECT_EQ(db_.counted().expired.sum(), 498u);
+  EXPECT_EQ(db_.sweep_expired(now_, kUnbounded).removed, 0u);
+}
+
+TEST_F(sweep, ends_with_its_time_and_goes_on_where_it_ended) {
+  constexpr std::size_t kKeys = 3000, kBudget = 100;
+  set_expiring(kKeys);
+  now_ += 11;
+  std::size_t removed = 0;
+  while (removed < kKeys) {
+    const auto swept = db_.sweep_expired(now_, kBudget, &looks);
+    // The clock is looked at after each key.
+    ASSERT_LE(swept.removed, kBudget + 1);
+    ASSERT_GT(swept.removed, 0u);
+    removed += swept.removed;
+  }
+  EXPECT_EQ(db_.keys(), 0u);
+}
+
+TEST_F(sweep, ends_with_its_time_where_nothing_has_expired) {
+  constexpr std::size_t kKeys = 200'000;
+  set_expiring(kKeys);
+  EXPECT_LT(db_.sweep_expired(now_, 1, &looks).looked_at, kKeys / 10);
+  EXPECT_GT(db_.sweep_expired(now_, kUnbounded, &looks).looked_at, kKeys * 9 / 10);
+}
+
+TEST_F(sweep, reads_what_is_cold_before_it_takes_the_stripe) {
+  set_expiring(100);
+  now_ += 11;
+  std::map<std::string, bool, std::less<>> was_free;  // at the first look at a key
+  index_.before_find = [&](std::string_view key) {
+    stripe& mine = db_.locks().of(key);
+    const bool is_free = mine.try_lock();
+    if (is_free) mine.unlock();
+    was_free.emplace(key, is_free);
+  };
+  EXPECT_EQ(db_.sweep_expired(now_, kUnbounded).removed, 100u);
+  EXPECT_EQ(was_free.size(), 100u);
+  for (const auto& [key, is_free] : was_free) EXPECT_TRUE(is_free) << key;
+}
+
+TEST_F(sweep, a_key_that_is_written_meanwhile_stays) {
+  set_expiring(1);
+  now_ += 11;
+  index_.before_find = [&](std::string_view) {
+    index_.before_find = nullptr;
+    run({"SET", "k0", "new", "PX", "500"});
+  };
+  EXPECT_EQ(db_.sweep_expired(now_, kUnbounded).removed, 0u);
+  EXPECT_EQ(run({"GET", "k0"}), "$3\r\nnew\r\n");
+  now_ += 501;
+  EXPECT_EQ(db_.sweep_expired(now_, kUnbounded).removed, 1u);
+}
+
+}  // namespace
+}  // namespace isotherm::store::testing
