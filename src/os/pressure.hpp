@@ -2,13 +2,19 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace isotherm::os {
 
-/// Percentage of the last ten seconds in which at least one task of the system waited for memory
-/// (`some avg10` of /proc/pressure/memory). nullopt where the kernel does not tell.
+/// Percentage of the last ten seconds in which at least one task of this process's control group
+/// waited for memory (`some avg10` of its memory.pressure); of the system (/proc/pressure/memory)
+/// where there is no such group. nullopt where the kernel does not tell.
 std::optional<double> memory_pressure_percent();
+
+/// The same of the control group (version 2) that is named in `membership` (the text of
+/// /proc/self/cgroup), under `mount` (/sys/fs/cgroup).
+std::optional<double> control_group_pressure(std::string_view membership, const std::string& mount);
 
 /// The same from a file's text, e.g. a control group's memory.pressure.
 std::optional<double> parse_pressure(std::string_view text);

@@ -3,10 +3,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "os/fork.hpp"
 #include "os/pressure.hpp"
 #include "os/proc_file.hpp"
 #include "os/swap.hpp"
+#include "sort/scratch.hpp"
 
 namespace isotherm::os {
 namespace {
@@ -34,6 +38,16 @@ TEST(pressure, of_the_system_is_a_percentage_where_told) {
   EXPECT_EQ(percent.has_value(), told);
   EXPECT_GE(percent.value_or(0), 0.0);
   EXPECT_LE(percent.value_or(0), 100.0);
+}
+
+TEST(pressure, of_the_own_control_group) {
+  const testing::scratch dir;
+  std::filesystem::create_directories(dir.path() + "/a/b");
+  std::ofstream(dir.path() + "/a/b/memory.pressure") << "some avg10=7.25 avg60=1.00\n";
+  EXPECT_EQ(control_group_pressure("4:memory:/x\n0::/a/b\n", dir.path()), 7.25);
+  EXPECT_EQ(control_group_pressure("0::/a/b", dir.path()), 7.25);
+  EXPECT_EQ(control_group_pressure("0::/a\n", dir.path()), std::nullopt);
+  EXPECT_EQ(control_group_pressure("4:memory:/a/b\n", dir.path()), std::nullopt);
 }
 
 TEST(swap, free_space_is_part_of_the_total) {
