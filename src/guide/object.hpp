@@ -93,13 +93,23 @@ consteval void require_movable() {
       "(and align it to at most 16 bytes).");
 }
 
-/// Makes a T in heap `birth`. Null when memory is exhausted.
+/// Makes a T in heap `birth`. Null when memory is exhausted. What T's constructor throws is passed
+/// on, and nothing is left behind.
 template <class T, class... Arguments>
 owned<T> make_object_in(heap::kind birth, Arguments&&... arguments) {
   require_movable<T>();
   const auto [memory, where] = guides::allocate_or_fresh(birth, sizeof(T));
   if (!memory) return {};
-  return {::new (memory) T(std::forward<Arguments>(arguments)...), where};
+  if constexpr (std::is_nothrow_constructible_v<T, Arguments...>) {
+    return {::new (memory) T(std::forward<Arguments>(arguments)...), where};
+  } else {
+    try {
+      return {::new (memory) T(std::forward<Arguments>(arguments)...), where};
+    } catch (...) {
+      heap::deallocate(memory);
+      throw;
+    }
+  }
 }
 
 /// An uninitialised byte string of `length`, to be filled before a guide takes it.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <latch>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -225,6 +226,19 @@ TEST(Guide, ReplaceTellsHowManyBytesWait) {
   auto cold = guide<bytes>(make_bytes_in(heap::kind::cold, "its page may be on the disk"));
   cold.replace(inside, make_bytes(cold, "short"));
   EXPECT_EQ(sync::retired_bytes(), before + bytes::footprint(5000));
+}
+
+struct throws_when_made {
+  throws_when_made() { throw std::runtime_error("not made"); }
+  long members[100];
+};
+
+TEST(Guide, AConstructorThatThrowsLeavesNothingBehind) {
+  const auto before = heap::usage_of(heap::kind::fresh, false);
+  EXPECT_THROW(make_guide<throws_when_made>(), std::runtime_error);
+  const auto after = heap::usage_of(heap::kind::fresh, false);
+  EXPECT_EQ(after.objects, before.objects);
+  EXPECT_EQ(after.bytes, before.bytes);
 }
 
 TEST(Guide, CompareReplaceWinsOnlyAgainstWhatItSaw) {
