@@ -17,6 +17,11 @@ std::uint64_t read_ns(clockid_t clock) noexcept {
 }  // namespace
 
 std::uint64_t monotonic_ns() noexcept { return read_ns(CLOCK_MONOTONIC); }
+std::uint64_t deadline_ns(std::uint64_t timeout_us) noexcept {
+  constexpr std::uint64_t kNever = ~std::uint64_t{0};
+  const std::uint64_t now = monotonic_ns();
+  return timeout_us < (kNever - now) / 1000 ? now + timeout_us * 1000 : kNever;
+}
 std::uint64_t thread_cpu_ns() noexcept { return read_ns(CLOCK_THREAD_CPUTIME_ID); }
 std::uint64_t process_cpu_ns() noexcept { return read_ns(CLOCK_PROCESS_CPUTIME_ID); }
 

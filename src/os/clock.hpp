@@ -8,6 +8,9 @@ namespace isotherm::os {
 /// Time that never jumps; its zero is arbitrary. Advances while the process sleeps.
 std::uint64_t monotonic_ns() noexcept;
 
+/// monotonic_ns() in `timeout_us` microseconds; the end of time where that is beyond it.
+std::uint64_t deadline_ns(std::uint64_t timeout_us) noexcept;
+
 /// CPU time that the calling thread has used, user and system.
 std::uint64_t thread_cpu_ns() noexcept;
 

@@ -32,7 +32,7 @@ std::uint64_t change_state(migration_state state, std::uint64_t epochs) noexcept
 bool wait_until_all_carry(std::uint64_t epoch, std::uint64_t timeout_us) noexcept {
   ISO_ASSERT(!scope::is_open(), "waiting for scopes from inside a scope would wait for itself");
   const std::uint64_t began = os::monotonic_ns();
-  const std::uint64_t deadline = began + timeout_us * 1000;
+  const std::uint64_t deadline = os::deadline_ns(timeout_us);
   const std::uint64_t first_nap = began + 1'000'000;  // scopes are short; a stuck one is not worth
                                                       // a processor
   for (unsigned round = 0; oldest_open_epoch(epoch) < epoch; ++round) {

@@ -13,7 +13,7 @@ namespace isotherm::sync {
 
 namespace {
 
-constexpr std::uint64_t kNever = ~std::uint64_t{0};
+constexpr std::size_t kAll = ~std::size_t{0};
 /// How long leaving a scope reclaims at most: what one stuck scope made wait is worked off in
 /// pieces.
 constexpr std::uint64_t kSliceNs = 100'000;
@@ -85,8 +85,7 @@ std::size_t reclaim_ready(std::uint64_t limit_us) noexcept {
   thread_slot& mine = slot_of_this_thread();
   if (mine.is_reclaiming) return 0;
   const reclaiming until_end(mine);
-  const std::uint64_t now = os::monotonic_ns();
-  const std::uint64_t deadline = limit_us < (kNever - now) / 1000 ? now + limit_us * 1000 : kNever;
+  const std::uint64_t deadline = os::deadline_ns(limit_us);
   std::size_t freed = 0;
   // Of a thread that goes on retiring, what it had retired when its turn came.
   slots.for_each([&freed, deadline](thread_slot& slot) {
@@ -94,7 +93,7 @@ std::size_t reclaim_ready(std::uint64_t limit_us) noexcept {
     if (waiting > 0) freed += reclaim(slot.retired, waiting, deadline);
   });
   // What the callbacks retired is this thread's.
-  return freed + reclaim(mine.retired, kNever, deadline);
+  return freed + reclaim(mine.retired, kAll, deadline);
 }
 
 std::size_t retired_blocks() noexcept {
@@ -119,7 +118,7 @@ void maybe_reclaim(thread_slot& slot) noexcept {
   if (slot.is_reclaiming) return;
   const reclaiming until_end(slot);
   const std::uint64_t deadline = os::monotonic_ns() + kSliceNs;
-  reclaim(slot.retired, kNever, deadline);
+  reclaim(slot.retired, kAll, deadline);
   // Of a slice that was not enough the rest follows soon, yet not with each scope.
   const bool is_out_of_time = os::monotonic_ns() >= deadline;
   slot.retired_weight = is_out_of_time ? kReclaimWeight - kReclaimWeight / 8 : 0;

@@ -27,5 +27,14 @@ TEST(clock, work_uses_cpu_time_of_thread_and_process) {
   EXPECT_GE(process_cpu_ns() - process_before, 2'000'000U);
 }
 
+TEST(clock, no_deadline_is_beyond_the_end_of_time) {
+  constexpr std::uint64_t kEnd = ~std::uint64_t{0};
+  EXPECT_EQ(deadline_ns(kEnd), kEnd);
+  EXPECT_EQ(deadline_ns(kEnd / 1000), kEnd);
+  const std::uint64_t soon = deadline_ns(5'000'000);
+  EXPECT_GE(soon, 5'000'000'000U);
+  EXPECT_LT(soon, kEnd);
+}
+
 }  // namespace
 }  // namespace isotherm::os

@@ -202,6 +202,21 @@ TEST(Retire, BlocksOfAThreadThatEndedAreFreedByOthers) {
   EXPECT_EQ(reclaimed, 1);
 }
 
+TEST(Retire, TheLongestWaitLastsUntilTheScopeCloses) {
+  sitter stuck;
+  std::latch begins(1);
+  bool all_closed = false;
+  std::thread waiter([&] {
+    begins.count_down();
+    all_closed = wait_for_open_scopes(~std::uint64_t{0});
+  });
+  begins.wait();
+  for (int turn = 0; turn < 1000; ++turn) std::this_thread::yield();
+  stuck.release();
+  waiter.join();
+  EXPECT_TRUE(all_closed);
+}
+
 // A shared pointer is swapped and its old target retired while readers follow it: a reader must
 // never see a freed target (also a job for the sanitizers).
 TEST(Retire, StressReadersNeverSeeFreedMemory) {
