@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <thread>
 
@@ -13,6 +14,7 @@
 #include "collector/threshold.hpp"
 #include "os/clock.hpp"
 #include "os/fork.hpp"
+#include "os/signals.hpp"
 #include "sync/retire.hpp"
 
 namespace isotherm::collector {
@@ -45,11 +47,31 @@ base::result<void> check(const options& chosen) {
 /// Collectors of this process that run windows: at most one (SODA's hazard is one word).
 std::mutex one_window_at_a_time;
 base::atomic<bool> a_thread_runs{false};
+/// A child could neither go on with what a window had half done at the fork, nor share a COLD file.
+base::atomic<bool> has_ever_run{false};
 base::atomic<bool> forked{false};
 
-void mark_forked() noexcept {
-  if (a_thread_runs.load_relaxed()) forked.store_relaxed(true);
-  a_thread_runs.store_relaxed(false);
+/// Before anything of a collector runs.
+void watch_forks() {
+  [[maybe_unused]] static const bool registered = [] {
+    os::at_fork(nullptr, nullptr, [] {
+      if (has_ever_run.load_relaxed()) forked.store_relaxed(true);
+      a_thread_runs.store_relaxed(false);
+    });
+    return true;
+  }();
+  has_ever_run.store_relaxed(true);
+}
+
+/// What `callback` threw, in one line; empty: nothing.
+std::string problem_of(const std::function<void(const window_statistics&)>& callback,
+                       const window_statistics& seen) try {
+  callback(seen);
+  return {};
+} catch (const std::exception& thrown) {
+  return std::string("the callback at the window's end threw: ") + thrown.what();
+} catch (...) {
+  return "the callback at the window's end threw what is no std::exception";
 }
 
 }  // namespace
@@ -108,6 +130,7 @@ void object_collector::state::work() {
 window_statistics object_collector::state::run_window() {
   // Before the lock, which another thread may have held at the fork.
   ISO_CHECK(!forked.load_relaxed(), "no collector runs in a fork child");
+  watch_forks();
   const std::lock_guard alone(one_window_at_a_time);
   options now;
   {
@@ -145,7 +168,12 @@ window_statistics object_collector::state::run_window() {
     last = statistics;
     tell = callback;
   }
-  if (tell) tell(statistics);
+  if (!tell) return statistics;
+  statistics.callback_problem = problem_of(tell, statistics);
+  if (!statistics.callback_problem.empty()) {
+    const std::lock_guard lock(mutex);
+    last.callback_problem = statistics.callback_problem;
+  }
   return statistics;
 }
 
@@ -204,7 +232,8 @@ void object_collector::state::give_memory_back(const options& now, bool cold_may
   heap::trim();
   if (now.hint != heap::hint::none && cold_may_leave) {
     heap::reclaim_report report = reclaim.run(now.hint, now.reclaim_bytes_per_window,
-                                              statistics.cold_rest_seconds < now.min_rest_seconds);
+                                              statistics.cold_rest_seconds < now.min_rest_seconds,
+                                              [this] { return stopping.load_acquire(); });
     statistics.hinted_bytes = report.bytes_asked;
     statistics.reclaim_problem = std::move(report.problem);
   }
@@ -214,7 +243,11 @@ void object_collector::state::give_memory_back(const options& now, bool cold_may
 object_collector::object_collector(options chosen)
     : state_(std::make_unique<state>(std::move(chosen))) {}
 
-object_collector::~object_collector() { stop(); }
+object_collector::~object_collector() {
+  stop();
+  // The parent's thread was perhaps waiting on it, or held its mutex, at the fork.
+  if (forked.load_relaxed()) static_cast<void>(state_.release());
+}
 
 base::result<void> object_collector::start() {
   if (auto valid = check(state_->chosen); !valid) return valid;
@@ -223,10 +256,7 @@ base::result<void> object_collector::start() {
         base::error{"this process was forked from one whose collector ran: its COLD pages are the "
                     "parent's, so no collector can run here (exec a new program instead)"});
   }
-  [[maybe_unused]] static const bool registered = [] {
-    os::at_fork(nullptr, nullptr, &mark_forked);
-    return true;
-  }();
+  watch_forks();
   bool running = false;
   if (!a_thread_runs.compare_exchange_acq_rel(running, true)) {
     return std::unexpected(base::error{"a collector already runs in this process: stop it first"});
@@ -236,7 +266,15 @@ base::result<void> object_collector::start() {
     const std::lock_guard alone(one_window_at_a_time);
     state_->last_end_ns = os::monotonic_ns();
   }
-  state_->worker = std::make_unique<std::thread>([this] { state_->work(); });
+  try {
+    const os::signals_blocked in_the_new_thread;
+    state_->worker = std::make_unique<std::thread>([this] { state_->work(); });
+  } catch (const std::exception& failure) {  // system_error, bad_alloc
+    a_thread_runs.store_release(false);
+    return std::unexpected(
+        base::error{std::string("the system gives no thread to the collector (") + failure.what() +
+                    "): try again when there is memory"});
+  }
   return {};
 }
 

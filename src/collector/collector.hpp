@@ -46,21 +46,26 @@ class object_collector {
   object_collector(const object_collector&) = delete;
   object_collector& operator=(const object_collector&) = delete;
 
-  /// Starts the background thread. Fails when another collector runs in this process, in the fork
-  /// child of a process whose collector ran, and when an option is out of range.
+  /// Starts the background thread, which takes no signals. Fails when another collector runs in
+  /// this process, in the fork child of a process in which one has ever run (a thread, or a window
+  /// by hand), when an option is out of range, and when the system gives no thread: a later start
+  /// may then succeed.
   base::result<void> start();
-  /// Ends after the batch in flight. Idempotent.
+  /// Ends after the batch of moves, or the MiB of page-out, in flight; a scan is finished.
+  /// Idempotent.
   void stop() noexcept;
   bool is_running() const noexcept;
 
   /// Runs one window now, in the calling thread (which must be outside of every scope), and returns
   /// what it saw. Excludes the background thread meanwhile. The options must be in range (start()
-  /// says whether they are), and this no fork child of a process whose collector ran.
+  /// says whether they are), and this no fork child of a process in which a collector has run: ends
+  /// the program there.
   window_statistics run_window();
 
   window_statistics last_window() const;
   /// `callback` runs in the collecting thread at the end of every window, which lasts until it
-  /// returns: it must not call run_window() or stop(). Set before start().
+  /// returns: it must not call run_window() or stop(). What it throws is dropped, and told by
+  /// `callback_problem`. Set before start().
   void on_window(std::function<void(const window_statistics&)> callback);
 
   options configuration() const;

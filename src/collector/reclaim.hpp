@@ -57,7 +57,9 @@ constexpr std::uint64_t next_allowance(std::uint64_t allowance, bool hurts,
 class reclaim_policy {
  public:
   /// Gives `how` for COLD, of which the gate said that it may leave, less of it while that hurts.
-  heap::reclaim_report run(heap::hint how, std::uint64_t limit_bytes, bool comes_back_soon);
+  /// Ends soon once `stop` says true.
+  heap::reclaim_report run(heap::hint how, std::uint64_t limit_bytes, bool comes_back_soon,
+                           const std::function<bool()>& stop);
 
  private:
   std::uint64_t allowance_bytes_ = ~std::uint64_t{0};

@@ -40,6 +40,7 @@ struct window_statistics {
   std::uint64_t abandoned_epochs = 0;  ///< waits for scopes that outlasted their bound
   std::uint64_t hinted_bytes = 0;      ///< COLD bytes given to the kernel in this window
   std::string reclaim_problem;         ///< why the hint can't help, in one line; else empty
+  std::string callback_problem;        ///< what on_window()'s callback threw; else empty
   double scan_seconds = 0;
   double move_seconds = 0;
   double reclaim_seconds = 0;

@@ -157,8 +157,9 @@ packing packing_of(kind where) noexcept {
   return {sum_counters(index_of(where)).bytes, set.fresh.mapped_bytes()};
 }
 
-reclaim_report reclaim_cold(hint how, std::uint64_t limit_bytes) {
-  return heaps().cold.reclaim(how, limit_bytes);
+reclaim_report reclaim_cold(hint how, std::uint64_t limit_bytes,
+                            const std::function<bool()>& stop) {
+  return heaps().cold.reclaim(how, limit_bytes, stop);
 }
 
 std::uint64_t refused_allocations(kind where) noexcept {

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "base/error.hpp"
@@ -123,7 +124,9 @@ struct reclaim_report {
 /// since they were last hinted, at most `limit_bytes`. With `pageout` also for some of the others,
 /// other ones in each call, when pages of theirs are found in DRAM. One caller at a time (the
 /// collector). Goes round the heap from call to call. An object larger than `limit_bytes` stays.
-reclaim_report reclaim_cold(hint how, std::uint64_t limit_bytes);
+/// `stop` is asked before each MiB: once it says true the rest is left for another call.
+reclaim_report reclaim_cold(
+    hint how, std::uint64_t limit_bytes, const std::function<bool()>& stop = [] { return false; });
 
 /// Allocations refused because a range or its disk was full, since start.
 std::uint64_t refused_allocations(kind where) noexcept;

@@ -56,7 +56,7 @@ class packed_heap {
   std::uintptr_t used_end() const noexcept;
 
   /// heap.hpp, reclaim_cold(). One caller at a time.
-  reclaim_report reclaim(hint how, std::uint64_t limit_bytes);
+  reclaim_report reclaim(hint how, std::uint64_t limit_bytes, const std::function<bool()>& stop);
 
   /// Around fork(): no other thread is inside the mutex.
   void lock_for_fork() {

@@ -55,7 +55,8 @@ std::vector<packed_heap::candidate> packed_heap::candidates(hint how, std::uint6
   return found;
 }
 
-reclaim_report packed_heap::reclaim(hint how, std::uint64_t limit_bytes) {
+reclaim_report packed_heap::reclaim(hint how, std::uint64_t limit_bytes,
+                                    const std::function<bool()>& stop) {
   reclaim_report report;
   if (how == hint::none) return report;
   if (pages_.is_frozen()) {
@@ -70,12 +71,12 @@ reclaim_report packed_heap::reclaim(hint how, std::uint64_t limit_bytes) {
   }
   std::uint64_t left_over = 0;
   for (const candidate& each : candidates(how, limit_bytes)) {
-    const std::size_t offset = each.first * kExtentBytes;
-    const std::size_t bytes = each.count * kExtentBytes;
-    const base::result<void> done = how == hint::pageout
-                                        ? pages_.page_out(offset, bytes)
-                                        : os::advise(begin_ + offset, bytes, os::advice::cold);
-    if (!done) {
+    for (std::size_t i = each.first; i < each.first + each.count; ++i) {
+      if (stop()) return report;
+      const base::result<void> done =
+          how == hint::pageout ? pages_.page_out(i * kExtentBytes, kExtentBytes)
+                               : os::advise(address_of(i), kExtentBytes, os::advice::cold);
+      if (done) continue;
       report.problem = done.error().message;
       return report;
     }

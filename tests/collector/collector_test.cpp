@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <latch>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -247,6 +249,40 @@ TEST(CollectorThread, AShorterWindowEndsTheWaitForALongOne) {
   ASSERT_TRUE(collector.reconfigure(chosen));
   ran.wait();
   collector.stop();
+}
+
+TEST(CollectorThread, ACallbackThatThrowsEndsNothingAndIsTold) {
+  object_collector collector({.window_seconds = 0.001});
+  std::latch three(3);
+  collector.on_window([&three](const window_statistics& seen) {
+    if (seen.window <= 3) three.count_down();
+    throw std::runtime_error("of the callback");
+  });
+  EXPECT_NE(collector.run_window().callback_problem.find("of the callback"), std::string::npos);
+  ASSERT_TRUE(collector.start());
+  three.wait();
+  collector.stop();
+  EXPECT_NE(collector.last_window().callback_problem.find("of the callback"), std::string::npos);
+}
+
+TEST(CollectorThread, TakesNoSignalsOfTheApplication) {
+  object_collector collector({.window_seconds = 0.001});
+  std::latch seen(1);
+  sigset_t blocked;
+  collector.on_window([&](const window_statistics& window) {
+    if (window.window != 1) return;
+    pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    seen.count_down();
+  });
+  ASSERT_TRUE(collector.start());
+  seen.wait();
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGALRM, SIGCHLD}) {
+    EXPECT_TRUE(sigismember(&blocked, signal)) << signal;
+  }
+  for (const int signal : {SIGSEGV, SIGBUS}) EXPECT_FALSE(sigismember(&blocked, signal)) << signal;
+  sigset_t mine;
+  pthread_sigmask(SIG_SETMASK, nullptr, &mine);
+  EXPECT_FALSE(sigismember(&mine, SIGTERM));
 }
 
 TEST(CollectorOptions, NonsenseIsRefused) {

@@ -2,6 +2,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <memory>
+
 #include "collector/collector.hpp"
 #include "guide/guide.hpp"
 #include "guide/soda.hpp"
@@ -25,6 +27,50 @@ TEST(CollectorFork, TheChildHasNoCollectorAndSaysSo) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_TRUE(collector.is_running());
+}
+
+/// Whether a child, forked here, ends with the status that `in_child` returns, and that is 0.
+template <class InChild>
+bool succeeds_in_a_child(InChild in_child) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);  // ends a child that waits for ever
+    _exit(in_child());
+  }
+  int status = -1;
+  return waitpid(child, &status, 0) == child && status == 0;
+}
+
+int refuses_to_start() {
+  const auto refused = object_collector({}).start();
+  return !refused && refused.error().message.find("forked") != std::string::npos ? 0 : 1;
+}
+
+TEST(CollectorFork, AChildOfAProcessWhoseCollectorHasStoppedHasNone) {
+  object_collector collector({});
+  ASSERT_TRUE(collector.start());
+  collector.stop();
+  EXPECT_TRUE(succeeds_in_a_child(&refuses_to_start));
+  EXPECT_TRUE(collector.start()) << "the parent goes on";
+}
+
+TEST(CollectorFork, AChildForkedAmidAWindowByHandIsRefusedAndDoesNotWait) {
+  object_collector collector({});
+  bool refused = false;
+  collector.on_window([&](const auto&) { refused = succeeds_in_a_child(&refuses_to_start); });
+  collector.run_window();
+  EXPECT_TRUE(refused);
+}
+
+TEST(CollectorFork, AChildDestroysACollectorWhoseThreadItDoesNotHave) {
+  auto collector = std::make_unique<object_collector>(options{.window_seconds = 1e9});
+  ASSERT_TRUE(collector->start());
+  for (int i = 0; i < 20; ++i) {  // the thread is perhaps not yet asleep
+    EXPECT_TRUE(succeeds_in_a_child([&] {
+      collector.reset();
+      return 0;
+    }));
+  }
 }
 
 /// Forks amid a visit, when the guide's granule is in the collector's hands.

@@ -105,6 +105,15 @@ TEST_F(file_backed, the_limit_holds_and_the_next_call_goes_on) {
   EXPECT_GE(sum, 28 * kExtentBytes);
 }
 
+TEST_F(file_backed, page_out_stops_within_a_mebibyte_of_being_told) {
+  int asked = 0;
+  const reclaim_report report = reclaim_cold(hint::pageout, kNoLimit, [&] { return ++asked > 3; });
+  EXPECT_EQ(asked, 4);
+  EXPECT_EQ(report.bytes_asked, 3 * kExtentBytes);
+  EXPECT_EQ(report.problem, "");
+  EXPECT_GE(reclaim_cold(hint::pageout, kNoLimit).bytes_asked, 25 * kExtentBytes);
+}
+
 TEST_F(file_backed, no_hint_asks_for_nothing) {
   EXPECT_EQ(reclaim_cold(hint::none, kNoLimit).bytes_asked, 0U);
 }
