@@ -169,7 +169,7 @@ base::result<algorithm_choice> choose_without_device(const sort_options& o,
   if (!bytes) return std::unexpected(bytes.error());
   auto p = make_plan(o, o.algorithm, *bytes, nullptr);
   if (!p) return std::unexpected(p.error());
-  if (*bytes == 0 || p->map_input) return index;
+  if (*bytes == 0 || p->map_input || p->integers) return index;
   const std::uint64_t most = *bytes > os::available_memory() ? kDiskScans : kCachedScans;
   if (p->scan_gather && *bytes <= most * p->output_buffer_bytes) return index;
   return algorithm_choice{sort_algorithm::ems, 0};

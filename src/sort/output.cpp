@@ -9,7 +9,8 @@ namespace {
 constexpr std::size_t kPrefetchAhead = 24;
 constexpr std::size_t kChargeRecords = 2048;
 constexpr std::size_t kWriteStep = 1 << 20;
-constexpr std::uint64_t kPrefetchBytes = 256;  // of one record; its own stream does the rest
+constexpr std::uint64_t kCachedPiece = 256 << 10;  // what a thread gathers and then writes
+constexpr std::uint64_t kPrefetchBytes = 256;      // of one record; its own stream does the rest
 constexpr unsigned kSlotBits = 32;
 constexpr std::uint64_t kReadTogether = 64 << 10;  // at the most, unless one record has more
 constexpr std::uint64_t kWorthSkipping = 1024;     // between records: cheaper than another read
@@ -126,6 +127,11 @@ void output::gather_slice(std::span<const entry> batch, std::size_t begin, std::
     const std::size_t stop = std::min(end, at + kChargeRecords);
     stream.begin();
     const std::size_t first = at;
+    if (layout_.keys_alone()) {  // nothing is read
+      put_keys(batch.subspan(at, stop - at), target + start_of(at) - start_of(begin));
+      at = stop;
+      continue;
+    }
     if (mapped != nullptr && fixed) {
       copy_fixed(batch, at, stop, target + start_of(at) - start_of(begin));
       at = stop;
@@ -271,54 +277,92 @@ void output::write(const std::byte* bytes, std::uint64_t count, std::uint64_t of
   job_.count(write_stage_, 0, count);
 }
 
+/// The end of a thread's next piece, which has at most so many bytes, or one record.
+std::size_t output::end_of_piece(std::size_t begin, std::size_t end, std::uint64_t bytes) const {
+  if (layout_.fixed()) {
+    return std::min<std::uint64_t>(
+        end, begin + std::max<std::uint64_t>(1, bytes / layout_.record_bytes()));
+  }
+  const auto from = starts_.begin() + static_cast<std::ptrdiff_t>(begin);
+  const auto last = starts_.begin() + static_cast<std::ptrdiff_t>(end);
+  // The piece may end where the record behind it begins, if that lies in reach.
+  const auto behind = std::upper_bound(from + 1, last, *from + bytes);
+  if (behind == last && (end < starts_.size() ? starts_[end] : batch_bytes_) <= *from + bytes) {
+    return end;
+  }
+  return std::max<std::size_t>(begin + 1, static_cast<std::size_t>(behind - starts_.begin()) - 1);
+}
+
 /// Each thread reads and writes small pieces as it comes, with as many streams as there are threads
-/// on either side: figure 2a. The time is RECORD read's, reads and writes being one.
+/// on either side: figure 2a. Each has a part of the buffer, small enough for the processor's
+/// cache. The time is RECORD read's, reads and writes being one.
 void output::unsynchronised(std::span<const entry> batch) {
   const stage_timer timer(job_, sort_stage::record_read);
   const unsigned threads = std::max(plan_.random_threads, plan_.write_threads);
-  std::byte* buffer = buffers_[0].data();
+  const std::uint64_t room = std::min(kCachedPiece, plan_.output_buffer_bytes / threads);
   job_.readers.run(threads, [&](unsigned t) {
+    std::byte* piece = buffers_[0].data() + t * room;
     const auto [begin, end] = device::part_of(batch.size(), threads, t);
-    for (std::size_t at = begin; at < end && !job_.stopped(); at += kChargeRecords) {
-      const std::size_t stop = std::min<std::size_t>(end, at + kChargeRecords);
+    for (std::size_t at = begin; at < end && !job_.stopped();) {
+      const std::size_t stop = end_of_piece(at, end, room);
       const std::uint64_t from = start_of(at);
-      const std::uint64_t to = stop == batch.size() ? batch_bytes_ : start_of(stop);
-      {
-        device::stream reads(job_.emulation, device::access::random_read);
-        gather_slice(batch, at, stop, buffer + from, reads);
+      const std::uint64_t bytes = (stop == batch.size() ? batch_bytes_ : start_of(stop)) - from;
+      if (bytes > room) {
+        source_view view(job_, in_);
+        copy_record_by({piece, room}, layout_.locate(batch[at], view), written_ + from);
+      } else {
+        {
+          device::stream reads(job_.emulation, device::access::random_read);
+          gather_slice(batch, at, stop, piece, reads);
+        }
+        write_piece({piece, bytes}, written_ + from);
       }
-      device::stream stream(job_.emulation, device::access::write);
-      if (!job_.keep(out_.write({buffer + from, to - from}, written_ + from))) return;
-      stream.charge(1, to - from);
-      job_.count(write_stage_, 0, to - from);
+      at = stop;
     }
   });
 }
 
-/// A record larger than the buffer goes through it piece by piece.
+/// What one thread writes.
+void output::write_piece(std::span<const std::byte> piece, std::uint64_t offset) {
+  device::stream stream(job_.emulation, device::access::write);
+  if (job_.stopped() || !job_.keep(out_.write(piece, offset))) return;
+  stream.charge(1, piece.size());
+  job_.count(write_stage_, 0, piece.size());
+}
+
+/// A record larger than `room` goes through it piece by piece.
+void output::copy_record_by(std::span<std::byte> room, const extent& record, std::uint64_t offset) {
+  for (std::uint64_t at = 0; at < record.bytes && !job_.stopped(); at += room.size()) {
+    const std::uint64_t n = std::min<std::uint64_t>(room.size(), record.bytes - at);
+    {
+      device::stream stream(job_.emulation, device::access::sequential_read);
+      put({record.offset + at, n}, room.data());
+      stream.charge(1, n);
+    }
+    if (!in_.holds_piece()) job_.count(sort_stage::record_read, n, 0);
+    write_piece(room.first(n), offset + at);
+  }
+}
+
+/// A record larger than the buffer.
 void output::copy_long(const extent& record) {
   finish();
-  const std::uint64_t piece = plan_.output_buffer_bytes;
-  source_view view(job_, in_);
-  std::byte* buffer = buffers_[0].data();
-  for (std::uint64_t at = 0; at < record.bytes && !job_.stopped(); at += piece) {
-    const std::uint64_t n = std::min(piece, record.bytes - at);
-    const std::uint64_t offset = record.offset + at;
-    const std::uint64_t there = std::min(n, in_.size() - std::min(in_.size(), offset));
-    {
-      const stage_timer timer(job_, sort_stage::record_read);
-      device::stream stream(job_.emulation, device::access::sequential_read);
-      if (in_.mapped() != nullptr) {
-        std::memcpy(buffer, in_.mapped() + offset, there);
-      } else if (!job_.keep(in_.handle().read({buffer, there}, offset))) {
-        return;
-      }
-      if (there < n) buffer[there] = std::byte{'\n'};
-      stream.charge(1, n);
-      job_.count(sort_stage::record_read, n, 0);
-    }
-    write(buffer, n, written_);
-    written_ += n;
+  const stage_timer timer(job_, sort_stage::record_read);
+  copy_record_by({buffers_[0].data(), std::min(kCachedPiece, plan_.output_buffer_bytes)}, record,
+                 written_);
+  written_ += record.bytes;
+}
+
+/// Records that are keys alone, as their entries hold them.
+void output::put_keys(std::span<const entry> batch, std::byte* target) const {
+  const bool reverse = layout_.entries().reverse;
+  const std::uint64_t bytes = layout_.record_bytes();
+  std::byte* const end = target + batch.size() * bytes;
+  for (const entry e : batch) {
+    const entry key = byteswap128(reverse ? ~e : e);
+    const auto room = static_cast<std::size_t>(end - target);
+    std::memcpy(target, &key, room < sizeof key ? bytes : sizeof key);
+    target += bytes;
   }
 }
 

@@ -32,6 +32,10 @@ class output {
  private:
   std::size_t lay_out(std::span<const entry> entries);
   void copy_long(const extent& record);
+  void copy_record_by(std::span<std::byte> room, const extent& record, std::uint64_t offset);
+  void write_piece(std::span<const std::byte> piece, std::uint64_t offset);
+  std::size_t end_of_piece(std::size_t begin, std::size_t end, std::uint64_t bytes) const;
+  void put_keys(std::span<const entry> batch, std::byte* target) const;
   void gather(std::span<entry> batch, std::byte* target);
   void gather_slice(std::span<const entry> batch, std::size_t begin, std::size_t end,
                     std::byte* target, device::stream& stream);

@@ -185,7 +185,10 @@ base::result<plan> plan_within_limit(const sort_options& o, sort_algorithm algor
       p.output_buffer_bytes / std::max<std::uint64_t>(record, 1), 1, p.output_buffer_bytes / 32);
   // The queue: an entry and, for records of any size, where it goes.
   rest -= buffers * p.output_buffer_bytes + 2 * p.queue_entries * 24;
-  p.map_input = input_bytes > 0 && rest > input_bytes + input_bytes / 4 &&
+  p.integers = algorithm == sort_algorithm::automatic && o.device.empty() && o.writes_all() &&
+               record_layout(o).keys_alone() && o.record_bytes <= sizeof(std::uint64_t) &&
+               input_bytes / o.record_bytes * sizeof(std::uint64_t) < rest;
+  p.map_input = !p.integers && input_bytes > 0 && rest > input_bytes + input_bytes / 4 &&
                 rest - input_bytes >= kSmallestLimit;
   if (p.map_input) rest -= input_bytes + input_bytes / 256;
   p.index_entries = std::min<std::uint64_t>(rest / sizeof(entry), most_records(o, input_bytes) + 1);
@@ -201,7 +204,8 @@ base::result<plan> plan_within_limit(const sort_options& o, sort_algorithm algor
   if (!wiscsort || o.format != record_format::fixed || input_bytes == 0) return p;
   if (device != nullptr && scan_loads(p, o, *device)) p.sequential_load = true;
   // With a device, onepass and mergepass by name are the papers'.
-  if (o.writes_all() && (device == nullptr || algorithm == sort_algorithm::automatic)) {
+  if (o.writes_all() && !record_layout(o).keys_alone() &&
+      (device == nullptr || algorithm == sort_algorithm::automatic)) {
     const std::uint64_t mapped = p.map_input ? input_bytes + input_bytes / 256 : 0;
     consider_scans(p, o, input_bytes, whole - mapped, device);
   }

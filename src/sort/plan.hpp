@@ -21,6 +21,7 @@ struct plan {
   bool may_merge = true;         ///< runs may be written when the index map does not fit
   bool must_merge = false;       ///< runs are written even if it would fit
   bool map_input = false;
+  bool integers = false;  ///< the records are short keys alone and fit: sorted without an index map
   sort_concurrency concurrency = sort_concurrency::no_io_overlap;
   sort_compression compression = sort_compression::automatic;
   run_speeds run_device;  ///< zeros: not known

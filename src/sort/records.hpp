@@ -32,6 +32,10 @@ class record_layout {
   const entry_layout& entries() const noexcept { return entries_; }
   bool fixed() const noexcept { return format_ == record_format::fixed; }
   std::uint64_t record_bytes() const noexcept { return record_bytes_; }
+  /// Whether an entry holds all of its record.
+  bool keys_alone() const noexcept {
+    return fixed() && key_bytes_ == record_bytes_ && key_bytes_ <= entries_.key_bytes;
+  }
   std::uint64_t key_bytes() const noexcept { return key_bytes_; }
   std::uint64_t key_offset() const noexcept { return key_offset_; }
 
@@ -109,5 +113,6 @@ std::size_t field_start(const std::byte* line, std::size_t bytes, char separator
 void sort_entries(std::span<entry> entries);
 /// The same on up to `threads` threads of `pool`.
 void sort_entries(std::span<entry> entries, device::thread_pool& pool, unsigned threads);
+void sort_integers(std::span<std::uint64_t> integers, device::thread_pool& pool, unsigned threads);
 
 }  // namespace isotherm::sort

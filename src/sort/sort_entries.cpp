@@ -1,4 +1,5 @@
-// Entries are distinct integers, so the library's vectorised quicksort meets no equal elements.
+// A library's vectorised quicksort, on parts that the threads have cut by samples. Entries are
+// distinct; integers need not be: equal ones fall to one part.
 #include <hwy/contrib/sort/vqsort.h>
 
 #include <algorithm>
@@ -13,52 +14,74 @@ namespace {
 static_assert(sizeof(hwy::uint128_t) == sizeof(entry));
 constexpr std::size_t kWorthThreads = 1 << 16;
 
-/// Moves the entries below `pivot` to the front; returns how many. Without branches on the data.
-std::size_t split(std::span<entry> entries, entry pivot) {
+void sort_part(std::span<entry> part) {
+  const hwy::Sorter sorter;
+  sorter(reinterpret_cast<hwy::uint128_t*>(part.data()), part.size(), hwy::SortAscending());
+}
+
+void sort_part(std::span<std::uint64_t> part) {
+  const hwy::Sorter sorter;
+  sorter(part.data(), part.size(), hwy::SortAscending());
+}
+
+/// Moves what is below `pivot` to the front; returns how many. Without branches on the data.
+template <class Number>
+std::size_t split(std::span<Number> all, Number pivot) {
   std::size_t low = 0;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    const entry e = entries[i];
-    entries[i] = entries[low];
-    entries[low] = e;
-    low += e < pivot;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Number n = all[i];
+    all[i] = all[low];
+    all[low] = n;
+    low += n < pivot;
   }
   return low;
 }
 
-/// Cuts `entries` into `parts` ranges, each wholly below the next, of about the same size.
-void cut(std::span<entry> entries, unsigned parts, std::vector<std::span<entry>>& out) {
-  if (parts <= 1 || entries.size() < kWorthThreads) {
-    out.push_back(entries);
+/// Cuts `all` into `parts` ranges, each wholly below the next, of about the same
+/// size.
+template <class Number>
+void cut(std::span<Number> all, unsigned parts, std::vector<std::span<Number>>& out) {
+  if (parts <= 1 || all.size() < kWorthThreads) {
+    out.push_back(all);
     return;
   }
-  std::array<entry, 255> sample;
+  std::array<Number, 255> sample;
   for (std::size_t i = 0; i < sample.size(); ++i) {
-    sample[i] = entries[entries.size() / sample.size() * i];
+    sample[i] = all[all.size() / sample.size() * i];
   }
   std::sort(sample.begin(), sample.end());
   const unsigned left = parts / 2;
-  const std::size_t middle = split(entries, sample[sample.size() * left / parts]);
-  cut(entries.first(middle), left, out);
-  cut(entries.subspan(middle), parts - left, out);
+  const std::size_t middle = split(all, sample[sample.size() * left / parts]);
+  cut(all.first(middle), left, out);
+  cut(all.subspan(middle), parts - left, out);
+}
+
+template <class Number>
+void sort_by_all(std::span<Number> all, device::thread_pool& pool, unsigned threads) {
+  if (std::is_sorted(all.begin(), all.end())) return;
+  if (std::is_sorted(all.rbegin(), all.rend())) {
+    std::reverse(all.begin(), all.end());
+    return;
+  }
+  std::vector<std::span<Number>> ranges;
+  cut(all, threads, ranges);
+  pool.run(static_cast<unsigned>(ranges.size()), [&](unsigned t) {
+    if (ranges[t].size() > 1) sort_part(ranges[t]);
+  });
 }
 
 }  // namespace
 
 void sort_entries(std::span<entry> entries) {
-  if (entries.size() < 2) return;
-  const hwy::Sorter sorter;
-  sorter(reinterpret_cast<hwy::uint128_t*>(entries.data()), entries.size(), hwy::SortAscending());
+  if (entries.size() > 1) sort_part(entries);
 }
 
 void sort_entries(std::span<entry> entries, device::thread_pool& pool, unsigned threads) {
-  if (std::is_sorted(entries.begin(), entries.end())) return;
-  if (std::is_sorted(entries.rbegin(), entries.rend())) {
-    std::reverse(entries.begin(), entries.end());
-    return;
-  }
-  std::vector<std::span<entry>> ranges;
-  cut(entries, threads, ranges);
-  pool.run(static_cast<unsigned>(ranges.size()), [&](unsigned t) { sort_entries(ranges[t]); });
+  sort_by_all(entries, pool, threads);
+}
+
+void sort_integers(std::span<std::uint64_t> integers, device::thread_pool& pool, unsigned threads) {
+  sort_by_all(integers, pool, threads);
 }
 
 }  // namespace isotherm::sort

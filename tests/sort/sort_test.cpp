@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "device/io.hpp"
 #include "sort/scratch.hpp"
 
 namespace isotherm {
@@ -365,6 +366,71 @@ TEST(SortFile, KlvWithEmptyAndLargeValues) {
   ASSERT_FALSE(r);
   EXPECT_NE(r.error().message.find("cut"), std::string::npos);
   EXPECT_EQ(dir.entries(), 3u);
+}
+
+/// Bytes that the values of a finished sort took to read.
+std::uint64_t value_bytes_read(const sort_report& r) {
+  std::uint64_t bytes = 0;
+  for (const auto& s : r.stages) bytes += s.stage == sort_stage::record_read ? s.bytes_read : 0;
+  return bytes;
+}
+
+// The index map, or its integers, hold them whole: nothing is read a second time.
+TEST(KeysAlone, AreWrittenFromWhereTheyWereSorted) {
+  const scratch dir;
+  base::random random(43);
+  for (const std::uint64_t record : {1, 3, 8, 9, 11}) {
+    for (const bool reverse : {false, true}) {
+      for (const auto a : {sort_algorithm::automatic, sort_algorithm::mergepass}) {
+        for (const std::size_t n : {0, 1, 7, 200'000}) {
+          const std::string all = make_records(shape::random, n, record, 0, record, random);
+          store(dir.file("in"), all);
+          sort_options o{.record_bytes = record,
+                         .key_bytes = record,
+                         .reverse = reverse,
+                         .memory_bytes = 64 * kMiB,
+                         .algorithm = a,
+                         .durable = false,
+                         .check = true};
+          auto r = sort_file(dir.file("in"), dir.file("out"), o);
+          ASSERT_TRUE(r) << r.error().message;
+          EXPECT_EQ(value_bytes_read(*r), 0u) << "seed 43, record " << record;
+          EXPECT_TRUE(contents(dir.file("out")) == sorted_copy(all, o))
+              << "seed 43, record " << record << ", n " << n << ", " << r->algorithm;
+          o.unique = true;
+          ASSERT_TRUE(sort_file(dir.file("in"), dir.file("out"), o));
+          EXPECT_TRUE(contents(dir.file("out")) == sorted_copy(all, o))
+              << "seed 43, record " << record << ", n " << n;
+        }
+      }
+    }
+  }
+}
+
+// What a thread gathers before it writes fits in its processor's cache, however long the records.
+TEST(LongRecords, AreWrittenInSmallPieces) {
+  const scratch dir;
+  base::random random(44);
+  std::string all;
+  for (int i = 0; i < 400; ++i) {
+    const auto bytes = static_cast<std::uint32_t>(random.below(100'000));
+    std::string key(10, 'k');
+    for (char& c : key) c = static_cast<char>('a' + random.below(26));
+    all += key;
+    all.append(reinterpret_cast<const char*>(&bytes), sizeof bytes).append(bytes, key[0]);
+  }
+  store(dir.file("in"), all);
+  const sort_options o{
+      .format = record_format::klv, .memory_bytes = 512 * kMiB, .durable = false, .check = true};
+  base::atomic<std::uint64_t> writes{0};
+  device::set_fault_hook([&](device::io_call c) {
+    if (c == device::io_call::write) writes.fetch_add_relaxed(1);
+    return 0;
+  });
+  auto r = sort_file(dir.file("in"), dir.file("out"), o);
+  device::set_fault_hook({});
+  ASSERT_TRUE(r) << r.error().message;
+  EXPECT_GE(writes.load_relaxed(), all.size() >> 18) << "seed 44";
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "device/buffer.hpp"
+#include "sort/algorithms/integers.hpp"
 #include "sort/algorithms/presorted.hpp"
 #include "sort/algorithms/refine.hpp"
 #include "sort/algorithms/regroup.hpp"
@@ -23,6 +24,10 @@ outcome sort_by_index(job& j, const plan& p, source& in, const device::file& out
   if (j.options.writes_all()) {
     const auto copy = layout.fixed() ? copy_presorted : copy_presorted_variable;
     if (copy(j, p, in, layout, out_file, o)) return o;
+  }
+  if (p.integers) {
+    sort_integers(j, p, in, layout, out_file, o);
+    return o;
   }
   auto memory = device::buffer::reserve(p.index_entries * sizeof(entry));
   run_file runs(j, p, layout);

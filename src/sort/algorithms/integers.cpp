@@ -1,0 +1,69 @@
+#include "sort/algorithms/integers.hpp"
+
+#include <bit>
+#include <cstring>
+#include <vector>
+
+#include "device/buffer.hpp"
+
+namespace isotherm::sort {
+namespace {
+
+static_assert(std::endian::native == std::endian::little);
+
+/// Runs `work(first, piece)` for pieces of the `records`, a buffer with their bytes, with all
+/// threads.
+template <class Work>
+void by_pieces(job& j, device::thread_pool& pool, unsigned threads, std::uint64_t records,
+               std::uint64_t record, const Work& work) {
+  const std::uint64_t step = kThreadScratchBytes / record;
+  pool.run(threads, [&](unsigned t) {
+    std::vector<std::byte> bytes(step * record);
+    const auto [begin, end] = device::part_of(records, threads, t);
+    for (std::uint64_t at = begin; at < end && !j.stopped(); at += step) {
+      work(at, std::span(bytes).first(std::min(step, end - at) * record));
+    }
+  });
+}
+
+}  // namespace
+
+void sort_integers(job& j, const plan& p, const source& in, const record_layout& layout,
+                   const device::file& out, outcome& o) {
+  const std::uint64_t record = layout.record_bytes();
+  const std::uint64_t records = in.size() / record;
+  const std::uint64_t turned = layout.entries().reverse ? ~std::uint64_t{0} : 0;
+  auto memory = device::buffer::reserve(records * sizeof(std::uint64_t));
+  if (!j.keep(memory)) return;
+  const auto keys = memory->as<std::uint64_t>().first(records);
+  {
+    const stage_timer timer(j, sort_stage::run_read);
+    by_pieces(j, j.readers, p.read_threads, records, record, [&](auto first, auto bytes) {
+      if (!j.keep(in.handle().read(bytes, first * record))) return;
+      for (std::size_t i = 0; i < bytes.size() / record; ++i) {
+        std::uint64_t key = 0;
+        std::memcpy(&key, &bytes[i * record], record);
+        keys[first + i] = __builtin_bswap64(key) ^ turned;
+      }
+      j.count(sort_stage::run_read, bytes.size(), 0);
+    });
+  }
+  if (j.stopped()) return;
+  {
+    const stage_timer timer(j, sort_stage::run_sort);
+    sort_integers(keys, j.readers, p.sort_threads);
+  }
+  const stage_timer timer(j, sort_stage::run_write);
+  by_pieces(j, j.writers, p.write_threads, records, record, [&](auto first, auto bytes) {
+    for (std::size_t i = 0; i < bytes.size() / record; ++i) {
+      const std::uint64_t key = __builtin_bswap64(keys[first + i] ^ turned);
+      std::memcpy(&bytes[i * record], &key, record);
+    }
+    if (j.keep(out.write(bytes, first * record))) j.count(sort_stage::run_write, 0, bytes.size());
+  });
+  o.records = o.records_written = records;
+  o.bytes_written = in.size();
+  o.algorithm = sort_algorithm::onepass;
+}
+
+}  // namespace isotherm::sort
