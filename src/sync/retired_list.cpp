@@ -44,7 +44,7 @@ class segment_reserve {
   base::spin_lock lock_;
   std::size_t handed_out_ = 0;  // the first of them were used once
   retired_segment* returned_ = nullptr;
-  alignas(retired_segment) std::byte memory_[kSegments * sizeof(retired_segment)];
+  alignas(retired_segment) std::byte memory_[kSegments * sizeof(retired_segment)] = {};
 };
 
 constinit segment_reserve reserve{};
