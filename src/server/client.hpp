@@ -50,7 +50,8 @@ class client final : public store::caller {
   base::atomic<bool> killed{false};                                          ///< written by all
   base::atomic<bool> keeps_place{false};                                     ///< CLIENT NO-EVICT
   base::atomic<std::size_t> query_bytes{0}, query_room{0}, output_bytes{0};  ///< read by all
-  base::atomic<std::size_t> held_bytes{0};  ///< memory of its buffers; read by all
+  base::atomic<std::size_t> argument_bytes{0};  ///< memory of its lists of arguments; read by all
+  base::atomic<std::size_t> held_bytes{0};      ///< that and its buffers'; read by all
 
   std::string name() const {
     const std::lock_guard lock(mutex_);

@@ -18,7 +18,9 @@ namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{16} << 10;
 constexpr std::size_t kReadAtOnce = std::size_t{1} << 20;
-constexpr std::size_t kOutputKept = std::size_t{64} << 10;
+/// Room for replies made at once for a pipeline of commands. Sizes of this order the allocator
+/// keeps for each thread; for more it would lock.
+constexpr std::size_t kPipelineBytes = std::size_t{4} << 10;
 
 constexpr std::string_view kNotRun =
     "ERR not run: MULTI was refused, as there are no transactions; EXEC or DISCARD ends its "
@@ -47,6 +49,7 @@ bool connection::on_readable() {
   if (got == 0) return false;
   if (got < 0) return errno == EAGAIN || errno == EINTR;
   query_.filled(static_cast<std::size_t>(got));
+  note_memory();  // for a CLIENT LIST among these very commands
   home_.count_input(static_cast<std::uint64_t>(got));
   who_->active_ms.store_relaxed(store::now_ms());
   if (query_.size() > home_.tuning().query_buffer_limit.load_relaxed()) {
@@ -81,6 +84,8 @@ bool connection::run_buffer() {
       who_->closing = true;
       break;
     }
+    const bool more = query_.size() > parser_.consumed();
+    if (more && output_.empty()) output_.reserve(kPipelineBytes);
     if (!parser_.arguments().empty()) run(parser_.arguments());
     query_.consume(parser_.consumed());
     if (reply_.overflowed()) {
@@ -89,6 +94,8 @@ bool connection::run_buffer() {
     }
   }
   paused_ = query_.size() > 0 && !wants_to_read();
+  if (query_.size() == 0) parser_.release();
+  if (output_.empty()) release_output();
   note_memory();
   return !who_->closing || wants_to_write();  // the last reply may be one that is not sent
 }
@@ -100,11 +107,15 @@ bool connection::resume(std::string_view reply) {
   return flush() && advance();
 }
 
+/// As query_buffer does: nothing is kept for a client that is idle.
+void connection::release_output() noexcept { std::string().swap(output_); }
+
 void connection::note_memory() noexcept {
   who_->query_bytes.store_relaxed(query_.size());
   who_->query_room.store_relaxed(query_.room());
   who_->output_bytes.store_relaxed(waiting());
-  who_->held_bytes.store_relaxed(query_.capacity() + output_.capacity());
+  who_->argument_bytes.store_relaxed(parser_.held_bytes());
+  who_->held_bytes.store_relaxed(query_.capacity() + output_.capacity() + parser_.held_bytes());
 }
 
 void connection::run(std::span<const std::string_view> arguments) {
@@ -172,8 +183,7 @@ bool connection::flush() {
     home_.count_output(static_cast<std::uint64_t>(put));
   }
   sent_ = 0;
-  output_.clear();
-  if (output_.capacity() > kOutputKept) std::string().swap(output_);
+  release_output();
   note_memory();
   return !who_->closing;
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "server/client.hpp"
+#include "server/idle_order.hpp"
 #include "server/query_buffer.hpp"
 #include "server/resp_parser.hpp"
 
@@ -33,6 +34,7 @@ class connection {
   }
   bool wants_to_write() const noexcept { return waiting() > 0; }
   std::uint32_t events = 0;  ///< what epoll watches now
+  idle_order::place place;   ///< the loop's note of its last use
   client& who() const noexcept { return *who_; }
 
  private:
@@ -45,6 +47,7 @@ class connection {
   void run(std::span<const std::string_view> arguments);
   void dispatch(std::span<const std::string_view> arguments);
   bool flush();
+  void release_output() noexcept;
   void note_memory() noexcept;
 
   server& home_;

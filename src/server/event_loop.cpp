@@ -80,6 +80,14 @@ void event_loop::adopt(std::shared_ptr<client> who) {
   wake();
 }
 
+void event_loop::end(std::uint64_t id) {
+  {
+    const std::lock_guard lock(adopted_mutex_);
+    ended_.push_back(id);
+  }
+  wake();
+}
+
 void event_loop::finish(std::uint64_t id, std::string reply) {
   {
     const std::lock_guard lock(adopted_mutex_);
@@ -102,7 +110,7 @@ void event_loop::wait_once() {
     if (whose == kWakeup) {
       std::uint64_t count;
       [[maybe_unused]] const ssize_t got = ::read(wakeup_, &count, sizeof count);
-      close_idle_and_killed();
+      close_ended();
       take_adopted();
       take_finished();
     } else if (whose & kListener) {
@@ -122,7 +130,7 @@ void event_loop::wait_once() {
 
 void event_loop::housekeeping() {
   if (!listeners_watched_) watch_listeners(true);
-  close_idle_and_killed();
+  close_idle();
   if (tick_) tick_();
 }
 
@@ -135,11 +143,13 @@ void event_loop::take_adopted() {
   for (auto& who : fresh) {
     auto made = std::make_unique<connection>(home_, std::move(who));
     connection& which = *made;
+    which.place = by_use_.add(which.who().id, which.who().active_ms.load_relaxed());
     which.events = EPOLLIN;
     const bool watched =
         change_watch(epoll_, EPOLL_CTL_ADD, which.who().fd, EPOLLIN, which.who().id);
     connections_.emplace(which.who().id, std::move(made));
-    if (!watched) close(which);
+    // Killed before this loop knew it: close_ended() did not find it.
+    if (!watched || which.who().killed.load_acquire()) close(which);
   }
 }
 
@@ -195,6 +205,7 @@ void event_loop::handle(connection& which, std::uint32_t events) {
 }
 
 void event_loop::watch(connection& which) {
+  by_use_.use(which.place, which.who().active_ms.load_relaxed());
   const std::uint32_t wanted = (which.wants_to_read() ? std::uint32_t{EPOLLIN} : 0u) |
                                (which.wants_to_write() ? std::uint32_t{EPOLLOUT} : 0u);
   if (wanted == which.events) return;
@@ -204,20 +215,29 @@ void event_loop::watch(connection& which) {
 
 void event_loop::close(connection& which) {
   home_.forget(which.who());
+  by_use_.remove(which.place);
   const std::uint64_t id = which.who().id;  // a copy: the original goes with the connection
   connections_.erase(id);                   // closing the socket takes it out of the epoll set
 }
 
-void event_loop::close_idle_and_killed() {
-  const auto timeout_ms = static_cast<std::int64_t>(home_.tuning().timeout_s.load_relaxed()) * 1000;
-  const std::int64_t now = store::now_ms();
-  std::vector<connection*> ended;
-  for (const auto& [id, each] : connections_) {
-    const bool idle = timeout_ms > 0 && !each->who().waits &&
-                      now - each->who().active_ms.load_relaxed() > timeout_ms;
-    if (idle || each->who().killed.load_acquire()) ended.push_back(each.get());
+void event_loop::close_ended() {
+  std::vector<std::uint64_t> fresh;
+  {
+    const std::lock_guard lock(adopted_mutex_);
+    fresh.swap(ended_);
   }
-  for (connection* each : ended) close(*each);
+  for (const std::uint64_t id : fresh) {
+    if (const auto at = connections_.find(id); at != connections_.end()) close(*at->second);
+  }
+}
+
+void event_loop::close_idle() {
+  const auto timeout_ms = static_cast<std::int64_t>(home_.tuning().timeout_s.load_relaxed()) * 1000;
+  if (timeout_ms == 0) return;
+  for (const std::uint64_t id : by_use_.unused_since(store::now_ms() - timeout_ms)) {
+    connection& which = *connections_.at(id);
+    if (!which.who().waits) close(which);
+  }
 }
 
 }  // namespace isotherm::server

@@ -13,7 +13,8 @@
 
 namespace isotherm::server {
 
-/// start(), stop() and the destructor are for one controlling thread; adopt() and wake() for any.
+/// start(), stop() and the destructor are for one controlling thread; adopt(), finish() and end()
+/// for any.
 class event_loop {
  public:
   explicit event_loop(server& home);
@@ -32,19 +33,21 @@ class event_loop {
   void adopt(std::shared_ptr<client> who);
   /// Answers a client that waits (client::waits), if it is still there.
   void finish(std::uint64_t id, std::string reply);
-  /// Makes the loop look at killed clients.
-  void wake();
+  /// Closes a client whose client::killed is set, if it is still there.
+  void end(std::uint64_t id);
 
  private:
+  void wake();
   void run();
   void wait_once();
   void take_adopted();
   void take_finished();
+  void close_ended();
   void handle(connection& which, std::uint32_t events);
   void answer_all();
-  void watch(connection& which);
+  void watch(connection& which);  ///< after each use: what it waits for now
   void close(connection& which);
-  void close_idle_and_killed();
+  void close_idle();
   void housekeeping();
   void watch_listeners(bool watched);
 
@@ -56,7 +59,9 @@ class event_loop {
   std::mutex adopted_mutex_;
   std::vector<std::shared_ptr<client>> adopted_;
   std::vector<std::pair<std::uint64_t, std::string>> finished_;  // under adopted_mutex_ too
+  std::vector<std::uint64_t> ended_;                             // under adopted_mutex_ too
   std::unordered_map<std::uint64_t, std::unique_ptr<connection>> connections_;  // by client::id
+  idle_order by_use_;
   std::unordered_map<int, std::function<bool(int)>> listeners_;
   std::vector<std::uint64_t> answered_;  // connections with replies of this round
   bool listeners_watched_ = true;

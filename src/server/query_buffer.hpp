@@ -25,15 +25,14 @@ class query_buffer {
   char* tail() noexcept { return memory_ + end_; }
   void filled(std::size_t bytes) noexcept { end_ += bytes; }
 
-  /// Drops `bytes` from the front. Empty and large, it gives its memory back.
+  /// Drops `bytes` from the front. Empty, it gives its memory back: the allocator has it ready for
+  /// the next client that sends something, and an idle one costs nothing.
   void consume(std::size_t bytes) noexcept {
     begin_ += bytes;
     if (begin_ != end_) return;
-    begin_ = end_ = 0;
-    if (capacity_ <= kKept) return;
     std::free(memory_);
     memory_ = nullptr;
-    capacity_ = 0;
+    begin_ = end_ = capacity_ = 0;
   }
 
   /// Makes room for at least `bytes` behind the tail. Moves the content.
@@ -53,7 +52,6 @@ class query_buffer {
   }
 
  private:
-  static constexpr std::size_t kKept = std::size_t{64} << 10;
   char* memory_ = nullptr;
   std::size_t begin_ = 0, end_ = 0, capacity_ = 0;
 };

@@ -1,5 +1,6 @@
 #include "server/resp_parser.hpp"
 
+#include <algorithm>
 #include <climits>
 
 #include "store/text.hpp"
@@ -12,12 +13,20 @@ constexpr std::size_t kLongestLine = std::size_t{64} << 10;
 constexpr std::int64_t kStrangersBulks = 10;
 constexpr std::int64_t kStrangersBulkLength = 16384;
 
-/// Empties a list; gives the memory of a long one back, which the next request will not need.
+/// Room made at once for the arguments that a client announces; it may never send them.
+constexpr std::int64_t kRoomAtOnce = 1024;
+
+/// Empties a list; a short one keeps its room for the next command.
 template <class T>
-void start_over(std::vector<T>& list) noexcept {
-  constexpr std::size_t kKept = 1024;
+void empty(std::vector<T>& list) noexcept {
+  constexpr std::size_t kKept = 8;
   list.clear();
   if (list.capacity() > kKept) std::vector<T>().swap(list);
+}
+
+template <class T>
+std::size_t room_bytes(const std::vector<T>& list) noexcept {
+  return list.capacity() * sizeof(T);
 }
 
 bool is_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
@@ -97,6 +106,16 @@ bool split_words(std::string_view line, std::vector<std::string>& words) {
   }
 }
 
+std::size_t resp_parser::held_bytes() const noexcept {
+  return room_bytes(offsets_) + room_bytes(arguments_) + room_bytes(words_);
+}
+
+void resp_parser::release() noexcept {
+  empty(offsets_);
+  empty(arguments_);
+  empty(words_);
+}
+
 resp_parser::status resp_parser::fail(std::string text) {
   problem_ = "ERR Protocol error: " + std::move(text);
   return status::error;
@@ -127,7 +146,8 @@ resp_parser::status resp_parser::parse_array(std::string_view buffer, const limi
       return fail("unauthenticated multibulk length");
     }
     bulks_left_ = count.value < 0 ? 0 : count.value;
-    start_over(offsets_);
+    offsets_.clear();
+    offsets_.reserve(static_cast<std::size_t>(std::min(bulks_left_, kRoomAtOnce)));
   }
   while (bulks_left_ > 0) {
     if (bulk_length_ < 0) {
@@ -160,7 +180,8 @@ resp_parser::status resp_parser::parse_array(std::string_view buffer, const limi
 }
 
 resp_parser::status resp_parser::finish(std::string_view buffer) {
-  start_over(arguments_);
+  arguments_.clear();
+  arguments_.reserve(offsets_.size());
   for (const auto& [offset, length] : offsets_) {
     arguments_.push_back(buffer.substr(offset, length));
   }

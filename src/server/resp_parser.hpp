@@ -34,6 +34,10 @@ class resp_parser {
   std::span<const std::string_view> arguments() const noexcept { return arguments_; }
   /// Bytes of the command just returned; drop them from the buffer before the next call.
   std::size_t consumed() const noexcept { return consumed_; }
+  /// Memory of the lists of arguments, in bytes: many short ones take more than their text.
+  std::size_t held_bytes() const noexcept;
+  /// Between two commands: forgets arguments() and gives back what a long list of them took.
+  void release() noexcept;
   /// The whole error reply but for its '-' ("ERR Protocol error: ...").
   std::string_view problem() const noexcept { return problem_; }
   /// Bytes of buffer that the argument in progress needs in all; 0 when unknown.

@@ -130,7 +130,7 @@ void server::admit(int fd, const std::string& unix_path) {
 
 void server::kill(client& who) {
   who.killed.store_release(true);
-  for (auto& loop : loops_) loop->wake();
+  who.loop->end(who.id);
 }
 
 void server::defer(client& who, std::function<void(store::reply&)> work) {

@@ -89,7 +89,7 @@ TEST(event_loop, a_reused_descriptor_does_not_inherit_events) {
   EXPECT_EQ(::recv(old_pair.outside, &first, 1, MSG_PEEK), 1);  // the second reply has come
   door.hold();
   old->killed.store_release(true);
-  loop.wake();
+  loop.end(1);
   ::close(old_pair.outside);  // with a reply unread: a reset
   old.reset();
   door.opened.release();

@@ -30,12 +30,12 @@ std::string client::describe(std::int64_t now) const {
   const command* what = last.load_relaxed();
   return fmt::format(
       "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db=0 sub=0 psub=0 ssub=0 "
-      "multi=-1 qbuf={} qbuf-free={} argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl={} oll=0 omem=0 "
+      "multi=-1 qbuf={} qbuf-free={} argv-mem={} multi-mem=0 rbs=0 rbp=0 obl={} oll=0 omem=0 "
       "tot-mem={} events=r cmd={} user=default redir=-1 resp={}",
       id, address, local_address, fd, name(), (now - born_ms) / 1000,
       (now - active_ms.load_relaxed()) / 1000, flags(), query_bytes.load_relaxed(),
-      query_room.load_relaxed(), output_bytes.load_relaxed(), held_bytes.load_relaxed(),
-      what ? full_name(*what, home) : "NULL", protocol.load_relaxed());
+      query_room.load_relaxed(), argument_bytes.load_relaxed(), output_bytes.load_relaxed(),
+      held_bytes.load_relaxed(), what ? full_name(*what, home) : "NULL", protocol.load_relaxed());
 }
 
 namespace {

@@ -1,0 +1,68 @@
+// What the server holds for a client, and what it says of it.
+#include <gmock/gmock.h>
+
+#include "server/serving.hpp"
+
+namespace isotherm::server {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string bulk(std::string_view text) {
+  return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
+}
+
+TEST_F(serving, an_idle_client_holds_no_buffers) {
+  start();
+  peer one(path_);
+  const std::string value(1000, 'x');
+  one.send("*3\r\n" + bulk("SET") + bulk("v") + bulk(value));
+  EXPECT_EQ(one.receive(5), "+OK\r\n");
+  const auto who = server_->clients().all().front();
+  const auto is_small = [&who] { return who->held_bytes.load_relaxed() < 1024; };
+  until(is_small);
+  std::string pipeline;
+  for (int i = 0; i < 55; ++i) pipeline += "GET v\r\n";
+  one.send(pipeline);
+  EXPECT_EQ(one.receive(55 * 1009).size(), 55u * 1009);
+  until(is_small);
+  std::string many = "*1001\r\n" + bulk("MGET");
+  for (int i = 0; i < 1000; ++i) many += bulk("v");
+  one.send(many);
+  EXPECT_EQ(one.receive(7 + 1000 * 1009).size(), 7u + 1000 * 1009);
+  until(is_small);
+  one.send("CLIENT REPLY OFF\r\nGET v\r\n");
+  until([&] { return who->last.load_relaxed()->name == "get"; });
+  until(is_small);
+}
+
+TEST_F(serving, lists_of_arguments_count_as_buffers) {
+  start();
+  peer one(path_);
+  constexpr std::size_t kArguments = 200'000;
+  std::string request = "*100000000\r\n";
+  for (std::size_t i = 0; i < kArguments; ++i) request += "$0\r\n\r\n";
+  one.send(request);
+  const auto who = server_->clients().all().front();
+  until([&] { return who->query_bytes.load_relaxed() == request.size(); });
+  const std::size_t lists = kArguments * 2 * sizeof(std::size_t);
+  EXPECT_GE(who->held_bytes.load_relaxed(), request.size() + lists);
+  const std::string told = peer(path_).last_words("CLIENT LIST ID " + std::to_string(who->id));
+  EXPECT_THAT(told, HasSubstr(" qbuf=" + std::to_string(request.size()) + " "));
+  EXPECT_THAT(told, HasSubstr(" tot-mem=" + std::to_string(who->held_bytes.load_relaxed()) + " "));
+  // The limit on all clients' buffers sees them too.
+  server_->tuning().maxmemory_clients.store_relaxed(request.size() * 2);
+  EXPECT_EQ(one.receive_all(), "");
+}
+
+TEST_F(serving, who_asks_sees_its_own_request_in_the_list) {
+  start();
+  peer one(path_);
+  const std::string_view request = "CLIENT INFO\r\n";
+  one.send(request);
+  const std::string told = one.receive(200);
+  EXPECT_THAT(told, HasSubstr(" qbuf=" + std::to_string(request.size()) + " ")) << told;
+}
+
+}  // namespace
+}  // namespace isotherm::server

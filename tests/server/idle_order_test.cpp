@@ -1,0 +1,34 @@
+#include "server/idle_order.hpp"
+
+#include <gmock/gmock.h>
+
+namespace isotherm::server {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(idle_order, finds_the_unused_longest_unused_first) {
+  idle_order order;
+  const auto one = order.add(1, 100);
+  const auto two = order.add(2, 101);
+  order.add(3, 102);
+  EXPECT_THAT(order.unused_since(100), IsEmpty());
+  EXPECT_THAT(order.unused_since(103), ElementsAre(1, 2, 3));
+  order.use(one, 110);
+  EXPECT_THAT(order.unused_since(103), ElementsAre(2, 3));
+  EXPECT_THAT(order.unused_since(111), ElementsAre(2, 3, 1));
+  order.remove(two);
+  EXPECT_THAT(order.unused_since(111), ElementsAre(3, 1));
+}
+
+// Had it looked at all, it would have found the second, whose clock was behind.
+TEST(idle_order, looks_no_further_than_the_first_that_was_used) {
+  idle_order order;
+  order.add(1, 100);
+  order.add(2, 1);
+  EXPECT_THAT(order.unused_since(50), IsEmpty());
+}
+
+}  // namespace
+}  // namespace isotherm::server
