@@ -93,7 +93,7 @@ base::result<listener> listener::on_tcp(const std::string& address, int port) {
   return made;
 }
 
-base::result<listener> listener::on_unix(const std::string& path) {
+base::result<listener> listener::on_unix(const std::string& path, std::uint32_t mode) {
   sockaddr_un longest;
   if (path.size() >= sizeof longest.sun_path) {
     return std::unexpected(base::error{fmt::format("Unix socket path is longer than {} bytes: {}",
@@ -115,6 +115,10 @@ base::result<listener> listener::on_unix(const std::string& path) {
     return std::unexpected(base::system_error("cannot listen on " + path, code));
   }
   listener made(fd, path);
+  // Before listen(): until then nobody can connect, whatever the permissions.
+  if (mode != 0 && ::chmod(path.c_str(), static_cast<mode_t>(mode)) < 0) {
+    return std::unexpected(base::system_error("cannot set the permissions of " + path, errno));
+  }
   if (::listen(fd, kBacklog) < 0) {
     return std::unexpected(base::system_error("cannot listen on " + path, errno));
   }

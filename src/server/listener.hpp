@@ -1,6 +1,7 @@
 // Listening sockets.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/error.hpp"
@@ -12,8 +13,9 @@ class listener {
  public:
   /// `port` 0: any free one. Fails with one line that says what to do.
   static base::result<listener> on_tcp(const std::string& address, int port);
-  /// Takes the place of a socket file that nobody listens on any more.
-  static base::result<listener> on_unix(const std::string& path);
+  /// Takes the place of a socket file that nobody listens on any more. `mode`: the permissions of
+  /// the new file, which decide who may connect; 0: what the umask leaves.
+  static base::result<listener> on_unix(const std::string& path, std::uint32_t mode = 0);
 
   listener(listener&& other) noexcept;
   listener& operator=(listener&&) = delete;

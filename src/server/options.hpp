@@ -18,6 +18,7 @@ struct options {
   std::vector<std::string> bind = {"127.0.0.1"};  ///< addresses; empty: no TCP
   int port = 6379;                                ///< 0: any free one, server::port() tells
   std::string unix_socket;                        ///< path; empty: none
+  std::uint32_t unix_socket_mode = 0;             ///< its file's permissions; 0: as umask leaves
   unsigned threads = 2;
   std::string password;                ///< empty: none asked for
   bool protected_mode = true;          ///< without a password only loopback clients are served
@@ -60,6 +61,8 @@ class settings {
     return std::min(longest_value.load_relaxed(), store::kLongestValue);
   }
 
+  /// TCP connections are probed after so long without a word (tcp-keepalive).
+  static constexpr int kKeepaliveSeconds = 300;
   /// Replies waiting beyond this: the client's requests wait too.
   static constexpr std::size_t kOutputPauseBytes = std::size_t{1} << 20;
 

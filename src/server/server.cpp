@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <exception>
 #include <functional>
 
@@ -35,11 +36,26 @@ constexpr std::string_view kDenied =
     "-DENIED Redis is running in protected mode because protected mode is enabled and no password "
     "is set for the default user. In this mode connections are only accepted from the loopback "
     "interface. If you want to connect from external computers, start the server with "
-    "--requirepass, or with --protected-mode no.\r\n";
+    "--requirepass-file, or with --no-protected-mode.\r\n";
+
+/// As Redis with tcp-keepalive 300: a peer that is gone is noticed after 300 + 3 * 100 seconds.
+void keep_alive(int fd) {
+  const auto set = [fd](int level, int name, int value) {
+    ::setsockopt(fd, level, name, &value, sizeof value);
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, settings::kKeepaliveSeconds);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, settings::kKeepaliveSeconds / 3);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+}
 
 void refuse(int fd, std::string_view line) {
   [[maybe_unused]] const ssize_t sent = ::send(fd, line.data(), line.size(), MSG_NOSIGNAL);
   ::close(fd);
+}
+
+void say(const std::optional<std::string>& line) {
+  if (line) std::fprintf(stderr, "isotherm: %s\n", line->c_str());
 }
 
 }  // namespace
@@ -66,7 +82,7 @@ base::result<void> server::start() {
   }
   const std::size_t tcp = listeners_.size();
   if (!options_.unix_socket.empty()) {
-    auto made = listener::on_unix(options_.unix_socket);
+    auto made = listener::on_unix(options_.unix_socket, options_.unix_socket_mode);
     if (!made) return std::unexpected(made.error());
     listeners_.push_back(std::move(*made));
   }
@@ -90,6 +106,7 @@ void server::stop() {
   upkeep_.stop();
   loops_.clear();
   listeners_.clear();
+  say(wrong_passwords_.rest());
 }
 
 bool server::accept_from(int listening, const std::string& unix_path) {
@@ -117,7 +134,7 @@ void server::admit(int fd, const std::string& unix_path) {
   const int on = 1;
   if (unix_path.empty()) {
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    keep_alive(fd);
   }
   auto who = std::make_shared<client>(*this, next_id_.fetch_add_relaxed(1), fd,
                                       peer_address(fd, unix_path), local_address(fd, unix_path));
@@ -176,8 +193,8 @@ void server::reset_statistics() noexcept {
   for (store::tally* each :
        {&statistics.commands, &statistics.errors, &statistics.input_bytes, &statistics.output_bytes,
         &statistics.connections, &statistics.rejected, &statistics.query_limit,
-        &statistics.output_limit, &statistics.evicted, &db_.counted().hits, &db_.counted().misses,
-        &db_.counted().expired}) {
+        &statistics.output_limit, &statistics.evicted, &statistics.wrong_passwords,
+        &db_.counted().hits, &db_.counted().misses, &db_.counted().expired}) {
     each->reset();
   }
 }
@@ -198,9 +215,15 @@ void server::upkeep() noexcept {
   if (sync::retired_blocks() > 0) sync::reclaim_ready(kReclaimedAtOnceUs);
 }
 
+void server::note_wrong_password(const client& who) {
+  statistics.wrong_passwords.add(1);
+  say(wrong_passwords_.note(who.address, store::now_ms()));
+}
+
 void server::tick() {
   evict_clients();
   const std::int64_t now = store::now_ms();
+  say(wrong_passwords_.due(now));
   if (now - rate_since_ms_ < 1000) return;
   const std::uint64_t commands = statistics.commands.sum();
   const auto elapsed = static_cast<std::uint64_t>(now - rate_since_ms_);

@@ -11,6 +11,7 @@
 #include "server/listener.hpp"
 #include "server/management.hpp"
 #include "server/options.hpp"
+#include "server/wrong_passwords.hpp"
 #include "store/commands/table.hpp"
 
 namespace isotherm::server {
@@ -45,6 +46,8 @@ class server {
   /// uses must live as long as the server.
   void defer(client& who, std::function<void(store::reply&)> work);
 
+  /// Counts it, and tells of it on standard error (wrong_passwords).
+  void note_wrong_password(const client& who);
   void count_command() noexcept { statistics.commands.add(1); }
   void count_error() noexcept { statistics.errors.add(1); }
   void count_input(std::uint64_t bytes) noexcept { statistics.input_bytes.add(bytes); }
@@ -52,6 +55,7 @@ class server {
   struct {
     store::tally commands, errors, input_bytes, output_bytes, connections, rejected;
     store::tally query_limit, output_limit, evicted;  ///< clients closed for them
+    store::tally wrong_passwords;
   } statistics;
   /// Counts anew what INFO's section "stats" counts.
   void reset_statistics() noexcept;
@@ -78,6 +82,7 @@ class server {
   std::int64_t rate_since_ms_ = 0;
   int port_ = 0;
   std::size_t next_loop_ = 0;
+  wrong_passwords wrong_passwords_;
   std::vector<listener> listeners_;
   std::vector<std::unique_ptr<event_loop>> loops_;
   background long_work_;  // after the loops, which it answers to

@@ -1,5 +1,8 @@
 // What the server holds for a client, and what it says of it.
 #include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/stat.h>
 
 #include "server/serving.hpp"
 
@@ -62,6 +65,33 @@ TEST_F(serving, who_asks_sees_its_own_request_in_the_list) {
   one.send(request);
   const std::string told = one.receive(200);
   EXPECT_THAT(told, HasSubstr(" qbuf=" + std::to_string(request.size()) + " ")) << told;
+}
+
+TEST_F(serving, connections_are_kept_alive_as_the_parameter_says) {
+  start_on_tcp();
+  const tcp_peer one(server_->port());
+  until([&] { return server_->clients().size() == 1; });
+  const auto who = server_->clients().all().front();
+  const auto option = [&who](int level, int name) {
+    int value = -1;
+    socklen_t size = sizeof value;
+    EXPECT_EQ(::getsockopt(who->fd, level, name, &value, &size), 0);
+    return value;
+  };
+  EXPECT_EQ(option(SOL_SOCKET, SO_KEEPALIVE), 1);
+  EXPECT_EQ(option(IPPROTO_TCP, TCP_KEEPIDLE), 300);
+  EXPECT_EQ(option(IPPROTO_TCP, TCP_KEEPINTVL), 100);
+  EXPECT_EQ(option(IPPROTO_TCP, TCP_KEEPCNT), 3);
+}
+
+TEST_F(serving, the_socket_file_has_the_permissions_asked_for) {
+  options_.unix_socket_mode = 0640;
+  start();
+  struct stat facts{};
+  ASSERT_EQ(::stat(path_.c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777u, 0640u);
+  EXPECT_EQ(peer(path_).last_words("CONFIG GET unixsocketperm"),
+            "*2\r\n$14\r\nunixsocketperm\r\n$3\r\n640\r\n");
 }
 
 }  // namespace

@@ -40,6 +40,18 @@ TEST_F(serving, asks_for_the_password) {
   EXPECT_THAT(peer(path_).last_words("HELLO 3 AUTH default secret"), StartsWith("%7"));
 }
 
+TEST_F(serving, counts_wrong_passwords) {
+  options_.password = "secret";
+  start();
+  EXPECT_THAT(peer(path_).last_words("AUTH wrong\r\nAUTH other secret\r\nHELLO 3 AUTH default no"),
+              HasSubstr("-WRONGPASS"));
+  const std::string counted = "acl_access_denied_auth:";
+  EXPECT_THAT(peer(path_).last_words("AUTH secret\r\nGET k\r\nINFO stats"),
+              HasSubstr(counted + "3\r\n"));
+  EXPECT_THAT(peer(path_).last_words("AUTH secret\r\nCONFIG RESETSTAT\r\nINFO stats"),
+              HasSubstr(counted + "0\r\n"));
+}
+
 TEST_F(serving, takes_no_more_clients_than_allowed) {
   options_.maxclients = 2;
   start();

@@ -1,7 +1,9 @@
 // A server in process over a plain map, and clients that talk to it.
 #pragma once
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -66,6 +68,24 @@ class peer {
   int fd_;
 };
 
+/// A connection over TCP that says nothing.
+class tcp_peer {
+ public:
+  explicit tcp_peer(int port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  }
+  ~tcp_peer() { ::close(fd_); }
+  tcp_peer(const tcp_peer&) = delete;
+  tcp_peer& operator=(const tcp_peer&) = delete;
+
+ private:
+  int fd_;
+};
+
 /// Waits for what must come; without it the test never ends.
 inline void until(const std::function<bool()>& happened) {
   while (!happened()) std::this_thread::yield();
@@ -76,6 +96,13 @@ class serving : public ::testing::Test {
   void start() {
     options_.bind.clear();
     options_.unix_socket = path_;
+    start_as_chosen();
+  }
+  void start_on_tcp() {
+    options_.port = 0;
+    start_as_chosen();
+  }
+  void start_as_chosen() {
     server_ = std::make_unique<server>(options_, db_, manager_);
     const auto started = server_->start();
     ASSERT_TRUE(started) << started.error().message;

@@ -54,6 +54,8 @@ std::string set_constant(server&, std::string_view value) {
 constexpr char kEmpty[] = "", kNo[] = "no", kOne[] = "1", kNoEviction[] = "noeviction",
                kZero[] = "0", kThreeHundred[] = "300", kEverysec[] = "everysec";
 
+static_assert(settings::kKeepaliveSeconds == 300, "kThreeHundred says what the sockets are set to");
+
 std::string get_output_limit(server& home) {
   return fmt::format("normal {} 0 0 slave 0 0 0 pubsub 0 0 0",
                      home.tuning().output_hard_limit.load_relaxed());
@@ -150,6 +152,9 @@ constexpr parameter kParameters[] = {
     {"tcp-keepalive", get_constant<kThreeHundred>, set_constant<kThreeHundred>},
     {"timeout", get_number<&settings::timeout_s>, set_number<&settings::timeout_s, 0, INT32_MAX>},
     {"unixsocket", [](server& home) { return home.start_options().unix_socket; }, nullptr},
+    {"unixsocketperm",
+     [](server& home) { return fmt::format("{:o}", home.start_options().unix_socket_mode); },
+     nullptr},
 };
 
 const parameter* find_parameter(std::string_view name) {

@@ -63,12 +63,14 @@ std::string stats_section(server& home, std::int64_t) {
       "rejected_connections:{}\r\nexpired_keys:{}\r\nevicted_keys:0\r\nkeyspace_hits:{}\r\n"
       "keyspace_misses:{}\r\nunknown_commands:{}\r\n"
       "client_query_buffer_limit_disconnections:{}\r\n"
-      "client_output_buffer_limit_disconnections:{}\r\nevicted_clients:{}\r\n",
+      "client_output_buffer_limit_disconnections:{}\r\nevicted_clients:{}\r\n"
+      "acl_access_denied_auth:{}\r\n",
       home.statistics.connections.sum(), home.statistics.commands.sum(), home.commands_per_second(),
       home.statistics.input_bytes.sum(), home.statistics.output_bytes.sum(),
       home.statistics.rejected.sum(), counted.expired.sum(), counted.hits.sum(),
       counted.misses.sum(), home.statistics.errors.sum(), home.statistics.query_limit.sum(),
-      home.statistics.output_limit.sum(), home.statistics.evicted.sum());
+      home.statistics.output_limit.sum(), home.statistics.evicted.sum(),
+      home.statistics.wrong_passwords.sum());
 }
 
 std::string replication_section(server&, std::int64_t) {

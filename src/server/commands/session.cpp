@@ -42,6 +42,7 @@ void quit(call& c) {
 bool log_in(call& c, std::string_view user, std::string_view password) {
   const settings& tuning = sender(c).home.tuning();
   if (user != "default" || (tuning.has_password() && !tuning.is_password(password))) {
+    sender(c).home.note_wrong_password(sender(c));
     c.out.error(kWrongPassword);
     return false;
   }
