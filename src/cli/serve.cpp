@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "cli/commands.hpp"
 #include "cli/lasting_index.hpp"
 #include "cli/serve_management.hpp"
+#include "cli/serve_password.hpp"
 #include "collector/protocol.hpp"
 #include "index/index.hpp"
 #include "server/server.hpp"
@@ -31,6 +33,8 @@ struct serve_options {
   bool huge_pages = false;
   std::string hint = "none";
   bool unprotected = false;
+  password_flags password;
+  std::string unix_socket_mode;
   std::string pidfile;
   std::size_t expected_keys = 0;
   heap::cold_backing cold;
@@ -49,8 +53,19 @@ void add_flags(CLI::App& command, serve_options& o) {
       ->check(CLI::Range(-1, 65535))
       ->capture_default_str();
   command.add_option("--unixsocket", o.server.unix_socket, "path of a Unix socket");
+  command.add_option("--unixsocketperm", o.unix_socket_mode,
+                     "who may connect to it, in octal as 700; without: as the umask leaves it");
   command.add_option("--pidfile", o.pidfile, "where to write the process's number while it runs");
-  command.add_option("--requirepass", o.server.password, "password that clients must give");
+  auto* word =
+      command.add_option("--requirepass", o.password.word,
+                         "password that clients must give; everyone on this machine sees it "
+                         "among the processes");
+  command
+      .add_option("--requirepass-file", o.password.file,
+                  fmt::format("file whose first line is that password; -: standard input. Without "
+                              "either flag: the environment's {}",
+                              kPasswordVariable))
+      ->excludes(word);
   command.add_flag("--no-protected-mode", o.unprotected,
                    "serve clients from other machines also without a password");
   command.add_option("--maxmemory", o.maxmemory, "refuse writes beyond, as 100mb; 0: no limit")
@@ -95,6 +110,10 @@ void add_flags(CLI::App& command, serve_options& o) {
       ->capture_default_str();
 }
 
+void require(const base::result<void>& done) {
+  if (!done) fail(done.error().message);
+}
+
 /// Lifts the limit of open files as far as the clients need it, or takes fewer clients.
 void fit_descriptors(server::options& chosen) {
   // Standard streams, listeners, the cold file, /proc; an epoll set and a wake-up a thread.
@@ -117,8 +136,26 @@ void fit_descriptors(server::options& chosen) {
              chosen.maxclients);
 }
 
-void require(const base::result<void>& done) {
-  if (!done) fail(done.error().message);
+/// "700": permissions of a file in octal, 1 to 777.
+std::optional<std::uint32_t> parse_mode(std::string_view text) {
+  std::uint32_t mode = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
+  if (problem != std::errc() || end != text.data() + text.size() || mode == 0 || mode > 0777) {
+    return std::nullopt;
+  }
+  return mode;
+}
+
+void take_password(serve_options& o) {
+  auto word = find_password(o.password);
+  if (!word) fail(word.error().message);
+  o.server.password = std::move(*word);
+  if (!o.password.word) return;
+  const std::string advice = fmt::format(
+      "isotherm: --requirepass shows the password to everyone on this machine; "
+      "--requirepass-file or {} does not\n",
+      kPasswordVariable);
+  std::fputs(advice.c_str(), stderr);
 }
 
 /// Turns texts into values; every mistake is found before anything starts.
@@ -133,6 +170,15 @@ void understand(serve_options& o) {
   }
   o.server.maxmemory_clients = *clients;
   o.server.protected_mode = !o.unprotected;
+  if (!o.unix_socket_mode.empty()) {
+    const auto mode = parse_mode(o.unix_socket_mode);
+    if (!mode) {
+      fail(fmt::format("--unixsocketperm is '{}', but takes permissions in octal, as 700",
+                       o.unix_socket_mode));
+    }
+    o.server.unix_socket_mode = *mode;
+  }
+  require(check_parameters(o.collector));
   if (o.server.port < 0) o.server.bind.clear();
   if (o.server.bind.empty() && o.server.unix_socket.empty()) {
     fail("nothing to listen on: give --port or --unixsocket");
@@ -177,21 +223,23 @@ class pid_file {
   const std::string path_;
 };
 
-/// The signals that end the server; every thread started later inherits the mask.
+/// The signals that end the server, which the end of a terminal's session (SIGHUP) is not; every
+/// thread started later inherits the mask.
 sigset_t block_signals() {
+  ::signal(SIGHUP, SIG_IGN);
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);  // a log over the limit of file sizes loses lines, not the data
   sigset_t ending;
   sigemptyset(&ending);
   sigaddset(&ending, SIGTERM);
   sigaddset(&ending, SIGINT);
-  sigaddset(&ending, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &ending, nullptr);
   return ending;
 }
 
 void run(serve_options& o) {
   understand(o);
+  take_password(o);
   const bool managed = o.manage != "off";
   const sigset_t ending = block_signals();
   fit_descriptors(o.server);

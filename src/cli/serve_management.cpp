@@ -18,7 +18,24 @@ base::error bad_value(std::string_view name, std::string_view value, std::string
   return {fmt::format("{} is '{}', but takes {}", name, value, wanted)};
 }
 
-/// Applies "name value" to `chosen`; ranges are the collector's to check.
+/// Parameters that are real numbers. Windows shorter than a millisecond would be all that the
+/// collector does; a rate or a rest without end would mean never, which is a hint of "none".
+struct real_parameter {
+  std::string_view name;
+  double collector::options::* member;
+  double least, greatest;
+};
+constexpr double kWeek = 7 * 86400;
+constexpr real_parameter kReal[] = {
+    {"window", &collector::options::window_seconds, 0.001, kWeek},
+    {"target-promotion-rate", &collector::options::target_promotion_rate, 0, 1e6},
+    {"min-rest", &collector::options::min_rest_seconds, 0, kWeek}};
+
+std::string range_of(const real_parameter& parameter) {
+  return fmt::format("a number from {} to {}", parameter.least, parameter.greatest);
+}
+
+/// Applies "name value" to `chosen`; ranges are checked afterwards.
 base::result<void> apply(collector::options& chosen, std::string_view name,
                          std::string_view value) {
   const auto real = store::parse_float(value);
@@ -29,12 +46,10 @@ base::result<void> apply(collector::options& chosen, std::string_view name,
     chosen.hint = *hint;
     return {};
   }
-  for (const auto& [known, number] : {std::pair("window", &chosen.window_seconds),
-                                      {"target-promotion-rate", &chosen.target_promotion_rate},
-                                      {"min-rest", &chosen.min_rest_seconds}}) {
-    if (name != known) continue;
-    if (!real) return std::unexpected(bad_value(name, value, "a number"));
-    *number = static_cast<double>(*real);
+  for (const real_parameter& each : kReal) {
+    if (name != each.name) continue;
+    if (!real) return std::unexpected(bad_value(name, value, range_of(each)));
+    chosen.*each.member = static_cast<double>(*real);
     return {};
   }
   if (name == "cold-threshold") {
@@ -111,6 +126,7 @@ class collector_management final : public server::management {
     const std::lock_guard lock(mutex_);
     collector::options changed = running_.configuration();
     if (auto applied = apply(changed, name, value); !applied) return applied;
+    if (auto sensible = check_parameters(changed); !sensible) return sensible;
     return running_.reconfigure(changed);
   }
 
@@ -140,6 +156,15 @@ class collector_management final : public server::management {
 std::unique_ptr<server::management> make_management(collector::object_collector& running,
                                                     const heap::cold_backing& cold) {
   return std::make_unique<collector_management>(running, cold);
+}
+
+base::result<void> check_parameters(const collector::options& chosen) {
+  for (const real_parameter& each : kReal) {
+    const double value = chosen.*each.member;
+    if (value >= each.least && value <= each.greatest) continue;
+    return std::unexpected(bad_value(each.name, fmt::format("{}", value), range_of(each)));
+  }
+  return {};
 }
 
 base::result<heap::hint> parse_hint(std::string_view text) {

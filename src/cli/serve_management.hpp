@@ -13,6 +13,9 @@ namespace isotherm::cli {
 std::unique_ptr<server::management> make_management(collector::object_collector& running,
                                                     const heap::cold_backing& cold);
 
+/// Refuses numbers out of the ranges that flags and ISOTHERM CONFIG SET share, with one line.
+base::result<void> check_parameters(const collector::options& chosen);
+
 /// "none", "cold" or "pageout".
 base::result<heap::hint> parse_hint(std::string_view text);
 

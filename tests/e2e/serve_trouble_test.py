@@ -5,6 +5,7 @@
 """
 
 import os
+import re
 import resource
 import shutil
 import signal
@@ -175,7 +176,7 @@ class Start(Trouble):
         self.assertFalse(os.path.exists(path))
 
     def test_signals_with_clients(self):
-        for how in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for how in (signal.SIGTERM, signal.SIGINT):
             process = self.serve('--manage', 'on')
             idle, busy = self.connect(process.path), self.connect(process.path)
             busy.socket.sendall(b'*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000\r\nhalf of it')
@@ -185,6 +186,56 @@ class Start(Trouble):
             self.assertIn(f'signal {how.value}', said)
             self.assertFalse(leftover)
             self.assertTrue(idle.is_closed())
+
+    def test_the_end_of_a_terminal_is_not_its_end(self):
+        process = self.serve('--manage', 'off')
+        one = self.connect(process.path)
+        self.assertEqual(one.ask('SET', 'k', 'v'), b'+OK\r\n')
+        process.process.send_signal(signal.SIGHUP)
+        self.assertEqual(one.ask('GET', 'k'), b'$1\r\nv\r\n')
+        # A signal that ends it is taken after those sent before.
+        status, said, _ = process.stop(signal.SIGTERM)
+        self.assertEqual(status, 0, said)
+        self.assertIn('signal 15', said)
+
+    def test_passwords_that_are_none(self):
+        path = os.path.join(self.scratch(), 'password')
+        with open(path, 'w', encoding='ascii') as file:
+            file.write('\nbelow the first line\n')
+        self.assertIn('holds no password', self.refused('--requirepass-file', path))
+        with open(path, 'w', encoding='ascii') as file:
+            file.write('x' * 16385)
+        self.assertIn('longer than 16384', self.refused('--requirepass-file', path))
+        self.assertIn('No such file', self.refused('--requirepass-file', '/nowhere/password'))
+        self.assertIn('holds no password', self.refused('--requirepass-file', '-', input=''))
+        self.assertIn('holds no password',
+                      self.refused(env={**os.environ, 'ISOTHERM_REQUIREPASS': ''}))
+        self.refused('--requirepass-file', path, '--requirepass', 'word', status=2, lines=0)
+
+    def test_nonsensical_windows(self):
+        for name, value in (('window', '1e-9'), ('window', 'inf'), ('window', 'nan'),
+                            ('target-promotion-rate', 'inf'), ('target-promotion-rate', '-1'),
+                            ('min-rest', 'inf'), ('min-rest', 'nan')):
+            with self.subTest(name=name, value=value):
+                said = self.refused(f'--{name}', value)
+                self.assertIn(name, said)
+                self.assertIn('takes a number from', said)
+        process = self.serve('--manage', 'track')
+        one = self.connect(process.path)
+        before = one.ask('ISOTHERM', 'CONFIG')
+        for name, value in (('window', '1e-9'), ('window', 'inf'), ('target-promotion-rate', 'inf'),
+                            ('target-promotion-rate', '-1'), ('min-rest', 'inf'), ('window', 'x')):
+            with self.subTest(name=name, value=value):
+                said = one.ask('ISOTHERM', 'CONFIG', 'SET', name, value)
+                self.assertTrue(said.startswith(b'-ERR ' + name.encode()), said)
+                self.assertIn(b'takes a number from', said)
+        self.assertEqual(one.ask('ISOTHERM', 'CONFIG'), before)
+
+    def test_permissions_of_the_unix_socket(self):
+        process = self.serve('--manage', 'off', '--unixsocketperm', '600')
+        self.assertEqual(os.stat(process.path).st_mode & 0o777, 0o600)
+        for mode in ('800', '0', '1000', 'rwx', '-1'):
+            self.assertIn('unixsocketperm', self.refused(f'--unixsocketperm={mode}'))
 
 
 class Clients(Trouble):
@@ -198,7 +249,14 @@ class Clients(Trouble):
         process = self.serve('--bind', '0.0.0.0', '--manage', 'off')
         where = (address, process.port())
         stranger = self.connect(where)
-        self.assertTrue(stranger.reply().startswith(b'-DENIED '))
+        denied = stranger.reply()
+        self.assertTrue(denied.startswith(b'-DENIED '))
+        known = subprocess.run([ISOTHERM, 'serve', '--help'], capture_output=True, timeout=60,
+                               check=True).stdout
+        named = re.findall(rb'--[a-z-]+', denied)
+        self.assertTrue(named)
+        for flag in named:
+            self.assertIn(flag, known)
         self.assertTrue(stranger.is_closed())
         local = self.connect(('127.0.0.1', process.port()))
         self.assertEqual(local.ask('CONFIG', 'SET', 'protected-mode', 'no'), b'+OK\r\n')
@@ -226,6 +284,45 @@ class Clients(Trouble):
             stranger.socket.sendall(piece)
             self.assertIn(b'unauthenticated', stranger.reply())
             self.assertTrue(stranger.is_closed())
+
+    def test_where_the_password_comes_from(self):
+        path = os.path.join(self.scratch(), 'password')
+        with open(path, 'w', encoding='ascii') as file:
+            file.write('from a file\r\nand more\n')
+        clean = {name: value for name, value in os.environ.items()
+                 if name != 'ISOTHERM_REQUIREPASS'}
+        variable = {**clean, 'ISOTHERM_REQUIREPASS': 'from the environment'}
+        with open(path, encoding='ascii') as opened:
+            for flags, more, word in (
+                    (('--requirepass-file', path), {'env': variable}, 'from a file'),
+                    (('--requirepass-file', '-'), {'env': clean, 'stdin': opened}, 'from a file'),
+                    ((), {'env': variable}, 'from the environment'),
+                    (('--requirepass', 'seen'), {'env': variable}, 'seen')):
+                with self.subTest(flags=flags, word=word):
+                    process = self.serve('--manage', 'off', *flags, **more)
+                    one = self.connect(process.path)
+                    self.assertTrue(one.ask('PING').startswith(b'-NOAUTH'))
+                    self.assertEqual(one.ask('AUTH', word), b'+OK\r\n')
+                    with open(f'/proc/{process.process.pid}/cmdline', 'rb') as file:
+                        self.assertEqual(word.encode() in file.read(), word == 'seen')
+                    status, said, _ = process.stop()
+                    self.assertEqual(status, 0, said)
+                    self.assertEqual('shows the password' in said, word == 'seen')
+                    self.assertNotIn(word, said)
+
+    def test_wrong_passwords_are_told(self):
+        process = self.serve('--manage', 'off', env={**os.environ, 'ISOTHERM_REQUIREPASS': 'word'})
+        one = self.connect(process.path)
+        for _ in range(100):
+            self.assertTrue(one.ask('AUTH', 'wrong').startswith(b'-WRONGPASS'))
+        self.assertEqual(one.ask('AUTH', 'word'), b'+OK\r\n')
+        self.assertEqual(info(one, 'stats')['acl_access_denied_auth'], '100')
+        _, said, _ = process.stop()
+        lines = [line for line in said.splitlines() if 'wrong password' in line]
+        self.assertEqual(lines[0], f'isotherm: wrong password from {process.path}:0')
+        told = sum(int(line.split()[1]) if 'passwords' in line else 1 for line in lines)
+        self.assertEqual(told, 100, said)
+        self.assertLess(len(lines), 50)
 
     def test_idle_clients_go(self):
         process = self.serve('--manage', 'off')
