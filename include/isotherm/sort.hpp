@@ -135,6 +135,9 @@ struct sort_report {
 
 /// Sorts `input` into `output`. `output` takes its name when it is complete: on any error nothing
 /// is left behind and an existing file of that name is untouched. `output` must not be the input.
+/// "-" is standard input or standard output; these, other descriptors (/dev/fd/N) and files of
+/// /proc are copied from, or to, a file without a name, in the temporary directory (of an input:
+/// else in the output's directory, of an output: else in $TMPDIR or /tmp).
 base::result<sort_report> sort_file(const std::string& input, const std::string& output,
                                     const sort_options& options);
 

@@ -20,6 +20,7 @@
 #include "cli/sort_text.hpp"
 #include "device/io.hpp"
 #include "device/pending_file.hpp"
+#include "device/spool.hpp"
 
 namespace isotherm::cli {
 namespace {
@@ -124,6 +125,8 @@ void run(arguments& a) {
   o.separator = a.separator[0];
   if (a.explain) return explain(a);
   if (a.output.empty()) fail("name the output: isotherm sort IN OUT");
+  const bool to_file = a.output != "-" && !device::named_descriptor(a.output);
+  if (!to_file && a.json == "-") fail("--json -: standard output has the records; name a file");
   check_report(a);
   report_file json(a.json == "-" ? "" : a.json);
   o.interrupt = &catch_signals();
@@ -140,7 +143,7 @@ void run(arguments& a) {
     fmt::print("{}", to_json(*report));
   } else if (!a.json.empty()) {
     json.write(to_json(*report), "sorted");
-  } else if (::isatty(STDOUT_FILENO) != 0 || !o.device.empty()) {
+  } else if (to_file && (::isatty(STDOUT_FILENO) != 0 || !o.device.empty())) {
     fmt::print("{}", to_text(*report));
   }
 }
@@ -177,8 +180,9 @@ void add_sort(CLI::App& app) {
   auto& o = a->options;
   auto* c =
       app.add_subcommand("sort", "Sort a file larger than memory by moving keys, not records");
-  c->add_option("input", a->input, "file to sort")->required();
-  c->add_option("output", a->output, "file to write; replaced only when the sort is complete");
+  c->add_option("input", a->input, "file to sort, - for standard input")->required();
+  c->add_option("output", a->output,
+                "file to write, replaced only when the sort is complete; - for standard output");
   add_format_options(*c, *a);
   using enum sort_algorithm;
   add_choice(*c, "--algorithm", o.algorithm,

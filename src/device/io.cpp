@@ -111,6 +111,13 @@ base::result<file> file::linkable(const std::string& path) {
   return file(fd, path);
 }
 
+base::result<file> file::of_descriptor(int descriptor, const std::string& name) {
+  if (const int e = injected(io_call::open)) return failed("cannot open " + name, e);
+  const int fd = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (fd < 0) return failed("cannot open " + name, errno);
+  return file(fd, name);
+}
+
 base::result<file> file::again() const {
   if (const int e = injected(io_call::open)) return failed("cannot open " + path_ + " again", e);
   const int fd = ::fcntl(fd_, F_DUPFD_CLOEXEC, 0);
@@ -203,6 +210,20 @@ base::result<void> file::write(std::span<const std::byte> source, std::uint64_t 
     done += static_cast<std::size_t>(n);
   }
   return {};
+}
+
+base::result<std::size_t> file::read_next(std::span<std::byte> target) const {
+  if (const int e = injected(io_call::read)) return failed("cannot read " + path_, e);
+  const ssize_t n = ::read(fd_, target.data(), std::min(target.size(), kLargestCall));
+  if (n < 0) return failed("cannot read " + path_, errno);
+  return static_cast<std::size_t>(n);
+}
+
+base::result<std::size_t> file::write_next(std::span<const std::byte> source) const {
+  if (const int e = injected(io_call::write)) return failed("cannot write " + path_, e);
+  const ssize_t n = ::write(fd_, source.data(), std::min(source.size(), kLargestCall));
+  if (n <= 0) return failed("cannot write " + path_, n < 0 ? errno : EIO);
+  return static_cast<std::size_t>(n);
 }
 
 base::result<std::uint64_t> file::size() const {
@@ -322,6 +343,14 @@ base::result<file_identity> identity(const std::string& path) {
   if (const int e = injected(io_call::stat)) return failed("cannot examine " + path, e);
   struct stat s;
   if (::stat(path.c_str(), &s) != 0) return failed("cannot examine " + path, errno);
+  return file_identity{s.st_dev, s.st_ino, S_ISREG(s.st_mode)};
+}
+
+base::result<file_identity> identity(const file& f) {
+  const std::string what = "cannot examine " + f.path();
+  if (const int e = injected(io_call::stat)) return failed(what, e);
+  struct stat s;
+  if (::fstat(f.descriptor(), &s) != 0) return failed(what, errno);
   return file_identity{s.st_dev, s.st_ino, S_ISREG(s.st_mode)};
 }
 

@@ -69,6 +69,8 @@ class file {
   /// A file without a name, called `path` in messages, that can be linked into the directory of
   /// `path`. Fails with EOPNOTSUPP on file systems that have no such files.
   static base::result<file> linkable(const std::string& path);
+  /// Another handle of what is open as `descriptor`, called `name` in messages.
+  static base::result<file> of_descriptor(int descriptor, const std::string& name);
   /// Another handle of the same open file.
   base::result<file> again() const;
   /// The same file opened once more, for accesses past the page cache (O_DIRECT).
@@ -79,6 +81,11 @@ class file {
   /// Reads up to `target.size()` bytes; fewer only at the end of the file.
   base::result<std::size_t> read_some(std::span<std::byte> target, std::uint64_t offset) const;
   base::result<void> write(std::span<const std::byte> source, std::uint64_t offset) const;
+  /// Reads up to `target.size()` bytes, at least one, from the file's position on; none at its end.
+  /// For pipes and terminals as well. A signal ends the wait with an error of code EINTR.
+  base::result<std::size_t> read_next(std::span<std::byte> target) const;
+  /// Writes up to `source.size()` bytes, at least one, at the file's position. Likewise.
+  base::result<std::size_t> write_next(std::span<const std::byte> source) const;
   /// An error if it is no regular file.
   base::result<std::uint64_t> size() const;
   /// Likewise.
@@ -156,6 +163,8 @@ struct file_identity {
 };
 /// Of an existing file; an error of code ENOENT if there is none.
 base::result<file_identity> identity(const std::string& path);
+/// Likewise of an open file.
+base::result<file_identity> identity(const file& f);
 /// Whether both names are one file, or, if there are none, would be.
 bool same_file(const std::string& a, const std::string& b);
 /// Where `path` leads: symbolic links at its end are followed, also to what is not there yet.

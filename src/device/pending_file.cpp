@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/atomic.hpp"
+#include "device/spool.hpp"
 
 namespace isotherm::device {
 namespace {
@@ -105,11 +106,13 @@ void remove_incomplete_files() noexcept {
 
 pending_file::pending_file(pending_file&& other) noexcept
     : file_(std::move(other.file_)),
+      descriptor_(std::move(other.descriptor_)),
       path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, {})) {}
 
 pending_file& pending_file::operator=(pending_file&& other) noexcept {
   std::swap(file_, other.file_);
+  std::swap(descriptor_, other.descriptor_);
   std::swap(path_, other.path_);
   std::swap(temporary_, other.temporary_);
   return *this;
@@ -121,8 +124,18 @@ pending_file::~pending_file() {
   note_gone(temporary_);
 }
 
-base::result<pending_file> pending_file::create(const std::string& path) {
+base::result<pending_file> pending_file::create(const std::string& path,
+                                                const std::string& directory) {
   pending_file p;
+  if (const auto descriptor = named_descriptor(path)) {
+    auto to = file::of_descriptor(*descriptor, path);
+    auto f = file::unnamed(waiting_directory(path, directory));
+    if (!to || !f) return std::unexpected(to ? f.error() : to.error());
+    p.path_ = path;
+    p.descriptor_ = std::move(*to);
+    p.file_ = std::move(*f);
+    return p;
+  }
   p.path_ = link_target(path);
   if (auto there = identity(p.path_); there && !there->regular) {
     return std::unexpected(
@@ -146,7 +159,8 @@ base::result<pending_file> pending_file::create(const std::string& path) {
 
 // A network file system tells of failed writes when a handle is closed, so one is before the file
 // has its name; the other keeps the lock.
-base::result<void> pending_file::publish() {
+base::result<void> pending_file::publish(const base::atomic<bool>* interrupt) {
+  if (descriptor_) return pour(file_, descriptor_, interrupt);
   auto other = file_.again();
   if (!other) return std::unexpected(other.error());
   if (auto r = other->close(); !r) return r;
@@ -164,6 +178,7 @@ base::result<void> pending_file::publish() {
 }
 
 base::result<void> pending_file::sync_name() const {
+  if (descriptor_) return {};
   auto r = sync_directory(directory_of(path_));
   if (r) return r;
   return std::unexpected(base::error{path_ +

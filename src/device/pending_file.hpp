@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "base/atomic.hpp"
 #include "device/io.hpp"
 
 namespace isotherm::device {
@@ -24,19 +25,25 @@ class pending_file {
 
   /// Begins a file that will be `path`. Symbolic links at `path` are followed; what is there and
   /// no regular file is refused, and a regular file leaves it its owner, group and mode.
-  static base::result<pending_file> create(const std::string& path);
+  /// Where `path` names a descriptor (spool.hpp), that gets the contents from publish(), which end
+  /// up in no file; they wait in `directory`, or, if it is empty, in waiting_directory(path).
+  static base::result<pending_file> create(const std::string& path,
+                                           const std::string& directory = {});
 
   const file& handle() const noexcept { return file_; }
   /// Waits until its bytes are on the device: if that is before publish(), the name stands for the
   /// old file or for all of the new one after a crash of the system.
-  base::result<void> sync() const { return file_.sync(); }
-  /// Gives it its name, in the place of what had it. Nothing may be written afterwards.
-  base::result<void> publish();
+  base::result<void> sync() const { return descriptor_ ? base::result<void>{} : file_.sync(); }
+  /// Gives it its name, in the place of what had it. Nothing may be written afterwards. A
+  /// descriptor that is slow to take the contents is given up, with an error of code EINTR, when
+  /// `*interrupt` (may be null) becomes true.
+  base::result<void> publish(const base::atomic<bool>* interrupt = nullptr);
   /// Waits, after publish(), until the name is on the device as well.
   base::result<void> sync_name() const;
 
  private:
   file file_;
+  file descriptor_;  // open if `path_` names one
   std::string path_;
   std::string temporary_;  // its name by now; empty: none
 };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/io.hpp"
+#include "device/spool.hpp"
 #include "sort/records.hpp"
 
 namespace isotherm::sort {
@@ -180,7 +181,7 @@ base::result<void> check_options(const sort_options& o, std::uint64_t bytes) {
 base::result<void> check_files(const source& in, const std::string& output,
                                const std::string& temporary_directory, const plan& p,
                                const sort_options& o) {
-  auto input = device::identity(in.handle().path());
+  auto input = device::identity(in.handle());
   if (!input) return std::unexpected(input.error());
   auto there = device::identity(output);
   if (there && *input == *there) {
@@ -189,7 +190,7 @@ base::result<void> check_files(const source& in, const std::string& output,
   if (!there && there.error().code != ENOENT) return std::unexpected(there.error());
   auto records = estimate_records(in, o);
   if (!records) return std::unexpected(records.error());
-  return check_space({.directory = device::directory_of(output),
+  return check_space({.directory = device::waiting_directory(output, temporary_directory),
                       .temporary_directory = temporary_directory,
                       .output_bytes = output_bytes(in.size(), *records, o),
                       .run_bytes = run_bytes(in.size(), *records, p, o)});

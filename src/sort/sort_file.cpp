@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "device/pending_file.hpp"
+#include "device/spool.hpp"
 #include "os/clock.hpp"
 #include "sort/algorithms/wiscsort.hpp"
 #include "sort/checks.hpp"
@@ -52,7 +53,7 @@ base::result<void> put_in_place(sort::job& j, device::pending_file& out) {
     j.keep(out.sync());
   }
   if (auto r = j.status(); !r) return r;
-  if (auto r = out.publish(); !r || !j.options.durable) return r;
+  if (auto r = out.publish(j.options.interrupt); !r || !j.options.durable) return r;
   const sort::stage_timer timer(j, sort_stage::sync);
   return out.sync_name();
 }
@@ -81,24 +82,25 @@ base::result<sort::plan> plan_for(const sort::source& in, const std::string& out
 base::result<sort_report> sort_to(const std::string& input, const std::string& output,
                                   const sort_options& options) {
   const std::uint64_t start = os::monotonic_ns();
-  auto in = sort::source::open(input);
-  if (!in) return std::unexpected(in.error());
-  if (auto r = sort::check_options(options, in->size()); !r) return std::unexpected(r.error());
   auto device = sort::find_device(options.device);
   if (!device) return std::unexpected(device.error());
-  const device::model* numbers = device->known ? &device->numbers : nullptr;
-  auto algorithm = sort::choose(options, in->handle(), numbers);
-  if (!algorithm) return std::unexpected(algorithm.error());
-  const std::string directory = options.temporary_directory.empty() ? device::directory_of(output)
-                                                                    : options.temporary_directory;
-  auto p = plan_for(*in, output, directory, options, algorithm->algorithm, numbers);
-  if (!p) return std::unexpected(p.error());
   std::optional<device::emulation> emulation;
   if (device->emulated) emulation.emplace(device->numbers);
+  const device::model* numbers = device->known ? &device->numbers : nullptr;
+  const std::string directory = options.temporary_directory.empty()
+                                    ? device::waiting_directory(output)
+                                    : options.temporary_directory;
   sort::job j(options, emulation ? &*emulation : nullptr);
+  auto in = sort::source::open_or_copy(j, input, directory);
+  if (!in) return std::unexpected(in.error());
+  if (auto r = sort::check_options(options, in->size()); !r) return std::unexpected(r.error());
+  auto algorithm = sort::choose(options, in->handle(), numbers);
+  if (!algorithm) return std::unexpected(algorithm.error());
+  auto p = plan_for(*in, output, directory, options, algorithm->algorithm, numbers);
+  if (!p) return std::unexpected(p.error());
   if (p->map_input && !j.keep(in->map())) return std::unexpected(j.status().error());
 
-  auto out = device::pending_file::create(output);
+  auto out = device::pending_file::create(output, directory);
   if (!out) return std::unexpected(out.error());
   sort::outcome o;
   if (algorithm->algorithm == sort_algorithm::ems) {
@@ -126,7 +128,9 @@ base::result<sort_report> sort_to(const std::string& input, const std::string& o
 base::result<sort_report> sort_file(const std::string& input, const std::string& output,
                                     const sort_options& options) {
   try {
-    return sort_to(input, device::link_target(output), options);
+    const std::string from = input == "-" ? "/proc/self/fd/0" : input;
+    const std::string to = output == "-" ? "/proc/self/fd/1" : output;
+    return sort_to(from, device::named_descriptor(to) ? to : device::link_target(to), options);
   } catch (const std::exception& thrown) {
     return std::unexpected(sort::error_of(thrown));
   }

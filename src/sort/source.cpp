@@ -3,13 +3,34 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "device/spool.hpp"
 
 namespace isotherm::sort {
 
 base::result<source> source::open(const std::string& path) {
   auto f = device::file::open(path);
   if (!f) return std::unexpected(f.error());
-  return of(std::move(*f));
+  const auto still = device::holds_still(*f);
+  if (!still) return std::unexpected(still.error());
+  if (*still) return of(std::move(*f));
+  return std::unexpected(
+      base::error{path + " does not tell how much it holds: copy it to a file, and name that", 0});
+}
+
+base::result<source> source::open_or_copy(job& j, const std::string& path,
+                                          const std::string& directory) {
+  const auto descriptor = device::named_descriptor(path);
+  auto f = descriptor ? device::file::of_descriptor(*descriptor, path) : device::file::open(path);
+  if (!f) return std::unexpected(f.error());
+  const auto still = device::holds_still(*f);
+  if (!still && !descriptor) return std::unexpected(still.error());
+  if (still && *still) return of(std::move(*f));
+  const stage_timer timer(j, sort_stage::copy);
+  auto copy = device::spool(*f, directory, j.options.interrupt);
+  if (!copy) return std::unexpected(copy.error());
+  auto s = of(std::move(*copy));
+  if (s) j.count(sort_stage::copy, s->size(), s->size());
+  return s;
 }
 
 base::result<source> source::of(device::file f) {

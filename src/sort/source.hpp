@@ -15,6 +15,10 @@ namespace isotherm::sort {
 class source {
  public:
   static base::result<source> open(const std::string& path);
+  /// Likewise, but what cannot be read where it lies (device/spool.hpp) is first copied to a file
+  /// without a name in `directory`.
+  static base::result<source> open_or_copy(job& j, const std::string& path,
+                                           const std::string& directory);
   /// The file that `f` is a handle of.
   static base::result<source> of(device::file f);
 

@@ -251,6 +251,70 @@ def without_threads(d):
     os.rmdir(d + "/probed")
 
 
+def piped(words, **streams):
+    return subprocess.run(["sh", "-c", words, "sh", TOOL], stderr=subprocess.PIPE, check=False,
+                          **streams)
+
+
+def streams(d):
+    """Standard input and output, also as files that others have begun to read or write."""
+    must("sort", d + "/in", d + "/expected")
+    with open(d + "/expected", "rb") as f:
+        expected = f.read()
+    for words in (f"cat {d}/in | $1 sort - {d}/new", f"$1 sort - {d}/new < {d}/in",
+                  f"$1 sort {d}/in - > {d}/new", f"$1 sort {d}/in /dev/stdout | cat > {d}/new",
+                  f"cat {d}/in | $1 sort /dev/stdin /dev/fd/3 3> {d}/new",
+                  f"cat {d}/in | $1 sort - - --memory 32M --algorithm mergepass > {d}/new"):
+        r = piped(words)
+        assert r.returncode == 0 and r.stderr == b"", (words, r.stderr)
+        with open(d + "/new", "rb") as f:
+            assert f.read() == expected, words
+    r = piped(f"(echo kept; $1 sort {d}/in /dev/stdout; echo too) > {d}/new")
+    with open(d + "/new", "rb") as f:
+        assert f.read() == b"kept\n" + expected + b"too\n", r.stderr
+    r = piped(f"(head -c 100 >/dev/null; $1 sort - {d}/new --top 5) < {d}/expected")
+    with open(d + "/new", "rb") as f:
+        assert f.read() == expected[100:600], r.stderr
+    p = subprocess.Popen([TOOL, "sort", d + "/in", "-"], stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE)
+    assert p.stdout.read(10) == expected[:10]
+    p.stdout.close()
+    said = p.stderr.read()
+    assert p.wait() == 1 and b"Broken pipe" in said and said.count(b"\n") == 1, said
+    for words, said in ((f"$1 sort {d}/in - > /dev/full", "No space left"),
+                        (f"$1 sort {d}/in - >> {d}/in", "is the input itself"),
+                        (f"$1 sort {d}/in - --json - > {d}/new", "--json -"),
+                        (f"$1 sort - {d}/other 0>{d}/new", "cannot read")):
+        r = piped(words)
+        assert r.returncode == 1 and said in r.stderr.decode(), (words, r.stderr)
+        assert r.stderr.count(b"\n") == 1, r.stderr
+    assert not os.path.exists(d + "/other")
+    os.remove(d + "/new")
+    os.remove(d + "/expected")
+
+
+def files_that_do_not_tell_their_size(d):
+    must("sort", "/proc/filesystems", d + "/new", "--lines")
+    with open("/proc/filesystems", "rb") as f:
+        lines = sorted(f.read().splitlines(keepends=True))
+    assert len(lines) > 1
+    with open(d + "/new", "rb") as f:
+        assert f.read() == b"".join(lines)
+    os.remove(d + "/new")
+
+
+def interrupted_while_it_waits(d):
+    """Nobody writes to the pipe."""
+    before = sorted(os.listdir(d))
+    p = subprocess.Popen([TOOL, "sort", "-", d + "/new", "--progress"], stdin=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True)
+    assert p.stderr.readline() == "COPY\n"
+    p.send_signal(signal.SIGINT)
+    rest = p.stderr.read()
+    assert p.wait() == 130 and "interrupted" in rest, (p.returncode, rest)
+    assert sorted(os.listdir(d)) == before
+
+
 def bad_requests(d):
     with open(d + "/odd", "wb") as f:
         f.write(b"x" * 150)
@@ -350,6 +414,9 @@ with tempfile.TemporaryDirectory() as directory:
     progress_is_shown_when_asked(directory)
     round_trip(directory)
     bad_requests(directory)
+    streams(directory)
+    files_that_do_not_tell_their_size(directory)
+    interrupted_while_it_waits(directory)
     nothing_is_said_into_the_void(directory)
     reports_are_tried_first(directory)
     mistakes_in_the_command_line(directory)

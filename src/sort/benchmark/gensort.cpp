@@ -14,6 +14,7 @@
 #include "base/random.hpp"
 #include "device/pending_file.hpp"
 #include "device/pool.hpp"
+#include "device/spool.hpp"
 
 namespace isotherm::sort {
 namespace {
@@ -171,7 +172,7 @@ base::result<uint128> gensort_file(const std::string& path, const gensort_option
                     options.count, options.first),
         0});
   }
-  auto room = device::free_space(device::directory_of(device::link_target(path)));
+  auto room = device::free_space(device::waiting_directory(device::link_target(path)));
   if (!room) return std::unexpected(room.error());
   if (*room / kGensortRecord < options.count) {
     return std::unexpected(base::error{
@@ -197,7 +198,7 @@ base::result<uint128> gensort_file(const std::string& path, const gensort_option
     }
   });
   if (total) {
-    if (auto r = f->publish(); !r) total = std::unexpected(r.error());
+    if (auto r = f->publish(options.interrupt); !r) total = std::unexpected(r.error());
   }
   return total;
 }

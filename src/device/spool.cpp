@@ -1,0 +1,106 @@
+#include "device/spool.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+
+#include "device/buffer.hpp"
+
+namespace isotherm::device {
+namespace {
+
+constexpr std::size_t kPiece = 1 << 20;
+
+bool interrupted(const base::atomic<bool>* flag) { return flag != nullptr && flag->load_relaxed(); }
+
+std::optional<int> number(const std::string& text) {
+  int value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (read.ec != std::errc{} || read.ptr != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::optional<int> named_descriptor(const std::string& path) {
+  constexpr int kMostLinks = 40;
+  std::error_code failure;
+  const auto descriptors = std::filesystem::canonical("/proc/self/fd", failure);
+  if (failure) return std::nullopt;
+  std::filesystem::path at = path;
+  for (int i = 0; i < kMostLinks; ++i) {
+    const auto parent = std::filesystem::canonical(at.parent_path(), failure);
+    if (!failure && parent == descriptors) return number(at.filename().string());
+    if (!std::filesystem::is_symlink(at, failure)) return std::nullopt;
+    at = at.parent_path() / std::filesystem::read_symlink(at, failure);
+    if (failure) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::string waiting_directory(const std::string& path, const std::string& temporary) {
+  if (!named_descriptor(path)) return directory_of(path);
+  if (!temporary.empty()) return temporary;
+  std::error_code failure;
+  const auto usual = std::filesystem::temp_directory_path(failure);
+  return failure ? "/tmp" : usual.string();
+}
+
+base::result<bool> holds_still(const file& f) {
+  const auto bytes = f.size();
+  if (!bytes) return std::unexpected(bytes.error());
+  if (::lseek(f.descriptor(), 0, SEEK_CUR) != 0) return false;
+  if (*bytes > 0) return true;
+  std::byte first;
+  auto there = f.read_some({&first, 1}, 0);
+  if (!there) return std::unexpected(there.error());
+  return *there == 0;
+}
+
+base::result<file> spool(const file& from, const std::string& directory,
+                         const base::atomic<bool>* interrupt) {
+  auto to = file::unnamed(directory);
+  auto piece = buffer::reserve(kPiece);
+  if (!to) return to;
+  if (!piece) return std::unexpected(piece.error());
+  for (std::uint64_t offset = 0;;) {
+    if (interrupted(interrupt)) {
+      return std::unexpected(base::error{"interrupted: nothing was written", EINTR});
+    }
+    const auto n = from.read_next({piece->data(), piece->size()});
+    if (!n && n.error().code == EINTR) continue;
+    if (!n) return std::unexpected(n.error());
+    if (*n == 0) return to;
+    if (auto r = to->write({piece->data(), *n}, offset); !r) return std::unexpected(r.error());
+    offset += *n;
+  }
+}
+
+base::result<void> pour(const file& f, const file& to, const base::atomic<bool>* interrupt) {
+  auto bytes = f.size();
+  auto piece = buffer::reserve(kPiece);
+  if (!bytes) return std::unexpected(bytes.error());
+  if (!piece) return std::unexpected(piece.error());
+  for (std::uint64_t offset = 0; offset < *bytes;) {
+    const std::span<std::byte> part(piece->data(),
+                                    std::min<std::uint64_t>(kPiece, *bytes - offset));
+    if (auto r = f.read(part, offset); !r) return r;
+    for (std::size_t done = 0; done < part.size();) {
+      if (interrupted(interrupt)) {
+        return std::unexpected(
+            base::error{"interrupted: what " + to.path() + " got is not complete", EINTR});
+      }
+      const auto n = to.write_next(part.subspan(done));
+      if (!n && n.error().code == EINTR) continue;
+      if (!n) return std::unexpected(n.error());
+      done += *n;
+    }
+    offset += part.size();
+  }
+  return {};
+}
+
+}  // namespace isotherm::device

@@ -1,0 +1,34 @@
+// Inputs and outputs that are no files which can be read and written anywhere: standard input and
+// output, other descriptors, and files of /proc that do not tell their size. What they give is
+// first put into a file without a name; what they are to get waits in one until it is complete.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/atomic.hpp"
+#include "device/io.hpp"
+
+namespace isotherm::device {
+
+/// The open descriptor that `path` names: /dev/stdin, /dev/stdout, /dev/fd/N, /proc/self/fd/N, or a
+/// symbolic link to one of these. Nothing for all other paths.
+std::optional<int> named_descriptor(const std::string& path);
+
+/// Where what is written to `path` waits until it is complete: its own directory; for a descriptor
+/// `temporary`, or, if that is empty, $TMPDIR or /tmp.
+std::string waiting_directory(const std::string& path, const std::string& temporary = {});
+
+/// Whether `f`, a regular file, can be read where it lies: it is at its beginning, and its size
+/// tells how much it holds. An error if it is no regular file.
+base::result<bool> holds_still(const file& f);
+
+/// All that `from` gives from its position on, in a file without a name in `directory`. Ends soon,
+/// with an error of code EINTR, when `*interrupt` (may be null) becomes true.
+base::result<file> spool(const file& from, const std::string& directory,
+                         const base::atomic<bool>* interrupt);
+
+/// Writes all of `f` to `to`, at its position. Likewise.
+base::result<void> pour(const file& f, const file& to, const base::atomic<bool>* interrupt);
+
+}  // namespace isotherm::device
