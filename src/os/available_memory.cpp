@@ -1,5 +1,6 @@
 #include "os/available_memory.hpp"
 
+#include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -67,6 +68,8 @@ bool names_memory(std::string_view controllers) {
   }
 }
 
+}  // namespace
+
 std::optional<std::uint64_t> address_space_room() {
   rlimit limit;
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
@@ -74,7 +77,14 @@ std::optional<std::uint64_t> address_space_room() {
   return left(limit.rlim_cur, pages.value_or(0) * page_bytes());
 }
 
-}  // namespace
+std::uint64_t thread_stack_bytes() {
+  pthread_attr_t attributes;
+  std::size_t bytes = 0;
+  if (pthread_getattr_default_np(&attributes) != 0) return 0;
+  pthread_attr_getstacksize(&attributes, &bytes);
+  pthread_attr_destroy(&attributes);
+  return bytes;
+}
 
 std::optional<std::uint64_t> control_group_room(std::string_view membership,
                                                 const std::string& mount) {

@@ -129,10 +129,25 @@ std::uint64_t most_records(const sort_options& o, std::uint64_t input_bytes) {
   return input_bytes;  // empty lines
 }
 
+/// Address space beside the limit: stacks, what the allocator sets up for each thread, and sample
+/// sort's output, which is mapped. An allocator that gets none of it for a new thread ends the
+/// process, so that a limit (ulimit -v) must have room for all of it.
+std::uint64_t address_space_beside(const plan& p, std::uint64_t input_bytes) {
+  constexpr std::uint64_t kAllocator = 8 * kMiB;
+  const std::uint64_t threads = most_threads(p) - 1 + p.write_threads - 1 +
+                                (p.concurrency == sort_concurrency::io_overlap ? 1 : 0);
+  return threads * (os::thread_stack_bytes() + kAllocator) +
+         (p.algorithm == sort_algorithm::samplesort ? input_bytes : 0);
+}
+
 /// The limit, and what of it is left when the program and its threads have theirs.
 base::result<std::uint64_t> share_out(plan& p, const sort_options& o, std::uint64_t input_bytes) {
   const bool named = o.memory_bytes != 0;
   p.memory_bytes = named ? o.memory_bytes : os::available_memory() / 2;
+  if (const auto room = os::address_space_room(); room && !named) {
+    const std::uint64_t beside = address_space_beside(p, input_bytes);
+    p.memory_bytes = std::min(p.memory_bytes, *room - std::min(*room, beside));
+  }
   const std::string limit =
       named ? fmt::format("--memory {}", p.memory_bytes)
             : fmt::format("half of the available memory, {} bytes,", p.memory_bytes);
@@ -235,7 +250,17 @@ std::uint64_t limit_to_map(sort_options o, sort_algorithm algorithm, std::uint64
 base::result<plan> make_plan(const sort_options& o, sort_algorithm algorithm,
                              std::uint64_t input_bytes, const device::model* device) {
   auto p = plan_within_limit(o, algorithm, input_bytes, device);
-  if (p && algorithm == sort_algorithm::samplesort && !p->map_input && input_bytes > 0) {
+  if (!p) return p;
+  const auto room = os::address_space_room();
+  const std::uint64_t beside = address_space_beside(*p, input_bytes);
+  if (room && (*room < beside || *room - beside < p->memory_bytes)) {
+    return std::unexpected(base::error{
+        fmt::format("--memory {} does not fit in the address space: of {} bytes that ulimit -v "
+                    "leaves threads take {}; raise it, or lower --memory or the numbers of threads",
+                    p->memory_bytes, *room, beside),
+        0});
+  }
+  if (algorithm == sort_algorithm::samplesort && !p->map_input && input_bytes > 0) {
     p->mapping_memory_bytes = limit_to_map(o, algorithm, input_bytes, device);
   }
   return p;

@@ -315,6 +315,22 @@ def interrupted_while_it_waits(d):
     assert sorted(os.listdir(d)) == before
 
 
+def within_an_address_space(d):
+    """Whatever ulimit -v leaves, the sort ends well or says what is too little."""
+    outcomes = set()
+    for kib in range(26000, 160000, 2117):
+        for more in ([], ["--memory", "32M"], ["--memory", "64M"],
+                     ["--memory", "64M", "--algorithm", "samplesort"],
+                     ["--memory", "40M", "--key-size", "40", "--concurrency", "io-overlap"]):
+            words = " ".join([f"ulimit -v {kib}; exec $1 sort {d}/in {d}/new --no-fsync", *more])
+            r = piped(words, stdout=subprocess.DEVNULL)
+            assert r.returncode in (0, 1), (kib, more, r)
+            assert r.stderr.count(b"\n") == r.returncode, (kib, more, r)
+            outcomes.add(r.returncode)
+    assert outcomes == {0, 1}
+    os.remove(d + "/new")
+
+
 def bad_requests(d):
     with open(d + "/odd", "wb") as f:
         f.write(b"x" * 150)
@@ -441,6 +457,7 @@ with tempfile.TemporaryDirectory() as directory:
     beyond_the_limit_of_file_sizes(directory)
     if not SANITIZED:
         without_threads(directory)
+        within_an_address_space(directory)
 if not SANITIZED:
     with tempfile.TemporaryDirectory(dir=directory_in_memory()) as directory:
         memory_promise(directory)
