@@ -52,6 +52,10 @@ class atomic {
     return value_.compare_exchange_weak(expected, desired, std::memory_order_acq_rel,
                                         std::memory_order_acquire);
   }
+  /// Blocks while the value is `old`; notify_all() wakes those that do. Acquire.
+  void wait_acquire(T old) const noexcept { value_.wait(old, std::memory_order_acquire); }
+  void notify_all() noexcept { value_.notify_all(); }
+
   bool compare_exchange_weak_relaxed(T& expected, T desired) noexcept {
     return value_.compare_exchange_weak(expected, desired, std::memory_order_relaxed,
                                         std::memory_order_relaxed);

@@ -5,8 +5,28 @@
 
 #include "base/words.hpp"
 #include "sync/epoch.hpp"
+#include "sync/step_hook.hpp"
 
 namespace isotherm::collector {
+
+namespace {
+
+/// Copies piece by piece, as long as `slot` holds `expected`: an object that was used, replaced or
+/// is being destroyed would be copied in vain. False when it was left off.
+bool copy_while_wanted(const guides::slot_word& slot, guides::word expected, void* to,
+                       const void* from, std::size_t bytes) {
+  for (std::size_t done = 0; done < bytes; done += kCopiedPieceBytes) {
+    // Relaxed: the commit decides; this only saves what remains.
+    if (done != 0 && slot.load_relaxed() != expected) return false;
+    base::copy_words_racy(static_cast<std::byte*>(to) + done,
+                          static_cast<const std::byte*>(from) + done,
+                          std::min(kCopiedPieceBytes, bytes - done));
+    sync::pause_at(sync::step::copied_piece, &slot);
+  }
+  return true;
+}
+
+}  // namespace
 
 move_result copy_and_commit(guides::slot_word& slot, guides::word expected, heap::kind target,
                             std::size_t& bytes) {
@@ -14,10 +34,10 @@ move_result copy_and_commit(guides::slot_word& slot, guides::word expected, heap
   bytes = heap::object_size(from);
   void* const to = heap::allocate(target, bytes, heap::room::fresh);
   if (!to) return move_result::full;
-  base::copy_words_racy(to, from, bytes);
   const auto next = guides::moved_to(expected, reinterpret_cast<guides::word>(to), target);
   // Release publishes the copy to whoever dereferences the new word.
-  if (!slot.compare_exchange_acq_rel(expected, next)) {
+  if (!copy_while_wanted(slot, expected, to, from, bytes) ||
+      !slot.compare_exchange_acq_rel(expected, next)) {
     heap::deallocate(to, heap::room::fresh);
     return move_result::vetoed;
   }

@@ -62,9 +62,13 @@ base::result<std::unique_ptr<migration_protocol>> make_protocol(std::string_view
 std::unique_ptr<migration_protocol> make_counts_protocol();
 std::unique_ptr<migration_protocol> make_veto_protocol();
 
-/// Copies the object of `seen` to `target` and commits by changing `expected`, the word that the
-/// slot must still hold, to the moved one. The old memory is freed only after the commit, the new
-/// one if it fails (pitfall 8).
+/// Bytes of an object that are copied before the collector looks whether the copy is still wanted:
+/// some microseconds, for which somebody who destroys the object's guide may have to wait.
+inline constexpr std::size_t kCopiedPieceBytes = std::size_t{64} << 10;
+
+/// Copies the object of `expected` to `target` and commits by changing `expected`, the word that
+/// the slot must still hold, to the moved one. The old memory is freed only after the commit, the
+/// new one if it fails (pitfall 8).
 move_result copy_and_commit(guides::slot_word& slot, guides::word expected, heap::kind target,
                             std::size_t& bytes);
 

@@ -1,6 +1,7 @@
 #include "guide/guide.hpp"
 
 #include "sync/epoch.hpp"
+#include "sync/step_hook.hpp"
 
 namespace isotherm::guides {
 
@@ -28,6 +29,7 @@ void uncount(void* slot_address) noexcept {
 template <class Change>
 word transform(base::atomic<word>& slot, Change change) noexcept {
   word seen = slot.load_acquire();
+  sync::pause_at(sync::step::marking, &slot);
   while (!is_null(seen)) {
     // Seq_cst: the caller looks at the due bit afterwards (drop_due() in soda.cpp).
     if (slot.compare_exchange_seq_cst(seen, change(seen))) break;

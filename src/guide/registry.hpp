@@ -11,8 +11,8 @@ namespace isotherm::guides {
 /// there is no memory for a block of the bitmap: a guide that is filled must be known.
 void register_slot(const base::atomic<word>* slot) noexcept;
 
-/// Forgets `slot`. When it returns, no collector reads or writes the slot any more; waits at most
-/// for the copy of one object (pitfall 5).
+/// Forgets `slot`, a guide's own. When it returns, no collector reads or writes the slot any more;
+/// waits at most for the copy of a piece of its object (pitfall 5), and may mark it as accessed.
 void unregister_slot(const base::atomic<word>* slot) noexcept;
 
 /// Puts `slot`, whose COLD object was dereferenced, back among those due for a scan.

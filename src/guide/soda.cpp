@@ -10,6 +10,7 @@
 #include "os/fork.hpp"
 #include "sync/retire.hpp"
 #include "sync/scope.hpp"
+#include "sync/step_hook.hpp"
 
 namespace isotherm::guides {
 
@@ -39,7 +40,10 @@ using leaf = std::array<base::atomic<block*>, std::size_t{1} << kLeafBits>;
 std::array<base::atomic<leaf*>, std::size_t{1} << kRootBits> root{};
 base::atomic<std::size_t> directory_bytes{0};
 
-/// Granule number in the collector's hands, 0 for none; written twice for each granule it visits.
+/// What the collector has in its hands: the address of a slot, or of a granule's first slot |
+/// kWholeGranule; 0 for nothing. Written twice for each visit. kAwaited: somebody sleeps until it
+/// changes.
+constexpr std::uintptr_t kWholeGranule = 1, kAwaited = 2;
 base::apart<base::atomic<std::uintptr_t>> hazard{};
 
 struct place {
@@ -47,7 +51,13 @@ struct place {
     ISO_ASSERT(address % 8 == 0 && address >> kAddressBits == 0, "not the address of a guide");
   }
   std::size_t granule() const noexcept { return (address >> kGranuleShift) & (kGranules - 1); }
-  std::uintptr_t granule_number() const noexcept { return address >> kGranuleShift; }
+  std::uintptr_t granule_address() const noexcept {
+    return address >> kGranuleShift << kGranuleShift;
+  }
+  bool is_named_by(std::uintptr_t in_hand) const noexcept {
+    in_hand &= ~kAwaited;
+    return in_hand == address || in_hand == (granule_address() | kWholeGranule);
+  }
   std::uint64_t bit() const noexcept { return std::uint64_t{1} << ((address >> kSlotShift) & 63); }
   std::uintptr_t address;
 };
@@ -103,23 +113,39 @@ block& enter_block(std::uintptr_t address) {
   }
 }
 
-void wait_while_hazard(std::uintptr_t granule_number) noexcept {
-  for (unsigned round = 0; hazard.value.load_seq_cst() == granule_number; ++round) {
-    if (round < 1024) {
+/// Returns when the collector has not, or no longer, the slot in its hands. Its bits are clear, so
+/// that it will not come again.
+void wait_for_visit(slot_word& slot, const place& at) noexcept {
+  std::uintptr_t in_hand = hazard.value.load_seq_cst();
+  if (!at.is_named_by(in_hand)) return;
+  // A copy in flight is in vain: that its word changes tells the collector to leave off.
+  for (word seen = slot.load_relaxed();
+       !is_null(seen) && !slot.compare_exchange_acq_rel(seen, marked(seen));) {
+  }
+  sync::pause_at(sync::step::awaits_visit, &slot);
+  constexpr unsigned kSpins = 256;  // as long as a small object's copy takes
+  for (unsigned round = 0; at.is_named_by(in_hand); in_hand = hazard.value.load_seq_cst()) {
+    if (round++ < kSpins) {
       base::spin_pause();
-    } else {
-      std::this_thread::yield();
+    } else if (in_hand & kAwaited ||
+               hazard.value.compare_exchange_seq_cst(in_hand, in_hand | kAwaited)) {
+      hazard.value.wait_acquire(in_hand | kAwaited);
     }
   }
 }
 
-/// Publishes a granule for the time of its life; inside a scope, so that blocks and objects stay.
+/// Publishes a slot, or a granule, for the time of its life; inside a scope, so that blocks and
+/// objects stay.
 class hazard_guard {
  public:
-  explicit hazard_guard(std::uintptr_t granule_number) noexcept {
-    hazard.value.exchange_seq_cst(granule_number);
+  explicit hazard_guard(std::uintptr_t in_hand) noexcept {
+    sync::pause_at(sync::step::visiting, reinterpret_cast<const void*>(in_hand & ~kWholeGranule));
+    hazard.value.exchange_seq_cst(in_hand);
   }
-  ~hazard_guard() { hazard.value.store_release(0); }
+  ~hazard_guard() {
+    // Release: what was written to the slot happens before its owner goes on.
+    if (hazard.value.exchange_acq_rel(0) & kAwaited) hazard.value.notify_all();
+  }
   hazard_guard(const hazard_guard&) = delete;
   hazard_guard& operator=(const hazard_guard&) = delete;
 };
@@ -144,7 +170,7 @@ using bitmap = std::array<base::atomic<std::uint64_t>, kGranules>;
 
 std::size_t visit_granule(block& in, std::size_t granule, bitmap& which, slot_visitor& visitor) {
   const sync::scope inside;
-  const hazard_guard guard((in.base >> kGranuleShift) + granule);
+  const hazard_guard guard((in.base + (granule << kGranuleShift)) | kWholeGranule);
   std::uint64_t bits = which[granule].load_seq_cst() & in.registered[granule].load_seq_cst();
   const auto visited = static_cast<std::size_t>(std::popcount(bits));
   for (; bits; bits &= bits - 1) {
@@ -154,25 +180,37 @@ std::size_t visit_granule(block& in, std::size_t granule, bitmap& which, slot_vi
   return visited;
 }
 
+/// From the block of address `from` on, until `visit` returns false.
 template <class Visit>
-void for_each_block(Visit&& visit) {
-  for (auto& top : root) {
-    leaf* below = top.load_acquire();
+void for_each_block(std::uintptr_t from, Visit&& visit) {
+  constexpr unsigned kTopShift = kBlockShift + kLeafBits;
+  std::size_t first = (from >> kBlockShift) & ((std::size_t{1} << kLeafBits) - 1);
+  for (std::size_t top = from >> kTopShift; top < root.size(); ++top, first = 0) {
+    leaf* below = root[top].load_acquire();
     if (!below) continue;
-    for (auto& entry : *below) {
-      if (block* found = entry.load_acquire()) visit(entry, *found);
+    for (std::size_t i = first; i < below->size(); ++i) {
+      block* found = (*below)[i].load_acquire();
+      if (found && !visit((*below)[i], *found)) return;
     }
   }
 }
 
-std::size_t visit_all(bitmap block::* which, slot_visitor& visitor) {
+std::size_t visit_some(bitmap block::* which, slot_visitor& visitor, progress& so_far) {
   std::size_t visited = 0;
+  so_far.is_over = true;
   // Only the collector gives blocks back, so those found here stay.
-  for_each_block([&](auto&, block& in) {
-    for (std::size_t granule = 0; granule < kGranules; ++granule) {
+  for_each_block(so_far.next, [&](auto&, block& in) {
+    const bool is_amid = so_far.next > in.base;
+    for (std::size_t granule = is_amid ? (so_far.next - in.base) >> kGranuleShift : 0;
+         granule < kGranules; ++granule) {
       if ((in.*which)[granule].load_relaxed() == 0) continue;
+      if (visitor.wants_pause()) {
+        so_far = {in.base + (granule << kGranuleShift), false};
+        return false;
+      }
       visited += visit_granule(in, granule, in.*which, visitor);
     }
+    return true;
   });
   return visited;
 }
@@ -203,7 +241,7 @@ void unregister_slot(const slot_word* slot) noexcept {
   if (!in) return;
   in->due[at.granule()].fetch_and_seq_cst(~at.bit());
   const std::uint64_t before = in->registered[at.granule()].fetch_and_seq_cst(~at.bit());
-  wait_while_hazard(at.granule_number());
+  wait_for_visit(*const_cast<slot_word*>(slot), at);
   // The collector may have put the due bit back before it was seen leaving.
   in->due[at.granule()].fetch_and_seq_cst(~at.bit());
   if (before & at.bit()) in->population.fetch_sub_acq_rel(1);  // last: the block may go now
@@ -218,16 +256,25 @@ void report_cold_access(const slot_word* slot) noexcept {
   }
 }
 
-std::size_t visit_due(slot_visitor& visitor) { return visit_all(&block::due, visitor); }
-
+std::size_t visit_due(slot_visitor& visitor, progress& so_far) {
+  return visit_some(&block::due, visitor, so_far);
+}
+std::size_t visit_registered(slot_visitor& visitor, progress& so_far) {
+  return visit_some(&block::registered, visitor, so_far);
+}
+std::size_t visit_due(slot_visitor& visitor) {
+  progress all;
+  return visit_due(visitor, all);
+}
 std::size_t visit_registered(slot_visitor& visitor) {
-  return visit_all(&block::registered, visitor);
+  progress all;
+  return visit_registered(visitor, all);
 }
 
 bool visit_one(slot_word* slot, slot_visitor& visitor) {
   const place at(slot);
   const sync::scope inside;
-  const hazard_guard guard(at.granule_number());
+  const hazard_guard guard(at.address);
   block* in = find_block(at.address);
   if (!in || !(in->registered[at.granule()].load_seq_cst() & at.bit())) return false;
   if (visitor.visit(*slot) == verdict::drop_due) drop_due(*in, at.granule(), at.bit(), *slot);
@@ -236,13 +283,14 @@ bool visit_one(slot_word* slot, slot_visitor& visitor) {
 
 std::size_t reclaim_empty_blocks() {
   std::size_t freed = 0;
-  for_each_block([&freed](base::atomic<block*>& entry, block& in) {
+  for_each_block(0, [&freed](base::atomic<block*>& entry, block& in) {
     std::int64_t nobody = 0;
-    if (!in.population.compare_exchange_acq_rel(nobody, kDead)) return;
+    if (!in.population.compare_exchange_acq_rel(nobody, kDead)) return true;
     entry.store_release(nullptr);
     directory_bytes.fetch_sub_relaxed(sizeof(block));
     sync::retire(&in, [](void* empty) noexcept { delete static_cast<block*>(empty); });
     ++freed;
+    return true;
   });
   return freed;
 }
@@ -251,8 +299,9 @@ std::size_t soda_bytes() noexcept { return sizeof(root) + directory_bytes.load_r
 
 std::size_t registered_slots() noexcept {
   std::size_t slots = 0;
-  for_each_block([&slots](auto&, block& in) {
+  for_each_block(0, [&slots](auto&, block& in) {
     slots += static_cast<std::size_t>(in.population.load_relaxed());
+    return true;
   });
   return slots;
 }

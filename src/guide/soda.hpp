@@ -11,14 +11,15 @@
 // guide first appears in them and given back when none is left. SODA knows slots, never objects, so
 // it stays valid when objects move.
 //
-// Collector and destruction of guides (pitfall 5). The collector works granule by
-// granule (one bitmap word, 64 slots); before it looks at a granule it publishes it as its hazard,
-// and only then reads the bits. Whoever destroys a guide clears the bits and then waits while the
-// hazard names the slot's granule. Both sides are sequentially consistent (store hazard, load bits;
-// clear bits, load hazard), so one of them sees the other: either the collector finds the bit clear
-// and leaves the slot alone, or the destroyer waits. Under a hazard the collector copies at
-// most one object, and makes and frees the room for it; or, while it scans, reads the sizes of the
-// granule's used objects.
+// Collector and destruction of guides (pitfall 5). The collector scans granule by granule (one
+// bitmap word, 64 slots) and moves slot by slot; before it looks at either it publishes it as its
+// hazard, and only then reads the bits. Whoever destroys a guide clears the bits and then waits
+// while the hazard names the slot or its granule. Both sides are sequentially consistent (store
+// hazard, load bits; clear bits, load hazard), so one of them sees the other: either the collector
+// finds the bit clear and leaves the slot alone, or the destroyer waits. For a granule that is as
+// long as it takes to read the sizes of its used objects; for a slot, to copy a piece of its object
+// (kCopiedPieceBytes), as the destroyer changes the word and the copy is then given up, and to make
+// and free the room for it.
 #pragma once
 
 #include <cstddef>
@@ -43,14 +44,27 @@ class slot_visitor {
  public:
   virtual ~slot_visitor() = default;
   virtual verdict visit(slot_word& slot) = 0;
+  /// True when it can't bear another kGranuleSlots slots before its caller has had a turn.
+  virtual bool wants_pause() const noexcept { return false; }
+};
+inline constexpr std::size_t kGranuleSlots = 64;
+
+/// How far a visit of all slots has come, from the lowest address to the highest.
+struct progress {
+  std::uintptr_t next = 0;  ///< slots below have been visited
+  bool is_over = false;
 };
 
 /// One collector at a time may call the functions below.
 
-/// Visits every due slot; returns how many. Slots that are registered meanwhile may be missed.
+/// Visits every due slot from `so_far` on, until none is left or the visitor wants a pause; returns
+/// how many, and sets `so_far` for the next call. Slots that are registered meanwhile may be
+/// missed.
+std::size_t visit_due(slot_visitor& visitor, progress& so_far);
+/// As above, every registered slot, due or not; verdicts are ignored.
+std::size_t visit_registered(slot_visitor& visitor, progress& so_far);
+/// All of them, for a visitor that wants no pause.
 std::size_t visit_due(slot_visitor& visitor);
-
-/// Visits every registered slot, due or not; verdicts are ignored.
 std::size_t visit_registered(slot_visitor& visitor);
 
 /// Visits `slot` if a guide is still there; false when it is gone. After `drop_due` a dereference

@@ -9,6 +9,7 @@
 #include "os/membarrier.hpp"
 #include "sync/retire.hpp"
 #include "sync/scope.hpp"
+#include "sync/step_hook.hpp"
 
 namespace isotherm::sync {
 
@@ -52,6 +53,10 @@ bool wait_until_all_carry(std::uint64_t epoch, std::uint64_t timeout_us) noexcep
 }
 
 }  // namespace
+
+#if defined(ISOTHERM_SANITIZED)
+base::atomic<step_hook> between_steps{nullptr};
+#endif
 
 std::uint64_t advance_epoch() noexcept {
   const std::uint64_t before = facts.global_word.fetch_add_seq_cst(kEpochStep);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "sync/slots.hpp"
+#include "sync/step_hook.hpp"
 
 namespace isotherm::sync {
 
@@ -38,11 +39,15 @@ class scope {
   void enter() noexcept {
     std::uint64_t global = facts.global_word.load_acquire();
     for (;;) {
+      pause_at(step::entering, &slot_);
       std::uint64_t again;
       // Acquire: what was done before the epoch advanced (unlinking, clearing accessed bits) is
       // seen by a scope that carries the new epoch.
       if (facts.fence_is_asymmetric.load_relaxed()) {
-        slot_.entered.store_relaxed(slot_value(global));
+        // Release: who reads this, not the zero before it, must see what this thread's scopes did
+        // up to here too: a later store by the same thread is in no release sequence of leave()'s
+        // (C++20, [intro.races]). Pairs with oldest_open_epoch(). The machine's store is the same.
+        slot_.entered.store_release(slot_value(global));
         base::compiler_barrier();  // pairs with os::membarrier() in whoever changed the word
         again = facts.global_word.load_acquire();
       } else {

@@ -7,10 +7,12 @@
 #include <atomic>
 #include <latch>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "sync/retire.hpp"
 #include "sync/scope.hpp"
+#include "sync/steps.hpp"
 
 namespace isotherm::sync {
 namespace {
@@ -73,6 +75,25 @@ TEST(Epoch, AScopeOpenedBeforeIsNeverInsideAnActiveEpochUntracked) {
   for (auto& reader : readers) reader.join();
   EXPECT_EQ(untracked, 0u);
 }
+
+#if defined(ISOTHERM_SANITIZED)
+// A thread reads the global word, and before it has published what it read the epoch changes:
+// nobody waits for it, so it must look again.
+TEST(Epoch, AScopeWhoseEntryTheEpochOvertookEntersAnew) {
+  bool overtaken = false;
+  {
+    const at_steps between([&](step at, const void*) {
+      if (at != step::entering || std::exchange(overtaken, true)) return;
+      std::thread([] { EXPECT_TRUE(begin_migration_epoch(1'000'000)); }).join();
+    });
+    const scope inside;
+    ASSERT_TRUE(overtaken);
+    EXPECT_TRUE(inside.is_tracking()) << "it uses objects, uncounted, while they move";
+    EXPECT_EQ(inside.slot().entered.load_relaxed(), slot_value(facts.global_word.load_relaxed()));
+  }
+  end_migration_epoch();
+}
+#endif
 
 TEST(Epoch, LeavingATrackingScopeReleasesItsCounts) {
   static int released;
