@@ -140,8 +140,8 @@ void server::admit(int fd, const std::string& unix_path) {
                                       peer_address(fd, unix_path), local_address(fd, unix_path));
   who->authenticated = !settings_.has_password();  // and stays so when a password is set later
   statistics.connections.add(1);
-  clients_.add(who);
   who->loop = loops_[next_loop_++ % loops_.size()].get();
+  clients_.add(who);  // from here on others may kill it
   who->loop->adopt(who);
 }
 

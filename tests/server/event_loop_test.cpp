@@ -100,5 +100,23 @@ TEST(event_loop, a_reused_descriptor_does_not_inherit_events) {
   ::close(new_pair.outside);
 }
 
+// A client is listed, and so can be killed, before its loop knows it.
+TEST(event_loop, who_is_killed_before_it_arrives_is_closed) {
+  store::testing::fake_index index;
+  store::database db{index, [] { return std::uint64_t{0}; }};
+  server home(options{}, db, nullptr);
+  event_loop loop(home);
+  const socket_pair pair;
+  const auto who = std::make_shared<client>(home, 1, pair.inside, "early", "early");
+  who->killed.store_release(true);
+  loop.end(who->id);
+  loop.start();
+  loop.adopt(who);
+  char text[1];
+  EXPECT_EQ(::recv(pair.outside, text, sizeof text, 0), 0);
+  loop.stop();
+  ::close(pair.outside);
+}
+
 }  // namespace
 }  // namespace isotherm::server

@@ -116,6 +116,27 @@ TEST_F(serving, clients_know_of_each_other) {
   EXPECT_EQ(one.receive_all(), "");
 }
 
+// The first loop accepts; who kills is a client of the second.
+TEST_F(serving, clients_can_be_killed_while_they_arrive) {
+  start();
+  peer first(path_);
+  first.send("PING\r\n");
+  EXPECT_EQ(first.receive(7), "+PONG\r\n");
+  peer killer(path_);
+  const auto kill_all = [&killer] {
+    killer.send("CLIENT REPLY SKIP\r\nCLIENT KILL TYPE normal\r\nPING\r\n");
+    EXPECT_EQ(killer.receive(7), "+PONG\r\n");
+  };
+  base::atomic<bool> all_arrived{false};
+  const std::jthread arrivals([&] {
+    for (int i = 0; i < 300; ++i) const peer one(path_);
+    all_arrived.store_release(true);  // the load below ends the loop, no more
+  });
+  while (!all_arrived.load_acquire()) kill_all();
+  EXPECT_EQ(first.receive_all(), "");
+  until([&] { return server_->clients().size() == 1; });
+}
+
 TEST_F(serving, nothing_of_a_refused_transaction_runs) {
   start();
   const std::string refused =
