@@ -116,14 +116,15 @@ void run_valsort(valsort_arguments& a) {
 void add_gensort(CLI::App& app) {
   auto a = std::make_shared<gensort_arguments>();
   a->options.threads = std::max(1u, std::thread::hardware_concurrency());
-  auto* c =
-      app.add_subcommand("gensort", "Make records of the sort benchmark, as gensort 1.5 does");
+  auto* c = app.add_subcommand(
+      "gensort", "Make records of the sort benchmark: those of gensort 1.5, but with -s");
   c->add_option("count", a->options.count, "number of records")->required()->check(whole_number(0));
   c->add_option("file", a->path, "file to write")->required();
   c->add_flag("-a", a->options.ascii, "printable records");
   c->add_option("-b", a->options.first, "number of the first record")->check(whole_number(0));
   c->add_flag("-c", a->checksum, "print the checksum of the records on standard error");
-  c->add_flag("-s", a->options.skewed, "repeat keys: rank r has weight about 1/r");
+  c->add_flag("-s", a->options.skewed,
+              "repeat keys: rank r has weight about 1/r (not the distribution of gensort 1.5)");
   c->add_option("-t", a->options.threads, "threads")->check(whole_number(1, sort::kMostThreads));
   c->add_flag("--progress", a->progress, "show it even when standard error is no terminal");
   c->callback([a] { run_gensort(*a); });

@@ -30,6 +30,13 @@ TEST(Gensort, AsciiRecordsHaveTheKnownChecksums) {
             "7a19cff467438");
 }
 
+// As users of TeraGen, which makes the same records, publish it.
+TEST(Gensort, BinaryRecordsHaveTheKnownChecksum) {
+  const scratch dir;
+  EXPECT_EQ(checksum_text(make(dir.file("a"), {.count = 1'000'000, .threads = 2})),
+            "7a27e2d0d55de");
+}
+
 TEST(Gensort, FirstBinaryKeyIsTheKnownOne) {
   std::array<std::byte, kGensortRecord> record;
   gensort_record(0, gensort_random(0), false, false, record);

@@ -51,31 +51,46 @@ void put_big_endian(std::byte* at, std::uint64_t value) {
   std::memcpy(at, &value, 8);
 }
 
-void binary_record(std::uint64_t n, uint128 random, std::byte* record) {
-  put_big_endian(record, static_cast<std::uint64_t>(random >> 64));
-  record[8] = static_cast<std::byte>(static_cast<unsigned char>(random >> 56));
-  record[9] = static_cast<std::byte>(static_cast<unsigned char>(random >> 48));
-  put_big_endian(record + 10, n);
-  std::uint64_t seed = ~n;
-  for (std::size_t at = 18; at < kGensortRecord; at += 8) {
-    seed = base::mix64(seed);
-    std::memcpy(record + at, &seed, std::min<std::size_t>(8, kGensortRecord - at));
+constexpr char kHex[] = "0123456789ABCDEF";
+
+/// The record's number as 32 digits.
+void put_number(char* text, std::uint64_t n) {
+  for (int i = 0; i < 32; ++i) text[i] = i < 16 ? '0' : kHex[(n >> (4 * (31 - i))) & 15];
+}
+
+/// The low `nibbles` of a random number, each as a digit that stands four times.
+void put_filler(char* text, std::uint64_t random, int nibbles) {
+  for (int i = 0; i < nibbles; ++i) {
+    std::memset(text + 4 * i, kHex[(random >> (4 * (nibbles - 1 - i))) & 15], 4);
   }
 }
 
+/// Key, and between fixed bytes the number and 48 bytes of filler.
+void binary_record(std::uint64_t n, uint128 random, uint128 body, std::byte* record) {
+  static constexpr unsigned char kFirst[2] = {0x00, 0x11};
+  static constexpr unsigned char kMiddle[4] = {0x88, 0x99, 0xaa, 0xbb};
+  static constexpr unsigned char kLast[4] = {0xcc, 0xdd, 0xee, 0xff};
+  put_big_endian(record, static_cast<std::uint64_t>(random >> 64));
+  record[8] = static_cast<std::byte>(static_cast<unsigned char>(random >> 56));
+  record[9] = static_cast<std::byte>(static_cast<unsigned char>(random >> 48));
+  auto* text = reinterpret_cast<char*>(record);
+  std::memcpy(text + 10, kFirst, 2);
+  put_number(text + 12, n);
+  std::memcpy(text + 44, kMiddle, 4);
+  put_filler(text + 48, static_cast<std::uint64_t>(body), 12);
+  std::memcpy(text + 96, kLast, 4);
+}
+
 void ascii_record(std::uint64_t n, uint128 random, uint128 body, std::byte* record) {
-  static constexpr char kHex[] = "0123456789ABCDEF";
   auto* text = reinterpret_cast<char*>(record);
   auto high = static_cast<std::uint64_t>(random >> 64);
   auto low = static_cast<std::uint64_t>(random);
   for (int i = 0; i < 8; ++i, high /= 95) text[i] = static_cast<char>(' ' + high % 95);
   for (int i = 8; i < 10; ++i, low /= 95) text[i] = static_cast<char>(' ' + low % 95);
   text[10] = text[11] = ' ';
-  for (int i = 0; i < 32; ++i) text[12 + i] = i < 16 ? '0' : kHex[(n >> (4 * (31 - i))) & 15];
+  put_number(text + 12, n);
   text[44] = text[45] = ' ';
-  const auto filler = static_cast<std::uint64_t>(body);
-  for (int i = 0; i < 13; ++i)
-    std::memset(text + 46 + 4 * i, kHex[(filler >> (48 - 4 * i)) & 15], 4);
+  put_filler(text + 46, static_cast<std::uint64_t>(body), 13);
   text[98] = '\r';
   text[99] = '\n';
 }
@@ -123,7 +138,7 @@ void gensort_record(std::uint64_t n, uint128 random, bool ascii, bool skewed,
   if (ascii) {
     ascii_record(n, key, random, record.data());
   } else {
-    binary_record(n, key, record.data());
+    binary_record(n, key, random, record.data());
   }
 }
 

@@ -1,6 +1,6 @@
 // The records of the sort benchmark (sortbenchmark.org), by record number: any part of the data set
-// can be made anywhere, in parallel, and parts concatenate to the whole. Keys, and ASCII records
-// whole, are byte for byte those of gensort 1.5; the 90 bytes after a binary key are our own.
+// can be made anywhere, in parallel, and parts concatenate to the whole. Binary and ASCII records
+// are byte for byte those of gensort 1.5, but for skewed keys, whose distribution is our own.
 #pragma once
 
 #include <cstdint>
