@@ -34,7 +34,7 @@ enum class sort_algorithm {
 /// Which reads and writes may be in flight together (WiscSort, figure 2).
 enum class sort_concurrency {
   automatic,      ///< no_io_overlap on a device whose reads suffer from writes, else no_sync
-  no_sync,        ///< each thread reads and writes as it comes
+  no_sync,        ///< each thread reads and writes values as it comes; all pools are of one size
   io_overlap,     ///< pools of fixed size; one buffer is written while the next is read
   no_io_overlap,  ///< interference-aware: either reads or writes
 };
@@ -50,6 +50,7 @@ enum class sort_compression {
 enum class sort_stage {
   run_read,
   run_sort,
+  run_other,  ///< records copied in memory: keys out of them, and them into the order (ems)
   record_read,
   run_write,
   merge_read,
@@ -59,7 +60,7 @@ enum class sort_stage {
   check,
   sync  ///< waiting until the output is on the device
 };
-inline constexpr unsigned kSortStages = 10;
+inline constexpr unsigned kSortStages = 11;
 std::string_view name(sort_stage stage) noexcept;
 std::string_view name(sort_algorithm algorithm) noexcept;
 std::string_view name(sort_concurrency concurrency) noexcept;
@@ -115,8 +116,10 @@ struct stage_report {
 };
 
 struct sort_report {
-  std::string algorithm;  ///< the one that ran
+  /// The one that ran: OnePass that gathers its values by scans is "modified-key".
+  std::string algorithm;
   std::string concurrency;
+  std::string values;         ///< how they came: "by random reads", "by scans" or "with their keys"
   std::string device;         ///< "emu:..." says that the device was emulated
   std::uint64_t records = 0;  ///< read
   std::uint64_t records_written = 0;

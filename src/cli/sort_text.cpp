@@ -38,6 +38,7 @@ std::string to_json(const sort_report& r) {
   }
   const nlohmann::json all = {{"algorithm", r.algorithm},
                               {"concurrency", r.concurrency},
+                              {"values", r.values},
                               {"device", r.device},
                               {"emulated", r.device.starts_with("emu:")},
                               {"records", r.records},
@@ -60,8 +61,8 @@ std::string to_json(const sort_report& r) {
 
 std::string to_text(const sort_report& r) {
   std::string text =
-      fmt::format("{} records, {} bytes, {} ({}) in {:.3f} s{}\n", r.records_written,
-                  r.output_bytes, r.algorithm, r.concurrency, r.seconds,
+      fmt::format("{} records, {} bytes, {} ({}, values {}) in {:.3f} s{}\n", r.records_written,
+                  r.output_bytes, r.algorithm, r.concurrency, r.values, r.seconds,
                   r.device.starts_with("emu:") ? " on an emulated device, " + r.device : "");
   if (r.predicted_seconds > 0) {
     text += fmt::format("the cost model predicted {:.3f} s\n", r.predicted_seconds);

@@ -13,8 +13,8 @@ namespace isotherm {
 
 std::string_view name(sort_stage stage) noexcept {
   static constexpr std::string_view kNames[kSortStages] = {
-      "RUN read",    "RUN sort",    "RECORD read", "RUN write", "MERGE read",
-      "MERGE other", "MERGE write", "COPY",        "CHECK",     "SYNC"};
+      "RUN read",    "RUN sort",    "RUN other", "RECORD read", "RUN write", "MERGE read",
+      "MERGE other", "MERGE write", "COPY",      "CHECK",       "SYNC"};
   return kNames[static_cast<unsigned>(stage)];
 }
 

@@ -24,6 +24,7 @@ void describe(sort_report& r, const sort::job& j, const sort::plan& p, const sor
               const device::model* device) {
   r.algorithm = name(o.algorithm);
   r.concurrency = name(p.concurrency);
+  r.values = o.values;
   r.records = o.records;
   r.records_written = o.records_written;
   r.output_bytes = o.bytes_written;

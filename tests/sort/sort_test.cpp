@@ -116,6 +116,32 @@ INSTANTIATE_TEST_SUITE_P(All, FixedRecords,
                            return n;
                          });
 
+// Values that come by scans make OnePass the modified-key sort; whole records move with their keys.
+TEST(SortFile, TheReportSaysWhatRan) {
+  const scratch dir;
+  base::random random(45);
+  store(dir.file("in"), make_records(shape::random, 400'000, 100, 0, 10, random));
+  const auto run = [&](sort_algorithm a, std::uint64_t memory) {
+    auto r = sort_file(dir.file("in"), dir.file("out"), {.memory_bytes = memory, .algorithm = a});
+    EXPECT_TRUE(r) << r.error().message;
+    return r.value_or(sort_report{});
+  };
+  for (const auto a : {sort_algorithm::automatic, sort_algorithm::onepass}) {
+    EXPECT_EQ(run(a, 256 * kMiB).algorithm, "onepass");
+    EXPECT_EQ(run(a, 256 * kMiB).values, "by random reads");
+    EXPECT_EQ(run(a, 40 * kMiB).algorithm, "modified-key");
+    EXPECT_EQ(run(a, 40 * kMiB).values, "by scans");
+  }
+  EXPECT_EQ(run(sort_algorithm::mergepass, 256 * kMiB).values, "by random reads");
+  const auto ems = run(sort_algorithm::ems, 40 * kMiB);
+  EXPECT_EQ(ems.values, "with their keys");
+  const auto other = std::find_if(ems.stages.begin(), ems.stages.end(),
+                                  [](const auto& s) { return s.stage == sort_stage::run_other; });
+  ASSERT_NE(other, ems.stages.end());
+  EXPECT_EQ(name(other->stage), "RUN other");
+  EXPECT_GT(other->seconds, 0);
+}
+
 // Enough for several rounds of all threads, with keys that are seldom and with keys that are not.
 TEST(SortFile, SamplesortPartitionsWithAnyNumberOfThreads) {
   const scratch dir;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "device/buffer.hpp"
+#include "sort/algorithms/in_memory.hpp"
 #include "sort/algorithms/loser_tree.hpp"
 #include "sort/algorithms/presorted.hpp"
 #include "sort/algorithms/wiscsort.hpp"
@@ -102,17 +103,14 @@ class merger {
 
  private:
   void sort_chunk(std::span<std::byte> records, std::span<entry> index);
+  void copy_some(std::span<const std::byte> records, std::span<const entry> index,
+                 std::byte* target);
   void copy_chunk(std::span<const std::byte> records, std::span<const entry> index,
                   record_writer& to);
   /// If `forget`, the file gives back the space of what was read.
   void merge_group(std::span<const record_run> group, std::span<std::byte> memory,
                    record_writer& to, bool forget);
   void advance(record_cursor& c, bool forget);
-  int order(const std::byte* a, const std::byte* b) const {
-    const int o =
-        std::memcmp(a + layout_.key_offset(), b + layout_.key_offset(), layout_.key_bytes());
-    return job_.options.reverse ? -o : o;
-  }
 
   job& job_;
   const plan& plan_;
@@ -126,41 +124,35 @@ class merger {
 };
 
 void merger::sort_chunk(std::span<std::byte> records, std::span<entry> index) {
+  {
+    const stage_timer timer(job_, sort_stage::run_other);
+    job_.readers.run(plan_.sort_threads, [&](unsigned t) {
+      const auto [begin, end] = device::part_of(index.size(), plan_.sort_threads, t);
+      take_keys(layout_, records, index, begin, end);
+    });
+  }
   const stage_timer timer(job_, sort_stage::run_sort);
+  sort_entries(index, job_.readers, plan_.sort_threads);
+  tell_apart(layout_, records, index);
+}
+
+void merger::copy_some(std::span<const std::byte> records, std::span<const entry> index,
+                       std::byte* target) {
+  const stage_timer timer(job_, sort_stage::run_other);
   job_.readers.run(plan_.sort_threads, [&](unsigned t) {
     const auto [begin, end] = device::part_of(index.size(), plan_.sort_threads, t);
     for (std::uint64_t i = begin; i < end; ++i) {
-      index[i] = layout_.fixed_entry(&records[i * record_ + layout_.key_offset()], i);
+      const std::uint64_t from = layout_.entries().pointer(index[i]);
+      std::memcpy(target + i * record_, &records[from * record_], record_);
     }
   });
-  sort_entries(index, job_.readers, plan_.sort_threads);
-  const auto& l = layout_.entries();
-  if (layout_.key_bytes() <= l.key_bytes) return;
-  for (std::size_t begin = 0; begin < index.size();) {
-    std::size_t end = begin + 1;
-    while (end < index.size() && l.key(index[end]) == l.key(index[begin])) ++end;
-    std::sort(index.begin() + static_cast<std::ptrdiff_t>(begin),
-              index.begin() + static_cast<std::ptrdiff_t>(end), [&](entry a, entry b) {
-                const int o =
-                    order(&records[l.pointer(a) * record_], &records[l.pointer(b) * record_]);
-                return o != 0 ? o < 0 : a < b;
-              });
-    begin = end;
-  }
 }
 
 void merger::copy_chunk(std::span<const std::byte> records, std::span<const entry> index,
                         record_writer& to) {
   while (!index.empty() && !job_.stopped()) {
     const std::size_t n = std::min<std::size_t>(index.size(), to.room().size() / record_);
-    std::byte* target = to.room().data();
-    job_.readers.run(plan_.sort_threads, [&](unsigned t) {
-      const auto [begin, end] = device::part_of(n, plan_.sort_threads, t);
-      for (std::uint64_t i = begin; i < end; ++i) {
-        const std::uint64_t from = layout_.entries().pointer(index[i]);
-        std::memcpy(target + i * record_, &records[from * record_], record_);
-      }
-    });
+    copy_some(records, index.first(n), to.room().data());
     to.taken(n * record_);
     index = index.subspan(n);
     if (!index.empty()) to.flush();
@@ -226,7 +218,8 @@ void merger::merge_group(std::span<const record_run> group, std::span<std::byte>
   loser_tree tree(cursors.size(), [&](std::size_t a, std::size_t b) {
     if (cursors[a].exhausted) return false;
     if (cursors[b].exhausted) return true;
-    const int o = order(&cursors[a].buffer[cursors[a].at], &cursors[b].buffer[cursors[b].at]);
+    const int o = compare_records(layout_, &cursors[a].buffer[cursors[a].at],
+                                  &cursors[b].buffer[cursors[b].at]);
     return o != 0 ? o < 0 : a < b;  // runs stand in input order: stable
   });
   while (!cursors[tree.winner()].exhausted && !job_.stopped()) {

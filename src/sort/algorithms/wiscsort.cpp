@@ -29,6 +29,7 @@ outcome sort_by_index(job& j, const plan& p, source& in, const device::file& out
     sort_integers(j, p, in, layout, out_file, o);
     return o;
   }
+  o.values = p.scan_gather ? "by scans" : "by random reads";
   auto memory = device::buffer::reserve(p.index_entries * sizeof(entry));
   run_file runs(j, p, layout);
   if (!j.keep(memory) || j.stopped()) return o;
@@ -49,6 +50,7 @@ outcome sort_by_index(job& j, const plan& p, source& in, const device::file& out
     const std::size_t n = sort_run(j, p, in, layout, index.first(loaded));
     if (whole && !p.must_merge) {
       if (p.algorithm == sort_algorithm::automatic) o.algorithm = sort_algorithm::onepass;
+      if (p.scan_gather) o.algorithm = sort_algorithm::modified_key;
       const auto out = make_sink(j, p, in, layout, out_file, sort_stage::run_write, n);
       if (!out->reserve()) return o;
       out->take(index.first(n));
