@@ -99,7 +99,7 @@ std::uint64_t bytes_of_thread(const plan& p, const sort_options& o, std::uint64_
   std::uint64_t piece = kThreadScratchBytes;
   if (o.format == record_format::fixed) piece = std::max(piece, 3 * o.record_bytes);
   if (p.algorithm == sort_algorithm::samplesort) {
-    piece += std::min(input_bytes, kSamplesortCopied * o.record_bytes);
+    piece += std::min(input_bytes, kSamplesortCopied * (o.record_bytes + sizeof(entry)));
   }
   return piece + kStackAndArena;
 }

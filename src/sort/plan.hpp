@@ -58,13 +58,15 @@ constexpr std::size_t merge_fan_in(std::uint64_t buffer_bytes) noexcept {
 }
 
 /// Records that a thread of sample sort copies to order them.
-inline constexpr std::uint64_t kSamplesortCopied = 4096;
+inline constexpr std::uint64_t kSamplesortCopied = 16384;
+/// Parts that a level of it cuts the records into, keys that are equal to a bound not counted.
+inline constexpr std::uint64_t kSamplesortBuckets = 256;
 
-/// How often sample sort moves each of so many records: once at each level of 64 buckets, and once
+/// How often sample sort moves each of so many records: once at each level of buckets, and once
 /// where few are left.
 constexpr std::uint64_t samplesort_levels(std::uint64_t records) noexcept {
   std::uint64_t levels = 1;
-  for (; records > kSamplesortCopied; records /= 64) ++levels;
+  for (; records > kSamplesortCopied; records /= kSamplesortBuckets) ++levels;
   return levels;
 }
 

@@ -1,13 +1,21 @@
 // Sample sort of whole records where they lie, on the mapped output: the baseline that treats the
 // device as slow memory (WiscSort 2.4.1). Each level reads and writes every record once.
+//
+// The papers run IPS4o (Axtmann, Witt, Ferizovic, Sanders, ESA 2017), which moves records in
+// blocks. This one swaps single records into their buckets (PARADIS: Cho et al., PVLDB 8(12),
+// 2015), which works for records of any size, with a model of the device charged as it goes, and
+// ends soon when it is interrupted; the library can none of these. From IPS4o it has the
+// classification: a search without branches among many bounds, and buckets of their own for keys
+// equal to a bound.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
-#include <numeric>
 #include <span>
 #include <utility>
 
 #include "base/random.hpp"
+#include "sort/algorithms/in_memory.hpp"
 #include "sort/algorithms/presorted.hpp"
 #include "sort/algorithms/wiscsort.hpp"
 #include "sort/output.hpp"
@@ -15,9 +23,12 @@
 namespace isotherm::sort {
 namespace {
 
-constexpr std::size_t kBuckets = 64;
+constexpr std::size_t kBuckets = kSamplesortBuckets;
+static_assert((kBuckets & (kBuckets - 1)) == 0, "the search halves them");
 constexpr std::size_t kBaseRecords = kSamplesortCopied;
 constexpr std::size_t kOversample = 8;
+constexpr std::size_t kCacheLine = 64;
+constexpr std::size_t kPrefetchBytes = 256;  // of one record; its own stream does the rest
 constexpr std::size_t kPiece = 4096;    // records between two looks at whether the sort has ended
 constexpr std::size_t kForOne = 65536;  // so few records one thread puts in place
 
@@ -30,6 +41,12 @@ struct range {
 /// A thread's part of one bucket while records are put in place: up to `at` they belong there.
 struct stripe {
   std::size_t begin, at, end;
+};
+
+/// What a thread copies few records to, and their entries.
+struct scratch {
+  std::vector<std::byte> records;
+  std::vector<entry> index;
 };
 
 class in_place {
@@ -47,14 +64,17 @@ class in_place {
   void sort(range r);
 
  private:
-  using splitters = std::vector<std::vector<std::byte>>;
   using stripes = std::vector<stripe>;
 
+  /// Where buckets end: keys in their order, all different.
+  struct bounds {
+    std::array<entry, kBuckets - 1> heads;        // what entries hold of the keys; then the largest
+    std::vector<std::vector<std::byte>> records;  // that have the keys
+  };
+
   std::byte* at(std::size_t i) const { return data_ + i * record_; }
-  bool less(const std::byte* a, const std::byte* b) const {
-    const int o =
-        std::memcmp(a + layout_.key_offset(), b + layout_.key_offset(), layout_.key_bytes());
-    return job_.options.reverse ? o > 0 : o < 0;
+  entry head_of(const std::byte* p) const {
+    return layout_.fixed_entry(p + layout_.key_offset(), 0);
   }
   void swap(std::size_t a, std::size_t b, std::vector<std::byte>& room) const {
     if (a == b) return;
@@ -62,13 +82,18 @@ class in_place {
     std::memcpy(at(a), at(b), record_);
     std::memcpy(at(b), room.data(), record_);
   }
-  splitters choose_splitters(range r) const;
-  std::size_t bucket_of(const std::byte* p, const splitters& s) const;
-  std::vector<range> lay_out(range r, const splitters& s, unsigned threads);
-  void put_in_place(std::vector<range>& left, const splitters& s, unsigned threads);
-  void place_own(stripes& own, const splitters& s);
+  void prefetch(std::size_t i) const {
+    const std::size_t bytes = std::min<std::size_t>(record_, kPrefetchBytes);
+    for (std::size_t b = 0; b < bytes; b += kCacheLine) __builtin_prefetch(at(i) + b, 1);
+    __builtin_prefetch(at(i) + bytes - 1, 1);
+  }
+  bounds choose_bounds(range r) const;
+  std::size_t bucket_of(const std::byte* p, const bounds& b) const;
+  std::vector<range> lay_out(range r, const bounds& b, unsigned threads);
+  void put_in_place(std::vector<range>& left, const bounds& b, unsigned threads);
+  void place_own(stripes& own, const bounds& b);
   std::size_t bring_together(std::span<const stripes> all, std::size_t bucket);
-  void sort_base(range r);
+  void sort_base(range r, scratch& room);
   void charge(std::size_t records);
 
   job& job_;
@@ -94,40 +119,58 @@ void in_place::charge(std::size_t records) {
                 total_);
 }
 
-in_place::splitters in_place::choose_splitters(range r) const {
-  splitters sample;
+in_place::bounds in_place::choose_bounds(range r) const {
+  std::vector<std::vector<std::byte>> sample;
   base::random random(r.begin ^ r.end);
-  for (std::size_t i = 0; i < kBuckets * kOversample; ++i) {
+  // No more buckets than it takes to make most of them small.
+  const std::size_t buckets =
+      std::min(kBuckets, std::bit_ceil(2 * (r.size() + kBaseRecords - 1) / kBaseRecords));
+  for (std::size_t i = 0; i < buckets * kOversample; ++i) {
     const std::byte* p = at(r.begin + random.below(r.size()));
     sample.emplace_back(p, p + record_);
   }
-  std::sort(sample.begin(), sample.end(),
-            [&](const auto& a, const auto& b) { return less(a.data(), b.data()); });
-  splitters s;
-  for (std::size_t i = 1; i < kBuckets; ++i) {
+  const auto less = [&](const auto& a, const auto& b) {
+    return compare_records(layout_, a.data(), b.data()) < 0;
+  };
+  std::sort(sample.begin(), sample.end(), less);
+  bounds b;
+  b.heads.fill(~entry{0});
+  for (std::size_t i = 1; i < buckets; ++i) {
     auto& next = sample[i * kOversample];
-    if (s.empty() || less(s.back().data(), next.data())) s.push_back(std::move(next));
+    if (!b.records.empty() && !less(b.records.back(), next)) continue;
+    b.heads[b.records.size()] = head_of(next.data());
+    b.records.push_back(std::move(next));
   }
-  return s;
+  return b;
 }
 
-/// Odd buckets hold keys equal to a splitter, even ones the keys between two.
-std::size_t in_place::bucket_of(const std::byte* p, const splitters& s) const {
-  const auto it = std::lower_bound(
-      s.begin(), s.end(), p, [&](const auto& a, const std::byte* x) { return less(a.data(), x); });
-  const auto i = static_cast<std::size_t>(it - s.begin());
-  return 2 * i + (it != s.end() && !less(p, it->data()));
+/// Odd buckets hold keys equal to a bound, even ones the keys between two. An entry's pointer is 0:
+/// none is as large as what fills up the heads.
+std::size_t in_place::bucket_of(const std::byte* p, const bounds& b) const {
+  const entry head = head_of(p);
+  std::size_t i = 0;
+  for (std::size_t half = kBuckets / 2; half > 0; half /= 2) {
+    i += b.heads[i + half - 1] < head ? half : 0;
+  }
+  if (i == b.records.size() || b.heads[i] != head) return 2 * i;
+  if (layout_.key_bytes() <= layout_.entries().key_bytes) return 2 * i + 1;
+  const auto from = b.records.begin() + static_cast<std::ptrdiff_t>(i);
+  const auto it = std::lower_bound(from, b.records.end(), p, [&](const auto& a, const auto* x) {
+    return compare_records(layout_, a.data(), x) < 0;
+  });
+  i = static_cast<std::size_t>(it - b.records.begin());
+  return 2 * i + (it != b.records.end() && compare_records(layout_, p, it->data()) == 0);
 }
 
 /// Where each bucket will lie.
-std::vector<range> in_place::lay_out(range r, const splitters& s, unsigned threads) {
-  const std::size_t buckets = 2 * s.size() + 1;
+std::vector<range> in_place::lay_out(range r, const bounds& bounds, unsigned threads) {
+  const std::size_t buckets = 2 * bounds.records.size() + 1;
   std::vector<std::vector<std::size_t>> counts(threads, std::vector<std::size_t>(buckets, 0));
   job_.readers.run(threads, [&](unsigned t) {
     const auto [begin, end] = device::part_of(r.size(), threads, t);
     for (std::uint64_t i = begin; i < end; ++i) {
       if ((i - begin) % kPiece == 0 && job_.stopped()) return;
-      ++counts[t][bucket_of(at(r.begin + i), s)];
+      ++counts[t][bucket_of(at(r.begin + i), bounds)];
     }
   });
   std::vector<range> out(buckets);
@@ -141,7 +184,7 @@ std::vector<range> in_place::lay_out(range r, const splitters& s, unsigned threa
 }
 
 /// Swaps records into their buckets as far as the thread's own stripes have room for them.
-void in_place::place_own(stripes& own, const splitters& s) {
+void in_place::place_own(stripes& own, const bounds& bounds) {
   std::vector<std::byte> room(record_);
   std::size_t placed = 0;
   std::size_t seen = 0;
@@ -152,12 +195,13 @@ void in_place::place_own(stripes& own, const splitters& s) {
         placed = 0;
         if (job_.stopped()) return;
       }
-      stripe& home = own[bucket_of(at(i), s)];
+      stripe& home = own[bucket_of(at(i), bounds)];
       if (home.at == home.end) {
         ++i;
         continue;
       }
       swap(i, home.at++, room);
+      if (home.at < home.end) prefetch(home.at);  // for the next record that belongs there
       ++placed;
       if (&home == &own[b]) ++i;
     }
@@ -188,7 +232,7 @@ std::size_t in_place::bring_together(std::span<const stripes> all, std::size_t b
 
 /// Each thread has a stripe of what is left of every bucket, and works in these alone; what it
 /// found no room for is left for the next round, at last for one thread (PARADIS, VLDB 2015).
-void in_place::put_in_place(std::vector<range>& left, const splitters& s, unsigned threads) {
+void in_place::put_in_place(std::vector<range>& left, const bounds& bounds, unsigned threads) {
   for (std::size_t records = left.back().end - left.front().begin; records > 0;) {
     std::vector<stripes> all(threads);
     for (const range& r : left) {
@@ -197,7 +241,7 @@ void in_place::put_in_place(std::vector<range>& left, const splitters& s, unsign
         all[t].push_back({r.begin + begin, r.begin + begin, r.begin + end});
       }
     }
-    job_.readers.run(threads, [&](unsigned t) { place_own(all[t], s); });
+    job_.readers.run(threads, [&](unsigned t) { place_own(all[t], bounds); });
     if (job_.stopped()) return;
     base::atomic<std::size_t> next{0};
     job_.readers.run(threads, [&](unsigned) {
@@ -212,35 +256,36 @@ void in_place::put_in_place(std::vector<range>& left, const splitters& s, unsign
 }
 
 std::vector<range> in_place::partition(range r, unsigned threads) {
-  const splitters s = choose_splitters(r);
-  std::vector<range> out = lay_out(r, s, threads);
+  const bounds b = choose_bounds(r);
+  std::vector<range> out = lay_out(r, b, threads);
   std::vector<range> left = out;
-  if (!job_.stopped()) put_in_place(left, s, threads);
+  if (!job_.stopped()) put_in_place(left, b, threads);
   return out;
 }
 
-void in_place::sort_base(range r) {
-  const std::size_t n = r.end - r.begin;
-  std::vector<std::byte> copy(at(r.begin), at(r.begin) + n * record_);
-  std::vector<std::uint32_t> order(n);
-  std::iota(order.begin(), order.end(), 0u);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return less(&copy[a * record_], &copy[b * record_]);
-  });
+void in_place::sort_base(range r, scratch& room) {
+  const std::size_t n = r.size();
+  room.records.assign(at(r.begin), at(r.end));
+  room.index.resize(n);
+  take_keys(layout_, room.records, room.index, 0, n);
+  sort_entries(room.index, job_.readers, 1);
+  tell_apart(layout_, room.records, room.index);
   for (std::size_t i = 0; i < n; ++i) {
-    std::memcpy(at(r.begin + i), &copy[order[i] * record_], record_);
+    const std::uint64_t from = layout_.entries().pointer(room.index[i]);
+    std::memcpy(at(r.begin + i), &room.records[from * record_], record_);
   }
   charge(n);
 }
 
 void in_place::sort(range r) {
+  scratch room;
   std::vector<range> todo{r};
   while (!todo.empty() && !job_.stopped()) {
     const range next = todo.back();
     todo.pop_back();
-    if (next.equal || next.end - next.begin < 2) continue;
-    if (next.end - next.begin <= kBaseRecords) {
-      sort_base(next);
+    if (next.equal || next.size() < 2) continue;
+    if (next.size() <= kBaseRecords) {
+      sort_base(next, room);
       continue;
     }
     for (const range& part : partition(next, 1)) todo.push_back(part);
