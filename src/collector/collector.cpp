@@ -37,7 +37,7 @@ base::result<void> check(const options& chosen) {
   }
   if (!(chosen.target_promotion_rate >= 0)) return refuse("the promotion rate can't be negative");
   if (!(chosen.min_rest_seconds >= 0)) return refuse("the rest of COLD can't be negative");
-  if (chosen.batch_objects == 0) return refuse("a batch must hold at least one object");
+  if (chosen.batch_bytes == 0) return refuse("a batch must hold at least one byte");
   if (auto protocol = make_protocol(chosen.protocol); !protocol) {
     return std::unexpected(protocol.error());
   }
@@ -99,7 +99,7 @@ struct object_collector::state {
 
   void work();
   window_statistics run_window();
-  void move_objects(const options& now, window_statistics& statistics);
+  void scan_and_move(const options& now, window_statistics& statistics);
   void summarize(const options& now, window_statistics& statistics);
   void give_memory_back(const options& now, bool cold_may_leave, window_statistics& statistics);
 };
@@ -146,20 +146,15 @@ window_statistics object_collector::state::run_window() {
   statistics.window_seconds = static_cast<double>(start_ns - last_end_ns) / kSecond;
   last_end_ns = start_ns;
 
-  // The last epoch's tracking scopes must be gone before counts that stayed behind are cleared.
-  const bool nobody_counts = sync::wait_for_open_scopes(now.epoch_timeout_us);
-  scan({threshold, now.what == mode::on, nobody_counts}, found, statistics);
-  const std::uint64_t scanned_ns = os::monotonic_ns();
-  statistics.scan_seconds = static_cast<double>(scanned_ns - start_ns) / kSecond;
-
-  if (now.what == mode::on) move_objects(now, statistics);
+  found.clear();  // of a window that ended early, for want of memory
+  scan_and_move(now, statistics);
   guides::reclaim_empty_blocks();
   sync::reclaim_ready();
-  const std::uint64_t moved_ns = os::monotonic_ns();
-  statistics.move_seconds = static_cast<double>(moved_ns - scanned_ns) / kSecond;
+  statistics.move_seconds =
+      static_cast<double>(os::monotonic_ns() - start_ns) / kSecond - statistics.scan_seconds;
 
   summarize(now, statistics);
-  found.clear();  // a first demotion lists all objects: memory that no later window needs
+  found.clear();
   statistics.collector_cpu_seconds =
       static_cast<double>(os::thread_cpu_ns() - start_cpu_ns) / kSecond;
   std::function<void(const window_statistics&)> tell;
@@ -177,20 +172,30 @@ window_statistics object_collector::state::run_window() {
   return statistics;
 }
 
-void object_collector::state::move_objects(const options& now, window_statistics& statistics) {
+/// Scans, and moves what the scan found whenever its list is full.
+void object_collector::state::scan_and_move(const options& now, window_statistics& statistics) {
   if (!protocol || protocol->name() != now.protocol) protocol = *make_protocol(now.protocol);
   const auto stop = [this] { return stopping.load_acquire(); };
-  const migration_limits limits{now.batch_objects, now.epoch_timeout_us};
-  migrate(found.promotions, *protocol, limits, stop, statistics);
-  migrate(found.demotions, *protocol, limits, stop, statistics);
-  migrate(found.compactions, *protocol, limits, stop, statistics);
+  migration moves(*protocol, {now.batch_bytes, now.epoch_timeout_us}, stop, statistics);
+  bool may_move = now.what == mode::on;
+  for (guides::progress so_far; !so_far.is_over && !stop();) {
+    const std::uint64_t began_ns = os::monotonic_ns();
+    // The last epoch's tracking scopes must be gone before counts that stayed behind are cleared.
+    const bool nobody_counts = sync::wait_for_open_scopes(now.epoch_timeout_us);
+    scan({threshold, may_move, nobody_counts}, so_far, found, statistics);
+    statistics.scan_seconds += static_cast<double>(os::monotonic_ns() - began_ns) / kSecond;
+    may_move = may_move && moves.run(found.candidates);
+  }
   // Only now: what was just promoted must not be found in COLD and sent back there.
   const heap::packing cold = heap::packing_of(heap::kind::cold);
-  if (cold.used_bytes > kWorthCompacting && static_cast<double>(cold.used_bytes - cold.live_bytes) >
-                                                kDeadShare * static_cast<double>(cold.used_bytes)) {
-    found.compactions.clear();
-    find_cold_compactions(found);
-    migrate(found.compactions, *protocol, limits, stop, statistics);
+  if (cold.used_bytes <= kWorthCompacting ||
+      static_cast<double>(cold.used_bytes - cold.live_bytes) <=
+          kDeadShare * static_cast<double>(cold.used_bytes)) {
+    return;
+  }
+  for (guides::progress so_far; may_move && !so_far.is_over;) {
+    find_cold_compactions(scan_options{}.list_bytes, so_far, found);
+    may_move = moves.run(found.candidates);
   }
 }
 

@@ -33,8 +33,10 @@ struct options {
   bool adaptive_threshold = true;  ///< false: the threshold stays as given
   std::uint64_t reclaim_bytes_per_window = std::uint64_t{4} << 30;
   std::uint64_t epoch_timeout_us = 100'000;  ///< wait for scopes before an epoch is abandoned
-  std::size_t batch_objects = 4096;          ///< objects moved in one epoch
-  std::string protocol = "veto";             ///< migration protocol, one of protocol_names()
+  /// Bytes moved in one epoch, each object counted with 1 KiB more for its move; a batch ends with
+  /// the object that reaches it.
+  std::uint64_t batch_bytes = std::uint64_t{4} << 20;
+  std::string protocol = "veto";  ///< migration protocol, one of protocol_names()
 };
 
 /// The process's collector. start() and stop() are for one controlling thread; run_window(),

@@ -1,8 +1,11 @@
-// Moves the candidates of a window, batch by batch.
+// Moves the candidates of a window, list by list and batch by batch.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "collector/protocol.hpp"
 #include "collector/statistics.hpp"
@@ -10,16 +13,66 @@
 namespace isotherm::collector {
 
 struct migration_limits {
-  std::size_t batch_objects;
+  /// A batch ends with the object that reaches it, each counted with kMoveCostBytes more.
+  std::uint64_t batch_bytes;
   std::uint64_t epoch_timeout_us;
 };
+/// What a move costs beside the copy, in bytes that could be copied meanwhile.
+inline constexpr std::uint64_t kMoveCostBytes = 1024;
 
-/// Moves `candidates`, adding to the counters of `statistics`; what was to leave NEW for COLD but
-/// has been used since the scan goes to HOT (it counts as vetoed and as promoted). `stop` is asked
-/// between batches. An epoch that can't begin in time is tried again; several in a row (each
-/// counted) end the work of this window.
-void migrate(std::span<const candidate> candidates, migration_protocol& protocol,
-             const migration_limits& limits, const std::function<bool()>& stop,
-             window_statistics& statistics);
+/// Decides, under the hazard, whether a candidate still wants to move, and moves it.
+class mover final : public guides::slot_visitor {
+ public:
+  mover(migration_protocol& protocol, window_statistics& statistics)
+      : protocol_(protocol), statistics_(statistics) {}
+
+  void aim(heap::kind target) noexcept { target_ = target; }
+  guides::verdict visit(guides::slot_word& slot) override;
+
+  /// NEW's objects that were to be demoted but have been used since the scan, and since the last
+  /// call.
+  std::vector<candidate> take_used_again() noexcept { return std::exchange(used_again_, {}); }
+
+ private:
+  move_result attempt(guides::slot_word& slot, guides::word seen, std::size_t& bytes);
+  void count(heap::kind from, move_result result, std::size_t bytes) noexcept;
+
+  migration_protocol& protocol_;
+  window_statistics& statistics_;
+  heap::kind target_ = heap::kind::hot;
+  bool cold_is_full_ = false;
+  std::vector<candidate> used_again_;
+};
+
+/// The moves of one window. For the collecting thread.
+class migration {
+ public:
+  /// Adds to the counters of `statistics`; `stop` is asked between batches.
+  migration(migration_protocol& protocol, const migration_limits& limits,
+            std::function<bool()> stop, window_statistics& statistics)
+      : protocol_(protocol),
+        limits_(limits),
+        stop_(std::move(stop)),
+        statistics_(statistics),
+        mover_(protocol, statistics) {}
+
+  /// Moves `candidates`. What was to leave NEW for COLD but has been used since the scan goes to
+  /// HOT (it counts as vetoed and as promoted). An epoch that can't begin in time is tried again;
+  /// several in a row (each counted) end the work of this window. False when it has ended.
+  bool run(std::span<const candidate> candidates);
+
+ private:
+  bool move_all(std::span<const candidate> candidates);
+  bool move_batch(std::span<const candidate> batch);
+  bool promote_used_again();
+
+  migration_protocol& protocol_;
+  const migration_limits limits_;
+  const std::function<bool()> stop_;
+  window_statistics& statistics_;
+  mover mover_;
+  std::uint64_t bytes_since_trim_ = 0;
+  unsigned abandoned_in_a_row_ = 0;
+};
 
 }  // namespace isotherm::collector

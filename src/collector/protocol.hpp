@@ -22,7 +22,9 @@ namespace isotherm::collector {
 struct candidate {
   guides::slot_word* slot;
   heap::kind target;
+  std::uint32_t bytes = 0;  ///< size of its object when it was listed: what it adds to its batch
 };
+static_assert(sizeof(candidate) == 16);
 
 /// Appends to a list of candidates; what no memory is left to list waits for the next window.
 inline void list(std::vector<candidate>& candidates, candidate one) noexcept try {

@@ -28,8 +28,8 @@ class veto_protocol final : public migration_protocol {
 
   bool begin(std::span<const candidate> batch, std::uint64_t timeout_us) override {
     clear_accessed clear;
-    for (const auto& [slot, target] : batch) {
-      if (target == heap::kind::hot) guides::visit_one(slot, clear);
+    for (const candidate& one : batch) {
+      if (one.target == heap::kind::hot) guides::visit_one(one.slot, clear);
     }
     return sync::wait_for_open_scopes(timeout_us);
   }

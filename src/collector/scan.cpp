@@ -2,8 +2,16 @@
 
 namespace isotherm::collector {
 
+namespace {
+
+candidate candidate_of(guides::slot_word& slot, heap::kind target, const void* object) noexcept {
+  return {&slot, target, static_cast<std::uint32_t>(heap::object_size(object))};
+}
+
+}  // namespace
+
 void scan_result::clear() noexcept {
-  for (auto* list : {&promotions, &demotions, &compactions}) std::vector<candidate>().swap(*list);
+  std::vector<candidate>().swap(candidates);
   pages.clear();
 }
 
@@ -33,12 +41,11 @@ void window_scan::record_access(guides::word w) {
 
 void window_scan::list_candidate(guides::slot_word& slot, guides::word w,
                                  const classification& outcome) {
-  if (outcome.target == heap::kind::hot) {
-    list(result_.promotions, {&slot, heap::kind::hot});
-  } else if (outcome.target == heap::kind::cold) {
-    list(result_.demotions, {&slot, heap::kind::cold});
-  } else if (guides::heap_of(w) == heap::kind::hot && heap::is_sparse(guides::pointer_of(w))) {
-    list(result_.compactions, {&slot, heap::kind::hot});
+  const void* object = guides::pointer_of(w);
+  if (outcome.target) {
+    list(result_.candidates, candidate_of(slot, *outcome.target, object));
+  } else if (guides::heap_of(w) == heap::kind::hot && heap::is_sparse(object)) {
+    list(result_.candidates, candidate_of(slot, heap::kind::hot, object));
   }
 }
 
@@ -46,31 +53,36 @@ namespace {
 
 class cold_compaction_search final : public guides::slot_visitor {
  public:
-  explicit cold_compaction_search(scan_result& result) : result_(result) {}
+  cold_compaction_search(std::size_t list_bytes, scan_result& result)
+      : list_bytes_(list_bytes), result_(result) {}
+  bool wants_pause() const noexcept override { return is_full(result_.candidates, list_bytes_); }
   guides::verdict visit(guides::slot_word& slot) override {
     const guides::word w = slot.load_acquire();
     if (!guides::is_null(w) && guides::heap_of(w) == heap::kind::cold &&
         heap::is_sparse(guides::pointer_of(w))) {
-      list(result_.compactions, {&slot, heap::kind::cold});
+      list(result_.candidates, candidate_of(slot, heap::kind::cold, guides::pointer_of(w)));
     }
     return guides::verdict::keep_due;
   }
 
  private:
+  const std::size_t list_bytes_;
   scan_result& result_;
 };
 
 }  // namespace
 
-void scan(const scan_options& options, scan_result& result, window_statistics& statistics) {
-  result.clear();  // of a window that ended early, for want of memory
+void scan(const scan_options& options, guides::progress& so_far, scan_result& result,
+          window_statistics& statistics) {
+  result.candidates.clear();
   window_scan visitor(options, result, statistics);
-  statistics.scanned_guides = guides::visit_due(visitor);
+  statistics.scanned_guides += guides::visit_due(visitor, so_far);
 }
 
-void find_cold_compactions(scan_result& result) {
-  cold_compaction_search visitor(result);
-  guides::visit_registered(visitor);
+void find_cold_compactions(std::size_t list_bytes, guides::progress& so_far, scan_result& result) {
+  result.candidates.clear();
+  cold_compaction_search visitor(list_bytes, result);
+  guides::visit_registered(visitor, so_far);
 }
 
 }  // namespace isotherm::collector

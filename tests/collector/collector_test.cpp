@@ -295,7 +295,7 @@ TEST(CollectorOptions, NonsenseIsRefused) {
   EXPECT_TRUE(refused([](options& o) { o.window_seconds = -1; }));
   EXPECT_TRUE(refused([](options& o) { o.cold_threshold = 0; }));
   EXPECT_TRUE(refused([](options& o) { o.cold_threshold = 32; }));
-  EXPECT_TRUE(refused([](options& o) { o.batch_objects = 0; }));
+  EXPECT_TRUE(refused([](options& o) { o.batch_bytes = 0; }));
   EXPECT_TRUE(refused([](options& o) { o.protocol = "hope"; }));
 }
 

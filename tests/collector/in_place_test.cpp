@@ -52,7 +52,7 @@ TEST_P(InPlace, NoWriteIsLostWhileEverythingMoves) {
   chosen.cold_threshold = 1;
   chosen.adaptive_threshold = false;
   chosen.protocol = GetParam();
-  chosen.batch_objects = 16;
+  chosen.batch_bytes = 16 << 10;
   object_collector collector(chosen);
   std::vector<cell> cells(512);
   std::atomic<bool> done{false};

@@ -119,7 +119,7 @@ TEST_F(Migration, WhatIsUsedAgainAfterTheScanLeavesNewForHot) {
     const std::array candidates{candidate{&used.slot(), kind::cold},
                                 candidate{&unused.slot(), kind::cold}};
     window_statistics seen;
-    migrate(candidates, *protocol, {1, 1'000'000}, [] { return false; }, seen);
+    migration(*protocol, {1, 1'000'000}, [] { return false; }, seen).run(candidates);
     EXPECT_EQ(guides::heap_of(used.slot().load_relaxed()), kind::hot) << name;
     EXPECT_EQ(guides::heap_of(unused.slot().load_relaxed()), kind::cold) << name;
     EXPECT_EQ(seen.promoted.objects, 1u) << name;
@@ -131,9 +131,11 @@ TEST_F(Migration, WhatIsUsedAgainAfterTheScanLeavesNewForHot) {
 TEST_F(Migration, WhatIsUsedAgainLeavesNewBeforeALongDemotionIsOver) {
   guide<bytes> used(make_bytes("used"));
   std::vector<guide<bytes>> unused;
-  std::vector<candidate> candidates{{&used.slot(), kind::cold}};
+  // As large as they say, 500 such are more than what is moved between two trims.
+  constexpr std::uint32_t kBytes = 1 << 20;
+  std::vector<candidate> candidates{{&used.slot(), kind::cold, kBytes}};
   for (int i = 0; i < 500; ++i) unused.emplace_back(make_bytes("unused"));
-  for (auto& each : unused) candidates.push_back({&each.slot(), kind::cold});
+  for (auto& each : unused) candidates.push_back({&each.slot(), kind::cold, kBytes});
   {
     const scope inside;
     used.get(inside);
@@ -145,7 +147,8 @@ TEST_F(Migration, WhatIsUsedAgainLeavesNewBeforeALongDemotionIsOver) {
     return false;
   };
   window_statistics seen;
-  migrate(candidates, *make_counts_protocol(), {1, 1'000'000}, look, seen);
+  const auto protocol = make_counts_protocol();
+  migration(*protocol, {1, 1'000'000}, look, seen).run(candidates);
   EXPECT_TRUE(left_early) << "its slab stayed until the last object had moved";
   EXPECT_EQ(where(unused.back()), kind::cold);
 }
@@ -169,11 +172,51 @@ class late_protocol final : public migration_protocol {
   std::unique_ptr<migration_protocol> real_ = make_veto_protocol();
 };
 
+/// Moves as "veto" does and remembers what was moved in each epoch.
+class recording_protocol final : public migration_protocol {
+ public:
+  std::string_view name() const noexcept override { return "recording"; }
+  bool begin(std::span<const candidate> batch, std::uint64_t timeout_us) override {
+    moved.push_back(0);
+    return real_->begin(batch, timeout_us);
+  }
+  move_result move(guides::slot_word& slot, guides::word seen, kind target,
+                   std::size_t& bytes) override {
+    const move_result result = real_->move(slot, seen, target, bytes);
+    moved.back() += bytes;
+    return result;
+  }
+  void end() override { real_->end(); }
+  std::vector<std::size_t> moved;  // bytes by epoch
+
+ private:
+  std::unique_ptr<migration_protocol> real_ = make_veto_protocol();
+};
+
+// How long scopes track, or a grace period's promise is needed, follows the bytes of a batch.
+TEST_F(Migration, ABatchOfLargeObjectsIsNoLongerThanOneOfSmall) {
+  constexpr std::size_t kLarge = 256 << 10, kLimit = 1 << 20;
+  std::vector<guide<bytes>> objects;
+  std::vector<candidate> candidates;
+  for (int i = 0; i < 3000; ++i) {
+    objects.emplace_back(make_bytes(std::string(i % 10 == 0 ? kLarge : 10, 'x')));
+    candidates.push_back({&objects.back().slot(), kind::cold,
+                          static_cast<std::uint32_t>(bytes::footprint(i % 10 == 0 ? kLarge : 10))});
+  }
+  for (std::size_t i = 0; i < objects.size(); ++i) candidates[i].slot = &objects[i].slot();
+  recording_protocol protocol;
+  window_statistics seen;
+  EXPECT_TRUE(migration(protocol, {kLimit, 1'000'000}, [] { return false; }, seen).run(candidates));
+  EXPECT_EQ(seen.demoted.objects, objects.size());
+  for (const std::size_t bytes : protocol.moved) EXPECT_LT(bytes, kLimit + 2 * kLarge);
+  EXPECT_LT(protocol.moved.size(), 2 * seen.demoted.bytes / kLimit) << "and not much shorter";
+}
+
 TEST_F(Migration, AnAbandonedEpochIsTriedAgain) {
   late_protocol late(3);
   const candidate one{&g_.slot(), kind::cold};
   window_statistics seen;
-  migrate({&one, 1}, late, {1, 1'000'000}, [] { return false; }, seen);
+  EXPECT_TRUE(migration(late, {1, 1'000'000}, [] { return false; }, seen).run({&one, 1}));
   EXPECT_EQ(guides::heap_of(word()), kind::cold);
   EXPECT_EQ(seen.abandoned_epochs, 3u);
 }
@@ -182,7 +225,7 @@ TEST_F(Migration, AScopeThatStaysOpenEndsTheWindowsWork) {
   late_protocol late(~0u);
   const candidate one{&g_.slot(), kind::cold};
   window_statistics seen;
-  migrate({&one, 1}, late, {1, 1'000'000}, [] { return false; }, seen);
+  EXPECT_FALSE(migration(late, {1, 1'000'000}, [] { return false; }, seen).run({&one, 1}));
   EXPECT_NE(guides::heap_of(word()), kind::cold);
   EXPECT_GT(seen.abandoned_epochs, 1u);
 }

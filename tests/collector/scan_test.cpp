@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <vector>
+
 #include "guide/guide.hpp"
 
 namespace isotherm::collector {
@@ -15,9 +18,7 @@ class Scan : public testing::Test {
     window_scan visitor(options_, found_, statistics_);
     return visitor.age(g_.slot(), seen);
   }
-  std::size_t candidates() const {
-    return found_.promotions.size() + found_.demotions.size() + found_.compactions.size();
-  }
+  std::size_t candidates() const { return found_.candidates.size(); }
   guide<bytes> g_{make_bytes("value")};
   scan_options options_{.cold_threshold = 1, .collect_candidates = true, .reset_counts = false};
   scan_result found_;
@@ -29,7 +30,9 @@ TEST_F(Scan, AgesAndListsAWordThatIsStillWhatWasRead) {
   const guides::word seen = word();
   EXPECT_EQ(age(seen), guides::verdict::keep_due);
   EXPECT_EQ(word(), guides::aged(seen));
-  EXPECT_EQ(found_.demotions.size(), 1u);
+  ASSERT_EQ(candidates(), 1u);
+  EXPECT_EQ(found_.candidates[0].target, heap::kind::cold);
+  EXPECT_EQ(found_.candidates[0].bytes, bytes::footprint(5));
 }
 
 TEST_F(Scan, SkipsAWordThatWasUsedAfterItWasRead) {
@@ -60,9 +63,31 @@ TEST_F(Scan, SkipsAWordWhoseObjectWasReplacedAfterItWasRead) {
 TEST_F(Scan, ForgetsWhatAScanBeforeItListed) {
   for (int i = 0; i < 2; ++i) {
     g_.slot().store_relaxed(guides::rested(word()));
-    scan(options_, found_, statistics_);
-    EXPECT_EQ(found_.demotions.size(), 1u);
+    guides::progress all;
+    scan(options_, all, found_, statistics_);
+    EXPECT_TRUE(all.is_over);
+    EXPECT_EQ(candidates(), 1u);
   }
+}
+
+// A first demotion finds everything: its list stays short, and each guide is seen once.
+TEST_F(Scan, PausesWhenItsListIsFullAndGoesOnFromThere) {
+  constexpr std::size_t kGuides = 10'000;
+  std::vector<guide<bytes>> many;
+  for (std::size_t i = 0; i < kGuides; ++i) many.emplace_back(make_bytes("one of many"));
+  options_.list_bytes = 100 * sizeof(candidate);
+  std::set<guides::slot_word*> listed;
+  guides::progress so_far;
+  for (int parts = 0; !so_far.is_over; ++parts) {
+    ASSERT_LT(parts, 1000) << "it makes no progress";
+    scan(options_, so_far, found_, statistics_);
+    EXPECT_LE(candidates(), 100u);
+    for (const candidate& one : found_.candidates) {
+      EXPECT_TRUE(listed.insert(one.slot).second) << "a guide was seen, and aged, twice";
+    }
+  }
+  EXPECT_EQ(listed.size(), kGuides + 1);
+  EXPECT_EQ(statistics_.scanned_guides, kGuides + 1);
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ TEST_P(Stress, NothingIsLostWhileEverythingMoves) {
   chosen.cold_threshold = 1;
   chosen.adaptive_threshold = false;
   chosen.protocol = GetParam();
-  chosen.batch_objects = 16;
+  chosen.batch_bytes = 16 << 10;
   object_collector collector(chosen);
   table shared;
   std::atomic<bool> done{false};
