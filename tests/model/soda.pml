@@ -46,7 +46,12 @@ inline unregister_slot() {
   due = false;
   registered = false;
 #ifndef NO_WAIT
-  !hazard; /* wait_while_hazard() */
+  if /* wait_for_visit(): the word changes, which ends a copy in flight */
+  :: hazard ->
+     d_step { slot = ((slot & kPresent) -> slot | kAccessed : slot) };
+     !hazard
+  :: else
+  fi;
 #endif
 #ifndef NO_SECOND_CLEAR
   due = false
