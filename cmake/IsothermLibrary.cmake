@@ -19,7 +19,6 @@ function(isotherm_library layer)
   target_include_directories(isotherm_${layer} ${scope}
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
-    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/isotherm/internal>)
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(isotherm_${layer} ${scope} ${ARG_PUBLIC_LINK})
 endfunction()

@@ -33,6 +33,29 @@ pc=$(dirname "$(find "$prefix" -name isotherm.pc)")
 read -ra flags <<<"$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs isotherm)"
 "$compiler" -std=c++23 -O2 -o "$work/by_pkg_config" "$work/examples/movable_map.cpp" "${flags[@]}"
 "$work/by_pkg_config"
+
+echo "== a user's own folders that are named like ours"
+for own in base/check.hpp heap/heap.hpp guide/guide.hpp sync/scope.hpp; do
+  mkdir -p "$work/own/$(dirname $own)"
+  echo "inline int own_$(basename $own .hpp)() { return 1; }" >"$work/own/$own"
+done
+cat >"$work/own/main.cpp" <<'END'
+#include "base/check.hpp"
+#include "heap/heap.hpp"
+#include "guide/guide.hpp"
+#include "sync/scope.hpp"
+#include <isotherm/guide.hpp>
+#include <isotherm/runtime.hpp>
+#include <isotherm/scope.hpp>
+int main() {
+  const auto held = isotherm::make_guide<int>(0);
+  const isotherm::scope inside;
+  return *held.get(inside) + own_check() + own_heap() + own_guide() + own_scope() - 4;
+}
+END
+"$compiler" -std=c++23 -I"$work/own" -o "$work/own/main" "$work/own/main.cpp" "${flags[@]}"
+"$compiler" -std=c++23 -o "$work/own/main" "$work/own/main.cpp" "${flags[@]}" -I"$work/own"
+"$work/own/main"
 read -ra flags <<<"$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs isotherm-sorting)"
 "$compiler" -std=c++23 -O2 -o "$work/sort_by_pkg_config" "$work/examples/sort_and_count.cpp" \
   "${flags[@]}"
