@@ -12,11 +12,12 @@
 
 class movable_map {
  public:
-  void put(const std::string& key, std::string_view value) {
+  /// False when there is no memory for the value: the key keeps the one it has.
+  [[nodiscard]] bool put(const std::string& key, std::string_view value) {
     const std::unique_lock alone(mutex_);
     const isotherm::scope inside;
     auto& guide = guides_[key];  // its node never moves, also when the table grows
-    guide.replace(inside, isotherm::make_bytes(guide, value));
+    return guide.replace(inside, isotherm::make_bytes(guide, value));
   }
   std::string get(const std::string& key) const {
     const std::shared_lock shared(mutex_);
@@ -39,7 +40,11 @@ int main() {
   constexpr int kKeys = 50'000;
   const auto value_of = [](int i) { return std::string(1000, static_cast<char>('a' + i % 26)); };
   movable_map map;
-  for (int i = 0; i < kKeys; ++i) map.put(std::to_string(i), value_of(i));
+  for (int i = 0; i < kKeys; ++i) {
+    if (!map.put(std::to_string(i), value_of(i))) {
+      return std::fputs("movable_map: out of memory\n", stderr), 1;
+    }
+  }
 
   isotherm::collector::object_collector collector({.window_seconds = 0.25});
   std::latch windows_left(8);

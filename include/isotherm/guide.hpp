@@ -3,7 +3,8 @@
 //
 //   isotherm::guide<record> g = isotherm::make_guide<record>(1, 2);
 //   { isotherm::scope inside; use(g.get(inside)); }   // the address is good until here
-//   { isotherm::scope inside; g.replace(inside, isotherm::make_object<record>(g, 3, 4)); }
+//   isotherm::scope inside;
+//   if (!g.replace(inside, isotherm::make_object<record>(g, 3, 4))) return out_of_memory();
 #pragma once
 
 #include "guide/guide.hpp"

@@ -6,6 +6,8 @@
 #include "sync/scope.hpp"
 
 namespace isotherm {
+using sync::reclaim_ready;
 using sync::retire;
+using sync::retired_bytes;
 using sync::scope;
 }  // namespace isotherm

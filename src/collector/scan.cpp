@@ -1,8 +1,16 @@
 #include "collector/scan.hpp"
 
+#include "base/check.hpp"
+
 namespace isotherm::collector {
 
 namespace {
+
+/// False for nearly all words that are no guide's.
+bool is_word_of_object(guides::word w) noexcept {
+  return static_cast<std::size_t>(guides::heap_of(w)) < heap::kKinds &&
+         heap::range_of(guides::heap_of(w)).contains(guides::pointer_of(w));
+}
 
 candidate candidate_of(guides::slot_word& slot, heap::kind target, const void* object) noexcept {
   return {&slot, target, static_cast<std::uint32_t>(heap::object_size(object))};
@@ -17,6 +25,8 @@ void scan_result::clear() noexcept {
 
 guides::verdict window_scan::age(guides::slot_word& slot, guides::word seen) {
   if (guides::is_null(seen)) return guides::verdict::keep_due;
+  ISO_CHECK(is_word_of_object(seen),
+            "where a guide was made lies something else: its memory went without its destructor");
   if (guides::is_accessed(seen)) record_access(seen);
   const classification outcome = classify(seen, options_.cold_threshold);
   const guides::word next =

@@ -33,22 +33,34 @@ bool compare_exchange(base::atomic<word>& slot, const void* expected, word fresh
 /// word.
 word vacate(base::atomic<word>& slot) noexcept;
 
+/// `fresh`, a new object's word, as a guide takes it over. The thread that made the object may have
+/// its address from the `owned`, and use it until its scope closes: where moves may happen the
+/// object stays until then (its accessed bit vetoes a move; where scopes count, it is pinned).
+/// Where none may, a collector that starts later waits for the scope.
+inline word kept_for_maker(word fresh) noexcept {
+  if (!scope::is_open() || !sync::moves_may_happen()) return fresh;
+  return sync::this_thread_slot->tracking ? pinned(marked(fresh)) : marked(fresh);
+}
+
 }  // namespace guides
 
 /// Owning pointer to a movable object. One word. Movable, not copyable.
 ///
-/// Thread-safety: get(), replace(), compare_replace(), is_null() and holds() may run concurrently,
-/// each inside a scope. Construction, moving, destruction and assignment are for one thread that
-/// has the guide to itself (a node being built, or a node that retire() gives back); beside the
-/// collector they are always safe.
+/// Thread-safety: get(), replace(), clear(), their compare_ forms, is_null() and holds() may run
+/// concurrently, each inside a scope. Construction, moving, destruction and assignment are for one
+/// thread that has the guide to itself (a node being built, or a node that retire() gives back);
+/// beside the collector they are always safe.
 template <class T>
 class guide {
  public:
+  /// T, or, of a guide<U[]>, array<U>.
+  using object = guides::held_t<T>;
+
   guide() noexcept = default;
 
   /// Takes over `object`.
-  explicit guide(owned<T>&& object) {
-    if (object) adopt(std::move(object));
+  explicit guide(owned<T>&& fresh) {
+    if (fresh) adopt(std::move(fresh));
   }
   guide(guide&& other) noexcept { take(other); }
   guide& operator=(guide&& other) noexcept {
@@ -65,33 +77,33 @@ class guide {
   /// Address of the object, valid until the outermost open scope of this thread closes; null when
   /// the guide holds nothing. Marks the object as accessed. Fast path (accessed already, no copy in
   /// flight, no migration epoch): a load, two tests and a mask; nothing is written.
-  T* get(const scope& inside) const noexcept {
+  object* get(const scope& inside) const noexcept {
     ISO_ASSERT(scope::is_open(), "a guide is dereferenced outside of every scope");
     // Acquire: pairs with the release of exchange() and of the collector's commit; the object's
     // bytes are seen.
     const guides::word w = slot_.load_acquire();
     if (guides::needs_no_mark(w) && !inside.is_tracking()) [[likely]] {
-      return static_cast<T*>(guides::pointer_of(w));
+      return static_cast<object*>(guides::pointer_of(w));
     }
     if (guides::is_null(w)) return nullptr;
-    return static_cast<T*>(guides::pointer_of(guides::mark(slot_, inside)));
+    return static_cast<object*>(guides::pointer_of(guides::mark(slot_, inside)));
   }
 
   /// As get(), but not an access where that can be had: while no move may happen the object is not
   /// marked, so that looking at everything (SCAN) does not make everything warm; only that a page
   /// of COLD came back is noted, so that it leaves again. While moves may happen the mark is what
   /// protects the object, and is made.
-  T* peek(const scope& inside) const noexcept {
+  object* peek(const scope& inside) const noexcept {
     if (inside.is_tracking() || sync::moves_may_happen()) return get(inside);
     const guides::word w = slot_.load_acquire();
     if (guides::is_null(w)) return nullptr;
     if (guides::heap_of(w) == heap::kind::cold) heap::note_cold_use(guides::pointer_of(w));
-    return static_cast<T*>(guides::pointer_of(w));
+    return static_cast<object*>(guides::pointer_of(w));
   }
 
   /// Dereference inside the scope that this thread has open.
-  T& operator*() const noexcept { return *operator->(); }
-  T* operator->() const noexcept {
+  object& operator*() const noexcept { return *operator->(); }
+  object* operator->() const noexcept {
     ISO_ASSERT(scope::is_open(), "a guide is dereferenced outside of every scope");
     const scope nested;
     return get(nested);
@@ -101,7 +113,7 @@ class guide {
   bool is_null() const noexcept { return guides::is_null(slot_.load_acquire()); }
   explicit operator bool() const noexcept { return !is_null(); }
   /// True when the guide holds the object at `address`. Not an access; may be stale at once.
-  bool holds(const T* address) const noexcept {
+  bool holds(const object* address) const noexcept {
     return guides::pointer_of(slot_.load_acquire()) == address;
   }
 
@@ -113,22 +125,39 @@ class guide {
                                                                         : heap::kind::fresh;
   }
 
-  /// Puts `fresh` (may be empty) in the place of the object, which is retired. Counts as an access.
-  void replace(const scope&, owned<T>&& fresh) noexcept {
-    if (!fresh && was_never_filled()) return;
+  /// Puts `fresh` in the place of the object, which is retired. Counts as an access. False, and the
+  /// guide keeps what it holds, when `fresh` is empty: its making found no memory. To empty a guide
+  /// is clear().
+  [[nodiscard]] bool replace(const scope&, owned<T>&& fresh) noexcept {
+    if (!fresh) return false;
     const guides::word next = word_of(fresh);
-    const bool holds_one = fresh.release() != nullptr;
+    fresh.release();
     retire_object(guides::exchange(slot_, next));
-    if (holds_one) guides::register_slot(&slot_);
+    guides::register_slot(&slot_);
+    return true;
   }
 
   /// As replace(), when the guide still holds the object at `expected` (obtained in this scope);
-  /// otherwise false, and `fresh` keeps its object.
-  bool compare_replace(const scope&, const T* expected, owned<T>& fresh) noexcept {
-    if (!fresh && !expected && was_never_filled()) return true;
-    if (!guides::compare_exchange(slot_, expected, word_of(fresh))) return false;
+  /// otherwise, and when `fresh` is empty, false, and `fresh` keeps its object.
+  [[nodiscard]] bool compare_replace(const scope&, const object* expected,
+                                     owned<T>& fresh) noexcept {
+    if (!fresh || !guides::compare_exchange(slot_, expected, word_of(fresh))) return false;
     retire_object(guides::make_word(expected, heap::kind::fresh));
-    if (fresh.release()) guides::register_slot(&slot_);
+    fresh.release();
+    guides::register_slot(&slot_);
+    return true;
+  }
+
+  /// Empties the guide; its object is retired.
+  void clear(const scope&) noexcept {
+    if (!was_never_filled()) retire_object(guides::exchange(slot_, guides::kVacant));
+  }
+
+  /// As clear(), when the guide still holds the object at `expected` (obtained in this scope, not
+  /// null); otherwise false.
+  [[nodiscard]] bool compare_clear(const scope&, const object* expected) noexcept {
+    if (!guides::compare_exchange(slot_, expected, guides::kVacant)) return false;
+    retire_object(guides::make_word(expected, heap::kind::fresh));
     return true;
   }
 
@@ -148,30 +177,36 @@ class guide {
   /// A guide that never held an object is in no bitmap, and must not look as if it were (kVacant):
   /// unregistering it would touch a block that nothing keeps.
   bool was_never_filled() const noexcept { return slot_.load_acquire() == 0; }
-  static guides::word word_of(const owned<T>& object) noexcept {
+  static guides::word word_of(const owned<T>& fresh) noexcept {
     require_movable<T>();
-    return object ? guides::make_word(object.get(), object.where()) | guides::kAccessed
-                  : guides::kVacant;
+    return guides::kept_for_maker(guides::make_word(fresh.get(), fresh.where()) |
+                                  guides::kAccessed);
   }
-  static void destroy(void* object) noexcept {
-    std::destroy_at(static_cast<T*>(object));
-    heap::deallocate(object);
+  static void destroy(void* gone) noexcept {
+    std::destroy_at(static_cast<object*>(gone));
+    heap::deallocate(gone);
   }
   static void retire_object(guides::word old) noexcept {
     if (guides::is_null(old)) return;
-    void* const object = guides::pointer_of(old);
-    sync::retire(object, &destroy, heap::size_unless_cold(object));
+    void* const gone = guides::pointer_of(old);
+    sync::retire(gone, &destroy, heap::size_unless_cold(gone));
   }
-  void adopt(owned<T>&& object) noexcept {
+  void adopt(owned<T>&& fresh) noexcept {
     require_movable<T>();
-    slot_.store_release(guides::make_word(object.get(), object.where()));
-    object.release();
+    require_new_slot();
+    slot_.store_release(guides::kept_for_maker(guides::make_word(fresh.get(), fresh.where())));
+    fresh.release();
     guides::register_slot(&slot_);
+  }
+  void require_new_slot() const noexcept {
+    ISO_ASSERT(!guides::is_registered(&slot_),
+               "a guide is made where another one's destructor did not run");
   }
   void take(guide& other) noexcept {
     if (other.slot_.load_relaxed() == 0) return;
     const guides::word w = guides::vacate(other.slot_);
     if (guides::is_null(w)) return;
+    require_new_slot();
     slot_.store_release(guides::carried(w));
     guides::register_slot(&slot_);
   }

@@ -24,9 +24,12 @@ template <class T>
 concept movable_object = is_trivially_relocatable<T>::value && alignof(T) <= 16;
 
 /// A byte string of any length with its length before it: the variable-length object. Made by
-/// make_bytes(); immutable once a guide holds it.
+/// make_bytes(), never copied without its content; immutable once a guide holds it.
 class bytes {
  public:
+  bytes(const bytes&) = delete;
+  bytes& operator=(const bytes&) = delete;
+
   std::string_view view() const noexcept { return {data(), length_}; }
   std::uint32_t size() const noexcept { return length_; }
   const char* data() const noexcept { return reinterpret_cast<const char*>(this) + sizeof(bytes); }
@@ -35,19 +38,75 @@ class bytes {
   static constexpr std::size_t footprint(std::size_t length) noexcept {
     return sizeof(bytes) + length;
   }
-  explicit bytes(std::uint32_t length) noexcept : length_(length) {}
+  /// In `memory` of footprint(length) bytes; the content is left as it is.
+  static bytes* place(void* memory, std::size_t length) noexcept {
+    return ::new (memory) bytes(static_cast<std::uint32_t>(length));
+  }
 
  private:
+  explicit bytes(std::uint32_t length) noexcept : length_(length) {}
   std::uint32_t length_;
 };
 static_assert(sizeof(bytes) == 4);
+template <>
+struct is_trivially_relocatable<bytes> : std::true_type {};
+
+/// An array whose length is fixed when it is made: the object of a guide<T[]>.
+template <class T>
+class array {
+ public:
+  array(const array&) = delete;
+  array& operator=(const array&) = delete;
+  ~array() { std::destroy_n(data(), size_); }
+
+  std::size_t size() const noexcept { return size_; }
+  T* data() noexcept { return reinterpret_cast<T*>(this + 1); }
+  const T* data() const noexcept { return reinterpret_cast<const T*>(this + 1); }
+  T* begin() noexcept { return data(); }
+  T* end() noexcept { return data() + size_; }
+  const T* begin() const noexcept { return data(); }
+  const T* end() const noexcept { return data() + size_; }
+  T& operator[](std::size_t i) noexcept { return data()[i]; }
+  const T& operator[](std::size_t i) const noexcept { return data()[i]; }
+
+  /// In `memory` of sizeof(array) + size * sizeof(T) bytes; its elements are value-initialised.
+  static array* place(void* memory, std::size_t size) {
+    std::uninitialized_value_construct_n(reinterpret_cast<T*>(static_cast<array*>(memory) + 1),
+                                         size);
+    return ::new (memory) array(size);
+  }
+
+ private:
+  explicit array(std::size_t size) noexcept : size_(size) {}
+  alignas(T) alignas(std::size_t) std::size_t size_;  // the elements follow it, aligned
+};
+template <class T>
+struct is_trivially_relocatable<array<T>> : is_trivially_relocatable<T> {};
+
+namespace guides {
+/// What a guide<T> holds: a T, or, of T[], an array<T>.
+template <class T>
+struct held {
+  using type = T;
+};
+template <class T>
+struct held<T[]> {
+  using type = array<T>;
+};
+template <class T>
+using held_t = typename held<T>::type;
+
+inline constexpr std::size_t kObjectBytesMax = 0xffffff00u;
+}  // namespace guides
 
 /// Owns an object that lives in a heap and that no guide holds yet. Move-only; frees what it owns.
 template <class T>
 class owned {
  public:
+  using object = guides::held_t<T>;
+
   owned() noexcept = default;
-  owned(T* object, heap::kind where) noexcept : object_(object), where_(where) {}
+  owned(object* made, heap::kind where) noexcept : object_(made), where_(where) {}
   owned(owned&& other) noexcept
       : object_(std::exchange(other.object_, nullptr)), where_(other.where_) {}
   owned& operator=(owned&& other) noexcept {
@@ -61,16 +120,16 @@ class owned {
     heap::deallocate(object_);
   }
 
-  T* get() const noexcept { return object_; }
-  T& operator*() const noexcept { return *object_; }
-  T* operator->() const noexcept { return object_; }
+  object* get() const noexcept { return object_; }
+  object& operator*() const noexcept { return *object_; }
+  object* operator->() const noexcept { return object_; }
   explicit operator bool() const noexcept { return object_ != nullptr; }
   heap::kind where() const noexcept { return where_; }
   /// Gives up ownership.
-  T* release() noexcept { return std::exchange(object_, nullptr); }
+  object* release() noexcept { return std::exchange(object_, nullptr); }
 
  private:
-  T* object_ = nullptr;
+  object* object_ = nullptr;
   heap::kind where_ = heap::kind::fresh;
 };
 
@@ -87,17 +146,23 @@ inline std::pair<void*, heap::kind> allocate_or_fresh(heap::kind where, std::siz
 template <class T>
 consteval void require_movable() {
   static_assert(
-      movable_object<T>,
+      is_trivially_relocatable<guides::held_t<T>>::value,
       "isotherm: the collector moves objects by copying bytes. Make T trivially copyable, "
-      "or specialise isotherm::is_trivially_relocatable<T> if T has no pointer to itself "
-      "(and align it to at most 16 bytes).");
+      "or specialise isotherm::is_trivially_relocatable<T> if T has no pointer to itself.");
+  static_assert(
+      alignof(guides::held_t<T>) <= 16,
+      "isotherm: objects are aligned to 16 bytes. Align T to at most 16, and load what needs more "
+      "(vectors) by unaligned loads, or copy it to aligned memory for its use.");
 }
 
 /// Makes a T in heap `birth`. Null when memory is exhausted. What T's constructor throws is passed
 /// on, and nothing is left behind.
 template <class T, class... Arguments>
+  requires(!std::is_unbounded_array_v<T>)
 owned<T> make_object_in(heap::kind birth, Arguments&&... arguments) {
   require_movable<T>();
+  static_assert(!std::is_same_v<T, bytes>,
+                "isotherm: a byte string is made by make_bytes(), which knows its content.");
   const auto [memory, where] = guides::allocate_or_fresh(birth, sizeof(T));
   if (!memory) return {};
   if constexpr (std::is_nothrow_constructible_v<T, Arguments...>) {
@@ -112,12 +177,32 @@ owned<T> make_object_in(heap::kind birth, Arguments&&... arguments) {
   }
 }
 
+/// An array of `size` value-initialised elements in heap `birth`, as above. Null as well when it
+/// would be larger than 4 GiB less 256 bytes.
+template <class T>
+  requires std::is_unbounded_array_v<T>
+owned<T> make_object_in(heap::kind birth, std::size_t size) {
+  require_movable<T>();
+  using element = std::remove_extent_t<T>;
+  using object = guides::held_t<T>;
+  if (size > (guides::kObjectBytesMax - sizeof(object)) / sizeof(element)) return {};
+  const auto [memory, where] =
+      guides::allocate_or_fresh(birth, sizeof(object) + size * sizeof(element));
+  if (!memory) return {};
+  try {
+    return {object::place(memory, size), where};
+  } catch (...) {
+    heap::deallocate(memory);
+    throw;
+  }
+}
+
 /// An uninitialised byte string of `length`, to be filled before a guide takes it.
 inline owned<bytes> make_bytes_in(heap::kind birth, std::size_t length) {
-  if (length > 0xffffff00u) return {};
+  if (length > guides::kObjectBytesMax) return {};
   const auto [memory, where] = guides::allocate_or_fresh(birth, bytes::footprint(length));
   if (!memory) return {};
-  return {::new (memory) bytes(static_cast<std::uint32_t>(length)), where};
+  return {bytes::place(memory, length), where};
 }
 inline owned<bytes> make_bytes_in(heap::kind birth, std::string_view content) {
   auto object = make_bytes_in(birth, content.size());

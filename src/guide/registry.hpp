@@ -11,6 +11,9 @@ namespace isotherm::guides {
 /// there is no memory for a block of the bitmap: a guide that is filled must be known.
 void register_slot(const base::atomic<word>* slot) noexcept;
 
+/// True when a guide at `slot` was made known and has not been forgotten.
+bool is_registered(const base::atomic<word>* slot) noexcept;
+
 /// Forgets `slot`, a guide's own. When it returns, no collector reads or writes the slot any more;
 /// waits at most for the copy of a piece of its object (pitfall 5), and may mark it as accessed.
 void unregister_slot(const base::atomic<word>* slot) noexcept;

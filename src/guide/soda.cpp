@@ -235,6 +235,13 @@ void register_slot(const slot_word* slot) noexcept {
   in.due[at.granule()].fetch_or_seq_cst(at.bit());
 }
 
+bool is_registered(const slot_word* slot) noexcept {
+  const place at(slot);
+  const sync::scope inside;
+  const block* in = find_block(at.address);
+  return in && (in->registered[at.granule()].load_acquire() & at.bit());
+}
+
 void unregister_slot(const slot_word* slot) noexcept {
   const place at(slot);
   block* in = find_block(at.address);

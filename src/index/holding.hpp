@@ -82,19 +82,28 @@ class plain_holder {
   bytes* peek(const scope&) const noexcept { return object_.load_acquire(); }
   bool is_null() const noexcept { return object_.load_acquire() == nullptr; }
   bool holds(const bytes* address) const noexcept { return object_.load_acquire() == address; }
-  void replace(const scope&, fresh&& next) {
+  [[nodiscard]] bool replace(const scope&, fresh&& next) {
+    if (!next) return false;
     if (bytes* old = object_.exchange_acq_rel(next.release())) retire_object(old);
-  }
-  bool compare_replace(const scope&, const bytes* expected, fresh& next) {
-    bytes* seen = const_cast<bytes*>(expected);
-    if (!object_.compare_exchange_acq_rel(seen, next.get())) return false;
-    next.release();
-    if (expected) retire_object(const_cast<bytes*>(expected));
     return true;
+  }
+  [[nodiscard]] bool compare_replace(const scope&, const bytes* expected, fresh& next) {
+    if (!next || !put(expected, next.get())) return false;
+    next.release();
+    return true;
+  }
+  [[nodiscard]] bool compare_clear(const scope&, const bytes* expected) {
+    return put(expected, nullptr);
   }
   void reset() noexcept { std::free(object_.exchange_acq_rel(nullptr)); }
 
  private:
+  bool put(const bytes* expected, bytes* next) {
+    bytes* seen = const_cast<bytes*>(expected);
+    if (!object_.compare_exchange_acq_rel(seen, next)) return false;
+    if (seen) retire_object(seen);
+    return true;
+  }
   static void free_object(void* object) noexcept { std::free(object); }
   static void retire_object(bytes* old) noexcept {
     sync::retire(old, &free_object, bytes::footprint(old->size()));
@@ -111,7 +120,7 @@ struct unmanaged {
   static fresh make(std::string_view content) noexcept {
     void* memory = std::malloc(bytes::footprint(content.size()));
     if (!memory) return {};
-    auto* object = ::new (memory) bytes(static_cast<std::uint32_t>(content.size()));
+    auto* object = bytes::place(memory, content.size());
     if (!content.empty()) std::memcpy(object->data(), content.data(), content.size());
     return fresh(object);
   }

@@ -45,8 +45,7 @@ class lock_free_writes {
   /// Erases: whoever empties the value has done it. False: the value was another one.
   template <class Position>
   bool kill(const scope& inside, Position& at, std::string_view key, const bytes* current) {
-    typename Holding::fresh nothing;
-    if (!self().found(at)->value.compare_replace(inside, current, nothing)) return false;
+    if (!self().found(at)->value.compare_clear(inside, current)) return false;
     count_.add(-1);
     self().remove(inside, at, key);
     return true;

@@ -128,8 +128,7 @@ outcome optimistic_writes<Map, Holding, Entry>::upsert(std::string_view key,
     // The lock keeps the entry where it is; the node itself does not change.
     place_lock lock(self(), at);
     if (!lock.try_take(inside, key)) continue;
-    found->value.replace(inside, std::move(successor));
-    return outcome::done;
+    return found->value.replace(inside, std::move(successor)) ? outcome::done : outcome::no_memory;
   }
 }
 
@@ -169,19 +168,15 @@ outcome optimistic_writes<Map, Holding, Entry>::update(std::string_view key,
     const decision chosen = decide(current->view());
     if (chosen.what == action::keep) return outcome::unchanged;
     typename Holding::fresh successor;
-    if (chosen.what == action::write) {
-      successor = Holding::make_successor(held, chosen.value);
-      if (!successor) return outcome::no_memory;
-    }
+    if (chosen.what == action::write) successor = Holding::make_successor(held, chosen.value);
     if (!lock.is_held() && !lock.try_take(inside, key)) continue;
     if (!held.holds(current)) continue;
     if (chosen.what == action::erase) {
       lock.forget();
       unlink(inside, at, key);
-    } else {
-      held.replace(inside, std::move(successor));
+      return outcome::done;
     }
-    return outcome::done;
+    return held.replace(inside, std::move(successor)) ? outcome::done : outcome::no_memory;
   }
 }
 

@@ -144,7 +144,7 @@ TEST_P(Collector, AReplacedHotObjectStaysHot) {
   ASSERT_EQ(heap_of(0), kind::hot);
   {
     const scope inside;
-    guides_[0].replace(inside, make_bytes(guides_[0], std::string(100, 'a')));
+    EXPECT_TRUE(guides_[0].replace(inside, make_bytes(guides_[0], std::string(100, 'a'))));
   }
   EXPECT_EQ(heap_of(0), kind::hot) << "temperature is inherited";
   collector_.run_window();
@@ -158,7 +158,7 @@ TEST_P(Collector, AReplacedColdObjectIsScannedAgain) {
   ASSERT_EQ(heap_of(0), kind::cold);
   {
     const scope inside;
-    guides_[0].replace(inside, make_bytes(guides_[0], std::string(100, 'a')));
+    EXPECT_TRUE(guides_[0].replace(inside, make_bytes(guides_[0], std::string(100, 'a'))));
   }
   EXPECT_EQ(collector_.run_window().scanned_guides, 1u);
   EXPECT_EQ(heap_of(0), kind::hot);

@@ -73,7 +73,7 @@ TEST_F(Migration, AReplacementDuringTheCopyMakesTheCommitFail) {
   g_.slot().store_relaxed(locked);
   {
     const scope inside;
-    g_.replace(inside, make_bytes("new"));
+    EXPECT_TRUE(g_.replace(inside, make_bytes("new")));
   }
   EXPECT_FALSE(guides::is_locked(word()));
   const scope inside;

@@ -15,6 +15,7 @@
 #include "collector/collector.hpp"
 #include "collector/protocol.hpp"
 #include "guide/guide.hpp"
+#include "sync/epoch.hpp"
 
 namespace isotherm::collector {
 namespace {
@@ -75,6 +76,26 @@ TEST_P(MovingGuides, AMovedGuidesObjectMovesAgainInALaterWindow) {
   object_collector collector(chosen);
   EXPECT_EQ(collector.run_window().promoted.objects, 1u);
   EXPECT_EQ(collector.run_window().demoted.objects, 1u);
+}
+
+// The maker of an object has its address before a guide takes it.
+TEST_P(MovingGuides, AnObjectStaysForTheScopeThatMadeIt) {
+  guide<bytes> replaced(make_bytes("old")), assigned;
+  const auto protocol = *make_protocol(GetParam());
+  const sync::moving announced;
+  ASSERT_TRUE(protocol->begin({}, 1'000'000));
+  {
+    const scope inside;
+    auto one = make_bytes("one"), other = make_bytes("other");
+    const bytes *first = one.get(), *second = other.get();
+    ASSERT_TRUE(replaced.replace(inside, std::move(one)));
+    assigned = guide<bytes>(std::move(other));
+    EXPECT_EQ(move_to_cold(*protocol, replaced), move_result::vetoed);
+    EXPECT_EQ(move_to_cold(*protocol, assigned), move_result::vetoed);
+    EXPECT_TRUE(replaced.holds(first));
+    EXPECT_TRUE(assigned.holds(second));
+  }
+  protocol->end();
 }
 
 /// A sorted array's way: readers take addresses under a shared lock and use them until their scope

@@ -53,7 +53,7 @@ TEST_F(Scan, SkipsAWordThatWasUsedAfterItWasRead) {
 TEST_F(Scan, SkipsAWordWhoseObjectWasReplacedAfterItWasRead) {
   const guides::word seen = word();
   const scope inside;
-  g_.replace(inside, make_bytes("other"));
+  EXPECT_TRUE(g_.replace(inside, make_bytes("other")));
   const guides::word replaced = word();
   EXPECT_EQ(age(seen), guides::verdict::keep_due);
   EXPECT_EQ(word(), replaced);

@@ -89,7 +89,8 @@ class table {
   void replace_value(cell& c, base::random& random) {
     const scope inside;
     if (node* found = c.load(std::memory_order_acquire)) {
-      found->held.replace(inside, make_bytes(found->held, sealed(random, random.below(300))));
+      EXPECT_TRUE(
+          found->held.replace(inside, make_bytes(found->held, sealed(random, random.below(300)))));
     }
   }
   void verify(cell& c, base::random& random) {

@@ -28,11 +28,20 @@ struct registered_elsewhere {  // not trivially copyable, and says that bytes ma
 struct points_to_itself {
   points_to_itself(const points_to_itself&) {}
 };
+struct relocatable_element {
+  ~relocatable_element() { ++destroyed; }
+  static inline int destroyed = 0;
+};
+struct alignas(16) wide_element {
+  std::uint64_t words[2];
+};
 
 }  // namespace
 
 template <>
 struct is_trivially_relocatable<registered_elsewhere> : std::true_type {};
+template <>
+struct is_trivially_relocatable<relocatable_element> : std::true_type {};
 
 namespace {
 
@@ -118,7 +127,7 @@ TEST(Guide, ReplacingACountedObjectKeepsTheCountUntilTheScopeCloses) {
   {
     const scope inside;
     g.get(inside);
-    g.replace(inside, make_object(g, 2, 2));
+    EXPECT_TRUE(g.replace(inside, make_object(g, 2, 2)));
     EXPECT_EQ(guides::count_of(word_of(g)), 1u);
     EXPECT_EQ(g.get(inside)->a, 2);
   }
@@ -206,7 +215,7 @@ TEST(Guide, ReplaceRetiresTheOldObject) {
     {
       const scope inside;
       const auto* old = g.get(inside);
-      g.replace(inside, make_object(g, &destroyed));
+      EXPECT_TRUE(g.replace(inside, make_object(g, &destroyed)));
       EXPECT_EQ(old->destroyed, &destroyed) << "valid until the scope closes";
       EXPECT_EQ(destroyed, 0);
     }
@@ -221,10 +230,10 @@ TEST(Guide, ReplaceTellsHowManyBytesWait) {
   const std::uint64_t before = sync::retired_bytes();
   auto g = guide<bytes>(make_bytes(std::string(5000, 'v')));
   const scope inside;
-  g.replace(inside, make_bytes(g, "short"));
+  EXPECT_TRUE(g.replace(inside, make_bytes(g, "short")));
   EXPECT_EQ(sync::retired_bytes(), before + bytes::footprint(5000));
   auto cold = guide<bytes>(make_bytes_in(heap::kind::cold, "its page may be on the disk"));
-  cold.replace(inside, make_bytes(cold, "short"));
+  EXPECT_TRUE(cold.replace(inside, make_bytes(cold, "short")));
   EXPECT_EQ(sync::retired_bytes(), before + bytes::footprint(5000));
 }
 
@@ -324,7 +333,7 @@ TEST(Guide, AnEmptiedGuideLeavesSodaWhenItGoes) {
   {
     auto g = make_guide<record>();
     const scope inside;
-    g.replace(inside, {});
+    g.clear(inside);
     EXPECT_FALSE(g);
   }
   EXPECT_EQ(guides::registered_slots(), 0u);
@@ -334,11 +343,66 @@ TEST(Guide, AnEmptiedGuideLeavesSodaWhenItGoes) {
 TEST(Guide, AnEmptyGuideThatIsGivenNothingStaysUnknownToSoda) {
   guide<record> g;
   const scope inside;
-  g.replace(inside, {});
+  g.clear(inside);
   EXPECT_EQ(word_of(g), 0u);
+  EXPECT_FALSE(g.replace(inside, owned<record>()));
+  EXPECT_EQ(word_of(g), 0u);
+}
+
+// As when memory was exhausted: what is there stays.
+TEST(Guide, AnEmptyOwnedReplacesNothing) {
+  auto g = make_guide<record>(1, 2);
+  const scope inside;
+  const record* held = g.get(inside);
+  EXPECT_FALSE(g.replace(inside, owned<record>()));
   owned<record> nothing;
-  EXPECT_TRUE(g.compare_replace(inside, nullptr, nothing));
-  EXPECT_EQ(word_of(g), 0u);
+  EXPECT_FALSE(g.compare_replace(inside, held, nothing));
+  EXPECT_TRUE(g.holds(held));
+}
+
+TEST(Guide, ClearingRetiresTheObject) {
+  int destroyed = 0;
+  auto g = make_guide<registered_elsewhere>(&destroyed);
+  {
+    const scope inside;
+    const auto* held = g.get(inside);
+    EXPECT_TRUE(g.compare_clear(inside, held));
+    EXPECT_FALSE(g.compare_clear(inside, held));
+    EXPECT_FALSE(g);
+    ASSERT_TRUE(g.replace(inside, make_object(g, &destroyed)));
+    g.clear(inside);
+    EXPECT_EQ(destroyed, 0) << "valid until the scope closes";
+  }
+  sync::reclaim_ready();
+  EXPECT_EQ(destroyed, 2);
+}
+
+TEST(Guide, ArraysOfEveryLength) {
+  for (const std::size_t length : {0u, 1u, 1000u, 1u << 20}) {
+    const auto g = make_guide<std::uint32_t[]>(length);
+    const scope inside;
+    array<std::uint32_t>& held = *g.get(inside);
+    ASSERT_EQ(held.size(), length);
+    for (std::uint32_t i = 0; std::uint32_t& each : held) {
+      EXPECT_EQ(each, 0u);
+      each = ++i;
+    }
+    if (length > 0) {
+      EXPECT_EQ(held[length - 1], length);
+    }
+  }
+  EXPECT_FALSE(make_guide<std::uint32_t[]>(std::size_t{1} << 62)) << "its size overflows";
+}
+
+TEST(Guide, AnArraysElementsAreAlignedAndDestroyed) {
+  {
+    const auto g = make_guide<relocatable_element[]>(3u);
+    EXPECT_EQ(relocatable_element::destroyed, 0);
+  }
+  EXPECT_EQ(relocatable_element::destroyed, 3);
+  const auto g = make_guide<wide_element[]>(3u);
+  const scope inside;
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(g->data()) % alignof(wide_element), 0u);
 }
 
 TEST(Guide, SuccessorsInheritTheTemperature) {
@@ -346,12 +410,12 @@ TEST(Guide, SuccessorsInheritTheTemperature) {
   EXPECT_EQ(make_object(g, 2, 2).where(), heap::kind::fresh);
   {
     const scope inside;
-    g.replace(inside, make_object_in<record>(heap::kind::hot, 3, 3));
+    EXPECT_TRUE(g.replace(inside, make_object_in<record>(heap::kind::hot, 3, 3)));
   }
   EXPECT_EQ(make_object(g, 4, 4).where(), heap::kind::hot);
   {
     const scope inside;
-    g.replace(inside, make_object_in<record>(heap::kind::cold, 3, 3));
+    EXPECT_TRUE(g.replace(inside, make_object_in<record>(heap::kind::cold, 3, 3)));
   }
   EXPECT_EQ(make_object(g, 4, 4).where(), heap::kind::fresh);
 }

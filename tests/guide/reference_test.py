@@ -24,13 +24,15 @@ void report(const std::string&);
 
 # Of the runtime's headers, the classes and the free functions that the reference is about.
 CLASSES = (('guide/guide.hpp', 'guide'), ('guide/object.hpp', 'owned'),
-           ('guide/object.hpp', 'bytes'), ('sync/scope.hpp', 'scope'),
+           ('guide/object.hpp', 'bytes'), ('guide/object.hpp', 'array'),
+           ('sync/scope.hpp', 'scope'),
            ('collector/collector.hpp', 'object_collector'))
 FREE = ('guide/guide.hpp', 'guide/object.hpp', 'guide/in_place.hpp')
 NOT_FOR_USERS = {
     'guide': {'slot'},              # for the collector's own tools
     'scope': {'slot'},
-    'bytes': {'footprint'},
+    'bytes': {'footprint', 'place'},
+    'array': {'place'},
     'object.hpp': {'require_movable'},
 }
 

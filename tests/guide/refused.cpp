@@ -13,6 +13,9 @@ struct relocatable {
 };
 template <>
 struct isotherm::is_trivially_relocatable<relocatable> : std::true_type {};
+struct relocatable_row {
+  int value = 0;
+};
 
 void use() {
 #if CASE == 0
@@ -20,6 +23,9 @@ void use() {
   const isotherm::scope inside;
   isotherm::write_in_place(held.get(inside)->value, 2);
   auto moved = std::move(held);
+  auto row = isotherm::make_guide<relocatable_row[]>(3u);
+  if (!row.replace(inside, isotherm::make_object(row, 4u))) return;
+  row.get(inside)->begin()->value = 1;
 #elif CASE == 1  // points into itself; never filled
   const isotherm::guide<std::string> held;
 #elif CASE == 2
@@ -41,6 +47,24 @@ void use() {
 #elif CASE == 7  // a scope belongs to its block
   const isotherm::scope inside;
   const isotherm::scope copy = inside;
+#elif CASE == 8  // a length without its content
+  auto held = isotherm::make_guide<isotherm::bytes>(1000u);
+#elif CASE == 9
+  isotherm::guide<isotherm::bytes> held(isotherm::make_bytes("text"));
+  const isotherm::scope inside;
+  isotherm::bytes copy = *held.get(inside);
+#elif CASE == 10
+  isotherm::guide<isotherm::bytes> held(isotherm::make_bytes("text"));
+  const isotherm::scope inside;
+  auto copy = isotherm::make_object<isotherm::bytes>(held, *held.get(inside));
+#elif CASE == 11  // what memory was not enough for
+  isotherm::guide<isotherm::bytes> held(isotherm::make_bytes("text"));
+  const isotherm::scope inside;
+  held.replace(inside, isotherm::make_bytes("other"));
+#elif CASE == 12
+  auto held = isotherm::make_guide<over_aligned[]>(3u);
+#elif CASE == 13
+  auto held = isotherm::make_guide<std::string[]>(3u);
 #else
 #error "no such case"
 #endif

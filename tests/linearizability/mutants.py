@@ -19,14 +19,14 @@ MUTANTS = {
     # A value is replaced in a node that is not in its bin any more.
     'hash-chm-upsert': (
         'index/hash/hash_chm.hpp', 'hash_chm', 'index/optimistic_writes.hpp',
-        'if (!lock.try_take(inside, key)) continue;\n    found->value',
-        'lock.try_take(inside, key);\n    found->value'),
+        'if (!lock.try_take(inside, key)) continue;\n    return found->value',
+        'lock.try_take(inside, key);\n    return found->value'),
     # A value is replaced in a node that has been erased.
     'skiplist-herlihy-upsert': (
         'index/skip/skiplist_herlihy.hpp', 'skiplist_herlihy',
         'index/optimistic_writes.hpp',
-        'if (!lock.try_take(inside, key)) continue;\n    found->value',
-        'lock.try_take(inside, key);\n    found->value'),
+        'if (!lock.try_take(inside, key)) continue;\n    return found->value',
+        'lock.try_take(inside, key);\n    return found->value'),
     # A search believes what it read in a leaf, although the leaf has changed meanwhile.
     'btree-occ-still': (
         'index/btree/btree_occ.hpp', 'btree_occ', 'index/btree/search_impl.hpp',
