@@ -37,21 +37,27 @@ word transform(base::atomic<word>& slot, Change change) noexcept {
   return seen;
 }
 
+word mark_and_count(base::atomic<word>& slot, sync::thread_slot& mine) noexcept {
+  switch (sync::note_counted(mine, &slot)) {
+    case sync::noted::known:
+      // Counted before by this scope: the object can't move, but it can have been replaced.
+      return transform(slot, marked);
+    case sync::noted::no_memory:
+      // What can't be taken back is not counted: the object stays until the scan resets counts.
+      return transform(slot, [](word w) { return pinned(marked(w)); });
+    case sync::noted::added:
+      break;
+  }
+  const word found = transform(slot, counted);
+  if (is_null(found)) sync::forget_counted(mine, &slot);
+  return found;
+}
+
 }  // namespace
 
 word mark(base::atomic<word>& slot, const sync::scope& inside) noexcept {
-  word found;
-  if (inside.is_tracking()) {
-    if (!sync::note_counted(inside.slot(), &slot)) {
-      // Counted before by this scope: the object can't move, but it can have been replaced.
-      found = transform(slot, marked);
-    } else {
-      found = transform(slot, counted);
-      if (is_null(found)) sync::forget_counted(inside.slot(), &slot);
-    }
-  } else {
-    found = transform(slot, marked);
-  }
+  const word found =
+      inside.is_tracking() ? mark_and_count(slot, inside.slot()) : transform(slot, marked);
   if (!is_null(found) && !is_accessed(found) && heap_of(found) == heap::kind::cold) {
     report_cold_access(&slot);
   }

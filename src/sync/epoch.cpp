@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <mutex>
+#include <new>
 #include <thread>
 
 #include "base/check.hpp"
@@ -98,9 +99,11 @@ void leave_tracking(thread_slot& slot) noexcept {
   if (const count_release release = release_count.load_acquire()) slot.counted.drain(release);
 }
 
-bool note_counted(thread_slot& mine, void* guide_slot) {
+noted note_counted(thread_slot& mine, void* guide_slot) noexcept try {
   const std::lock_guard lock(mine.counted_lock);
-  return mine.counted.insert(guide_slot);
+  return mine.counted.insert(guide_slot) ? noted::added : noted::known;
+} catch (const std::bad_alloc&) {
+  return noted::no_memory;
 }
 
 void forget_counted(thread_slot& mine, void* guide_slot) noexcept {

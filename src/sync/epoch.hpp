@@ -40,9 +40,11 @@ class moving {
 /// What leaving a tracking scope does to each guide slot it counted. Set once by the guide layer.
 void set_count_release(count_release release) noexcept;
 
+enum class noted : std::uint8_t { added, known, no_memory };
+
 /// Puts `guide_slot` among those that the open scope of `mine`, the calling thread's slot, gives
-/// back when it closes. False when it is there already.
-bool note_counted(thread_slot& mine, void* guide_slot);
+/// back when it closes.
+noted note_counted(thread_slot& mine, void* guide_slot) noexcept;
 void forget_counted(thread_slot& mine, void* guide_slot) noexcept;
 
 /// Takes `guide_slot` away from the open scopes of all threads, and waits for those that are

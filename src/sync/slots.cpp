@@ -141,13 +141,13 @@ void counted_set::drain(count_release release) noexcept {
 
 /// Twice as large, or only without its tombstones where those are most of it.
 void counted_set::rehash() {
-  std::vector<void*> old = std::move(table_);
   const auto members = static_cast<std::size_t>(
-      std::ranges::count_if(old, [](const void* each) { return each && each != kTombstone; }));
-  table_.assign(std::max<std::size_t>(32, 4 * members > old.size() ? 2 * old.size() : old.size()),
-                nullptr);
+      std::ranges::count_if(table_, [](const void* each) { return each && each != kTombstone; }));
+  std::vector<void*> other(
+      std::max<std::size_t>(32, 4 * members > table_.size() ? 2 * table_.size() : table_.size()));
+  table_.swap(other);  // nothing has changed where there was no memory
   used_ = 0;
-  for (void* member : old) {
+  for (void* member : other) {
     if (member && member != kTombstone) insert(member);
   }
 }

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "sync/epoch.hpp"
 #include "sync/retire.hpp"
 
 namespace {
@@ -34,6 +35,28 @@ namespace {
 
 int reclaimed = 0;
 void count_reclaimed(void*) noexcept { ++reclaimed; }
+
+TEST(CountingWithoutMemory, LosesNothingThatWasCounted) {
+  static int released;
+  released = 0;
+  set_count_release([](void*) noexcept { ++released; });
+  ASSERT_TRUE(begin_migration_epoch(1'000'000));
+  std::vector<int> guides(1000);
+  int added = 0;
+  {
+    const scope inside;
+    ASSERT_EQ(note_counted(inside.slot(), &added), noted::added);
+    refuses = true;
+    while (note_counted(inside.slot(), &guides[static_cast<std::size_t>(added)]) == noted::added) {
+      ++added;
+    }
+    refuses = false;
+    EXPECT_EQ(note_counted(inside.slot(), &guides[0]), noted::known);
+  }
+  end_migration_epoch();
+  EXPECT_GT(added, 0);
+  EXPECT_EQ(released, added + 1);
+}
 
 TEST(RetireWithoutMemory, FreesWhatItListsAndCountsWhatItCannot) {
   std::latch entered(1), may_leave(1);
