@@ -26,10 +26,13 @@ struct candidate {
 };
 static_assert(sizeof(candidate) == 16);
 
-/// Appends to a list of candidates; what no memory is left to list waits for the next window.
-inline void list(std::vector<candidate>& candidates, candidate one) noexcept try {
+/// Appends to a list of candidates; false when no memory is left to list it: it waits for the next
+/// window.
+inline bool list(std::vector<candidate>& candidates, candidate one) noexcept try {
   candidates.push_back(one);
+  return true;
 } catch (const std::bad_alloc&) {
+  return false;
 }
 
 enum class move_result : std::uint8_t {

@@ -153,6 +153,14 @@ void event_loop::take_adopted() {
   }
 }
 
+bool event_loop::resume(connection& which, std::string_view reply) {
+  try {
+    return which.resume(reply);
+  } catch (const std::exception&) {
+    return false;  // this client's buffers did not fit; the others' are untouched
+  }
+}
+
 void event_loop::take_finished() {
   decltype(finished_) fresh;
   {
@@ -163,12 +171,7 @@ void event_loop::take_finished() {
     const auto at = connections_.find(id);
     if (at == connections_.end()) continue;
     connection& which = *at->second;
-    bool lives = false;
-    try {
-      lives = which.resume(reply);
-    } catch (const std::exception&) {  // as in handle()
-    }
-    if (lives)
+    if (resume(which, reply))
       watch(which);
     else
       close(which);

@@ -44,6 +44,7 @@ class event_loop {
   void take_finished();
   void close_ended();
   void handle(connection& which, std::uint32_t events);
+  bool resume(connection& which, std::string_view reply);  ///< false: it is to be closed
   void answer_all();
   void watch(connection& which);  ///< after each use: what it waits for now
   void close(connection& which);

@@ -54,7 +54,7 @@ bool job::stopped() noexcept {
 base::result<void> job::status() {
   if (!stopped()) return {};
   const std::lock_guard guard(lock_);
-  return std::unexpected(*error_);
+  return std::unexpected(error_.value());
 }
 
 void job::progress(sort_stage stage, std::uint64_t done, std::uint64_t total) {
@@ -71,7 +71,7 @@ void job::guard(const std::function<void()>& work) noexcept {
   }
 }
 
-void job::beside(std::jthread& thread, std::function<void()> work) {
+void job::beside(std::jthread& thread, const std::function<void()>& work) {
   auto started = device::start_thread([this, work] { guard(work); });
   if (started) {
     thread = std::move(*started);

@@ -33,7 +33,7 @@ class job {
   void guard(const std::function<void()>& work) noexcept;
   /// guard()s `work` on a thread of its own, which becomes `thread`; where the system gives none,
   /// on the caller's. `thread` must not be running.
-  void beside(std::jthread& thread, std::function<void()> work);
+  void beside(std::jthread& thread, const std::function<void()>& work);
   /// True if `r` holds a value; otherwise its error becomes the job's.
   template <class T>
   bool keep(const base::result<T>& r) {

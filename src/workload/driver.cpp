@@ -262,6 +262,7 @@ base::result<outcome> run(target& store, const plan& chosen, touched_keys& used,
   shared_state shared(chosen.keys, chosen.threads);
   std::vector<worker_state> states(chosen.threads);
   std::vector<std::jthread> threads;
+  threads.reserve(chosen.threads);
   const auto start = clock::now();
   for (unsigned i = 0; i < chosen.threads; ++i) {
     threads.emplace_back([&, i] {

@@ -15,7 +15,7 @@ class run_cursor {
  public:
   /// `room` holds the entries and slots; at least bytes_for(keys, 1).
   run_cursor(run_reader reader, key_slots& keys, std::span<std::byte> room)
-      : reader_(std::move(reader)), keys_(keys) {
+      : reader_(reader), keys_(keys) {
     const std::size_t n = room.size() / bytes_for(keys, 1);
     ahead_ = {reinterpret_cast<entry*>(room.data()), n};
     slots_ = {reinterpret_cast<key_slot*>(room.data() + ahead_.size_bytes()), n * keys.per_entry()};
