@@ -88,18 +88,18 @@ proctype reader(byte id) {
   byte seen, again, found, address, x;
   bool tracking, must_mark;
   enter(id, tracking);
-  atomic { !exclusive -> readers++ }
-  if
-  :: x = 0
-  :: x = 1
-  fi;
+  atomic {
+    !exclusive -> readers++;
+    if
+    :: x = 0
+    :: x = 1
+    fi
+  }
   dereference(x);
   readers--;
   read_object(address);
-  read_object(address);
 #ifndef VETO
-  uncount(0);
-  uncount(1);
+  uncount(x);
 #endif
   d_step {
     scope_closed(1 << id);
@@ -118,18 +118,20 @@ inline take(from, to) {
     slots[from] = 0
   }
 #if !defined(NOT_FORGOTTEN) && !defined(VETO)
-  if
-  :: count_of(word) != 0 && from < 2 ->
-     holds[from] = false;     /* one set after the other, */
-     holds[2 + from] = false  /* each under its lock */
-  :: else
-  fi;
-#endif
-  atomic {
-    slots[to] = carried(word);
-    word = 0
+  d_step {
+    if
+    :: count_of(word) != 0 && from < 2 ->
+       holds[from] = false;
+       holds[2 + from] = false
+    :: else
+    fi
   }
-  registered[to] = true
+#endif
+  d_step { /* before it is registered nobody sees it */
+    slots[to] = carried(word);
+    word = 0;
+    registered[to] = true
+  }
 }
 
 proctype writer() {
@@ -144,12 +146,13 @@ proctype writer() {
 #define slot slots[at]
 #include "move.pml"
 
-/* The collector's choice of a guide; it visits what is registered, under its hazard. */
+/* The collector's choice of a guide; it visits what is registered, under its hazard. That of the
+ * swap's own guide is left out: no scope gets anything from it.
+ */
 inline choose() {
   if
   :: at = 0
   :: at = 1
-  :: at = 2
   fi
 }
 
@@ -218,7 +221,10 @@ proctype collector() {
   :: windows < kWindows ->
      windows++;
      choose();
-     scan();
+     if
+     :: windows > 1 -> scan()
+     :: else /* nothing was used before the first */
+     fi;
 #ifdef VETO
      /* begin(): clear_accessed of a promotion was the scan's clearing here; the grace period. */
      change_epoch(kInactive, epoch);
