@@ -56,6 +56,29 @@ END
 "$compiler" -std=c++23 -I"$work/own" -o "$work/own/main" "$work/own/main.cpp" "${flags[@]}"
 "$compiler" -std=c++23 -o "$work/own/main" "$work/own/main.cpp" "${flags[@]}" -I"$work/own"
 "$work/own/main"
+
+echo "== a shared library that a program opens, with room for it in static TLS"
+cat >"$work/plugin.cpp" <<'END'
+#include <isotherm/guide.hpp>
+#include <isotherm/scope.hpp>
+extern "C" int value() {
+  const auto held = isotherm::make_guide<int>(0);
+  const isotherm::scope inside;
+  return *held.get(inside);
+}
+END
+cat >"$work/host.cpp" <<'END'
+#include <dlfcn.h>
+#include <cstdio>
+int main(int, char** arguments) {
+  void* const library = dlopen(arguments[1], RTLD_NOW);
+  if (!library) return std::fprintf(stderr, "%s\n", dlerror()), 1;
+  return reinterpret_cast<int (*)()>(dlsym(library, "value"))();
+}
+END
+"$compiler" -std=c++23 -shared -fPIC -o "$work/plugin.so" "$work/plugin.cpp" "${flags[@]}"
+"$compiler" -std=c++23 -o "$work/host" "$work/host.cpp"
+GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384 "$work/host" "$work/plugin.so"
 read -ra flags <<<"$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs isotherm-sorting)"
 "$compiler" -std=c++23 -O2 -o "$work/sort_by_pkg_config" "$work/examples/sort_and_count.cpp" \
   "${flags[@]}"
