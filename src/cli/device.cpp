@@ -23,12 +23,15 @@ struct arguments {
 
 void print_curve(const std::string& what, const device::curve& c) {
   fmt::print("{:<26}", what);
-  for (const auto& point : c) fmt::print(" {:>2}: {:7.3f}", point.streams, point.bytes_per_s / 1e9);
+  for (const auto& point : c) {
+    fmt::print(" {:>2}: {:7.3f}", point.streams, point.bytes_per_s / 1e9);
+    if (point.spread > 0) fmt::print(" ±{:2.0f}%", 50 * point.spread);
+  }
   fmt::print("\n");
 }
 
 void print(const device::profile& p) {
-  fmt::print("{}{}; GB/s by threads\n", p.path,
+  fmt::print("{}{}; GB/s by threads, ± half the spread of 5 samples\n", p.path,
              p.device.starts_with("emu:") ? ", emulated as " + p.device : "");
   print_curve("sequential read", p.sequential_read);
   for (const auto& c : p.sequential_read_sizes) {
@@ -54,6 +57,10 @@ void print(const device::profile& p) {
     print_curve(fmt::format("random read of {} B", c.access_bytes), c.bandwidth);
   }
   if (!p.direct.write.empty()) print_curve("write", p.direct.write);
+  for (const auto& i : p.direct.interference) {
+    fmt::print("beside {} writers           reads {:7.3f}  writes {:7.3f}\n", i.writers,
+               i.read_bytes_per_s / 1e9, i.write_bytes_per_s / 1e9);
+  }
   for (const auto& l : device::braid(p)) {
     fmt::print("{} {}: {}\n", l.letter, l.holds ? "yes" : "no ", l.why);
   }
@@ -62,7 +69,7 @@ void print(const device::profile& p) {
 void run(arguments& a) {
   if (a.quick) {
     a.options.file_bytes = 64 << 20;
-    a.options.point_seconds = 0.05;
+    a.options.sample_seconds = 0.02;
   }
   const bool terminal = ::isatty(STDERR_FILENO) != 0;
   if (terminal || a.progress) {

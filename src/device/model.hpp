@@ -20,6 +20,7 @@ enum class access { sequential_read, strided_read, random_read, write };
 struct curve_point {
   unsigned streams = 1;
   double bytes_per_s = 0;
+  double spread = 0;  ///< of what was measured: (highest - lowest sample) / median
 };
 
 /// Bandwidth over concurrency: linear between points, flat beyond the last.
@@ -32,7 +33,8 @@ unsigned best_streams(const curve& c) noexcept;
 
 /// Parameters of an emulated device.
 struct model {
-  std::string name;  ///< as the user wrote it, with "emu:"
+  std::string name;  ///< as the user wrote it, with "emu:"; of a profile, what it is of
+  bool emulated() const noexcept { return name.starts_with("emu:"); }
   curve sequential_read;
   curve random_read;  ///< for accesses of at least one granule
   curve write;

@@ -21,7 +21,8 @@
 namespace isotherm::device {
 namespace {
 
-constexpr unsigned kStreams[] = {1, 2, 4, 5, 8, 16};
+constexpr unsigned kEmulatedStreams[] = {1, 2, 4, 5, 8, 16};
+constexpr std::size_t kSamples = 5;  // of a point
 constexpr std::uint64_t kSizes[] = {64, 256, 1024, 4096, 65536, 1 << 20};
 constexpr std::uint64_t kDirectSizes[] = {4096, 65536, 1 << 20};
 constexpr std::size_t kBatchBytes = 256 << 10;
@@ -30,6 +31,7 @@ constexpr std::size_t kBatchBytes = 256 << 10;
 struct rates {
   double counted = 0;  // by the streams that are measured
   double beside = 0;   // by the writers beside them
+  double spread = 0;   // of the samples of `counted`: (highest - lowest) / median
 };
 
 /// How sequential reads reach the file; others have one way each.
@@ -47,9 +49,27 @@ struct pattern {
   way by = way::calls;
 };
 
+rates median_of(std::span<rates> samples) {
+  constexpr std::size_t kMiddle = kSamples / 2;
+  std::ranges::sort(samples, {}, &rates::beside);
+  const double beside = samples[kMiddle].beside;
+  std::ranges::sort(samples, {}, &rates::counted);
+  const double counted = samples[kMiddle].counted;
+  const double range = samples.back().counted - samples.front().counted;
+  return {counted, beside, counted > 0 ? range / counted : 0};
+}
+
 class prober {
  public:
-  prober(const probe_options& o, emulation* e) : options_(o), emulation_(e) {}
+  prober(const probe_options& o, emulation* e) : options_(o), emulation_(e) {
+    if (e != nullptr) {
+      streams_.assign(std::begin(kEmulatedStreams), std::end(kEmulatedStreams));
+      return;
+    }
+    // More threads than processors would measure the scheduler.
+    for (unsigned n = 1; n < processors_; n *= 2) streams_.push_back(n);
+    streams_.push_back(processors_);
+  }
 
   base::result<void> fill(const std::string& directory);
   /// `streams` threads with accesses of pattern `p`, `writers` others writing all the while.
@@ -58,6 +78,10 @@ class prober {
   std::vector<sized_curve> measure_sizes(access kind, std::span<const std::uint64_t> sizes,
                                          way by = way::calls);
   direct_profile measure_direct();
+  /// Reads beside none and then ever more writers.
+  std::vector<interference_point> measure_interference(unsigned readers, way by);
+  /// Readers that leave processors for writers.
+  unsigned half() const noexcept { return std::max(1u, processors_ / 2); }
   const std::optional<base::error>& error() const noexcept { return error_; }
 
  private:
@@ -65,6 +89,8 @@ class prober {
     return emulation_ != nullptr && options_.clock == emulation_clock::account;
   }
   rates account(const pattern& p, unsigned streams, unsigned writers);
+  rates sample(const base::atomic<std::uint64_t>& moved,
+               const base::atomic<std::uint64_t>& written) const;
   std::uint64_t one_batch(const pattern& p, base::random& random, stream& s,
                           std::span<std::byte> buffer);
   std::uint64_t direct_batch(const pattern& p, base::random& random, direct_stream& s);
@@ -78,6 +104,8 @@ class prober {
 
   const probe_options& options_;
   emulation* emulation_;
+  const unsigned processors_ = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<unsigned> streams_;  // numbers of threads that are measured
   file data_, sink_;
   mapping map_;
   std::mutex lock_;  // guards error_ while threads run
@@ -196,7 +224,8 @@ rates prober::measure(const pattern& p, unsigned streams, unsigned writers) {
   base::atomic<std::uint64_t> written{0};
   std::barrier<> all_ready(static_cast<std::ptrdiff_t>(streams + writers + 1));
   const auto ready = [&] { all_ready.arrive_and_wait(); };
-  const pattern writing{access::write, kBatchBytes};
+  pattern writing{access::write, kBatchBytes};
+  if (p.by == way::direct) writing.by = way::direct;
   std::vector<std::jthread> threads;
   threads.reserve(streams + writers);
   for (unsigned t = 0; t < streams + writers; ++t) {
@@ -214,20 +243,28 @@ rates prober::measure(const pattern& p, unsigned streams, unsigned writers) {
   all_ready.arrive_and_wait();
   if (stop.load_relaxed()) return {};
   // The first accesses of all threads are in flight: they do not count.
-  std::this_thread::sleep_for(std::chrono::duration<double>(options_.point_seconds / 4));
+  std::this_thread::sleep_for(std::chrono::duration<double>(options_.sample_seconds));
+  std::array<rates, kSamples> samples;
+  for (rates& r : samples) r = sample(moved, written);
+  stop.store_relaxed(true);
+  threads.clear();
+  return median_of(samples);
+}
+
+/// What the threads move meanwhile.
+rates prober::sample(const base::atomic<std::uint64_t>& moved,
+                     const base::atomic<std::uint64_t>& written) const {
   const std::uint64_t moved_before = moved.load_relaxed();
   const std::uint64_t written_before = written.load_relaxed();
   const std::uint64_t start = os::monotonic_ns();
   // On a slow device or a busy machine nothing may have come by then: it is given longer.
   constexpr std::uint64_t kLongestNs = 10'000'000'000;
   do {
-    std::this_thread::sleep_for(std::chrono::duration<double>(options_.point_seconds));
+    std::this_thread::sleep_for(std::chrono::duration<double>(options_.sample_seconds));
   } while (moved.load_relaxed() == moved_before && os::monotonic_ns() - start < kLongestNs);
   const auto moved_bytes = static_cast<double>(moved.load_relaxed() - moved_before);
   const auto written_bytes = static_cast<double>(written.load_relaxed() - written_before);
   const double seconds = static_cast<double>(os::monotonic_ns() - start) * 1e-9;
-  stop.store_relaxed(true);
-  threads.clear();
   return {moved_bytes / seconds, written_bytes / seconds};
 }
 
@@ -257,7 +294,10 @@ rates prober::account(const pattern& p, unsigned streams, unsigned writers) {
 
 curve prober::measure_curve(const pattern& p) {
   curve c;
-  for (const unsigned n : kStreams) c.push_back({n, measure(p, n).counted});
+  for (const unsigned n : streams_) {
+    const rates r = measure(p, n);
+    c.push_back({n, r.counted, r.spread});
+  }
   return c;
 }
 
@@ -271,6 +311,23 @@ std::vector<sized_curve> prober::measure_sizes(access kind, std::span<const std:
                                     words_for(by)));
     }
     all.push_back({bytes, measure_curve({.kind = kind, .bytes = bytes, .by = by})});
+  }
+  return all;
+}
+
+std::vector<interference_point> prober::measure_interference(unsigned readers, way by) {
+  std::vector<unsigned> writers{0, 1, 2, 4};
+  if (emulation_ == nullptr) {
+    writers = {0};
+    for (const unsigned n : streams_) {
+      if (n == 1 || n + readers <= processors_) writers.push_back(n);
+    }
+  }
+  std::vector<interference_point> all;
+  for (const unsigned n : writers) {
+    const rates r =
+        measure({.kind = access::sequential_read, .bytes = kBatchBytes, .by = by}, readers, n);
+    all.push_back({n, r.counted, r.beside});
   }
   return all;
 }
@@ -293,6 +350,8 @@ direct_profile prober::measure_direct() {
   d.random_read = measure_sizes(access::random_read, kDirectSizes, way::direct);
   if (options_.progress) options_.progress("writes past the page cache");
   d.write = measure_curve({.kind = access::write, .bytes = kBatchBytes, .by = way::direct});
+  if (options_.progress) options_.progress("reads beside writers past the page cache");
+  d.interference = measure_interference(half(), way::direct);
   return d;
 }
 
@@ -332,11 +391,8 @@ base::result<profile> probe(const std::string& directory, const probe_options& o
   say("writes");
   p.write = it.measure_curve({access::write, kBatchBytes});
   say("reads beside writers");
-  const unsigned readers = best_streams(p.sequential_read);
-  for (const unsigned writers : {0u, 1u, 2u, 4u}) {
-    const rates r = it.measure({access::sequential_read, kBatchBytes}, readers, writers);
-    p.interference.push_back({writers, r.counted, r.beside});
-  }
+  p.interference =
+      it.measure_interference(emulated ? best_streams(p.sequential_read) : it.half(), way::calls);
   p.direct = it.measure_direct();
   if (it.error()) return std::unexpected(*it.error());
   return p;

@@ -15,7 +15,7 @@ namespace isotherm::device {
 struct probe_options {
   std::string emulated{};                ///< "emu:..."; empty: the device itself
   std::uint64_t file_bytes = 256 << 20;  ///< size of the file that is read; removed afterwards
-  double point_seconds = 0.2;            ///< shortest measurement of one point
+  double sample_seconds = 0.1;           ///< shortest sample; a point is the median of five
   std::function<void(std::string_view)> progress{};  ///< told what is measured next
   emulation_clock clock = emulation_clock::real;     ///< of an emulated device: `account` measures
                                                      ///< its own account, without files or threads

@@ -17,7 +17,8 @@ using json = nlohmann::json;
 json curve_json(const curve& c) {
   json all = json::array();
   for (const auto& point : c) {
-    all.push_back({{"streams", point.streams}, {"bytes_per_s", point.bytes_per_s}});
+    all.push_back(
+        {{"streams", point.streams}, {"bytes_per_s", point.bytes_per_s}, {"spread", point.spread}});
   }
   return all;
 }
@@ -26,6 +27,25 @@ json sizes_json(const std::vector<sized_curve>& curves) {
   json all = json::array();
   for (const auto& c : curves) {
     all.push_back({{"access_bytes", c.access_bytes}, {"bandwidth", curve_json(c.bandwidth)}});
+  }
+  return all;
+}
+
+json interference_json(const std::vector<interference_point>& points) {
+  json all = json::array();
+  for (const auto& i : points) {
+    all.push_back({{"writers", i.writers},
+                   {"read_bytes_per_s", i.read_bytes_per_s},
+                   {"write_bytes_per_s", i.write_bytes_per_s}});
+  }
+  return all;
+}
+
+std::vector<interference_point> read_interference(const json& j) {
+  std::vector<interference_point> all;
+  for (const auto& i : j) {
+    all.push_back({i.at("writers").get<unsigned>(), i.at("read_bytes_per_s").get<double>(),
+                   i.at("write_bytes_per_s").get<double>()});
   }
   return all;
 }
@@ -44,7 +64,7 @@ curve read_curve(const json& j) {
     if (!std::isfinite(bandwidth) || bandwidth <= 0) {
       throw std::runtime_error("a bandwidth is not above 0");
     }
-    c.push_back({static_cast<unsigned>(streams), bandwidth});
+    c.push_back({static_cast<unsigned>(streams), bandwidth, point.value("spread", 0.0)});
   }
   if (c.empty()) throw std::runtime_error("a curve is empty");
   return c;
@@ -66,11 +86,11 @@ double peak(const curve& c) {
 
 double gb(double bytes_per_s) { return bytes_per_s / 1e9; }
 
-double random_peak(const profile& p, std::uint64_t bytes) {
-  for (const auto& c : p.random_read) {
+double peak(const std::vector<sized_curve>& all, std::uint64_t bytes) {
+  for (const auto& c : all) {
     if (c.access_bytes >= bytes) return peak(c.bandwidth);
   }
-  return p.random_read.empty() ? 0 : peak(p.random_read.back().bandwidth);
+  return all.empty() ? 0 : peak(all.back().bandwidth);
 }
 
 }  // namespace
@@ -91,15 +111,11 @@ std::string to_json(const profile& p) {
              {{"way", p.direct.way},
               {"sequential_read", sizes_json(p.direct.sequential_read)},
               {"random_read", sizes_json(p.direct.random_read)},
-              {"write", curve_json(p.direct.write)}}},
-            {"interference", json::array()},
+              {"write", curve_json(p.direct.write)},
+              {"interference", interference_json(p.direct.interference)}}},
+            {"interference", interference_json(p.interference)},
             {"interference_per_writer", interference_of(p)},
             {"braid", json::array()}};
-  for (const auto& i : p.interference) {
-    j["interference"].push_back({{"writers", i.writers},
-                                 {"read_bytes_per_s", i.read_bytes_per_s},
-                                 {"write_bytes_per_s", i.write_bytes_per_s}});
-  }
   for (const auto& letter : braid(p)) {
     j["braid"].push_back(
         {{"letter", std::string(1, letter.letter)}, {"holds", letter.holds}, {"why", letter.why}});
@@ -127,12 +143,9 @@ base::result<profile> parse_profile(const std::string& text) {
     const json& direct = j.at("direct");
     p.direct = {direct.at("way").get<std::string>(), read_sizes(direct.at("sequential_read")),
                 read_sizes(direct.at("random_read")),
-                direct.at("write").empty() ? curve{} : read_curve(direct.at("write"))};
-    for (const auto& i : j.at("interference")) {
-      p.interference.push_back({i.at("writers").get<unsigned>(),
-                                i.at("read_bytes_per_s").get<double>(),
-                                i.at("write_bytes_per_s").get<double>()});
-    }
+                direct.at("write").empty() ? curve{} : read_curve(direct.at("write")),
+                read_interference(direct.value("interference", json::array()))};
+    p.interference = read_interference(j.at("interference"));
     if (p.random_read.empty()) throw std::runtime_error("without random reads");
     return p;
   } catch (const std::exception& e) {
@@ -160,15 +173,15 @@ base::result<profile> load_profile(const std::string& path) {
 
 // Writes that take the share f of the device's time leave reads 1 - f of theirs; what reads lose
 // beyond that is the writers' hindrance. More writers than writes want hinder no more.
-double interference_of(const profile& p) {
+double interference_of(const std::vector<interference_point>& beside, const curve& write) {
   double sum = 0;
   unsigned points = 0;
-  const unsigned most = std::max(1u, best_streams(p.write));
-  for (const auto& i : p.interference) {
+  const unsigned most = std::max(1u, best_streams(write));
+  for (const auto& i : beside) {
     if (i.writers > most) continue;
-    const double alone = p.interference.front().read_bytes_per_s;
-    if (i.writers == 0 || i.read_bytes_per_s <= 0 || p.write.empty()) continue;
-    const double share = std::min(1.0, i.write_bytes_per_s / at(p.write, i.writers));
+    const double alone = beside.front().read_bytes_per_s;
+    if (i.writers == 0 || i.read_bytes_per_s <= 0 || write.empty()) continue;
+    const double share = std::min(1.0, i.write_bytes_per_s / at(write, i.writers));
     sum += ((1 - share) * alone / i.read_bytes_per_s - 1) / i.writers;
     ++points;
   }
@@ -186,49 +199,62 @@ model as_model(const profile& p) {
     m.random_read = c.bandwidth;
     if (c.access_bytes >= 256) break;
   }
-  const double small = random_peak(p, 64);
-  const double large = random_peak(p, 256);
+  const double small = peak(p.random_read, 64);
+  const double large = peak(p.random_read, 256);
   // The granule that explains how much less small accesses give.
   if (small > 0 && large / small > 2) m.granule_bytes = 256;
   m.interference = interference_of(p);
   return m;
 }
 
+namespace {
+
+braid_letter byte_addressable(const profile& p) {
+  if (!p.direct.random_read.empty()) {
+    return {'B', false, "past the page cache the file system moves blocks, of 4 KiB at the least"};
+  }
+  const double small = peak(p.random_read, 64);
+  const double page = peak(p.random_read, 4096);
+  return {'B', small >= page * 64 / 4096 * 4,
+          fmt::format("random reads of 64 B reach {:.2f} GB/s, {:.1f} times what a device of "
+                      "4 KiB blocks would give ({:.2f} GB/s at 4 KiB)",
+                      gb(small), small / (page * 64 / 4096), gb(page))};
+}
+
+}  // namespace
+
 std::vector<braid_letter> braid(const profile& p) {
-  std::vector<braid_letter> all;
-  const double sequential = peak(p.sequential_read);
-  const double small = random_peak(p, 64);
-  const double page = random_peak(p, 4096);
-  const double random = random_peak(p, 256);
-  const double write = peak(p.write);
-  if (sequential <= 0 || write <= 0 || page <= 0) return all;
-  all.push_back(
-      {'B', small >= page * 64 / 4096 * 4,
-       fmt::format("random reads of 64 B reach {:.2f} GB/s, {:.1f} times what a device of "
-                   "4 KiB blocks would give ({:.2f} GB/s at 4 KiB)",
-                   gb(small), small / (page * 64 / 4096), gb(page))});
+  const bool past = !p.direct.random_read.empty();
+  const std::uint64_t block = past ? 4096 : 256;
+  const double random = peak(past ? p.direct.random_read : p.random_read, block);
+  const double sequential =
+      past ? peak(p.direct.sequential_read, 1 << 20) : peak(p.sequential_read);
+  const curve& writes = past ? p.direct.write : p.write;
+  const auto& interference = past ? p.direct.interference : p.interference;
+  const double write = peak(writes);
+  if (sequential <= 0 || write <= 0 || random <= 0) return {};
+  std::vector<braid_letter> all{byte_addressable(p)};
   all.push_back({'R', random >= 0.5 * sequential,
-                 fmt::format("random reads of 256 B reach {:.2f} GB/s, {:.0f}% of sequential reads "
+                 fmt::format("random reads of {} B reach {:.2f} GB/s, {:.0f}% of sequential reads "
                              "({:.2f} GB/s)",
-                             gb(random), 100 * random / sequential, gb(sequential))});
+                             block, gb(random), 100 * random / sequential, gb(sequential))});
   all.push_back({'A', sequential >= 1.5 * write,
                  fmt::format("sequential reads are {:.1f} times as fast as writes ({:.2f} GB/s)",
                              sequential / write, gb(write))});
-  if (!p.interference.empty()) {
-    const double alone = p.interference.front().read_bytes_per_s;
-    const double beside = p.interference.back().read_bytes_per_s;
+  if (!interference.empty()) {
+    const double alone = interference.front().read_bytes_per_s;
+    const double beside = interference.back().read_bytes_per_s;
     all.push_back(
         {'I', beside < 0.8 * alone,
          fmt::format("beside {} writers reads keep {:.0f}% of their bandwidth; each writer "
                      "slows them by {:.0f}% beyond its share of the time",
-                     p.interference.back().writers, 100 * beside / alone,
-                     100 * interference_of(p))});
+                     interference.back().writers, 100 * beside / alone,
+                     100 * interference_of(interference, writes))});
   }
-  const double crowded = p.write.back().bytes_per_s;
-  all.push_back(
-      {'D', crowded < 0.8 * write || best_streams(p.write) < p.write.back().streams,
-       fmt::format("writes peak with {} threads; with {} they give {:.0f}% of the peak",
-                   best_streams(p.write), p.write.back().streams, 100 * crowded / write)});
+  const double crowded = writes.back().bytes_per_s;
+  all.push_back({'D', crowded < 0.8 * write,
+                 fmt::format("writes peak with {} threads; with {} they give {:.0f}% of the peak",
+                             best_streams(writes), writes.back().streams, 100 * crowded / write)});
   return all;
 }
 

@@ -29,6 +29,7 @@ struct direct_profile {
   std::vector<sized_curve> sequential_read;
   std::vector<sized_curve> random_read;
   curve write;
+  std::vector<interference_point> interference;
 };
 
 /// A measured device. Bandwidths in useful bytes a second.
@@ -52,8 +53,9 @@ base::result<profile> parse_profile(const std::string& json);
 base::result<profile> load_profile(const std::string& path);
 
 /// How much each writer slows reads, beyond the share of the device's time that writes take: the
-/// mean over what was measured, as model::interference means it.
-double interference_of(const profile& p);
+/// mean over what was measured, as model::interference means it. `write`: of writers alone.
+double interference_of(const std::vector<interference_point>& beside, const curve& write);
+inline double interference_of(const profile& p) { return interference_of(p.interference, p.write); }
 
 /// The numbers that plans and predictions need.
 model as_model(const profile& p);
@@ -64,6 +66,8 @@ struct braid_letter {
   bool holds;
   std::string why;
 };
+/// By what was measured past the page cache, where it was: the device's own; else by what comes
+/// through it.
 std::vector<braid_letter> braid(const profile& p);
 
 }  // namespace isotherm::device
