@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/words.hpp"
+#include "heap/readable.hpp"
+#include "os/bus_error.hpp"
 #include "sync/epoch.hpp"
 #include "sync/step_hook.hpp"
 
@@ -12,18 +14,22 @@ namespace isotherm::collector {
 namespace {
 
 /// Copies piece by piece, as long as `slot` holds `expected`: an object that was used, replaced or
-/// is being destroyed would be copied in vain. False when it was left off.
-bool copy_while_wanted(const guides::slot_word& slot, guides::word expected, void* to,
-                       const void* from, std::size_t bytes) {
+/// is being destroyed would be copied in vain. `moved`: all was copied.
+move_result copy_while_wanted(const guides::slot_word& slot, guides::word expected, void* to,
+                              const void* from, std::size_t bytes) {
   for (std::size_t done = 0; done < bytes; done += kCopiedPieceBytes) {
     // Relaxed: the commit decides; this only saves what remains.
-    if (done != 0 && slot.load_relaxed() != expected) return false;
-    base::copy_words_racy(static_cast<std::byte*>(to) + done,
-                          static_cast<const std::byte*>(from) + done,
-                          std::min(kCopiedPieceBytes, bytes - done));
+    if (done != 0 && slot.load_relaxed() != expected) return move_result::vetoed;
+    const auto copy_piece = [=] {
+      base::copy_words_racy(static_cast<std::byte*>(to) + done,
+                            static_cast<const std::byte*>(from) + done,
+                            std::min(kCopiedPieceBytes, bytes - done));
+    };
+    // Either may lie on a page of COLD that the disk does not give.
+    if (!os::survives(copy_piece)) return move_result::unreadable;
     sync::pause_at(sync::step::copied_piece, &slot);
   }
-  return true;
+  return move_result::moved;
 }
 
 }  // namespace
@@ -32,14 +38,18 @@ move_result copy_and_commit(guides::slot_word& slot, guides::word expected, heap
                             std::size_t& bytes) {
   void* const from = guides::pointer_of(expected);
   bytes = heap::object_size(from);
+  if (bytes == 0 && !heap::is_readable(from)) return move_result::unreadable;
   void* const to = heap::allocate(target, bytes, heap::room::fresh);
   if (!to) return move_result::full;
   const auto next = guides::moved_to(expected, reinterpret_cast<guides::word>(to), target);
   // Release publishes the copy to whoever dereferences the new word.
-  if (!copy_while_wanted(slot, expected, to, from, bytes) ||
-      !slot.compare_exchange_acq_rel(expected, next)) {
+  move_result result = copy_while_wanted(slot, expected, to, from, bytes);
+  if (result == move_result::moved && !slot.compare_exchange_acq_rel(expected, next)) {
+    result = move_result::vetoed;
+  }
+  if (result != move_result::moved) {
     heap::deallocate(to, heap::room::fresh);
-    return move_result::vetoed;
+    return result;
   }
   heap::deallocate(from, heap::room::fresh);
   return move_result::moved;
@@ -108,6 +118,9 @@ void mover::count(heap::kind from, move_result result, std::size_t bytes) noexce
     }
     case move_result::vetoed:
       ++statistics_.vetoed;
+      break;
+    case move_result::unreadable:
+      ++statistics_.failed;
       break;
     case move_result::full:
       ++statistics_.failed;

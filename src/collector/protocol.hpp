@@ -37,9 +37,10 @@ inline bool list(std::vector<candidate>& candidates, candidate one) noexcept try
 
 enum class move_result : std::uint8_t {
   moved,
-  vetoed,  ///< a thread used the object; it stays where it is
-  full,    ///< no room in the target heap; it stays where it is
-  moot     ///< nothing to move any more: released, or already where it should be
+  vetoed,      ///< a thread used the object; it stays where it is
+  unreadable,  ///< its page, or its target's, cannot be read; it stays where it is
+  full,        ///< no room in the target heap; it stays where it is
+  moot         ///< nothing to move any more: released, or already where it should be
 };
 
 /// How moves are made safe beside running application threads. Used by one collector thread.

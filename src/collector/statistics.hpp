@@ -35,8 +35,9 @@ struct window_statistics {
                                           ///< when none was used
   unsigned cold_threshold = 0;            ///< in force for the next window, 1..31
   moves promoted, demoted, compacted;
-  std::uint64_t vetoed = 0;            ///< moves given up because a thread used the object
-  std::uint64_t failed = 0;            ///< moves given up because the target heap was full
+  std::uint64_t vetoed = 0;  ///< moves given up because a thread used the object
+  std::uint64_t failed = 0;  ///< moves given up because the target heap was full, or the disk
+                             ///< does not give a page
   std::uint64_t abandoned_epochs = 0;  ///< waits for scopes that outlasted their bound
   std::uint64_t hinted_bytes = 0;      ///< COLD bytes given to the kernel in this window
   std::string reclaim_problem;         ///< why the hint can't help, in one line; else empty

@@ -64,6 +64,14 @@ word mark(base::atomic<word>& slot, const sync::scope& inside) noexcept {
   return found;
 }
 
+void* reach(base::atomic<word>& slot, word seen, const sync::scope& inside) noexcept {
+  const word found =
+      is_null(seen) || (needs_no_mark(seen) && !inside.is_tracking()) ? seen : mark(slot, inside);
+  void* const object = pointer_of(found);
+  const bool is_cold = !is_null(found) && heap_of(found) == heap::kind::cold;
+  return is_cold && !heap::is_readable(object) ? nullptr : object;
+}
+
 word exchange(base::atomic<word>& slot, word fresh) noexcept {
   word seen = slot.load_acquire();
   // Counts belong to scopes that will uncount this slot, whatever it holds then.

@@ -7,6 +7,7 @@
 #include "guide/object.hpp"
 #include "guide/registry.hpp"
 #include "guide/word.hpp"
+#include "heap/readable.hpp"
 #include "sync/epoch.hpp"
 #include "sync/retire.hpp"
 #include "sync/scope.hpp"
@@ -21,6 +22,11 @@ namespace guides {
 /// scope is tracking, counts. The word returned holds the address that this very operation found
 /// and kept (pitfall 1); null when the guide holds nothing.
 [[gnu::noinline]] word mark(base::atomic<word>& slot, const scope& inside) noexcept;
+
+/// Dereference of a slot that was seen to hold `seen`, where the fast path does not do: marks it if
+/// need be, and touches a COLD object where reading may fail. Null when the guide holds nothing, or
+/// the object cannot be read.
+[[gnu::noinline]] void* reach(base::atomic<word>& slot, word seen, const scope& inside) noexcept;
 
 /// Replaces what `slot` holds, keeping its counts. Returns the old word.
 word exchange(base::atomic<word>& slot, word fresh) noexcept;
@@ -75,18 +81,19 @@ class guide {
   ~guide() { reset(); }
 
   /// Address of the object, valid until the outermost open scope of this thread closes; null when
-  /// the guide holds nothing. Marks the object as accessed. Fast path (accessed already, no copy in
-  /// flight, no migration epoch): a load, two tests and a mask; nothing is written.
+  /// the guide holds nothing, or its object lies on a page of COLD that cannot be read
+  /// (heap::options::catch_read_errors). Marks the object as accessed. Fast path (accessed already,
+  /// not in COLD, no copy in flight, no migration epoch): a load, two tests and a mask; nothing is
+  /// written.
   object* get(const scope& inside) const noexcept {
     ISO_ASSERT(scope::is_open(), "a guide is dereferenced outside of every scope");
     // Acquire: pairs with the release of exchange() and of the collector's commit; the object's
     // bytes are seen.
     const guides::word w = slot_.load_acquire();
-    if (guides::needs_no_mark(w) && !inside.is_tracking()) [[likely]] {
+    if (guides::reads_directly(w) && !inside.is_tracking()) [[likely]] {
       return static_cast<object*>(guides::pointer_of(w));
     }
-    if (guides::is_null(w)) return nullptr;
-    return static_cast<object*>(guides::pointer_of(guides::mark(slot_, inside)));
+    return static_cast<object*>(guides::reach(slot_, w, inside));
   }
 
   /// As get(), but not an access where that can be had: while no move may happen the object is not
@@ -97,7 +104,10 @@ class guide {
     if (inside.is_tracking() || sync::moves_may_happen()) return get(inside);
     const guides::word w = slot_.load_acquire();
     if (guides::is_null(w)) return nullptr;
-    if (guides::heap_of(w) == heap::kind::cold) heap::note_cold_use(guides::pointer_of(w));
+    if (guides::heap_of(w) == heap::kind::cold) {
+      heap::note_cold_use(guides::pointer_of(w));
+      if (!heap::is_readable(guides::pointer_of(w))) return nullptr;
+    }
     return static_cast<object*>(guides::pointer_of(w));
   }
 
@@ -183,7 +193,9 @@ class guide {
                                   guides::kAccessed);
   }
   static void destroy(void* gone) noexcept {
-    std::destroy_at(static_cast<object*>(gone));
+    if constexpr (!std::is_trivially_destructible_v<object>) {
+      if (heap::is_readable(gone)) std::destroy_at(static_cast<object*>(gone));
+    }
     heap::deallocate(gone);
   }
   static void retire_object(guides::word old) noexcept {

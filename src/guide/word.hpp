@@ -69,6 +69,12 @@ inline word make_word(const void* object, heap::kind where) noexcept {
 /// nothing.
 constexpr bool needs_no_mark(word w) noexcept { return (w & (kAccessed | kLocked)) == kAccessed; }
 
+/// As needs_no_mark(), and the object is not in COLD, where reading may fail (heap/readable.hpp).
+constexpr bool reads_directly(word w) noexcept {
+  constexpr word kColdOrNone = word{2} << kHeapShift;
+  return (w & (kAccessed | kLocked | kColdOrNone)) == kAccessed;
+}
+
 /// Marked by a dereference: accessed, and any copy in flight vetoed.
 constexpr word marked(word w) noexcept { return (w | kAccessed) & ~kLocked; }
 

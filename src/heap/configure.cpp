@@ -9,6 +9,7 @@
 
 #include "heap/poison.hpp"
 #include "heap/ranges.hpp"
+#include "os/bus_error.hpp"
 #include "os/fork.hpp"
 #include "os/memory.hpp"
 
@@ -68,6 +69,13 @@ base::result<void> open_all(heap_set& set, const reserved& space, backing cold,
     return made;
   }
   if (auto made = set.node.open(begin_of(kNodeHeap), space.range_bytes); !made) return made;
+  if (chosen.catch_read_errors && set.cold.pages().is_file()) {
+    const std::size_t cold_index = index_of(kind::cold);
+    if (auto caught = os::catch_bus_errors(begin_of(cold_index), space.range_bytes); !caught) {
+      return caught;
+    }
+    set.catches_read_errors = true;
+  }
   if (!chosen.huge_pages) return {};
   for (const std::size_t range : {hot, kNodeHeap}) {
     auto huge = os::advise(begin_of(range), space.range_bytes, os::advice::huge);

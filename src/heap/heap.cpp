@@ -17,8 +17,6 @@ namespace {
 constexpr std::size_t kFreshPrefix = 16;
 constexpr std::size_t kAlignment = 16;
 
-constexpr std::size_t index_of(kind where) noexcept { return static_cast<std::size_t>(where); }
-
 constexpr std::size_t fresh_block_bytes(std::size_t bytes) noexcept {
   return kFreshPrefix + readable_bytes(bytes);
 }
@@ -42,6 +40,14 @@ kind kind_of(const heap_set& set, const void* object) noexcept {
   ISO_CHECK(offset < kKinds * set.range_bytes, "not an object of these heaps");
   if (offset < set.range_bytes) return kind::fresh;
   return offset < 2 * set.range_bytes ? kind::hot : kind::cold;
+}
+
+/// nullopt: in COLD, and its page cannot be read.
+std::optional<std::size_t> size_of(const heap_set& set, kind where, const void* object) noexcept {
+  if (!set.catches_read_errors || where != kind::cold) [[likely]]
+    return checked_header(object).bytes;
+  const auto found = header_on_disk(object);
+  return found ? std::optional<std::size_t>(found->bytes) : std::nullopt;
 }
 
 usage counted_usage(std::size_t heap, std::uint64_t extent_bytes, std::uintptr_t begin,
@@ -75,7 +81,12 @@ void deallocate(void* object, room left) noexcept {
   heap_set& set = heaps();
   local_state& mine = local();
   const kind where = kind_of(set, object);
-  const std::size_t bytes = checked_header(object).bytes;
+  const std::optional<std::size_t> size = size_of(set, where, object);
+  if (!size) {  // its room stays taken: how much that is nobody knows
+    mine.count(index_of(where), ~std::uint64_t{0}, 0);
+    return;
+  }
+  const std::size_t bytes = *size;
   mine.count(index_of(where), ~std::uint64_t{0}, std::uint64_t{0} - bytes);
   if (where == kind::fresh) {
     free_fresh(set, object, bytes, mine);
@@ -86,7 +97,10 @@ void deallocate(void* object, room left) noexcept {
   set.packed(where).deallocate(object, bytes, left, mine);
 }
 
-std::size_t object_size(const void* object) noexcept { return checked_header(object).bytes; }
+std::size_t object_size(const void* object) noexcept {
+  heap_set& set = heaps();
+  return size_of(set, kind_of(set, object), object).value_or(0);
+}
 
 std::size_t size_unless_cold(const void* object) noexcept {
   return kind_of(heaps(), object) == kind::cold ? 0 : object_size(object);

@@ -38,6 +38,10 @@ struct options {
   /// system grants it, and at most an eighth of RLIMIT_AS.
   std::size_t range_bytes = std::size_t{256} << 30;
   cold_backing cold;
+  /// With COLD in a file: an object whose page the disk does not give back is lost alone
+  /// (readable.hpp); else its reader ends with SIGBUS. Installs a handler for SIGBUS, which passes
+  /// on what is not COLD's.
+  bool catch_read_errors = false;
   bool huge_pages = false;  ///< MADV_HUGEPAGE on HOT and NODE, whose pages are in use as a whole
 };
 
@@ -58,10 +62,12 @@ enum class room : std::uint8_t {
 void* allocate(kind where, std::size_t bytes, room taken = room::recycled) noexcept;
 
 /// Gives an object back. Any thread. Reads the object's header, so it touches the object's page.
-/// Aborts on what is not a live object. Sanitizer builds poison it.
+/// Aborts on what is not a live object. Sanitizer builds poison it. Where the header cannot be
+/// read, and options::catch_read_errors holds, the room stays taken.
 void deallocate(void* object, room left = room::recycled) noexcept;
 
-/// Size given to allocate(). Reads the object's header, so it touches the object's page.
+/// Size given to allocate(). Reads the object's header, so it touches the object's page; 0 when
+/// that cannot be read, and options::catch_read_errors holds.
 std::size_t object_size(const void* object) noexcept;
 
 /// The same; 0 for an object in COLD, of which nothing is touched.

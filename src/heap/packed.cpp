@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "heap/poison.hpp"
+#include "os/bus_error.hpp"
 #include "os/memory.hpp"
 
 namespace isotherm::heap {
@@ -14,6 +15,7 @@ base::result<void> packed_heap::open(std::byte* begin, std::size_t bytes, backin
   extent_count_ = bytes / kExtentBytes;
   pages_ = std::move(pages);
   recycles_ = recycles;
+  taken_.assign((extent_count_ + 63) / 64, 0);
   const std::size_t page = os::page_bytes();
   const std::size_t table_bytes = (extent_count_ * sizeof(extent) + page - 1) / page * page;
   auto table = os::reserve(table_bytes, page);
@@ -33,7 +35,14 @@ void* packed_heap::allocate(std::size_t bytes, room taken, local_state& mine) no
   if (object == nullptr) object = small ? append(units_of(bytes), mine) : allocate_run(bytes);
   if (object == nullptr) return nullptr;
   unpoison(header_of(object), kHeaderBytes + readable_bytes(bytes));
-  *header_of(object) = {static_cast<std::uint32_t>(bytes), kLiveMark};
+  const auto write_header = [object, bytes] {
+    *header_of(object) = {static_cast<std::uint32_t>(bytes), kLiveMark};
+  };
+  if (!pages_.is_file()) {
+    write_header();
+  } else if (!os::survives(write_header)) {
+    return nullptr;  // the disk does not give the page: the room stays taken
+  }
   return object;
 }
 
@@ -161,7 +170,6 @@ std::size_t packed_heap::take_extents(std::size_t count) noexcept {
   }
   const std::size_t used = used_.load_relaxed();
   if (first + count > used) {
-    taken_.resize((first + count + 63) / 64, 0);
     // Release: whoever walks [0, used_) sees rows in a state that a walk understands.
     for (std::size_t i = used; i < first + count; ++i) {
       extents_[i].word.store_relaxed(extent_word::kClosed);

@@ -126,7 +126,7 @@ class packed_heap {
   std::size_t sweep_ = 0;  // reclaim()'s next extent
   std::size_t again_ = 0;  // the next hinted one that it looks at again
   std::mutex mutex_;
-  std::vector<std::uint64_t> taken_;  // a bit an extent of [0, used_)
+  std::vector<std::uint64_t> taken_;  // a bit an extent
   std::size_t lowest_free_ = 0;       // no extent below it is free
 };
 

@@ -6,13 +6,17 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "base/atomic.hpp"
 #include "heap/arena.hpp"
+#include "heap/header.hpp"
 #include "heap/heap.hpp"
 #include "heap/packed.hpp"
 
 namespace isotherm::heap {
+
+constexpr std::size_t index_of(kind where) noexcept { return static_cast<std::size_t>(where); }
 
 struct heap_set {
   std::uintptr_t base = 0;
@@ -22,6 +26,7 @@ struct heap_set {
   packed_heap cold;
   arena node;
   std::array<base::atomic<std::uint64_t>, kKinds> refused;
+  bool catches_read_errors = false;  // options::catch_read_errors, and COLD is a file
 
   range range_at(std::size_t index) const noexcept {
     return {base + index * range_bytes, base + (index + 1) * range_bytes};
@@ -34,6 +39,10 @@ struct heap_set {
 extern base::atomic<heap_set*> configured_heaps;
 /// Configures with the defaults; ends the process with the reason when that fails. Cold.
 heap_set& configure_defaults() noexcept;
+
+/// Header of an object in COLD of a heap that catches read errors; nullopt, counted as a lost read,
+/// when its page cannot be read.
+std::optional<header> header_on_disk(const void* object) noexcept;
 
 inline heap_set& heaps() noexcept {
   heap_set* set = configured_heaps.load_acquire();

@@ -39,6 +39,7 @@ TEST(GuideWord, FieldsReadBackExhaustively) {
     ASSERT_EQ(is_locked(w), lock);
     ASSERT_EQ(is_null(w), address == 0);
     ASSERT_EQ(needs_no_mark(w), accessed && !lock);
+    ASSERT_EQ(reads_directly(w), accessed && !lock && heap < 2);
   });
 }
 

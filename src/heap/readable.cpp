@@ -1,0 +1,66 @@
+#include "heap/readable.hpp"
+
+#include "heap/header.hpp"
+#include "heap/ranges.hpp"
+#include "os/bus_error.hpp"
+#include "os/memory.hpp"
+
+namespace isotherm::heap {
+namespace {
+
+base::atomic<std::uint64_t> lost_by_all{0};
+constinit thread_local unsigned watches_here = 0;
+constinit thread_local std::uint64_t lost_here = 0;  // since the outermost of them was made
+
+/// Relaxed atomic: others may be writing there (write_in_place()), and the value is of no interest.
+void touch(const std::byte* at) noexcept {
+  static_cast<void>(__atomic_load_n(reinterpret_cast<const volatile char*>(at), __ATOMIC_RELAXED));
+}
+
+}  // namespace
+
+std::optional<header> header_on_disk(const void* object) noexcept {
+  // Volatile: written in a piece that may end early.
+  volatile std::uint32_t bytes = 0, mark = 0;
+  const bool came = os::survives([&] {
+    bytes = header_of(object)->bytes;
+    mark = header_of(object)->mark;
+  });
+  if (came && mark == kLiveMark) return header{bytes, mark};
+  // Not the loss of whom a watch asks: it is the collector, or frees what others have retired.
+  lost_by_all.fetch_add_relaxed(1);
+  return std::nullopt;
+}
+
+bool is_readable(const void* object) noexcept {
+  const heap_set& set = heaps();
+  if (!set.catches_read_errors || !set.range_at(index_of(kind::cold)).contains(object)) return true;
+  const std::size_t page = os::page_bytes();
+  const auto* const begin = static_cast<const std::byte*>(object);
+  volatile std::uint32_t mark = 0;
+  const bool came = os::survives([&] {
+    const header found = *header_of(object);
+    const std::byte* const end = begin + readable_bytes(found.bytes);
+    mark = found.mark;
+    if (found.mark != kLiveMark) return;
+    for (const std::byte* at = begin; at < end; at += page) touch(at);
+    touch(end - 1);
+  });
+  if (came && mark == kLiveMark) return true;
+  ++lost_here;
+  lost_by_all.fetch_add_relaxed(1);
+  return false;
+}
+
+std::uint64_t lost_reads() noexcept { return lost_by_all.load_relaxed(); }
+
+read_watch::read_watch() noexcept {
+  if (watches_here++ == 0) lost_here = 0;
+  before_ = lost_here;
+}
+read_watch::~read_watch() { --watches_here; }
+bool read_watch::outermost_has_lost() noexcept { return lost_here != 0; }
+bool read_watch::has_lost() const noexcept { return lost_here != before_; }
+void read_watch::forgive() const noexcept { lost_here = before_; }
+
+}  // namespace isotherm::heap

@@ -1,0 +1,42 @@
+// COLD objects whose page the disk does not give back (options::catch_read_errors).
+//
+// A mapping cannot say that a read failed: the access ends in SIGBUS. So whoever is about to use a
+// COLD object touches its pages first, in a guarded piece (os/bus_error.hpp); afterwards they are
+// in memory. Nothing is put in the place of such a page: each later look tries the disk again, so
+// no reader ever sees anything but the object or the failure. Where the option is off nothing is
+// touched, and the failure ends the process.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace isotherm::heap {
+
+/// Whether the object can be read as a whole. Reads a byte of each of its pages, if it lies in
+/// COLD; true for all others. A failure counts in lost_reads(). Any thread, inside a scope.
+bool is_readable(const void* object) noexcept;
+
+/// Failures since the start.
+std::uint64_t lost_reads() noexcept;
+
+/// Tells whether this thread met an object that it could not read since the watch was made. Watches
+/// nest.
+class read_watch {
+ public:
+  read_watch() noexcept;
+  ~read_watch();
+  read_watch(const read_watch&) = delete;
+  read_watch& operator=(const read_watch&) = delete;
+
+  bool has_lost() const noexcept;
+  /// The same since this thread's outermost watch was made.
+  static bool outermost_has_lost() noexcept;
+  /// For the watches around this one nothing was lost since it was made: who removes or overwrites
+  /// an object need not have read it.
+  void forgive() const noexcept;
+
+ private:
+  std::uint64_t before_;
+};
+
+}  // namespace isotherm::heap
