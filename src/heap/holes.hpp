@@ -26,7 +26,7 @@ class hole_cache {
   bool keep(void* object, std::size_t units, std::uint32_t shard) noexcept;
   /// Room of exactly `units` that keep() took, still poisoned; else null.
   void* take(std::size_t units, std::uint32_t shard) noexcept;
-  /// Gives up all holes: `release(object, units)` for each.
+  /// Gives up all holes: `release(object, units)` for each, outside of the locks.
   template <class Release>
   void flush(Release release) noexcept;
 
@@ -53,14 +53,18 @@ class hole_cache {
 template <class Release>
 void hole_cache::flush(Release release) noexcept {
   for (shard& each : shards_) {
-    const std::lock_guard lock(each.mutex);
-    for (bin& holes : each.bins) {
+    std::array<bin, kBins> taken{};
+    {
+      const std::lock_guard lock(each.mutex);
+      taken.swap(each.bins);
+      each.bytes = 0;
+    }
+    for (bin& holes : taken) {
       while (void* hole = holes.first) {
         holes.first = next_of(hole);
         release(hole, holes.units);
       }
     }
-    each.bytes = 0;
   }
 }
 

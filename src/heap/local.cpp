@@ -2,6 +2,8 @@
 
 #include <jemalloc/jemalloc.h>
 
+#include "base/claimed_list.hpp"
+
 namespace isotherm::heap {
 namespace {
 
@@ -10,11 +12,11 @@ struct line_slot {
   base::atomic<bool> claimed{false};
 };
 
-// The last line is the shared one. Zero-initialised: pages appear as threads claim lines.
-constinit std::array<line_slot, kCounterLines + 1> lines;
+constinit base::claimed_list<line_slot, 64> lines;
+constinit counter_line shared_line;
 constinit base::atomic<std::uint32_t> next_spread{0};
 
-constinit local_state shared_state{&lines[kCounterLines].line, true, 0, 0, MALLOCX_TCACHE_NONE,
+constinit local_state shared_state{&shared_line,       true, 0, 0, MALLOCX_TCACHE_NONE,
                                    MALLOCX_TCACHE_NONE};
 
 int make_cache() noexcept {
@@ -30,20 +32,10 @@ void control_cache(const char* what, int flags) noexcept {
   mallctl(what, nullptr, nullptr, &index, sizeof index);
 }
 
-/// Acquire meets the release below: the new owner goes on from the last owner's sums.
-line_slot* claim_line() noexcept {
-  for (std::size_t i = 0; i < kCounterLines; ++i) {
-    if (!lines[i].claimed.load_relaxed() && !lines[i].claimed.exchange_acq_rel(true)) {
-      return &lines[i];
-    }
-  }
-  return nullptr;
-}
-
 /// Owns a thread's state; its destructor is the thread's exit.
 class owner {
  public:
-  owner() noexcept : slot_(claim_line()) {
+  owner() noexcept : slot_(lines.claim()) {
     if (slot_ == nullptr) return;
     state_ = local_state{&slot_->line, false,       0, next_spread.fetch_add_relaxed(1),
                          make_cache(), make_cache()};
@@ -53,7 +45,7 @@ class owner {
     if (slot_ == nullptr) return;
     control_cache("tcache.destroy", state_.fresh_cache_flags);
     control_cache("tcache.destroy", state_.node_cache_flags);
-    slot_->claimed.store_release(false);
+    lines.give_back(*slot_);
   }
   owner(const owner&) = delete;
   owner& operator=(const owner&) = delete;
@@ -81,10 +73,12 @@ void flush_caches() noexcept {
 
 counted sum_counters(std::size_t heap) noexcept {
   counted sum;
-  for (const line_slot& slot : lines) {
-    sum.objects += slot.line.objects[heap].load_relaxed();
-    sum.bytes += slot.line.bytes[heap].load_relaxed();
-  }
+  const auto add = [&sum, heap](const counter_line& line) {
+    sum.objects += line.objects[heap].load_relaxed();
+    sum.bytes += line.bytes[heap].load_relaxed();
+  };
+  lines.for_each([&add](const line_slot& slot) { add(slot.line); });
+  add(shared_line);
   return sum;
 }
 

@@ -49,14 +49,13 @@ struct local_state {
 
 extern constinit thread_local local_state* this_thread_state;
 /// Makes this thread's state; at thread exit the caches are flushed and the line is handed on.
-/// Threads beyond kCounterLines, and threads whose state is gone already, share one without caches.
+/// Threads that find no memory for a line, and threads whose state is gone already, share one
+/// without caches.
 local_state& make_local() noexcept;
 
 inline local_state& local() noexcept {
   return this_thread_state != nullptr ? *this_thread_state : make_local();
 }
-
-inline constexpr std::size_t kCounterLines = 512;
 
 /// Gives back what this thread's caches hold: an object in a cache keeps its whole slab.
 void flush_caches() noexcept;

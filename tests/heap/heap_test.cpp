@@ -5,9 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <cstring>
+#include <latch>
+#include <thread>
 #include <vector>
 
+#include "heap/local.hpp"
 #include "heap/poison.hpp"
 
 namespace isotherm::heap {
@@ -180,6 +184,25 @@ TEST_P(each_heap, use_after_free_is_reported_death_test) {
   EXPECT_DEATH(static_cast<void>(object[0]), "use-after-poison");
 }
 #endif
+
+TEST(HeapThreads, AnyNumberHasCountersOfItsOwn) {
+  constexpr std::ptrdiff_t kMany = 600;
+  std::latch all_there(kMany);
+  std::atomic<int> sharing{0};
+  const usage before = usage_of(kind::fresh, false);
+  std::vector<std::thread> threads;
+  for (std::ptrdiff_t i = 0; i < kMany; ++i) {
+    threads.emplace_back([&] {
+      void* const object = allocate(kind::fresh, 100);
+      sharing += local().shared;
+      all_there.arrive_and_wait();
+      deallocate(object);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(sharing, 0);
+  EXPECT_EQ(usage_of(kind::fresh, false).objects, before.objects);
+}
 
 }  // namespace
 }  // namespace isotherm::heap

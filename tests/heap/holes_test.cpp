@@ -1,0 +1,38 @@
+#include "heap/holes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "heap/extent.hpp"
+
+namespace isotherm::heap {
+namespace {
+
+constexpr std::size_t kUnits = 4;
+struct alignas(16) block {
+  std::array<std::byte, kUnits * kUnitBytes + 16> memory;
+  void* object() { return memory.data() + 16; }
+};
+
+// Thousands of holes are released at a window's end: nobody else waits meanwhile.
+TEST(Holes, AreGivenUpOutsideOfTheLocks) {
+  std::vector<block> blocks(100);
+  hole_cache cache;
+  for (block& each : blocks) ASSERT_TRUE(cache.keep(each.object(), kUnits, 0));
+  block fresh;
+  std::size_t released = 0;
+  cache.flush([&](void*, std::size_t units) {
+    EXPECT_EQ(units, kUnits);
+    EXPECT_EQ(cache.take(kUnits, 0), nullptr) << "all went at once";
+    if (released++ > 0) return;
+    EXPECT_TRUE(cache.keep(fresh.object(), kUnits, 0));
+    EXPECT_EQ(cache.take(kUnits, 0), fresh.object());
+  });
+  EXPECT_EQ(released, blocks.size());
+}
+
+}  // namespace
+}  // namespace isotherm::heap
