@@ -19,10 +19,10 @@ class adapter final : public any_index {
   std::optional<std::string_view> find(const scope& inside, std::string_view key) override {
     return structure_.find(inside, key);
   }
-  outcome insert(std::string_view key, std::string_view value) override {
+  outcome insert(std::string_view key, const content& value) override {
     return structure_.insert(key, value);
   }
-  outcome upsert(std::string_view key, std::string_view value) override {
+  outcome upsert(std::string_view key, const content& value) override {
     return structure_.upsert(key, value);
   }
   bool erase(std::string_view key) override { return structure_.erase(key); }

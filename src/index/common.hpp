@@ -11,6 +11,7 @@
 #include "base/atomic.hpp"
 #include "base/spin_lock.hpp"
 #include "guide/object.hpp"
+#include "index/content.hpp"
 #include "index/hash/keyed_hash.hpp"
 #include "sync/retire.hpp"
 #include "sync/scope.hpp"
@@ -74,7 +75,7 @@ using unlinked = std::unique_ptr<Node, node_deleter<Holding, Node>>;
 
 /// A `Node` made of `arguments` and two new objects; null when memory is exhausted.
 template <class Holding, class Node, class... Arguments>
-unlinked<Holding, Node> make_entry(std::string_view key, std::string_view value,
+unlinked<Holding, Node> make_entry(std::string_view key, const content& value,
                                    Arguments... arguments) {
   auto held_key = Holding::make(key);
   auto held_value = Holding::make(value);

@@ -15,12 +15,12 @@ namespace isotherm::index {
 template <class S>
 concept concurrent_index =
     std::constructible_from<S, std::size_t> &&
-    requires(S s, const S& c, const scope& inside, std::string_view text, const updater& decide,
-             const visitor& visit, std::uint64_t cursor) {
+    requires(S s, const S& c, const scope& inside, std::string_view text, const content& value,
+             const updater& decide, const visitor& visit, std::uint64_t cursor) {
       { S::kName } -> std::convertible_to<std::string_view>;
       { s.find(inside, text) } -> std::same_as<std::optional<std::string_view>>;
-      { s.insert(text, text) } -> std::same_as<outcome>;
-      { s.upsert(text, text) } -> std::same_as<outcome>;
+      { s.insert(text, value) } -> std::same_as<outcome>;
+      { s.upsert(text, value) } -> std::same_as<outcome>;
       { s.erase(text) } -> std::same_as<bool>;
       { s.update(text, decide) } -> std::same_as<outcome>;
       { s.walk(inside, cursor, visit) } -> std::same_as<std::uint64_t>;

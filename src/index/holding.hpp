@@ -14,6 +14,7 @@
 
 #include "base/atomic.hpp"
 #include "guide/guide.hpp"
+#include "index/content.hpp"
 
 namespace isotherm::index {
 
@@ -32,9 +33,14 @@ struct managed {
   static constexpr bool kManaged = true;
   static constexpr std::string_view kName = "guide";
 
-  static fresh make(std::string_view content) { return make_bytes(content); }
-  static fresh make_successor(const holder& old, std::string_view content) {
-    return make_bytes(old, content);
+  static fresh make(const content& what) noexcept { return make_in(heap::kind::fresh, what); }
+  static fresh make_successor(const holder& old, const content& what) noexcept {
+    return make_in(old.birth_heap(), what);
+  }
+  static fresh make_in(heap::kind birth, const content& what) noexcept {
+    fresh made = make_bytes_in(birth, what.size());
+    if (made) what.write(made->data());
+    return made;
   }
   static void* allocate_node(std::size_t size) noexcept { return heap::allocate_node(size); }
   static void deallocate_node(void* node) noexcept { heap::deallocate_node(node); }
@@ -117,16 +123,14 @@ struct unmanaged {
   static constexpr bool kManaged = false;
   static constexpr std::string_view kName = "plain";
 
-  static fresh make(std::string_view content) noexcept {
-    void* memory = std::malloc(bytes::footprint(content.size()));
+  static fresh make(const content& what) noexcept {
+    void* memory = std::malloc(bytes::footprint(what.size()));
     if (!memory) return {};
-    auto* object = bytes::place(memory, content.size());
-    if (!content.empty()) std::memcpy(object->data(), content.data(), content.size());
+    auto* object = bytes::place(memory, what.size());
+    what.write(object->data());
     return fresh(object);
   }
-  static fresh make_successor(const holder&, std::string_view content) noexcept {
-    return make(content);
-  }
+  static fresh make_successor(const holder&, const content& what) noexcept { return make(what); }
   static void* allocate_node(std::size_t size) noexcept {
     void* node = std::malloc(size);
     ISO_CHECK(node, "out of memory for an index node");

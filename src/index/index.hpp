@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "index/content.hpp"
 #include "sync/scope.hpp"
 
 namespace isotherm::index {
@@ -46,9 +47,9 @@ class any_index {
   /// Value of `key`, valid until the caller's scope (passed to show that there is one) closes.
   virtual std::optional<std::string_view> find(const scope& inside, std::string_view key) = 0;
   /// done: inserted; unchanged: the key was there.
-  virtual outcome insert(std::string_view key, std::string_view value) = 0;
+  virtual outcome insert(std::string_view key, const content& value) = 0;
   /// done: inserted or replaced.
-  virtual outcome upsert(std::string_view key, std::string_view value) = 0;
+  virtual outcome upsert(std::string_view key, const content& value) = 0;
   /// True when the key was there.
   virtual bool erase(std::string_view key) = 0;
   /// Atomic read-modify-write of one key: done: written or erased; unchanged: decided to keep.

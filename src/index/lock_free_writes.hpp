@@ -23,8 +23,8 @@ namespace isotherm::index {
 template <class Map, class Holding, class Node>
 class lock_free_writes {
  public:
-  outcome insert(std::string_view key, std::string_view value);
-  outcome upsert(std::string_view key, std::string_view value);
+  outcome insert(std::string_view key, const content& value);
+  outcome upsert(std::string_view key, const content& value);
   bool erase(std::string_view key);
   outcome update(std::string_view key, const updater& decide);
   std::size_t size() const noexcept { return count_.sum(); }
@@ -53,7 +53,7 @@ class lock_free_writes {
 };
 
 template <class Map, class Holding, class Node>
-outcome lock_free_writes<Map, Holding, Node>::insert(std::string_view key, std::string_view value) {
+outcome lock_free_writes<Map, Holding, Node>::insert(std::string_view key, const content& value) {
   const scope inside;
   unlinked_node fresh;
   for (;;) {
@@ -69,7 +69,7 @@ outcome lock_free_writes<Map, Holding, Node>::insert(std::string_view key, std::
 }
 
 template <class Map, class Holding, class Node>
-outcome lock_free_writes<Map, Holding, Node>::upsert(std::string_view key, std::string_view value) {
+outcome lock_free_writes<Map, Holding, Node>::upsert(std::string_view key, const content& value) {
   const scope inside;
   unlinked_node fresh;
   typename Holding::fresh successor;

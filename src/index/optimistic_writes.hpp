@@ -18,7 +18,7 @@ template <class Holding>
 struct tree_entry {
   using fresh = typename Holding::fresh;
   tree_entry(fresh&& k, fresh&& v) noexcept : key(std::move(k)), value(std::move(v)) {}
-  static unlinked<Holding, tree_entry> make(std::string_view key, std::string_view value) {
+  static unlinked<Holding, tree_entry> make(std::string_view key, const content& value) {
     return make_entry<Holding, tree_entry>(key, value);
   }
   typename Holding::holder key, value;
@@ -36,8 +36,8 @@ struct tree_entry {
 template <class Map, class Holding, class Entry = tree_entry<Holding>>
 class optimistic_writes {
  public:
-  outcome insert(std::string_view key, std::string_view value);
-  outcome upsert(std::string_view key, std::string_view value);
+  outcome insert(std::string_view key, const content& value);
+  outcome upsert(std::string_view key, const content& value);
   bool erase(std::string_view key);
   outcome update(std::string_view key, const updater& decide);
   std::size_t size() const noexcept { return count_.sum(); }
@@ -48,7 +48,7 @@ class optimistic_writes {
 
   /// For a `Map` whose entries hold something of the place.
   template <class Position>
-  static unlinked_entry make(const Position&, std::string_view key, std::string_view value) {
+  static unlinked_entry make(const Position&, std::string_view key, const content& value) {
     return Entry::make(key, value);
   }
   /// For a `Map` that does something then: this thread has inserted `n` more than it erased.
@@ -96,8 +96,7 @@ class optimistic_writes {
   }
 };
 template <class Map, class Holding, class Entry>
-outcome optimistic_writes<Map, Holding, Entry>::insert(std::string_view key,
-                                                       std::string_view value) {
+outcome optimistic_writes<Map, Holding, Entry>::insert(std::string_view key, const content& value) {
   const scope inside;
   unlinked_entry fresh;
   for (;;) {
@@ -109,8 +108,7 @@ outcome optimistic_writes<Map, Holding, Entry>::insert(std::string_view key,
 }
 
 template <class Map, class Holding, class Entry>
-outcome optimistic_writes<Map, Holding, Entry>::upsert(std::string_view key,
-                                                       std::string_view value) {
+outcome optimistic_writes<Map, Holding, Entry>::upsert(std::string_view key, const content& value) {
   const scope inside;
   unlinked_entry fresh;
   typename Holding::fresh successor;

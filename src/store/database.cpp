@@ -9,13 +9,6 @@ namespace isotherm::store {
 
 namespace {
 
-/// Records are put together here; big ones give their memory back.
-std::string& scratch() {
-  static thread_local std::string buffer;
-  return buffer;
-}
-constexpr std::size_t kScratchKept = std::size_t{1} << 20;
-
 /// The next key of a stripe whose time has come. None: there is no other in the rest of its table
 /// (which then begins anew), or `is_spent`. Takes the stripe, no longer than that.
 template <class IsSpent>
@@ -102,16 +95,33 @@ std::optional<record> database::find_live(const sync::scope& inside, std::string
   return std::nullopt;
 }
 
-bool database::put(std::string_view key, const record& value, std::int64_t now) {
-  std::string& buffer = scratch();
-  records::encode(buffer, value);
-  const auto outcome = index_.upsert(key, buffer);
-  memory_.note_written(key.size() + buffer.size());
-  if (buffer.capacity() > kScratchKept) std::string().swap(buffer);
+bool database::put(std::string_view key, const record& value, const index::content& payload,
+                   std::int64_t now) {
+  const records::encoded stored(value, payload);
+  const auto outcome = index_.upsert(key, index::content(stored.size(), stored));
+  memory_.note_written(key.size() + stored.size());
   if (outcome == index::outcome::no_memory) return false;
   note_expiry(stripes_.of(key), key, value.expires_ms);
   touch(key, now);
   return true;
+}
+
+bool database::append(std::string_view key, const record& old, std::size_t zeros,
+                      std::string_view tail, std::int64_t now) {
+  const std::size_t more = zeros + tail.size();
+  if (more > 0 && more <= old.room) {
+    records::append_in_place(old, zeros, tail);
+    return true;
+  }
+  const std::size_t size = old.payload.size() + more;
+  const record grown{
+      .expires_ms = old.expires_ms, .how = encoding::raw, .room = records::room_for(size)};
+  const auto join = [&](char* to) {
+    std::memcpy(to, old.payload.data(), old.payload.size());
+    std::memset(to + old.payload.size(), 0, zeros);
+    std::memcpy(to + old.payload.size() + zeros, tail.data(), tail.size());
+  };
+  return put(key, grown, index::content(size, join), now);
 }
 
 bool database::remove(std::string_view key) {

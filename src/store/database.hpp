@@ -55,8 +55,18 @@ class database {
   std::optional<record> read_current(const sync::scope& inside, std::string_view key,
                                      std::int64_t now);
   /// Notes an access. False when memory is exhausted; the old value is then untouched.
-  /// `value.payload` may be a current() one.
-  bool put(std::string_view key, const record& value, std::int64_t now);
+  /// `value.payload` may be a current() one; behind it value.room is kept.
+  bool put(std::string_view key, const record& value, std::int64_t now) {
+    return put(key, value, value.payload, now);
+  }
+  /// As put(), with `payload` in the place of value.payload. What
+  /// `payload` copies may be of a current() one.
+  bool put(std::string_view key, const record& value, const index::content& payload,
+           std::int64_t now);
+  /// Puts `zeros` zero bytes and `tail` behind the current() record `old` of `key`, in place where
+  /// it has room; otherwise it gets some. False as of put().
+  bool append(std::string_view key, const record& old, std::size_t zeros, std::string_view tail,
+              std::int64_t now);
   bool remove(std::string_view key);
 
   /// Removes everything.

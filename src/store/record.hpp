@@ -1,13 +1,21 @@
 // What the index holds for a key: a small header and then the value's own bytes, so that the time
 // at which a key expires moves, is replaced and dies together with its value.
 //
-//   [flags 1 byte][expiry 8 bytes, only with kExpires, milliseconds since 1970][payload]
+//   [flags 1][expiry 8, only with kExpires][payload]
+//   [flags 1][unused 3][length 4][expiry 8, only with kExpires][payload][room]      with kGrows
+//
+// The second form is that of a value that was appended to: what is appended next goes into the room
+// behind it, in place. Only whoever holds the key's stripe writes there, inside the scope in which
+// the index gave the record out. Readers take no lock. They load the length, which is stored after
+// the bytes that it counts, and look at nothing behind; what it counts never changes any more.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <string>
 #include <string_view>
+
+#include "index/content.hpp"
 
 namespace isotherm::store {
 
@@ -15,7 +23,7 @@ namespace isotherm::store {
 /// headers'.
 inline constexpr std::uint64_t kLongestValue = (std::uint64_t{4} << 30) - (std::uint64_t{1} << 20);
 
-/// "Does not expire".
+/// "Does not expire"; other times are milliseconds since 1970.
 inline constexpr std::int64_t kNever = -1;
 
 /// What OBJECT ENCODING answers. `by_value` derives it from the bytes, as Redis does on SET.
@@ -23,9 +31,10 @@ enum class encoding : std::uint8_t { by_value = 0, embedded = 1, raw = 2 };
 
 /// A decoded value; `payload` lives as long as the bytes that it was decoded from.
 struct record {
-  std::string_view payload;
+  std::string_view payload = {};
   std::int64_t expires_ms = kNever;
   encoding how = encoding::by_value;
+  std::uint32_t room = 0;  ///< bytes behind the payload for records::append_in_place()
 
   /// Redis' rule: a key lives through the millisecond in which it expires.
   bool is_expired(std::int64_t now_ms) const noexcept {
@@ -35,38 +44,66 @@ struct record {
 
 namespace records {
 
-inline constexpr std::uint8_t kExpires = 1;
+inline constexpr std::uint8_t kExpires = 1, kGrows = 8;
 inline constexpr unsigned kEncodingShift = 1;
-inline constexpr std::size_t kLongestHeader = 1 + sizeof(std::int64_t);
+inline constexpr std::size_t kLengthAt = 4, kGrowingHeader = 8;  // in the form with kGrows
 
-/// Inverse of encode().
+/// Bytes that an index holds for a payload of `size` with `room` behind it.
+constexpr std::size_t stored_bytes(std::size_t size, bool expires, std::size_t room) noexcept {
+  return (room > 0 ? kGrowingHeader : 1) + (expires ? sizeof(std::int64_t) : 0) + size + room;
+}
+
+/// Room for a value that has come to `size` bytes by appending: as much again, at most a megabyte
+/// (Redis' own rule), so that what is appended in small pieces is copied a few times, not each
+/// time.
+constexpr std::uint32_t room_for(std::size_t size) noexcept {
+  constexpr std::size_t kMost = std::size_t{1} << 20;
+  return static_cast<std::uint32_t>(
+      std::min({size, kMost, static_cast<std::size_t>(kLongestValue) - size}));
+}
+
+/// Inverse of encoded. `stored` begins on a boundary of four bytes.
 inline record decode(std::string_view stored) noexcept {
   const auto flags = static_cast<std::uint8_t>(stored[0]);
   record result;
   result.how = static_cast<encoding>(flags >> kEncodingShift & 3);
-  std::size_t header = 1;
+  std::size_t header = flags & kGrows ? kGrowingHeader : 1;
   if (flags & kExpires) [[unlikely]] {
-    std::memcpy(&result.expires_ms, stored.data() + 1, sizeof result.expires_ms);
-    header = kLongestHeader;
+    std::memcpy(&result.expires_ms, stored.data() + header, sizeof result.expires_ms);
+    header += sizeof result.expires_ms;
   }
   result.payload = stored.substr(header);
+  if (flags & kGrows) [[unlikely]] {
+    // Acquire: pairs with the release in append_in_place(); the bytes that it counts are seen.
+    const std::uint32_t length = __atomic_load_n(
+        reinterpret_cast<const std::uint32_t*>(stored.data() + kLengthAt), __ATOMIC_ACQUIRE);
+    result.room = static_cast<std::uint32_t>(result.payload.size()) - length;
+    result.payload = result.payload.substr(0, length);
+  }
   return result;
 }
 
-/// Writes `value` into `buffer`, replacing what it held. `value.payload` must not lie in `buffer`.
-inline void encode(std::string& buffer, const record& value) {
-  const bool expires = value.expires_ms != kNever;
-  buffer.clear();
-  buffer.reserve(kLongestHeader + value.payload.size());
-  buffer.push_back(static_cast<char>((expires ? kExpires : 0) | static_cast<std::uint8_t>(value.how)
-                                                                    << kEncodingShift));
-  if (expires) {
-    char time[sizeof value.expires_ms];
-    std::memcpy(time, &value.expires_ms, sizeof time);
-    buffer.append(time, sizeof time);
+/// Puts `zeros` zero bytes and then `tail`, together at most grown.room, behind the payload of
+/// `grown`. Under the key's stripe, in the scope in which the index gave the record out.
+void append_in_place(const record& grown, std::size_t zeros, std::string_view tail) noexcept;
+
+/// A record on its way into the index: of `what` all but the payload, which is `payload`. With
+/// what.room it is one that grows. Both must outlive it.
+class encoded {
+ public:
+  encoded(const record& what, const index::content& payload) noexcept
+      : what_(what), payload_(payload) {}
+
+  std::size_t size() const noexcept {
+    return stored_bytes(payload_.size(), what_.expires_ms != kNever, what_.room);
   }
-  buffer.append(value.payload);
-}
+  /// Writes it, but for the room's bytes.
+  void operator()(char* to) const noexcept;
+
+ private:
+  const record& what_;
+  const index::content& payload_;
+};
 
 }  // namespace records
 }  // namespace isotherm::store

@@ -21,10 +21,10 @@ class forwarding_index : public any_index {
   std::optional<std::string_view> find(const scope& inside, std::string_view key) override {
     return inner_->find(inside, key);
   }
-  outcome insert(std::string_view key, std::string_view value) override {
+  outcome insert(std::string_view key, const content& value) override {
     return inner_->insert(key, value);
   }
-  outcome upsert(std::string_view key, std::string_view value) override {
+  outcome upsert(std::string_view key, const content& value) override {
     return inner_->upsert(key, value);
   }
   bool erase(std::string_view key) override { return inner_->erase(key); }

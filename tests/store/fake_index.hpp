@@ -23,12 +23,12 @@ class fake_index final : public index::any_index {
     if (at == map_.end()) return std::nullopt;
     return *at->second;
   }
-  index::outcome insert(std::string_view key, std::string_view value) override {
+  index::outcome insert(std::string_view key, const index::content& value) override {
     const std::lock_guard lock(mutex_);
     if (map_.contains(key)) return index::outcome::unchanged;
     return write(key, value);
   }
-  index::outcome upsert(std::string_view key, std::string_view value) override {
+  index::outcome upsert(std::string_view key, const index::content& value) override {
     const std::lock_guard lock(mutex_);
     return write(key, value);
   }
@@ -90,6 +90,11 @@ class fake_index final : public index::any_index {
   /// Called at the begin of each look-up, without a lock of the index: where a cold page is read.
   std::function<void(std::string_view key)> before_find;
 
+  /// Values written so far.
+  std::size_t writes() const {
+    const std::lock_guard lock(mutex_);
+    return values_.size();
+  }
   /// From now on writes answer no_memory.
   void fill_memory() {
     const std::lock_guard lock(mutex_);
@@ -102,9 +107,9 @@ class fake_index final : public index::any_index {
   }
 
  private:
-  index::outcome write(std::string_view key, std::string_view value) {
+  index::outcome write(std::string_view key, const index::content& value) {
     if (full_) return index::outcome::no_memory;
-    values_.emplace_back(value);
+    value.write(values_.emplace_back(value.size(), '\0').data());
     map_.insert_or_assign(std::string(key), &values_.back());
     return index::outcome::done;
   }

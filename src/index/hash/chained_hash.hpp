@@ -73,7 +73,7 @@ class chained_hash : public optimistic_writes<chained_hash<Table, Holding, Node>
     return at.found;
   }
   template <class Position>
-  static unlinked_entry make(const Position& at, std::string_view key, std::string_view value) {
+  static unlinked_entry make(const Position& at, std::string_view key, const content& value) {
     return make_entry<Holding, Node>(key, value, at.hash);
   }
   template <class Position>

@@ -110,7 +110,7 @@ class hash_harris : public lock_free_writes<hash_harris<Holding>, Holding, harri
     return locate(inside, start_of(inside, hash), node_order(hash), &key);
   }
   static node* found(const position& at) noexcept { return at.is_found ? at.found() : nullptr; }
-  static unlinked_node make(const position& at, std::string_view key, std::string_view value) {
+  static unlinked_node make(const position& at, std::string_view key, const content& value) {
     return make_entry<Holding, node>(key, value, at.order);
   }
   bool attach(const scope&, const position& at, std::string_view, node* fresh);

@@ -63,7 +63,7 @@ struct node : State {
   /// The list's head, before all keys.
   static node* make_head() { return make(kMaxHeight, {0, 0}, fresh(), fresh()); }
   /// Null when memory is exhausted.
-  static unlinked<Holding, node> make(std::string_view key, std::string_view value) {
+  static unlinked<Holding, node> make(std::string_view key, const content& value) {
     auto held_key = Holding::make(key);
     auto held_value = Holding::make(value);
     if (!held_key || !held_value) return nullptr;

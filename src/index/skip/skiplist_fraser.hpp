@@ -96,7 +96,7 @@ class skiplist_fraser : public lock_free_writes<skiplist_fraser<Holding>, Holdin
     return where;
   }
   static node* found(const position& at) noexcept { return at.found; }
-  static unlinked_node make(const position&, std::string_view key, std::string_view value) {
+  static unlinked_node make(const position&, std::string_view key, const content& value) {
     return node::make(key, value);
   }
   static void help(const scope&, const position& at, std::string_view) noexcept { mark(at.found); }

@@ -74,7 +74,9 @@ void copy(call& c) {
   several_keys locks(c.db.locks(), c.arguments.subspan(1, 2));
   const auto source = c.db.read_current(inside, c[1], c.now);
   if (!source || (!replaces && c.db.current(inside, c[2], c.now))) return c.out.integer(0);
-  if (put_or_refuse(c, c[2], *source)) c.out.integer(1);
+  record copied = *source;
+  copied.room = 0;  // that is for who appends
+  if (put_or_refuse(c, c[2], copied)) c.out.integer(1);
 }
 
 constexpr key_positions kOne{1, 1, 1};

@@ -91,10 +91,10 @@ void memory_usage(call& c) {
   const auto found = c.db.peek(inside, c[2], c.now);  // asks no statistics either
   if (!found) return c.out.null();
   const bool expires = found->expires_ms != kNever;
-  const std::size_t header = expires ? records::kLongestHeader : 1;
-  const std::size_t bytes = kNodeBytes + object_bytes(c[2].size()) +
-                            object_bytes(header + found->payload.size()) +
-                            (expires ? expiry_bytes(c[2].size()) : 0);
+  const std::size_t bytes =
+      kNodeBytes + object_bytes(c[2].size()) +
+      object_bytes(records::stored_bytes(found->payload.size(), expires, found->room)) +
+      (expires ? expiry_bytes(c[2].size()) : 0);
   c.out.integer(static_cast<std::int64_t>(bytes));
 }
 

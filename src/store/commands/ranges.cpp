@@ -1,5 +1,6 @@
 // Commands on parts of a value: STRLEN, APPEND, GETRANGE, SETRANGE.
-#include <string>
+#include <algorithm>
+#include <cstring>
 
 #include "store/commands/command.hpp"
 #include "store/text.hpp"
@@ -27,11 +28,8 @@ void append(call& c) {
   if (old->payload.size() + c[2].size() > c.bounds.longest_value) {
     return c.out.error(errors::kTooLong);
   }
-  std::string joined;
-  joined.reserve(old->payload.size() + c[2].size());
-  joined.append(old->payload).append(c[2]);
-  const record fresh{.payload = joined, .expires_ms = old->expires_ms, .how = encoding::raw};
-  if (put_or_refuse(c, c[1], fresh)) c.out.integer(static_cast<std::int64_t>(joined.size()));
+  if (!c.db.append(c[1], *old, 0, c[2], c.now)) return c.out.error(errors::kOutOfMemory);
+  c.out.integer(static_cast<std::int64_t>(old->payload.size() + c[2].size()));
 }
 
 /// Redis' rules for negative and outlying ends.
@@ -64,12 +62,27 @@ void setrange(call& c) {
   const std::string_view content = old ? old->payload : std::string_view();
   if (c[3].empty()) return c.out.integer(static_cast<std::int64_t>(content.size()));
   if (from + c[3].size() > c.bounds.longest_value) return c.out.error(errors::kTooLong);
-  std::string changed(content);
-  if (changed.size() < from + c[3].size()) changed.resize(from + c[3].size());
-  changed.replace(from, c[3].size(), c[3]);
-  const record fresh{
-      .payload = changed, .expires_ms = old ? old->expires_ms : kNever, .how = encoding::raw};
-  if (put_or_refuse(c, c[1], fresh)) c.out.integer(static_cast<std::int64_t>(changed.size()));
+  const std::size_t end = from + c[3].size();
+  if (old && from >= content.size()) {
+    if (!c.db.append(c[1], *old, from - content.size(), c[3], c.now)) {
+      return c.out.error(errors::kOutOfMemory);
+    }
+    return c.out.integer(static_cast<std::int64_t>(end));
+  }
+  // Readers take no lock, so what they may be reading is not changed in place.
+  const std::size_t size = std::max(content.size(), end);
+  const auto splice = [&](char* to) {
+    const std::size_t before = std::min(content.size(), from);
+    std::memcpy(to, content.data(), before);
+    std::memset(to + before, 0, from - before);
+    std::memcpy(to + from, c[3].data(), c[3].size());
+    if (end < size) std::memcpy(to + end, content.data() + end, size - end);
+  };
+  const record fresh{.expires_ms = old ? old->expires_ms : kNever, .how = encoding::raw};
+  if (!c.db.put(c[1], fresh, index::content(size, splice), c.now)) {
+    return c.out.error(errors::kOutOfMemory);
+  }
+  c.out.integer(static_cast<std::int64_t>(size));
 }
 
 constexpr key_positions kOne{1, 1, 1};

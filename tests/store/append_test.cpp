@@ -1,0 +1,207 @@
+// Values that grow in place, and how often a write copies what it is given.
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <new>
+#include <thread>
+
+#include "collector/collector.hpp"
+#include "collector/protocol.hpp"
+#include "index/any_index.hpp"
+#include "store/fixture.hpp"
+
+namespace {
+/// What this thread has asked the ordinary allocator for, counted for a_write_copies_a_value_once.
+thread_local std::size_t requested_bytes = 0;
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  requested_bytes += bytes;
+  if (void* memory = std::malloc(bytes)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace isotherm::store::testing {
+namespace {
+
+std::string bulk(std::string_view text) {
+  return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
+}
+std::string number(std::size_t n) { return ":" + std::to_string(n) + "\r\n"; }
+
+TEST_F(commands, appending_copies_a_value_now_and_then) {
+  std::string expected(3 << 20, 'x');
+  run({"SET", "k", expected});
+  const std::size_t before = index_.writes();
+  for (int i = 0; i < 3000; ++i) {
+    const std::string tail(1 + i % 700, static_cast<char>('a' + i % 26));
+    expected += tail;
+    ASSERT_EQ(run({"APPEND", "k", tail}), number(expected.size()));
+  }
+  EXPECT_EQ(run({"GET", "k"}), bulk(expected));
+  EXPECT_LE(index_.writes() - before, 2u);  // a megabyte in all, and as much room at once
+}
+
+TEST_F(commands, appending_to_nothing_costs_a_few_copies) {
+  std::string expected;
+  for (int i = 0; i < 100'000; ++i) {
+    expected.push_back(static_cast<char>('a' + i % 26));
+    run({"APPEND", "k", {&expected.back(), 1}});
+  }
+  EXPECT_EQ(run({"GET", "k"}), bulk(expected));
+  EXPECT_LE(index_.writes(), 20u);  // one for each doubling
+}
+
+TEST_F(commands, a_write_copies_a_value_once) {
+  constexpr std::size_t kSize = std::size_t{1} << 20, kSmall = std::size_t{16} << 10;
+  const std::string value(kSize, 'x');
+  const std::vector<std::vector<std::string_view>> writes = {
+      {"SET", "k", value},         {"SET", "k", value, "EX", "100"},
+      {"GETSET", "k2", value},     {"SETEX", "k", "100", value},
+      {"MSET", "k", value},        {"EXPIRE", "k", "100"},
+      {"SETRANGE", "k", "5", "x"}, {"APPEND", "k", "x"},
+      {"RENAME", "k", "r"},        {"COPY", "r", "k"}};
+  for (const auto& each : writes) {
+    const std::size_t before = requested_bytes;
+    ASSERT_NE(run(each)[0], '-') << each[0];
+    const std::size_t room = each[0] == "APPEND" || each[0] == "RENAME" ? kSize : 0;
+    EXPECT_LT(requested_bytes - before, kSize + room + kSmall) << each[0];
+    EXPECT_GE(requested_bytes - before, kSize) << each[0];
+  }
+}
+
+TEST_F(commands, a_value_that_grows_is_as_any_other) {
+  const std::uint64_t seed = index::test_seed();
+  base::random random(seed);
+  std::string expected;
+  bool expires = false;
+  run({"SET", "k", ""});
+  for (int i = 0; i < 3000 && !HasFailure(); ++i) {
+    std::string text(random.below(random.below(10) == 0 ? 5000 : 12), '\0');
+    for (char& c : text) c = static_cast<char>('a' + random.below(26));
+    switch (random.below(12)) {
+      case 0:
+        run({"EXPIRE", "k", "1000"});
+        expires = true;
+        break;
+      case 1:
+        run({"PERSIST", "k"});
+        expires = false;
+        break;
+      case 2: {
+        const std::size_t at = random.below(expected.size() + 100);
+        const std::string answer = run({"SETRANGE", "k", std::to_string(at), text});
+        if (!text.empty()) {
+          if (expected.size() < at + text.size()) expected.resize(at + text.size());
+          expected.replace(at, text.size(), text);
+        }
+        EXPECT_EQ(answer, number(expected.size()));
+        break;
+      }
+      case 3:
+        run({"COPY", "k", "other", "REPLACE"});
+        run({"APPEND", "k", "not in the copy"});
+        run({"RENAME", "other", "k"});
+        break;
+      case 4:
+        if (expected.size() < 20'000) break;
+        run({"SET", "k", text});
+        expected = text;
+        expires = false;
+        break;
+      default:
+        expected += text;
+        EXPECT_EQ(run({"APPEND", "k", text}), number(expected.size()));
+    }
+    EXPECT_EQ(run({"GET", "k"}), bulk(expected));
+    EXPECT_EQ(run({"TTL", "k"}), expires ? ":1000\r\n" : ":-1\r\n");
+    EXPECT_EQ(run({"STRLEN", "k"}), number(expected.size()));
+  }
+}
+
+TEST_F(commands, a_full_memory_leaves_the_value_as_it_was) {
+  run({"SET", "k", "value"});
+  index_.fill_memory();
+  EXPECT_THAT(run({"APPEND", "k", "x"}), ::testing::HasSubstr("-OOM"));
+  EXPECT_THAT(run({"SETRANGE", "k", "1", "x"}), ::testing::HasSubstr("-OOM"));
+  EXPECT_EQ(run({"GET", "k"}), "$5\r\nvalue\r\n");
+}
+
+char letter_at(std::size_t i) { return static_cast<char>('a' + i % 23); }
+
+/// One thread appends to some keys, others read them, a third moves the objects.
+class growing : public ::testing::TestWithParam<std::string_view> {};
+
+TEST_P(growing, readers_and_the_collector_see_whole_appends) {
+  constexpr std::size_t kKeys = 4, kAppends = 4000, kLongest = 20'000;
+  auto made = index::make("hash-pugh", true);
+  ASSERT_TRUE(made);
+  database db(**made, [] { return std::uint64_t{0}; });
+  const command_table table{string_commands(), range_commands()};
+  const limits bounds;
+  const auto run = [&](const std::vector<std::string_view>& arguments) {
+    std::string output;
+    reply out(output);
+    call c{db, out, arguments, 1'700'000'000'000, bounds};
+    execute(*table.resolve(arguments, out), c, 0);
+    return output;
+  };
+  base::atomic<bool> done{false};
+  base::atomic<std::uint64_t> moved{0};
+  std::jthread mover([&] {
+    collector::options chosen;
+    chosen.window_seconds = 0.001;
+    chosen.cold_threshold = 1;
+    chosen.adaptive_threshold = false;
+    chosen.protocol = GetParam();
+    collector::object_collector collecting(chosen);
+    while (!done.load_acquire()) {
+      const auto window = collecting.run_window();
+      moved.fetch_add_relaxed(window.demoted.objects + window.promoted.objects);
+    }
+  });
+  std::jthread reader([&] {
+    std::size_t seen[kKeys] = {};
+    while (!done.load_acquire()) {
+      for (std::size_t k = 0; k < kKeys; ++k) {
+        const std::string answer = run({"GET", std::to_string(k)});
+        if (answer == "$-1\r\n") continue;
+        const std::size_t begin = answer.find('\n') + 1, size = answer.size() - begin - 2;
+        if (size < seen[k]) seen[k] = 0;  // it was begun anew
+        for (std::size_t i = seen[k]; i < size; ++i) ASSERT_EQ(answer[begin + i], letter_at(i));
+        seen[k] = size;
+      }
+    }
+  });
+  std::size_t sizes[kKeys] = {};
+  for (std::size_t n = 0; n < kAppends || (moved.load_relaxed() == 0 && n < 100 * kAppends); ++n) {
+    std::size_t& size = sizes[n % kKeys];
+    const std::string key = std::to_string(n % kKeys);
+    std::string tail;
+    for (std::size_t i = 0; i < n % 97; ++i) tail.push_back(letter_at(size + i));
+    if (size > kLongest) {
+      run({"SET", key, ""});
+      size = 0;
+      continue;
+    }
+    size += tail.size();
+    ASSERT_EQ(run({"APPEND", key, tail}), number(size));
+  }
+  done.store_release(true);
+  reader.join();
+  mover.join();
+  EXPECT_GT(moved.load_relaxed(), 0u);
+  for (std::size_t k = 0; k < kKeys; ++k) {
+    std::string expected;
+    for (std::size_t i = 0; i < sizes[k]; ++i) expected.push_back(letter_at(i));
+    EXPECT_EQ(run({"GET", std::to_string(k)}), bulk(expected));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(protocols, growing, ::testing::ValuesIn(collector::protocol_names()));
+
+}  // namespace
+}  // namespace isotherm::store::testing
