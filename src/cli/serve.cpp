@@ -68,7 +68,8 @@ void add_flags(CLI::App& command, serve_options& o) {
       ->excludes(word);
   command.add_flag("--no-protected-mode", o.unprotected,
                    "serve clients from other machines also without a password");
-  command.add_option("--maxmemory", o.maxmemory, "refuse writes beyond, as 100mb; 0: no limit")
+  command
+      .add_option("--maxmemory", o.maxmemory, "refuse writes beyond this DRAM, as 100mb; 0: any")
       ->capture_default_str();
   command
       .add_option("--maxmemory-clients", o.maxmemory_clients,

@@ -13,6 +13,7 @@
 #include <exception>
 #include <functional>
 
+#include "heap/heap.hpp"
 #include "os/clock.hpp"
 #include "server/commands/families.hpp"
 #include "sync/retire.hpp"
@@ -199,6 +200,16 @@ void server::reset_statistics() noexcept {
   }
 }
 
+/// What of COLD is in DRAM, for --maxmemory: a byte read for each page, and so at most a hundredth
+/// of a processor's time.
+void server::look_at_cold() {
+  const std::uint64_t began = os::monotonic_ns();
+  if (began < look_at_cold_ns_) return;
+  store::note_cold(heap::usage_of(heap::kind::cold));
+  const std::uint64_t ended = os::monotonic_ns();
+  look_at_cold_ns_ = ended + 99 * (ended - began);
+}
+
 void server::upkeep() noexcept {
   const std::uint64_t cpu_began = os::thread_cpu_ns(), began = os::monotonic_ns();
   try {
@@ -208,6 +219,7 @@ void server::upkeep() noexcept {
       if (os::thread_cpu_ns() - cpu_began >= kSweepCpuNs) break;
       if (os::monotonic_ns() - began >= kSweepWallNs) break;
     }
+    if (db_.index().is_managed()) look_at_cold();
   } catch (const std::exception&) {
     // No memory for the name of a key: the next time, perhaps.
   }

@@ -67,6 +67,7 @@ class server {
   void admit(int fd, const std::string& unix_path);
   void tick();
   void upkeep() noexcept;
+  void look_at_cold();
   void evict_clients();
 
   options options_;
@@ -78,6 +79,7 @@ class server {
   const std::int64_t started_ms_;
   base::atomic<std::uint64_t> next_id_{1};
   base::atomic<std::uint64_t> rate_{0};
+  std::uint64_t look_at_cold_ns_ = 0;  ///< when upkeep does so next
   std::uint64_t rate_commands_ = 0;
   std::int64_t rate_since_ms_ = 0;
   int port_ = 0;

@@ -2,9 +2,19 @@
 
 #include <jemalloc/jemalloc.h>
 
+#include <algorithm>
+
 #include "heap/heap.hpp"
 
 namespace isotherm::store {
+
+namespace {
+base::atomic<std::uint64_t> cold_elsewhere{0};  // bytes of COLD that note_cold() found not in DRAM
+}
+
+void note_cold(const heap::usage& now) noexcept {
+  cold_elsewhere.store_relaxed(now.bytes - std::min(now.bytes, now.resident_bytes));
+}
 
 std::uint64_t allocated_bytes() {
   std::uint64_t epoch = 1;
@@ -14,8 +24,9 @@ std::uint64_t allocated_bytes() {
   size = sizeof allocated;
   mallctl("stats.allocated", &allocated, &size, nullptr, 0);
   // NEW and NODE are arenas of the same allocator, counted above; the packed heaps are not.
-  return allocated + heap::usage_of(heap::kind::hot, false).bytes +
-         heap::usage_of(heap::kind::cold, false).bytes;
+  const std::uint64_t cold = heap::usage_of(heap::kind::cold, false).bytes;
+  return allocated + heap::usage_of(heap::kind::hot, false).bytes + cold -
+         std::min(cold, cold_elsewhere.load_relaxed());
 }
 
 }  // namespace isotherm::store

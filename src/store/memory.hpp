@@ -9,11 +9,15 @@
 #include <functional>
 
 #include "base/atomic.hpp"
+#include "heap/heap.hpp"
 
 namespace isotherm::store {
 
-/// Bytes that the ordinary allocator and the heaps have handed out.
+/// Bytes of DRAM that the ordinary allocator and the heaps have handed out: what of COLD was not in
+/// DRAM when note_cold() was last told is left out, and what came to COLD since is counted.
 std::uint64_t allocated_bytes();
+/// Takes note of how much of COLD is in DRAM: `now` is its usage with residency. Thread-safe.
+void note_cold(const heap::usage& now) noexcept;
 /// Resident set of the process, in bytes; 0 when the system does not tell.
 std::uint64_t resident_bytes();
 

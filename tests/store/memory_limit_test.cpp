@@ -1,4 +1,5 @@
 // --maxmemory: what it refuses, and how often it asks how much there is.
+#include "guide/object.hpp"
 #include "store/fixture.hpp"
 
 namespace isotherm::store::testing {
@@ -32,6 +33,28 @@ TEST(memory_meter, refusing_asks_once_a_millisecond) {
   for (int i = 0; i < 200; ++i) meter.note_written(1024);
   EXPECT_TRUE(meter.is_over(100, 8));  // what was written since is looked at at once
   EXPECT_EQ(asked, 3);
+}
+
+TEST(allocated_bytes, counts_of_cold_what_is_in_dram) {
+  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+  const auto near = [](std::uint64_t a, std::uint64_t b) {  // other memory comes and goes
+    return a < b + kMiB && b < a + kMiB;
+  };
+  const auto all = [] { return heap::usage_of(heap::kind::cold, false).bytes; };
+  note_cold({});
+  const std::uint64_t before = allocated_bytes();
+  const owned<bytes> first = make_bytes_in(heap::kind::cold, std::size_t{8} << 20);
+  ASSERT_TRUE(first && first.where() == heap::kind::cold);
+  EXPECT_PRED2(near, allocated_bytes(), before + 8 * kMiB);
+  note_cold({.objects = 1, .bytes = all(), .resident_bytes = all() - 6 * kMiB});
+  EXPECT_PRED2(near, allocated_bytes(), before + 2 * kMiB);
+  {
+    const owned<bytes> second = make_bytes_in(heap::kind::cold, std::size_t{16} << 20);
+    EXPECT_PRED2(near, allocated_bytes(), before + 18 * kMiB);  // all of it, until the next look
+  }
+  EXPECT_PRED2(near, allocated_bytes(), before + 2 * kMiB);
+  note_cold({.objects = 1, .bytes = all(), .resident_bytes = all() + 6 * kMiB});  // dead bytes too
+  EXPECT_PRED2(near, allocated_bytes(), before + 8 * kMiB);
 }
 
 }  // namespace
