@@ -197,12 +197,13 @@ database::swept database::sweep_expired(std::int64_t now, std::uint64_t budget_n
     stripe& here = stripes_.at(sweep_next_);
     const auto key = next_due(here, now, sum.looked_at, is_spent);
     if (key && remove_due(here, *key, now)) ++sum.removed;
-    if (!key && here.next_swept == 0) {
+    const bool is_done = !key && here.next_swept == 0;
+    if (is_done) {
       sweep_next_ = (sweep_next_ + 1) % stripes::kCount;
       ++visited;
     }
     // A stripe without keys that expire costs less than a look at the clock.
-    if ((key || visited % 64 == 0) && is_spent()) break;
+    if ((!is_done || visited % 64 == 0) && is_spent()) break;
   }
   return sum;
 }
