@@ -182,7 +182,7 @@ TEST(Profile, RoundTripsThroughJson) {
             .interference = {{0, 8e9, 0}, {4, 2e9, 1e9}},
             .sequential_read_sizes = {{4096, {{1, 1e9}, {4, 3e9}}}},
             .mapped_read_sizes = {{64, {{1, 2e9}, {4, 5e9}}}},
-            .direct = {"O_DIRECT", {{4096, {{1, 1e8}}}}, {{4096, {{1, 2e7}}}}, {{1, 3e8}}}};
+            .direct = {"O_DIRECT", {{4096, {{1, 1e8}}}}, {{4096, {{1, 2e7}}}}, {{1, 3e8}}, {}}};
   auto back = parse_profile(to_json(p));
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(to_json(*back), to_json(p));
@@ -213,7 +213,7 @@ TEST(Profile, CurvesThatNoDeviceHasAreRefused) {
             .interference = {},
             .sequential_read_sizes = {},
             .mapped_read_sizes = {},
-            .direct = {"O_DIRECT", {}, {}, {}}};
+            .direct = {"O_DIRECT", {}, {}, {}, {}}};
   ASSERT_TRUE(parse_profile(to_json(p)));
   const double infinite = std::numeric_limits<double>::infinity();
   for (const curve& bad : {curve{{0, 1e9}}, curve{{4, 1e9}, {1, 1e9}}, curve{{4, 1e9}, {4, 1e9}},
