@@ -177,7 +177,8 @@ TEST_P(growing, readers_and_the_collector_see_whole_appends) {
     }
   });
   std::size_t sizes[kKeys] = {};
-  for (std::size_t n = 0; n < kAppends || (moved.load_relaxed() == 0 && n < 100 * kAppends); ++n) {
+  // The test means nothing before something was moved.
+  for (std::size_t n = 0; n < kAppends || moved.load_relaxed() == 0; ++n) {
     std::size_t& size = sizes[n % kKeys];
     const std::string key = std::to_string(n % kKeys);
     std::string tail;
@@ -193,7 +194,6 @@ TEST_P(growing, readers_and_the_collector_see_whole_appends) {
   done.store_release(true);
   reader.join();
   mover.join();
-  EXPECT_GT(moved.load_relaxed(), 0u);
   for (std::size_t k = 0; k < kKeys; ++k) {
     std::string expected;
     for (std::size_t i = 0; i < sizes[k]; ++i) expected.push_back(letter_at(i));
