@@ -39,14 +39,11 @@ bool compare_exchange(base::atomic<word>& slot, const void* expected, word fresh
 /// word.
 word vacate(base::atomic<word>& slot) noexcept;
 
-/// `fresh`, a new object's word, as a guide takes it over. The thread that made the object may have
+/// `fresh`, a new object's word, as `slot` takes it over. The thread that made the object may have
 /// its address from the `owned`, and use it until its scope closes: where moves may happen the
-/// object stays until then (its accessed bit vetoes a move; where scopes count, it is pinned).
+/// object stays until then (its accessed bit vetoes a move; a scope that counts has counted it).
 /// Where none may, a collector that starts later waits for the scope.
-inline word kept_for_maker(word fresh) noexcept {
-  if (!scope::is_open() || !sync::moves_may_happen()) return fresh;
-  return sync::this_thread_slot->tracking ? pinned(marked(fresh)) : marked(fresh);
-}
+word kept_for_maker(base::atomic<word>& slot, word fresh) noexcept;
 
 }  // namespace guides
 
@@ -189,8 +186,7 @@ class guide {
   bool was_never_filled() const noexcept { return slot_.load_acquire() == 0; }
   static guides::word word_of(const owned<T>& fresh) noexcept {
     require_movable<T>();
-    return guides::kept_for_maker(guides::make_word(fresh.get(), fresh.where()) |
-                                  guides::kAccessed);
+    return guides::make_word(fresh.get(), fresh.where()) | guides::kAccessed;
   }
   static void destroy(void* gone) noexcept {
     if constexpr (!std::is_trivially_destructible_v<object>) {
@@ -206,7 +202,8 @@ class guide {
   void adopt(owned<T>&& fresh) noexcept {
     require_movable<T>();
     require_new_slot();
-    slot_.store_release(guides::kept_for_maker(guides::make_word(fresh.get(), fresh.where())));
+    const guides::word next = guides::make_word(fresh.get(), fresh.where());
+    slot_.store_release(guides::kept_for_maker(slot_, next));
     fresh.release();
     guides::register_slot(&slot_);
   }

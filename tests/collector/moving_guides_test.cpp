@@ -94,7 +94,11 @@ TEST_P(MovingGuides, AnObjectStaysForTheScopeThatMadeIt) {
     EXPECT_EQ(move_to_cold(*protocol, assigned), move_result::vetoed);
     EXPECT_TRUE(replaced.holds(first));
     EXPECT_TRUE(assigned.holds(second));
+    owned<bytes> late = make_bytes("late");
+    EXPECT_FALSE(assigned.compare_replace(inside, first, late));
   }
+  // The scope took back what it counted, and no more.
+  EXPECT_EQ(guides::count_of(replaced.slot().load_relaxed()), 0u);
   protocol->end();
 }
 
