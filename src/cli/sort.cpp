@@ -194,7 +194,8 @@ void add_sort(CLI::App& app) {
              "what may run beside what");
   add_choice(*c, "--compress", o.compression,
              {sort_compression::automatic, sort_compression::on, sort_compression::off},
-             "whether runs of an index map are compressed, auto when it pays");
+             "whether runs of an index map are compressed; auto: on an emulated device, when it "
+             "pays");
   c->add_option("--memory", a->memory,
                 "limit of resident memory, such as 512M; half of what is "
                 "available if not given");
@@ -213,7 +214,8 @@ void add_sort(CLI::App& app) {
       "read the output again, whether it is in order, and the input, whether the output "
       "holds its records (with --unique or --top the order, with --count the sum of counts)");
   auto* plans =
-      c->add_flag("--explain", a->explain, "print what each algorithm would take, and do not sort");
+      c->add_flag("--explain", a->explain,
+                  "print what each algorithm would take on an emulated device, and do not sort");
   c->add_option("--json", a->json, "write a report to this file, - for standard output")
       ->excludes(plans);
   c->add_flag("--progress", a->progress, "show the stages even when standard error is no terminal");

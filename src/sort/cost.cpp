@@ -32,15 +32,20 @@ constexpr unsigned kSamples = 64;
 
 /// To sort one entry, and to code it in a run.
 void measure_entries(processor_speed& cpu) {
+  const record_layout layout(sort_options{});
   std::vector<entry> entries(1 << 16);
   base::random random(1);
-  for (auto& e : entries) e = (entry{random()} << 64) | random();
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    std::byte key[16];
+    for (auto& b : key) b = static_cast<std::byte>(random());
+    entries[i] = layout.fixed_entry(key, i);
+  }
   device::thread_pool pool;
   const std::uint64_t start = os::monotonic_ns();
   sort_entries(entries, pool, 1);
   cpu.sort_ns =
       static_cast<double>(os::monotonic_ns() - start) / static_cast<double>(entries.size());
-  cpu.coding = measure_coding(record_layout(sort_options{}).entries(), entries);
+  cpu.coding = measure_coding(layout.entries(), entries);
 }
 
 /// What --explain says of the runs; nothing if there are none.
@@ -113,7 +118,7 @@ double measure_call_ns(const device::file& input, const input_facts& facts) {
   base::random random(1);
   const std::uint64_t start = os::monotonic_ns();
   for (unsigned i = 0; i < kCalls; ++i) {
-    // Whoever reads it in earnest will say why it cannot be read.
+    // Ignored; the real read reports it.
     if (!input.read_some(bytes, random.below(std::max<std::uint64_t>(1, facts.bytes)))) return 0;
   }
   return static_cast<double>(os::monotonic_ns() - start) / kCalls;
@@ -152,27 +157,25 @@ base::result<double> mean_line(const device::file& f, std::uint64_t bytes) {
   return static_cast<double>(seen) / static_cast<double>(std::max<std::uint64_t>(1, lines));
 }
 
-/// An index map is worth its while as long as the values come by not too many scans of the input:
-/// merge sort reads and writes everything once more. From the page cache, where an input that fits
-/// in memory is taken to be, 13 scans were measured to beat that; from a disk, reading it once more
-/// and writing it is worth three.
-base::result<algorithm_choice> choose_without_device(const sort_options& o,
-                                                     const device::file& input) {
-  constexpr std::uint64_t kCachedScans = 16;
-  constexpr std::uint64_t kDiskScans = 3;
+/// The algorithm for files as they are: in the page cache, or read from a disk behind it. An index
+/// map is the best where it fits in memory and the values come by a few scans of the input; where
+/// it takes more of them, or runs of the index map must be merged, moving whole records is.
+/// bench/experiments/sort_auto.py measures what this costs over the best.
+base::result<sort_algorithm> choose_by_rule(const sort_options& o, std::uint64_t bytes,
+                                            const device::model* device) {
+  constexpr std::uint64_t kMostScans = 5;
+  constexpr std::uint64_t kMostScansOfDisk = 3;  // of an input that the page cache cannot hold
   constexpr std::uint64_t kPage = 4096;  // of a record this large a read by call wastes nothing
-  const algorithm_choice index{o.algorithm, 0};
   const bool choice = o.algorithm == sort_algorithm::automatic &&
                       o.format == record_format::fixed && o.writes_all();
-  if (!choice || o.record_bytes >= kPage) return index;
-  auto bytes = input.size();
-  if (!bytes) return std::unexpected(bytes.error());
-  auto p = make_plan(o, o.algorithm, *bytes, nullptr);
+  if (!choice || bytes == 0 || o.record_bytes >= kPage) return o.algorithm;
+  auto p = make_plan(o, o.algorithm, bytes, device);
   if (!p) return std::unexpected(p.error());
-  if (*bytes == 0 || p->map_input || p->integers) return index;
-  const std::uint64_t most = *bytes > os::available_memory() ? kDiskScans : kCachedScans;
-  if (p->scan_gather && *bytes <= most * p->output_buffer_bytes) return index;
-  return algorithm_choice{sort_algorithm::ems, 0};
+  if (p->map_input || p->integers) return o.algorithm;
+  const bool fits = bytes / o.record_bytes <= p->index_entries;
+  const auto most = bytes > os::available_memory() ? kMostScansOfDisk : kMostScans;
+  const bool few = p->scan_gather && bytes <= most * p->output_buffer_bytes;
+  return fits && few ? o.algorithm : sort_algorithm::ems;
 }
 
 }  // namespace
@@ -201,18 +204,15 @@ base::result<input_facts> examine(const device::file& input, const sort_options&
   if (o.format == record_format::klv) mean = mean_klv(input, *bytes, o.key_bytes);
   if (o.format == record_format::lines) mean = mean_line(input, *bytes);
   if (!mean) return std::unexpected(mean.error());
-  auto keys = sample_entries(input, o);
-  if (!keys) return std::unexpected(keys.error());
-  return input_facts{*bytes, std::max(1.0, *mean), *keys};
+  return input_facts{*bytes, std::max(1.0, *mean)};
 }
 
-processor_speed measure_processor(const device::file& input, const input_facts& facts,
-                                  const sort_options& o) {
+processor_speed measure_processor(const device::file& input, const input_facts& facts) {
   processor_speed cpu;
   measure_entries(cpu);
   cpu.merge_entry_ns = measure_merge_ns(16);
   cpu.merge_record_ns = measure_merge_ns(facts.record_bytes);
-  if (is_emulated(o.device)) cpu.call_ns = measure_call_ns(input, facts);
+  cpu.call_ns = measure_call_ns(input, facts);
   return cpu;
 }
 
@@ -225,12 +225,8 @@ run_forecast forecast_runs(const plan& p, const sort_options& o, const input_fac
   f.runs = std::max(1.0, std::ceil(records / in_memory));
   f.entry_passes = entry_passes(f.runs, merge_fan_in(p.merge_buffer_bytes));
   f.plain_bytes = record_layout(o).entries().packed_bytes();
-  const bool fixed = o.format == record_format::fixed;
-  f.coded_bytes =
-      coded_bytes(in.keys, records / f.runs, fixed ? records : static_cast<double>(in.bytes));
-  coding_cost cost = cpu.coding;
-  cost.bytes = f.coded_bytes;
-  f.balance = balance_of(f.plain_bytes, cost, p.run_device, p.write_threads);
+  f.coded_bytes = cpu.coding.bytes;
+  f.balance = balance_of(f.plain_bytes, cpu.coding, p.run_device, p.write_threads);
   f.compressed = p.compression == sort_compression::on ||
                  (p.compression == sort_compression::automatic && f.balance.pays());
   return f;
@@ -302,10 +298,16 @@ sort_prediction explain_one(sort_algorithm algorithm, const sort_options& option
 
 base::result<algorithm_choice> choose(const sort_options& o, const device::file& input,
                                       const device::model* device) {
-  if (device == nullptr) return choose_without_device(o, input);
+  if (device == nullptr || !device->emulated()) {
+    auto bytes = input.size();
+    if (!bytes) return std::unexpected(bytes.error());
+    auto taken = choose_by_rule(o, *bytes, device);
+    if (!taken) return std::unexpected(taken.error());
+    return algorithm_choice{*taken, 0};
+  }
   auto facts = examine(input, o);
   if (!facts) return std::unexpected(facts.error());
-  return choose_with_device(o, *facts, *device, measure_processor(input, *facts, o));
+  return choose_with_device(o, *facts, *device, measure_processor(input, *facts));
 }
 
 }  // namespace isotherm::sort
@@ -321,13 +323,14 @@ base::result<std::vector<sort_prediction>> explain_sort(const std::string& input
   if (auto r = sort::check_options(o, *bytes); !r) return std::unexpected(r.error());
   auto device = sort::find_device(o.device);
   if (!device) return std::unexpected(device.error());
-  if (!device->known) {
+  if (!device->emulated) {
     return std::unexpected(base::error{
-        "--explain needs --device: a profile that `isotherm device probe` wrote, or emu:...", 0});
+        "--explain needs an emulated device, --device emu:...: it tells what the model says of it",
+        0});
   }
   auto facts = sort::examine(*f, o);
   if (!facts) return std::unexpected(facts.error());
-  const auto cpu = sort::measure_processor(*f, *facts, o);
+  const auto cpu = sort::measure_processor(*f, *facts);
   std::vector<sort_prediction> all;
   for (const auto algorithm : sort::kCandidates) {
     all.push_back(sort::explain_one(algorithm, o, *facts, device->numbers, cpu));

@@ -1,4 +1,5 @@
-// The cost model: what an algorithm moves, divided by what the device gives.
+// Which algorithm is taken: on an emulated device by the cost model (what an algorithm moves,
+// divided by what the device gives), elsewhere by a rule.
 #pragma once
 
 #include <isotherm/sort.hpp>
@@ -20,7 +21,6 @@ base::result<device_choice> find_device(const std::string& name);
 struct input_facts {
   std::uint64_t bytes = 0;
   double record_bytes = 100;  ///< on average; of klv and lines from a sample
-  entry_sample keys;
 };
 base::result<input_facts> examine(const device::file& input, const sort_options& options);
 
@@ -30,20 +30,18 @@ struct processor_speed {
   double merge_entry_ns = 0;   ///< to merge one entry of an index map
   double merge_record_ns = 0;  ///< to merge one whole record
   coding_cost coding;          ///< of a run of random keys
-  /// Of a call that reads a record. Not measured (0) for a profile, whose random reads are calls.
-  double call_ns = 0;
+  double call_ns = 0;          ///< of a call that reads a record
 };
 /// For a sort of `input`, of which `facts` are known.
-processor_speed measure_processor(const device::file& input, const input_facts& facts,
-                                  const sort_options& options);
+processor_speed measure_processor(const device::file& input, const input_facts& facts);
 
 struct algorithm_choice {
   sort_algorithm algorithm = sort_algorithm::automatic;
-  double predicted_seconds = 0;  ///< 0: no profile to predict from
+  double predicted_seconds = 0;  ///< 0: the device is not emulated
 };
-/// The user's algorithm, or for `automatic` the one that the cost model finds cheapest. Without a
-/// profile `automatic` stays (OnePass if the index map fits, MergePass if not), except where memory
-/// is so little that the values would take too many scans of the input: then external merge sort.
+/// The user's algorithm; for `automatic` on an emulated device the one that the cost model finds
+/// cheapest, elsewhere what a measured rule says: `automatic` stays (OnePass if the index map fits,
+/// MergePass if not), or external merge sort.
 base::result<algorithm_choice> choose(const sort_options& options, const device::file& input,
                                       const device::model* device);
 

@@ -186,10 +186,12 @@ base::result<plan> plan_within_limit(const sort_options& o, sort_algorithm algor
   choose_threads(p, o, device);
   auto shared = share_out(p, o, input_bytes);
   if (!shared) return std::unexpected(shared.error());
-  if (device != nullptr) {
+  // What a real device's page cache does is not in its numbers: only emulated ones are planned by.
+  const device::model* priced = device != nullptr && device->emulated() ? device : nullptr;
+  if (priced != nullptr) {
     using enum device::access;
-    p.run_device = {.write = device->bandwidth(write, p.write_threads, 1 << 20),
-                    .read = device->bandwidth(sequential_read, p.read_threads, 1 << 20)};
+    p.run_device = {.write = priced->bandwidth(write, p.write_threads, 1 << 20),
+                    .read = priced->bandwidth(sequential_read, p.read_threads, 1 << 20)};
   }
   std::uint64_t rest = *shared;
   const std::uint64_t whole = rest;
@@ -200,8 +202,9 @@ base::result<plan> plan_within_limit(const sort_options& o, sort_algorithm algor
       p.output_buffer_bytes / std::max<std::uint64_t>(record, 1), 1, p.output_buffer_bytes / 32);
   // The queue: an entry and, for records of any size, where it goes.
   rest -= buffers * p.output_buffer_bytes + 2 * p.queue_entries * 24;
-  p.integers = algorithm == sort_algorithm::automatic && o.device.empty() && o.writes_all() &&
-               record_layout(o).keys_alone() && o.record_bytes <= sizeof(std::uint64_t) &&
+  p.integers = algorithm == sort_algorithm::automatic && !o.device.starts_with("emu:") &&
+               o.writes_all() && record_layout(o).keys_alone() &&
+               o.record_bytes <= sizeof(std::uint64_t) &&
                input_bytes / o.record_bytes * sizeof(std::uint64_t) < rest;
   p.map_input = !p.integers && input_bytes > 0 && rest > input_bytes + input_bytes / 4 &&
                 rest - input_bytes >= kSmallestLimit;
@@ -217,12 +220,12 @@ base::result<plan> plan_within_limit(const sort_options& o, sort_algorithm algor
                         algorithm == sort_algorithm::onepass ||
                         algorithm == sort_algorithm::mergepass;
   if (!wiscsort || o.format != record_format::fixed || input_bytes == 0) return p;
-  if (device != nullptr && scan_loads(p, o, *device)) p.sequential_load = true;
-  // With a device, onepass and mergepass by name are the papers'.
+  if (priced != nullptr && scan_loads(p, o, *priced)) p.sequential_load = true;
+  // On an emulated device, onepass and mergepass by name are the papers'.
   if (o.writes_all() && !record_layout(o).keys_alone() &&
-      (device == nullptr || algorithm == sort_algorithm::automatic)) {
+      (priced == nullptr || algorithm == sort_algorithm::automatic)) {
     const std::uint64_t mapped = p.map_input ? input_bytes + input_bytes / 256 : 0;
-    consider_scans(p, o, input_bytes, whole - mapped, device);
+    consider_scans(p, o, input_bytes, whole - mapped, priced);
   }
   return p;
 }
@@ -273,8 +276,8 @@ std::string samplesort_needs(const plan& p) {
 
 bool consider_regrouping(plan& p, const sort_options& o, std::uint64_t record_bytes) {
   constexpr std::uint64_t kShortRecord = 256;  // moving it twice costs less than a read by call
-  if (o.format == record_format::fixed || p.map_input || !o.device.empty() || o.top != 0 ||
-      p.algorithm != sort_algorithm::automatic || record_bytes > kShortRecord) {
+  if (o.format == record_format::fixed || p.map_input || o.device.starts_with("emu:") ||
+      o.top != 0 || p.algorithm != sort_algorithm::automatic || record_bytes > kShortRecord) {
     return false;
   }
   const std::uint64_t room = p.merge_buffer_bytes;  // not needed yet

@@ -47,7 +47,7 @@ base::result<plan> make_plan(const sort_options& options, sort_algorithm algorit
                              std::uint64_t input_bytes, const device::model* device);
 
 /// Whether records of a mean size of `record_bytes` are better moved than read by a call each, at
-/// random: where the input is read by calls and no device is known. Shares out the index map's
+/// random: where the input is read by calls and no device is emulated. Shares out the index map's
 /// memory anew if so.
 bool consider_regrouping(plan& p, const sort_options& options, std::uint64_t record_bytes);
 

@@ -87,7 +87,7 @@ TEST_F(Explain, RefusesWhatASortRefuses) {
   EXPECT_THAT(r.error().message, HasSubstr("no multiple"));
   r = explain({});
   ASSERT_FALSE(r);
-  EXPECT_THAT(r.error().message, HasSubstr("needs --device"));
+  EXPECT_THAT(r.error().message, HasSubstr("needs an emulated device"));
 }
 
 TEST_F(Explain, OffersNothingThatIsRefused) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "sort/cost.hpp"
 #include "sort/scratch.hpp"
@@ -23,7 +24,7 @@ double seconds(sort_options o, sort_algorithm algorithm) {
   o.compression = sort_compression::off;
   const auto p = make_plan(o, algorithm, kBytes, &device);
   EXPECT_TRUE(p) << p.error().message;
-  return predict(*p, o, {.bytes = kBytes, .record_bytes = kRecord, .keys = {}}, device, {});
+  return predict(*p, o, {.bytes = kBytes, .record_bytes = kRecord}, device, {});
 }
 
 TEST(Predict, BillsWhatIsLeftOutForItsKeyAlone) {
@@ -52,7 +53,7 @@ TEST(Predict, LinesAndKlvHaveOneReaderOfKeys) {
 
 TEST(Predict, CallsOfAnInputThatIsNotMappedTakeTheProcessorsTime) {
   const auto device = device::preset("emu:pmem").value();
-  const input_facts facts{.bytes = kBytes, .record_bytes = kRecord, .keys = {}};
+  const input_facts facts{.bytes = kBytes, .record_bytes = kRecord};
   constexpr double kCallNs = 10'000;
   for (const std::uint64_t memory : {64 * kMiB, 200 * kMiB}) {
     const sort_options o{.memory_bytes = memory, .compression = sort_compression::off};
@@ -76,6 +77,29 @@ TEST(Predict, ReadsBesideWritersAreHindered) {
   EXPECT_LT(with(io_overlap, onepass), with(no_sync, onepass));
   EXPECT_LT(with(no_sync, ems), with(no_sync, onepass));
   EXPECT_LT(with(io_overlap, ems), with(no_sync, ems));
+}
+
+// Files as they are go by a rule; what a profile says of them is no reason to take another way.
+TEST(Choose, TakesMergeSortWhereScansAreMany) {
+  const testing::scratch dir;
+  testing::store(dir.file("in"), "");
+  std::filesystem::resize_file(dir.file("in"), kBytes);
+  auto in = device::file::open(dir.file("in"));
+  ASSERT_TRUE(in);
+  device::model profile = device::preset("emu:pmem").value();
+  profile.name = "profile of a directory";
+  profile.random_read = {{1, 1e12}};
+  const device::model* const none = nullptr;
+  for (const device::model* device : {none, static_cast<const device::model*>(&profile)}) {
+    const auto taken = [&](std::uint64_t memory) {
+      return choose({.memory_bytes = memory}, *in, device).value();
+    };
+    EXPECT_EQ(taken(200 * kMiB).algorithm, automatic);  // mapped
+    EXPECT_EQ(taken(90 * kMiB).algorithm, automatic);   // two scans
+    EXPECT_EQ(taken(45 * kMiB).algorithm, ems);         // the index map fits, but too many scans
+    EXPECT_EQ(taken(32 * kMiB).algorithm, ems);
+    EXPECT_EQ(taken(32 * kMiB).predicted_seconds, 0);
+  }
 }
 
 TEST(Samplesort, NamesALimitThatSuffices) {

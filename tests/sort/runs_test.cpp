@@ -121,24 +121,6 @@ TEST(RunPolicy, CompressionPaysWhenTheDeviceIsSlower) {
   EXPECT_FALSE(balance_of(15, larger, {.write = 1e6, .read = 1e6}, 2).pays());
 }
 
-TEST(RunPolicy, ASampleForetellsTheSizeOfCompressedEntries) {
-  const scratch dir;
-  ASSERT_TRUE(gensort_file(dir.file("in"), {.count = 200'000, .threads = 2}));
-  const sort_options o{.memory_bytes = 64 * kMiB,
-                       .algorithm = sort_algorithm::mergepass,
-                       .compression = sort_compression::on};
-  auto f = device::file::open(dir.file("in"));
-  ASSERT_TRUE(f);
-  auto sample = sample_entries(*f, o);
-  ASSERT_TRUE(sample);
-  auto r = sort_file(dir.file("in"), dir.file("out"), o);
-  ASSERT_TRUE(r) << r.error().message;
-  const double told = coded_bytes(*sample, 200'000, 200'000);
-  const double truth = static_cast<double>(r->index_map_bytes_written) / 200'000;
-  EXPECT_NEAR(told, truth, 0.05 * truth);
-  EXPECT_LT(truth, 12);
-}
-
 class RunFiles : public ::testing::Test {
  protected:
   /// A compressed run of three segments in a file with a name.

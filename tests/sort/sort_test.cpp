@@ -236,7 +236,7 @@ TEST(SortFile, BeyondMemoryValuesComeByAFewScans) {
   base::random random(10);
   const std::string all = make_records(shape::random, 400'000, 100, 0, 10, random);
   store(dir.file("in"), all);
-  for (const auto a : {sort_algorithm::automatic, sort_algorithm::mergepass}) {
+  for (const auto a : {sort_algorithm::onepass, sort_algorithm::mergepass}) {
     for (const auto c : {sort_concurrency::automatic, sort_concurrency::io_overlap}) {
       sort_options o{.memory_bytes = 33 * kMiB, .algorithm = a, .concurrency = c};
       auto r = sort_file(dir.file("in"), dir.file("out"), o);

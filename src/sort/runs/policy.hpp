@@ -2,9 +2,8 @@
 // longer for the bytes that are saved than the processor takes to code the entries.
 #pragma once
 
-#include <isotherm/sort.hpp>
+#include <span>
 
-#include "device/io.hpp"
 #include "sort/runs/codec.hpp"
 
 namespace isotherm::sort {
@@ -18,7 +17,7 @@ struct coding_cost {
 /// Measured on some blocks of a sorted run, which must not be empty.
 coding_cost measure_coding(const entry_layout& l, std::span<const entry> sorted);
 
-/// Bytes/s of the device that holds the runs; 0: as good as free.
+/// Bytes/s of the emulated device that holds the runs; 0: there is none.
 struct run_speeds {
   double write = 0;
   double read = 0;
@@ -33,18 +32,5 @@ struct coding_balance {
 /// `plain_bytes`: of an entry that is not compressed. Writers code side by side, the merge alone.
 coding_balance balance_of(double plain_bytes, const coding_cost& c, const run_speeds& s,
                           unsigned write_threads) noexcept;
-
-/// Entries of some records, and what they make of a block.
-struct entry_sample {
-  std::size_t entries = 0;
-  block_shape shape;
-};
-/// Reads the keys of some records: fixed ones and lines from all over the input, klv from its
-/// beginning, as only there one begins for sure.
-base::result<entry_sample> sample_entries(const device::file& input, const sort_options& options);
-
-/// Bytes of a compressed entry in a run of `run_entries` of an input of `positions` records (fixed)
-/// or bytes, as far as a sample tells: the denser the keys, the smaller their differences.
-double coded_bytes(const entry_sample& sample, double run_entries, double positions) noexcept;
 
 }  // namespace isotherm::sort

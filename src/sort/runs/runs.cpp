@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "os/clock.hpp"
 #include "sort/algorithms/loser_tree.hpp"
 #include "sort/runs/codec.hpp"
 #include "sort/runs/cursor.hpp"
@@ -40,14 +39,12 @@ bool run_file::create(const std::string& directory) {
   return true;
 }
 
-/// What the user says, or whether this run is worth it: by the device's numbers, else by how fast
-/// the run before was written.
+/// What the user says, or whether this run is worth it to an emulated device.
 bool run_file::should_compress(std::span<const entry> sorted) {
   if (plan_.compression != sort_compression::automatic || sorted.empty()) {
     return plan_.compression == sort_compression::on;
   }
-  run_speeds speeds = plan_.run_device;
-  if (speeds.write == 0) speeds.write = packed_bytes_per_s_;
+  const run_speeds& speeds = plan_.run_device;
   if (speeds.write == 0) return false;
   const auto& l = layout_.entries();
   return balance_of(l.packed_bytes(), measure_coding(l, sorted), speeds, plan_.write_threads)
@@ -65,7 +62,6 @@ void run_file::write_packed(std::span<const entry> sorted, run& to) {
   const unsigned packed = layout_.entries().packed_bytes();
   const unsigned threads = plan_.write_threads;
   const std::size_t step = kThreadScratchBytes / packed;
-  const std::uint64_t start_ns = os::monotonic_ns();
   const device::crew crew(job_.emulation, device::access::write, threads);
   job_.writers.run(threads, [&](unsigned t) {
     std::vector<std::byte> bytes(step * packed + kSlack);
@@ -82,8 +78,6 @@ void run_file::write_packed(std::span<const entry> sorted, run& to) {
     }
   });
   const std::uint64_t bytes = sorted.size() * packed;
-  packed_bytes_per_s_ =
-      static_cast<double>(bytes) * 1e9 / static_cast<double>(os::monotonic_ns() - start_ns + 1);
   if (!to.segments.empty() && to.segments.back().offset + to.segments.back().bytes == end_) {
     to.segments.back().bytes += bytes;
   } else {

@@ -57,7 +57,6 @@ class run_file {
   std::vector<run> runs_;
   std::uint64_t end_ = 0;
   run_totals totals_;
-  double packed_bytes_per_s_ = 0;  // as the last packed run was written; 0: none was
 };
 
 /// Writes `bytes` at `offset` of `f` with a pool of streams.
