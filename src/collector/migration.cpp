@@ -87,7 +87,8 @@ guides::verdict mover::visit(guides::slot_word& slot) {
   const guides::word seen = slot.load_acquire();
   if (guides::is_null(seen)) return guides::verdict::keep_due;
   std::size_t bytes = 0;
-  count(guides::heap_of(seen), attempt(slot, seen, bytes), bytes);
+  const move_result result = attempt(slot, seen, bytes);
+  count(guides::heap_of(seen), result, bytes);
   const guides::word now = slot.load_relaxed();
   const bool rests = !guides::is_null(now) && guides::heap_of(now) == heap::kind::cold;
   return rests ? guides::verdict::drop_due : guides::verdict::keep_due;
