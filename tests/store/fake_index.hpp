@@ -90,6 +90,9 @@ class fake_index final : public index::any_index {
   /// Called at the begin of each look-up, without a lock of the index: where a cold page is read.
   std::function<void(std::string_view key)> before_find;
 
+  /// Called when a value is about to be copied into the index.
+  std::function<void()> before_write;
+
   /// Values written so far.
   std::size_t writes() const {
     const std::lock_guard lock(mutex_);
@@ -109,6 +112,7 @@ class fake_index final : public index::any_index {
  private:
   index::outcome write(std::string_view key, const index::content& value) {
     if (full_) return index::outcome::no_memory;
+    if (before_write) before_write();
     value.write(values_.emplace_back(value.size(), '\0').data());
     map_.insert_or_assign(std::string(key), &values_.back());
     return index::outcome::done;
