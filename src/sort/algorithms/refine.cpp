@@ -151,8 +151,10 @@ void refinement::order(const group& sorted) {
   job_.readers.run(threads_, [&](unsigned) {
     source_view view(job_, in_);
     for (std::size_t i; (i = next_part.fetch_add_relaxed(1)) < bounds.size();) {
-      for (std::size_t at = bounds[i - 1]; at < bounds[i] && !job_.stopped();) {
-        const std::size_t end = end_of_equal(all, at);
+      // Other threads change the entries behind the part's end.
+      const std::span<const entry> part = all.first(bounds[i]);
+      for (std::size_t at = bounds[i - 1]; at < part.size() && !job_.stopped();) {
+        const std::size_t end = end_of_equal(part, at);
         group next;
         const auto equal = all.subspan(at, end - at);
         at = end;
