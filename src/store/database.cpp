@@ -117,9 +117,9 @@ bool database::append(std::string_view key, const record& old, std::size_t zeros
   const record grown{
       .expires_ms = old.expires_ms, .how = encoding::raw, .room = records::room_for(size)};
   const auto join = [&](char* to) {
-    std::memcpy(to, old.payload.data(), old.payload.size());
+    old.payload.copy(to, old.payload.size());
     std::memset(to + old.payload.size(), 0, zeros);
-    std::memcpy(to + old.payload.size() + zeros, tail.data(), tail.size());
+    tail.copy(to + old.payload.size() + zeros, tail.size());
   };
   return put(key, grown, index::content(size, join), now);
 }

@@ -72,8 +72,7 @@ void setrange(call& c) {
   // Readers take no lock, so what they may be reading is not changed in place.
   const std::size_t size = std::max(content.size(), end);
   const auto splice = [&](char* to) {
-    const std::size_t before = std::min(content.size(), from);
-    std::memcpy(to, content.data(), before);
+    const std::size_t before = content.copy(to, from);
     std::memset(to + before, 0, from - before);
     std::memcpy(to + from, c[3].data(), c[3].size());
     if (end < size) std::memcpy(to + end, content.data() + end, size - end);
