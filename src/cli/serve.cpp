@@ -244,7 +244,9 @@ void run(serve_options& o) {
   const bool managed = o.manage != "off";
   const sigset_t ending = block_signals();
   fit_descriptors(o.server);
-  if (managed) require(heap::configure({.cold = o.cold, .huge_pages = o.huge_pages}));
+  if (managed)
+    require(
+        heap::configure({.cold = o.cold, .catch_read_errors = true, .huge_pages = o.huge_pages}));
   const auto made = make_lasting_index(o.index, managed, o.expected_keys);
   if (!made) fail(made.error().message);
   store::database db(**made);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "heap/readable.hpp"
 #include "store/text.hpp"
 
 namespace isotherm::cli {
@@ -81,6 +82,15 @@ std::string explain_full(const heap::cold_backing& cold) {
                      why, place);
 }
 
+/// What an operator has to know of a disk that does not give back what COLD wrote to it.
+std::string explain_unreadable(const heap::cold_backing& cold) {
+  return fmt::format(
+      "COLD cannot be read: commands that need a page of it answer IOERR until the key is deleted "
+      "or "
+      "overwritten; check the disk of '{}'",
+      cold.directory);
+}
+
 class collector_management final : public server::management {
  public:
   collector_management(collector::object_collector& running, heap::cold_backing cold)
@@ -96,6 +106,7 @@ class collector_management final : public server::management {
   collector::window_statistics collect() override { return running_.run_window(); }
 
   std::string problem() const override {
+    if (heap::lost_reads() > 0) return explain_unreadable(cold_);
     const std::lock_guard lock(problem_mutex_);
     return problem_;
   }
@@ -137,6 +148,7 @@ class collector_management final : public server::management {
     const std::lock_guard lock(problem_mutex_);
     std::string now = refused > refused_before_ ? explain_full(cold_) : reclaim_problem;
     refused_before_ = refused;
+    if (heap::lost_reads() > 0) now = explain_unreadable(cold_);
     if (now == problem_) return;
     problem_ = std::move(now);
     std::fprintf(stderr, "isotherm: %s\n",

@@ -27,8 +27,50 @@ bytes* look(const Holder& held, const scope& inside, regard how) noexcept {
   return how == regard::use ? held.get(inside) : held.peek(inside);
 }
 
+/// What stands for an object that cannot be read (heap/readable.hpp), so that no index need know of
+/// it: it is no key that anybody uses, and as a value a record without content. Whoever looks at a
+/// pair with a heap::read_watch learns of it.
+const bytes* unreadable_bytes() noexcept;
+
+/// A guide that always gives an object, if it holds one.
+class guide_holder : public guide<bytes> {
+ public:
+  using guide<bytes>::guide;
+
+  bytes* get(const scope& inside) const noexcept {
+    bytes* const found = guide<bytes>::get(inside);
+    return found ? found : stand_in(inside);
+  }
+  bytes* peek(const scope& inside) const noexcept {
+    bytes* const found = guide<bytes>::peek(inside);
+    return found ? found : stand_in(inside);
+  }
+  [[nodiscard]] bool compare_replace(const scope& inside, const bytes* expected,
+                                     owned<bytes>& next) noexcept {
+    return guide<bytes>::compare_replace(inside, real(expected), next);
+  }
+  [[nodiscard]] bool compare_clear(const scope& inside, const bytes* expected) noexcept {
+    return guide<bytes>::compare_clear(inside, real(expected));
+  }
+
+ private:
+  /// Null where there is nothing to be read.
+  bytes* stand_in(const scope& inside) const noexcept {
+    if (is_null()) [[likely]]
+      return nullptr;
+    const heap::read_watch reads;
+    bytes* const found = guide<bytes>::get(inside);
+    return reads.has_lost() ? const_cast<bytes*>(unreadable_bytes()) : found;
+  }
+  const bytes* real(const bytes* expected) const noexcept {
+    if (expected != unreadable_bytes()) [[likely]]
+      return expected;
+    return static_cast<const bytes*>(guides::pointer_of(slot().load_acquire()));
+  }
+};
+
 struct managed {
-  using holder = guide<bytes>;
+  using holder = guide_holder;
   using fresh = owned<bytes>;
   static constexpr bool kManaged = true;
   static constexpr std::string_view kName = "guide";

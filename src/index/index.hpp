@@ -36,6 +36,10 @@ using updater = std::function<decision(std::optional<std::string_view> current)>
 /// scope closes.
 using visitor = std::function<bool(std::string_view key, std::string_view value)>;
 
+/// Whether a view that an index gave stands for a key or a value that the disk does not give back
+/// (heap/readable.hpp).
+bool is_unreadable(std::string_view text) noexcept;
+
 /// Answer of operations that may run out of memory.
 enum class outcome : unsigned char { done, unchanged, no_memory };
 

@@ -95,8 +95,23 @@ std::optional<record> database::find_live(const sync::scope& inside, std::string
   return std::nullopt;
 }
 
+/// Whether the record of `key` may be written: what the command read came from the disk, and so do
+/// the keys on the way to it, as far as it takes to know whether it is there.
+bool database::may_write(std::string_view key) {
+  if (heap::read_watch::outermost_has_lost()) return false;
+  if (heap::lost_reads() == 0) [[likely]]
+    return true;
+  const heap::read_watch reads;
+  const sync::scope inside;
+  if (!index_.find(inside, key)) return !reads.has_lost();
+  reads.forgive();  // an old value goes unread
+  return true;
+}
+
 bool database::put(std::string_view key, const record& value, const index::content& payload,
                    std::int64_t now) {
+  const heap::read_watch in_this_call;  // the outermost, where no command is run
+  if (!may_write(key)) return false;
   const records::encoded stored(value, payload);
   const auto outcome = index_.upsert(key, index::content(stored.size(), stored));
   memory_.note_written(key.size() + stored.size());
@@ -110,6 +125,7 @@ bool database::append(std::string_view key, const record& old, std::size_t zeros
                       std::string_view tail, std::int64_t now) {
   const std::size_t more = zeros + tail.size();
   if (more > 0 && more <= old.room) {
+    if (!may_write(key)) return false;
     records::append_in_place(old, zeros, tail);
     return true;
   }
@@ -145,12 +161,14 @@ void database::note_expiry(stripe& held, std::string_view key, std::int64_t expi
 }
 
 void database::clear() {
+  const heap::read_watch reads;
   several_keys everything(stripes_);
   for (std::size_t i = 0; i < stripes::kCount; ++i) {
     expiring_.fetch_sub_relaxed(stripes_.at(i).expires.size());
     decltype(stripe::expires)().swap(stripes_.at(i).expires);
   }
   index_.clear();
+  reads.forgive();  // what goes need not be read
 }
 
 std::uint32_t database::idle_seconds(std::string_view key, std::int64_t now) const noexcept {
@@ -167,10 +185,13 @@ std::optional<std::string> database::random_key(std::int64_t now) {
   for (int rounds = 0; rounds < 2;) {
     std::uint64_t seen = 0;
     const sync::scope inside;
+    const heap::read_watch reads;
     cursor = index_.walk(inside, cursor, [&](std::string_view key, std::string_view stored) {
+      if (is_unreadable(key, stored)) return true;
       if (!records::decode(stored).is_expired(now) && dice.below(++seen) == 0) chosen = key;
       return true;
     });
+    reads.forgive();
     if (cursor == 0) ++rounds;
     // Now and then a found key is passed over, so that calls do not march in step with the table.
     if (chosen && dice.below(4) != 0) break;
@@ -183,7 +204,9 @@ bool database::remove_due(stripe& here, const std::string& key, std::int64_t now
   const sync::scope inside;
   index_.find(inside, key);  // what is cold comes from the disk while nobody waits for the stripe
   const std::lock_guard lock(here);
+  const heap::read_watch reads;
   const auto live = find_live(inside, key, now);
+  if (live && reads.has_lost()) return remove(key);  // when it expires is known without reading it
   // What the stripe noted is no longer due, whatever became of the key meanwhile.
   note_expiry(here, key, live ? live->expires_ms : kNever);
   return !live;

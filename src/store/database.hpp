@@ -11,6 +11,7 @@
 #include <span>
 #include <string_view>
 
+#include "heap/readable.hpp"
 #include "index/index.hpp"
 #include "os/clock.hpp"
 #include "store/memory.hpp"
@@ -26,6 +27,11 @@ std::int64_t now_ms() noexcept;
 struct counters {
   tally hits, misses, expired;
 };
+
+/// True when a walk came to a pair that cannot be read from the disk, which it leaves out.
+inline bool is_unreadable(std::string_view key, std::string_view stored) noexcept {
+  return index::is_unreadable(key) || index::is_unreadable(stored);
+}
 
 /// One database over one index. Thread-safe. Callers hold a scope while they use records.
 class database {
@@ -54,7 +60,8 @@ class database {
   /// As current(), counting a hit or a miss: for writes that answer what was there.
   std::optional<record> read_current(const sync::scope& inside, std::string_view key,
                                      std::int64_t now);
-  /// Notes an access. False when memory is exhausted; the old value is then untouched.
+  /// Notes an access. False when memory is exhausted, or something that the command read before
+  /// cannot be read from the disk (heap::read_watch tells); the old value is then untouched.
   /// `value.payload` may be a current() one; behind it value.room is kept.
   bool put(std::string_view key, const record& value, std::int64_t now) {
     return put(key, value, value.payload, now);
@@ -98,6 +105,7 @@ class database {
   void count_lookup(bool found) noexcept { (found ? counted_.hits : counted_.misses).add(1); }
   std::optional<record> find_live(const sync::scope& inside, std::string_view key,
                                   std::int64_t now);
+  bool may_write(std::string_view key);
   void wait_for_several(std::string_view key) noexcept;
   bool remove_due(stripe& here, const std::string& key, std::int64_t now);
   void note_expiry(stripe& held, std::string_view key, std::int64_t expires_ms);

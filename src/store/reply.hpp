@@ -1,6 +1,7 @@
 // Answers in RESP2 or RESP3 (the Redis serialization protocol), appended to a connection's output.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <string>
@@ -21,6 +22,8 @@ class reply {
   void set_limit(std::size_t bytes) noexcept { limit_ = bytes; }
   bool overflowed() const noexcept { return overflowed_; }
   std::size_t size() const noexcept { return output_.size(); }
+  /// Forgets what was appended since size() was `size`.
+  void take_back(std::size_t size) { output_.resize(std::min(size, output_.size())); }
 
   void ok() { raw("+OK\r\n"); }
   void status(std::string_view text) { line('+', text); }

@@ -89,6 +89,8 @@ inline constexpr std::string_view kNoSuchDatabase = "ERR DB index is out of rang
 inline constexpr std::string_view kOutOfMemory =
     "OOM command not allowed when used memory > 'maxmemory'.";
 inline constexpr std::string_view kNoRoom = "OOM no memory for what the command needs";
+inline constexpr std::string_view kUnreadable =
+    "IOERR a page of cold memory that the command needs cannot be read from the disk";
 inline constexpr std::string_view kNoSuchKey = "ERR no such key";
 inline constexpr std::string_view kTooLong =
     "ERR string exceeds maximum allowed size (proto-max-bulk-len)";

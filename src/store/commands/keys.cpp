@@ -10,9 +10,12 @@ void del(call& c) {
   std::int64_t removed = 0;
   for (const auto key : c.arguments.subspan(1)) {
     const sync::scope inside;
+    const heap::read_watch reads;
     one_key lock(c.db.locks(), key);
     // Looking first tells a key that had expired (not counted) from one that lived.
-    if (c.db.current(inside, key, c.now) && c.db.remove(key)) ++removed;
+    if (!c.db.current(inside, key, c.now) || !c.db.remove(key)) continue;
+    ++removed;
+    reads.forgive();  // a value that cannot be read can be deleted
   }
   c.out.integer(removed);
 }

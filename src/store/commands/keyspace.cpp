@@ -34,14 +34,19 @@ void randomkey(call& c) {
 std::uint64_t walk_piece(call& c, std::uint64_t cursor, std::string_view pattern,
                          std::vector<std::string>& keys, std::size_t& visited) {
   const sync::scope inside;
-  return c.db.index().walk(inside, cursor, [&](std::string_view key, std::string_view stored) {
+  const heap::read_watch reads;
+  const auto visit = [&](std::string_view key, std::string_view stored) {
     ++visited;
+    if (is_unreadable(key, stored)) return true;
     if (!records::decode(stored).is_expired(c.now) &&
         (pattern == "*" || matches_glob(pattern, key))) {
       keys.emplace_back(key);
     }
     return true;
-  });
+  };
+  const std::uint64_t next = c.db.index().walk(inside, cursor, visit);
+  reads.forgive();  // what cannot be read is left out
+  return next;
 }
 
 void keys(call& c) {

@@ -93,7 +93,13 @@ void execute(const command& what, call& c, std::uint64_t maxmemory_bytes) {
   if (what.flags & kDenyOom && c.db.memory().is_over(maxmemory_bytes, c.now)) [[unlikely]] {
     return c.out.error(errors::kOutOfMemory);
   }
+  const heap::read_watch reads;
+  const std::size_t before = c.out.size();
   what.run(c);
+  if (reads.has_lost()) [[unlikely]] {
+    c.out.take_back(before);
+    c.out.error(errors::kUnreadable);
+  }
 }
 
 }  // namespace isotherm::store

@@ -1,0 +1,25 @@
+#include "index/holding.hpp"
+
+#include "index/index.hpp"
+
+namespace isotherm::index {
+
+namespace {
+
+/// Laid out as `bytes`: the length, then the content. The first byte is a record's flags (none);
+/// the others were drawn at random.
+struct {
+  std::uint32_t length = 17;
+  unsigned char content[17] = {0,    0x9d, 0x31, 0xe4, 0x0f, 0x77, 0xb8, 0x52, 0xc6,
+                               0x1a, 0x83, 0xfd, 0x2e, 0x60, 0xd9, 0x44, 0xab};
+} constinit unreadable;
+
+}  // namespace
+
+bool is_unreadable(std::string_view text) noexcept {
+  return text.data() == reinterpret_cast<const char*>(unreadable.content);
+}
+
+const bytes* unreadable_bytes() noexcept { return reinterpret_cast<const bytes*>(&unreadable); }
+
+}  // namespace isotherm::index

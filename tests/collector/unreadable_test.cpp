@@ -1,0 +1,72 @@
+// Guides and the collector beside a disk that does not give pages back. A program of its own, since
+// heaps are configured once.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "collector/collector.hpp"
+#include "guide/guide.hpp"
+#include "heap/extent.hpp"
+#include "heap/temporary_directory.hpp"
+#include "heap/truncate_cold.hpp"
+
+namespace isotherm::collector {
+namespace {
+
+constexpr std::size_t kObjects = 10'000;
+
+std::string content_of(std::size_t i) { return std::string(1000, static_cast<char>('a' + i % 26)); }
+
+TEST(Unreadable, IsLostAloneToReadersAndToTheCollector) {
+  const testing_help::temporary_directory directory;
+  heap::options chosen;
+  chosen.range_bytes = std::size_t{1} << 30;
+  chosen.cold = {heap::cold_backing::type::file, directory.path()};
+  chosen.catch_read_errors = true;
+  ASSERT_TRUE(heap::configure(chosen));
+  std::vector<guide<bytes>> guides;
+  for (std::size_t i = 0; i < kObjects; ++i) guides.emplace_back(make_bytes(content_of(i)));
+  object_collector collector({.cold_threshold = 1, .adaptive_threshold = false});
+  while (heap::usage_of(heap::kind::cold, false).objects < kObjects) collector.run_window();
+  ASSERT_TRUE(testing_help::truncate_cold(directory.path(), 4 * heap::kExtentBytes));
+
+  std::size_t lost = 0;
+  for (int look = 0; look < 3; ++look) {
+    std::size_t lost_now = 0;
+    for (std::size_t i = 0; i < kObjects; ++i) {
+      const scope inside;
+      const heap::read_watch reads;
+      const bytes* found = look == 0 ? guides[i].peek(inside) : guides[i].get(inside);
+      ASSERT_EQ(found == nullptr, reads.has_lost());
+      if (found) {
+        ASSERT_EQ(found->view(), content_of(i));
+      } else {
+        ++lost_now;
+      }
+    }
+    EXPECT_GT(lost_now, kObjects / 3);
+    EXPECT_LT(lost_now, kObjects);
+    EXPECT_TRUE(look == 0 || lost_now == lost);
+    lost = lost_now;
+    // What was accessed is to be promoted: those that can be read are.
+    const window_statistics seen = collector.run_window();
+    if (look > 0) {
+      EXPECT_GE(seen.failed, lost);
+    }
+  }
+  // Another object in its place, or none.
+  for (std::size_t i = 0; i < kObjects; i += 2) {
+    const scope inside;
+    ASSERT_TRUE(guides[i].replace(inside, make_bytes(guides[i], "new")));
+  }
+  for (std::size_t i = 0; i < kObjects; i += 2) {
+    const scope inside;
+    ASSERT_EQ(guides[i].get(inside)->view(), "new");
+  }
+  collector.run_window();
+  guides.clear();
+}
+
+}  // namespace
+}  // namespace isotherm::collector

@@ -1,0 +1,120 @@
+"""isotherm serve beside a disk that does not give cold pages back: the cold file is cut.
+
+    serve_disk_test.py ISOTHERM INDEX
+"""
+
+import os
+import sys
+import tempfile
+import unittest
+
+from serve_process import Raw, start_ours
+
+ISOTHERM = sys.argv[1]
+INDEX = sys.argv[2]
+
+KEYS = 4000
+
+
+def key(i):
+    return f'key:{i}'
+
+
+def value(i):
+    return (b'%d-' % i) * 500
+
+
+def answer(i):
+    return b'$%d\r\n%s\r\n' % (len(value(i)), value(i))
+
+
+class Disk(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory(dir='/var/tmp', prefix='isotherm-e2e-')
+        self.addCleanup(self.directory.cleanup)
+        self.server = start_ours(ISOTHERM, INDEX, '--window', '3600', '--cold-threshold', '1',
+                                 '--hint', 'pageout',
+                                 '--cold-backing', f'file:{self.directory.name}')
+        self.addCleanup(self.server.stop)
+        self.client = Raw(self.server.path)
+        self.addCleanup(self.client.close)
+        for i in range(KEYS):
+            self.assertEqual(self.client.ask('SET', key(i), value(i)), b'+OK\r\n')
+        self.assertEqual(self.client.ask('SET', 'due', 'x' * 1000, 'PX', '3600000'), b'+OK\r\n')
+        while self.in_cold() < KEYS:
+            self.client.ask('ISOTHERM', 'COLLECT')
+
+    def in_cold(self):
+        """Values that are in COLD; keys, which lie there as well, not counted."""
+        words = self.client.ask('ISOTHERM', 'HEAPS').split(b'\r\n')
+        cold = words[words.index(b'cold'):]
+        return int(cold[cold.index(b'objects') + 1][1:]) - KEYS
+
+    def cut(self, share):
+        """Cuts the server's cold file to `share` of what COLD uses."""
+        folder = f'/proc/{self.server.process.pid}/fd'
+        name = next(os.path.join(folder, n) for n in os.listdir(folder)
+                    if os.readlink(os.path.join(folder, n)).startswith(self.directory.name))
+        os.truncate(name, int(os.stat(name).st_blocks * 512 * share) // 4096 * 4096)
+
+    def problem(self):
+        text = self.client.ask('INFO', 'isotherm').decode()
+        return next(line for line in text.splitlines() if line.startswith('problem:'))
+
+    def test_a_command_is_lost_and_the_server_is_not(self):
+        self.assertEqual(self.problem(), 'problem:')
+        self.cut(0.5)
+        # No reader ever sees anything but the value or an error, now or later.
+        for _ in range(2):
+            lost = set()
+            for i in range(KEYS):
+                got = self.client.ask('GET', key(i))
+                if got.startswith(b'-IOERR'):
+                    lost.add(i)
+                else:
+                    self.assertEqual(got, answer(i))
+            self.assertTrue(KEYS / 4 < len(lost) < KEYS, len(lost))
+        self.assertIn('cannot be read', self.problem())
+        lost = sorted(lost)
+        # Nothing is made of what could not be read.
+        for command in (('APPEND', key(lost[0]), 'x'), ('STRLEN', key(lost[0])),
+                        ('GETRANGE', key(lost[0]), '0', '5'), ('INCR', key(lost[0])),
+                        ('RENAME', key(lost[0]), 'other'), ('COPY', key(lost[0]), 'other'),
+                        ('MGET', key(lost[0]), 'due'), ('EXPIRE', key(lost[0]), '100')):
+            self.assertIn(b'-IOERR', self.client.ask(*command)[:7], command)
+        self.assertTrue(self.client.ask('GET', key(lost[0])).startswith(b'-IOERR'))
+        self.assertEqual(self.client.ask('GET', 'other'), b'$-1\r\n')
+        # Walks leave out what they cannot read.
+        cursor, seen = b'0', 0
+        while True:
+            reply = self.client.ask('SCAN', cursor.decode(), 'COUNT', '100')
+            self.assertTrue(reply.startswith(b'*2'), reply)
+            words = reply.split(b'\r\n')
+            cursor, seen = words[2], seen + int(words[3][1:])
+            if cursor == b'0':
+                break
+        self.assertGreater(seen, 0)
+        self.client.ask('RANDOMKEY')
+        self.client.ask('ISOTHERM', 'COLLECT')
+        # New keys, and the same ones where their names can be read.
+        deleted = overwritten = 0
+        for n, i in enumerate(lost):
+            if n % 2:
+                if self.client.ask('DEL', key(i)) == b':1\r\n':
+                    self.assertEqual(self.client.ask('GET', key(i)), b'$-1\r\n')
+                    deleted += 1
+            elif self.client.ask('SET', key(i), 'again') == b'+OK\r\n':
+                self.assertEqual(self.client.ask('GET', key(i)), b'$5\r\nagain\r\n')
+                overwritten += 1
+        self.assertEqual(self.client.ask('SET', 'new', 'value'), b'+OK\r\n')
+        self.assertEqual(self.client.ask('GET', 'new'), b'$5\r\nvalue\r\n')
+        self.client.ask('ISOTHERM', 'COLLECT')
+        self.assertEqual(self.client.ask('PING'), b'+PONG\r\n')
+        self.assertEqual(self.client.ask('FLUSHALL'), b'+OK\r\n')
+        self.assertEqual(self.client.ask('DBSIZE'), b':0\r\n')
+        status, said, _ = self.server.stop()
+        self.assertEqual(status, 0, said)
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1], verbosity=2)
