@@ -14,6 +14,8 @@
 
 #include "base/atomic.hpp"
 #include "guide/guide.hpp"
+#include "guide/unreadable.hpp"
+#include "heap/readable.hpp"
 #include "index/content.hpp"
 
 namespace isotherm::index {
@@ -27,12 +29,7 @@ bytes* look(const Holder& held, const scope& inside, regard how) noexcept {
   return how == regard::use ? held.get(inside) : held.peek(inside);
 }
 
-/// What stands for an object that cannot be read (heap/readable.hpp), so that no index need know of
-/// it: it is no key that anybody uses, and as a value a record without content. Whoever looks at a
-/// pair with a heap::read_watch learns of it.
-const bytes* unreadable_bytes() noexcept;
-
-/// A guide that always gives an object, if it holds one.
+/// A guide that gives guides::unreadable_bytes() in the place of an object that cannot be read.
 class guide_holder : public guide<bytes> {
  public:
   using guide<bytes>::guide;
@@ -60,10 +57,10 @@ class guide_holder : public guide<bytes> {
       return nullptr;
     const heap::read_watch reads;
     bytes* const found = guide<bytes>::get(inside);
-    return reads.has_lost() ? const_cast<bytes*>(unreadable_bytes()) : found;
+    return reads.has_lost() ? const_cast<bytes*>(guides::unreadable_bytes()) : found;
   }
   const bytes* real(const bytes* expected) const noexcept {
-    if (expected != unreadable_bytes()) [[likely]]
+    if (expected != guides::unreadable_bytes()) [[likely]]
       return expected;
     return static_cast<const bytes*>(guides::pointer_of(slot().load_acquire()));
   }
@@ -72,6 +69,7 @@ class guide_holder : public guide<bytes> {
 struct managed {
   using holder = guide_holder;
   using fresh = owned<bytes>;
+  using read_watch = heap::read_watch;
   static constexpr bool kManaged = true;
   static constexpr std::string_view kName = "guide";
 
@@ -162,6 +160,10 @@ class plain_holder {
 struct unmanaged {
   using holder = plain_holder;
   using fresh = plain_holder::fresh;
+  /// As heap::read_watch, where all can be read.
+  struct read_watch {
+    static constexpr bool has_lost() noexcept { return false; }
+  };
   static constexpr bool kManaged = false;
   static constexpr std::string_view kName = "plain";
 

@@ -36,12 +36,9 @@ using updater = std::function<decision(std::optional<std::string_view> current)>
 /// scope closes.
 using visitor = std::function<bool(std::string_view key, std::string_view value)>;
 
-/// Whether a view that an index gave stands for a key or a value that the disk does not give back
-/// (heap/readable.hpp).
-bool is_unreadable(std::string_view text) noexcept;
-
-/// Answer of operations that may run out of memory.
-enum class outcome : unsigned char { done, unchanged, no_memory };
+/// Answer of operations that may run out of memory, or meet a key or a value that the disk does not
+/// give back (guide/unreadable.hpp); with both the structure is as it was.
+enum class outcome : unsigned char { done, unchanged, no_memory, unreadable };
 
 /// Any of the structures, held by pointers or by guides. Thread-safe.
 class any_index {
@@ -54,7 +51,8 @@ class any_index {
   virtual outcome insert(std::string_view key, const content& value) = 0;
   /// done: inserted or replaced.
   virtual outcome upsert(std::string_view key, const content& value) = 0;
-  /// True when the key was there.
+  /// True when the key was there. False also when it may be there, but a key on the way to it
+  /// cannot be read (heap::read_watch tells).
   virtual bool erase(std::string_view key) = 0;
   /// Atomic read-modify-write of one key: done: written or erased; unchanged: decided to keep.
   virtual outcome update(std::string_view key, const updater& decide) = 0;
@@ -72,11 +70,13 @@ class any_index {
   /// Every pair in pieces, in the structure's own order: visits the pairs of the piece at `cursor`
   /// (0 at first) and returns the next cursor, 0 at the end. A key present throughout is seen at
   /// least once (as Redis SCAN guarantees), also when the table grows in between. The pairs do not
-  /// count as used (guide::peek()).
+  /// count as used (guide::peek()). Keys that cannot be read are left out, or visited as such
+  /// (guides::is_unreadable()).
   virtual std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) = 0;
 
   virtual std::size_t size() const noexcept = 0;  ///< keys; exact when no writer runs
-  /// Removes all keys; those of concurrent writers may stay.
+  /// Removes all keys; those of concurrent writers may stay, and in some structures those that
+  /// cannot be read.
   virtual void clear() = 0;
   virtual std::string_view name() const noexcept = 0;  ///< "hash-pugh"
   virtual bool is_managed() const noexcept = 0;

@@ -55,6 +55,7 @@ class lock_free_writes {
 template <class Map, class Holding, class Node>
 outcome lock_free_writes<Map, Holding, Node>::insert(std::string_view key, const content& value) {
   const scope inside;
+  const typename Holding::read_watch reads;
   unlinked_node fresh;
   for (;;) {
     auto at = self().locate(inside, key);
@@ -63,6 +64,7 @@ outcome lock_free_writes<Map, Holding, Node>::insert(std::string_view key, const
       self().help(inside, at, key);
       continue;
     }
+    if (reads.has_lost()) return outcome::unreadable;  // where the key belongs is not known
     if (!fresh && !(fresh = self().make(at, key, value))) return outcome::no_memory;
     if (link(inside, at, key, fresh)) return outcome::done;
   }
@@ -71,12 +73,14 @@ outcome lock_free_writes<Map, Holding, Node>::insert(std::string_view key, const
 template <class Map, class Holding, class Node>
 outcome lock_free_writes<Map, Holding, Node>::upsert(std::string_view key, const content& value) {
   const scope inside;
+  const typename Holding::read_watch reads;
   unlinked_node fresh;
   typename Holding::fresh successor;
   for (;;) {
     auto at = self().locate(inside, key);
     Node* const n = self().found(at);
     if (!n) {
+      if (reads.has_lost()) return outcome::unreadable;
       if (!fresh && !(fresh = self().make(at, key, value))) return outcome::no_memory;
       if (link(inside, at, key, fresh)) return outcome::done;
       continue;
@@ -96,8 +100,11 @@ outcome lock_free_writes<Map, Holding, Node>::upsert(std::string_view key, const
 template <class Map, class Holding, class Node>
 bool lock_free_writes<Map, Holding, Node>::erase(std::string_view key) {
   const scope inside;
+  const typename Holding::read_watch reads;
   auto at = self().locate(inside, key);
   Node* const n = self().found(at);
+  // What links to the node is not known for sure after a search that was misled.
+  if (reads.has_lost()) return false;
   const bytes* current = n ? n->value.get(inside) : nullptr;
   while (current && !kill(inside, at, key, current)) current = n->value.get(inside);
   return current != nullptr;
@@ -106,10 +113,12 @@ bool lock_free_writes<Map, Holding, Node>::erase(std::string_view key) {
 template <class Map, class Holding, class Node>
 outcome lock_free_writes<Map, Holding, Node>::update(std::string_view key, const updater& decide) {
   const scope inside;
+  const typename Holding::read_watch reads;
   for (;;) {
     auto at = self().locate(inside, key);
     Node* const n = self().found(at);
     const bytes* current = n ? n->value.get(inside) : nullptr;
+    if (reads.has_lost()) return outcome::unreadable;
     if (n && !current) {
       self().help(inside, at, key);
       continue;

@@ -98,10 +98,12 @@ class optimistic_writes {
 template <class Map, class Holding, class Entry>
 outcome optimistic_writes<Map, Holding, Entry>::insert(std::string_view key, const content& value) {
   const scope inside;
+  const typename Holding::read_watch reads;
   unlinked_entry fresh;
   for (;;) {
     auto at = self().locate(inside, key);
     if (self().found(inside, at, key)) return outcome::unchanged;
+    if (reads.has_lost()) return outcome::unreadable;  // where the key belongs is not known
     if (!fresh && !(fresh = self().make(at, key, value))) return outcome::no_memory;
     if (link(inside, at, key, fresh)) return outcome::done;
   }
@@ -110,12 +112,14 @@ outcome optimistic_writes<Map, Holding, Entry>::insert(std::string_view key, con
 template <class Map, class Holding, class Entry>
 outcome optimistic_writes<Map, Holding, Entry>::upsert(std::string_view key, const content& value) {
   const scope inside;
+  const typename Holding::read_watch reads;
   unlinked_entry fresh;
   typename Holding::fresh successor;
   for (;;) {
     auto at = self().locate(inside, key);
     Entry* const found = self().found(inside, at, key);
     if (!found) {
+      if (reads.has_lost()) return outcome::unreadable;
       if (!fresh && !(fresh = self().make(at, key, value))) return outcome::no_memory;
       if (link(inside, at, key, fresh)) return outcome::done;
       continue;
@@ -133,9 +137,11 @@ outcome optimistic_writes<Map, Holding, Entry>::upsert(std::string_view key, con
 template <class Map, class Holding, class Entry>
 bool optimistic_writes<Map, Holding, Entry>::erase(std::string_view key) {
   const scope inside;
+  const typename Holding::read_watch reads;
   for (;;) {
     auto at = self().locate(inside, key);
-    if (!self().found(inside, at, key)) return false;
+    // What links to the entry is not known for sure after a search that was misled.
+    if (!self().found(inside, at, key) || reads.has_lost()) return false;
     if (!self().try_lock(inside, at, key)) continue;
     unlink(inside, at, key);
     return true;
@@ -148,9 +154,11 @@ template <class Map, class Holding, class Entry>
 outcome optimistic_writes<Map, Holding, Entry>::update(std::string_view key,
                                                        const updater& decide) {
   const scope inside;
+  const typename Holding::read_watch reads;
   for (unsigned tries = 0;; ++tries) {
     auto at = self().locate(inside, key);
     Entry* const found = self().found(inside, at, key);
+    if (reads.has_lost()) return outcome::unreadable;
     if (!found) {
       const decision chosen = decide(std::nullopt);
       if (chosen.what != action::write) return outcome::unchanged;
@@ -163,6 +171,7 @@ outcome optimistic_writes<Map, Holding, Entry>::update(std::string_view key,
     if (tries >= kOptimisticTries && !lock.try_take(inside, key)) continue;
     auto& held = found->value;
     const bytes* current = held.get(inside);
+    if (reads.has_lost()) return outcome::unreadable;
     const decision chosen = decide(current->view());
     if (chosen.what == action::keep) return outcome::unchanged;
     typename Holding::fresh successor;

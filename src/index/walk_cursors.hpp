@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "guide/unreadable.hpp"
 #include "index/index.hpp"
 
 namespace isotherm::index {
@@ -48,7 +49,7 @@ std::uint64_t walk_in_order(walk_cursors& cursors, std::uint64_t cursor, const v
   std::string_view now;
   bool is_cut = false;
   const visitor counting = [&](std::string_view key, std::string_view value) {
-    if (is_unreadable(key)) return visit(key, value);  // no place to go on from
+    if (guides::is_unreadable(key)) return visit(key, value);  // no place to go on from
     now = key;
     is_cut = !visit(key, value) || ++visited == kPieceKeys;
     return !is_cut;

@@ -95,27 +95,16 @@ std::optional<record> database::find_live(const sync::scope& inside, std::string
   return std::nullopt;
 }
 
-/// Whether the record of `key` may be written: what the command read came from the disk, and so do
-/// the keys on the way to it, as far as it takes to know whether it is there.
-bool database::may_write(std::string_view key) {
-  if (heap::read_watch::outermost_has_lost()) return false;
-  if (heap::lost_reads() == 0) [[likely]]
-    return true;
-  const heap::read_watch reads;
-  const sync::scope inside;
-  if (!index_.find(inside, key)) return !reads.has_lost();
-  reads.forgive();  // an old value goes unread
-  return true;
-}
-
 bool database::put(std::string_view key, const record& value, const index::content& payload,
                    std::int64_t now) {
-  const heap::read_watch in_this_call;  // the outermost, where no command is run
-  if (!may_write(key)) return false;
+  const heap::read_watch reads;
+  // Nothing is made of what could not be read.
+  if (heap::read_watch::outermost_has_lost()) return false;
   const records::encoded stored(value, payload);
   const auto outcome = index_.upsert(key, index::content(stored.size(), stored));
   memory_.note_written(key.size() + stored.size());
-  if (outcome == index::outcome::no_memory) return false;
+  if (outcome != index::outcome::done) return false;
+  reads.forgive();  // the old value, or another key on the way to this one
   note_expiry(stripes_.of(key), key, value.expires_ms);
   touch(key, now);
   return true;
@@ -125,7 +114,7 @@ bool database::append(std::string_view key, const record& old, std::size_t zeros
                       std::string_view tail, std::int64_t now) {
   const std::size_t more = zeros + tail.size();
   if (more > 0 && more <= old.room) {
-    if (!may_write(key)) return false;
+    if (heap::read_watch::outermost_has_lost()) return false;
     records::append_in_place(old, zeros, tail);
     return true;
   }
@@ -141,8 +130,11 @@ bool database::append(std::string_view key, const record& old, std::size_t zeros
 }
 
 bool database::remove(std::string_view key) {
+  const heap::read_watch reads;
+  const bool was_there = index_.erase(key);
+  if (!was_there && reads.has_lost()) return false;
   note_expiry(stripes_.of(key), key, kNever);
-  return index_.erase(key);
+  return was_there;
 }
 
 void database::note_expiry(stripe& held, std::string_view key, std::int64_t expires_ms) {
@@ -168,7 +160,7 @@ void database::clear() {
     decltype(stripe::expires)().swap(stripes_.at(i).expires);
   }
   index_.clear();
-  reads.forgive();  // what goes need not be read
+  if (index_.size() == 0) reads.forgive();  // what has gone need not have been read
 }
 
 std::uint32_t database::idle_seconds(std::string_view key, std::int64_t now) const noexcept {
@@ -206,10 +198,11 @@ bool database::remove_due(stripe& here, const std::string& key, std::int64_t now
   const std::lock_guard lock(here);
   const heap::read_watch reads;
   const auto live = find_live(inside, key, now);
-  if (live && reads.has_lost()) return remove(key);  // when it expires is known without reading it
+  const bool is_unreadable = reads.has_lost();
   // What the stripe noted is no longer due, whatever became of the key meanwhile.
-  note_expiry(here, key, live ? live->expires_ms : kNever);
-  return !live;
+  note_expiry(here, key, live && !is_unreadable ? live->expires_ms : kNever);
+  // When a value expires that cannot be read is known from the note.
+  return live && is_unreadable ? index_.erase(key) : !live;
 }
 
 database::swept database::sweep_expired(std::int64_t now, std::uint64_t budget_ns, clock time) {

@@ -11,6 +11,7 @@
 #include <span>
 #include <string_view>
 
+#include "guide/unreadable.hpp"
 #include "heap/readable.hpp"
 #include "index/index.hpp"
 #include "os/clock.hpp"
@@ -30,7 +31,7 @@ struct counters {
 
 /// True when a walk came to a pair that cannot be read from the disk, which it leaves out.
 inline bool is_unreadable(std::string_view key, std::string_view stored) noexcept {
-  return index::is_unreadable(key) || index::is_unreadable(stored);
+  return guides::is_unreadable(key) || guides::is_unreadable(stored);
 }
 
 /// One database over one index. Thread-safe. Callers hold a scope while they use records.
@@ -60,8 +61,9 @@ class database {
   /// As current(), counting a hit or a miss: for writes that answer what was there.
   std::optional<record> read_current(const sync::scope& inside, std::string_view key,
                                      std::int64_t now);
-  /// Notes an access. False when memory is exhausted, or something that the command read before
-  /// cannot be read from the disk (heap::read_watch tells); the old value is then untouched.
+  /// Notes an access. False when memory is exhausted, or something that the command read before,
+  /// or a key on the way, cannot be read from the disk (heap::read_watch tells); the old value is
+  /// then untouched. The old value need not be readable.
   /// `value.payload` may be a current() one; behind it value.room is kept.
   bool put(std::string_view key, const record& value, std::int64_t now) {
     return put(key, value, value.payload, now);
@@ -74,9 +76,10 @@ class database {
   /// it has room; otherwise it gets some. False as of put().
   bool append(std::string_view key, const record& old, std::size_t zeros, std::string_view tail,
               std::int64_t now);
+  /// False also when a key on the way cannot be read from the disk (heap::read_watch tells).
   bool remove(std::string_view key);
 
-  /// Removes everything.
+  /// Removes everything. Keys that cannot be read from the disk may stay (heap::read_watch tells).
   void clear();
 
   /// Seconds since `key` was last read or written; a lower bound, since keys share clocks.
@@ -105,7 +108,6 @@ class database {
   void count_lookup(bool found) noexcept { (found ? counted_.hits : counted_.misses).add(1); }
   std::optional<record> find_live(const sync::scope& inside, std::string_view key,
                                   std::int64_t now);
-  bool may_write(std::string_view key);
   void wait_for_several(std::string_view key) noexcept;
   bool remove_due(stripe& here, const std::string& key, std::int64_t now);
   void note_expiry(stripe& held, std::string_view key, std::int64_t expires_ms);

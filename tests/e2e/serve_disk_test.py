@@ -4,6 +4,7 @@
 """
 
 import os
+import random
 import sys
 import tempfile
 import unittest
@@ -61,6 +62,22 @@ class Disk(unittest.TestCase):
         text = self.client.ask('INFO', 'isotherm').decode()
         return next(line for line in text.splitlines() if line.startswith('problem:'))
 
+    def new_keys_find_their_places(self, readable):
+        """Enough of them that nodes between keys that cannot be read split, and merge again."""
+        written = [f'{key(i)}-{n}' for i in range(0, KEYS, 4) for n in range(8)]
+        random.shuffle(written)
+        kept = [k for k in written if self.client.ask('SET', k, k) == b'+OK\r\n']
+        self.assertGreater(len(kept), len(written) / 4)
+        for k in kept:
+            self.assertEqual(self.client.ask('GET', k), b'$%d\r\n%s\r\n' % (len(k), k.encode()))
+        for i in readable:
+            self.assertEqual(self.client.ask('GET', key(i)), answer(i))
+        for k in kept:
+            if self.client.ask('DEL', k) == b':1\r\n':
+                self.assertIn(self.client.ask('GET', k)[:5], (b'$-1\r\n', b'-IOER'))
+        for i in readable:
+            self.assertEqual(self.client.ask('GET', key(i)), answer(i))
+
     def test_a_command_is_lost_and_the_server_is_not(self):
         self.assertEqual(self.problem(), 'problem:')
         self.cut(0.5)
@@ -106,15 +123,22 @@ class Disk(unittest.TestCase):
             elif self.client.ask('SET', key(i), 'again') == b'+OK\r\n':
                 self.assertEqual(self.client.ask('GET', key(i)), b'$5\r\nagain\r\n')
                 overwritten += 1
-        self.assertEqual(self.client.ask('SET', 'new', 'value'), b'+OK\r\n')
-        self.assertEqual(self.client.ask('GET', 'new'), b'$5\r\nvalue\r\n')
+        self.new_keys_find_their_places(set(range(KEYS)) - set(lost))
         self.client.ask('ISOTHERM', 'COLLECT')
         self.assertEqual(self.client.ask('PING'), b'+PONG\r\n')
-        self.assertEqual(self.client.ask('FLUSHALL'), b'+OK\r\n')
-        self.assertEqual(self.client.ask('DBSIZE'), b':0\r\n')
+        # All goes, but for keys that the structure would have to read to find.
+        emptied = self.client.ask('FLUSHALL')
+        left = int(self.client.ask('DBSIZE')[1:])
+        self.assertEqual(emptied[:6], b'-IOERR' if left else b'+OK\r\n')
+        self.assertLessEqual(left, len(lost))
+        self.assertEqual(self.client.ask('SET', 'a key', 'value'), b'+OK\r\n')
+        self.assertEqual(self.client.ask('GET', 'a key'), b'$5\r\nvalue\r\n')
         status, said, _ = self.server.stop()
         self.assertEqual(status, 0, said)
 
 
 if __name__ == '__main__':
+    seed = random.randrange(1 << 32)
+    print(f'seed {seed}', file=sys.stderr)
+    random.seed(seed)
     unittest.main(argv=sys.argv[:1], verbosity=2)

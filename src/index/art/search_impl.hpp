@@ -189,6 +189,7 @@ void art<Holding>::iterate(const scope& inside, std::optional<bound> from, regar
     }
     entry* found = leaf_of(target);
     const std::string_view key = look(found->key, inside, how)->view();
+    if (guides::is_unreadable(key)) continue;  // no bound to go on from
     if (!is_past_bound && Way::is_left_out(*from, key)) continue;
     is_past_bound = true;
     if (!visit(key, look(found->value, inside, how)->view())) return;

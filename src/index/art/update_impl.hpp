@@ -69,8 +69,8 @@ bool art<Holding>::grow(const position& at, std::string_view key) {
 template <class Holding>
 bool art<Holding>::expand_leaf(const scope& inside, const position& at, std::string_view key,
                                link fresh) {
-  if (!at.at->version.upgrade(at.version)) return false;
   const std::string_view other = leaf_of(at.target)->key.get(inside)->view();
+  if (guides::is_unreadable(other) || !at.at->version.upgrade(at.version)) return false;
   const std::size_t branch_depth = at.after_prefix();  // the leaf hangs by key[branch_depth]
   std::size_t depth = branch_depth + 1;
   const std::size_t limit = std::min(key.size(), other.size());

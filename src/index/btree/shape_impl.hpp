@@ -75,6 +75,7 @@ template <class Holding, class Latch>
 void tree<Holding, Latch>::split_leaf(const scope& inside, const path& p, std::string_view key) {
   leaf* const full = leaf_of(p.at);
   const unsigned count = count_of(full);
+  const typename Holding::read_watch reads;
   const auto text_at = [&](unsigned i) {
     return full->entries[i].load_relaxed()->key.get(inside)->view();
   };
@@ -86,6 +87,14 @@ void tree<Holding, Latch>::split_leaf(const scope& inside, const path& p, std::s
   leaf* right = make_node<Holding, leaf>(skip_between(between, p.high));
   append(inside, left, full, 0, cut);
   append(inside, right, full, cut, count);
+  if (reads.has_lost()) {  // the leaf stays full, and the writer's own watch tells why
+    free_memory(left);
+    free_memory(right);
+    free_memory(const_cast<separator*>(between));
+    p.at->latch.unlock_unchanged();
+    p.parent->latch.unlock_unchanged();
+    return;
+  }
   replace_by_two(p, left, between, right);
 }
 
@@ -177,13 +186,15 @@ bool tree<Holding, Latch>::merge(const path& p) {
   // Waits only for who works at `other` or below it, never for who waits for this thread; nor is it
   // obsolete, which would take the parent's lock.
   other->latch.lock();
-  if (!fits()) {
+  const auto leave_unchanged = [&] {
     other->latch.unlock_unchanged();
     p.at->latch.unlock_unchanged();
     p.parent->latch.unlock_unchanged();
     return false;
-  }
+  };
+  if (!fits()) return leave_unchanged();
   const scope inside;
+  const typename Holding::read_watch reads;
   node* const left = p.index == left_index ? p.at : other;
   node* const right = p.index == left_index ? other : p.at;
   inner* const parent = p.parent;
@@ -192,7 +203,12 @@ bool tree<Holding, Latch>::merge(const path& p) {
       left_index > 0 ? parent->separators[left_index - 1].load_relaxed() : p.parent_low;
   const separator* high =
       left_index + 1 < siblings ? parent->separators[left_index + 1].load_relaxed() : p.parent_high;
-  parent->children[left_index].store_release(joined(inside, low, high, left, between, right));
+  node* const both = joined(inside, low, high, left, between, right);
+  if (reads.has_lost()) {
+    free_memory(both);
+    return leave_unchanged();
+  }
+  parent->children[left_index].store_release(both);
   close_gap(parent->starts, left_index, siblings);
   close_gap(parent->separators, left_index, siblings);
   close_gap(parent->children, left_index + 1, siblings + 1);

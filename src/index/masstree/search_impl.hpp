@@ -77,6 +77,7 @@ void masstree<Holding>::iterate(const scope& inside, direction where_to,
     if (*target == 0) return;
     entry* const found = leaf_of(*target);
     const std::string_view key = look(found->key, inside, how)->view();
+    if (guides::is_unreadable(key)) continue;  // no bound to go on from
     if (!is_past_bound && is_before_bound(key)) continue;
     is_past_bound = true;
     if (!visit(key, look(found->value, inside, how)->view())) return;

@@ -34,12 +34,13 @@ bool masstree<Holding>::attach(const scope& inside, const position& at, std::str
     masstree_detail::grow_border(at.upper, wanted(key, at.depth - 8), at.at, kMemory);
     return false;
   }
-  if (!try_lock(at)) return false;
+  const std::string_view other =
+      at.target == 0 ? std::string_view() : leaf_of(at.target)->key.get(inside)->view();
+  if (guides::is_unreadable(other) || !try_lock(at)) return false;
   if (at.target == 0) {
     masstree_detail::insert_entry(at.at, at.what, fresh, kMemory);
     return true;
   }
-  const std::string_view other = leaf_of(at.target)->key.get(inside)->view();
   at.at->link_at(at.slot).store_release(make_layers(key, fresh, other, at.target, at.depth + 8));
   at.at->state.unlock();
   return true;
@@ -151,7 +152,8 @@ std::string_view masstree<Holding>::clear_border(const scope& inside, std::strin
   for (unsigned i = 0; i < removed; ++i) retire_node<Holding>(gone[i]);
   count_.add(-std::int64_t{removed});
   if (order.count() == 0) tidy(key);
-  return std::max(key, gone[removed - 1]->key.get(inside)->view());
+  const std::string_view last = gone[removed - 1]->key.get(inside)->view();
+  return guides::is_unreadable(last) ? key : std::max(key, last);
 }
 
 /// Border node by border node, each in a scope of its own, so that memory is freed on the way.

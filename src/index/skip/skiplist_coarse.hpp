@@ -148,7 +148,9 @@ class skiplist_coarse : public gated<skip_detail::plain_list<Holding>, Holding, 
  private:
   static constexpr std::size_t kPieceNodes = 64;
 
-  /// Takes some nodes at a time under the lock and visits them outside of it.
+  /// Takes some nodes at a time under the lock and visits them outside of it. From a node that was
+  /// unlinked meanwhile its own link still leads to every key beyond it that has been present
+  /// since.
   void iterate(const scope& inside, std::string_view from, bool beyond, regard how,
                const visitor& visit);
 
@@ -159,20 +161,24 @@ template <class Holding>
 void skiplist_coarse<Holding>::iterate(const scope& inside, std::string_view from, bool beyond,
                                        regard how, const visitor& visit) {
   std::vector<node*> piece;
+  node* last = nullptr;  // visited
   do {
     piece.clear();
     {
       const std::shared_lock guard(gate_);
-      const auto at = core_.locate(inside, wanted_key(from), how);
-      node* n = at.found && beyond ? at.found->next_node(0) : at.before[0]->next_node(0);
-      for (; n && piece.size() < kPieceNodes; n = n->next_node(0)) piece.push_back(n);
+      if (!last) {
+        const auto at = core_.locate(inside, wanted_key(from), how);
+        last = at.found && beyond ? at.found : at.before[0];
+      }
+      while ((last = last->next_node(0))) {
+        piece.push_back(last);
+        if (piece.size() == kPieceNodes) break;
+      }
     }
     for (node* n : piece) {
-      from = look(n->key, inside, how)->view();
-      if (!visit(from, look(n->value, inside, how)->view())) return;
+      if (!visit(look(n->key, inside, how)->view(), look(n->value, inside, how)->view())) return;
     }
-    beyond = true;
-  } while (piece.size() == kPieceNodes);
+  } while (last);
 }
 
 }  // namespace isotherm::index

@@ -1,8 +1,8 @@
-#include "index/holding.hpp"
+#include "guide/unreadable.hpp"
 
-#include "index/index.hpp"
+#include <cstdint>
 
-namespace isotherm::index {
+namespace isotherm::guides {
 
 namespace {
 
@@ -16,10 +16,10 @@ struct {
 
 }  // namespace
 
+const bytes* unreadable_bytes() noexcept { return reinterpret_cast<const bytes*>(&unreadable); }
+
 bool is_unreadable(std::string_view text) noexcept {
   return text.data() == reinterpret_cast<const char*>(unreadable.content);
 }
 
-const bytes* unreadable_bytes() noexcept { return reinterpret_cast<const bytes*>(&unreadable); }
-
-}  // namespace isotherm::index
+}  // namespace isotherm::guides
