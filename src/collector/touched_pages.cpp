@@ -23,6 +23,7 @@ void touched_pages::add(heap::kind where, const void* object, std::size_t bytes)
     bits[page / 64] |= bit;
   }
 } catch (const std::bad_alloc&) {
+  // Pages that no memory is left to note are not counted.
 }
 
 }  // namespace isotherm::collector

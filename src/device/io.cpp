@@ -333,7 +333,7 @@ void remove_file(const std::string& path) noexcept { ::unlink(path.c_str()); }
 
 base::result<std::uint64_t> free_space(const std::string& directory) {
   if (const int e = injected(io_call::space)) return failed("cannot examine " + directory, e);
-  if (pretended_space()) return *pretended_space();
+  if (const auto pretended = pretended_space()) return *pretended;
   struct statvfs s;
   if (::statvfs(directory.c_str(), &s) != 0) return failed("cannot examine " + directory, errno);
   return static_cast<std::uint64_t>(s.f_bavail) * s.f_frsize;

@@ -21,7 +21,8 @@ constexpr double kShortestWaitNs = 60'000;  // shorter debts are carried over, n
 /// over the alignments that such accesses can have.
 double moved_bytes(std::uint64_t bytes, std::uint64_t stride, unsigned granule) {
   const std::uint64_t step = std::gcd<std::uint64_t>(stride, granule);
-  return static_cast<double>(granule + (bytes + step - 1) / step * step - step);
+  const std::uint64_t moved = granule + (bytes + step - 1) / step * step - step;
+  return static_cast<double>(moved);
 }
 
 /// Numbers of the papers: WiscSort 2.3 and 4 (four Optane DIMMs: reads 20 GB in 0.90 s and
@@ -153,9 +154,9 @@ model::cost model::cost_of(access kind, unsigned streams, std::uint64_t accesses
   const unsigned all = streams + (kind == access::write ? other_writers : other_readers);
   const double share = static_cast<double>(streams) / all;
   if (kind == access::write) {
-    const double lines = static_cast<double>((bytes + kLineBytes - 1) / kLineBytes);
+    const std::uint64_t lines = (bytes + kLineBytes - 1) / kLineBytes;
     return {n * static_cast<double>(bytes) / (at(write, all) * share) * 1e9,
-            n * lines * write_line_ns};
+            n * static_cast<double>(lines) * write_line_ns};
   }
   const double hindered = std::min(interference_most, 1 + (writers + other_writers) * interference);
   const double slower = 1e9 * hindered / share;

@@ -394,7 +394,7 @@ base::result<profile> probe(const std::string& directory, const probe_options& o
   p.interference =
       it.measure_interference(emulated ? best_streams(p.sequential_read) : it.half(), way::calls);
   p.direct = it.measure_direct();
-  if (it.error()) return std::unexpected(*it.error());
+  if (const auto& failed = it.error()) return std::unexpected(*failed);
   return p;
 }
 

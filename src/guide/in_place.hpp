@@ -43,10 +43,10 @@ void write_in_place(V& place, const std::type_identity_t<V>& value) noexcept {
   using unit = typename guides::written_unit<(alignof(V) < 8 ? alignof(V) : 8)>::type;
   auto* to = reinterpret_cast<unit*>(&place);
   const auto* from = reinterpret_cast<const char*>(&value);
-  for (std::size_t i = 0; i < sizeof(V) / sizeof(unit); ++i) {
+  for (const auto* const end = from + sizeof(V); from != end; from += sizeof(unit), ++to) {
     unit piece;
-    std::memcpy(&piece, from + i * sizeof(unit), sizeof(unit));
-    __atomic_store_n(to + i, piece, __ATOMIC_RELAXED);
+    std::memcpy(&piece, from, sizeof(unit));
+    __atomic_store_n(to, piece, __ATOMIC_RELAXED);
   }
 }
 

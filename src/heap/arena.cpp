@@ -77,8 +77,8 @@ base::result<void> arena::open(std::byte* begin, std::size_t bytes) {
                                this};
   extent_hooks_t* hooks = &table->hooks;
   std::size_t index_bytes = sizeof index_;
-  if (const int code =
-          mallctl("arenas.create", &index_, &index_bytes, &hooks, sizeof(extent_hooks_t*));
+  if (const int code = mallctl("arenas.create", &index_, &index_bytes, static_cast<void*>(&hooks),
+                               sizeof(extent_hooks_t*));
       code != 0) {
     return std::unexpected(base::system_error("cannot make a jemalloc arena", code));
   }

@@ -112,7 +112,7 @@ std::uint64_t available_memory() {
       free_kib ? *free_kib * 1024
                : static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * page_bytes();
   const auto groups = control_group_room(read_proc_file("/proc/self/cgroup"), "/sys/fs/cgroup");
-  return *least(least(free, groups), address_space_room());
+  return least(least(free, groups), address_space_room()).value_or(free);
 }
 
 }  // namespace isotherm::os

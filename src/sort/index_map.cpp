@@ -16,11 +16,8 @@
 namespace isotherm {
 
 struct index_map::state {
-  state(sort_options o, sort::plan p, sort::source s)
-      : work(std::move(o), nullptr),
-        share(std::move(p)),
-        input(std::move(s)),
-        layout(work.options) {}
+  state(sort_options o, const sort::plan& p, sort::source s)
+      : work(std::move(o), nullptr), share(p), input(std::move(s)), layout(work.options) {}
 
   sort::entry at(std::uint64_t position) const {
     ISO_CHECK(position < entries.size(), "the position must be below the size of the map");
@@ -60,7 +57,7 @@ base::result<index_map> index_map::build(const std::string& path, const sort_opt
   if (auto r = sort::check_options(o, input->size()); !r) return std::unexpected(r.error());
   auto p = sort::make_plan(o, o.algorithm, input->size(), nullptr);
   if (!p) return std::unexpected(p.error());
-  auto s = std::make_unique<state>(std::move(o), std::move(*p), std::move(*input));
+  auto s = std::make_unique<state>(std::move(o), *p, std::move(*input));
   const std::uint64_t capacity = s->share.index_entries;
   auto memory = device::buffer::reserve(capacity * sizeof(sort::entry));
   if (!memory) return std::unexpected(memory.error());

@@ -40,7 +40,7 @@ namespace isotherm::sort {
 
 void job::fail(base::error error) {
   const std::lock_guard guard(lock_);
-  if (!error_) error_ = std::move(error);
+  if (!stopped_.load_relaxed()) error_ = std::move(error);
   stopped_.store_release(true);  // pairs with the load in stopped(): the error is there
 }
 
@@ -54,7 +54,7 @@ bool job::stopped() noexcept {
 base::result<void> job::status() {
   if (!stopped()) return {};
   const std::lock_guard guard(lock_);
-  return std::unexpected(error_.value());
+  return std::unexpected(error_);
 }
 
 void job::progress(sort_stage stage, std::uint64_t done, std::uint64_t total) {

@@ -8,7 +8,6 @@
 #include <exception>
 #include <functional>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 
@@ -62,8 +61,8 @@ class job {
   };
   std::array<clock, kSortStages> clocks_;
   base::atomic<bool> stopped_{false};
-  std::mutex lock_;  // guards error_
-  std::optional<base::error> error_;
+  std::mutex lock_;    // guards error_
+  base::error error_;  // once stopped_
   std::mutex progress_lock_;
 };
 

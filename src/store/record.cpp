@@ -53,7 +53,7 @@ void encoded::operator()(char* to) const noexcept {
       static_cast<char>((expires ? kExpires : 0) | (grows ? kGrows : 0) | how << kEncodingShift);
   char* at = to + 1;
   if (grows) {
-    ISO_ASSERT(reinterpret_cast<std::uintptr_t>(to) % sizeof(std::uint32_t) == 0,
+    ISO_ASSERT(reinterpret_cast<std::uintptr_t>(to) % alignof(std::uint32_t) == 0,
                "a record's length could not be stored at once");
     const auto length = static_cast<std::uint32_t>(payload_.size());
     std::memset(at, 0, kLengthAt - 1);

@@ -72,7 +72,7 @@ struct border : node {
     for (unsigned i = 0; i < 2 * slots; ++i) ::new (words() + i) word(0);
   }
   static constexpr std::size_t size_of(unsigned slots) noexcept {
-    return sizeof(border) + 2 * slots * sizeof(word);
+    return sizeof(border) + sizeof(word) * 2 * slots;
   }
 
   wanted entry(unsigned slot) const noexcept {
@@ -147,10 +147,11 @@ struct interior : node {
   base::atomic<node*> children[kSlots + 1];
   base::atomic<interior*> parent{nullptr};
 };
-static_assert(border::size_of(kFewSlots) <= 2 * base::kCacheLineBytes);
-static_assert(border::size_of(kSomeSlots) <= 3 * base::kCacheLineBytes);
-static_assert(border::size_of(kSlots) <= 5 * base::kCacheLineBytes);
-static_assert(sizeof(interior) <= 5 * base::kCacheLineBytes);
+inline constexpr std::size_t kLineBytes = base::kCacheLineBytes;
+static_assert(border::size_of(kFewSlots) <= 2 * kLineBytes);
+static_assert(border::size_of(kSomeSlots) <= 3 * kLineBytes);
+static_assert(border::size_of(kSlots) <= 5 * kLineBytes);
+static_assert(sizeof(interior) <= 5 * kLineBytes);
 
 inline base::atomic<interior*>& parent_of(node* n) noexcept {
   return n->is_border() ? static_cast<border*>(n)->parent : static_cast<interior*>(n)->parent;

@@ -60,8 +60,8 @@ void put_number(char* text, std::uint64_t n) {
 
 /// The low `nibbles` of a random number, each as a digit that stands four times.
 void put_filler(char* text, std::uint64_t random, int nibbles) {
-  for (int i = 0; i < nibbles; ++i) {
-    std::memset(text + 4 * i, kHex[(random >> (4 * (nibbles - 1 - i))) & 15], 4);
+  for (int at = nibbles - 1; at >= 0; --at, text += 4) {
+    std::memset(text, kHex[(random >> (4 * at)) & 15], 4);
   }
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <sstream>
 
 #include "device/io.hpp"
@@ -107,7 +106,7 @@ base::result<valsort_summary> valsort_file(const std::string& path,
         0});
   }
   const unsigned threads = threads_for(*size / kGensortRecord, options.threads);
-  std::vector<std::optional<base::result<valsort_summary>>> parts(threads);
+  std::vector<base::result<valsort_summary>> parts(threads);
   progress_sum done(options.progress, *size / kGensortRecord);
   device::run_pool(threads, [&](unsigned t) {
     const auto [begin, end] = device::part_of(*size / kGensortRecord, threads, t);
@@ -115,8 +114,8 @@ base::result<valsort_summary> valsort_file(const std::string& path,
   });
   valsort_summary total;
   for (const auto& part : parts) {
-    if (!*part) return std::unexpected(part->error());
-    total = combine(total, **part, options.ignore_case);
+    if (!part) return std::unexpected(part.error());
+    total = combine(total, *part, options.ignore_case);
   }
   return total;
 }
