@@ -5,7 +5,7 @@ SOURCES = $(shell find include src tests bench examples \
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help bootstrap build demo test test-release test-tsan test-asan test-ubsan test-debug \
+.PHONY: help bootstrap build demo test test-release test-tsan test-asan test-debug \
         test-gcc test-in-turn coverage stress fuzz bench lint tidy format format-check package clean
 
 help: ## list the targets
@@ -25,9 +25,9 @@ test: bootstrap test-release test-tsan test-asan test-gcc test-in-turn ## all te
 
 # Both do not fit into an hour beside the rest. The commit's own number picks one, the same wherever
 # that commit is tested.
-TURNS = test-ubsan test-debug
+TURNS = test-debug tidy
 
-test-in-turn: ## test-ubsan or test-debug: whose turn it is at this commit
+test-in-turn: ## test-debug or tidy: whose turn it is at this commit
 	@commit=$$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0); set -- $(TURNS); \
 	shift $$((0x$$commit % $$#)); echo "== $$1, in turn at $$commit"; \
 	$(MAKE) --no-print-directory $$1
@@ -49,15 +49,10 @@ test-gcc: ## the runtime and the store, built by gcc 12
 	cmake --build --preset gcc -j $(JOBS) --target $(GCC_TESTS)
 	ctest --preset gcc
 
-test-asan: ## tests labelled memory, under AddressSanitizer
+test-asan: ## tests labelled memory, under AddressSanitizer and UBSan
 	cmake --preset asan -DISOTHERM_BUILD_BENCH=OFF
 	cmake --build --preset asan -j $(JOBS) --target tests-memory
 	ctest --preset asan
-
-test-ubsan: ## as test-asan, under UndefinedBehaviorSanitizer (in turn)
-	cmake --preset ubsan -DISOTHERM_BUILD_BENCH=OFF
-	cmake --build --preset ubsan -j $(JOBS) --target tests-memory
-	ctest --preset ubsan
 
 test-debug: ## the same tests with every assertion on (in turn)
 	cmake --preset debug -DISOTHERM_BUILD_BENCH=OFF
@@ -101,8 +96,8 @@ bench: build ## micro-benchmarks
 lint: ## the rules of the house (layers, lengths, banned calls)
 	@python3 -B tests/lint/lint.py .
 
-tidy: build ## clang-tidy over src/ (not part of `test`)
-	run-clang-tidy-19 -quiet -p build/release -j $(JOBS) '/src/.*\.cpp$$'
+tidy: build ## clang-tidy over src/ (in turn)
+	run-clang-tidy-19 -quiet -p build/release -j $(JOBS) '^$(CURDIR)/src/.*\.cpp$$'
 
 format: ## rewrite the sources by .clang-format
 	@clang-format-19 -i $(SOURCES)

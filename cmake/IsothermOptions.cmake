@@ -1,7 +1,7 @@
 # Build options, the compiler's settings, and the one list of outside packages.
 option(ISOTHERM_BUILD_TESTS "Build the tests" ON)
 option(ISOTHERM_BUILD_BENCH "Build the micro-benchmarks" ON)
-set(ISOTHERM_SANITIZER "" CACHE STRING "address, thread, undefined, or empty")
+set(ISOTHERM_SANITIZER "" CACHE STRING "What -fsanitize= takes, or empty")
 
 set(CMAKE_CXX_STANDARD 23)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)

@@ -3,8 +3,9 @@
 # the time that CMakePresets.json gives all of them; it is no statement about speed.
 #
 # Two labels have a meaning beside naming: `make test` runs tests labelled `concurrency` also under
-# ThreadSanitizer and tests labelled `memory` also under AddressSanitizer. For each label there is a
-# target tests-<label> that builds the programs that carry it and nothing else.
+# ThreadSanitizer and tests labelled `memory` also under AddressSanitizer and
+# UndefinedBehaviorSanitizer. For each label there is a target tests-<label> that builds the
+# programs that carry it and nothing else.
 foreach(label concurrency memory)
   if(NOT TARGET tests-${label})
     add_custom_target(tests-${label})
