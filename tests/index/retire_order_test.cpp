@@ -4,7 +4,9 @@
 // must outlive its scope's last look. Builds without a sanitizer have no such hook and would not
 // see the access; there a reclaimer merely runs beside readers and writers.
 #include <atomic>
+#include <chrono>
 #include <functional>
+#include <semaphore>
 #include <thread>
 #include <vector>
 
@@ -112,30 +114,34 @@ class late_reader {
   /// Returns when the reader has looked, or waits, as it seems, for a lock of the caller's.
   void look() {
     sync::reclaim_ready();
-    now_.store(asked);
-    for (int turn = 0; turn < 1000 && now_.load() == asked; ++turn) std::this_thread::yield();
+    become(asked);
+    now_.wait(asked);
+    has_looked_.try_acquire_for(std::chrono::milliseconds(5));
   }
   /// Whether it was ever asked to look.
   bool finish() {
-    if (now_.load() == idle) {
-      now_.store(freed);
-      thread_.join();
-      return false;
+    const bool was_asked = now_.load() != idle;
+    if (was_asked) {
+      now_.wait(looking);
+      for (int i = 0; i < 3; ++i) sync::reclaim_ready();
     }
-    while (now_.load() != looked) std::this_thread::yield();
-    for (int i = 0; i < 3; ++i) sync::reclaim_ready();
-    now_.store(freed);
+    become(freed);
     thread_.join();
-    return true;
+    return was_asked;
   }
 
  private:
-  enum state : std::uint8_t { idle, asked, looked, freed };
+  enum state : std::uint8_t { idle, asked, looking, looked, freed };
 
+  void become(state next) {
+    now_.store(next);
+    now_.notify_all();
+  }
   void run() {
-    while (now_.load() == idle) std::this_thread::yield();
+    now_.wait(idle);
     if (now_.load() == freed) return;
     const scope inside;
+    become(looking);
     if (finds_) {
       find_all(inside);
     } else {
@@ -143,8 +149,9 @@ class late_reader {
     }
   }
   void hold() {
-    now_.store(looked);
-    while (now_.load() != freed) std::this_thread::yield();
+    become(looked);
+    has_looked_.release();
+    now_.wait(looked);
   }
   void find_all(const scope& inside) {
     std::vector<std::pair<std::string, std::string_view>> found;
@@ -175,6 +182,7 @@ class late_reader {
   const bool finds_;
   const unsigned keys_;
   std::atomic<state> now_{idle};
+  std::binary_semaphore has_looked_{0};
   std::jthread thread_{[this] { run(); }};
 };
 

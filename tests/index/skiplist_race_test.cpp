@@ -39,7 +39,8 @@ void erase(skiplist_fraser<watched>& list, std::atomic<bool>& is_marked,
   bool has_read = false;
   watched_holder::at_get = [&](std::string_view text) {
     if (has_read && !is_marked.exchange(true)) {
-      while (!may_unlink.load()) std::this_thread::yield();
+      is_marked.notify_one();
+      may_unlink.wait(false);
     }
     has_read |= text == "old";
   };
@@ -58,11 +59,12 @@ TEST(skiplist_fraser_race, a_dead_node_does_not_stay_behind_a_new_one_of_its_key
     watched_holder::at_get = [&](std::string_view text) {
       if (text != kKey || eraser.joinable()) return;
       eraser = std::jthread([&] { erase(list, is_marked, may_unlink); });
-      while (!is_marked.load()) std::this_thread::yield();
+      is_marked.wait(false);
     };
     EXPECT_EQ(list.insert(kKey, "new"), outcome::done);
     watched_holder::at_get = nullptr;
     may_unlink.store(true);
+    may_unlink.notify_one();
     eraser.join();
     EXPECT_TRUE(list.is_valid()) << "round " << round;
   }
