@@ -110,13 +110,14 @@ bool art<Holding>::try_seek(std::string_view from, Turn turn, std::vector<frame>
 /// first.
 template <class Holding>
 void art<Holding>::seek(up, const std::optional<bound>& from, std::vector<frame>& path) const {
+  const bound first = from.value_or(bound{"", false});
   const auto turn = [&](node* n, course how, int byte) {
     if (how == course::greater) path.push_back({n, kTerminal});
-    if (how == course::ends) path.push_back({n, from->beyond ? 0 : kTerminal});
+    if (how == course::ends) path.push_back({n, first.beyond ? 0 : kTerminal});
     if (how == course::stops) path.push_back({n, byte});
     if (how == course::descends) path.push_back({n, byte + 1});
   };
-  for (backoff wait; !try_seek(from->key, turn, path);) wait();
+  for (backoff wait; !try_seek(first.key, turn, path);) wait();
 }
 
 template <class Holding>
@@ -164,7 +165,7 @@ void art<Holding>::iterate(const scope& inside, std::optional<bound> from, regar
                            const visitor& visit) {
   std::vector<frame> path;
   // A pair was visited since the last seek: all that follow are beyond the bound.
-  bool is_past_bound = !from.has_value();
+  bool is_past_bound = false;
   seek(Way(), from, path);
   while (!path.empty()) {
     node* const n = path.back().at;
@@ -174,7 +175,7 @@ void art<Holding>::iterate(const scope& inside, std::optional<bound> from, regar
     if (version_lock::is_obsolete(version)) {
       // The bound may be a key already visited: its object lives as long as the caller's scope.
       seek(Way(), from, path);
-      is_past_bound = !from.has_value();
+      is_past_bound = false;
       continue;
     }
     if (!n->version.is_still(version)) continue;
@@ -190,7 +191,7 @@ void art<Holding>::iterate(const scope& inside, std::optional<bound> from, regar
     entry* found = leaf_of(target);
     const std::string_view key = look(found->key, inside, how)->view();
     if (guides::is_unreadable(key)) continue;  // no bound to go on from
-    if (!is_past_bound && Way::is_left_out(*from, key)) continue;
+    if (!is_past_bound && from && Way::is_left_out(*from, key)) continue;
     is_past_bound = true;
     if (!visit(key, look(found->value, inside, how)->view())) return;
     from = bound{key, true};
