@@ -13,7 +13,7 @@ bool is_word_of_object(guides::word w) noexcept {
 }
 
 candidate candidate_of(guides::slot_word& slot, heap::kind target, const void* object) noexcept {
-  return {&slot, target, static_cast<std::uint32_t>(heap::object_size(object))};
+  return {&slot, target, static_cast<std::uint32_t>(heap::room_of(object))};
 }
 
 }  // namespace

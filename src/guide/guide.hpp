@@ -197,7 +197,7 @@ class guide {
   static void retire_object(guides::word old) noexcept {
     if (guides::is_null(old)) return;
     void* const gone = guides::pointer_of(old);
-    sync::retire(gone, &destroy, heap::size_unless_cold(gone));
+    sync::retire(gone, &destroy, heap::room_of(gone));
   }
   void adopt(owned<T>&& fresh) noexcept {
     require_movable<T>();

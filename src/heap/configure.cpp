@@ -61,10 +61,13 @@ base::result<void> open_all(heap_set& set, const reserved& space, backing cold,
   const auto begin_of = [&](std::size_t index) { return space.begin + index * space.range_bytes; };
   const auto hot = static_cast<std::size_t>(kind::hot);
   if (auto made = set.fresh.open(begin_of(0), space.range_bytes); !made) return made;
-  if (auto made = set.hot.open(begin_of(hot), space.range_bytes, backing(), true); !made)
+  using freed_room = packed_heap::freed_room;
+  if (auto made = set.hot.open(begin_of(hot), space.range_bytes, backing(), freed_room::recycled);
+      !made) {
     return made;
+  }
   if (auto made = set.cold.open(begin_of(static_cast<std::size_t>(kind::cold)), space.range_bytes,
-                                std::move(cold), false);
+                                std::move(cold), freed_room::left);
       !made) {
     return made;
   }

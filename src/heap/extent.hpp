@@ -21,6 +21,8 @@
 // and that before the next append.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -72,12 +74,42 @@ struct alignas(base::kCacheLineBytes) extent {
   /// Head of a run (an object beyond kSmallBytesMax): its extents; else 0. Written before the
   /// object is handed out and by its free.
   base::atomic<std::uint32_t> run;
+  /// Of the object that heads a run.
+  base::atomic<std::uint32_t> run_bytes;
   /// Pages were asked to leave DRAM, and nothing is known to have touched one since. Set by
-  /// reclaim(), cleared by reopening, by a free and by note_use(); a race between them costs a
+  /// reclaim(), cleared by reopening and by note_use(); a race between them costs a
   /// hint, or delays one until the row's turn to be looked at again, so relaxed.
   base::atomic<bool> hinted;
 
   extent_word load() const noexcept { return {word.load_acquire()}; }
+};
+
+/// Where the objects of a COLD extent end, a bit a unit: whoever frees one learns its size without
+/// reading its page, which may have left DRAM. Costs a 128th of COLD.
+///
+/// Relaxed: an object's last unit is marked before the object is handed out, and its free happens
+/// after that. A neighbour's bits, which share the words, are of no interest.
+class object_ends {
+ public:
+  void mark(std::size_t unit) noexcept { words_[unit / 64].fetch_or_relaxed(bit_of(unit)); }
+  /// Units of the object that begins at `first`.
+  std::size_t units_from(std::size_t first) const noexcept {
+    std::size_t i = first / 64;
+    std::uint64_t word = words_[i].load_relaxed() & ~(bit_of(first) - 1);
+    while (word == 0 && ++i < words_.size()) word = words_[i].load_relaxed();
+    ISO_CHECK(i < words_.size(), "an object of COLD has an end");
+    return i * 64 + static_cast<std::size_t>(std::countr_zero(word)) - first + 1;
+  }
+  /// For an extent that nobody uses.
+  void clear() noexcept {
+    for (auto& word : words_) word.store_relaxed(0);
+  }
+
+ private:
+  static constexpr std::uint64_t bit_of(std::size_t unit) noexcept {
+    return std::uint64_t{1} << (unit % 64);
+  }
+  std::array<base::atomic<std::uint64_t>, (kExtentUnits + 64) / 64> words_;
 };
 
 }  // namespace isotherm::heap

@@ -50,13 +50,17 @@ std::optional<std::size_t> size_of(const heap_set& set, kind where, const void* 
   return found ? std::optional<std::size_t>(found->bytes) : std::nullopt;
 }
 
+std::size_t room_in(const heap_set& set, kind where, const void* object) noexcept {
+  return where == kind::cold ? set.cold.room_of(object) : checked_header(object).bytes;
+}
+
 usage counted_usage(std::size_t heap, std::uint64_t extent_bytes, std::uintptr_t begin,
                     std::uintptr_t end, bool with_residency) {
   const counted sum = sum_counters(heap);
   usage found{sum.objects, sum.bytes, extent_bytes, 0};
   if (with_residency) {
-    found.resident_bytes =
-        os::resident_bytes(reinterpret_cast<const void*>(begin), end - begin).value_or(0);
+    found.resident_bytes = os::resident_bytes(reinterpret_cast<const void*>(begin), end - begin)
+                               .value_or(extent_bytes);  // where the system does not tell
   }
   return found;
 }
@@ -73,7 +77,7 @@ void* allocate(kind where, std::size_t bytes, room taken) noexcept {
     set.refused[index_of(where)].fetch_add_relaxed(1);
     return nullptr;
   }
-  mine.count(index_of(where), 1, bytes);
+  mine.count(index_of(where), 1, where == kind::cold ? set.cold.room_of(object) : bytes);
   return object;
 }
 
@@ -81,18 +85,13 @@ void deallocate(void* object, room left) noexcept {
   heap_set& set = heaps();
   local_state& mine = local();
   const kind where = kind_of(set, object);
-  const std::optional<std::size_t> size = size_of(set, where, object);
-  if (!size) {  // its room stays taken: how much that is nobody knows
-    mine.count(index_of(where), ~std::uint64_t{0}, 0);
-    return;
-  }
-  const std::size_t bytes = *size;
+  const std::size_t bytes = room_in(set, where, object);
   mine.count(index_of(where), ~std::uint64_t{0}, std::uint64_t{0} - bytes);
   if (where == kind::fresh) {
     free_fresh(set, object, bytes, mine);
     return;
   }
-  // A COLD page is not dirtied for an object that goes.
+  // A COLD page is neither read nor dirtied for an object that goes.
   if (where == kind::hot) header_of(object)->mark = kFreedMark;
   set.packed(where).deallocate(object, bytes, left, mine);
 }
@@ -102,8 +101,9 @@ std::size_t object_size(const void* object) noexcept {
   return size_of(set, kind_of(set, object), object).value_or(0);
 }
 
-std::size_t size_unless_cold(const void* object) noexcept {
-  return kind_of(heaps(), object) == kind::cold ? 0 : object_size(object);
+std::size_t room_of(const void* object) noexcept {
+  const heap_set& set = heaps();
+  return room_in(set, kind_of(set, object), object);
 }
 
 void* allocate_node(std::size_t bytes, std::size_t alignment) noexcept {

@@ -61,17 +61,17 @@ enum class room : std::uint8_t {
 /// left for the backing).
 void* allocate(kind where, std::size_t bytes, room taken = room::recycled) noexcept;
 
-/// Gives an object back. Any thread. Reads the object's header, so it touches the object's page.
-/// Aborts on what is not a live object. Sanitizer builds poison it. Where the header cannot be
-/// read, and options::catch_read_errors holds, the room stays taken.
+/// Gives an object back. Any thread. Touches no page of an object in COLD. Aborts on what is not a
+/// live object of NEW or HOT. Sanitizer builds poison it.
 void deallocate(void* object, room left = room::recycled) noexcept;
 
 /// Size given to allocate(). Reads the object's header, so it touches the object's page; 0 when
 /// that cannot be read, and options::catch_read_errors holds.
 std::size_t object_size(const void* object) noexcept;
 
-/// The same; 0 for an object in COLD, of which nothing is touched.
-std::size_t size_unless_cold(const void* object) noexcept;
+/// Bytes that are free again after deallocate(): the size, in COLD up to 15 bytes more. Touches no
+/// page of an object in COLD.
+std::size_t room_of(const void* object) noexcept;
 
 /// Memory for an index node of `bytes`; never moves. Aborts when memory is exhausted.
 void* allocate_node(std::size_t bytes, std::size_t alignment = 16) noexcept;
@@ -97,7 +97,7 @@ std::uintptr_t node_used_end() noexcept;
 /// Counters of one heap.
 struct usage {
   std::uint64_t objects = 0;
-  std::uint64_t bytes = 0;         ///< live object bytes, headers not counted
+  std::uint64_t bytes = 0;         ///< sum of room_of() over the objects
   std::uint64_t extent_bytes = 0;  ///< bytes of the extents that the heap holds
   /// Of the extents' bytes, those in DRAM: mapped pages and, for a file backing, page cache.
   std::uint64_t resident_bytes = 0;
@@ -126,7 +126,7 @@ struct reclaim_report {
   std::uint64_t bytes_asked = 0;  ///< bytes that were in DRAM of the extents that it was given for
   std::string problem;            ///< one line when the hint can't help (no swap), else empty
 };
-/// Gives `how` for COLD extents that were closed, or had an object used (note_cold_use()) or freed,
+/// Gives `how` for COLD extents that were closed, or had an object used (note_cold_use()),
 /// since they were last hinted, at most `limit_bytes`. With `pageout` also for some of the others,
 /// other ones in each call, when pages of theirs are found in DRAM. One caller at a time (the
 /// collector). Goes round the heap from call to call. An object larger than `limit_bytes` stays.

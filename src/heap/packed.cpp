@@ -9,19 +9,35 @@
 
 namespace isotherm::heap {
 
+namespace {
+
+/// A table of `count` rows, zeroed, for as long as the process lives.
+template <class Row>
+base::result<Row*> make_table(std::size_t count) {
+  const std::size_t page = os::page_bytes();
+  const std::size_t bytes = (count * sizeof(Row) + page - 1) / page * page;
+  auto table = os::reserve(bytes, page);
+  if (!table) return std::unexpected(table.error());
+  if (auto usable = os::commit(*table, bytes); !usable) return std::unexpected(usable.error());
+  return reinterpret_cast<Row*>(*table);
+}
+
+}  // namespace
+
 base::result<void> packed_heap::open(std::byte* begin, std::size_t bytes, backing pages,
-                                     bool recycles) {
+                                     freed_room what) {
   begin_ = begin;
   extent_count_ = bytes / kExtentBytes;
   pages_ = std::move(pages);
-  recycles_ = recycles;
   taken_.assign((extent_count_ + 63) / 64, 0);
-  const std::size_t page = os::page_bytes();
-  const std::size_t table_bytes = (extent_count_ * sizeof(extent) + page - 1) / page * page;
-  auto table = os::reserve(table_bytes, page);
-  if (!table) return std::unexpected(table.error());
-  if (auto usable = os::commit(*table, table_bytes); !usable) return usable;
-  extents_ = reinterpret_cast<extent*>(*table);
+  auto rows = make_table<extent>(extent_count_);
+  if (!rows) return std::unexpected(rows.error());
+  extents_ = *rows;
+  if (what == freed_room::left) {
+    auto ends = make_table<object_ends>(extent_count_);
+    if (!ends) return std::unexpected(ends.error());
+    ends_ = *ends;
+  }
   return pages_.map(begin, bytes);
 }
 
@@ -29,7 +45,7 @@ void* packed_heap::allocate(std::size_t bytes, room taken, local_state& mine) no
   if (pages_.is_frozen()) return nullptr;
   const bool small = bytes <= kSmallBytesMax;
   void* object = nullptr;
-  if (recycles_ && small && taken == room::recycled) {
+  if (!ends_ && small && taken == room::recycled) {
     object = holes_.take(units_of(bytes), mine.spread);
   }
   if (object == nullptr) object = small ? append(units_of(bytes), mine) : allocate_run(bytes);
@@ -66,6 +82,7 @@ void* packed_heap::append_to(std::uint32_t index, std::size_t units, bool& conte
   while (seen.has_room(units)) {
     const std::size_t cursor = seen.cursor();
     if (row.word.compare_exchange_acq_rel(seen.raw, seen.appended(units).raw)) {
+      if (ends_) ends_[index].mark(cursor + units - 1);
       return address_of(index) + 2 * kHeaderBytes + cursor * kUnitBytes;
     }
     contended = true;
@@ -82,6 +99,7 @@ bool packed_heap::open_another(std::uint32_t shard, std::uint32_t full) noexcept
     const std::size_t index = take_extents(1);
     if (index == extent_count_) return false;
     extents_[index].hinted.store_relaxed(false);
+    if (ends_) ends_[index].clear();
     extents_[index].word.store_release(0);
     open_[shard].index.store_release(static_cast<std::uint32_t>(index));
   }
@@ -111,18 +129,29 @@ void* packed_heap::allocate_run(std::size_t bytes) noexcept {
     }
   }
   extents_[first].run.store_relaxed(static_cast<std::uint32_t>(count));
+  extents_[first].run_bytes.store_relaxed(static_cast<std::uint32_t>(bytes));
   extents_[first].word.store_release(extent_word::kClosed | 1U);
   return address_of(first) + 2 * kHeaderBytes;
 }
 
+std::size_t packed_heap::room_of(const void* object) const noexcept {
+  const std::size_t index = index_of(object);
+  const extent& row = extents_[index];
+  if (row.run.load_relaxed() != 0) return row.run_bytes.load_relaxed();
+  const auto first =
+      static_cast<std::size_t>(static_cast<const std::byte*>(object) - address_of(index)) /
+          kUnitBytes -
+      1;
+  return ends_[index].units_from(first) * kUnitBytes - kHeaderBytes;
+}
+
 void packed_heap::deallocate(void* object, std::size_t bytes, room left,
                              const local_state& mine) noexcept {
-  note_use(object);  // whoever frees has read the header
   const std::size_t index = index_of(object);
   const std::size_t units = units_of(bytes);
   const bool small = bytes <= kSmallBytesMax;
   // A sparse extent is about to be emptied: whoever moved in would only be moved out again.
-  if (recycles_ && small && left == room::recycled && !is_sparse(object, kSparseShare) &&
+  if (!ends_ && small && left == room::recycled && !is_sparse(object, kSparseShare) &&
       holes_.keep(object, units, mine.spread)) {
     return;
   }

@@ -32,13 +32,19 @@ class packed_heap {
   packed_heap(const packed_heap&) = delete;
   packed_heap& operator=(const packed_heap&) = delete;
 
-  /// Takes a reserved range of whole extents. Once, before any other call. `recycles`: keeps freed
-  /// room for objects that ask for it.
-  base::result<void> open(std::byte* begin, std::size_t bytes, backing pages, bool recycles);
+  /// What is done with the room of a freed object.
+  enum class freed_room : unsigned char {
+    recycled,  ///< kept for objects that ask for it: HOT
+    left       ///< it stays until its extent is empty, and freeing touches no page: COLD
+  };
+  /// Takes a reserved range of whole extents. Once, before any other call.
+  base::result<void> open(std::byte* begin, std::size_t bytes, backing pages, freed_room what);
 
   /// Payload for `bytes`, header written; null when range or disk is full. Any thread.
   void* allocate(std::size_t bytes, room taken, local_state& mine) noexcept;
-  /// `bytes` as allocated. Any thread.
+  /// As heap::room_of(), of a heap that leaves freed room. Any thread.
+  std::size_t room_of(const void* object) const noexcept;
+  /// `bytes` as allocated, or room_of(). Any thread.
   void deallocate(void* object, std::size_t bytes, room left, const local_state& mine) noexcept;
   /// Holes that wait for objects of their size wait no longer. Any thread.
   void flush_holes() noexcept;
@@ -116,8 +122,8 @@ class packed_heap {
   std::byte* begin_ = nullptr;
   std::size_t extent_count_ = 0;
   extent* extents_ = nullptr;
+  object_ends* ends_ = nullptr;  // a row for each extent; null: freed room is recycled
   backing pages_;
-  bool recycles_ = false;
   hole_cache holes_;
   std::array<open_slot, kShards> open_;
   base::atomic<std::size_t> used_{0};  // extents [0, used_) were opened once; grows under mutex_

@@ -125,17 +125,39 @@ TEST_F(file_backed, the_cold_hint_is_given_once) {
   EXPECT_EQ(reclaim_cold(hint::cold, kNoLimit).bytes_asked, 0U);
 }
 
-TEST_F(file_backed, the_cold_hint_is_given_again_after_a_use_and_after_a_free) {
+TEST_F(file_backed, the_cold_hint_is_given_again_after_a_use) {
   reclaim_cold(hint::cold, kNoLimit);
   note_cold_use(objects_[objects_.size() / 2]);
   const std::uint64_t after_use = reclaim_cold(hint::cold, kNoLimit).bytes_asked;
   EXPECT_GT(after_use, 0U);
   EXPECT_LE(after_use, kExtentBytes) << "only where the object lies";
-  deallocate(objects_.front());
-  objects_.erase(objects_.begin());
-  const std::uint64_t after_free = reclaim_cold(hint::cold, kNoLimit).bytes_asked;
-  EXPECT_GT(after_free, 0U);
-  EXPECT_LE(after_free, kExtentBytes);
+}
+
+TEST_F(file_backed, what_has_left_dram_is_freed_without_being_read) {
+  const auto big = allocate(kind::cold, 3 * kExtentBytes);
+  ASSERT_NE(big, nullptr);
+  const usage all = usage_of(kind::cold, false);
+  reclaim_cold(hint::pageout, kNoLimit);
+  const std::uint64_t left = usage_of(kind::cold).resident_bytes;
+  // Every other one, so that no extent goes as a whole.
+  std::vector<void*> kept;
+  for (std::size_t i = 0; i < objects_.size(); ++i) {
+    if (i % 2 == 0) {
+      kept.push_back(objects_[i]);
+    } else {
+      EXPECT_EQ(room_of(objects_[i]), kObjectBytes + 8) << "up to the next multiple of 16, less 8";
+      deallocate(objects_[i]);
+    }
+  }
+  EXPECT_EQ(usage_of(kind::cold).resident_bytes, left);
+  EXPECT_EQ(room_of(big), 3 * kExtentBytes);
+  deallocate(big);
+  EXPECT_LE(usage_of(kind::cold).resident_bytes, left);
+  const usage rest = usage_of(kind::cold, false);
+  EXPECT_EQ(all.objects - rest.objects, objects_.size() - kept.size() + 1);
+  EXPECT_EQ(all.bytes - rest.bytes,
+            (objects_.size() - kept.size()) * (kObjectBytes + 8) + 3 * kExtentBytes);
+  objects_ = std::move(kept);
 }
 
 TEST_F(file_backed, a_use_that_nobody_reported_is_found_in_turn) {

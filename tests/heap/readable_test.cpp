@@ -97,11 +97,13 @@ TEST_F(unreadable, watches_nest_and_forgive) {
 TEST_F(unreadable, has_no_size_and_can_be_freed) {
   EXPECT_EQ(object_size(objects.back()), 0U);
   const usage before = usage_of(kind::cold, false);
+  const std::uint64_t live = packing_of(kind::cold).live_bytes;
   const read_watch watch;
   deallocate(objects.back());
   objects.pop_back();
   EXPECT_FALSE(watch.has_lost()) << "whoever frees need not have asked";
   EXPECT_EQ(usage_of(kind::cold, false).objects, before.objects - 1);
+  EXPECT_LE(packing_of(kind::cold).live_bytes + kObjectBytes, live) << "its room is free again";
   EXPECT_TRUE(is_valid());
 }
 
