@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/atomic.hpp"
+#include "os/clock.hpp"
 #include "store/commands/command.hpp"
 
 namespace isotherm::server {
@@ -24,7 +25,7 @@ class client final : public store::caller {
         fd(descriptor),
         address(std::move(peer)),
         local_address(std::move(local)),
-        born_ms(store::now_ms()) {
+        born_ms(os::monotonic_ms()) {
     active_ms.store_relaxed(born_ms);
   }
 
@@ -32,7 +33,7 @@ class client final : public store::caller {
   const std::uint64_t id;
   const int fd;
   const std::string address, local_address;  ///< "127.0.0.1:5000", "/path:0"
-  const std::int64_t born_ms;
+  const std::int64_t born_ms;                ///< os::monotonic_ms()
 
   event_loop* loop = nullptr;  ///< whose it is; set before the loop knows it
   bool authenticated = false;
@@ -64,7 +65,7 @@ class client final : public store::caller {
   /// Letters for what CLIENT LIST tells of it, as Redis writes them.
   std::string flags() const;
   /// The line of CLIENT LIST, without its end.
-  std::string describe(std::int64_t now) const;
+  std::string describe() const;
 
  private:
   mutable std::mutex mutex_;

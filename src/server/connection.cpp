@@ -51,7 +51,7 @@ bool connection::on_readable() {
   query_.filled(static_cast<std::size_t>(got));
   note_memory();  // for a CLIENT LIST among these very commands
   home_.count_input(static_cast<std::uint64_t>(got));
-  who_->active_ms.store_relaxed(store::now_ms());
+  who_->active_ms.store_relaxed(os::monotonic_ms());
   if (query_.size() > home_.tuning().query_buffer_limit.load_relaxed()) {
     home_.statistics.query_limit.add(1);
     return false;
@@ -179,7 +179,7 @@ bool connection::flush() {
       return true;
     }
     sent_ += static_cast<std::size_t>(put);
-    who_->active_ms.store_relaxed(store::now_ms());  // who reads is not idle
+    who_->active_ms.store_relaxed(os::monotonic_ms());  // who reads is not idle
     home_.count_output(static_cast<std::uint64_t>(put));
   }
   sent_ = 0;

@@ -122,8 +122,8 @@ void event_loop::wait_once() {
     }
   }
   answer_all();
-  const std::int64_t now = store::now_ms();
-  if (now < next_tick_ms_ && next_tick_ms_ - now <= kTickMs) return;
+  const std::int64_t now = os::monotonic_ms();
+  if (now < next_tick_ms_) return;
   next_tick_ms_ = now + kTickMs;
   housekeeping();
 }
@@ -131,7 +131,6 @@ void event_loop::wait_once() {
 void event_loop::housekeeping() {
   if (!listeners_watched_) watch_listeners(true);
   close_idle();
-  if (tick_) tick_();
 }
 
 void event_loop::take_adopted() {
@@ -237,7 +236,7 @@ void event_loop::close_ended() {
 void event_loop::close_idle() {
   const auto timeout_ms = static_cast<std::int64_t>(home_.tuning().timeout_s.load_relaxed()) * 1000;
   if (timeout_ms == 0) return;
-  for (const std::uint64_t id : by_use_.unused_since(store::now_ms() - timeout_ms)) {
+  for (const std::uint64_t id : by_use_.unused_since(os::monotonic_ms() - timeout_ms)) {
     connection& which = *connections_.at(id);
     if (!which.who().waits) close(which);
   }

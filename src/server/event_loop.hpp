@@ -24,8 +24,6 @@ class event_loop {
 
   /// Before start(): calls `on_ready` in this loop when a listening socket has a client.
   void watch_listener(int fd, std::function<bool(int fd)> on_ready);
-  /// Before start(): calls `tick` about every 100 ms.
-  void on_tick(std::function<void()> tick) { tick_ = std::move(tick); }
 
   void start();
   void stop();
@@ -66,7 +64,6 @@ class event_loop {
   std::unordered_map<int, std::function<bool(int)>> listeners_;
   std::vector<std::uint64_t> answered_;  // connections with replies of this round
   bool listeners_watched_ = true;
-  std::function<void()> tick_;
   std::int64_t next_tick_ms_ = 0;
 };
 

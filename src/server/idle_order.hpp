@@ -8,8 +8,8 @@
 namespace isotherm::server {
 
 /// The longest unused stand in front, so that finding the idle ones costs what is found, not what
-/// is connected. Times are of one clock. add(), use() and remove() take constant time. Not
-/// thread-safe.
+/// is connected. Times are of one clock, which never steps back. add(), use() and remove() take
+/// constant time. Not thread-safe.
 class idle_order {
   struct entry {
     std::uint64_t id;

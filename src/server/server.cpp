@@ -26,12 +26,17 @@ constexpr int kAcceptedAtOnce = 64;
 
 // Expired keys are removed on a thread of their own: a millisecond of processor time ten times a
 // second, and while one key in ten that it looks at has expired a quarter of a processor. Waiting
-// for the disk takes none; what else that thread does must not wait for long, however.
+// for the disk takes none; what else that thread does must not wait for long, however. Where that
+// quarter does not suffice, writers help (database::let_writers_sweep()).
 constexpr std::chrono::milliseconds kUpkeepPause{75};
 constexpr std::uint64_t kSweepSliceNs = 1'000'000, kSweepCpuNs = 25'000'000;
 constexpr std::uint64_t kSweepWallNs = 100'000'000;
 constexpr std::size_t kWorthwhile = 10;  // of so many keys one has expired: go on
 constexpr std::uint64_t kReclaimedAtOnceUs = 100'000;
+
+/// What a slice of the sweep is measured by: a millisecond of it is one of processor time, or a
+/// hundred of waiting for the disk.
+std::uint64_t sweep_clock() noexcept { return os::thread_cpu_ns() + os::monotonic_ns() / 100; }
 
 constexpr std::string_view kDenied =
     "-DENIED Redis is running in protected mode because protected mode is enabled and no password "
@@ -95,7 +100,6 @@ base::result<void> server::start() {
     loops_[0]->watch_listener(listeners_[i].fd(),
                               [this, path](int fd) { return accept_from(fd, path); });
   }
-  loops_[0]->on_tick([this] { tick(); });
   for (auto& loop : loops_) loop->start();
   upkeep_.start(kUpkeepPause, [this] { upkeep(); });
   return {};
@@ -213,16 +217,23 @@ void server::look_at_cold() {
 void server::upkeep() noexcept {
   const std::uint64_t cpu_began = os::thread_cpu_ns(), began = os::monotonic_ns();
   try {
+    bool is_behind = false;
     for (;;) {
-      const auto swept = db_.sweep_expired(store::now_ms(), kSweepSliceNs);
+      const auto swept = db_.sweep_expired(store::now_ms(), kSweepSliceNs, &sweep_clock);
       if (swept.removed * kWorthwhile <= swept.looked_at) break;
-      if (os::thread_cpu_ns() - cpu_began >= kSweepCpuNs) break;
-      if (os::monotonic_ns() - began >= kSweepWallNs) break;
+      is_behind = os::thread_cpu_ns() - cpu_began >= kSweepCpuNs;
+      if (is_behind || os::monotonic_ns() - began >= kSweepWallNs) break;
     }
+    db_.let_writers_sweep(is_behind);
     if (db_.index().is_managed()) look_at_cold();
+    // Writers note less than what the allocators take for small keys.
+    if (settings_.maxmemory.load_relaxed() > 0) db_.memory().sample();
+    evict_clients();
+    say(wrong_passwords_.due(store::now_ms()));
   } catch (const std::exception&) {
     // No memory for the name of a key: the next time, perhaps.
   }
+  count_rate();
   // Threads give back what they retired by the hundred; a few large values must not wait for that.
   if (sync::retired_blocks() > 0) sync::reclaim_ready(kReclaimedAtOnceUs);
 }
@@ -232,10 +243,8 @@ void server::note_wrong_password(const client& who) {
   say(wrong_passwords_.note(who.address, store::now_ms()));
 }
 
-void server::tick() {
-  evict_clients();
-  const std::int64_t now = store::now_ms();
-  say(wrong_passwords_.due(now));
+void server::count_rate() noexcept {
+  const std::int64_t now = os::monotonic_ms();
   if (now - rate_since_ms_ < 1000) return;
   const std::uint64_t commands = statistics.commands.sum();
   const auto elapsed = static_cast<std::uint64_t>(now - rate_since_ms_);

@@ -65,7 +65,7 @@ class server {
  private:
   bool accept_from(int fd, const std::string& unix_path);
   void admit(int fd, const std::string& unix_path);
-  void tick();
+  void count_rate() noexcept;
   void upkeep() noexcept;
   void look_at_cold();
   void evict_clients();

@@ -10,7 +10,7 @@ namespace isotherm::store {
 namespace {
 
 /// The next key of a stripe whose time has come. None: there is no other in the rest of its table
-/// (which then begins anew), or `is_spent`. Takes the stripe, no longer than that.
+/// (which then begins anew), or `is_spent`. Holds the stripe during the call.
 template <class IsSpent>
 std::optional<std::string> next_due(stripe& here, std::int64_t now, std::size_t& looked_at,
                                     const IsSpent& is_spent) {
@@ -105,15 +105,39 @@ bool database::put(std::string_view key, const record& value, const index::conte
   memory_.note_written(key.size() + stored.size());
   if (outcome != index::outcome::done) return false;
   reads.forgive();  // the old value, or another key on the way to this one
-  note_expiry(stripes_.of(key), key, value.expires_ms);
+  stripe& held = stripes_.of(key);
+  note_expiry(held, key, value.expires_ms);
+  if (value.expires_ms != kNever && writers_sweep_.load_relaxed()) sweep_beside(held, now);
   touch(key, now);
   return true;
+}
+
+/// Removes what is due among the keys of the next buckets of a stripe that the caller holds. These
+/// are on average more keys than the one that it has added, so that keys that have expired cannot
+/// become many more than those that live.
+void database::sweep_beside(stripe& held, std::int64_t now) {
+  constexpr int kBuckets = 4;
+  for (int i = 0; i < kBuckets; ++i) {
+    if (held.next_swept >= held.expires.bucket_count()) held.next_swept = 0;
+    const auto due_in_bucket = [&]() -> std::optional<std::string> {
+      for (auto it = held.expires.begin(held.next_swept); it != held.expires.end(held.next_swept);
+           ++it) {
+        if (now > it->second) return it->first;
+      }
+      return std::nullopt;
+    };
+    while (const auto due = due_in_bucket()) {
+      if (remove(*due)) counted_.expired.add(1);
+      note_expiry(held, *due, kNever);  // also where the key cannot be read
+    }
+    ++held.next_swept;
+  }
 }
 
 bool database::append(std::string_view key, const record& old, std::size_t zeros,
                       std::string_view tail, std::int64_t now) {
   const std::size_t more = zeros + tail.size();
-  if (more > 0 && more <= old.room) {
+  if (old.room > 0 && more <= old.room) {
     if (heap::read_watch::outermost_has_lost()) return false;
     records::append_in_place(old, zeros, tail);
     return true;

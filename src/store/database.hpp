@@ -96,6 +96,9 @@ class database {
   /// most) or it has been round all keys that expire; goes on where the last call ended. Reads what
   /// is cold before it takes a key's stripe. One thread at a time; outside of every scope.
   swept sweep_expired(std::int64_t now, std::uint64_t budget_ns, clock time = &os::thread_cpu_ns);
+  /// Whether whoever writes a key that expires also removes some that have expired: while the sweep
+  /// does not keep up. Any thread.
+  void let_writers_sweep(bool they_do) noexcept { writers_sweep_.store_relaxed(they_do); }
 
  private:
   static constexpr std::size_t kClocks = std::size_t{1} << 18;
@@ -109,6 +112,7 @@ class database {
   std::optional<record> find_live(const sync::scope& inside, std::string_view key,
                                   std::int64_t now);
   void wait_for_several(std::string_view key) noexcept;
+  void sweep_beside(stripe& held, std::int64_t now);
   bool remove_due(stripe& here, const std::string& key, std::int64_t now);
   void note_expiry(stripe& held, std::string_view key, std::int64_t expires_ms);
 
@@ -118,6 +122,7 @@ class database {
   counters counted_;
   std::unique_ptr<base::atomic<std::uint32_t>[]> clocks_;
   base::atomic<std::size_t> expiring_{0};
+  base::atomic<bool> writers_sweep_{false};
   base::atomic<std::uint64_t> random_cursor_{0};
   std::size_t sweep_next_ = 0;  ///< the stripe at which sweep_expired() goes on
 };

@@ -1,8 +1,9 @@
 // How much memory the data takes, cheaply enough to ask before every write.
 //
 // Asking the allocators costs tens of microseconds, so the answer is a sample plus what was written
-// since. The sum never runs below the truth for long, and before a write is refused the sample is
-// taken anew, once a millisecond.
+// since: less than the truth, as nodes and rounding are not noted, until somebody samples again.
+// The server does so several times a second where there is a limit. Before a write is refused the
+// sample is taken anew, once a millisecond.
 #pragma once
 
 #include <cstdint>
@@ -64,8 +65,8 @@ class memory_meter {
     written_.fetch_add_relaxed(gathered);
     gathered = 0;
   }
-  /// True when writes must be refused under `limit_bytes` (0: never) at `now_ms`, which may be of
-  /// any zero: a refusal stands for the millisecond, so that refusing costs no sample each.
+  /// True when writes must be refused under `limit_bytes` (0: never) at `now_ms`, counted from any
+  /// epoch: a refusal stands for the millisecond, so that refusing costs no sample each.
   bool is_over(std::uint64_t limit_bytes, std::int64_t now_ms) {
     if (limit_bytes == 0) [[likely]]
       return false;

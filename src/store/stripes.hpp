@@ -31,7 +31,8 @@ struct text_hash {
 };
 
 /// One lock with what it protects beside the index: the keys of the stripe that expire. A holder
-/// does one index operation, or copies one value, and may wait for the disk in it.
+/// does one index operation, or copies one value, and may wait for the disk in it; the sweep looks
+/// for keys that have expired for a millisecond at most.
 struct alignas(base::kCacheLineBytes) stripe : base::sleeping_lock {
   std::unordered_map<std::string, std::int64_t, text_hash, std::equal_to<>> expires;  // ms
   /// Of `expires` the bucket at which database::sweep_expired() goes on.

@@ -491,6 +491,34 @@ class ColdHeap(Trouble):
         self.assertEqual(said.count('COLD is full'), 1, said)
         self.assertIn('the problem is over', said)
 
+    def test_what_lies_on_the_disk_does_not_count(self):
+        process = self.serve('--manage', 'on', '--cold-backing', f'file:{self.scratch()}',
+                             '--hint', 'pageout', '--cold-threshold', '1', '--window', '3600',
+                             '--maxmemory', '48mb')
+        one = self.connect(process.path)
+
+        def used():
+            return int(info(one, 'memory')['used_memory'])
+        for i in range(20):  # 100 MB in all
+            for n in range(500):
+                self.assertEqual(one.ask('SET', f'k{i}-{n}', b'x' * 10000), b'+OK\r\n')
+            until(lambda: one.ask('ISOTHERM', 'COLLECT') and used() < 30 * MIB)
+        self.assertEqual(one.ask('DBSIZE'), b':10000\r\n')
+
+    def test_the_limit_holds_for_many_small_keys(self):
+        """Of which the allocators take far more than the bytes that were sent."""
+        process = self.serve('--manage', 'off', '--maxmemory', '64mb')
+        one = self.connect(process.path)
+        number = 0
+        answers = b''
+        while b'-OOM' not in answers:
+            self.assertLess(number, 5_000_000)
+            for n in range(1000):
+                one.send('SET', f'k{number + n}', 'v')
+            answers = b''.join(one.reply() for _ in range(1000))
+            number += 1000
+        self.assertLess(int(info(one, 'memory')['used_memory']), 100 * MIB)
+
     def test_leaving_reads_no_cold_page_back(self):
         process = self.serve('--manage', 'on', '--cold-backing', f'file:{self.scratch()}',
                              '--hint', 'pageout', '--cold-threshold', '1',

@@ -22,7 +22,7 @@ TEST(idle_order, finds_the_unused_longest_unused_first) {
   EXPECT_THAT(order.unused_since(111), ElementsAre(3, 1));
 }
 
-// Had it looked at all, it would have found the second, whose clock was behind.
+// The second entry, earlier than the first as none is in use, shows whether it was looked at.
 TEST(idle_order, looks_no_further_than_the_first_that_was_used) {
   idle_order order;
   order.add(1, 100);

@@ -39,6 +39,14 @@ TEST_F(commands, appending_to_nothing_costs_a_few_copies) {
   EXPECT_LE(index_.writes(), 20u);  // one for each doubling
 }
 
+TEST_F(commands, appending_nothing_copies_nothing_more) {
+  run({"SET", "k", std::string(1000, 'x')});
+  run({"APPEND", "k", ""});  // this gives it room
+  const std::size_t before = index_.writes();
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(run({"APPEND", "k", ""}), number(1000));
+  EXPECT_EQ(index_.writes(), before);
+}
+
 /// A write whose source is changed when the index is about to take the value: had it been copied
 /// anywhere before, the index would get what it was.
 TEST_F(commands, a_write_copies_a_value_once) {

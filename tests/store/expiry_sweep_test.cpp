@@ -58,6 +58,21 @@ TEST_F(sweep, ends_with_its_time_where_nothing_has_expired) {
   EXPECT_GT(db_.sweep_expired(now_, kUnbounded, &looks).looked_at, kKeys * 9 / 10);
 }
 
+TEST_F(sweep, writers_keep_the_expired_from_outnumbering_the_living) {
+  constexpr std::size_t kLiving = 20'000;
+  db_.let_writers_sweep(true);
+  for (std::size_t i = 0; i < 10 * kLiving; ++i) {
+    run({"SET", "k" + std::to_string(i), "v", "PX", std::to_string(kLiving)});
+    ++now_;  // one expires as one is added
+    ASSERT_LT(db_.expiring_keys(), 3 * kLiving) << i;
+  }
+  EXPECT_EQ(db_.expiring_keys(), db_.keys());
+  db_.let_writers_sweep(false);
+  const std::size_t before = db_.expiring_keys();
+  run({"SET", "last", "v", "PX", "1"});
+  EXPECT_EQ(db_.expiring_keys(), before + 1);
+}
+
 TEST_F(sweep, reads_what_is_cold_before_it_takes_the_stripe) {
   set_expiring(100);
   now_ += 11;

@@ -26,7 +26,8 @@ std::string client::flags() const {
   return letters.empty() ? "N" : letters;
 }
 
-std::string client::describe(std::int64_t now) const {
+std::string client::describe() const {
+  const std::int64_t now = os::monotonic_ms();
   const command* what = last.load_relaxed();
   return fmt::format(
       "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db=0 sub=0 psub=0 ssub=0 "
@@ -42,7 +43,7 @@ namespace {
 
 void client_id(call& c) { c.out.integer(static_cast<std::int64_t>(sender(c).id)); }
 
-void client_info(call& c) { c.out.verbatim("txt", sender(c).describe(c.now) + "\n"); }
+void client_info(call& c) { c.out.verbatim("txt", sender(c).describe() + "\n"); }
 
 void client_getname(call& c) {
   const std::string name = sender(c).name();
@@ -92,7 +93,7 @@ void client_list(call& c) {
   std::string text;
   for (const auto& who : sender(c).home.clients().all()) {
     if (none || (!ids.empty() && std::find(ids.begin(), ids.end(), who->id) == ids.end())) continue;
-    text += who->describe(c.now) + "\n";
+    text += who->describe() + "\n";
   }
   c.out.verbatim("txt", text);
 }
