@@ -24,7 +24,8 @@ template <class T>
 concept movable_object = is_trivially_relocatable<T>::value && alignof(T) <= 16;
 
 /// A byte string of any length with its length before it: the variable-length object. Made by
-/// make_bytes(), never copied without its content; immutable once a guide holds it.
+/// make_bytes(), never copied without its content. Once a guide holds it, it changes by
+/// write_in_place() only.
 class bytes {
  public:
   bytes(const bytes&) = delete;

@@ -20,8 +20,8 @@ class content {
       : size_(bytes.size()), source_(bytes.data()), write_(&copy) {}
 
   /// `size` bytes, which `fill(char* to)` writes, or leaves as they are. It is called where the
-  /// value gets its place, which may be more than once and for naught, must not throw, and must not
-  /// use the index. `fill` must outlive the content.
+  /// value gets its place, which may be several times, and the result be discarded; it must not
+  /// throw and must not use the index. `fill` must outlive the content.
   template <std::invocable<char*> Fill>
   content(std::size_t size, const Fill& fill) noexcept
       : size_(size), source_(&fill), write_([](const content& self, char* to) {
