@@ -3,12 +3,16 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstdint>
 #include <cstring>
+
+#include <fmt/format.h>
 
 #include "base/atomic.hpp"
 #include "device/spool.hpp"
@@ -16,7 +20,10 @@
 namespace isotherm::device {
 namespace {
 
-constexpr int kNames = 32;  // of one output at a time
+constexpr unsigned kNamesLookedAt = 32;  // for what a killed process left
+// An extended attribute of a file that has a temporary name, with that name's last part. So nothing
+// else is taken for such a file: not what a user called so, nor one of ours that he renamed.
+constexpr const char* kMark = "user.isotherm";
 
 /// A temporary name where a handler of a signal may read it. The state is released after the name
 /// was written, and acquired before it is read.
@@ -47,19 +54,42 @@ void note_gone(const std::string& name) {
   }
 }
 
-std::string temporary_name(const std::string& path, int i) {
-  return path + ".isotherm-" + std::to_string(i);
+std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+/// Of a fixed length, so that it fits wherever `path` does: that has its last part as a hash
+/// (FNV-1a), and the next command that writes `path` finds it.
+std::string temporary_name(const std::string& path, unsigned i) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : last_part(path)) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  }
+  return fmt::format("{}/.isotherm-{:016x}-{}", directory_of(path), hash, i);
 }
 
 /// Calls `make` with names beside `path` until one is free, which is put into `name`.
 template <class Make>
 auto with_free_name(const std::string& path, std::string& name, Make make) {
-  for (int i = 0;; ++i) {
+  for (unsigned i = 0;; ++i) {
     const std::string tried = temporary_name(path, i);
     auto made = make(tried);
-    if (made) name = tried;
-    if (made || made.error().code != EEXIST || i + 1 == kNames) return made;
+    if (!made && made.error().code == EEXIST) continue;
+    if (made) note_standing(name = tried);
+    return made;
   }
+}
+
+/// Where the file system cannot, what a killed process leaves stays.
+void mark(int descriptor, const std::string& name) {
+  const std::string value = last_part(name);
+  ::fsetxattr(descriptor, kMark, value.data(), value.size(), 0);
+}
+
+/// Whether the file was marked under this name.
+bool marked(int descriptor, const std::string& name) {
+  const std::string wanted = last_part(name);
+  std::string value(wanted.size() + 1, '\0');
+  const ssize_t n = ::fgetxattr(descriptor, kMark, value.data(), value.size());
+  return n >= 0 && value.substr(0, static_cast<std::size_t>(n)) == wanted;
 }
 
 /// Whether `name` is this file's.
@@ -76,22 +106,30 @@ bool lock(int descriptor) {
   return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
-/// A new file called `name`, locked. One that another process took for abandoned before it was
-/// locked counts as a name that is not free.
+/// A new file called `name`, locked and marked. One that another process took for abandoned before
+/// it was locked counts as a name that is not free.
 base::result<file> create_locked(const std::string& name) {
   auto f = file::create(name);
-  if (!f || (lock(f->descriptor()) && stands_at(f->descriptor(), name))) return f;
+  if (!f) return f;
+  if (lock(f->descriptor()) && stands_at(f->descriptor(), name)) {
+    mark(f->descriptor(), name);
+    return f;
+  }
   return std::unexpected(base::system_error("cannot create " + name, EEXIST));
 }
 
 /// A process that is killed between two calls can leave a temporary name: the next that writes the
-/// same file removes it. What is locked is somebody's; so is what cannot be locked.
-void remove_abandoned(const std::string& path) {
-  for (int i = 0; i < kNames; ++i) {
+/// same file removes it. What is locked is somebody's; so is what cannot be locked, what is not
+/// marked, and `input` (may be null).
+void remove_abandoned(const std::string& path, const file* input) {
+  for (unsigned i = 0; i < kNamesLookedAt; ++i) {
     const std::string name = temporary_name(path, i);
     const int fd = ::open(name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) continue;
-    if (::flock(fd, LOCK_EX | LOCK_NB) == 0 && stands_at(fd, name)) ::unlink(name.c_str());
+    const bool read = input != nullptr && stands_at(input->descriptor(), name);
+    if (!read && marked(fd, name) && ::flock(fd, LOCK_EX | LOCK_NB) == 0 && stands_at(fd, name)) {
+      ::unlink(name.c_str());
+    }
     ::close(fd);
   }
 }
@@ -125,7 +163,7 @@ pending_file::~pending_file() {
 }
 
 base::result<pending_file> pending_file::create(const std::string& path,
-                                                const std::string& directory) {
+                                                const std::string& directory, const file* input) {
   pending_file p;
   if (const auto descriptor = named_descriptor(path)) {
     auto to = file::of_descriptor(*descriptor, path);
@@ -143,13 +181,12 @@ base::result<pending_file> pending_file::create(const std::string& path,
   } else if (!there && there.error().code != ENOENT) {
     return std::unexpected(there.error());
   }
-  remove_abandoned(p.path_);
+  remove_abandoned(p.path_, input);
   auto f = file::linkable(p.path_);
   if (f) {
     lock(f->descriptor());  // nobody else knows the file
   } else if (f.error().code == EOPNOTSUPP) {
     f = with_free_name(p.path_, p.temporary_, create_locked);
-    if (f) note_standing(p.temporary_);
   }
   if (!f) return std::unexpected(f.error());
   p.file_ = std::move(*f);
@@ -167,11 +204,14 @@ base::result<void> pending_file::publish(const base::atomic<bool>* interrupt) {
   if (temporary_.empty()) {
     auto r = file_.link(path_);
     if (r || r.error().code != EEXIST) return r;
-    r = with_free_name(path_, temporary_,
-                       [this](const std::string& name) { return file_.link(name); });
+    r = with_free_name(path_, temporary_, [this](const std::string& name) {
+      mark(file_.descriptor(), name);
+      return file_.link(name);
+    });
     if (!r) return r;
   }
   if (auto r = rename_file(temporary_, path_); !r) return r;
+  ::fremovexattr(file_.descriptor(), kMark);  // one that stays does not fit the name
   note_gone(temporary_);
   temporary_.clear();
   return {};

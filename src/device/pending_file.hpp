@@ -1,7 +1,8 @@
 // A file that is seen only when it is complete. Until then it has no name, so that nothing is left
 // of it whatever ends the process. To take the place of another file it needs a temporary name for
 // the moment between two calls, and on a file system without such files (NFS) from the beginning;
-// what a process leaves that is killed then, the next one that writes the same file removes.
+// what a process leaves that is killed then, the next one that writes the same file removes, if the
+// file system has extended attributes: by one it knows the file for ours.
 #pragma once
 
 #include <string>
@@ -27,8 +28,10 @@ class pending_file {
   /// no regular file is refused, and a regular file leaves it its owner, group and mode.
   /// Where `path` names a descriptor (spool.hpp), that gets the contents from publish(), which end
   /// up in no file; they wait in `directory`, or, if it is empty, in waiting_directory(path).
+  /// What a killed process left of `path` is removed, but for `input` (may be null).
   static base::result<pending_file> create(const std::string& path,
-                                           const std::string& directory = {});
+                                           const std::string& directory = {},
+                                           const file* input = nullptr);
 
   const file& handle() const noexcept { return file_; }
   /// Waits until its bytes are on the device: if that is before publish(), the name stands for the

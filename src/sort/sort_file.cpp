@@ -101,7 +101,7 @@ base::result<sort_report> sort_to(const std::string& input, const std::string& o
   if (!p) return std::unexpected(p.error());
   if (p->map_input && !j.keep(in->map())) return std::unexpected(j.status().error());
 
-  auto out = device::pending_file::create(output, directory);
+  auto out = device::pending_file::create(output, directory, &in->handle());
   if (!out) return std::unexpected(out.error());
   sort::outcome o;
   if (algorithm->algorithm == sort_algorithm::ems) {

@@ -4,12 +4,15 @@
 
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <climits>
 #include <csignal>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -175,6 +178,80 @@ TEST(PendingFile, WhatAKilledProcessLeftIsRemovedByTheNext) {
   EXPECT_EQ(contents(dir.file("out")), "old");
   replace(dir.file("out"));
   EXPECT_EQ(dir.entries(), 1u);
+}
+
+/// The name that a process which is killed while it replaces `path` leaves in its directory.
+std::string left_by_a_killed_process(const scratch& dir, const std::string& path) {
+  store(path, "old");
+  die_in(io_call::rename, path);
+  std::string name;
+  for (const auto& each : std::filesystem::directory_iterator(dir.path())) {
+    if (each.path().filename() != std::filesystem::path(path).filename()) name = each.path();
+  }
+  EXPECT_EQ(dir.entries(), 2u);
+  return name;
+}
+
+TEST(PendingFile, AUsersFileStaysWhateverItsName) {
+  const scratch dir;
+  const std::string name = left_by_a_killed_process(dir, dir.file("out"));
+  std::filesystem::remove(name);
+  store(name, "mine");
+  replace(dir.file("out"));
+  EXPECT_EQ(contents(name), "mine");
+  EXPECT_EQ(dir.entries(), 2u);
+}
+
+TEST(PendingFile, WhatAKilledProcessLeftStaysUnderANameThatAUserGaveIt) {
+  const scratch dir;
+  std::string name = left_by_a_killed_process(dir, dir.file("out"));
+  const std::string old = name;
+  name.back() = '1';
+  std::filesystem::rename(old, name);
+  replace(dir.file("out"));
+  EXPECT_TRUE(std::filesystem::exists(name));
+}
+
+TEST(PendingFile, TheInputStaysEvenIfAKilledProcessLeftIt) {
+  const scratch dir;
+  const std::string name = left_by_a_killed_process(dir, dir.file("out"));
+  auto input = file::open(name);
+  ASSERT_TRUE(input);
+  ASSERT_TRUE(pending_file::create(dir.file("out"), {}, &*input));
+  EXPECT_TRUE(std::filesystem::exists(name));
+}
+
+TEST(PendingFile, ReplacesAFileWithTheLongestName) {
+  const scratch dir;
+  const std::string path = dir.file(std::string(NAME_MAX, 'n'));
+  store(path, "old");
+  replace(path);
+  EXPECT_EQ(dir.entries(), 1u);
+}
+
+TEST(PendingFile, NoMarkRemains) {
+  const scratch dir;
+  store(dir.file("out"), "old");
+  replace(dir.file("out"));
+  EXPECT_LT(::getxattr(dir.file("out").c_str(), "user.isotherm", nullptr, 0), 0);
+}
+
+TEST(PendingFile, AHandlerOfASignalRemovesTheNameThatReplaces) {
+  const scratch dir;
+  store(dir.file("out"), "old");
+  auto f = pending_file::create(dir.file("out"));
+  ASSERT_TRUE(f);
+  std::vector<std::size_t> entries;
+  set_fault_hook([&](io_call c) {
+    if (c != io_call::rename) return 0;
+    entries.push_back(dir.entries());
+    remove_incomplete_files();
+    entries.push_back(dir.entries());
+    return EIO;
+  });
+  EXPECT_FALSE(f->publish());
+  set_fault_hook({});
+  EXPECT_EQ(entries, (std::vector<std::size_t>{2, 1}));
 }
 
 TEST(PendingFile, WhatAnotherProcessIsWritingStays) {

@@ -303,6 +303,21 @@ def files_that_do_not_tell_their_size(d):
     os.remove(d + "/new")
 
 
+def inputs_are_never_removed(d):
+    """Whatever they are called, and whatever is called like them."""
+    with open(d + "/in", "rb") as f:
+        records = f.read()
+    for name in ("out.isotherm-3", ".isotherm-0", ".isotherm-0123456789abcdef-0"):
+        shutil.copy(d + "/in", f"{d}/{name}")
+        for _ in range(2):
+            must("sort", f"{d}/{name}", d + "/out")
+            must("gensort", "1", d + "/out")
+        with open(f"{d}/{name}", "rb") as f:
+            assert f.read() == records, name
+        os.remove(f"{d}/{name}")
+    os.remove(d + "/out")
+
+
 def interrupted_while_it_waits(d):
     """Nobody writes to the pipe."""
     before = sorted(os.listdir(d))
@@ -432,6 +447,7 @@ with tempfile.TemporaryDirectory() as directory:
     bad_requests(directory)
     streams(directory)
     files_that_do_not_tell_their_size(directory)
+    inputs_are_never_removed(directory)
     interrupted_while_it_waits(directory)
     nothing_is_said_into_the_void(directory)
     reports_are_tried_first(directory)
