@@ -336,7 +336,7 @@ TEST(CompressedRuns, AutomaticFollowsTheDevice) {
   store(dir.file("in"), records_of(record_format::fixed, 20'000));
   sort_options o{.record_bytes = 15,
                  .memory_bytes = 64 * kMiB,
-                 .device = "emu:pmem@1/500",
+                 .device = "emu:pmem@1/5000",
                  .algorithm = sort_algorithm::mergepass};
   auto slow = sort_file(dir.file("in"), dir.file("out"), o);
   ASSERT_TRUE(slow) << slow.error().message;
