@@ -17,8 +17,6 @@ constexpr std::size_t kAll = ~std::size_t{0};
 /// How long leaving a scope reclaims at most: what one stuck scope made wait is worked off in
 /// pieces.
 constexpr std::uint64_t kSliceNs = 100'000;
-/// Between two looks at the clock at most so many bytes are freed, or a segment of blocks.
-constexpr std::uint64_t kBytesBetweenLooks = std::uint64_t{64} << 10;
 
 base::atomic<std::uint64_t> unlisted{0};
 
@@ -35,17 +33,13 @@ class reclaiming {
   thread_slot& mine_;
 };
 
-/// Frees the segment's blocks until `deadline_ns`.
+/// Frees the segment's blocks, one at least, until `deadline_ns`. Looks at the clock after each:
+/// whatever is told of its bytes, one may have to be read from the disk in order to be freed.
 void reclaim_segment(retired_segment& segment, std::uint64_t deadline_ns) noexcept {
-  std::uint64_t bytes = 0;
-  while (segment.first < segment.end) {
+  do {
     const retired_block block = segment.blocks[segment.first++];
     block.reclaim(block.object);
-    bytes += block.bytes;
-    if (bytes < kBytesBetweenLooks) continue;
-    if (os::monotonic_ns() >= deadline_ns) return;
-    bytes = 0;
-  }
+  } while (segment.first < segment.end && os::monotonic_ns() < deadline_ns);
 }
 
 /// Frees what is ready of the list, oldest first, `most` blocks or a few more, until `deadline_ns`.
@@ -87,13 +81,15 @@ std::size_t reclaim_ready(std::uint64_t limit_us) noexcept {
   const reclaiming until_end(mine);
   const std::uint64_t deadline = os::deadline_ns(limit_us);
   std::size_t freed = 0;
+  const auto goes_on = [&] { return freed == 0 || os::monotonic_ns() < deadline; };
   // Of a thread that goes on retiring, what it had retired when its turn came.
-  slots.for_each([&freed, deadline](thread_slot& slot) {
+  slots.for_each([&](thread_slot& slot) {
     const std::size_t waiting = slot.retired.blocks();
-    if (waiting > 0) freed += reclaim(slot.retired, waiting, deadline);
+    if (waiting > 0 && goes_on()) freed += reclaim(slot.retired, waiting, deadline);
   });
   // What the callbacks retired is this thread's.
-  return freed + reclaim(mine.retired, kAll, deadline);
+  if (goes_on()) freed += reclaim(mine.retired, kAll, deadline);
+  return freed;
 }
 
 std::size_t retired_blocks() noexcept {

@@ -10,8 +10,8 @@ namespace isotherm::sync {
 
 /// Leaves the outermost scope of a tracking thread: uncounts what it counted. Cold.
 void leave_tracking(thread_slot& slot) noexcept;
-/// Frees of what this thread retired what is safe to free, for a tenth of a millisecond or so.
-/// Cold.
+/// Frees of what this thread retired what is safe to free, for a tenth of a millisecond and the
+/// block then in hand. Cold.
 void maybe_reclaim(thread_slot& slot) noexcept;
 
 /// RAII scope. Nests; only the outermost publishes. Cost outside of migration: a store, two loads

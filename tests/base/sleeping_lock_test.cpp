@@ -3,23 +3,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <vector>
 
+#include "base/thread_state.hpp"
+
 namespace isotherm::base {
 namespace {
-
-/// The state letter of a thread of this process: R while it runs or could, S while it sleeps.
-char state_of(pid_t thread) {
-  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
-  std::string line;
-  std::getline(file, line);
-  const auto name_end = line.rfind(')');
-  return name_end + 2 < line.size() ? line[name_end + 2] : '?';
-}
 
 TEST(sleeping_lock, excludes) {
   constexpr int kRounds = 20'000;
@@ -63,7 +54,7 @@ TEST(sleeping_lock, who_waits_sleeps_and_all_are_woken) {
     }
     // A thread that span for ever would never be seen asleep, and the test never end.
     for (auto& who : waiting) {
-      while (who.load_acquire() == 0 || state_of(who.load_acquire()) != 'S') {
+      while (who.load_acquire() == 0 || testing_help::state_of(who.load_acquire()) != 'S') {
         std::this_thread::yield();
       }
     }
