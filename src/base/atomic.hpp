@@ -52,10 +52,6 @@ class atomic {
     return value_.compare_exchange_weak(expected, desired, std::memory_order_acq_rel,
                                         std::memory_order_acquire);
   }
-  /// Blocks while the value is `old`; notify_all() wakes those that do. Acquire.
-  void wait_acquire(T old) const noexcept { value_.wait(old, std::memory_order_acquire); }
-  void notify_all() noexcept { value_.notify_all(); }
-
   bool compare_exchange_weak_relaxed(T& expected, T desired) noexcept {
     return value_.compare_exchange_weak(expected, desired, std::memory_order_relaxed,
                                         std::memory_order_relaxed);
@@ -64,8 +60,9 @@ class atomic {
   /// Sleeps while the value is `seen`; may wake up for no reason. Orders nothing: whoever relies on
   /// the value loads it again.
   void wait_relaxed(T seen) const noexcept { value_.wait(seen, std::memory_order_relaxed); }
-  /// Wakes one that sleeps in wait_relaxed(), if there is one. After the value has changed.
+  /// Wakes one that sleeps in wait_relaxed(), if there is one, or all. After the value has changed.
   void notify_one() noexcept { value_.notify_one(); }
+  void notify_all() noexcept { value_.notify_all(); }
 
  private:
   std::atomic<T> value_{};

@@ -129,7 +129,7 @@ void wait_for_visit(slot_word& slot, const place& at) noexcept {
       base::spin_pause();
     } else if (in_hand & kAwaited ||
                hazard.value.compare_exchange_seq_cst(in_hand, in_hand | kAwaited)) {
-      hazard.value.wait_acquire(in_hand | kAwaited);
+      hazard.value.wait_relaxed(in_hand | kAwaited);
     }
   }
 }

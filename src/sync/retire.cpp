@@ -104,10 +104,6 @@ std::uint64_t retired_bytes() noexcept {
   return bytes;
 }
 
-std::uint64_t retired_bytes_here() noexcept {
-  return this_thread_slot ? this_thread_slot->retired.bytes() : 0;
-}
-
 std::uint64_t unlisted_blocks() noexcept { return unlisted.load_relaxed(); }
 
 void maybe_reclaim(thread_slot& slot) noexcept {

@@ -32,8 +32,6 @@ bool wait_for_open_scopes(std::uint64_t timeout_us) noexcept;
 /// approximate while threads run. Take time in proportion to the threads.
 std::size_t retired_blocks() noexcept;
 std::uint64_t retired_bytes() noexcept;
-/// The same bytes of what this thread retired; takes next to no time.
-std::uint64_t retired_bytes_here() noexcept;
 
 /// Blocks that no memory was left to list, since start: they stay in memory for ever.
 std::uint64_t unlisted_blocks() noexcept;

@@ -73,47 +73,45 @@ std::uint64_t bytes_in(const retired_segment& segment) noexcept {
 
 bool retired_list::push(const retired_block& block) noexcept {
   const std::lock_guard lock(lock_);
-  if (!open_.last || open_.last->end == retired_segment::kBlocks) {
+  if (!open_ || last_->end == retired_segment::kBlocks) {
     retired_segment* fresh = spare_;
     spare_ = nullptr;
     if (!fresh && !(fresh = make_segment())) return false;
-    (open_.last ? open_.last->next : open_.first) = fresh;
-    open_.last = fresh;
+    (open_ ? last_->next : open_) = fresh;
+    last_ = fresh;
   }
-  open_.last->blocks[open_.last->end++] = block;
+  last_->blocks[last_->end++] = block;
   count(1, block.bytes);
   return true;
 }
 
-/// Under the lock, which it lets go while it changes the epoch or goes through the slots.
-bool retired_list::is_front_ready() noexcept {
-  if (!closing_.first) {
-    if (!open_.first) return false;
-    closing_ = open_;
-    open_ = {};
+bool retired_list::is_front_ready(std::unique_lock<base::spin_lock>& held) noexcept {
+  if (!closing_) {
+    if (!open_) return false;
+    closing_ = std::exchange(open_, nullptr);
     front_ = stage::sealing;
-    lock_.unlock();
+    held.unlock();
     const std::uint64_t sealing = advance_epoch();
-    lock_.lock();
+    held.lock();
     epoch_ = sealing;
     front_ = stage::waiting;
   }
   if (front_ == stage::waiting) {
     const std::uint64_t epoch = epoch_;
-    lock_.unlock();
+    held.unlock();
     const bool is_ready = oldest_open_epoch(epoch) >= epoch;
-    lock_.lock();
+    held.lock();
     // Another reclaimer may have emptied and sealed the front anew.
     if (is_ready && front_ == stage::waiting && epoch_ == epoch) front_ = stage::ready;
   }
-  return closing_.first && front_ == stage::ready;
+  return closing_ && front_ == stage::ready;
 }
 
 retired_segment* retired_list::take_ready() noexcept {
-  const std::lock_guard lock(lock_);
-  if (!is_front_ready()) return nullptr;
-  retired_segment* const segment = closing_.first;
-  closing_.first = segment->next;
+  std::unique_lock held(lock_);
+  if (!is_front_ready(held)) return nullptr;
+  retired_segment* const segment = closing_;
+  closing_ = segment->next;
   segment->next = nullptr;
   count(0 - std::size_t{segment->end - segment->first}, 0 - bytes_in(*segment));
   return segment;
@@ -122,12 +120,9 @@ retired_segment* retired_list::take_ready() noexcept {
 void retired_list::put_back(retired_segment* segment) noexcept {
   const std::lock_guard lock(lock_);
   // What another reclaimer has sealed meanwhile makes it wait longer than it must, never less.
-  if (!closing_.first) {
-    closing_.last = segment;
-    front_ = stage::ready;
-  }
-  segment->next = closing_.first;
-  closing_.first = segment;
+  if (!closing_) front_ = stage::ready;
+  segment->next = closing_;
+  closing_ = segment;
   count(segment->end - segment->first, bytes_in(*segment));
 }
 

@@ -14,6 +14,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 
 #include "base/atomic.hpp"
 #include "base/spin_lock.hpp"
@@ -65,22 +66,20 @@ class retired_list {
   void unlock_in_child() noexcept;
 
  private:
-  struct chain {
-    retired_segment* first = nullptr;
-    retired_segment* last = nullptr;
-  };
   /// Of closing_. `sealing`: a thread is about to set its epoch.
   enum class stage : std::uint8_t { sealing, waiting, ready };
 
-  bool is_front_ready() noexcept;
+  /// Lets the lock go while it changes the epoch or goes through the slots.
+  bool is_front_ready(std::unique_lock<base::spin_lock>& held) noexcept;
   /// Adds, modulo 2^64, to what is told of the list. Under the lock.
   void count(std::size_t blocks, std::uint64_t bytes) noexcept;
 
   base::spin_lock lock_;  // guards all but the counters
-  chain closing_;
+  retired_segment* closing_ = nullptr;
   stage front_ = stage::ready;
   std::uint64_t epoch_ = 0;  // of closing_; meaningful while it waits
-  chain open_;
+  retired_segment* open_ = nullptr;
+  retired_segment* last_ = nullptr;  // of open_; meaningful while there is one
   retired_segment* spare_ = nullptr;
   // Changed under the lock, read without it: statistics only.
   base::atomic<std::size_t> blocks_{0};
