@@ -90,6 +90,11 @@ bool wait_for_open_scopes(std::uint64_t timeout_us) noexcept {
 bool moves_may_happen() noexcept { return moves.value.load_acquire(); }
 moving::moving() noexcept { moves.value.store_release(true); }
 moving::~moving() { moves.value.store_release(false); }
+void forget_migration() noexcept {
+  moves.value.store_release(false);
+  change_state(migration_state::inactive, 0);
+}
+
 
 void set_count_release(count_release release) noexcept { release_count.store_release(release); }
 

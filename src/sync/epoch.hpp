@@ -48,6 +48,9 @@ noted note_counted(thread_slot& mine, void* guide_slot) noexcept;
 void forget_counted(thread_slot& mine, void* guide_slot) noexcept;
 
 /// Takes `guide_slot` away from the open scopes of all threads, and waits for those that are
+/// In a fork child, where there is no collector, whatever it was amid.
+void forget_migration() noexcept;
+
 /// closing: when it returns no scope will touch it. Goes over all threads.
 void forget_counted(void* guide_slot) noexcept;
 

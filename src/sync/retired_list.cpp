@@ -142,22 +142,18 @@ void retired_list::count(std::size_t blocks, std::uint64_t bytes) noexcept {
   bytes_.store_relaxed(bytes_.load_relaxed() + bytes);
 }
 
-void retired_list::lock_for_fork() noexcept {
-  lock_.lock();
-  reserve.lock();
-}
-
-void retired_list::unlock_in_parent() noexcept {
-  reserve.unlock();
-  lock_.unlock();
-}
+void retired_list::lock_for_fork() noexcept { lock_.lock(); }
+void retired_list::unlock_in_parent() noexcept { lock_.unlock(); }
 
 void retired_list::unlock_in_child() noexcept {
   if (front_ == stage::sealing) {
     epoch_ = advance_epoch();
     front_ = stage::waiting;
   }
-  unlock_in_parent();
+  lock_.unlock();
 }
+
+void retired_list::lock_reserve() noexcept { reserve.lock(); }
+void retired_list::unlock_reserve() noexcept { reserve.unlock(); }
 
 }  // namespace isotherm::sync

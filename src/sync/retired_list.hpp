@@ -64,6 +64,9 @@ class retired_list {
   void lock_for_fork() noexcept;
   void unlock_in_parent() noexcept;
   void unlock_in_child() noexcept;
+  /// Around fork(), whoever forks, inside the above: the reserve is every list's.
+  static void lock_reserve() noexcept;
+  static void unlock_reserve() noexcept;
 
  private:
   /// Of closing_. `sealing`: a thread is about to set its epoch.

@@ -9,6 +9,7 @@
 #include "base/check.hpp"
 #include "os/fork.hpp"
 #include "os/membarrier.hpp"
+#include "sync/epoch.hpp"
 
 namespace isotherm::sync {
 
@@ -17,30 +18,40 @@ constinit thread_local thread_slot* this_thread_slot = nullptr;
 
 namespace {
 
-/// Nobody is amid the forking thread's own retired blocks, which the child keeps.
-void lock_own_retired() {
-  if (this_thread_slot) this_thread_slot->retired.lock_for_fork();
-}
-void unlock_own_retired() {
-  if (this_thread_slot) this_thread_slot->retired.unlock_in_parent();
+/// While the process forks nobody is amid what the child keeps: the forking thread's own slot, and
+/// the reserve for retired blocks.
+void lock_what_a_child_keeps() {
+  if (this_thread_slot) {
+    this_thread_slot->counted_lock.lock();
+    this_thread_slot->retired.lock_for_fork();
+  }
+  retired_list::lock_reserve();
 }
 
-/// In a fork child the other threads are gone: their slots are free, and what they were retiring
-/// may be half-written, so it is left behind.
-void forget_other_threads() noexcept {
+void unlock_in_parent() {
+  retired_list::unlock_reserve();
+  if (!this_thread_slot) return;
+  this_thread_slot->retired.unlock_in_parent();
+  this_thread_slot->counted_lock.unlock();
+}
+
+/// The other threads are gone: their slots are free, and what they were retiring may be
+/// half-written, so it is left behind.
+void unlock_in_child() {
+  retired_list::unlock_reserve();
+  if (this_thread_slot) {
+    this_thread_slot->retired.unlock_in_child();
+    this_thread_slot->counted_lock.unlock();
+  }
   slots.for_each([](thread_slot& slot) {
     if (&slot != this_thread_slot) ::new (&slot) thread_slot;
   });
-  const std::uint64_t global = facts.global_word.load_acquire();
-  facts.global_word.store_seq_cst(global & ~(kEpochStep - 1));
+  forget_migration();
 }
 
 bool prepare() noexcept {
   facts.fence_is_asymmetric.store_relaxed(os::register_membarrier());
-  os::at_fork(&lock_own_retired, &unlock_own_retired, [] {
-    if (this_thread_slot) this_thread_slot->retired.unlock_in_child();
-    forget_other_threads();
-  });
+  os::at_fork(&lock_what_a_child_keeps, &unlock_in_parent, &unlock_in_child);
   return true;
 }
 
