@@ -1,5 +1,6 @@
 #include "collector/collector.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -26,6 +27,8 @@ constexpr double kLongestWindow = 1e9;  // seconds; in nanoseconds it fits the c
 /// COLD is compacted when more than this share of it is dead, and it is worth the visit.
 constexpr double kDeadShare = 0.25;
 constexpr std::uint64_t kWorthCompacting = std::uint64_t{8} << 20;
+/// stop() waits for so much reclamation.
+constexpr std::uint64_t kReclaimedAtOnceUs = 10'000;
 
 base::result<void> check(const options& chosen) {
   const auto refuse = [](const char* why) { return std::unexpected(base::error{why}); };
@@ -50,17 +53,21 @@ base::atomic<bool> a_thread_runs{false};
 /// A child could neither go on with what a window had half done at the fork, nor share a COLD file.
 base::atomic<bool> has_ever_run{false};
 base::atomic<bool> forked{false};
+/// Guards what is set and asked of a collector while it runs. One for all of them, held for a copy
+/// only, and by whoever forks: a child that asks must not wait for the parent's threads.
+std::mutex settings;
 
-/// Before anything of a collector runs.
+/// Before there is any collector.
 void watch_forks() {
   [[maybe_unused]] static const bool registered = [] {
-    os::at_fork(nullptr, nullptr, [] {
-      if (has_ever_run.load_relaxed()) forked.store_relaxed(true);
-      a_thread_runs.store_relaxed(false);
-    });
+    os::at_fork([] { settings.lock(); }, [] { settings.unlock(); },
+                [] {
+                  if (has_ever_run.load_relaxed()) forked.store_relaxed(true);
+                  a_thread_runs.store_relaxed(false);
+                  settings.unlock();
+                });
     return true;
   }();
-  has_ever_run.store_relaxed(true);
 }
 
 /// What `callback` threw, in one line; empty: nothing.
@@ -78,9 +85,8 @@ std::string problem_of(const std::function<void(const window_statistics&)>& call
 
 struct object_collector::state {
   explicit state(options o)
-      : chosen(std::move(o)), threshold(chosen.cold_threshold), asked_threshold(threshold) {}
+      : threshold(o.cold_threshold), asked_threshold(threshold), chosen(std::move(o)) {}
 
-  options chosen;
   unsigned threshold;        // the controller's
   unsigned asked_threshold;  // the option that it last started from
   std::unique_ptr<migration_protocol> protocol;
@@ -89,34 +95,37 @@ struct object_collector::state {
   std::uint64_t windows = 0;
   std::uint64_t watched_cold_bytes = 0;  // COLD at the end of the last window
   std::uint64_t last_end_ns = os::monotonic_ns();
-  std::function<void(const window_statistics&)> callback;
 
-  mutable std::mutex mutex;  // guards what follows, `chosen` and `callback`
-  std::condition_variable wake;
+  // Under `settings`.
+  options chosen;
+  std::function<void(const window_statistics&)> callback;
   window_statistics last;
-  base::atomic<bool> stopping{false};
+  std::condition_variable wake;
+  base::atomic<bool> stopping{false};  // set under it, for the sake of `wake`
   std::unique_ptr<std::thread> worker;
 
   void work();
   window_statistics run_window();
   void scan_and_move(const options& now, window_statistics& statistics);
+  void reclaim_retired();
   void summarize(const options& now, window_statistics& statistics);
   void give_memory_back(const options& now, bool cold_may_leave, window_statistics& statistics);
+  bool is_stopping() const noexcept { return stopping.load_acquire(); }
 };
 
 void object_collector::state::work() {
-  std::unique_lock lock(mutex);
-  while (!stopping.load_acquire()) {
+  std::unique_lock lock(settings);
+  while (!is_stopping()) {
     const auto began = std::chrono::steady_clock::now();
     // Read anew at every wake: reconfigure() may have changed the length.
     const auto end = [&] {
       return began +
              std::chrono::nanoseconds(static_cast<std::int64_t>(chosen.window_seconds * kSecond));
     };
-    while (!stopping.load_acquire() && std::chrono::steady_clock::now() < end()) {
+    while (!is_stopping() && std::chrono::steady_clock::now() < end()) {
       wake.wait_until(lock, end());
     }
-    if (stopping.load_acquire()) return;
+    if (is_stopping()) return;
     lock.unlock();
     try {
       run_window();
@@ -130,11 +139,11 @@ void object_collector::state::work() {
 window_statistics object_collector::state::run_window() {
   // Before the lock, which another thread may have held at the fork.
   ISO_CHECK(!forked.load_relaxed(), "no collector runs in a fork child");
-  watch_forks();
+  has_ever_run.store_relaxed(true);
   const std::lock_guard alone(one_window_at_a_time);
   options now;
   {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(settings);
     now = chosen;
   }
   ISO_CHECK(check(now), "the options of a collector are in range");
@@ -149,7 +158,7 @@ window_statistics object_collector::state::run_window() {
   found.clear();  // of a window that ended early, for want of memory
   scan_and_move(now, statistics);
   guides::reclaim_empty_blocks();
-  sync::reclaim_ready();
+  reclaim_retired();
   statistics.move_seconds =
       static_cast<double>(os::monotonic_ns() - start_ns) / kSecond - statistics.scan_seconds;
 
@@ -159,14 +168,14 @@ window_statistics object_collector::state::run_window() {
       static_cast<double>(os::thread_cpu_ns() - start_cpu_ns) / kSecond;
   std::function<void(const window_statistics&)> tell;
   {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(settings);
     last = statistics;
     tell = callback;
   }
   if (!tell) return statistics;
   statistics.callback_problem = problem_of(tell, statistics);
   if (!statistics.callback_problem.empty()) {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(settings);
     last.callback_problem = statistics.callback_problem;
   }
   return statistics;
@@ -175,13 +184,14 @@ window_statistics object_collector::state::run_window() {
 /// Scans, and moves what the scan found whenever its list is full.
 void object_collector::state::scan_and_move(const options& now, window_statistics& statistics) {
   if (!protocol || protocol->name() != now.protocol) protocol = *make_protocol(now.protocol);
-  const auto stop = [this] { return stopping.load_acquire(); };
-  migration moves(*protocol, {now.batch_bytes, now.epoch_timeout_us}, stop, statistics);
+  const sync::patience patience(now.epoch_timeout_us, &stopping);
+  migration moves(
+      *protocol, {now.batch_bytes, patience}, [this] { return is_stopping(); }, statistics);
   bool may_move = now.what == mode::on;
-  for (guides::progress so_far; !so_far.is_over && !stop();) {
+  for (guides::progress so_far; !so_far.is_over && !is_stopping();) {
     const std::uint64_t began_ns = os::monotonic_ns();
     // The last epoch's tracking scopes must be gone before counts that stayed behind are cleared.
-    const bool nobody_counts = sync::wait_for_open_scopes(now.epoch_timeout_us);
+    const bool nobody_counts = sync::wait_for_open_scopes(patience);
     scan({threshold, may_move, nobody_counts}, so_far, found, statistics);
     statistics.scan_seconds += static_cast<double>(os::monotonic_ns() - began_ns) / kSecond;
     may_move = may_move && moves.run(found.candidates);
@@ -193,9 +203,19 @@ void object_collector::state::scan_and_move(const options& now, window_statistic
           kDeadShare * static_cast<double>(cold.used_bytes)) {
     return;
   }
-  for (guides::progress so_far; may_move && !so_far.is_over;) {
+  for (guides::progress so_far; may_move && !so_far.is_over && !is_stopping();) {
     find_cold_compactions(scan_options{}.list_bytes, so_far, found);
     may_move = moves.run(found.candidates);
+  }
+}
+
+/// Frees what the threads have retired until now, as far as it may be freed.
+void object_collector::state::reclaim_retired() {
+  std::size_t left = sync::retired_blocks();
+  while (left > 0 && !is_stopping()) {
+    const std::size_t freed = sync::reclaim_ready(kReclaimedAtOnceUs);
+    if (freed == 0) return;
+    left -= std::min(freed, left);
   }
 }
 
@@ -233,12 +253,13 @@ void object_collector::state::summarize(const options& now, window_statistics& s
 
 void object_collector::state::give_memory_back(const options& now, bool cold_may_leave,
                                                window_statistics& statistics) {
+  if (is_stopping()) return;
   const std::uint64_t before_ns = os::monotonic_ns();
   heap::trim();
   if (now.hint != heap::hint::none && cold_may_leave) {
     heap::reclaim_report report = reclaim.run(now.hint, now.reclaim_bytes_per_window,
                                               statistics.cold_rest_seconds < now.min_rest_seconds,
-                                              [this] { return stopping.load_acquire(); });
+                                              [this] { return is_stopping(); });
     statistics.hinted_bytes = report.bytes_asked;
     statistics.reclaim_problem = std::move(report.problem);
   }
@@ -246,22 +267,24 @@ void object_collector::state::give_memory_back(const options& now, bool cold_may
 }
 
 object_collector::object_collector(options chosen)
-    : state_(std::make_unique<state>(std::move(chosen))) {}
+    : state_(std::make_unique<state>(std::move(chosen))) {
+  watch_forks();
+}
 
 object_collector::~object_collector() {
   stop();
-  // The parent's thread was perhaps waiting on it, or held its mutex, at the fork.
+  // The parent's thread was perhaps waiting on it at the fork.
   if (forked.load_relaxed()) static_cast<void>(state_.release());
 }
 
 base::result<void> object_collector::start() {
-  if (auto valid = check(state_->chosen); !valid) return valid;
+  if (auto valid = check(configuration()); !valid) return valid;
   if (forked.load_relaxed()) {
     return std::unexpected(
         base::error{"this process was forked from one whose collector ran: its COLD pages are the "
                     "parent's, so no collector can run here (exec a new program instead)"});
   }
-  watch_forks();
+  has_ever_run.store_relaxed(true);
   bool running = false;
   if (!a_thread_runs.compare_exchange_acq_rel(running, true)) {
     return std::unexpected(base::error{"a collector already runs in this process: stop it first"});
@@ -290,7 +313,7 @@ void object_collector::stop() noexcept {
     return;
   }
   {
-    const std::lock_guard lock(state_->mutex);
+    const std::lock_guard lock(settings);
     state_->stopping.store_release(true);
   }
   state_->wake.notify_all();
@@ -307,27 +330,28 @@ bool object_collector::is_running() const noexcept {
 window_statistics object_collector::run_window() { return state_->run_window(); }
 
 window_statistics object_collector::last_window() const {
-  const std::lock_guard lock(state_->mutex);
+  const std::lock_guard lock(settings);
   return state_->last;
 }
 
 void object_collector::on_window(std::function<void(const window_statistics&)> callback) {
-  const std::lock_guard lock(state_->mutex);
-  state_->callback = std::move(callback);
+  const std::lock_guard lock(settings);
+  state_->callback.swap(callback);  // what it was before goes behind the lock
 }
 
 options object_collector::configuration() const {
-  const std::lock_guard lock(state_->mutex);
+  const std::lock_guard lock(settings);
   return state_->chosen;
 }
 
 base::result<void> object_collector::reconfigure(const options& chosen) {
   if (auto valid = check(chosen); !valid) return valid;
   {
-    const std::lock_guard lock(state_->mutex);
+    const std::lock_guard lock(settings);
     state_->chosen = chosen;
   }
-  state_->wake.notify_all();
+  // In a fork child the thread that waits on it is not there to be woken.
+  if (!forked.load_relaxed()) state_->wake.notify_all();
   return {};
 }
 

@@ -40,7 +40,8 @@ struct options {
 };
 
 /// The process's collector. start() and stop() are for one controlling thread; run_window(),
-/// last_window() and on_window() are thread-safe.
+/// last_window(), on_window(), configuration() and reconfigure() are thread-safe, the last four
+/// also in a fork child.
 class object_collector {
  public:
   explicit object_collector(options chosen);
@@ -53,8 +54,9 @@ class object_collector {
   /// by hand), when an option is out of range, and when the system gives no thread: a later start
   /// may then succeed.
   base::result<void> start();
-  /// Ends after the batch of moves, or the MiB of page-out, in flight; a scan is finished.
-  /// Idempotent.
+  /// Ends after what is in flight: a batch of moves, a MiB of page-out, ten milliseconds of
+  /// reclamation and the block then in hand, a return of free memory (heap::trim()), or a scan up
+  /// to its next MiB of candidates. Waits for no scope. Idempotent.
   void stop() noexcept;
   bool is_running() const noexcept;
 

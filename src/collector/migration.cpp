@@ -150,7 +150,7 @@ bool migration::move_all(std::span<const candidate> candidates) {
     abandoned_in_a_row_ = 0;
     candidates = candidates.subspan(objects);
     bytes_since_trim_ += cost;
-    if (bytes_since_trim_ < kBytesBetweenTrims) continue;
+    if (bytes_since_trim_ < kBytesBetweenTrims || stop_()) continue;
     bytes_since_trim_ = 0;
     if (!promote_used_again()) return false;
     heap::trim();
@@ -166,7 +166,7 @@ bool migration::promote_used_again() {
 
 bool migration::move_batch(std::span<const candidate> batch) {
   const sync::moving announced;
-  if (!protocol_.begin(batch, limits_.epoch_timeout_us)) {
+  if (!protocol_.begin(batch, limits_.epoch)) {
     ++statistics_.abandoned_epochs;
     return false;
   }

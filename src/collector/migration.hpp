@@ -15,7 +15,7 @@ namespace isotherm::collector {
 struct migration_limits {
   /// A batch ends with the object that reaches it, each counted with kMoveCostBytes more.
   std::uint64_t batch_bytes;
-  std::uint64_t epoch_timeout_us;
+  sync::patience epoch;  ///< for the scopes that an epoch has to wait for
 };
 /// What a move costs beside the copy, in bytes that could be copied meanwhile.
 inline constexpr std::uint64_t kMoveCostBytes = 1024;

@@ -15,6 +15,7 @@
 
 #include "base/error.hpp"
 #include "guide/soda.hpp"
+#include "sync/epoch.hpp"
 
 namespace isotherm::collector {
 
@@ -50,8 +51,8 @@ class migration_protocol {
   virtual std::string_view name() const noexcept = 0;
 
   /// Prepares for moving `batch`. Called outside of every scope. False when open scopes outlasted
-  /// `timeout_us`: nothing may be moved, and end() must not be called.
-  virtual bool begin(std::span<const candidate> batch, std::uint64_t timeout_us) = 0;
+  /// `limit`: nothing may be moved, and end() must not be called.
+  virtual bool begin(std::span<const candidate> batch, sync::patience limit) = 0;
 
   /// Moves the object in `slot`, whose word is `seen`, to `target`; `bytes` gets its size if it
   /// moved. Called under the slot's hazard, inside a scope.

@@ -16,8 +16,8 @@ class counts_protocol final : public migration_protocol {
  public:
   std::string_view name() const noexcept override { return "counts"; }
 
-  bool begin(std::span<const candidate>, std::uint64_t timeout_us) override {
-    return sync::begin_migration_epoch(timeout_us);
+  bool begin(std::span<const candidate>, sync::patience limit) override {
+    return sync::begin_migration_epoch(limit);
   }
 
   move_result move(guides::slot_word& slot, guides::word seen, heap::kind target,

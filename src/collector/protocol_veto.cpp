@@ -3,7 +3,6 @@
 // bit by a read-modify-write, which changes the word and so vetoes the commit. Dereferences never
 // count and scopes keep no set.
 #include "collector/protocol.hpp"
-#include "sync/retire.hpp"
 
 namespace isotherm::collector {
 
@@ -26,12 +25,12 @@ class veto_protocol final : public migration_protocol {
  public:
   std::string_view name() const noexcept override { return "veto"; }
 
-  bool begin(std::span<const candidate> batch, std::uint64_t timeout_us) override {
+  bool begin(std::span<const candidate> batch, sync::patience limit) override {
     clear_accessed clear;
     for (const candidate& one : batch) {
       if (one.target == heap::kind::hot) guides::visit_one(one.slot, clear);
     }
-    return sync::wait_for_open_scopes(timeout_us);
+    return sync::wait_for_open_scopes(limit);
   }
 
   move_result move(guides::slot_word& slot, guides::word seen, heap::kind target,

@@ -8,7 +8,6 @@
 #include "base/check.hpp"
 #include "os/clock.hpp"
 #include "os/membarrier.hpp"
-#include "sync/retire.hpp"
 #include "sync/scope.hpp"
 #include "sync/step_hook.hpp"
 
@@ -31,10 +30,10 @@ std::uint64_t change_state(migration_state state, std::uint64_t epochs) noexcept
 }
 
 /// Waits until every open scope carries `epoch` or a later one.
-bool wait_until_all_carry(std::uint64_t epoch, std::uint64_t timeout_us) noexcept {
+bool wait_until_all_carry(std::uint64_t epoch, patience limit) noexcept {
   ISO_ASSERT(!scope::is_open(), "waiting for scopes from inside a scope would wait for itself");
   const std::uint64_t began = os::monotonic_ns();
-  const std::uint64_t deadline = os::deadline_ns(timeout_us);
+  const std::uint64_t deadline = os::deadline_ns(limit.timeout_us);
   const std::uint64_t first_nap = began + 1'000'000;  // scopes are short; a stuck one is not worth
                                                       // a processor
   for (unsigned round = 0; oldest_open_epoch(epoch) < epoch; ++round) {
@@ -43,7 +42,7 @@ bool wait_until_all_carry(std::uint64_t epoch, std::uint64_t timeout_us) noexcep
       continue;
     }
     const std::uint64_t now = os::monotonic_ns();
-    if (now > deadline) return false;
+    if (now > deadline || (limit.stop && limit.stop->load_acquire())) return false;
     if (now < first_nap) {
       std::this_thread::yield();  // the scope's thread may need this processor
     } else {
@@ -65,10 +64,10 @@ std::uint64_t advance_epoch() noexcept {
   return epoch_of(before) + 1;
 }
 
-bool begin_migration_epoch(std::uint64_t timeout_us) noexcept {
+bool begin_migration_epoch(patience limit) noexcept {
   const std::uint64_t word = change_state(migration_state::prepare, 1);
   os::membarrier();
-  if (!wait_until_all_carry(epoch_of(word), timeout_us)) {
+  if (!wait_until_all_carry(epoch_of(word), limit)) {
     change_state(migration_state::inactive, 0);
     return false;
   }
@@ -80,8 +79,8 @@ void end_migration_epoch() noexcept { change_state(migration_state::inactive, 0)
 
 migration_state current_state() noexcept { return state_of(facts.global_word.load_acquire()); }
 
-bool wait_for_open_scopes(std::uint64_t timeout_us) noexcept {
-  return wait_until_all_carry(advance_epoch(), timeout_us);
+bool wait_for_open_scopes(patience limit) noexcept {
+  return wait_until_all_carry(advance_epoch(), limit);
 }
 
 // The flag is raised before the epoch advances, so a scope that carries the new epoch (acquire, in
@@ -90,11 +89,11 @@ bool wait_for_open_scopes(std::uint64_t timeout_us) noexcept {
 bool moves_may_happen() noexcept { return moves.value.load_acquire(); }
 moving::moving() noexcept { moves.value.store_release(true); }
 moving::~moving() { moves.value.store_release(false); }
+
 void forget_migration() noexcept {
   moves.value.store_release(false);
   change_state(migration_state::inactive, 0);
 }
-
 
 void set_count_release(count_release release) noexcept { release_count.store_release(release); }
 

@@ -12,10 +12,21 @@ namespace isotherm::sync {
 /// when it returns, scopes that opened before are visible in their slots.
 std::uint64_t advance_epoch() noexcept;
 
+/// How long to wait for scopes: a thread that never leaves its own delays only the collector.
+struct patience {
+  patience(std::uint64_t us, const base::atomic<bool>* end = nullptr) noexcept
+      : timeout_us(us), stop(end) {}
+  std::uint64_t timeout_us;
+  const base::atomic<bool>* stop;  ///< ends the wait soon once it is true; null: nothing does
+};
+
+/// Waits until every scope that is open now has closed. False when that outlasts `limit`. Must not
+/// be called inside a scope. The state of the migration protocol does not change.
+bool wait_for_open_scopes(patience limit) noexcept;
+
 /// INACTIVE -> PREPARE -> ACTIVE: from here on scopes that open are tracking; returns true once
-/// every open scope is tracking. Gives up after `timeout_us` (a thread that never leaves its scope
-/// delays only the collector), returns to INACTIVE and returns false.
-bool begin_migration_epoch(std::uint64_t timeout_us) noexcept;
+/// every open scope is tracking. Where that outlasts `limit` returns to INACTIVE and returns false.
+bool begin_migration_epoch(patience limit) noexcept;
 
 /// ACTIVE -> INACTIVE. Scopes that are open keep tracking until they close.
 void end_migration_epoch() noexcept;
@@ -37,6 +48,9 @@ class moving {
   moving& operator=(const moving&) = delete;
 };
 
+/// In a fork child, where there is no collector, whatever it was amid.
+void forget_migration() noexcept;
+
 /// What leaving a tracking scope does to each guide slot it counted. Set once by the guide layer.
 void set_count_release(count_release release) noexcept;
 
@@ -48,9 +62,6 @@ noted note_counted(thread_slot& mine, void* guide_slot) noexcept;
 void forget_counted(thread_slot& mine, void* guide_slot) noexcept;
 
 /// Takes `guide_slot` away from the open scopes of all threads, and waits for those that are
-/// In a fork child, where there is no collector, whatever it was amid.
-void forget_migration() noexcept;
-
 /// closing: when it returns no scope will touch it. Goes over all threads.
 void forget_counted(void* guide_slot) noexcept;
 

@@ -23,11 +23,6 @@ void retire(void* object, void (*reclaim)(void*) noexcept, std::size_t bytes = 0
 /// not be called inside a scope for its own retirees to go.
 std::size_t reclaim_ready(std::uint64_t limit_us = ~std::uint64_t{0}) noexcept;
 
-/// Waits until every scope that is open now has closed, at most `timeout_us` microseconds. False on
-/// time-out. Must not be called inside a scope. The state of the migration protocol does not
-/// change.
-bool wait_for_open_scopes(std::uint64_t timeout_us) noexcept;
-
 /// Blocks waiting to be reclaimed, of every thread, and the bytes that were told of them;
 /// approximate while threads run. Take time in proportion to the threads.
 std::size_t retired_blocks() noexcept;

@@ -2,7 +2,9 @@
 #include "collector/collector.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <latch>
 #include <limits>
@@ -11,8 +13,10 @@
 #include <thread>
 #include <vector>
 
+#include "base/thread_state.hpp"
 #include "collector/protocol.hpp"
 #include "guide/guide.hpp"
+#include "os/clock.hpp"
 
 namespace isotherm::collector {
 namespace {
@@ -249,6 +253,63 @@ TEST(CollectorThread, AShorterWindowEndsTheWaitForALongOne) {
   ASSERT_TRUE(collector.reconfigure(chosen));
   ran.wait();
   collector.stop();
+}
+
+TEST(CollectorThread, StopsWhileItWaitsForAScope) {
+  options chosen;
+  chosen.window_seconds = 0.001;
+  chosen.epoch_timeout_us = ~std::uint64_t{0};
+  object_collector collector(chosen);
+  const scope stays_open;
+  const std::uint64_t before = sync::facts.global_word.load_acquire();
+  ASSERT_TRUE(collector.start());
+  while (sync::facts.global_word.load_acquire() == before) std::this_thread::yield();
+  collector.stop();
+  EXPECT_FALSE(collector.is_running());
+}
+
+/// Whom `sits` waits for.
+struct {
+  std::atomic<pid_t> stopper{0};
+  std::atomic<int> freed{0};
+} backlog;
+
+/// Takes as long as the collector reclaims at once, and until the stopper waits for it.
+void sits(void*) noexcept {
+  if (++backlog.freed > 1) return;
+  for (const auto end = os::monotonic_ns() + 20'000'000; os::monotonic_ns() < end;) {
+  }
+  while (backlog.stopper == 0 || testing_help::state_of(backlog.stopper) != 'S') {
+    std::this_thread::yield();
+  }
+}
+
+TEST(CollectorThread, StopsAmidABacklogOfRetiredBlocks) {
+  sync::reclaim_ready();
+  backlog.freed = backlog.stopper = 0;
+  for (int i = 0; i < 10; ++i) sync::retire(&backlog, &sits);
+  object_collector collector({.window_seconds = 0.001});
+  ASSERT_TRUE(collector.start());
+  while (backlog.freed == 0) std::this_thread::yield();
+  backlog.stopper = gettid();
+  collector.stop();
+  EXPECT_EQ(backlog.freed, 1);
+  EXPECT_EQ(collector.last_window().reclaim_seconds, 0.0) << "nor does it return memory";
+  sync::reclaim_ready();
+  EXPECT_EQ(backlog.freed, 10);
+}
+
+TEST(CollectorThread, StartsBesideAChangeOfOptions) {
+  object_collector collector({.window_seconds = 1e9});
+  std::jthread setter([&](const std::stop_token& is_over) {
+    while (!is_over.stop_requested()) {
+      EXPECT_TRUE(collector.reconfigure({.window_seconds = 1e9, .protocol = "counts"}));
+    }
+  });
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_TRUE(collector.start());
+    collector.stop();
+  }
 }
 
 TEST(CollectorThread, ACallbackThatThrowsEndsNothingAndIsTold) {

@@ -3,13 +3,17 @@
 #include <unistd.h>
 
 #include <memory>
+#include <thread>
 
+#include "base/in_a_child.hpp"
 #include "collector/collector.hpp"
 #include "guide/guide.hpp"
 #include "guide/soda.hpp"
 
 namespace isotherm::collector {
 namespace {
+
+using testing_help::succeeds_in_a_child;
 
 TEST(CollectorFork, TheChildHasNoCollectorAndSaysSo) {
   options chosen;
@@ -27,18 +31,6 @@ TEST(CollectorFork, TheChildHasNoCollectorAndSaysSo) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_TRUE(collector.is_running());
-}
-
-/// Whether a child, forked here, ends with the status that `in_child` returns, and that is 0.
-template <class InChild>
-bool succeeds_in_a_child(InChild in_child) {
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(60);  // ends a child that waits for ever
-    _exit(in_child());
-  }
-  int status = -1;
-  return waitpid(child, &status, 0) == child && status == 0;
 }
 
 int refuses_to_start() {
@@ -69,6 +61,25 @@ TEST(CollectorFork, AChildDestroysACollectorWhoseThreadItDoesNotHave) {
     EXPECT_TRUE(succeeds_in_a_child([&] {
       collector.reset();
       return 0;
+    }));
+  }
+}
+
+TEST(CollectorFork, AChildAsksAndSetsWhatItsParentsThreadsWereAskingAndSetting) {
+  object_collector collector({.window_seconds = 1e9});
+  ASSERT_TRUE(collector.start());
+  const std::jthread other([&](const std::stop_token& is_over) {
+    while (!is_over.stop_requested()) {
+      collector.last_window();
+      collector.on_window([](const auto&) {});
+      EXPECT_TRUE(collector.reconfigure(collector.configuration()));
+    }
+  });
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(succeeds_in_a_child([&] {
+      collector.last_window();
+      collector.on_window({});
+      return collector.reconfigure(collector.configuration()) ? 0 : 1;
     }));
   }
 }

@@ -158,8 +158,8 @@ class late_protocol final : public migration_protocol {
  public:
   explicit late_protocol(unsigned abandoned) : abandoned_(abandoned) {}
   std::string_view name() const noexcept override { return "late"; }
-  bool begin(std::span<const candidate> batch, std::uint64_t timeout_us) override {
-    return abandoned_ == 0 ? real_->begin(batch, timeout_us) : (--abandoned_, false);
+  bool begin(std::span<const candidate> batch, sync::patience limit) override {
+    return abandoned_ == 0 ? real_->begin(batch, limit) : (--abandoned_, false);
   }
   move_result move(guides::slot_word& slot, guides::word seen, kind target,
                    std::size_t& bytes) override {
@@ -176,9 +176,9 @@ class late_protocol final : public migration_protocol {
 class recording_protocol final : public migration_protocol {
  public:
   std::string_view name() const noexcept override { return "recording"; }
-  bool begin(std::span<const candidate> batch, std::uint64_t timeout_us) override {
+  bool begin(std::span<const candidate> batch, sync::patience limit) override {
     moved.push_back(0);
-    return real_->begin(batch, timeout_us);
+    return real_->begin(batch, limit);
   }
   move_result move(guides::slot_word& slot, guides::word seen, kind target,
                    std::size_t& bytes) override {

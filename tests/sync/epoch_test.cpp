@@ -115,6 +115,23 @@ TEST(Epoch, LeavingATrackingScopeReleasesItsCounts) {
   EXPECT_EQ(released, 2);
 }
 
+TEST(Epoch, AWaitEndsWhenItIsToldTo) {
+  const base::atomic<bool> stop{true};
+  const patience endless(~std::uint64_t{0}, &stop);
+  std::latch entered(1), may_leave(1);
+  std::thread stuck([&] {
+    const scope inside;
+    entered.count_down();
+    may_leave.wait();
+  });
+  entered.wait();
+  EXPECT_FALSE(wait_for_open_scopes(endless));
+  EXPECT_FALSE(begin_migration_epoch(endless));
+  EXPECT_EQ(current_state(), migration_state::inactive);
+  may_leave.count_down();
+  stuck.join();
+}
+
 TEST(Epoch, AForkChildForgetsTheOtherThreadsScopes) {
   std::latch entered(1), may_leave(1);
   std::thread stuck([&] {
