@@ -90,7 +90,9 @@ guides::verdict mover::visit(guides::slot_word& slot) {
   const move_result result = attempt(slot, seen, bytes);
   count(guides::heap_of(seen), result, bytes);
   const guides::word now = slot.load_relaxed();
-  const bool rests = !guides::is_null(now) && guides::heap_of(now) == heap::kind::cold;
+  // A count that stayed behind is for a later scan to clear, as in window_scan::age().
+  const bool rests = !guides::is_null(now) && guides::heap_of(now) == heap::kind::cold &&
+                     guides::count_of(now) == 0;
   return rests ? guides::verdict::drop_due : guides::verdict::keep_due;
 }
 
@@ -101,7 +103,10 @@ move_result mover::attempt(guides::slot_word& slot, guides::word seen, std::size
   if (from == target_ && !heap::is_sparse(guides::pointer_of(seen))) return move_result::moot;
   // Used, or replaced, since the scan: cold no longer.
   if (target_ == heap::kind::cold && guides::is_accessed(seen)) {
-    if (from == heap::kind::fresh) list(used_again_, {&slot, heap::kind::hot});
+    if (from == heap::kind::fresh) {
+      const std::size_t size = heap::object_size(guides::pointer_of(seen));
+      list(used_again_, {&slot, heap::kind::hot, static_cast<std::uint32_t>(size)});
+    }
     return move_result::vetoed;
   }
   return protocol_.move(slot, seen, target_, bytes);

@@ -17,9 +17,9 @@
 // while the hazard names the slot or its granule. Both sides are sequentially consistent (store
 // hazard, load bits; clear bits, load hazard), so one of them sees the other: either the collector
 // finds the bit clear and leaves the slot alone, or the destroyer waits. For a granule that is as
-// long as it takes to read the sizes of its used objects; for a slot, to copy a piece of its object
-// (kCopiedPieceBytes), as the destroyer changes the word and the copy is then given up, and to make
-// and free the room for it.
+// long as it takes to read the sizes of its used objects, from memory as a rule; for a slot, to
+// copy a piece of its object (kCopiedPieceBytes), as the destroyer changes the word and the copy is
+// then given up, and to make and free the room for it.
 #pragma once
 
 #include <cstddef>
