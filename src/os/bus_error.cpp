@@ -22,9 +22,11 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
     return before.sa_handler(signal);
   }
+  const bool was_sent = info->si_code <= 0;  // by a process; else for an access of this thread
+  if (was_sent && before.sa_handler == SIG_IGN) return;
   // Ends the process when the access is tried again, or the signal sent again.
   ::signal(SIGBUS, SIG_DFL);
-  if (info->si_code <= 0) ::raise(SIGBUS);
+  if (was_sent) ::raise(SIGBUS);
 }
 
 void on_bus_error(int signal, siginfo_t* info, void* context) {
