@@ -1,12 +1,14 @@
 #include "guide/soda.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <set>
 #include <thread>
 #include <vector>
 
+#include "base/thread_state.hpp"
 #include "guide/registry.hpp"
 #include "sync/retire.hpp"
 
@@ -102,6 +104,29 @@ TEST(Soda, EmptyBlocksAreGivenBack) {
   slots_for_test again(100);  // a block may come back at the same addresses
   recorder visitor;
   EXPECT_EQ(visit_due(visitor), 100u);
+}
+
+// A visit may last for as long as a disk takes. A destroyer that span, or was not woken, would not
+// let the test end.
+TEST(Soda, WhoWaitsForAVisitSleepsUntilItIsOver) {
+  struct sitter final : slot_visitor {
+    verdict visit(slot_word& slot) override {
+      destroyer = std::thread([this, &slot] {
+        tid = ::gettid();
+        unregister_slot(&slot);
+        is_done = true;
+      });
+      while (tid == 0 || testing_help::state_of(tid) != 'S') std::this_thread::yield();
+      EXPECT_FALSE(is_done) << "the slot is gone while the collector looks at it";
+      return verdict::keep_due;
+    }
+    std::thread destroyer;
+    std::atomic<pid_t> tid{0};
+    std::atomic<bool> is_done{false};
+  } visitor;
+  slots_for_test slots(1);
+  EXPECT_TRUE(visit_one(&slots.words[0], visitor));
+  visitor.destroyer.join();
 }
 
 // Pitfall 5: after unregister_slot() has returned, the collector neither reads nor writes the

@@ -1,37 +1,18 @@
 // Retiring and reclaiming while operator new refuses.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <latch>
-#include <new>
 #include <thread>
 #include <vector>
 
 #include "sync/epoch.hpp"
+#include "sync/refusing_new.hpp"
 #include "sync/retire.hpp"
-
-namespace {
-thread_local bool refuses = false;
-
-void* give(std::size_t bytes) noexcept { return refuses ? nullptr : std::malloc(bytes); }
-void* give_or_throw(std::size_t bytes) {
-  void* const memory = give(bytes);
-  if (!memory) throw std::bad_alloc();
-  return memory;
-}
-}  // namespace
-
-void* operator new(std::size_t bytes) { return give_or_throw(bytes); }
-void* operator new[](std::size_t bytes) { return give_or_throw(bytes); }
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return give(bytes); }
-void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept { return give(bytes); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace isotherm::sync {
 namespace {
+
+using testing_help::refuses_memory;
 
 int reclaimed = 0;
 void count_reclaimed(void*) noexcept { ++reclaimed; }
@@ -46,11 +27,11 @@ TEST(CountingWithoutMemory, LosesNothingThatWasCounted) {
   {
     const scope inside;
     ASSERT_EQ(note_counted(inside.slot(), &added), noted::added);
-    refuses = true;
+    refuses_memory = true;
     while (note_counted(inside.slot(), &guides[static_cast<std::size_t>(added)]) == noted::added) {
       ++added;
     }
-    refuses = false;
+    refuses_memory = false;
     EXPECT_EQ(note_counted(inside.slot(), &guides[0]), noted::known);
   }
   end_migration_epoch();
@@ -71,12 +52,12 @@ TEST(RetireWithoutMemory, FreesWhatItListsAndCountsWhatItCannot) {
   }
   int object = 0;
   constexpr int kBlocks = 60'000;
-  refuses = true;
+  refuses_memory = true;
   for (int i = 0; i < kBlocks; ++i) {
     const scope inside;
     retire(&object, &count_reclaimed);
   }
-  refuses = false;
+  refuses_memory = false;
   const auto listed = static_cast<int>(retired_blocks());
   EXPECT_GE(listed, 40'000);
   EXPECT_EQ(static_cast<int>(unlisted_blocks()), kBlocks - listed);
@@ -95,13 +76,13 @@ TEST(RetireWithoutMemory, GoesOnForEver) {
   reclaimed = 0;
   int object = 0;
   constexpr int kBlocks = 1'000'000;
-  refuses = true;
+  refuses_memory = true;
   for (int i = 0; i < kBlocks; ++i) {
     const scope inside;
     retire(&object, &count_reclaimed);
   }
   reclaim_ready();
-  refuses = false;
+  refuses_memory = false;
   EXPECT_EQ(unlisted_blocks(), before);
   EXPECT_EQ(reclaimed, kBlocks);
 }

@@ -1,0 +1,49 @@
+// Guides in a scope that counts, while operator new refuses: what cannot be listed for the scope to
+// take back is pinned instead, and must not move. A program of its own for its operator new.
+#include <gtest/gtest.h>
+
+#include "guide/guide.hpp"
+#include "sync/refusing_new.hpp"
+
+namespace isotherm {
+namespace {
+
+using testing_help::refuses_memory;
+
+class GuideWithoutMemory : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(sync::begin_migration_epoch(1'000'000)); }
+  void TearDown() override { sync::end_migration_epoch(); }
+  unsigned count() const { return guides::count_of(g_.slot().load_relaxed()); }
+  guide<bytes> g_{make_bytes("value")};
+};
+
+TEST_F(GuideWithoutMemory, ADereferencePins) {
+  {
+    const scope inside;
+    ASSERT_TRUE(inside.is_tracking());
+    refuses_memory = true;
+    const bytes* const found = g_.get(inside);
+    refuses_memory = false;
+    EXPECT_EQ(found->view(), "value");
+    EXPECT_EQ(count(), guides::kCountCeiling);
+    EXPECT_TRUE(guides::is_accessed(g_.slot().load_relaxed()));
+  }
+  EXPECT_EQ(count(), guides::kCountCeiling) << "the scan takes it back";
+}
+
+TEST_F(GuideWithoutMemory, AnObjectIsPinnedForItsMaker) {
+  const sync::moving announced;
+  const scope inside;
+  owned<bytes> fresh = make_bytes("other");
+  const bytes* const made = fresh.get();
+  refuses_memory = true;
+  const bool is_replaced = g_.replace(inside, std::move(fresh));
+  refuses_memory = false;
+  ASSERT_TRUE(is_replaced);
+  EXPECT_TRUE(g_.holds(made));
+  EXPECT_EQ(count(), guides::kCountCeiling);
+}
+
+}  // namespace
+}  // namespace isotherm
