@@ -190,7 +190,7 @@ class guide {
   }
   static void destroy(void* gone) noexcept {
     if constexpr (!std::is_trivially_destructible_v<object>) {
-      if (heap::is_readable(gone)) std::destroy_at(static_cast<object*>(gone));
+      if (heap::is_readable_to_free(gone)) std::destroy_at(static_cast<object*>(gone));
     }
     heap::deallocate(gone);
   }

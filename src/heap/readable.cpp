@@ -32,7 +32,7 @@ std::optional<header> header_on_disk(const void* object) noexcept {
   return std::nullopt;
 }
 
-bool is_readable(const void* object) noexcept {
+bool is_readable_to_free(const void* object) noexcept {
   const heap_set& set = heaps();
   if (!set.catches_read_errors || !set.range_at(index_of(kind::cold)).contains(object)) return true;
   const std::size_t page = os::page_bytes();
@@ -46,7 +46,11 @@ bool is_readable(const void* object) noexcept {
     for (const std::byte* at = begin; at < end; at += page) touch(at);
     touch(end - 1);
   });
-  if (came && mark == kLiveMark) return true;
+  return came && mark == kLiveMark;
+}
+
+bool is_readable(const void* object) noexcept {
+  if (is_readable_to_free(object)) return true;
   ++lost_here;
   lost_by_all.fetch_add_relaxed(1);
   return false;

@@ -20,6 +20,9 @@ namespace isotherm::heap {
 /// COLD; true for all others. A failure counts in lost_reads(). Any thread, inside a scope.
 bool is_readable(const void* object) noexcept;
 
+/// The same for whom frees it, who has not asked for what it holds: counts nowhere.
+bool is_readable_to_free(const void* object) noexcept;
+
 /// Failures since the start.
 std::uint64_t lost_reads() noexcept;
 

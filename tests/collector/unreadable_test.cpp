@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collector/collector.hpp"
+#include "collector/scan.hpp"
 #include "guide/guide.hpp"
 #include "heap/extent.hpp"
 #include "heap/temporary_directory.hpp"
@@ -18,18 +19,42 @@ constexpr std::size_t kObjects = 10'000;
 
 std::string content_of(std::size_t i) { return std::string(1000, static_cast<char>('a' + i % 26)); }
 
-TEST(Unreadable, IsLostAloneToReadersAndToTheCollector) {
-  const testing_help::temporary_directory directory;
-  heap::options chosen;
-  chosen.range_bytes = std::size_t{1} << 30;
-  chosen.cold = {heap::cold_backing::type::file, directory.path()};
-  chosen.catch_read_errors = true;
-  ASSERT_TRUE(heap::configure(chosen));
+/// Not trivially destructible: whoever frees it must have it.
+struct with_destructor {
+  ~with_destructor() { ++destroyed; }
+  static inline std::size_t destroyed = 0;
+  char content[9000];
+};
+
+}  // namespace
+}  // namespace isotherm::collector
+
+template <>
+struct isotherm::is_trivially_relocatable<isotherm::collector::with_destructor> : std::true_type {};
+
+namespace isotherm::collector {
+namespace {
+
+class Unreadable : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    const testing_help::temporary_directory directory;
+    path = directory.path();
+    heap::options chosen;
+    chosen.range_bytes = std::size_t{1} << 30;
+    chosen.cold = {heap::cold_backing::type::file, path};
+    chosen.catch_read_errors = true;
+    ASSERT_TRUE(heap::configure(chosen));
+  }
+  static inline std::string path;
+};
+
+TEST_F(Unreadable, IsLostAloneToReadersAndToTheCollector) {
   std::vector<guide<bytes>> guides;
   for (std::size_t i = 0; i < kObjects; ++i) guides.emplace_back(make_bytes(content_of(i)));
   object_collector collector({.cold_threshold = 1, .adaptive_threshold = false});
   while (heap::usage_of(heap::kind::cold, false).objects < kObjects) collector.run_window();
-  ASSERT_TRUE(testing_help::truncate_cold(directory.path(), 4 * heap::kExtentBytes));
+  ASSERT_TRUE(testing_help::truncate_cold(path, 4 * heap::kExtentBytes));
 
   std::size_t lost = 0;
   for (int look = 0; look < 3; ++look) {
@@ -66,6 +91,46 @@ TEST(Unreadable, IsLostAloneToReadersAndToTheCollector) {
   }
   collector.run_window();
   guides.clear();
+}
+
+// Whoever destroys a neighbour of its guide waits meanwhile.
+TEST_F(Unreadable, IsNotLookedAtWhereCompactionIsSought) {
+  std::vector<guide<bytes>> guides;
+  for (std::size_t i = 0; i < kObjects; ++i) {
+    guides.emplace_back(make_bytes_in(heap::kind::cold, 1000));
+  }
+  for (std::size_t i = 0; i < kObjects; i += 2) guides[i].reset();
+  ASSERT_TRUE(testing_help::truncate_cold(path, 0));
+  const std::uint64_t before = heap::lost_reads();
+  scan_result found;
+  guides::progress so_far;
+  find_cold_compactions(scan_options{}.list_bytes, so_far, found);
+  EXPECT_TRUE(so_far.is_over);
+  EXPECT_GT(found.candidates.size(), kObjects / 4);
+  EXPECT_EQ(heap::lost_reads(), before);
+}
+
+TEST_F(Unreadable, IsNoLossOfWhomFreesIt) {
+  constexpr std::size_t kMany = 1000;
+  std::vector<guide<with_destructor>> guides;
+  std::size_t in_cold = 0;  // the others found no room: its last page is lost
+  for (std::size_t i = 0; i < kMany; ++i) {
+    auto object = make_object_in<with_destructor>(heap::kind::cold);
+    in_cold += object.where() == heap::kind::cold;
+    guides.emplace_back(std::move(object));
+  }
+  ASSERT_GT(in_cold, kMany / 2);
+  ASSERT_TRUE(testing_help::truncate_cold(path, 0));
+  const std::uint64_t before = heap::lost_reads();
+  const heap::read_watch reads;
+  {
+    const scope inside;
+    for (auto& each : guides) each.clear(inside);
+  }
+  sync::reclaim_ready();
+  EXPECT_EQ(with_destructor::destroyed, kMany - in_cold);
+  EXPECT_FALSE(reads.has_lost());
+  EXPECT_EQ(heap::lost_reads(), before);
 }
 
 }  // namespace
