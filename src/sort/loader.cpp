@@ -187,21 +187,17 @@ std::size_t loader::load_lines(std::span<entry> target, std::uint64_t until) {
   return job_.stopped() ? 0 : n;
 }
 
-/// The entry of a line that no single window holds; `end` is behind its newline.
+/// The entry of a line that no single window holds; `end` is behind its newline. The key may begin
+/// anywhere in it and is looked for in pieces: the line may be larger than the memory.
 std::size_t loader::finish_line(std::uint64_t start, std::uint64_t end, entry& target) {
   source_view view(job_, in_);
-  const std::uint64_t text = end - 1 - start;
-  if (job_.options.field > 1) {
-    // The key may begin anywhere in the line: all of it is looked at.
-    const std::byte* line = view.bytes(start, text);
-    if (line == nullptr) return 0;
-    target = take(line, start, end - start);
-    return 1;
-  }
-  const std::byte* head =
-      text == 0 ? nullptr : view.bytes(start, std::min<std::uint64_t>(16, text));
-  if (text != 0 && head == nullptr) return 0;
-  target = take(head, start, end - start);
+  constexpr std::uint64_t kHead = 16;  // an entry holds less
+  const extent line{start, end - start};
+  const extent key = layout_.line_key(line, view);
+  const std::byte* head = view.bytes(key.offset, std::min<std::uint64_t>(kHead, key.bytes));
+  if (head == nullptr || job_.stopped()) return 0;
+  if (line.bytes >= kLongRecord) in_.note_length(start, line.bytes);
+  target = layout_.line_entry(head, key.bytes, start, line.bytes);
   return 1;
 }
 

@@ -12,6 +12,11 @@ constexpr unsigned kVariableKeyRoom = 8;
 constexpr std::uint64_t kFirstPiece = 256;
 constexpr std::uint64_t kLargePiece = 64 << 10;
 
+/// Where a klv record or line begins, and its length as far as there is room for that.
+std::uint64_t pointer_to(std::uint64_t offset, std::uint64_t bytes) {
+  return (offset << kLengthBits) | std::min(bytes, kLongRecord);
+}
+
 }  // namespace
 
 std::size_t field_start(const std::byte* line, std::size_t bytes, char separator, unsigned field) {
@@ -41,20 +46,24 @@ record_layout::record_layout(const sort_options& o)
   entries_.reverse = o.reverse;
 }
 
-// Lines end their part of the key with a byte that counts what is left, so that a line that is a
-// prefix of another comes first, and parts of short lines decide alone.
 entry record_layout::variable_entry(const std::byte* record, std::uint64_t offset,
                                     std::uint64_t bytes) const {
-  const std::uint64_t pointer = (offset << kLengthBits) | std::min(bytes, kLongRecord);
   if (format_ == record_format::klv) {
-    return entries_.make(load_key(record, entries_.used_key_bytes), pointer);
+    return entries_.make(load_key(record, entries_.used_key_bytes), pointer_to(offset, bytes));
   }
   const std::size_t text = bytes - 1;  // without the newline
   const std::size_t start = field_ > 1 ? field_start(record, text, separator_, field_) : 0;
-  const std::size_t left = std::min<std::size_t>(text - start, kVariableKeyRoom);
-  entry key = load_key(record + start, std::min<std::size_t>(left, kVariableKeyRoom - 1));
-  key |= entry{left} << entries_.pointer_bits();
-  return entries_.make(key, pointer);
+  return line_entry(record + start, text - start, offset, bytes);
+}
+
+// Lines end their part of the key with a byte that counts what is left, so that a line that is a
+// prefix of another comes first, and parts of short lines decide alone.
+entry record_layout::line_entry(const std::byte* key, std::uint64_t key_bytes, std::uint64_t offset,
+                                std::uint64_t bytes) const {
+  const std::size_t held = std::min<std::uint64_t>(key_bytes, kVariableKeyRoom);
+  entry e = load_key(key, std::min<std::size_t>(held, kVariableKeyRoom - 1));
+  e |= entry{held} << entries_.pointer_bits();
+  return entries_.make(e, pointer_to(offset, bytes));
 }
 
 bool record_layout::undecided(entry e) const noexcept {
@@ -86,15 +95,19 @@ extent record_layout::locate(entry e, const source_view& input) const {
 extent record_layout::key_extent(entry e, bool whole_line, source_view& input) const {
   const extent record = locate(e, input);
   if (format_ != record_format::lines) return {record.offset + key_offset_, key_bytes_};
-  const std::uint64_t text = record.bytes == 0 ? 0 : record.bytes - 1;
-  if (whole_line || field_ <= 1) return {record.offset, text};
+  if (!whole_line) return line_key(record, input);
+  return {record.offset, record.bytes == 0 ? 0 : record.bytes - 1};
+}
+
+extent record_layout::line_key(const extent& line, source_view& input) const {
+  const std::uint64_t text = line.bytes == 0 ? 0 : line.bytes - 1;
   std::uint64_t start = 0;
   constexpr std::uint64_t kStep = 65536;
-  unsigned fields_left = field_ - 1;
+  unsigned fields_left = field_ > 1 ? field_ - 1 : 0;
   while (fields_left > 0 && start < text) {
     const std::size_t n = std::min(kStep, text - start);
-    const std::byte* bytes = input.bytes(record.offset + start, n);
-    if (bytes == nullptr) return {record.offset, 0};
+    const std::byte* bytes = input.bytes(line.offset + start, n);
+    if (bytes == nullptr) return {line.offset, 0};
     const void* found = std::memchr(bytes, separator_, n);
     if (found == nullptr) {
       start += n;
@@ -103,7 +116,7 @@ extent record_layout::key_extent(entry e, bool whole_line, source_view& input) c
       --fields_left;
     }
   }
-  return {record.offset + start, text - start};
+  return {line.offset + start, text - start};
 }
 
 // From the keys' beginning, in pieces that grow: most keys differ soon, some only after mebibytes.

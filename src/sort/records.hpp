@@ -45,6 +45,9 @@ class record_layout {
   }
   /// The entry of the klv record or line [offset, offset + bytes) that stands at `record`.
   entry variable_entry(const std::byte* record, std::uint64_t offset, std::uint64_t bytes) const;
+  /// The entry of the line [offset, offset + bytes) whose key, of `key_bytes`, begins at `key`.
+  entry line_entry(const std::byte* key, std::uint64_t key_bytes, std::uint64_t offset,
+                   std::uint64_t bytes) const;
 
   /// The entry `e` of a klv record or line that lies at `offset` now.
   entry moved(entry e, std::uint64_t offset) const noexcept {
@@ -82,6 +85,8 @@ class record_layout {
   std::optional<short_key> whole_key(entry e) const noexcept;
   /// Where the key of `e` lies in the input, for lines that of the whole line if so asked.
   extent key_extent(entry e, bool whole_line, source_view& input) const;
+  /// Where the key of a line lies, which is looked for in pieces; nowhere after an error.
+  extent line_key(const extent& line, source_view& input) const;
 
   /// The record of `e`, as it was when the entry was made: nothing is read.
   extent locate(entry e, const source_view& input) const;

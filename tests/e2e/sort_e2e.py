@@ -110,6 +110,19 @@ def memory_promise_of_short_lines(d):
     os.remove(d + "/out")
 
 
+def memory_promise_of_one_long_line(d):
+    """Whose field begins far behind."""
+    with open(d + "/big", "wb") as f:
+        f.write(b"short\tm\n" + b"x" * (100 << 20) + b"\tb\nanother\tz\n")
+    peak = peak_rss_bytes("sort", d + "/big", d + "/out", "--lines", "-k", "2", "--memory", "32M")
+    assert peak <= 32 << 20, peak
+    subprocess.run(["sort", "-c", "-t", "\t", "-k", "2", d + "/out"],
+                   env={**os.environ, "LC_ALL": "C"}, check=True)
+    assert os.path.getsize(d + "/out") == os.path.getsize(d + "/big")
+    os.remove(d + "/big")
+    os.remove(d + "/out")
+
+
 def directory_in_memory():
     shm = "/dev/shm"
     return shm if os.path.isdir(shm) and shutil.disk_usage(shm).free > 6 << 30 else None
@@ -478,3 +491,4 @@ if not SANITIZED:
     with tempfile.TemporaryDirectory(dir=directory_in_memory()) as directory:
         memory_promise(directory)
         memory_promise_of_short_lines(directory)
+        memory_promise_of_one_long_line(directory)
