@@ -119,7 +119,8 @@ struct sort_report {
   /// The one that ran: OnePass that gathers its values by scans is "modified-key".
   std::string algorithm;
   std::string concurrency;
-  std::string values;         ///< how they came: "by random reads", "by scans" or "with their keys"
+  std::string values;         ///< how they came: "by random reads", "by scans", "with their keys"
+                              ///< or, where keys are counted, "not at all"
   std::string device;         ///< "emu:..." says that the device was emulated
   std::uint64_t records = 0;  ///< read
   std::uint64_t records_written = 0;

@@ -133,6 +133,12 @@ TEST(SortFile, TheReportSaysWhatRan) {
     EXPECT_EQ(run(a, 40 * kMiB).values, "by scans");
   }
   EXPECT_EQ(run(sort_algorithm::mergepass, 256 * kMiB).values, "by random reads");
+  for (const auto& [o, values] : {std::pair(sort_options{.record_bytes = 10}, "with their keys"),
+                                  std::pair(sort_options{.count = true}, "not at all")}) {
+    auto r = sort_file(dir.file("in"), dir.file("out"), o);
+    ASSERT_TRUE(r) << r.error().message;
+    EXPECT_EQ(r->values, values);
+  }
   const auto ems = run(sort_algorithm::ems, 40 * kMiB);
   EXPECT_EQ(ems.values, "with their keys");
   const auto other = std::find_if(ems.stages.begin(), ems.stages.end(),

@@ -15,6 +15,16 @@
 #include "sort/sinks/sink.hpp"
 
 namespace isotherm::sort {
+namespace {
+
+std::string_view how_values_come(const plan& p, const record_layout& layout,
+                                 const sort_options& o) {
+  if (o.count) return "not at all";
+  if (layout.keys_alone()) return "with their keys";
+  return p.scan_gather ? "by scans" : "by random reads";
+}
+
+}  // namespace
 
 outcome sort_by_index(job& j, const plan& p, source& in, const device::file& out_file,
                       const std::string& temporary_directory) {
@@ -29,7 +39,7 @@ outcome sort_by_index(job& j, const plan& p, source& in, const device::file& out
     sort_integers(j, p, in, layout, out_file, o);
     return o;
   }
-  o.values = p.scan_gather ? "by scans" : "by random reads";
+  o.values = how_values_come(p, layout, j.options);
   auto memory = device::buffer::reserve(p.index_entries * sizeof(entry));
   run_file runs(j, p, layout);
   if (!j.keep(memory) || j.stopped()) return o;
