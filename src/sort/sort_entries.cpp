@@ -37,8 +37,7 @@ std::size_t split(std::span<Number> all, Number pivot) {
   return low;
 }
 
-/// Cuts `all` into `parts` ranges, each wholly below the next, of about the same
-/// size.
+/// Cuts `all` into `parts` ranges, each wholly below the next, of about the same size.
 template <class Number>
 void cut(std::span<Number> all, unsigned parts, std::vector<std::span<Number>>& out) {
   if (parts <= 1 || all.size() < kWorthThreads) {

@@ -344,7 +344,9 @@ def interrupted_while_it_waits(d):
 
 
 def within_an_address_space(d):
-    """Whatever ulimit -v leaves, the sort ends well or says what is too little."""
+    """Whatever ulimit -v leaves, the sort ends well or says what is too little.
+
+    From what the program's libraries need to be loaded on, which is about 23 MB."""
     outcomes = set()
     for kib in range(26000, 160000, 2117):
         for more in ([], ["--memory", "32M"], ["--memory", "64M"],
