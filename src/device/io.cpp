@@ -1,6 +1,8 @@
 #include "device/io.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -227,6 +229,17 @@ base::result<std::size_t> file::write_next(std::span<const std::byte> source) co
 }
 
 base::result<std::uint64_t> file::size() const {
+base::result<bool> file::readable(int milliseconds) const { return ready(POLLIN, milliseconds); }
+base::result<bool> file::writable(int milliseconds) const { return ready(POLLOUT, milliseconds); }
+
+base::result<bool> file::ready(short events, int milliseconds) const {
+  if (const int e = injected(io_call::wait)) return failed("cannot wait for " + path_, e);
+  pollfd asked{.fd = fd_, .events = events, .revents = 0};
+  const int n = ::poll(&asked, 1, milliseconds);
+  if (n < 0 && errno != EINTR) return failed("cannot wait for " + path_, errno);
+  return n > 0;
+}
+
   auto s = state();
   if (!s) return std::unexpected(s.error());
   return s->bytes;

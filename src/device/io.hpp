@@ -28,7 +28,8 @@ enum class io_call {
   link,
   rename,
   space,
-  resize
+  resize,
+  wait
 };
 
 /// Decides the fate of one call: 0 lets it through, an errno value makes it fail so.
@@ -86,6 +87,12 @@ class file {
   base::result<std::size_t> read_next(std::span<std::byte> target) const;
   /// Writes up to `source.size()` bytes, at least one, at the file's position. Likewise.
   base::result<std::size_t> write_next(std::span<const std::byte> source) const;
+  /// Whether within `milliseconds` there is something to read, the end or an error included, for
+  /// which read_next() does not wait. A signal ends the wait.
+  base::result<bool> readable(int milliseconds) const;
+  /// Likewise for write_next() of at most kNoWait bytes, or of any number to a regular file.
+  base::result<bool> writable(int milliseconds) const;
+  static constexpr std::size_t kNoWait = 4096;  // of a pipe that has room at all
   /// An error if it is no regular file.
   base::result<std::uint64_t> size() const;
   /// Likewise.
@@ -110,6 +117,7 @@ class file {
 
  private:
   file(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  base::result<bool> ready(short events, int milliseconds) const;
   int fd_ = -1;
   std::string path_;
 };

@@ -14,6 +14,12 @@ namespace {
 
 constexpr std::size_t kPiece = 1 << 20;
 
+// A signal can come between the look at the flag and the wait, which it does not end then.
+constexpr int kWaitMilliseconds = 100;
+
+/// Whether it was a signal, or a pipe that its owner does not want to wait for.
+bool try_again(const base::error& e) { return e.code == EINTR || e.code == EAGAIN; }
+
 bool interrupted(const base::atomic<bool>* flag) { return flag != nullptr && flag->load_relaxed(); }
 
 std::optional<int> number(const std::string& text) {
@@ -43,7 +49,10 @@ std::optional<int> named_descriptor(const std::string& path) {
 
 std::string waiting_directory(const std::string& path, const std::string& temporary) {
   if (!named_descriptor(path)) return directory_of(path);
-  if (!temporary.empty()) return temporary;
+  return temporary.empty() ? usual_directory() : temporary;
+}
+
+std::string usual_directory() {
   std::error_code failure;
   const auto usual = std::filesystem::temp_directory_path(failure);
   return failure ? "/tmp" : usual.string();
@@ -71,7 +80,7 @@ base::result<file> spool(const file& from, const std::string& directory,
       return std::unexpected(base::error{"interrupted: nothing was written", EINTR});
     }
     const auto n = from.read_next({piece->data(), piece->size()});
-    if (!n && n.error().code == EINTR) continue;
+    if (!n && try_again(n.error())) continue;
     if (!n) return std::unexpected(n.error());
     if (*n == 0) return to;
     if (auto r = to->write({piece->data(), *n}, offset); !r) return std::unexpected(r.error());
@@ -79,6 +88,9 @@ base::result<file> spool(const file& from, const std::string& directory,
   }
 }
 
+    const auto ready = from.readable(kWaitMilliseconds);
+    if (!ready) return std::unexpected(ready.error());
+    if (!*ready) continue;
 base::result<void> pour(const file& f, const file& to, const base::atomic<bool>* interrupt) {
   auto bytes = f.size();
   auto piece = buffer::reserve(kPiece);
@@ -91,10 +103,16 @@ base::result<void> pour(const file& f, const file& to, const base::atomic<bool>*
     for (std::size_t done = 0; done < part.size();) {
       if (interrupted(interrupt)) {
         return std::unexpected(
+  const auto kind = identity(to);
             base::error{"interrupted: what " + to.path() + " got is not complete", EINTR});
       }
-      const auto n = to.write_next(part.subspan(done));
-      if (!n && n.error().code == EINTR) continue;
+  if (!kind) return std::unexpected(kind.error());
+  const std::size_t at_once = kind->regular ? kPiece : file::kNoWait;
+      const auto ready = to.writable(kWaitMilliseconds);
+      if (!ready) return std::unexpected(ready.error());
+      if (!*ready) continue;
+      const auto n = to.write_next(part.subspan(done, std::min(at_once, part.size() - done)));
+      if (!n && try_again(n.error())) continue;
       if (!n) return std::unexpected(n.error());
       done += *n;
     }
