@@ -16,6 +16,7 @@
 #include "cli/report_file.hpp"
 #include "cli/signals.hpp"
 #include "device/io.hpp"
+#include "device/spool.hpp"
 #include "sort/benchmark/gensort.hpp"
 #include "sort/benchmark/valsort.hpp"
 
@@ -73,6 +74,7 @@ sort::valsort_summary summarise(const valsort_arguments& a) {
 }
 
 void run_gensort(gensort_arguments& a) {
+  a.path = device::spelled_out(a.path, STDOUT_FILENO);
   a.options.progress = show_progress(a.progress, "generating");
   a.options.interrupt = &catch_signals();
   auto sum = sort::gensort_file(a.path, a.options);
@@ -84,6 +86,7 @@ void run_gensort(gensort_arguments& a) {
 }
 
 void run_valsort(valsort_arguments& a) {
+  a.path = device::spelled_out(a.path, STDIN_FILENO);
   if (!a.summary.empty() && device::same_file(a.summary, a.path)) {
     fail("-o " + a.summary + " would replace " + a.path + ": name another file for the summary");
   }
@@ -119,7 +122,7 @@ void add_gensort(CLI::App& app) {
   auto* c = app.add_subcommand(
       "gensort", "Make records of the sort benchmark: those of gensort 1.5, but with -s");
   c->add_option("count", a->options.count, "number of records")->required()->check(whole_number(0));
-  c->add_option("file", a->path, "file to write")->required();
+  c->add_option("file", a->path, "file to write, - for standard output")->required();
   c->add_flag("-a", a->options.ascii, "printable records");
   c->add_option("-b", a->options.first, "number of the first record")->check(whole_number(0));
   c->add_flag("-c", a->checksum, "print the checksum of the records on standard error");
@@ -134,7 +137,7 @@ void add_valsort(CLI::App& app) {
   auto a = std::make_shared<valsort_arguments>();
   a->options.threads = std::max(1u, std::thread::hardware_concurrency());
   auto* c = app.add_subcommand("valsort", "Check that benchmark records are in order");
-  c->add_option("file", a->path, "file to check")->required();
+  c->add_option("file", a->path, "file to check, - for standard input")->required();
   c->add_flag("-i", a->options.ignore_case, "ignore the case of keys");
   c->add_flag("-q", a->quiet, "print nothing, tell by the exit status");
   c->add_option("-o", a->summary, "write a summary of this part to a file");

@@ -125,7 +125,9 @@ void run(arguments& a) {
   o.separator = a.separator[0];
   if (a.explain) return explain(a);
   if (a.output.empty()) fail("name the output: isotherm sort IN OUT");
-  const bool to_file = a.output != "-" && !device::named_descriptor(a.output);
+  a.input = device::spelled_out(a.input, STDIN_FILENO);
+  a.output = device::spelled_out(a.output, STDOUT_FILENO);
+  const bool to_file = !device::named_descriptor(a.output);
   if (!to_file && a.json == "-") fail("--json -: standard output has the records; name a file");
   check_report(a);
   report_file json(a.json == "-" ? "" : a.json);

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -228,7 +229,6 @@ base::result<std::size_t> file::write_next(std::span<const std::byte> source) co
   return static_cast<std::size_t>(n);
 }
 
-base::result<std::uint64_t> file::size() const {
 base::result<bool> file::readable(int milliseconds) const { return ready(POLLIN, milliseconds); }
 base::result<bool> file::writable(int milliseconds) const { return ready(POLLOUT, milliseconds); }
 
@@ -240,6 +240,7 @@ base::result<bool> file::ready(short events, int milliseconds) const {
   return n > 0;
 }
 
+base::result<std::uint64_t> file::size() const {
   auto s = state();
   if (!s) return std::unexpected(s.error());
   return s->bytes;
@@ -349,6 +350,9 @@ base::result<std::uint64_t> free_space(const std::string& directory) {
   if (const auto pretended = pretended_space()) return *pretended;
   struct statvfs s;
   if (::statvfs(directory.c_str(), &s) != 0) return failed("cannot examine " + directory, errno);
+  if (s.f_blocks == 0) {
+    return std::unexpected(base::error{directory + " holds no files: name another place", 0});
+  }
   return static_cast<std::uint64_t>(s.f_bavail) * s.f_frsize;
 }
 
@@ -383,7 +387,11 @@ std::string link_target(const std::string& path) {
   constexpr int kMostLinks = 40;  // as the system; what is more fails when it is opened
   std::filesystem::path at = path;
   std::error_code failure;
-  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(at, failure); ++i) {
+  const auto of_proc = [&] {
+    struct statfs s;
+    return ::statfs(directory_of(at.string()).c_str(), &s) == 0 && s.f_type == PROC_SUPER_MAGIC;
+  };
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(at, failure) && !of_proc(); ++i) {
     const auto next = std::filesystem::read_symlink(at, failure);
     if (failure) break;
     at = at.parent_path() / next;  // an absolute one replaces all

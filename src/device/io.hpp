@@ -160,7 +160,8 @@ base::result<void> rename_file(const std::string& from, const std::string& to);
 base::result<void> sync_directory(const std::string& directory);
 /// Removes `path`; a missing file is no error. Used in clean-up: never refused by a fault hook.
 void remove_file(const std::string& path) noexcept;
-/// Bytes that a user without privileges may still write on the file system of `directory`.
+/// Bytes that a user without privileges may still write on the file system of `directory`. An error
+/// if that holds no files (/proc).
 base::result<std::uint64_t> free_space(const std::string& directory);
 /// What tells whether two names are one file, links included.
 struct file_identity {
@@ -175,7 +176,8 @@ base::result<file_identity> identity(const std::string& path);
 base::result<file_identity> identity(const file& f);
 /// Whether both names are one file, or, if there are none, would be.
 bool same_file(const std::string& a, const std::string& b);
-/// Where `path` leads: symbolic links at its end are followed, also to what is not there yet.
+/// Where `path` leads: symbolic links at its end are followed, also to what is not there yet, but
+/// not those of /proc: they stand for open files.
 std::string link_target(const std::string& path);
 /// Whether files can be made in `directory`; the error says why not.
 base::result<void> check_writable(const std::string& directory);

@@ -167,8 +167,13 @@ base::result<pending_file> pending_file::create(const std::string& path,
   pending_file p;
   if (const auto descriptor = named_descriptor(path)) {
     auto to = file::of_descriptor(*descriptor, path);
+    if (!to) return std::unexpected(to.error());
+    const int how = ::fcntl(to->descriptor(), F_GETFL);
+    if (how < 0 || (how & O_ACCMODE) == O_RDONLY) {
+      return std::unexpected(base::error{path + " is not open for writing", 0});
+    }
     auto f = file::unnamed(waiting_directory(path, directory));
-    if (!to || !f) return std::unexpected(to ? f.error() : to.error());
+    if (!f) return std::unexpected(f.error());
     p.path_ = path;
     p.descriptor_ = std::move(*to);
     p.file_ = std::move(*f);

@@ -31,20 +31,20 @@ std::optional<int> number(const std::string& text) {
 
 }  // namespace
 
+std::string spelled_out(const std::string& path, int standard) {
+  return path == "-" ? "/proc/self/fd/" + std::to_string(standard) : path;
+}
+
 std::optional<int> named_descriptor(const std::string& path) {
-  constexpr int kMostLinks = 40;
   std::error_code failure;
-  const auto descriptors = std::filesystem::canonical("/proc/self/fd", failure);
+  const auto self = std::filesystem::canonical("/proc/self", failure);
   if (failure) return std::nullopt;
-  std::filesystem::path at = path;
-  for (int i = 0; i < kMostLinks; ++i) {
-    const auto parent = std::filesystem::canonical(at.parent_path(), failure);
-    if (!failure && parent == descriptors) return number(at.filename().string());
-    if (!std::filesystem::is_symlink(at, failure)) return std::nullopt;
-    at = at.parent_path() / std::filesystem::read_symlink(at, failure);
-    if (failure) return std::nullopt;
-  }
-  return std::nullopt;
+  const std::filesystem::path at = link_target(path);
+  const auto parent = std::filesystem::canonical(at.parent_path(), failure);
+  const bool of_thread =
+      parent.filename() == "fd" && parent.parent_path().parent_path() == self / "task";
+  if (failure || (parent != self / "fd" && !of_thread)) return std::nullopt;
+  return number(at.filename().string());
 }
 
 std::string waiting_directory(const std::string& path, const std::string& temporary) {
@@ -62,11 +62,20 @@ base::result<bool> holds_still(const file& f) {
   const auto bytes = f.size();
   if (!bytes) return std::unexpected(bytes.error());
   if (::lseek(f.descriptor(), 0, SEEK_CUR) != 0) return false;
-  if (*bytes > 0) return true;
-  std::byte first;
-  auto there = f.read_some({&first, 1}, 0);
+  // Files of /proc say that they hold nothing, those of /sys a page.
+  std::byte last;
+  auto there = f.read_some({&last, 1}, std::max<std::uint64_t>(*bytes, 1) - 1);
   if (!there) return std::unexpected(there.error());
-  return *there == 0;
+  return (*there == 1) == (*bytes > 0);
+}
+
+base::result<input_file> open_input(const std::string& path) {
+  const auto descriptor = named_descriptor(path);
+  auto f = descriptor ? file::of_descriptor(*descriptor, path) : file::open(path);
+  if (!f) return std::unexpected(f.error());
+  const auto still = holds_still(*f);
+  if (!still && !descriptor) return std::unexpected(still.error());
+  return input_file{std::move(*f), still && *still};
 }
 
 base::result<file> spool(const file& from, const std::string& directory,
@@ -79,6 +88,9 @@ base::result<file> spool(const file& from, const std::string& directory,
     if (interrupted(interrupt)) {
       return std::unexpected(base::error{"interrupted: nothing was written", EINTR});
     }
+    const auto ready = from.readable(kWaitMilliseconds);
+    if (!ready) return std::unexpected(ready.error());
+    if (!*ready) continue;
     const auto n = from.read_next({piece->data(), piece->size()});
     if (!n && try_again(n.error())) continue;
     if (!n) return std::unexpected(n.error());
@@ -88,14 +100,14 @@ base::result<file> spool(const file& from, const std::string& directory,
   }
 }
 
-    const auto ready = from.readable(kWaitMilliseconds);
-    if (!ready) return std::unexpected(ready.error());
-    if (!*ready) continue;
 base::result<void> pour(const file& f, const file& to, const base::atomic<bool>* interrupt) {
   auto bytes = f.size();
   auto piece = buffer::reserve(kPiece);
+  const auto kind = identity(to);
   if (!bytes) return std::unexpected(bytes.error());
   if (!piece) return std::unexpected(piece.error());
+  if (!kind) return std::unexpected(kind.error());
+  const std::size_t at_once = kind->regular ? kPiece : file::kNoWait;
   for (std::uint64_t offset = 0; offset < *bytes;) {
     const std::span<std::byte> part(piece->data(),
                                     std::min<std::uint64_t>(kPiece, *bytes - offset));
@@ -103,11 +115,8 @@ base::result<void> pour(const file& f, const file& to, const base::atomic<bool>*
     for (std::size_t done = 0; done < part.size();) {
       if (interrupted(interrupt)) {
         return std::unexpected(
-  const auto kind = identity(to);
             base::error{"interrupted: what " + to.path() + " got is not complete", EINTR});
       }
-  if (!kind) return std::unexpected(kind.error());
-  const std::size_t at_once = kind->regular ? kPiece : file::kNoWait;
       const auto ready = to.writable(kWaitMilliseconds);
       if (!ready) return std::unexpected(ready.error());
       if (!*ready) continue;

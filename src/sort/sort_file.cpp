@@ -3,6 +3,7 @@
 #include <isotherm/sort.hpp>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <optional>
@@ -129,9 +130,8 @@ base::result<sort_report> sort_to(const std::string& input, const std::string& o
 base::result<sort_report> sort_file(const std::string& input, const std::string& output,
                                     const sort_options& options) {
   try {
-    const std::string from = input == "-" ? "/proc/self/fd/0" : input;
-    const std::string to = output == "-" ? "/proc/self/fd/1" : output;
-    return sort_to(from, device::named_descriptor(to) ? to : device::link_target(to), options);
+    return sort_to(device::spelled_out(input, STDIN_FILENO),
+                   device::link_target(device::spelled_out(output, STDOUT_FILENO)), options);
   } catch (const std::exception& thrown) {
     return std::unexpected(sort::error_of(thrown));
   }

@@ -19,14 +19,11 @@ base::result<source> source::open(const std::string& path) {
 
 base::result<source> source::open_or_copy(job& j, const std::string& path,
                                           const std::string& directory) {
-  const auto descriptor = device::named_descriptor(path);
-  auto f = descriptor ? device::file::of_descriptor(*descriptor, path) : device::file::open(path);
-  if (!f) return std::unexpected(f.error());
-  const auto still = device::holds_still(*f);
-  if (!still && !descriptor) return std::unexpected(still.error());
-  if (still && *still) return of(std::move(*f));
+  auto input = device::open_input(path);
+  if (!input) return std::unexpected(input.error());
+  if (input->still) return of(std::move(input->handle));
   const stage_timer timer(j, sort_stage::copy);
-  auto copy = device::spool(*f, directory, j.options.interrupt);
+  auto copy = device::spool(input->handle, directory, j.options.interrupt);
   if (!copy) return std::unexpected(copy.error());
   auto s = of(std::move(*copy));
   if (s) j.count(sort_stage::copy, s->size(), s->size());

@@ -73,5 +73,42 @@ TEST(Spool, APipeWithLittleRoomIsNotWaitedForInTheWrite) {
   EXPECT_EQ(r.error().code, EINTR);
 }
 
+TEST(Spool, DescriptorsOfThisProcessAreKnownByAllTheirNames) {
+  const scratch dir;
+  const pipe_ends pipe;
+  const std::string number = std::to_string(pipe.number);
+  const std::string process = "/proc/" + std::to_string(::getpid());
+  const std::string thread = "/task/" + std::to_string(::syscall(SYS_gettid));
+  ASSERT_EQ(::symlink(("/proc/thread-self/fd/" + number).c_str(), dir.file("link").c_str()), 0);
+  for (const std::string& name :
+       {"/dev/fd/" + number, "/proc/self/fd/" + number, "/proc/thread-self/fd/" + number,
+        process + "/fd/" + number, process + thread + "/fd/" + number,
+        "/proc/self" + thread + "/fd/" + number, dir.file("link")}) {
+    EXPECT_EQ(named_descriptor(name), pipe.number) << name;
+  }
+  for (const std::string& name : {std::string("/proc/1/fd/1"), std::string("/proc/self/fd"),
+                                  std::string("/proc/self/fd/x"), dir.file("none")}) {
+    EXPECT_FALSE(named_descriptor(name)) << name;
+  }
+}
+
+// They are open files; what replaces the file that one names would not reach it.
+TEST(Spool, LinksOfProcAreNotFollowedToWhatTheyName) {
+  const scratch dir;
+  store(dir.file("out"), "old");
+  auto f = file::open(dir.file("out"));
+  ASSERT_TRUE(f);
+  const std::string name = "/proc/self/fd/" + std::to_string(f->descriptor());
+  EXPECT_EQ(link_target(name), name);
+  EXPECT_FALSE(free_space("/proc/self/fd"));
+}
+
+TEST(Spool, ADescriptorThatCannotBeWrittenIsRefusedAtOnce) {
+  const pipe_ends pipe;
+  const std::string name = "/dev/fd/" + std::to_string(pipe.read.descriptor());
+  EXPECT_FALSE(pending_file::create(name));
+  EXPECT_TRUE(pending_file::create("/dev/fd/" + std::to_string(pipe.number)));
+}
+
 }  // namespace
 }  // namespace isotherm::device

@@ -282,9 +282,10 @@ def streams(d):
         assert r.returncode == 0 and r.stderr == b"", (words, r.stderr)
         with open(d + "/new", "rb") as f:
             assert f.read() == expected, words
-    r = piped(f"(echo kept; $1 sort {d}/in /dev/stdout; echo too) > {d}/new")
-    with open(d + "/new", "rb") as f:
-        assert f.read() == b"kept\n" + expected + b"too\n", r.stderr
+    for name in ("/dev/stdout", "/proc/thread-self/fd/1"):
+        r = piped(f"(echo kept; $1 sort {d}/in {name}; echo too) > {d}/new")
+        with open(d + "/new", "rb") as f:
+            assert f.read() == b"kept\n" + expected + b"too\n", (name, r.stderr)
     r = piped(f"(head -c 100 >/dev/null; $1 sort - {d}/new --top 5) < {d}/expected")
     with open(d + "/new", "rb") as f:
         assert f.read() == expected[100:600], r.stderr
@@ -297,6 +298,12 @@ def streams(d):
     for words, said in ((f"$1 sort {d}/in - > /dev/full", "No space left"),
                         (f"$1 sort {d}/in - >> {d}/in", "is the input itself"),
                         (f"$1 sort {d}/in - --json - > {d}/new", "--json -"),
+                        (f"$1 sort - {d}/other --json {d}/in < {d}/in", "would replace"),
+                        (f"$1 sort {d}/in - --json {d}/new > {d}/new", "would replace"),
+                        (f"$1 valsort - -o {d}/in < {d}/in", "would replace"),
+                        (f"$1 sort {d}/in /dev/fd/3 3< {d}/expected", "not open for writing"),
+                        (f"sleep 60 3> {d}/new & $1 sort {d}/in /proc/$!/fd/3; r=$?; kill $!; "
+                         "exit $r", "holds no files"),
                         (f"$1 sort - {d}/other 0>{d}/new", "cannot read")):
         r = piped(words)
         assert r.returncode == 1 and said in r.stderr.decode(), (words, r.stderr)
@@ -306,13 +313,52 @@ def streams(d):
     os.remove(d + "/expected")
 
 
+def benchmark_records_in_pipes(d):
+    total = must("gensort", "-c", "20000", d + "/made").stderr.strip()
+    for words in (f"$1 gensort 20000 - > {d}/new && cmp {d}/new {d}/made",
+                  f"$1 gensort 20000 /dev/stdout | cmp - {d}/made",
+                  f"$1 gensort 20000 - | $1 sort - - | $1 valsort - -q --expect {total}",
+                  f"cat {d}/made | $1 sort - {d}/new && $1 valsort -q /dev/stdin < {d}/new",
+                  f"cat {d}/new | $1 valsort -q /dev/stdin"):
+        r = piped(words)
+        assert r.returncode == 0 and r.stderr == b"", (words, r.stderr)
+    os.remove(d + "/made")
+    os.remove(d + "/new")
+
+
+def pipes_whose_owner_does_not_wait(d):
+    """O_NONBLOCK is the pipe's, whoever set it."""
+    with open(d + "/in", "rb") as f:
+        records = f.read()
+    read, write = os.pipe()
+    os.set_blocking(read, False)
+    with subprocess.Popen([TOOL, "sort", "-", d + "/new", "--progress"], stdin=read,
+                          stderr=subprocess.PIPE, text=True) as p:
+        os.close(read)
+        assert p.stderr.readline() == "COPY\n"  # nothing is there yet
+        with open(write, "wb") as f:
+            f.write(records)
+        rest = p.stderr.read()
+    assert p.returncode == 0, rest
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    with subprocess.Popen([TOOL, "sort", d + "/in", "-"], stdout=write) as p:
+        os.close(write)
+        with open(read, "rb") as f, open(d + "/new", "rb") as expected:
+            assert f.read() == expected.read()
+    assert p.returncode == 0
+    os.remove(d + "/new")
+
+
 def files_that_do_not_tell_their_size(d):
-    must("sort", "/proc/filesystems", d + "/new", "--lines")
-    with open("/proc/filesystems", "rb") as f:
-        lines = sorted(f.read().splitlines(keepends=True))
-    assert len(lines) > 1
-    with open(d + "/new", "rb") as f:
-        assert f.read() == b"".join(lines)
+    """Those of /proc seem empty, those of /sys a page long."""
+    for name in ("/proc/filesystems", "/sys/devices/system/cpu/online"):
+        must("sort", name, d + "/new", "--lines")
+        with open(name, "rb") as f:
+            lines = sorted(f.read().splitlines(keepends=True))
+        assert lines
+        with open(d + "/new", "rb") as f:
+            assert f.read() == b"".join(lines)
     os.remove(d + "/new")
 
 
@@ -461,6 +507,8 @@ with tempfile.TemporaryDirectory() as directory:
     round_trip(directory)
     bad_requests(directory)
     streams(directory)
+    benchmark_records_in_pipes(directory)
+    pipes_whose_owner_does_not_wait(directory)
     files_that_do_not_tell_their_size(directory)
     inputs_are_never_removed(directory)
     interrupted_while_it_waits(directory)

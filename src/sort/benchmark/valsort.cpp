@@ -8,6 +8,7 @@
 
 #include "device/io.hpp"
 #include "device/pool.hpp"
+#include "device/spool.hpp"
 
 namespace isotherm::sort {
 namespace {
@@ -94,7 +95,10 @@ valsort_summary combine(const valsort_summary& a, const valsort_summary& b, bool
 
 base::result<valsort_summary> valsort_file(const std::string& path,
                                            const valsort_options& options) {
-  auto f = device::file::open(path);
+  auto input = device::open_input(path);
+  if (!input) return std::unexpected(input.error());
+  base::result<device::file> f = std::move(input->handle);
+  if (!input->still) f = device::spool(*f, device::usual_directory(), nullptr);
   if (!f) return std::unexpected(f.error());
   auto size = f->size();
   if (!size) return std::unexpected(size.error());

@@ -29,7 +29,8 @@ struct valsort_options {
   record_progress progress{};
 };
 
-/// Reads all of `path`. Errors: unreadable, empty, or a partial last record.
+/// Reads all of `path`; a pipe or terminal (device/spool.hpp) through a file without a name.
+/// Errors: unreadable, empty, or a partial last record.
 base::result<valsort_summary> valsort_file(const std::string& path, const valsort_options& options);
 
 /// The summary of `a` followed by `b`.
