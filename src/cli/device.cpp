@@ -62,7 +62,7 @@ void print(const device::profile& p) {
                i.read_bytes_per_s / 1e9, i.write_bytes_per_s / 1e9);
   }
   for (const auto& l : device::braid(p)) {
-    fmt::print("{} {}: {}\n", l.letter, l.holds ? "yes" : "no ", l.why);
+    fmt::print("{} {:<6} {}\n", l.letter, name(l.holds), l.why);
   }
 }
 

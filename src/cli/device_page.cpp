@@ -171,9 +171,8 @@ std::string device_page(const device::profile& p) {
   const bool emulated = p.device.starts_with("emu:");
   std::string letters;
   for (const auto& l : device::braid(p)) {
-    letters +=
-        fmt::format("<tr class='{}'><th>{}</th><td>{}</td><td>{}</td></tr>\n",
-                    l.holds ? "yes" : "no", l.letter, l.holds ? "yes" : "no", escaped(l.why));
+    letters += fmt::format("<tr class='{}'><th>{}</th><td>{}</td><td>{}</td></tr>\n", name(l.holds),
+                           l.letter, name(l.holds), escaped(l.why));
   }
   return fmt::format(
       "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><title>Device profile</title>\n"

@@ -22,7 +22,9 @@ namespace isotherm::device {
 namespace {
 
 constexpr unsigned kEmulatedStreams[] = {1, 2, 4, 5, 8, 16};
-constexpr std::size_t kSamples = 5;  // of a point
+constexpr std::size_t kSamples = 5;       // of a point
+constexpr std::size_t kLetterRounds = 9;  // of what letters compare
+constexpr unsigned kLeastBatches = 8;     // of a sample: what is in flight must not decide it
 constexpr std::uint64_t kSizes[] = {64, 256, 1024, 4096, 65536, 1 << 20};
 constexpr std::uint64_t kDirectSizes[] = {4096, 65536, 1 << 20};
 constexpr std::size_t kBatchBytes = 256 << 10;
@@ -50,11 +52,11 @@ struct pattern {
 };
 
 rates median_of(std::span<rates> samples) {
-  constexpr std::size_t kMiddle = kSamples / 2;
+  const std::size_t middle = samples.size() / 2;
   std::ranges::sort(samples, {}, &rates::beside);
-  const double beside = samples[kMiddle].beside;
+  const double beside = samples[middle].beside;
   std::ranges::sort(samples, {}, &rates::counted);
-  const double counted = samples[kMiddle].counted;
+  const double counted = samples[middle].counted;
   const double range = samples.back().counted - samples.front().counted;
   return {counted, beside, counted > 0 ? range / counted : 0};
 }
@@ -72,14 +74,18 @@ class prober {
   }
 
   base::result<void> fill(const std::string& directory);
-  /// `streams` threads with accesses of pattern `p`, `writers` others writing all the while.
-  rates measure(const pattern& p, unsigned streams, unsigned writers = 0);
+  /// `streams` threads with accesses of pattern `p`, `writers` others writing all the while: the
+  /// median of so many samples.
+  rates measure(const pattern& p, unsigned streams, unsigned writers = 0,
+                std::size_t samples = kSamples);
   curve measure_curve(const pattern& p);
   std::vector<sized_curve> measure_sizes(access kind, std::span<const std::uint64_t> sizes,
                                          way by = way::calls);
   direct_profile measure_direct();
   /// Reads beside none and then ever more writers.
   std::vector<interference_point> measure_interference(unsigned readers, way by);
+  /// What the letters compare, a sample of each in turn.
+  letter_rounds measure_letters(const profile& p, unsigned readers);
   /// Readers that leave processors for writers.
   unsigned half() const noexcept { return std::max(1u, processors_ / 2); }
   const std::optional<base::error>& error() const noexcept { return error_; }
@@ -89,8 +95,8 @@ class prober {
     return emulation_ != nullptr && options_.clock == emulation_clock::account;
   }
   rates account(const pattern& p, unsigned streams, unsigned writers);
-  rates sample(const base::atomic<std::uint64_t>& moved,
-               const base::atomic<std::uint64_t>& written) const;
+  rates sample(const base::atomic<std::uint64_t>& moved, const base::atomic<std::uint64_t>& written,
+               std::uint64_t least) const;
   std::uint64_t one_batch(const pattern& p, base::random& random, stream& s,
                           std::span<std::byte> buffer);
   std::uint64_t direct_batch(const pattern& p, base::random& random, direct_stream& s);
@@ -149,6 +155,11 @@ base::result<void> prober::fill(const std::string& directory) {
 std::uint64_t batch_accesses(const pattern& p) {
   const std::uint64_t apart = std::max(p.bytes, p.stride);
   return std::max<std::uint64_t>(1, kBatchBytes / apart);
+}
+
+/// Useful bytes of a batch, which are counted together.
+std::uint64_t batch_bytes(const pattern& p) {
+  return (p.by == way::direct ? direct_stream::kDepth : batch_accesses(p)) * p.bytes;
 }
 
 /// One batch; returns the useful bytes.
@@ -216,7 +227,7 @@ void prober::work(const pattern& p, std::uint64_t seed, const base::atomic<bool>
   }
 }
 
-rates prober::measure(const pattern& p, unsigned streams, unsigned writers) {
+rates prober::measure(const pattern& p, unsigned streams, unsigned writers, std::size_t samples) {
   if (error_) return {};  // the probe has failed already; no threads run between measurements
   if (accounts()) return account(p, streams, writers);
   base::atomic<bool> stop{false};
@@ -244,24 +255,24 @@ rates prober::measure(const pattern& p, unsigned streams, unsigned writers) {
   if (stop.load_relaxed()) return {};
   // The first accesses of all threads are in flight: they do not count.
   std::this_thread::sleep_for(std::chrono::duration<double>(options_.sample_seconds));
-  std::array<rates, kSamples> samples;
-  for (rates& r : samples) r = sample(moved, written);
+  std::vector<rates> taken(samples);
+  for (rates& r : taken) r = sample(moved, written, kLeastBatches * batch_bytes(p));
   stop.store_relaxed(true);
   threads.clear();
-  return median_of(samples);
+  return median_of(taken);
 }
 
-/// What the threads move meanwhile.
+/// What the threads move in the time of a sample, or, if that is longer, until they have moved
+/// `least` bytes.
 rates prober::sample(const base::atomic<std::uint64_t>& moved,
-                     const base::atomic<std::uint64_t>& written) const {
+                     const base::atomic<std::uint64_t>& written, std::uint64_t least) const {
   const std::uint64_t moved_before = moved.load_relaxed();
   const std::uint64_t written_before = written.load_relaxed();
   const std::uint64_t start = os::monotonic_ns();
-  // On a slow device or a busy machine nothing may have come by then: it is given longer.
   constexpr std::uint64_t kLongestNs = 10'000'000'000;
   do {
     std::this_thread::sleep_for(std::chrono::duration<double>(options_.sample_seconds));
-  } while (moved.load_relaxed() == moved_before && os::monotonic_ns() - start < kLongestNs);
+  } while (moved.load_relaxed() - moved_before < least && os::monotonic_ns() - start < kLongestNs);
   const auto moved_bytes = static_cast<double>(moved.load_relaxed() - moved_before);
   const auto written_bytes = static_cast<double>(written.load_relaxed() - written_before);
   const double seconds = static_cast<double>(os::monotonic_ns() - start) * 1e-9;
@@ -332,6 +343,45 @@ std::vector<interference_point> prober::measure_interference(unsigned readers, w
   return all;
 }
 
+letter_rounds prober::measure_letters(const profile& p, unsigned readers) {
+  if (options_.progress) options_.progress("what the letters compare");
+  const bool past = !p.direct.random_read.empty();
+  const way by = past ? way::direct : way::calls;
+  const curve& writes = past ? p.direct.write : p.write;
+  const auto& beside = past ? p.direct.interference : p.interference;
+  if (writes.empty() || beside.empty() || p.random_read.empty()) return {};  // the probe has failed
+  const auto random_of = [&](std::uint64_t bytes) {
+    for (const auto& c : past ? p.direct.random_read : p.random_read) {
+      if (c.access_bytes == bytes) return best_streams(c.bandwidth);
+    }
+    return streams_.back();
+  };
+  const unsigned scanning =
+      best_streams(past ? p.direct.sequential_read.back().bandwidth : p.sequential_read);
+  const pattern scan{.kind = access::sequential_read, .bytes = kBatchBytes, .by = by};
+  const pattern writing{.kind = access::write, .bytes = kBatchBytes, .by = by};
+  const auto gather = [&](std::uint64_t bytes) {
+    return pattern{.kind = access::random_read, .bytes = bytes, .by = by};
+  };
+  letter_rounds r;
+  for (std::size_t round = 0; round < kLetterRounds; ++round) {
+    const auto add = [&](std::vector<double>& to, const pattern& what, unsigned streams,
+                         unsigned writers = 0) {
+      to.push_back(measure(what, streams, writers, 1).counted);
+    };
+    add(r.sequential, scan, scanning);
+    add(r.write, writing, best_streams(writes));
+    if (best_streams(writes) != streams_.back()) add(r.write_most, writing, streams_.back());
+    add(r.random, gather(past ? 4096 : 256), random_of(past ? 4096 : 256));
+    if (!past) add(r.random_small, gather(64), random_of(64));
+    if (!past) add(r.random_page, gather(4096), random_of(4096));
+    add(r.read_alone, scan, readers);
+    add(r.read_beside, scan, readers, beside.back().writers);
+  }
+  if (r.write_most.empty()) r.write_most = r.write;
+  return r;
+}
+
 direct_profile prober::measure_direct() {
   direct_profile d;
   if (emulation_ != nullptr) {
@@ -367,7 +417,8 @@ base::result<profile> probe(const std::string& directory, const probe_options& o
             .interference = {},
             .sequential_read_sizes = {},
             .mapped_read_sizes = {},
-            .direct = {}};
+            .direct = {},
+            .letters = {}};
   std::optional<emulation> emulated;
   if (!o.emulated.empty()) {
     auto m = preset(o.emulated);
@@ -391,9 +442,10 @@ base::result<profile> probe(const std::string& directory, const probe_options& o
   say("writes");
   p.write = it.measure_curve({access::write, kBatchBytes});
   say("reads beside writers");
-  p.interference =
-      it.measure_interference(emulated ? best_streams(p.sequential_read) : it.half(), way::calls);
+  const unsigned readers = emulated ? best_streams(p.sequential_read) : it.half();
+  p.interference = it.measure_interference(readers, way::calls);
   p.direct = it.measure_direct();
+  p.letters = it.measure_letters(p, readers);
   if (const auto& failed = it.error()) return std::unexpected(*failed);
   return p;
 }

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace isotherm::device {
 namespace {
@@ -50,6 +51,33 @@ std::vector<interference_point> read_interference(const json& j) {
   return all;
 }
 
+constexpr std::pair<const char*, std::vector<double> letter_rounds::*> kLetterRounds[] = {
+    {"sequential", &letter_rounds::sequential},
+    {"random", &letter_rounds::random},
+    {"random_small", &letter_rounds::random_small},
+    {"random_page", &letter_rounds::random_page},
+    {"write", &letter_rounds::write},
+    {"write_most", &letter_rounds::write_most},
+    {"read_alone", &letter_rounds::read_alone},
+    {"read_beside", &letter_rounds::read_beside}};
+
+json letters_json(const letter_rounds& letters) {
+  json all = json::object();
+  for (const auto& [key, rounds] : kLetterRounds) all[key] = letters.*rounds;
+  return all;
+}
+
+letter_rounds read_letters(const json& j) {
+  letter_rounds letters;
+  for (const auto& [key, rounds] : kLetterRounds) {
+    letters.*rounds = j.at(key).get<std::vector<double>>();
+    for (const double rate : letters.*rounds) {
+      if (!std::isfinite(rate) || rate <= 0) throw std::runtime_error("a bandwidth is not above 0");
+    }
+  }
+  return letters;
+}
+
 constexpr std::int64_t kMostStreams = 1 << 16;
 
 curve read_curve(const json& j) {
@@ -84,8 +112,6 @@ double peak(const curve& c) {
   return best;
 }
 
-double gb(double bytes_per_s) { return bytes_per_s / 1e9; }
-
 double peak(const std::vector<sized_curve>& all, std::uint64_t bytes) {
   for (const auto& c : all) {
     if (c.access_bytes >= bytes) return peak(c.bandwidth);
@@ -96,7 +122,7 @@ double peak(const std::vector<sized_curve>& all, std::uint64_t bytes) {
 }  // namespace
 
 std::string to_json(const profile& p) {
-  json j = {{"isotherm_profile", 2},
+  json j = {{"isotherm_profile", 3},
             {"path", p.path},
             {"device", p.device},
             {"sequential_read", curve_json(p.sequential_read)},
@@ -115,10 +141,12 @@ std::string to_json(const profile& p) {
               {"interference", interference_json(p.direct.interference)}}},
             {"interference", interference_json(p.interference)},
             {"interference_per_writer", interference_of(p)},
+            {"letters", letters_json(p.letters)},
             {"braid", json::array()}};
   for (const auto& letter : braid(p)) {
-    j["braid"].push_back(
-        {{"letter", std::string(1, letter.letter)}, {"holds", letter.holds}, {"why", letter.why}});
+    j["braid"].push_back({{"letter", std::string(1, letter.letter)},
+                          {"holds", name(letter.holds)},
+                          {"why", letter.why}});
   }
   return j.dump(2) + "\n";
 }
@@ -128,7 +156,7 @@ base::result<profile> parse_profile(const std::string& text) {
     const json j = json::parse(text, nullptr, false);
     if (j.is_discarded()) throw std::runtime_error("not JSON");
     profile p;
-    if (j.at("isotherm_profile") != 2) throw std::runtime_error("of another version: probe again");
+    if (j.at("isotherm_profile") != 3) throw std::runtime_error("of another version: probe again");
     p.path = j.at("path").get<std::string>();
     p.device = j.at("device").get<std::string>();
     p.sequential_read = read_curve(j.at("sequential_read"));
@@ -137,15 +165,14 @@ base::result<profile> parse_profile(const std::string& text) {
                       read_curve(j.at("strided_read").at("bandwidth"))};
     p.random_read = read_sizes(j.at("random_read"));
     p.sequential_read_sizes = read_sizes(j.at("sequential_read_sizes"));
-    if (j.contains("mapped_read_sizes")) {
-      p.mapped_read_sizes = read_sizes(j.at("mapped_read_sizes"));
-    }
+    p.mapped_read_sizes = read_sizes(j.at("mapped_read_sizes"));
     const json& direct = j.at("direct");
     p.direct = {direct.at("way").get<std::string>(), read_sizes(direct.at("sequential_read")),
                 read_sizes(direct.at("random_read")),
                 direct.at("write").empty() ? curve{} : read_curve(direct.at("write")),
-                read_interference(direct.value("interference", json::array()))};
+                read_interference(direct.at("interference"))};
     p.interference = read_interference(j.at("interference"));
+    p.letters = read_letters(j.at("letters"));
     if (p.random_read.empty()) throw std::runtime_error("without random reads");
     return p;
   } catch (const std::exception& e) {
@@ -188,6 +215,12 @@ double interference_of(const std::vector<interference_point>& beside, const curv
   return points == 0 ? 0 : std::max(0.0, sum / points);
 }
 
+double interference_of(const profile& p) {
+  const bool past = !p.direct.interference.empty();
+  return interference_of(past ? p.direct.interference : p.interference,
+                         past ? p.direct.write : p.write);
+}
+
 model as_model(const profile& p) {
   model m;
   // Not "emu:": who plans by this profile emulates nothing.
@@ -203,58 +236,126 @@ model as_model(const profile& p) {
   const double large = peak(p.random_read, 256);
   // The granule that explains how much less small accesses give.
   if (small > 0 && large / small > 2) m.granule_bytes = 256;
-  m.interference = interference_of(p);
+  // Where it is not sure that writers hurt reads at all, how much they do is noise.
+  for (const auto& letter : braid(p)) {
+    if (letter.letter == 'I' && letter.holds == verdict::yes) m.interference = interference_of(p);
+  }
   return m;
+}
+
+std::string_view name(verdict v) noexcept {
+  constexpr std::string_view kNames[] = {"no", "unsure", "yes"};
+  return kNames[static_cast<unsigned>(v)];
 }
 
 namespace {
 
+/// The median of some numbers, and the bounds of the middle half of them: a round in which
+/// something else had the processors counts for no more than any other.
+struct summary {
+  double low, median, high;
+};
+
+summary summary_of(std::vector<double> all) {
+  std::ranges::sort(all);
+  const std::size_t n = all.size();
+  return {all[n / 4], all[n / 2], all[n - 1 - n / 4]};
+}
+
+/// Round by round; `to` has as many, in the same order.
+std::vector<double> ratios(const std::vector<double>& of, const std::vector<double>& to) {
+  std::vector<double> all;
+  for (std::size_t i = 0; i < of.size(); ++i) all.push_back(of[i] / to[i]);
+  return all;
+}
+
+/// What is left of a bandwidth, at most all of it.
+std::vector<double> kept(const std::vector<double>& of, const std::vector<double>& to) {
+  std::vector<double> all = ratios(of, to);
+  for (double& r : all) r = std::min(r, 1.0);
+  return all;
+}
+
+verdict opposite(verdict v) {
+  return v == verdict::unsure ? v : v == verdict::yes ? verdict::no : verdict::yes;
+}
+
+std::string percent(const std::vector<double>& part) {
+  const summary s = summary_of(part);
+  return fmt::format("{:.0f}% ({:.0f} .. {:.0f})", 100 * s.median, 100 * s.low, 100 * s.high);
+}
+
+double gb(const std::vector<double>& rounds) { return summary_of(rounds).median / 1e9; }
+
+/// Whether letters were judged past the page cache.
+bool past_the_cache(const profile& p) { return !p.direct.random_read.empty(); }
+
+/// Whether all that letters compare is there.
+bool complete(const profile& p) {
+  const letter_rounds& r = p.letters;
+  const bool past = past_the_cache(p);
+  const auto same = [&](const std::vector<double>& rounds) {
+    return rounds.size() == r.sequential.size();
+  };
+  return !r.sequential.empty() && same(r.random) && same(r.write) && same(r.write_most) &&
+         same(r.read_alone) && same(r.read_beside) &&
+         (past || (same(r.random_small) && same(r.random_page))) &&
+         !(past ? p.direct.write : p.write).empty() &&
+         !(past ? p.direct.interference : p.interference).empty();
+}
+
 braid_letter byte_addressable(const profile& p) {
-  if (!p.direct.random_read.empty()) {
-    return {'B', false, "past the page cache the file system moves blocks, of 4 KiB at the least"};
+  if (past_the_cache(p)) {
+    return {'B', verdict::no,
+            "past the page cache the file system moves blocks, of 4 KiB at the least"};
   }
-  const double small = peak(p.random_read, 64);
-  const double page = peak(p.random_read, 4096);
-  return {'B', small >= page * 64 / 4096 * 4,
+  constexpr double kBlocks = 64.0 / 4096;  // what a device of 4 KiB blocks would give
+  const letter_rounds& r = p.letters;
+  const auto part = ratios(r.random_small, r.random_page);
+  return {'B', above(part, 4 * kBlocks),
           fmt::format("random reads of 64 B reach {:.2f} GB/s, {:.1f} times what a device of "
                       "4 KiB blocks would give ({:.2f} GB/s at 4 KiB)",
-                      gb(small), small / (page * 64 / 4096), gb(page))};
+                      gb(r.random_small), summary_of(part).median / kBlocks, gb(r.random_page))};
 }
 
 }  // namespace
 
+verdict above(std::vector<double> ratios, double limit) {
+  const summary s = summary_of(std::move(ratios));
+  const double margin = 2 * (s.high - s.low);
+  if (s.median - margin > limit) return verdict::yes;
+  return s.median + margin < limit ? verdict::no : verdict::unsure;
+}
+
 std::vector<braid_letter> braid(const profile& p) {
-  const bool past = !p.direct.random_read.empty();
-  const std::uint64_t block = past ? 4096 : 256;
-  const double random = peak(past ? p.direct.random_read : p.random_read, block);
-  const double sequential =
-      past ? peak(p.direct.sequential_read, 1 << 20) : peak(p.sequential_read);
+  constexpr double kKept = 0.8;  // of a bandwidth that is not hurt
+  const letter_rounds& r = p.letters;
+  if (!complete(p)) return {};
+  const bool past = past_the_cache(p);
   const curve& writes = past ? p.direct.write : p.write;
-  const auto& interference = past ? p.direct.interference : p.interference;
-  const double write = peak(writes);
-  if (sequential <= 0 || write <= 0 || random <= 0) return {};
+  const auto& beside = past ? p.direct.interference : p.interference;
   std::vector<braid_letter> all{byte_addressable(p)};
-  all.push_back({'R', random >= 0.5 * sequential,
-                 fmt::format("random reads of {} B reach {:.2f} GB/s, {:.0f}% of sequential reads "
+  const auto random = ratios(r.random, r.sequential);
+  all.push_back({'R', above(random, 0.5),
+                 fmt::format("random reads of {} B reach {:.2f} GB/s, {} of sequential reads "
                              "({:.2f} GB/s)",
-                             block, gb(random), 100 * random / sequential, gb(sequential))});
-  all.push_back({'A', sequential >= 1.5 * write,
-                 fmt::format("sequential reads are {:.1f} times as fast as writes ({:.2f} GB/s)",
-                             sequential / write, gb(write))});
-  if (!interference.empty()) {
-    const double alone = interference.front().read_bytes_per_s;
-    const double beside = interference.back().read_bytes_per_s;
-    all.push_back(
-        {'I', beside < 0.8 * alone,
-         fmt::format("beside {} writers reads keep {:.0f}% of their bandwidth; each writer "
-                     "slows them by {:.0f}% beyond its share of the time",
-                     interference.back().writers, 100 * beside / alone,
-                     100 * interference_of(interference, writes))});
-  }
-  const double crowded = writes.back().bytes_per_s;
-  all.push_back({'D', crowded < 0.8 * write,
-                 fmt::format("writes peak with {} threads; with {} they give {:.0f}% of the peak",
-                             best_streams(writes), writes.back().streams, 100 * crowded / write)});
+                             past ? 4096 : 256, gb(r.random), percent(random), gb(r.sequential))});
+  const auto reads = ratios(r.sequential, r.write);
+  const summary faster = summary_of(reads);
+  all.push_back({'A', above(reads, 1.5),
+                 fmt::format("sequential reads are {:.1f} ({:.1f} .. {:.1f}) times as fast as "
+                             "writes ({:.2f} GB/s)",
+                             faster.median, faster.low, faster.high, gb(r.write))});
+  const auto reads_kept = kept(r.read_beside, r.read_alone);
+  all.push_back(
+      {'I', opposite(above(reads_kept, kKept)),
+       fmt::format("beside {} writers reads keep {} of their bandwidth; each writer "
+                   "slows them by {:.0f}% beyond its share of the time",
+                   beside.back().writers, percent(reads_kept), 100 * interference_of(p))});
+  const auto crowded = kept(r.write_most, r.write);
+  all.push_back({'D', opposite(above(crowded, kKept)),
+                 fmt::format("writes peak with {} threads; with {} they give {} of the peak",
+                             best_streams(writes), writes.back().streams, percent(crowded))});
   return all;
 }
 

@@ -2,7 +2,9 @@
 // from the numbers (WiscSort 2.3).
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
@@ -32,6 +34,20 @@ struct direct_profile {
   std::vector<interference_point> interference;
 };
 
+/// Bandwidths that the letters compare, sampled in turn: one of each in every round, so that what
+/// the machine does besides changes all of them alike. Past the page cache if the device was
+/// reached so, else through it. All have as many rounds; none: they were not measured.
+struct letter_rounds {
+  std::vector<double> sequential;    ///< reads, with as many threads as they want
+  std::vector<double> random;        ///< of 4096 bytes past the page cache, else 256
+  std::vector<double> random_small;  ///< of 64 bytes; through the page cache only
+  std::vector<double> random_page;   ///< of 4096 bytes; through the page cache only
+  std::vector<double> write;         ///< with as many threads as writes want
+  std::vector<double> write_most;    ///< with the most that were measured
+  std::vector<double> read_alone;    ///< with as many threads as beside writers
+  std::vector<double> read_beside;   ///< beside the most writers that were measured
+};
+
 /// A measured device. Bandwidths in useful bytes a second.
 struct profile {
   std::string path;    ///< the directory that was probed
@@ -42,9 +58,9 @@ struct profile {
   curve write;
   std::vector<interference_point> interference;    ///< by writers, ascending, from 0
   std::vector<sized_curve> sequential_read_sizes;  ///< by size, ascending; through calls
-  std::vector<sized_curve> mapped_read_sizes;      ///< the same through a mapping; older profiles
-                                                   ///< have none
+  std::vector<sized_curve> mapped_read_sizes;      ///< the same through a mapping
   direct_profile direct;
+  letter_rounds letters;
 };
 
 std::string to_json(const profile& p);
@@ -55,19 +71,28 @@ base::result<profile> load_profile(const std::string& path);
 /// How much each writer slows reads, beyond the share of the device's time that writes take: the
 /// mean over what was measured, as model::interference means it. `write`: of writers alone.
 double interference_of(const std::vector<interference_point>& beside, const curve& write);
-inline double interference_of(const profile& p) { return interference_of(p.interference, p.write); }
+/// By what was measured past the page cache, where it was.
+double interference_of(const profile& p);
 
-/// The numbers that plans and predictions need.
+/// The numbers that plans and predictions need. Interference is only taken for what it says where
+/// the letter I holds.
 model as_model(const profile& p);
+
+enum class verdict : std::uint8_t { no, unsure, yes };
+std::string_view name(verdict v) noexcept;
+
+/// Whether the median of `ratios` is above `limit` by more than twice what the middle half of them
+/// spans; `no` if it is as far below, `unsure` between. Not empty.
+verdict above(std::vector<double> ratios, double limit);
 
 /// One property: whether the device has it, and the sentence with the numbers behind it.
 struct braid_letter {
   char letter;
-  bool holds;
+  verdict holds;
   std::string why;
 };
 /// By what was measured past the page cache, where it was: the device's own; else by what comes
-/// through it.
+/// through it. None if the letters' rounds were not measured.
 std::vector<braid_letter> braid(const profile& p);
 
 }  // namespace isotherm::device

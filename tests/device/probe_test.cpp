@@ -32,6 +32,15 @@ void expect_curve(const curve& measured, const std::string& what,
   }
 }
 
+/// The letters that hold, "-" for each that does not, "?" for each that is not sure.
+std::string letters_of(const profile& p) {
+  std::string all;
+  for (const auto& l : braid(p)) {
+    all += l.holds == verdict::yes ? l.letter : l.holds == verdict::no ? '-' : '?';
+  }
+  return all;
+}
+
 class EmulatedProbe : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(EmulatedProbe, GivesBackTheParametersOfTheModel) {
@@ -70,10 +79,8 @@ INSTANTIATE_TEST_SUITE_P(All, EmulatedProbe,
 
 TEST(EmulatedProbe, TellsTheLettersOfThePapersDevices) {
   const auto letters = [](const char* name) {
-    auto p = probe("/nonexistent", {.emulated = name, .clock = emulation_clock::account});
-    std::string all;
-    for (const auto& l : braid(p.value())) all += l.holds ? l.letter : '-';
-    return all;
+    return letters_of(
+        probe("/nonexistent", {.emulated = name, .clock = emulation_clock::account}).value());
   };
   EXPECT_EQ(letters("emu:pmem"), "BRAID");
   EXPECT_EQ(letters("emu:brd").substr(0, 2), "BR");
@@ -195,28 +202,76 @@ TEST(Probe, ThreadsThatCannotBeStartedAreTold) {
   }
 }
 
-// What is called a device is judged past the page cache: memory's numbers make no letter.
-TEST(Braid, IsOfTheDeviceNotOfTheCacheBeforeIt) {
+TEST(Braid, ALetterIsSureBeyondTheSpreadOfItsRounds) {
+  using enum verdict;
+  EXPECT_EQ(above({0.81, 0.82, 0.80, 0.83, 0.81, 0.82, 0.80, 0.81, 0.82}, 0.5), yes);
+  EXPECT_EQ(above({0.81, 0.82, 0.80, 0.83, 0.81, 0.82, 0.80, 0.81, 0.82}, 0.9), no);
+  // 0.81 beside a limit of 0.80: it may be 0.79 the next time.
+  EXPECT_EQ(above({0.81, 0.83, 0.79, 0.84, 0.78, 0.82, 0.80, 0.81, 0.82}, 0.8), unsure);
+  // All are above the limit, but no farther than they are from each other.
+  EXPECT_EQ(above({0.66, 0.67, 0.65, 0.75, 0.62, 0.67, 0.65, 0.76, 0.75}, 0.8), unsure);
+  EXPECT_EQ(above({0.9, 1.1, 1.2, 0.85, 0.9, 1.1, 1.0, 1.15, 0.85}, 0.8), unsure);
+  EXPECT_EQ(above({0.6, 0.4, 0.7, 0.65, 0.6, 0.45, 0.4, 0.7, 0.6}, 0.8), unsure);
+  // Two rounds in which something else ran are no other letter, and no less sure.
+  EXPECT_EQ(above({0.2, 4.2, 0.2, 0.2, 0.21, 0.02, 0.2, 0.2, 0.2}, 0.5), no);
+  EXPECT_EQ(above({1.0}, 0.8), yes);
+  EXPECT_EQ(above({1.0}, 1.0), unsure);
+}
+
+/// A profile of which letters can be told, through the page cache.
+profile cached() {
   profile p;
   p.sequential_read = p.write = {{1, 10e9}};
   p.strided_read = {10, {{1, 10e9}}};
   p.random_read = {{64, {{1, 5e9}}}, {256, {{1, 9e9}}}, {4096, {{1, 10e9}}}};
   p.interference = {{0, 10e9, 0}, {1, 10e9, 10e9}};
-  const auto letters = [&] {
-    std::string all;
-    for (const auto& l : braid(p)) all += l.holds ? l.letter : '-';
-    return all;
-  };
-  EXPECT_EQ(letters(), "BR---");
+  p.letters = {.sequential = {10e9, 11e9},
+               .random = {9e9, 9e9},
+               .random_small = {5e9, 5e9},
+               .random_page = {10e9, 10e9},
+               .write = {10e9, 10e9},
+               .write_most = {10e9, 10e9},
+               .read_alone = {10e9, 10e9},
+               .read_beside = {10e9, 10e9}};
+  return p;
+}
+
+// What is called a device is judged past the page cache: memory's numbers make no letter.
+TEST(Braid, IsOfTheDeviceNotOfTheCacheBeforeIt) {
+  profile p = cached();
+  EXPECT_EQ(letters_of(p), "BR---");
   p.direct = {.way = "O_DIRECT",
               .sequential_read = {{1 << 20, {{1, 1e9}}}},
               .random_read = {{4096, {{1, 0.1e9}}}},
               .write = {{1, 0.5e9}, {2, 0.3e9}},
               .interference = {{0, 1e9, 0}, {1, 0.5e9, 0.3e9}}};
-  EXPECT_EQ(letters(), "--AID");
+  p.letters = {.sequential = {1e9, 1.1e9},
+               .random = {0.1e9, 0.1e9},
+               .random_small = {},
+               .random_page = {},
+               .write = {0.5e9, 0.5e9},
+               .write_most = {0.3e9, 0.3e9},
+               .read_alone = {1e9, 1e9},
+               .read_beside = {0.5e9, 0.5e9}};
+  EXPECT_EQ(letters_of(p), "--AID");
   const auto back = parse_profile(to_json(p));
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(to_json(*back), to_json(p));
+  p.letters.write.pop_back();
+  EXPECT_EQ(letters_of(p), "");
+}
+
+// A plan keeps reads and writes apart where writers hinder readers: noise must not decide that.
+TEST(Braid, PlansTakeInterferenceWhereItIsSure) {
+  profile p = cached();
+  p.interference = {{0, 10e9, 0}, {1, 7e9, 1e9}};
+  p.letters.read_beside = {7e9, 9e9};
+  EXPECT_EQ(letters_of(p), "BR-?-");
+  EXPECT_GT(interference_of(p), 0.2);
+  EXPECT_EQ(as_model(p).interference, 0);
+  p.letters.read_beside = {6e9, 6.1e9};
+  EXPECT_EQ(letters_of(p), "BR-I-");
+  EXPECT_EQ(as_model(p).interference, interference_of(p));
 }
 
 TEST(Direct, RefusalOfTheFileSystemIsANoteNoError) {
