@@ -27,9 +27,6 @@ constexpr sort_algorithm kCandidates[] = {
     sort_algorithm::ems,         sort_algorithm::samplesort,  sort_algorithm::pmsort,
     sort_algorithm::pmsort_plus, sort_algorithm::modified_key};
 
-constexpr std::size_t kSampleBytes = 16 << 10;
-constexpr unsigned kSamples = 64;
-
 /// To sort one entry, and to code it in a run.
 void measure_entries(processor_speed& cpu) {
   const record_layout layout(sort_options{});
@@ -110,7 +107,7 @@ double entry_passes(double runs, std::size_t fan_in) {
 bool is_emulated(const std::string& device) { return device.starts_with("emu:"); }
 
 /// Nanoseconds of a call that reads a record from anywhere in the input.
-double measure_call_ns(const device::file& input, const input_facts& facts) {
+double measure_call_ns(const source& input, const input_facts& facts) {
   constexpr unsigned kCalls = 256;
   std::array<std::byte, 4096> record;
   const auto bytes = std::span(record).first(static_cast<std::size_t>(
@@ -119,7 +116,8 @@ double measure_call_ns(const device::file& input, const input_facts& facts) {
   const std::uint64_t start = os::monotonic_ns();
   for (unsigned i = 0; i < kCalls; ++i) {
     // Ignored; the real read reports it.
-    if (!input.read_some(bytes, random.below(std::max<std::uint64_t>(1, facts.bytes)))) return 0;
+    if (!input.handle().read_some(bytes, random.below(std::max<std::uint64_t>(1, facts.bytes))))
+      return 0;
   }
   return static_cast<double>(os::monotonic_ns() - start) / kCalls;
 }
@@ -127,55 +125,34 @@ double measure_call_ns(const device::file& input, const input_facts& facts) {
 /// Whether the plan's algorithm can work in its memory: sample sort needs input and output in it.
 bool runs_here(const plan& p) { return p.algorithm != sort_algorithm::samplesort || p.map_input; }
 
-/// Bytes of a klv record on average over the first of the input: only there does one begin for
-/// sure.
-base::result<double> mean_klv(const device::file& f, std::uint64_t bytes, std::uint64_t key) {
-  std::uint64_t at = 0;
-  unsigned n = 0;
-  for (; n < kSamples * kSamples && at + key + 4 <= bytes; ++n) {
-    std::uint32_t value = 0;
-    if (auto r = f.read(std::as_writable_bytes(std::span(&value, 1)), at + key); !r) {
-      return std::unexpected(r.error());
-    }
-    at += key + 4 + value;
-  }
-  return n == 0 ? static_cast<double>(key + 4) : static_cast<double>(at) / n;
-}
-
-/// Bytes of a line on average over samples from all of the input.
-base::result<double> mean_line(const device::file& f, std::uint64_t bytes) {
-  std::vector<std::byte> text(kSampleBytes);
-  std::uint64_t seen = 0;
-  std::uint64_t lines = 0;
-  for (unsigned i = 0; i < kSamples; ++i) {
-    auto n = f.read_some(text, bytes / kSamples * i);
-    if (!n) return std::unexpected(n.error());
-    seen += *n;
-    lines += static_cast<std::uint64_t>(
-        std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(*n), std::byte{'\n'}));
-  }
-  return static_cast<double>(seen) / static_cast<double>(std::max<std::uint64_t>(1, lines));
-}
-
-/// The algorithm for files as they are: in the page cache, or read from a disk behind it. An index
-/// map is the best where it fits in memory and the values come by a few scans of the input; where
-/// it takes more of them, or runs of the index map must be merged, moving whole records is.
-/// bench/experiments/sort_auto.py measures what this costs over the best.
+/// The algorithm for files as they are: in the page cache, or read from a disk behind it. Whole
+/// records are moved where index maps would fetch the values by too many scans, or short ones by
+/// calls. An index map that just fits leaves little room for values: runs of it leave more, and so
+/// make fewer scans. docs/benchmarks.md has what these limits come from, and what is lost to the
+/// best algorithm.
 base::result<sort_algorithm> choose_by_rule(const sort_options& o, std::uint64_t bytes,
                                             const device::model* device) {
-  constexpr std::uint64_t kMostScans = 5;
-  constexpr std::uint64_t kMostScansOfDisk = 3;  // of an input that the page cache cannot hold
   constexpr std::uint64_t kPage = 4096;  // of a record this large a read by call wastes nothing
+  constexpr std::uint64_t kLong = 600;   // a read by call costs less than to move it twice
+  constexpr std::uint64_t kMostScans = 14;
+  constexpr std::uint64_t kMostOfOnePass = 10;  // more cost more than merging runs
+  constexpr std::uint64_t kMostOfDisk = 3;
   const bool choice = o.algorithm == sort_algorithm::automatic &&
                       o.format == record_format::fixed && o.writes_all();
   if (!choice || bytes == 0 || o.record_bytes >= kPage) return o.algorithm;
-  auto p = make_plan(o, o.algorithm, bytes, device);
-  if (!p) return std::unexpected(p.error());
-  if (p->map_input || p->integers) return o.algorithm;
-  const bool fits = bytes / o.record_bytes <= p->index_entries;
-  const auto most = bytes > os::available_memory() ? kMostScansOfDisk : kMostScans;
-  const bool few = p->scan_gather && bytes <= most * p->output_buffer_bytes;
-  return fits && few ? o.algorithm : sort_algorithm::ems;
+  // The keys come with the whole input: the page cache has it when its values are fetched.
+  const bool cached = bytes <= os::available_memory() / 2;  // the output wants as much
+  for (const auto algorithm : {sort_algorithm::automatic, sort_algorithm::mergepass}) {
+    const auto p = make_plan(o, algorithm, bytes, device);
+    if (!p) return std::unexpected(p.error());
+    if (p->map_input || p->integers) return algorithm;
+    const bool one_pass = !p->must_merge && bytes / o.record_bytes <= p->index_entries;
+    const auto most = !cached ? kMostOfDisk : one_pass ? kMostOfOnePass : kMostScans;
+    const bool pays =
+        p->scan_gather ? bytes <= most * p->output_buffer_bytes : cached && o.record_bytes >= kLong;
+    if (pays) return algorithm;
+  }
+  return sort_algorithm::ems;
 }
 
 }  // namespace
@@ -197,17 +174,15 @@ base::result<device_choice> find_device(const std::string& name) {
   return choice;
 }
 
-base::result<input_facts> examine(const device::file& input, const sort_options& o) {
-  auto bytes = input.size();
-  if (!bytes) return std::unexpected(bytes.error());
-  base::result<double> mean = static_cast<double>(std::max<std::uint64_t>(1, o.record_bytes));
-  if (o.format == record_format::klv) mean = mean_klv(input, *bytes, o.key_bytes);
-  if (o.format == record_format::lines) mean = mean_line(input, *bytes);
-  if (!mean) return std::unexpected(mean.error());
-  return input_facts{*bytes, std::max(1.0, *mean)};
+base::result<input_facts> examine(const source& input, const sort_options& o) {
+  const auto records = estimate_records(input, o);
+  if (!records) return std::unexpected(records.error());
+  const auto bytes = static_cast<double>(input.size());
+  const auto mean = bytes / static_cast<double>(std::max<std::uint64_t>(1, *records));
+  return input_facts{input.size(), std::max(1.0, mean)};
 }
 
-processor_speed measure_processor(const device::file& input, const input_facts& facts) {
+processor_speed measure_processor(const source& input, const input_facts& facts) {
   processor_speed cpu;
   measure_entries(cpu);
   cpu.merge_entry_ns = measure_merge_ns(16);
@@ -296,12 +271,10 @@ sort_prediction explain_one(sort_algorithm algorithm, const sort_options& option
 
 }  // namespace
 
-base::result<algorithm_choice> choose(const sort_options& o, const device::file& input,
+base::result<algorithm_choice> choose(const sort_options& o, const source& input,
                                       const device::model* device) {
   if (device == nullptr || !device->emulated()) {
-    auto bytes = input.size();
-    if (!bytes) return std::unexpected(bytes.error());
-    auto taken = choose_by_rule(o, *bytes, device);
+    auto taken = choose_by_rule(o, input.size(), device);
     if (!taken) return std::unexpected(taken.error());
     return algorithm_choice{*taken, 0};
   }
@@ -316,11 +289,9 @@ namespace isotherm {
 
 base::result<std::vector<sort_prediction>> explain_sort(const std::string& input,
                                                         const sort_options& o) {
-  auto f = device::file::open(input);
-  if (!f) return std::unexpected(f.error());
-  auto bytes = f->size();
-  if (!bytes) return std::unexpected(bytes.error());
-  if (auto r = sort::check_options(o, *bytes); !r) return std::unexpected(r.error());
+  auto from = sort::source::open(input);
+  if (!from) return std::unexpected(from.error());
+  if (auto r = sort::check_options(o, from->size()); !r) return std::unexpected(r.error());
   auto device = sort::find_device(o.device);
   if (!device) return std::unexpected(device.error());
   if (!device->emulated) {
@@ -328,9 +299,9 @@ base::result<std::vector<sort_prediction>> explain_sort(const std::string& input
         "--explain needs an emulated device, --device emu:...: it tells what the model says of it",
         0});
   }
-  auto facts = sort::examine(*f, o);
+  auto facts = sort::examine(*from, o);
   if (!facts) return std::unexpected(facts.error());
-  const auto cpu = sort::measure_processor(*f, *facts);
+  const auto cpu = sort::measure_processor(*from, *facts);
   std::vector<sort_prediction> all;
   for (const auto algorithm : sort::kCandidates) {
     all.push_back(sort::explain_one(algorithm, o, *facts, device->numbers, cpu));

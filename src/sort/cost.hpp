@@ -6,6 +6,7 @@
 
 #include "device/model.hpp"
 #include "sort/plan.hpp"
+#include "sort/source.hpp"
 
 namespace isotherm::sort {
 
@@ -22,7 +23,7 @@ struct input_facts {
   std::uint64_t bytes = 0;
   double record_bytes = 100;  ///< on average; of klv and lines from a sample
 };
-base::result<input_facts> examine(const device::file& input, const sort_options& options);
+base::result<input_facts> examine(const source& input, const sort_options& options);
 
 /// What this processor does, measured when asked.
 struct processor_speed {
@@ -33,7 +34,7 @@ struct processor_speed {
   double call_ns = 0;          ///< of a call that reads a record
 };
 /// For a sort of `input`, of which `facts` are known.
-processor_speed measure_processor(const device::file& input, const input_facts& facts);
+processor_speed measure_processor(const source& input, const input_facts& facts);
 
 struct algorithm_choice {
   sort_algorithm algorithm = sort_algorithm::automatic;
@@ -41,8 +42,8 @@ struct algorithm_choice {
 };
 /// The user's algorithm; for `automatic` on an emulated device the one that the cost model finds
 /// cheapest, elsewhere what a measured rule says: `automatic` stays (OnePass if the index map fits,
-/// MergePass if not), or external merge sort.
-base::result<algorithm_choice> choose(const sort_options& options, const device::file& input,
+/// MergePass if not), or MergePass, or external merge sort.
+base::result<algorithm_choice> choose(const sort_options& options, const source& input,
                                       const device::model* device);
 
 /// What the runs of an index map will come to.

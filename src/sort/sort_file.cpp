@@ -96,7 +96,7 @@ base::result<sort_report> sort_to(const std::string& input, const std::string& o
   auto in = sort::source::open_or_copy(j, input, directory);
   if (!in) return std::unexpected(in.error());
   if (auto r = sort::check_options(options, in->size()); !r) return std::unexpected(r.error());
-  auto algorithm = sort::choose(options, in->handle(), numbers);
+  auto algorithm = sort::choose(options, *in, numbers);
   if (!algorithm) return std::unexpected(algorithm.error());
   auto p = plan_for(*in, output, directory, options, algorithm->algorithm, numbers);
   if (!p) return std::unexpected(p.error());

@@ -80,25 +80,34 @@ TEST(Predict, ReadsBesideWritersAreHindered) {
 }
 
 // Files as they are go by a rule; what a profile says of them is no reason to take another way.
-TEST(Choose, TakesMergeSortWhereScansAreMany) {
+TEST(Choose, CountsScansAndReadsByCall) {
   const testing::scratch dir;
-  testing::store(dir.file("in"), "");
-  std::filesystem::resize_file(dir.file("in"), kBytes);
-  auto in = device::file::open(dir.file("in"));
-  ASSERT_TRUE(in);
   device::model profile = device::preset("emu:pmem").value();
   profile.name = "profile of a directory";
   profile.random_read = {{1, 1e12}};
   const device::model* const none = nullptr;
   for (const device::model* device : {none, static_cast<const device::model*>(&profile)}) {
-    const auto taken = [&](std::uint64_t memory) {
-      return choose({.memory_bytes = memory}, *in, device).value();
+    const auto taken = [&](std::uint64_t bytes, std::uint64_t record, std::uint64_t memory) {
+      testing::store(dir.file("in"), "");
+      std::filesystem::resize_file(dir.file("in"), bytes);
+      auto in = source::open(dir.file("in"));
+      const sort_options o{.record_bytes = record,
+                           .memory_bytes = memory * kMiB,
+                           .read_threads = 1,
+                           .write_threads = 1,
+                           .sort_threads = 1};
+      const auto choice = choose(o, in.value(), device);
+      EXPECT_TRUE(choice) << choice.error().message;
+      EXPECT_EQ(choice->predicted_seconds, 0);
+      return choice->algorithm;
     };
-    EXPECT_EQ(taken(200 * kMiB).algorithm, automatic);  // mapped
-    EXPECT_EQ(taken(90 * kMiB).algorithm, automatic);   // two scans
-    EXPECT_EQ(taken(45 * kMiB).algorithm, ems);         // the index map fits, but too many scans
-    EXPECT_EQ(taken(32 * kMiB).algorithm, ems);
-    EXPECT_EQ(taken(32 * kMiB).predicted_seconds, 0);
+    EXPECT_EQ(taken(kBytes, 100, 200), automatic);      // mapped
+    EXPECT_EQ(taken(kBytes, 100, 90), automatic);       // two scans
+    EXPECT_EQ(taken(kBytes, 250, 32), automatic);       // eight
+    EXPECT_EQ(taken(kBytes, 100, 34), mergepass);       // eight instead of 22
+    EXPECT_EQ(taken(3 * kBytes, 100, 32), ems);         // 25
+    EXPECT_EQ(taken(3 * kBytes, 1000, 32), automatic);  // by calls
+    EXPECT_EQ(taken(3 * kBytes, 500, 32), ems);         // too short for calls
   }
 }
 
