@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """How far `isotherm sort --algorithm auto` is from the best algorithm that could have been named.
 
-    bench/experiments/sort_auto.py --dir /var/tmp --megabytes 400 --rounds 3 --save auto.jsonl
-    bench/experiments/sort_auto.py --dir /dev/shm --only records-100
+    bench/experiments/sort_auto.py --dir /var/tmp --megabytes 400 --cache warm --save auto.jsonl
+    bench/experiments/sort_auto.py --dir /dev/shm --only records-100 --limit tenth
     bench/experiments/sort_auto.py --dir /var/tmp --profile profile.json
     bench/experiments/sort_auto.py --table auto.jsonl
 
-Over shapes of records, memory limits (as parts of the input) and an input that is in the page cache
-or not (--dir on a disk), each algorithm in turn, with medians and spread. Nobody waits for the
-disk. --profile gives all of them that profile by --device.
+A cell is a shape of records, a memory limit (a part of the input, but never below the least that a
+sort takes), and an input that is in the page cache or not (--dir on a disk). In each, `auto` and
+every algorithm that may be named run in turn, --rounds times; what took over HOPELESS times the
+best in the first round gets no second one. Each run is a line that is appended to --save, so that
+cells can be measured one at a time, and --table has medians and spread of all of them. Nobody
+waits for the disk. --profile gives all of them that profile by --device.
 """
 import argparse
 import collections
@@ -16,13 +19,13 @@ import json
 import os
 import pathlib
 import random
+import resource
 import statistics
 import struct
 import subprocess
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TOOL = ROOT / 'build/release/bin/isotherm'
 SHAPES = {
     'records-100': [],
     'records-16': ['--record', '16', '--key-size', '8'],
@@ -33,13 +36,17 @@ SHAPES = {
 }
 LIMITS = {'whole': None, 'half': 0.5, 'quarter': 0.25, 'tenth': 0.1}
 LEAST = 32 << 20
+HOPELESS = 1.5
+ANY_FORMAT = ['onepass', 'mergepass']
+FIXED_ONLY = ['modified-key', 'ems', 'samplesort']
 
 
 def make(shape, path, total):
     source = random.Random(1)
     with open(path, 'wb') as file:
         if shape.startswith('records'):
-            file.write(source.randbytes(total // 16000 * 16000))
+            for _ in range(total // 1_000_000):
+                file.write(source.randbytes(1_000_000))
         elif shape.startswith('klv'):
             mean = int(shape[4:])
             while file.tell() < total:
@@ -60,19 +67,25 @@ def forget(path):
     os.close(handle)
 
 
-def sort(options, shape, limit, algorithm, cold):
-    """Seconds, and the algorithm that ran; None if this one cannot."""
-    source = options.dir / f'sort_auto.{shape}'
+def processor_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def sort(options, source, cell, algorithm):
+    """What one run took and what ran; None if this algorithm cannot."""
     target = options.dir / 'sort_auto.out'
     report = options.dir / 'sort_auto.json'
-    command = [TOOL, 'sort', source, target, *SHAPES[shape], '--no-fsync', '--json', report,
-               '--algorithm', algorithm]
-    if LIMITS[limit]:
-        command += ['--memory', str(max(LEAST, int(options.megabytes * 1e6 * LIMITS[limit])))]
+    command = [options.tool, 'sort', source, target, *SHAPES[cell['shape']], '--no-fsync',
+               '--json', report, '--algorithm', algorithm]
+    if LIMITS[cell['limit']]:
+        wanted = int(cell['megabytes'] * 1e6 * LIMITS[cell['limit']])
+        command += ['--memory', str(max(LEAST, wanted))]
     if options.profile:
         command += ['--device', options.profile]
-    if cold:
+    if cell['cache'] == 'cold':
         forget(source)
+    used = processor_seconds()
     start = time.monotonic()
     done = subprocess.run(command, capture_output=True, check=False)
     seconds = time.monotonic() - start
@@ -81,31 +94,40 @@ def sort(options, shape, limit, algorithm, cold):
     ran = json.loads(report.read_text())['algorithm']
     target.unlink()
     report.unlink()
-    return seconds, ran
+    return {'algorithm': algorithm, 'ran': ran, 'seconds': seconds,
+            'processor': processor_seconds() - used}
+
+
+def measure(options, source, cell):
+    algorithms = ['auto', *ANY_FORMAT]
+    if cell['shape'].startswith('records'):
+        algorithms += FIXED_ONLY
+    if cell['cache'] == 'warm':
+        source.read_bytes()
+    for _ in range(options.rounds):
+        took = {}
+        for algorithm in algorithms:
+            done = sort(options, source, cell, algorithm)
+            if done is None:
+                continue
+            took[algorithm] = done['seconds']
+            with open(options.save, 'a') as file:
+                file.write(json.dumps(cell | done) + '\n')
+        best = min(took.values())
+        algorithms = [a for a in took if a == 'auto' or took[a] <= HOPELESS * best]
 
 
 def run(options):
     options.dir = pathlib.Path(options.dir)
     for shape in options.only or SHAPES:
-        source = options.dir / f'sort_auto.{shape}'
+        source = options.dir / f'sort_auto.{shape}.{options.megabytes}'
         if not source.exists():
             make(shape, source, options.megabytes * 1_000_000)
-        fixed = shape.startswith('records')
         for limit in options.limit or LIMITS:
-            for cold in (False, True) if options.cold else (False,):
-                algorithms = ['auto', 'onepass' if limit == 'whole' else 'mergepass']
-                algorithms += ['ems'] if fixed else []
-                if not cold:
-                    source.read_bytes()
-                for algorithm in algorithms * options.rounds:
-                    done = sort(options, shape, limit, algorithm, cold)
-                    if done is None:
-                        continue
-                    with open(options.save, 'a') as file:
-                        file.write(json.dumps({
-                            'where': str(options.dir), 'shape': shape, 'limit': limit,
-                            'cold': cold, 'algorithm': algorithm, 'ran': done[1],
-                            'profile': bool(options.profile), 'seconds': done[0]}) + '\n')
+            for cache in options.cache or ['warm']:
+                measure(options, source,
+                        {'where': str(options.dir), 'megabytes': options.megabytes, 'shape': shape,
+                         'limit': limit, 'cache': cache, 'profile': bool(options.profile)})
         if not options.keep:
             source.unlink()
 
@@ -115,33 +137,35 @@ def table(path):
     took = {}
     for line in open(path):
         one = json.loads(line)
-        case = (f'{one["where"]}{", cold" if one["cold"] else ""}'
-                f'{", profile" if one["profile"] else ""}', one['shape'], one['limit'])
+        case = (f'{one["where"]}, {one["cache"]}{", profile" if one["profile"] else ""}',
+                f'{one["megabytes"]} MB, {one["shape"]}', one['limit'])
         cases[case][one['algorithm']].append(one['seconds'])
         if one['algorithm'] == 'auto':
             took[case] = one['ran']
     print('| where | records | memory | auto took | seconds (spread) | others | auto / best |\n'
           '|---|---|---|---|---|---|---|')
-    worst = 0
+    ratios = []
     for case, sides in cases.items():
+        auto = sides.pop('auto')
         middle = {side: statistics.median(seconds) for side, seconds in sides.items()}
-        ratio = middle['auto'] / min(middle.values())
-        worst = max(worst, ratio)
-        auto = sides['auto']
-        others = ', '.join(f'{side} {middle[side]:.2f}' for side in middle if side != 'auto')
-        print(f'| {case[0]} | {case[1]} | {case[2]} | {took[case]} | {middle["auto"]:.2f} '
-              f'({min(auto):.2f} .. {max(auto):.2f}) | {others} | {ratio:.2f} |')
-    print(f'\nworst: {worst:.2f}')
+        ratios.append(statistics.median(auto) / min(middle.values()))
+        others = ', '.join(f'{side} {middle[side]:.2f}' for side in sorted(middle, key=middle.get))
+        print(f'| {case[0]} | {case[1]} | {case[2]} | {took[case]} | '
+              f'{statistics.median(auto):.2f} ({min(auto):.2f} .. {max(auto):.2f}) | {others} | '
+              f'{ratios[-1]:.2f} |')
+    print(f'\n{len(ratios)} cells; auto / best: median {statistics.median(ratios):.2f}, '
+          f'worst {max(ratios):.2f}, over 1.2 in {sum(r > 1.2 for r in ratios)}')
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--tool', default=ROOT / 'build/release/bin/isotherm')
     parser.add_argument('--dir', default='/var/tmp')
     parser.add_argument('--megabytes', type=int, default=400)
     parser.add_argument('--rounds', type=int, default=3)
     parser.add_argument('--only', action='append', choices=SHAPES)
     parser.add_argument('--limit', action='append', choices=LIMITS)
-    parser.add_argument('--cold', action='store_true', help='also with an input not in memory')
+    parser.add_argument('--cache', action='append', choices=['warm', 'cold'])
     parser.add_argument('--profile', help='of the same directory, by `isotherm device probe`')
     parser.add_argument('--keep', action='store_true', help='leave the inputs for the next call')
     parser.add_argument('--save', default='sort_auto.jsonl')

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """isotherm sort beside what people use instead, on inputs of other shapes than 100-byte records.
 
-    bench/experiments/sort_shapes.py --dir /var/tmp --rounds 3 --python PYTHON
+    bench/experiments/sort_shapes.py --dir /var/tmp --rounds 5 --python PYTHON
+    bench/experiments/sort_shapes.py --dir /var/tmp --only urls
 
 URLs (lines that begin alike), lines of 20,000 kinds with and without --unique, lines that differ at
 once, 8-byte integers, klv records of 1 to 100 KB. Lines beside GNU sort (LC_ALL=C, --parallel as
@@ -92,7 +93,8 @@ def commands(options, kind, memory, ours, gnu, source, target):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--dir', default='/var/tmp')
-    parser.add_argument('--rounds', type=int, default=3)
+    parser.add_argument('--rounds', type=int, default=5)
+    parser.add_argument('--keep', action='store_true', help='leave the inputs for the next call')
     parser.add_argument('--only', action='append', choices=sorted({c[1] for c in CASES}))
     parser.add_argument('--python', default=sys.executable, help='with numpy')
     options = parser.parse_args()
@@ -117,8 +119,10 @@ def main():
         mine, theirs = (statistics.median(s) for s in seconds)
         cells = [f'{statistics.median(s):.2f} ({min(s):.2f} .. {max(s):.2f})' for s in seconds]
         print(f'| {name} | {cells[0]} | {cells[1]} | {theirs / mine:.2f} |', flush=True)
-    for kind in {c[1] for c in CASES}:
-        (pathlib.Path(options.dir) / f'sort_shapes.{kind}').unlink(missing_ok=True)
+    if options.keep:
+        return
+    for kind in options.only or {c[1] for c in CASES}:
+        (pathlib.Path(options.dir) / f'sort_shapes.{kind}').unlink()
 
 
 if __name__ == '__main__':
