@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -264,8 +265,8 @@ summary summary_of(std::vector<double> all) {
 
 /// Round by round; `to` has as many, in the same order.
 std::vector<double> ratios(const std::vector<double>& of, const std::vector<double>& to) {
-  std::vector<double> all;
-  for (std::size_t i = 0; i < of.size(); ++i) all.push_back(of[i] / to[i]);
+  std::vector<double> all(of.size());
+  std::ranges::transform(of, to, all.begin(), std::divides<>());
   return all;
 }
 
