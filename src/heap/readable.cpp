@@ -9,8 +9,6 @@ namespace isotherm::heap {
 namespace {
 
 base::atomic<std::uint64_t> lost_by_all{0};
-constinit thread_local unsigned watches_here = 0;
-constinit thread_local std::uint64_t lost_here = 0;  // since the outermost of them was made
 
 /// Relaxed atomic: others may be writing there (write_in_place()), and the value is of no interest.
 void touch(const std::byte* at) noexcept {
@@ -18,6 +16,8 @@ void touch(const std::byte* at) noexcept {
 }
 
 }  // namespace
+
+constinit thread_local read_watch::counts read_watch::of_this_thread{};
 
 std::optional<header> header_on_disk(const void* object) noexcept {
   // Volatile: written in a piece that may end early.
@@ -51,20 +51,11 @@ bool is_readable_to_free(const void* object) noexcept {
 
 bool is_readable(const void* object) noexcept {
   if (is_readable_to_free(object)) return true;
-  ++lost_here;
+  ++read_watch::of_this_thread.lost;
   lost_by_all.fetch_add_relaxed(1);
   return false;
 }
 
 std::uint64_t lost_reads() noexcept { return lost_by_all.load_relaxed(); }
-
-read_watch::read_watch() noexcept {
-  if (watches_here++ == 0) lost_here = 0;
-  before_ = lost_here;
-}
-read_watch::~read_watch() { --watches_here; }
-bool read_watch::outermost_has_lost() noexcept { return lost_here != 0; }
-bool read_watch::has_lost() const noexcept { return lost_here != before_; }
-void read_watch::forgive() const noexcept { lost_here = before_; }
 
 }  // namespace isotherm::heap

@@ -30,19 +30,31 @@ std::uint64_t lost_reads() noexcept;
 /// nest.
 class read_watch {
  public:
-  read_watch() noexcept;
-  ~read_watch();
+  read_watch() noexcept {
+    if (of_this_thread.watches++ == 0) of_this_thread.lost = 0;
+    before_ = of_this_thread.lost;
+  }
+  ~read_watch() { --of_this_thread.watches; }
   read_watch(const read_watch&) = delete;
   read_watch& operator=(const read_watch&) = delete;
 
-  bool has_lost() const noexcept;
+  bool has_lost() const noexcept { return of_this_thread.lost != before_; }
   /// The same since this thread's outermost watch was made.
-  static bool outermost_has_lost() noexcept;
+  static bool outermost_has_lost() noexcept { return of_this_thread.lost != 0; }
   /// For the watches around this one nothing was lost since it was made: who removes or overwrites
   /// an object need not have read it.
-  void forgive() const noexcept;
+  void forgive() const noexcept { of_this_thread.lost = before_; }
 
  private:
+  friend bool is_readable(const void* object) noexcept;
+
+  /// Inline, and without a call for their address: every command makes a watch.
+  struct counts {
+    unsigned watches;
+    std::uint64_t lost;  ///< since the outermost of them was made
+  };
+  static constinit thread_local counts of_this_thread __attribute__((tls_model("initial-exec")));
+
   std::uint64_t before_;
 };
 
