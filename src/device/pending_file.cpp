@@ -9,8 +9,8 @@
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <cstdint>
 #include <cstring>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -56,13 +56,10 @@ void note_gone(const std::string& name) {
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-/// Of a fixed length, so that it fits wherever `path` does: that has its last part as a hash
-/// (FNV-1a), and the next command that writes `path` finds it.
+/// Of a fixed length, so that it fits wherever `path` does: that has its last part as a hash, and
+/// the next command that writes `path` finds it.
 std::string temporary_name(const std::string& path, unsigned i) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : last_part(path)) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  }
+  const std::size_t hash = std::hash<std::string>{}(last_part(path));
   return fmt::format("{}/.isotherm-{:016x}-{}", directory_of(path), hash, i);
 }
 

@@ -9,6 +9,16 @@ namespace isotherm::store {
 
 namespace {
 
+/// A key of a bucket whose time has come. Its caller holds the stripe.
+std::optional<std::string> due_in(const stripe& here, std::size_t bucket, std::int64_t now,
+                                  std::size_t& looked_at) {
+  for (auto it = here.expires.begin(bucket); it != here.expires.end(bucket); ++it) {
+    ++looked_at;
+    if (now > it->second) return it->first;
+  }
+  return std::nullopt;
+}
+
 /// The next key of a stripe whose time has come. None: there is no other in the rest of its table
 /// (which then begins anew), or `is_spent`. Holds the stripe during the call.
 template <class IsSpent>
@@ -18,10 +28,7 @@ std::optional<std::string> next_due(stripe& here, std::int64_t now, std::size_t&
   const std::lock_guard lock(here);
   std::size_t& at = here.next_swept;
   while (at < here.expires.bucket_count() && !here.expires.empty()) {
-    for (auto it = here.expires.begin(at); it != here.expires.end(at); ++it) {
-      ++looked_at;
-      if (now > it->second) return it->first;
-    }
+    if (auto due = due_in(here, at, now, looked_at)) return due;
     if (++at % kBucketsBetweenLooks == 0 && is_spent()) return std::nullopt;
   }
   at = 0;
@@ -117,21 +124,17 @@ bool database::put(std::string_view key, const record& value, const index::conte
 /// become many more than those that live.
 void database::sweep_beside(stripe& held, std::int64_t now) {
   constexpr int kBuckets = 4;
+  const heap::read_watch reads;
+  std::size_t looked_at = 0;
   for (int i = 0; i < kBuckets; ++i) {
     if (held.next_swept >= held.expires.bucket_count()) held.next_swept = 0;
-    const auto due_in_bucket = [&]() -> std::optional<std::string> {
-      for (auto it = held.expires.begin(held.next_swept); it != held.expires.end(held.next_swept);
-           ++it) {
-        if (now > it->second) return it->first;
-      }
-      return std::nullopt;
-    };
-    while (const auto due = due_in_bucket()) {
+    while (const auto due = due_in(held, held.next_swept, now, looked_at)) {
       if (remove(*due)) counted_.expired.add(1);
       note_expiry(held, *due, kNever);  // also where the key cannot be read
     }
     ++held.next_swept;
   }
+  reads.forgive();  // the command whose write this goes with has read all that it needs
 }
 
 bool database::append(std::string_view key, const record& old, std::size_t zeros,
@@ -222,11 +225,11 @@ bool database::remove_due(stripe& here, const std::string& key, std::int64_t now
   const std::lock_guard lock(here);
   const heap::read_watch reads;
   const auto live = find_live(inside, key, now);
-  const bool is_unreadable = reads.has_lost();
+  const bool is_lost = reads.has_lost();
   // What the stripe noted is no longer due, whatever became of the key meanwhile.
-  note_expiry(here, key, live && !is_unreadable ? live->expires_ms : kNever);
+  note_expiry(here, key, live && !is_lost ? live->expires_ms : kNever);
   // When a value expires that cannot be read is known from the note.
-  return live && is_unreadable ? index_.erase(key) : !live;
+  return live && is_lost ? index_.erase(key) : !live;
 }
 
 database::swept database::sweep_expired(std::int64_t now, std::uint64_t budget_ns, clock time) {

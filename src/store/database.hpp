@@ -122,7 +122,7 @@ class database {
   counters counted_;
   std::unique_ptr<base::atomic<std::uint32_t>[]> clocks_;
   base::atomic<std::size_t> expiring_{0};
-  base::atomic<bool> writers_sweep_{false};
+  base::atomic<bool> writers_sweep_{false};  // relaxed: who sees it late sweeps a little later
   base::atomic<std::uint64_t> random_cursor_{0};
   std::size_t sweep_next_ = 0;  ///< the stripe at which sweep_expired() goes on
 };

@@ -1,12 +1,12 @@
 """isotherm bench ycsb as a user runs it: reports, mistakes, and a real Redis behind a socket."""
 import json
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
+
+from serve_process import start_redis
 
 TOOL = sys.argv.pop(1)
 FIELDS = {'index', 'workload', 'keys', 'value_size', 'threads', 'manage', 'protocol',
@@ -107,25 +107,14 @@ class Mistakes(unittest.TestCase):
 
 class RealRedis(unittest.TestCase):
     def test_drives_it_unchanged(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, 'redis.sock')
-            server = subprocess.Popen(
-                ['redis-server', '--port', '0', '--unixsocket', path, '--save', '',
-                 '--dir', folder],
-                stdout=subprocess.DEVNULL)
-            try:
-                deadline = time.monotonic() + 600
-                while not os.path.exists(path) and time.monotonic() < deadline:
-                    time.sleep(0.05)
-                run = small('--connect', f'unix:{path}', '--workload', 'f', '--rate', 500)
-                self.assertEqual(run.returncode, 0, run.stderr)
-                found = json.loads(run.stdout)
-                self.assertEqual(found['index'], 'redis')
-                self.assertGreater(found['rss_bytes'], 0)
-                self.assertEqual((found['missing'], found['corrupt']), (0, 0))
-            finally:
-                server.terminate()
-                server.wait()
+        server = start_redis()
+        self.addCleanup(server.stop)
+        run = small('--connect', f'unix:{server.path}', '--workload', 'f', '--rate', 500)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        found = json.loads(run.stdout)
+        self.assertEqual(found['index'], 'redis')
+        self.assertGreater(found['rss_bytes'], 0)
+        self.assertEqual((found['missing'], found['corrupt']), (0, 0))
 
 
 if __name__ == '__main__':

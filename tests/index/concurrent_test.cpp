@@ -1,12 +1,12 @@
 // Several threads on one structure: disjoint keys, shared hot keys, races for the same keys, scans
 // and walks beside writers. The structure's invariants are walked after each phase.
 #include <atomic>
-#include <fstream>
 #include <mutex>
 #include <shared_mutex>
 #include <thread>
 #include <vector>
 
+#include "base/thread_state.hpp"
 #include "index/any_index.hpp"
 #include "index/writer_first_lock.hpp"
 
@@ -329,11 +329,7 @@ class contender {
  private:
   bool is_asleep() const {
     const pid_t id = id_.load();
-    std::ifstream file("/proc/self/task/" + std::to_string(id) + "/stat");
-    std::string line;
-    std::getline(file, line);
-    const std::size_t name_end = line.rfind(") ");
-    return id != 0 && name_end != std::string::npos && line[name_end + 2] == 'S';
+    return id != 0 && testing_help::state_of(id) == 'S';
   }
 
   std::atomic<pid_t> id_{0};

@@ -1,17 +1,16 @@
 #include "sync/epoch.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <latch>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/in_a_child.hpp"
 #include "sync/retire.hpp"
 #include "sync/scope.hpp"
+#include "sync/scope_elsewhere.hpp"
 #include "sync/steps.hpp"
 
 namespace isotherm::sync {
@@ -32,21 +31,14 @@ TEST(Epoch, StatesFollowThePaper) {
 }
 
 TEST(Epoch, AThreadThatNeverLeavesDelaysOnlyTheCollector) {
-  std::latch entered(1), may_leave(1);
-  std::thread stuck([&] {
-    const scope inside;
-    entered.count_down();
-    may_leave.wait();
-  });
-  entered.wait();
+  testing_help::scope_elsewhere stuck;
   EXPECT_FALSE(begin_migration_epoch(2'000));
   EXPECT_EQ(current_state(), migration_state::inactive) << "an abandoned epoch leaves PREPARE on";
   {
     const scope inside;  // others go on, untracked
     EXPECT_FALSE(inside.is_tracking());
   }
-  may_leave.count_down();
-  stuck.join();
+  stuck.leave();
   EXPECT_TRUE(begin_migration_epoch(1'000'000));
   end_migration_epoch();
 }
@@ -118,35 +110,18 @@ TEST(Epoch, LeavingATrackingScopeReleasesItsCounts) {
 TEST(Epoch, AWaitEndsWhenItIsToldTo) {
   const base::atomic<bool> stop{true};
   const patience endless(~std::uint64_t{0}, &stop);
-  std::latch entered(1), may_leave(1);
-  std::thread stuck([&] {
-    const scope inside;
-    entered.count_down();
-    may_leave.wait();
-  });
-  entered.wait();
+  testing_help::scope_elsewhere stuck;
   EXPECT_FALSE(wait_for_open_scopes(endless));
   EXPECT_FALSE(begin_migration_epoch(endless));
   EXPECT_EQ(current_state(), migration_state::inactive);
-  may_leave.count_down();
-  stuck.join();
+  stuck.leave();
 }
 
 TEST(Epoch, AForkChildForgetsTheOtherThreadsScopes) {
-  std::latch entered(1), may_leave(1);
-  std::thread stuck([&] {
-    const scope inside;
-    entered.count_down();
-    may_leave.wait();
-  });
-  entered.wait();
-  const pid_t child = fork();
-  if (child == 0) _exit(wait_for_open_scopes(1'000'000) ? 0 : 1);
-  int status = -1;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
-  may_leave.count_down();
-  stuck.join();
+  testing_help::scope_elsewhere stuck;
+  EXPECT_TRUE(
+      testing_help::succeeds_in_a_child([] { return wait_for_open_scopes(1'000'000) ? 0 : 1; }));
+  stuck.leave();
 }
 
 }  // namespace

@@ -1,13 +1,12 @@
 // Retiring and reclaiming while operator new refuses.
 #include <gtest/gtest.h>
 
-#include <latch>
-#include <thread>
 #include <vector>
 
 #include "sync/epoch.hpp"
 #include "sync/refusing_new.hpp"
 #include "sync/retire.hpp"
+#include "sync/scope_elsewhere.hpp"
 
 namespace isotherm::sync {
 namespace {
@@ -40,13 +39,7 @@ TEST(CountingWithoutMemory, LosesNothingThatWasCounted) {
 }
 
 TEST(RetireWithoutMemory, FreesWhatItListsAndCountsWhatItCannot) {
-  std::latch entered(1), may_leave(1);
-  std::thread stuck([&] {
-    const scope inside;
-    entered.count_down();
-    may_leave.wait();
-  });
-  entered.wait();
+  testing_help::scope_elsewhere stuck;
   {
     const scope claims_a_slot;
   }
@@ -61,8 +54,7 @@ TEST(RetireWithoutMemory, FreesWhatItListsAndCountsWhatItCannot) {
   const auto listed = static_cast<int>(retired_blocks());
   EXPECT_GE(listed, 40'000);
   EXPECT_EQ(static_cast<int>(unlisted_blocks()), kBlocks - listed);
-  may_leave.count_down();
-  stuck.join();
+  stuck.leave();
   reclaim_ready();
   EXPECT_EQ(reclaimed, listed);
 }
