@@ -16,7 +16,8 @@ enum class step : std::uint8_t {
   visiting,      ///< the collector is about to publish its hazard; where: the slot or granule
   awaits_visit,  ///< a guide's slot is in the collector's hands and its owner waits; where: the
                  ///< slot
-  copied_piece   ///< a piece of an object was copied; where: the guide's slot
+  copied_piece,  ///< a piece of an object was copied; where: the guide's slot
+  between_nodes  ///< an index's cursor knows the next node and has not read it; where: that node
 };
 
 #if defined(ISOTHERM_SANITIZED)

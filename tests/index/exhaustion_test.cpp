@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "index/masstree_nodes.hpp"
+#include "index/masstree/nodes.hpp"
 #include "sync/scope.hpp"
 
 namespace {

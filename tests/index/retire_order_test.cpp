@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "index/any_index.hpp"
-#include "index/masstree_nodes.hpp"
+#include "index/masstree/nodes.hpp"
 #include "sync/retire_hook.hpp"
 
 namespace isotherm::index {

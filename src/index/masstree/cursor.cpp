@@ -1,5 +1,7 @@
 #include "index/masstree/cursor.hpp"
 
+#include "sync/step_hook.hpp"
+
 namespace isotherm::index::masstree_detail {
 
 void cursor::seek(std::optional<std::string_view> from) {
@@ -55,15 +57,18 @@ bool cursor::enter(base::atomic<link>& where, link top) {
 bool cursor::go_to_neighbour() {
   frame& here = path_.back();
   border* const to = (is_up_ ? here.at->next : here.at->previous).load_acquire();
-  if (is_up_ && !here.is_believed()) return false;
   if (!to) {
+    if (is_up_ && !here.is_believed()) return false;
     path_.pop_back();
     return true;
   }
+  sync::pause_at(sync::step::between_nodes, to);
   frame there{to, to->state.stable(), permutation(), 0};
   there.order = to->order();
-  const bool is_adjacent = is_up_ || to->next.load_acquire() == here.at;
-  if (there.seen.is_deleted() || !is_adjacent || !there.is_believed()) return false;
+  // Only now: once `here` is removed, keys of its range may come to `to`, before or behind those
+  // that were there, and would be visited again.
+  const bool is_beside = is_up_ ? here.is_believed() : to->next.load_acquire() == here.at;
+  if (there.seen.is_deleted() || !is_beside || !there.is_believed()) return false;
   there.place = is_up_ ? 0 : there.order.count();
   here = there;
   here.prefetch_targets(is_up_);

@@ -6,9 +6,11 @@
 // has not changed; an insert or a removal alone does not change it and is seen or not. When it has
 // changed, the caller seeks anew from the last key that it used.
 //
-// Nothing is missed on the way to a neighbour. Upwards, `next` was read under the same version as
-// the entries; a neighbour that was deleted says so. Downwards, entries may have moved from the
-// neighbour into a new node between the two: it must still name this node as its next.
+// Nothing is missed on the way to a neighbour, and nothing seen twice. Upwards, `next` was read
+// under the same version as the entries; a neighbour that was deleted says so. Downwards, entries
+// may have moved from the neighbour into a new node between the two: it must still name this node
+// as its next. Both are looked at after the neighbour's order was read: a node is marked, and
+// leaves the chain, before its range goes to a neighbour.
 #pragma once
 
 #include <optional>
