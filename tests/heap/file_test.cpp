@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <set>
 #include <vector>
 
 #include "heap/extent.hpp"
@@ -66,6 +67,22 @@ class file_backed : public testing::Test {
     EXPECT_TRUE(is_valid());
   }
 
+  /// Of the extents that are closed; a page on its way to the disk stays until it is there.
+  std::uint64_t resident_and_closed() const {
+    std::set<std::uintptr_t> extents;
+    for (void* object : objects_) {
+      extents.insert(reinterpret_cast<std::uintptr_t>(object) / kExtentBytes * kExtentBytes);
+    }
+    extents.erase(reinterpret_cast<std::uintptr_t>(objects_.back()) / kExtentBytes * kExtentBytes);
+    std::uint64_t bytes = 0;
+    std::vector<unsigned char> pages(kExtentBytes / 4096);
+    for (const std::uintptr_t extent : extents) {
+      EXPECT_EQ(mincore(reinterpret_cast<void*>(extent), kExtentBytes, pages.data()), 0);
+      for (const unsigned char page : pages) bytes += (page & 1) * std::uint64_t{4096};
+    }
+    return bytes;
+  }
+
   std::vector<void*> objects_;
 };
 
@@ -87,12 +104,15 @@ TEST_F(file_backed, closed_extents_leave_dram_and_come_back_with_their_bytes) {
 
 TEST_F(file_backed, an_extent_is_asked_for_again_only_when_pages_came_back) {
   reclaim_cold(hint::pageout, kNoLimit);
-  EXPECT_EQ(reclaim_cold(hint::pageout, kNoLimit).bytes_asked, 0U);
+  std::uint64_t stayed = resident_and_closed();
+  EXPECT_LE(reclaim_cold(hint::pageout, kNoLimit).bytes_asked, stayed);
+  stayed = resident_and_closed();
   static_cast<void>(*static_cast<volatile char*>(objects_[objects_.size() / 2]));
   note_cold_use(objects_[objects_.size() / 2]);
   const reclaim_report again = reclaim_cold(hint::pageout, kNoLimit);
   EXPECT_GT(again.bytes_asked, 0U);
-  EXPECT_LE(again.bytes_asked, 4 * 4096U) << "a fault brings its own page, not its neighbours";
+  EXPECT_LE(again.bytes_asked, stayed + 4 * 4096U)
+      << "a fault brings its own page, not its neighbours";
 }
 
 TEST_F(file_backed, the_limit_holds_and_the_next_call_goes_on) {
