@@ -162,10 +162,12 @@ class Start(Trouble):
 
     def welcome(self, path):
         one = Raw(path)
-        one.send('PING')
-        answer = one.reply()
-        one.close()
-        return answer == b'+PONG\r\n'
+        try:
+            return one.ask('PING') == b'+PONG\r\n'
+        except (BrokenPipeError, ConnectionResetError):
+            return False  # refused, and closed before it could ask
+        finally:
+            one.close()
 
     def test_pid_file(self):
         path = os.path.join(self.scratch(), 'pid')
