@@ -116,7 +116,8 @@ struct stage_report {
 };
 
 struct sort_report {
-  /// The one that ran: OnePass that gathers its values by scans is "modified-key".
+  /// The one that ran: OnePass that gathers its values by scans is "modified-key"; input that was
+  /// in order already had a "copy", in reverse order a "reversed copy".
   std::string algorithm;
   std::string concurrency;
   std::string values;         ///< how they came: "by random reads", "by scans", "with their keys"

@@ -87,6 +87,7 @@ TEST(Presorted, KlvAndLinesCostAScanAndACopy) {
         auto r = sort_file(dir.file("in"), dir.file("out"), o);
         ASSERT_TRUE(r) << r.error().message;
         EXPECT_TRUE(contents(dir.file("out")) == (reverse ? falling : rising));
+        EXPECT_EQ(r->algorithm, in_rises != reverse ? "copy" : "reversed copy");
         expect_scan_and_copy(*r, records.size(), rising.size());
       }
     }

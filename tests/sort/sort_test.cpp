@@ -292,6 +292,8 @@ TEST(SortFile, SortedAndReversedInputsCostAScanAndACopy) {
       auto r = sort_file(dir.file("in"), dir.file("out"), o);
       ASSERT_TRUE(r) << r.error().message;
       EXPECT_TRUE(contents(dir.file("out")) == sorted_copy(all, o)) << reverse;
+      const bool backwards = s == (reverse ? shape::sorted : shape::reversed);
+      EXPECT_EQ(r->algorithm, backwards ? "reversed copy" : "copy");
       ASSERT_NE(stage(*r, sort_stage::copy), nullptr);
       EXPECT_EQ(stage(*r, sort_stage::copy)->bytes_read, all.size());
       EXPECT_EQ(stage(*r, sort_stage::copy)->bytes_written, all.size());

@@ -127,6 +127,7 @@ bool copy_presorted(job& j, const plan& p, const source& in, const record_layout
   if (order == input_order::sorted) copy_input(j, p, in, out);
   if (order == input_order::reversed) copy_reversed(j, p, in, layout, out);
   if (order == input_order::none) return false;
+  o.copied = order == input_order::sorted ? kCopied : kCopiedBackwards;
   o.records = o.records_written = in.size() / layout.record_bytes();
   o.bytes_written = in.size();
   return true;

@@ -2,12 +2,18 @@
 // copied.
 #pragma once
 
+#include <string_view>
+
 #include "sort/algorithms/wiscsort.hpp"
 #include "sort/job.hpp"
 #include "sort/plan.hpp"
 #include "sort/records.hpp"
 
 namespace isotherm::sort {
+
+/// How reports name what ran.
+inline constexpr std::string_view kCopied = "copy";
+inline constexpr std::string_view kCopiedBackwards = "reversed copy";
 
 /// Whether the input was in order, or in the reverse order without equal keys: if so, all of the
 /// output is written, and `o` says what. False as well after an error, which is the job's.

@@ -200,6 +200,7 @@ bool copy_presorted_variable(job& j, const plan& p, const source& in, const reco
                              const device::file& out, outcome& o) {
   const scan_result found = scan(j, p, in, layout);
   if (j.stopped() || (!found.rising && !found.falling)) return false;
+  o.copied = found.rising ? kCopied : kCopiedBackwards;
   o.records = o.records_written = found.records;
   if (found.rising) {
     copy_input(j, p, in, out);

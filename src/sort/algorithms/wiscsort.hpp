@@ -16,6 +16,7 @@ struct outcome {
   std::uint64_t bytes_written = 0;
   run_totals runs;
   sort_algorithm algorithm = sort_algorithm::onepass;
+  std::string_view copied;                      ///< what ran instead of an algorithm
   std::string_view values = "with their keys";  ///< how they came
 };
 
