@@ -155,9 +155,12 @@ class guide {
     return true;
   }
 
-  /// Empties the guide; its object is retired.
-  void clear(const scope&) noexcept {
-    if (!was_never_filled()) retire_object(guides::exchange(slot_, guides::kVacant));
+  /// Empties the guide; its object, which is not read, is retired. False: it was empty.
+  bool clear(const scope&) noexcept {
+    if (was_never_filled()) return false;
+    const guides::word old = guides::exchange(slot_, guides::kVacant);
+    retire_object(old);
+    return !guides::is_null(old);
   }
 
   /// As clear(), when the guide still holds the object at `expected` (obtained in this scope, not

@@ -19,6 +19,9 @@ class adapter final : public any_index {
   std::optional<std::string_view> find(const scope& inside, std::string_view key) override {
     return structure_.find(inside, key);
   }
+  bool contains(const scope& inside, std::string_view key) override {
+    return structure_.contains(inside, key);
+  }
   outcome insert(std::string_view key, const content& value) override {
     return structure_.insert(key, value);
   }

@@ -19,6 +19,7 @@ concept concurrent_index =
              const updater& decide, const visitor& visit, std::uint64_t cursor) {
       { S::kName } -> std::convertible_to<std::string_view>;
       { s.find(inside, text) } -> std::same_as<std::optional<std::string_view>>;
+      { s.contains(inside, text) } -> std::same_as<bool>;
       { s.insert(text, value) } -> std::same_as<outcome>;
       { s.upsert(text, value) } -> std::same_as<outcome>;
       { s.erase(text) } -> std::same_as<bool>;

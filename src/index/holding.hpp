@@ -141,6 +141,11 @@ class plain_holder {
   [[nodiscard]] bool compare_clear(const scope&, const bytes* expected) {
     return put(expected, nullptr);
   }
+  bool clear(const scope&) {
+    bytes* const old = object_.exchange_acq_rel(nullptr);
+    if (old) retire_object(old);
+    return old != nullptr;
+  }
   void reset() noexcept { std::free(object_.exchange_acq_rel(nullptr)); }
 
  private:

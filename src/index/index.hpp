@@ -47,12 +47,14 @@ class any_index {
 
   /// Value of `key`, valid until the caller's scope (passed to show that there is one) closes.
   virtual std::optional<std::string_view> find(const scope& inside, std::string_view key) = 0;
+  /// Whether the key is there. Reads the key alone: of cold pairs the value stays where it is.
+  virtual bool contains(const scope& inside, std::string_view key) = 0;
   /// done: inserted; unchanged: the key was there.
   virtual outcome insert(std::string_view key, const content& value) = 0;
   /// done: inserted or replaced.
   virtual outcome upsert(std::string_view key, const content& value) = 0;
-  /// True when the key was there. False also when it may be there, but a key on the way to it
-  /// cannot be read (heap::read_watch tells).
+  /// True when the key was there. Does not read the value. False also when it may be there, but a
+  /// key on the way to it cannot be read (heap::read_watch tells).
   virtual bool erase(std::string_view key) = 0;
   /// Atomic read-modify-write of one key: done: written or erased; unchanged: decided to keep.
   virtual outcome update(std::string_view key, const updater& decide) = 0;

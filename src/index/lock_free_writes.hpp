@@ -23,6 +23,11 @@ namespace isotherm::index {
 template <class Map, class Holding, class Node>
 class lock_free_writes {
  public:
+  bool contains(const scope& inside, std::string_view key) {
+    auto at = self().locate(inside, key);
+    const Node* const n = self().found(at);
+    return n && !n->value.is_null();
+  }
   outcome insert(std::string_view key, const content& value);
   outcome upsert(std::string_view key, const content& value);
   bool erase(std::string_view key);
@@ -42,13 +47,11 @@ class lock_free_writes {
     fresh.release();
     return true;
   }
-  /// Erases: whoever empties the value has done it. False: the value was another one.
+  /// After this thread has emptied the value of the node found, by which the key is erased.
   template <class Position>
-  bool kill(const scope& inside, Position& at, std::string_view key, const bytes* current) {
-    if (!self().found(at)->value.compare_clear(inside, current)) return false;
+  void after_erase(const scope& inside, Position& at, std::string_view key) {
     count_.add(-1);
     self().remove(inside, at, key);
-    return true;
   }
 };
 
@@ -104,10 +107,9 @@ bool lock_free_writes<Map, Holding, Node>::erase(std::string_view key) {
   auto at = self().locate(inside, key);
   Node* const n = self().found(at);
   // What links to the node is not known for sure after a search that was misled.
-  if (reads.has_lost()) return false;
-  const bytes* current = n ? n->value.get(inside) : nullptr;
-  while (current && !kill(inside, at, key, current)) current = n->value.get(inside);
-  return current != nullptr;
+  if (!n || reads.has_lost() || !n->value.clear(inside)) return false;
+  after_erase(inside, at, key);
+  return true;
 }
 
 template <class Map, class Holding, class Node>
@@ -132,7 +134,9 @@ outcome lock_free_writes<Map, Holding, Node>::update(std::string_view key, const
       if (!fresh) return outcome::no_memory;
       if (link(inside, at, key, fresh)) return outcome::done;
     } else if (chosen.what == action::erase) {
-      if (kill(inside, at, key, current)) return outcome::done;
+      if (!n->value.compare_clear(inside, current)) continue;
+      after_erase(inside, at, key);
+      return outcome::done;
     } else {
       auto successor = Holding::make_successor(n->value, chosen.value);
       if (!successor) return outcome::no_memory;

@@ -36,6 +36,10 @@ struct tree_entry {
 template <class Map, class Holding, class Entry = tree_entry<Holding>>
 class optimistic_writes {
  public:
+  bool contains(const scope& inside, std::string_view key) {
+    auto at = self().locate(inside, key);
+    return self().found(inside, at, key) != nullptr;
+  }
   outcome insert(std::string_view key, const content& value);
   outcome upsert(std::string_view key, const content& value);
   bool erase(std::string_view key);

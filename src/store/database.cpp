@@ -9,6 +9,14 @@ namespace isotherm::store {
 
 namespace {
 
+/// Whether the time of a key has come, by the stripe's note. Its caller holds the stripe.
+bool is_due(const stripe& held, std::string_view key, std::int64_t now) {
+  if (held.expires.empty()) [[likely]]
+    return false;
+  const auto at = held.expires.find(key);
+  return at != held.expires.end() && now > at->second;
+}
+
 /// A key of a bucket whose time has come. Its caller holds the stripe.
 std::optional<std::string> due_in(const stripe& here, std::size_t bucket, std::int64_t now,
                                   std::size_t& looked_at) {
@@ -124,17 +132,12 @@ bool database::put(std::string_view key, const record& value, const index::conte
 /// become many more than those that live.
 void database::sweep_beside(stripe& held, std::int64_t now) {
   constexpr int kBuckets = 4;
-  const heap::read_watch reads;
   std::size_t looked_at = 0;
   for (int i = 0; i < kBuckets; ++i) {
     if (held.next_swept >= held.expires.bucket_count()) held.next_swept = 0;
-    while (const auto due = due_in(held, held.next_swept, now, looked_at)) {
-      if (remove(*due)) counted_.expired.add(1);
-      note_expiry(held, *due, kNever);  // also where the key cannot be read
-    }
+    while (const auto due = due_in(held, held.next_swept, now, looked_at)) expire(held, *due);
     ++held.next_swept;
   }
-  reads.forgive();  // the command whose write this goes with has read all that it needs
 }
 
 bool database::append(std::string_view key, const record& old, std::size_t zeros,
@@ -160,8 +163,26 @@ bool database::remove(std::string_view key) {
   const heap::read_watch reads;
   const bool was_there = index_.erase(key);
   if (!was_there && reads.has_lost()) return false;
+  reads.forgive();  // what the structure looked at to tidy up afterwards
   note_expiry(stripes_.of(key), key, kNever);
   return was_there;
+}
+
+bool database::remove_live(std::string_view key, std::int64_t now) {
+  const bool had_expired = is_due(stripes_.of(key), key, now);
+  if (!remove(key)) return false;
+  if (had_expired) counted_.expired.add(1);
+  return !had_expired;
+}
+
+bool database::expire(stripe& held, const std::string& key) {
+  const heap::read_watch reads;
+  const bool is_removed = remove(key);
+  if (is_removed) counted_.expired.add(1);
+  // Where a key on the way cannot be read it stays, and is not looked for again and again.
+  note_expiry(held, key, kNever);
+  reads.forgive();  // no command waits for this
+  return is_removed;
 }
 
 void database::note_expiry(stripe& held, std::string_view key, std::int64_t expires_ms) {
@@ -221,15 +242,9 @@ std::optional<std::string> database::random_key(std::int64_t now) {
 
 bool database::remove_due(stripe& here, const std::string& key, std::int64_t now) {
   const sync::scope inside;
-  index_.find(inside, key);  // what is cold comes from the disk while nobody waits for the stripe
+  index_.contains(inside, key);  // a cold key comes from the disk while nobody waits for the stripe
   const std::lock_guard lock(here);
-  const heap::read_watch reads;
-  const auto live = find_live(inside, key, now);
-  const bool is_lost = reads.has_lost();
-  // What the stripe noted is no longer due, whatever became of the key meanwhile.
-  note_expiry(here, key, live && !is_lost ? live->expires_ms : kNever);
-  // When a value expires that cannot be read is known from the note.
-  return live && is_lost ? index_.erase(key) : !live;
+  return is_due(here, key, now) && expire(here, key);
 }
 
 database::swept database::sweep_expired(std::int64_t now, std::uint64_t budget_ns, clock time) {

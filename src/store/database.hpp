@@ -76,8 +76,11 @@ class database {
   /// it has room; otherwise it gets some. False as of put().
   bool append(std::string_view key, const record& old, std::size_t zeros, std::string_view tail,
               std::int64_t now);
-  /// False also when a key on the way cannot be read from the disk (heap::read_watch tells).
+  /// Does not read the value. False also when a key on the way cannot be read from the disk
+  /// (heap::read_watch tells).
   bool remove(std::string_view key);
+  /// As remove(); false also when the key had expired.
+  bool remove_live(std::string_view key, std::int64_t now);
 
   /// Removes everything. Keys that cannot be read from the disk may stay (heap::read_watch tells).
   void clear();
@@ -113,6 +116,7 @@ class database {
                                   std::int64_t now);
   void wait_for_several(std::string_view key) noexcept;
   void sweep_beside(stripe& held, std::int64_t now);
+  bool expire(stripe& held, const std::string& key);
   bool remove_due(stripe& here, const std::string& key, std::int64_t now);
   void note_expiry(stripe& held, std::string_view key, std::int64_t expires_ms);
 

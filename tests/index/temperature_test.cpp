@@ -47,6 +47,15 @@ TEST_P(index_temperature, a_read_warms_one_pair) {
   EXPECT_EQ(window(), 2u);
 }
 
+TEST_P(index_temperature, asking_for_a_key_warms_it_and_not_its_value) {
+  {
+    const scope inside;
+    EXPECT_TRUE(index_->contains(inside, key_of(300)));
+    EXPECT_FALSE(index_->contains(inside, key_of(kKeys)));
+  }
+  EXPECT_EQ(window(), 1u);
+}
+
 TEST_P(index_temperature, a_scan_warms_what_it_visits) {
   if (!index_->is_ordered()) return;
   {

@@ -21,6 +21,9 @@ class forwarding_index : public any_index {
   std::optional<std::string_view> find(const scope& inside, std::string_view key) override {
     return inner_->find(inside, key);
   }
+  bool contains(const scope& inside, std::string_view key) override {
+    return inner_->contains(inside, key);
+  }
   outcome insert(std::string_view key, const content& value) override {
     return inner_->insert(key, value);
   }

@@ -2,6 +2,7 @@
 // replaced ones are kept until the end.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
@@ -17,11 +18,17 @@ class fake_index final : public index::any_index {
  public:
   std::optional<std::string_view> find(const index::scope&, std::string_view key) override {
     if (before_find) before_find(key);
+    ++values_read;
     const std::lock_guard lock(mutex_);
     if (throws_) throw std::bad_alloc();
     const auto at = map_.find(key);
     if (at == map_.end()) return std::nullopt;
     return *at->second;
+  }
+  bool contains(const index::scope&, std::string_view key) override {
+    if (before_find) before_find(key);
+    const std::lock_guard lock(mutex_);
+    return map_.contains(key);
   }
   index::outcome insert(std::string_view key, const index::content& value) override {
     const std::lock_guard lock(mutex_);
@@ -89,6 +96,9 @@ class fake_index final : public index::any_index {
 
   /// Called at the begin of each look-up, without a lock of the index: where a cold page is read.
   std::function<void(std::string_view key)> before_find;
+
+  /// How often a look-up has read the value as well.
+  std::atomic<std::size_t> values_read{0};
 
   /// Called when a value is about to be copied into the index.
   std::function<void()> before_write;

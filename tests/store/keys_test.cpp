@@ -19,6 +19,23 @@ TEST_F(commands, keys_come_and_go) {
   EXPECT_EQ(run({"DBSIZE"}), ":0\r\n");
 }
 
+TEST_F(commands, what_goes_is_not_read) {
+  run({"SET", "a", "v"});
+  run({"SET", "b", "v", "PX", "10"});
+  run({"SET", "c", "v", "PX", "10"});
+  run({"SET", "d", "v", "PX", "10"});
+  index_.values_read = 0;
+  EXPECT_EQ(run({"DEL", "a", "none"}), ":1\r\n");
+  run({"SET", "d", "another", "PX", "20"});
+  now_ += 11;
+  EXPECT_EQ(run({"UNLINK", "b", "d"}), ":1\r\n") << "b had expired";
+  EXPECT_EQ(db_.sweep_expired(now_, UINT64_MAX).removed, 1u);
+  EXPECT_EQ(index_.values_read, 0u);
+  EXPECT_EQ(db_.keys(), 0u);
+  EXPECT_EQ(db_.expiring_keys(), 0u);
+  EXPECT_EQ(db_.counted().expired.sum(), 2u);
+}
+
 TEST_F(commands, rename_moves_value_and_time) {
   run({"SET", "a", "1", "EX", "50"});
   EXPECT_EQ(run({"RENAME", "a", "b"}), "+OK\r\n");

@@ -102,7 +102,7 @@ class hash_harris : public lock_free_writes<hash_harris<Holding>, Holding, harri
   place* start_of(const scope& inside, std::uint64_t hash);
   place* make_bucket(const scope& inside, std::uint64_t index);
 
-  /// `key` is null when a shortcut is looked for.
+  /// `key` is null when a shortcut is looked for; no node is then found.
   position locate(const scope& inside, place* start, std::uint64_t order,
                   const std::string_view* key);
   position locate(const scope& inside, std::string_view key) {
@@ -114,9 +114,12 @@ class hash_harris : public lock_free_writes<hash_harris<Holding>, Holding, harri
     return make_entry<Holding, node>(key, value, at.order);
   }
   bool attach(const scope&, const position& at, std::string_view, node* fresh);
-  void remove(const scope& inside, const position& at, std::string_view key);
-  void help(const scope& inside, const position& at, std::string_view key) {
-    remove(inside, at, key);
+  void take_out(const scope& inside, node* gone);
+  void remove(const scope& inside, const position& at, std::string_view) {
+    take_out(inside, at.found());
+  }
+  void help(const scope& inside, const position& at, std::string_view) {
+    take_out(inside, at.found());
   }
 
   place first_{0};  // of bucket 0

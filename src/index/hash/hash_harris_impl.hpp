@@ -91,7 +91,8 @@ auto hash_harris<Holding>::locate(const scope& inside, place* start, std::uint64
         seen = next & ~kMark;
         continue;
       }
-      p.is_found = p.at->order == order && (!key || p.found()->key.get(inside)->view() == *key);
+      p.is_found = p.at->order == order &&
+                   (key ? p.found()->key.get(inside)->view() == *key : !is_node(p.at));
       if (p.is_found) return p;
       p.before = &p.at->next;
       seen = next;
@@ -111,11 +112,12 @@ bool hash_harris<Holding>::attach(const scope&, const position& at, std::string_
   return true;
 }
 
-/// Marks and unlinks the node found, which has no value any more.
+/// Marks and unlinks a node that has no value any more. Reads no key: a search that finds nothing
+/// passes all nodes of its order.
 template <class Holding>
-void hash_harris<Holding>::remove(const scope& inside, const position& at, std::string_view key) {
-  at.at->next.fetch_or_acq_rel(kMark);
-  locate(inside, key);
+void hash_harris<Holding>::take_out(const scope& inside, node* gone) {
+  gone->next.fetch_or_acq_rel(kMark);
+  locate(inside, start_of(inside, reverse_bits(gone->order)), gone->order, nullptr);
 }
 
 // --- operations --------------------------------------------------------------------------------
@@ -144,7 +146,10 @@ template <class Holding>
 void hash_harris<Holding>::clear() {
   const scope inside;
   for (place* p = next_of(&first_); p; p = next_of(p)) {
-    if (is_node(p)) this->erase(static_cast<node*>(p)->key.get(inside)->view());
+    auto* const n = static_cast<node*>(p);
+    if (!is_node(p) || !n->value.clear(inside)) continue;
+    count_.add(-1);
+    take_out(inside, n);
   }
 }
 

@@ -9,13 +9,8 @@ namespace {
 void del(call& c) {
   std::int64_t removed = 0;
   for (const auto key : c.arguments.subspan(1)) {
-    const sync::scope inside;
-    const heap::read_watch reads;
-    one_key lock(c.db.locks(), key);
-    // Looking first tells a key that had expired (not counted) from one that lived.
-    if (!c.db.current(inside, key, c.now) || !c.db.remove(key)) continue;
-    ++removed;
-    reads.forgive();  // a value that cannot be read can be deleted
+    const one_key lock(c.db.locks(), key);
+    if (c.db.remove_live(key, c.now)) ++removed;
   }
   c.out.integer(removed);
 }

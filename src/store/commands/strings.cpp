@@ -40,8 +40,12 @@ void set(call& c) {
   }
   const sync::scope inside;
   one_key lock(c.db.locks(), c[1]);
-  const auto old =
-      options->get ? c.db.read_current(inside, c[1], c.now) : c.db.current(inside, c[1], c.now);
+  std::optional<record> old;  // read where something depends on it
+  if (options->get) {
+    old = c.db.read_current(inside, c[1], c.now);
+  } else if (options->only_new || options->only_existing || options->keep_ttl) {
+    old = c.db.current(inside, c[1], c.now);
+  }
   if ((options->only_new && old) || (options->only_existing && !old)) {
     return options->get ? answer(c.out, old) : c.out.null();
   }

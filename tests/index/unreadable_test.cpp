@@ -1,0 +1,89 @@
+// Pairs whose values the disk does not give back. A program of its own, since heaps are configured
+// once.
+#include <algorithm>
+#include <string>
+
+#include "collector/collector.hpp"
+#include "heap/readable.hpp"
+#include "heap/temporary_directory.hpp"
+#include "heap/truncate_cold.hpp"
+#include "index/any_index.hpp"
+
+namespace isotherm::index {
+namespace {
+
+class index_unreadable : public testing::TestWithParam<std::string_view> {
+ protected:
+  static constexpr std::size_t kKeys = 2000;
+  static constexpr std::size_t kRangeBytes = std::size_t{1} << 30;
+
+  static void SetUpTestSuite() {
+    const testing_help::temporary_directory directory;
+    path = directory.path();
+    heap::options chosen;
+    chosen.range_bytes = kRangeBytes;
+    chosen.cold = {heap::cold_backing::type::file, path};
+    chosen.catch_read_errors = true;
+    ASSERT_TRUE(heap::configure(chosen));
+  }
+  ~index_unreadable() override { testing_help::truncate_cold(path, kRangeBytes); }
+  static std::string key_of(std::size_t i) { return std::to_string(i * 7919) + " is the key"; }
+  static collector::options chosen() {
+    collector::options chosen;
+    chosen.cold_threshold = 1;
+    chosen.adaptive_threshold = false;
+    return chosen;
+  }
+  /// Keys are hot and can be read, values are cold and cannot.
+  void lose_values() {
+    for (std::size_t i = 0; i < kKeys; ++i) index_->insert(key_of(i), std::string(500, 'v'));
+    while (heap::usage_of(heap::kind::cold, false).objects < 2 * kKeys) collector_.run_window();
+    {
+      const scope inside;
+      for (std::size_t i = 0; i < kKeys; ++i) ASSERT_TRUE(index_->contains(inside, key_of(i)));
+    }
+    collector_.run_window();
+    ASSERT_TRUE(testing_help::truncate_cold(path, 0));
+  }
+
+  void lose_keys() {
+    testing_help::truncate_cold(path, kRangeBytes);
+    while (heap::usage_of(heap::kind::cold, false).objects < 2 * kKeys) collector_.run_window();
+    ASSERT_TRUE(testing_help::truncate_cold(path, 0));
+  }
+
+  static inline std::string path;
+  std::unique_ptr<any_index> index_{std::move(*make(GetParam(), true))};
+  collector::object_collector collector_{chosen()};
+};
+
+TEST_P(index_unreadable, values_need_not_be_read_to_be_erased) {
+  lose_values();
+  const std::uint64_t before = heap::lost_reads();
+  for (std::size_t i = 0; i < kKeys; ++i) ASSERT_TRUE(index_->erase(key_of(i))) << i;
+  EXPECT_EQ(index_->size(), 0u);
+  EXPECT_EQ(heap::lost_reads(), before);
+  EXPECT_TRUE(index_->is_valid());
+}
+
+// The others, which remove key by key, may keep those that cannot be read.
+TEST_P(index_unreadable, clearing_reads_nothing) {
+  constexpr std::string_view kByKeys[] = {"skiplist-fraser", "skiplist-herlihy", "masstree"};
+  if (std::ranges::find(kByKeys, GetParam()) != std::end(kByKeys)) return;
+  lose_values();
+  lose_keys();
+  const std::uint64_t before = heap::lost_reads();
+  index_->clear();
+  EXPECT_EQ(index_->size(), 0u);
+  EXPECT_EQ(heap::lost_reads(), before);
+  EXPECT_TRUE(index_->is_valid());
+}
+
+INSTANTIATE_TEST_SUITE_P(all, index_unreadable, testing::ValuesIn(names()), [](const auto& info) {
+  std::string name(info.param);
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace isotherm::index
