@@ -63,6 +63,8 @@ enum class sort_stage {
 inline constexpr unsigned kSortStages = 11;
 std::string_view name(sort_stage stage) noexcept;
 std::string_view name(sort_algorithm algorithm) noexcept;
+/// All there are, in the order in which users are told of them.
+std::vector<sort_algorithm> sort_algorithms();
 std::string_view name(sort_concurrency concurrency) noexcept;
 std::string_view name(sort_compression compression) noexcept;
 

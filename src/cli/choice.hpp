@@ -4,10 +4,10 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace isotherm::cli {
 
@@ -15,7 +15,7 @@ namespace isotherm::cli {
 /// names. Another word is refused with the list.
 template <class Enum>
 void add_choice(CLI::App& command, const std::string& flags, Enum& target,
-                std::initializer_list<Enum> values, const std::string& help) {
+                const std::vector<Enum>& values, const std::string& help) {
   std::map<std::string, Enum> all;
   std::string list;
   for (const Enum v : values) {

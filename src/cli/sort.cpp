@@ -186,10 +186,7 @@ void add_sort(CLI::App& app) {
   c->add_option("output", a->output,
                 "file to write, replaced only when the sort is complete; - for standard output");
   add_format_options(*c, *a);
-  using enum sort_algorithm;
-  add_choice(*c, "--algorithm", o.algorithm,
-             {automatic, onepass, mergepass, ems, samplesort, pmsort, pmsort_plus, modified_key},
-             "how to sort");
+  add_choice(*c, "--algorithm", o.algorithm, sort_algorithms(), "how to sort");
   add_choice(*c, "--concurrency", o.concurrency,
              {sort_concurrency::automatic, sort_concurrency::no_sync, sort_concurrency::io_overlap,
               sort_concurrency::no_io_overlap},

@@ -4,20 +4,15 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
-#include <vector>
 
 #include "device/io.hpp"
 #include "device/spool.hpp"
-#include "sort/records.hpp"
+#include "sort/algorithms/registry.hpp"
 
 namespace isotherm::sort {
 namespace {
 
-constexpr std::size_t kSampleBytes = 1 << 20;
-constexpr std::uint64_t kLengthField = 4;      // klv
-constexpr std::uint64_t kRunAlignment = 8192;  // of each writer's part of a compressed run
-constexpr std::uint64_t kLeastCountText = 2;   // a digit and a tab
+constexpr std::uint64_t kLeastCountText = 2;  // a digit and a tab
 
 std::unexpected<base::error> refused(std::string message) {
   return std::unexpected(base::error{std::move(message), 0});
@@ -32,26 +27,6 @@ std::uint64_t output_bytes(std::uint64_t input, std::uint64_t records, const sor
   }
   if (o.format == record_format::fixed) return wanted * o.record_bytes;
   return wanted == records ? input : input / std::max<std::uint64_t>(1, records) * wanted;
-}
-
-/// The most that temporary files take at a time. Merges of several levels give back what they have
-/// read as they go, all but parts of blocks at the bounds of runs; compressed runs that could not
-/// be made smaller have headers all the same.
-std::uint64_t run_bytes(std::uint64_t input, std::uint64_t records, const plan& p,
-                        const sort_options& o) {
-  constexpr std::uint64_t kLostIn = 64;  // one part in so many
-  if (p.algorithm == sort_algorithm::ems) {
-    const bool one_run = input <= p.merge_buffer_bytes / 2;
-    return input + (one_run ? 0 : input / kLostIn);
-  }
-  const bool many_runs =
-      records > p.index_entries || (p.regroup_bytes != 0 && input > p.regroup_bytes);
-  if (!p.must_merge && !(p.may_merge && many_runs)) return 0;
-  const std::uint64_t bytes = records * record_layout(o).entries().packed_bytes();
-  const bool compressed = o.compression == sort_compression::on;
-  return bytes + (p.regroup_bytes != 0 ? input + 1 : 0) +
-         (many_runs || compressed ? bytes / kLostIn : 0) +
-         (compressed ? kRunAlignment * p.write_threads * (1 + records / p.index_entries) : 0);
 }
 
 struct space_needed {
@@ -135,45 +110,10 @@ base::result<void> check_meant_for(const sort_options& o) {
 
 }  // namespace
 
-base::result<std::uint64_t> estimate_records(const source& in, const sort_options& o) {
-  if (o.format == record_format::fixed) return in.size() / o.record_bytes;
-  std::vector<std::byte> sample(std::min<std::uint64_t>(kSampleBytes, in.size()));
-  if (sample.empty()) return 0;
-  if (auto r = in.handle().read(sample, 0); !r) return std::unexpected(r.error());
-  std::uint64_t seen = 0;
-  std::uint64_t bytes = 0;  // of those seen; the last may reach beyond the sample
-  if (o.format == record_format::lines) {
-    seen = static_cast<std::uint64_t>(std::count(sample.begin(), sample.end(), std::byte{'\n'}));
-    bytes = sample.size();
-  } else {
-    const std::uint64_t header = o.key_bytes + kLengthField;
-    for (; bytes + header <= sample.size(); ++seen) {
-      std::uint32_t value = 0;
-      std::memcpy(&value, &sample[bytes + o.key_bytes], kLengthField);
-      bytes += header + value;
-    }
-  }
-  if (seen == 0) return 1;
-  return in.size() / (std::max<std::uint64_t>(1, bytes / seen));
-}
-
 base::result<void> check_options(const sort_options& o, std::uint64_t bytes) {
   if (auto r = check_format(o, bytes); !r) return r;
   if (auto r = check_meant_for(o); !r) return r;
-  const bool baseline = o.algorithm != sort_algorithm::automatic &&
-                        o.algorithm != sort_algorithm::onepass &&
-                        o.algorithm != sort_algorithm::mergepass;
-  if (baseline && (o.format != record_format::fixed || !o.writes_all())) {
-    return refused(
-        fmt::format("--algorithm {} sorts fixed records, all of them: without --klv, "
-                    "--lines, --unique, --top and --count",
-                    name(o.algorithm)));
-  }
-  if (o.stable && o.algorithm == sort_algorithm::samplesort) {
-    return refused(
-        "--algorithm samplesort does not keep the order of equal keys: leave out --stable, or take "
-        "another algorithm");
-  }
+  if (auto r = find(o.algorithm).check(o); !r) return r;
   if (o.unique && o.count) return refused("--unique and --count: choose one of them");
   return {};
 }
@@ -193,7 +133,7 @@ base::result<void> check_files(const source& in, const std::string& output,
   return check_space({.directory = device::waiting_directory(output, temporary_directory),
                       .temporary_directory = temporary_directory,
                       .output_bytes = output_bytes(in.size(), *records, o),
-                      .run_bytes = run_bytes(in.size(), *records, p, o)});
+                      .run_bytes = find(p.algorithm).temporary_bytes(p, o, in.size(), *records)});
 }
 
 }  // namespace isotherm::sort

@@ -13,10 +13,6 @@ namespace isotherm::sort {
 /// Whether the options fit each other and an input of `bytes`.
 base::result<void> check_options(const sort_options& o, std::uint64_t bytes);
 
-/// Records of the input: their number if they have one size, else as many as there would be if all
-/// were like those in the first MiB.
-base::result<std::uint64_t> estimate_records(const source& in, const sort_options& o);
-
 /// Whether the output is another file than the input, and there is room for it and for runs. Where
 /// how much will be written depends on the keys (--unique, --count), for all of them different;
 /// where it depends on the sizes of records, for sizes as at the input's beginning.

@@ -6,8 +6,9 @@
 
 #include "base/check.hpp"
 #include "device/buffer.hpp"
-#include "sort/algorithms/refine.hpp"
+#include "sort/algorithms/registry.hpp"
 #include "sort/checks.hpp"
+#include "sort/index_sort/refine.hpp"
 #include "sort/job.hpp"
 #include "sort/loader.hpp"
 #include "sort/plan.hpp"

@@ -18,12 +18,6 @@ std::string_view name(sort_stage stage) noexcept {
   return kNames[static_cast<unsigned>(stage)];
 }
 
-std::string_view name(sort_algorithm algorithm) noexcept {
-  static constexpr std::string_view kNames[] = {
-      "auto", "onepass", "mergepass", "ems", "samplesort", "pmsort", "pmsort+", "modified-key"};
-  return kNames[static_cast<unsigned>(algorithm)];
-}
-
 std::string_view name(sort_compression compression) noexcept {
   static constexpr std::string_view kNames[] = {"auto", "on", "off"};
   return kNames[static_cast<unsigned>(compression)];

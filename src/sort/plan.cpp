@@ -36,7 +36,7 @@ void choose_threads(plan& p, const sort_options& o, const device::model* device)
   }
   if (o.read_threads != 0) p.read_threads = p.random_threads = p.strided_threads = o.read_threads;
   if (o.write_threads != 0) p.write_threads = o.write_threads;
-  if (p.algorithm == sort_algorithm::pmsort) {
+  if (p.way.one_thread) {
     p.read_threads = p.random_threads = p.strided_threads = p.write_threads = p.sort_threads = 1;
   }
 }
@@ -78,7 +78,7 @@ void consider_scans(plan& p, const sort_options& o, std::uint64_t input_bytes, s
                     const device::model* device) {
   const std::uint64_t records = input_bytes / o.record_bytes;
   const std::uint64_t buffers = p.concurrency == sort_concurrency::io_overlap ? 2 : 1;
-  const bool merges = p.must_merge || records > p.index_entries;
+  const bool merges = p.way.must_merge || records > p.index_entries;
   const std::uint64_t merge = merges ? std::min(room / 4, 64 * kMiB) : 0;
   const std::uint64_t queue = merges ? sizeof(entry) : 0;
   const std::uint64_t held = merges ? merge : records * sizeof(entry);
@@ -98,9 +98,7 @@ std::uint64_t bytes_of_thread(const plan& p, const sort_options& o, std::uint64_
   constexpr std::uint64_t kStackAndArena = 64 << 10;
   std::uint64_t piece = kThreadScratchBytes;
   if (o.format == record_format::fixed) piece = std::max(piece, 3 * o.record_bytes);
-  if (p.algorithm == sort_algorithm::samplesort) {
-    piece += std::min(input_bytes, kSamplesortCopied * (o.record_bytes + sizeof(entry)));
-  }
+  piece += std::min(input_bytes, p.way.copied_records * (o.record_bytes + sizeof(entry)));
   return piece + kStackAndArena;
 }
 
@@ -129,15 +127,14 @@ std::uint64_t most_records(const sort_options& o, std::uint64_t input_bytes) {
   return input_bytes;  // empty lines
 }
 
-/// Address space beside the limit: stacks, what the allocator sets up for each thread, and sample
-/// sort's output, which is mapped. An allocator that gets none of it for a new thread ends the
-/// process, so that a limit (ulimit -v) must have room for all of it.
+/// Address space beside the limit: stacks, what the allocator sets up for each thread, and an
+/// output that is sorted in place, which is mapped. An allocator that gets none of it for a new
+/// thread ends the process, so that a limit (ulimit -v) must have room for all of it.
 std::uint64_t address_space_beside(const plan& p, std::uint64_t input_bytes) {
   constexpr std::uint64_t kAllocator = 8 * kMiB;
   const std::uint64_t threads = most_threads(p) - 1 + p.write_threads - 1 +
                                 (p.concurrency == sort_concurrency::io_overlap ? 1 : 0);
-  return threads * (os::thread_stack_bytes() + kAllocator) +
-         (p.algorithm == sort_algorithm::samplesort ? input_bytes : 0);
+  return threads * (os::thread_stack_bytes() + kAllocator) + (p.way.in_place ? input_bytes : 0);
 }
 
 /// The limit, and what of it is left when the program and its threads have theirs.
@@ -171,17 +168,13 @@ base::result<std::uint64_t> share_out(plan& p, const sort_options& o, std::uint6
   return p.memory_bytes - kProgramBytes - threads * each;
 }
 
-base::result<plan> plan_within_limit(const sort_options& o, sort_algorithm algorithm,
+base::result<plan> plan_within_limit(const sort_options& o, const approach& way,
                                      std::uint64_t input_bytes, const device::model* device) {
   plan p;
-  p.algorithm = algorithm;
+  p.way = way;
   p.concurrency = choose_concurrency(o, device);
-  p.sequential_load = algorithm == sort_algorithm::pmsort ||
-                      algorithm == sort_algorithm::pmsort_plus ||
-                      algorithm == sort_algorithm::modified_key;
-  p.scan_gather = algorithm == sort_algorithm::modified_key;
-  p.may_merge = algorithm != sort_algorithm::onepass && algorithm != sort_algorithm::modified_key;
-  p.must_merge = p.may_merge && algorithm != sort_algorithm::automatic;
+  p.sequential_load = way.loads_records;
+  p.scan_gather = way.scans;
   p.compression = o.compression;
   choose_threads(p, o, device);
   auto shared = share_out(p, o, input_bytes);
@@ -202,9 +195,8 @@ base::result<plan> plan_within_limit(const sort_options& o, sort_algorithm algor
       p.output_buffer_bytes / std::max<std::uint64_t>(record, 1), 1, p.output_buffer_bytes / 32);
   // The queue: an entry and, for records of any size, where it goes.
   rest -= buffers * p.output_buffer_bytes + 2 * p.queue_entries * 24;
-  p.integers = algorithm == sort_algorithm::automatic && !o.device.starts_with("emu:") &&
-               o.writes_all() && record_layout(o).keys_alone() &&
-               o.record_bytes <= sizeof(std::uint64_t) &&
+  p.integers = way.freedom == liberty::full && !o.device.starts_with("emu:") && o.writes_all() &&
+               record_layout(o).keys_alone() && o.record_bytes <= sizeof(std::uint64_t) &&
                input_bytes / o.record_bytes * sizeof(std::uint64_t) < rest;
   p.map_input = !p.integers && input_bytes > 0 && rest > input_bytes + input_bytes / 4 &&
                 rest - input_bytes >= kSmallestLimit;
@@ -216,14 +208,12 @@ base::result<plan> plan_within_limit(const sort_options& o, sort_algorithm algor
     p.sequential_load = true;
   }
   p.merge_buffer_bytes = rest;
-  const bool wiscsort = algorithm == sort_algorithm::automatic ||
-                        algorithm == sort_algorithm::onepass ||
-                        algorithm == sort_algorithm::mergepass;
-  if (!wiscsort || o.format != record_format::fixed || input_bytes == 0) return p;
+  const bool adapts =
+      way.freedom != liberty::none && o.format == record_format::fixed && input_bytes > 0;
+  if (!adapts) return p;
   if (priced != nullptr && scan_loads(p, o, *priced)) p.sequential_load = true;
-  // On an emulated device, onepass and mergepass by name are the papers'.
   if (o.writes_all() && !record_layout(o).keys_alone() &&
-      (priced == nullptr || algorithm == sort_algorithm::automatic)) {
+      (priced == nullptr || way.freedom == liberty::full)) {
     const std::uint64_t mapped = p.map_input ? input_bytes + input_bytes / 256 : 0;
     consider_scans(p, o, input_bytes, whole - mapped, priced);
   }
@@ -231,11 +221,11 @@ base::result<plan> plan_within_limit(const sort_options& o, sort_algorithm algor
 }
 
 /// The least limit, in whole MiB, with which the input is mapped.
-std::uint64_t limit_to_map(sort_options o, sort_algorithm algorithm, std::uint64_t input_bytes,
+std::uint64_t limit_to_map(sort_options o, const approach& way, std::uint64_t input_bytes,
                            const device::model* device) {
   const auto maps = [&](std::uint64_t mib) {
     o.memory_bytes = mib * kMiB;
-    const auto p = plan_within_limit(o, algorithm, input_bytes, device);
+    const auto p = plan_within_limit(o, way, input_bytes, device);
     return p && p->map_input;
   };
   std::uint64_t least = kSmallestLimit / kMiB;
@@ -250,9 +240,9 @@ std::uint64_t limit_to_map(sort_options o, sort_algorithm algorithm, std::uint64
 
 }  // namespace
 
-base::result<plan> make_plan(const sort_options& o, sort_algorithm algorithm,
-                             std::uint64_t input_bytes, const device::model* device) {
-  auto p = plan_within_limit(o, algorithm, input_bytes, device);
+base::result<plan> make_plan(const sort_options& o, const approach& way, std::uint64_t input_bytes,
+                             const device::model* device) {
+  auto p = plan_within_limit(o, way, input_bytes, device);
   if (!p) return p;
   const auto room = os::address_space_room();
   const std::uint64_t beside = address_space_beside(*p, input_bytes);
@@ -263,21 +253,16 @@ base::result<plan> make_plan(const sort_options& o, sort_algorithm algorithm,
                     p->memory_bytes, *room, beside),
         0});
   }
-  if (algorithm == sort_algorithm::samplesort && !p->map_input && input_bytes > 0) {
-    p->mapping_memory_bytes = limit_to_map(o, algorithm, input_bytes, device);
+  if (way.in_place && !p->map_input && input_bytes > 0) {
+    p->mapping_memory_bytes = limit_to_map(o, way, input_bytes, device);
   }
   return p;
-}
-
-std::string samplesort_needs(const plan& p) {
-  return fmt::format("samplesort works on the whole file in memory: give --memory {}M or more",
-                     p.mapping_memory_bytes / kMiB);
 }
 
 bool consider_regrouping(plan& p, const sort_options& o, std::uint64_t record_bytes) {
   constexpr std::uint64_t kShortRecord = 256;  // moving it twice costs less than a read by call
   if (o.format == record_format::fixed || p.map_input || o.device.starts_with("emu:") ||
-      o.top != 0 || p.algorithm != sort_algorithm::automatic || record_bytes > kShortRecord) {
+      o.top != 0 || p.way.freedom != liberty::full || record_bytes > kShortRecord) {
     return false;
   }
   const std::uint64_t room = p.merge_buffer_bytes;  // not needed yet

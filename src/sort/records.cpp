@@ -163,4 +163,28 @@ bool record_layout::same_key(entry a, entry b, source_view& input) const {
   return !undecided(a) || compare_keys(a, b, false, input) == 0;
 }
 
+base::result<std::uint64_t> estimate_records(const source& in, const sort_options& o) {
+  if (o.format == record_format::fixed) return in.size() / o.record_bytes;
+  constexpr std::size_t kSampleBytes = 1 << 20;
+  constexpr std::uint64_t kLengthField = 4;  // klv
+  std::vector<std::byte> sample(std::min<std::uint64_t>(kSampleBytes, in.size()));
+  if (sample.empty()) return 0;
+  if (auto r = in.handle().read(sample, 0); !r) return std::unexpected(r.error());
+  std::uint64_t seen = 0;
+  std::uint64_t bytes = 0;  // of those seen; the last may reach beyond the sample
+  if (o.format == record_format::lines) {
+    seen = static_cast<std::uint64_t>(std::count(sample.begin(), sample.end(), std::byte{'\n'}));
+    bytes = sample.size();
+  } else {
+    const std::uint64_t header = o.key_bytes + kLengthField;
+    for (; bytes + header <= sample.size(); ++seen) {
+      std::uint32_t value = 0;
+      std::memcpy(&value, &sample[bytes + o.key_bytes], kLengthField);
+      bytes += header + value;
+    }
+  }
+  if (seen == 0) return 1;
+  return in.size() / (std::max<std::uint64_t>(1, bytes / seen));
+}
+
 }  // namespace isotherm::sort

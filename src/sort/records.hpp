@@ -111,6 +111,10 @@ inline std::uint32_t klv_length(const std::byte* field) noexcept {
   return bytes;
 }
 
+/// Records of the input: their number if they have one size, else as many as there would be if all
+/// were like those in the first MiB.
+base::result<std::uint64_t> estimate_records(const source& in, const sort_options& o);
+
 /// Start of 1-based `field` in a line: just behind the (field - 1)th separator, or the line's end.
 std::size_t field_start(const std::byte* line, std::size_t bytes, char separator, unsigned field);
 

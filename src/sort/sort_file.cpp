@@ -11,9 +11,9 @@
 #include "device/pending_file.hpp"
 #include "device/spool.hpp"
 #include "os/clock.hpp"
-#include "sort/algorithms/wiscsort.hpp"
+#include "sort/algorithms/registry.hpp"
 #include "sort/checks.hpp"
-#include "sort/cost.hpp"
+#include "sort/choice.hpp"
 #include "sort/job.hpp"
 #include "sort/plan.hpp"
 #include "sort/verify.hpp"
@@ -104,14 +104,7 @@ base::result<sort_report> sort_to(const std::string& input, const std::string& o
 
   auto out = device::pending_file::create(output, directory, &in->handle());
   if (!out) return std::unexpected(out.error());
-  sort::outcome o;
-  if (algorithm->algorithm == sort_algorithm::ems) {
-    o = sort::merge_sort(j, *p, *in, out->handle(), directory);
-  } else if (algorithm->algorithm == sort_algorithm::samplesort) {
-    o = sort::sample_sort(j, *p, *in, out->handle());
-  } else {
-    o = sort::sort_by_index(j, *p, *in, out->handle(), directory);
-  }
+  const sort::outcome o = sort::find(p->algorithm).run(j, *p, *in, out->handle(), directory);
   if (options.check && !j.stopped()) sort::verify(j, *p, *in, out->handle(), o);
   if (auto r = j.status(); !r) return std::unexpected(r.error());
   if (auto r = in->check_unchanged(); !r) return std::unexpected(r.error());
@@ -119,7 +112,7 @@ base::result<sort_report> sort_to(const std::string& input, const std::string& o
   sort_report report;
   report.input_bytes = in->size();
   describe(report, j, *p, o, numbers);
-  report.predicted_seconds = algorithm->predicted_seconds;
+  report.predicted_seconds = algorithm->predicted.seconds;
   report.seconds = static_cast<double>(os::monotonic_ns() - start) * 1e-9;
   return report;
 }

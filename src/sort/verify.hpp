@@ -1,9 +1,10 @@
 // --check: reads input and output once more and compares what must agree.
 #pragma once
 
-#include "sort/algorithms/wiscsort.hpp"
 #include "sort/job.hpp"
+#include "sort/outcome.hpp"
 #include "sort/plan.hpp"
+#include "sort/source.hpp"
 
 namespace isotherm::sort {
 

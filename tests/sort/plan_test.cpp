@@ -1,9 +1,10 @@
 // How memory and threads are shared out, and what --explain says of it.
-#include "sort/plan.hpp"
+#include "sort/algorithms/registry.hpp"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <set>
 
 #include "device/model.hpp"
 #include "sort/scratch.hpp"
@@ -61,6 +62,23 @@ TEST(Plan, CallsReadSmallRecordsWholeAndMappingsAndEmulatedDevicesDoNot) {
   EXPECT_FALSE(whole(32 * kMiB, "", 4096));
   EXPECT_FALSE(whole(32 * kMiB, "emu:pmem", 100));
   EXPECT_FALSE(whole(256 * kMiB, "", 100));
+}
+
+TEST(Registry, EachAlgorithmHasARowAndANameOfItsOwn) {
+  std::set<std::string_view> names;
+  for (const sort_algorithm a : sort_algorithms()) {
+    EXPECT_EQ(find(a).id, a);
+    EXPECT_TRUE(names.insert(name(a)).second) << name(a);
+  }
+  EXPECT_EQ(names.size(), 8u);
+}
+
+// Its output, which it sorts in place, is all that it writes.
+TEST(Samplesort, NeedsNoTemporarySpace) {
+  const sort_options o{.memory_bytes = 512 * kMiB};
+  const auto p = make_plan(o, sort_algorithm::samplesort, 100 * kMiB, nullptr);
+  ASSERT_TRUE(p) << p.error().message;
+  EXPECT_EQ(find(p->algorithm).temporary_bytes(*p, o, 100 * kMiB, kMiB), 0u);
 }
 
 class Explain : public ::testing::Test {

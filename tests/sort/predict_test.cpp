@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "sort/cost.hpp"
+#include "sort/algorithms/registry.hpp"
+#include "sort/choice.hpp"
 #include "sort/scratch.hpp"
 
 namespace isotherm::sort {
@@ -24,7 +25,8 @@ double seconds(sort_options o, sort_algorithm algorithm) {
   o.compression = sort_compression::off;
   const auto p = make_plan(o, algorithm, kBytes, &device);
   EXPECT_TRUE(p) << p.error().message;
-  return predict(*p, o, {.bytes = kBytes, .record_bytes = kRecord}, device, {});
+  const input_facts facts{.bytes = kBytes, .record_bytes = kRecord};
+  return find(algorithm).predict(*p, o, facts, device, {}).seconds;
 }
 
 TEST(Predict, BillsWhatIsLeftOutForItsKeyAlone) {
@@ -60,8 +62,9 @@ TEST(Predict, CallsOfAnInputThatIsNotMappedTakeTheProcessorsTime) {
     const auto p = make_plan(o, onepass, kBytes, &device);
     ASSERT_TRUE(p) << p.error().message;
     const double calls = kBytes / kRecord * kCallNs * 1e-9 / p->sort_threads;
-    const double added = predict(*p, o, facts, device, {.coding = {}, .call_ns = kCallNs}) -
-                         predict(*p, o, facts, device, {});
+    const auto predict = find(onepass).predict;
+    const double added = predict(*p, o, facts, device, {.coding = {}, .call_ns = kCallNs}).seconds -
+                         predict(*p, o, facts, device, {}).seconds;
     EXPECT_EQ(p->map_input, memory > kBytes);
     EXPECT_NEAR(added, p->map_input ? 0 : calls, 0.1 * calls);
   }
@@ -98,7 +101,7 @@ TEST(Choose, CountsScansAndReadsByCall) {
                            .sort_threads = 1};
       const auto choice = choose(o, in.value(), device);
       EXPECT_TRUE(choice) << choice.error().message;
-      EXPECT_EQ(choice->predicted_seconds, 0);
+      EXPECT_EQ(choice->predicted.seconds, 0);
       return choice->algorithm;
     };
     EXPECT_EQ(taken(kBytes, 100, 200), automatic);      // mapped
@@ -118,7 +121,7 @@ TEST(Samplesort, NamesALimitThatSuffices) {
     ASSERT_TRUE(p) << p.error().message;
     ASSERT_FALSE(p->map_input);
     o.memory_bytes = p->mapping_memory_bytes;
-    EXPECT_THAT(samplesort_needs(*p),
+    EXPECT_THAT(find(samplesort).obstacle(*p, 0),
                 HasSubstr("--memory " + std::to_string(o.memory_bytes / kMiB) + "M"));
     EXPECT_TRUE(make_plan(o, samplesort, bytes, nullptr)->map_input);
     o.memory_bytes -= kMiB;

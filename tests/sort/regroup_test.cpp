@@ -1,5 +1,5 @@
 // Short lines and klv records that are moved in sorted pieces, here pieces of a few records.
-#include "sort/algorithms/regroup.hpp"
+#include "sort/index_sort/regroup.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <tuple>
 
 #include "base/random.hpp"
-#include "sort/algorithms/wiscsort.hpp"
+#include "sort/algorithms/registry.hpp"
 #include "sort/scratch.hpp"
 
 namespace isotherm::sort {
@@ -56,7 +56,7 @@ class Regroup : public ::testing::Test {
     auto out = device::file::unnamed(dir_.path()).value();
     const device::file_state before = in.handle().state().value();
     device::set_fault_hook(hook_);
-    const outcome done = sort_by_index(j, p, in, out, dir_.path());
+    const outcome done = find(p.algorithm).run(j, p, in, out, dir_.path());
     device::set_fault_hook({});
     EXPECT_TRUE(before == in.handle().state().value());
     if (!j.status()) return done;

@@ -104,12 +104,7 @@ TEST_P(FixedRecords, AllShapesAndSizesComeOutAsStableSortHasThem) {
   EXPECT_EQ(dir.entries(), 2u);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, FixedRecords,
-                         ::testing::Values(sort_algorithm::automatic, sort_algorithm::onepass,
-                                           sort_algorithm::mergepass, sort_algorithm::ems,
-                                           sort_algorithm::samplesort, sort_algorithm::pmsort,
-                                           sort_algorithm::pmsort_plus,
-                                           sort_algorithm::modified_key),
+INSTANTIATE_TEST_SUITE_P(All, FixedRecords, ::testing::ValuesIn(sort_algorithms()),
                          [](const auto& p) {
                            std::string n(name(p.param));
                            for (char& c : n) c = c == '-' ? '_' : c == '+' ? 'P' : c;

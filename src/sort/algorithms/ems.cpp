@@ -1,15 +1,16 @@
 // External merge sort with the same I/O layer, pools and concurrency models as WiscSort, so that a
 // comparison is about what is moved, not about how (WiscSort 4: the concurrent baseline).
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <optional>
 
 #include "device/buffer.hpp"
+#include "sort/algorithms/algorithm.hpp"
 #include "sort/algorithms/in_memory.hpp"
-#include "sort/algorithms/loser_tree.hpp"
-#include "sort/algorithms/presorted.hpp"
-#include "sort/algorithms/wiscsort.hpp"
+#include "sort/index_sort/presorted.hpp"
 #include "sort/loader.hpp"
+#include "sort/runs/loser_tree.hpp"
 #include "sort/runs/runs.hpp"
 
 namespace isotherm::sort {
@@ -269,9 +270,7 @@ bool merger::merge_level(std::span<std::byte> memory, const std::string& directo
   return false;
 }
 
-}  // namespace
-
-outcome merge_sort(job& j, const plan& p, const source& in, const device::file& out,
+outcome merge_sort(job& j, const plan& p, source& in, const device::file& out,
                    const std::string& temporary_directory) {
   outcome o;
   o.algorithm = sort_algorithm::ems;
@@ -294,5 +293,51 @@ outcome merge_sort(job& j, const plan& p, const source& in, const device::file& 
   o.runs.runs = m.runs_written();
   return o;
 }
+
+std::string no_obstacle(const plan&, double) { return ""; }
+
+double levels(double runs, double fan_in) {
+  return runs <= 1 ? 1 : std::max(1.0, std::ceil(std::log(runs) / std::log(std::max(2.0, fan_in))));
+}
+
+/// Reads of a merge meet the writes of what it has merged, where these overlap; those of the runs
+/// do not, but for the last buffer of each.
+prediction predict_merge_sort(const plan& p, const sort_options&, const input_facts& in,
+                              const device::model& d, const processor_speed& cpu) {
+  cost sum(d, p, cpu);
+  const double bytes = static_cast<double>(in.bytes);
+  const double records = bytes / in.record_bytes;
+  const double memory = static_cast<double>(p.merge_buffer_bytes - p.output_buffer_bytes);
+  const double runs = std::ceil(bytes * (1 + sizeof(entry) / in.record_bytes) / memory);
+  const double passes = levels(runs, memory / (64 << 10));
+  const bool overlaps = p.concurrency == sort_concurrency::io_overlap;
+  sum.sequential(bytes);
+  sum.sequential(passes * bytes, overlaps ? p.write_threads : 0);
+  sum.written((1 + passes) * bytes);
+  const double copied = (cpu.sort_ns + cpu.merge_record_ns) / p.sort_threads;
+  sum.processor(records * (copied + passes * cpu.merge_record_ns) * 1e-9);
+  return {sum.total(), ""};
+}
+
+/// Merges of several levels give back what they have read, all but parts of blocks.
+std::uint64_t run_bytes(const plan& p, const sort_options&, std::uint64_t input_bytes,
+                        std::uint64_t) {
+  constexpr std::uint64_t kLostIn = 64;  // one part in so many
+  const bool one_run = input_bytes <= p.merge_buffer_bytes / 2;
+  return input_bytes + (one_run ? 0 : input_bytes / kLostIn);
+}
+
+}  // namespace
+
+extern const algorithm kEms;
+constinit const algorithm kEms = {.id = sort_algorithm::ems,
+                                  .name = "ems",
+                                  .candidate = true,
+                                  .check = take_whole_fixed_records,
+                                  .way = {.record_runs = true},
+                                  .obstacle = no_obstacle,
+                                  .predict = predict_merge_sort,
+                                  .temporary_bytes = run_bytes,
+                                  .run = merge_sort};
 
 }  // namespace isotherm::sort

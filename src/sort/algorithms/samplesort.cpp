@@ -7,6 +7,8 @@
 // ends soon when it is interrupted; the library can none of these. From IPS4o it has the
 // classification: a search without branches among many bounds, and buckets of their own for keys
 // equal to a bound.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -15,22 +17,35 @@
 #include <utility>
 
 #include "base/random.hpp"
+#include "sort/algorithms/algorithm.hpp"
 #include "sort/algorithms/in_memory.hpp"
-#include "sort/algorithms/presorted.hpp"
-#include "sort/algorithms/wiscsort.hpp"
+#include "sort/index_sort/presorted.hpp"
 #include "sort/output.hpp"
 
 namespace isotherm::sort {
 namespace {
 
-constexpr std::size_t kBuckets = kSamplesortBuckets;
+constexpr std::size_t kBuckets = 256;  // of a level, keys that are equal to a bound not counted
 static_assert((kBuckets & (kBuckets - 1)) == 0, "the search halves them");
-constexpr std::size_t kBaseRecords = kSamplesortCopied;
+constexpr std::size_t kBaseRecords = 16384;  // that a thread copies to order them
 constexpr std::size_t kOversample = 8;
 constexpr std::size_t kCacheLine = 64;
 constexpr std::size_t kPrefetchBytes = 256;  // of one record; its own stream does the rest
 constexpr std::size_t kPiece = 4096;    // records between two looks at whether the sort has ended
 constexpr std::size_t kForOne = 65536;  // so few records one thread puts in place
+
+/// How often each of so many records is moved: once at each level of buckets, and once where few
+/// are left.
+constexpr std::uint64_t levels(std::uint64_t records) noexcept {
+  std::uint64_t n = 1;
+  for (; records > kBaseRecords; records /= kBuckets) ++n;
+  return n;
+}
+
+/// Each thread reads and writes, so there are as many as the largest of all pools has.
+unsigned threads_of(const plan& p) {
+  return std::max({p.random_threads, p.write_threads, p.sort_threads});
+}
 
 struct range {
   std::size_t begin, end;
@@ -56,7 +71,7 @@ class in_place {
         data_(data),
         layout_(l),
         record_(l.record_bytes()),
-        total_(records * record_ * samplesort_levels(records)) {}
+        total_(records * record_ * levels(records)) {}
 
   /// Splits `r` into ranges each of which goes before the next. With more threads than one it is
   /// the leading thread's to call.
@@ -292,9 +307,15 @@ void in_place::sort(range r) {
   }
 }
 
-}  // namespace
+std::string obstacle(const plan& p, double) {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  if (p.map_input) return "";
+  return fmt::format("samplesort works on the whole file in memory: give --memory {}M or more",
+                     p.mapping_memory_bytes / kMiB);
+}
 
-outcome sample_sort(job& j, const plan& p, const source& in, const device::file& out) {
+outcome sample_sort(job& j, const plan& p, source& in, const device::file& out,
+                    const std::string&) {
   outcome o;
   o.algorithm = sort_algorithm::samplesort;
   const record_layout layout(j.options);
@@ -302,7 +323,7 @@ outcome sample_sort(job& j, const plan& p, const source& in, const device::file&
   o.bytes_written = in.size();
   if (in.size() == 0) return o;
   if (!p.map_input) {
-    j.fail({samplesort_needs(p) + ", or take another algorithm", 0});
+    j.fail({obstacle(p, static_cast<double>(o.records)) + ", or take another algorithm", 0});
     return o;
   }
   // By its own name this is the papers' algorithm, which does not look.
@@ -315,7 +336,7 @@ outcome sample_sort(job& j, const plan& p, const source& in, const device::file&
   const stage_timer timer(j, sort_stage::run_sort);
   in_place work(j, map->data(), o.records, layout);
   std::vector<range> parts{{0, o.records}};
-  const unsigned threads = samplesort_threads(p);
+  const unsigned threads = threads_of(p);
   if (o.records > kBaseRecords) parts = work.partition(parts.front(), threads);
   base::atomic<std::size_t> next{0};
   j.readers.run(threads, [&](unsigned) {
@@ -326,5 +347,42 @@ outcome sample_sort(job& j, const plan& p, const source& in, const device::file&
   });
   return o;
 }
+
+base::result<void> check(const sort_options& o) {
+  if (auto r = take_whole_fixed_records(o); !r || !o.stable) return r;
+  return std::unexpected(base::error{
+      "--algorithm samplesort does not keep the order of equal keys: leave out --stable, or take "
+      "another algorithm",
+      0});
+}
+
+/// The copy, then one read and one write of everything at each level.
+prediction predict(const plan& p, const sort_options&, const input_facts& in,
+                   const device::model& d, const processor_speed& cpu) {
+  cost sum(d, p, cpu);
+  const double bytes = static_cast<double>(in.bytes);
+  const double records = bytes / in.record_bytes;
+  const auto passes = static_cast<double>(levels(static_cast<std::uint64_t>(records)));
+  sum.sequential(bytes);
+  sum.written(bytes);
+  sum.mixed(bytes * passes, in.record_bytes, bytes * passes, threads_of(p));
+  sum.processor(records * passes * cpu.merge_record_ns * 1e-9 / p.sort_threads);
+  return {sum.total(), ""};
+}
+
+std::uint64_t no_bytes(const plan&, const sort_options&, std::uint64_t, std::uint64_t) { return 0; }
+
+}  // namespace
+
+extern const algorithm kSamplesort;
+constinit const algorithm kSamplesort = {.id = sort_algorithm::samplesort,
+                                         .name = "samplesort",
+                                         .candidate = true,
+                                         .check = check,
+                                         .way = {.in_place = true, .copied_records = kBaseRecords},
+                                         .obstacle = obstacle,
+                                         .predict = predict,
+                                         .temporary_bytes = no_bytes,
+                                         .run = sample_sort};
 
 }  // namespace isotherm::sort

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "sort/algorithms/loser_tree.hpp"
 #include "sort/runs/codec.hpp"
 #include "sort/runs/cursor.hpp"
+#include "sort/runs/loser_tree.hpp"
 
 namespace isotherm::sort {
 namespace {

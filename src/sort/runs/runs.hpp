@@ -9,20 +9,13 @@
 
 #include "device/buffer.hpp"
 #include "sort/job.hpp"
+#include "sort/outcome.hpp"
 #include "sort/plan.hpp"
 #include "sort/records.hpp"
 #include "sort/runs/policy.hpp"
 #include "sort/runs/reader.hpp"
 
 namespace isotherm::sort {
-
-/// What the runs of a sort came to, merged ones included.
-struct run_totals {
-  std::uint64_t runs = 0;
-  std::uint64_t compressed = 0;     ///< of these runs
-  std::uint64_t bytes = 0;          ///< of their entries, packed
-  std::uint64_t bytes_written = 0;  ///< instead of those
-};
 
 class run_file {
  public:

@@ -6,8 +6,8 @@
 #include <span>
 
 #include "device/io.hpp"
-#include "sort/algorithms/wiscsort.hpp"
 #include "sort/job.hpp"
+#include "sort/outcome.hpp"
 #include "sort/plan.hpp"
 #include "sort/records.hpp"
 

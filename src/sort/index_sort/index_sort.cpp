@@ -1,16 +1,17 @@
-#include "sort/algorithms/wiscsort.hpp"
+#include "sort/index_sort/index_sort.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "device/buffer.hpp"
-#include "sort/algorithms/integers.hpp"
-#include "sort/algorithms/presorted.hpp"
-#include "sort/algorithms/refine.hpp"
-#include "sort/algorithms/regroup.hpp"
+#include "sort/index_sort/integers.hpp"
+#include "sort/index_sort/presorted.hpp"
+#include "sort/index_sort/refine.hpp"
+#include "sort/index_sort/regroup.hpp"
 #include "sort/loader.hpp"
 #include "sort/output.hpp"
+#include "sort/records.hpp"
 #include "sort/runs/runs.hpp"
 #include "sort/sinks/sink.hpp"
 
@@ -50,7 +51,7 @@ outcome sort_by_index(job& j, const plan& p, source& in, const device::file& out
     const std::size_t loaded = load.load(index, pieces.hold(load.at()));
     if (j.stopped()) return o;
     const bool whole = load.at_end() && runs.runs().empty();
-    if (!whole && !p.may_merge) {
+    if (!whole && !p.way.may_merge) {
       j.fail({fmt::format("the index map does not fit in --memory {}: give more, or take "
                           "--algorithm mergepass",
                           p.memory_bytes),
@@ -58,7 +59,7 @@ outcome sort_by_index(job& j, const plan& p, source& in, const device::file& out
       return o;
     }
     const std::size_t n = sort_run(j, p, in, layout, index.first(loaded));
-    if (whole && !p.must_merge) {
+    if (whole && !p.way.must_merge) {
       if (p.algorithm == sort_algorithm::automatic) o.algorithm = sort_algorithm::onepass;
       if (p.scan_gather) o.algorithm = sort_algorithm::modified_key;
       const auto out = make_sink(j, p, in, layout, out_file, sort_stage::run_write, n);
@@ -90,6 +91,25 @@ outcome sort_by_index(job& j, const plan& p, source& in, const device::file& out
   out->finish(o);
   o.runs = runs.totals();
   return o;
+}
+
+std::string index_sort_obstacle(const plan& p, double records) {
+  if (p.way.may_merge || records <= static_cast<double>(p.index_entries)) return "";
+  return "the index map does not fit in the memory limit";
+}
+
+std::uint64_t index_run_bytes(const plan& p, const sort_options& o, std::uint64_t input,
+                              std::uint64_t records) {
+  constexpr std::uint64_t kLostIn = 64;          // one part in so many
+  constexpr std::uint64_t kRunAlignment = 8192;  // of each writer's part of a compressed run
+  const bool many_runs =
+      records > p.index_entries || (p.regroup_bytes != 0 && input > p.regroup_bytes);
+  if (!p.way.must_merge && !(p.way.may_merge && many_runs)) return 0;
+  const std::uint64_t bytes = records * record_layout(o).entries().packed_bytes();
+  const bool compressed = o.compression == sort_compression::on;
+  return bytes + (p.regroup_bytes != 0 ? input + 1 : 0) +
+         (many_runs || compressed ? bytes / kLostIn : 0) +
+         (compressed ? kRunAlignment * p.write_threads * (1 + records / p.index_entries) : 0);
 }
 
 }  // namespace isotherm::sort

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "device/buffer.hpp"
-#include "sort/algorithms/presorted.hpp"
+#include "sort/index_sort/presorted.hpp"
 #include "sort/loader.hpp"
 #include "sort/output.hpp"
 #include "sort/runs/runs.hpp"

@@ -1,4 +1,4 @@
-#include "sort/algorithms/regroup.hpp"
+#include "sort/index_sort/regroup.hpp"
 
 #include <algorithm>
 

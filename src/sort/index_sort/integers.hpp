@@ -1,7 +1,10 @@
 // Records that are keys of at most 8 bytes and nothing else: integers, which need no index map.
 #pragma once
 
-#include "sort/algorithms/wiscsort.hpp"
+#include "sort/job.hpp"
+#include "sort/outcome.hpp"
+#include "sort/plan.hpp"
+#include "sort/records.hpp"
 
 namespace isotherm::sort {
 

@@ -4,8 +4,8 @@
 
 #include <string_view>
 
-#include "sort/algorithms/wiscsort.hpp"
 #include "sort/job.hpp"
+#include "sort/outcome.hpp"
 #include "sort/plan.hpp"
 #include "sort/records.hpp"
 

@@ -2,7 +2,7 @@
 // the next key bytes take the place of those that are equal, the entries are sorted as integers
 // again, and so on for those that still agree. All threads share the work on a large group, so
 // lines that all begin alike are sorted as fast as others; the smaller groups are dealt out.
-#include "sort/algorithms/refine.hpp"
+#include "sort/index_sort/refine.hpp"
 
 #include <algorithm>
 #include <cstring>

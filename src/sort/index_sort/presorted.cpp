@@ -1,4 +1,4 @@
-#include "sort/algorithms/presorted.hpp"
+#include "sort/index_sort/presorted.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "sort/algorithms/integers.hpp"
+#include "sort/index_sort/integers.hpp"
 
 #include <bit>
 #include <cstring>

@@ -1,0 +1,23 @@
+// What a sort by an index map would take of an emulated device.
+#pragma once
+
+#include "sort/cost/cost.hpp"
+
+namespace isotherm::sort {
+
+/// What the runs of an index map will come to.
+struct run_forecast {
+  double runs = 0;          ///< 0: it fits
+  double entry_passes = 1;  ///< how often each entry is written and read
+  double plain_bytes = 0;   ///< of an entry
+  double coded_bytes = 0;
+  coding_balance balance;  ///< of one entry, written and read once
+  bool compressed = false;
+};
+run_forecast forecast_runs(const plan& p, const sort_options& options, const input_facts& input,
+                           const processor_speed& processor);
+
+prediction predict_index_sort(const plan& p, const sort_options& options, const input_facts& input,
+                              const device::model& device, const processor_speed& processor);
+
+}  // namespace isotherm::sort
