@@ -15,14 +15,20 @@
 namespace isotherm::index {
 namespace {
 
-/// Calls a function of the thread's whenever that thread looks at a key or value.
+/// Calls a function of the thread's whenever that thread looks at a key or value, and knows whether
+/// the thread has emptied one.
 struct watched_holder : plain_holder {
   using plain_holder::plain_holder;
   static inline thread_local std::function<void(std::string_view)> at_get;
+  static inline thread_local bool has_emptied = false;
   bytes* get(const scope& inside) const {
     bytes* const object = plain_holder::get(inside);
     if (object && at_get) at_get(object->view());
     return object;
+  }
+  bool clear(const scope& inside) {
+    has_emptied = plain_holder::clear(inside);
+    return has_emptied;
   }
 };
 struct watched : unmanaged {
@@ -32,17 +38,14 @@ struct watched : unmanaged {
 // Nodes keep the first 12 bytes.
 const std::string kKey = "they-start-alike-99";
 
-/// The eraser's thread: stops when the node is marked, that is at the first look after it has read
-/// the value for the last time, until `may_unlink`.
+/// The eraser's thread: stops when the node is marked, that is at the first look after it has
+/// emptied the value, until `may_unlink`.
 void erase(skiplist_fraser<watched>& list, std::atomic<bool>& is_marked,
            const std::atomic<bool>& may_unlink) {
-  bool has_read = false;
-  watched_holder::at_get = [&](std::string_view text) {
-    if (has_read && !is_marked.exchange(true)) {
-      is_marked.notify_one();
-      may_unlink.wait(false);
-    }
-    has_read |= text == "old";
+  watched_holder::at_get = [&](std::string_view) {
+    if (!watched_holder::has_emptied || is_marked.exchange(true)) return;
+    is_marked.notify_one();
+    may_unlink.wait(false);
   };
   EXPECT_TRUE(list.erase(kKey));
   watched_holder::at_get = nullptr;
