@@ -4,6 +4,7 @@
 
 #include "index/concept.hpp"
 #include "index/holding.hpp"
+#include "index/registry.hpp"
 
 namespace isotherm::index {
 
@@ -54,5 +55,11 @@ class adapter final : public any_index {
  private:
   structure structure_;
 };
+
+template <template <class> class Structure>
+std::unique_ptr<any_index> make_adapter(bool is_managed, std::size_t expected_keys) {
+  if (is_managed) return std::make_unique<adapter<Structure, managed>>(expected_keys);
+  return std::make_unique<adapter<Structure, unmanaged>>(expected_keys);
+}
 
 }  // namespace isotherm::index

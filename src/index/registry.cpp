@@ -1,7 +1,8 @@
+#include "index/registry.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "index/adapter.hpp"
 #include "index/art/art.hpp"
 #include "index/btree/btree_coarse.hpp"
 #include "index/btree/btree_occ.hpp"
@@ -19,28 +20,22 @@ namespace {
 
 using factory = std::unique_ptr<any_index> (*)(bool managed, std::size_t expected_keys);
 
-template <template <class> class Structure>
-std::unique_ptr<any_index> make_one(bool is_managed, std::size_t expected_keys) {
-  if (is_managed) return std::make_unique<adapter<Structure, managed>>(expected_keys);
-  return std::make_unique<adapter<Structure, unmanaged>>(expected_keys);
-}
-
 struct entry {
   std::string_view name;
   factory make;
 };
 
 constexpr entry kEntries[] = {
-    {hash_pugh<unmanaged>::kName, &make_one<hash_pugh>},
-    {hash_harris<unmanaged>::kName, &make_one<hash_harris>},
-    {hash_chm<unmanaged>::kName, &make_one<hash_chm>},
-    {skiplist_coarse<unmanaged>::kName, &make_one<skiplist_coarse>},
-    {skiplist_fraser<unmanaged>::kName, &make_one<skiplist_fraser>},
-    {skiplist_herlihy<unmanaged>::kName, &make_one<skiplist_herlihy>},
-    {btree_coarse<unmanaged>::kName, &make_one<btree_coarse>},
-    {btree_occ<unmanaged>::kName, &make_one<btree_occ>},
-    {masstree<unmanaged>::kName, &make_one<masstree>},
-    {art<unmanaged>::kName, &make_one<art>},
+    {hash_pugh<unmanaged>::kName, &make_adapter<hash_pugh>},
+    {hash_harris<unmanaged>::kName, &make_adapter<hash_harris>},
+    {hash_chm<unmanaged>::kName, &make_adapter<hash_chm>},
+    {skiplist_coarse<unmanaged>::kName, &make_adapter<skiplist_coarse>},
+    {skiplist_fraser<unmanaged>::kName, &make_adapter<skiplist_fraser>},
+    {skiplist_herlihy<unmanaged>::kName, &make_adapter<skiplist_herlihy>},
+    {btree_coarse<unmanaged>::kName, &make_adapter<btree_coarse>},
+    {btree_occ<unmanaged>::kName, &make_adapter<btree_occ>},
+    {masstree<unmanaged>::kName, &make_adapter<masstree>},
+    {art<unmanaged>::kName, &make_adapter<art>},
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 #include "index/any_index.hpp"
 #include "index/holding.hpp"
-#include "index/skip/skiplist_fraser.hpp"
+#include "index/skip/skiplist_fraser.cpp"  // instantiated for `watched`
 
 namespace isotherm::index {
 namespace {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Structures whose own synchronisation lacks one step, which the checker of histories must see.
 
-    mutants.py NAME SOURCES FOLDER      writes the header with its step left out, and mutant.hpp
+    mutants.py NAME SOURCES FOLDER      writes the file with its step left out, and mutant.hpp
 
 FOLDER goes before SOURCES on the compiler's path.
 """
@@ -9,39 +9,39 @@ FOLDER goes before SOURCES on the compiler's path.
 import pathlib
 import sys
 
-# name: header of the structure, its class, header that is changed, what stands there, what instead
+# name: the structure's class, its sources, file that is changed, what stands there, what instead
 MUTANTS = {
     # A key that was absent is inserted without another look under the lock.
     'hash-pugh-link': (
-        'index/hash/hash_pugh.hpp', 'hash_pugh', 'index/hash/chained_hash.hpp',
+        'hash_pugh', ['index/hash/hash_pugh.cpp'], 'index/hash/chained_hash.hpp',
         'if (search_chain(inside, held.first(), at.hash, key)) return false;',
         'if (false && search_chain(inside, held.first(), at.hash, key)) {}'),
     # A value is replaced in a node that is not in its bin any more.
     'hash-chm-upsert': (
-        'index/hash/hash_chm.hpp', 'hash_chm', 'index/optimistic_writes.hpp',
+        'hash_chm', ['index/hash/hash_chm.cpp'], 'index/optimistic_writes.hpp',
         'if (!lock.try_take(inside, key)) continue;\n    return found->value',
         'lock.try_take(inside, key);\n    return found->value'),
     # A value is replaced in a node that has been erased.
     'skiplist-herlihy-upsert': (
-        'index/skip/skiplist_herlihy.hpp', 'skiplist_herlihy',
+        'skiplist_herlihy', ['index/skip/skiplist_herlihy.cpp'],
         'index/optimistic_writes.hpp',
         'if (!lock.try_take(inside, key)) continue;\n    return found->value',
         'lock.try_take(inside, key);\n    return found->value'),
     # A search believes what it read in a leaf, although the leaf has changed meanwhile.
     'btree-occ-still': (
-        'index/btree/btree_occ.hpp', 'btree_occ', 'index/btree/search_impl.hpp',
+        'btree_occ', ['index/btree/tree.cpp', 'index/btree/btree_occ.cpp'], 'index/btree/tree.cpp',
         'return p.at->latch.is_still(p.version);\n}\n\ntemplate <class Holding, class Latch>\n'
         'auto tree<Holding, Latch>::locate',
         'return true;\n}\n\ntemplate <class Holding, class Latch>\n'
         'auto tree<Holding, Latch>::locate'),
     # An entry is added although others were since the search.
     'masstree-order': (
-        'index/masstree/masstree.hpp', 'masstree', 'index/masstree/update_impl.hpp',
+        'masstree', ['index/masstree/masstree.cpp'], 'index/masstree/masstree.cpp',
         'if (at.at->order() == at.order &&\n      (at.target == 0',
         'if ((at.target == 0'),
     # A search goes on below a node that has led elsewhere since, or is no longer in the tree.
     'art-coupling': (
-        'index/art/art.hpp', 'art', 'index/art/search_impl.hpp',
+        'art', ['index/art/art.cpp'], 'index/art/art.cpp',
         'if (version_lock::is_obsolete(at.version)) return false;\n'
         '    // Coupling: the child\'s version was read while the parent still led to it.\n'
         '    if (!n->version.is_still(at.parent_version)) return false;',
@@ -51,15 +51,16 @@ MUTANTS = {
 
 def main():
     name, sources, folder = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-    structure, class_name, changed, step, instead = MUTANTS[name]
+    class_name, used, changed, step, instead = MUTANTS[name]
     text = (sources / changed).read_text()
     if text.count(step) != 1:
         sys.exit(f'mutants.py: {name}: the step to leave out stands {text.count(step)} times in '
                  f'{changed}, not once: follow the change of that file here')
     (folder / changed).parent.mkdir(parents=True, exist_ok=True)
     (folder / changed).write_text(text.replace(step, instead))
+    includes = ''.join(f'#include "{source}"\n' for source in used)
     (folder / 'mutant.hpp').write_text(
-        f'#pragma once\n#include "{structure}"\nnamespace isotherm::index {{\n'
+        f'#pragma once\n{includes}namespace isotherm::index {{\n'
         f'template <class Holding>\nusing mutant = {class_name}<Holding>;\n}}\n')
 
 

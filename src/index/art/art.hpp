@@ -169,6 +169,3 @@ class art : public optimistic_writes<art<Holding>, Holding> {
 };
 
 }  // namespace isotherm::index
-
-#include "index/art/search_impl.hpp"
-#include "index/art/update_impl.hpp"

@@ -115,7 +115,7 @@ class tree {
   static void retire_memory(const void* n) { sync::retire(const_cast<void*>(n), &free_memory); }
   static const separator* make_separator(std::string_view text);
 
-  // Searching (search_impl.hpp).
+  // Searching.
   bool enter(path& p) noexcept;
   template <bool kWithFences>
   static bool step_down(path& p, unsigned index) noexcept;
@@ -129,7 +129,7 @@ class tree {
   bool try_collect_up(const scope& inside, const bound& from, regard how, piece& out);
   bool try_collect_down(const scope& inside, const std::optional<bound>& from, piece& out);
 
-  // Splitting and merging (shape_impl.hpp).
+  // Splitting and merging.
   void make_room(const scope& inside, std::string_view key);
   bool lock_both(const path& p) noexcept;
   void split_leaf(const scope& inside, const path& p, std::string_view key);
@@ -152,7 +152,3 @@ class tree {
 };
 
 }  // namespace isotherm::index::btree_detail
-
-#include "index/btree/search_impl.hpp"
-#include "index/btree/shape_impl.hpp"
-#include "index/btree/update_impl.hpp"

@@ -139,5 +139,3 @@ class hash_chm : public chained_hash<hash_chm<Holding>, Holding, chm_node<Holdin
 };
 
 }  // namespace isotherm::index
-
-#include "index/hash/hash_chm_impl.hpp"

@@ -128,5 +128,3 @@ class hash_harris : public lock_free_writes<hash_harris<Holding>, Holding, harri
 };
 
 }  // namespace isotherm::index
-
-#include "index/hash/hash_harris_impl.hpp"

@@ -113,5 +113,3 @@ class hash_pugh : public chained_hash<hash_pugh<Holding>, Holding, pugh_node<Hol
 };
 
 }  // namespace isotherm::index
-
-#include "index/hash/hash_pugh_impl.hpp"

@@ -120,7 +120,3 @@ class masstree : public optimistic_writes<masstree<Holding>, Holding> {
 };
 
 }  // namespace isotherm::index
-
-#include "index/masstree/check_impl.hpp"
-#include "index/masstree/search_impl.hpp"
-#include "index/masstree/update_impl.hpp"

@@ -111,5 +111,3 @@ class skiplist_fraser : public lock_free_writes<skiplist_fraser<Holding>, Holdin
 };
 
 }  // namespace isotherm::index
-
-#include "index/skip/skiplist_fraser_impl.hpp"

@@ -130,5 +130,3 @@ class skiplist_herlihy : public optimistic_writes<skiplist_herlihy<Holding>, Hol
 };
 
 }  // namespace isotherm::index
-
-#include "index/skip/skiplist_herlihy_impl.hpp"

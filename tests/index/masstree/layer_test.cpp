@@ -5,7 +5,7 @@
 
 #include "index/any_index.hpp"
 #include "index/holding.hpp"
-#include "index/masstree/masstree.hpp"
+#include "index/masstree/masstree.cpp"  // instantiated for `counted`
 
 namespace isotherm::index {
 namespace {

@@ -1,7 +1,6 @@
-// hash-chm's operations (hash_chm.hpp).
-#pragma once
-
 #include "index/hash/hash_chm.hpp"
+
+#include "index/adapter.hpp"
 
 namespace isotherm::index {
 
@@ -76,5 +75,9 @@ void hash_chm<Holding>::move_bucket(bucket_array& from, bucket_array& to,
   to.at(index + from.size()).store(table_of_nodes::word_of(heads[1]));
   source.store(bucket::kMoving);
 }
+
+template class hash_chm<managed>;
+template class hash_chm<unmanaged>;
+template std::unique_ptr<any_index> make_adapter<hash_chm>(bool, std::size_t);
 
 }  // namespace isotherm::index

@@ -1,7 +1,6 @@
-// hash-harris's operations (hash_harris.hpp).
-#pragma once
-
 #include "index/hash/hash_harris.hpp"
+
+#include "index/adapter.hpp"
 
 namespace isotherm::index {
 
@@ -194,5 +193,9 @@ bool hash_harris<Holding>::is_valid() {
   }
   return nodes == this->size();
 }
+
+template class hash_harris<managed>;
+template class hash_harris<unmanaged>;
+template std::unique_ptr<any_index> make_adapter<hash_harris>(bool, std::size_t);
 
 }  // namespace isotherm::index

@@ -1,7 +1,6 @@
-// skiplist-herlihy's operations (skiplist_herlihy.hpp).
-#pragma once
-
 #include "index/skip/skiplist_herlihy.hpp"
+
+#include "index/adapter.hpp"
 
 namespace isotherm::index {
 
@@ -155,5 +154,9 @@ bool skiplist_herlihy<Holding>::is_valid() {
   const scope inside;
   return skip_detail::are_levels_valid(inside, head_, this->size(), &is_present);
 }
+
+template class skiplist_herlihy<managed>;
+template class skiplist_herlihy<unmanaged>;
+template std::unique_ptr<any_index> make_adapter<skiplist_herlihy>(bool, std::size_t);
 
 }  // namespace isotherm::index

@@ -1,9 +1,99 @@
-// masstree: operations that write (masstree.hpp).
-#pragma once
-
 #include "index/masstree/masstree.hpp"
 
+#include "index/adapter.hpp"
+#include "index/masstree/check.hpp"
+
 namespace isotherm::index {
+
+/// False: a layer on the way went away.
+template <class Holding>
+bool masstree<Holding>::try_locate(std::string_view key, position& at) noexcept {
+  base::atomic<link>* where = &top_;
+  link top = top_.load_acquire();
+  at.depth = 0;
+  at.upper = nullptr;
+  for (;;) {
+    at.what = wanted(key, at.depth);
+    at.at = masstree_detail::find_border(*where, top, at.what.slice, at.seen);
+    if (!at.at) return false;
+    at.order = at.at->order();
+    at.slot = at.at->find(at.order, at.what);
+    at.target = at.slot == masstree_detail::kNoSlot ? 0 : at.at->link_at(at.slot).load_acquire();
+    if (at.seen.differs(at.at->state.now())) [[unlikely]]
+      continue;
+    if (at.target == 0 || masstree_detail::is_leaf(at.target)) return true;
+    where = &at.at->link_at(at.slot);
+    top = at.target;
+    at.upper = at.at;
+    at.depth += 8;
+  }
+}
+
+template <class Holding>
+auto masstree<Holding>::locate(const scope&, std::string_view key) noexcept -> position {
+  position at;
+  for (backoff wait; !try_locate(key, at);) wait();
+  return at;
+}
+
+/// Whether the leaf that a search found is the key's own.
+template <class Holding>
+bool masstree<Holding>::has_key(const scope& inside, const position& at, std::string_view key) {
+  if (at.what.rank != masstree_detail::kGoesOn) return true;
+  const std::string_view held = leaf_of(at.target)->key.get(inside)->view();
+  return held.size() == key.size() && held.substr(at.depth + 8) == key.substr(at.depth + 8);
+}
+
+template <class Holding>
+std::optional<std::string_view> masstree<Holding>::find(const scope& inside, std::string_view key) {
+  const position at = locate(inside, key);
+  if (at.target == 0) return std::nullopt;
+  const bytes* value = leaf_of(at.target)->value.get(inside);
+  prefetch(value);  // asked for beside the key: two misses overlap
+  if (!has_key(inside, at, key)) return std::nullopt;
+  return value->view();
+}
+
+/// Visits the pairs from `from` (none: from the end) in one direction; `beyond`: without `from`.
+template <class Holding>
+void masstree<Holding>::iterate(const scope& inside, direction where_to,
+                                std::optional<std::string_view> from, bool beyond, regard how,
+                                const visitor& visit) {
+  const auto is_before_bound = [&](std::string_view key) {
+    if (key == *from) return beyond;
+    return (key < *from) == (where_to == direction::up);
+  };
+  masstree_detail::cursor at(top_, where_to);
+  at.seek(from);
+  bool is_past_bound = !from;  // all that follow come after `from`
+  for (;;) {
+    const std::optional<link> target = at.next();
+    if (!target) {
+      // `from` may be a key already visited: its object lives as long as the caller's scope.
+      at.seek(from);
+      is_past_bound = !from;
+      continue;
+    }
+    if (*target == 0) return;
+    entry* const found = leaf_of(*target);
+    const std::string_view key = look(found->key, inside, how)->view();
+    if (guides::is_unreadable(key)) continue;  // no bound to go on from
+    if (!is_past_bound && is_before_bound(key)) continue;
+    is_past_bound = true;
+    if (!visit(key, look(found->value, inside, how)->view())) return;
+    from = key;
+    beyond = true;
+  }
+}
+
+template <class Holding>
+std::uint64_t masstree<Holding>::walk(const scope& inside, std::uint64_t cursor,
+                                      const visitor& visit) {
+  return walk_in_order(cursors_, cursor, visit,
+                       [&](std::string_view from, bool beyond, const visitor& each) {
+                         iterate(inside, direction::up, from, beyond, regard::glance, each);
+                       });
+}
 
 template <class Holding>
 masstree<Holding>::masstree(std::size_t)
@@ -206,5 +296,56 @@ masstree<Holding>::~masstree() {
     kMemory.free(next);
   }
 }
+
+/// Every layer's own invariants; each leaf's key is what the path to it says; no layer but the
+/// first is empty.
+template <class Holding>
+bool masstree<Holding>::is_valid() {
+  struct layer {
+    base::atomic<link>* where;
+    std::string path;
+  };
+  const scope inside;
+  std::size_t leaves = 0;
+  std::vector<layer> rest;
+  rest.push_back({&top_, std::string()});
+  while (!rest.empty()) {
+    const layer here = std::move(rest.back());
+    rest.pop_back();
+    masstree_detail::version seen;
+    std::vector<border*> borders;
+    auto* const top = masstree_detail::node_of(here.where->load_acquire());
+    const std::size_t leaves_before = leaves, layers_before = rest.size();
+    if (!masstree_detail::is_valid_layer(masstree_detail::climb(*here.where, top, seen), borders)) {
+      return false;
+    }
+    for (border* const at : borders) {
+      const masstree_detail::permutation order = at->order();
+      for (unsigned place = 0; place < order.count(); ++place) {
+        const wanted what = at->entry(order[place]);
+        const link target = at->link_at(order[place]).load_acquire();
+        if (!masstree_detail::is_leaf(target)) {
+          const std::uint64_t slice = std::byteswap(what.slice);
+          std::string path = here.path;
+          path.append(reinterpret_cast<const char*>(&slice), sizeof slice);
+          rest.push_back({&at->link_at(order[place]), std::move(path)});
+          continue;
+        }
+        ++leaves;
+        const std::string_view key = leaf_of(target)->key.get(inside)->view();
+        if (!key.starts_with(here.path) || wanted(key, here.path.size()) != what) return false;
+        if (leaf_of(target)->value.is_null()) return false;
+      }
+    }
+    if (here.where != &top_ && leaves == leaves_before && rest.size() == layers_before) {
+      return false;
+    }
+  }
+  return leaves == this->size();
+}
+
+template class masstree<managed>;
+template class masstree<unmanaged>;
+template std::unique_ptr<any_index> make_adapter<masstree>(bool, std::size_t);
 
 }  // namespace isotherm::index

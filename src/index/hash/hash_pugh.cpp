@@ -1,7 +1,6 @@
-// hash-pugh's operations (hash_pugh.hpp).
-#pragma once
-
 #include "index/hash/hash_pugh.hpp"
+
+#include "index/adapter.hpp"
 
 namespace isotherm::index {
 
@@ -60,5 +59,9 @@ void hash_pugh<Holding>::move_bucket(bucket_array& from, bucket_array& to,
   to.at(index + from.size()).store(word_of(heads[1]));
   source.store(bucket::kMoving);
 }
+
+template class hash_pugh<managed>;
+template class hash_pugh<unmanaged>;
+template std::unique_ptr<any_index> make_adapter<hash_pugh>(bool, std::size_t);
 
 }  // namespace isotherm::index

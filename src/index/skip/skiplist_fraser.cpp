@@ -1,7 +1,6 @@
-// skiplist-fraser's operations (skiplist_fraser.hpp).
-#pragma once
-
 #include "index/skip/skiplist_fraser.hpp"
+
+#include "index/adapter.hpp"
 
 namespace isotherm::index {
 
@@ -192,5 +191,9 @@ bool skiplist_fraser<Holding>::is_valid() {
   }
   return skip_detail::are_levels_valid(inside, head_, this->size(), [](node*) { return true; });
 }
+
+template class skiplist_fraser<managed>;
+template class skiplist_fraser<unmanaged>;
+template std::unique_ptr<any_index> make_adapter<skiplist_fraser>(bool, std::size_t);
 
 }  // namespace isotherm::index

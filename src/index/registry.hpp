@@ -1,0 +1,16 @@
+// How a structure gets into the registry (registry.cpp).
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "index/index.hpp"
+
+namespace isotherm::index {
+
+/// A new `Structure`, its objects held by guides or by plain pointers. Defined in adapter.hpp; each
+/// structure's source instantiates its own, where the compiler sees all of it.
+template <template <class> class Structure>
+std::unique_ptr<any_index> make_adapter(bool is_managed, std::size_t expected_keys);
+
+}  // namespace isotherm::index

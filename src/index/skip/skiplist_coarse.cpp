@@ -1,0 +1,116 @@
+#include "index/skip/skiplist_coarse.hpp"
+
+#include "index/adapter.hpp"
+
+namespace isotherm::index {
+
+namespace skip_detail {
+
+template <class Holding>
+auto plain_list<Holding>::find(const scope& inside, std::string_view key) -> entry* {
+  const wanted_key wanted(key);
+  entry* at = head_;
+  for (unsigned level = kMaxHeight; level-- > 0;) {
+    for (entry* next = at->next_node(level); next; next = at->next_node(level)) {
+      const auto order = next->compare(inside, wanted);
+      if (order == 0) return next;
+      if (order > 0) break;
+      at = next;
+    }
+  }
+  return nullptr;
+}
+
+template <class Holding>
+auto plain_list<Holding>::locate(const scope& inside, const wanted_key& key, regard how)
+    -> position {
+  position p;
+  entry* at = head_;
+  for (unsigned level = kMaxHeight; level-- > 0;) {
+    entry* next = at->next_node(level);
+    while (next && next->compare(inside, key, how) < 0) next = (at = next)->next_node(level);
+    p.before[level] = at;
+  }
+  entry* const next = at->next_node(0);
+  p.found = next && next->compare(inside, key, how) == 0 ? next : nullptr;
+  return p;
+}
+
+template <class Holding>
+bool plain_list<Holding>::attach(const scope&, const position& p, std::string_view,
+                                 entry* n) noexcept {
+  for (unsigned l = 0; l < n->height; ++l) {
+    n->set_next(l, p.before[l]->next_node(l));
+    p.before[l]->set_next(l, n);
+  }
+  return true;
+}
+
+template <class Holding>
+void plain_list<Holding>::detach(const scope&, const position& p, std::string_view) {
+  entry* const n = p.found;
+  for (unsigned l = 0; l < n->height; ++l) p.before[l]->set_next(l, n->next_node(l));
+  retire_node<Holding>(n);
+}
+
+template <class Holding>
+auto plain_list<Holding>::cut() noexcept -> entry* {
+  entry* const first = head_->next_node(0);
+  for (unsigned l = 0; l < kMaxHeight; ++l) head_->set_next(l, nullptr);
+  return first;
+}
+
+template <class Holding>
+std::int64_t plain_list<Holding>::retire_cut(entry* n) {
+  std::int64_t count = 0;
+  for (; n; ++count) retire_node<Holding>(std::exchange(n, n->next_node(0)));
+  return count;
+}
+
+}  // namespace skip_detail
+
+template <class Holding>
+void skiplist_coarse<Holding>::scan_back(const scope& inside, std::optional<std::string_view> from,
+                                         const visitor& visit) {
+  skip_detail::scan_back(
+      inside, core_.head(), from, visit,
+      [&](const wanted_key& bound, bool or_equal, std::vector<node*>& out) {
+        const std::shared_lock guard(gate_);
+        node* const start =
+            core_.locate(inside, bound, regard::use).before[skip_detail::kBackLevel];
+        skip_detail::gather(inside, core_.head(), start, bound, or_equal, out,
+                            [](node* n) { return n->next_node(0); });
+        return start;
+      },
+      [](node*) { return true; });
+}
+
+template <class Holding>
+void skiplist_coarse<Holding>::iterate(const scope& inside, std::string_view from, bool beyond,
+                                       regard how, const visitor& visit) {
+  std::vector<node*> piece;
+  node* last = nullptr;  // visited
+  do {
+    piece.clear();
+    {
+      const std::shared_lock guard(gate_);
+      if (!last) {
+        const auto at = core_.locate(inside, wanted_key(from), how);
+        last = at.found && beyond ? at.found : at.before[0];
+      }
+      while ((last = last->next_node(0))) {
+        piece.push_back(last);
+        if (piece.size() == kPieceNodes) break;
+      }
+    }
+    for (node* n : piece) {
+      if (!visit(look(n->key, inside, how)->view(), look(n->value, inside, how)->view())) return;
+    }
+  } while (last);
+}
+
+template class skiplist_coarse<managed>;
+template class skiplist_coarse<unmanaged>;
+template std::unique_ptr<any_index> make_adapter<skiplist_coarse>(bool, std::size_t);
+
+}  // namespace isotherm::index
