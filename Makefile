@@ -5,8 +5,9 @@ SOURCES = $(shell find include src tests bench examples \
 
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help bootstrap build demo test test-release test-tsan test-asan test-debug \
-        test-gcc test-in-turn coverage stress fuzz bench lint tidy format format-check package clean
+.PHONY: help bootstrap bootstrap-demo build tool demo test test-release test-tsan test-asan \
+        test-debug test-gcc test-in-turn coverage stress fuzz bench lint tidy format format-check \
+        package clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -15,10 +16,19 @@ bootstrap: ## install the Debian packages that are missing
 	@scripts/bootstrap
 
 build: ## build everything; the tool is build/release/bin/isotherm
-	cmake --preset release
+	cmake --preset release -DISOTHERM_BUILD_TESTS=ON -DISOTHERM_BUILD_BENCH=ON
 	cmake --build --preset release -j $(JOBS)
 
-demo: bootstrap build ## load, serve and cool a store, before your eyes (at most 5 minutes)
+# Configures without tests, whose packages need not be there, unless a build is configured already.
+tool: ## build the tool alone: build/release/bin/isotherm
+	@[ -e build/release/build.ninja ] || \
+	  cmake --preset release -DISOTHERM_BUILD_TESTS=OFF -DISOTHERM_BUILD_BENCH=OFF
+	cmake --build --preset release -j $(JOBS) --target isotherm
+
+bootstrap-demo: ## install what the tool and the demo need, and no more
+	@scripts/bootstrap demo
+
+demo: bootstrap-demo tool ## load, serve and cool a store, before your eyes (at most 5 minutes)
 	@scripts/demo
 
 test: bootstrap test-release test-tsan test-asan test-gcc test-in-turn ## all tests; what CI runs
