@@ -1,5 +1,5 @@
 // The indexes, held by plain pointers, beside libraries of the same kind: raw speed without
-// management, in one program, over the same keys (docs/benchmarks.md).
+// management, in one program, over the same keys (docs/benchmarks).
 //
 //   load      one thread inserts all keys
 //   read      Zipfian reads; the value is copied out

@@ -15,7 +15,7 @@ bool is_emulated(const std::string& device) { return device.starts_with("emu:");
 /// The algorithm for files as they are: in the page cache, or read from a disk behind it. Whole
 /// records are moved where index maps would fetch the values by too many scans, or short ones by
 /// calls. An index map that just fits leaves little room for values: runs of it leave more, and so
-/// make fewer scans. docs/benchmarks.md has what these limits come from, and what is lost to the
+/// make fewer scans. docs/benchmarks has what these limits come from, and what is lost to the
 /// best algorithm.
 base::result<sort_algorithm> choose_by_rule(const sort_options& o, std::uint64_t bytes,
                                             const device::model* device) {
