@@ -93,7 +93,7 @@ TEST_F(serving, clients_come_and_are_served_while_an_expired_key_is_read_from_a_
   std::binary_semaphore begun{0}, end{0};
   base::atomic<int> looks{0};
   index_.before_find = [&](std::string_view key) {
-    if (key != "gone" || looks.fetch_add_relaxed(1) != 1) return;  // the first is SET's own
+    if (key != "gone" || looks.fetch_add_relaxed(1) != 0) return;  // SET itself does not look
     begun.release();
     end.acquire();
   };
