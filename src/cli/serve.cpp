@@ -11,12 +11,12 @@
 #include <fstream>
 #include <memory>
 
+#include "cli/collector_flags.hpp"
 #include "cli/commands.hpp"
 #include "cli/lasting_index.hpp"
-#include "cli/serve_management.hpp"
 #include "cli/serve_password.hpp"
-#include "collector/protocol.hpp"
 #include "index/index.hpp"
+#include "server/collector_management.hpp"
 #include "server/server.hpp"
 #include "store/text.hpp"
 
@@ -31,7 +31,6 @@ struct serve_options {
   std::string maxmemory = "0", maxmemory_clients = "0";
   std::string cold_backing = "anon";
   bool huge_pages = false;
-  std::string hint = "none";
   bool unprotected = false;
   password_flags password;
   std::string unix_socket_mode;
@@ -84,28 +83,9 @@ void add_flags(CLI::App& command, serve_options& o) {
   command.add_option("--manage", o.manage, "off|track|on: what the object collector does")
       ->check(CLI::IsMember({"off", "track", "on"}))
       ->capture_default_str();
-  command.add_option("--window", o.collector.window_seconds, "seconds of a collector's window")
-      ->capture_default_str();
-  command.add_option("--cold-threshold", o.collector.cold_threshold, "initial, 1 to 31 windows")
-      ->check(CLI::Range(1, 31))
-      ->capture_default_str();
-  command
-      .add_option("--target-promotion-rate", o.collector.target_promotion_rate,
-                  "share of the working set that may come from COLD in a minute")
-      ->capture_default_str();
-  command
-      .add_option("--min-rest", o.collector.min_rest_seconds,
-                  "seconds that COLD's pages must rest to be hinted above the target rate")
-      ->capture_default_str();
-  command
-      .add_option(
-          "--protocol", o.collector.protocol,
-          fmt::format("{}: how moves are made safe", fmt::join(collector::protocol_names(), "|")))
-      ->capture_default_str();
+  add_collector_flags(command, o.collector);
   command.add_option("--cold-backing", o.cold_backing, "anon|file:DIR")->capture_default_str();
   command.add_flag("--huge-pages", o.huge_pages, "huge pages for HOT and the index nodes");
-  command.add_option("--hint", o.hint, "none|cold|pageout: how cold pages are to leave DRAM")
-      ->capture_default_str();
   command.add_option("--expected-keys", o.expected_keys, "sizes a hash table")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40))
       ->capture_default_str();
@@ -179,7 +159,6 @@ void understand(serve_options& o) {
     }
     o.server.unix_socket_mode = *mode;
   }
-  require(check_parameters(o.collector));
   if (o.server.port < 0) o.server.bind.clear();
   if (o.server.bind.empty() && o.server.unix_socket.empty()) {
     fail("nothing to listen on: give --port or --unixsocket");
@@ -187,9 +166,6 @@ void understand(serve_options& o) {
   const auto cold = heap::cold_backing::parse(o.cold_backing);
   if (!cold) fail("--cold-backing: " + cold.error().message);
   o.cold = *cold;
-  const auto hint = parse_hint(o.hint);
-  if (!hint) fail("--" + hint.error().message);
-  o.collector.hint = *hint;
   o.collector.what = o.manage == "on" ? collector::mode::on : collector::mode::track;
 }
 
@@ -254,7 +230,7 @@ void run(serve_options& o) {
   std::unique_ptr<collector::object_collector> collecting;  // its windows report to `manager`
   if (managed) {
     collecting = std::make_unique<collector::object_collector>(o.collector);
-    manager = make_management(*collecting, o.cold);
+    manager = server::make_management(*collecting, o.cold);
   }
   const pid_file written(o.pidfile);
   server::server serving(o.server, db, manager.get());

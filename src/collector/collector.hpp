@@ -2,42 +2,14 @@
 // used, decides which heap each belongs to, moves them, and may hint the kernel.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
-#include <string_view>
 
 #include "base/error.hpp"
+#include "collector/options.hpp"
 #include "collector/statistics.hpp"
-#include "heap/heap.hpp"
 
 namespace isotherm::collector {
-
-enum class mode : std::uint8_t {
-  track,  ///< watches and reports; moves nothing
-  on      ///< watches and moves
-};
-
-struct options {
-  double window_seconds = 120;  ///< any positive duration up to 1e9
-  mode what = mode::on;
-  heap::hint hint =
-      heap::hint::none;         ///< given for COLD when it is used little enough (reclaim.hpp)
-  unsigned cold_threshold = 3;  ///< initial, 1..31 windows
-  double target_promotion_rate = 0.01;  ///< a minute
-  /// Mean time between two uses of a COLD page, in seconds, from which the hint is given though the
-  /// promotion rate is above target. The five-minute rule's 300 fit SATA disks; its break-even
-  /// falls with the price of a read, and is about a minute and less on NVMe.
-  double min_rest_seconds = 60;
-  bool adaptive_threshold = true;  ///< false: the threshold stays as given
-  std::uint64_t reclaim_bytes_per_window = std::uint64_t{4} << 30;
-  std::uint64_t epoch_timeout_us = 100'000;  ///< wait for scopes before an epoch is abandoned
-  /// Bytes moved in one epoch, each object counted with 1 KiB more for its move; a batch ends with
-  /// the object that reaches it.
-  std::uint64_t batch_bytes = std::uint64_t{4} << 20;
-  std::string protocol = "veto";  ///< migration protocol, one of protocol_names()
-};
 
 /// The process's collector. start() and stop() are for one controlling thread; run_window(),
 /// last_window(), on_window(), configuration() and reconfigure() are thread-safe, the last four

@@ -1,9 +1,15 @@
-// What a window of the collector saw and did.
+// What a window of the collector saw and did, and the table of its figures. What tells a figure by
+// name (ISOTHERM STATS and COLLECT, INFO, reports) goes through the table: a new statistic is a
+// member and a row.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <variant>
 
 #include "heap/heap.hpp"
 
@@ -47,5 +53,18 @@ struct window_statistics {
   double reclaim_seconds = 0;
   double collector_cpu_seconds = 0;  ///< processor time of the collector's thread in this window
 };
+
+struct statistic {
+  std::string_view name;
+  std::string_view unit;  ///< empty: none, as of a share
+  std::string_view help;
+  /// Decimals in INFO, which is for people and tells a part; nullopt: not told there.
+  std::optional<unsigned> info_decimals;
+  std::variant<std::uint64_t, double> (*get)(const window_statistics&);
+  /// Reads it from a text; false when that is no such number.
+  bool (*set)(window_statistics&, std::string_view text);
+};
+
+std::span<const statistic> statistic_table() noexcept;
 
 }  // namespace isotherm::collector

@@ -1,8 +1,11 @@
+// What ends a process, or begins one: forks, and guides whose memory is another's.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <memory>
+#include <new>
 #include <thread>
 
 #include "base/in_a_child.hpp"
@@ -114,6 +117,37 @@ TEST(CollectorFork, TheChildDestroysWhatTheCollectorHadInItsHands) {
   ASSERT_EQ(waitpid(visitor.child, &status, 0), visitor.child);
   EXPECT_EQ(status, 0);
 }
+
+// A guide whose memory goes without its destructor is found out before it is written.
+union arena {
+  arena() : word(0) {}
+  ~arena() {}
+  guide<int> held;
+  std::uint64_t word;
+};
+
+TEST(NeverDestroyedDeathTest, TheCollectorStopsAtWhatIsNoGuide) {
+  arena memory;
+  ::new (&memory.held) guide<int>(make_guide<int>(1));
+  const std::uint64_t word = memory.held.slot().load_relaxed();
+  object_collector collector({});
+  memory.word = 1000;  // somebody else's, as he thinks
+  EXPECT_DEATH(collector.run_window(), "its memory went without its destructor");
+  memory.word = ~std::uint64_t{0};
+  EXPECT_DEATH(collector.run_window(), "its memory went without its destructor");
+  memory.word = word;
+  memory.held.~guide();
+}
+
+#if !defined(NDEBUG) || defined(ISOTHERM_SANITIZED)
+TEST(NeverDestroyedDeathTest, AGuideOverAnotherIsReportedWhereChecksAreOn) {
+  arena memory;
+  ::new (&memory.held) guide<int>(make_guide<int>(1));
+  auto next = make_guide<int>(2);
+  EXPECT_DEATH(::new (&memory.held) guide<int>(std::move(next)), "destructor did not run");
+  memory.held.~guide();
+}
+#endif
 
 }  // namespace
 }  // namespace isotherm::collector

@@ -30,20 +30,6 @@ base::result<void> configure_heaps(const bench_options& asked) {
   return heap::configure(chosen);
 }
 
-collector::options collector_options(const bench_options& asked) {
-  collector::options chosen;
-  chosen.window_seconds = asked.window;
-  chosen.what = asked.manage == "on" ? collector::mode::on : collector::mode::track;
-  chosen.hint = asked.hint == "pageout" ? heap::hint::pageout
-                : asked.hint == "cold"  ? heap::hint::cold
-                                        : heap::hint::none;
-  chosen.cold_threshold = asked.cold_threshold;
-  chosen.target_promotion_rate = asked.target_promotion_rate;
-  chosen.min_rest_seconds = asked.min_rest;
-  chosen.protocol = asked.protocol;
-  return chosen;
-}
-
 window_sample sample_of(const collector::window_statistics& seen) {
   window_sample sample;
   sample.heaps.emplace();
@@ -55,16 +41,8 @@ window_sample sample_of(const collector::window_statistics& seen) {
   sample.rss_bytes = memory.rss;
   sample.rss_peak_bytes = memory.rss_peak;
   sample.dram_bytes = memory.dram;
-  sample.cold_threshold = seen.cold_threshold;
-  sample.page_utilization = seen.page_utilization;
-  sample.promotion_rate = seen.promotion_rate;
+  sample.seen = seen;
   sample.node_bytes = heap::node_usage().resident_bytes;
-  sample.collector_cpu_seconds = seen.collector_cpu_seconds;
-  sample.promoted = seen.promoted.objects;
-  sample.demoted = seen.demoted.objects;
-  sample.vetoed = seen.vetoed;
-  sample.failed = seen.failed;
-  sample.hinted_bytes = seen.hinted_bytes;
   return sample;
 }
 
@@ -115,7 +93,8 @@ base::result<workload::outcome> drive_unmanaged(workload::target& store, index::
     windows.watch(now);
     done = now.seconds + (now.is_warmup ? 0 : plan.asked.warmup);
     // The last window ends with the run, so that it is never a splinter.
-    if (windows.window_age() >= plan.asked.window && total - done > plan.asked.window / 2) {
+    if (windows.window_age() >= plan.asked.collector.window_seconds &&
+        total - done > plan.asked.collector.window_seconds / 2) {
       windows.end_window(unmanaged_sample());
     }
     return true;
@@ -129,7 +108,7 @@ base::result<workload::outcome> drive_unmanaged(workload::target& store, index::
 
 base::result<workload::outcome> drive_managed(workload::target& store, const bench_plan& plan,
                                               window_recorder& windows) {
-  collector::object_collector collector(collector_options(plan.asked));
+  collector::object_collector collector(plan.asked.collector);
   collector.on_window([&](const auto& seen) { windows.end_window(sample_of(seen)); });
   if (auto started = collector.start(); !started) return std::unexpected(started.error());
   auto driven = workload::run(store, plan.load, windows.used(), [&](const auto& now) {

@@ -33,12 +33,7 @@ base::result<void> check_numbers(const bench_options& asked) {
       in_range("--rate", asked.rate, 0, 1e9),
       in_range("--seconds", asked.seconds, 0.001, kWeek),
       in_range("--warmup", asked.warmup, 0, kWeek),
-      in_range("--window", asked.window, 0.001, kWeek),
-      in_range("--cold-threshold", asked.cold_threshold, 1, 31),
-      in_range("--target-promotion-rate", asked.target_promotion_rate, 0, 1e6),
-      in_range("--min-rest", asked.min_rest, 0, kWeek),
       one_of("--manage", asked.manage, {"on", "off", "track"}),
-      one_of("--hint", asked.hint, {"none", "cold", "pageout"}),
   };
   for (const auto& check : checks) {
     if (!check) return check;
@@ -50,6 +45,7 @@ base::result<void> check_numbers(const bench_options& asked) {
 
 base::result<bench_plan> understand(const bench_options& asked) {
   bench_plan plan{.asked = asked, .load = {}, .format = {asked.key_size, asked.value_size}};
+  plan.asked.collector.what = asked.manage == "on" ? collector::mode::on : collector::mode::track;
   if (auto sizes = plan.format.check(); !sizes) return std::unexpected(sizes.error());
   if (auto numbers = check_numbers(asked); !numbers) return std::unexpected(numbers.error());
   const auto workload = workload::parse_workload(asked.workload);

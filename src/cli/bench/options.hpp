@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "collector/options.hpp"
 #include "workload/driver.hpp"
 #include "workload/record.hpp"
 
@@ -25,15 +26,10 @@ struct bench_options {
   double rate = 0;
   double seconds = 60;
   double warmup = 0;
-  double window = 10;
-  unsigned cold_threshold = 3;
-  double target_promotion_rate = 0.01;
-  double min_rest = 60;
   std::string manage = "on";
-  std::string protocol = "veto";
+  collector::options collector{.window_seconds = 10};  ///< `what` follows from manage
   std::string cold_backing = "anon";
   bool huge_pages = false;
-  std::string hint = "none";
   std::string connect;   ///< empty: in process
   bool no_load = false;  ///< the server holds the records already
   std::uint64_t seed = 1;

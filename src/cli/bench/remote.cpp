@@ -24,11 +24,6 @@ std::uint64_t info_number(const std::string& info, const std::string& field) {
 
 using fields = workload::redis_connection::fields;
 
-double real(const fields& found, const std::string& name) {
-  const auto at = found.find(name);
-  return at == found.end() ? 0 : std::strtod(at->second.c_str(), nullptr);
-}
-
 std::uint64_t whole(const fields& found, const std::string& name) {
   const auto at = found.find(name);
   return at == found.end() ? 0 : std::strtoull(at->second.c_str(), nullptr, 10);
@@ -67,7 +62,7 @@ class watched_server {
     auto found = stats();
     if (!found) return std::unexpected(found.error());
     window_sample sample = sample_of(*found);
-    if (!sample.page_utilization) return sample;
+    if (!sample.seen) return sample;
     const auto heaps = connection_.ask_fields("ISOTHERM HEAPS");
     if (!heaps) return std::unexpected(heaps.error());
     sample.heaps = {usage_of(*heaps, "new"), usage_of(*heaps, "hot"), usage_of(*heaps, "cold")};
@@ -94,15 +89,10 @@ class watched_server {
     sample.rss_peak_bytes = whole(found, "rss_peak_bytes");
     sample.dram_bytes = whole(found, "dram_bytes");
     if (whole(found, "window") == 0) return sample;
-    sample.page_utilization = real(found, "page_utilization");
-    sample.promotion_rate = real(found, "promotion_rate");
-    sample.cold_threshold = static_cast<unsigned>(whole(found, "cold_threshold"));
-    sample.collector_cpu_seconds = real(found, "collector_cpu_seconds");
-    sample.promoted = whole(found, "promoted_objects");
-    sample.demoted = whole(found, "demoted_objects");
-    sample.vetoed = whole(found, "vetoed");
-    sample.failed = whole(found, "failed");
-    sample.hinted_bytes = whole(found, "hinted_bytes");
+    sample.seen.emplace();
+    for (const auto& each : collector::statistic_table()) {
+      each.set(*sample.seen, text(found, std::string(each.name)));
+    }
     return sample;
   }
 
@@ -117,7 +107,8 @@ base::result<workload::outcome> drive(workload::target& store, const bench_plan&
   auto driven = workload::run(store, plan.load, windows.used(), [&](const auto& now) {
     windows.watch(now);
     const double done = now.seconds + (now.is_warmup ? 0 : plan.asked.warmup);
-    if (windows.window_age() < plan.asked.window || total - done < plan.asked.window / 2) {
+    if (windows.window_age() < plan.asked.collector.window_seconds ||
+        total - done < plan.asked.collector.window_seconds / 2) {
       return true;
     }
     last = server.sample();

@@ -23,6 +23,10 @@ double microseconds(const workload::outcome& driven, double share) {
   return static_cast<double>(driven.latency_ns.quantile(share)) / 1e3;
 }
 
+std::optional<double> promotion_rate_of(const window_sample& sample) {
+  return sample.seen ? std::optional(sample.seen->promotion_rate) : std::nullopt;
+}
+
 json heaps_of(const window_sample& sample) {
   if (!sample.heaps) return nullptr;
   json heaps;
@@ -42,37 +46,47 @@ json cost_of(const std::optional<entry_cost>& cost) {
   return {{"nodes", cost->nodes}, {"guides", cost->guides}, {"soda", cost->soda}};
 }
 
+/// What the collector saw; null where it saw nothing.
+json number_of(const collector::statistic& one, const window_sample& sample) {
+  if (!sample.seen) return nullptr;
+  return std::visit([](auto value) { return json(value); }, one.get(*sample.seen));
+}
+
 json window_of(const window_sample& sample) {
-  return {{"at_seconds", sample.at_seconds},
-          {"seconds", sample.seconds},
-          {"warmup", sample.is_warmup},
-          {"operations", sample.operations},
-          {"rss_bytes", sample.rss_bytes},
-          {"dram_bytes", sample.dram_bytes},
-          {"ideal_bytes", sample.ideal_bytes},
-          {"used_bytes", sample.used_bytes},
-          {"page_utilization", or_null(sample.page_utilization)},
-          {"promotion_rate", or_null(sample.promotion_rate)},
-          {"cold_threshold", sample.cold_threshold},
-          {"promoted", sample.promoted},
-          {"demoted", sample.demoted},
-          {"vetoed", sample.vetoed},
-          {"failed", sample.failed},
-          {"hinted_bytes", sample.hinted_bytes},
-          {"node_bytes", or_null(sample.node_bytes)},
-          {"collector_cpu_seconds", or_null(sample.collector_cpu_seconds)},
-          {"heaps", heaps_of(sample)}};
+  json window{{"at_seconds", sample.at_seconds},   {"seconds", sample.seconds},
+              {"warmup", sample.is_warmup},        {"operations", sample.operations},
+              {"rss_bytes", sample.rss_bytes},     {"dram_bytes", sample.dram_bytes},
+              {"ideal_bytes", sample.ideal_bytes}, {"used_bytes", sample.used_bytes}};
+  for (const auto& each : collector::statistic_table()) {
+    window[each.name] = number_of(each, sample);
+  }
+  // The two that are known without a collector.
+  window["page_utilization"] = or_null(sample.page_utilization);
+  window["cold_threshold"] = sample.cold_threshold;
+  // By the names of reports before 0.2.
+  window["promoted"] = sample.seen ? sample.seen->promoted.objects : 0;
+  window["demoted"] = sample.seen ? sample.seen->demoted.objects : 0;
+  window["node_bytes"] = or_null(sample.node_bytes);
+  window["heaps"] = heaps_of(sample);
+  return window;
 }
 
 /// Share of one processor that the collector took, over all windows.
 std::optional<double> collector_share(const std::vector<window_sample>& windows) {
   double cpu = 0, seconds = 0;
   for (const auto& sample : windows) {
-    if (!sample.collector_cpu_seconds) return std::nullopt;
-    cpu += *sample.collector_cpu_seconds;
+    if (!sample.seen) return std::nullopt;
+    cpu += sample.seen->collector_cpu_seconds;
     seconds += sample.seconds;
   }
   return seconds > 0 ? std::optional(cpu / seconds) : std::nullopt;
+}
+
+/// The options of a collector in this process.
+json options_of(const collector::options& chosen) {
+  json all;
+  for (const auto& each : collector::option_table()) all[each.name] = each.get(chosen);
+  return all;
 }
 
 json settings_of(const bench_plan& plan, const bench_result& found) {
@@ -84,16 +98,16 @@ json settings_of(const bench_plan& plan, const bench_result& found) {
           {"value_size", asked.value_size},
           {"threads", asked.threads},
           {"manage", found.manage},
-          {"protocol", asked.protocol},
+          {"protocol", asked.collector.protocol},
           {"huge_pages", asked.huge_pages},
           {"distribution", name_of(plan.load.keys_by.which)},
           {"theta", asked.theta},
           {"rate", asked.rate},
           {"seconds", found.driven.seconds},
           {"warmup_seconds", asked.warmup},
-          {"window_seconds", asked.window},
+          {"window_seconds", asked.collector.window_seconds},
           {"cold_backing", asked.cold_backing},
-          {"hint", asked.hint},
+          {"hint", collector::find_option("hint")->get(asked.collector)},
           {"seed", asked.seed},
           {"target", asked.connect.empty() ? "in-process" : asked.connect},
           {"processors", std::thread::hardware_concurrency()}};
@@ -113,6 +127,9 @@ json to_json(const bench_plan& plan, const bench_result& found) {
   const workload::outcome& driven = found.driven;
   const window_sample& last = found.windows.back();
   json object = settings_of(plan, found);
+  if (last.seen && plan.asked.connect.empty()) {
+    object["collector"] = options_of(plan.asked.collector);
+  }
   object["load_seconds"] = found.load_seconds;
   object["operations"] = driven.operations;
   for (std::size_t i = 0; i < workload::kOperations; ++i) {
@@ -131,7 +148,7 @@ json to_json(const bench_plan& plan, const bench_result& found) {
   object["ideal_bytes"] = last.ideal_bytes;
   object["node_bytes"] = or_null(last.node_bytes);
   object["page_utilization"] = or_null(last.page_utilization);
-  object["promotion_rate"] = or_null(last.promotion_rate);
+  object["promotion_rate"] = or_null(promotion_rate_of(last));
   object["cold_threshold"] = last.cold_threshold;
   object["index_bytes_per_entry"] = cost_of(found.per_entry);
   object["heaps"] = heaps_of(last);
@@ -153,7 +170,7 @@ std::string to_text(const bench_plan& plan, const bench_result& found) {
       microseconds(driven, 0.5), microseconds(driven, 0.9), microseconds(driven, 0.99),
       microseconds(driven, 0.999), plan.asked.rate > 0 ? "  (from intended start)" : "",
       mebibytes(last.rss_bytes), mebibytes(last.dram_bytes), mebibytes(last.rss_peak_bytes),
-      mebibytes(last.ideal_bytes), percent(last.page_utilization), percent(last.promotion_rate),
+      mebibytes(last.ideal_bytes), percent(last.page_utilization), percent(promotion_rate_of(last)),
       last.cold_threshold);
 }
 

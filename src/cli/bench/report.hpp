@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/bench/options.hpp"
+#include "collector/statistics.hpp"
 #include "heap/heap.hpp"
 #include "workload/driver.hpp"
 
@@ -24,13 +25,11 @@ struct window_sample {
   std::uint64_t dram_bytes = 0;
   std::uint64_t ideal_bytes = 0;
   std::uint64_t used_bytes = 0;  ///< bytes of the objects that the driver used in the window
-  unsigned cold_threshold = 0;
+  unsigned cold_threshold = 0;   ///< the collector's, or as asked for
   std::optional<double> page_utilization;
-  std::optional<double> promotion_rate;
+  std::optional<collector::window_statistics> seen;            ///< by the collector
   std::optional<std::array<heap::usage, heap::kKinds>> heaps;  ///< NEW, HOT, COLD
   std::optional<std::uint64_t> node_bytes;                     ///< of index nodes, resident
-  std::optional<double> collector_cpu_seconds;                 ///< in the window
-  std::uint64_t promoted = 0, demoted = 0, vetoed = 0, failed = 0, hinted_bytes = 0;
 };
 
 /// Memory of a managed index after the load, keys and values left out, in bytes an entry.

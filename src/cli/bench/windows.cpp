@@ -40,7 +40,11 @@ void window_recorder::watch(const workload::progress& now) {
 void window_recorder::end_window(window_sample sample) {
   const auto ages = used_.advance();
   const std::uint64_t record = plan_.format.object_bytes();
-  if (sample.cold_threshold == 0) sample.cold_threshold = plan_.asked.cold_threshold;
+  sample.cold_threshold = plan_.asked.collector.cold_threshold;
+  if (sample.seen) {
+    sample.cold_threshold = sample.seen->cold_threshold;
+    sample.page_utilization = sample.seen->page_utilization;
+  }
   sample.ideal_bytes = record * workload::touched_keys::used_within(ages, sample.cold_threshold);
   sample.used_bytes = record * ages[0];
   const std::lock_guard lock(mutex_);

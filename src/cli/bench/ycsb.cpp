@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/bench/run.hpp"
+#include "cli/collector_flags.hpp"
 #include "cli/commands.hpp"
 #include "index/index.hpp"
 
@@ -38,23 +39,10 @@ void add_flags(CLI::App& command, bench_options& o) {
       ->capture_default_str();
   command.add_option("--seconds", o.seconds, "measured time")->capture_default_str();
   command.add_option("--warmup", o.warmup, "seconds before it")->capture_default_str();
-  command.add_option("--window", o.window, "seconds of a collector's window")
-      ->capture_default_str();
-  command.add_option("--cold-threshold", o.cold_threshold, "initial, 1 to 31 windows")
-      ->capture_default_str();
-  command
-      .add_option("--target-promotion-rate", o.target_promotion_rate,
-                  "share of the working set that may come from COLD in a minute")
-      ->capture_default_str();
-  command
-      .add_option("--min-rest", o.min_rest,
-                  "seconds that COLD's pages must rest to be hinted above the target rate")
-      ->capture_default_str();
   command.add_option("--manage", o.manage, "on|off|track")->capture_default_str();
-  command.add_option("--protocol", o.protocol, "migration protocol")->capture_default_str();
+  add_collector_flags(command, o.collector);
   command.add_option("--cold-backing", o.cold_backing, "anon|file:DIR")->capture_default_str();
   command.add_flag("--huge-pages", o.huge_pages, "huge pages for HOT and the index nodes");
-  command.add_option("--hint", o.hint, "none|cold|pageout")->capture_default_str();
   command.add_option(
       "--connect", o.connect,
       "unix:PATH or tcp:HOST:PORT of a server, ours or a Redis (default: in process)");

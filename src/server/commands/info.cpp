@@ -99,15 +99,13 @@ std::string isotherm_section(server& home, std::int64_t) {
                   home.manager() ? home.manager()->mode() : "off", home.start_options().threads);
   if (!home.manager()) return text;
   const auto last = home.manager()->last_window();
-  text += fmt::format(
-      "problem:{}\r\nrefused_cold_objects:{}\r\nwindow:{}\r\nwindow_seconds:{:.3f}\r\n"
-      "page_utilization:{:.4f}\r\npromotion_rate:{:.5f}\r\ncold_threshold:{}\r\n"
-      "accessed_objects:{}\r\naccessed_bytes:{}\r\npromoted_objects:{}\r\ndemoted_objects:{}\r\n"
-      "hinted_bytes:{}\r\ncollector_cpu_seconds:{:.6f}\r\n",
-      home.manager()->problem(), home.manager()->refused_cold_objects(), last.window,
-      last.window_seconds, last.page_utilization, last.promotion_rate, last.cold_threshold,
-      last.accessed_objects, last.accessed_bytes, last.promoted.objects, last.demoted.objects,
-      last.hinted_bytes, last.collector_cpu_seconds);
+  text += fmt::format("problem:{}\r\nrefused_cold_objects:{}\r\n", home.manager()->problem(),
+                      home.manager()->refused_cold_objects());
+  for (const auto& each : collector::statistic_table()) {
+    if (!each.info_decimals) continue;
+    const double value = std::visit([](auto v) { return static_cast<double>(v); }, each.get(last));
+    text += fmt::format("{}:{:.{}f}\r\n", each.name, value, *each.info_decimals);
+  }
   for (const auto& [name, usage] : home.manager()->heaps()) {
     text += fmt::format("heap_{}:objects={},bytes={},extent_bytes={},resident_bytes={}\r\n", name,
                         usage.objects, usage.bytes, usage.extent_bytes, usage.resident_bytes);

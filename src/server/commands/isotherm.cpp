@@ -36,32 +36,10 @@ void field(reply& out, std::string_view name, std::string_view value) {
 }
 
 void answer_window(reply& out, const collector::window_statistics& seen) {
-  field(out, "window", seen.window);
-  field(out, "window_seconds", seen.window_seconds);
-  field(out, "scanned_guides", seen.scanned_guides);
-  field(out, "accessed_objects", seen.accessed_objects);
-  field(out, "accessed_bytes", seen.accessed_bytes);
-  field(out, "accessed_pages", seen.accessed_pages);
-  field(out, "accessed_cold_pages", seen.accessed_cold_pages);
-  field(out, "page_utilization", seen.page_utilization);
-  field(out, "working_set_pages", seen.working_set_pages);
-  field(out, "promotion_rate", seen.promotion_rate);
-  field(out, "cold_threshold", std::uint64_t{seen.cold_threshold});
-  field(out, "promoted_objects", seen.promoted.objects);
-  field(out, "promoted_bytes", seen.promoted.bytes);
-  field(out, "demoted_objects", seen.demoted.objects);
-  field(out, "demoted_bytes", seen.demoted.bytes);
-  field(out, "compacted_objects", seen.compacted.objects);
-  field(out, "vetoed", seen.vetoed);
-  field(out, "failed", seen.failed);
-  field(out, "abandoned_epochs", seen.abandoned_epochs);
-  field(out, "hinted_bytes", seen.hinted_bytes);
-  field(out, "scan_seconds", seen.scan_seconds);
-  field(out, "move_seconds", seen.move_seconds);
-  field(out, "reclaim_seconds", seen.reclaim_seconds);
-  field(out, "collector_cpu_seconds", seen.collector_cpu_seconds);
+  for (const auto& each : collector::statistic_table()) {
+    std::visit([&](auto value) { field(out, each.name, value); }, each.get(seen));
+  }
 }
-constexpr std::size_t kWindowFields = 24;
 
 heap::footprint footprint_beside_heaps() {
   return heap::read_footprint(heap::usage_of(heap::kind::cold).resident_bytes);
@@ -74,7 +52,8 @@ heap::footprint footprint_alone() {
 void stats(call& c) {
   server& home = sender(c).home;
   constexpr std::size_t kOwnFields = 6, kManagedFields = 2;
-  c.out.map(kOwnFields + (home.manager() ? kManagedFields + kWindowFields : 0));
+  c.out.map(kOwnFields +
+            (home.manager() ? kManagedFields + collector::statistic_table().size() : 0));
   field(c.out, "index", home.db().index().name());
   field(c.out, "manage", home.manager() ? home.manager()->mode() : "off");
   field(c.out, "keys", std::uint64_t{home.db().keys()});
@@ -143,7 +122,7 @@ void collect(call& c) {
   client& who = sender(c);
   who.home.defer(who, [manager](reply& out) {
     const auto seen = manager->collect();
-    out.map(kWindowFields);
+    out.map(collector::statistic_table().size());
     answer_window(out, seen);
   });
 }

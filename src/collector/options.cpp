@@ -1,0 +1,154 @@
+#include "collector/options.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "collector/protocol.hpp"
+#include "collector/threshold.hpp"
+
+namespace isotherm::collector {
+
+namespace {
+
+constexpr double kWeek = 7 * 86400;
+
+constexpr std::string_view kModes[] = {"track", "on"};
+constexpr std::string_view kHints[] = {"none", "cold", "pageout"};
+
+/// An enum whose values count `Words` from 0.
+template <auto Member, const auto& Words>
+constexpr choice_value choice() {
+  return {.words = [] { return std::span<const std::string_view>(Words); },
+          .get = [](const options& from) { return Words[static_cast<std::size_t>(from.*Member)]; },
+          .set =
+              [](options& into, std::string_view word) {
+                using chosen = std::remove_reference_t<decltype(into.*Member)>;
+                into.*Member = static_cast<chosen>(std::ranges::find(Words, word) - Words);
+              }};
+}
+
+constexpr choice_value kProtocol{
+    .words = [] { return std::span<const std::string_view>(protocol_names()); },
+    .get = [](const options& from) { return std::string_view(from.protocol); },
+    .set = [](options& into, std::string_view word) { into.protocol = word; }};
+
+// Windows shorter than a millisecond would be all that the collector does; a rate or a rest without
+// end would mean never, which is a hint of "none".
+constexpr option kTable[] = {
+    {"manage", "", "what the collector does", settable::by_the_server,
+     choice<&options::what, kModes>()},
+    {"window", "seconds", "length of a collector's window", settable::always,
+     real_value{&options::window_seconds, 0.001, kWeek}},
+    {"hint", "", "how cold pages are to leave DRAM", settable::always,
+     choice<&options::hint, kHints>()},
+    {"cold-threshold", "windows", "windows without use after which an object is cold, at the start",
+     settable::always, whole_value{&options::cold_threshold, kMinThreshold, kMaxThreshold}},
+    {"adaptive-threshold", "", "whether the cold threshold follows the promotion rate",
+     settable::while_running, switch_value{&options::adaptive_threshold}},
+    {"target-promotion-rate", "", "share of the working set that may come from COLD in a minute",
+     settable::always, real_value{&options::target_promotion_rate, 0, 1e6}},
+    {"min-rest", "seconds", "rest of COLD's pages from which they may leave above the target rate",
+     settable::always, real_value{&options::min_rest_seconds, 0, kWeek}},
+    {"protocol", "", "how moves are made safe", settable::at_start, kProtocol},
+};
+
+/// Plain digits where they are few.
+std::string text_of(double number) {
+  char text[64];
+  const double size = std::abs(number);
+  const bool is_plain = number == 0 || (size >= 1e-4 && size < 1e16);
+  const auto end =
+      std::to_chars(text, text + sizeof text, number,
+                    is_plain ? std::chars_format::fixed : std::chars_format::scientific);
+  return {text, end.ptr};
+}
+
+template <class T>
+std::optional<T> number_in(std::string_view text, T least, T greatest) {
+  T number{};
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (!(number >= least && number <= greatest)) return std::nullopt;  // nor NaN
+  return number;
+}
+
+/// "none, cold or pageout".
+std::string one_of(std::span<const std::string_view> words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 < words.size() ? ", " : " or ";
+    text += words[i];
+  }
+  return text;
+}
+
+std::string range_of(const real_value& value) {
+  return "a number from " + text_of(value.least) + " to " + text_of(value.greatest);
+}
+std::string range_of(const whole_value& value) {
+  return std::to_string(value.least) + " to " + std::to_string(value.greatest);
+}
+std::string range_of(const switch_value&) { return "yes or no"; }
+std::string range_of(const choice_value& value) { return one_of(value.words()); }
+
+std::string read(const real_value& value, const options& from) {
+  return text_of(from.*value.member);
+}
+std::string read(const whole_value& value, const options& from) {
+  return std::to_string(from.*value.member);
+}
+std::string read(const switch_value& value, const options& from) {
+  return from.*value.member ? "yes" : "no";
+}
+std::string read(const choice_value& value, const options& from) {
+  return std::string(value.get(from));
+}
+
+/// False: out of range.
+template <class T>
+bool write(const T& value, options& into, std::string_view text)
+  requires requires { value.least; }
+{
+  const auto number = number_in(text, value.least, value.greatest);
+  if (number) into.*value.member = *number;
+  return number.has_value();
+}
+bool write(const switch_value& value, options& into, std::string_view text) {
+  if (text != "yes" && text != "no") return false;
+  into.*value.member = text == "yes";
+  return true;
+}
+bool write(const choice_value& value, options& into, std::string_view text) {
+  const auto words = value.words();
+  if (std::ranges::find(words, text) == words.end()) return false;
+  value.set(into, text);
+  return true;
+}
+
+}  // namespace
+
+std::string option::range() const {
+  const std::string range = std::visit([](const auto& held) { return range_of(held); }, value);
+  return std::holds_alternative<whole_value>(value) ? range + ' ' + std::string(unit) : range;
+}
+
+std::string option::get(const options& from) const {
+  return std::visit([&](const auto& held) { return read(held, from); }, value);
+}
+
+base::result<void> option::set(options& into, std::string_view text) const {
+  if (std::visit([&](const auto& held) { return write(held, into, text); }, value)) return {};
+  return std::unexpected(
+      base::error{std::string(name) + " is '" + std::string(text) + "', but takes " + range()});
+}
+
+std::span<const option> option_table() noexcept { return kTable; }
+
+const option* find_option(std::string_view name) noexcept {
+  const auto* found = std::ranges::find(kTable, name, &option::name);
+  return found == std::end(kTable) ? nullptr : found;
+}
+
+}  // namespace isotherm::collector

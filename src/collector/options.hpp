@@ -1,0 +1,92 @@
+// The collector's options, and the table of those that are set by name. What sets or shows an
+// option (flags of serve and bench, ISOTHERM CONFIG, reports) goes through the table: a new option
+// is a member and a row.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/error.hpp"
+#include "heap/heap.hpp"
+
+namespace isotherm::collector {
+
+enum class mode : std::uint8_t {
+  track,  ///< watches and reports; moves nothing
+  on      ///< watches and moves
+};
+
+struct options {
+  double window_seconds = 120;  ///< any positive duration up to 1e9
+  mode what = mode::on;
+  heap::hint hint =
+      heap::hint::none;         ///< given for COLD when it is used little enough (reclaim.hpp)
+  unsigned cold_threshold = 3;  ///< initial, 1..31 windows
+  double target_promotion_rate = 0.01;  ///< a minute
+  /// Mean time between two uses of a COLD page, in seconds, from which the hint is given though the
+  /// promotion rate is above target. The five-minute rule's 300 fit SATA disks; its break-even
+  /// falls with the price of a read, and is about a minute and less on NVMe.
+  double min_rest_seconds = 60;
+  bool adaptive_threshold = true;  ///< false: the threshold stays as given
+  std::uint64_t reclaim_bytes_per_window = std::uint64_t{4} << 30;
+  std::uint64_t epoch_timeout_us = 100'000;  ///< wait for scopes before an epoch is abandoned
+  /// Bytes moved in one epoch, each object counted with 1 KiB more for its move; a batch ends with
+  /// the object that reaches it.
+  std::uint64_t batch_bytes = std::uint64_t{4} << 20;
+  std::string protocol = "veto";  ///< migration protocol, one of protocol_names()
+};
+
+/// How a value is held. Ranges are those of values given by name, and narrower than what the
+/// collector works with (object_collector::start()).
+struct real_value {
+  double options::* member;
+  double least, greatest;
+};
+struct whole_value {
+  unsigned options::* member;
+  unsigned least, greatest;
+};
+struct switch_value {
+  bool options::* member;  ///< "yes" or "no"
+};
+struct choice_value {
+  std::span<const std::string_view> (*words)();
+  std::string_view (*get)(const options&);
+  void (*set)(options&, std::string_view word);  ///< one of words()
+};
+
+enum class settable : std::uint8_t {
+  at_start,       ///< by a flag
+  while_running,  ///< by ISOTHERM CONFIG SET, from the next window on
+  always,         ///< by both
+  by_the_server   ///< shown only: what sets it is not the collector's alone
+};
+
+struct option {
+  std::string_view name;  ///< "min-rest", of the flag --min-rest
+  std::string_view unit;  ///< of the value; empty: none
+  std::string_view help;
+  settable when;
+  std::variant<real_value, whole_value, switch_value, choice_value> value;
+
+  constexpr bool is_flag() const noexcept {
+    return when == settable::at_start || when == settable::always;
+  }
+  constexpr bool is_live() const noexcept {
+    return when == settable::while_running || when == settable::always;
+  }
+  /// What the value may be: "a number from 0 to 604800", "none, cold or pageout".
+  std::string range() const;
+  std::string get(const options& from) const;
+  /// Refuses what is out of range, and changes nothing then.
+  base::result<void> set(options& into, std::string_view text) const;
+};
+
+std::span<const option> option_table() noexcept;
+/// Null: there is none of that name.
+const option* find_option(std::string_view name) noexcept;
+
+}  // namespace isotherm::collector

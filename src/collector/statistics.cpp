@@ -1,0 +1,75 @@
+#include "collector/statistics.hpp"
+
+#include <charconv>
+#include <type_traits>
+
+namespace isotherm::collector {
+
+namespace {
+
+using seen = window_statistics;
+
+/// Of the member at the end of `Path`.
+template <auto... Path>
+constexpr statistic row(std::string_view name, std::string_view unit, std::string_view help,
+                        std::optional<unsigned> info_decimals = std::nullopt) {
+  return {.name = name,
+          .unit = unit,
+          .help = help,
+          .info_decimals = info_decimals,
+          .get = [](const seen& from) -> std::variant<std::uint64_t, double> {
+            const auto value = (from.*....*Path);
+            if constexpr (std::is_floating_point_v<decltype(value)>) {
+              return double{value};
+            } else {
+              return std::uint64_t{value};
+            }
+          },
+          .set =
+              [](seen& into, std::string_view text) {
+                auto& value = (into.*....*Path);
+                const char* const last = text.data() + text.size();
+                const auto [end, problem] = std::from_chars(text.data(), last, value);
+                return problem == std::errc() && end == last;
+              }};
+}
+
+constexpr statistic kTable[] = {
+    row<&seen::window>("window", "", "number of the window, from 1", 0),
+    row<&seen::window_seconds>("window_seconds", "seconds", "time since the last window ended", 3),
+    row<&seen::scanned_guides>("scanned_guides", "guides", "guides that the scan looked at"),
+    row<&seen::accessed_objects>("accessed_objects", "objects", "objects used in the window", 0),
+    row<&seen::accessed_bytes>("accessed_bytes", "bytes", "bytes of the objects used", 0),
+    row<&seen::accessed_pages>("accessed_pages", "pages", "pages that hold an object used"),
+    row<&seen::accessed_cold_pages>("accessed_cold_pages", "pages", "of these, pages of COLD"),
+    row<&seen::page_utilization>("page_utilization", "",
+                                 "accessed bytes over the bytes of accessed pages, 0 to 1", 4),
+    row<&seen::working_set_pages>("working_set_pages", "pages", "pages of the working set"),
+    row<&seen::promotion_rate>("promotion_rate", "",
+                               "share of the working set that came from COLD, a minute", 5),
+    row<&seen::cold_threshold>("cold_threshold", "windows",
+                               "windows without use after which an object is cold, from now on", 0),
+    row<&seen::promoted, &moves::objects>("promoted_objects", "objects", "moved to HOT", 0),
+    row<&seen::promoted, &moves::bytes>("promoted_bytes", "bytes", "bytes moved to HOT"),
+    row<&seen::demoted, &moves::objects>("demoted_objects", "objects", "moved to COLD", 0),
+    row<&seen::demoted, &moves::bytes>("demoted_bytes", "bytes", "bytes moved to COLD"),
+    row<&seen::compacted, &moves::objects>("compacted_objects", "objects",
+                                           "moved within a heap, to where it is dense"),
+    row<&seen::vetoed>("vetoed", "moves", "given up because a thread used the object"),
+    row<&seen::failed>("failed", "moves", "given up for want of room, or of a readable page"),
+    row<&seen::abandoned_epochs>("abandoned_epochs", "epochs",
+                                 "waits for scopes that outlasted their bound"),
+    row<&seen::hinted_bytes>("hinted_bytes", "bytes", "bytes of COLD given to the kernel", 0),
+    row<&seen::scan_seconds>("scan_seconds", "seconds", "time of the scan"),
+    row<&seen::move_seconds>("move_seconds", "seconds", "time of the moves"),
+    row<&seen::reclaim_seconds>("reclaim_seconds", "seconds",
+                                "time in which memory went back to the system"),
+    row<&seen::collector_cpu_seconds>("collector_cpu_seconds", "seconds",
+                                      "processor time of the collector", 6),
+};
+
+}  // namespace
+
+std::span<const statistic> statistic_table() noexcept { return kTable; }
+
+}  // namespace isotherm::collector

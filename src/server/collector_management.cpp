@@ -1,0 +1,113 @@
+#include "server/collector_management.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+
+#include "heap/readable.hpp"
+
+namespace isotherm::server {
+
+namespace {
+
+/// What an operator has to do about a COLD heap without room.
+std::string explain_full(const heap::cold_backing& cold) {
+  const int code = heap::cold_refusal_code();
+  const std::string why = code == 0 ? "its address range is used up" : std::strerror(code);
+  const std::string place = cold.where == heap::cold_backing::type::file
+                                ? fmt::format("in '{}'", cold.directory)
+                                : std::string("in memory and swap");
+  return fmt::format("COLD is full ({}): objects that grow cold stay where they are; make room {}",
+                     why, place);
+}
+
+/// What an operator has to know of a disk that does not give back what COLD wrote to it.
+std::string explain_unreadable(const heap::cold_backing& cold) {
+  return fmt::format(
+      "COLD cannot be read: commands that need a page of it answer IOERR until the key is deleted "
+      "or "
+      "overwritten; check the disk of '{}'",
+      cold.directory);
+}
+
+class collector_management final : public management {
+ public:
+  collector_management(collector::object_collector& running, heap::cold_backing cold)
+      : running_(running), cold_(std::move(cold)) {
+    running_.on_window(
+        [this](const collector::window_statistics& seen) { note_problem(seen.reclaim_problem); });
+  }
+
+  std::string mode() const override {
+    return collector::find_option("manage")->get(running_.configuration());
+  }
+  collector::window_statistics last_window() const override { return running_.last_window(); }
+  collector::window_statistics collect() override { return running_.run_window(); }
+
+  std::string problem() const override {
+    if (heap::lost_reads() > 0) return explain_unreadable(cold_);
+    const std::lock_guard lock(problem_mutex_);
+    return problem_;
+  }
+  std::uint64_t refused_cold_objects() const override {
+    return heap::refused_allocations(heap::kind::cold);
+  }
+
+  std::vector<std::pair<std::string, heap::usage>> heaps() const override {
+    return {{"new", heap::usage_of(heap::kind::fresh)},
+            {"hot", heap::usage_of(heap::kind::hot)},
+            {"cold", heap::usage_of(heap::kind::cold)},
+            {"node", heap::node_usage()}};
+  }
+
+  std::vector<std::pair<std::string, std::string>> configuration() const override {
+    const collector::options now = running_.configuration();
+    std::vector<std::pair<std::string, std::string>> all;
+    for (const auto& each : collector::option_table()) all.emplace_back(each.name, each.get(now));
+    return all;
+  }
+
+  base::result<void> configure(std::string_view name, std::string_view value) override {
+    const auto* const known = collector::find_option(name);
+    if (!known || !known->is_live()) {
+      return std::unexpected(base::error{
+          fmt::format("unknown or fixed parameter '{}'; ISOTHERM CONFIG lists them", name)});
+    }
+    const std::lock_guard lock(mutex_);
+    collector::options changed = running_.configuration();
+    if (auto set = known->set(changed, value); !set) return set;
+    return running_.reconfigure(changed);
+  }
+
+ private:
+  /// At a window's end. Says a problem once, not window by window.
+  void note_problem(const std::string& reclaim_problem) {
+    const std::uint64_t refused = heap::refused_allocations(heap::kind::cold);
+    const std::lock_guard lock(problem_mutex_);
+    std::string now = refused > refused_before_ ? explain_full(cold_) : reclaim_problem;
+    refused_before_ = refused;
+    if (heap::lost_reads() > 0) now = explain_unreadable(cold_);
+    if (now == problem_) return;
+    problem_ = std::move(now);
+    std::fprintf(stderr, "isotherm: %s\n",
+                 problem_.empty() ? "cold memory: the problem is over" : problem_.c_str());
+  }
+
+  collector::object_collector& running_;
+  const heap::cold_backing cold_;
+  mutable std::mutex problem_mutex_;
+  std::string problem_;
+  std::uint64_t refused_before_ = 0;
+  std::mutex mutex_;  // two clients that change different parameters must not undo each other
+};
+
+}  // namespace
+
+std::unique_ptr<management> make_management(collector::object_collector& running,
+                                            const heap::cold_backing& cold) {
+  return std::make_unique<collector_management>(running, cold);
+}
+
+}  // namespace isotherm::server

@@ -1,0 +1,16 @@
+// The object collector behind the door of the server's commands.
+#pragma once
+
+#include <memory>
+
+#include "collector/collector.hpp"
+#include "server/management.hpp"
+
+namespace isotherm::server {
+
+/// `running` must outlive the result and not be started yet. Problems of the cold heap are told on
+/// standard error when they begin and when they end; `cold` says where that heap lies.
+std::unique_ptr<management> make_management(collector::object_collector& running,
+                                            const heap::cold_backing& cold);
+
+}  // namespace isotherm::server
