@@ -2,17 +2,43 @@
 // of btree-occ.
 #pragma once
 
-#include "index/btree/gated_tree.hpp"
+#include <shared_mutex>
+
+#include "index/btree/scans.hpp"
+#include "index/btree/tree.hpp"
+#include "index/coarse.hpp"
 
 namespace isotherm::index {
 
-/// See gated_tree. A writer waits for all others, a reader for a writer, also for one that is
-/// waiting itself.
+/// Ordered by bytes. All operations but the scans and walk linearizable. A writer waits for all
+/// others, a reader for a writer, also for one that is waiting itself.
 template <class Holding>
-class btree_coarse : public btree_detail::gated_tree<Holding, no_version_lock, coarse_gate> {
+class btree_coarse : public coarse<btree_detail::tree<Holding, no_version_lock>, Holding>,
+                     public btree_detail::scans<btree_coarse<Holding>,
+                                                btree_detail::tree<Holding, no_version_lock>> {
+  using tree = btree_detail::tree<Holding, no_version_lock>;
+  using operations = coarse<tree, Holding>;
+  friend btree_detail::scans<btree_coarse, tree>;
+
  public:
   static constexpr std::string_view kName = "btree-coarse";
-  using btree_detail::gated_tree<Holding, no_version_lock, coarse_gate>::gated_tree;
+
+  explicit btree_coarse(std::size_t /*expected_keys: a tree needs no size*/) {}
+
+ private:
+  using operations::core_;
+  using operations::lock_;
+
+  void collect_up(const scope& inside, const typename tree::bound& from, regard how,
+                  typename tree::piece& out) {
+    const std::shared_lock guard(lock_);
+    core_.collect_up(inside, from, how, out);
+  }
+  void collect_down(const scope& inside, const std::optional<typename tree::bound>& from,
+                    typename tree::piece& out) {
+    const std::shared_lock guard(lock_);
+    core_.collect_down(inside, from, out);
+  }
 };
 
 }  // namespace isotherm::index

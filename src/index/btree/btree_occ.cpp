@@ -4,6 +4,21 @@
 
 namespace isotherm::index {
 
+template <class Holding>
+std::optional<std::string_view> btree_occ<Holding>::find(const scope& inside,
+                                                         std::string_view key) {
+  const auto* found = tree::find(inside, key);
+  if (!found) return std::nullopt;
+  // An entry that is erased meanwhile keeps its last value.
+  return found->value.get(inside)->view();
+}
+
+template <class Holding>
+void btree_occ<Holding>::clear() noexcept {
+  const scope inside;
+  this->count_.add(-this->retire_cut(this->cut()));
+}
+
 template class btree_occ<managed>;
 template class btree_occ<unmanaged>;
 template std::unique_ptr<any_index> make_adapter<btree_occ>(bool, std::size_t);

@@ -6,18 +6,34 @@
 // (PPoPP 2010) is its ancestor, in a binary tree.
 #pragma once
 
-#include "index/btree/gated_tree.hpp"
+#include "index/btree/scans.hpp"
+#include "index/btree/tree.hpp"
+#include "index/optimistic_writes.hpp"
 
 namespace isotherm::index {
 
-/// See gated_tree. Readers write nothing; they wait while a node on their way is locked, also for
-/// the replacement of a value there, and begin again where one has changed. Writers wait likewise;
-/// with a lock in hand only for a neighbour to merge with.
+/// Ordered by bytes. All operations but the scans and walk linearizable. Readers write nothing;
+/// they wait while a node on their way is locked, also for the replacement of a value there, and
+/// begin again where one has changed. Writers wait likewise; with a lock in hand only for a
+/// neighbour to merge with.
 template <class Holding>
-class btree_occ : public btree_detail::gated_tree<Holding, version_lock, open_gate> {
+class btree_occ
+    : public optimistic_writes<btree_occ<Holding>, Holding>,
+      public btree_detail::scans<btree_occ<Holding>, btree_detail::tree<Holding, version_lock>>,
+      private btree_detail::tree<Holding, version_lock> {
+  using tree = btree_detail::tree<Holding, version_lock>;
+  friend optimistic_writes<btree_occ, Holding>;
+  friend btree_detail::scans<btree_occ, tree>;
+
  public:
   static constexpr std::string_view kName = "btree-occ";
-  using btree_detail::gated_tree<Holding, version_lock, open_gate>::gated_tree;
+
+  explicit btree_occ(std::size_t /*expected_keys: a tree needs no size*/) {}
+
+  std::optional<std::string_view> find(const scope& inside, std::string_view key);
+  /// Without memory it ends the process: an exception would leave nodes locked.
+  void clear() noexcept;
+  bool is_valid() { return tree::is_valid(this->size()); }
 };
 
 }  // namespace isotherm::index

@@ -59,7 +59,7 @@ class tree {
   /// Downwards; without `from`, from the greatest key.
   void collect_down(const scope& inside, const std::optional<bound>& from, piece& out);
 
-  // What `gated` asks for.
+  // What optimistic_writes and coarse ask for.
   using node = btree_detail::node<Latch>;
   using leaf = btree_detail::leaf<Latch, Holding>;
   /// Where a search for a key ended.

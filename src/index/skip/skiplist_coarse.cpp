@@ -75,7 +75,7 @@ void skiplist_coarse<Holding>::scan_back(const scope& inside, std::optional<std:
   skip_detail::scan_back(
       inside, core_.head(), from, visit,
       [&](const wanted_key& bound, bool or_equal, std::vector<node*>& out) {
-        const std::shared_lock guard(gate_);
+        const std::shared_lock guard(lock_);
         node* const start =
             core_.locate(inside, bound, regard::use).before[skip_detail::kBackLevel];
         skip_detail::gather(inside, core_.head(), start, bound, or_equal, out,
@@ -93,7 +93,7 @@ void skiplist_coarse<Holding>::iterate(const scope& inside, std::string_view fro
   do {
     piece.clear();
     {
-      const std::shared_lock guard(gate_);
+      const std::shared_lock guard(lock_);
       if (!last) {
         const auto at = core_.locate(inside, wanted_key(from), how);
         last = at.found && beyond ? at.found : at.before[0];

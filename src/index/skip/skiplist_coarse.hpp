@@ -5,7 +5,7 @@
 #include <shared_mutex>
 #include <vector>
 
-#include "index/gated.hpp"
+#include "index/coarse.hpp"
 #include "index/index.hpp"
 #include "index/skip/backward.hpp"
 #include "index/skip/node.hpp"
@@ -17,7 +17,7 @@ namespace skip_detail {
 
 struct no_state {};
 
-/// The list itself; its caller keeps writers apart from all others. What `gated` asks for.
+/// The list itself; its caller keeps writers apart from all others. What `coarse` asks for.
 template <class Holding>
 class plain_list {
  public:
@@ -69,10 +69,10 @@ class plain_list {
 /// visited was there at some moment of the scan: up to 64 nodes upwards, some 16 downwards, at one
 /// moment each. The visitor is called without the lock.
 template <class Holding>
-class skiplist_coarse : public gated<skip_detail::plain_list<Holding>, Holding, coarse_gate> {
-  using writes = gated<skip_detail::plain_list<Holding>, Holding, coarse_gate>;
+class skiplist_coarse : public coarse<skip_detail::plain_list<Holding>, Holding> {
+  using writes = coarse<skip_detail::plain_list<Holding>, Holding>;
   using writes::core_;
-  using writes::gate_;
+  using writes::lock_;
   using node = typename skip_detail::plain_list<Holding>::entry;
   using wanted_key = skip_detail::wanted_key;
 

@@ -1,28 +1,23 @@
-// A B+tree behind a gate (gated.hpp): what btree-occ and btree-coarse share.
+// The scans of the B+trees, which take the keys of one leaf at a time.
 #pragma once
 
-#include <shared_mutex>
+#include <optional>
+#include <string_view>
 
-#include "index/btree/tree.hpp"
-#include "index/gated.hpp"
+#include "index/holding.hpp"
+#include "index/index.hpp"
 #include "index/walk_cursors.hpp"
 
 namespace isotherm::index::btree_detail {
 
-/// Ordered by bytes. `Gate` is passed alone by writers, together by readers. All operations but the
-/// scans and walk linearizable. Scans, upwards and downwards, visit keys strictly in order, each at
-/// most once; every key that is there throughout is visited, and every pair visited was there at
-/// some moment of the scan: those of one leaf at one moment, leaf by leaf. The visitor is called
-/// outside of the gate.
-template <class Holding, class Latch, class Gate>
-class gated_tree : public gated<tree<Holding, Latch>, Holding, Gate> {
-  using writes = gated<tree<Holding, Latch>, Holding, Gate>;
-  using writes::core_;
-  using writes::gate_;
-
+/// Base of a `Map`, which offers it collect_up() and collect_down() of `Tree` (tree.hpp).
+///
+/// Scans, upwards and downwards, visit keys strictly in order, each at most once; every key that is
+/// there throughout is visited, and every pair visited was there at some moment of the scan: those
+/// of one leaf at one moment, leaf by leaf. The visitor is called without a lock.
+template <class Map, class Tree>
+class scans {
  public:
-  explicit gated_tree(std::size_t /*expected_keys: a tree needs no size*/) {}
-
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
     go_up(inside, {from, true}, regard::use, visit);
   }
@@ -30,7 +25,7 @@ class gated_tree : public gated<tree<Holding, Latch>, Holding, Gate> {
     std::optional<bound> next;
     if (from) next = bound{*from, true};
     go(inside, regard::use, visit, [&](piece& out) {
-      core_.collect_down(inside, next, out);
+      self().collect_down(inside, next, out);
       if (out.fence) next = bound{out.fence->view(), false};
     });
   }
@@ -42,13 +37,13 @@ class gated_tree : public gated<tree<Holding, Latch>, Holding, Gate> {
   }
 
  private:
-  using core = tree<Holding, Latch>;
-  using bound = typename core::bound;
-  using piece = typename core::piece;
+  using bound = typename Tree::bound;
+  using piece = typename Tree::piece;
 
+  Map& self() noexcept { return static_cast<Map&>(*this); }
   void go_up(const scope& inside, bound next, regard how, const visitor& visit) {
     go(inside, how, visit, [&](piece& out) {
-      core_.collect_up(inside, next, how, out);
+      self().collect_up(inside, next, how, out);
       if (out.fence) next = bound{out.fence->view(), true};
     });
   }
@@ -57,10 +52,7 @@ class gated_tree : public gated<tree<Holding, Latch>, Holding, Gate> {
   void go(const scope& inside, regard how, const visitor& visit, Collect collect) {
     piece some;
     do {
-      {
-        const std::shared_lock guard(gate_);
-        collect(some);
-      }
+      collect(some);
       for (unsigned i = 0; i < some.count; ++i) {
         auto* e = some.entries[i];
         const std::string_view key = look(e->key, inside, how)->view();
