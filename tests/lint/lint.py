@@ -11,6 +11,7 @@ nor the collector. The other rules bound lengths, ban calls, and find what nothi
 import ast
 import pathlib
 import re
+import subprocess
 import sys
 
 import cpp_text
@@ -38,7 +39,9 @@ TEXT = CODE | {'.md', '.json', '.html', '.css', '.js', '.pml', '.in', '.yml'}
 MARKERS = re.compile(r'\b(' + '|'.join(['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX', 'HA' + 'CK'])
                      + r')\b')
 
-# (pattern, where: path prefixes, except: files, what to do instead)
+MAX_SUBJECT_COLUMNS = 72
+
+# (pattern, where: path prefixes, except: path prefixes, what to do instead)
 ALL_CPP = ('src/', 'include/', 'tests/', 'bench/', 'examples/')
 BANNED = [
     (r'\b(?:strcpy|strcat|sprintf|vsprintf|gets|strtok)\s*\(', ALL_CPP, (),
@@ -52,6 +55,10 @@ BANNED = [
      ('tests/workload/driver_test.cpp',  # its fake store stalls on purpose
       'tests/linearizability/naps.hpp'),  # threads stop on purpose
      'wait for the event itself, not for time to pass'),
+    (r'(?<![\w.>])(?:socket|accept4|[gs]etsockopt|getaddrinfo|epoll_\w+)\s*\('
+     r'|(?<![\w.>:])::(?:accept|bind|listen|connect|recv|send|recvmsg|sendmsg)\s*\(',
+     ('src/', 'include/'),
+     ('src/server/', 'src/workload/'), 'sockets belong to server and workload'),
     (r'\bGTEST_SKIP\b|\bDISABLED_', ('tests/',), (), 'a test runs or does not exist'),
 ]
 
@@ -191,7 +198,7 @@ def check_banned(tree):
     for name, text in tree.matching(CPP):
         lines = cpp_text.code_of(text).splitlines()
         for pattern, prefixes, exceptions, advice in BANNED:
-            if not name.startswith(prefixes) or name in exceptions:
+            if not name.startswith(prefixes) or name.startswith(exceptions):
                 continue
             for number, line in enumerate(lines, 1):
                 if found := re.search(pattern, line):
@@ -216,8 +223,36 @@ def check_dead(tree):
             yield name, 1, 'dead file: nothing includes it'
 
 
+def check_docs(tree):
+    """A page's relative links, and the files that it names in `code`, are there."""
+    for name, text in tree.matching({'.md'}):
+        page = tree.root / name
+        prose = re.sub(r'^```.*?^```', lambda block: '\n' * block.group().count('\n'), text,
+                       flags=re.MULTILINE | re.DOTALL)
+        for number, line in enumerate(prose.splitlines(), 1):
+            for target in re.findall(r'\]\(([^)#:\s]+)(?:#[^)]*)?\)', re.sub(r'`[^`]*`', '', line)):
+                if not (page.parent / target).exists():
+                    yield name, number, f'link to {target}, which does not exist'
+            for path in re.findall(r'`((?:[\w.-]+/)+[\w-]+\.(?:hpp|cpp|py|pml|md))`', line):
+                if not any((tree.root / base / path).exists() for base in ('', 'src', 'include')):
+                    yield name, number, f'names {path}, which does not exist'
+
+
+def check_commit(tree):
+    """The last commit's message; nothing where the tree is no repository."""
+    if not (tree.root / '.git').exists():
+        return
+    log = subprocess.run(['git', '-C', tree.root, 'log', '-1', '--no-merges', '--format=%s%n%b'],
+                         capture_output=True, text=True, check=False)
+    subject, _, body = log.stdout.partition('\n')
+    if len(subject) > MAX_SUBJECT_COLUMNS:
+        yield 'HEAD', 1, f'subject of {len(subject)} columns (at most {MAX_SUBJECT_COLUMNS})'
+    if subject and not body.strip():
+        yield 'HEAD', 1, 'a commit needs a body that says why'
+
+
 RULES = [check_layers, check_links, check_lengths, check_functions, check_folders, check_markers,
-         check_headers, check_banned, check_dead]
+         check_headers, check_banned, check_dead, check_docs, check_commit]
 
 
 def violations(root):

@@ -2,6 +2,7 @@
 """The lint must catch what it promises to catch, and must be silent about a clean tree."""
 
 import pathlib
+import subprocess
 import tempfile
 import unittest
 
@@ -140,6 +141,42 @@ class LintCatches(unittest.TestCase):
         self.expect_clean({'src/base/a.cpp': '#include "base/a.hpp"\n// strcpy(a, b)\n'
                                              'const char* s = "rand()";\nint operand(int);\n'
                                              'int i = operand(2);\n'})
+
+    def test_sockets_outside_of_server_and_workload(self):
+        build = {'src/server/CMakeLists.txt': 'isotherm_library(server SOURCES s.cpp)\n'}
+        for call in ('::socket(1, 2, 3);', 'accept4(1);', 'epoll_wait(e);', '::send(fd, p, n, 0);'):
+            with self.subTest(call=call):
+                body = f'void f() {{ {call} }}\n'
+                self.expect({'src/base/a.cpp': '#include "base/a.hpp"\n' + body}, 'sockets belong')
+                self.expect_clean({**build, 'src/server/s.cpp': body})
+
+    def test_calls_that_only_share_a_name_with_a_socket_call(self):
+        self.expect_clean({'src/base/a.cpp': '#include "base/a.hpp"\nvoid f() { std::bind(g); '
+                                             'x.send(1); connect(); t::connect(2); }\n'})
+
+    def test_pages_that_name_what_is_not_there(self):
+        self.expect({'docs/page.md': '[a](gone.md#part)\n'}, 'link to gone.md')
+        self.expect({'docs/page.md': 'in `base/gone.hpp`\n'}, 'names base/gone.hpp')
+        self.expect({'docs/page.md': '```\ncode\n```\n[a](gone.md)\n'}, 'docs/page.md:4: link')
+        self.expect_clean({'docs/page.md': '[a](../src/base/a.hpp) [b](#part) `base/a.hpp`\n'
+                                           '[c](https://example.org/gone.md) `[](int x)`\n'
+                                           '```\n[](gone.md) {}\n```\n'})
+
+
+class LintReadsCommits(unittest.TestCase):
+    def findings(self, message):
+        with tempfile.TemporaryDirectory() as folder:
+            git = ['git', '-C', folder, '-c', 'user.name=n', '-c', 'user.email=e@example.org',
+                   '-c', 'commit.gpgsign=false']
+            subprocess.run([*git, 'init', '-q'], check=True)
+            subprocess.run([*git, 'commit', '-q', '--allow-empty', '-m', message], check=True)
+            return [found for _, _, found in lint.violations(folder)]
+
+    def test_messages(self):
+        self.assertEqual(self.findings('x' * 72 + '\n\nWhy.'), [])
+        self.assertEqual(self.findings('x' * 73 + '\n\nWhy.'),
+                         ['subject of 73 columns (at most 72)'])
+        self.assertEqual(self.findings('What'), ['a commit needs a body that says why'])
 
 
 if __name__ == '__main__':
