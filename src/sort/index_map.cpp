@@ -8,11 +8,9 @@
 #include "device/buffer.hpp"
 #include "sort/algorithms/registry.hpp"
 #include "sort/checks.hpp"
+#include "sort/context.hpp"
 #include "sort/index_sort/refine.hpp"
-#include "sort/job.hpp"
 #include "sort/loader.hpp"
-#include "sort/plan.hpp"
-#include "sort/records.hpp"
 
 namespace isotherm {
 
@@ -33,6 +31,8 @@ struct index_map::state {
     materialised += there;
     return bytes;
   }
+
+  sort::context context() { return {work, share, input, layout}; }
 
   sort::job work;
   sort::plan share;
@@ -63,7 +63,7 @@ base::result<index_map> index_map::build(const std::string& path, const sort_opt
   auto memory = device::buffer::reserve(capacity * sizeof(sort::entry));
   if (!memory) return std::unexpected(memory.error());
   s->memory = std::move(*memory);
-  sort::loader load(s->work, s->share, s->input, s->layout);
+  sort::loader load(s->context());
   const std::span<sort::entry> room = s->memory.as<sort::entry>();
   const std::size_t n = room.empty() ? 0 : load.load(room);
   if (auto r = s->work.status(); !r) return std::unexpected(r.error());
@@ -81,7 +81,7 @@ base::result<index_map> index_map::build(const std::string& path, const sort_opt
 std::uint64_t index_map::size() const noexcept { return state_->entries.size(); }
 
 base::result<void> index_map::sort() {
-  sort::sort_run(state_->work, state_->share, state_->input, state_->layout, state_->entries);
+  sort::sort_run(state_->context(), state_->entries);
   return state_->work.status();
 }
 
@@ -96,8 +96,7 @@ base::result<void> index_map::sort_first(std::uint64_t count) {
   const auto& l = state_->layout.entries();
   const auto rest = std::partition(
       last + 1, all.end(), [&, key = l.key(*last)](sort::entry e) { return l.key(e) == key; });
-  sort::sort_run(state_->work, state_->share, state_->input, state_->layout,
-                 all.first(static_cast<std::size_t>(rest - all.begin())));
+  sort::sort_run(state_->context(), all.first(static_cast<std::size_t>(rest - all.begin())));
   return state_->work.status();
 }
 

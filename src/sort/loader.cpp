@@ -25,12 +25,12 @@ key_row read_keys(source_view& view, const record_layout& layout, bool whole_rec
 }
 
 std::size_t loader::load(std::span<entry> target, std::uint64_t until) {
-  const stage_timer timer(job_, sort_stage::run_read);
-  until = std::min(until, in_.size());
+  const stage_timer timer(ctx_.job, sort_stage::run_read);
+  until = std::min(until, ctx_.input.size());
   std::size_t n = 0;
-  if (layout_.fixed()) {
+  if (ctx_.layout.fixed()) {
     n = load_fixed(target);
-  } else if (job_.options.format == record_format::klv) {
+  } else if (ctx_.job.options.format == record_format::klv) {
     n = load_klv(target, until);
   } else {
     n = load_lines(target, until);
@@ -40,55 +40,57 @@ std::size_t loader::load(std::span<entry> target, std::uint64_t until) {
 }
 
 std::size_t loader::load_fixed(std::span<entry> target) {
-  const std::uint64_t record = layout_.record_bytes();
+  const std::uint64_t record = ctx_.layout.record_bytes();
   const std::uint64_t first = at_ / record;
-  const std::size_t count = std::min<std::uint64_t>(target.size(), in_.size() / record - first);
-  const unsigned threads = plan_.sequential_load ? plan_.read_threads : plan_.strided_threads;
+  const std::size_t count =
+      std::min<std::uint64_t>(target.size(), ctx_.input.size() / record - first);
+  const unsigned threads =
+      ctx_.plan.sequential_load ? ctx_.plan.read_threads : ctx_.plan.strided_threads;
   const auto kind =
-      plan_.sequential_load ? device::access::sequential_read : device::access::strided_read;
-  const std::uint64_t asked = plan_.sequential_load ? record : layout_.key_bytes();
-  const bool whole = plan_.sequential_load || record < kKeysAlone;
+      ctx_.plan.sequential_load ? device::access::sequential_read : device::access::strided_read;
+  const std::uint64_t asked = ctx_.plan.sequential_load ? record : ctx_.layout.key_bytes();
+  const bool whole = ctx_.plan.sequential_load || record < kKeysAlone;
   const std::uint64_t step = std::max<std::uint64_t>(1, kThreadScratchBytes / record);
-  const device::crew crew(job_.emulation, kind, threads);
-  job_.readers.run(threads, [&](unsigned t) {
-    source_view view(job_, in_);
+  const device::crew crew(ctx_.job.emulation, kind, threads);
+  ctx_.job.readers.run(threads, [&](unsigned t) {
+    source_view view(ctx_.job, ctx_.input);
     std::vector<std::byte> room;
     device::stream stream(crew);
     const auto [begin, end] = device::part_of(count, threads, t);
-    for (std::uint64_t at = begin; at < end && !job_.stopped(); at += step) {
+    for (std::uint64_t at = begin; at < end && !ctx_.job.stopped(); at += step) {
       const std::uint64_t n = std::min(step, end - at);
       stream.begin();
-      const key_row keys = read_keys(view, layout_, whole, first + at, n, room);
+      const key_row keys = read_keys(view, ctx_.layout, whole, first + at, n, room);
       if (keys.first == nullptr) return;
       for (std::uint64_t i = 0; i < n; ++i) {
-        target[at + i] = layout_.fixed_entry(keys.first + i * keys.stride, first + at + i);
+        target[at + i] = ctx_.layout.fixed_entry(keys.first + i * keys.stride, first + at + i);
       }
       stream.charge(n, asked, record);
-      job_.count(sort_stage::run_read, n * asked, 0);
-      job_.progress(sort_stage::run_read, done_.fetch_add_relaxed(n * record) + n * record,
-                    in_.size());
+      ctx_.job.count(sort_stage::run_read, n * asked, 0);
+      ctx_.job.progress(sort_stage::run_read, done_.fetch_add_relaxed(n * record) + n * record,
+                        ctx_.input.size());
     }
   });
   at_ = (first + count) * record;
-  return job_.stopped() ? 0 : count;
+  return ctx_.job.stopped() ? 0 : count;
 }
 
 /// The entry of a klv record or line. What it has no room for is noted: nobody looks at the input
 /// for a length again.
 entry loader::take(const std::byte* record, std::uint64_t offset, std::uint64_t bytes) {
-  if (bytes >= kLongRecord) in_.note_length(offset, bytes);
-  return layout_.variable_entry(record, offset, bytes);
+  if (bytes >= kLongRecord) ctx_.input.note_length(offset, bytes);
+  return ctx_.layout.variable_entry(record, offset, bytes);
 }
 
 /// One reader: where a record begins is known only from the one before it.
 std::size_t loader::load_klv(std::span<entry> target, std::uint64_t until) {
-  const std::uint64_t key = layout_.key_bytes();
-  source_view view(job_, in_);
-  device::stream stream(job_.emulation, device::access::strided_read);
+  const std::uint64_t key = ctx_.layout.key_bytes();
+  source_view view(ctx_.job, ctx_.input);
+  device::stream stream(ctx_.job.emulation, device::access::strided_read);
   std::size_t n = 0;
   constexpr std::size_t kStep = 4096;
   std::uint64_t counted = 0;
-  while (n < target.size() && at_ < until && !job_.stopped()) {
+  while (n < target.size() && at_ < until && !ctx_.job.stopped()) {
     stream.begin();
     const std::size_t begin = n;
     const std::uint64_t begin_at = at_;
@@ -98,28 +100,29 @@ std::size_t loader::load_klv(std::span<entry> target, std::uint64_t until) {
     std::uint64_t window_bytes = 0;
     const std::byte* window = nullptr;
     for (; n < stop && at_ < until; ++n) {
-      if (at_ + key + 4 > in_.size()) {
-        job_.fail({fmt::format("the record at byte {} of the input is cut: its key and length need "
-                               "{} bytes, {} are there",
-                               at_, key + 4, in_.size() - at_),
-                   0});
+      if (at_ + key + 4 > ctx_.input.size()) {
+        ctx_.job.fail(
+            {fmt::format("the record at byte {} of the input is cut: its key and length need "
+                         "{} bytes, {} are there",
+                         at_, key + 4, ctx_.input.size() - at_),
+             0});
         return 0;
       }
       if (window == nullptr || at_ + key + 4 > window_at + window_bytes) {
         window_at = at_;
-        window_bytes =
-            std::min<std::uint64_t>(std::max<std::uint64_t>(8192, key + 4), in_.size() - at_);
+        window_bytes = std::min<std::uint64_t>(std::max<std::uint64_t>(8192, key + 4),
+                                               ctx_.input.size() - at_);
         window = view.bytes(window_at, window_bytes);
         if (window == nullptr) return 0;
       }
       const std::byte* header = window + (at_ - window_at);
       const std::uint32_t value = klv_length(header + key);
       const std::uint64_t bytes = key + 4 + value;
-      if (bytes > in_.size() - at_) {
-        job_.fail(
+      if (bytes > ctx_.input.size() - at_) {
+        ctx_.job.fail(
             {fmt::format("the record at byte {} of the input is cut: its value should have {} "
                          "bytes, {} are there",
-                         at_, value, in_.size() - at_ - key - 4),
+                         at_, value, ctx_.input.size() - at_ - key - 4),
              0});
         return 0;
       }
@@ -127,24 +130,26 @@ std::size_t loader::load_klv(std::span<entry> target, std::uint64_t until) {
       at_ += bytes;
     }
     stream.charge(n - begin, key + 4, (at_ - begin_at) / (n - begin));
-    const bool calls = job_.emulation == nullptr && in_.mapped() == nullptr;
-    job_.count(sort_stage::run_read, calls ? view.fetched() - counted : (n - begin) * (key + 4), 0);
+    const bool calls = ctx_.job.emulation == nullptr && ctx_.input.mapped() == nullptr;
+    ctx_.job.count(sort_stage::run_read, calls ? view.fetched() - counted : (n - begin) * (key + 4),
+                   0);
     counted = view.fetched();
-    job_.progress(sort_stage::run_read, at_, in_.size());
+    ctx_.job.progress(sort_stage::run_read, at_, ctx_.input.size());
   }
-  return job_.stopped() ? 0 : n;
+  return ctx_.job.stopped() ? 0 : n;
 }
 
 /// Lines are found by reading them: a sequential scan.
 std::size_t loader::load_lines(std::span<entry> target, std::uint64_t until) {
-  source_view view(job_, in_);
-  device::stream stream(job_.emulation, device::access::sequential_read);
+  source_view view(ctx_.job, ctx_.input);
+  device::stream stream(ctx_.job.emulation, device::access::sequential_read);
   std::size_t n = 0;
   std::uint64_t counted = 0;
   std::uint64_t scan = at_;  // up to here no newline follows at_
-  while (n < target.size() && at_ < until && !job_.stopped()) {
+  while (n < target.size() && at_ < until && !ctx_.job.stopped()) {
     const std::uint64_t begin = scan;
-    const std::size_t bytes = std::min<std::uint64_t>(kThreadScratchBytes, in_.size() - begin);
+    const std::size_t bytes =
+        std::min<std::uint64_t>(kThreadScratchBytes, ctx_.input.size() - begin);
     stream.begin();
     const std::byte* text = view.bytes(begin, bytes);
     if (text == nullptr) return 0;
@@ -170,34 +175,34 @@ std::size_t loader::load_lines(std::span<entry> target, std::uint64_t until) {
     const bool full = n == target.size() || at_ >= until;
     if (done <= bytes) {
       // The line that this window cuts begins the next, unless no window holds it.
-      const bool whole_lines = at_ > begin && begin + bytes < in_.size();
+      const bool whole_lines = at_ > begin && begin + bytes < ctx_.input.size();
       scan = full || whole_lines ? at_ : begin + bytes;
     }
     const std::uint64_t used = full ? std::min<std::uint64_t>(bytes, at_ - begin) : bytes;
     stream.charge(1, used);
-    const bool calls = job_.emulation == nullptr && in_.mapped() == nullptr;
-    job_.count(sort_stage::run_read, calls ? view.fetched() - counted : used, 0);
+    const bool calls = ctx_.job.emulation == nullptr && ctx_.input.mapped() == nullptr;
+    ctx_.job.count(sort_stage::run_read, calls ? view.fetched() - counted : used, 0);
     counted = view.fetched();
-    job_.progress(sort_stage::run_read, begin + used, in_.size());
-    if (scan >= in_.size() && at_ < in_.size() && n < target.size()) {
-      n += finish_line(at_, in_.size() + 1, target[n]);  // the last line has no newline
-      at_ = in_.size();
+    ctx_.job.progress(sort_stage::run_read, begin + used, ctx_.input.size());
+    if (scan >= ctx_.input.size() && at_ < ctx_.input.size() && n < target.size()) {
+      n += finish_line(at_, ctx_.input.size() + 1, target[n]);  // the last line has no newline
+      at_ = ctx_.input.size();
     }
   }
-  return job_.stopped() ? 0 : n;
+  return ctx_.job.stopped() ? 0 : n;
 }
 
 /// The entry of a line that no single window holds; `end` is behind its newline. The key may begin
 /// anywhere in it and is looked for in pieces: the line may be larger than the memory.
 std::size_t loader::finish_line(std::uint64_t start, std::uint64_t end, entry& target) {
-  source_view view(job_, in_);
+  source_view view(ctx_.job, ctx_.input);
   constexpr std::uint64_t kHead = 16;  // an entry holds less
   const extent line{start, end - start};
-  const extent key = layout_.line_key(line, view);
+  const extent key = ctx_.layout.line_key(line, view);
   const std::byte* head = view.bytes(key.offset, std::min<std::uint64_t>(kHead, key.bytes));
-  if (head == nullptr || job_.stopped()) return 0;
-  if (line.bytes >= kLongRecord) in_.note_length(start, line.bytes);
-  target = layout_.line_entry(head, key.bytes, start, line.bytes);
+  if (head == nullptr || ctx_.job.stopped()) return 0;
+  if (line.bytes >= kLongRecord) ctx_.input.note_length(start, line.bytes);
+  target = ctx_.layout.line_entry(head, key.bytes, start, line.bytes);
   return 1;
 }
 

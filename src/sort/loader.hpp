@@ -5,9 +5,7 @@
 #include <vector>
 
 #include "base/atomic.hpp"
-#include "sort/job.hpp"
-#include "sort/plan.hpp"
-#include "sort/records.hpp"
+#include "sort/context.hpp"
 
 namespace isotherm::sort {
 
@@ -27,8 +25,7 @@ key_row read_keys(source_view& view, const record_layout& layout, bool whole_rec
 /// Reads the input's entries, one index map's worth after the other.
 class loader {
  public:
-  loader(job& j, const plan& p, const source& in, const record_layout& layout)
-      : job_(j), plan_(p), in_(in), layout_(layout) {}
+  explicit loader(const context& ctx) : ctx_(ctx) {}
 
   /// Fills the front of `target` with the next entries, in input order; returns how many. 0 at the
   /// end of the input, or on an error, which is the job's. No klv record or line that begins at
@@ -36,7 +33,7 @@ class loader {
   std::size_t load(std::span<entry> target, std::uint64_t until = ~std::uint64_t{0});
   /// Offset of the next record.
   std::uint64_t at() const noexcept { return at_; }
-  bool at_end() const noexcept { return at_ >= in_.size(); }
+  bool at_end() const noexcept { return at_ >= ctx_.input.size(); }
   std::uint64_t records() const noexcept { return records_; }
 
  private:
@@ -46,10 +43,7 @@ class loader {
   entry take(const std::byte* record, std::uint64_t offset, std::uint64_t bytes);
   std::size_t finish_line(std::uint64_t start, std::uint64_t end, entry& target);
 
-  job& job_;
-  const plan& plan_;
-  const source& in_;
-  const record_layout& layout_;
+  const context ctx_;
   std::uint64_t at_ = 0;  // offset of the next record
   std::uint64_t records_ = 0;
   base::atomic<std::uint64_t> done_{0};  // bytes of fixed records; for the progress only

@@ -14,8 +14,7 @@
 #include "sort/algorithms/registry.hpp"
 #include "sort/checks.hpp"
 #include "sort/choice.hpp"
-#include "sort/job.hpp"
-#include "sort/plan.hpp"
+#include "sort/context.hpp"
 #include "sort/verify.hpp"
 
 namespace isotherm {
@@ -104,8 +103,10 @@ base::result<sort_report> sort_to(const std::string& input, const std::string& o
 
   auto out = device::pending_file::create(output, directory, &in->handle());
   if (!out) return std::unexpected(out.error());
-  const sort::outcome o = sort::find(p->algorithm).run(j, *p, *in, out->handle(), directory);
-  if (options.check && !j.stopped()) sort::verify(j, *p, *in, out->handle(), o);
+  const sort::record_layout layout(options);
+  const sort::context ctx{j, *p, *in, layout};
+  const sort::outcome o = sort::find(p->algorithm).run(ctx, out->handle(), directory);
+  if (options.check && !j.stopped()) sort::verify(ctx, out->handle(), o);
   if (auto r = j.status(); !r) return std::unexpected(r.error());
   if (auto r = in->check_unchanged(); !r) return std::unexpected(r.error());
   if (auto r = put_in_place(j, *out); !r) return std::unexpected(r.error());

@@ -7,7 +7,7 @@
 
 #include "sort/benchmark/gensort.hpp"
 #include "sort/loader.hpp"
-#include "sort/sinks/count.hpp"
+#include "sort/output/count.hpp"
 
 namespace isotherm::sort {
 namespace {
@@ -37,52 +37,50 @@ uint128 sum_of(const extent& record, source_view& view) {
 
 /// Number of records of `s` and the sum of their checksums; with `ordered`, fails the job at the
 /// first record that is out of order, or whose key comes again under --unique.
-std::pair<std::uint64_t, uint128> sum_up(job& j, const plan& p, const source& s, bool ordered) {
-  const record_layout layout(j.options);
-  loader load(j, p, s, layout);
+std::pair<std::uint64_t, uint128> sum_up(const context& ctx, bool ordered) {
+  loader load(ctx);
   std::vector<entry> entries(16384);
-  source_view view(j, s);
-  source_view other(j, s);
+  source_view view(ctx.job, ctx.input);
+  source_view other(ctx.job, ctx.input);
   uint128 sum = 0;
   std::uint64_t records = 0;
   entry last = 0;
-  while (!load.at_end() && !j.stopped()) {
+  while (!load.at_end() && !ctx.job.stopped()) {
     const std::size_t n = load.load(entries);
-    for (std::size_t i = 0; i < n && !j.stopped(); ++i, ++records) {
+    for (std::size_t i = 0; i < n && !ctx.job.stopped(); ++i, ++records) {
       if (ordered && records > 0 &&
-          (layout.compare(last, entries[i], other) > 0 ||
-           (j.options.unique && layout.same_key(last, entries[i], other)))) {
-        j.fail({fmt::format("check: record {} of the output is out of order", records), 0});
+          (ctx.layout.compare(last, entries[i], other) > 0 ||
+           (ctx.job.options.unique && ctx.layout.same_key(last, entries[i], other)))) {
+        ctx.job.fail({fmt::format("check: record {} of the output is out of order", records), 0});
       }
       last = entries[i];
-      sum += sum_of(layout.locate(last, view), view);
+      sum += sum_of(ctx.layout.locate(last, view), view);
     }
   }
   return {records, sum};
 }
 
 /// Sum of the counts that --count has written; fails the job where keys do not ascend.
-std::uint64_t sum_counts(job& j, const plan& p, const source& s, const sort_options& counted) {
-  const record_layout layout(j.options);
-  loader load(j, p, s, layout);
+std::uint64_t sum_counts(const context& ctx, const sort_options& counted) {
+  loader load(ctx);
   std::vector<entry> entries(16384);
-  source_view view(j, s);
-  source_view other(j, s);
+  source_view view(ctx.job, ctx.input);
+  source_view other(ctx.job, ctx.input);
   std::uint64_t sum = 0;
   std::uint64_t groups = 0;
   entry last = 0;
-  while (!load.at_end() && !j.stopped()) {
+  while (!load.at_end() && !ctx.job.stopped()) {
     const std::size_t n = load.load(entries);
-    for (std::size_t i = 0; i < n && !j.stopped(); ++i, ++groups) {
-      if (groups > 0 && (layout.compare(last, entries[i], other) > 0 ||
-                         layout.same_key(last, entries[i], other))) {
-        j.fail({fmt::format("check: group {} of the output is out of order", groups), 0});
+    for (std::size_t i = 0; i < n && !ctx.job.stopped(); ++i, ++groups) {
+      if (groups > 0 && (ctx.layout.compare(last, entries[i], other) > 0 ||
+                         ctx.layout.same_key(last, entries[i], other))) {
+        ctx.job.fail({fmt::format("check: group {} of the output is out of order", groups), 0});
       }
       last = entries[i];
-      const extent at = layout.locate(last, view);
+      const extent at = ctx.layout.locate(last, view);
       // A line begins with its count; in binary formats the count ends the record.
-      const std::uint64_t most = layout.fixed() ? at.bytes : kLongestCount;
-      const std::size_t bytes = std::min({most, at.bytes, s.size() - at.offset});
+      const std::uint64_t most = ctx.layout.fixed() ? at.bytes : kLongestCount;
+      const std::size_t bytes = std::min({most, at.bytes, ctx.input.size() - at.offset});
       const std::byte* group = view.bytes(at.offset, bytes);
       if (group != nullptr) sum += count_of(counted, {group, bytes});
     }
@@ -90,54 +88,55 @@ std::uint64_t sum_counts(job& j, const plan& p, const source& s, const sort_opti
   return sum;
 }
 
-void check_counts(job& j, const plan& p, const device::file& out, const outcome& o) {
-  job counts(options_of_counts(j.options), nullptr);
+void check_counts(const context& ctx, const device::file& out, const outcome& o) {
+  job counts(options_of_counts(ctx.job.options), nullptr);
   auto again = out.again();
-  if (!j.keep(again)) return;
+  if (!ctx.job.keep(again)) return;
   auto result = source::of(std::move(*again));
-  if (!j.keep(result)) return;
-  const std::uint64_t sum = sum_counts(counts, p, *result, j.options);
-  if (!j.keep(counts.status()) || j.options.top != 0 || sum == o.records) return;
-  j.fail(
+  if (!ctx.job.keep(result)) return;
+  const record_layout layout(counts.options);
+  const std::uint64_t sum = sum_counts({counts, ctx.plan, *result, layout}, ctx.job.options);
+  if (!ctx.job.keep(counts.status()) || ctx.job.options.top != 0 || sum == o.records) return;
+  ctx.job.fail(
       {fmt::format("check: the counts add up to {}, the input has {} records", sum, o.records), 0});
 }
 
-void compare_files(job& j, const plan& p, const source& in, const device::file& out,
-                   const outcome& o) {
+void compare_files(const context& ctx, const device::file& out, const outcome& o) {
   auto again = out.again();
-  if (!j.keep(again)) return;
+  if (!ctx.job.keep(again)) return;
   auto result = source::of(std::move(*again));
-  if (!j.keep(result)) return;
-  const auto [records, sum] = sum_up(j, p, *result, true);
-  if (j.stopped()) return;
+  if (!ctx.job.keep(result)) return;
+  const auto [records, sum] = sum_up(ctx.reading(*result), true);
+  if (ctx.job.stopped()) return;
   if (records != o.records_written) {
-    j.fail({fmt::format("check: the output has {} records, {} were written", records,
-                        o.records_written),
-            0});
+    ctx.job.fail({fmt::format("check: the output has {} records, {} were written", records,
+                              o.records_written),
+                  0});
     return;
   }
-  if (j.options.unique || j.options.top != 0) return;
-  const auto [input_records, input_sum] = sum_up(j, p, in, false);
-  if (j.stopped()) return;
+  if (ctx.job.options.unique || ctx.job.options.top != 0) return;
+  const auto [input_records, input_sum] = sum_up(ctx, false);
+  if (ctx.job.stopped()) return;
   if (records != input_records || sum != input_sum) {
-    j.fail({"check: the output does not hold the records of the input", 0});
+    ctx.job.fail({"check: the output does not hold the records of the input", 0});
   }
 }
 
 }  // namespace
 
-void verify(job& j, const plan& p, const source& in, const device::file& out, const outcome& o) {
-  const stage_timer timer(j, sort_stage::check);
+void verify(const context& ctx, const device::file& out, const outcome& o) {
+  const stage_timer timer(ctx.job, sort_stage::check);
   // A job of its own: the check is no stage of the sort, and not the emulated device's work.
-  sort_options quiet = j.options;
+  sort_options quiet = ctx.job.options;
   quiet.progress = nullptr;
   job checking(quiet, nullptr);
-  if (j.options.count) {
-    check_counts(checking, p, out, o);
+  const context again{checking, ctx.plan, ctx.input, ctx.layout};
+  if (ctx.job.options.count) {
+    check_counts(again, out, o);
   } else {
-    compare_files(checking, p, in, out, o);
+    compare_files(again, out, o);
   }
-  j.keep(checking.status());
+  ctx.job.keep(checking.status());
 }
 
 }  // namespace isotherm::sort

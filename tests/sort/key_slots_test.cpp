@@ -78,7 +78,7 @@ TEST_P(KeySlots, OrderAsWholeKeysDoWhateverTheReference) {
       job j(o, nullptr);
       plan p;
       p.random_threads = 2;
-      key_slots keys(j, p, in, layout, sort_stage::merge_other);
+      key_slots keys({j, p, in, layout}, sort_stage::merge_other);
       const std::size_t each = keys.per_entry();
       EXPECT_EQ(each, field == 0 ? 1u : 2u);
       for (const int reference : {-1, 0, 17, 63}) {
@@ -123,7 +123,7 @@ TEST_P(KeySlots, FindNeighboursOfEqualKeys) {
   job j(o, nullptr);
   plan p;
   p.random_threads = 2;
-  equal_keys same(j, p, in, layout, sort_stage::record_read);
+  equal_keys same({j, p, in, layout}, sort_stage::record_read);
   base::random random(kSeed);
   for (std::size_t at = 0; at < lines.size();) {
     const auto n = std::min<std::size_t>(random.below(equal_keys::kMost) + 1, lines.size() - at);

@@ -53,10 +53,11 @@ class Regroup : public ::testing::Test {
   outcome sort(const sort_options& o, pieces of, job& j) {
     auto in = source::open(dir_.file("in")).value();
     const plan p = small_plan(o, in.size(), of);
+    const record_layout layout(o);
     auto out = device::file::unnamed(dir_.path()).value();
     const device::file_state before = in.handle().state().value();
     device::set_fault_hook(hook_);
-    const outcome done = find(p.algorithm).run(j, p, in, out, dir_.path());
+    const outcome done = find(p.algorithm).run({j, p, in, layout}, out, dir_.path());
     device::set_fault_hook({});
     EXPECT_TRUE(before == in.handle().state().value());
     if (!j.status()) return done;

@@ -150,7 +150,9 @@ class RunFiles : public ::testing::Test {
     auto f = device::file::open(dir_.file("runs"));
     EXPECT_TRUE(f);
     std::vector<entry> window(run_reader::kLeastWindow / sizeof(entry));
-    run_reader reader(j, p, layout_, *f, run_, std::as_writable_bytes(std::span(window)), false);
+    source nothing;
+    run_reader reader({j, p, nothing, layout_}, *f, run_, std::as_writable_bytes(std::span(window)),
+                      false);
     std::vector<entry> found;
     for (entry e = 0; reader.next(e);) found.push_back(e);
     return found;
@@ -223,7 +225,7 @@ TEST(RunFile, SeveralLevelsTakeNoMoreSpaceThanOne) {
     plan p;
     p.compression = compression;
     p.write_threads = 2;
-    run_file runs(j, p, layout);
+    run_file runs({j, p, *in, layout});
     ASSERT_TRUE(runs.create(dir.path()));
     base::random random(28);
     std::vector<entry> all;
@@ -267,7 +269,7 @@ TEST(RunFile, AFileThatCannotGiveBackItsSpaceIsAnError) {
   const record_layout layout{sort_options{}};
   job j(sort_options{}, nullptr);
   const plan p;
-  run_file runs(j, p, layout);
+  run_file runs({j, p, *in, layout});
   ASSERT_TRUE(runs.create(dir.path()));
   base::random random(29);
   for (int r = 0; r < 3; ++r) {

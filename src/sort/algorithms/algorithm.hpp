@@ -6,11 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "sort/context.hpp"
 #include "sort/cost/cost.hpp"
-#include "sort/job.hpp"
 #include "sort/outcome.hpp"
-#include "sort/plan.hpp"
-#include "sort/source.hpp"
 
 namespace isotherm::sort {
 
@@ -32,8 +30,8 @@ struct algorithm {
   /// The most that its temporary files take at a time.
   std::uint64_t (*temporary_bytes)(const plan& p, const sort_options& o, std::uint64_t input_bytes,
                                    std::uint64_t records);
-  /// Sorts `in` into `out`. Errors are the job's.
-  outcome (*run)(job& j, const plan& p, source& in, const device::file& out,
+  /// Sorts the input into `out`. Errors are the job's.
+  outcome (*run)(const context& ctx, const device::file& out,
                  const std::string& temporary_directory);
 };
 

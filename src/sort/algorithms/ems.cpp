@@ -20,36 +20,36 @@ namespace {
 /// written while the next is filled.
 class record_writer {
  public:
-  record_writer(job& j, const plan& p, const device::file& f, sort_stage stage)
-      : job_(j), plan_(p), file_(f), stage_(stage) {}
+  record_writer(const context& ctx, const device::file& f, sort_stage stage)
+      : ctx_(ctx), file_(f), stage_(stage) {}
   bool reserve() {
     for (auto& b : buffers_) {
-      auto r = device::buffer::reserve(plan_.output_buffer_bytes);
-      if (!job_.keep(r)) return false;
+      auto r = device::buffer::reserve(ctx_.plan.output_buffer_bytes);
+      if (!ctx_.job.keep(r)) return false;
       b = std::move(*r);
     }
     return true;
   }
   std::byte* place(std::size_t bytes) {
-    if (filled_ + bytes > plan_.output_buffer_bytes) flush();
+    if (filled_ + bytes > ctx_.plan.output_buffer_bytes) flush();
     std::byte* at = buffers_[turn_].data() + filled_;
     filled_ += bytes;
     return at;
   }
   /// The free rest of the buffer, to be filled by several threads and then taken() into account.
   std::span<std::byte> room() {
-    return {buffers_[turn_].data() + filled_, plan_.output_buffer_bytes - filled_};
+    return {buffers_[turn_].data() + filled_, ctx_.plan.output_buffer_bytes - filled_};
   }
   void taken(std::size_t bytes) { filled_ += bytes; }
   void flush() {
     const std::span<const std::byte> bytes(buffers_[turn_].data(), filled_);
     const auto write = [this, bytes, offset = offset_] {
-      const stage_timer timer(job_, stage_);
-      pooled_write(job_, plan_.write_threads, file_, bytes, offset, stage_);
+      const stage_timer timer(ctx_.job, stage_);
+      pooled_write(ctx_, file_, bytes, offset, stage_);
     };
     if (writing_.joinable()) writing_.join();
-    if (plan_.concurrency == sort_concurrency::io_overlap) {
-      job_.beside(writing_, write);
+    if (ctx_.plan.concurrency == sort_concurrency::io_overlap) {
+      ctx_.job.beside(writing_, write);
       turn_ ^= 1;
     } else {
       write();
@@ -64,8 +64,7 @@ class record_writer {
   std::uint64_t offset() const noexcept { return offset_; }
 
  private:
-  job& job_;
-  const plan& plan_;
+  const context ctx_;
   const device::file& file_;
   sort_stage stage_;
   device::buffer buffers_[2];
@@ -94,8 +93,8 @@ struct record_cursor {
 
 class merger {
  public:
-  merger(job& j, const plan& p, const source& in, const device::file& out, const record_layout& l)
-      : job_(j), plan_(p), in_(in), out_(out), layout_(l), record_(l.record_bytes()) {}
+  merger(const context& ctx, const device::file& out)
+      : ctx_(ctx), out_(out), record_(ctx.layout.record_bytes()) {}
 
   void make_runs(const std::string& directory, std::span<std::byte> memory);
   /// One pass over all runs; into the output if they are few enough.
@@ -113,11 +112,8 @@ class merger {
                    record_writer& to, bool forget);
   void advance(record_cursor& c, bool forget);
 
-  job& job_;
-  const plan& plan_;
-  const source& in_;
+  const context ctx_;
   const device::file& out_;
-  const record_layout& layout_;
   const std::uint64_t record_;
   device::file runs_file_;
   std::vector<record_run> runs_;
@@ -126,24 +122,24 @@ class merger {
 
 void merger::sort_chunk(std::span<std::byte> records, std::span<entry> index) {
   {
-    const stage_timer timer(job_, sort_stage::run_other);
-    job_.readers.run(plan_.sort_threads, [&](unsigned t) {
-      const auto [begin, end] = device::part_of(index.size(), plan_.sort_threads, t);
-      take_keys(layout_, records, index, begin, end);
+    const stage_timer timer(ctx_.job, sort_stage::run_other);
+    ctx_.job.readers.run(ctx_.plan.sort_threads, [&](unsigned t) {
+      const auto [begin, end] = device::part_of(index.size(), ctx_.plan.sort_threads, t);
+      take_keys(ctx_.layout, records, index, begin, end);
     });
   }
-  const stage_timer timer(job_, sort_stage::run_sort);
-  sort_entries(index, job_.readers, plan_.sort_threads);
-  tell_apart(layout_, records, index);
+  const stage_timer timer(ctx_.job, sort_stage::run_sort);
+  sort_entries(index, ctx_.job.readers, ctx_.plan.sort_threads);
+  tell_apart(ctx_.layout, records, index);
 }
 
 void merger::copy_some(std::span<const std::byte> records, std::span<const entry> index,
                        std::byte* target) {
-  const stage_timer timer(job_, sort_stage::run_other);
-  job_.readers.run(plan_.sort_threads, [&](unsigned t) {
-    const auto [begin, end] = device::part_of(index.size(), plan_.sort_threads, t);
+  const stage_timer timer(ctx_.job, sort_stage::run_other);
+  ctx_.job.readers.run(ctx_.plan.sort_threads, [&](unsigned t) {
+    const auto [begin, end] = device::part_of(index.size(), ctx_.plan.sort_threads, t);
     for (std::uint64_t i = begin; i < end; ++i) {
-      const std::uint64_t from = layout_.entries().pointer(index[i]);
+      const std::uint64_t from = ctx_.layout.entries().pointer(index[i]);
       std::memcpy(target + i * record_, &records[from * record_], record_);
     }
   });
@@ -151,7 +147,7 @@ void merger::copy_some(std::span<const std::byte> records, std::span<const entry
 
 void merger::copy_chunk(std::span<const std::byte> records, std::span<const entry> index,
                         record_writer& to) {
-  while (!index.empty() && !job_.stopped()) {
+  while (!index.empty() && !ctx_.job.stopped()) {
     const std::size_t n = std::min<std::size_t>(index.size(), to.room().size() / record_);
     copy_some(records, index.first(n), to.room().data());
     to.taken(n * record_);
@@ -162,23 +158,23 @@ void merger::copy_chunk(std::span<const std::byte> records, std::span<const entr
 
 void merger::make_runs(const std::string& directory, std::span<std::byte> memory) {
   auto f = device::file::unnamed(directory);
-  if (!job_.keep(f)) return;
+  if (!ctx_.job.keep(f)) return;
   runs_file_ = std::move(*f);
-  record_writer to(job_, plan_, runs_file_, sort_stage::run_write);
+  record_writer to(ctx_, runs_file_, sort_stage::run_write);
   if (!to.reserve()) return;
-  const std::uint64_t records = in_.size() / record_;
+  const std::uint64_t records = ctx_.input.size() / record_;
   const std::size_t capacity = memory.size() / (record_ + sizeof(entry));
   const std::span<entry> index(reinterpret_cast<entry*>(memory.data()), capacity);
   const std::span<std::byte> chunk = memory.subspan(capacity * sizeof(entry), capacity * record_);
-  for (std::uint64_t at = 0; at < records && !job_.stopped(); at += capacity) {
+  for (std::uint64_t at = 0; at < records && !ctx_.job.stopped(); at += capacity) {
     const std::size_t n = std::min<std::uint64_t>(capacity, records - at);
     {
-      const stage_timer timer(job_, sort_stage::run_read);
-      pooled_read(job_, plan_.read_threads, in_.handle(), chunk.first(n * record_), at * record_,
+      const stage_timer timer(ctx_.job, sort_stage::run_read);
+      pooled_read(ctx_, ctx_.input.handle(), chunk.first(n * record_), at * record_,
                   sort_stage::run_read);
     }
-    job_.progress(sort_stage::run_read, (at + n) * record_, in_.size());
-    if (job_.stopped()) return;
+    ctx_.job.progress(sort_stage::run_read, (at + n) * record_, ctx_.input.size());
+    if (ctx_.job.stopped()) return;
     sort_chunk(chunk, index.first(n));
     copy_chunk(chunk, index.first(n), to);
     runs_.push_back({at * record_, n});
@@ -191,14 +187,13 @@ void merger::advance(record_cursor& c, bool forget) {
   c.at += record_;
   if (c.at < c.end) return;
   const std::size_t n = std::min<std::uint64_t>(c.left, c.buffer.size() / record_);
-  if (n == 0 || job_.stopped()) {
+  if (n == 0 || ctx_.job.stopped()) {
     c.exhausted = true;
     return;
   }
-  const stage_timer timer(job_, sort_stage::merge_read, sort_stage::merge_other);
-  pooled_read(job_, plan_.read_threads, runs_file_, c.buffer.first(n * record_), c.offset,
-              sort_stage::merge_read);
-  if (forget) give_back(job_, runs_file_, c.first, c.offset, c.offset + n * record_);
+  const stage_timer timer(ctx_.job, sort_stage::merge_read, sort_stage::merge_other);
+  pooled_read(ctx_, runs_file_, c.buffer.first(n * record_), c.offset, sort_stage::merge_read);
+  if (forget) give_back(ctx_.job, runs_file_, c.first, c.offset, c.offset + n * record_);
   c.offset += n * record_;
   c.left -= n;
   c.at = 0;
@@ -209,7 +204,7 @@ void merger::merge_group(std::span<const record_run> group, std::span<std::byte>
                          record_writer& to, bool forget) {
   const std::size_t share = memory.size() / group.size() / record_ * record_;
   std::vector<record_cursor> cursors;
-  std::optional<stage_timer> filling(std::in_place, job_, sort_stage::merge_other);
+  std::optional<stage_timer> filling(std::in_place, ctx_.job, sort_stage::merge_other);
   for (std::size_t i = 0; i < group.size(); ++i) {
     cursors.push_back({group[i].offset, group[i].records, memory.subspan(i * share, share)});
     cursors.back().first = group[i].offset;
@@ -219,13 +214,13 @@ void merger::merge_group(std::span<const record_run> group, std::span<std::byte>
   loser_tree tree(cursors.size(), [&](std::size_t a, std::size_t b) {
     if (cursors[a].exhausted) return false;
     if (cursors[b].exhausted) return true;
-    const int o = compare_records(layout_, &cursors[a].buffer[cursors[a].at],
+    const int o = compare_records(ctx_.layout, &cursors[a].buffer[cursors[a].at],
                                   &cursors[b].buffer[cursors[b].at]);
     return o != 0 ? o < 0 : a < b;  // runs stand in input order: stable
   });
-  while (!cursors[tree.winner()].exhausted && !job_.stopped()) {
+  while (!cursors[tree.winner()].exhausted && !ctx_.job.stopped()) {
     {
-      const stage_timer timer(job_, sort_stage::merge_other);
+      const stage_timer timer(ctx_.job, sort_stage::merge_other);
       for (std::size_t room = to.room().size(); room >= record_; room -= record_) {
         record_cursor& c = cursors[tree.winner()];
         if (c.exhausted) break;
@@ -235,7 +230,7 @@ void merger::merge_group(std::span<const record_run> group, std::span<std::byte>
       }
     }
     if (to.room().size() < record_) to.flush();
-    job_.progress(sort_stage::merge_write, to.offset(), in_.size());
+    ctx_.job.progress(sort_stage::merge_write, to.offset(), ctx_.input.size());
   }
 }
 
@@ -246,14 +241,14 @@ bool merger::merge_level(std::span<std::byte> memory, const std::string& directo
   std::optional<device::file> next;
   if (!last) {
     auto f = device::file::unnamed(directory);
-    if (!job_.keep(f)) return true;
+    if (!ctx_.job.keep(f)) return true;
     next = std::move(*f);
   }
-  record_writer to(job_, plan_, last ? out_ : *next, sort_stage::merge_write);
+  record_writer to(ctx_, last ? out_ : *next, sort_stage::merge_write);
   if (!to.reserve()) return true;
   std::vector<record_run> merged;
   std::uint64_t offset = 0;
-  for (std::size_t i = 0; i < runs_.size() && !job_.stopped(); i += fan_in) {
+  for (std::size_t i = 0; i < runs_.size() && !ctx_.job.stopped(); i += fan_in) {
     const std::span<const record_run> group(&runs_[i], std::min(fan_in, runs_.size() - i));
     merge_group(group, memory, to, !last);
     std::uint64_t records = 0;
@@ -262,7 +257,7 @@ bool merger::merge_level(std::span<std::byte> memory, const std::string& directo
     offset += records * record_;
   }
   to.finish();
-  job_.progress(sort_stage::merge_write, to.offset(), in_.size());
+  ctx_.job.progress(sort_stage::merge_write, to.offset(), ctx_.input.size());
   if (last) return true;
   written_ += merged.size();
   runs_ = std::move(merged);
@@ -270,25 +265,25 @@ bool merger::merge_level(std::span<std::byte> memory, const std::string& directo
   return false;
 }
 
-outcome merge_sort(job& j, const plan& p, source& in, const device::file& out,
+outcome merge_sort(const context& ctx, const device::file& out,
                    const std::string& temporary_directory) {
   outcome o;
   o.algorithm = sort_algorithm::ems;
-  const record_layout layout(j.options);
-  o.records = o.records_written = in.size() / layout.record_bytes();
-  o.bytes_written = in.size();
+  o.records = o.records_written = ctx.input.size() / ctx.layout.record_bytes();
+  o.bytes_written = ctx.input.size();
   if (o.records == 0) return o;
   // By its own name this is the papers' algorithm, which does not look.
-  const bool looks = j.options.algorithm == sort_algorithm::automatic;
-  if (looks && copy_presorted(j, p, in, layout, out, o)) return o;
-  const std::uint64_t spare = p.output_buffer_bytes;  // the writer always has two buffers
-  auto memory = device::buffer::reserve(std::min<std::uint64_t>(
-      p.merge_buffer_bytes - spare, o.records * (layout.record_bytes() + sizeof(entry)) + 4096));
-  if (!j.keep(memory)) return o;
+  const bool looks = ctx.job.options.algorithm == sort_algorithm::automatic;
+  if (looks && copy_presorted(ctx, out, o)) return o;
+  const std::uint64_t spare = ctx.plan.output_buffer_bytes;  // the writer always has two buffers
+  auto memory = device::buffer::reserve(
+      std::min<std::uint64_t>(ctx.plan.merge_buffer_bytes - spare,
+                              o.records * (ctx.layout.record_bytes() + sizeof(entry)) + 4096));
+  if (!ctx.job.keep(memory)) return o;
   const std::span<std::byte> bytes(memory->data(), memory->size());
-  merger m(j, p, in, out, layout);
+  merger m(ctx, out);
   m.make_runs(temporary_directory, bytes);
-  while (!j.stopped() && !m.merge_level(bytes, temporary_directory)) {
+  while (!ctx.job.stopped() && !m.merge_level(bytes, temporary_directory)) {
   }
   o.runs.runs = m.runs_written();
   return o;

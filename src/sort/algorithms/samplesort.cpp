@@ -20,7 +20,7 @@
 #include "sort/algorithms/algorithm.hpp"
 #include "sort/algorithms/in_memory.hpp"
 #include "sort/index_sort/presorted.hpp"
-#include "sort/output.hpp"
+#include "sort/output/output.hpp"
 
 namespace isotherm::sort {
 namespace {
@@ -66,11 +66,10 @@ struct scratch {
 
 class in_place {
  public:
-  in_place(job& j, std::byte* data, std::size_t records, const record_layout& l)
-      : job_(j),
+  in_place(const context& ctx, std::byte* data, std::size_t records)
+      : ctx_(ctx),
         data_(data),
-        layout_(l),
-        record_(l.record_bytes()),
+        record_(ctx.layout.record_bytes()),
         total_(records * record_ * levels(records)) {}
 
   /// Splits `r` into ranges each of which goes before the next. With more threads than one it is
@@ -89,7 +88,7 @@ class in_place {
 
   std::byte* at(std::size_t i) const { return data_ + i * record_; }
   entry head_of(const std::byte* p) const {
-    return layout_.fixed_entry(p + layout_.key_offset(), 0);
+    return ctx_.layout.fixed_entry(p + ctx_.layout.key_offset(), 0);
   }
   void swap(std::size_t a, std::size_t b, std::vector<std::byte>& room) const {
     if (a == b) return;
@@ -111,9 +110,8 @@ class in_place {
   void sort_base(range r, scratch& room);
   void charge(std::size_t records);
 
-  job& job_;
+  const context ctx_;
   std::byte* data_;
-  const record_layout& layout_;
   const std::uint64_t record_;
   const std::uint64_t total_;  // bytes that all levels will have moved, about
   base::atomic<std::uint64_t> moved_{0};
@@ -123,15 +121,15 @@ class in_place {
 void in_place::charge(std::size_t records) {
   if (records == 0) return;
   {
-    device::stream reads(job_.emulation, device::access::random_read);
+    device::stream reads(ctx_.job.emulation, device::access::random_read);
     reads.charge(records, record_);
   }
-  device::stream writes(job_.emulation, device::access::write);
+  device::stream writes(ctx_.job.emulation, device::access::write);
   writes.charge(records, record_);
   const std::uint64_t bytes = records * record_;
-  job_.count(sort_stage::run_sort, bytes, bytes);
-  job_.progress(sort_stage::run_sort, std::min(total_, moved_.fetch_add_relaxed(bytes) + bytes),
-                total_);
+  ctx_.job.count(sort_stage::run_sort, bytes, bytes);
+  ctx_.job.progress(sort_stage::run_sort, std::min(total_, moved_.fetch_add_relaxed(bytes) + bytes),
+                    total_);
 }
 
 in_place::bounds in_place::choose_bounds(range r) const {
@@ -145,7 +143,7 @@ in_place::bounds in_place::choose_bounds(range r) const {
     sample.emplace_back(p, p + record_);
   }
   const auto less = [&](const auto& a, const auto& b) {
-    return compare_records(layout_, a.data(), b.data()) < 0;
+    return compare_records(ctx_.layout, a.data(), b.data()) < 0;
   };
   std::sort(sample.begin(), sample.end(), less);
   bounds b;
@@ -168,23 +166,23 @@ std::size_t in_place::bucket_of(const std::byte* p, const bounds& b) const {
     i += b.heads[i + half - 1] < head ? half : 0;
   }
   if (i == b.records.size() || b.heads[i] != head) return 2 * i;
-  if (layout_.key_bytes() <= layout_.entries().key_bytes) return 2 * i + 1;
+  if (ctx_.layout.key_bytes() <= ctx_.layout.entries().key_bytes) return 2 * i + 1;
   const auto from = b.records.begin() + static_cast<std::ptrdiff_t>(i);
   const auto it = std::lower_bound(from, b.records.end(), p, [&](const auto& a, const auto* x) {
-    return compare_records(layout_, a.data(), x) < 0;
+    return compare_records(ctx_.layout, a.data(), x) < 0;
   });
   i = static_cast<std::size_t>(it - b.records.begin());
-  return 2 * i + (it != b.records.end() && compare_records(layout_, p, it->data()) == 0);
+  return 2 * i + (it != b.records.end() && compare_records(ctx_.layout, p, it->data()) == 0);
 }
 
 /// Where each bucket will lie.
 std::vector<range> in_place::lay_out(range r, const bounds& bounds, unsigned threads) {
   const std::size_t buckets = 2 * bounds.records.size() + 1;
   std::vector<std::vector<std::size_t>> counts(threads, std::vector<std::size_t>(buckets, 0));
-  job_.readers.run(threads, [&](unsigned t) {
+  ctx_.job.readers.run(threads, [&](unsigned t) {
     const auto [begin, end] = device::part_of(r.size(), threads, t);
     for (std::uint64_t i = begin; i < end; ++i) {
-      if ((i - begin) % kPiece == 0 && job_.stopped()) return;
+      if ((i - begin) % kPiece == 0 && ctx_.job.stopped()) return;
       ++counts[t][bucket_of(at(r.begin + i), bounds)];
     }
   });
@@ -208,7 +206,7 @@ void in_place::place_own(stripes& own, const bounds& bounds) {
       if (++seen % kPiece == 0) {
         charge(placed);
         placed = 0;
-        if (job_.stopped()) return;
+        if (ctx_.job.stopped()) return;
       }
       stripe& home = own[bucket_of(at(i), bounds)];
       if (home.at == home.end) {
@@ -256,10 +254,10 @@ void in_place::put_in_place(std::vector<range>& left, const bounds& bounds, unsi
         all[t].push_back({r.begin + begin, r.begin + begin, r.begin + end});
       }
     }
-    job_.readers.run(threads, [&](unsigned t) { place_own(all[t], bounds); });
-    if (job_.stopped()) return;
+    ctx_.job.readers.run(threads, [&](unsigned t) { place_own(all[t], bounds); });
+    if (ctx_.job.stopped()) return;
     base::atomic<std::size_t> next{0};
-    job_.readers.run(threads, [&](unsigned) {
+    ctx_.job.readers.run(threads, [&](unsigned) {
       for (std::size_t b; (b = next.fetch_add_relaxed(1)) < left.size();) {
         left[b].begin = bring_together(all, b);
       }
@@ -274,7 +272,7 @@ std::vector<range> in_place::partition(range r, unsigned threads) {
   const bounds b = choose_bounds(r);
   std::vector<range> out = lay_out(r, b, threads);
   std::vector<range> left = out;
-  if (!job_.stopped()) put_in_place(left, b, threads);
+  if (!ctx_.job.stopped()) put_in_place(left, b, threads);
   return out;
 }
 
@@ -282,11 +280,11 @@ void in_place::sort_base(range r, scratch& room) {
   const std::size_t n = r.size();
   room.records.assign(at(r.begin), at(r.end));
   room.index.resize(n);
-  take_keys(layout_, room.records, room.index, 0, n);
-  sort_entries(room.index, job_.readers, 1);
-  tell_apart(layout_, room.records, room.index);
+  take_keys(ctx_.layout, room.records, room.index, 0, n);
+  sort_entries(room.index, ctx_.job.readers, 1);
+  tell_apart(ctx_.layout, room.records, room.index);
   for (std::size_t i = 0; i < n; ++i) {
-    const std::uint64_t from = layout_.entries().pointer(room.index[i]);
+    const std::uint64_t from = ctx_.layout.entries().pointer(room.index[i]);
     std::memcpy(at(r.begin + i), &room.records[from * record_], record_);
   }
   charge(n);
@@ -295,7 +293,7 @@ void in_place::sort_base(range r, scratch& room) {
 void in_place::sort(range r) {
   scratch room;
   std::vector<range> todo{r};
-  while (!todo.empty() && !job_.stopped()) {
+  while (!todo.empty() && !ctx_.job.stopped()) {
     const range next = todo.back();
     todo.pop_back();
     if (next.equal || next.size() < 2) continue;
@@ -314,33 +312,32 @@ std::string obstacle(const plan& p, double) {
                      p.mapping_memory_bytes / kMiB);
 }
 
-outcome sample_sort(job& j, const plan& p, source& in, const device::file& out,
-                    const std::string&) {
+outcome sample_sort(const context& ctx, const device::file& out, const std::string&) {
   outcome o;
   o.algorithm = sort_algorithm::samplesort;
-  const record_layout layout(j.options);
-  o.records = o.records_written = in.size() / layout.record_bytes();
-  o.bytes_written = in.size();
-  if (in.size() == 0) return o;
-  if (!p.map_input) {
-    j.fail({obstacle(p, static_cast<double>(o.records)) + ", or take another algorithm", 0});
+  o.records = o.records_written = ctx.input.size() / ctx.layout.record_bytes();
+  o.bytes_written = ctx.input.size();
+  if (ctx.input.size() == 0) return o;
+  if (!ctx.plan.map_input) {
+    ctx.job.fail(
+        {obstacle(ctx.plan, static_cast<double>(o.records)) + ", or take another algorithm", 0});
     return o;
   }
   // By its own name this is the papers' algorithm, which does not look.
-  const bool looks = j.options.algorithm == sort_algorithm::automatic;
-  if (looks && copy_presorted(j, p, in, layout, out, o)) return o;
-  if (j.stopped()) return o;
-  copy_input(j, p, in, out);
-  auto map = device::mapping::map(out, in.size(), true);
-  if (j.stopped() || !j.keep(map)) return o;
-  const stage_timer timer(j, sort_stage::run_sort);
-  in_place work(j, map->data(), o.records, layout);
+  const bool looks = ctx.job.options.algorithm == sort_algorithm::automatic;
+  if (looks && copy_presorted(ctx, out, o)) return o;
+  if (ctx.job.stopped()) return o;
+  copy_input(ctx, out);
+  auto map = device::mapping::map(out, ctx.input.size(), true);
+  if (ctx.job.stopped() || !ctx.job.keep(map)) return o;
+  const stage_timer timer(ctx.job, sort_stage::run_sort);
+  in_place work(ctx, map->data(), o.records);
   std::vector<range> parts{{0, o.records}};
-  const unsigned threads = threads_of(p);
+  const unsigned threads = threads_of(ctx.plan);
   if (o.records > kBaseRecords) parts = work.partition(parts.front(), threads);
   base::atomic<std::size_t> next{0};
-  j.readers.run(threads, [&](unsigned) {
-    for (std::size_t i = next.fetch_add_relaxed(1); i < parts.size() && !j.stopped();
+  ctx.job.readers.run(threads, [&](unsigned) {
+    for (std::size_t i = next.fetch_add_relaxed(1); i < parts.size() && !ctx.job.stopped();
          i = next.fetch_add_relaxed(1)) {
       work.sort(parts[i]);
     }

@@ -10,59 +10,57 @@
 #include "sort/index_sort/refine.hpp"
 #include "sort/index_sort/regroup.hpp"
 #include "sort/loader.hpp"
-#include "sort/output.hpp"
+#include "sort/output/output.hpp"
+#include "sort/output/sink.hpp"
 #include "sort/records.hpp"
 #include "sort/runs/runs.hpp"
-#include "sort/sinks/sink.hpp"
 
 namespace isotherm::sort {
 namespace {
 
-std::string_view how_values_come(const plan& p, const record_layout& layout,
-                                 const sort_options& o) {
-  if (o.count) return "not at all";
-  if (layout.keys_alone()) return "with their keys";
-  return p.scan_gather ? "by scans" : "by random reads";
+std::string_view how_values_come(const context& ctx) {
+  if (ctx.job.options.count) return "not at all";
+  if (ctx.layout.keys_alone()) return "with their keys";
+  return ctx.plan.scan_gather ? "by scans" : "by random reads";
 }
 
 }  // namespace
 
-outcome sort_by_index(job& j, const plan& p, source& in, const device::file& out_file,
+outcome sort_by_index(const context& ctx, const device::file& out_file,
                       const std::string& temporary_directory) {
   outcome o;
-  o.algorithm = p.algorithm;
-  const record_layout layout(j.options);
-  if (j.options.writes_all()) {
-    const auto copy = layout.fixed() ? copy_presorted : copy_presorted_variable;
-    if (copy(j, p, in, layout, out_file, o)) return o;
+  o.algorithm = ctx.plan.algorithm;
+  if (ctx.job.options.writes_all()) {
+    const auto copy = ctx.layout.fixed() ? copy_presorted : copy_presorted_variable;
+    if (copy(ctx, out_file, o)) return o;
   }
-  if (p.integers) {
-    sort_integers(j, p, in, layout, out_file, o);
+  if (ctx.plan.integers) {
+    sort_integers(ctx, out_file, o);
     return o;
   }
-  o.values = how_values_come(p, layout, j.options);
-  auto memory = device::buffer::reserve(p.index_entries * sizeof(entry));
-  run_file runs(j, p, layout);
-  if (!j.keep(memory) || j.stopped()) return o;
-  loader load(j, p, in, layout);
-  regrouping pieces(j, p, in, layout);
+  o.values = how_values_come(ctx);
+  auto memory = device::buffer::reserve(ctx.plan.index_entries * sizeof(entry));
+  run_file runs(ctx);
+  if (!ctx.job.keep(memory) || ctx.job.stopped()) return o;
+  loader load(ctx);
+  regrouping pieces(ctx);
   std::span<entry> index = memory->as<entry>();
-  while (!j.stopped()) {
+  while (!ctx.job.stopped()) {
     const std::size_t loaded = load.load(index, pieces.hold(load.at()));
-    if (j.stopped()) return o;
+    if (ctx.job.stopped()) return o;
     const bool whole = load.at_end() && runs.runs().empty();
-    if (!whole && !p.way.may_merge) {
-      j.fail({fmt::format("the index map does not fit in --memory {}: give more, or take "
-                          "--algorithm mergepass",
-                          p.memory_bytes),
-              0});
+    if (!whole && !ctx.plan.way.may_merge) {
+      ctx.job.fail({fmt::format("the index map does not fit in --memory {}: give more, or take "
+                                "--algorithm mergepass",
+                                ctx.plan.memory_bytes),
+                    0});
       return o;
     }
-    const std::size_t n = sort_run(j, p, in, layout, index.first(loaded));
-    if (whole && !p.way.must_merge) {
-      if (p.algorithm == sort_algorithm::automatic) o.algorithm = sort_algorithm::onepass;
-      if (p.scan_gather) o.algorithm = sort_algorithm::modified_key;
-      const auto out = make_sink(j, p, in, layout, out_file, sort_stage::run_write, n);
+    const std::size_t n = sort_run(ctx, index.first(loaded));
+    if (whole && !ctx.plan.way.must_merge) {
+      if (ctx.plan.algorithm == sort_algorithm::automatic) o.algorithm = sort_algorithm::onepass;
+      if (ctx.plan.scan_gather) o.algorithm = sort_algorithm::modified_key;
+      const auto out = make_sink(ctx, out_file, sort_stage::run_write, n);
       if (!out->reserve()) return o;
       out->take(index.first(n));
       out->finish(o);
@@ -71,23 +69,24 @@ outcome sort_by_index(job& j, const plan& p, source& in, const device::file& out
     }
     if (runs.runs().empty() && !runs.create(temporary_directory)) return o;
     pieces.write(index.first(n), temporary_directory);
-    if (n > 0 && !j.stopped()) runs.append(index.first(n));
+    if (n > 0 && !ctx.job.stopped()) runs.append(index.first(n));
     if (load.at_end()) break;
   }
-  if (p.algorithm == sort_algorithm::automatic) o.algorithm = sort_algorithm::mergepass;
+  if (ctx.plan.algorithm == sort_algorithm::automatic) o.algorithm = sort_algorithm::mergepass;
   o.records = load.records();
   *memory = device::buffer();  // what the index map held is for the merge and its output now
-  const source& from = pieces.finish();
-  memory = device::buffer::reserve(p.merge_buffer_bytes / 16 * 16);
-  if (j.stopped() || !j.keep(memory)) return o;
+  source& from = pieces.finish();
+  memory = device::buffer::reserve(ctx.plan.merge_buffer_bytes / 16 * 16);
+  if (ctx.job.stopped() || !ctx.job.keep(memory)) return o;
   const std::span<std::byte> buffer(memory->data(), memory->size());
   runs.reduce(buffer, from);
-  const auto out = make_sink(j, p, from, layout, out_file, sort_stage::merge_write, o.records);
-  auto queue = device::buffer::reserve(p.queue_entries * sizeof(entry));
-  if (j.stopped() || !out->reserve() || !j.keep(queue)) return o;
-  runs.merge(buffer, from, queue->as<entry>().first(p.queue_entries), [&](std::span<entry> sorted) {
-    if (!out->full()) out->take(sorted);
-  });
+  const auto out = make_sink(ctx.reading(from), out_file, sort_stage::merge_write, o.records);
+  auto queue = device::buffer::reserve(ctx.plan.queue_entries * sizeof(entry));
+  if (ctx.job.stopped() || !out->reserve() || !ctx.job.keep(queue)) return o;
+  runs.merge(buffer, from, queue->as<entry>().first(ctx.plan.queue_entries),
+             [&](std::span<entry> sorted) {
+               if (!out->full()) out->take(sorted);
+             });
   out->finish(o);
   o.runs = runs.totals();
   return o;

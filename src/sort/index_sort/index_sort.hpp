@@ -4,16 +4,14 @@
 
 #include <string>
 
-#include "sort/job.hpp"
+#include "sort/context.hpp"
 #include "sort/outcome.hpp"
-#include "sort/plan.hpp"
-#include "sort/source.hpp"
 
 namespace isotherm::sort {
 
 /// Sorts by an index map: OnePass when it fits, MergePass when not, as the plan allows. Holds
-/// pieces of `in` meanwhile if the plan says so.
-outcome sort_by_index(job& j, const plan& p, source& in, const device::file& out,
+/// pieces of the input meanwhile if the plan says so.
+outcome sort_by_index(const context& ctx, const device::file& out,
                       const std::string& temporary_directory);
 
 /// Why the index map of so many records can't be sorted by this plan; empty if it can.

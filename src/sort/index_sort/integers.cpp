@@ -28,41 +28,43 @@ void by_pieces(job& j, device::thread_pool& pool, unsigned threads, std::uint64_
 
 }  // namespace
 
-void sort_integers(job& j, const plan& p, const source& in, const record_layout& layout,
-                   const device::file& out, outcome& o) {
-  const std::uint64_t record = layout.record_bytes();
-  const std::uint64_t records = in.size() / record;
-  const std::uint64_t turned = layout.entries().reverse ? ~std::uint64_t{0} : 0;
+void sort_integers(const context& ctx, const device::file& out, outcome& o) {
+  const std::uint64_t record = ctx.layout.record_bytes();
+  const std::uint64_t records = ctx.input.size() / record;
+  const std::uint64_t turned = ctx.layout.entries().reverse ? ~std::uint64_t{0} : 0;
   auto memory = device::buffer::reserve(records * sizeof(std::uint64_t));
-  if (!j.keep(memory)) return;
+  if (!ctx.job.keep(memory)) return;
   const auto keys = memory->as<std::uint64_t>().first(records);
   {
-    const stage_timer timer(j, sort_stage::run_read);
-    by_pieces(j, j.readers, p.read_threads, records, record, [&](auto first, auto bytes) {
-      if (!j.keep(in.handle().read(bytes, first * record))) return;
-      for (std::size_t i = 0; i < bytes.size() / record; ++i) {
-        std::uint64_t key = 0;
-        std::memcpy(&key, &bytes[i * record], record);
-        keys[first + i] = __builtin_bswap64(key) ^ turned;
-      }
-      j.count(sort_stage::run_read, bytes.size(), 0);
-    });
+    const stage_timer timer(ctx.job, sort_stage::run_read);
+    by_pieces(ctx.job, ctx.job.readers, ctx.plan.read_threads, records, record,
+              [&](auto first, auto bytes) {
+                if (!ctx.job.keep(ctx.input.handle().read(bytes, first * record))) return;
+                for (std::size_t i = 0; i < bytes.size() / record; ++i) {
+                  std::uint64_t key = 0;
+                  std::memcpy(&key, &bytes[i * record], record);
+                  keys[first + i] = __builtin_bswap64(key) ^ turned;
+                }
+                ctx.job.count(sort_stage::run_read, bytes.size(), 0);
+              });
   }
-  if (j.stopped()) return;
+  if (ctx.job.stopped()) return;
   {
-    const stage_timer timer(j, sort_stage::run_sort);
-    sort_integers(keys, j.readers, p.sort_threads);
+    const stage_timer timer(ctx.job, sort_stage::run_sort);
+    sort_integers(keys, ctx.job.readers, ctx.plan.sort_threads);
   }
-  const stage_timer timer(j, sort_stage::run_write);
-  by_pieces(j, j.writers, p.write_threads, records, record, [&](auto first, auto bytes) {
-    for (std::size_t i = 0; i < bytes.size() / record; ++i) {
-      const std::uint64_t key = __builtin_bswap64(keys[first + i] ^ turned);
-      std::memcpy(&bytes[i * record], &key, record);
-    }
-    if (j.keep(out.write(bytes, first * record))) j.count(sort_stage::run_write, 0, bytes.size());
-  });
+  const stage_timer timer(ctx.job, sort_stage::run_write);
+  by_pieces(ctx.job, ctx.job.writers, ctx.plan.write_threads, records, record,
+            [&](auto first, auto bytes) {
+              for (std::size_t i = 0; i < bytes.size() / record; ++i) {
+                const std::uint64_t key = __builtin_bswap64(keys[first + i] ^ turned);
+                std::memcpy(&bytes[i * record], &key, record);
+              }
+              if (ctx.job.keep(out.write(bytes, first * record)))
+                ctx.job.count(sort_stage::run_write, 0, bytes.size());
+            });
   o.records = o.records_written = records;
-  o.bytes_written = in.size();
+  o.bytes_written = ctx.input.size();
   o.algorithm = sort_algorithm::onepass;
 }
 

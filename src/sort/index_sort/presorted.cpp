@@ -8,7 +8,7 @@
 #include "base/random.hpp"
 #include "device/buffer.hpp"
 #include "sort/loader.hpp"
-#include "sort/output.hpp"
+#include "sort/output/output.hpp"
 #include "sort/runs/runs.hpp"
 
 namespace isotherm::sort {
@@ -24,82 +24,84 @@ int order_of(const key_row& keys, std::uint64_t i, const record_layout& l) {
   return l.entries().reverse ? -order : order;
 }
 
-input_order guess(job& j, const source& in, const record_layout& layout, std::uint64_t records) {
+input_order guess(const context& ctx, std::uint64_t records) {
   constexpr int kSamples = 64;
-  source_view view(j, in);
+  source_view view(ctx.job, ctx.input);
   std::vector<std::byte> room;
   base::random random(records);
   int rising = 0;
   for (int i = 0; i < kSamples; ++i) {
-    const key_row pair = read_keys(view, layout, layout.record_bytes() < kKeysAlone,
+    const key_row pair = read_keys(view, ctx.layout, ctx.layout.record_bytes() < kKeysAlone,
                                    random.below(records - 1), 2, room);
     if (pair.first == nullptr) return input_order::none;
-    rising += order_of(pair, 0, layout) <= 0;
+    rising += order_of(pair, 0, ctx.layout) <= 0;
     if (rising != 0 && rising != i + 1) return input_order::none;
   }
   return rising == 0 ? input_order::reversed : input_order::sorted;
 }
 
-input_order find_order(job& j, const plan& p, const source& in, const record_layout& layout) {
-  const std::uint64_t record = layout.record_bytes();
-  const std::uint64_t records = in.size() / record;
+input_order find_order(const context& ctx) {
+  const std::uint64_t record = ctx.layout.record_bytes();
+  const std::uint64_t records = ctx.input.size() / record;
   if (records < 2) return input_order::sorted;
-  const stage_timer timer(j, sort_stage::run_read);
-  const input_order guessed = guess(j, in, layout, records);
+  const stage_timer timer(ctx.job, sort_stage::run_read);
+  const input_order guessed = guess(ctx, records);
   if (guessed == input_order::none) return guessed;
   base::atomic<bool> holds{true};
   base::atomic<std::uint64_t> done{0};
   const std::uint64_t step = std::max<std::uint64_t>(1, kThreadScratchBytes / record);
-  const device::crew crew(j.emulation, device::access::strided_read, p.strided_threads);
-  j.readers.run(p.strided_threads, [&](unsigned t) {
-    source_view view(j, in);
+  const device::crew crew(ctx.job.emulation, device::access::strided_read,
+                          ctx.plan.strided_threads);
+  ctx.job.readers.run(ctx.plan.strided_threads, [&](unsigned t) {
+    source_view view(ctx.job, ctx.input);
     std::vector<std::byte> room;
     device::stream stream(crew);
-    const auto [begin, end] = device::part_of(records - 1, p.strided_threads, t);
+    const auto [begin, end] = device::part_of(records - 1, ctx.plan.strided_threads, t);
     std::uint64_t counted = 0;
     // Each piece reads the first record of the next one as well.
     for (std::uint64_t at = begin; at < end; at += step) {
-      if (j.stopped() || !holds.load_relaxed()) return;
+      if (ctx.job.stopped() || !holds.load_relaxed()) return;
       const std::uint64_t n = std::min(step, end - at);
       stream.begin();
-      const key_row keys = read_keys(view, layout, record < kKeysAlone, at, n + 1, room);
+      const key_row keys = read_keys(view, ctx.layout, record < kKeysAlone, at, n + 1, room);
       if (keys.first == nullptr) return;
       for (std::uint64_t i = 0; i < n; ++i) {
-        const int order = order_of(keys, i, layout);
+        const int order = order_of(keys, i, ctx.layout);
         if (guessed == input_order::sorted ? order > 0 : order <= 0) {
           holds.store_relaxed(false);
           return;
         }
       }
-      stream.charge(n, layout.key_bytes(), record);
-      const bool calls = j.emulation == nullptr && in.mapped() == nullptr;
-      j.count(sort_stage::run_read, calls ? view.fetched() - counted : n * layout.key_bytes(), 0);
+      stream.charge(n, ctx.layout.key_bytes(), record);
+      const bool calls = ctx.job.emulation == nullptr && ctx.input.mapped() == nullptr;
+      ctx.job.count(sort_stage::run_read,
+                    calls ? view.fetched() - counted : n * ctx.layout.key_bytes(), 0);
       counted = view.fetched();
-      j.progress(sort_stage::run_read, done.fetch_add_relaxed(n * record) + n * record, in.size());
+      ctx.job.progress(sort_stage::run_read, done.fetch_add_relaxed(n * record) + n * record,
+                       ctx.input.size());
     }
   });
-  return holds.load_relaxed() && !j.stopped() ? guessed : input_order::none;
+  return holds.load_relaxed() && !ctx.job.stopped() ? guessed : input_order::none;
 }
 
 /// Writes the input's records from the last to the first.
-void copy_reversed(job& j, const plan& p, const source& in, const record_layout& layout,
-                   const device::file& out) {
-  const stage_timer timer(j, sort_stage::copy);
-  auto buffer = device::buffer::reserve(p.output_buffer_bytes);
-  if (!j.keep(buffer)) return;
-  const std::uint64_t record = layout.record_bytes();
-  const std::uint64_t records = in.size() / record;
+void copy_reversed(const context& ctx, const device::file& out) {
+  const stage_timer timer(ctx.job, sort_stage::copy);
+  auto buffer = device::buffer::reserve(ctx.plan.output_buffer_bytes);
+  if (!ctx.job.keep(buffer)) return;
+  const std::uint64_t record = ctx.layout.record_bytes();
+  const std::uint64_t records = ctx.input.size() / record;
   const std::uint64_t capacity = buffer->size() / record;
   const std::uint64_t step = std::max<std::uint64_t>(1, kThreadScratchBytes / record);
-  for (std::uint64_t done = 0; done < records && !j.stopped(); done += capacity) {
+  for (std::uint64_t done = 0; done < records && !ctx.job.stopped(); done += capacity) {
     const std::uint64_t n = std::min(capacity, records - done);
-    std::optional<device::crew> crew(std::in_place, j.emulation, device::access::sequential_read,
-                                     p.read_threads);
-    j.readers.run(p.read_threads, [&](unsigned t) {
-      source_view view(j, in);
+    std::optional<device::crew> crew(std::in_place, ctx.job.emulation,
+                                     device::access::sequential_read, ctx.plan.read_threads);
+    ctx.job.readers.run(ctx.plan.read_threads, [&](unsigned t) {
+      source_view view(ctx.job, ctx.input);
       device::stream stream(*crew);
-      const auto [begin, end] = device::part_of(n, p.read_threads, t);
-      for (std::uint64_t at = begin; at < end && !j.stopped(); at += step) {
+      const auto [begin, end] = device::part_of(n, ctx.plan.read_threads, t);
+      for (std::uint64_t at = begin; at < end && !ctx.job.stopped(); at += step) {
         const std::uint64_t m = std::min(step, end - at);
         stream.begin();
         // Output records [done + at, done + at + m) are these, the wrong way round.
@@ -109,27 +111,25 @@ void copy_reversed(job& j, const plan& p, const source& in, const record_layout&
           std::memcpy(buffer->data() + (at + i) * record, bytes + (m - 1 - i) * record, record);
         }
         stream.charge(1, m * record);
-        j.count(sort_stage::copy, m * record, 0);
+        ctx.job.count(sort_stage::copy, m * record, 0);
       }
     });
     crew.reset();  // what is written hinders no reads
-    pooled_write(j, p.write_threads, out, {buffer->data(), n * record}, done * record,
-                 sort_stage::copy);
-    j.progress(sort_stage::copy, (done + n) * record, in.size());
+    pooled_write(ctx, out, {buffer->data(), n * record}, done * record, sort_stage::copy);
+    ctx.job.progress(sort_stage::copy, (done + n) * record, ctx.input.size());
   }
 }
 
 }  // namespace
 
-bool copy_presorted(job& j, const plan& p, const source& in, const record_layout& layout,
-                    const device::file& out, outcome& o) {
-  const input_order order = find_order(j, p, in, layout);
-  if (order == input_order::sorted) copy_input(j, p, in, out);
-  if (order == input_order::reversed) copy_reversed(j, p, in, layout, out);
+bool copy_presorted(const context& ctx, const device::file& out, outcome& o) {
+  const input_order order = find_order(ctx);
+  if (order == input_order::sorted) copy_input(ctx, out);
+  if (order == input_order::reversed) copy_reversed(ctx, out);
   if (order == input_order::none) return false;
   o.copied = order == input_order::sorted ? kCopied : kCopiedBackwards;
-  o.records = o.records_written = in.size() / layout.record_bytes();
-  o.bytes_written = in.size();
+  o.records = o.records_written = ctx.input.size() / ctx.layout.record_bytes();
+  o.bytes_written = ctx.input.size();
   return true;
 }
 

@@ -4,10 +4,8 @@
 
 #include <string_view>
 
-#include "sort/job.hpp"
+#include "sort/context.hpp"
 #include "sort/outcome.hpp"
-#include "sort/plan.hpp"
-#include "sort/records.hpp"
 
 namespace isotherm::sort {
 
@@ -17,11 +15,9 @@ inline constexpr std::string_view kCopiedBackwards = "reversed copy";
 
 /// Whether the input was in order, or in the reverse order without equal keys: if so, all of the
 /// output is written, and `o` says what. False as well after an error, which is the job's.
-bool copy_presorted(job& j, const plan& p, const source& in, const record_layout& layout,
-                    const device::file& out, outcome& o);
+bool copy_presorted(const context& ctx, const device::file& out, outcome& o);
 
 /// The same for klv records and lines.
-bool copy_presorted_variable(job& j, const plan& p, const source& in, const record_layout& layout,
-                             const device::file& out, outcome& o);
+bool copy_presorted_variable(const context& ctx, const device::file& out, outcome& o);
 
 }  // namespace isotherm::sort

@@ -47,15 +47,15 @@ std::size_t common_prefix(const std::byte* a, const std::byte* b, std::size_t n)
 
 class refinement {
  public:
-  refinement(job& j, const plan& p, const source& in, const record_layout& layout)
-      : job_(j), threads_(p.sort_threads), in_(in), layout_(layout), l_(layout.entries()) {}
+  explicit refinement(const context& ctx)
+      : ctx_(ctx), threads_(ctx.plan.sort_threads), l_(ctx.layout.entries()) {}
 
   /// Brings the entries, sorted by the key bytes from the group's depth on, into their order.
   void order(const group& sorted);
   bool dropped(entry e) const noexcept { return (e | l_.key_mask()) == ~entry{0}; }
 
  private:
-  bool lines() const noexcept { return job_.options.format == record_format::lines; }
+  bool lines() const noexcept { return ctx_.job.options.format == record_format::lines; }
   /// Key bytes that an entry has room for.
   std::uint64_t step() const noexcept { return l_.key_bytes - (lines() ? 1u : 0u); }
   std::size_t end_of_equal(std::span<const entry> sorted, std::size_t begin) const;
@@ -71,16 +71,14 @@ class refinement {
   void take_parts(const group& g, std::span<entry> some, source_view& view) const;
   std::size_t worth_reading_ahead(std::span<const entry> some) const noexcept;
   bool may_share(const group& g) const noexcept {
-    return lines() || g.depth + step() < layout_.key_bytes();
+    return lines() || g.depth + step() < ctx_.layout.key_bytes();
   }
   void prefetch(std::span<const entry> some, std::size_t i, std::uint64_t depth) const noexcept;
   template <class Work>
   void by_all(std::span<entry> all, const Work& work);
 
-  job& job_;
+  const context ctx_;
   const unsigned threads_;
-  const source& in_;
-  const record_layout& layout_;
   const entry_layout& l_;
 };
 
@@ -93,7 +91,7 @@ std::size_t refinement::end_of_equal(std::span<const entry> sorted, std::size_t 
 
 /// Whether `part`, the key bytes from the depth of `g` on, is the key's last.
 bool refinement::ends(entry part, const group& g) const {
-  if (!lines()) return layout_.key_bytes() <= g.depth + step();
+  if (!lines()) return ctx_.layout.key_bytes() <= g.depth + step();
   const entry plain = l_.reverse ? ~part : part;
   return static_cast<unsigned char>(plain >> l_.pointer_bits()) <= step();
 }
@@ -104,19 +102,19 @@ bool refinement::deeper(const group& above, std::span<entry> equal, group& next)
   if (!ends(equal.front(), above)) return true;
   next.depth = 0;
   next.whole_line = true;
-  return layout_.ties_by_line() && !above.whole_line;
+  return ctx_.layout.ties_by_line() && !above.whole_line;
 }
 
 /// Runs `work(some, view)` on even parts of `all`, with all threads.
 template <class Work>
 void refinement::by_all(std::span<entry> all, const Work& work) {
-  job_.readers.run(threads_, [&](unsigned t) {
+  ctx_.job.readers.run(threads_, [&](unsigned t) {
     const auto [begin, end] = device::part_of(all.size(), threads_, t);
     const auto some = all.subspan(begin, end - begin);
     if (some.empty()) return;
-    source_view view(job_, in_, worth_reading_ahead(some));
+    source_view view(ctx_.job, ctx_.input, worth_reading_ahead(some));
     work(some, view);
-    job_.count(sort_stage::run_sort, view.fetched(), 0);
+    ctx_.job.count(sort_stage::run_sort, view.fetched(), 0);
   });
 }
 
@@ -127,7 +125,7 @@ void refinement::order(const group& sorted) {
     return std::equal_range(all.begin(), all.end(), all[i], less);
   };
   // A group that is large holds one of the places looked at.
-  for (std::size_t i = 0; i < all.size() && !job_.stopped();) {
+  for (std::size_t i = 0; i < all.size() && !ctx_.job.stopped();) {
     const auto [first, last] = same(i);
     const std::span<entry> equal(first, last);
     group next;
@@ -148,12 +146,12 @@ void refinement::order(const group& sorted) {
     bounds.push_back(at == 0 ? 0 : static_cast<std::size_t>(same(at - 1).second - all.begin()));
   }
   base::atomic<unsigned> next_part{1};
-  job_.readers.run(threads_, [&](unsigned) {
-    source_view view(job_, in_);
+  ctx_.job.readers.run(threads_, [&](unsigned) {
+    source_view view(ctx_.job, ctx_.input);
     for (std::size_t i; (i = next_part.fetch_add_relaxed(1)) < bounds.size();) {
       // Other threads change the entries behind the part's end.
       const std::span<const entry> part = all.first(bounds[i]);
-      for (std::size_t at = bounds[i - 1]; at < part.size() && !job_.stopped();) {
+      for (std::size_t at = bounds[i - 1]; at < part.size() && !ctx_.job.stopped();) {
         const std::size_t end = end_of_equal(part, at);
         group next;
         const auto equal = all.subspan(at, end - at);
@@ -162,7 +160,7 @@ void refinement::order(const group& sorted) {
         if (equal.size() > 1) settle(sorted, equal, view);
       }
     }
-    job_.count(sort_stage::run_sort, view.fetched(), 0);
+    ctx_.job.count(sort_stage::run_sort, view.fetched(), 0);
   });
 }
 
@@ -173,7 +171,7 @@ void refinement::settle(const group& above, std::span<entry> equal, source_view&
     const entry key = l_.key(equal.front());
     split(next, view);
     for (entry& e : equal) e = key | l_.pointer(e);
-  } else if (job_.options.unique) {
+  } else if (ctx_.job.options.unique) {
     for (entry& e : equal.subspan(1)) e |= ~l_.key_mask();
   }
 }
@@ -206,7 +204,7 @@ void refinement::split(group g, source_view& view) const {
 /// The same for a large group, with all threads, but for what settles the groups in it.
 void refinement::split_by_all(group& g) {
   for (std::size_t n = kSharedPiece; n == kSharedPiece && may_share(g); g.depth += n) {
-    source_view view(job_, in_);
+    source_view view(ctx_.job, ctx_.input);
     const std::vector<std::byte> first = next_bytes(g, view);
     std::mutex lock;  // guards n
     by_all(g.entries, [&](std::span<entry> some, source_view& mine) {
@@ -216,7 +214,7 @@ void refinement::split_by_all(group& g) {
     });
   }
   by_all(g.entries, [&](std::span<entry> some, source_view& view) { take_parts(g, some, view); });
-  if (!job_.stopped()) sort_entries(g.entries, job_.readers, threads_);
+  if (!ctx_.job.stopped()) sort_entries(g.entries, ctx_.job.readers, threads_);
 }
 
 /// What is equal after many splits, or are few: each split finds its place in the key anew, which
@@ -228,9 +226,9 @@ void refinement::compare(const group& g, source_view& view) const {
   std::size_t comparisons = 0;
   const auto order = [&](entry a, entry b) {
     if (++comparisons % kAskEntries == 0) stopped = stopped || view.stopped();
-    int o = stopped ? 0 : layout_.compare_keys(a, b, g.whole_line, view, g.depth);
-    if (o == 0 && !stopped && layout_.ties_by_line() && !g.whole_line) {
-      o = layout_.compare_keys(a, b, true, view);
+    int o = stopped ? 0 : ctx_.layout.compare_keys(a, b, g.whole_line, view, g.depth);
+    if (o == 0 && !stopped && ctx_.layout.ties_by_line() && !g.whole_line) {
+      o = ctx_.layout.compare_keys(a, b, true, view);
     }
     return o;
   };
@@ -239,7 +237,7 @@ void refinement::compare(const group& g, source_view& view) const {
     return o != 0 ? o < 0 : l_.pointer(a) < l_.pointer(b);
   };
   std::partial_sort(g.entries.begin(), g.entries.end(), g.entries.end(), less);
-  if (!job_.options.unique) return;
+  if (!ctx_.job.options.unique) return;
   for (std::size_t kept = 0, i = 1; i < g.entries.size(); ++i) {
     if (order(g.entries[kept], g.entries[i]) == 0) {
       g.entries[i] |= ~l_.key_mask();
@@ -251,7 +249,7 @@ void refinement::compare(const group& g, source_view& view) const {
 
 /// Bytes of the first key from the group's depth on, as many as one piece has.
 std::vector<std::byte> refinement::next_bytes(const group& g, source_view& view) const {
-  const extent key = layout_.key_extent(g.entries.front(), g.whole_line, view);
+  const extent key = ctx_.layout.key_extent(g.entries.front(), g.whole_line, view);
   const std::size_t n = std::min(kSharedPiece, key.bytes - std::min(key.bytes, g.depth));
   const std::byte* bytes = n == 0 ? nullptr : view.bytes(key.offset + g.depth, n);
   if (bytes == nullptr) return {};
@@ -265,7 +263,7 @@ std::size_t refinement::shared_bytes(const group& g, std::span<const entry> some
   for (std::size_t i = 0; i < some.size() && shared > 0; ++i) {
     if (i % kAskEntries == 0 && view.stopped()) return 0;
     prefetch(some, i, g.depth);
-    const extent key = layout_.key_extent(some[i], g.whole_line, view);
+    const extent key = ctx_.layout.key_extent(some[i], g.whole_line, view);
     shared = std::min(shared, key.bytes - std::min(key.bytes, g.depth));
     if (shared == 0) return 0;
     const std::byte* bytes = view.bytes(key.offset + g.depth, shared);
@@ -280,7 +278,7 @@ void refinement::take_parts(const group& g, std::span<entry> some, source_view& 
   for (std::size_t i = 0; i < some.size(); ++i) {
     if (i % kAskEntries == 0 && view.stopped()) return;
     prefetch(some, i, g.depth);
-    const extent key = layout_.key_extent(some[i], g.whole_line, view);
+    const extent key = ctx_.layout.key_extent(some[i], g.whole_line, view);
     const std::uint64_t left = key.bytes - std::min(key.bytes, g.depth);
     const std::size_t n = std::min(left, step());
     const std::byte* bytes = n == 0 ? nullptr : view.bytes(key.offset + g.depth, n);
@@ -292,12 +290,12 @@ void refinement::take_parts(const group& g, std::span<entry> some, source_view& 
 
 void refinement::prefetch(std::span<const entry> some, std::size_t i,
                           std::uint64_t depth) const noexcept {
-  if (in_.mapped() == nullptr || i + kPrefetchAhead >= some.size()) return;
+  if (ctx_.input.mapped() == nullptr || i + kPrefetchAhead >= some.size()) return;
   const std::uint64_t pointer = l_.pointer(some[i + kPrefetchAhead]);
-  const std::uint64_t record = layout_.fixed()
-                                   ? pointer * layout_.record_bytes() + layout_.key_offset()
+  const std::uint64_t record = ctx_.layout.fixed()
+                                   ? pointer * ctx_.layout.record_bytes() + ctx_.layout.key_offset()
                                    : pointer >> kLengthBits;
-  __builtin_prefetch(in_.mapped() + record + depth);
+  __builtin_prefetch(ctx_.input.mapped() + record + depth);
 }
 
 /// Entries that lie in the order of the input, as those of a group do at first. Where they lie
@@ -305,7 +303,8 @@ void refinement::prefetch(std::span<const entry> some, std::size_t i,
 /// at the least anyway.
 std::size_t refinement::worth_reading_ahead(std::span<const entry> some) const noexcept {
   const auto offset = [&](entry e) {
-    return layout_.fixed() ? l_.pointer(e) * layout_.record_bytes() : l_.pointer(e) >> kLengthBits;
+    return ctx_.layout.fixed() ? l_.pointer(e) * ctx_.layout.record_bytes()
+                               : l_.pointer(e) >> kLengthBits;
   };
   const std::uint64_t first = offset(some.front());
   const std::uint64_t last = offset(some.back());
@@ -314,14 +313,13 @@ std::size_t refinement::worth_reading_ahead(std::span<const entry> some) const n
 
 }  // namespace
 
-std::size_t sort_run(job& j, const plan& p, const source& in, const record_layout& layout,
-                     std::span<entry> entries) {
-  const stage_timer timer(j, sort_stage::run_sort);
-  sort_entries(entries, j.readers, p.sort_threads);
-  if (!layout.often_undecided() && !j.options.unique) return entries.size();
-  refinement r(j, p, in, layout);
+std::size_t sort_run(const context& ctx, std::span<entry> entries) {
+  const stage_timer timer(ctx.job, sort_stage::run_sort);
+  sort_entries(entries, ctx.job.readers, ctx.plan.sort_threads);
+  if (!ctx.layout.often_undecided() && !ctx.job.options.unique) return entries.size();
+  refinement r(ctx);
   r.order({entries});
-  if (!j.options.unique) return entries.size();
+  if (!ctx.job.options.unique) return entries.size();
   const auto kept =
       std::remove_if(entries.begin(), entries.end(), [&](entry e) { return r.dropped(e); });
   return static_cast<std::size_t>(kept - entries.begin());

@@ -4,16 +4,13 @@
 
 #include <span>
 
-#include "sort/job.hpp"
-#include "sort/plan.hpp"
-#include "sort/records.hpp"
+#include "sort/context.hpp"
 
 namespace isotherm::sort {
 
 /// Puts `entries`, in any order, into the order of their whole keys. If the sort wants each key
 /// once, the first record of each key is kept, in front. Returns how many entries there are then.
 /// On the plan's sorting threads; errors are the job's, and leave the entries in any order.
-std::size_t sort_run(job& j, const plan& p, const source& in, const record_layout& layout,
-                     std::span<entry> entries);
+std::size_t sort_run(const context& ctx, std::span<entry> entries);
 
 }  // namespace isotherm::sort

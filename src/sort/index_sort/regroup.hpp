@@ -9,20 +9,19 @@
 #include <vector>
 
 #include "device/buffer.hpp"
-#include "sort/output.hpp"
+#include "sort/output/output.hpp"
 
 namespace isotherm::sort {
 
 class regrouping {
  public:
-  /// All that is passed must outlive it. Does nothing unless `p` plans it.
-  regrouping(job& j, const plan& p, source& in, const record_layout& layout)
-      : job_(j), plan_(p), in_(in), layout_(layout) {}
-  ~regrouping() { in_.hold({}, 0); }
+  /// All that is passed must outlive it. Does nothing unless it is planned.
+  explicit regrouping(const context& ctx) : ctx_(ctx) {}
+  ~regrouping() { ctx_.input.hold({}, 0); }
   regrouping(const regrouping&) = delete;
   regrouping& operator=(const regrouping&) = delete;
 
-  bool planned() const noexcept { return plan_.regroup_bytes != 0; }
+  bool planned() const noexcept { return ctx_.plan.regroup_bytes != 0; }
   /// Reads the piece that begins at `offset` into memory. Returns where it ends: the input's end
   /// if nothing is planned.
   std::uint64_t hold(std::uint64_t offset);
@@ -30,13 +29,10 @@ class regrouping {
   void write(std::span<entry> sorted, const std::string& directory);
   /// The file with all that was written, and frees the memory; the input itself if nothing was. The
   /// object must outlive it.
-  const source& finish();
+  source& finish();
 
  private:
-  job& job_;
-  const plan& plan_;
-  source& in_;
-  const record_layout& layout_;
+  const context ctx_;
   device::buffer piece_;
   device::file file_;
   std::optional<output> out_;

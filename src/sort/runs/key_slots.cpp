@@ -16,15 +16,14 @@ constexpr std::size_t kAskEntries = 256;  // between questions whether to go on
 
 }  // namespace
 
-key_slots::key_slots(job& j, const plan& p, const source& in, const record_layout& layout,
-                     sort_stage stage)
-    : job_(j), plan_(p), in_(in), layout_(layout), stage_(stage), view_(j, in) {}
+key_slots::key_slots(const context& ctx, sort_stage stage)
+    : ctx_(ctx), stage_(stage), view_(ctx.job, ctx.input) {}
 
 void key_slots::refer_to(entry e) {
   ++generation_;
   missed_ = 0;
   for (std::size_t i = 0; i < per_entry(); ++i) {
-    const extent key = layout_.key_extent(e, i == 1, view_);
+    const extent key = ctx_.layout.key_extent(e, i == 1, view_);
     const std::uint64_t n = std::min(key.bytes, kReferenceBytes);
     const std::byte* bytes = n == 0 ? nullptr : view_.bytes(key.offset, n);
     references_[i].assign(bytes, bytes == nullptr ? bytes : bytes + n);
@@ -32,7 +31,7 @@ void key_slots::refer_to(entry e) {
 }
 
 key_slot key_slots::slot_of(entry e, bool whole_line, source_view& view) const {
-  const extent key = layout_.key_extent(e, whole_line, view);
+  const extent key = ctx_.layout.key_extent(e, whole_line, view);
   const auto& reference = references_[whole_line];
   const std::uint64_t most = std::min<std::uint64_t>(key.bytes, reference.size());
   std::uint64_t common = 0;
@@ -60,25 +59,25 @@ key_slot key_slots::slot_of(entry e, bool whole_line, source_view& view) const {
 
 void key_slots::load(std::span<const entry> entries, std::span<key_slot> slots) {
   const auto threads = static_cast<unsigned>(
-      std::clamp<std::size_t>(entries.size() / kEntriesPerThread, 1, plan_.random_threads));
+      std::clamp<std::size_t>(entries.size() / kEntriesPerThread, 1, ctx_.plan.random_threads));
   const std::size_t each = per_entry();
-  const std::uint64_t least_ahead = job_.options.format == record_format::lines
+  const std::uint64_t least_ahead = ctx_.job.options.format == record_format::lines
                                         ? kLineAhead
-                                        : std::min(layout_.key_bytes(), kPiece);
-  const device::crew crew(job_.emulation, device::access::random_read, threads);
-  job_.readers.run(threads, [&](unsigned t) {
+                                        : std::min(ctx_.layout.key_bytes(), kPiece);
+  const device::crew crew(ctx_.job.emulation, device::access::random_read, threads);
+  ctx_.job.readers.run(threads, [&](unsigned t) {
     const auto [begin, end] = device::part_of(entries.size(), threads, t);
     std::uint64_t ahead = least_ahead;
-    if (in_.regrouped() && begin < end) {
-      const std::uint64_t reach = layout_.reach(entries[begin], entries[end - 1]);
+    if (ctx_.input.regrouped() && begin < end) {
+      const std::uint64_t reach = ctx_.layout.reach(entries[begin], entries[end - 1]);
       if (reach / (end - begin) <= kLieClose) ahead = std::clamp(reach, least_ahead, kMostAhead);
     }
-    source_view view(job_, in_, ahead);
+    source_view view(ctx_.job, ctx_.input, ahead);
     device::stream stream(crew);
     std::uint64_t used = 0;
     for (std::uint64_t i = begin; i < end; ++i) {
-      if (i % kAskEntries == 0 && job_.stopped()) return;
-      if (!layout_.undecided(entries[i])) continue;
+      if (i % kAskEntries == 0 && ctx_.job.stopped()) return;
+      if (!ctx_.layout.undecided(entries[i])) continue;
       for (std::size_t s = 0; s < each; ++s) {
         const key_slot slot = slot_of(entries[i], s == 1, view);
         used += slot.common + slot.bytes;
@@ -86,8 +85,8 @@ void key_slots::load(std::span<const entry> entries, std::span<key_slot> slots) 
       }
     }
     if (begin < end) stream.charge(end - begin, std::max<std::uint64_t>(1, used / (end - begin)));
-    const bool calls = job_.emulation == nullptr && !view.mapped();
-    job_.count(stage_, calls ? view.fetched() : used, 0);
+    const bool calls = ctx_.job.emulation == nullptr && !view.mapped();
+    ctx_.job.count(stage_, calls ? view.fetched() : used, 0);
   });
 }
 
@@ -100,12 +99,12 @@ int key_slots::order(entry a, const key_slot& x, entry b, const key_slot& y, boo
     order = std::memcmp(x.next, y.next, n);
     if (order == 0 && !x.whole && !y.whole) {
       ++missed_;
-      return layout_.compare_keys(a, b, whole_line, view_, x.common + n);
+      return ctx_.layout.compare_keys(a, b, whole_line, view_, x.common + n);
     }
     // A key that ends goes before those that it begins.
     if (order == 0) order = x.bytes != y.bytes ? x.bytes - y.bytes : y.whole - x.whole;
   }
-  return layout_.entries().reverse ? -order : order;
+  return ctx_.layout.entries().reverse ? -order : order;
 }
 
 int key_slots::compare(entry a, const key_slot* of_a, entry b, const key_slot* of_b) {

@@ -10,9 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "sort/job.hpp"
-#include "sort/plan.hpp"
-#include "sort/records.hpp"
+#include "sort/context.hpp"
 
 namespace isotherm::sort {
 
@@ -30,10 +28,10 @@ static_assert(sizeof(key_slot) == 64);
 class key_slots {
  public:
   /// All that is passed must outlive it. What is read is counted as `stage`'s.
-  key_slots(job& j, const plan& p, const source& in, const record_layout& layout, sort_stage stage);
+  key_slots(const context& ctx, sort_stage stage);
 
   /// Slots that an entry has: of its key and, if whole lines break ties of fields, of its line.
-  std::size_t per_entry() const noexcept { return layout_.ties_by_line() ? 2 : 1; }
+  std::size_t per_entry() const noexcept { return ctx_.layout.ties_by_line() ? 2 : 1; }
   /// Takes the key of `e` as the reference. Slots loaded before are void.
   void refer_to(entry e);
   /// Changes whenever slots loaded before are void.
@@ -54,10 +52,7 @@ class key_slots {
   key_slot slot_of(entry e, bool whole_line, source_view& view) const;
   int order(entry a, const key_slot& of_a, entry b, const key_slot& of_b, bool whole_line);
 
-  job& job_;
-  const plan& plan_;
-  const source& in_;
-  const record_layout& layout_;
+  const context ctx_;
   const sort_stage stage_;
   source_view view_;  // for what slots do not tell
   std::vector<std::byte> references_[2];
@@ -68,8 +63,7 @@ class key_slots {
 /// Tells of sorted entries which have the key of the one before.
 class equal_keys {
  public:
-  equal_keys(job& j, const plan& p, const source& in, const record_layout& layout, sort_stage stage)
-      : layout_(layout), keys_(j, p, in, layout, stage) {}
+  equal_keys(const context& ctx, sort_stage stage) : layout_(ctx.layout), keys_(ctx, stage) {}
 
   static constexpr std::size_t kMost = 1024;
   /// For each of up to kMost entries whether its key is that of its predecessor, which for the

@@ -14,22 +14,22 @@ constexpr std::size_t kIoStep = 1 << 20;
 
 }  // namespace
 
-void pooled_read(job& j, unsigned threads, const device::file& f, std::span<std::byte> target,
+void pooled_read(const context& ctx, const device::file& f, std::span<std::byte> target,
                  std::uint64_t offset, sort_stage stage) {
   const unsigned useful =
-      static_cast<unsigned>(std::clamp<std::size_t>(target.size() >> 14, 1, threads));
-  const device::crew crew(j.emulation, device::access::sequential_read, useful);
-  j.readers.run(useful, [&](unsigned t) {
+      static_cast<unsigned>(std::clamp<std::size_t>(target.size() >> 14, 1, ctx.plan.read_threads));
+  const device::crew crew(ctx.job.emulation, device::access::sequential_read, useful);
+  ctx.job.readers.run(useful, [&](unsigned t) {
     device::stream stream(crew);
     const auto [begin, end] = device::part_of(target.size(), useful, t);
-    for (std::size_t at = begin; at < end && !j.stopped(); at += kIoStep) {
+    for (std::size_t at = begin; at < end && !ctx.job.stopped(); at += kIoStep) {
       const std::size_t n = std::min<std::size_t>(kIoStep, end - at);
       stream.begin();
-      if (!j.keep(f.read(target.subspan(at, n), offset + at))) return;
+      if (!ctx.job.keep(f.read(target.subspan(at, n), offset + at))) return;
       stream.charge(1, n);
     }
   });
-  j.count(stage, target.size(), 0);
+  ctx.job.count(stage, target.size(), 0);
 }
 
 void give_back(job& j, const device::file& f, std::uint64_t first, std::uint64_t from,
@@ -40,16 +40,14 @@ void give_back(job& j, const device::file& f, std::uint64_t first, std::uint64_t
   if (begin < end) j.keep(f.discard(begin, end - begin));
 }
 
-run_reader::run_reader(job& j, const plan& p, const record_layout& layout, const device::file& f,
-                       const run& r, std::span<std::byte> window, bool forget)
-    : job_(j),
-      plan_(p),
-      layout_(layout.entries()),
+run_reader::run_reader(const context& ctx, const device::file& f, const run& r,
+                       std::span<std::byte> window, bool forget)
+    : ctx_(ctx),
       file_(f),
       run_(r),
       compressed_(r.compressed),
       forget_(forget),
-      packed_(layout_.packed_bytes()),
+      packed_(ctx.layout.entries().packed_bytes()),
       window_(window) {
   ISO_CHECK(window.size() >= kLeastWindow, "a run is read through a larger window");
   if (!compressed_) return;
@@ -63,16 +61,15 @@ bool run_reader::fill(std::size_t needed) {
   std::memmove(window_.data(), &window_[at_], end_ - at_);
   end_ -= at_;
   at_ = 0;
-  const stage_timer timer(job_, sort_stage::merge_read, sort_stage::merge_other);
+  const stage_timer timer(ctx_.job, sort_stage::merge_read, sort_stage::merge_other);
   const std::size_t room = window_.size() - kBlockSlack;  // coding looks a little further
   while (end_ < room && segment_ < run_.segments.size()) {
-    if (job_.stopped()) return false;
+    if (ctx_.job.stopped()) return false;
     const run_segment& s = run_.segments[segment_];
     const std::size_t n = std::min<std::uint64_t>(room - end_, s.bytes - read_);
-    pooled_read(job_, plan_.read_threads, file_, window_.subspan(end_, n), s.offset + read_,
-                sort_stage::merge_read);
-    if (job_.stopped()) return false;
-    if (forget_) give_back(job_, file_, s.offset, s.offset + read_, s.offset + read_ + n);
+    pooled_read(ctx_, file_, window_.subspan(end_, n), s.offset + read_, sort_stage::merge_read);
+    if (ctx_.job.stopped()) return false;
+    if (forget_) give_back(ctx_.job, file_, s.offset, s.offset + read_, s.offset + read_ + n);
     end_ += n;
     read_ += n;
     if (read_ == s.bytes) {
@@ -85,22 +82,24 @@ bool run_reader::fill(std::size_t needed) {
 
 bool run_reader::next_block() {
   if (end_ - at_ < kBlockHeaderBytes && !fill(kBlockHeaderBytes)) return false;
-  const auto length = block_length(layout_, std::span<const std::byte, kBlockHeaderBytes>(
-                                                window_.subspan(at_).first<kBlockHeaderBytes>()));
+  const auto length =
+      block_length(ctx_.layout.entries(), std::span<const std::byte, kBlockHeaderBytes>(
+                                              window_.subspan(at_).first<kBlockHeaderBytes>()));
   if (!length) return damaged();
   if (end_ - at_ < *length && !fill(*length)) return false;
   block_at_ = 0;
-  block_end_ = decode_block(layout_, window_.subspan(at_, *length), block_.data());
+  block_end_ = decode_block(ctx_.layout.entries(), window_.subspan(at_, *length), block_.data());
   at_ += *length;
   return block_end_ > 0 || damaged();
 }
 
 bool run_reader::damaged() {
   block_at_ = block_end_ = 0;
-  job_.fail({"what was read from " + file_.path() +
-                 " is not what was written there: the device failed, or another program changed "
-                 "it; nothing was written; name another directory by --tmp",
-             0});
+  ctx_.job.fail(
+      {"what was read from " + file_.path() +
+           " is not what was written there: the device failed, or another program changed "
+           "it; nothing was written; name another directory by --tmp",
+       0});
   return false;
 }
 

@@ -3,9 +3,7 @@
 
 #include <vector>
 
-#include "sort/job.hpp"
-#include "sort/plan.hpp"
-#include "sort/records.hpp"
+#include "sort/context.hpp"
 
 namespace isotherm::sort {
 
@@ -26,8 +24,8 @@ class run_reader {
  public:
   /// Reads through `window`, of which kLeastWindow bytes are enough, aligned to 16. What is passed
   /// must outlive the reader. If `forget`, the file gives back the space of what was read.
-  run_reader(job& j, const plan& p, const record_layout& layout, const device::file& f,
-             const run& r, std::span<std::byte> window, bool forget);
+  run_reader(const context& ctx, const device::file& f, const run& r, std::span<std::byte> window,
+             bool forget);
 
   /// The next entry; false behind the last, or after an error, which is the job's.
   bool next(entry& e) {
@@ -37,7 +35,7 @@ class run_reader {
       return true;
     }
     if (end_ - at_ < packed_ && !fill(packed_)) return false;
-    e = unpack(layout_, &window_[at_]);
+    e = unpack(ctx_.layout.entries(), &window_[at_]);
     at_ += packed_;
     return true;
   }
@@ -49,9 +47,7 @@ class run_reader {
   bool next_block();
   bool damaged();
 
-  job& job_;
-  const plan& plan_;
-  const entry_layout& layout_;
+  const context ctx_;
   const device::file& file_;
   const run& run_;
   const bool compressed_;
@@ -72,8 +68,8 @@ class run_reader {
 void give_back(job& j, const device::file& f, std::uint64_t first, std::uint64_t from,
                std::uint64_t to);
 
-/// Reads [offset, offset + target.size()) of `f` with a pool of streams.
-void pooled_read(job& j, unsigned threads, const device::file& f, std::span<std::byte> target,
+/// Reads [offset, offset + target.size()) of `f` with the plan's pool of streams.
+void pooled_read(const context& ctx, const device::file& f, std::span<std::byte> target,
                  std::uint64_t offset, sort_stage stage);
 
 }  // namespace isotherm::sort

@@ -16,64 +16,65 @@ constexpr std::size_t kEntriesAhead = 64;  // of a run whose keys the index map 
 
 }  // namespace
 
-void pooled_write(job& j, unsigned threads, const device::file& f, std::span<const std::byte> bytes,
+void pooled_write(const context& ctx, const device::file& f, std::span<const std::byte> bytes,
                   std::uint64_t offset, sort_stage stage) {
-  const device::crew crew(j.emulation, device::access::write, threads);
-  j.writers.run(threads, [&](unsigned t) {
+  const unsigned threads = ctx.plan.write_threads;
+  const device::crew crew(ctx.job.emulation, device::access::write, threads);
+  ctx.job.writers.run(threads, [&](unsigned t) {
     device::stream stream(crew);
     const auto [begin, end] = device::part_of(bytes.size(), threads, t);
-    for (std::size_t at = begin; at < end && !j.stopped(); at += kIoStep) {
+    for (std::size_t at = begin; at < end && !ctx.job.stopped(); at += kIoStep) {
       const std::size_t n = std::min<std::size_t>(kIoStep, end - at);
       stream.begin();
-      if (!j.keep(f.write(bytes.subspan(at, n), offset + at))) return;
+      if (!ctx.job.keep(f.write(bytes.subspan(at, n), offset + at))) return;
       stream.charge(1, n);
     }
   });
-  j.count(stage, 0, bytes.size());
+  ctx.job.count(stage, 0, bytes.size());
 }
 
 bool run_file::create(const std::string& directory) {
   auto f = device::file::unnamed(directory);
-  if (!job_.keep(f)) return false;
+  if (!ctx_.job.keep(f)) return false;
   file_ = std::move(*f);
   return true;
 }
 
 /// What the user says, or whether this run is worth it to an emulated device.
 bool run_file::should_compress(std::span<const entry> sorted) {
-  if (plan_.compression != sort_compression::automatic || sorted.empty()) {
-    return plan_.compression == sort_compression::on;
+  if (ctx_.plan.compression != sort_compression::automatic || sorted.empty()) {
+    return ctx_.plan.compression == sort_compression::on;
   }
-  const run_speeds& speeds = plan_.run_device;
+  const run_speeds& speeds = ctx_.plan.run_device;
   if (speeds.write == 0) return false;
-  const auto& l = layout_.entries();
-  return balance_of(l.packed_bytes(), measure_coding(l, sorted), speeds, plan_.write_threads)
+  const auto& l = ctx_.layout.entries();
+  return balance_of(l.packed_bytes(), measure_coding(l, sorted), speeds, ctx_.plan.write_threads)
       .pays();
 }
 
 void run_file::write(std::span<const entry> sorted, run& to) {
-  const stage_timer timer(job_, sort_stage::run_write);
+  const stage_timer timer(ctx_.job, sort_stage::run_write);
   to.compressed ? write_compressed(sorted, to) : write_packed(sorted, to);
   to.entries += sorted.size();
-  totals_.bytes += sorted.size() * layout_.entries().packed_bytes();
+  totals_.bytes += sorted.size() * ctx_.layout.entries().packed_bytes();
 }
 
 void run_file::write_packed(std::span<const entry> sorted, run& to) {
-  const unsigned packed = layout_.entries().packed_bytes();
-  const unsigned threads = plan_.write_threads;
+  const unsigned packed = ctx_.layout.entries().packed_bytes();
+  const unsigned threads = ctx_.plan.write_threads;
   const std::size_t step = kThreadScratchBytes / packed;
-  const device::crew crew(job_.emulation, device::access::write, threads);
-  job_.writers.run(threads, [&](unsigned t) {
+  const device::crew crew(ctx_.job.emulation, device::access::write, threads);
+  ctx_.job.writers.run(threads, [&](unsigned t) {
     std::vector<std::byte> bytes(step * packed + kSlack);
     device::stream stream(crew);
     const auto [begin, end] = device::part_of(sorted.size(), threads, t);
-    for (std::size_t at = begin; at < end && !job_.stopped(); at += step) {
+    for (std::size_t at = begin; at < end && !ctx_.job.stopped(); at += step) {
       const std::size_t n = std::min<std::size_t>(step, end - at);
       for (std::size_t i = 0; i < n; ++i) {
-        pack(layout_.entries(), sorted[at + i], bytes.data() + i * packed);
+        pack(ctx_.layout.entries(), sorted[at + i], bytes.data() + i * packed);
       }
       stream.begin();
-      if (!job_.keep(file_.write({bytes.data(), n * packed}, end_ + at * packed))) return;
+      if (!ctx_.job.keep(file_.write({bytes.data(), n * packed}, end_ + at * packed))) return;
       stream.charge(1, n * packed);
     }
   });
@@ -85,28 +86,28 @@ void run_file::write_packed(std::span<const entry> sorted, run& to) {
   }
   end_ += bytes;
   totals_.bytes_written += bytes;
-  job_.count(sort_stage::run_write, 0, bytes);
+  ctx_.job.count(sort_stage::run_write, 0, bytes);
 }
 
 /// Each writer has room for blocks that could not be made smaller, and leaves a hole in the file
 /// behind those that could.
 void run_file::write_compressed(std::span<const entry> sorted, run& to) {
-  const auto& l = layout_.entries();
+  const auto& l = ctx_.layout.entries();
   const std::size_t longest = kBlockHeaderBytes + kBlockEntries * l.packed_bytes();
   const std::size_t blocks = (sorted.size() + kBlockEntries - 1) / kBlockEntries;
   const std::size_t step = std::max<std::size_t>(1, kThreadScratchBytes / longest);
-  const unsigned threads = plan_.write_threads;
+  const unsigned threads = ctx_.plan.write_threads;
   const auto start_of = [&](std::uint64_t block, unsigned t) {
     return end_ + (block * longest / kFileBlock + 1 + t) * kFileBlock;
   };
   std::vector<run_segment> parts(threads);
-  const device::crew crew(job_.emulation, device::access::write, threads);
-  job_.writers.run(threads, [&](unsigned t) {
+  const device::crew crew(ctx_.job.emulation, device::access::write, threads);
+  ctx_.job.writers.run(threads, [&](unsigned t) {
     std::vector<std::byte> bytes(step * longest + kBlockSlack);
     device::stream stream(crew);
     const auto [begin, end] = device::part_of(blocks, threads, t);
     parts[t].offset = start_of(begin, t);
-    for (std::size_t at = begin; at < end && !job_.stopped(); at += step) {
+    for (std::size_t at = begin; at < end && !ctx_.job.stopped(); at += step) {
       std::size_t filled = 0;
       for (std::size_t b = at; b < std::min<std::size_t>(end, at + step); ++b) {
         const std::size_t first = b * kBlockEntries;
@@ -115,7 +116,8 @@ void run_file::write_compressed(std::span<const entry> sorted, run& to) {
                          &bytes[filled]);
       }
       stream.begin();
-      if (!job_.keep(file_.write({bytes.data(), filled}, parts[t].offset + parts[t].bytes))) return;
+      if (!ctx_.job.keep(file_.write({bytes.data(), filled}, parts[t].offset + parts[t].bytes)))
+        return;
       stream.charge(1, filled);
       parts[t].bytes += filled;
     }
@@ -125,7 +127,7 @@ void run_file::write_compressed(std::span<const entry> sorted, run& to) {
     if (part.bytes == 0) continue;
     to.segments.push_back(part);
     totals_.bytes_written += part.bytes;
-    job_.count(sort_stage::run_write, 0, part.bytes);
+    ctx_.job.count(sort_stage::run_write, 0, part.bytes);
   }
 }
 
@@ -137,39 +139,39 @@ void run_file::append(std::span<const entry> sorted) {
   runs_.push_back(std::move(r));
 }
 
-void run_file::merge_some(std::span<const run> some, std::span<std::byte> buffer, const source& in,
+void run_file::merge_some(std::span<const run> some, std::span<std::byte> buffer, source& in,
                           std::span<entry> piece, bool forget,
                           const std::function<void(std::span<entry>)>& take) {
-  key_slots keys(job_, plan_, in, layout_, sort_stage::merge_other);
+  key_slots keys(ctx_.reading(in), sort_stage::merge_other);
   const std::size_t share = buffer.size() / some.size() / sizeof(entry) * sizeof(entry);
-  const std::size_t room = layout_.often_undecided() ? share / 4 / sizeof(entry) * sizeof(entry)
-                                                     : run_cursor::bytes_for(keys, kEntriesAhead);
+  const std::size_t room = ctx_.layout.often_undecided()
+                               ? share / 4 / sizeof(entry) * sizeof(entry)
+                               : run_cursor::bytes_for(keys, kEntriesAhead);
   std::vector<run_cursor> cursors;
   cursors.reserve(some.size());
   {
-    const stage_timer timer(job_, sort_stage::merge_other);
+    const stage_timer timer(ctx_.job, sort_stage::merge_other);
     for (std::size_t i = 0; i < some.size(); ++i) {
       const std::span<std::byte> memory = buffer.subspan(i * share, share);
-      cursors.emplace_back(
-          run_reader(job_, plan_, layout_, file_, some[i], memory.first(share - room), forget),
-          keys, memory.last(room));
+      cursors.emplace_back(run_reader(ctx_, file_, some[i], memory.first(share - room), forget),
+                           keys, memory.last(room));
     }
   }
-  const entry_layout& l = layout_.entries();
+  const entry_layout& l = ctx_.layout.entries();
   loser_tree tree(cursors.size(), [&](std::size_t a, std::size_t b) {
     run_cursor& x = cursors[a];
     run_cursor& y = cursors[b];
     if (x.exhausted()) return false;
     if (y.exhausted()) return true;
-    if (l.key(x.head()) != l.key(y.head()) || !layout_.undecided(x.head())) {
+    if (l.key(x.head()) != l.key(y.head()) || !ctx_.layout.undecided(x.head())) {
       return x.head() < y.head();
     }
     return keys.compare(x.head(), x.slots(), y.head(), y.slots()) < 0;
   });
-  while (!job_.stopped()) {
+  while (!ctx_.job.stopped()) {
     std::size_t n = 0;
     {
-      const stage_timer timer(job_, sort_stage::merge_other);
+      const stage_timer timer(ctx_.job, sort_stage::merge_other);
       for (; n < piece.size() && !cursors[tree.winner()].exhausted(); ++n) {
         run_cursor& c = cursors[tree.winner()];
         piece[n] = c.head();
@@ -178,18 +180,18 @@ void run_file::merge_some(std::span<const run> some, std::span<std::byte> buffer
         tree.replay();
       }
     }
-    if (n == 0 || job_.stopped()) return;
+    if (n == 0 || ctx_.job.stopped()) return;
     take(piece.first(n));
   }
 }
 
-void run_file::reduce(std::span<std::byte> buffer, const source& in) {
+void run_file::reduce(std::span<std::byte> buffer, source& in) {
   const std::size_t fan_in = merge_fan_in(buffer.size());
   if (runs_.size() <= fan_in) return;
   auto piece_buffer = device::buffer::reserve(std::min<std::size_t>(buffer.size() / 4, 4 << 20));
-  if (!job_.keep(piece_buffer)) return;
+  if (!ctx_.job.keep(piece_buffer)) return;
   const auto room = buffer.first(buffer.size() / 4 * 3);
-  while (runs_.size() > fan_in && !job_.stopped()) {
+  while (runs_.size() > fan_in && !ctx_.job.stopped()) {
     // The smallest runs first, and no more of them than the last merge wants merged.
     std::sort(runs_.begin(), runs_.end(),
               [](const run& a, const run& b) { return a.entries < b.entries; });
@@ -208,7 +210,7 @@ void run_file::reduce(std::span<std::byte> buffer, const source& in) {
   }
 }
 
-void run_file::merge(std::span<std::byte> buffer, const source& in, std::span<entry> piece,
+void run_file::merge(std::span<std::byte> buffer, source& in, std::span<entry> piece,
                      const std::function<void(std::span<entry>)>& take) {
   if (!runs_.empty()) merge_some(runs_, buffer, in, piece, false, take);
 }

@@ -8,10 +8,8 @@
 #include <vector>
 
 #include "device/buffer.hpp"
-#include "sort/job.hpp"
+#include "sort/context.hpp"
 #include "sort/outcome.hpp"
-#include "sort/plan.hpp"
-#include "sort/records.hpp"
 #include "sort/runs/policy.hpp"
 #include "sort/runs/reader.hpp"
 
@@ -19,8 +17,7 @@ namespace isotherm::sort {
 
 class run_file {
  public:
-  run_file(job& j, const plan& p, const record_layout& layout)
-      : job_(j), plan_(p), layout_(layout) {}
+  explicit run_file(const context& ctx) : ctx_(ctx) {}
   bool create(const std::string& directory);
 
   /// Writes one sorted run.
@@ -29,13 +26,13 @@ class run_file {
   const run_totals& totals() const noexcept { return totals_; }
 
   /// Merges runs until one merge is enough for all. `buffer` is the memory for it.
-  void reduce(std::span<std::byte> buffer, const source& in);
+  void reduce(std::span<std::byte> buffer, source& in);
   /// Hands out the merged entries of all runs in order, in pieces of up to `piece.size()`.
-  void merge(std::span<std::byte> buffer, const source& in, std::span<entry> piece,
+  void merge(std::span<std::byte> buffer, source& in, std::span<entry> piece,
              const std::function<void(std::span<entry>)>& take);
 
  private:
-  void merge_some(std::span<const run> some, std::span<std::byte> buffer, const source& in,
+  void merge_some(std::span<const run> some, std::span<std::byte> buffer, source& in,
                   std::span<entry> piece, bool forget,
                   const std::function<void(std::span<entry>)>& take);
   bool should_compress(std::span<const entry> sorted);
@@ -43,17 +40,15 @@ class run_file {
   void write_packed(std::span<const entry> sorted, run& to);
   void write_compressed(std::span<const entry> sorted, run& to);
 
-  job& job_;
-  const plan& plan_;
-  const record_layout& layout_;
+  const context ctx_;
   device::file file_;
   std::vector<run> runs_;
   std::uint64_t end_ = 0;
   run_totals totals_;
 };
 
-/// Writes `bytes` at `offset` of `f` with a pool of streams.
-void pooled_write(job& j, unsigned threads, const device::file& f, std::span<const std::byte> bytes,
+/// Writes `bytes` at `offset` of `f` with the plan's pool of streams.
+void pooled_write(const context& ctx, const device::file& f, std::span<const std::byte> bytes,
                   std::uint64_t offset, sort_stage stage);
 
 }  // namespace isotherm::sort

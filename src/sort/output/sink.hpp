@@ -6,10 +6,8 @@
 #include <span>
 
 #include "device/io.hpp"
-#include "sort/job.hpp"
+#include "sort/context.hpp"
 #include "sort/outcome.hpp"
-#include "sort/plan.hpp"
-#include "sort/records.hpp"
 
 namespace isotherm::sort {
 
@@ -27,8 +25,7 @@ class sink {
 };
 
 /// The sink that the options ask for, for `records` entries. All that is passed must outlive it.
-std::unique_ptr<sink> make_sink(job& j, const plan& p, const source& in,
-                                const record_layout& layout, const device::file& out,
-                                sort_stage write_stage, std::uint64_t records);
+std::unique_ptr<sink> make_sink(const context& ctx, const device::file& out, sort_stage write_stage,
+                                std::uint64_t records);
 
 }  // namespace isotherm::sort

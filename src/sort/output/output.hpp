@@ -7,17 +7,14 @@
 #include <vector>
 
 #include "device/buffer.hpp"
-#include "sort/job.hpp"
-#include "sort/plan.hpp"
-#include "sort/records.hpp"
+#include "sort/context.hpp"
 
 namespace isotherm::sort {
 
 class output {
  public:
   /// `write_stage` is RUN write or MERGE write.
-  output(job& j, const plan& p, const source& in, const record_layout& layout,
-         const device::file& out, sort_stage write_stage);
+  output(const context& ctx, const device::file& out, sort_stage write_stage);
   ~output();
 
   bool reserve();
@@ -48,13 +45,10 @@ class output {
   void gather_by_place(std::span<const entry> batch, std::size_t begin, std::size_t end,
                        std::byte* target);
   std::uint64_t start_of(std::size_t i) const {
-    return layout_.fixed() ? i * layout_.record_bytes() : starts_[i];
+    return ctx_.layout.fixed() ? i * ctx_.layout.record_bytes() : starts_[i];
   }
 
-  job& job_;
-  const plan& plan_;
-  const source& in_;
-  const record_layout& layout_;
+  const context ctx_;
   const device::file& out_;
   const sort_stage write_stage_;
   device::buffer buffers_[2];
@@ -67,6 +61,6 @@ class output {
 };
 
 /// Copies the whole input: it is in order already.
-void copy_input(job& j, const plan& p, const source& in, const device::file& out);
+void copy_input(const context& ctx, const device::file& out);
 
 }  // namespace isotherm::sort

@@ -1,10 +1,10 @@
-#include "sort/sinks/sink.hpp"
+#include "sort/output/sink.hpp"
 
 #include <algorithm>
 
-#include "sort/output.hpp"
+#include "sort/output/count.hpp"
+#include "sort/output/output.hpp"
 #include "sort/runs/key_slots.hpp"
-#include "sort/sinks/count.hpp"
 
 namespace isotherm::sort {
 namespace {
@@ -12,12 +12,11 @@ namespace {
 /// Records, without those that --unique and --top leave out.
 class selection final : public sink {
  public:
-  selection(job& j, const plan& p, const source& in, const record_layout& layout,
-            const device::file& out, sort_stage write_stage)
-      : same_(j, p, in, layout, sort_stage::record_read),
-        out_(j, p, in, layout, out, write_stage),
-        unique_(j.options.unique && write_stage == sort_stage::merge_write),
-        top_(j.options.top) {}
+  selection(const context& ctx, const device::file& out, sort_stage write_stage)
+      : same_(ctx, sort_stage::record_read),
+        out_(ctx, out, write_stage),
+        unique_(ctx.job.options.unique && write_stage == sort_stage::merge_write),
+        top_(ctx.job.options.top) {}
 
   bool reserve() override { return out_.reserve(); }
   void take(std::span<entry> entries) override {
@@ -53,13 +52,12 @@ class selection final : public sink {
 
 }  // namespace
 
-std::unique_ptr<sink> make_sink(job& j, const plan& p, const source& in,
-                                const record_layout& layout, const device::file& out,
-                                sort_stage write_stage, std::uint64_t records) {
-  if (j.options.count) {
-    return std::make_unique<group_counter>(j, p, in, layout, out, write_stage, records);
+std::unique_ptr<sink> make_sink(const context& ctx, const device::file& out, sort_stage write_stage,
+                                std::uint64_t records) {
+  if (ctx.job.options.count) {
+    return std::make_unique<group_counter>(ctx, out, write_stage, records);
   }
-  return std::make_unique<selection>(j, p, in, layout, out, write_stage);
+  return std::make_unique<selection>(ctx, out, write_stage);
 }
 
 }  // namespace isotherm::sort

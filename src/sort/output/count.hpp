@@ -4,21 +4,19 @@
 #pragma once
 
 #include "device/buffer.hpp"
+#include "sort/output/sink.hpp"
 #include "sort/runs/key_slots.hpp"
-#include "sort/sinks/sink.hpp"
 
 namespace isotherm::sort {
 
 /// Writes one group for each key, in the order of the keys.
 class group_counter final : public sink {
  public:
-  group_counter(job& j, const plan& p, const source& in, const record_layout& layout,
-                const device::file& out, sort_stage write_stage, std::uint64_t records)
-      : job_(j),
-        plan_(p),
-        layout_(layout),
-        view_(j, in),
-        same_(j, p, in, layout, sort_stage::record_read),
+  group_counter(const context& ctx, const device::file& out, sort_stage write_stage,
+                std::uint64_t records)
+      : ctx_(ctx),
+        view_(ctx.job, ctx.input),
+        same_(ctx, sort_stage::record_read),
         out_(out),
         stage_(write_stage),
         records_(records) {}
@@ -34,9 +32,7 @@ class group_counter final : public sink {
   void charge_keys();
   void flush();
 
-  job& job_;
-  const plan& plan_;
-  const record_layout& layout_;
+  const context ctx_;
   source_view view_;
   equal_keys same_;
   const device::file& out_;

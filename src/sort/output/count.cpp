@@ -1,4 +1,4 @@
-#include "sort/sinks/count.hpp"
+#include "sort/output/count.hpp"
 
 #include <fmt/format.h>
 
@@ -18,14 +18,14 @@ constexpr std::uint64_t kProgressEntries = 1 << 16;
 }  // namespace
 
 bool group_counter::reserve() {
-  auto b = device::buffer::reserve(plan_.output_buffer_bytes);
-  if (!job_.keep(b)) return false;
+  auto b = device::buffer::reserve(ctx_.plan.output_buffer_bytes);
+  if (!ctx_.job.keep(b)) return false;
   buffer_ = std::move(*b);
   return true;
 }
 
 bool group_counter::full() const noexcept {
-  return job_.options.top != 0 && groups_ >= job_.options.top;
+  return ctx_.job.options.top != 0 && groups_ >= ctx_.job.options.top;
 }
 
 void group_counter::take(std::span<entry> sorted) {
@@ -36,37 +36,37 @@ void group_counter::take(std::span<entry> sorted) {
       same = &same_.find(sorted.subspan(i, std::min(equal_keys::kMost, sorted.size() - i)));
     }
     if (++seen_ % kProgressEntries == 0) {
-      job_.progress(stage_, seen_, records_);
-      if (job_.stopped()) return;
+      ctx_.job.progress(stage_, seen_, records_);
+      if (ctx_.job.stopped()) return;
     }
     if ((*same)[at]) {
       ++count_;
       continue;
     }
     if (count_ > 0) close_group();
-    if (full() || job_.stopped()) return;
+    if (full() || ctx_.job.stopped()) return;
     first_ = sorted[i];
     count_ = 1;
   }
 }
 
 void group_counter::close_group() {
-  const bool text = job_.options.format == record_format::lines;
+  const bool text = ctx_.job.options.format == record_format::lines;
   if (text) {
     const std::string head = fmt::format("{}\t", count_);
     append(std::as_bytes(std::span(head)));
   }
-  if (const auto key = layout_.whole_key(first_)) {
+  if (const auto key = ctx_.layout.whole_key(first_)) {
     append(std::span(key->bytes).first(key->size));
   } else {
-    const extent at = layout_.key_extent(first_, false, view_);
-    for (std::uint64_t done = 0; done < at.bytes && !job_.stopped(); done += kKeyPiece) {
+    const extent at = ctx_.layout.key_extent(first_, false, view_);
+    for (std::uint64_t done = 0; done < at.bytes && !ctx_.job.stopped(); done += kKeyPiece) {
       const std::size_t n = std::min<std::uint64_t>(kKeyPiece, at.bytes - done);
       const std::byte* bytes = view_.bytes(at.offset + done, n);
       if (bytes == nullptr) return;
       append({bytes, n});
     }
-    job_.count(sort_stage::record_read, at.bytes, 0);
+    ctx_.job.count(sort_stage::record_read, at.bytes, 0);
     ++keys_read_;
     key_bytes_read_ += at.bytes;
   }
@@ -91,8 +91,8 @@ void group_counter::append(std::span<const std::byte> bytes) {
 /// them.
 void group_counter::charge_keys() {
   if (keys_read_ == 0) return;
-  const stage_timer timer(job_, sort_stage::record_read);
-  device::stream stream(job_.emulation, device::access::random_read);
+  const stage_timer timer(ctx_.job, sort_stage::record_read);
+  device::stream stream(ctx_.job.emulation, device::access::random_read);
   stream.begin();
   stream.charge(keys_read_, key_bytes_read_ / keys_read_);
   keys_read_ = key_bytes_read_ = 0;
@@ -100,8 +100,8 @@ void group_counter::charge_keys() {
 
 void group_counter::flush() {
   charge_keys();
-  const stage_timer timer(job_, stage_);
-  pooled_write(job_, plan_.write_threads, out_, {buffer_.data(), filled_}, written_, stage_);
+  const stage_timer timer(ctx_.job, stage_);
+  pooled_write(ctx_, out_, {buffer_.data(), filled_}, written_, stage_);
   written_ += filled_;
   filled_ = 0;
 }
