@@ -170,7 +170,7 @@ class LintReadsCommits(unittest.TestCase):
                    '-c', 'commit.gpgsign=false']
             subprocess.run([*git, 'init', '-q'], check=True)
             subprocess.run([*git, 'commit', '-q', '--allow-empty', '-m', message], check=True)
-            return [found for _, _, found in lint.violations(folder)]
+            return [found for _, _, found in lint.check_commit(folder)]
 
     def test_messages(self):
         self.assertEqual(self.findings('x' * 72 + '\n\nWhy.'), [])
