@@ -1,18 +1,18 @@
 // Erases the type of a structure: one virtual call an operation, so that a store, a benchmark and
-// the tests are written once for all structures and both ways of holding.
+// the tests are written once for all structures and both kinds of storage.
 #pragma once
 
 #include "index/concept.hpp"
-#include "index/holding.hpp"
 #include "index/registry.hpp"
+#include "index/storage.hpp"
 
 namespace isotherm::index {
 
-/// any_index over `Structure<Holding>`.
-template <template <class> class Structure, class Holding>
-  requires concurrent_index<Structure<Holding>>
+/// any_index over `Structure<Storage>`.
+template <template <class> class Structure, class Storage>
+  requires concurrent_index<Structure<Storage>>
 class adapter final : public any_index {
-  using structure = Structure<Holding>;
+  using structure = Structure<Storage>;
 
  public:
   explicit adapter(std::size_t expected_keys) : structure_(expected_keys) {}
@@ -49,7 +49,7 @@ class adapter final : public any_index {
   std::size_t size() const noexcept override { return structure_.size(); }
   void clear() override { structure_.clear(); }
   std::string_view name() const noexcept override { return structure::kName; }
-  bool is_managed() const noexcept override { return Holding::kManaged; }
+  bool is_managed() const noexcept override { return Storage::kManaged; }
   bool is_valid() override { return structure_.is_valid(); }
 
  private:

@@ -20,9 +20,9 @@ namespace isotherm::index {
 ///   find(inside, key)   the key's entry, or null
 ///   cut()               empties the structure; what retire_cut() takes and counts
 ///   is_valid(keys)      whether all is in order, and has so many keys
-template <class Core, class Holding>
-class coarse : public optimistic_writes<coarse<Core, Holding>, Holding, typename Core::entry> {
-  using writes = optimistic_writes<coarse, Holding, typename Core::entry>;
+template <class Core, class Storage>
+class coarse : public optimistic_writes<coarse<Core, Storage>, Storage, typename Core::entry> {
+  using writes = optimistic_writes<coarse, Storage, typename Core::entry>;
   friend writes;
 
  public:
@@ -82,11 +82,11 @@ class coarse : public optimistic_writes<coarse<Core, Holding>, Holding, typename
     core_.unlock(p.at);
     lock_.unlock();
   }
-  bool attach(const scope& inside, position& p, std::string_view key, entry* fresh) {
+  bool attach(const scope& inside, position& p, std::string_view key, entry* created) {
     const std::lock_guard guard(lock_);
     if (!renew(inside, p, key)) return false;
     ++changes_;
-    return core_.attach(inside, p.at, key, fresh);
+    return core_.attach(inside, p.at, key, created);
   }
   void detach(const scope& inside, const position& p, std::string_view key) {
     const std::lock_guard guard(lock_, std::adopt_lock);

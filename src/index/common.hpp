@@ -46,42 +46,42 @@ class striped_counter {
   stripe_type stripes_[kStripes];
 };
 
-/// A `Node` in the holding's node memory.
-template <class Holding, class Node, class... Arguments>
+/// A `Node` in the storage's node memory.
+template <class Storage, class Node, class... Arguments>
 Node* make_node(Arguments&&... arguments) {
-  return ::new (Holding::allocate_node(sizeof(Node))) Node(std::forward<Arguments>(arguments)...);
+  return ::new (Storage::allocate_node(sizeof(Node))) Node(std::forward<Arguments>(arguments)...);
 }
 
 /// Destroys a node that no other thread can reach, with the objects that it holds.
-template <class Holding, class Node>
+template <class Storage, class Node>
 void destroy_node(Node* node) noexcept {
   std::destroy_at(node);
-  Holding::deallocate_node(node);
+  Storage::deallocate_node(node);
 }
 
 /// Destroys an unlinked node when every scope that may have seen it has closed.
-template <class Holding, class Node>
+template <class Storage, class Node>
 void retire_node(Node* node) {
-  sync::retire(node, [](void* p) noexcept { destroy_node<Holding>(static_cast<Node*>(p)); });
+  sync::retire(node, [](void* p) noexcept { destroy_node<Storage>(static_cast<Node*>(p)); });
 }
 
 /// Owns a node until it is linked.
-template <class Holding, class Node>
+template <class Storage, class Node>
 struct node_deleter {
-  void operator()(Node* node) const noexcept { destroy_node<Holding>(node); }
+  void operator()(Node* node) const noexcept { destroy_node<Storage>(node); }
 };
-template <class Holding, class Node>
-using unlinked = std::unique_ptr<Node, node_deleter<Holding, Node>>;
+template <class Storage, class Node>
+using unlinked = std::unique_ptr<Node, node_deleter<Storage, Node>>;
 
 /// A `Node` made of `arguments` and two new objects; null when memory is exhausted.
-template <class Holding, class Node, class... Arguments>
-unlinked<Holding, Node> make_entry(std::string_view key, const content& value,
+template <class Storage, class Node, class... Arguments>
+unlinked<Storage, Node> make_entry(std::string_view key, const content& value,
                                    Arguments... arguments) {
-  auto held_key = Holding::make(key);
-  auto held_value = Holding::make(value);
+  auto held_key = Storage::make(key);
+  auto held_value = Storage::make(value);
   if (!held_key || !held_value) return nullptr;
-  return unlinked<Holding, Node>(
-      make_node<Holding, Node>(arguments..., std::move(held_key), std::move(held_value)));
+  return unlinked<Storage, Node>(
+      make_node<Storage, Node>(arguments..., std::move(held_key), std::move(held_value)));
 }
 
 inline void prefetch(const void* address) noexcept { __builtin_prefetch(address); }

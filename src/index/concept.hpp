@@ -1,5 +1,5 @@
 // What a structure must offer to be held by any_index (adapter.hpp). A structure is a template over
-// how it holds keys and values (holding.hpp); its operations mean what any_index says.
+// how it stores keys and values (storage.hpp); its operations mean what any_index says.
 #pragma once
 
 #include <concepts>

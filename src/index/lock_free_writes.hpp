@@ -1,14 +1,15 @@
 // The operations that write, for structures in which nobody takes a lock (hash-harris,
 // skiplist-fraser). A key is erased when its node's value becomes empty, so that all operations on
-// one key meet in one word, the value's holder; then the node is unlinked, by whoever comes by.
+// one key meet in one word, the value's pointer; then the node is unlinked, by the next thread that
+// meets it.
 #pragma once
 
 #include <string_view>
 #include <utility>
 
 #include "index/common.hpp"
-#include "index/holding.hpp"
 #include "index/index.hpp"
+#include "index/storage.hpp"
 
 namespace isotherm::index {
 
@@ -16,11 +17,11 @@ namespace isotherm::index {
 ///   locate(inside, key)            a position: where the search ended
 ///   found(at)                      the key's node there, whose value may be empty, or null
 ///   make(at, key, value)           a node for that place; null when memory is exhausted
-///   attach(inside, at, key, fresh) links the node where the search ended, and takes it over;
+///   attach(inside, at, key, node)  links the node where the search ended, and takes it over;
 ///                                  false: search again
 ///   remove(inside, at, key)        unlinks the node found, whose value this thread has emptied
 ///   help(inside, at, key)          helps whoever has emptied the value of the node found
-template <class Map, class Holding, class Node>
+template <class Map, class Storage, class Node>
 class lock_free_writes {
  public:
   bool contains(const scope& inside, std::string_view key) {
@@ -35,16 +36,16 @@ class lock_free_writes {
   std::size_t size() const noexcept { return count_.sum(); }
 
  protected:
-  using unlinked_node = unlinked<Holding, Node>;
+  using unlinked_node = unlinked<Storage, Node>;
 
   striped_counter count_;
 
  private:
   Map& self() noexcept { return static_cast<Map&>(*this); }
   template <class Position>
-  bool link(const scope& inside, Position& at, std::string_view key, unlinked_node& fresh) {
-    if (!self().attach(inside, at, key, fresh.get())) return false;
-    fresh.release();
+  bool link(const scope& inside, Position& at, std::string_view key, unlinked_node& created) {
+    if (!self().attach(inside, at, key, created.get())) return false;
+    created.release();
     return true;
   }
   /// After this thread has emptied the value of the node found, by which the key is erased.
@@ -55,11 +56,11 @@ class lock_free_writes {
   }
 };
 
-template <class Map, class Holding, class Node>
-outcome lock_free_writes<Map, Holding, Node>::insert(std::string_view key, const content& value) {
+template <class Map, class Storage, class Node>
+outcome lock_free_writes<Map, Storage, Node>::insert(std::string_view key, const content& value) {
   const scope inside;
-  const typename Holding::read_watch reads;
-  unlinked_node fresh;
+  const typename Storage::read_watch reads;
+  unlinked_node created;
   for (;;) {
     auto at = self().locate(inside, key);
     if (Node* n = self().found(at)) {
@@ -68,27 +69,27 @@ outcome lock_free_writes<Map, Holding, Node>::insert(std::string_view key, const
       continue;
     }
     if (reads.has_lost()) return outcome::unreadable;  // where the key belongs is not known
-    if (!fresh && !(fresh = self().make(at, key, value))) return outcome::no_memory;
-    if (link(inside, at, key, fresh)) return outcome::done;
+    if (!created && !(created = self().make(at, key, value))) return outcome::no_memory;
+    if (link(inside, at, key, created)) return outcome::done;
   }
 }
 
-template <class Map, class Holding, class Node>
-outcome lock_free_writes<Map, Holding, Node>::upsert(std::string_view key, const content& value) {
+template <class Map, class Storage, class Node>
+outcome lock_free_writes<Map, Storage, Node>::upsert(std::string_view key, const content& value) {
   const scope inside;
-  const typename Holding::read_watch reads;
-  unlinked_node fresh;
-  typename Holding::fresh successor;
+  const typename Storage::read_watch reads;
+  unlinked_node created;
+  typename Storage::owned_bytes successor;
   for (;;) {
     auto at = self().locate(inside, key);
     Node* const n = self().found(at);
     if (!n) {
       if (reads.has_lost()) return outcome::unreadable;
-      if (!fresh && !(fresh = self().make(at, key, value))) return outcome::no_memory;
-      if (link(inside, at, key, fresh)) return outcome::done;
+      if (!created && !(created = self().make(at, key, value))) return outcome::no_memory;
+      if (link(inside, at, key, created)) return outcome::done;
       continue;
     }
-    if (!successor && !(successor = Holding::make_successor(n->value, value))) {
+    if (!successor && !(successor = Storage::make_successor(n->value, value))) {
       return outcome::no_memory;
     }
     const bytes* current = n->value.get(inside);
@@ -100,10 +101,10 @@ outcome lock_free_writes<Map, Holding, Node>::upsert(std::string_view key, const
   }
 }
 
-template <class Map, class Holding, class Node>
-bool lock_free_writes<Map, Holding, Node>::erase(std::string_view key) {
+template <class Map, class Storage, class Node>
+bool lock_free_writes<Map, Storage, Node>::erase(std::string_view key) {
   const scope inside;
-  const typename Holding::read_watch reads;
+  const typename Storage::read_watch reads;
   auto at = self().locate(inside, key);
   Node* const n = self().found(at);
   // What links to the node is not known for sure after a search that was misled.
@@ -112,10 +113,10 @@ bool lock_free_writes<Map, Holding, Node>::erase(std::string_view key) {
   return true;
 }
 
-template <class Map, class Holding, class Node>
-outcome lock_free_writes<Map, Holding, Node>::update(std::string_view key, const updater& decide) {
+template <class Map, class Storage, class Node>
+outcome lock_free_writes<Map, Storage, Node>::update(std::string_view key, const updater& decide) {
   const scope inside;
-  const typename Holding::read_watch reads;
+  const typename Storage::read_watch reads;
   for (;;) {
     auto at = self().locate(inside, key);
     Node* const n = self().found(at);
@@ -130,15 +131,15 @@ outcome lock_free_writes<Map, Holding, Node>::update(std::string_view key, const
       return outcome::unchanged;
     }
     if (!n) {
-      unlinked_node fresh = self().make(at, key, chosen.value);
-      if (!fresh) return outcome::no_memory;
-      if (link(inside, at, key, fresh)) return outcome::done;
+      unlinked_node created = self().make(at, key, chosen.value);
+      if (!created) return outcome::no_memory;
+      if (link(inside, at, key, created)) return outcome::done;
     } else if (chosen.what == action::erase) {
       if (!n->value.compare_clear(inside, current)) continue;
       after_erase(inside, at, key);
       return outcome::done;
     } else {
-      auto successor = Holding::make_successor(n->value, chosen.value);
+      auto successor = Storage::make_successor(n->value, chosen.value);
       if (!successor) return outcome::no_memory;
       if (n->value.compare_replace(inside, current, successor)) return outcome::done;
     }

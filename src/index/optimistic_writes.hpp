@@ -8,20 +8,20 @@
 #include <utility>
 
 #include "index/common.hpp"
-#include "index/holding.hpp"
 #include "index/index.hpp"
+#include "index/storage.hpp"
 
 namespace isotherm::index {
 
 /// What a tree's links lead to at the end: the guides, which must not move.
-template <class Holding>
+template <class Storage>
 struct tree_entry {
-  using fresh = typename Holding::fresh;
-  tree_entry(fresh&& k, fresh&& v) noexcept : key(std::move(k)), value(std::move(v)) {}
-  static unlinked<Holding, tree_entry> make(std::string_view key, const content& value) {
-    return make_entry<Holding, tree_entry>(key, value);
+  using owned_bytes = typename Storage::owned_bytes;
+  tree_entry(owned_bytes&& k, owned_bytes&& v) noexcept : key(std::move(k)), value(std::move(v)) {}
+  static unlinked<Storage, tree_entry> make(std::string_view key, const content& value) {
+    return make_entry<Storage, tree_entry>(key, value);
   }
-  typename Holding::holder key, value;
+  typename Storage::pointer key, value;
 };
 
 /// Base of a `Map`, which offers it:
@@ -29,11 +29,11 @@ struct tree_entry {
 ///   found(inside, at, key)         the key's entry there, or null
 ///   try_lock(inside, at, key)      locks the entry found; false: it may not be there any more
 ///   unlock(at)                     after no more than an entry's value has changed
-///   attach(inside, at, key, fresh) links the entry where the search ended, and takes it over;
+///   attach(inside, at, key, entry) links the entry where the search ended, and takes it over;
 ///                                  false: search again
 ///   detach(inside, at, key)        unlinks and retires the entry, which is locked, and unlocks
 /// An `Entry` has a key, a value and make(key, value), which is null when memory is exhausted.
-template <class Map, class Holding, class Entry = tree_entry<Holding>>
+template <class Map, class Storage, class Entry = tree_entry<Storage>>
 class optimistic_writes {
  public:
   bool contains(const scope& inside, std::string_view key) {
@@ -48,7 +48,7 @@ class optimistic_writes {
 
  protected:
   using entry = Entry;
-  using unlinked_entry = unlinked<Holding, Entry>;
+  using unlinked_entry = unlinked<Storage, Entry>;
 
   /// For a `Map` whose entries hold something of the place.
   template <class Position>
@@ -87,9 +87,9 @@ class optimistic_writes {
 
   Map& self() noexcept { return static_cast<Map&>(*this); }
   template <class Position>
-  bool link(const scope& inside, Position& at, std::string_view key, unlinked_entry& fresh) {
-    if (!self().attach(inside, at, key, fresh.get())) return false;
-    fresh.release();
+  bool link(const scope& inside, Position& at, std::string_view key, unlinked_entry& created) {
+    if (!self().attach(inside, at, key, created.get())) return false;
+    created.release();
     self().after_insert(count_.add(1));
     return true;
   }
@@ -99,36 +99,36 @@ class optimistic_writes {
     self().detach(inside, at, key);
   }
 };
-template <class Map, class Holding, class Entry>
-outcome optimistic_writes<Map, Holding, Entry>::insert(std::string_view key, const content& value) {
+template <class Map, class Storage, class Entry>
+outcome optimistic_writes<Map, Storage, Entry>::insert(std::string_view key, const content& value) {
   const scope inside;
-  const typename Holding::read_watch reads;
-  unlinked_entry fresh;
+  const typename Storage::read_watch reads;
+  unlinked_entry created;
   for (;;) {
     auto at = self().locate(inside, key);
     if (self().found(inside, at, key)) return outcome::unchanged;
     if (reads.has_lost()) return outcome::unreadable;  // where the key belongs is not known
-    if (!fresh && !(fresh = self().make(at, key, value))) return outcome::no_memory;
-    if (link(inside, at, key, fresh)) return outcome::done;
+    if (!created && !(created = self().make(at, key, value))) return outcome::no_memory;
+    if (link(inside, at, key, created)) return outcome::done;
   }
 }
 
-template <class Map, class Holding, class Entry>
-outcome optimistic_writes<Map, Holding, Entry>::upsert(std::string_view key, const content& value) {
+template <class Map, class Storage, class Entry>
+outcome optimistic_writes<Map, Storage, Entry>::upsert(std::string_view key, const content& value) {
   const scope inside;
-  const typename Holding::read_watch reads;
-  unlinked_entry fresh;
-  typename Holding::fresh successor;
+  const typename Storage::read_watch reads;
+  unlinked_entry created;
+  typename Storage::owned_bytes successor;
   for (;;) {
     auto at = self().locate(inside, key);
     Entry* const found = self().found(inside, at, key);
     if (!found) {
       if (reads.has_lost()) return outcome::unreadable;
-      if (!fresh && !(fresh = self().make(at, key, value))) return outcome::no_memory;
-      if (link(inside, at, key, fresh)) return outcome::done;
+      if (!created && !(created = self().make(at, key, value))) return outcome::no_memory;
+      if (link(inside, at, key, created)) return outcome::done;
       continue;
     }
-    if (!successor && !(successor = Holding::make_successor(found->value, value))) {
+    if (!successor && !(successor = Storage::make_successor(found->value, value))) {
       return outcome::no_memory;
     }
     // The lock keeps the entry where it is; the node itself does not change.
@@ -138,10 +138,10 @@ outcome optimistic_writes<Map, Holding, Entry>::upsert(std::string_view key, con
   }
 }
 
-template <class Map, class Holding, class Entry>
-bool optimistic_writes<Map, Holding, Entry>::erase(std::string_view key) {
+template <class Map, class Storage, class Entry>
+bool optimistic_writes<Map, Storage, Entry>::erase(std::string_view key) {
   const scope inside;
-  const typename Holding::read_watch reads;
+  const typename Storage::read_watch reads;
   for (;;) {
     auto at = self().locate(inside, key);
     // What links to the entry is not known for sure after a search that was misled.
@@ -154,11 +154,11 @@ bool optimistic_writes<Map, Holding, Entry>::erase(std::string_view key) {
 
 /// Decides and allocates without a lock, then locks and checks that what was decided upon is still
 /// so; a key that many write is soon decided under the lock instead.
-template <class Map, class Holding, class Entry>
-outcome optimistic_writes<Map, Holding, Entry>::update(std::string_view key,
+template <class Map, class Storage, class Entry>
+outcome optimistic_writes<Map, Storage, Entry>::update(std::string_view key,
                                                        const updater& decide) {
   const scope inside;
-  const typename Holding::read_watch reads;
+  const typename Storage::read_watch reads;
   for (unsigned tries = 0;; ++tries) {
     auto at = self().locate(inside, key);
     Entry* const found = self().found(inside, at, key);
@@ -166,9 +166,9 @@ outcome optimistic_writes<Map, Holding, Entry>::update(std::string_view key,
     if (!found) {
       const decision chosen = decide(std::nullopt);
       if (chosen.what != action::write) return outcome::unchanged;
-      unlinked_entry fresh = self().make(at, key, chosen.value);
-      if (!fresh) return outcome::no_memory;
-      if (link(inside, at, key, fresh)) return outcome::done;
+      unlinked_entry created = self().make(at, key, chosen.value);
+      if (!created) return outcome::no_memory;
+      if (link(inside, at, key, created)) return outcome::done;
       continue;
     }
     place_lock lock(self(), at);
@@ -178,8 +178,8 @@ outcome optimistic_writes<Map, Holding, Entry>::update(std::string_view key,
     if (reads.has_lost()) return outcome::unreadable;
     const decision chosen = decide(current->view());
     if (chosen.what == action::keep) return outcome::unchanged;
-    typename Holding::fresh successor;
-    if (chosen.what == action::write) successor = Holding::make_successor(held, chosen.value);
+    typename Storage::owned_bytes successor;
+    if (chosen.what == action::write) successor = Storage::make_successor(held, chosen.value);
     if (!lock.is_held() && !lock.try_take(inside, key)) continue;
     if (!held.holds(current)) continue;
     if (chosen.what == action::erase) {

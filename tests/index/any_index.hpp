@@ -1,4 +1,4 @@
-// Runs a test over every structure and both ways of holding.
+// Runs a test over every structure and both kinds of storage.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -9,30 +9,30 @@
 #include <thread>
 
 #include "index/any_index.hpp"
-#include "index/holding.hpp"
 #include "index/skip/skiplist_fraser.cpp"  // instantiated for `watched`
+#include "index/storage.hpp"
 
 namespace isotherm::index {
 namespace {
 
 /// Calls a function of the thread's whenever that thread looks at a key or value, and knows whether
 /// the thread has emptied one.
-struct watched_holder : plain_holder {
-  using plain_holder::plain_holder;
+struct watched_pointer : plain_pointer {
+  using plain_pointer::plain_pointer;
   static inline thread_local std::function<void(std::string_view)> at_get;
   static inline thread_local bool has_emptied = false;
   bytes* get(const scope& inside) const {
-    bytes* const object = plain_holder::get(inside);
+    bytes* const object = plain_pointer::get(inside);
     if (object && at_get) at_get(object->view());
     return object;
   }
   bool clear(const scope& inside) {
-    has_emptied = plain_holder::clear(inside);
+    has_emptied = plain_pointer::clear(inside);
     return has_emptied;
   }
 };
 struct watched : unmanaged {
-  using holder = watched_holder;
+  using pointer = watched_pointer;
 };
 
 // Nodes keep the first 12 bytes.
@@ -42,16 +42,16 @@ const std::string kKey = "they-start-alike-99";
 /// emptied the value, until `may_unlink`.
 void erase(skiplist_fraser<watched>& list, std::atomic<bool>& is_marked,
            const std::atomic<bool>& may_unlink) {
-  watched_holder::at_get = [&](std::string_view) {
-    if (!watched_holder::has_emptied || is_marked.exchange(true)) return;
+  watched_pointer::at_get = [&](std::string_view) {
+    if (!watched_pointer::has_emptied || is_marked.exchange(true)) return;
     is_marked.notify_one();
     may_unlink.wait(false);
   };
   EXPECT_TRUE(list.erase(kKey));
-  watched_holder::at_get = nullptr;
+  watched_pointer::at_get = nullptr;
 }
 
-TEST(skiplist_fraser_race, a_dead_node_does_not_stay_behind_a_new_one_of_its_key) {
+TEST(skiplist_fraser_race, an_erased_node_does_not_stay_behind_a_new_one_of_its_key) {
   // Heights are drawn: one round in some twenty has both nodes on a common upper level.
   for (int round = 0; round < 300 && !testing::Test::HasFailure(); ++round) {
     skiplist_fraser<watched> list(0);
@@ -59,13 +59,13 @@ TEST(skiplist_fraser_race, a_dead_node_does_not_stay_behind_a_new_one_of_its_key
     list.insert(kKey, "old");
     std::atomic<bool> is_marked{false}, may_unlink{false};
     std::jthread eraser;
-    watched_holder::at_get = [&](std::string_view text) {
+    watched_pointer::at_get = [&](std::string_view text) {
       if (text != kKey || eraser.joinable()) return;
       eraser = std::jthread([&] { erase(list, is_marked, may_unlink); });
       is_marked.wait(false);
     };
     EXPECT_EQ(list.insert(kKey, "new"), outcome::done);
-    watched_holder::at_get = nullptr;
+    watched_pointer::at_get = nullptr;
     may_unlink.store(true);
     may_unlink.notify_one();
     eraser.join();

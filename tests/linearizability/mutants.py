@@ -30,10 +30,10 @@ MUTANTS = {
     # A search believes what it read in a leaf, although the leaf has changed meanwhile.
     'btree-occ-still': (
         'btree_occ', ['index/btree/tree.cpp', 'index/btree/btree_occ.cpp'], 'index/btree/tree.cpp',
-        'return p.at->latch.is_still(p.version);\n}\n\ntemplate <class Holding, class Latch>\n'
-        'auto tree<Holding, Latch>::locate',
-        'return true;\n}\n\ntemplate <class Holding, class Latch>\n'
-        'auto tree<Holding, Latch>::locate'),
+        'return p.at->latch.is_still(p.version);\n}\n\ntemplate <class Storage, class Latch>\n'
+        'auto tree<Storage, Latch>::locate',
+        'return true;\n}\n\ntemplate <class Storage, class Latch>\n'
+        'auto tree<Storage, Latch>::locate'),
     # An entry is added although others were since the search.
     'masstree-order': (
         'masstree', ['index/masstree/masstree.cpp'], 'index/masstree/masstree.cpp',
@@ -61,7 +61,7 @@ def main():
     includes = ''.join(f'#include "{source}"\n' for source in used)
     (folder / 'mutant.hpp').write_text(
         f'#pragma once\n{includes}namespace isotherm::index {{\n'
-        f'template <class Holding>\nusing mutant = {class_name}<Holding>;\n}}\n')
+        f'template <class Storage>\nusing mutant = {class_name}<Storage>;\n}}\n')
 
 
 if __name__ == '__main__':

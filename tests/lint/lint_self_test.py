@@ -14,8 +14,8 @@ CLEAN = {
     'src/base/a.hpp': '#pragma once\nint f();\n',
     'src/base/a.cpp': '#include "base/a.hpp"\n\nint f() { return 1; }\n',
     'src/index/CMakeLists.txt': 'isotherm_library(index PUBLIC_LINK isotherm_guide)\n',
-    'src/index/holding.hpp': '#pragma once\n#include "heap/heap.hpp"\n#include "base/a.hpp"\n',
-    'src/index/index.hpp': '#pragma once\n#include "index/holding.hpp"\n',
+    'src/index/storage.hpp': '#pragma once\n#include "heap/heap.hpp"\n#include "base/a.hpp"\n',
+    'src/index/index.hpp': '#pragma once\n#include "index/storage.hpp"\n',
     'src/heap/heap.hpp': '#pragma once\n',
     'include/isotherm/index.hpp': '#pragma once\n#include "index/index.hpp"\n',
 }

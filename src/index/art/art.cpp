@@ -4,8 +4,8 @@
 
 namespace isotherm::index {
 
-template <class Holding>
-bool art<Holding>::try_locate(std::string_view key, position& at) const noexcept {
+template <class Storage>
+bool art<Storage>::try_locate(std::string_view key, position& at) const noexcept {
   at = position{};
   at.at = root_;
   at.version = root_->version.read();
@@ -41,15 +41,15 @@ bool art<Holding>::try_locate(std::string_view key, position& at) const noexcept
   }
 }
 
-template <class Holding>
-auto art<Holding>::locate(const scope&, std::string_view key) const noexcept -> position {
+template <class Storage>
+auto art<Storage>::locate(const scope&, std::string_view key) const noexcept -> position {
   position at;
   for (backoff wait; !try_locate(key, at);) wait();
   return at;
 }
 
-template <class Holding>
-std::optional<std::string_view> art<Holding>::find(const scope& inside, std::string_view key) {
+template <class Storage>
+std::optional<std::string_view> art<Storage>::find(const scope& inside, std::string_view key) {
   const position at = locate(inside, key);
   if (at.how != ending::occupied) return std::nullopt;
   entry* found = leaf_of(at.target);
@@ -64,9 +64,9 @@ std::optional<std::string_view> art<Holding>::find(const scope& inside, std::str
 
 /// Goes down the path of `from` as far as it exists. `turn(node, where, byte)` is told of each node
 /// and of how `from` goes on in it. False: something changed in between.
-template <class Holding>
+template <class Storage>
 template <class Turn>
-bool art<Holding>::try_seek(std::string_view from, Turn turn, std::vector<frame>& path) const {
+bool art<Storage>::try_seek(std::string_view from, Turn turn, std::vector<frame>& path) const {
   path.clear();
   node* n = root_;
   std::uint64_t version = n->version.read();
@@ -107,8 +107,8 @@ bool art<Holding>::try_seek(std::string_view from, Turn turn, std::vector<frame>
 
 /// Fills `path` so that going on from it visits every key of the bound on, and perhaps some others
 /// first.
-template <class Holding>
-void art<Holding>::seek(up, const std::optional<bound>& from, std::vector<frame>& path) const {
+template <class Storage>
+void art<Storage>::seek(up, const std::optional<bound>& from, std::vector<frame>& path) const {
   const bound first = from.value_or(bound{"", false});
   const auto turn = [&](node* n, course how, int byte) {
     if (how == course::greater) path.push_back({n, kTerminal});
@@ -119,8 +119,8 @@ void art<Holding>::seek(up, const std::optional<bound>& from, std::vector<frame>
   for (backoff wait; !try_seek(first.key, turn, path);) wait();
 }
 
-template <class Holding>
-void art<Holding>::seek(down, const std::optional<bound>& from, std::vector<frame>& path) const {
+template <class Storage>
+void art<Storage>::seek(down, const std::optional<bound>& from, std::vector<frame>& path) const {
   if (!from) {
     path.assign(1, {root_, kAllBytes});
     return;
@@ -135,8 +135,8 @@ void art<Holding>::seek(down, const std::optional<bound>& from, std::vector<fram
 }
 
 /// What comes next in a node, 0 when nothing does, and where to go on after it.
-template <class Holding>
-auto art<Holding>::up::step(const frame& top, int& next) noexcept -> link {
+template <class Storage>
+auto art<Storage>::up::step(const frame& top, int& next) noexcept -> link {
   if (top.next == kTerminal) {
     next = 0;
     if (const link terminal = top.at->terminal.load_acquire()) return terminal;
@@ -147,8 +147,8 @@ auto art<Holding>::up::step(const frame& top, int& next) noexcept -> link {
   return b.target;
 }
 
-template <class Holding>
-auto art<Holding>::down::step(const frame& top, int& next) noexcept -> link {
+template <class Storage>
+auto art<Storage>::down::step(const frame& top, int& next) noexcept -> link {
   next = kTerminal;
   if (top.next == kTerminal) return 0;
   const auto b = art_detail::previous_child(top.at, static_cast<unsigned>(top.next));
@@ -158,9 +158,9 @@ auto art<Holding>::down::step(const frame& top, int& next) noexcept -> link {
 }
 
 /// Visits the pairs of the bound on (without one: all), upwards or downwards.
-template <class Holding>
+template <class Storage>
 template <class Way>
-void art<Holding>::iterate(const scope& inside, std::optional<bound> from, regard how,
+void art<Storage>::iterate(const scope& inside, std::optional<bound> from, access how,
                            const visitor& visit) {
   std::vector<frame> path;
   // A pair was visited since the last seek: all that follow are beyond the bound.
@@ -188,27 +188,27 @@ void art<Holding>::iterate(const scope& inside, std::optional<bound> from, regar
       continue;
     }
     entry* found = leaf_of(target);
-    const std::string_view key = look(found->key, inside, how)->view();
+    const std::string_view key = read(found->key, inside, how)->view();
     if (guides::is_unreadable(key)) continue;  // no bound to go on from
     if (!is_past_bound && from && Way::is_left_out(*from, key)) continue;
     is_past_bound = true;
-    if (!visit(key, look(found->value, inside, how)->view())) return;
+    if (!visit(key, read(found->value, inside, how)->view())) return;
     from = bound{key, true};
   }
 }
 
-template <class Holding>
-std::uint64_t art<Holding>::walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
+template <class Storage>
+std::uint64_t art<Storage>::walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
   return walk_in_order(cursors_, cursor, visit,
                        [&](std::string_view from, bool beyond, const visitor& each) {
-                         iterate<up>(inside, bound{from, beyond}, regard::glance, each);
+                         iterate<up>(inside, bound{from, beyond}, access::peek, each);
                        });
 }
 
 // --- checking ----------------------------------------------------------------------------------
 
-template <class Holding>
-bool art<Holding>::is_valid_node(const scope& inside, const place& here, std::size_t& leaves,
+template <class Storage>
+bool art<Storage>::is_valid_node(const scope& inside, const place& here, std::size_t& leaves,
                                  std::vector<place>& below) {
   node* const n = here.at;
   if (version_lock::is_obsolete(n->version.read())) return false;
@@ -241,8 +241,8 @@ bool art<Holding>::is_valid_node(const scope& inside, const place& here, std::si
   return art_detail::entries_of(n) > 1 || (children == 1 && inner_children == 1);
 }
 
-template <class Holding>
-bool art<Holding>::is_valid() {
+template <class Storage>
+bool art<Storage>::is_valid() {
   const scope inside;
   std::size_t leaves = 0;
   std::vector<place> rest;
@@ -258,8 +258,8 @@ bool art<Holding>::is_valid() {
 // --- adding ------------------------------------------------------------------------------------
 
 /// Links `target`, whose key agrees with `n`'s path up to `depth`, into a node with room for it.
-template <class Holding>
-void art<Holding>::put(node* n, std::string_view key, std::size_t depth, link target) noexcept {
+template <class Storage>
+void art<Storage>::put(node* n, std::string_view key, std::size_t depth, link target) noexcept {
   if (depth == key.size()) {
     n->terminal.store_release(target);
   } else {
@@ -268,24 +268,24 @@ void art<Holding>::put(node* n, std::string_view key, std::size_t depth, link ta
 }
 
 /// Links the leaf where the search for its key ended; false: something changed, search again.
-template <class Holding>
-bool art<Holding>::attach(const scope& inside, const position& at, std::string_view key,
+template <class Storage>
+bool art<Storage>::attach(const scope& inside, const position& at, std::string_view key,
                           entry* leaf) {
-  const link fresh = link_to(leaf);
-  if (at.how == ending::mismatch) return split_prefix(at, key, fresh);
-  if (at.how == ending::occupied) return expand_leaf(inside, at, key, fresh);
+  const link created = link_to(leaf);
+  if (at.how == ending::mismatch) return split_prefix(at, key, created);
+  if (at.how == ending::occupied) return expand_leaf(inside, at, key, created);
   const bool is_terminal = at.after_prefix() == key.size();
   const bool may_grow = at.at->kind != node_kind::n256;
   if (!is_terminal && may_grow && art_detail::is_full(at.at)) return grow(at, key);
   if (!at.at->version.upgrade(at.version)) return false;
-  put(at.at, key, at.after_prefix(), fresh);
+  put(at.at, key, at.after_prefix(), created);
   at.at->version.unlock_changed();
   return true;
 }
 
 /// The key leaves `at` in its prefix: a new node above takes the common part.
-template <class Holding>
-bool art<Holding>::split_prefix(const position& at, std::string_view key, link fresh) {
+template <class Storage>
+bool art<Storage>::split_prefix(const position& at, std::string_view key, link created) {
   if (!at.parent->version.upgrade(at.parent_version)) return false;
   if (!at.at->version.upgrade(at.version)) {
     at.parent->version.unlock_unchanged();
@@ -295,7 +295,7 @@ bool art<Holding>::split_prefix(const position& at, std::string_view key, link f
   node* above = new_inner(node_kind::n4);
   art_detail::set_prefix(above, word, at.matched);
   art_detail::add_child(above, art_detail::byte_at(word, at.matched), art_detail::link_of(at.at));
-  put(above, key, at.depth + at.matched, fresh);
+  put(above, key, at.depth + at.matched, created);
   // At most 8 bytes, of which at least one is the child's byte: the shift stays below 64 unless
   // nothing is left.
   const unsigned gone = at.matched + 1;
@@ -309,16 +309,16 @@ bool art<Holding>::split_prefix(const position& at, std::string_view key, link f
 
 /// Replaces a full node by the next larger kind. Always false: the search starts again and finds
 /// room.
-template <class Holding>
-bool art<Holding>::grow(const position& at, std::string_view key) {
+template <class Storage>
+bool art<Storage>::grow(const position& at, std::string_view key) {
   replace_inner(at, art_detail::byte_at(key, at.depth - 1), art_detail::larger(at.at->kind));
   return false;
 }
 
 /// Two keys meet at a leaf: nodes for their common bytes, and both leaves below.
-template <class Holding>
-bool art<Holding>::expand_leaf(const scope& inside, const position& at, std::string_view key,
-                               link fresh) {
+template <class Storage>
+bool art<Storage>::expand_leaf(const scope& inside, const position& at, std::string_view key,
+                               link created) {
   const std::string_view other = leaf_of(at.target)->key.get(inside)->view();
   if (guides::is_unreadable(other) || !at.at->version.upgrade(at.version)) return false;
   const std::size_t branch_depth = at.after_prefix();  // the leaf hangs by key[branch_depth]
@@ -338,7 +338,7 @@ bool art<Holding>::expand_leaf(const scope& inside, const position& at, std::str
   }
   const auto rest = static_cast<unsigned>(common - depth);
   art_detail::set_prefix(last, rest ? art_detail::key_word(key, depth) : 0, rest);
-  put(last, key, common, fresh);
+  put(last, key, common, created);
   put(last, other, common, at.target);
   art_detail::find_child(at.at, art_detail::byte_at(key, branch_depth))
       ->store_release(art_detail::link_of(top));
@@ -349,8 +349,8 @@ bool art<Holding>::expand_leaf(const scope& inside, const position& at, std::str
 // --- removing ----------------------------------------------------------------------------------
 
 /// Unlinks the leaf at a position whose node this thread has locked, and unlocks it.
-template <class Holding>
-void art<Holding>::detach(const scope&, const position& at, std::string_view key) {
+template <class Storage>
+void art<Storage>::detach(const scope&, const position& at, std::string_view key) {
   if (at.after_prefix() == key.size()) {
     at.at->terminal.store_release(0);
   } else {
@@ -359,20 +359,20 @@ void art<Holding>::detach(const scope&, const position& at, std::string_view key
   const bool is_untidy =
       art_detail::entries_of(at.at) <= 1 || art_detail::fitting(at.at) != at.at->kind;
   at.at->version.unlock_changed();
-  retire_node<Holding>(leaf_of(at.target));
+  retire_node<Storage>(leaf_of(at.target));
   if (is_untidy && at.at != root_) tidy(key);
 }
 
 /// Repairs the nodes on the path of an erased key until there is nothing to repair.
-template <class Holding>
-void art<Holding>::tidy(std::string_view key) {
+template <class Storage>
+void art<Storage>::tidy(std::string_view key) {
   backoff wait;
   while (tidy_one(key)) wait();
 }
 
 /// Finds the first untidy node on the key's path and repairs it. True: look again.
-template <class Holding>
-bool art<Holding>::tidy_one(std::string_view key) {
+template <class Storage>
+bool art<Storage>::tidy_one(std::string_view key) {
   position at;
   at.at = root_;
   at.version = root_->version.read();
@@ -408,8 +408,8 @@ bool art<Holding>::tidy_one(std::string_view key) {
 
 /// Takes a node with at most one entry out of the tree. True: done, or something changed, look
 /// again; false: it must stay, because the prefixes do not fit into one node.
-template <class Holding>
-bool art<Holding>::collapse(const position& at, std::uint8_t parent_byte) {
+template <class Storage>
+bool art<Storage>::collapse(const position& at, std::uint8_t parent_byte) {
   if (!at.parent->version.upgrade(at.parent_version)) return true;
   if (!at.at->version.upgrade(at.version)) {
     at.parent->version.unlock_unchanged();
@@ -447,8 +447,8 @@ bool art<Holding>::collapse(const position& at, std::uint8_t parent_byte) {
 }
 
 /// Replaces an inner node by one of another kind with the same contents. False: something changed.
-template <class Holding>
-bool art<Holding>::replace_inner(const position& at, std::uint8_t parent_byte, node_kind kind) {
+template <class Storage>
+bool art<Storage>::replace_inner(const position& at, std::uint8_t parent_byte, node_kind kind) {
   if (!at.parent->version.upgrade(at.parent_version)) return false;
   if (!at.at->version.upgrade(at.version)) {
     at.parent->version.unlock_unchanged();
@@ -465,8 +465,8 @@ bool art<Holding>::replace_inner(const position& at, std::uint8_t parent_byte, n
 
 /// Cuts the tree off at the root and marks what is cut off as obsolete, so that writers inside it
 /// start again from the root.
-template <class Holding>
-void art<Holding>::clear() noexcept {
+template <class Storage>
+void art<Storage>::clear() noexcept {
   const scope inside;
   std::vector<link> cut;
   const auto take = [&cut](node* n) {
@@ -489,7 +489,7 @@ void art<Holding>::clear() noexcept {
     const link next = cut.back();
     cut.pop_back();
     if (art_detail::is_leaf(next)) {
-      retire_node<Holding>(leaf_of(next));
+      retire_node<Storage>(leaf_of(next));
       ++removed;
       continue;
     }
@@ -502,14 +502,14 @@ void art<Holding>::clear() noexcept {
   count_.add(-removed);
 }
 
-template <class Holding>
-art<Holding>::~art() {
+template <class Storage>
+art<Storage>::~art() {
   std::vector<link> rest{art_detail::link_of(root_)};
   while (!rest.empty()) {
     const link next = rest.back();
     rest.pop_back();
     if (art_detail::is_leaf(next)) {
-      destroy_node<Holding>(leaf_of(next));
+      destroy_node<Storage>(leaf_of(next));
       continue;
     }
     node* n = art_detail::inner_of(next);

@@ -17,9 +17,9 @@
 
 #include "index/art/node.hpp"
 #include "index/common.hpp"
-#include "index/holding.hpp"
 #include "index/index.hpp"
 #include "index/optimistic_writes.hpp"
+#include "index/storage.hpp"
 #include "index/walk_cursors.hpp"
 
 namespace isotherm::index {
@@ -31,9 +31,9 @@ namespace isotherm::index {
 /// Readers write nothing; they wait while a node on their way is locked, also for the replacement
 /// of a value below it, and begin again where one has changed. Writers wait likewise; with a lock
 /// in hand only for the lock of a node below.
-template <class Holding>
-class art : public optimistic_writes<art<Holding>, Holding> {
-  using writes = optimistic_writes<art<Holding>, Holding>;
+template <class Storage>
+class art : public optimistic_writes<art<Storage>, Storage> {
+  using writes = optimistic_writes<art<Storage>, Storage>;
   friend writes;
 
  public:
@@ -48,12 +48,12 @@ class art : public optimistic_writes<art<Holding>, Holding> {
   std::optional<std::string_view> find(const scope& inside, std::string_view key);
 
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
-    iterate<up>(inside, bound{from, false}, regard::use, visit);
+    iterate<up>(inside, bound{from, false}, access::use, visit);
   }
   void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit) {
     std::optional<bound> start;
     if (from) start = bound{*from, false};
-    iterate<down>(inside, start, regard::use, visit);
+    iterate<down>(inside, start, access::use, visit);
   }
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit);
   /// Without memory it ends the process: an exception would leave nodes locked.
@@ -121,9 +121,9 @@ class art : public optimistic_writes<art<Holding>, Holding> {
   static entry* leaf_of(link l) noexcept { return reinterpret_cast<entry*>(l & ~link{1}); }
   static link link_to(entry* e) noexcept { return reinterpret_cast<link>(e) | 1; }
   static node* new_inner(node_kind kind) {
-    return art_detail::construct(Holding::allocate_node(art_detail::size_of(kind)), kind);
+    return art_detail::construct(Storage::allocate_node(art_detail::size_of(kind)), kind);
   }
-  static void free_inner(void* n) noexcept { Holding::deallocate_node(n); }
+  static void free_inner(void* n) noexcept { Storage::deallocate_node(n); }
   static void retire_inner(node* n) { sync::retire(n, &free_inner); }
 
   position locate(const scope& inside, std::string_view key) const noexcept;
@@ -139,9 +139,9 @@ class art : public optimistic_writes<art<Holding>, Holding> {
   static void unlock(const position& at) noexcept { at.at->version.unlock_unchanged(); }
 
   bool attach(const scope& inside, const position& at, std::string_view key, entry* leaf);
-  bool split_prefix(const position& at, std::string_view key, link fresh);
+  bool split_prefix(const position& at, std::string_view key, link created);
   bool grow(const position& at, std::string_view key);
-  bool expand_leaf(const scope& inside, const position& at, std::string_view key, link fresh);
+  bool expand_leaf(const scope& inside, const position& at, std::string_view key, link created);
   static void put(node* n, std::string_view key, std::size_t depth, link target) noexcept;
 
   void detach(const scope&, const position& at, std::string_view key);
@@ -151,7 +151,7 @@ class art : public optimistic_writes<art<Holding>, Holding> {
   bool replace_inner(const position& at, std::uint8_t parent_byte, node_kind kind);
 
   template <class Way>
-  void iterate(const scope& inside, std::optional<bound> from, regard how, const visitor& visit);
+  void iterate(const scope& inside, std::optional<bound> from, access how, const visitor& visit);
   void seek(up, const std::optional<bound>& from, std::vector<frame>& path) const;
   void seek(down, const std::optional<bound>& from, std::vector<frame>& path) const;
   template <class Turn>

@@ -12,12 +12,12 @@ namespace isotherm::index {
 
 /// Ordered by bytes. All operations but the scans and walk linearizable. A writer waits for all
 /// others, a reader for a writer, also for one that is waiting itself.
-template <class Holding>
-class btree_coarse : public coarse<btree_detail::tree<Holding, no_version_lock>, Holding>,
-                     public btree_detail::scans<btree_coarse<Holding>,
-                                                btree_detail::tree<Holding, no_version_lock>> {
-  using tree = btree_detail::tree<Holding, no_version_lock>;
-  using operations = coarse<tree, Holding>;
+template <class Storage>
+class btree_coarse : public coarse<btree_detail::tree<Storage, no_version_lock>, Storage>,
+                     public btree_detail::scans<btree_coarse<Storage>,
+                                                btree_detail::tree<Storage, no_version_lock>> {
+  using tree = btree_detail::tree<Storage, no_version_lock>;
+  using operations = coarse<tree, Storage>;
   friend btree_detail::scans<btree_coarse, tree>;
 
  public:
@@ -29,7 +29,7 @@ class btree_coarse : public coarse<btree_detail::tree<Holding, no_version_lock>,
   using operations::core_;
   using operations::lock_;
 
-  void collect_up(const scope& inside, const typename tree::bound& from, regard how,
+  void collect_up(const scope& inside, const typename tree::bound& from, access how,
                   typename tree::piece& out) {
     const std::shared_lock guard(lock_);
     core_.collect_up(inside, from, how, out);

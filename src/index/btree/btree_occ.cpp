@@ -4,8 +4,8 @@
 
 namespace isotherm::index {
 
-template <class Holding>
-std::optional<std::string_view> btree_occ<Holding>::find(const scope& inside,
+template <class Storage>
+std::optional<std::string_view> btree_occ<Storage>::find(const scope& inside,
                                                          std::string_view key) {
   const auto* found = tree::find(inside, key);
   if (!found) return std::nullopt;
@@ -13,8 +13,8 @@ std::optional<std::string_view> btree_occ<Holding>::find(const scope& inside,
   return found->value.get(inside)->view();
 }
 
-template <class Holding>
-void btree_occ<Holding>::clear() noexcept {
+template <class Storage>
+void btree_occ<Storage>::clear() noexcept {
   const scope inside;
   this->count_.add(-this->retire_cut(this->cut()));
 }

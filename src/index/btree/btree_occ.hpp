@@ -16,13 +16,13 @@ namespace isotherm::index {
 /// they wait while a node on their way is locked, also for the replacement of a value there, and
 /// begin again where one has changed. Writers wait likewise; with a lock in hand only for a
 /// neighbour to merge with.
-template <class Holding>
+template <class Storage>
 class btree_occ
-    : public optimistic_writes<btree_occ<Holding>, Holding>,
-      public btree_detail::scans<btree_occ<Holding>, btree_detail::tree<Holding, version_lock>>,
-      private btree_detail::tree<Holding, version_lock> {
-  using tree = btree_detail::tree<Holding, version_lock>;
-  friend optimistic_writes<btree_occ, Holding>;
+    : public optimistic_writes<btree_occ<Storage>, Storage>,
+      public btree_detail::scans<btree_occ<Storage>, btree_detail::tree<Storage, version_lock>>,
+      private btree_detail::tree<Storage, version_lock> {
+  using tree = btree_detail::tree<Storage, version_lock>;
+  friend optimistic_writes<btree_occ, Storage>;
   friend btree_detail::scans<btree_occ, tree>;
 
  public:

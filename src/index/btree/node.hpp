@@ -52,12 +52,12 @@ struct node {
   base::atomic<std::uint16_t> count{0};
 };
 
-template <class Latch, class Holding>
+template <class Latch, class Storage>
 struct leaf : node<Latch> {
   static constexpr unsigned kCapacity = kLeafCapacity;
   explicit leaf(std::size_t skipped) noexcept : node<Latch>(true, skipped) {}
   start_array starts[kCapacity];
-  base::atomic<tree_entry<Holding>*> entries[kCapacity];
+  base::atomic<tree_entry<Storage>*> entries[kCapacity];
 };
 
 template <class Latch>
@@ -135,7 +135,8 @@ place find_place(const start_array* starts, unsigned count, std::uint64_t start,
   return {at, false};
 }
 
-/// Moves the `count` - `at` elements from place `at` on up by one. For the holder of the lock.
+/// Moves the `count` - `at` elements from place `at` on up by one. For the thread that holds the
+/// lock.
 template <class T>
 void open_gap(base::atomic<T>* array, unsigned at, unsigned count) noexcept {
   for (unsigned i = count; i > at; --i) array[i].store_release(array[i - 1].load_relaxed());

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string_view>
 
-#include "index/holding.hpp"
 #include "index/index.hpp"
+#include "index/storage.hpp"
 #include "index/walk_cursors.hpp"
 
 namespace isotherm::index::btree_detail {
@@ -19,12 +19,12 @@ template <class Map, class Tree>
 class scans {
  public:
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
-    go_up(inside, {from, true}, regard::use, visit);
+    go_up(inside, {from, true}, access::use, visit);
   }
   void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit) {
     std::optional<bound> next;
     if (from) next = bound{*from, true};
-    go(inside, regard::use, visit, [&](piece& out) {
+    go(inside, access::use, visit, [&](piece& out) {
       self().collect_down(inside, next, out);
       if (out.fence) next = bound{out.fence->view(), false};
     });
@@ -32,7 +32,7 @@ class scans {
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
     return walk_in_order(cursors_, cursor, visit,
                          [&](std::string_view from, bool beyond, const visitor& each) {
-                           go_up(inside, {from, !beyond}, regard::glance, each);
+                           go_up(inside, {from, !beyond}, access::peek, each);
                          });
   }
 
@@ -41,7 +41,7 @@ class scans {
   using piece = typename Tree::piece;
 
   Map& self() noexcept { return static_cast<Map&>(*this); }
-  void go_up(const scope& inside, bound next, regard how, const visitor& visit) {
+  void go_up(const scope& inside, bound next, access how, const visitor& visit) {
     go(inside, how, visit, [&](piece& out) {
       self().collect_up(inside, next, how, out);
       if (out.fence) next = bound{out.fence->view(), true};
@@ -49,14 +49,14 @@ class scans {
   }
   /// Visits piece after piece; `collect` gets the next one.
   template <class Collect>
-  void go(const scope& inside, regard how, const visitor& visit, Collect collect) {
+  void go(const scope& inside, access how, const visitor& visit, Collect collect) {
     piece some;
     do {
       collect(some);
       for (unsigned i = 0; i < some.count; ++i) {
         auto* e = some.entries[i];
-        const std::string_view key = look(e->key, inside, how)->view();
-        if (!visit(key, look(e->value, inside, how)->view())) return;
+        const std::string_view key = read(e->key, inside, how)->view();
+        if (!visit(key, read(e->value, inside, how)->view())) return;
       }
     } while (some.fence);
   }

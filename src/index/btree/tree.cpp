@@ -5,8 +5,8 @@ namespace isotherm::index::btree_detail {
 // --- going down --------------------------------------------------------------------------------
 
 /// Stands at the root. False: begin again.
-template <class Holding, class Latch>
-bool tree<Holding, Latch>::enter(path& p) noexcept {
+template <class Storage, class Latch>
+bool tree<Storage, Latch>::enter(path& p) noexcept {
   p = path{};
   p.parent = &anchor_;
   p.parent_version = anchor_.latch.read();
@@ -16,9 +16,9 @@ bool tree<Holding, Latch>::enter(path& p) noexcept {
 }
 
 /// From an inner node to its child `index`. False: begin again.
-template <class Holding, class Latch>
+template <class Storage, class Latch>
 template <bool kWithFences>
-bool tree<Holding, Latch>::step_down(path& p, unsigned index) noexcept {
+bool tree<Storage, Latch>::step_down(path& p, unsigned index) noexcept {
   inner* const from = inner_of(p.at);
   const std::uint64_t from_version = p.version;
   if constexpr (kWithFences) {
@@ -38,35 +38,35 @@ bool tree<Holding, Latch>::step_down(path& p, unsigned index) noexcept {
   return !Latch::is_obsolete(p.version) && from->latch.is_still(from_version);
 }
 
-template <class Holding, class Latch>
+template <class Storage, class Latch>
 template <bool kForValue>
-place tree<Holding, Latch>::place_in(const scope& inside, leaf* n, std::string_view key,
-                                     regard how) {
+place tree<Storage, Latch>::place_in(const scope& inside, leaf* n, std::string_view key,
+                                     access how) {
   return find_place(n->starts, count_of(n), start_of(key, n->skip), key, [&](unsigned i) {
     const entry* e = n->entries[i].load_acquire();
-    const bytes* held = look(e->key, inside, how);
+    const bytes* held = read(e->key, inside, how);
     // Asked for before the keys are compared: two misses overlap.
     if constexpr (kForValue) prefetch(e->value.get(inside));
     return held->view();
   });
 }
 
-template <class Holding, class Latch>
-place tree<Holding, Latch>::place_in(inner* n, std::string_view key) {
+template <class Storage, class Latch>
+place tree<Storage, Latch>::place_in(inner* n, std::string_view key) {
   return find_place(n->starts, count_of(n), start_of(key, n->skip), key,
                     [&](unsigned i) { return n->separators[i].load_acquire()->view(); });
 }
 
 /// The child under which `key` is: a separator belongs to the right of itself.
-template <class Holding, class Latch>
-unsigned tree<Holding, Latch>::child_for(inner* n, std::string_view key) {
+template <class Storage, class Latch>
+unsigned tree<Storage, Latch>::child_for(inner* n, std::string_view key) {
   const place p = place_in(n, key);
   return p.at + (p.is_equal ? 1 : 0);
 }
 
-template <class Holding, class Latch>
+template <class Storage, class Latch>
 template <bool kForValue>
-bool tree<Holding, Latch>::try_locate(const scope& inside, std::string_view key, position& out) {
+bool tree<Storage, Latch>::try_locate(const scope& inside, std::string_view key, position& out) {
   path p;
   if (!enter(p)) return false;
   while (!p.at->is_leaf) {
@@ -79,15 +79,15 @@ bool tree<Holding, Latch>::try_locate(const scope& inside, std::string_view key,
   return p.at->latch.is_still(p.version);
 }
 
-template <class Holding, class Latch>
-auto tree<Holding, Latch>::locate(const scope& inside, std::string_view key) -> position {
+template <class Storage, class Latch>
+auto tree<Storage, Latch>::locate(const scope& inside, std::string_view key) -> position {
   position p;
   for (backoff wait; !try_locate<false>(inside, key, p);) wait();
   return p;
 }
 
-template <class Holding, class Latch>
-auto tree<Holding, Latch>::find(const scope& inside, std::string_view key) -> entry* {
+template <class Storage, class Latch>
+auto tree<Storage, Latch>::find(const scope& inside, std::string_view key) -> entry* {
   position at;
   for (backoff wait; !try_locate<true>(inside, key, at);) wait();
   return at.found;
@@ -95,8 +95,8 @@ auto tree<Holding, Latch>::find(const scope& inside, std::string_view key) -> en
 
 // --- in order ----------------------------------------------------------------------------------
 
-template <class Holding, class Latch>
-bool tree<Holding, Latch>::try_collect_up(const scope& inside, const bound& from, regard how,
+template <class Storage, class Latch>
+bool tree<Storage, Latch>::try_collect_up(const scope& inside, const bound& from, access how,
                                           piece& out) {
   out.count = 0;
   path p;
@@ -114,8 +114,8 @@ bool tree<Holding, Latch>::try_collect_up(const scope& inside, const bound& from
   return n->latch.is_still(p.version);
 }
 
-template <class Holding, class Latch>
-bool tree<Holding, Latch>::try_collect_down(const scope& inside, const std::optional<bound>& from,
+template <class Storage, class Latch>
+bool tree<Storage, Latch>::try_collect_down(const scope& inside, const std::optional<bound>& from,
                                             piece& out) {
   out.count = 0;
   path p;
@@ -141,14 +141,14 @@ bool tree<Holding, Latch>::try_collect_down(const scope& inside, const std::opti
   return n->latch.is_still(p.version);
 }
 
-template <class Holding, class Latch>
-void tree<Holding, Latch>::collect_up(const scope& inside, const bound& from, regard how,
+template <class Storage, class Latch>
+void tree<Storage, Latch>::collect_up(const scope& inside, const bound& from, access how,
                                       piece& out) {
   for (backoff wait; !try_collect_up(inside, from, how, out);) wait();
 }
 
-template <class Holding, class Latch>
-void tree<Holding, Latch>::collect_down(const scope& inside, const std::optional<bound>& from,
+template <class Storage, class Latch>
+void tree<Storage, Latch>::collect_down(const scope& inside, const std::optional<bound>& from,
                                         piece& out) {
   for (backoff wait; !try_collect_down(inside, from, out);) wait();
 }
@@ -156,8 +156,8 @@ void tree<Holding, Latch>::collect_down(const scope& inside, const std::optional
 // --- checking ----------------------------------------------------------------------------------
 
 /// Order, starts, fences and fill of one node; its children go to `below`.
-template <class Holding, class Latch>
-bool tree<Holding, Latch>::is_valid_node(const scope& inside, const subtree& here,
+template <class Storage, class Latch>
+bool tree<Storage, Latch>::is_valid_node(const scope& inside, const subtree& here,
                                          std::size_t& keys, std::vector<subtree>& below) {
   node* const n = here.at;
   if (Latch::is_obsolete(n->latch.read())) return false;
@@ -196,8 +196,8 @@ bool tree<Holding, Latch>::is_valid_node(const scope& inside, const subtree& her
   return true;
 }
 
-template <class Holding, class Latch>
-bool tree<Holding, Latch>::is_valid(std::size_t keys) {
+template <class Storage, class Latch>
+bool tree<Storage, Latch>::is_valid(std::size_t keys) {
   const scope inside;
   std::size_t counted = 0;
   std::optional<unsigned> leaf_depth;
@@ -214,8 +214,8 @@ bool tree<Holding, Latch>::is_valid(std::size_t keys) {
 }
 
 /// Locks a node and its parent if neither has changed since the path was taken.
-template <class Holding, class Latch>
-bool tree<Holding, Latch>::lock_both(const path& p) noexcept {
+template <class Storage, class Latch>
+bool tree<Storage, Latch>::lock_both(const path& p) noexcept {
   if (!p.parent->latch.upgrade(p.parent_version)) return false;
   if (p.at->latch.upgrade(p.version)) return true;
   p.parent->latch.unlock_unchanged();
@@ -224,8 +224,8 @@ bool tree<Holding, Latch>::lock_both(const path& p) noexcept {
 
 /// Appends entries of one leaf to another that nobody else sees yet. Keys are read only where the
 /// leaves skip different numbers of bytes, which is no use of them.
-template <class Holding, class Latch>
-void tree<Holding, Latch>::append(const scope& inside, leaf* to, leaf* from, unsigned begin,
+template <class Storage, class Latch>
+void tree<Storage, Latch>::append(const scope& inside, leaf* to, leaf* from, unsigned begin,
                                   unsigned end) {
   unsigned count = count_of(to);
   for (unsigned i = begin; i < end; ++i, ++count) {
@@ -240,8 +240,8 @@ void tree<Holding, Latch>::append(const scope& inside, leaf* to, leaf* from, uns
 
 /// Appends separators begin .. end - 1 and the children behind them; the first child of an empty
 /// node comes along.
-template <class Holding, class Latch>
-void tree<Holding, Latch>::append(inner* to, inner* from, unsigned begin, unsigned end) {
+template <class Storage, class Latch>
+void tree<Storage, Latch>::append(inner* to, inner* from, unsigned begin, unsigned end) {
   unsigned count = count_of(to);
   if (count == 0) to->children[0].store_release(from->children[begin].load_relaxed());
   for (unsigned i = begin; i < end; ++i, ++count) {
@@ -253,16 +253,16 @@ void tree<Holding, Latch>::append(inner* to, inner* from, unsigned begin, unsign
   to->count.store_release(static_cast<std::uint16_t>(count));
 }
 
-template <class Holding, class Latch>
-const separator* tree<Holding, Latch>::make_separator(std::string_view text) {
-  return ::new (Holding::allocate_node(sizeof(separator) + text.size())) separator(text);
+template <class Storage, class Latch>
+const separator* tree<Storage, Latch>::make_separator(std::string_view text) {
+  return ::new (Storage::allocate_node(sizeof(separator) + text.size())) separator(text);
 }
 
 // --- splitting ---------------------------------------------------------------------------------
 
 /// Splits the topmost full node on the key's path, if it still is full. The caller searches again.
-template <class Holding, class Latch>
-void tree<Holding, Latch>::make_room(const scope& inside, std::string_view key) {
+template <class Storage, class Latch>
+void tree<Storage, Latch>::make_room(const scope& inside, std::string_view key) {
   path p;
   if (!enter(p)) return;
   while (count_of(p.at) < capacity_of(p.at)) {
@@ -279,11 +279,11 @@ void tree<Holding, Latch>::make_room(const scope& inside, std::string_view key) 
 
 /// In the middle, or, where a new greatest key comes, at the end: keys that come in order fill
 /// their leaves.
-template <class Holding, class Latch>
-void tree<Holding, Latch>::split_leaf(const scope& inside, const path& p, std::string_view key) {
+template <class Storage, class Latch>
+void tree<Storage, Latch>::split_leaf(const scope& inside, const path& p, std::string_view key) {
   leaf* const full = leaf_of(p.at);
   const unsigned count = count_of(full);
-  const typename Holding::read_watch reads;
+  const typename Storage::read_watch reads;
   const auto text_at = [&](unsigned i) {
     return full->entries[i].load_relaxed()->key.get(inside)->view();
   };
@@ -291,8 +291,8 @@ void tree<Holding, Latch>::split_leaf(const scope& inside, const path& p, std::s
   const std::string_view right_first = text_at(cut);
   const separator* between =
       make_separator(right_first.substr(0, common_prefix(text_at(cut - 1), right_first) + 1));
-  leaf* left = make_node<Holding, leaf>(skip_between(p.low, between));
-  leaf* right = make_node<Holding, leaf>(skip_between(between, p.high));
+  leaf* left = make_node<Storage, leaf>(skip_between(p.low, between));
+  leaf* right = make_node<Storage, leaf>(skip_between(between, p.high));
   append(inside, left, full, 0, cut);
   append(inside, right, full, cut, count);
   if (reads.has_lost()) {  // the leaf stays full, and the writer's own watch tells why
@@ -307,25 +307,25 @@ void tree<Holding, Latch>::split_leaf(const scope& inside, const path& p, std::s
 }
 
 /// The middle separator goes up.
-template <class Holding, class Latch>
-void tree<Holding, Latch>::split_inner(const path& p) {
+template <class Storage, class Latch>
+void tree<Storage, Latch>::split_inner(const path& p) {
   inner* const full = inner_of(p.at);
   const unsigned count = count_of(full), middle = count / 2;
   const separator* between = full->separators[middle].load_relaxed();
-  inner* left = make_node<Holding, inner>(skip_between(p.low, between));
-  inner* right = make_node<Holding, inner>(skip_between(between, p.high));
+  inner* left = make_node<Storage, inner>(skip_between(p.low, between));
+  inner* right = make_node<Storage, inner>(skip_between(between, p.high));
   append(left, full, 0, middle);
   append(right, full, middle + 1, count);
   replace_by_two(p, left, between, right);
 }
 
 /// Links the halves of a node where it was, and unlocks it and its parent.
-template <class Holding, class Latch>
-void tree<Holding, Latch>::replace_by_two(const path& p, node* left, const separator* between,
+template <class Storage, class Latch>
+void tree<Storage, Latch>::replace_by_two(const path& p, node* left, const separator* between,
                                           node* right) {
   inner* into = p.parent;
   const bool is_root = p.parent == &anchor_;
-  if (is_root) into = make_node<Holding, inner>(std::size_t{0});
+  if (is_root) into = make_node<Storage, inner>(std::size_t{0});
   const unsigned count = count_of(into);
   open_gap(into->starts, p.index, count);
   open_gap(into->separators, p.index, count);
@@ -344,14 +344,14 @@ void tree<Holding, Latch>::replace_by_two(const path& p, node* left, const separ
 // --- merging -----------------------------------------------------------------------------------
 
 /// Merges what is nearly empty on the path of an erased key, until nothing is or can be.
-template <class Holding, class Latch>
-void tree<Holding, Latch>::tidy(std::string_view key) {
+template <class Storage, class Latch>
+void tree<Storage, Latch>::tidy(std::string_view key) {
   for (backoff wait; tidy_one(key);) wait();
 }
 
 /// True: something was merged, or something changed; look again.
-template <class Holding, class Latch>
-bool tree<Holding, Latch>::tidy_one(std::string_view key) {
+template <class Storage, class Latch>
+bool tree<Storage, Latch>::tidy_one(std::string_view key) {
   path p;
   if (!enter(p)) return true;
   for (;;) {
@@ -365,8 +365,8 @@ bool tree<Holding, Latch>::tidy_one(std::string_view key) {
 }
 
 /// Takes a root with one child away. Always true: look again.
-template <class Holding, class Latch>
-bool tree<Holding, Latch>::shorten(const path& p) {
+template <class Storage, class Latch>
+bool tree<Storage, Latch>::shorten(const path& p) {
   if (!lock_both(p)) return true;
   anchor_.children[0].store_release(inner_of(p.at)->children[0].load_relaxed());
   p.at->latch.unlock_obsolete();
@@ -377,8 +377,8 @@ bool tree<Holding, Latch>::shorten(const path& p) {
 
 /// Puts a node and a neighbour together, when they fit and leave room. True: done, or something has
 /// changed; false: it must stay.
-template <class Holding, class Latch>
-bool tree<Holding, Latch>::merge(const path& p) {
+template <class Storage, class Latch>
+bool tree<Storage, Latch>::merge(const path& p) {
   const unsigned siblings = count_of(p.parent);
   if (siblings == 0) return !p.parent->latch.is_still(p.parent_version);
   const unsigned left_index = p.index < siblings ? p.index : p.index - 1;
@@ -402,7 +402,7 @@ bool tree<Holding, Latch>::merge(const path& p) {
   };
   if (!fits()) return leave_unchanged();
   const scope inside;
-  const typename Holding::read_watch reads;
+  const typename Storage::read_watch reads;
   node* const left = p.index == left_index ? p.at : other;
   node* const right = p.index == left_index ? other : p.at;
   inner* const parent = p.parent;
@@ -431,17 +431,17 @@ bool tree<Holding, Latch>::merge(const path& p) {
 }
 
 /// A new node with the contents of two neighbours.
-template <class Holding, class Latch>
-auto tree<Holding, Latch>::joined(const scope& inside, const separator* low, const separator* high,
+template <class Storage, class Latch>
+auto tree<Storage, Latch>::joined(const scope& inside, const separator* low, const separator* high,
                                   node* left, const separator* between, node* right) -> node* {
   const std::size_t skip = skip_between(low, high);
   if (left->is_leaf) {
-    leaf* both = make_node<Holding, leaf>(skip);
+    leaf* both = make_node<Storage, leaf>(skip);
     append(inside, both, leaf_of(left), 0, count_of(left));
     append(inside, both, leaf_of(right), 0, count_of(right));
     return both;
   }
-  inner* both = make_node<Holding, inner>(skip);
+  inner* both = make_node<Storage, inner>(skip);
   append(both, inner_of(left), 0, count_of(left));
   const unsigned count = count_of(both);
   both->separators[count].store_release(between);
@@ -455,8 +455,8 @@ auto tree<Holding, Latch>::joined(const scope& inside, const separator* low, con
 // --- all at once -------------------------------------------------------------------------------
 
 /// What a node that is no longer in use leads to.
-template <class Holding, class Latch>
-void tree<Holding, Latch>::take_apart(node* n, std::vector<node*>& children,
+template <class Storage, class Latch>
+void tree<Storage, Latch>::take_apart(node* n, std::vector<node*>& children,
                                       std::vector<entry*>& entries,
                                       std::vector<const separator*>& separators) {
   const unsigned count = count_of(n);
@@ -473,20 +473,20 @@ void tree<Holding, Latch>::take_apart(node* n, std::vector<node*>& children,
 }
 
 /// Cuts the tree off at the root. Within the scope in which retire_cut() is called.
-template <class Holding, class Latch>
-auto tree<Holding, Latch>::cut() noexcept -> node* {
-  node* fresh = make_node<Holding, leaf>(std::size_t{0});
+template <class Storage, class Latch>
+auto tree<Storage, Latch>::cut() noexcept -> node* {
+  node* created = make_node<Storage, leaf>(std::size_t{0});
   anchor_.latch.lock();
   node* const root = anchor_.children[0].load_relaxed();
-  anchor_.children[0].store_release(fresh);
+  anchor_.children[0].store_release(created);
   anchor_.latch.unlock_changed();
   return root;
 }
 
 /// Marks what was cut off as obsolete, so that writers inside it start again from the root, and
 /// retires it. Returns the number of its keys.
-template <class Holding, class Latch>
-std::int64_t tree<Holding, Latch>::retire_cut(node* root) noexcept {
+template <class Storage, class Latch>
+std::int64_t tree<Storage, Latch>::retire_cut(node* root) noexcept {
   std::vector<node*> cut{root};
   std::vector<entry*> entries;
   std::vector<const separator*> separators;
@@ -498,13 +498,13 @@ std::int64_t tree<Holding, Latch>::retire_cut(node* root) noexcept {
     n->latch.unlock_obsolete();
     retire_memory(n);
   }
-  for (entry* e : entries) retire_node<Holding>(e);
+  for (entry* e : entries) retire_node<Storage>(e);
   for (const separator* text : separators) retire_memory(text);
   return static_cast<std::int64_t>(entries.size());
 }
 
-template <class Holding, class Latch>
-tree<Holding, Latch>::~tree() {
+template <class Storage, class Latch>
+tree<Storage, Latch>::~tree() {
   std::vector<node*> rest{anchor_.children[0].load_acquire()};
   std::vector<entry*> entries;
   std::vector<const separator*> separators;
@@ -513,7 +513,7 @@ tree<Holding, Latch>::~tree() {
     rest.pop_back();
     take_apart(n, rest, entries, separators);
     free_memory(n);
-    for (entry* e : entries) destroy_node<Holding>(e);
+    for (entry* e : entries) destroy_node<Storage>(e);
     entries.clear();
   }
   for (const separator* text : separators) {
@@ -521,11 +521,11 @@ tree<Holding, Latch>::~tree() {
   }
 }
 
-/// Links `fresh` where the search for its key ended; false: there was no room, or something has
+/// Links `created` where the search for its key ended; false: there was no room, or something has
 /// changed; search again.
-template <class Holding, class Latch>
-bool tree<Holding, Latch>::attach(const scope& inside, const position& at, std::string_view key,
-                                  entry* fresh) {
+template <class Storage, class Latch>
+bool tree<Storage, Latch>::attach(const scope& inside, const position& at, std::string_view key,
+                                  entry* created) {
   leaf* const n = at.at;
   const unsigned count = count_of(n);
   if (count == leaf::kCapacity) {
@@ -536,7 +536,7 @@ bool tree<Holding, Latch>::attach(const scope& inside, const position& at, std::
   open_gap(n->starts, at.where.at, count);
   open_gap(n->entries, at.where.at, count);
   n->starts[at.where.at].store_release(start_of(key, n->skip));
-  n->entries[at.where.at].store_release(fresh);
+  n->entries[at.where.at].store_release(created);
   n->count.store_release(static_cast<std::uint16_t>(count + 1));
   n->latch.unlock_changed();
   return true;
@@ -544,15 +544,15 @@ bool tree<Holding, Latch>::attach(const scope& inside, const position& at, std::
 
 /// Unlinks and retires the entry at a position whose leaf this thread has locked, and unlocks the
 /// leaf.
-template <class Holding, class Latch>
-void tree<Holding, Latch>::detach(const scope&, const position& at, std::string_view key) {
+template <class Storage, class Latch>
+void tree<Storage, Latch>::detach(const scope&, const position& at, std::string_view key) {
   leaf* const n = at.at;
   const unsigned count = count_of(n);
   close_gap(n->starts, at.where.at, count);
   close_gap(n->entries, at.where.at, count);
   n->count.store_release(static_cast<std::uint16_t>(count - 1));
   n->latch.unlock_changed();
-  retire_node<Holding>(at.found);
+  retire_node<Storage>(at.found);
   if (count - 1 < leaf::kCapacity / kUnderfull) tidy(key);
 }
 

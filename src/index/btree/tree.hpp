@@ -26,23 +26,23 @@
 
 #include "index/btree/node.hpp"
 #include "index/common.hpp"
-#include "index/holding.hpp"
 #include "index/index.hpp"
+#include "index/storage.hpp"
 #include "index/version_lock.hpp"
 
 namespace isotherm::index::btree_detail {
 
 /// Ordered by bytes. With version_lock all operations are linearizable and thread-safe; with
 /// no_version_lock it is up to the caller to keep writers apart from all others.
-template <class Holding, class Latch>
+template <class Storage, class Latch>
 class tree {
  public:
-  tree() { anchor_.children[0].store_release(make_node<Holding, leaf>(std::size_t{0})); }
+  tree() { anchor_.children[0].store_release(make_node<Storage, leaf>(std::size_t{0})); }
   ~tree();
   tree(const tree&) = delete;
   tree& operator=(const tree&) = delete;
 
-  using entry = tree_entry<Holding>;
+  using entry = tree_entry<Storage>;
 
   /// Some neighbouring entries, which were all there at one moment, and where those beyond begin.
   struct piece {
@@ -55,13 +55,13 @@ class tree {
     std::string_view key;
     bool or_equal = true;
   };
-  void collect_up(const scope& inside, const bound& from, regard how, piece& out);
+  void collect_up(const scope& inside, const bound& from, access how, piece& out);
   /// Downwards; without `from`, from the greatest key.
   void collect_down(const scope& inside, const std::optional<bound>& from, piece& out);
 
   // What optimistic_writes and coarse ask for.
   using node = btree_detail::node<Latch>;
-  using leaf = btree_detail::leaf<Latch, Holding>;
+  using leaf = btree_detail::leaf<Latch, Storage>;
   /// Where a search for a key ended.
   struct position {
     leaf* at = nullptr;
@@ -78,7 +78,7 @@ class tree {
     return at.at->latch.upgrade(at.version);
   }
   static void unlock(const position& at) noexcept { at.at->latch.unlock_unchanged(); }
-  bool attach(const scope& inside, const position& at, std::string_view key, entry* fresh);
+  bool attach(const scope& inside, const position& at, std::string_view key, entry* created);
   void detach(const scope&, const position& at, std::string_view key);
   node* cut() noexcept;
   std::int64_t retire_cut(node* root) noexcept;
@@ -111,7 +111,7 @@ class tree {
   static unsigned capacity_of(const node* n) noexcept {
     return n->is_leaf ? leaf::kCapacity : inner::kCapacity;
   }
-  static void free_memory(void* n) noexcept { Holding::deallocate_node(n); }
+  static void free_memory(void* n) noexcept { Storage::deallocate_node(n); }
   static void retire_memory(const void* n) { sync::retire(const_cast<void*>(n), &free_memory); }
   static const separator* make_separator(std::string_view text);
 
@@ -121,12 +121,12 @@ class tree {
   static bool step_down(path& p, unsigned index) noexcept;
   template <bool kForValue = false>
   static place place_in(const scope& inside, leaf* n, std::string_view key,
-                        regard how = regard::use);
+                        access how = access::use);
   static place place_in(inner* n, std::string_view key);
   static unsigned child_for(inner* n, std::string_view key);
   template <bool kForValue>
   bool try_locate(const scope& inside, std::string_view key, position& p);
-  bool try_collect_up(const scope& inside, const bound& from, regard how, piece& out);
+  bool try_collect_up(const scope& inside, const bound& from, access how, piece& out);
   bool try_collect_down(const scope& inside, const std::optional<bound>& from, piece& out);
 
   // Splitting and merging.

@@ -28,12 +28,12 @@ class bucket {
   std::uint64_t word_;
 };
 
-/// A power of two of buckets, in the holding's node memory.
-template <class Holding>
+/// A power of two of buckets, in the storage's node memory.
+template <class Storage>
 class bucket_table {
  public:
   static bucket_table* make(std::size_t size) { return new bucket_table(size); }
-  ~bucket_table() { Holding::deallocate_node(buckets_); }
+  ~bucket_table() { Storage::deallocate_node(buckets_); }
   static void destroy(void* table) noexcept { delete static_cast<bucket_table*>(table); }
 
   bucket& at(std::uint64_t hash) noexcept { return buckets_[hash & mask_]; }
@@ -45,7 +45,7 @@ class bucket_table {
  private:
   explicit bucket_table(std::size_t size)
       : mask_(size - 1),
-        buckets_(static_cast<bucket*>(Holding::allocate_zeroed(size * sizeof(bucket)))) {}
+        buckets_(static_cast<bucket*>(Storage::allocate_zeroed(size * sizeof(bucket)))) {}
 
   const std::uint64_t mask_;
   bucket* const buckets_;

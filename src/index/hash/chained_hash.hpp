@@ -5,9 +5,9 @@
 
 #include "index/common.hpp"
 #include "index/hash/growing_table.hpp"
-#include "index/holding.hpp"
 #include "index/index.hpp"
 #include "index/optimistic_writes.hpp"
+#include "index/storage.hpp"
 
 namespace isotherm::index {
 
@@ -20,9 +20,9 @@ namespace isotherm::index {
 ///   move_bucket(from, to, index)     as growing_table::help_growth() wants it
 ///   most_keys(buckets)               keys beyond which the table doubles
 ///   is_at_rest(n)                    beside no other operation: what is_valid() asks of a node
-template <class Table, class Holding, class Node>
-class chained_hash : public optimistic_writes<chained_hash<Table, Holding, Node>, Holding, Node> {
-  using writes = optimistic_writes<chained_hash, Holding, Node>;
+template <class Table, class Storage, class Node>
+class chained_hash : public optimistic_writes<chained_hash<Table, Storage, Node>, Storage, Node> {
+  using writes = optimistic_writes<chained_hash, Storage, Node>;
   friend writes;
 
  public:
@@ -37,7 +37,7 @@ class chained_hash : public optimistic_writes<chained_hash<Table, Holding, Node>
   bool is_valid();
 
  protected:
-  using table_of_nodes = growing_table<Holding, Node>;
+  using table_of_nodes = growing_table<Storage, Node>;
   using bucket_array = typename table_of_nodes::table;
 
   explicit chained_hash(std::size_t expected_buckets) : table_(expected_buckets) {}
@@ -74,7 +74,7 @@ class chained_hash : public optimistic_writes<chained_hash<Table, Holding, Node>
   }
   template <class Position>
   static unlinked_entry make(const Position& at, std::string_view key, const content& value) {
-    return make_entry<Holding, Node>(key, value, at.hash);
+    return make_entry<Storage, Node>(key, value, at.hash);
   }
   template <class Position>
   bool try_lock(const scope&, Position& at, std::string_view) {
@@ -88,10 +88,10 @@ class chained_hash : public optimistic_writes<chained_hash<Table, Holding, Node>
     at.held = {};
   }
   template <class Position>
-  bool attach(const scope& inside, const Position& at, std::string_view key, Node* fresh) {
+  bool attach(const scope& inside, const Position& at, std::string_view key, Node* created) {
     auto held = self().lock(at.hash);
     if (search_chain(inside, held.first(), at.hash, key)) return false;
-    return held.link(fresh);
+    return held.link(created);
   }
   void after_insert(std::int64_t n) {
     if (n % kInsertsPerLook == 0) table_.consider_growth(count_.sum(), &Table::most_keys);
@@ -101,21 +101,21 @@ class chained_hash : public optimistic_writes<chained_hash<Table, Holding, Node>
   void detach(const scope&, Position& at, std::string_view) {
     at.held.unlink(at.found);
     unlock(at);
-    retire_node<Holding>(at.found);
+    retire_node<Storage>(at.found);
     help_growth();
   }
 };
 
-template <class Table, class Holding, class Node>
-Node* chained_hash<Table, Holding, Node>::lookup(const scope& inside, std::uint64_t hash,
+template <class Table, class Storage, class Node>
+Node* chained_hash<Table, Storage, Node>::lookup(const scope& inside, std::uint64_t hash,
                                                  std::string_view key, bytes** value) {
   return table_.find(
       hash, [&](Node* n) { return is_node_of(inside, n, hash, key, value); },
       [&] { help_growth(); });
 }
 
-template <class Table, class Holding, class Node>
-bool chained_hash<Table, Holding, Node>::is_valid() {
+template <class Table, class Storage, class Node>
+bool chained_hash<Table, Storage, Node>::is_valid() {
   const scope inside;
   std::size_t nodes = 0;
   const bool is_sound = table_.all_of([&](Node* n, Node* first, auto& table, std::size_t index) {

@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "index/hash/bucket_table.hpp"
-#include "index/holding.hpp"
 #include "index/index.hpp"
+#include "index/storage.hpp"
 
 namespace isotherm::index {
 
@@ -47,10 +47,10 @@ Node* search_chain(const scope& inside, Node* first, std::uint64_t hash, std::st
 }
 
 /// `Node` has a hash, a key, a value, next(), which acquires, and set_next(), which releases.
-template <class Holding, class Node>
+template <class Storage, class Node>
 class growing_table {
  public:
-  using table = bucket_table<Holding>;
+  using table = bucket_table<Storage>;
 
   explicit growing_table(std::size_t expected_keys)
       : newest_complete_(table::make(std::bit_ceil(std::max(expected_keys, kMinBuckets)))) {}
@@ -81,9 +81,9 @@ class growing_table {
   void help_growth(Move move);
 
   /// Links the chain's nodes anew, in their order, in two chains: those without and those with the
-  /// `bit` in their hash. For the holder of its lock. A search beside it sees the bucket's kMoving
-  /// once it has followed a changed link; links only ever skip forwards, so that it does not turn
-  /// in circles.
+  /// `bit` in their hash. For the thread that holds its lock. A search beside it sees the bucket's
+  /// kMoving once it has followed a changed link; links only ever skip forwards, so that it does
+  /// not turn in circles.
   static std::array<Node*, 2> split(Node* first, std::size_t bit) noexcept;
 
   /// Calls `empty(bucket)` for every bucket; where it answers false, because the bucket has moved,
@@ -116,21 +116,21 @@ class growing_table {
   base::atomic<bool> is_allocating_{false};  // one thread allocates the next table
 };
 
-template <class Holding, class Node>
-growing_table<Holding, Node>::~growing_table() {
+template <class Storage, class Node>
+growing_table<Storage, Node>::~growing_table() {
   for (table* at = load(); at;) {
     for (std::size_t i = 0; i < at->size(); ++i) {
       for (Node* n = first_of(at->at(i).load()); n;) {
-        destroy_node<Holding>(std::exchange(n, n->next()));
+        destroy_node<Storage>(std::exchange(n, n->next()));
       }
     }
     table::destroy(std::exchange(at, at->next.load_acquire()));
   }
 }
 
-template <class Holding, class Node>
+template <class Storage, class Node>
 template <class Matches, class Help>
-Node* growing_table<Holding, Node>::find(std::uint64_t hash, Matches matches, Help help) {
+Node* growing_table<Storage, Node>::find(std::uint64_t hash, Matches matches, Help help) {
   table* at = load();
   bool met_growth = false;
   backoff wait;
@@ -156,9 +156,9 @@ Node* growing_table<Holding, Node>::find(std::uint64_t hash, Matches matches, He
   }
 }
 
-template <class Holding, class Node>
+template <class Storage, class Node>
 template <class Limit>
-void growing_table<Holding, Node>::consider_growth(std::size_t keys, Limit limit) {
+void growing_table<Storage, Node>::consider_growth(std::size_t keys, Limit limit) {
   table* at = load();
   if (at->next.load_acquire() || keys <= limit(at->size())) return;
   bool expected = false;
@@ -168,9 +168,9 @@ void growing_table<Holding, Node>::consider_growth(std::size_t keys, Limit limit
   is_allocating_.store_release(false);
 }
 
-template <class Holding, class Node>
+template <class Storage, class Node>
 template <class Move>
-void growing_table<Holding, Node>::help_growth(Move move) {
+void growing_table<Storage, Node>::help_growth(Move move) {
   table* at = load();
   table* next = at->next.load_acquire();
   if (!next) [[likely]]
@@ -187,8 +187,8 @@ void growing_table<Holding, Node>::help_growth(Move move) {
   sync::retire(at, &table::destroy);
 }
 
-template <class Holding, class Node>
-std::array<Node*, 2> growing_table<Holding, Node>::split(Node* first, std::size_t bit) noexcept {
+template <class Storage, class Node>
+std::array<Node*, 2> growing_table<Storage, Node>::split(Node* first, std::size_t bit) noexcept {
   std::array<Node*, 2> heads{}, tails{};
   for (Node* n = first; n;) {
     Node* following = n->next();
@@ -207,17 +207,17 @@ std::array<Node*, 2> growing_table<Holding, Node>::split(Node* first, std::size_
   return heads;
 }
 
-template <class Holding, class Node>
+template <class Storage, class Node>
 template <class Empty>
-void growing_table<Holding, Node>::empty_bucket(table* in, std::size_t index, Empty& empty) {
+void growing_table<Storage, Node>::empty_bucket(table* in, std::size_t index, Empty& empty) {
   if (empty(in->at(index))) return;
   table* const next = in->next.load_acquire();
   empty_bucket(next, index, empty);
   empty_bucket(next, index + in->size(), empty);
 }
 
-template <class Holding, class Node>
-void growing_table<Holding, Node>::collect(table* in, std::uint64_t index,
+template <class Storage, class Node>
+void growing_table<Storage, Node>::collect(table* in, std::uint64_t index,
                                            std::vector<Node*>& out) {
   backoff wait;
   const std::size_t before = out.size();
@@ -237,8 +237,8 @@ void growing_table<Holding, Node>::collect(table* in, std::uint64_t index,
   }
 }
 
-template <class Holding, class Node>
-std::uint64_t growing_table<Holding, Node>::walk(const scope& inside, std::uint64_t cursor,
+template <class Storage, class Node>
+std::uint64_t growing_table<Storage, Node>::walk(const scope& inside, std::uint64_t cursor,
                                                  const visitor& visit) {
   table* at = load();
   std::vector<Node*> found;
@@ -256,9 +256,9 @@ std::uint64_t growing_table<Holding, Node>::walk(const scope& inside, std::uint6
   return cursor;
 }
 
-template <class Holding, class Node>
+template <class Storage, class Node>
 template <class Check>
-bool growing_table<Holding, Node>::all_of(Check check) {
+bool growing_table<Storage, Node>::all_of(Check check) {
   for (table* at = load(); at; at = at->next.load_acquire()) {
     for (std::size_t i = 0; i < at->size(); ++i) {
       const std::uint64_t word = at->at(i).load();

@@ -8,8 +8,8 @@ namespace isotherm::index {
 
 /// Locks the bin whose word was `word`, which has a node; false when that has changed or somebody
 /// else holds it.
-template <class Holding>
-auto hash_chm<Holding>::try_lock(bucket& where, std::uint64_t word) noexcept -> bin {
+template <class Storage>
+auto hash_chm<Storage>::try_lock(bucket& where, std::uint64_t word) noexcept -> bin {
   node* head = table_of_nodes::first_of(word);
   if ((word & bucket::kMoving) || !head->try_lock()) return bin();
   bin held(&where, head);
@@ -17,8 +17,8 @@ auto hash_chm<Holding>::try_lock(bucket& where, std::uint64_t word) noexcept -> 
   return where.load() == word ? std::move(held) : bin();
 }
 
-template <class Holding>
-auto hash_chm<Holding>::lock(std::uint64_t hash) noexcept -> bin {
+template <class Storage>
+auto hash_chm<Storage>::lock(std::uint64_t hash) noexcept -> bin {
   bucket_array* table = table_.load();
   for (backoff wait;;) {
     bucket& where = table->at(hash);
@@ -34,8 +34,8 @@ auto hash_chm<Holding>::lock(std::uint64_t hash) noexcept -> bin {
   }
 }
 
-template <class Holding>
-void hash_chm<Holding>::clear() {
+template <class Storage>
+void hash_chm<Storage>::clear() {
   const scope inside;
   table_.empty_buckets([&](bucket& where) {
     for (backoff wait;; wait()) {
@@ -46,7 +46,7 @@ void hash_chm<Holding>::clear() {
       where.store(0);
       std::int64_t removed = 0;
       for (node* n = held.first(); n; ++removed) {
-        retire_node<Holding>(std::exchange(n, n->next()));
+        retire_node<Storage>(std::exchange(n, n->next()));
       }
       count_.add(-removed);
       return true;
@@ -56,8 +56,8 @@ void hash_chm<Holding>::clear() {
 
 // --- growing -----------------------------------------------------------------------------------
 
-template <class Holding>
-void hash_chm<Holding>::move_bucket(bucket_array& from, bucket_array& to,
+template <class Storage>
+void hash_chm<Storage>::move_bucket(bucket_array& from, bucket_array& to,
                                     std::size_t index) noexcept {
   bucket& source = from.at(index);
   bin held;

@@ -18,19 +18,19 @@
 #include "index/common.hpp"
 #include "index/hash/chained_hash.hpp"
 #include "index/hash/growing_table.hpp"
-#include "index/holding.hpp"
 #include "index/index.hpp"
+#include "index/storage.hpp"
 
 namespace isotherm::index {
 
 /// A node of hash-chm. Its link holds the lock of the bin that it heads. One that was a head, or
 /// has been unlinked, may be locked for a moment by a thread that came late; hence all changes keep
 /// the other half of the word.
-template <class Holding>
+template <class Storage>
 class chm_node {
  public:
-  using fresh = typename Holding::fresh;
-  chm_node(std::uint64_t h, fresh&& k, fresh&& v) noexcept
+  using owned_bytes = typename Storage::owned_bytes;
+  chm_node(std::uint64_t h, owned_bytes&& k, owned_bytes&& v) noexcept
       : hash(h), key(std::move(k)), value(std::move(v)) {}
 
   /// Acquire: pairs with set_next().
@@ -56,16 +56,16 @@ class chm_node {
 
  public:
   const std::uint64_t hash;
-  typename Holding::holder key, value;
+  typename Storage::pointer key, value;
 };
 
 /// Unordered. All operations linearizable. Writers wait for the lock of their bin. find() takes no
 /// lock unless it meets a table that grows: it waits for a bin that is being split and was no hit,
 /// and then moves some bins itself, each under the bin's lock. walk() only waits.
-template <class Holding>
-class hash_chm : public chained_hash<hash_chm<Holding>, Holding, chm_node<Holding>> {
-  using node = chm_node<Holding>;
-  using operations = chained_hash<hash_chm<Holding>, Holding, node>;
+template <class Storage>
+class hash_chm : public chained_hash<hash_chm<Storage>, Storage, chm_node<Storage>> {
+  using node = chm_node<Storage>;
+  using operations = chained_hash<hash_chm<Storage>, Storage, node>;
   friend operations;
 
  public:
@@ -107,11 +107,11 @@ class hash_chm : public chained_hash<hash_chm<Holding>, Holding, chm_node<Holdin
       while (n && n != wanted) n = n->next();
       return n != nullptr;
     }
-    bool link(node* fresh) noexcept {
-      if (!head_) return where_->compare_exchange(0, table_of_nodes::word_of(fresh));
+    bool link(node* created) noexcept {
+      if (!head_) return where_->compare_exchange(0, table_of_nodes::word_of(created));
       node* last = head_;
       while (node* next = last->next()) last = next;
-      last->set_next(fresh);
+      last->set_next(created);
       return true;
     }
     void unlink(node* n) noexcept {

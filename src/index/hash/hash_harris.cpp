@@ -4,62 +4,62 @@
 
 namespace isotherm::index {
 
-template <class Holding>
-hash_harris<Holding>::~hash_harris() {
+template <class Storage>
+hash_harris<Storage>::~hash_harris() {
   for (place* p = next_of(&first_); p;) {
     place* const gone = std::exchange(p, next_of(p));
     if (is_node(gone)) {
-      destroy_node<Holding>(static_cast<node*>(gone));
+      destroy_node<Storage>(static_cast<node*>(gone));
     } else {
-      destroy_node<Holding>(gone);
+      destroy_node<Storage>(gone);
     }
   }
   for (auto& segment : segments_) {
-    if (bucket* slots = segment.load_acquire()) Holding::deallocate_node(slots);
+    if (bucket* slots = segment.load_acquire()) Storage::deallocate_node(slots);
   }
 }
 
 // --- buckets -----------------------------------------------------------------------------------
 
 /// Segment s > 0 holds buckets 2^(s-1) .. 2^s - 1, so that growing moves nothing.
-template <class Holding>
-bucket& hash_harris<Holding>::bucket_slot(std::uint64_t index) {
+template <class Storage>
+bucket& hash_harris<Storage>::bucket_slot(std::uint64_t index) {
   const auto segment = static_cast<unsigned>(std::bit_width(index));
   const std::uint64_t size = segment == 0 ? 1 : std::uint64_t{1} << (segment - 1);
   auto* slots = segments_[segment].load_acquire();
   if (!slots) [[unlikely]] {
-    auto* fresh = static_cast<bucket*>(Holding::allocate_zeroed(size * sizeof(bucket)));
-    if (segments_[segment].compare_exchange_acq_rel(slots, fresh)) {
-      slots = fresh;
+    auto* created = static_cast<bucket*>(Storage::allocate_zeroed(size * sizeof(bucket)));
+    if (segments_[segment].compare_exchange_acq_rel(slots, created)) {
+      slots = created;
     } else {
-      Holding::deallocate_node(fresh);
+      Storage::deallocate_node(created);
     }
   }
   return slots[index & (size - 1)];
 }
 
-template <class Holding>
-auto hash_harris<Holding>::start_of(const scope& inside, std::uint64_t hash) -> place* {
+template <class Storage>
+auto hash_harris<Storage>::start_of(const scope& inside, std::uint64_t hash) -> place* {
   const std::uint64_t index = hash & (bucket_count_.load_acquire() - 1);
   place* start = bucket_start(index);
   return start ? start : make_bucket(inside, index);
 }
 
 /// Puts a shortcut into the list, starting from that of the bucket that this one splits from.
-template <class Holding>
-auto hash_harris<Holding>::make_bucket(const scope& inside, std::uint64_t index) -> place* {
+template <class Storage>
+auto hash_harris<Storage>::make_bucket(const scope& inside, std::uint64_t index) -> place* {
   const std::uint64_t parent = index & ~std::bit_floor(index);
   place* start = bucket_start(parent);
   if (!start) start = make_bucket(inside, parent);
-  unlinked<Holding, place> fresh(make_node<Holding, place>(reverse_bits(index)));
+  unlinked<Storage, place> created(make_node<Storage, place>(reverse_bits(index)));
   for (;;) {
-    const position at = locate(inside, start, fresh->order, nullptr);
+    const position at = locate(inside, start, created->order, nullptr);
     place* made = at.at;
     if (!at.is_found) {
-      fresh->next.store_relaxed(link_to(at.at));  // published by the compare-and-swap
+      created->next.store_relaxed(link_to(at.at));  // published by the compare-and-swap
       link expected = link_to(at.at);
-      if (!at.before->compare_exchange_acq_rel(expected, link_to(fresh.get()))) continue;
-      made = fresh.release();
+      if (!at.before->compare_exchange_acq_rel(expected, link_to(created.get()))) continue;
+      made = created.release();
     }
     bucket_slot(index).store(reinterpret_cast<std::uint64_t>(made));
     return made;
@@ -70,8 +70,8 @@ auto hash_harris<Holding>::make_bucket(const scope& inside, std::uint64_t index)
 
 /// Finds the place and unlinks the marked nodes on the way (Michael's find). Each of them is
 /// unlinked by one successful compare-and-swap, hence retired once.
-template <class Holding>
-auto hash_harris<Holding>::locate(const scope& inside, place* start, std::uint64_t order,
+template <class Storage>
+auto hash_harris<Storage>::locate(const scope& inside, place* start, std::uint64_t order,
                                   const std::string_view* key) -> position {
   for (;;) {
     position p;
@@ -86,7 +86,7 @@ auto hash_harris<Holding>::locate(const scope& inside, place* start, std::uint64
       if (next & kMark) {
         link expected = seen;
         if (!p.before->compare_exchange_acq_rel(expected, next & ~kMark)) break;
-        retire_node<Holding>(p.found());
+        retire_node<Storage>(p.found());
         seen = next & ~kMark;
         continue;
       }
@@ -99,11 +99,12 @@ auto hash_harris<Holding>::locate(const scope& inside, place* start, std::uint64
   }
 }
 
-template <class Holding>
-bool hash_harris<Holding>::attach(const scope&, const position& at, std::string_view, node* fresh) {
-  fresh->next.store_relaxed(link_to(at.at));  // published by the compare-and-swap
+template <class Storage>
+bool hash_harris<Storage>::attach(const scope&, const position& at, std::string_view,
+                                  node* created) {
+  created->next.store_relaxed(link_to(at.at));  // published by the compare-and-swap
   link expected = link_to(at.at);
-  if (!at.before->compare_exchange_acq_rel(expected, link_to(fresh))) return false;
+  if (!at.before->compare_exchange_acq_rel(expected, link_to(created))) return false;
   if (count_.add(1) % kInsertsPerLook == 0) {
     std::size_t buckets = bucket_count_.load_acquire();
     if (count_.sum() > buckets) bucket_count_.compare_exchange_acq_rel(buckets, buckets * 2);
@@ -113,16 +114,16 @@ bool hash_harris<Holding>::attach(const scope&, const position& at, std::string_
 
 /// Marks and unlinks a node that has no value any more. Reads no key: a search that finds nothing
 /// passes all nodes of its order.
-template <class Holding>
-void hash_harris<Holding>::take_out(const scope& inside, node* gone) {
+template <class Storage>
+void hash_harris<Storage>::take_out(const scope& inside, node* gone) {
   gone->next.fetch_or_acq_rel(kMark);
   locate(inside, start_of(inside, reverse_bits(gone->order)), gone->order, nullptr);
 }
 
 // --- operations --------------------------------------------------------------------------------
 
-template <class Holding>
-std::optional<std::string_view> hash_harris<Holding>::find(const scope& inside,
+template <class Storage>
+std::optional<std::string_view> hash_harris<Storage>::find(const scope& inside,
                                                            std::string_view key) {
   const std::uint64_t hash = hash_of(key), order = node_order(hash);
   place* p = start_of(inside, hash);
@@ -141,8 +142,8 @@ std::optional<std::string_view> hash_harris<Holding>::find(const scope& inside,
   return std::nullopt;
 }
 
-template <class Holding>
-void hash_harris<Holding>::clear() {
+template <class Storage>
+void hash_harris<Storage>::clear() {
   const scope inside;
   for (place* p = next_of(&first_); p; p = next_of(p)) {
     auto* const n = static_cast<node*>(p);
@@ -155,8 +156,8 @@ void hash_harris<Holding>::clear() {
 // --- visiting ----------------------------------------------------------------------------------
 
 /// In split order, which growth does not change: the cursor is the order at which to go on.
-template <class Holding>
-std::uint64_t hash_harris<Holding>::walk(const scope& inside, std::uint64_t cursor,
+template <class Storage>
+std::uint64_t hash_harris<Storage>::walk(const scope& inside, std::uint64_t cursor,
                                          const visitor& visit) {
   std::size_t visited = 0, passed = 0;
   std::uint64_t group = 0;  // nodes of one order are visited in one piece
@@ -176,8 +177,8 @@ std::uint64_t hash_harris<Holding>::walk(const scope& inside, std::uint64_t curs
   return 0;
 }
 
-template <class Holding>
-bool hash_harris<Holding>::is_valid() {
+template <class Storage>
+bool hash_harris<Storage>::is_valid() {
   const scope inside;
   std::size_t nodes = 0;
   std::uint64_t before = 0;

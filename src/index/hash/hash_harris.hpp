@@ -8,7 +8,7 @@
 //   buckets  [d0, d1, d2, ...]                               shortcuts into it, made on first use
 //
 // A key is erased when its node's value becomes empty; all operations on one key thereby meet in
-// one word, the value's holder. Then the node's link is marked, and whoever sees the mark unlinks
+// one word, the value's pointer. Then the node's link is marked, and whoever sees the mark unlinks
 // the node; who succeeds retires it.
 #pragma once
 
@@ -18,9 +18,9 @@
 
 #include "index/common.hpp"
 #include "index/hash/bucket_table.hpp"
-#include "index/holding.hpp"
 #include "index/index.hpp"
 #include "index/lock_free_writes.hpp"
+#include "index/storage.hpp"
 
 namespace isotherm::index {
 
@@ -30,12 +30,12 @@ struct harris_place {
   base::atomic<std::uintptr_t> next{0};  ///< bit 0: this node is being unlinked, its link stays
   const std::uint64_t order;             ///< odd: a node; even: a shortcut
 };
-template <class Holding>
+template <class Storage>
 struct harris_node : harris_place {
-  using fresh = typename Holding::fresh;
-  harris_node(std::uint64_t o, fresh&& k, fresh&& v) noexcept
+  using owned_bytes = typename Storage::owned_bytes;
+  harris_node(std::uint64_t o, owned_bytes&& k, owned_bytes&& v) noexcept
       : harris_place(o), key(std::move(k)), value(std::move(v)) {}
-  typename Holding::holder key, value;
+  typename Storage::pointer key, value;
 };
 
 /// Unordered. All operations linearizable.
@@ -44,11 +44,11 @@ struct harris_node : harris_place {
 /// where another operation has got further meanwhile. find() writes at most a bucket's shortcut;
 /// past it, it never begins again. Around the algorithm, memory allocation and sync::retire() take
 /// short locks (docs/indexes.md).
-template <class Holding>
-class hash_harris : public lock_free_writes<hash_harris<Holding>, Holding, harris_node<Holding>> {
+template <class Storage>
+class hash_harris : public lock_free_writes<hash_harris<Storage>, Storage, harris_node<Storage>> {
   using place = harris_place;
-  using node = harris_node<Holding>;
-  using writes = lock_free_writes<hash_harris, Holding, node>;
+  using node = harris_node<Storage>;
+  using writes = lock_free_writes<hash_harris, Storage, node>;
   friend writes;
 
  public:
@@ -111,9 +111,9 @@ class hash_harris : public lock_free_writes<hash_harris<Holding>, Holding, harri
   }
   static node* found(const position& at) noexcept { return at.is_found ? at.found() : nullptr; }
   static unlinked_node make(const position& at, std::string_view key, const content& value) {
-    return make_entry<Holding, node>(key, value, at.order);
+    return make_entry<Storage, node>(key, value, at.order);
   }
-  bool attach(const scope&, const position& at, std::string_view, node* fresh);
+  bool attach(const scope&, const position& at, std::string_view, node* created);
   void take_out(const scope& inside, node* gone);
   void remove(const scope& inside, const position& at, std::string_view) {
     take_out(inside, at.found());

@@ -6,8 +6,8 @@ namespace isotherm::index {
 
 // --- locking -----------------------------------------------------------------------------------
 
-template <class Holding>
-auto hash_pugh<Holding>::lock(std::uint64_t hash) noexcept -> chain_lock {
+template <class Storage>
+auto hash_pugh<Storage>::lock(std::uint64_t hash) noexcept -> chain_lock {
   bucket_array* table = table_.load();
   backoff wait;
   for (;;) {
@@ -23,8 +23,8 @@ auto hash_pugh<Holding>::lock(std::uint64_t hash) noexcept -> chain_lock {
   }
 }
 
-template <class Holding>
-void hash_pugh<Holding>::clear() {
+template <class Storage>
+void hash_pugh<Storage>::clear() {
   const scope inside;
   table_.empty_buckets([&](bucket& where) {
     std::uint64_t word = 0;
@@ -35,7 +35,7 @@ void hash_pugh<Holding>::clear() {
     }
     std::int64_t removed = 0;
     for (node* n = first_of(word); n; ++removed) {
-      retire_node<Holding>(std::exchange(n, n->next()));
+      retire_node<Storage>(std::exchange(n, n->next()));
     }
     if (removed) count_.add(-removed);
     return true;
@@ -44,8 +44,8 @@ void hash_pugh<Holding>::clear() {
 
 // --- growing -----------------------------------------------------------------------------------
 
-template <class Holding>
-void hash_pugh<Holding>::move_bucket(bucket_array& from, bucket_array& to,
+template <class Storage>
+void hash_pugh<Storage>::move_bucket(bucket_array& from, bucket_array& to,
                                      std::size_t index) noexcept {
   bucket& source = from.at(index);
   backoff wait;

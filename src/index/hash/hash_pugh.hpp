@@ -16,16 +16,16 @@
 #include "index/common.hpp"
 #include "index/hash/chained_hash.hpp"
 #include "index/hash/growing_table.hpp"
-#include "index/holding.hpp"
 #include "index/index.hpp"
+#include "index/storage.hpp"
 
 namespace isotherm::index {
 
 /// A node of hash-pugh.
-template <class Holding>
+template <class Storage>
 struct pugh_node {
-  using fresh = typename Holding::fresh;
-  pugh_node(std::uint64_t h, fresh&& k, fresh&& v) noexcept
+  using owned_bytes = typename Storage::owned_bytes;
+  pugh_node(std::uint64_t h, owned_bytes&& k, owned_bytes&& v) noexcept
       : hash(h), key(std::move(k)), value(std::move(v)) {}
   /// Acquire: pairs with set_next().
   pugh_node* next() const noexcept { return link.load_acquire(); }
@@ -33,17 +33,17 @@ struct pugh_node {
   void set_next(pugh_node* n) noexcept { link.store_release(n); }
   base::atomic<pugh_node*> link{nullptr};
   const std::uint64_t hash;
-  typename Holding::holder key, value;
+  typename Storage::pointer key, value;
 };
 
 /// Unordered. All operations linearizable. Writers wait for the lock of their chain. find() neither
 /// waits nor writes unless it meets a table that grows: it waits for a chain that is being split
 /// and was no hit, and then moves some chains itself, each under the chain's lock. walk() only
 /// waits.
-template <class Holding>
-class hash_pugh : public chained_hash<hash_pugh<Holding>, Holding, pugh_node<Holding>> {
-  using node = pugh_node<Holding>;
-  using operations = chained_hash<hash_pugh<Holding>, Holding, node>;
+template <class Storage>
+class hash_pugh : public chained_hash<hash_pugh<Storage>, Storage, pugh_node<Storage>> {
+  using node = pugh_node<Storage>;
+  using operations = chained_hash<hash_pugh<Storage>, Storage, node>;
   friend operations;
 
  public:

@@ -202,16 +202,16 @@ class ancestry {
   std::size_t count_ = 0;
 };
 
-/// Unlocks nodes that are marked as deleted and frees them when no scope can see them any more. By
-/// now nothing that is published leads to them: a reclaimer may come at any moment, and a scope
-/// that opens after it would not keep what it still finds.
-void bury(std::span<node* const> gone, const node_memory& memory) {
+/// Unlocks nodes that are marked as deleted, and retires them. By now nothing that is published
+/// leads to them: a reclaimer may come at any moment, and a scope that opens after it would not
+/// keep what it still finds.
+void unlock_and_retire(std::span<node* const> gone, const node_memory& memory) {
   for (node* each : gone) each->state.unlock();
   for (node* each : gone) sync::retire(each, memory.free);
 }
 
 /// Takes `n`, locked and marked, out of the levels above, with those that have no other child, and
-/// buries them.
+/// retires them.
 void disconnect(node* n, const node_memory& memory) {
   ancestry line(n);
   interior* parent = nullptr;
@@ -223,7 +223,7 @@ void disconnect(node* n, const node_memory& memory) {
   parent->state.mark_inserting();
   parent->remove(parent->place_of(line.back()));
   parent->state.unlock();
-  bury(line.all(), memory);
+  unlock_and_retire(line.all(), memory);
 }
 
 }  // namespace
@@ -249,7 +249,7 @@ void grow_border(border* upper, wanted what, border* small, const node_memory& m
   upper->link_at(slot).store_release(link_to(large));
   upper->state.unlock();
   node* const gone[] = {small};
-  bury(gone, memory);
+  unlock_and_retire(gone, memory);
 }
 
 removal remove_border(border* n, const node_memory& memory) {
@@ -304,7 +304,7 @@ removal remove_layer(border* upper, wanted what, const node_memory& memory) {
   for (node* each : line.all()) each->state.mark_deleted();
   upper->remove(upper->place_of(order, what));
   upper->state.unlock();
-  bury(line.all(), memory);
+  unlock_and_retire(line.all(), memory);
   return removal::done;
 }
 

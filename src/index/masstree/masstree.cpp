@@ -6,8 +6,8 @@
 namespace isotherm::index {
 
 /// False: a layer on the way went away.
-template <class Holding>
-bool masstree<Holding>::try_locate(std::string_view key, position& at) noexcept {
+template <class Storage>
+bool masstree<Storage>::try_locate(std::string_view key, position& at) noexcept {
   base::atomic<link>* where = &top_;
   link top = top_.load_acquire();
   at.depth = 0;
@@ -29,23 +29,23 @@ bool masstree<Holding>::try_locate(std::string_view key, position& at) noexcept 
   }
 }
 
-template <class Holding>
-auto masstree<Holding>::locate(const scope&, std::string_view key) noexcept -> position {
+template <class Storage>
+auto masstree<Storage>::locate(const scope&, std::string_view key) noexcept -> position {
   position at;
   for (backoff wait; !try_locate(key, at);) wait();
   return at;
 }
 
 /// Whether the leaf that a search found is the key's own.
-template <class Holding>
-bool masstree<Holding>::has_key(const scope& inside, const position& at, std::string_view key) {
+template <class Storage>
+bool masstree<Storage>::has_key(const scope& inside, const position& at, std::string_view key) {
   if (at.what.rank != masstree_detail::kGoesOn) return true;
   const std::string_view held = leaf_of(at.target)->key.get(inside)->view();
   return held.size() == key.size() && held.substr(at.depth + 8) == key.substr(at.depth + 8);
 }
 
-template <class Holding>
-std::optional<std::string_view> masstree<Holding>::find(const scope& inside, std::string_view key) {
+template <class Storage>
+std::optional<std::string_view> masstree<Storage>::find(const scope& inside, std::string_view key) {
   const position at = locate(inside, key);
   if (at.target == 0) return std::nullopt;
   const bytes* value = leaf_of(at.target)->value.get(inside);
@@ -55,9 +55,9 @@ std::optional<std::string_view> masstree<Holding>::find(const scope& inside, std
 }
 
 /// Visits the pairs from `from` (none: from the end) in one direction; `beyond`: without `from`.
-template <class Holding>
-void masstree<Holding>::iterate(const scope& inside, direction where_to,
-                                std::optional<std::string_view> from, bool beyond, regard how,
+template <class Storage>
+void masstree<Storage>::iterate(const scope& inside, direction where_to,
+                                std::optional<std::string_view> from, bool beyond, access how,
                                 const visitor& visit) {
   const auto is_before_bound = [&](std::string_view key) {
     if (key == *from) return beyond;
@@ -76,33 +76,33 @@ void masstree<Holding>::iterate(const scope& inside, direction where_to,
     }
     if (*target == 0) return;
     entry* const found = leaf_of(*target);
-    const std::string_view key = look(found->key, inside, how)->view();
+    const std::string_view key = read(found->key, inside, how)->view();
     if (guides::is_unreadable(key)) continue;  // no bound to go on from
     if (!is_past_bound && is_before_bound(key)) continue;
     is_past_bound = true;
-    if (!visit(key, look(found->value, inside, how)->view())) return;
+    if (!visit(key, read(found->value, inside, how)->view())) return;
     from = key;
     beyond = true;
   }
 }
 
-template <class Holding>
-std::uint64_t masstree<Holding>::walk(const scope& inside, std::uint64_t cursor,
+template <class Storage>
+std::uint64_t masstree<Storage>::walk(const scope& inside, std::uint64_t cursor,
                                       const visitor& visit) {
   return walk_in_order(cursors_, cursor, visit,
                        [&](std::string_view from, bool beyond, const visitor& each) {
-                         iterate(inside, direction::up, from, beyond, regard::glance, each);
+                         iterate(inside, direction::up, from, beyond, access::peek, each);
                        });
 }
 
-template <class Holding>
-masstree<Holding>::masstree(std::size_t)
+template <class Storage>
+masstree<Storage>::masstree(std::size_t)
     : top_(masstree_detail::link_to(
           kMemory.make_border(masstree_detail::version::kRoot, masstree_detail::kSlots))) {}
 
 /// Locks the node where a search ended, if what it found is still so.
-template <class Holding>
-bool masstree<Holding>::try_lock(const position& at) noexcept {
+template <class Storage>
+bool masstree<Storage>::try_lock(const position& at) noexcept {
   if (!at.at->state.lock_if(at.seen)) return false;
   // Inserts and removals do not change the version; a leaf becomes a layer in its place.
   if (at.at->order() == at.order &&
@@ -116,10 +116,10 @@ bool masstree<Holding>::try_lock(const position& at) noexcept {
 // --- adding ------------------------------------------------------------------------------------
 
 /// Links the leaf where the search for its key ended; false: something changed, search again.
-template <class Holding>
-bool masstree<Holding>::attach(const scope& inside, const position& at, std::string_view key,
+template <class Storage>
+bool masstree<Storage>::attach(const scope& inside, const position& at, std::string_view key,
                                entry* leaf) {
-  const link fresh = link_to(leaf);
+  const link created = link_to(leaf);
   if (at.target == 0 && at.at->capacity < masstree_detail::kSlots && at.at->is_full(at.order)) {
     masstree_detail::grow_border(at.upper, wanted(key, at.depth - 8), at.at, kMemory);
     return false;
@@ -128,18 +128,18 @@ bool masstree<Holding>::attach(const scope& inside, const position& at, std::str
       at.target == 0 ? std::string_view() : leaf_of(at.target)->key.get(inside)->view();
   if (guides::is_unreadable(other) || !try_lock(at)) return false;
   if (at.target == 0) {
-    masstree_detail::insert_entry(at.at, at.what, fresh, kMemory);
+    masstree_detail::insert_entry(at.at, at.what, created, kMemory);
     return true;
   }
-  at.at->link_at(at.slot).store_release(make_layers(key, fresh, other, at.target, at.depth + 8));
+  at.at->link_at(at.slot).store_release(make_layers(key, created, other, at.target, at.depth + 8));
   at.at->state.unlock();
   return true;
 }
 
 /// A layer for two keys that agree up to `depth`: one for each further slice that they share, and
 /// in the last both leaves.
-template <class Holding>
-auto masstree<Holding>::make_layers(std::string_view key, link fresh, std::string_view other,
+template <class Storage>
+auto masstree<Storage>::make_layers(std::string_view key, link created, std::string_view other,
                                     link there, std::size_t depth) -> link {
   border* first = nullptr;
   base::atomic<link>* above = nullptr;
@@ -151,7 +151,7 @@ auto masstree<Holding>::make_layers(std::string_view key, link fresh, std::strin
     const wanted mine(key, depth), theirs(other, depth);
     if (mine != theirs) {
       layer->insert(theirs, there);
-      layer->insert(mine, fresh);
+      layer->insert(mine, created);
       return masstree_detail::link_to(first);
     }
     layer->insert(mine, 0);
@@ -162,25 +162,25 @@ auto masstree<Holding>::make_layers(std::string_view key, link fresh, std::strin
 // --- removing ----------------------------------------------------------------------------------
 
 /// Unlinks the leaf at a position whose node this thread has locked, and unlocks it.
-template <class Holding>
-void masstree<Holding>::detach(const scope&, const position& at, std::string_view key) {
+template <class Storage>
+void masstree<Storage>::detach(const scope&, const position& at, std::string_view key) {
   at.at->remove(at.at->place_of(at.order, at.what));
   const bool is_empty = at.order.count() == 1;
   at.at->state.unlock();
-  retire_node<Holding>(leaf_of(at.target));
+  retire_node<Storage>(leaf_of(at.target));
   if (is_empty) tidy(key);
 }
 
 /// Takes out what is empty on the way of an erased key.
-template <class Holding>
-void masstree<Holding>::tidy(std::string_view key) {
+template <class Storage>
+void masstree<Storage>::tidy(std::string_view key) {
   std::vector<step> path;
   for (backoff wait; !try_path(key, path) || !try_tidy(path);) wait();
 }
 
 /// The border nodes that the key's slices lead to. False: something changed.
-template <class Holding>
-bool masstree<Holding>::try_path(std::string_view key, std::vector<step>& path) noexcept {
+template <class Storage>
+bool masstree<Storage>::try_path(std::string_view key, std::vector<step>& path) noexcept {
   path.clear();
   base::atomic<link>* where = &top_;
   link top = top_.load_acquire();
@@ -200,8 +200,8 @@ bool masstree<Holding>::try_path(std::string_view key, std::vector<step>& path) 
 
 /// From the last layer upwards: the node, then the layer that this may have left empty, which is an
 /// entry less in the layer above. False: something changed.
-template <class Holding>
-bool masstree<Holding>::try_tidy(std::vector<step>& path) {
+template <class Storage>
+bool masstree<Storage>::try_tidy(std::vector<step>& path) {
   using masstree_detail::removal;
   while (path.back().at->order().count() == 0) {
     if (masstree_detail::remove_border(path.back().at, kMemory) == removal::changed) return false;
@@ -221,8 +221,8 @@ bool masstree<Holding>::try_tidy(std::vector<step>& path) {
 
 /// Removes the leaves of the border node where `key` is, from it up to the next layer. Returns the
 /// last key removed, not less than `key`.
-template <class Holding>
-std::string_view masstree<Holding>::clear_border(const scope& inside, std::string_view key) {
+template <class Storage>
+std::string_view masstree<Storage>::clear_border(const scope& inside, std::string_view key) {
   position at = locate(inside, key);
   while (at.target != 0 && !try_lock(at)) at = locate(inside, key);
   if (at.target == 0) return key;
@@ -239,7 +239,7 @@ std::string_view masstree<Holding>::clear_border(const scope& inside, std::strin
   at.at->set_order(order);
   at.at->state.unlock();
   // Not before: what is retired must be out of reach.
-  for (unsigned i = 0; i < removed; ++i) retire_node<Holding>(gone[i]);
+  for (unsigned i = 0; i < removed; ++i) retire_node<Storage>(gone[i]);
   count_.add(-std::int64_t{removed});
   if (order.count() == 0) tidy(key);
   const std::string_view last = gone[removed - 1]->key.get(inside)->view();
@@ -247,8 +247,8 @@ std::string_view masstree<Holding>::clear_border(const scope& inside, std::strin
 }
 
 /// Border node by border node, each in a scope of its own, so that memory is freed on the way.
-template <class Holding>
-void masstree<Holding>::clear() {
+template <class Storage>
+void masstree<Storage>::clear() {
   std::string from;
   for (bool beyond = false;; beyond = true) {
     const scope inside;
@@ -257,14 +257,14 @@ void masstree<Holding>::clear() {
       first = key;
       return false;
     };
-    iterate(inside, direction::up, from, beyond, regard::glance, take_first);
+    iterate(inside, direction::up, from, beyond, access::peek, take_first);
     if (!first) return;
     from = clear_border(inside, *first);
   }
 }
 
-template <class Holding>
-masstree<Holding>::~masstree() {
+template <class Storage>
+masstree<Storage>::~masstree() {
   std::vector<masstree_detail::node*> rest;
   const auto add_layer = [&rest](base::atomic<link>& where) {
     masstree_detail::version seen;
@@ -282,7 +282,7 @@ masstree<Holding>::~masstree() {
         auto& where = at->link_at(order[place]);
         const link target = where.load_relaxed();
         if (masstree_detail::is_leaf(target)) {
-          destroy_node<Holding>(leaf_of(target));
+          destroy_node<Storage>(leaf_of(target));
         } else {
           add_layer(where);
         }
@@ -299,8 +299,8 @@ masstree<Holding>::~masstree() {
 
 /// Every layer's own invariants; each leaf's key is what the path to it says; no layer but the
 /// first is empty.
-template <class Holding>
-bool masstree<Holding>::is_valid() {
+template <class Storage>
+bool masstree<Storage>::is_valid() {
   struct layer {
     base::atomic<link>* where;
     std::string path;

@@ -17,11 +17,11 @@
 #include <vector>
 
 #include "index/common.hpp"
-#include "index/holding.hpp"
 #include "index/index.hpp"
 #include "index/masstree/cursor.hpp"
 #include "index/masstree/layer.hpp"
 #include "index/optimistic_writes.hpp"
+#include "index/storage.hpp"
 #include "index/walk_cursors.hpp"
 
 namespace isotherm::index {
@@ -32,12 +32,12 @@ namespace isotherm::index {
 ///
 /// Readers write nothing; they wait while a node on their way is split, replaced or removed, or a
 /// slot of it used again, and then look once more, from the layer's top if entries may have left
-/// the node. The lock alone, a replaced value, an erase or an insert into a fresh slot does not
+/// the node. The lock alone, a replaced value, an erase or an insert into an unused slot does not
 /// disturb them. Writers wait for the lock of their border node; with a lock in hand for a node
 /// right of it, above it in its layer, or at the top of the layer below.
-template <class Holding>
-class masstree : public optimistic_writes<masstree<Holding>, Holding> {
-  using writes = optimistic_writes<masstree<Holding>, Holding>;
+template <class Storage>
+class masstree : public optimistic_writes<masstree<Storage>, Storage> {
+  using writes = optimistic_writes<masstree<Storage>, Storage>;
   friend writes;
 
  public:
@@ -51,10 +51,10 @@ class masstree : public optimistic_writes<masstree<Holding>, Holding> {
   std::optional<std::string_view> find(const scope& inside, std::string_view key);
 
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
-    iterate(inside, direction::up, from, false, regard::use, visit);
+    iterate(inside, direction::up, from, false, access::use, visit);
   }
   void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit) {
-    iterate(inside, direction::down, from, false, regard::use, visit);
+    iterate(inside, direction::down, from, false, access::use, visit);
   }
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit);
   void clear();
@@ -85,8 +85,8 @@ class masstree : public optimistic_writes<masstree<Holding>, Holding> {
     wanted what;
   };
 
-  static constexpr masstree_detail::node_memory kMemory{&Holding::allocate_node,
-                                                        &Holding::deallocate_node};
+  static constexpr masstree_detail::node_memory kMemory{&Storage::allocate_node,
+                                                        &Storage::deallocate_node};
 
   static entry* leaf_of(link l) noexcept { return reinterpret_cast<entry*>(l & ~link{1}); }
   static link link_to(entry* e) noexcept { return reinterpret_cast<link>(e) | 1; }
@@ -104,7 +104,7 @@ class masstree : public optimistic_writes<masstree<Holding>, Holding> {
   static void unlock(const position& at) noexcept { at.at->state.unlock(); }
 
   bool attach(const scope& inside, const position& at, std::string_view key, entry* leaf);
-  static link make_layers(std::string_view key, link fresh, std::string_view other, link there,
+  static link make_layers(std::string_view key, link created, std::string_view other, link there,
                           std::size_t depth);
   void detach(const scope&, const position& at, std::string_view key);
   void tidy(std::string_view key);
@@ -113,7 +113,7 @@ class masstree : public optimistic_writes<masstree<Holding>, Holding> {
   std::string_view clear_border(const scope& inside, std::string_view key);
 
   void iterate(const scope& inside, direction where_to, std::optional<std::string_view> from,
-               bool beyond, regard how, const visitor& visit);
+               bool beyond, access how, const visitor& visit);
 
   base::atomic<link> top_;  // or a node that once was the top; never a leaf
   walk_cursors cursors_;

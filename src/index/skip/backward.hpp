@@ -20,7 +20,7 @@ template <class Node, class Next>
 void gather(const scope& inside, Node* head, Node* start, const wanted_key& bound, bool or_equal,
             std::vector<Node*>& out, Next next) {
   for (Node* n = start == head ? next(head) : start; n; n = next(n)) {
-    const auto order = n->compare(inside, bound, regard::glance);
+    const auto order = n->compare(inside, bound, access::peek);
     if (order > 0 || (order == 0 && !or_equal)) return;
     out.push_back(n);
   }

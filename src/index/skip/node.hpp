@@ -12,8 +12,8 @@
 
 #include "base/random.hpp"
 #include "index/common.hpp"
-#include "index/holding.hpp"
 #include "index/key_slice.hpp"
+#include "index/storage.hpp"
 
 namespace isotherm::index::skip_detail {
 
@@ -55,19 +55,19 @@ inline unsigned random_height() noexcept {
 
 /// A node, followed in memory by `height` links. `State` is what the algorithm adds: three bytes at
 /// most, so that with height and the start's rest it fills one word.
-template <class Holding, class State>
+template <class Storage, class State>
 struct node : State {
-  using fresh = typename Holding::fresh;
+  using owned_bytes = typename Storage::owned_bytes;
   using link = base::atomic<std::uintptr_t>;
 
   /// The list's head, before all keys.
-  static node* make_head() { return make(kMaxHeight, {0, 0}, fresh(), fresh()); }
+  static node* make_head() { return make(kMaxHeight, {0, 0}, owned_bytes(), owned_bytes()); }
   /// Null when memory is exhausted.
-  static unlinked<Holding, node> make(std::string_view key, const content& value) {
-    auto held_key = Holding::make(key);
-    auto held_value = Holding::make(value);
+  static unlinked<Storage, node> make(std::string_view key, const content& value) {
+    auto held_key = Storage::make(key);
+    auto held_value = Storage::make(value);
     if (!held_key || !held_value) return nullptr;
-    return unlinked<Holding, node>(
+    return unlinked<Storage, node>(
         make(random_height(), key_start(key), std::move(held_key), std::move(held_value)));
   }
 
@@ -82,10 +82,10 @@ struct node : State {
 
   /// Whether this node's key comes before, is, or comes after `k`. Not for the head.
   std::strong_ordering compare(const scope& inside, const wanted_key& k,
-                               regard how = regard::use) const {
+                               access how = access::use) const {
     if (const auto order = start() <=> k.start; order != 0) return order;
     if (k.is_end) return std::strong_ordering::less;
-    return look(key, inside, how)->view() <=> k.text;
+    return read(key, inside, how)->view() <=> k.text;
   }
 
   key_start start() const noexcept { return {start_first, start_rest}; }
@@ -93,10 +93,10 @@ struct node : State {
   const std::uint8_t height;
   const std::uint32_t start_rest;
   const std::uint64_t start_first;
-  typename Holding::holder key, value;
+  typename Storage::pointer key, value;
 
  private:
-  node(unsigned h, const key_start& s, fresh&& k, fresh&& v) noexcept
+  node(unsigned h, const key_start& s, owned_bytes&& k, owned_bytes&& v) noexcept
       : height(static_cast<std::uint8_t>(h)),
         start_rest(s.rest),
         start_first(s.first),
@@ -105,8 +105,9 @@ struct node : State {
     static_assert(sizeof(node) == 32, "no byte more, and none between");
     for (unsigned i = 0; i < h; ++i) ::new (&next(i)) link(0);
   }
-  static node* make(unsigned height, const key_start& start, fresh&& key, fresh&& value) {
-    void* memory = Holding::allocate_node(sizeof(node) + height * sizeof(link));
+  static node* make(unsigned height, const key_start& start, owned_bytes&& key,
+                    owned_bytes&& value) {
+    void* memory = Storage::allocate_node(sizeof(node) + height * sizeof(link));
     return ::new (memory) node(height, start, std::move(key), std::move(value));
   }
 };

@@ -6,8 +6,8 @@ namespace isotherm::index {
 
 namespace skip_detail {
 
-template <class Holding>
-auto plain_list<Holding>::find(const scope& inside, std::string_view key) -> entry* {
+template <class Storage>
+auto plain_list<Storage>::find(const scope& inside, std::string_view key) -> entry* {
   const wanted_key wanted(key);
   entry* at = head_;
   for (unsigned level = kMaxHeight; level-- > 0;) {
@@ -21,8 +21,8 @@ auto plain_list<Holding>::find(const scope& inside, std::string_view key) -> ent
   return nullptr;
 }
 
-template <class Holding>
-auto plain_list<Holding>::locate(const scope& inside, const wanted_key& key, regard how)
+template <class Storage>
+auto plain_list<Storage>::locate(const scope& inside, const wanted_key& key, access how)
     -> position {
   position p;
   entry* at = head_;
@@ -36,8 +36,8 @@ auto plain_list<Holding>::locate(const scope& inside, const wanted_key& key, reg
   return p;
 }
 
-template <class Holding>
-bool plain_list<Holding>::attach(const scope&, const position& p, std::string_view,
+template <class Storage>
+bool plain_list<Storage>::attach(const scope&, const position& p, std::string_view,
                                  entry* n) noexcept {
   for (unsigned l = 0; l < n->height; ++l) {
     n->set_next(l, p.before[l]->next_node(l));
@@ -46,38 +46,38 @@ bool plain_list<Holding>::attach(const scope&, const position& p, std::string_vi
   return true;
 }
 
-template <class Holding>
-void plain_list<Holding>::detach(const scope&, const position& p, std::string_view) {
+template <class Storage>
+void plain_list<Storage>::detach(const scope&, const position& p, std::string_view) {
   entry* const n = p.found;
   for (unsigned l = 0; l < n->height; ++l) p.before[l]->set_next(l, n->next_node(l));
-  retire_node<Holding>(n);
+  retire_node<Storage>(n);
 }
 
-template <class Holding>
-auto plain_list<Holding>::cut() noexcept -> entry* {
+template <class Storage>
+auto plain_list<Storage>::cut() noexcept -> entry* {
   entry* const first = head_->next_node(0);
   for (unsigned l = 0; l < kMaxHeight; ++l) head_->set_next(l, nullptr);
   return first;
 }
 
-template <class Holding>
-std::int64_t plain_list<Holding>::retire_cut(entry* n) {
+template <class Storage>
+std::int64_t plain_list<Storage>::retire_cut(entry* n) {
   std::int64_t count = 0;
-  for (; n; ++count) retire_node<Holding>(std::exchange(n, n->next_node(0)));
+  for (; n; ++count) retire_node<Storage>(std::exchange(n, n->next_node(0)));
   return count;
 }
 
 }  // namespace skip_detail
 
-template <class Holding>
-void skiplist_coarse<Holding>::scan_back(const scope& inside, std::optional<std::string_view> from,
+template <class Storage>
+void skiplist_coarse<Storage>::scan_back(const scope& inside, std::optional<std::string_view> from,
                                          const visitor& visit) {
   skip_detail::scan_back(
       inside, core_.head(), from, visit,
       [&](const wanted_key& bound, bool or_equal, std::vector<node*>& out) {
         const std::shared_lock guard(lock_);
         node* const start =
-            core_.locate(inside, bound, regard::use).before[skip_detail::kBackLevel];
+            core_.locate(inside, bound, access::use).before[skip_detail::kBackLevel];
         skip_detail::gather(inside, core_.head(), start, bound, or_equal, out,
                             [](node* n) { return n->next_node(0); });
         return start;
@@ -85,9 +85,9 @@ void skiplist_coarse<Holding>::scan_back(const scope& inside, std::optional<std:
       [](node*) { return true; });
 }
 
-template <class Holding>
-void skiplist_coarse<Holding>::iterate(const scope& inside, std::string_view from, bool beyond,
-                                       regard how, const visitor& visit) {
+template <class Storage>
+void skiplist_coarse<Storage>::iterate(const scope& inside, std::string_view from, bool beyond,
+                                       access how, const visitor& visit) {
   std::vector<node*> piece;
   node* last = nullptr;  // visited
   do {
@@ -104,7 +104,7 @@ void skiplist_coarse<Holding>::iterate(const scope& inside, std::string_view fro
       }
     }
     for (node* n : piece) {
-      if (!visit(look(n->key, inside, how)->view(), look(n->value, inside, how)->view())) return;
+      if (!visit(read(n->key, inside, how)->view(), read(n->value, inside, how)->view())) return;
     }
   } while (last);
 }

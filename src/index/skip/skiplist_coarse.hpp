@@ -18,10 +18,10 @@ namespace skip_detail {
 struct no_state {};
 
 /// The list itself; its caller keeps writers apart from all others. What `coarse` asks for.
-template <class Holding>
+template <class Storage>
 class plain_list {
  public:
-  using entry = node<Holding, no_state>;
+  using entry = node<Storage, no_state>;
   /// The last node before a key on each level, and the node with the key, or null.
   struct position {
     entry* before[kMaxHeight];
@@ -30,7 +30,7 @@ class plain_list {
 
   plain_list() : head_(entry::make_head()) {}
   ~plain_list() {
-    for (entry* n = head_; n;) destroy_node<Holding>(std::exchange(n, n->next_node(0)));
+    for (entry* n = head_; n;) destroy_node<Storage>(std::exchange(n, n->next_node(0)));
   }
   plain_list(const plain_list&) = delete;
   plain_list& operator=(const plain_list&) = delete;
@@ -38,9 +38,9 @@ class plain_list {
   entry* head() const noexcept { return head_; }
   entry* find(const scope& inside, std::string_view key);
   position locate(const scope& inside, std::string_view key) {
-    return locate(inside, wanted_key(key), regard::use);
+    return locate(inside, wanted_key(key), access::use);
   }
-  position locate(const scope& inside, const wanted_key& key, regard how);
+  position locate(const scope& inside, const wanted_key& key, access how);
   static entry* found(const scope&, const position& p, std::string_view) noexcept {
     return p.found;
   }
@@ -68,12 +68,12 @@ class plain_list {
 /// in order, each at most once; every key that is there throughout is visited, and every pair
 /// visited was there at some moment of the scan: up to 64 nodes upwards, some 16 downwards, at one
 /// moment each. The visitor is called without the lock.
-template <class Holding>
-class skiplist_coarse : public coarse<skip_detail::plain_list<Holding>, Holding> {
-  using writes = coarse<skip_detail::plain_list<Holding>, Holding>;
+template <class Storage>
+class skiplist_coarse : public coarse<skip_detail::plain_list<Storage>, Storage> {
+  using writes = coarse<skip_detail::plain_list<Storage>, Storage>;
   using writes::core_;
   using writes::lock_;
-  using node = typename skip_detail::plain_list<Holding>::entry;
+  using node = typename skip_detail::plain_list<Storage>::entry;
   using wanted_key = skip_detail::wanted_key;
 
  public:
@@ -82,13 +82,13 @@ class skiplist_coarse : public coarse<skip_detail::plain_list<Holding>, Holding>
   explicit skiplist_coarse(std::size_t /*expected_keys*/) {}
 
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
-    iterate(inside, from, false, regard::use, visit);
+    iterate(inside, from, false, access::use, visit);
   }
   void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit);
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
     return walk_in_order(cursors_, cursor, visit,
                          [&](std::string_view from, bool beyond, const visitor& each) {
-                           iterate(inside, from, beyond, regard::glance, each);
+                           iterate(inside, from, beyond, access::peek, each);
                          });
   }
 
@@ -98,7 +98,7 @@ class skiplist_coarse : public coarse<skip_detail::plain_list<Holding>, Holding>
   /// Takes some nodes at a time under the lock and visits them outside of it. From a node that was
   /// unlinked meanwhile its own link still leads to every key beyond it that has been present
   /// since.
-  void iterate(const scope& inside, std::string_view from, bool beyond, regard how,
+  void iterate(const scope& inside, std::string_view from, bool beyond, access how,
                const visitor& visit);
 
   walk_cursors cursors_;

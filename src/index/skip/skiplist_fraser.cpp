@@ -11,8 +11,8 @@ namespace isotherm::index {
 /// before this scope opened (a late link above still led to it), and what it leads to be freed. An
 /// unmarked one leads to a node that is in the list now; from there on any link of the bottom level
 /// will do.
-template <class Holding>
-auto skiplist_fraser<Holding>::first_near(const scope& inside, const wanted_key& key, regard how)
+template <class Storage>
+auto skiplist_fraser<Storage>::first_near(const scope& inside, const wanted_key& key, access how)
     -> node* {
   node* at = head_;
   for (unsigned level = skip_detail::kMaxHeight; level-- > 1;) {
@@ -31,8 +31,8 @@ auto skiplist_fraser<Holding>::first_near(const scope& inside, const wanted_key&
 }
 
 /// Finds the neighbours and unlinks the marked nodes on the way; false: begin again.
-template <class Holding>
-bool skiplist_fraser<Holding>::try_locate(const scope& inside, const wanted_key& key,
+template <class Storage>
+bool skiplist_fraser<Storage>::try_locate(const scope& inside, const wanted_key& key,
                                           position& where) {
   where.found = nullptr;
   node* before = head_;
@@ -63,16 +63,16 @@ bool skiplist_fraser<Holding>::try_locate(const scope& inside, const wanted_key&
   return true;
 }
 
-template <class Holding>
-void skiplist_fraser<Holding>::locate(const scope& inside, const wanted_key& key, position& where) {
+template <class Storage>
+void skiplist_fraser<Storage>::locate(const scope& inside, const wanted_key& key, position& where) {
   for (backoff wait; !try_locate(inside, key, where);) wait();
 }
 
-template <class Holding>
-std::optional<std::string_view> skiplist_fraser<Holding>::find(const scope& inside,
+template <class Storage>
+std::optional<std::string_view> skiplist_fraser<Storage>::find(const scope& inside,
                                                                std::string_view key) {
   const wanted_key wanted(key);
-  // A dead node of the key proves nothing: one linked late may stand before a living one.
+  // An erased node of the key proves nothing: one linked late may stand before a present one.
   for (node* n = first_near(inside, wanted); n; n = next_of(n, 0)) {
     const auto order = n->compare(inside, wanted);
     if (order > 0) break;
@@ -84,9 +84,9 @@ std::optional<std::string_view> skiplist_fraser<Holding>::find(const scope& insi
 
 // --- changing ----------------------------------------------------------------------------------
 
-/// Links `fresh` at the place; false: the place has changed.
-template <class Holding>
-bool skiplist_fraser<Holding>::attach(const scope& inside, position& where, std::string_view key,
+/// Links `created` at the place; false: the place has changed.
+template <class Storage>
+bool skiplist_fraser<Storage>::attach(const scope& inside, position& where, std::string_view key,
                                       node* n) {
   for (unsigned l = 0; l < n->height; ++l) n->set_next(l, where.after[l]);
   link expected = link_to(where.after[0]);
@@ -94,21 +94,21 @@ bool skiplist_fraser<Holding>::attach(const scope& inside, position& where, std:
   count_.add(1);
   const wanted_key wanted(key);
   link_above(inside, wanted, where, n);
-  if (n->progress.fetch_or_acq_rel(progress_state::kLinked) & progress_state::kDead) {
+  if (n->progress.fetch_or_acq_rel(progress_state::kLinked) & progress_state::kErased) {
     locate(inside, wanted, where);  // unlinks it for good
-    retire_node<Holding>(n);
+    retire_node<Storage>(n);
   }
   return true;
 }
 
-template <class Holding>
-void skiplist_fraser<Holding>::link_above(const scope& inside, const wanted_key& key,
+template <class Storage>
+void skiplist_fraser<Storage>::link_above(const scope& inside, const wanted_key& key,
                                           position& where, node* n) {
   for (unsigned l = 1; l < n->height; ++l) {
     for (;;) {
-      // One node of a key on each level, as Fraser has it: behind this one a dead node of the same
-      // key would be out of its eraser's sight, and stay linked after it is retired. By now it is
-      // marked on all levels, so that locate() unlinks it.
+      // One node of a key on each level, as Fraser has it: behind this one an erased node of the
+      // same key would be out of its eraser's sight, and stay linked after it is retired. By now it
+      // is marked on all levels, so that locate() unlinks it.
       if (where.after[l] && where.after[l]->compare(inside, key) == 0) {
         locate(inside, key, where);
         if (where.found != n) return;
@@ -127,18 +127,18 @@ void skiplist_fraser<Holding>::link_above(const scope& inside, const wanted_key&
   }
 }
 
-/// Marks and unlinks a node that this thread has killed.
-template <class Holding>
-void skiplist_fraser<Holding>::remove(const scope& inside, position& where, std::string_view key) {
+/// Marks and unlinks a node whose value this thread has emptied.
+template <class Storage>
+void skiplist_fraser<Storage>::remove(const scope& inside, position& where, std::string_view key) {
   node* const n = where.found;
   mark(n);
-  const auto before = n->progress.fetch_or_acq_rel(progress_state::kDead);
+  const auto before = n->progress.fetch_or_acq_rel(progress_state::kErased);
   locate(inside, wanted_key(key), where);
-  if (before & progress_state::kLinked) retire_node<Holding>(n);
+  if (before & progress_state::kLinked) retire_node<Storage>(n);
 }
 
-template <class Holding>
-void skiplist_fraser<Holding>::clear() {
+template <class Storage>
+void skiplist_fraser<Storage>::clear() {
   const scope inside;
   for (node* n = next_of(head_, 0); n; n = next_of(n, 0)) this->erase(n->key.get(inside)->view());
 }
@@ -147,9 +147,9 @@ void skiplist_fraser<Holding>::clear() {
 
 /// Follows the bottom level. The marked link of an unlinked node still leads to every key beyond it
 /// that has been present since.
-template <class Holding>
-void skiplist_fraser<Holding>::iterate(const scope& inside, std::string_view from, bool beyond,
-                                       regard how, const visitor& visit) {
+template <class Storage>
+void skiplist_fraser<Storage>::iterate(const scope& inside, std::string_view from, bool beyond,
+                                       access how, const visitor& visit) {
   const wanted_key wanted(from);
   bool is_past_bound = false;
   for (node* n = first_near(inside, wanted, how); n; n = next_of(n, 0)) {
@@ -158,14 +158,14 @@ void skiplist_fraser<Holding>::iterate(const scope& inside, std::string_view fro
       if (order < 0 || (beyond && order == 0)) continue;
       is_past_bound = true;
     }
-    const bytes* value = look(n->value, inside, how);
-    if (value && !visit(look(n->key, inside, how)->view(), value->view())) return;
+    const bytes* value = read(n->value, inside, how);
+    if (value && !visit(read(n->key, inside, how)->view(), value->view())) return;
   }
 }
 
 /// Where locate() passes, nodes are not marked on their levels, hence linked on all lower ones.
-template <class Holding>
-void skiplist_fraser<Holding>::scan_back(const scope& inside, std::optional<std::string_view> from,
+template <class Storage>
+void skiplist_fraser<Storage>::scan_back(const scope& inside, std::optional<std::string_view> from,
                                          const visitor& visit) {
   skip_detail::scan_back(
       inside, head_, from, visit,
@@ -180,8 +180,8 @@ void skiplist_fraser<Holding>::scan_back(const scope& inside, std::optional<std:
       [](node*) { return true; });
 }
 
-template <class Holding>
-bool skiplist_fraser<Holding>::is_valid() {
+template <class Storage>
+bool skiplist_fraser<Storage>::is_valid() {
   const scope inside;
   // A mark would be part of the address that next_node() returns: it is looked for first.
   for (unsigned level = 0; level < skip_detail::kMaxHeight; ++level) {

@@ -2,11 +2,11 @@
 // 2004), with the mark in the links as in Harris (DISC 2001).
 //
 // A key is erased when its node's value becomes empty, so that all operations on one key meet in
-// the value's holder. Then the links are marked from the top level down, and searches of writers
+// the value's pointer. Then the links are marked from the top level down, and searches of writers
 // unlink what is marked. A node is retired once its inserter has ceased to link it and its eraser
 // has marked it: the later of the two unlinks it for good. Without that, a node linked late on an
 // upper level could be reached by scopes that opened after it was retired. No level links two nodes
-// of one key, or the eraser's search would end before the dead one.
+// of one key, or the eraser's search would end before the erased one.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ namespace isotherm::index {
 
 /// How far a node's inserter and its eraser have come.
 struct progress_state {
-  static constexpr std::uint8_t kLinked = 1, kDead = 2;
+  static constexpr std::uint8_t kLinked = 1, kErased = 2;
   base::atomic<std::uint8_t> progress{0};
 };
 
@@ -32,12 +32,12 @@ struct progress_state {
 /// and the table of walk() cursors take short locks (docs/indexes.md). Scans, upwards and
 /// downwards, visit keys strictly in order, each at most once; every key that is there throughout
 /// is visited, and every pair visited was there at some moment of the scan.
-template <class Holding>
-class skiplist_fraser : public lock_free_writes<skiplist_fraser<Holding>, Holding,
-                                                skip_detail::node<Holding, progress_state>> {
-  using node = skip_detail::node<Holding, progress_state>;
+template <class Storage>
+class skiplist_fraser : public lock_free_writes<skiplist_fraser<Storage>, Storage,
+                                                skip_detail::node<Storage, progress_state>> {
+  using node = skip_detail::node<Storage, progress_state>;
   using wanted_key = skip_detail::wanted_key;
-  using writes = lock_free_writes<skiplist_fraser, Holding, node>;
+  using writes = lock_free_writes<skiplist_fraser, Storage, node>;
   friend writes;
   using link = std::uintptr_t;
 
@@ -46,7 +46,7 @@ class skiplist_fraser : public lock_free_writes<skiplist_fraser<Holding>, Holdin
 
   explicit skiplist_fraser(std::size_t /*expected_keys*/) : head_(node::make_head()) {}
   ~skiplist_fraser() {
-    for (node* n = head_; n;) destroy_node<Holding>(std::exchange(n, next_of(n, 0)));
+    for (node* n = head_; n;) destroy_node<Storage>(std::exchange(n, next_of(n, 0)));
   }
   skiplist_fraser(const skiplist_fraser&) = delete;
   skiplist_fraser& operator=(const skiplist_fraser&) = delete;
@@ -54,13 +54,13 @@ class skiplist_fraser : public lock_free_writes<skiplist_fraser<Holding>, Holdin
   std::optional<std::string_view> find(const scope& inside, std::string_view key);
 
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
-    iterate(inside, from, false, regard::use, visit);
+    iterate(inside, from, false, access::use, visit);
   }
   void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit);
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
     return walk_in_order(cursors_, cursor, visit,
                          [&](std::string_view from, bool beyond, const visitor& each) {
-                           iterate(inside, from, beyond, regard::glance, each);
+                           iterate(inside, from, beyond, access::peek, each);
                          });
   }
   void clear();
@@ -87,7 +87,7 @@ class skiplist_fraser : public lock_free_writes<skiplist_fraser<Holding>, Holdin
     for (unsigned l = n->height; l-- > 0;) n->next(l).fetch_or_acq_rel(kMark);
   }
 
-  node* first_near(const scope& inside, const wanted_key& key, regard how = regard::use);
+  node* first_near(const scope& inside, const wanted_key& key, access how = access::use);
   void locate(const scope& inside, const wanted_key& key, position& where);
   bool try_locate(const scope& inside, const wanted_key& key, position& where);
   position locate(const scope& inside, std::string_view key) {
@@ -100,10 +100,10 @@ class skiplist_fraser : public lock_free_writes<skiplist_fraser<Holding>, Holdin
     return node::make(key, value);
   }
   static void help(const scope&, const position& at, std::string_view) noexcept { mark(at.found); }
-  bool attach(const scope& inside, position& where, std::string_view key, node* fresh);
+  bool attach(const scope& inside, position& where, std::string_view key, node* created);
   void link_above(const scope& inside, const wanted_key& key, position& where, node* n);
   void remove(const scope& inside, position& where, std::string_view key);
-  void iterate(const scope& inside, std::string_view from, bool beyond, regard how,
+  void iterate(const scope& inside, std::string_view from, bool beyond, access how,
                const visitor& visit);
 
   node* const head_;

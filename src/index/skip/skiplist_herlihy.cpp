@@ -6,8 +6,8 @@ namespace isotherm::index {
 
 // --- searching ---------------------------------------------------------------------------------
 
-template <class Holding>
-auto skiplist_herlihy<Holding>::search(const scope& inside, const wanted_key& key) -> node* {
+template <class Storage>
+auto skiplist_herlihy<Storage>::search(const scope& inside, const wanted_key& key) -> node* {
   node* at = head_;
   for (unsigned level = skip_detail::kMaxHeight; level-- > 0;) {
     for (node* next = at->next_node(level); next; next = at->next_node(level)) {
@@ -20,9 +20,9 @@ auto skiplist_herlihy<Holding>::search(const scope& inside, const wanted_key& ke
   return nullptr;
 }
 
-template <class Holding>
-void skiplist_herlihy<Holding>::locate(const scope& inside, const wanted_key& key, position& where,
-                                       regard how) {
+template <class Storage>
+void skiplist_herlihy<Storage>::locate(const scope& inside, const wanted_key& key, position& where,
+                                       access how) {
   where.found = nullptr;
   node* at = head_;
   for (unsigned level = skip_detail::kMaxHeight; level-- > 0;) {
@@ -38,8 +38,8 @@ void skiplist_herlihy<Holding>::locate(const scope& inside, const wanted_key& ke
 }
 
 /// As above, once the node with the key is neither on its way in nor on its way out.
-template <class Holding>
-auto skiplist_herlihy<Holding>::locate(const scope& inside, std::string_view key) -> position {
+template <class Storage>
+auto skiplist_herlihy<Storage>::locate(const scope& inside, std::string_view key) -> position {
   const wanted_key wanted(key);
   position p;
   for (backoff wait;; wait()) {
@@ -51,8 +51,8 @@ auto skiplist_herlihy<Holding>::locate(const scope& inside, std::string_view key
 // --- changing ----------------------------------------------------------------------------------
 
 /// Locks the node found; false: it has been erased.
-template <class Holding>
-bool skiplist_herlihy<Holding>::try_lock(const scope&, const position& p,
+template <class Storage>
+bool skiplist_herlihy<Storage>::try_lock(const scope&, const position& p,
                                          std::string_view) noexcept {
   p.found->lock();
   if (!p.found->is_marked()) return true;
@@ -60,11 +60,11 @@ bool skiplist_herlihy<Holding>::try_lock(const scope&, const position& p,
   return false;
 }
 
-/// Links `fresh` at the place; false: the place has changed.
-template <class Holding>
-bool skiplist_herlihy<Holding>::attach(const scope&, const position& where, std::string_view,
-                                       node* fresh) noexcept {
-  const unsigned height = fresh->height;
+/// Links `created` at the place; false: the place has changed.
+template <class Storage>
+bool skiplist_herlihy<Storage>::attach(const scope&, const position& where, std::string_view,
+                                       node* created) noexcept {
+  const unsigned height = created->height;
   const locked_place locks(where, height);
   for (unsigned l = 0; l < height; ++l) {
     if (where.before[l]->is_marked() || (where.after[l] && where.after[l]->is_marked()) ||
@@ -72,15 +72,15 @@ bool skiplist_herlihy<Holding>::attach(const scope&, const position& where, std:
       return false;
     }
   }
-  for (unsigned l = 0; l < height; ++l) fresh->set_next(l, where.after[l]);
-  for (unsigned l = 0; l < height; ++l) where.before[l]->set_next(l, fresh);
-  fresh->set_linked();
+  for (unsigned l = 0; l < height; ++l) created->set_next(l, where.after[l]);
+  for (unsigned l = 0; l < height; ++l) where.before[l]->set_next(l, created);
+  created->set_linked();
   return true;
 }
 
 /// Unlinks the node found if the nodes before it are still those before it.
-template <class Holding>
-bool skiplist_herlihy<Holding>::try_unlink(const position& where, node* victim) noexcept {
+template <class Storage>
+bool skiplist_herlihy<Storage>::try_unlink(const position& where, node* victim) noexcept {
   const locked_place locks(where, victim->height);
   for (unsigned l = 0; l < victim->height; ++l) {
     if (where.before[l]->is_marked() || where.before[l]->next_node(l) != victim) return false;
@@ -92,17 +92,17 @@ bool skiplist_herlihy<Holding>::try_unlink(const position& where, node* victim) 
 }
 
 /// Marks, unlinks and retires the node found, which this thread has locked, and unlocks it.
-template <class Holding>
-void skiplist_herlihy<Holding>::detach(const scope& inside, position& where, std::string_view key) {
+template <class Storage>
+void skiplist_herlihy<Storage>::detach(const scope& inside, position& where, std::string_view key) {
   node* const victim = where.found;
   victim->mark();
   for (backoff wait; !try_unlink(where, victim); wait()) locate(inside, wanted_key(key), where);
   victim->unlock();
-  retire_node<Holding>(victim);
+  retire_node<Storage>(victim);
 }
 
-template <class Holding>
-void skiplist_herlihy<Holding>::clear() {
+template <class Storage>
+void skiplist_herlihy<Storage>::clear() {
   const scope inside;
   for (node* n = head_->next_node(0); n; n = n->next_node(0))
     this->erase(n->key.get(inside)->view());
@@ -112,9 +112,9 @@ void skiplist_herlihy<Holding>::clear() {
 
 /// Follows the bottom level. From a node that was unlinked its own link still leads to every key
 /// beyond it that has been present since.
-template <class Holding>
-void skiplist_herlihy<Holding>::iterate(const scope& inside, std::string_view from, bool beyond,
-                                        regard how, const visitor& visit) {
+template <class Storage>
+void skiplist_herlihy<Storage>::iterate(const scope& inside, std::string_view from, bool beyond,
+                                        access how, const visitor& visit) {
   const wanted_key wanted(from);
   position where;
   locate(inside, wanted, where, how);
@@ -126,15 +126,15 @@ void skiplist_herlihy<Holding>::iterate(const scope& inside, std::string_view fr
       if (order < 0 || (beyond && order == 0)) continue;
       is_past_bound = true;
     }
-    const std::string_view value = look(n->value, inside, how)->view();
-    if (!visit(look(n->key, inside, how)->view(), value)) return;
+    const std::string_view value = read(n->value, inside, how)->view();
+    if (!visit(read(n->key, inside, how)->view(), value)) return;
   }
 }
 
 /// A node that was passed and has been unlinked still leads to every key beyond it that has been
 /// present since.
-template <class Holding>
-void skiplist_herlihy<Holding>::scan_back(const scope& inside, std::optional<std::string_view> from,
+template <class Storage>
+void skiplist_herlihy<Storage>::scan_back(const scope& inside, std::optional<std::string_view> from,
                                           const visitor& visit) {
   skip_detail::scan_back(
       inside, head_, from, visit,
@@ -149,8 +149,8 @@ void skiplist_herlihy<Holding>::scan_back(const scope& inside, std::optional<std
       &is_present);
 }
 
-template <class Holding>
-bool skiplist_herlihy<Holding>::is_valid() {
+template <class Storage>
+bool skiplist_herlihy<Storage>::is_valid() {
   const scope inside;
   return skip_detail::are_levels_valid(inside, head_, this->size(), &is_present);
 }

@@ -40,12 +40,12 @@ class lazy_state {
 /// where its own key is on its way in or out. Scans, upwards and downwards, visit keys strictly in
 /// order, each at most once; every key that is there throughout is visited, and every pair visited
 /// was there at some moment of the scan.
-template <class Holding>
-class skiplist_herlihy : public optimistic_writes<skiplist_herlihy<Holding>, Holding,
-                                                  skip_detail::node<Holding, lazy_state>> {
-  using node = skip_detail::node<Holding, lazy_state>;
+template <class Storage>
+class skiplist_herlihy : public optimistic_writes<skiplist_herlihy<Storage>, Storage,
+                                                  skip_detail::node<Storage, lazy_state>> {
+  using node = skip_detail::node<Storage, lazy_state>;
   using wanted_key = skip_detail::wanted_key;
-  using writes = optimistic_writes<skiplist_herlihy, Holding, node>;
+  using writes = optimistic_writes<skiplist_herlihy, Storage, node>;
   friend writes;
 
  public:
@@ -55,7 +55,7 @@ class skiplist_herlihy : public optimistic_writes<skiplist_herlihy<Holding>, Hol
     head_->set_linked();
   }
   ~skiplist_herlihy() {
-    for (node* n = head_; n;) destroy_node<Holding>(std::exchange(n, n->next_node(0)));
+    for (node* n = head_; n;) destroy_node<Storage>(std::exchange(n, n->next_node(0)));
   }
   skiplist_herlihy(const skiplist_herlihy&) = delete;
   skiplist_herlihy& operator=(const skiplist_herlihy&) = delete;
@@ -67,13 +67,13 @@ class skiplist_herlihy : public optimistic_writes<skiplist_herlihy<Holding>, Hol
   }
 
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
-    iterate(inside, from, false, regard::use, visit);
+    iterate(inside, from, false, access::use, visit);
   }
   void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit);
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
     return walk_in_order(cursors_, cursor, visit,
                          [&](std::string_view from, bool beyond, const visitor& each) {
-                           iterate(inside, from, beyond, regard::glance, each);
+                           iterate(inside, from, beyond, access::peek, each);
                          });
   }
   void clear();
@@ -114,15 +114,15 @@ class skiplist_herlihy : public optimistic_writes<skiplist_herlihy<Holding>, Hol
 
   node* search(const scope& inside, const wanted_key& key);
   void locate(const scope& inside, const wanted_key& key, position& where,
-              regard how = regard::use);
+              access how = access::use);
   position locate(const scope& inside, std::string_view key);
   static node* found(const scope&, const position& p, std::string_view) noexcept { return p.found; }
   static bool try_lock(const scope&, const position& p, std::string_view) noexcept;
   static void unlock(const position& p) noexcept { p.found->unlock(); }
-  static bool attach(const scope&, const position& where, std::string_view, node* fresh) noexcept;
+  static bool attach(const scope&, const position& where, std::string_view, node* created) noexcept;
   static bool try_unlink(const position& where, node* victim) noexcept;
   void detach(const scope& inside, position& where, std::string_view key);
-  void iterate(const scope& inside, std::string_view from, bool beyond, regard how,
+  void iterate(const scope& inside, std::string_view from, bool beyond, access how,
                const visitor& visit);
 
   node* const head_;

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "index/any_index.hpp"
-#include "index/holding.hpp"
 #include "index/masstree/masstree.cpp"  // instantiated for `counted`
+#include "index/storage.hpp"
 
 namespace isotherm::index {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "index/holding.hpp"
 #include "index/masstree/layer.hpp"
+#include "index/storage.hpp"
 
 namespace isotherm::index::masstree_detail {
 

@@ -1,9 +1,9 @@
-// How an index holds its keys and values: by guides, which the collector may move, or by plain
+// How an index stores its keys and values: by guides, which the collector may move, or by plain
 // pointers and the ordinary allocator, which is the baseline. Indexes are templates over one of
 // these two, so that the baseline pays nothing for management (DESIGN: measuring).
 //
-//   managed::holder     guide<bytes>    nodes in NODE     heirs of hot values are born hot
-//   unmanaged::holder   plain pointer   nodes by malloc   values by malloc
+//   managed::pointer     guide<bytes>    nodes in NODE     successors of hot values begin in HOT
+//   unmanaged::pointer   plain pointer   nodes by malloc   values by malloc
 #pragma once
 
 #include <cstdlib>
@@ -20,17 +20,17 @@
 
 namespace isotherm::index {
 
-/// How an operation looks at an object: to use it, or in passing, as a walk over everything does,
-/// which must not make everything warm (guide::peek()).
-enum class regard : unsigned char { use, glance };
+/// Whether an access counts as a use of the object. A walk over everything peeks, or all that it
+/// passes would become warm (guide::peek()).
+enum class access : unsigned char { use, peek };
 
-template <class Holder>
-bytes* look(const Holder& held, const scope& inside, regard how) noexcept {
-  return how == regard::use ? held.get(inside) : held.peek(inside);
+template <class Pointer>
+bytes* read(const Pointer& held, const scope& inside, access how) noexcept {
+  return how == access::use ? held.get(inside) : held.peek(inside);
 }
 
 /// A guide that gives guides::unreadable_bytes() in the place of an object that cannot be read.
-class guide_holder : public guide<bytes> {
+class guide_pointer : public guide<bytes> {
  public:
   using guide<bytes>::guide;
 
@@ -67,18 +67,18 @@ class guide_holder : public guide<bytes> {
 };
 
 struct managed {
-  using holder = guide_holder;
-  using fresh = owned<bytes>;
+  using pointer = guide_pointer;
+  using owned_bytes = owned<bytes>;
   using read_watch = heap::read_watch;
   static constexpr bool kManaged = true;
   static constexpr std::string_view kName = "guide";
 
-  static fresh make(const content& what) noexcept { return make_in(heap::kind::fresh, what); }
-  static fresh make_successor(const holder& old, const content& what) noexcept {
+  static owned_bytes make(const content& what) noexcept { return make_in(heap::kind::fresh, what); }
+  static owned_bytes make_successor(const pointer& old, const content& what) noexcept {
     return make_in(old.birth_heap(), what);
   }
-  static fresh make_in(heap::kind birth, const content& what) noexcept {
-    fresh made = make_bytes_in(birth, what.size());
+  static owned_bytes make_in(heap::kind birth, const content& what) noexcept {
+    owned_bytes made = make_bytes_in(birth, what.size());
     if (made) what.write(made->data());
     return made;
   }
@@ -91,18 +91,18 @@ struct managed {
 };
 
 /// A plain pointer with guide's interface.
-class plain_holder {
+class plain_pointer {
  public:
-  class fresh {
+  class owned_bytes {
    public:
-    fresh() noexcept = default;
-    explicit fresh(bytes* object) noexcept : object_(object) {}
-    fresh(fresh&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
-    fresh& operator=(fresh&& other) noexcept {
+    owned_bytes() noexcept = default;
+    explicit owned_bytes(bytes* object) noexcept : object_(object) {}
+    owned_bytes(owned_bytes&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+    owned_bytes& operator=(owned_bytes&& other) noexcept {
       std::swap(object_, other.object_);
       return *this;
     }
-    ~fresh() { std::free(object_); }
+    ~owned_bytes() { std::free(object_); }
     bytes* get() const noexcept { return object_; }
     bytes* operator->() const noexcept { return object_; }
     explicit operator bool() const noexcept { return object_ != nullptr; }
@@ -112,28 +112,29 @@ class plain_holder {
     bytes* object_ = nullptr;
   };
 
-  plain_holder() noexcept = default;
-  explicit plain_holder(fresh&& object) noexcept : object_(object.release()) {}
-  plain_holder(plain_holder&& other) noexcept : object_(other.object_.exchange_acq_rel(nullptr)) {}
-  plain_holder& operator=(plain_holder&& other) noexcept {
+  plain_pointer() noexcept = default;
+  explicit plain_pointer(owned_bytes&& object) noexcept : object_(object.release()) {}
+  plain_pointer(plain_pointer&& other) noexcept
+      : object_(other.object_.exchange_acq_rel(nullptr)) {}
+  plain_pointer& operator=(plain_pointer&& other) noexcept {
     if (this != &other) {
       reset();
       object_.store_release(other.object_.exchange_acq_rel(nullptr));
     }
     return *this;
   }
-  ~plain_holder() { reset(); }
+  ~plain_pointer() { reset(); }
 
   bytes* get(const scope&) const noexcept { return object_.load_acquire(); }
   bytes* peek(const scope&) const noexcept { return object_.load_acquire(); }
   bool is_null() const noexcept { return object_.load_acquire() == nullptr; }
   bool holds(const bytes* address) const noexcept { return object_.load_acquire() == address; }
-  [[nodiscard]] bool replace(const scope&, fresh&& next) {
+  [[nodiscard]] bool replace(const scope&, owned_bytes&& next) {
     if (!next) return false;
     if (bytes* old = object_.exchange_acq_rel(next.release())) retire_object(old);
     return true;
   }
-  [[nodiscard]] bool compare_replace(const scope&, const bytes* expected, fresh& next) {
+  [[nodiscard]] bool compare_replace(const scope&, const bytes* expected, owned_bytes& next) {
     if (!next || !put(expected, next.get())) return false;
     next.release();
     return true;
@@ -163,8 +164,8 @@ class plain_holder {
 };
 
 struct unmanaged {
-  using holder = plain_holder;
-  using fresh = plain_holder::fresh;
+  using pointer = plain_pointer;
+  using owned_bytes = plain_pointer::owned_bytes;
   /// As heap::read_watch, where all can be read.
   struct read_watch {
     static constexpr bool has_lost() noexcept { return false; }
@@ -172,14 +173,16 @@ struct unmanaged {
   static constexpr bool kManaged = false;
   static constexpr std::string_view kName = "plain";
 
-  static fresh make(const content& what) noexcept {
+  static owned_bytes make(const content& what) noexcept {
     void* memory = std::malloc(bytes::footprint(what.size()));
     if (!memory) return {};
     auto* object = bytes::place(memory, what.size());
     what.write(object->data());
-    return fresh(object);
+    return owned_bytes(object);
   }
-  static fresh make_successor(const holder&, const content& what) noexcept { return make(what); }
+  static owned_bytes make_successor(const pointer&, const content& what) noexcept {
+    return make(what);
+  }
   static void* allocate_node(std::size_t size) noexcept {
     void* node = std::malloc(size);
     ISO_CHECK(node, "out of memory for an index node");
