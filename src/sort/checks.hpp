@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "sort/plan.hpp"
-#include "sort/source.hpp"
+#include "sort/input/source.hpp"
+#include "sort/plan/plan.hpp"
 
 namespace isotherm::sort {
 

@@ -7,7 +7,7 @@
 
 #include "device/model.hpp"
 #include "sort/cost/cost.hpp"
-#include "sort/source.hpp"
+#include "sort/input/source.hpp"
 
 namespace isotherm::sort {
 

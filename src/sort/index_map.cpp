@@ -8,9 +8,9 @@
 #include "device/buffer.hpp"
 #include "sort/algorithms/registry.hpp"
 #include "sort/checks.hpp"
-#include "sort/context.hpp"
 #include "sort/index_sort/refine.hpp"
-#include "sort/loader.hpp"
+#include "sort/plan/context.hpp"
+#include "sort/runs/loader.hpp"
 
 namespace isotherm {
 

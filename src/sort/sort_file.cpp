@@ -14,7 +14,7 @@
 #include "sort/algorithms/registry.hpp"
 #include "sort/checks.hpp"
 #include "sort/choice.hpp"
-#include "sort/context.hpp"
+#include "sort/plan/context.hpp"
 #include "sort/verify.hpp"
 
 namespace isotherm {

@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "sort/benchmark/gensort.hpp"
-#include "sort/loader.hpp"
 #include "sort/output/count.hpp"
+#include "sort/runs/loader.hpp"
 
 namespace isotherm::sort {
 namespace {

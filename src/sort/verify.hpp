@@ -1,8 +1,8 @@
 // --check: reads input and output once more and compares what must agree.
 #pragma once
 
-#include "sort/context.hpp"
-#include "sort/outcome.hpp"
+#include "sort/job/outcome.hpp"
+#include "sort/plan/context.hpp"
 
 namespace isotherm::sort {
 

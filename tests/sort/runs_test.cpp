@@ -15,8 +15,8 @@
 
 #include "base/random.hpp"
 #include "sort/benchmark/gensort.hpp"
-#include "sort/runs/codec.hpp"
-#include "sort/runs/policy.hpp"
+#include "sort/coding/codec.hpp"
+#include "sort/coding/policy.hpp"
 #include "sort/runs/reader.hpp"
 #include "sort/runs/runs.hpp"
 #include "sort/scratch.hpp"

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "sort/context.hpp"
 #include "sort/cost/cost.hpp"
-#include "sort/outcome.hpp"
+#include "sort/job/outcome.hpp"
+#include "sort/plan/context.hpp"
 
 namespace isotherm::sort {
 

@@ -9,7 +9,7 @@
 #include "sort/algorithms/algorithm.hpp"
 #include "sort/algorithms/in_memory.hpp"
 #include "sort/index_sort/presorted.hpp"
-#include "sort/loader.hpp"
+#include "sort/runs/loader.hpp"
 #include "sort/runs/loser_tree.hpp"
 #include "sort/runs/runs.hpp"
 

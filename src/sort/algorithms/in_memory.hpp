@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-#include "sort/records.hpp"
+#include "sort/input/records.hpp"
 
 namespace isotherm::sort {
 

@@ -11,7 +11,7 @@ namespace isotherm::sort {
 std::span<const algorithm* const> algorithms() noexcept;
 const algorithm& find(sort_algorithm id);
 
-/// A plan for the algorithm of that name: see make_plan() in sort/plan.hpp.
+/// A plan for the algorithm of that name: see make_plan() in sort/plan/plan.hpp.
 base::result<plan> make_plan(const sort_options& options, sort_algorithm algorithm,
                              std::uint64_t input_bytes, const device::model* device);
 

@@ -7,7 +7,7 @@
 
 #include "device/model.hpp"
 #include "sort/cost/processor.hpp"
-#include "sort/plan.hpp"
+#include "sort/plan/plan.hpp"
 
 namespace isotherm::sort {
 

@@ -8,7 +8,7 @@
 
 #include "base/random.hpp"
 #include "os/clock.hpp"
-#include "sort/records.hpp"
+#include "sort/input/records.hpp"
 #include "sort/runs/loser_tree.hpp"
 
 namespace isotherm::sort {

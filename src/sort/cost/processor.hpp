@@ -1,8 +1,8 @@
 // What predictions need to know of an input, and of the processor that sorts it.
 #pragma once
 
-#include "sort/runs/policy.hpp"
-#include "sort/source.hpp"
+#include "sort/coding/policy.hpp"
+#include "sort/input/source.hpp"
 
 namespace isotherm::sort {
 

@@ -7,7 +7,7 @@
 #include <deque>
 #include <numeric>
 
-#include "sort/records.hpp"
+#include "sort/input/records.hpp"
 
 namespace isotherm::sort {
 namespace {

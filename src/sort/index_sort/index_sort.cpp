@@ -9,10 +9,10 @@
 #include "sort/index_sort/presorted.hpp"
 #include "sort/index_sort/refine.hpp"
 #include "sort/index_sort/regroup.hpp"
-#include "sort/loader.hpp"
+#include "sort/input/records.hpp"
 #include "sort/output/output.hpp"
 #include "sort/output/sink.hpp"
-#include "sort/records.hpp"
+#include "sort/runs/loader.hpp"
 #include "sort/runs/runs.hpp"
 
 namespace isotherm::sort {

@@ -1,8 +1,8 @@
 // Records that are keys of at most 8 bytes and nothing else: integers, which need no index map.
 #pragma once
 
-#include "sort/context.hpp"
-#include "sort/outcome.hpp"
+#include "sort/job/outcome.hpp"
+#include "sort/plan/context.hpp"
 
 namespace isotherm::sort {
 

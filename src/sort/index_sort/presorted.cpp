@@ -7,8 +7,8 @@
 
 #include "base/random.hpp"
 #include "device/buffer.hpp"
-#include "sort/loader.hpp"
 #include "sort/output/output.hpp"
+#include "sort/runs/loader.hpp"
 #include "sort/runs/runs.hpp"
 
 namespace isotherm::sort {

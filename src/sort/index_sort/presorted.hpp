@@ -4,8 +4,8 @@
 
 #include <string_view>
 
-#include "sort/context.hpp"
-#include "sort/outcome.hpp"
+#include "sort/job/outcome.hpp"
+#include "sort/plan/context.hpp"
 
 namespace isotherm::sort {
 

@@ -8,8 +8,8 @@
 
 #include "device/buffer.hpp"
 #include "sort/index_sort/presorted.hpp"
-#include "sort/loader.hpp"
 #include "sort/output/output.hpp"
+#include "sort/runs/loader.hpp"
 #include "sort/runs/runs.hpp"
 
 namespace isotherm::sort {

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "sort/context.hpp"
+#include "sort/plan/context.hpp"
 
 namespace isotherm::sort {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "device/buffer.hpp"
-#include "sort/context.hpp"
+#include "sort/plan/context.hpp"
 
 namespace isotherm::sort {
 

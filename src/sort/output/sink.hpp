@@ -6,8 +6,8 @@
 #include <span>
 
 #include "device/io.hpp"
-#include "sort/context.hpp"
-#include "sort/outcome.hpp"
+#include "sort/job/outcome.hpp"
+#include "sort/plan/context.hpp"
 
 namespace isotherm::sort {
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "sort/context.hpp"
+#include "sort/plan/context.hpp"
 
 namespace isotherm::sort {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/check.hpp"
-#include "sort/runs/codec.hpp"
+#include "sort/coding/codec.hpp"
 
 namespace isotherm::sort {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "sort/context.hpp"
+#include "sort/plan/context.hpp"
 
 namespace isotherm::sort {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sort/runs/codec.hpp"
+#include "sort/coding/codec.hpp"
 #include "sort/runs/cursor.hpp"
 #include "sort/runs/loser_tree.hpp"
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "device/buffer.hpp"
-#include "sort/context.hpp"
-#include "sort/outcome.hpp"
-#include "sort/runs/policy.hpp"
+#include "sort/coding/policy.hpp"
+#include "sort/job/outcome.hpp"
+#include "sort/plan/context.hpp"
 #include "sort/runs/reader.hpp"
 
 namespace isotherm::sort {

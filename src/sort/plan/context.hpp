@@ -1,10 +1,10 @@
 // What the parts of one sort work with.
 #pragma once
 
-#include "sort/job.hpp"
-#include "sort/plan.hpp"
-#include "sort/records.hpp"
-#include "sort/source.hpp"
+#include "sort/input/records.hpp"
+#include "sort/input/source.hpp"
+#include "sort/job/job.hpp"
+#include "sort/plan/plan.hpp"
 
 namespace isotherm::sort {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "device/io.hpp"
-#include "sort/job.hpp"
+#include "sort/job/job.hpp"
 
 namespace isotherm::sort {
 

@@ -1,4 +1,4 @@
-#include "sort/runs/policy.hpp"
+#include "sort/coding/policy.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "sort/plan.hpp"
+#include "sort/plan/plan.hpp"
 
 #include <fmt/format.h>
 

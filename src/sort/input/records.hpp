@@ -10,8 +10,8 @@
 #include <optional>
 #include <span>
 
-#include "sort/entry.hpp"
-#include "sort/source.hpp"
+#include "sort/input/entry.hpp"
+#include "sort/input/source.hpp"
 
 namespace isotherm::sort {
 

@@ -5,8 +5,8 @@
 #include <isotherm/sort.hpp>
 
 #include "device/model.hpp"
-#include "sort/records.hpp"
-#include "sort/runs/policy.hpp"
+#include "sort/coding/policy.hpp"
+#include "sort/input/records.hpp"
 
 namespace isotherm::sort {
 

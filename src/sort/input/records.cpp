@@ -1,4 +1,4 @@
-#include "sort/records.hpp"
+#include "sort/input/records.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "sort/runs/codec.hpp"
+#include "sort/coding/codec.hpp"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "sort/runs/codec.hpp"
+#include "sort/coding/codec.hpp"
 
 namespace isotherm::sort {
 

@@ -1,4 +1,4 @@
-#include "sort/loader.hpp"
+#include "sort/runs/loader.hpp"
 
 #include <fmt/format.h>
 

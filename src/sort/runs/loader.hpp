@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/atomic.hpp"
-#include "sort/context.hpp"
+#include "sort/plan/context.hpp"
 
 namespace isotherm::sort {
 

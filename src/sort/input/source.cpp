@@ -1,4 +1,4 @@
-#include "sort/source.hpp"
+#include "sort/input/source.hpp"
 
 #include <algorithm>
 

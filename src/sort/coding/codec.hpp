@@ -13,7 +13,7 @@
 #include <optional>
 #include <span>
 
-#include "sort/entry.hpp"
+#include "sort/input/entry.hpp"
 
 namespace isotherm::sort {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-#include "sort/records.hpp"
+#include "sort/input/records.hpp"
 
 namespace isotherm::sort {
 namespace {

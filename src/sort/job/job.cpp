@@ -1,4 +1,4 @@
-#include "sort/job.hpp"
+#include "sort/job/job.hpp"
 
 #include <fmt/format.h>
 
