@@ -17,26 +17,26 @@
 #include "cli/signals.hpp"
 #include "device/io.hpp"
 #include "device/spool.hpp"
-#include "sort/benchmark/gensort.hpp"
-#include "sort/benchmark/valsort.hpp"
+#include "harness/gensort.hpp"
+#include "harness/valsort.hpp"
 
 namespace isotherm::cli {
 namespace {
 
 struct gensort_arguments {
-  sort::gensort_options options;
+  harness::gensort_options options;
   std::string path;
   bool checksum = false, progress = false;
 };
 
 struct valsort_arguments {
-  sort::valsort_options options;
+  harness::valsort_options options;
   std::string path, summary, expected;
   bool quiet = false, summaries = false, progress = false;
 };
 
 /// Counts up on a terminal, in one line that the last call clears; elsewhere a line each tenth.
-sort::record_progress show_progress(bool asked, std::string_view what) {
+harness::record_progress show_progress(bool asked, std::string_view what) {
   const bool terminal = ::isatty(STDERR_FILENO) != 0;
   if (!terminal && !asked) return {};
   const std::uint64_t step = terminal ? 1 : 10;
@@ -60,16 +60,16 @@ std::string read_all(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-sort::valsort_summary summarise(const valsort_arguments& a) {
+harness::valsort_summary summarise(const valsort_arguments& a) {
   if (!a.summaries) {
-    auto s = sort::valsort_file(a.path, a.options);
+    auto s = harness::valsort_file(a.path, a.options);
     if (!s) fail(s.error().message);
     return *s;
   }
-  auto parts = sort::parse_summaries(read_all(a.path));
+  auto parts = harness::parse_summaries(read_all(a.path));
   if (!parts) fail(a.path + ": " + parts.error().message);
-  sort::valsort_summary total;
-  for (const auto& part : *parts) total = sort::combine(total, part, a.options.ignore_case);
+  harness::valsort_summary total;
+  for (const auto& part : *parts) total = harness::combine(total, part, a.options.ignore_case);
   return total;
 }
 
@@ -77,12 +77,12 @@ void run_gensort(gensort_arguments& a) {
   a.path = device::spelled_out(a.path, STDOUT_FILENO);
   a.options.progress = show_progress(a.progress, "generating");
   a.options.interrupt = &catch_signals();
-  auto sum = sort::gensort_file(a.path, a.options);
+  auto sum = harness::gensort_file(a.path, a.options);
   if (!sum) {
     fmt::print(stderr, "isotherm: {}\n", sum.error().message);
     throw CLI::RuntimeError(sum.error().code == EINTR ? kInterrupted : 1);
   }
-  if (a.checksum) fmt::print(stderr, "{}\n", sort::checksum_text(*sum));
+  if (a.checksum) fmt::print(stderr, "{}\n", harness::checksum_text(*sum));
 }
 
 void run_valsort(valsort_arguments& a) {
@@ -90,17 +90,18 @@ void run_valsort(valsort_arguments& a) {
   if (!a.summary.empty() && device::same_file(a.summary, a.path)) {
     fail("-o " + a.summary + " would replace " + a.path + ": name another file for the summary");
   }
-  base::result<sort::uint128> expected = sort::uint128{0};
-  if (!a.expected.empty()) expected = sort::parse_checksum(a.expected);
+  base::result<harness::uint128> expected = harness::uint128{0};
+  if (!a.expected.empty()) expected = harness::parse_checksum(a.expected);
   if (!expected) fail("--expect: " + expected.error().message);
   report_file summary(a.summary);
   a.options.progress = show_progress(a.progress, "checking");
   const auto s = summarise(a);
-  summary.write(sort::summary_text(s), "checked");
+  summary.write(harness::summary_text(s), "checked");
   if (!a.quiet) {
     if (s.unordered > 0)
       fmt::print(stderr, "First unordered record is record {}\n", s.first_unordered);
-    fmt::print(stderr, "Records: {}\nChecksum: {}\n", s.records, sort::checksum_text(s.checksum));
+    fmt::print(stderr, "Records: {}\nChecksum: {}\n", s.records,
+               harness::checksum_text(s.checksum));
     if (s.unordered == 0) {
       fmt::print(stderr, "Duplicate keys: {}\nSUCCESS - all records are in order\n", s.duplicates);
     } else {
@@ -109,7 +110,7 @@ void run_valsort(valsort_arguments& a) {
   }
   if (!a.expected.empty() && *expected != s.checksum) {
     fail(fmt::format("the checksum is {}, not the expected {}: these are not the same records",
-                     sort::checksum_text(s.checksum), a.expected));
+                     harness::checksum_text(s.checksum), a.expected));
   }
   if (s.unordered > 0) throw CLI::RuntimeError(1);
 }
@@ -128,7 +129,7 @@ void add_gensort(CLI::App& app) {
   c->add_flag("-c", a->checksum, "print the checksum of the records on standard error");
   c->add_flag("-s", a->options.skewed,
               "repeat keys: rank r has weight about 1/r (not the distribution of gensort 1.5)");
-  c->add_option("-t", a->options.threads, "threads")->check(whole_number(1, sort::kMostThreads));
+  c->add_option("-t", a->options.threads, "threads")->check(whole_number(1, harness::kMostThreads));
   c->add_flag("--progress", a->progress, "show it even when standard error is no terminal");
   c->callback([a] { run_gensort(*a); });
 }
@@ -142,7 +143,7 @@ void add_valsort(CLI::App& app) {
   c->add_flag("-q", a->quiet, "print nothing, tell by the exit status");
   c->add_option("-o", a->summary, "write a summary of this part to a file");
   c->add_flag("-s", a->summaries, "the file holds summaries of parts, in order");
-  c->add_option("-t", a->options.threads, "threads")->check(whole_number(1, sort::kMostThreads));
+  c->add_option("-t", a->options.threads, "threads")->check(whole_number(1, harness::kMostThreads));
   c->add_flag("--progress", a->progress, "show it even when standard error is no terminal");
   c->add_option("--expect", a->expected, "checksum that the records must have");
   c->callback([a] { run_valsort(*a); });

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "sort/benchmark/gensort.hpp"
+#include "sort/checksum.hpp"
 #include "sort/output/count.hpp"
 #include "sort/runs/loader.hpp"
 

@@ -18,7 +18,8 @@ import cpp_text
 
 # Bottom first; the members of one group are peers.
 LAYERS = [['base'], ['os'], ['sync', 'device'], ['heap'], ['guide'], ['collector'],
-          ['index', 'placement', 'workload', 'pages', 'sort'], ['store'], ['server'], ['cli']]
+          ['index', 'placement', 'workload', 'pages', 'sort'], ['store'], ['server'],
+          ['harness'], ['cli']]
 RANK = {name: rank for rank, group in enumerate(LAYERS) for name in group}
 # What a folder must not include although it is lower, and the one file that may.
 FORBIDDEN = {('index', 'collector'): None, ('index', 'heap'): 'storage.hpp'}

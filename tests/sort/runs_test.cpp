@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "sort/benchmark/gensort.hpp"
 #include "sort/coding/codec.hpp"
 #include "sort/coding/policy.hpp"
 #include "sort/runs/reader.hpp"

@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "device/io.hpp"
-#include "sort/benchmark/gensort.hpp"
+#include "harness/gensort.hpp"
 #include "sort/scratch.hpp"
 
 namespace isotherm {
@@ -216,7 +216,7 @@ TEST(Space, IsCheckedBeforeTheFirstByteIsWritten) {
     std::filesystem::remove(dir.file("out"));
   }
   device::set_free_space(999);
-  EXPECT_FALSE(sort::gensort_file(dir.file("out"), {.count = 10}));
+  EXPECT_FALSE(harness::gensort_file(dir.file("out"), {.count = 10}));
   device::set_free_space({});
   EXPECT_EQ(dir.entries(), 3u);
 }

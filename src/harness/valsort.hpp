@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "sort/benchmark/gensort.hpp"
+#include "harness/gensort.hpp"
 
-namespace isotherm::sort {
+namespace isotherm::harness {
 
 /// What is known of one part (or of all, combined).
 struct valsort_summary {
@@ -41,4 +41,4 @@ std::string summary_text(const valsort_summary& summary);
 /// The summaries in a text of such lines, in their order; an error names the bad line.
 base::result<std::vector<valsort_summary>> parse_summaries(const std::string& text);
 
-}  // namespace isotherm::sort
+}  // namespace isotherm::harness

@@ -9,9 +9,10 @@
 
 #include "base/atomic.hpp"
 #include "base/error.hpp"
-#include "sort/benchmark/progress.hpp"
+#include "harness/progress.hpp"
+#include "sort/checksum.hpp"
 
-namespace isotherm::sort {
+namespace isotherm::harness {
 
 inline constexpr std::size_t kGensortRecord = 100;
 inline constexpr std::size_t kGensortKey = 10;
@@ -19,7 +20,7 @@ inline constexpr std::size_t kGensortKey = 10;
 inline constexpr unsigned kMostThreads = 256;       ///< more serve no device, and each takes memory
 inline constexpr std::size_t kBatchRecords = 8192;  ///< that a thread makes or checks at a time
 
-using uint128 = unsigned __int128;
+using sort::uint128;
 
 /// What to generate.
 struct gensort_options {
@@ -41,10 +42,6 @@ uint128 gensort_random(std::uint64_t n) noexcept;
 void gensort_record(std::uint64_t n, uint128 random, bool ascii, bool skewed,
                     std::span<std::byte, kGensortRecord> record) noexcept;
 
-/// Sum over records of zlib's crc32 of each: equal for two files that hold the same records in any
-/// order, up to collisions.
-uint128 record_checksum(std::span<const std::byte> records, std::size_t record_bytes) noexcept;
-
 /// Lower-case hexadecimal without leading zeros, as gensort -c prints it.
 std::string checksum_text(uint128 sum);
 /// The number that checksum_text() printed; an error for any other text.
@@ -58,4 +55,4 @@ unsigned threads_for(std::uint64_t records, unsigned asked) noexcept;
 /// file is replaced only then. Returns the checksum of the records.
 base::result<uint128> gensort_file(const std::string& path, const gensort_options& options);
 
-}  // namespace isotherm::sort
+}  // namespace isotherm::harness

@@ -1,4 +1,4 @@
-#include "sort/benchmark/valsort.hpp"
+#include "harness/valsort.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "device/pool.hpp"
 #include "device/spool.hpp"
 
-namespace isotherm::sort {
+namespace isotherm::harness {
 namespace {
 
 unsigned char folded(unsigned char c) {
@@ -46,7 +46,7 @@ base::result<valsort_summary> check_part(const device::file& f, std::uint64_t be
     const auto records = static_cast<std::size_t>(std::min<std::uint64_t>(kBatchRecords, end - at));
     const std::span<std::byte> bytes(buffer.data(), records * kGensortRecord);
     if (auto r = f.read(bytes, at * kGensortRecord); !r) return std::unexpected(r.error());
-    s.checksum += record_checksum(bytes, kGensortRecord);
+    s.checksum += sort::record_checksum(bytes, kGensortRecord);
     for (std::size_t i = 0; i < records; ++i) {
       add_record(s, reinterpret_cast<const unsigned char*>(&bytes[i * kGensortRecord]),
                  ignore_case);
@@ -152,4 +152,4 @@ base::result<std::vector<valsort_summary>> parse_summaries(const std::string& te
   return all;
 }
 
-}  // namespace isotherm::sort
+}  // namespace isotherm::harness

@@ -1,4 +1,4 @@
-#include "sort/benchmark/gensort.hpp"
+#include "harness/gensort.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@
 #include <cstring>
 #include <vector>
 
-#include "sort/benchmark/valsort.hpp"
+#include "harness/valsort.hpp"
 #include "sort/scratch.hpp"
 
-namespace isotherm::sort {
+namespace isotherm::harness {
 namespace {
 
 using testing::contents;
@@ -140,4 +140,4 @@ TEST(Valsort, RefusesEmptyAndPartialFiles) {
 }
 
 }  // namespace
-}  // namespace isotherm::sort
+}  // namespace isotherm::harness

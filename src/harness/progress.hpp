@@ -5,7 +5,7 @@
 #include <functional>
 #include <mutex>
 
-namespace isotherm::sort {
+namespace isotherm::harness {
 
 /// Told how many of how many records are done, by one thread at a time.
 using record_progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
@@ -28,4 +28,4 @@ class progress_sum {
   std::uint64_t done_ = 0;
 };
 
-}  // namespace isotherm::sort
+}  // namespace isotherm::harness

@@ -1,7 +1,6 @@
-#include "sort/benchmark/gensort.hpp"
+#include "harness/gensort.hpp"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -16,7 +15,7 @@
 #include "device/pool.hpp"
 #include "device/spool.hpp"
 
-namespace isotherm::sort {
+namespace isotherm::harness {
 namespace {
 
 constexpr uint128 wide(std::uint64_t high, std::uint64_t low) {
@@ -113,7 +112,7 @@ base::result<uint128> write_part(const device::file& f, const gensort_options& o
     }
     const std::span<const std::byte> bytes(buffer.data(), records * kGensortRecord);
     if (auto r = f.write(bytes, at * kGensortRecord); !r) return std::unexpected(r.error());
-    sum += record_checksum(bytes, kGensortRecord);
+    sum += sort::record_checksum(bytes, kGensortRecord);
     at += records;
     done.add(records);
   }
@@ -140,14 +139,6 @@ void gensort_record(std::uint64_t n, uint128 random, bool ascii, bool skewed,
   } else {
     binary_record(n, key, random, record.data());
   }
-}
-
-uint128 record_checksum(std::span<const std::byte> records, std::size_t record_bytes) noexcept {
-  uint128 sum = 0;
-  for (std::size_t at = 0; at < records.size(); at += record_bytes) {
-    sum += ::crc32_z(0, reinterpret_cast<const unsigned char*>(&records[at]), record_bytes);
-  }
-  return sum;
 }
 
 std::string checksum_text(uint128 sum) {
@@ -218,4 +209,4 @@ base::result<uint128> gensort_file(const std::string& path, const gensort_option
   return total;
 }
 
-}  // namespace isotherm::sort
+}  // namespace isotherm::harness
