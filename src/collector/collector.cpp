@@ -10,11 +10,12 @@
 #include "base/atomic.hpp"
 #include "base/check.hpp"
 #include "collector/migration.hpp"
-#include "collector/reclaim.hpp"
+#include "collector/page_out.hpp"
 #include "collector/scan.hpp"
 #include "collector/threshold.hpp"
 #include "os/clock.hpp"
 #include "os/fork.hpp"
+#include "os/pressure.hpp"
 #include "os/signals.hpp"
 #include "sync/retire.hpp"
 
@@ -81,6 +82,25 @@ std::string problem_of(const std::function<void(const window_statistics&)>& call
   return "the callback at the window's end threw what is no std::exception";
 }
 
+double seconds_since(std::uint64_t begin_ns) {
+  return static_cast<double>(os::monotonic_ns() - begin_ns) / kSecond;
+}
+
+bool is_worth_compacting(const heap::packing& cold) noexcept {
+  const auto dead = static_cast<double>(cold.used_bytes - cold.live_bytes);
+  return cold.used_bytes > kWorthCompacting &&
+         dead > kDeadShare * static_cast<double>(cold.used_bytes);
+}
+
+/// A window under way: what its phases share.
+struct window {
+  options chosen;  // when it began
+  window_statistics seen;
+  std::uint64_t begin_ns = os::monotonic_ns();
+  std::uint64_t begin_cpu_ns = os::thread_cpu_ns();
+  bool cold_was_watched = false;
+};
+
 }  // namespace
 
 struct object_collector::state {
@@ -91,9 +111,9 @@ struct object_collector::state {
   unsigned asked_threshold;  // the option that it last started from
   std::unique_ptr<migration_protocol> protocol;
   scan_result found;
-  reclaim_policy reclaim;
+  std::uint64_t page_out_allowance = ~std::uint64_t{0};  // bytes that the last window had
   std::uint64_t windows = 0;
-  std::uint64_t watched_cold_bytes = 0;  // COLD at the end of the last window
+  std::uint64_t cold_bytes_before = 0;  // COLD at the end of the last window
   std::uint64_t last_end_ns = os::monotonic_ns();
 
   // Under `settings`.
@@ -106,11 +126,17 @@ struct object_collector::state {
 
   void work();
   window_statistics run_window();
-  void scan_and_move(const options& now, window_statistics& statistics);
-  void reclaim_retired();
-  void summarize(const options& now, window_statistics& statistics);
-  void give_memory_back(const options& now, bool cold_may_leave, window_statistics& statistics);
   bool is_stopping() const noexcept { return stopping.load_acquire(); }
+
+  // The phases of a window.
+  window begin();
+  void scan_and_migrate(window& now);
+  void compact_cold(migration& moves);
+  void free_retired();
+  void measure(window& now);
+  void adapt_threshold(window& now);
+  void page_out(window& now);
+  window_statistics publish(window& now);
 };
 
 void object_collector::state::work() {
@@ -141,68 +167,56 @@ window_statistics object_collector::state::run_window() {
   ISO_CHECK(!forked.load_relaxed(), "no collector runs in a fork child");
   has_ever_run.store_relaxed(true);
   const std::lock_guard alone(one_window_at_a_time);
-  options now;
-  {
-    const std::lock_guard lock(settings);
-    now = chosen;
-  }
-  ISO_CHECK(check(now), "the options of a collector are in range");
-  if (now.cold_threshold != asked_threshold) threshold = asked_threshold = now.cold_threshold;
-  window_statistics statistics;
-  const std::uint64_t start_ns = os::monotonic_ns();
-  const std::uint64_t start_cpu_ns = os::thread_cpu_ns();
-  statistics.window = ++windows;
-  statistics.window_seconds = static_cast<double>(start_ns - last_end_ns) / kSecond;
-  last_end_ns = start_ns;
-
-  found.clear();  // of a window that ended early, for want of memory
-  scan_and_move(now, statistics);
-  guides::reclaim_empty_blocks();
-  reclaim_retired();
-  statistics.move_seconds =
-      static_cast<double>(os::monotonic_ns() - start_ns) / kSecond - statistics.scan_seconds;
-
-  summarize(now, statistics);
-  found.clear();
-  statistics.collector_cpu_seconds =
-      static_cast<double>(os::thread_cpu_ns() - start_cpu_ns) / kSecond;
-  std::function<void(const window_statistics&)> tell;
-  {
-    const std::lock_guard lock(settings);
-    last = statistics;
-    tell = callback;
-  }
-  if (!tell) return statistics;
-  statistics.callback_problem = problem_of(tell, statistics);
-  if (!statistics.callback_problem.empty()) {
-    const std::lock_guard lock(settings);
-    last.callback_problem = statistics.callback_problem;
-  }
-  return statistics;
+  window now = begin();
+  scan_and_migrate(now);
+  free_retired();
+  now.seen.move_seconds = seconds_since(now.begin_ns) - now.seen.scan_seconds;
+  measure(now);
+  adapt_threshold(now);
+  page_out(now);
+  return publish(now);
 }
 
-/// Scans, and moves what the scan found whenever its list is full.
-void object_collector::state::scan_and_move(const options& now, window_statistics& statistics) {
-  if (!protocol || protocol->name() != now.protocol) protocol = *make_protocol(now.protocol);
-  const sync::patience patience(now.epoch_timeout_us, &stopping);
+window object_collector::state::begin() {
+  window now;
+  {
+    const std::lock_guard lock(settings);
+    now.chosen = chosen;
+  }
+  ISO_CHECK(check(now.chosen), "the options of a collector are in range");
+  if (now.chosen.cold_threshold != asked_threshold) {
+    threshold = asked_threshold = now.chosen.cold_threshold;
+  }
+  now.seen.window = ++windows;
+  now.seen.window_seconds = static_cast<double>(now.begin_ns - last_end_ns) / kSecond;
+  last_end_ns = now.begin_ns;
+  found.clear();  // of a window that ended early, for want of memory
+  return now;
+}
+
+/// Moves what the scan found whenever its list is full.
+void object_collector::state::scan_and_migrate(window& now) {
+  if (!protocol || protocol->name() != now.chosen.protocol) {
+    protocol = *make_protocol(now.chosen.protocol);
+  }
+  const sync::patience patience(now.chosen.epoch_timeout_us, &stopping);
   migration moves(
-      *protocol, {now.batch_bytes, patience}, [this] { return is_stopping(); }, statistics);
-  bool may_move = now.what == mode::on;
+      *protocol, {now.chosen.batch_bytes, patience}, [this] { return is_stopping(); }, now.seen);
+  bool may_move = now.chosen.what == mode::on;
   for (guides::progress so_far; !so_far.is_over && !is_stopping();) {
-    const std::uint64_t began_ns = os::monotonic_ns();
+    const std::uint64_t begin_ns = os::monotonic_ns();
     // The last epoch's tracking scopes must be gone before counts that stayed behind are cleared.
     const bool nobody_counts = sync::wait_for_open_scopes(patience);
-    scan({threshold, may_move, nobody_counts}, so_far, found, statistics);
-    statistics.scan_seconds += static_cast<double>(os::monotonic_ns() - began_ns) / kSecond;
+    scan({threshold, may_move, nobody_counts}, so_far, found, now.seen);
+    now.seen.scan_seconds += seconds_since(begin_ns);
     may_move = may_move && moves.run(found.candidates);
   }
   // Only now: what was just promoted must not be found in COLD and sent back there.
-  const heap::packing cold = heap::packing_of(heap::kind::cold);
-  if (cold.used_bytes <= kWorthCompacting ||
-      static_cast<double>(cold.used_bytes - cold.live_bytes) <=
-          kDeadShare * static_cast<double>(cold.used_bytes)) {
-    return;
-  }
+  if (may_move && is_worth_compacting(heap::packing_of(heap::kind::cold))) compact_cold(moves);
+}
+
+void object_collector::state::compact_cold(migration& moves) {
+  bool may_move = true;
   for (guides::progress so_far; may_move && !so_far.is_over && !is_stopping();) {
     find_cold_compactions(scan_options{}.list_bytes, so_far, found);
     may_move = moves.run(found.candidates);
@@ -210,7 +224,8 @@ void object_collector::state::scan_and_move(const options& now, window_statistic
 }
 
 /// Frees what the threads have retired until now, as far as it may be freed.
-void object_collector::state::reclaim_retired() {
+void object_collector::state::free_retired() {
+  guides::reclaim_empty_blocks();
   std::size_t left = sync::retired_blocks();
   while (left > 0 && !is_stopping()) {
     const std::size_t freed = sync::reclaim_ready(kReclaimedAtOnceUs);
@@ -219,51 +234,77 @@ void object_collector::state::reclaim_retired() {
   }
 }
 
-/// Policy at the window's end: rate, threshold, what goes back to the system; and the picture of
-/// the heaps.
-void object_collector::state::summarize(const options& now, window_statistics& statistics) {
-  statistics.accessed_pages = statistics.working_set_pages = found.pages.count();
-  statistics.accessed_cold_pages = found.pages.count(heap::kind::cold);
-  if (statistics.accessed_pages > 0) {
-    statistics.page_utilization = static_cast<double>(statistics.accessed_bytes) /
-                                  static_cast<double>(statistics.accessed_pages * kPageBytes);
+/// What the pages that were used say.
+void object_collector::state::measure(window& now) {
+  window_statistics& seen = now.seen;
+  seen.accessed_pages = seen.working_set_pages = found.pages.count();
+  seen.accessed_cold_pages = found.pages.count(heap::kind::cold);
+  if (seen.accessed_pages > 0) {
+    seen.page_utilization = static_cast<double>(seen.accessed_bytes) /
+                            static_cast<double>(seen.accessed_pages * kPageBytes);
   }
-  statistics.promotion_rate = promotion_rate(
-      statistics.accessed_cold_pages, statistics.working_set_pages, statistics.window_seconds);
+  seen.promotion_rate =
+      promotion_rate(seen.accessed_cold_pages, seen.working_set_pages, seen.window_seconds);
   const std::uint64_t cold_bytes = heap::packing_of(heap::kind::cold).used_bytes;
-  // What came to COLD in this window was not watched there: a rate of 0 says nothing about it.
-  const bool watched = cold_bytes > 0 && cold_bytes / 2 <= watched_cold_bytes;
-  watched_cold_bytes = cold_bytes;
-  if (now.adaptive_threshold && statistics.working_set_pages > 0 && watched) {
-    threshold = next_threshold(threshold, statistics.promotion_rate, now.target_promotion_rate);
-  }
-  statistics.cold_threshold = threshold;
-  statistics.cold_rest_seconds = mean_rest_seconds(
-      cold_bytes / kPageBytes, statistics.accessed_cold_pages, statistics.window_seconds);
-  if (now.what == mode::on) {
-    const bool quiet = may_leave(statistics.promotion_rate, now.target_promotion_rate,
-                                 statistics.cold_rest_seconds, now.min_rest_seconds);
-    give_memory_back(now, watched && quiet, statistics);
-  }
-  for (std::size_t i = 0; i < heap::kKinds; ++i) {
-    statistics.heaps[i] = heap::usage_of(static_cast<heap::kind>(i), false);
-  }
-  statistics.nodes = heap::node_usage(false);
+  seen.cold_rest_seconds =
+      mean_rest_seconds(cold_bytes / kPageBytes, seen.accessed_cold_pages, seen.window_seconds);
+  now.cold_was_watched = was_watched(cold_bytes, cold_bytes_before);
+  cold_bytes_before = cold_bytes;
 }
 
-void object_collector::state::give_memory_back(const options& now, bool cold_may_leave,
-                                               window_statistics& statistics) {
-  if (is_stopping()) return;
-  const std::uint64_t before_ns = os::monotonic_ns();
-  heap::trim();
-  if (now.hint != heap::hint::none && cold_may_leave) {
-    heap::reclaim_report report = reclaim.run(now.hint, now.reclaim_bytes_per_window,
-                                              statistics.cold_rest_seconds < now.min_rest_seconds,
-                                              [this] { return is_stopping(); });
-    statistics.hinted_bytes = report.bytes_asked;
-    statistics.reclaim_problem = std::move(report.problem);
+void object_collector::state::adapt_threshold(window& now) {
+  if (now.chosen.adaptive_threshold && now.seen.working_set_pages > 0 && now.cold_was_watched) {
+    threshold =
+        next_threshold(threshold, now.seen.promotion_rate, now.chosen.target_promotion_rate);
   }
-  statistics.reclaim_seconds = static_cast<double>(os::monotonic_ns() - before_ns) / kSecond;
+  now.seen.cold_threshold = threshold;
+}
+
+/// Gives free memory back to the system and, where COLD may leave, hints its pages.
+void object_collector::state::page_out(window& now) {
+  if (now.chosen.what != mode::on || is_stopping()) return;
+  window_statistics& seen = now.seen;
+  const std::uint64_t begin_ns = os::monotonic_ns();
+  heap::trim();
+  const bool cold_may_leave =
+      now.cold_was_watched && may_leave(seen.promotion_rate, now.chosen.target_promotion_rate,
+                                        seen.cold_rest_seconds, now.chosen.min_rest_seconds);
+  if (now.chosen.hint != heap::hint::none && cold_may_leave) {
+    const bool hurts = backs_off(os::memory_pressure_percent().value_or(0),
+                                 seen.cold_rest_seconds < now.chosen.min_rest_seconds);
+    page_out_allowance =
+        next_allowance(page_out_allowance, hurts, now.chosen.reclaim_bytes_per_window);
+    heap::reclaim_report report =
+        heap::reclaim_cold(now.chosen.hint, page_out_allowance, [this] { return is_stopping(); });
+    seen.hinted_bytes = report.bytes_asked;
+    seen.reclaim_problem = std::move(report.problem);
+  }
+  seen.reclaim_seconds = seconds_since(begin_ns);
+}
+
+/// Completes the statistics, keeps them and tells the callback.
+window_statistics object_collector::state::publish(window& now) {
+  window_statistics& seen = now.seen;
+  for (std::size_t i = 0; i < heap::kKinds; ++i) {
+    seen.heaps[i] = heap::usage_of(static_cast<heap::kind>(i), false);
+  }
+  seen.nodes = heap::node_usage(false);
+  found.clear();
+  seen.collector_cpu_seconds =
+      static_cast<double>(os::thread_cpu_ns() - now.begin_cpu_ns) / kSecond;
+  std::function<void(const window_statistics&)> tell;
+  {
+    const std::lock_guard lock(settings);
+    last = seen;
+    tell = callback;
+  }
+  if (!tell) return seen;
+  seen.callback_problem = problem_of(tell, seen);
+  if (!seen.callback_problem.empty()) {
+    const std::lock_guard lock(settings);
+    last.callback_problem = seen.callback_problem;
+  }
+  return seen;
 }
 
 object_collector::object_collector(options chosen)

@@ -23,7 +23,7 @@ struct options {
   double window_seconds = 120;  ///< any positive duration up to 1e9
   mode what = mode::on;
   heap::hint hint =
-      heap::hint::none;         ///< given for COLD when it is used little enough (reclaim.hpp)
+      heap::hint::none;         ///< given for COLD when it is used little enough (page_out.hpp)
   unsigned cold_threshold = 3;  ///< initial, 1..31 windows
   double target_promotion_rate = 0.01;  ///< a minute
   /// Mean time between two uses of a COLD page, in seconds, from which the hint is given though the

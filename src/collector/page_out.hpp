@@ -1,5 +1,6 @@
-// Hinted reclaim (OBASE 3.4): when COLD is used little enough, tell the kernel that its pages
-// may go; back off when memory stalls show that moving pages hurts, and when pages come back.
+// Paging COLD out (OBASE 3.4), a pure policy: when COLD is used little enough, the kernel is told
+// that its pages may go; less of it when memory stalls show that moving pages hurts, and when pages
+// come back.
 //
 // The published gate, a promotion rate at or below target, never opens for a steady skewed load,
 // whose tail comes back at a rate that no threshold up to 31 windows brings under 1% a minute. Such
@@ -11,8 +12,6 @@
 #include <cstdint>
 #include <limits>
 
-#include "heap/heap.hpp"
-
 namespace isotherm::collector {
 
 /// Share of time in which some task waited for memory (pressure-stall avg10, percent) above which
@@ -20,13 +19,13 @@ namespace isotherm::collector {
 inline constexpr double kPressureLimit = 10.0;
 
 /// Whether moving pages hurts. Less is hinted then, not nothing: the stalls may be another
-/// program's, and what is cold is what should go when memory is short. Pure.
+/// program's, and what is cold is what should go when memory is short.
 constexpr bool backs_off(double pressure_percent, bool comes_back_soon) noexcept {
   return comes_back_soon || pressure_percent > kPressureLimit;
 }
 
 /// Mean time between two uses of a COLD page, in seconds: its pages * window / pages used in the
-/// window. Infinite when none was used. Pure.
+/// window. Infinite when none was used.
 constexpr double mean_rest_seconds(std::uint64_t cold_pages, std::uint64_t accessed_cold_pages,
                                    double window_seconds) noexcept {
   if (accessed_cold_pages == 0) return std::numeric_limits<double>::infinity();
@@ -34,14 +33,14 @@ constexpr double mean_rest_seconds(std::uint64_t cold_pages, std::uint64_t acces
          static_cast<double>(accessed_cold_pages);
 }
 
-/// Whether COLD is used little enough for its pages to leave DRAM. Pure.
+/// Whether COLD is used little enough for its pages to leave DRAM.
 constexpr bool may_leave(double promotion_rate, double target, double rest_seconds,
                          double min_rest_seconds) noexcept {
   return promotion_rate <= target || rest_seconds >= min_rest_seconds;
 }
 
 /// Bytes that the next window may hint: halved while moving pages hurts, doubled up to `limit`
-/// otherwise; never under 1 MiB. Pure.
+/// otherwise; never under 1 MiB.
 constexpr std::uint64_t next_allowance(std::uint64_t allowance, bool hurts,
                                        std::uint64_t limit) noexcept {
   constexpr std::uint64_t kFloor = std::uint64_t{1} << 20;
@@ -51,18 +50,5 @@ constexpr std::uint64_t next_allowance(std::uint64_t allowance, bool hurts,
   }
   return allowance > limit / 2 ? limit : allowance * 2;
 }
-
-/// Asks for COLD pages to leave DRAM, a bounded number of bytes a window. For the collecting
-/// thread.
-class reclaim_policy {
- public:
-  /// Gives `how` for COLD, of which the gate said that it may leave, less of it while that hurts.
-  /// Ends soon once `stop` says true.
-  heap::reclaim_report run(heap::hint how, std::uint64_t limit_bytes, bool comes_back_soon,
-                           const std::function<bool()>& stop);
-
- private:
-  std::uint64_t allowance_bytes_ = ~std::uint64_t{0};
-};
 
 }  // namespace isotherm::collector

@@ -27,4 +27,10 @@ constexpr unsigned next_threshold(unsigned threshold, double rate, double target
   return rate < target ? down : threshold;
 }
 
+/// Whether a window's rate says something of COLD, which now has `cold_bytes`: what came there in
+/// the window itself, more than there was before, was not watched there.
+constexpr bool was_watched(std::uint64_t cold_bytes, std::uint64_t cold_bytes_before) noexcept {
+  return cold_bytes > 0 && cold_bytes / 2 <= cold_bytes_before;
+}
+
 }  // namespace isotherm::collector

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "collector/classify.hpp"
-#include "collector/reclaim.hpp"
+#include "collector/page_out.hpp"
 #include "collector/threshold.hpp"
 #include "collector/touched_pages.hpp"
 
@@ -32,6 +32,14 @@ TEST(Threshold, PromotionRateIsScaledToAMinute) {
   EXPECT_DOUBLE_EQ(promotion_rate(10, 1000, 6), 0.1);
   EXPECT_DOUBLE_EQ(promotion_rate(0, 1000, 6), 0.0);
   EXPECT_DOUBLE_EQ(promotion_rate(0, 0, 6), 0.0) << "an idle window has no rate";
+}
+
+TEST(Threshold, ARateOfColdSaysNothingWhileMoreCameThanWasThere) {
+  EXPECT_FALSE(was_watched(0, 0));
+  EXPECT_FALSE(was_watched(100, 0));
+  EXPECT_FALSE(was_watched(100, 49));
+  EXPECT_TRUE(was_watched(100, 50));
+  EXPECT_TRUE(was_watched(100, 200));
 }
 
 TEST(Classify, AccessedObjectsGoToHot) {
@@ -66,19 +74,19 @@ TEST(Classify, ColdObjectsAtRestNeedNoScan) {
   EXPECT_FALSE(outcome.target);
 }
 
-TEST(Reclaim, ColdRestsItsPagesTimesTheWindowOverTheUsedOnes) {
+TEST(PageOut, ColdRestsItsPagesTimesTheWindowOverTheUsedOnes) {
   EXPECT_EQ(mean_rest_seconds(1000, 10, 2), 200);
   EXPECT_EQ(mean_rest_seconds(0, 10, 2), 0);
   EXPECT_EQ(mean_rest_seconds(1000, 0, 2), std::numeric_limits<double>::infinity());
 }
 
-TEST(Reclaim, TheGateOpensAtTheTargetRateOrWhenPagesRestLongEnough) {
+TEST(PageOut, TheGateOpensAtTheTargetRateOrWhenPagesRestLongEnough) {
   EXPECT_TRUE(may_leave(0.01, 0.01, 1, 60));
   EXPECT_FALSE(may_leave(0.011, 0.01, 59, 60));
   EXPECT_TRUE(may_leave(5, 0.01, 60, 60));
 }
 
-TEST(Reclaim, AllowanceHalvesWhilePagesComeBackSoonAndRecovers) {
+TEST(PageOut, AllowanceHalvesWhilePagesComeBackSoonAndRecovers) {
   constexpr std::uint64_t kMiB = 1 << 20;
   EXPECT_FALSE(backs_off(0, false));
   EXPECT_FALSE(backs_off(kPressureLimit, false));
