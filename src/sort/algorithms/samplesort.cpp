@@ -20,7 +20,7 @@
 #include "sort/algorithms/algorithm.hpp"
 #include "sort/algorithms/in_memory.hpp"
 #include "sort/index_sort/presorted.hpp"
-#include "sort/output/output.hpp"
+#include "sort/output/copy.hpp"
 
 namespace isotherm::sort {
 namespace {

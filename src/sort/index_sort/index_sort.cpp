@@ -10,7 +10,6 @@
 #include "sort/index_sort/refine.hpp"
 #include "sort/index_sort/regroup.hpp"
 #include "sort/input/records.hpp"
-#include "sort/output/output.hpp"
 #include "sort/output/sink.hpp"
 #include "sort/runs/loader.hpp"
 #include "sort/runs/runs.hpp"

@@ -7,7 +7,7 @@
 
 #include "base/random.hpp"
 #include "device/buffer.hpp"
-#include "sort/output/output.hpp"
+#include "sort/output/copy.hpp"
 #include "sort/runs/loader.hpp"
 #include "sort/runs/runs.hpp"
 

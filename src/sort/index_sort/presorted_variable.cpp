@@ -8,7 +8,7 @@
 
 #include "device/buffer.hpp"
 #include "sort/index_sort/presorted.hpp"
-#include "sort/output/output.hpp"
+#include "sort/output/copy.hpp"
 #include "sort/runs/loader.hpp"
 #include "sort/runs/runs.hpp"
 

@@ -1,0 +1,33 @@
+// Late materialisation: the values of entries in their final order are read only now, each once. At
+// random, from a mapping or by calls; by place, where neighbours in the order lie close; by scans;
+// or not at all, where the entries hold all of their records.
+#pragma once
+
+#include "device/model.hpp"
+#include "sort/output/batch.hpp"
+
+namespace isotherm::sort {
+
+class gatherer {
+ public:
+  explicit gatherer(const context& ctx) : ctx_(ctx) {}
+
+  /// Puts the batch's records at `target`, with all threads; its entries are scratch then. Errors
+  /// are the job's, here and below.
+  void gather(const batch& b, std::byte* target);
+  /// Puts its records [begin, end) at `target`, on this thread. `stream` is charged for them.
+  void gather_slice(const batch& b, std::size_t begin, std::size_t end, std::byte* target,
+                    device::stream& stream);
+  /// Puts a record, or a part of one, at `target`.
+  void put(const extent& record, std::byte* target);
+
+ private:
+  void by_place(const batch& b, std::size_t begin, std::size_t end, std::byte* target);
+  void by_scan(const batch& b, std::byte* target);
+  void copy_fixed(const batch& b, std::size_t begin, std::size_t end, std::byte* target) const;
+  void put_keys(std::span<const entry> some, std::byte* target) const;
+
+  const context ctx_;
+};
+
+}  // namespace isotherm::sort
