@@ -5,11 +5,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/page.hpp"
 #include "heap/heap.hpp"
 
 namespace isotherm::collector {
 
-inline constexpr std::size_t kPageBytes = 4096;
+using base::kPageBytes;
 
 /// A bitmap a heap. For one thread.
 class touched_pages {

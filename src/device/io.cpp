@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "base/atomic.hpp"
+#include "base/page.hpp"
 
 namespace isotherm::device {
 namespace {
@@ -303,9 +304,8 @@ base::result<mapping> mapping::map(const file& f, std::uint64_t bytes, bool writ
 }
 
 void mapping::forget(std::uint64_t offset, std::uint64_t bytes) const noexcept {
-  constexpr std::uint64_t kPage = 4096;
-  const std::uint64_t begin = (offset + kPage - 1) / kPage * kPage;
-  const std::uint64_t end = std::min(offset + bytes, bytes_) / kPage * kPage;
+  const std::uint64_t begin = (offset + base::kPageBytes - 1) / base::kPageBytes * base::kPageBytes;
+  const std::uint64_t end = std::min(offset + bytes, bytes_) / base::kPageBytes * base::kPageBytes;
   if (begin < end) ::madvise(data_ + begin, end - begin, MADV_DONTNEED);
 }
 

@@ -3,9 +3,9 @@
 #include <array>
 #include <bit>
 #include <memory>
-#include <thread>
 
 #include "base/check.hpp"
+#include "base/spin_lock.hpp"
 #include "guide/registry.hpp"
 #include "os/fork.hpp"
 #include "sync/retire.hpp"
@@ -93,7 +93,7 @@ block* find_block(std::uintptr_t address) noexcept {
 /// A block with one registration in flight (population raised), made on demand. Inside a scope.
 block& enter_block(std::uintptr_t address) {
   auto& entry = entry_of(address);
-  for (unsigned round = 0;; ++round) {
+  for (base::backoff wait;; wait()) {
     block* found = entry.load_acquire();
     if (!found) {
       auto fresh = std::make_unique<block>(address >> kBlockShift << kBlockShift);
@@ -102,14 +102,9 @@ block& enter_block(std::uintptr_t address) {
         found = fresh.release();
       }
     }
+    // Below zero it is given back at this moment: the collector is about to empty the entry, unless
+    // it lost its processor just there.
     if (found->population.fetch_add_acq_rel(1) >= 0) return *found;
-    // Given back at this moment: the collector is about to empty the entry, unless it lost its
-    // processor just there.
-    if (round < 1024) {
-      base::spin_pause();
-    } else {
-      std::this_thread::yield();
-    }
   }
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/atomic.hpp"
+#include "base/sharded_counter.hpp"
 #include "base/spin_lock.hpp"
 #include "guide/object.hpp"
 #include "index/content.hpp"
@@ -19,32 +20,6 @@
 namespace isotherm::index {
 
 using base::backoff;
-
-/// Number of keys, spread over lines so that writers do not meet.
-class striped_counter {
- public:
-  /// Adds and returns this thread's stripe's new value. Inside a scope.
-  std::int64_t add(std::int64_t n) noexcept {
-    return stripes_[stripe()].value.fetch_add_relaxed(n) + n;
-  }
-  /// Exact when no writer runs.
-  std::size_t sum() const noexcept {
-    std::int64_t total = 0;
-    for (const auto& each : stripes_) total += each.value.load_relaxed();
-    return total > 0 ? static_cast<std::size_t>(total) : 0;
-  }
-
- private:
-  static constexpr std::size_t kStripes = 16;
-  struct alignas(base::kNoSharingBytes) stripe_type {
-    base::atomic<std::int64_t> value{0};
-  };
-  static std::size_t stripe() noexcept {
-    const auto address = reinterpret_cast<std::uintptr_t>(sync::this_thread_slot);
-    return address / sizeof(sync::thread_slot) % kStripes;
-  }
-  stripe_type stripes_[kStripes];
-};
 
 /// A `Node` in the storage's node memory.
 template <class Storage, class Node, class... Arguments>

@@ -38,7 +38,7 @@ class lock_free_writes {
  protected:
   using unlinked_node = unlinked<Storage, Node>;
 
-  striped_counter count_;
+  base::sharded_counter count_;  // of keys
 
  private:
   Map& self() noexcept { return static_cast<Map&>(*this); }

@@ -58,7 +58,7 @@ class optimistic_writes {
   /// For a `Map` that does something then: this thread has inserted `n` more than it erased.
   void after_insert(std::int64_t /*n*/) noexcept {}
 
-  striped_counter count_;
+  base::sharded_counter count_;  // of keys
 
  private:
   static constexpr unsigned kOptimisticTries = 4;

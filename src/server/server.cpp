@@ -195,7 +195,7 @@ void server::evict_clients() {
 void server::forget(const client& who) { clients_.remove(who.id); }
 
 void server::reset_statistics() noexcept {
-  for (store::tally* each :
+  for (base::sharded_counter* each :
        {&statistics.commands, &statistics.errors, &statistics.input_bytes, &statistics.output_bytes,
         &statistics.connections, &statistics.rejected, &statistics.query_limit,
         &statistics.output_limit, &statistics.evicted, &statistics.wrong_passwords,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/sharded_counter.hpp"
 #include "server/background.hpp"
 #include "server/client.hpp"
 #include "server/event_loop.hpp"
@@ -53,9 +54,9 @@ class server {
   void count_input(std::uint64_t bytes) noexcept { statistics.input_bytes.add(bytes); }
   void count_output(std::uint64_t bytes) noexcept { statistics.output_bytes.add(bytes); }
   struct {
-    store::tally commands, errors, input_bytes, output_bytes, connections, rejected;
-    store::tally query_limit, output_limit, evicted;  ///< clients closed for them
-    store::tally wrong_passwords;
+    base::sharded_counter commands, errors, input_bytes, output_bytes, connections, rejected;
+    base::sharded_counter query_limit, output_limit, evicted;  ///< clients closed for them
+    base::sharded_counter wrong_passwords;
   } statistics;
   /// Counts anew what INFO's section "stats" counts.
   void reset_statistics() noexcept;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/page.hpp"
 #include "device/profile.hpp"
 #include "os/available_memory.hpp"
 #include "sort/algorithms/registry.hpp"
@@ -19,14 +20,14 @@ bool is_emulated(const std::string& device) { return device.starts_with("emu:");
 /// best algorithm.
 base::result<sort_algorithm> choose_by_rule(const sort_options& o, std::uint64_t bytes,
                                             const device::model* device) {
-  constexpr std::uint64_t kPage = 4096;  // of a record this large a read by call wastes nothing
-  constexpr std::uint64_t kLong = 600;   // a read by call costs less than to move it twice
+  constexpr std::uint64_t kLong = 600;  // a read by call costs less than to move it twice
   constexpr std::uint64_t kMostScans = 14;
   constexpr std::uint64_t kMostOfOnePass = 10;  // more cost more than merging runs
   constexpr std::uint64_t kMostOfDisk = 3;
   const bool choice = o.algorithm == sort_algorithm::automatic &&
                       o.format == record_format::fixed && o.writes_all();
-  if (!choice || bytes == 0 || o.record_bytes >= kPage) return o.algorithm;
+  // Of a record of a page and more a read by call wastes nothing.
+  if (!choice || bytes == 0 || o.record_bytes >= base::kPageBytes) return o.algorithm;
   // The keys come with the whole input: the page cache has it when its values are fetched.
   const bool cached = bytes <= os::available_memory() / 2;  // the output wants as much
   for (const auto algorithm : {sort_algorithm::automatic, sort_algorithm::mergepass}) {

@@ -11,6 +11,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/sharded_counter.hpp"
 #include "guide/unreadable.hpp"
 #include "heap/readable.hpp"
 #include "index/index.hpp"
@@ -26,7 +27,7 @@ std::int64_t now_ms() noexcept;
 
 /// What the database counts; read by INFO.
 struct counters {
-  tally hits, misses, expired;
+  base::sharded_counter hits, misses, expired;
 };
 
 /// True when a walk came to a pair that cannot be read from the disk, which it leaves out.

@@ -22,33 +22,6 @@ void note_cold(const heap::usage& now) noexcept;
 /// Resident set of the process, in bytes; 0 when the system does not tell.
 std::uint64_t resident_bytes();
 
-/// A counter that many threads raise and few read. Thread-safe.
-class tally {
- public:
-  void add(std::uint64_t n) noexcept { shards_[shard()].value.fetch_add_relaxed(n); }
-  /// Beside concurrent add()s some of these may be lost.
-  void reset() noexcept {
-    for (auto& each : shards_) each.value.store_relaxed(0);
-  }
-  std::uint64_t sum() const noexcept {
-    std::uint64_t total = 0;
-    for (const auto& each : shards_) total += each.value.load_relaxed();
-    return total;
-  }
-
- private:
-  static constexpr unsigned kShards = 16;
-  struct alignas(base::kCacheLineBytes) padded {
-    base::atomic<std::uint64_t> value{0};
-  };
-  static unsigned shard() noexcept {
-    static constinit base::atomic<unsigned> threads{0};
-    static thread_local const unsigned mine = threads.fetch_add_relaxed(1) % kShards;
-    return mine;
-  }
-  padded shards_[kShards];
-};
-
 /// Thread-safe.
 class memory_meter {
  public:

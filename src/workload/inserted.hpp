@@ -14,35 +14,32 @@ namespace isotherm::workload {
 class inserted_keys {
  public:
   inserted_keys(std::uint64_t loaded, unsigned threads) : next_(loaded), underway_(threads) {
-    for (auto& slot : underway_) slot.number.store_relaxed(kNone);
+    for (auto& slot : underway_) slot.value.store_relaxed(kNone);
   }
 
   /// Number of the record that this thread inserts now.
   std::uint64_t begin(unsigned thread) noexcept {
     // The lower bound stands in the slot before the number is taken, so that complete() never sees
     // the number given out but the slot empty (sequentially consistent on both sides).
-    underway_[thread].number.store_seq_cst(next_.load_seq_cst());
+    underway_[thread].value.store_seq_cst(next_.load_seq_cst());
     const std::uint64_t number = next_.fetch_add_seq_cst(1);
-    underway_[thread].number.store_seq_cst(number);
+    underway_[thread].value.store_seq_cst(number);
     return number;
   }
   /// This thread's insert is done.
-  void end(unsigned thread) noexcept { underway_[thread].number.store_seq_cst(kNone); }
+  void end(unsigned thread) noexcept { underway_[thread].value.store_seq_cst(kNone); }
 
   /// All records below this number are there.
   std::uint64_t complete() const noexcept {
     std::uint64_t limit = next_.load_seq_cst();
-    for (const auto& slot : underway_) limit = std::min(limit, slot.number.load_seq_cst());
+    for (const auto& slot : underway_) limit = std::min(limit, slot.value.load_seq_cst());
     return limit;
   }
 
  private:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
-  struct alignas(base::kNoSharingBytes) padded {
-    base::atomic<std::uint64_t> number{kNone};
-  };
   base::atomic<std::uint64_t> next_;
-  std::vector<padded> underway_;
+  std::vector<base::apart<base::atomic<std::uint64_t>>> underway_;
 };
 
 }  // namespace isotherm::workload

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/page.hpp"
 #include "cli/bench/index_target.hpp"
 #include "cli/bench/run.hpp"
 #include "cli/bench/windows.hpp"
@@ -19,7 +20,7 @@
 namespace isotherm::cli {
 namespace {
 
-constexpr std::size_t kPageBytes = 4096;
+using base::kPageBytes;
 
 base::result<void> configure_heaps(const bench_options& asked) {
   const auto backing = heap::cold_backing::parse(asked.cold_backing);

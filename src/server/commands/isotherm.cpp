@@ -1,6 +1,7 @@
 // ISOTHERM STATS|HEAPS|PAGES|COLLECT|CONFIG: what the object collector sees and does.
 #include <fmt/format.h>
 
+#include "base/page.hpp"
 #include "heap/footprint.hpp"
 #include "os/residency.hpp"
 #include "server/commands/families.hpp"
@@ -86,7 +87,7 @@ void heaps(call& c) {
 /// For each heap a text of one digit a cell, 0 for none of the cell's pages to 9 for all. A cell is
 /// a page, or of a heap of more than 4 GiB some pages.
 void answer_pages(reply& out) {
-  constexpr std::size_t kPageBytes = 4096, kMostCells = std::size_t{1} << 20;
+  constexpr std::size_t kMostCells = std::size_t{1} << 20;
   const auto used = [](heap::kind kind) {
     return heap::range{heap::range_of(kind).begin, heap::used_end(kind)};
   };
@@ -98,7 +99,7 @@ void answer_pages(reply& out) {
   out.map(std::size(heaps_used));
   for (const auto& [name, where] : heaps_used) {
     const std::uintptr_t begin = where.begin;
-    const std::size_t count = (where.end - begin + kPageBytes - 1) / kPageBytes;
+    const std::size_t count = (where.end - begin + base::kPageBytes - 1) / base::kPageBytes;
     std::size_t per_cell = 1;
     while (count / per_cell > kMostCells) per_cell *= 2;
     const auto map = os::resident_cells(reinterpret_cast<const void*>(begin), count, per_cell);
@@ -106,7 +107,7 @@ void answer_pages(reply& out) {
     out.map(4);
     field(out, "pages", std::uint64_t{count});
     field(out, "pages_per_cell", std::uint64_t{per_cell});
-    field(out, "resident_bytes", map ? map->resident_pages * kPageBytes : 0);
+    field(out, "resident_bytes", map ? map->resident_pages * base::kPageBytes : 0);
     field(out, "cells", std::string_view(map ? map->cells : std::string()));
   }
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/atomic.hpp"
+#include "base/page.hpp"
 
 namespace isotherm::sort {
 namespace {
@@ -21,7 +22,6 @@ constexpr unsigned kMostSplits = 16;
 constexpr unsigned kPartsPerThread = 16;   // of what is dealt out
 constexpr std::size_t kAskEntries = 1024;  // between questions whether to go on
 constexpr std::size_t kAheadBytes = 256 << 10;
-constexpr std::uint64_t kPage = 4096;
 constexpr std::size_t kPrefetchAhead = 16;
 
 /// Entries that agree in the first `depth` bytes of their keys, or of their whole lines.
@@ -308,7 +308,7 @@ std::size_t refinement::worth_reading_ahead(std::span<const entry> some) const n
   };
   const std::uint64_t first = offset(some.front());
   const std::uint64_t last = offset(some.back());
-  return last >= first && (last - first) / some.size() < kPage ? kAheadBytes : 0;
+  return last >= first && (last - first) / some.size() < base::kPageBytes ? kAheadBytes : 0;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "base/page.hpp"
 #include "os/available_memory.hpp"
 
 namespace isotherm::sort {
@@ -17,7 +18,6 @@ constexpr std::uint64_t kMiB = 1 << 20;
 /// measure the peak.
 constexpr std::uint64_t kProgramBytes = 14 * kMiB;
 constexpr std::uint64_t kSmallestLimit = 32 * kMiB;
-constexpr std::uint64_t kPageBytes = 4096;
 
 void choose_threads(plan& p, const sort_options& o, const device::model* device) {
   const unsigned processors = std::max(1u, std::thread::hardware_concurrency());
@@ -69,7 +69,7 @@ bool scan_pays(const plan& p, const sort_options& o, std::uint64_t input_bytes,
                device->bandwidth(random_read, p.random_threads, o.record_bytes);
   }
   // A read by call moves a page, whatever it asks for.
-  return !p.map_input && input_bytes < records * kPageBytes;
+  return !p.map_input && input_bytes < records * base::kPageBytes;
 }
 
 /// A few scans of the input, each for as many records as the memory can hold, against a random read
@@ -204,7 +204,8 @@ base::result<plan> plan_within_limit(const sort_options& o, const approach& way,
   p.index_entries = std::min<std::uint64_t>(rest / sizeof(entry), most_records(o, input_bytes) + 1);
   // An emulated device is asked for the keys alone.
   const bool real = !o.device.starts_with("emu:");
-  if (o.format == record_format::fixed && real && !p.map_input && o.record_bytes < kPageBytes) {
+  if (o.format == record_format::fixed && real && !p.map_input &&
+      o.record_bytes < base::kPageBytes) {
     p.sequential_load = true;
   }
   p.merge_buffer_bytes = rest;

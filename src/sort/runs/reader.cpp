@@ -4,12 +4,12 @@
 #include <cstring>
 
 #include "base/check.hpp"
+#include "base/page.hpp"
 #include "sort/coding/codec.hpp"
 
 namespace isotherm::sort {
 namespace {
 
-constexpr std::uint64_t kFileBlock = 4096;  // what a file gives back at the least
 constexpr std::size_t kIoStep = 1 << 20;
 
 }  // namespace
@@ -34,9 +34,9 @@ void pooled_read(const context& ctx, const device::file& f, std::span<std::byte>
 
 void give_back(job& j, const device::file& f, std::uint64_t first, std::uint64_t from,
                std::uint64_t to) {
-  const std::uint64_t whole = (first + kFileBlock - 1) / kFileBlock * kFileBlock;
-  const std::uint64_t begin = std::max(whole, from / kFileBlock * kFileBlock);
-  const std::uint64_t end = to / kFileBlock * kFileBlock;
+  const std::uint64_t whole = (first + base::kPageBytes - 1) / base::kPageBytes * base::kPageBytes;
+  const std::uint64_t begin = std::max(whole, from / base::kPageBytes * base::kPageBytes);
+  const std::uint64_t end = to / base::kPageBytes * base::kPageBytes;
   if (begin < end) j.keep(f.discard(begin, end - begin));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/page.hpp"
 #include "sort/coding/codec.hpp"
 #include "sort/runs/cursor.hpp"
 #include "sort/runs/loser_tree.hpp"
@@ -11,7 +12,6 @@ namespace {
 
 constexpr std::size_t kSlack = 16;  // pack() touches 16 bytes
 constexpr std::size_t kIoStep = 1 << 20;
-constexpr std::uint64_t kFileBlock = 4096;
 constexpr std::size_t kEntriesAhead = 64;  // of a run whose keys the index map holds
 
 }  // namespace
@@ -98,7 +98,7 @@ void run_file::write_compressed(std::span<const entry> sorted, run& to) {
   const std::size_t step = std::max<std::size_t>(1, kThreadScratchBytes / longest);
   const unsigned threads = ctx_.plan.write_threads;
   const auto start_of = [&](std::uint64_t block, unsigned t) {
-    return end_ + (block * longest / kFileBlock + 1 + t) * kFileBlock;
+    return end_ + (block * longest / base::kPageBytes + 1 + t) * base::kPageBytes;
   };
   std::vector<run_segment> parts(threads);
   const device::crew crew(ctx_.job.emulation, device::access::write, threads);
