@@ -121,6 +121,7 @@ bool database::put(std::string_view key, const record& value, const index::conte
   if (outcome != index::outcome::done) return false;
   reads.forgive();  // the old value, or another key on the way to this one
   stripe& held = stripes_.of(key);
+  if (is_due(held, key, now)) counted_.expired.add(1);  // the value that it replaces had expired
   note_expiry(held, key, value.expires_ms);
   if (value.expires_ms != kNever && writers_sweep_.load_relaxed()) sweep_beside(held, now);
   touch(key, now);
@@ -203,12 +204,14 @@ void database::note_expiry(stripe& held, std::string_view key, std::int64_t expi
 void database::clear() {
   const heap::read_watch reads;
   several_keys everything(stripes_);
+  index_.clear();
+  // Where keys stay that cannot be read, notes stay, too; the sweep drops those of the others.
+  if (index_.size() != 0) return;
+  reads.forgive();  // what has gone need not have been read
   for (std::size_t i = 0; i < stripes::kCount; ++i) {
     expiring_.fetch_sub_relaxed(stripes_.at(i).expires.size());
     decltype(stripe::expires)().swap(stripes_.at(i).expires);
   }
-  index_.clear();
-  if (index_.size() == 0) reads.forgive();  // what has gone need not have been read
 }
 
 std::uint32_t database::idle_seconds(std::string_view key, std::int64_t now) const noexcept {

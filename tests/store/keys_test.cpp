@@ -26,14 +26,17 @@ TEST_F(commands, what_goes_is_not_read) {
   run({"SET", "d", "v", "PX", "10"});
   index_.values_read = 0;
   EXPECT_EQ(run({"DEL", "a", "none"}), ":1\r\n");
+  run({"SET", "e", "v", "PX", "10"});
   run({"SET", "d", "another", "PX", "20"});
   now_ += 11;
-  EXPECT_EQ(run({"UNLINK", "b", "d"}), ":1\r\n") << "b had expired";
+  run({"SET", "e", "another", "PX", "5"});
+  EXPECT_EQ(db_.counted().expired.sum(), 1u) << "what e had before";
+  EXPECT_EQ(run({"UNLINK", "b", "d", "e"}), ":2\r\n") << "b had expired";
   EXPECT_EQ(db_.sweep_expired(now_, UINT64_MAX).removed, 1u);
   EXPECT_EQ(index_.values_read, 0u);
   EXPECT_EQ(db_.keys(), 0u);
   EXPECT_EQ(db_.expiring_keys(), 0u);
-  EXPECT_EQ(db_.counted().expired.sum(), 2u);
+  EXPECT_EQ(db_.counted().expired.sum(), 3u);
 }
 
 TEST_F(commands, rename_moves_value_and_time) {
