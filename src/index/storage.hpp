@@ -1,6 +1,6 @@
 // How an index stores its keys and values: by guides, which the collector may move, or by plain
 // pointers and the ordinary allocator, which is the baseline. Indexes are templates over one of
-// these two, so that the baseline pays nothing for management (DESIGN: measuring).
+// these two, so that the baseline pays nothing for management.
 //
 //   managed::pointer     guide<bytes>    nodes in NODE     successors of hot values begin in HOT
 //   unmanaged::pointer   plain pointer   nodes by malloc   values by malloc
@@ -44,10 +44,12 @@ class guide_pointer : public guide<bytes> {
   }
   [[nodiscard]] bool compare_replace(const scope& inside, const bytes* expected,
                                      owned<bytes>& next) noexcept {
-    return guide<bytes>::compare_replace(inside, real(expected), next);
+    const bytes* const there = real(expected);
+    return there && guide<bytes>::compare_replace(inside, there, next);
   }
   [[nodiscard]] bool compare_clear(const scope& inside, const bytes* expected) noexcept {
-    return guide<bytes>::compare_clear(inside, real(expected));
+    const bytes* const there = real(expected);
+    return there && guide<bytes>::compare_clear(inside, there);
   }
 
  private:
@@ -59,6 +61,7 @@ class guide_pointer : public guide<bytes> {
     bytes* const found = guide<bytes>::get(inside);
     return reads.has_lost() ? const_cast<bytes*>(guides::unreadable_bytes()) : found;
   }
+  /// The address behind a stand-in; null when the guide has been emptied since.
   const bytes* real(const bytes* expected) const noexcept {
     if (expected != guides::unreadable_bytes()) [[likely]]
       return expected;

@@ -156,6 +156,7 @@ void step(any_index& index, model& expected, const std::string& key, base::rando
       const auto found = index.find(inside, key);
       const auto wanted = expected.find(key);
       ASSERT_EQ(found.has_value(), wanted != expected.end());
+      EXPECT_EQ(index.contains(inside, key), found.has_value());
       if (found) EXPECT_EQ(*found, wanted->second);
     }
   }

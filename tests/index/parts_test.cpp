@@ -6,6 +6,7 @@
 #include "index/art/node.hpp"
 #include "index/hash/bucket_table.hpp"
 #include "index/hash/hash_pugh.hpp"
+#include "index/storage.hpp"
 #include "index/walk_cursors.hpp"
 
 namespace isotherm::index {
@@ -151,6 +152,18 @@ TEST(art_node, prefixes_match_up_to_the_key_s_end) {
   EXPECT_EQ(matched_prefix(prefix, 4, "abcxyz", 0), 3u);
   EXPECT_EQ(matched_prefix(prefix, 8, "_abc", 1), 3u);
   EXPECT_EQ(matched_prefix(0, 2, std::string_view("\0", 1), 0), 1u);  // a zero is not an end
+}
+
+// A thread has met an object that it cannot read; another one empties the guide meanwhile.
+TEST(guide_pointer, an_emptied_one_is_not_filled_in_place_of_what_could_not_be_read) {
+  const scope inside;
+  managed::pointer held(managed::make("v"));
+  const bytes* const stand_in = guides::unreadable_bytes();
+  EXPECT_TRUE(held.clear(inside));
+  auto next = managed::make("next");
+  EXPECT_FALSE(held.compare_replace(inside, stand_in, next));
+  EXPECT_FALSE(held.compare_clear(inside, stand_in));
+  EXPECT_TRUE(held.is_null());
 }
 
 }  // namespace
