@@ -9,10 +9,12 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstdint>
 #include <cstring>
-#include <functional>
 
+#define XXH_INLINE_ALL
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include "base/atomic.hpp"
 #include "device/spool.hpp"
@@ -59,7 +61,8 @@ std::string last_part(const std::string& path) { return path.substr(path.rfind('
 /// Of a fixed length, so that it fits wherever `path` does: that has its last part as a hash, and
 /// the next command that writes `path` finds it.
 std::string temporary_name(const std::string& path, unsigned i) {
-  const std::size_t hash = std::hash<std::string>{}(last_part(path));
+  const std::string name = last_part(path);
+  const std::uint64_t hash = XXH3_64bits(name.data(), name.size());  // the same in every build
   return fmt::format("{}/.isotherm-{:016x}-{}", directory_of(path), hash, i);
 }
 
