@@ -63,9 +63,6 @@ json window_of(const window_sample& sample) {
   // The two that are known without a collector.
   window["page_utilization"] = or_null(sample.page_utilization);
   window["cold_threshold"] = sample.cold_threshold;
-  // By the names of reports before 0.2.
-  window["promoted"] = sample.seen ? sample.seen->promoted.objects : 0;
-  window["demoted"] = sample.seen ? sample.seen->demoted.objects : 0;
   window["node_bytes"] = or_null(sample.node_bytes);
   window["heaps"] = heaps_of(sample);
   return window;
@@ -82,10 +79,20 @@ std::optional<double> collector_share(const std::vector<window_sample>& windows)
   return seconds > 0 ? std::optional(cpu / seconds) : std::nullopt;
 }
 
-/// The options of a collector in this process.
+/// The options of a collector in this process: numbers and switches as such, words as text.
 json options_of(const collector::options& chosen) {
   json all;
-  for (const auto& each : collector::option_table()) all[each.name] = each.get(chosen);
+  for (const auto& each : collector::option_table()) {
+    all[each.name] = std::visit(
+        [&](const auto& held) -> json {
+          if constexpr (requires { held.member; }) {
+            return chosen.*held.member;
+          } else {
+            return each.get(chosen);
+          }
+        },
+        each.value);
+  }
   return all;
 }
 
