@@ -2,6 +2,7 @@
 """The rules of the house that a compiler does not check, as a test.
 
     lint.py ROOT      prints one line a violation; exit status 1 when there is any
+    lint.py --commit ROOT      the same, and the message of the last commit
 
 Layers (docs/architecture.md): a folder of src/ includes itself and lower layers only; peers do not
 include each other. An index sees guides and scopes, never heaps (but through index/storage.hpp)
