@@ -7,7 +7,8 @@
 
 namespace isotherm::base {
 
-/// Spread over lines so that threads do not wait for each other's. Thread-safe; takes 2 KiB.
+/// Spread over lines so that threads do not wait for each other's. Thread-safe; takes 2 KiB. All
+/// relaxed: a number alone, by which nobody learns of anything else that another thread wrote.
 class sharded_counter {
  public:
   /// Returns what the calling thread's shard has come to: a number that grows with each add of this

@@ -23,7 +23,8 @@ MIB = 1 << 20
 
 
 def until(found, seconds=PATIENCE):
-    """Waits for the event that `found` looks for and returns what it found."""
+    """Waits for the event that `found` looks for and returns what it found. Asks again and again:
+    what a server in another process comes to gives no signal. No event within the bound fails."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if value := found():

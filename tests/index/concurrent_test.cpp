@@ -321,7 +321,8 @@ class contender {
           has_entered_.store(true);
         }) {}
 
-  /// Returns when the thread sleeps, or was let in.
+  /// Returns when the thread sleeps in the lock, or was let in: the two conditions themselves, as
+  /// the kernel and the thread tell them. Nothing here depends on a time.
   void wait_until_it_waits() const {
     while (!has_entered_.load() && !is_asleep()) std::this_thread::yield();
   }

@@ -22,7 +22,9 @@ inline std::atomic<std::uint64_t> amid_operations{0};  ///< naps of threads with
 inline thread_local volatile sig_atomic_t is_amid_operation = 0;
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "used in a signal handler");
 
-/// 0.1 to 0.3 ms, and now and then up to 5: long enough for others to go through whole splits.
+/// Not a wait for something: the disturbance that the histories are recorded under, and no answer
+/// depends on its length. 0.1 to 0.3 ms, and now and then up to 5: long enough for others to go
+/// through whole splits.
 inline void nap(int /*signal*/) noexcept {
   const int kept = errno;
   const std::uint64_t chance = base::mix64(seed.load() + taken.fetch_add(1));
@@ -43,7 +45,7 @@ inline bool install(std::uint64_t chosen_seed) noexcept {
   return ::sigaction(kSignal, &action, nullptr) == 0;
 }
 
-/// Between two signals.
+/// Between two signals, for the thread that sends them: how often threads are disturbed.
 inline void wait_a_little() noexcept {
   const timespec length{0, 100'000};
   ::nanosleep(&length, nullptr);
