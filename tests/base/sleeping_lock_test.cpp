@@ -12,7 +12,7 @@
 namespace isotherm::base {
 namespace {
 
-TEST(sleeping_lock, excludes) {
+TEST(SleepingLock, Excludes) {
   constexpr int kRounds = 20'000;
   sleeping_lock lock;
   int sum = 0;
@@ -30,7 +30,7 @@ TEST(sleeping_lock, excludes) {
   EXPECT_EQ(sum, 4 * kRounds);
 }
 
-TEST(sleeping_lock, is_tried_without_waiting) {
+TEST(SleepingLock, IsTriedWithoutWaiting) {
   sleeping_lock lock;
   EXPECT_TRUE(lock.try_lock());
   EXPECT_FALSE(lock.try_lock());
@@ -38,7 +38,7 @@ TEST(sleeping_lock, is_tried_without_waiting) {
   EXPECT_TRUE(lock.try_lock());
 }
 
-TEST(sleeping_lock, who_waits_sleeps_and_all_are_woken) {
+TEST(SleepingLock, WhoWaitsSleepsAndAllAreWoken) {
   sleeping_lock lock;
   lock.lock();
   atomic<pid_t> waiting[3];

@@ -50,17 +50,17 @@ std::string refusal(const std::string& directory) {
   });
 }
 
-TEST(configure, a_missing_directory_is_refused_with_advice) {
+TEST(Configure, AMissingDirectoryIsRefusedWithAdvice) {
   EXPECT_EQ(refusal("/no/such/directory"),
             "cold directory '/no/such/directory' does not exist: create it or name another");
 }
 
-TEST(configure, a_plain_file_is_refused) {
+TEST(Configure, APlainFileIsRefused) {
   EXPECT_EQ(refusal("/proc/self/status"),
             "'/proc/self/status' is not a directory: name a directory for cold memory");
 }
 
-TEST(configure, tmpfs_is_refused) {
+TEST(Configure, TmpfsIsRefused) {
   struct stat shared_memory{};
   ASSERT_EQ(stat("/dev/shm", &shared_memory), 0) << "Linux has tmpfs at /dev/shm";
   EXPECT_EQ(refusal("/dev/shm"),
@@ -68,7 +68,7 @@ TEST(configure, tmpfs_is_refused) {
             "disk");
 }
 
-TEST(configure, a_directory_that_is_not_writable_is_refused) {
+TEST(Configure, ADirectoryThatIsNotWritableIsRefused) {
   const testing_help::temporary_directory directory;
   ASSERT_EQ(chmod(directory.path().c_str(), 0555), 0);
   const std::string said = said_by_child([&] {
@@ -82,13 +82,13 @@ TEST(configure, a_directory_that_is_not_writable_is_refused) {
                       "' is not writable: change its mode or name another");
 }
 
-TEST(configure, a_disk_directory_is_accepted_and_nothing_is_left_in_it) {
+TEST(Configure, ADiskDirectoryIsAcceptedAndNothingIsLeftInIt) {
   const testing_help::temporary_directory directory;
   EXPECT_EQ(refusal(directory.path()), "accepted");
   EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
 }
 
-TEST(configure, the_second_call_is_refused) {
+TEST(Configure, TheSecondCallIsRefused) {
   const std::string said = said_by_child([] {
     if (!configure({})) return std::string("first call failed");
     const auto again = configure({});
@@ -97,7 +97,7 @@ TEST(configure, the_second_call_is_refused) {
   EXPECT_EQ(said, "the heaps are in use already: configure them before the first object is made");
 }
 
-TEST(configure, parses_backings) {
+TEST(Configure, ParsesBackings) {
   EXPECT_EQ(cold_backing::parse("anon")->where, cold_backing::type::anon);
   const auto file = cold_backing::parse("file:/var/tmp");
   ASSERT_TRUE(file);
@@ -125,20 +125,20 @@ std::string range_under_limit(rlim_t limit) {
   });
 }
 
-TEST(configure, a_limited_address_space_gets_smaller_ranges) {
+TEST(Configure, ALimitedAddressSpaceGetsSmallerRanges) {
   const int mebibytes = std::stoi(range_under_limit(rlim_t{4} << 30U));
   EXPECT_GE(mebibytes, 64);
   EXPECT_LE(mebibytes, 512);
 }
 
-TEST(configure, too_little_address_space_is_said) {
+TEST(Configure, TooLittleAddressSpaceIsSaid) {
   EXPECT_EQ(range_under_limit(rlim_t{200} << 20U),
             "cannot reserve four address ranges of 64 MiB for the heaps: raise the limit on "
             "address space (ulimit -v)");
 }
 #endif
 
-TEST(configure, huge_pages_are_accepted_where_the_kernel_has_them) {
+TEST(Configure, HugePagesAreAcceptedWhereTheKernelHasThem) {
   const std::string said = said_by_child([] {
     options chosen;
     chosen.huge_pages = true;

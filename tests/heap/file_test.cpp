@@ -42,7 +42,7 @@ namespace {
 
 constexpr std::size_t kObjectBytes = 2000;
 
-class file_backed : public testing::Test {
+class FileBacked : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     const testing_help::temporary_directory directory;
@@ -88,7 +88,7 @@ class file_backed : public testing::Test {
 
 constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 
-TEST_F(file_backed, closed_extents_leave_dram_and_come_back_with_their_bytes) {
+TEST_F(FileBacked, ClosedExtentsLeaveDramAndComeBackWithTheirBytes) {
   const std::uint64_t before = usage_of(kind::cold).resident_bytes;
   ASSERT_GE(before, 30 * kExtentBytes);
   const reclaim_report report = reclaim_cold(hint::pageout, kNoLimit);
@@ -102,7 +102,7 @@ TEST_F(file_backed, closed_extents_leave_dram_and_come_back_with_their_bytes) {
   }
 }
 
-TEST_F(file_backed, an_extent_is_asked_for_again_only_when_pages_came_back) {
+TEST_F(FileBacked, AnExtentIsAskedForAgainOnlyWhenPagesCameBack) {
   reclaim_cold(hint::pageout, kNoLimit);
   std::uint64_t stayed = resident_and_closed();
   EXPECT_LE(reclaim_cold(hint::pageout, kNoLimit).bytes_asked, stayed);
@@ -115,7 +115,7 @@ TEST_F(file_backed, an_extent_is_asked_for_again_only_when_pages_came_back) {
       << "a fault brings its own page, not its neighbours";
 }
 
-TEST_F(file_backed, the_limit_holds_and_the_next_call_goes_on) {
+TEST_F(FileBacked, TheLimitHoldsAndTheNextCallGoesOn) {
   std::uint64_t sum = 0;
   for (int call = 0; call < 4; ++call) {
     const reclaim_report report = reclaim_cold(hint::pageout, 8 * kExtentBytes);
@@ -125,7 +125,7 @@ TEST_F(file_backed, the_limit_holds_and_the_next_call_goes_on) {
   EXPECT_GE(sum, 28 * kExtentBytes);
 }
 
-TEST_F(file_backed, page_out_stops_within_a_mebibyte_of_being_told) {
+TEST_F(FileBacked, PageOutStopsWithinAMebibyteOfBeingTold) {
   int asked = 0;
   const reclaim_report report = reclaim_cold(hint::pageout, kNoLimit, [&] { return ++asked > 3; });
   EXPECT_EQ(asked, 4);
@@ -134,18 +134,18 @@ TEST_F(file_backed, page_out_stops_within_a_mebibyte_of_being_told) {
   EXPECT_GE(reclaim_cold(hint::pageout, kNoLimit).bytes_asked, 25 * kExtentBytes);
 }
 
-TEST_F(file_backed, no_hint_asks_for_nothing) {
+TEST_F(FileBacked, NoHintAsksForNothing) {
   EXPECT_EQ(reclaim_cold(hint::none, kNoLimit).bytes_asked, 0U);
 }
 
-TEST_F(file_backed, the_cold_hint_is_given_once) {
+TEST_F(FileBacked, TheColdHintIsGivenOnce) {
   const reclaim_report first = reclaim_cold(hint::cold, kNoLimit);
   EXPECT_EQ(first.problem, "");
   EXPECT_GT(first.bytes_asked, 0U);
   EXPECT_EQ(reclaim_cold(hint::cold, kNoLimit).bytes_asked, 0U);
 }
 
-TEST_F(file_backed, the_cold_hint_is_given_again_after_a_use) {
+TEST_F(FileBacked, TheColdHintIsGivenAgainAfterAUse) {
   reclaim_cold(hint::cold, kNoLimit);
   note_cold_use(objects_[objects_.size() / 2]);
   const std::uint64_t after_use = reclaim_cold(hint::cold, kNoLimit).bytes_asked;
@@ -153,7 +153,7 @@ TEST_F(file_backed, the_cold_hint_is_given_again_after_a_use) {
   EXPECT_LE(after_use, kExtentBytes) << "only where the object lies";
 }
 
-TEST_F(file_backed, what_has_left_dram_is_freed_without_being_read) {
+TEST_F(FileBacked, WhatHasLeftDramIsFreedWithoutBeingRead) {
   const auto big = allocate(kind::cold, 3 * kExtentBytes);
   ASSERT_NE(big, nullptr);
   const usage all = usage_of(kind::cold, false);
@@ -180,7 +180,7 @@ TEST_F(file_backed, what_has_left_dram_is_freed_without_being_read) {
   objects_ = std::move(kept);
 }
 
-TEST_F(file_backed, a_use_that_nobody_reported_is_found_in_turn) {
+TEST_F(FileBacked, AUseThatNobodyReportedIsFoundInTurn) {
   fill(128);  // more than one call looks at again
   reclaim_cold(hint::pageout, kNoLimit);
   static_cast<void>(*static_cast<volatile char*>(objects_[objects_.size() * 9 / 10]));
@@ -189,7 +189,7 @@ TEST_F(file_backed, a_use_that_nobody_reported_is_found_in_turn) {
   EXPECT_GT(sum, 0U);
 }
 
-TEST_F(file_backed, what_is_out_and_untouched_is_not_walked_again) {
+TEST_F(FileBacked, WhatIsOutAndUntouchedIsNotWalkedAgain) {
   fill(128);
   reclaim_cold(hint::pageout, kNoLimit);
   bytes_walked = 0;
@@ -197,14 +197,14 @@ TEST_F(file_backed, what_is_out_and_untouched_is_not_walked_again) {
   EXPECT_LE(bytes_walked, 20 * kExtentBytes) << "of 160";
 }
 
-TEST_F(file_backed, freed_extents_leave_the_page_cache) {
+TEST_F(FileBacked, FreedExtentsLeaveThePageCache) {
   const std::uint64_t before = usage_of(kind::cold).resident_bytes;
   for (void* object : objects_) deallocate(object);
   objects_.clear();
   EXPECT_LE(usage_of(kind::cold).resident_bytes + 30 * kExtentBytes, before);
 }
 
-TEST_F(file_backed, a_full_disk_refuses_and_does_not_kill) {
+TEST_F(FileBacked, AFullDiskRefusesAndDoesNotKill) {
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   const rlimit small{48 * kExtentBytes, before.rlim_max};
@@ -225,7 +225,7 @@ TEST_F(file_backed, a_full_disk_refuses_and_does_not_kill) {
   for (void* each : filling) deallocate(each);
 }
 
-TEST_F(file_backed, a_disk_without_space_refuses_with_its_reason_until_there_is_some) {
+TEST_F(FileBacked, ADiskWithoutSpaceRefusesWithItsReasonUntilThereIsSome) {
   fallocate_refuses_with = ENOSPC;
   std::vector<void*> filling;
   while (void* object = allocate(kind::cold, 100'000)) {
@@ -250,7 +250,7 @@ int in_child(F body) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status);
 }
 
-TEST_F(file_backed, a_fork_child_neither_grows_nor_punches_the_shared_file) {
+TEST_F(FileBacked, AForkChildNeitherGrowsNorPunchesTheSharedFile) {
   const std::uint64_t before = usage_of(kind::cold).resident_bytes;
   const int status = in_child([&] {
     if (allocate(kind::cold, 10) != nullptr) return 1;

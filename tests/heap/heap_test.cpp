@@ -39,7 +39,7 @@ class small_ranges : public testing::Environment {
 };
 const auto* const environment = testing::AddGlobalTestEnvironment(new small_ranges);
 
-TEST(ranges, are_side_by_side_and_disjoint) {
+TEST(Ranges, AreSideBySideAndDisjoint) {
   const std::array ranges{range_of(kind::fresh), range_of(kind::hot), range_of(kind::cold),
                           node_range()};
   for (std::size_t i = 0; i < ranges.size(); ++i) {
@@ -51,10 +51,10 @@ TEST(ranges, are_side_by_side_and_disjoint) {
   }
 }
 
-class each_heap : public testing::TestWithParam<kind> {};
-INSTANTIATE_TEST_SUITE_P(all, each_heap, testing::ValuesIn(kAll));
+class EachHeap : public testing::TestWithParam<kind> {};
+INSTANTIATE_TEST_SUITE_P(All, EachHeap, testing::ValuesIn(kAll));
 
-TEST_P(each_heap, keeps_sizes_and_bytes_of_neighbours) {
+TEST_P(EachHeap, KeepsSizesAndBytesOfNeighbours) {
   const std::array<std::size_t, 16> sizes{
       0, 1, 7, 8, 9, 15, 16, 17, 1028, 4096, 65536, 1000000, 1048552, 1048553, 1048561, 5000000};
   std::vector<void*> objects;
@@ -76,7 +76,7 @@ TEST_P(each_heap, keeps_sizes_and_bytes_of_neighbours) {
   EXPECT_TRUE(is_valid());
 }
 
-TEST_P(each_heap, reads_whole_words_of_an_empty_object) {
+TEST_P(EachHeap, ReadsWholeWordsOfAnEmptyObject) {
   void* object = allocate(GetParam(), 0);
   ASSERT_NE(object, nullptr);
   std::uint64_t word = 1;
@@ -86,7 +86,7 @@ TEST_P(each_heap, reads_whole_words_of_an_empty_object) {
   deallocate(object);
 }
 
-TEST_P(each_heap, counts_objects_and_bytes) {
+TEST_P(EachHeap, CountsObjectsAndBytes) {
   const usage before = usage_of(GetParam(), false);
   std::vector<void*> objects;
   for (std::size_t i = 0; i < 1000; ++i) objects.push_back(allocate(GetParam(), 100 + i % 3));
@@ -105,7 +105,7 @@ TEST_P(each_heap, counts_objects_and_bytes) {
   EXPECT_EQ(after.bytes, before.bytes);
 }
 
-TEST_P(each_heap, refuses_what_its_range_cannot_hold) {
+TEST_P(EachHeap, RefusesWhatItsRangeCannotHold) {
   const std::uint64_t before = refused_allocations(GetParam());
   std::vector<void*> objects;
   // Address space only: nothing is touched but headers.
@@ -123,7 +123,7 @@ TEST_P(each_heap, refuses_what_its_range_cannot_hold) {
   deallocate(small);
 }
 
-TEST(node_heap, aligns_and_counts) {
+TEST(NodeHeap, AlignsAndCounts) {
   const usage before = node_usage(false);
   std::vector<void*> nodes;
   for (std::size_t alignment = 8; alignment <= 4096; alignment *= 2) {
@@ -143,7 +143,7 @@ TEST(node_heap, aligns_and_counts) {
   EXPECT_EQ(node_usage().bytes, before.bytes);
 }
 
-TEST(fresh_heap, gives_pages_back_when_trimmed) {
+TEST(FreshHeap, GivesPagesBackWhenTrimmed) {
   std::vector<void*> objects;
   for (int i = 0; i < 64; ++i) {
     objects.push_back(allocate(kind::fresh, 1 << 20));
@@ -155,7 +155,7 @@ TEST(fresh_heap, gives_pages_back_when_trimmed) {
   EXPECT_LE(usage_of(kind::fresh).resident_bytes + (std::uint64_t{60} << 20), full);
 }
 
-TEST(fresh_heap, a_cache_keeps_no_slab_when_trimmed) {
+TEST(FreshHeap, ACacheKeepsNoSlabWhenTrimmed) {
   trim();
   const std::uint64_t before = usage_of(kind::fresh).extent_bytes;
   std::vector<void*> objects;
@@ -165,7 +165,7 @@ TEST(fresh_heap, a_cache_keeps_no_slab_when_trimmed) {
   EXPECT_LE(usage_of(kind::fresh).extent_bytes, before);
 }
 
-TEST(misuse_death_test, foreign_and_freed_pointers_are_refused) {
+TEST(MisuseDeathTest, ForeignAndFreedPointersAreRefused) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   int local = 0;
   EXPECT_DEATH(deallocate(&local), "not an object of these heaps");
@@ -179,7 +179,7 @@ TEST(misuse_death_test, foreign_and_freed_pointers_are_refused) {
 }
 
 #if defined(ISOTHERM_ASAN)
-TEST_P(each_heap, use_after_free_is_reported_death_test) {
+TEST_P(EachHeap, UseAfterFreeIsReportedDeathTest) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   auto* object = static_cast<volatile char*>(allocate(GetParam(), 100));
   EXPECT_DEATH(static_cast<void>(object[104]), "use-after-poison");

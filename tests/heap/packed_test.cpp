@@ -13,8 +13,8 @@
 namespace isotherm::heap {
 namespace {
 
-class packed : public testing::TestWithParam<kind> {};
-INSTANTIATE_TEST_SUITE_P(both, packed, testing::Values(kind::hot, kind::cold));
+class Packed : public testing::TestWithParam<kind> {};
+INSTANTIATE_TEST_SUITE_P(Both, Packed, testing::Values(kind::hot, kind::cold));
 
 /// Objects that fill `extents` extents, each byte written.
 std::vector<void*> fill_extents(kind where, std::size_t extents, std::size_t bytes) {
@@ -31,7 +31,7 @@ void free_all(const std::vector<void*>& objects) {
   for (void* object : objects) deallocate(object);
 }
 
-TEST_P(packed, objects_of_1028_bytes_fill_their_pages_to_97_percent) {
+TEST_P(Packed, ObjectsOf1028BytesFillTheirPagesTo97Percent) {
   const usage before = usage_of(GetParam());
   const auto objects = fill_extents(GetParam(), 16, 1028);
   const usage after = usage_of(GetParam());
@@ -40,7 +40,7 @@ TEST_P(packed, objects_of_1028_bytes_fill_their_pages_to_97_percent) {
   free_all(objects);
 }
 
-TEST_P(packed, empty_extents_go_back_and_are_reused_from_the_lowest_address) {
+TEST_P(Packed, EmptyExtentsGoBackAndAreReusedFromTheLowestAddress) {
   const auto objects = fill_extents(GetParam(), 32, 4000);
   const usage full = usage_of(GetParam());
   const std::uintptr_t end = used_end(GetParam());
@@ -55,7 +55,7 @@ TEST_P(packed, empty_extents_go_back_and_are_reused_from_the_lowest_address) {
   free_all(again);
 }
 
-TEST_P(packed, a_run_takes_neighbouring_extents_and_gives_them_back) {
+TEST_P(Packed, ARunTakesNeighbouringExtentsAndGivesThemBack) {
   const usage before = usage_of(GetParam(), false);
   const std::size_t bytes = 7 * kExtentBytes + 123;
   void* object = allocate(GetParam(), bytes);
@@ -71,7 +71,7 @@ TEST_P(packed, a_run_takes_neighbouring_extents_and_gives_them_back) {
   deallocate(second);
 }
 
-TEST_P(packed, an_extent_is_sparse_once_closed_and_mostly_freed) {
+TEST_P(Packed, AnExtentIsSparseOnceClosedAndMostlyFreed) {
   auto objects = fill_extents(GetParam(), 4, 1000);
   void* newest = objects.back();
   EXPECT_FALSE(is_sparse(newest, 1.0)) << "an open extent still fills";
@@ -97,13 +97,13 @@ TEST_P(packed, an_extent_is_sparse_once_closed_and_mostly_freed) {
   free_all(objects);
 }
 
-TEST_P(packed, tiny_objects_do_not_look_sparse) {
+TEST_P(Packed, TinyObjectsDoNotLookSparse) {
   const auto objects = fill_extents(GetParam(), 3, 9);
   EXPECT_FALSE(is_sparse(objects[objects.size() / 2]));
   free_all(objects);
 }
 
-TEST_P(packed, random_lifetimes_keep_every_invariant) {
+TEST_P(Packed, RandomLifetimesKeepEveryInvariant) {
   const std::uint64_t seed = std::random_device{}();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   base::random random(seed);
@@ -146,7 +146,7 @@ void* object_in_dense_extent(std::vector<void*>& others, std::size_t bytes) {
   return chosen;
 }
 
-TEST(hot_holes, the_next_object_of_a_size_takes_the_last_freed_ones_room) {
+TEST(HotHoles, TheNextObjectOfASizeTakesTheLastFreedOnesRoom) {
   std::vector<void*> others;
   void* const freed = object_in_dense_extent(others, 1000);
   deallocate(freed);
@@ -162,7 +162,7 @@ TEST(hot_holes, the_next_object_of_a_size_takes_the_last_freed_ones_room) {
   EXPECT_TRUE(is_valid());
 }
 
-TEST(hot_holes, the_collector_neither_fills_nor_leaves_any) {
+TEST(HotHoles, TheCollectorNeitherFillsNorLeavesAny) {
   std::vector<void*> others;
   void* const freed = object_in_dense_extent(others, 1000);
   deallocate(freed);
@@ -179,7 +179,7 @@ TEST(hot_holes, the_collector_neither_fills_nor_leaves_any) {
   EXPECT_TRUE(is_valid());
 }
 
-TEST(hot_holes, a_sparse_extent_is_left_to_drain) {
+TEST(HotHoles, ASparseExtentIsLeftToDrain) {
   auto objects = fill_extents(kind::hot, 4, 1000);
   const std::size_t kept = objects.size() / 2;
   for (std::size_t i = kept; i < objects.size(); ++i) deallocate(objects[i], room::fresh);
@@ -199,7 +199,7 @@ TEST(hot_holes, a_sparse_extent_is_left_to_drain) {
   EXPECT_TRUE(is_valid());
 }
 
-TEST(hot_holes, trim_gives_the_extents_under_them_back) {
+TEST(HotHoles, TrimGivesTheExtentsUnderThemBack) {
   const usage before = usage_of(kind::hot, false);
   free_all(fill_extents(kind::hot, 8, 1000));
   trim();

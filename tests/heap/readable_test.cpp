@@ -31,7 +31,7 @@ void count_and_map(int, siginfo_t*, void*) {
   mmap(other_page, os::page_bytes(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
-class unreadable : public testing::Test {
+class Unreadable : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     struct sigaction own = {};
@@ -60,7 +60,7 @@ class unreadable : public testing::Test {
   static inline std::vector<void*> objects;
 };
 
-TEST_F(unreadable, each_look_tells_it_and_no_other_object_is_touched) {
+TEST_F(Unreadable, EachLookTellsItAndNoOtherObjectIsTouched) {
   for (int look = 0; look < 2; ++look) {
     for (std::size_t i = 0; i < objects.size(); ++i) {
       const std::uint64_t before = lost_reads();
@@ -78,7 +78,7 @@ TEST_F(unreadable, each_look_tells_it_and_no_other_object_is_touched) {
   }
 }
 
-TEST_F(unreadable, watches_nest_and_forgive) {
+TEST_F(Unreadable, WatchesNestAndForgive) {
   const read_watch outer;
   {
     const read_watch inner;
@@ -94,7 +94,7 @@ TEST_F(unreadable, watches_nest_and_forgive) {
   EXPECT_TRUE(read_watch::outermost_has_lost());
 }
 
-TEST_F(unreadable, has_no_size_and_can_be_freed) {
+TEST_F(Unreadable, HasNoSizeAndCanBeFreed) {
   EXPECT_EQ(object_size(objects.back()), 0U);
   const usage before = usage_of(kind::cold, false);
   const std::uint64_t live = packing_of(kind::cold).live_bytes;
@@ -107,14 +107,14 @@ TEST_F(unreadable, has_no_size_and_can_be_freed) {
   EXPECT_TRUE(is_valid());
 }
 
-TEST_F(unreadable, room_on_such_a_page_is_not_handed_out) {
+TEST_F(Unreadable, RoomOnSuchAPageIsNotHandedOut) {
   // The open extent lies beyond the cut.
   for (int i = 0; i < 10; ++i) {
     if (void* object = allocate(kind::cold, 100)) EXPECT_TRUE(is_readable(object));
   }
 }
 
-TEST_F(unreadable, other_mappings_are_their_own_handlers_business) {
+TEST_F(Unreadable, OtherMappingsAreTheirOwnHandlersBusiness) {
   FILE* const file = tmpfile();
   ASSERT_NE(file, nullptr);
   other_page = mmap(nullptr, os::page_bytes(), PROT_READ, MAP_SHARED, fileno(file), 0);

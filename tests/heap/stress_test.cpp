@@ -62,10 +62,10 @@ int churn(kind where, std::uint64_t seed, exchange& shared) {
   return damaged;
 }
 
-class stress : public testing::TestWithParam<kind> {};
-INSTANTIATE_TEST_SUITE_P(all, stress, testing::Values(kind::fresh, kind::hot, kind::cold));
+class Stress : public testing::TestWithParam<kind> {};
+INSTANTIATE_TEST_SUITE_P(All, Stress, testing::Values(kind::fresh, kind::hot, kind::cold));
 
-TEST_P(stress, objects_survive_hand_over_between_threads) {
+TEST_P(Stress, ObjectsSurviveHandOverBetweenThreads) {
   const std::uint64_t seed = std::random_device{}();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   const usage before = usage_of(GetParam(), false);
@@ -90,7 +90,7 @@ TEST_P(stress, objects_survive_hand_over_between_threads) {
   EXPECT_TRUE(is_valid());
 }
 
-TEST(stress, nodes_are_freed_by_other_threads) {
+TEST(Stress, NodesAreFreedByOtherThreads) {
   exchange shared;
   {
     std::vector<std::jthread> threads;
@@ -112,7 +112,7 @@ TEST(stress, nodes_are_freed_by_other_threads) {
   EXPECT_EQ(node_usage(false).objects, 0U);
 }
 
-TEST(stress, threads_that_come_and_go_hand_their_state_on) {
+TEST(Stress, ThreadsThatComeAndGoHandTheirStateOn) {
   const usage before = usage_of(kind::fresh, false);
   for (int round = 0; round < 40; ++round) {
     std::vector<std::jthread> threads;

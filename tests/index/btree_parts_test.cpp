@@ -10,7 +10,7 @@
 namespace isotherm::index::btree_detail {
 namespace {
 
-TEST(btree_node, first_not_less_agrees_with_the_library) {
+TEST(BtreeNode, FirstNotLessAgreesWithTheLibrary) {
   start_array starts[kLeafCapacity];
   for (unsigned count = 0; count <= kLeafCapacity; ++count) {
     std::vector<std::uint64_t> plain;
@@ -24,7 +24,7 @@ TEST(btree_node, first_not_less_agrees_with_the_library) {
   }
 }
 
-TEST(btree_node, keys_are_read_only_where_starts_are_equal) {
+TEST(BtreeNode, KeysAreReadOnlyWhereStartsAreEqual) {
   const std::vector<std::string> keys = {"",          "a",         "aaaaaaaa", "aaaaaaaab",
                                          "aaaaaaaac", "aaaaaaaad", "b",        "bb"};
   start_array starts[kLeafCapacity];
@@ -50,7 +50,7 @@ TEST(btree_node, keys_are_read_only_where_starts_are_equal) {
   EXPECT_FALSE(find("ba", read).is_equal);
 }
 
-TEST(btree_node, starts_lie_behind_what_is_skipped) {
+TEST(BtreeNode, StartsLieBehindWhatIsSkipped) {
   EXPECT_EQ(start_of("user12345678", 4), start_of("12345678", 0));
   EXPECT_EQ(start_of("user", 4), 0u);
   EXPECT_EQ(start_of("us", 4), 0u);  // reached by a race, not believed

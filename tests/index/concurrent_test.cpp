@@ -20,7 +20,7 @@ constexpr std::uint64_t kScale = 1;
 constexpr std::uint64_t kScale = 4;
 #endif
 
-class index_concurrent : public any_index_test {
+class IndexConcurrent : public any_index_test {
  protected:
   /// Runs `work(thread)` in kThreads threads at once.
   template <class Work>
@@ -39,7 +39,7 @@ class index_concurrent : public any_index_test {
 
 std::string key_of(std::uint64_t i) { return "key" + std::to_string(i); }
 
-TEST_P(index_concurrent, disjoint_keys_behave_as_if_alone) {
+TEST_P(IndexConcurrent, DisjointKeysBehaveAsIfAlone) {
   auto index = make_index();
   const std::uint64_t seed = test_seed();
   constexpr std::uint64_t kKeys = 500, kSteps = 10000 * kScale;
@@ -89,7 +89,7 @@ outcome add_one(any_index& index, std::string_view key) {
   });
 }
 
-TEST_P(index_concurrent, no_increment_of_a_hot_key_is_lost) {
+TEST_P(IndexConcurrent, NoIncrementOfAHotKeyIsLost) {
   auto index = make_index();
   const std::uint64_t seed = test_seed();
   constexpr std::uint64_t kHot = 4, kSteps = 10000 * kScale;
@@ -107,7 +107,7 @@ TEST_P(index_concurrent, no_increment_of_a_hot_key_is_lost) {
 
 // Tokens are put back by whoever takes them away: what erase and insert answer must add up, and an
 // update that erases gives each counter value to one thread only.
-TEST_P(index_concurrent, races_of_insert_and_erase_add_up) {
+TEST_P(IndexConcurrent, RacesOfInsertAndEraseAddUp) {
   auto index = make_index();
   const std::uint64_t seed = test_seed();
   constexpr std::uint64_t kKeys = 8, kSteps = 20000 * kScale;
@@ -136,7 +136,7 @@ TEST_P(index_concurrent, races_of_insert_and_erase_add_up) {
   EXPECT_TRUE(index->is_valid());
 }
 
-TEST_P(index_concurrent, counters_that_are_also_erased_add_up) {
+TEST_P(IndexConcurrent, CountersThatAreAlsoErasedAddUp) {
   auto index = make_index();
   const std::uint64_t seed = test_seed();
   constexpr std::uint64_t kKeys = 4, kSteps = 10000 * kScale;
@@ -162,7 +162,7 @@ TEST_P(index_concurrent, counters_that_are_also_erased_add_up) {
   EXPECT_TRUE(index->is_valid());
 }
 
-TEST_P(index_concurrent, readers_find_stable_keys_while_the_structure_changes) {
+TEST_P(IndexConcurrent, ReadersFindStableKeysWhileTheStructureChanges) {
   auto index = make_index();
   constexpr std::uint64_t kStable = 500, kSteps = 10000 * kScale;
   for (std::uint64_t i = 0; i < kStable; ++i) index->insert(key_of(i * 64), key_of(i * 64));
@@ -217,7 +217,7 @@ void expect_stable_scan(any_index& index, bool is_back, std::uint64_t stable) {
   EXPECT_EQ(seen, stable);
 }
 
-TEST_P(index_concurrent, scans_and_walks_see_each_stable_key) {
+TEST_P(IndexConcurrent, ScansAndWalksSeeEachStableKey) {
   auto index = make_index();
   constexpr std::uint64_t kStable = 300, kSteps = 5000 * kScale;
   for (std::uint64_t i = 0; i < kStable; ++i) index->insert(key_of(i * 64), "stable");
@@ -257,7 +257,7 @@ TEST_P(index_concurrent, scans_and_walks_see_each_stable_key) {
 }
 
 // Chains, nodes and tables that fill and empty again: splits, merges and growth beside readers.
-TEST_P(index_concurrent, scans_see_each_stable_key_while_others_swell_and_shrink) {
+TEST_P(IndexConcurrent, ScansSeeEachStableKeyWhileOthersSwellAndShrink) {
   auto index = make_index();
   constexpr std::uint64_t kStable = 100, kPassing = 1000, kRounds = 4 * kScale;
   const auto passing = [](unsigned t, std::uint64_t i) {
@@ -288,7 +288,7 @@ TEST_P(index_concurrent, scans_see_each_stable_key_while_others_swell_and_shrink
   EXPECT_TRUE(index->is_valid());
 }
 
-TEST_P(index_concurrent, clear_beside_writers_keeps_the_count) {
+TEST_P(IndexConcurrent, ClearBesideWritersKeepsTheCount) {
   auto index = make_index();
   const std::uint64_t seed = test_seed();
   in_threads([&](unsigned t) {
@@ -338,7 +338,7 @@ class contender {
   std::jthread thread_;
 };
 
-TEST(writer_first_lock, a_waiting_writer_goes_before_a_reader_that_comes_after_it) {
+TEST(WriterFirstLock, AWaitingWriterGoesBeforeAReaderThatComesAfterIt) {
   writer_first_lock lock;
   std::vector<std::string> entered;
   {
@@ -352,7 +352,7 @@ TEST(writer_first_lock, a_waiting_writer_goes_before_a_reader_that_comes_after_i
   EXPECT_EQ(entered, (std::vector<std::string>{"writer", "reader"}));
 }
 
-INSTANTIATE_TEST_SUITE_P(all, index_concurrent, all_kinds(), kind_name);
+INSTANTIATE_TEST_SUITE_P(All, IndexConcurrent, all_kinds(), kind_name);
 
 }  // namespace
 }  // namespace isotherm::index

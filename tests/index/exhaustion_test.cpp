@@ -40,7 +40,7 @@ auto without_memory(Work work) {
 }
 
 // The second border node is its parent's only child: the parent goes as well.
-TEST(masstree_exhaustion, a_node_and_its_parents_go_without_memory) {
+TEST(MasstreeExhaustion, ANodeAndItsParentsGoWithoutMemory) {
   const masstree_detail::two_lonely_nodes nodes;
   EXPECT_EQ(
       without_memory([&] { return masstree_detail::remove_border(nodes.second, kTestMemory); }),
@@ -48,7 +48,7 @@ TEST(masstree_exhaustion, a_node_and_its_parents_go_without_memory) {
   EXPECT_EQ(nodes.top->count.load_acquire(), 0u);
 }
 
-TEST(masstree_exhaustion, a_layer_goes_without_memory) {
+TEST(MasstreeExhaustion, ALayerGoesWithoutMemory) {
   border* const upper = kTestMemory.make_border(version::kRoot, masstree_detail::kSlots);
   const wanted what(7, masstree_detail::kGoesOn);
   upper->insert(what, masstree_detail::link_to(

@@ -47,14 +47,14 @@ std::vector<crafted_key> crafted_keys() {
   return keys;
 }
 
-TEST(keyed_hash, crafted_keys_share_a_chain_without_a_secret) {
+TEST(KeyedHash, CraftedKeysShareAChainWithoutASecret) {
   std::uint64_t i = 0;
   for (const auto& key : crafted_keys()) {
     ASSERT_EQ(XXH3_64bits(key.data(), key.size()), i++ << 36);
   }
 }
 
-TEST(keyed_hash, crafted_keys_spread_over_the_chains) {
+TEST(KeyedHash, CraftedKeysSpreadOverTheChains) {
   std::vector<int> chains(kKeys), upper(kKeys);
   for (const auto& key : crafted_keys()) {
     const std::uint64_t hash = hash_of(text_of(key));
@@ -66,7 +66,7 @@ TEST(keyed_hash, crafted_keys_spread_over_the_chains) {
   EXPECT_LT(*std::max_element(upper.begin(), upper.end()), 32);
 }
 
-TEST(keyed_hash, keys_of_every_length_are_hashed_with_the_secret) {
+TEST(KeyedHash, KeysOfEveryLengthAreHashedWithTheSecret) {
   const std::string text(1000, 'x');
   for (std::size_t length = 0; length <= text.size(); ++length) {
     const std::string_view key(text.data(), length);
@@ -77,7 +77,7 @@ TEST(keyed_hash, keys_of_every_length_are_hashed_with_the_secret) {
 
 /// Told by another process that runs this very program.
 std::string hash_of_another_process() {
-  FILE* const other = popen("exec /proc/$PPID/exe --gtest_filter=keyed_hash.is_told", "r");
+  FILE* const other = popen("exec /proc/$PPID/exe --gtest_filter=KeyedHash.IsTold", "r");
   std::string all;
   for (int c = 0; other && (c = std::fgetc(other)) != EOF;) all += static_cast<char>(c);
   if (other) pclose(other);
@@ -85,9 +85,9 @@ std::string hash_of_another_process() {
   return at == std::string::npos ? "" : all.substr(at, all.find('\n', at) - at);
 }
 
-TEST(keyed_hash, is_told) { std::printf("hash of x: %zu\n", hash_of("x")); }
+TEST(KeyedHash, IsTold) { std::printf("hash of x: %zu\n", hash_of("x")); }
 
-TEST(keyed_hash, is_another_one_in_each_process) {
+TEST(KeyedHash, IsAnotherOneInEachProcess) {
   const std::string one = hash_of_another_process();
   ASSERT_NE(one, "");
   EXPECT_NE(one, hash_of_another_process());

@@ -14,7 +14,7 @@
 namespace isotherm::index {
 namespace {
 
-class index_model : public any_index_test {};
+class IndexModel : public any_index_test {};
 
 using model = std::map<std::string, std::string>;
 using key_source = std::function<std::string(base::random&)>;
@@ -180,12 +180,12 @@ void run_model(any_index& index, const key_source& key, std::uint64_t seed, int 
   EXPECT_TRUE(index.is_valid());
 }
 
-TEST_P(index_model, dense_keys) { run_model(*make_index(), dense_key, test_seed(), 20000); }
-TEST_P(index_model, long_keys) { run_model(*make_index(), long_key, test_seed(), 20000); }
-TEST_P(index_model, wide_keys) { run_model(*make_index(), wide_key, test_seed(), 40000); }
-TEST_P(index_model, numbered_keys) { run_model(*make_index(), numbered_key, test_seed(), 40000); }
+TEST_P(IndexModel, DenseKeys) { run_model(*make_index(), dense_key, test_seed(), 20000); }
+TEST_P(IndexModel, LongKeys) { run_model(*make_index(), long_key, test_seed(), 20000); }
+TEST_P(IndexModel, WideKeys) { run_model(*make_index(), wide_key, test_seed(), 40000); }
+TEST_P(IndexModel, NumberedKeys) { run_model(*make_index(), numbered_key, test_seed(), 40000); }
 
-TEST_P(index_model, special_keys) {
+TEST_P(IndexModel, SpecialKeys) {
   using namespace std::string_literals;
   const std::vector<std::string> keys = {""s,
                                          "\0"s,
@@ -224,7 +224,7 @@ TEST_P(index_model, special_keys) {
   }
 }
 
-TEST_P(index_model, each_key_is_a_prefix_of_the_next) {
+TEST_P(IndexModel, EachKeyIsAPrefixOfTheNext) {
   auto index = make_index();
   model expected;
   std::string key;
@@ -235,7 +235,7 @@ TEST_P(index_model, each_key_is_a_prefix_of_the_next) {
   expect_same(*index, expected);
 }
 
-TEST_P(index_model, cleared_index_is_empty_and_usable) {
+TEST_P(IndexModel, ClearedIndexIsEmptyAndUsable) {
   auto index = make_index(16);
   for (int i = 0; i < 5000; ++i) {
     ASSERT_EQ(index->insert("key" + std::to_string(i), "v"), outcome::done);
@@ -247,7 +247,7 @@ TEST_P(index_model, cleared_index_is_empty_and_usable) {
   expect_same(*index, {{"key17", "again"}});
 }
 
-TEST_P(index_model, values_found_live_until_the_scope_closes) {
+TEST_P(IndexModel, ValuesFoundLiveUntilTheScopeCloses) {
   auto index = make_index();
   index->upsert("k", "first");
   {
@@ -261,7 +261,7 @@ TEST_P(index_model, values_found_live_until_the_scope_closes) {
   }
 }
 
-TEST_P(index_model, an_update_that_throws_leaves_no_lock) {
+TEST_P(IndexModel, AnUpdateThatThrowsLeavesNoLock) {
   const auto index = make_index();
   // The updater is called under a lock only after four times in which somebody else was faster.
   constexpr int kOthers = 4;
@@ -279,19 +279,19 @@ TEST_P(index_model, an_update_that_throws_leaves_no_lock) {
   EXPECT_TRUE(index->is_valid());
 }
 
-TEST_P(index_model, knows_what_it_is) {
+TEST_P(IndexModel, KnowsWhatItIs) {
   auto index = make_index();
   EXPECT_EQ(index->name(), std::get<0>(GetParam()));
   EXPECT_EQ(index->is_managed(), std::get<1>(GetParam()));
 }
 
-TEST(index_names, unknown_name_is_refused_with_the_known_ones) {
+TEST(IndexNames, UnknownNameIsRefusedWithTheKnownOnes) {
   const auto made = make("btree-of-dreams", true);
   ASSERT_FALSE(made.has_value());
   EXPECT_THAT(made.error().message, testing::HasSubstr("hash-pugh, "));
 }
 
-INSTANTIATE_TEST_SUITE_P(all, index_model, all_kinds(), kind_name);
+INSTANTIATE_TEST_SUITE_P(All, IndexModel, all_kinds(), kind_name);
 
 }  // namespace
 }  // namespace isotherm::index

@@ -12,7 +12,7 @@
 namespace isotherm::index {
 namespace {
 
-TEST(next_cursor, visits_every_bucket_once) {
+TEST(NextCursor, VisitsEveryBucketOnce) {
   for (std::uint64_t mask : {0u, 1u, 7u, 255u}) {
     std::set<std::uint64_t> seen;
     std::uint64_t cursor = 0;
@@ -24,7 +24,7 @@ TEST(next_cursor, visits_every_bucket_once) {
   }
 }
 
-TEST(next_cursor, growth_in_between_skips_nothing) {
+TEST(NextCursor, GrowthInBetweenSkipsNothing) {
   for (int grow_after = 0; grow_after < 8; ++grow_after) {
     std::uint64_t mask = 7, cursor = 0;
     std::set<std::uint64_t> fine;  // buckets of the table of 64 that were covered
@@ -39,7 +39,7 @@ TEST(next_cursor, growth_in_between_skips_nothing) {
   }
 }
 
-TEST(growing_table, whoever_finds_nothing_to_move_writes_nothing) {
+TEST(GrowingTable, WhoeverFindsNothingToMoveWritesNothing) {
   using table_type = growing_table<unmanaged, pugh_node<unmanaged>>;
   table_type table(64);
   table.consider_growth(65, [](std::size_t buckets) { return buckets; });
@@ -58,7 +58,7 @@ TEST(growing_table, whoever_finds_nothing_to_move_writes_nothing) {
   EXPECT_EQ(moved, old.size());
 }
 
-TEST(growing_table, helpers_write_to_another_line_than_operations_read) {
+TEST(GrowingTable, HelpersWriteToAnotherLineThanOperationsRead) {
   const bucket_table<unmanaged>* const table = bucket_table<unmanaged>::make(64);
   const auto line_of = [](const auto& what) {
     return reinterpret_cast<std::uintptr_t>(&what) / base::kNoSharingBytes;
@@ -69,7 +69,7 @@ TEST(growing_table, helpers_write_to_another_line_than_operations_read) {
   bucket_table<unmanaged>::destroy(const_cast<bucket_table<unmanaged>*>(table));
 }
 
-TEST(walk_cursors, keeps_a_bounded_number_of_walks) {
+TEST(WalkCursors, KeepsABoundedNumberOfWalks) {
   walk_cursors cursors;
   const std::uint64_t first = cursors.advance(0, "first");
   EXPECT_EQ(cursors.find(first), "first");
@@ -79,7 +79,7 @@ TEST(walk_cursors, keeps_a_bounded_number_of_walks) {
   EXPECT_EQ(cursors.find(last), "4999");
 }
 
-TEST(walk_cursors, a_walk_holds_one_entry) {
+TEST(WalkCursors, AWalkHoldsOneEntry) {
   walk_cursors cursors;
   const std::uint64_t other = cursors.advance(0, "other");
   std::uint64_t cursor = 0;
@@ -89,7 +89,7 @@ TEST(walk_cursors, a_walk_holds_one_entry) {
   EXPECT_EQ(cursors.find(cursor), std::nullopt);
 }
 
-TEST(walk_cursors, bounds_the_bytes_too) {
+TEST(WalkCursors, BoundsTheBytesToo) {
   walk_cursors cursors;
   const std::uint64_t first = cursors.advance(0, std::string(std::size_t{40} << 20, 'a'));
   const std::uint64_t second = cursors.advance(0, std::string(std::size_t{40} << 20, 'b'));
@@ -97,7 +97,7 @@ TEST(walk_cursors, bounds_the_bytes_too) {
   EXPECT_TRUE(cursors.find(second).has_value());
 }
 
-TEST(art_node, find_byte_finds_the_first) {
+TEST(ArtNode, FindByteFindsTheFirst) {
   for (unsigned place = 0; place < 8; ++place) {
     for (unsigned byte : {0u, 1u, 0x7fu, 0x80u, 0xffu}) {
       std::uint64_t word = byte == 0x55 ? 0 : 0x5555555555555555u;
@@ -110,7 +110,7 @@ TEST(art_node, find_byte_finds_the_first) {
   EXPECT_EQ(art_detail::find_byte(0x0100u, 0), 0u);
 }
 
-TEST(art_node, holds_children_of_every_kind_in_order) {
+TEST(ArtNode, HoldsChildrenOfEveryKindInOrder) {
   using namespace art_detail;
   for (node_kind kind : {node_kind::n4, node_kind::n16, node_kind::n48, node_kind::n256}) {
     alignas(node256) static std::byte memory[sizeof(node256)];
@@ -144,7 +144,7 @@ TEST(art_node, holds_children_of_every_kind_in_order) {
   }
 }
 
-TEST(art_node, prefixes_match_up_to_the_key_s_end) {
+TEST(ArtNode, PrefixesMatchUpToTheKeySEnd) {
   using namespace art_detail;
   const std::uint64_t prefix = key_word("abcdefgh", 0);
   EXPECT_EQ(matched_prefix(prefix, 8, "abcdefgh", 0), 8u);
@@ -155,7 +155,7 @@ TEST(art_node, prefixes_match_up_to_the_key_s_end) {
 }
 
 // A thread has met an object that it cannot read; another one empties the guide meanwhile.
-TEST(guide_pointer, an_emptied_one_is_not_filled_in_place_of_what_could_not_be_read) {
+TEST(GuidePointer, AnEmptiedOneIsNotFilledInPlaceOfWhatCouldNotBeRead) {
   const scope inside;
   managed::pointer held(managed::make("v"));
   const bytes* const stand_in = guides::unreadable_bytes();

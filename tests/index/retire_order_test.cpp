@@ -21,10 +21,10 @@ std::string key_of(std::uint64_t i) {
   return std::string(9 * (i % 3), 'p') + "key" + std::to_string(i);
 }
 
-class retire_order : public any_index_test {};
+class RetireOrder : public any_index_test {};
 
 // Few keys, so that inserts and erases of one key meet; all is cleared now and then.
-TEST_P(retire_order, what_readers_hold_stays_while_a_reclaimer_does_its_worst) {
+TEST_P(RetireOrder, WhatReadersHoldStaysWhileAReclaimerDoesItsWorst) {
 #if defined(ISOTHERM_SANITIZED)
   constexpr int kSteps = 4000;
 #else
@@ -186,7 +186,7 @@ class late_reader {
   std::jthread thread_{[this] { run(); }};
 };
 
-TEST_P(retire_order, a_scope_that_opens_after_it_finds_nothing_of_what_is_retired) {
+TEST_P(RetireOrder, AScopeThatOpensAfterItFindsNothingOfWhatIsRetired) {
   constexpr unsigned kKeys = 200;
   const std::function<void(any_index&)> kOperations[] = {[](any_index& index) { index.clear(); },
                                                          [](any_index& index) {
@@ -236,7 +236,7 @@ using masstree_detail::removal;
 using masstree_detail::version;
 using masstree_detail::wanted;
 
-TEST(masstree_retire_order, a_layer_is_out_of_its_entry_before_it_is_retired) {
+TEST(MasstreeRetireOrder, ALayerIsOutOfItsEntryBeforeItIsRetired) {
   border* const upper = kTestMemory.make_border(version::kRoot, masstree_detail::kSlots);
   border* const layer = kTestMemory.make_border(version::kRoot, masstree_detail::kFewSlots);
   const wanted what(7, kGoesOn);
@@ -266,7 +266,7 @@ bool leads_to(node* from, const void* wanted_node) {
 }
 
 // The second border node is its parent's only child: the parent goes as well.
-TEST(masstree_retire_order, a_node_is_out_of_its_parents_before_it_is_retired) {
+TEST(MasstreeRetireOrder, ANodeIsOutOfItsParentsBeforeItIsRetired) {
   const masstree_detail::two_lonely_nodes nodes;
   std::vector<void*> retired;
   {
@@ -285,7 +285,7 @@ TEST(masstree_retire_order, a_node_is_out_of_its_parents_before_it_is_retired) {
 
 #endif
 
-INSTANTIATE_TEST_SUITE_P(all, retire_order, all_kinds(), kind_name);
+INSTANTIATE_TEST_SUITE_P(All, RetireOrder, all_kinds(), kind_name);
 
 }  // namespace
 }  // namespace isotherm::index

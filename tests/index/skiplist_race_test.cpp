@@ -51,7 +51,7 @@ void erase(skiplist_fraser<watched>& list, std::atomic<bool>& is_marked,
   watched_pointer::at_get = nullptr;
 }
 
-TEST(skiplist_fraser_race, an_erased_node_does_not_stay_behind_a_new_one_of_its_key) {
+TEST(SkiplistFraserRace, AnErasedNodeDoesNotStayBehindANewOneOfItsKey) {
   // Heights are drawn: one round in some twenty has both nodes on a common upper level.
   for (int round = 0; round < 300 && !testing::Test::HasFailure(); ++round) {
     skiplist_fraser<watched> list(0);

@@ -8,11 +8,11 @@
 namespace isotherm::index {
 namespace {
 
-class index_temperature : public testing::TestWithParam<std::string_view> {
+class IndexTemperature : public testing::TestWithParam<std::string_view> {
  protected:
   static constexpr std::size_t kKeys = 600, kVisited = 10;
 
-  index_temperature() : index_(std::move(*make(GetParam(), true))), collector_(chosen()) {
+  IndexTemperature() : index_(std::move(*make(GetParam(), true))), collector_(chosen()) {
     for (std::size_t i = 0; i < kKeys; ++i) index_->insert(key_of(i), "value");
     window();
     EXPECT_EQ(window(), 0u);  // all is cold
@@ -39,7 +39,7 @@ class index_temperature : public testing::TestWithParam<std::string_view> {
   collector::object_collector collector_;
 };
 
-TEST_P(index_temperature, a_read_warms_one_pair) {
+TEST_P(IndexTemperature, AReadWarmsOnePair) {
   {
     const scope inside;
     EXPECT_TRUE(index_->find(inside, key_of(300)));
@@ -47,7 +47,7 @@ TEST_P(index_temperature, a_read_warms_one_pair) {
   EXPECT_EQ(window(), 2u);
 }
 
-TEST_P(index_temperature, asking_for_a_key_warms_it_and_not_its_value) {
+TEST_P(IndexTemperature, AskingForAKeyWarmsItAndNotItsValue) {
   {
     const scope inside;
     EXPECT_TRUE(index_->contains(inside, key_of(300)));
@@ -56,7 +56,7 @@ TEST_P(index_temperature, asking_for_a_key_warms_it_and_not_its_value) {
   EXPECT_EQ(window(), 1u);
 }
 
-TEST_P(index_temperature, a_scan_warms_what_it_visits) {
+TEST_P(IndexTemperature, AScanWarmsWhatItVisits) {
   if (!index_->is_ordered()) return;
   {
     const scope inside;
@@ -70,7 +70,7 @@ TEST_P(index_temperature, a_scan_warms_what_it_visits) {
   EXPECT_EQ(window(), 2 * kVisited);
 }
 
-TEST_P(index_temperature, a_walk_over_everything_warms_nothing) {
+TEST_P(IndexTemperature, AWalkOverEverythingWarmsNothing) {
   std::size_t pairs = 0;
   std::uint64_t cursor = 0;
   do {
@@ -84,13 +84,13 @@ TEST_P(index_temperature, a_walk_over_everything_warms_nothing) {
   EXPECT_EQ(window(), 0u);
 }
 
-TEST_P(index_temperature, inserts_warm_no_neighbours) {
+TEST_P(IndexTemperature, InsertsWarmNoNeighbours) {
   constexpr std::size_t kMore = 400;  // nodes split
   for (std::size_t i = 0; i < kMore; ++i) index_->insert(key_of(kKeys + 7 * i), "value");
   EXPECT_LT(window(), kMore / 2);  // but those with which a new key shares its path are read
 }
 
-INSTANTIATE_TEST_SUITE_P(all, index_temperature, testing::ValuesIn(names()), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(All, IndexTemperature, testing::ValuesIn(names()), [](const auto& info) {
   std::string name(info.param);
   std::ranges::replace(name, '-', '_');
   return name;

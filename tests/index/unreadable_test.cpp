@@ -12,7 +12,7 @@
 namespace isotherm::index {
 namespace {
 
-class index_unreadable : public testing::TestWithParam<std::string_view> {
+class IndexUnreadable : public testing::TestWithParam<std::string_view> {
  protected:
   static constexpr std::size_t kKeys = 2000;
   static constexpr std::size_t kRangeBytes = std::size_t{1} << 30;
@@ -26,7 +26,7 @@ class index_unreadable : public testing::TestWithParam<std::string_view> {
     chosen.catch_read_errors = true;
     ASSERT_TRUE(heap::configure(chosen));
   }
-  ~index_unreadable() override { testing_help::truncate_cold(path, kRangeBytes); }
+  ~IndexUnreadable() override { testing_help::truncate_cold(path, kRangeBytes); }
   static std::string key_of(std::size_t i) { return std::to_string(i * 7919) + " is the key"; }
   static collector::options chosen() {
     collector::options chosen;
@@ -57,7 +57,7 @@ class index_unreadable : public testing::TestWithParam<std::string_view> {
   collector::object_collector collector_{chosen()};
 };
 
-TEST_P(index_unreadable, values_need_not_be_read_to_be_erased) {
+TEST_P(IndexUnreadable, ValuesNeedNotBeReadToBeErased) {
   lose_values();
   const std::uint64_t before = heap::lost_reads();
   for (std::size_t i = 0; i < kKeys; ++i) ASSERT_TRUE(index_->erase(key_of(i))) << i;
@@ -71,7 +71,7 @@ bool clears_by_keys(std::string_view name) {
   return name == "skiplist-fraser" || name == "skiplist-herlihy" || name == "masstree";
 }
 
-TEST_P(index_unreadable, clearing_leaves_what_it_must_read_and_cannot) {
+TEST_P(IndexUnreadable, ClearingLeavesWhatItMustReadAndCannot) {
   lose_values();
   lose_keys();
   const std::uint64_t before = heap::lost_reads();
@@ -90,7 +90,7 @@ std::string test_name(const testing::TestParamInfo<std::string_view>& info) {
   std::ranges::replace(name, '-', '_');
   return name;
 }
-INSTANTIATE_TEST_SUITE_P(all, index_unreadable, testing::ValuesIn(names()), test_name);
+INSTANTIATE_TEST_SUITE_P(All, IndexUnreadable, testing::ValuesIn(names()), test_name);
 
 }  // namespace
 }  // namespace isotherm::index

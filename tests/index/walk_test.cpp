@@ -6,11 +6,11 @@
 namespace isotherm::index {
 namespace {
 
-class index_walk : public any_index_test {};
+class IndexWalk : public any_index_test {};
 
 std::string key_of(std::uint64_t i) { return "key" + std::to_string(base::mix64(i)); }
 
-TEST_P(index_walk, keys_present_throughout_are_seen_while_others_come_and_go) {
+TEST_P(IndexWalk, KeysPresentThroughoutAreSeenWhileOthersComeAndGo) {
   base::random random(test_seed());
   auto index = make_index();
   constexpr std::uint64_t kStable = 3000;
@@ -33,7 +33,7 @@ TEST_P(index_walk, keys_present_throughout_are_seen_while_others_come_and_go) {
   EXPECT_TRUE(index->is_valid());
 }
 
-TEST_P(index_walk, pieces_are_short) {
+TEST_P(IndexWalk, PiecesAreShort) {
   auto index = make_index();
   for (std::uint64_t i = 0; i < 10000; ++i) index->insert(key_of(i), "v");
   const scope inside;
@@ -48,7 +48,7 @@ TEST_P(index_walk, pieces_are_short) {
   } while (cursor != 0);
 }
 
-TEST_P(index_walk, visitor_ends_a_piece) {
+TEST_P(IndexWalk, VisitorEndsAPiece) {
   auto index = make_index();
   for (std::uint64_t i = 0; i < 100; ++i) index->insert(key_of(i), "v");
   const scope inside;
@@ -62,7 +62,7 @@ TEST_P(index_walk, visitor_ends_a_piece) {
   EXPECT_EQ(pairs, 1);
 }
 
-TEST_P(index_walk, empty_index_ends) {
+TEST_P(IndexWalk, EmptyIndexEnds) {
   auto index = make_index(100000);
   const scope inside;
   std::uint64_t cursor = 0;
@@ -76,7 +76,7 @@ TEST_P(index_walk, empty_index_ends) {
   EXPECT_EQ(pairs, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(all, index_walk, all_kinds(), kind_name);
+INSTANTIATE_TEST_SUITE_P(All, IndexWalk, all_kinds(), kind_name);
 
 }  // namespace
 }  // namespace isotherm::index

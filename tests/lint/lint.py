@@ -197,6 +197,17 @@ def check_headers(tree):
             yield name, 1, 'a header needs #pragma once'
 
 
+def check_test_names(tree):
+    """GoogleTest builds identifiers of suite and test name, so it asks for names without _."""
+    for name, text in tree.matching(CPP, ('tests/',)):
+        code = cpp_text.code_of(text)
+        for test in re.finditer(r'\bTEST(?:_[FP])?\(\s*(\w+),\s*(\w+)\s*\)', code):
+            for part in test.groups():
+                if not re.fullmatch(r'[A-Z][A-Za-z0-9]*', part):
+                    line = code.count('\n', 0, test.start()) + 1
+                    yield name, line, f'{part}: suites and tests are named LikeThis'
+
+
 def check_banned(tree):
     for name, text in tree.matching(CPP):
         lines = cpp_text.code_of(text).splitlines()
@@ -254,7 +265,7 @@ def check_commit(root):
 
 
 RULES = [check_layers, check_links, check_lengths, check_functions, check_folders, check_markers,
-         check_headers, check_banned, check_dead, check_docs]
+         check_headers, check_test_names, check_banned, check_dead, check_docs]
 
 
 def violations(root):

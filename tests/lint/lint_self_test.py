@@ -115,6 +115,11 @@ class LintCatches(unittest.TestCase):
     def test_header_without_guard(self):
         self.expect({'src/base/a.hpp': 'int f();\n'}, '#pragma once')
 
+    def test_names_of_tests(self):
+        for head in ('TEST(packed_heap, GivesBack)', 'TEST_F(PackedHeap,\n       gives_back)',
+                     'TEST_P(Packed_Heap, GivesBack)'):
+            self.expect({'tests/heap/h_test.cpp': head + ' {}\n'}, 'are named LikeThis')
+
     def test_dead_files(self):
         self.expect({'src/base/b.cpp': '\n'}, 'src/base/b.cpp:1: dead file')
         self.expect({'src/base/b.hpp': '#pragma once\n'}, 'src/base/b.hpp:1: dead file')

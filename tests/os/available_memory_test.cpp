@@ -25,7 +25,7 @@ void put(const std::string& directory, const std::string& name, const std::strin
   std::ofstream(directory + "/" + name) << text << "\n";
 }
 
-TEST(available_memory, counts_the_least_of_all_parents_in_version_2) {
+TEST(AvailableMemory, CountsTheLeastOfAllParentsInVersion2) {
   const testing::scratch dir;
   const std::string mount = dir.path();
   put(mount + "/a", "memory.max", "1000");
@@ -44,7 +44,7 @@ TEST(available_memory, counts_the_least_of_all_parents_in_version_2) {
   EXPECT_EQ(control_group_room("", mount), std::nullopt);
 }
 
-TEST(available_memory, knows_version_1_beside_other_controllers) {
+TEST(AvailableMemory, KnowsVersion1BesideOtherControllers) {
   const testing::scratch dir;
   put(dir.path() + "/memory/x", "memory.limit_in_bytes", "5000");
   put(dir.path() + "/memory/x", "memory.usage_in_bytes", "4000");
@@ -54,7 +54,7 @@ TEST(available_memory, knows_version_1_beside_other_controllers) {
   EXPECT_EQ(control_group_room("5:cpu,memory_other:/x\n", dir.path()), std::nullopt);
 }
 
-TEST(available_memory, is_no_more_than_the_limit_of_address_space) {
+TEST(AvailableMemory, IsNoMoreThanTheLimitOfAddressSpace) {
   EXPECT_GT(available_memory(), 0u);
   const pid_t child = fork();
   if (child == 0) {

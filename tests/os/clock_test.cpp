@@ -7,7 +7,7 @@
 namespace isotherm::os {
 namespace {
 
-TEST(clock, monotonic_time_does_not_go_back) {
+TEST(Clock, MonotonicTimeDoesNotGoBack) {
   std::uint64_t last = monotonic_ns();
   EXPECT_GT(last, 0U);
   for (int i = 0; i < 10'000; ++i) {
@@ -17,7 +17,7 @@ TEST(clock, monotonic_time_does_not_go_back) {
   }
 }
 
-TEST(clock, work_uses_cpu_time_of_thread_and_process) {
+TEST(Clock, WorkUsesCpuTimeOfThreadAndProcess) {
   const std::uint64_t process_before = process_cpu_ns();  // first, so that its interval is longer
   const std::uint64_t thread_before = thread_cpu_ns();
   volatile std::uint64_t sink = 0;
@@ -27,7 +27,7 @@ TEST(clock, work_uses_cpu_time_of_thread_and_process) {
   EXPECT_GE(process_cpu_ns() - process_before, 2'000'000U);
 }
 
-TEST(clock, no_deadline_is_beyond_the_end_of_time) {
+TEST(Clock, NoDeadlineIsBeyondTheEndOfTime) {
   constexpr std::uint64_t kEnd = ~std::uint64_t{0};
   EXPECT_EQ(deadline_ns(kEnd), kEnd);
   EXPECT_EQ(deadline_ns(kEnd / 1000), kEnd);

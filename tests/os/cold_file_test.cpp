@@ -36,7 +36,7 @@ std::uint64_t disk_bytes(const cold_file& file) {
   return static_cast<std::uint64_t>(found.st_blocks) * 512;
 }
 
-TEST(cold_file, has_no_name) {
+TEST(ColdFile, HasNoName) {
   const auto file = cold_file::open("/var/tmp");
   ASSERT_TRUE(file) << file.error().message;
   struct stat found{};
@@ -44,7 +44,7 @@ TEST(cold_file, has_no_name) {
   EXPECT_EQ(found.st_nlink, 0U);
 }
 
-TEST(cold_file, space_is_taken_before_it_is_written_and_given_back_by_a_hole) {
+TEST(ColdFile, SpaceIsTakenBeforeItIsWrittenAndGivenBackByAHole) {
   const auto file = cold_file::open("/var/tmp");
   ASSERT_TRUE(file);
   ASSERT_TRUE(file->take_space(kBytes, kBytes));
@@ -53,7 +53,7 @@ TEST(cold_file, space_is_taken_before_it_is_written_and_given_back_by_a_hole) {
   EXPECT_LT(disk_bytes(*file), kBytes / 8);
 }
 
-TEST(cold_file, written_back_pages_can_leave_dram) {
+TEST(ColdFile, WrittenBackPagesCanLeaveDram) {
   const auto file = cold_file::open("/var/tmp");
   ASSERT_TRUE(file);
   ASSERT_TRUE(file->take_space(0, kBytes));
@@ -71,7 +71,7 @@ TEST(cold_file, written_back_pages_can_leave_dram) {
   release(*range, kBytes);
 }
 
-TEST(cold_file, a_limit_on_file_size_is_an_error_and_no_signal) {
+TEST(ColdFile, ALimitOnFileSizeIsAnErrorAndNoSignal) {
   const auto file = cold_file::open("/var/tmp");
   ASSERT_TRUE(file);
   rlimit before{};
@@ -85,28 +85,28 @@ TEST(cold_file, a_limit_on_file_size_is_an_error_and_no_signal) {
   EXPECT_EQ(refused.error().code, EFBIG);
 }
 
-class refusing_file_system : public testing::Test {
+class RefusingFileSystem : public testing::Test {
  protected:
   static void refuse(int mode, int code) {
     refused_mode = mode;
     refusal_code = code;
   }
-  ~refusing_file_system() override { refuse(-1, 0); }
+  ~RefusingFileSystem() override { refuse(-1, 0); }
 };
 
-TEST_F(refusing_file_system, one_that_cannot_set_space_aside_is_not_taken) {
+TEST_F(RefusingFileSystem, OneThatCannotSetSpaceAsideIsNotTaken) {
   refuse(0, EOPNOTSUPP);
   const auto file = cold_file::open("/var/tmp");
   ASSERT_FALSE(file);
   EXPECT_NE(file.error().message.find("set space aside"), std::string::npos);
 }
 
-TEST_F(refusing_file_system, one_that_cannot_punch_holes_is_not_taken) {
+TEST_F(RefusingFileSystem, OneThatCannotPunchHolesIsNotTaken) {
   refuse(FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, EOPNOTSUPP);
   EXPECT_FALSE(cold_file::open("/var/tmp"));
 }
 
-TEST_F(refusing_file_system, one_that_is_full_today_is_taken) {
+TEST_F(RefusingFileSystem, OneThatIsFullTodayIsTaken) {
   refuse(0, ENOSPC);
   const auto file = cold_file::open("/var/tmp");
   ASSERT_TRUE(file);

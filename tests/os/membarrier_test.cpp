@@ -12,13 +12,13 @@
 namespace isotherm::os {
 namespace {
 
-TEST(membarrier, registration_is_idempotent) {
+TEST(Membarrier, RegistrationIsIdempotent) {
   const bool first = register_membarrier();
   EXPECT_EQ(register_membarrier(), first);
   EXPECT_EQ(has_membarrier(), first);
 }
 
-TEST(membarrier, store_then_load_is_never_reordered_on_both_sides) {
+TEST(Membarrier, StoreThenLoadIsNeverReorderedOnBothSides) {
   const bool asymmetric = register_membarrier();
   base::atomic<int> fast{0};
   base::atomic<int> slow{0};

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kBytes = std::size_t{8} << 20;
 
-TEST(memory, a_reserved_range_is_aligned_and_takes_no_memory) {
+TEST(Memory, AReservedRangeIsAlignedAndTakesNoMemory) {
   const auto range = reserve(kBytes, std::size_t{2} << 20);
   ASSERT_TRUE(range);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(*range) % (std::size_t{2} << 20), 0U);
@@ -22,7 +22,7 @@ TEST(memory, a_reserved_range_is_aligned_and_takes_no_memory) {
   release(*range, kBytes);
 }
 
-TEST(memory, committed_pages_are_zero_and_resident_once_touched) {
+TEST(Memory, CommittedPagesAreZeroAndResidentOnceTouched) {
   const auto range = reserve(kBytes, page_bytes());
   ASSERT_TRUE(range);
   ASSERT_TRUE(commit(*range, kBytes / 2));
@@ -35,13 +35,13 @@ TEST(memory, committed_pages_are_zero_and_resident_once_touched) {
   release(*range, kBytes);
 }
 
-TEST(memory, a_range_beyond_the_address_space_is_refused) {
+TEST(Memory, ARangeBeyondTheAddressSpaceIsRefused) {
   const auto range = reserve(std::size_t{1} << 60, page_bytes());
   ASSERT_FALSE(range);
   EXPECT_EQ(range.error().code, ENOMEM);
 }
 
-TEST(memory, failures_carry_their_errno) {
+TEST(Memory, FailuresCarryTheirErrno) {
   const auto range = reserve(kBytes, page_bytes());
   ASSERT_TRUE(range);
   release(*range, kBytes);

@@ -15,7 +15,7 @@
 namespace isotherm::os {
 namespace {
 
-TEST(proc_file, finds_numbers_behind_labels) {
+TEST(ProcFile, FindsNumbersBehindLabels) {
   constexpr const char* kText = "SwapTotal:       1024 kB\nSwapFree:\t7 kB\nName: x\n";
   EXPECT_EQ(number_after(kText, "SwapTotal:"), 1024U);
   EXPECT_EQ(number_after(kText, "SwapFree:"), 7U);
@@ -23,16 +23,16 @@ TEST(proc_file, finds_numbers_behind_labels) {
   EXPECT_EQ(number_after(kText, "MemFree:"), std::nullopt);
 }
 
-TEST(proc_file, an_absent_file_reads_as_empty) { EXPECT_EQ(read_proc_file("/proc/no such"), ""); }
+TEST(ProcFile, AnAbsentFileReadsAsEmpty) { EXPECT_EQ(read_proc_file("/proc/no such"), ""); }
 
-TEST(pressure, parses_the_kernels_lines) {
+TEST(Pressure, ParsesTheKernelsLines) {
   EXPECT_EQ(parse_pressure("some avg10=12.50 avg60=1.00 avg300=0.10 total=9\nfull avg10=3.00"),
             12.5);
   EXPECT_EQ(parse_pressure(""), std::nullopt);
   EXPECT_EQ(parse_pressure("some avg10=x"), std::nullopt);
 }
 
-TEST(pressure, of_the_system_is_a_percentage_where_told) {
+TEST(Pressure, OfTheSystemIsAPercentageWhereTold) {
   const bool told = !read_proc_file("/proc/pressure/memory").empty();
   const auto percent = memory_pressure_percent();
   EXPECT_EQ(percent.has_value(), told);
@@ -40,7 +40,7 @@ TEST(pressure, of_the_system_is_a_percentage_where_told) {
   EXPECT_LE(percent.value_or(0), 100.0);
 }
 
-TEST(pressure, of_the_own_control_group) {
+TEST(Pressure, OfTheOwnControlGroup) {
   const testing::scratch dir;
   std::filesystem::create_directories(dir.path() + "/a/b");
   std::ofstream(dir.path() + "/a/b/memory.pressure") << "some avg10=7.25 avg60=1.00\n";
@@ -50,7 +50,7 @@ TEST(pressure, of_the_own_control_group) {
   EXPECT_EQ(control_group_pressure("4:memory:/a/b\n", dir.path()), std::nullopt);
 }
 
-TEST(swap, free_space_is_part_of_the_total) {
+TEST(Swap, FreeSpaceIsPartOfTheTotal) {
   const swap_space space = read_swap_space();
   EXPECT_LE(space.free_bytes, space.total_bytes);
 }
@@ -58,7 +58,7 @@ TEST(swap, free_space_is_part_of_the_total) {
 int child_runs = 0;
 int parent_runs = 0;
 
-TEST(fork, handlers_run_on_their_sides) {
+TEST(Fork, HandlersRunOnTheirSides) {
   at_fork(nullptr, [] { ++parent_runs; }, [] { ++child_runs; });
   const pid_t child = fork();
   if (child == 0) _exit(child_runs == 1 && parent_runs == 0 ? 0 : 1);

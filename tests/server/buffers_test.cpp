@@ -15,7 +15,7 @@ std::string bulk(std::string_view text) {
   return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
 }
 
-TEST_F(serving, an_idle_client_holds_no_buffers) {
+TEST_F(Serving, AnIdleClientHoldsNoBuffers) {
   start();
   peer one(path_);
   const std::string value(1000, 'x');
@@ -39,7 +39,7 @@ TEST_F(serving, an_idle_client_holds_no_buffers) {
   until(is_small);
 }
 
-TEST_F(serving, lists_of_arguments_count_as_buffers) {
+TEST_F(Serving, ListsOfArgumentsCountAsBuffers) {
   start();
   peer one(path_);
   constexpr std::size_t kArguments = 200'000;
@@ -58,7 +58,7 @@ TEST_F(serving, lists_of_arguments_count_as_buffers) {
   EXPECT_EQ(one.receive_all(), "");
 }
 
-TEST_F(serving, who_asks_sees_its_own_request_in_the_list) {
+TEST_F(Serving, WhoAsksSeesItsOwnRequestInTheList) {
   start();
   peer one(path_);
   const std::string_view request = "CLIENT INFO\r\n";
@@ -67,7 +67,7 @@ TEST_F(serving, who_asks_sees_its_own_request_in_the_list) {
   EXPECT_THAT(told, HasSubstr(" qbuf=" + std::to_string(request.size()) + " ")) << told;
 }
 
-TEST_F(serving, connections_are_kept_alive_as_the_parameter_says) {
+TEST_F(Serving, ConnectionsAreKeptAliveAsTheParameterSays) {
   start_on_tcp();
   const tcp_peer one(server_->port());
   until([&] { return server_->clients().size() == 1; });
@@ -84,7 +84,7 @@ TEST_F(serving, connections_are_kept_alive_as_the_parameter_says) {
   EXPECT_EQ(option(IPPROTO_TCP, TCP_KEEPCNT), 3);
 }
 
-TEST_F(serving, the_socket_file_has_the_permissions_asked_for) {
+TEST_F(Serving, TheSocketFileHasThePermissionsAskedFor) {
   options_.unix_socket_mode = 0640;
   start();
   struct stat facts{};

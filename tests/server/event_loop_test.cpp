@@ -58,7 +58,7 @@ struct gate {
 
 // In one round: a killed client is closed, its descriptor is given to a newcomer, and then comes
 // what had happened to the old client's socket, an error. The newcomer has nothing to do with it.
-TEST(event_loop, a_reused_descriptor_does_not_inherit_events) {
+TEST(EventLoop, AReusedDescriptorDoesNotInheritEvents) {
   store::testing::fake_index index;
   store::database db{index, [] { return std::uint64_t{0}; }};
   server home(options{}, db, nullptr);
@@ -101,7 +101,7 @@ TEST(event_loop, a_reused_descriptor_does_not_inherit_events) {
 }
 
 // A client is listed, and so can be killed, before its loop knows it.
-TEST(event_loop, who_is_killed_before_it_arrives_is_closed) {
+TEST(EventLoop, WhoIsKilledBeforeItArrivesIsClosed) {
   store::testing::fake_index index;
   store::database db{index, [] { return std::uint64_t{0}; }};
   server home(options{}, db, nullptr);

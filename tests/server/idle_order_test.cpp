@@ -8,7 +8,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-TEST(idle_order, finds_the_unused_longest_unused_first) {
+TEST(IdleOrder, FindsTheUnusedLongestUnusedFirst) {
   idle_order order;
   const auto one = order.add(1, 100);
   const auto two = order.add(2, 101);
@@ -23,7 +23,7 @@ TEST(idle_order, finds_the_unused_longest_unused_first) {
 }
 
 // The second entry, earlier than the first as none is in use, shows whether it was looked at.
-TEST(idle_order, looks_no_further_than_the_first_that_was_used) {
+TEST(IdleOrder, LooksNoFurtherThanTheFirstThatWasUsed) {
   idle_order order;
   order.add(1, 100);
   order.add(2, 1);

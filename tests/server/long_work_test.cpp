@@ -30,7 +30,7 @@ class slow_management final : public management {
   std::counting_semaphore<> begun{0}, end{0};
 };
 
-class collecting : public serving {
+class Collecting : public Serving {
  protected:
   void SetUp() override {
     options_.threads = 1;
@@ -45,7 +45,7 @@ class collecting : public serving {
   slow_management slow_;
 };
 
-TEST_F(collecting, others_are_served_meanwhile) {
+TEST_F(Collecting, OthersAreServedMeanwhile) {
   peer one(path_), other(path_);
   begin(one, "PING\r\nISOTHERM COLLECT\r\nECHO later\r\nISOTHERM COLLECT\r\nECHO last\r\n");
   EXPECT_EQ(other.last_words("SET k v"), "+OK\r\n");
@@ -61,7 +61,7 @@ TEST_F(collecting, others_are_served_meanwhile) {
   EXPECT_THAT(answers.substr(later), HasSubstr("$4\r\nlast\r\n$1\r\nv\r\n+PONG\r\n"));
 }
 
-TEST_F(collecting, who_leaves_meanwhile_is_not_answered) {
+TEST_F(Collecting, WhoLeavesMeanwhileIsNotAnswered) {
   {
     const peer gone(path_);
     begin(gone, "ISOTHERM COLLECT\r\n");
@@ -72,14 +72,14 @@ TEST_F(collecting, who_leaves_meanwhile_is_not_answered) {
   EXPECT_EQ(other.last_words("PING"), "+PONG\r\n");
 }
 
-TEST_F(collecting, who_wants_no_replies_gets_none) {
+TEST_F(Collecting, WhoWantsNoRepliesGetsNone) {
   peer one(path_);
   begin(one, "CLIENT REPLY SKIP\r\nISOTHERM COLLECT\r\nECHO a\r\n");
   slow_.end.release();
   EXPECT_EQ(one.receive(7), "$1\r\na\r\n");
 }
 
-TEST_F(collecting, the_server_leaves_after_the_window) {
+TEST_F(Collecting, TheServerLeavesAfterTheWindow) {
   peer one(path_);
   begin(one, "ISOTHERM COLLECT\r\nISOTHERM COLLECT\r\n");
   std::jthread leaving([&] { server_->stop(); });
@@ -89,7 +89,7 @@ TEST_F(collecting, the_server_leaves_after_the_window) {
   EXPECT_FALSE(slow_.begun.try_acquire());
 }
 
-TEST_F(serving, clients_come_and_are_served_while_an_expired_key_is_read_from_a_slow_disk) {
+TEST_F(Serving, ClientsComeAndAreServedWhileAnExpiredKeyIsReadFromASlowDisk) {
   std::binary_semaphore begun{0}, end{0};
   base::atomic<int> looks{0};
   index_.before_find = [&](std::string_view key) {
@@ -106,7 +106,7 @@ TEST_F(serving, clients_come_and_are_served_while_an_expired_key_is_read_from_a_
   until([&] { return db_.keys() == 1; });
 }
 
-TEST_F(serving, the_largest_clients_go_when_all_hold_too_much) {
+TEST_F(Serving, TheLargestClientsGoWhenAllHoldTooMuch) {
   start();
   peer greedy(path_), small(path_), kept(path_);
   const std::string half =

@@ -50,7 +50,7 @@ outcome parse_whole(std::string_view stream, resp_parser::limits bounds = {}) {
   return parse_in_pieces(stream, {stream.size()}, bounds);
 }
 
-TEST(resp_parser, reads_pipelines_of_any_bytes) {
+TEST(RespParser, ReadsPipelinesOfAnyBytes) {
   const std::string stream(
       "*2\r\n$3\r\nGET\r\n$3\r\n\r\n\0\r\n*1\r\n$0\r\n\r\nPING\r\n*0\r\n*-1\r\n\r\n", 49);
   const auto seen = parse_whole(stream);
@@ -59,7 +59,7 @@ TEST(resp_parser, reads_pipelines_of_any_bytes) {
                                          words{"PING"}, words{}, words{}, words{}));
 }
 
-TEST(resp_parser, pieces_make_no_difference) {
+TEST(RespParser, PiecesMakeNoDifference) {
   const std::string stream =
       "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$12\r\nhello\r\nworld\r\nECHO \"a b\"\r\n*1\r\n$4\r\nPING\r\n";
   const auto whole = parse_whole(stream);
@@ -72,7 +72,7 @@ TEST(resp_parser, pieces_make_no_difference) {
   }
 }
 
-TEST(resp_parser, inline_words_are_quoted_as_by_redis_cli) {
+TEST(RespParser, InlineWordsAreQuotedAsByRedisCli) {
   EXPECT_THAT(parse_whole("SET k \"a\\x41\\n\\\"\" 'b\\'c'\n").commands,
               ElementsAre(words{"SET", "k", "aA\n\"", "b'c"}));
   EXPECT_EQ(parse_whole("GET \"a\r\n").problem, "ERR Protocol error: unbalanced quotes in request");
@@ -80,7 +80,7 @@ TEST(resp_parser, inline_words_are_quoted_as_by_redis_cli) {
             "ERR Protocol error: unbalanced quotes in request");
 }
 
-TEST(resp_parser, names_what_is_wrong) {
+TEST(RespParser, NamesWhatIsWrong) {
   const std::string head = "ERR Protocol error: ";
   EXPECT_EQ(parse_whole("*x\r\n").problem, head + "invalid multibulk length");
   EXPECT_EQ(parse_whole("*2147483648\r\n").problem, head + "invalid multibulk length");
@@ -99,13 +99,13 @@ TEST(resp_parser, names_what_is_wrong) {
             head + "unauthenticated bulk length");
 }
 
-TEST(resp_parser, an_announcement_costs_nothing) {
+TEST(RespParser, AnAnnouncementCostsNothing) {
   resp_parser parser;
   EXPECT_EQ(parser.parse("*2147483647\r\n$536870912\r\n", {}), status::incomplete);
   EXPECT_GT(parser.wanted(), std::size_t{536870912});
 }
 
-TEST(resp_parser, noise_never_confuses_it) {
+TEST(RespParser, NoiseNeverConfusesIt) {
   const std::uint64_t seed = std::random_device{}();
   SCOPED_TRACE(seed);
   base::random dice(seed);

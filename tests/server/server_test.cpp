@@ -9,7 +9,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-TEST_F(serving, answers_a_pipeline_in_order) {
+TEST_F(Serving, AnswersAPipelineInOrder) {
   start();
   peer one(path_);
   std::string request, expected;
@@ -21,7 +21,7 @@ TEST_F(serving, answers_a_pipeline_in_order) {
   EXPECT_EQ(one.receive(expected.size()), expected);
 }
 
-TEST_F(serving, speaks_both_protocols) {
+TEST_F(Serving, SpeaksBothProtocols) {
   start();
   EXPECT_EQ(peer(path_).last_words("GET none"), "$-1\r\n");
   EXPECT_THAT(peer(path_).last_words("HELLO 3\r\nGET none"), ::testing::EndsWith("_\r\n"));
@@ -29,7 +29,7 @@ TEST_F(serving, speaks_both_protocols) {
   EXPECT_EQ(peer(path_).last_words("HELLO 4"), "-NOPROTO unsupported protocol version\r\n");
 }
 
-TEST_F(serving, asks_for_the_password) {
+TEST_F(Serving, AsksForThePassword) {
   options_.password = "secret";
   start();
   EXPECT_EQ(peer(path_).last_words("GET k"), "-NOAUTH Authentication required.\r\n");
@@ -40,7 +40,7 @@ TEST_F(serving, asks_for_the_password) {
   EXPECT_THAT(peer(path_).last_words("HELLO 3 AUTH default secret"), StartsWith("%7"));
 }
 
-TEST_F(serving, counts_wrong_passwords) {
+TEST_F(Serving, CountsWrongPasswords) {
   options_.password = "secret";
   start();
   EXPECT_THAT(peer(path_).last_words("AUTH wrong\r\nAUTH other secret\r\nHELLO 3 AUTH default no"),
@@ -52,7 +52,7 @@ TEST_F(serving, counts_wrong_passwords) {
               HasSubstr(counted + "0\r\n"));
 }
 
-TEST_F(serving, takes_no_more_clients_than_allowed) {
+TEST_F(Serving, TakesNoMoreClientsThanAllowed) {
   options_.maxclients = 2;
   start();
   peer one(path_), two(path_);
@@ -63,7 +63,7 @@ TEST_F(serving, takes_no_more_clients_than_allowed) {
   EXPECT_EQ(peer(path_).receive_all(), "-ERR max number of clients reached\r\n");
 }
 
-TEST_F(serving, a_client_that_does_not_read_is_not_read_from) {
+TEST_F(Serving, AClientThatDoesNotReadIsNotReadFrom) {
   start();
   peer slow(path_), other(path_);
   const std::string value(100000, 'x');
@@ -84,7 +84,7 @@ TEST_F(serving, a_client_that_does_not_read_is_not_read_from) {
   EXPECT_EQ(slow.receive(total).size(), total);
 }
 
-TEST_F(serving, a_flood_of_requests_ends_its_sender) {
+TEST_F(Serving, AFloodOfRequestsEndsItsSender) {
   start();
   server_->tuning().query_buffer_limit.store_relaxed(1 << 20);
   peer flooding(path_), other(path_);
@@ -99,14 +99,14 @@ TEST_F(serving, a_flood_of_requests_ends_its_sender) {
   EXPECT_EQ(other.receive(7), "+PONG\r\n");
 }
 
-TEST_F(serving, protocol_errors_close_the_connection) {
+TEST_F(Serving, ProtocolErrorsCloseTheConnection) {
   start();
   peer one(path_);
   one.send("PING\r\n*1\r\n!\r\nPING\r\n");
   EXPECT_EQ(one.receive_all(), "+PONG\r\n-ERR Protocol error: expected '$', got '!'\r\n");
 }
 
-TEST_F(serving, clients_know_of_each_other) {
+TEST_F(Serving, ClientsKnowOfEachOther) {
   start();
   peer one(path_), two(path_);
   one.send("CLIENT SETNAME first\r\n");
@@ -117,7 +117,7 @@ TEST_F(serving, clients_know_of_each_other) {
 }
 
 // The first loop accepts; who kills is a client of the second.
-TEST_F(serving, clients_can_be_killed_while_they_arrive) {
+TEST_F(Serving, ClientsCanBeKilledWhileTheyArrive) {
   start();
   peer first(path_);
   first.send("PING\r\n");
@@ -139,7 +139,7 @@ TEST_F(serving, clients_can_be_killed_while_they_arrive) {
   until([&] { return server_->clients().size() == 1; });
 }
 
-TEST_F(serving, nothing_of_a_refused_transaction_runs) {
+TEST_F(Serving, NothingOfARefusedTransactionRuns) {
   start();
   const std::string refused =
       "-ERR MULTI is refused: this server has no transactions; send the commands without it\r\n";
@@ -157,7 +157,7 @@ TEST_F(serving, nothing_of_a_refused_transaction_runs) {
             "-ERR EXEC without MULTI\r\n-ERR DISCARD without MULTI\r\n+OK\r\n$1\r\nv\r\n");
 }
 
-TEST_F(serving, replies_can_be_turned_off) {
+TEST_F(Serving, RepliesCanBeTurnedOff) {
   start();
   EXPECT_EQ(
       peer(path_).last_words(
@@ -165,13 +165,13 @@ TEST_F(serving, replies_can_be_turned_off) {
       "+OK\r\n$1\r\na\r\n");
 }
 
-TEST_F(serving, closes_also_without_a_last_word) {
+TEST_F(Serving, ClosesAlsoWithoutALastWord) {
   start();
   EXPECT_EQ(peer(path_).last_words("CLIENT REPLY OFF\r\nPING"), "");
   EXPECT_EQ(peer(path_).last_words("PING\r\nPOST / HTTP/1.1\r\nPING"), "");
 }
 
-TEST_F(serving, who_reads_replies_is_not_idle) {
+TEST_F(Serving, WhoReadsRepliesIsNotIdle) {
   start();
   peer slow(path_);
   const std::string value(100000, 'x');
@@ -187,7 +187,7 @@ TEST_F(serving, who_reads_replies_is_not_idle) {
   until([&] { return who->active_ms.load_relaxed() != 0; });
 }
 
-TEST_F(serving, a_full_queue_of_clients_is_a_live_server) {
+TEST_F(Serving, AFullQueueOfClientsIsALiveServer) {
   const int busy = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -208,14 +208,14 @@ TEST_F(serving, a_full_queue_of_clients_is_a_live_server) {
   std::filesystem::remove(path_);
 }
 
-TEST_F(serving, all_addresses_of_both_families) {
+TEST_F(Serving, AllAddressesOfBothFamilies) {
   auto four = listener::on_tcp("0.0.0.0", 0);
   ASSERT_TRUE(four) << four.error().message;
   const auto six = listener::on_tcp("::", four->port());
   EXPECT_TRUE(six) << six.error().message;
 }
 
-TEST_F(serving, a_command_without_memory_fails_alone) {
+TEST_F(Serving, ACommandWithoutMemoryFailsAlone) {
   start();
   peer one(path_);
   index_.throw_from_now_on();
@@ -224,7 +224,7 @@ TEST_F(serving, a_command_without_memory_fails_alone) {
   EXPECT_EQ(one.receive(answer.size()), answer);
 }
 
-TEST_F(serving, a_socket_file_in_use_is_refused_and_a_stale_one_replaced) {
+TEST_F(Serving, ASocketFileInUseIsRefusedAndAStaleOneReplaced) {
   start();
   server second(options_, db_, nullptr);
   const auto refused = second.start();
@@ -233,7 +233,7 @@ TEST_F(serving, a_socket_file_in_use_is_refused_and_a_stale_one_replaced) {
   EXPECT_TRUE(std::filesystem::exists(path_));
 }
 
-TEST_F(serving, says_that_nothing_is_persisted) {
+TEST_F(Serving, SaysThatNothingIsPersisted) {
   start();
   EXPECT_THAT(peer(path_).last_words("INFO persistence"), HasSubstr("persistence:none"));
   EXPECT_THAT(peer(path_).last_words("CONFIG SET save \"900 1\""),

@@ -91,7 +91,7 @@ inline void until(const std::function<bool()>& happened) {
   while (!happened()) std::this_thread::yield();
 }
 
-class serving : public ::testing::Test {
+class Serving : public ::testing::Test {
  protected:
   void start() {
     options_.bind.clear();

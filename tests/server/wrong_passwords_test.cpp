@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::int64_t kStart = 1'000'000;
 
-TEST(wrong_passwords, the_first_is_told_at_once_and_many_in_one_line) {
+TEST(WrongPasswords, TheFirstIsToldAtOnceAndManyInOneLine) {
   wrong_passwords log;
   EXPECT_FALSE(log.due(kStart));
   EXPECT_EQ(log.note("10.0.0.7:40000", kStart), "wrong password from 10.0.0.7:40000");
@@ -21,7 +21,7 @@ TEST(wrong_passwords, the_first_is_told_at_once_and_many_in_one_line) {
   EXPECT_EQ(log.note("a:1", kStart + 10 * wrong_passwords::kQuietMs), "wrong password from a:1");
 }
 
-TEST(wrong_passwords, nothing_is_left_untold) {
+TEST(WrongPasswords, NothingIsLeftUntold) {
   wrong_passwords log;
   EXPECT_TRUE(log.note("a:1", kStart));
   EXPECT_FALSE(log.note("b:2", kStart));
@@ -29,7 +29,7 @@ TEST(wrong_passwords, nothing_is_left_untold) {
   EXPECT_FALSE(log.rest());
 }
 
-TEST(wrong_passwords, a_clock_set_back_silences_nothing) {
+TEST(WrongPasswords, AClockSetBackSilencesNothing) {
   wrong_passwords log;
   EXPECT_TRUE(log.note("a:1", kStart));
   EXPECT_TRUE(log.note("b:2", kStart - 3'600'000));

@@ -16,7 +16,7 @@ std::string bulk(std::string_view text) {
 }
 std::string number(std::size_t n) { return ":" + std::to_string(n) + "\r\n"; }
 
-TEST_F(commands, appending_copies_a_value_now_and_then) {
+TEST_F(Commands, AppendingCopiesAValueNowAndThen) {
   std::string expected(3 << 20, 'x');
   run({"SET", "k", expected});
   const std::size_t before = index_.writes();
@@ -29,7 +29,7 @@ TEST_F(commands, appending_copies_a_value_now_and_then) {
   EXPECT_LE(index_.writes() - before, 2u);  // a megabyte in all, and as much room at once
 }
 
-TEST_F(commands, appending_to_nothing_costs_a_few_copies) {
+TEST_F(Commands, AppendingToNothingCostsAFewCopies) {
   std::string expected;
   for (int i = 0; i < 100'000; ++i) {
     expected.push_back(static_cast<char>('a' + i % 26));
@@ -39,7 +39,7 @@ TEST_F(commands, appending_to_nothing_costs_a_few_copies) {
   EXPECT_LE(index_.writes(), 20u);  // one for each doubling
 }
 
-TEST_F(commands, appending_nothing_copies_nothing_more) {
+TEST_F(Commands, AppendingNothingCopiesNothingMore) {
   run({"SET", "k", std::string(1000, 'x')});
   run({"APPEND", "k", ""});  // this gives it room
   const std::size_t before = index_.writes();
@@ -49,7 +49,7 @@ TEST_F(commands, appending_nothing_copies_nothing_more) {
 
 /// A write whose source is changed when the index is about to take the value: had it been copied
 /// anywhere before, the index would get what it was.
-TEST_F(commands, a_write_copies_a_value_once) {
+TEST_F(Commands, AWriteCopiesAValueOnce) {
   constexpr std::size_t kChanged = 100;
   std::string value;
   const auto expect_change = [&](const std::vector<std::string_view>& write, std::string_view key,
@@ -81,7 +81,7 @@ TEST_F(commands, a_write_copies_a_value_once) {
   }
 }
 
-TEST_F(commands, a_value_that_grows_is_as_any_other) {
+TEST_F(Commands, AValueThatGrowsIsAsAnyOther) {
   const std::uint64_t seed = index::test_seed();
   base::random random(seed);
   std::string expected;
@@ -130,7 +130,7 @@ TEST_F(commands, a_value_that_grows_is_as_any_other) {
   }
 }
 
-TEST_F(commands, a_full_memory_leaves_the_value_as_it_was) {
+TEST_F(Commands, AFullMemoryLeavesTheValueAsItWas) {
   run({"SET", "k", "value"});
   index_.fill_memory();
   EXPECT_THAT(run({"APPEND", "k", "x"}), ::testing::HasSubstr("-OOM"));
@@ -141,9 +141,9 @@ TEST_F(commands, a_full_memory_leaves_the_value_as_it_was) {
 char letter_at(std::size_t i) { return static_cast<char>('a' + i % 23); }
 
 /// One thread appends to some keys, others read them, a third moves the objects.
-class growing : public ::testing::TestWithParam<std::string_view> {};
+class Growing : public ::testing::TestWithParam<std::string_view> {};
 
-TEST_P(growing, readers_and_the_collector_see_whole_appends) {
+TEST_P(Growing, ReadersAndTheCollectorSeeWholeAppends) {
   constexpr std::size_t kKeys = 4, kAppends = 4000, kLongest = 20'000;
   auto made = index::make("hash-pugh", true);
   ASSERT_TRUE(made);
@@ -209,7 +209,7 @@ TEST_P(growing, readers_and_the_collector_see_whole_appends) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(protocols, growing, ::testing::ValuesIn(collector::protocol_names()));
+INSTANTIATE_TEST_SUITE_P(Protocols, Growing, ::testing::ValuesIn(collector::protocol_names()));
 
 }  // namespace
 }  // namespace isotherm::store::testing

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kRounds = 2000;
 
-TEST_F(commands, increments_are_not_lost) {
+TEST_F(Commands, IncrementsAreNotLost) {
   std::vector<std::jthread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([this] {
@@ -19,7 +19,7 @@ TEST_F(commands, increments_are_not_lost) {
   EXPECT_EQ(run({"GET", "n"}), "$4\r\n8000\r\n");
 }
 
-TEST_F(commands, mset_appears_at_once) {
+TEST_F(Commands, MsetAppearsAtOnce) {
   run({"MSET", "a", "0", "b", "0"});
   base::atomic<bool> done{false};
   std::jthread writer([&] {
@@ -43,7 +43,7 @@ TEST_F(commands, mset_appears_at_once) {
   }
 }
 
-TEST_F(commands, msetnx_has_one_winner) {
+TEST_F(Commands, MsetnxHasOneWinner) {
   for (int round = 0; round < 200; ++round) {
     const std::string a = "a" + std::to_string(round), b = "b" + std::to_string(round);
     std::string first, second;
@@ -56,7 +56,7 @@ TEST_F(commands, msetnx_has_one_winner) {
   }
 }
 
-TEST_F(commands, racing_renames_lose_nothing) {
+TEST_F(Commands, RacingRenamesLoseNothing) {
   run({"SET", "x", "v"});
   {
     std::vector<std::jthread> threads;

@@ -14,14 +14,14 @@ std::uint64_t looks() noexcept {
   return ++count;
 }
 
-class sweep : public commands {
+class Sweep : public Commands {
  protected:
   void set_expiring(int keys) {
     for (int i = 0; i < keys; ++i) run({"SET", "k" + std::to_string(i), "v", "PX", "10"});
   }
 };
 
-TEST_F(sweep, removes_what_has_expired_and_nothing_else) {
+TEST_F(Sweep, RemovesWhatHasExpiredAndNothingElse) {
   set_expiring(500);
   run({"SET", "stays", "v", "PX", "1000"});
   run({"SET", "k0", "no longer expires"});
@@ -35,7 +35,7 @@ TEST_F(sweep, removes_what_has_expired_and_nothing_else) {
   EXPECT_EQ(db_.sweep_expired(now_, kUnbounded).removed, 0u);
 }
 
-TEST_F(sweep, ends_with_its_time_and_goes_on_where_it_ended) {
+TEST_F(Sweep, EndsWithItsTimeAndGoesOnWhereItEnded) {
   constexpr std::size_t kKeys = 3000, kBudget = 100;
   set_expiring(kKeys);
   now_ += 11;
@@ -50,7 +50,7 @@ TEST_F(sweep, ends_with_its_time_and_goes_on_where_it_ended) {
   EXPECT_EQ(db_.keys(), 0u);
 }
 
-TEST_F(sweep, ends_with_its_time_where_nothing_has_expired) {
+TEST_F(Sweep, EndsWithItsTimeWhereNothingHasExpired) {
   constexpr std::size_t kKeys = 200'000;
   set_expiring(kKeys);
   // A stripe has some 200 of them, and 64 of its buckets pass between two looks.
@@ -58,7 +58,7 @@ TEST_F(sweep, ends_with_its_time_where_nothing_has_expired) {
   EXPECT_GT(db_.sweep_expired(now_, kUnbounded, &looks).looked_at, kKeys * 9 / 10);
 }
 
-TEST_F(sweep, writers_keep_the_expired_from_outnumbering_the_living) {
+TEST_F(Sweep, WritersKeepTheExpiredFromOutnumberingTheLiving) {
   constexpr std::size_t kLiving = 20'000;
   db_.let_writers_sweep(true);
   for (std::size_t i = 0; i < 10 * kLiving; ++i) {
@@ -73,7 +73,7 @@ TEST_F(sweep, writers_keep_the_expired_from_outnumbering_the_living) {
   EXPECT_EQ(db_.expiring_keys(), before + 1);
 }
 
-TEST_F(sweep, reads_what_is_cold_before_it_takes_the_stripe) {
+TEST_F(Sweep, ReadsWhatIsColdBeforeItTakesTheStripe) {
   set_expiring(100);
   now_ += 11;
   std::map<std::string, bool, std::less<>> was_free;  // at the first look at a key
@@ -88,7 +88,7 @@ TEST_F(sweep, reads_what_is_cold_before_it_takes_the_stripe) {
   for (const auto& [key, is_free] : was_free) EXPECT_TRUE(is_free) << key;
 }
 
-TEST_F(sweep, a_key_that_is_written_meanwhile_stays) {
+TEST_F(Sweep, AKeyThatIsWrittenMeanwhileStays) {
   set_expiring(1);
   now_ += 11;
   index_.before_find = [&](std::string_view) {

@@ -11,7 +11,7 @@
 
 namespace isotherm::store::testing {
 
-class commands : public ::testing::Test {
+class Commands : public ::testing::Test {
  public:
   std::string run(const std::vector<std::string_view>& arguments) {
     std::string output;

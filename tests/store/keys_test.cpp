@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST_F(commands, keys_come_and_go) {
+TEST_F(Commands, KeysComeAndGo) {
   run({"MSET", "a", "1", "b", "2"});
   EXPECT_EQ(run({"EXISTS", "a", "a", "none"}), ":2\r\n");
   EXPECT_EQ(run({"TYPE", "a"}), "+string\r\n");
@@ -19,7 +19,7 @@ TEST_F(commands, keys_come_and_go) {
   EXPECT_EQ(run({"DBSIZE"}), ":0\r\n");
 }
 
-TEST_F(commands, what_goes_is_not_read) {
+TEST_F(Commands, WhatGoesIsNotRead) {
   run({"SET", "a", "v"});
   run({"SET", "b", "v", "PX", "10"});
   run({"SET", "c", "v", "PX", "10"});
@@ -39,7 +39,7 @@ TEST_F(commands, what_goes_is_not_read) {
   EXPECT_EQ(db_.counted().expired.sum(), 3u);
 }
 
-TEST_F(commands, rename_moves_value_and_time) {
+TEST_F(Commands, RenameMovesValueAndTime) {
   run({"SET", "a", "1", "EX", "50"});
   EXPECT_EQ(run({"RENAME", "a", "b"}), "+OK\r\n");
   EXPECT_EQ(run({"TTL", "b"}), ":50\r\n");
@@ -54,14 +54,14 @@ TEST_F(commands, rename_moves_value_and_time) {
   EXPECT_EQ(run({"GET", "b"}), "$1\r\n2\r\n");
 }
 
-TEST_F(commands, rename_without_memory_loses_nothing) {
+TEST_F(Commands, RenameWithoutMemoryLosesNothing) {
   run({"SET", "a", "1"});
   index_.fill_memory();
   EXPECT_THAT(run({"RENAME", "a", "b"}), HasSubstr("-OOM"));
   EXPECT_EQ(run({"GET", "a"}), "$1\r\n1\r\n");
 }
 
-TEST_F(commands, expiry_conditions) {
+TEST_F(Commands, ExpiryConditions) {
   run({"SET", "k", "v"});
   EXPECT_EQ(run({"EXPIRE", "k", "100", "XX"}), ":0\r\n");
   EXPECT_EQ(run({"EXPIRE", "k", "100", "GT"}), ":0\r\n");
@@ -81,7 +81,7 @@ TEST_F(commands, expiry_conditions) {
   EXPECT_EQ(run({"TTL", "k"}), ":-2\r\n");
 }
 
-TEST_F(commands, keys_expire_when_touched) {
+TEST_F(Commands, KeysExpireWhenTouched) {
   run({"SET", "k", "v", "PX", "10"});
   EXPECT_EQ(db_.expiring_keys(), 1u);
   now_ += 10;
@@ -93,7 +93,7 @@ TEST_F(commands, keys_expire_when_touched) {
   EXPECT_EQ(db_.expiring_keys(), 0u);
 }
 
-TEST_F(commands, walks) {
+TEST_F(Commands, Walks) {
   std::set<std::string> expected;
   for (int i = 0; i < 100; ++i) {
     run({"SET", "k" + std::to_string(i), "v"});
@@ -122,7 +122,7 @@ TEST_F(commands, walks) {
   EXPECT_EQ(run({"RANDOMKEY"}), "$-1\r\n");
 }
 
-TEST_F(commands, idle_time_counts_from_every_use) {
+TEST_F(Commands, IdleTimeCountsFromEveryUse) {
   const auto idle = [this](std::string_view key) { return run({"OBJECT", "IDLETIME", key}); };
   run({"SET", "k", "1"});
   now_ += 47'000;
@@ -164,7 +164,7 @@ TEST_F(commands, idle_time_counts_from_every_use) {
   EXPECT_EQ(idle("k"), ":0\r\n");
 }
 
-TEST_F(commands, object_and_memory) {
+TEST_F(Commands, ObjectAndMemory) {
   run({"MSET", "n", "12", "s", "abc", "l", std::string(45, 'x')});
   EXPECT_EQ(run({"OBJECT", "ENCODING", "n"}), "$3\r\nint\r\n");
   EXPECT_EQ(run({"OBJECT", "encoding", "s"}), "$6\r\nembstr\r\n");
@@ -182,7 +182,7 @@ TEST_F(commands, object_and_memory) {
   EXPECT_EQ(run({"MEMORY", "USAGE", "n"})[0], ':');
 }
 
-TEST_F(commands, errors_of_the_table) {
+TEST_F(Commands, ErrorsOfTheTable) {
   EXPECT_EQ(run({"GET"}), "-ERR wrong number of arguments for 'get' command\r\n");
   EXPECT_EQ(run({"Foo", "a", "b\r\n"}),
             "-ERR unknown command 'Foo', with args beginning with: 'a' 'b  ' \r\n");

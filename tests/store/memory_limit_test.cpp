@@ -5,7 +5,7 @@
 namespace isotherm::store::testing {
 namespace {
 
-TEST_F(commands, maxmemory_refuses_what_takes_memory) {
+TEST_F(Commands, MaxmemoryRefusesWhatTakesMemory) {
   run({"SET", "k", "v"});
   maxmemory_ = 100;
   used_ = 101;
@@ -18,7 +18,7 @@ TEST_F(commands, maxmemory_refuses_what_takes_memory) {
   EXPECT_EQ(run({"SET", "k", "w"}), "+OK\r\n");
 }
 
-TEST(memory_meter, refusing_asks_once_a_millisecond) {
+TEST(MemoryMeter, RefusingAsksOnceAMillisecond) {
   int asked = 0;
   std::uint64_t used = 101;
   memory_meter meter([&] { return ++asked, used; });
@@ -35,7 +35,7 @@ TEST(memory_meter, refusing_asks_once_a_millisecond) {
   EXPECT_EQ(asked, 3);
 }
 
-TEST(allocated_bytes, counts_of_cold_what_is_in_dram) {
+TEST(AllocatedBytes, CountsOfColdWhatIsInDram) {
   constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
   const auto near = [](std::uint64_t a, std::uint64_t b) {  // other memory comes and goes
     return a < b + kMiB && b < a + kMiB;

@@ -7,7 +7,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST_F(commands, get_and_set_any_bytes) {
+TEST_F(Commands, GetAndSetAnyBytes) {
   const std::string_view key("k\0\r\n", 4), value("\xff\0\r\n$", 5);
   EXPECT_EQ(run({"GET", key}), "$-1\r\n");
   EXPECT_EQ(run({"set", key, value}), "+OK\r\n");
@@ -18,7 +18,7 @@ TEST_F(commands, get_and_set_any_bytes) {
   EXPECT_EQ(run({"GET", "none"}), "_\r\n");
 }
 
-TEST_F(commands, set_options) {
+TEST_F(Commands, SetOptions) {
   EXPECT_EQ(run({"SET", "k", "1", "XX"}), "$-1\r\n");
   EXPECT_EQ(run({"SET", "k", "1", "NX"}), "+OK\r\n");
   EXPECT_EQ(run({"SET", "k", "2", "NX", "GET"}), "$1\r\n1\r\n");
@@ -42,7 +42,7 @@ TEST_F(commands, set_options) {
   EXPECT_EQ(run({"GET", "k"}), "$1\r\n5\r\n");
 }
 
-TEST_F(commands, get_and_change) {
+TEST_F(Commands, GetAndChange) {
   EXPECT_EQ(run({"GETSET", "k", "a"}), "$-1\r\n");
   EXPECT_EQ(run({"GETSET", "k", "b"}), "$1\r\na\r\n");
   EXPECT_EQ(run({"GETEX", "k", "EX", "10"}), "$1\r\nb\r\n");
@@ -56,7 +56,7 @@ TEST_F(commands, get_and_change) {
   EXPECT_EQ(run({"GETDEL", "k"}), "$-1\r\n");
 }
 
-TEST_F(commands, several_keys_at_once) {
+TEST_F(Commands, SeveralKeysAtOnce) {
   EXPECT_EQ(run({"MSET", "a", "1", "b", "2", "a", "3"}), "+OK\r\n");
   EXPECT_EQ(run({"MGET", "a", "none", "b"}), "*3\r\n$1\r\n3\r\n$-1\r\n$1\r\n2\r\n");
   EXPECT_EQ(run({"MSET", "a"}), "-ERR wrong number of arguments for 'mset' command\r\n");
@@ -66,7 +66,7 @@ TEST_F(commands, several_keys_at_once) {
   EXPECT_EQ(run({"MSETNX", "c", "1", "d", "2"}), ":1\r\n");
 }
 
-TEST_F(commands, parts_of_values) {
+TEST_F(Commands, PartsOfValues) {
   EXPECT_EQ(run({"APPEND", "k", "Hello"}), ":5\r\n");
   EXPECT_EQ(run({"APPEND", "k", " World"}), ":11\r\n");
   EXPECT_EQ(run({"STRLEN", "k"}), ":11\r\n");
@@ -85,7 +85,7 @@ TEST_F(commands, parts_of_values) {
   EXPECT_THAT(run({"APPEND", "k", "12"}), HasSubstr("exceeds maximum allowed size"));
 }
 
-TEST_F(commands, numbers) {
+TEST_F(Commands, Numbers) {
   EXPECT_EQ(run({"INCR", "n"}), ":1\r\n");
   EXPECT_EQ(run({"DECRBY", "n", "3"}), ":-2\r\n");
   run({"SET", "n", "9223372036854775807"});
@@ -100,7 +100,7 @@ TEST_F(commands, numbers) {
   EXPECT_EQ(run({"GET", "f"}), "$4\r\n10.6\r\n");
 }
 
-TEST_F(commands, numbers_keep_the_time_to_live) {
+TEST_F(Commands, NumbersKeepTheTimeToLive) {
   run({"SET", "n", "1", "EX", "100"});
   run({"INCR", "n"});
   run({"APPEND", "n", "0"});
@@ -108,7 +108,7 @@ TEST_F(commands, numbers_keep_the_time_to_live) {
   EXPECT_EQ(run({"GET", "n"}), "$2\r\n20\r\n");
 }
 
-TEST_F(commands, what_an_index_cannot_hold_is_refused) {
+TEST_F(Commands, WhatAnIndexCannotHoldIsRefused) {
   bounds_.longest_value = kLongestValue;
   for (const auto offset :
        {"9223372036854775807", "9223372036854775806", "4294967295", "4293918720"}) {

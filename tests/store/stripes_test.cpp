@@ -9,7 +9,7 @@
 namespace isotherm::store {
 namespace {
 
-TEST(stripes, keys_made_for_one_stripe_spread) {
+TEST(Stripes, KeysMadeForOneStripeSpread) {
   // The standard library's hash is the same in every process, so that such keys are found fast.
   stripes all;
   std::map<const stripe*, int> keys;

@@ -5,7 +5,7 @@
 namespace isotherm::store {
 namespace {
 
-TEST(text, integers_have_one_spelling) {
+TEST(Text, IntegersHaveOneSpelling) {
   EXPECT_EQ(parse_integer("0"), 0);
   EXPECT_EQ(parse_integer("-7"), -7);
   EXPECT_EQ(parse_integer("9223372036854775807"), INT64_MAX);
@@ -17,7 +17,7 @@ TEST(text, integers_have_one_spelling) {
   EXPECT_FALSE(parse_integer(std::string_view("1\0", 2)));
 }
 
-TEST(text, floats_are_read_whole) {
+TEST(Text, FloatsAreReadWhole) {
   EXPECT_EQ(parse_float("5.0e3"), 5000.0L);
   EXPECT_EQ(parse_float("-.5"), -0.5L);
   EXPECT_TRUE(parse_float("inf"));
@@ -27,7 +27,7 @@ TEST(text, floats_are_read_whole) {
   EXPECT_FALSE(parse_float(std::string(5 * 1024, '1')));
 }
 
-TEST(text, floats_are_written_without_noise) {
+TEST(Text, FloatsAreWrittenWithoutNoise) {
   EXPECT_EQ(format_float(3.0L), "3");
   EXPECT_EQ(format_float(10.5L), "10.5");
   EXPECT_EQ(format_float(-0.0L), "0");
@@ -35,7 +35,7 @@ TEST(text, floats_are_written_without_noise) {
   EXPECT_EQ(format_float(100.0L), "100");
 }
 
-TEST(text, memory_units) {
+TEST(Text, MemoryUnits) {
   EXPECT_EQ(parse_memory("100"), 100u);
   EXPECT_EQ(parse_memory("1k"), 1000u);
   EXPECT_EQ(parse_memory("1KB"), 1024u);
@@ -49,7 +49,7 @@ TEST(text, memory_units) {
   EXPECT_EQ(human_bytes(12), "12B");
 }
 
-TEST(text, globs) {
+TEST(Text, Globs) {
   EXPECT_TRUE(matches_glob("*", ""));
   EXPECT_TRUE(matches_glob("h?llo", "hello"));
   EXPECT_FALSE(matches_glob("h?llo", "hllo"));
@@ -68,7 +68,7 @@ TEST(text, globs) {
   EXPECT_TRUE(matches_glob("a[", "a[") == false);
 }
 
-TEST(text, hostile_globs_end) {
+TEST(Text, HostileGlobsEnd) {
   std::string pattern, text(10000, 'a');
   for (int i = 0; i < 100; ++i) pattern += "*a";
   EXPECT_FALSE(matches_glob(pattern + "b", text));

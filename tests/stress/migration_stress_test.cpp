@@ -225,10 +225,10 @@ void expect_whole(any_index& index, std::vector<worker>& workers) {
 }
 
 /// (structure, migration protocol, mix)
-class migration_stress
+class MigrationStress
     : public testing::TestWithParam<std::tuple<std::string_view, std::string_view, mix>> {};
 
-TEST_P(migration_stress, no_value_is_lost_or_torn) {
+TEST_P(MigrationStress, NoValueIsLostOrTorn) {
   const auto& [name, protocol, work] = GetParam();
   const std::uint64_t seed = test_seed();
   auto index = std::move(*make(name, true));
@@ -258,7 +258,7 @@ TEST_P(migration_stress, no_value_is_lost_or_torn) {
             << " promoted, " << cleared.ended << " times cleared\n";
 }
 
-INSTANTIATE_TEST_SUITE_P(all, migration_stress,
+INSTANTIATE_TEST_SUITE_P(All, MigrationStress,
                          testing::Combine(testing::ValuesIn(names()),
                                           testing::ValuesIn(collector::protocol_names()),
                                           testing::ValuesIn(kMixes)),

@@ -17,7 +17,7 @@ constexpr int kSteps = 40000;
 #endif
 
 /// (held by guides, key set)
-class masstree_shapes : public testing::TestWithParam<std::tuple<bool, int>> {};
+class MasstreeShapes : public testing::TestWithParam<std::tuple<bool, int>> {};
 
 /// Key `i` of a set that stresses one kind of change.
 std::string key_of(int set, std::uint64_t i) {
@@ -78,7 +78,7 @@ void find_until(const std::atomic<bool>& is_done, any_index& index,
   }
 }
 
-TEST_P(masstree_shapes, stable_keys_stay_while_nodes_and_layers_come_and_go) {
+TEST_P(MasstreeShapes, StableKeysStayWhileNodesAndLayersComeAndGo) {
   const auto [is_managed, set] = GetParam();
   auto index = std::move(*make("masstree", is_managed));
   const std::uint64_t seed = test_seed();
@@ -117,7 +117,7 @@ TEST_P(masstree_shapes, stable_keys_stay_while_nodes_and_layers_come_and_go) {
 }
 
 // Nothing stays: the layers vanish altogether, also under clear(), and every answer adds up.
-TEST_P(masstree_shapes, inserts_and_erases_of_all_keys_add_up) {
+TEST_P(MasstreeShapes, InsertsAndErasesOfAllKeysAddUp) {
   const auto [is_managed, set] = GetParam();
   auto index = std::move(*make("masstree", is_managed));
   const std::uint64_t seed = test_seed();
@@ -153,7 +153,7 @@ std::string shape_name(const testing::TestParamInfo<std::tuple<bool, int>>& info
          (std::get<0>(info.param) ? "_guide" : "_plain");
 }
 
-INSTANTIATE_TEST_SUITE_P(all, masstree_shapes,
+INSTANTIATE_TEST_SUITE_P(All, MasstreeShapes,
                          testing::Combine(testing::Bool(), testing::Values(0, 1, 2)), shape_name);
 
 }  // namespace

@@ -66,7 +66,7 @@ void expect_changes_of(permutation p, unsigned capacity) {
   }
 }
 
-TEST(masstree_permutation, changes_of_every_count_and_place_are_those_of_a_list) {
+TEST(MasstreePermutation, ChangesOfEveryCountAndPlaceAreThoseOfAList) {
   for (unsigned count = 0; count <= kSlots; ++count) {
     permutation reversed;
     for (unsigned i = 0; i < count; ++i) reversed = reversed.inserted(0);
@@ -77,7 +77,7 @@ TEST(masstree_permutation, changes_of_every_count_and_place_are_those_of_a_list)
   }
 }
 
-TEST(masstree_permutation, long_histories_are_those_of_a_list) {
+TEST(MasstreePermutation, LongHistoriesAreThoseOfAList) {
   base::random random(test_seed());
   for (unsigned capacity : {1u, 4u, 8u, kSlots}) {
     permutation p;
@@ -93,7 +93,7 @@ TEST(masstree_permutation, long_histories_are_those_of_a_list) {
 
 // --- slices ------------------------------------------------------------------------------------
 
-TEST(masstree_slices, are_the_keys_bytes_at_every_length_and_depth) {
+TEST(MasstreeSlices, AreTheKeysBytesAtEveryLengthAndDepth) {
   base::random random(test_seed());
   for (std::size_t length = 0; length <= 24; ++length) {
     for (int round = 0; round < 50; ++round) {
@@ -113,7 +113,7 @@ TEST(masstree_slices, are_the_keys_bytes_at_every_length_and_depth) {
 }
 
 // All strings of zeros and ones up to ten bytes: each is compared with each.
-TEST(masstree_slices, order_is_the_order_of_bytes) {
+TEST(MasstreeSlices, OrderIsTheOrderOfBytes) {
   std::vector<std::string> all{""};
   for (std::size_t begin = 0, length = 1; length <= 10; ++length) {
     const std::size_t end = all.size();
@@ -146,9 +146,9 @@ border_pointer make_border(std::uint64_t bits, unsigned capacity = kSlots) {
   return border_pointer(::new (std::malloc(border::size_of(capacity))) border(bits, capacity));
 }
 
-class masstree_border : public testing::TestWithParam<unsigned> {};
+class MasstreeBorder : public testing::TestWithParam<unsigned> {};
 
-TEST_P(masstree_border, finds_live_entries_only_and_in_order) {
+TEST_P(MasstreeBorder, FindsLiveEntriesOnlyAndInOrder) {
   base::random random(test_seed());
   const border_pointer made = make_border(version::kRoot, GetParam());
   border& n = *made;
@@ -172,11 +172,11 @@ TEST_P(masstree_border, finds_live_entries_only_and_in_order) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(all, masstree_border,
+INSTANTIATE_TEST_SUITE_P(All, MasstreeBorder,
                          testing::Values(masstree_detail::kFewSlots, masstree_detail::kSomeSlots,
                                          kSlots));
 
-TEST(masstree_slot, reuse_is_a_change_and_first_use_is_none) {
+TEST(MasstreeSlot, ReuseIsAChangeAndFirstUseIsNone) {
   const border_pointer made = make_border(version::kRoot);
   border& n = *made;
   const version before = n.state.now();
@@ -198,7 +198,7 @@ TEST(masstree_slot, reuse_is_a_change_and_first_use_is_none) {
   EXPECT_FALSE(before.has_split(n.state.now()));
 }
 
-TEST(masstree_interior, leads_where_a_list_of_ranges_leads) {
+TEST(MasstreeInterior, LeadsWhereAListOfRangesLeads) {
   base::random random(test_seed());
   std::vector<border_pointer> borders;
   for (unsigned i = 0; i < 64; ++i) borders.push_back(make_border(0));
@@ -312,7 +312,7 @@ void fill_and_empty(std::vector<std::string> keys, base::random& random) {
   EXPECT_EQ(counted::nodes, before);
 }
 
-TEST(masstree_tree, zeros_of_every_length) {
+TEST(MasstreeTree, ZerosOfEveryLength) {
   base::random random(test_seed());
   std::vector<std::string> keys;
   for (std::size_t length = 0; length <= 24; ++length) keys.emplace_back(length, '\0');
@@ -324,7 +324,7 @@ TEST(masstree_tree, zeros_of_every_length) {
 
 // Ten entries share each slice (lengths 0 to 8 and a layer), so splits must part between them; few
 // slices, so that nodes are full of them.
-TEST(masstree_tree, splits_keep_a_slice_together) {
+TEST(MasstreeTree, SplitsKeepASliceTogether) {
   base::random random(test_seed());
   for (int round = 0; round < 30; ++round) {
     std::set<std::string> keys;
@@ -340,7 +340,7 @@ TEST(masstree_tree, splits_keep_a_slice_together) {
   }
 }
 
-TEST(masstree_tree, long_shared_prefixes) {
+TEST(MasstreeTree, LongSharedPrefixes) {
   base::random random(test_seed());
   for (int round = 0; round < 20; ++round) {
     std::set<std::string> keys;
@@ -356,7 +356,7 @@ TEST(masstree_tree, long_shared_prefixes) {
   }
 }
 
-TEST(masstree_tree, many_levels_and_every_order_of_insertion) {
+TEST(MasstreeTree, ManyLevelsAndEveryOrderOfInsertion) {
   base::random random(test_seed());
   std::vector<std::string> keys;
   for (std::uint64_t i = 0; i < 6000; ++i) {
@@ -370,7 +370,7 @@ TEST(masstree_tree, many_levels_and_every_order_of_insertion) {
   fill_and_empty(keys, random);
 }
 
-TEST(masstree_tree, keys_in_order_fill_their_nodes) {
+TEST(MasstreeTree, KeysInOrderFillTheirNodes) {
   const std::int64_t before = counted::nodes;
   constexpr std::uint64_t kKeys = 15000;
   counted_tree tree(0);
@@ -382,7 +382,7 @@ TEST(masstree_tree, keys_in_order_fill_their_nodes) {
   EXPECT_LT(counted::nodes - before, static_cast<std::int64_t>(kKeys + kKeys / 15 + kKeys / 150));
 }
 
-TEST(masstree_tree, small_layers_have_small_nodes) {
+TEST(MasstreeTree, SmallLayersHaveSmallNodes) {
   const std::int64_t before = counted::bytes;
   constexpr std::int64_t kLayers = 1000;
   counted_tree tree(0);
@@ -396,7 +396,7 @@ TEST(masstree_tree, small_layers_have_small_nodes) {
   EXPECT_LT(counted::bytes - before, leaves + first_layer + kLayers * 128);
 }
 
-TEST(masstree_tree, clear_leaves_nothing_behind) {
+TEST(MasstreeTree, ClearLeavesNothingBehind) {
   base::random random(test_seed());
   const std::int64_t before = counted::nodes;
   counted_tree tree(0);
@@ -414,7 +414,7 @@ TEST(masstree_tree, clear_leaves_nothing_behind) {
   }
 }
 
-TEST(masstree_tree, scans_begin_at_any_key_of_any_layer) {
+TEST(MasstreeTree, ScansBeginAtAnyKeyOfAnyLayer) {
   base::random random(test_seed());
   counted_tree tree(0);
   std::set<std::string> keys;
