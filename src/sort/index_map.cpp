@@ -114,7 +114,7 @@ base::result<std::vector<std::byte>> index_map::key(std::uint64_t position) cons
                                   whole->bytes.begin() + static_cast<std::ptrdiff_t>(whole->size));
   }
   sort::source_view view(state_->work, state_->input);
-  return state_->read(state_->layout.key_extent(e, false, view));
+  return state_->read(state_->layout.key_extent(e, sort::compared::key, view));
 }
 
 base::result<std::vector<std::byte>> index_map::record(std::uint64_t position) const {

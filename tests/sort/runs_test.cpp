@@ -151,7 +151,7 @@ class RunFiles : public ::testing::Test {
     std::vector<entry> window(run_reader::kLeastWindow / sizeof(entry));
     source nothing;
     run_reader reader({j, p, nothing, layout_}, *f, run_, std::as_writable_bytes(std::span(window)),
-                      false);
+                      after_reading::keep);
     std::vector<entry> found;
     for (entry e = 0; reader.next(e);) found.push_back(e);
     return found;

@@ -9,6 +9,7 @@
 #include "sort/algorithms/algorithm.hpp"
 #include "sort/algorithms/in_memory.hpp"
 #include "sort/index_sort/presorted.hpp"
+#include "sort/input/sort_entries.hpp"
 #include "sort/runs/loader.hpp"
 #include "sort/runs/loser_tree.hpp"
 #include "sort/runs/runs.hpp"
@@ -107,10 +108,9 @@ class merger {
                  std::byte* target);
   void copy_chunk(std::span<const std::byte> records, std::span<const entry> index,
                   record_writer& to);
-  /// If `forget`, the file gives back the space of what was read.
   void merge_group(std::span<const record_run> group, std::span<std::byte> memory,
-                   record_writer& to, bool forget);
-  void advance(record_cursor& c, bool forget);
+                   record_writer& to, after_reading space);
+  void advance(record_cursor& c, after_reading space);
 
   const context ctx_;
   const device::file& out_;
@@ -183,7 +183,7 @@ void merger::make_runs(const std::string& directory, std::span<std::byte> memory
   to.finish();
 }
 
-void merger::advance(record_cursor& c, bool forget) {
+void merger::advance(record_cursor& c, after_reading space) {
   c.at += record_;
   if (c.at < c.end) return;
   const std::size_t n = std::min<std::uint64_t>(c.left, c.buffer.size() / record_);
@@ -193,7 +193,9 @@ void merger::advance(record_cursor& c, bool forget) {
   }
   const stage_timer timer(ctx_.job, sort_stage::merge_read, sort_stage::merge_other);
   pooled_read(ctx_, runs_file_, c.buffer.first(n * record_), c.offset, sort_stage::merge_read);
-  if (forget) give_back(ctx_.job, runs_file_, c.first, c.offset, c.offset + n * record_);
+  if (space == after_reading::give_back) {
+    give_back(ctx_.job, runs_file_, c.first, c.offset, c.offset + n * record_);
+  }
   c.offset += n * record_;
   c.left -= n;
   c.at = 0;
@@ -201,14 +203,14 @@ void merger::advance(record_cursor& c, bool forget) {
 }
 
 void merger::merge_group(std::span<const record_run> group, std::span<std::byte> memory,
-                         record_writer& to, bool forget) {
+                         record_writer& to, after_reading space) {
   const std::size_t share = memory.size() / group.size() / record_ * record_;
   std::vector<record_cursor> cursors;
   std::optional<stage_timer> filling(std::in_place, ctx_.job, sort_stage::merge_other);
   for (std::size_t i = 0; i < group.size(); ++i) {
     cursors.push_back({group[i].offset, group[i].records, memory.subspan(i * share, share)});
     cursors.back().first = group[i].offset;
-    advance(cursors.back(), forget);
+    advance(cursors.back(), space);
   }
   filling.reset();
   loser_tree tree(cursors.size(), [&](std::size_t a, std::size_t b) {
@@ -225,7 +227,7 @@ void merger::merge_group(std::span<const record_run> group, std::span<std::byte>
         record_cursor& c = cursors[tree.winner()];
         if (c.exhausted) break;
         std::memcpy(to.place(record_), &c.buffer[c.at], record_);
-        advance(c, forget);
+        advance(c, space);
         tree.replay();
       }
     }
@@ -250,7 +252,7 @@ bool merger::merge_level(std::span<std::byte> memory, const std::string& directo
   std::uint64_t offset = 0;
   for (std::size_t i = 0; i < runs_.size() && !ctx_.job.stopped(); i += fan_in) {
     const std::span<const record_run> group(&runs_[i], std::min(fan_in, runs_.size() - i));
-    merge_group(group, memory, to, !last);
+    merge_group(group, memory, to, last ? after_reading::keep : after_reading::give_back);
     std::uint64_t records = 0;
     for (const record_run& r : group) records += r.records;
     merged.push_back({offset, records});

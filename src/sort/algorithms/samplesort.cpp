@@ -20,6 +20,7 @@
 #include "sort/algorithms/algorithm.hpp"
 #include "sort/algorithms/in_memory.hpp"
 #include "sort/index_sort/presorted.hpp"
+#include "sort/input/sort_entries.hpp"
 #include "sort/output/copy.hpp"
 
 namespace isotherm::sort {

@@ -9,6 +9,7 @@
 #include "base/random.hpp"
 #include "os/clock.hpp"
 #include "sort/input/records.hpp"
+#include "sort/input/sort_entries.hpp"
 #include "sort/runs/loser_tree.hpp"
 
 namespace isotherm::sort {

@@ -7,6 +7,7 @@
 #include "device/buffer.hpp"
 #include "sort/index_sort/integers.hpp"
 #include "sort/index_sort/presorted.hpp"
+#include "sort/index_sort/presorted_variable.hpp"
 #include "sort/index_sort/refine.hpp"
 #include "sort/index_sort/regroup.hpp"
 #include "sort/input/records.hpp"

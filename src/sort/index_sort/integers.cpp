@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "device/buffer.hpp"
+#include "sort/input/sort_entries.hpp"
 
 namespace isotherm::sort {
 namespace {

@@ -31,7 +31,7 @@ input_order guess(const context& ctx, std::uint64_t records) {
   base::random random(records);
   int rising = 0;
   for (int i = 0; i < kSamples; ++i) {
-    const key_row pair = read_keys(view, ctx.layout, ctx.layout.record_bytes() < kKeysAlone,
+    const key_row pair = read_keys(view, ctx.layout, key_reading_of(ctx.layout.record_bytes()),
                                    random.below(records - 1), 2, room);
     if (pair.first == nullptr) return input_order::none;
     rising += order_of(pair, 0, ctx.layout) <= 0;
@@ -63,7 +63,7 @@ input_order find_order(const context& ctx) {
       if (ctx.job.stopped() || !holds.load_relaxed()) return;
       const std::uint64_t n = std::min(step, end - at);
       stream.begin();
-      const key_row keys = read_keys(view, ctx.layout, record < kKeysAlone, at, n + 1, room);
+      const key_row keys = read_keys(view, ctx.layout, key_reading_of(record), at, n + 1, room);
       if (keys.first == nullptr) return;
       for (std::uint64_t i = 0; i < n; ++i) {
         const int order = order_of(keys, i, ctx.layout);

@@ -1,5 +1,5 @@
-// Inputs that are in order already, or exactly the wrong way round: recognised by a scan, and
-// copied.
+// Fixed records that are in order already, or exactly the wrong way round: recognised by a scan,
+// and copied.
 #pragma once
 
 #include <string_view>
@@ -16,8 +16,5 @@ inline constexpr std::string_view kCopiedBackwards = "reversed copy";
 /// Whether the input was in order, or in the reverse order without equal keys: if so, all of the
 /// output is written, and `o` says what. False as well after an error, which is the job's.
 bool copy_presorted(const context& ctx, const device::file& out, outcome& o);
-
-/// The same for klv records and lines.
-bool copy_presorted_variable(const context& ctx, const device::file& out, outcome& o);
 
 }  // namespace isotherm::sort

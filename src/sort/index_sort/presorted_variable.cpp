@@ -1,6 +1,8 @@
 // Records of any size are found only from the front. The scan that compares neighbours therefore
 // leaves marks; an input that is the wrong way round is copied from its end, a buffer at a time, in
 // which all threads turn the pieces between marks round, each in its place.
+#include "sort/index_sort/presorted_variable.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <optional>

@@ -10,6 +10,7 @@
 
 #include "base/atomic.hpp"
 #include "base/page.hpp"
+#include "sort/input/sort_entries.hpp"
 
 namespace isotherm::sort {
 namespace {
@@ -28,7 +29,7 @@ constexpr std::size_t kPrefetchAhead = 16;
 struct group {
   std::span<entry> entries;
   std::uint64_t depth = 0;
-  bool whole_line = false;
+  compared by = compared::key;
   unsigned splits = 0;  // that were needed to tell them from others
 };
 
@@ -98,11 +99,11 @@ bool refinement::ends(entry part, const group& g) const {
 
 /// What is to be looked at of entries whose parts are equal; false if their keys are.
 bool refinement::deeper(const group& above, std::span<entry> equal, group& next) const {
-  next = {equal, above.depth + step(), above.whole_line, above.splits + 1};
+  next = {equal, above.depth + step(), above.by, above.splits + 1};
   if (!ends(equal.front(), above)) return true;
   next.depth = 0;
-  next.whole_line = true;
-  return ctx_.layout.ties_by_line() && !above.whole_line;
+  next.by = compared::line;
+  return ctx_.layout.ties_by_line() && above.by == compared::key;
 }
 
 /// Runs `work(some, view)` on even parts of `all`, with all threads.
@@ -226,9 +227,9 @@ void refinement::compare(const group& g, source_view& view) const {
   std::size_t comparisons = 0;
   const auto order = [&](entry a, entry b) {
     if (++comparisons % kAskEntries == 0) stopped = stopped || view.stopped();
-    int o = stopped ? 0 : ctx_.layout.compare_keys(a, b, g.whole_line, view, g.depth);
-    if (o == 0 && !stopped && ctx_.layout.ties_by_line() && !g.whole_line) {
-      o = ctx_.layout.compare_keys(a, b, true, view);
+    int o = stopped ? 0 : ctx_.layout.compare_keys(a, b, g.by, view, g.depth);
+    if (o == 0 && !stopped && ctx_.layout.ties_by_line() && g.by == compared::key) {
+      o = ctx_.layout.compare_keys(a, b, compared::line, view);
     }
     return o;
   };
@@ -249,7 +250,7 @@ void refinement::compare(const group& g, source_view& view) const {
 
 /// Bytes of the first key from the group's depth on, as many as one piece has.
 std::vector<std::byte> refinement::next_bytes(const group& g, source_view& view) const {
-  const extent key = ctx_.layout.key_extent(g.entries.front(), g.whole_line, view);
+  const extent key = ctx_.layout.key_extent(g.entries.front(), g.by, view);
   const std::size_t n = std::min(kSharedPiece, key.bytes - std::min(key.bytes, g.depth));
   const std::byte* bytes = n == 0 ? nullptr : view.bytes(key.offset + g.depth, n);
   if (bytes == nullptr) return {};
@@ -263,7 +264,7 @@ std::size_t refinement::shared_bytes(const group& g, std::span<const entry> some
   for (std::size_t i = 0; i < some.size() && shared > 0; ++i) {
     if (i % kAskEntries == 0 && view.stopped()) return 0;
     prefetch(some, i, g.depth);
-    const extent key = ctx_.layout.key_extent(some[i], g.whole_line, view);
+    const extent key = ctx_.layout.key_extent(some[i], g.by, view);
     shared = std::min(shared, key.bytes - std::min(key.bytes, g.depth));
     if (shared == 0) return 0;
     const std::byte* bytes = view.bytes(key.offset + g.depth, shared);
@@ -278,7 +279,7 @@ void refinement::take_parts(const group& g, std::span<entry> some, source_view& 
   for (std::size_t i = 0; i < some.size(); ++i) {
     if (i % kAskEntries == 0 && view.stopped()) return;
     prefetch(some, i, g.depth);
-    const extent key = ctx_.layout.key_extent(some[i], g.whole_line, view);
+    const extent key = ctx_.layout.key_extent(some[i], g.by, view);
     const std::uint64_t left = key.bytes - std::min(key.bytes, g.depth);
     const std::size_t n = std::min(left, step());
     const std::byte* bytes = n == 0 ? nullptr : view.bytes(key.offset + g.depth, n);

@@ -92,10 +92,10 @@ extent record_layout::locate(entry e, const source_view& input) const {
   return x.bytes < kLongRecord ? x : extent{x.offset, input.noted_length(x.offset)};
 }
 
-extent record_layout::key_extent(entry e, bool whole_line, source_view& input) const {
+extent record_layout::key_extent(entry e, compared by, source_view& input) const {
   const extent record = locate(e, input);
   if (format_ != record_format::lines) return {record.offset + key_offset_, key_bytes_};
-  if (!whole_line) return line_key(record, input);
+  if (by == compared::key) return line_key(record, input);
   return {record.offset, record.bytes == 0 ? 0 : record.bytes - 1};
 }
 
@@ -120,10 +120,10 @@ extent record_layout::line_key(const extent& line, source_view& input) const {
 }
 
 // From the keys' beginning, in pieces that grow: most keys differ soon, some only after mebibytes.
-int record_layout::compare_keys(entry a, entry b, bool whole_line, source_view& input,
+int record_layout::compare_keys(entry a, entry b, compared by, source_view& input,
                                 std::uint64_t equal) const {
-  const extent x = key_extent(a, whole_line, input);
-  const extent y = key_extent(b, whole_line, input);
+  const extent x = key_extent(a, by, input);
+  const extent y = key_extent(b, by, input);
   const std::uint64_t common = std::min(x.bytes, y.bytes);
   std::byte small[kFirstPiece];
   std::vector<std::byte> large;
@@ -152,15 +152,15 @@ int record_layout::compare_keys(entry a, entry b, bool whole_line, source_view& 
 
 int record_layout::compare(entry a, entry b, source_view& input) const {
   if (entries_.key(a) != entries_.key(b) || !undecided(a)) return a < b ? -1 : a > b;
-  int order = compare_keys(a, b, false, input);
-  if (order == 0 && whole_line_last_) order = compare_keys(a, b, true, input);
+  int order = compare_keys(a, b, compared::key, input);
+  if (order == 0 && whole_line_last_) order = compare_keys(a, b, compared::line, input);
   if (order != 0) return order;
   return a < b ? -1 : a > b;
 }
 
 bool record_layout::same_key(entry a, entry b, source_view& input) const {
   if (entries_.key(a) != entries_.key(b)) return false;
-  return !undecided(a) || compare_keys(a, b, false, input) == 0;
+  return !undecided(a) || compare_keys(a, b, compared::key, input) == 0;
 }
 
 base::result<std::uint64_t> estimate_records(const source& in, const sort_options& o) {

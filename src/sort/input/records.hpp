@@ -25,6 +25,9 @@ struct extent {
   std::uint64_t bytes;
 };
 
+/// Which bytes of a record are compared: its key or, to break ties of lines' fields, its line.
+enum class compared : std::uint8_t { key, line };
+
 class record_layout {
  public:
   explicit record_layout(const sort_options& options);
@@ -72,8 +75,9 @@ class record_layout {
   /// Order of two entries, by the input where they do not tell. Negative, 0 (the same record) or
   /// positive.
   int compare(entry a, entry b, source_view& input) const;
-  /// Order of two keys, or of the whole lines, whose first `equal` bytes are known to be that.
-  int compare_keys(entry a, entry b, bool whole_line, source_view& input,
+  /// Order of two records by their keys or their lines, whose first `equal` bytes are known to be
+  /// that.
+  int compare_keys(entry a, entry b, compared by, source_view& input,
                    std::uint64_t equal = 0) const;
   /// Whether the records' keys are equal (what --unique asks).
   bool same_key(entry a, entry b, source_view& input) const;
@@ -83,8 +87,8 @@ class record_layout {
     std::size_t size;
   };
   std::optional<short_key> whole_key(entry e) const noexcept;
-  /// Where the key of `e` lies in the input, for lines that of the whole line if so asked.
-  extent key_extent(entry e, bool whole_line, source_view& input) const;
+  /// Where that which `e` is compared by lies in the input.
+  extent key_extent(entry e, compared by, source_view& input) const;
   /// Where the key of a line lies, which is looked for in pieces; nowhere after an error.
   extent line_key(const extent& line, source_view& input) const;
 
@@ -117,11 +121,5 @@ base::result<std::uint64_t> estimate_records(const source& in, const sort_option
 
 /// Start of 1-based `field` in a line: just behind the (field - 1)th separator, or the line's end.
 std::size_t field_start(const std::byte* line, std::size_t bytes, char separator, unsigned field);
-
-/// Sorts entries as integers, on this thread.
-void sort_entries(std::span<entry> entries);
-/// The same on up to `threads` threads of `pool`.
-void sort_entries(std::span<entry> entries, device::thread_pool& pool, unsigned threads);
-void sort_integers(std::span<std::uint64_t> integers, device::thread_pool& pool, unsigned threads);
 
 }  // namespace isotherm::sort

@@ -1,12 +1,12 @@
-// A library's vectorised quicksort, on parts that the threads have cut by samples. Entries are
+// By a library's vectorised quicksort, on parts that the threads have cut by samples. Entries are
 // distinct; integers need not be: equal ones fall to one part.
+#include "sort/input/sort_entries.hpp"
+
 #include <hwy/contrib/sort/vqsort.h>
 
 #include <algorithm>
 #include <array>
 #include <vector>
-
-#include "sort/input/records.hpp"
 
 namespace isotherm::sort {
 namespace {

@@ -59,7 +59,7 @@ void group_counter::close_group() {
   if (const auto key = ctx_.layout.whole_key(first_)) {
     append(std::span(key->bytes).first(key->size));
   } else {
-    const extent at = ctx_.layout.key_extent(first_, false, view_);
+    const extent at = ctx_.layout.key_extent(first_, compared::key, view_);
     for (std::uint64_t done = 0; done < at.bytes && !ctx_.job.stopped(); done += kKeyPiece) {
       const std::size_t n = std::min<std::uint64_t>(kKeyPiece, at.bytes - done);
       const std::byte* bytes = view_.bytes(at.offset + done, n);

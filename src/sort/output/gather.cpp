@@ -4,6 +4,8 @@
 #include <cstring>
 #include <vector>
 
+#include "sort/input/sort_entries.hpp"
+
 namespace isotherm::sort {
 namespace {
 

@@ -1,6 +1,7 @@
 #include "sort/runs/key_slots.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace isotherm::sort {
@@ -12,6 +13,8 @@ constexpr std::uint64_t kLineAhead = 512;  // fetched of a line: its field and w
 constexpr std::uint64_t kMostAhead = 128 << 10;
 constexpr std::uint64_t kLieClose = 512;  // on average: one read serves many
 constexpr std::size_t kEntriesPerThread = 64;
+/// What an entry's first and second slot are of.
+constexpr std::array parts{compared::key, compared::line};
 constexpr std::size_t kAskEntries = 256;  // between questions whether to go on
 
 }  // namespace
@@ -23,16 +26,16 @@ void key_slots::refer_to(entry e) {
   ++generation_;
   missed_ = 0;
   for (std::size_t i = 0; i < per_entry(); ++i) {
-    const extent key = ctx_.layout.key_extent(e, i == 1, view_);
+    const extent key = ctx_.layout.key_extent(e, parts[i], view_);
     const std::uint64_t n = std::min(key.bytes, kReferenceBytes);
     const std::byte* bytes = n == 0 ? nullptr : view_.bytes(key.offset, n);
     references_[i].assign(bytes, bytes == nullptr ? bytes : bytes + n);
   }
 }
 
-key_slot key_slots::slot_of(entry e, bool whole_line, source_view& view) const {
-  const extent key = ctx_.layout.key_extent(e, whole_line, view);
-  const auto& reference = references_[whole_line];
+key_slot key_slots::slot_of(entry e, compared by, source_view& view) const {
+  const extent key = ctx_.layout.key_extent(e, by, view);
+  const auto& reference = references_[static_cast<unsigned>(by)];
   const std::uint64_t most = std::min<std::uint64_t>(key.bytes, reference.size());
   std::uint64_t common = 0;
   while (common < most) {
@@ -79,7 +82,7 @@ void key_slots::load(std::span<const entry> entries, std::span<key_slot> slots) 
       if (i % kAskEntries == 0 && ctx_.job.stopped()) return;
       if (!ctx_.layout.undecided(entries[i])) continue;
       for (std::size_t s = 0; s < each; ++s) {
-        const key_slot slot = slot_of(entries[i], s == 1, view);
+        const key_slot slot = slot_of(entries[i], parts[s], view);
         used += slot.common + slot.bytes;
         slots[i * each + s] = slot;
       }
@@ -90,7 +93,7 @@ void key_slots::load(std::span<const entry> entries, std::span<key_slot> slots) 
   });
 }
 
-int key_slots::order(entry a, const key_slot& x, entry b, const key_slot& y, bool whole_line) {
+int key_slots::order(entry a, const key_slot& x, entry b, const key_slot& y, compared by) {
   int order = 0;
   if (x.common != y.common) {
     order = x.common < y.common ? (x.below ? -1 : 1) : (y.below ? 1 : -1);
@@ -99,7 +102,7 @@ int key_slots::order(entry a, const key_slot& x, entry b, const key_slot& y, boo
     order = std::memcmp(x.next, y.next, n);
     if (order == 0 && !x.whole && !y.whole) {
       ++missed_;
-      return ctx_.layout.compare_keys(a, b, whole_line, view_, x.common + n);
+      return ctx_.layout.compare_keys(a, b, by, view_, x.common + n);
     }
     // A key that ends goes before those that it begins.
     if (order == 0) order = x.bytes != y.bytes ? x.bytes - y.bytes : y.whole - x.whole;
@@ -108,8 +111,8 @@ int key_slots::order(entry a, const key_slot& x, entry b, const key_slot& y, boo
 }
 
 int key_slots::compare(entry a, const key_slot* of_a, entry b, const key_slot* of_b) {
-  int o = order(a, of_a[0], b, of_b[0], false);
-  if (o == 0 && per_entry() > 1) o = order(a, of_a[1], b, of_b[1], true);
+  int o = order(a, of_a[0], b, of_b[0], compared::key);
+  if (o == 0 && per_entry() > 1) o = order(a, of_a[1], b, of_b[1], compared::line);
   if (o != 0) return o;
   return a < b ? -1 : a > b;
 }

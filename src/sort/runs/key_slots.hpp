@@ -44,13 +44,13 @@ class key_slots {
   int compare(entry a, const key_slot* of_a, entry b, const key_slot* of_b);
   /// Whether such entries' keys are equal.
   bool same_key(entry a, const key_slot& of_a, entry b, const key_slot& of_b) {
-    return order(a, of_a, b, of_b, false) == 0;
+    return order(a, of_a, b, of_b, compared::key) == 0;
   }
 
  private:
   static constexpr unsigned kMostMissed = 1024;
-  key_slot slot_of(entry e, bool whole_line, source_view& view) const;
-  int order(entry a, const key_slot& of_a, entry b, const key_slot& of_b, bool whole_line);
+  key_slot slot_of(entry e, compared by, source_view& view) const;
+  int order(entry a, const key_slot& of_a, entry b, const key_slot& of_b, compared by);
 
   const context ctx_;
   const sort_stage stage_;

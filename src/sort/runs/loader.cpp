@@ -7,10 +7,10 @@
 
 namespace isotherm::sort {
 
-key_row read_keys(source_view& view, const record_layout& layout, bool whole_records,
+key_row read_keys(source_view& view, const record_layout& layout, key_reading how,
                   std::uint64_t first, std::uint64_t count, std::vector<std::byte>& room) {
   const std::uint64_t record = layout.record_bytes();
-  if (whole_records || view.mapped()) {
+  if (how == key_reading::in_records || view.mapped()) {
     const std::byte* bytes = view.bytes(first * record, count * record);
     return {bytes == nullptr ? nullptr : bytes + layout.key_offset(), record};
   }
@@ -49,7 +49,7 @@ std::size_t loader::load_fixed(std::span<entry> target) {
   const auto kind =
       ctx_.plan.sequential_load ? device::access::sequential_read : device::access::strided_read;
   const std::uint64_t asked = ctx_.plan.sequential_load ? record : ctx_.layout.key_bytes();
-  const bool whole = ctx_.plan.sequential_load || record < kKeysAlone;
+  const auto how = ctx_.plan.sequential_load ? key_reading::in_records : key_reading_of(record);
   const std::uint64_t step = std::max<std::uint64_t>(1, kThreadScratchBytes / record);
   const device::crew crew(ctx_.job.emulation, kind, threads);
   ctx_.job.readers.run(threads, [&](unsigned t) {
@@ -60,7 +60,7 @@ std::size_t loader::load_fixed(std::span<entry> target) {
     for (std::uint64_t at = begin; at < end && !ctx_.job.stopped(); at += step) {
       const std::uint64_t n = std::min(step, end - at);
       stream.begin();
-      const key_row keys = read_keys(view, ctx_.layout, whole, first + at, n, room);
+      const key_row keys = read_keys(view, ctx_.layout, how, first + at, n, room);
       if (keys.first == nullptr) return;
       for (std::uint64_t i = 0; i < n; ++i) {
         target[at + i] = ctx_.layout.fixed_entry(keys.first + i * keys.stride, first + at + i);

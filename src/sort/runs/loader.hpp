@@ -5,22 +5,26 @@
 #include <vector>
 
 #include "base/atomic.hpp"
+#include "base/page.hpp"
 #include "sort/plan/context.hpp"
 
 namespace isotherm::sort {
-
-/// Records of this size and more are not read whole for their keys: a read by call moves pages.
-inline constexpr std::uint64_t kKeysAlone = 4096;
 
 /// Where the keys of some fixed records stand, one `stride` behind the other.
 struct key_row {
   const std::byte* first;  ///< null after an error, which is the job's
   std::uint64_t stride;
 };
-/// The keys of records [first, first + count): in the records, or, where these are too large to be
-/// read for them, gathered in `room`. Valid until the next call.
-key_row read_keys(source_view& view, const record_layout& layout, bool whole_records,
+/// How keys are read: with the records around them, or alone, where records are large.
+enum class key_reading : std::uint8_t { in_records, alone };
+/// The keys of records [first, first + count): in the records, as they always are in a mapped
+/// input, or alone, gathered in `room`. Valid until the next call.
+key_row read_keys(source_view& view, const record_layout& layout, key_reading how,
                   std::uint64_t first, std::uint64_t count, std::vector<std::byte>& room);
+/// In records of a page and more keys are read alone: a read by call moves whole pages.
+constexpr key_reading key_reading_of(std::uint64_t record_bytes) noexcept {
+  return record_bytes < base::kPageBytes ? key_reading::in_records : key_reading::alone;
+}
 
 /// Reads the input's entries, one index map's worth after the other.
 class loader {

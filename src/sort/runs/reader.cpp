@@ -41,12 +41,12 @@ void give_back(job& j, const device::file& f, std::uint64_t first, std::uint64_t
 }
 
 run_reader::run_reader(const context& ctx, const device::file& f, const run& r,
-                       std::span<std::byte> window, bool forget)
+                       std::span<std::byte> window, after_reading space)
     : ctx_(ctx),
       file_(f),
       run_(r),
       compressed_(r.compressed),
-      forget_(forget),
+      space_(space),
       packed_(ctx.layout.entries().packed_bytes()),
       window_(window) {
   ISO_CHECK(window.size() >= kLeastWindow, "a run is read through a larger window");
@@ -69,7 +69,9 @@ bool run_reader::fill(std::size_t needed) {
     const std::size_t n = std::min<std::uint64_t>(room - end_, s.bytes - read_);
     pooled_read(ctx_, file_, window_.subspan(end_, n), s.offset + read_, sort_stage::merge_read);
     if (ctx_.job.stopped()) return false;
-    if (forget_) give_back(ctx_.job, file_, s.offset, s.offset + read_, s.offset + read_ + n);
+    if (space_ == after_reading::give_back) {
+      give_back(ctx_.job, file_, s.offset, s.offset + read_, s.offset + read_ + n);
+    }
     end_ += n;
     read_ += n;
     if (read_ == s.bytes) {

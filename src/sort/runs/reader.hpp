@@ -20,12 +20,15 @@ struct run {
   bool compressed = false;
 };
 
+/// Whether the file keeps the space of what was read, or gives it back, if it is read no more.
+enum class after_reading : std::uint8_t { keep, give_back };
+
 class run_reader {
  public:
   /// Reads through `window`, of which kLeastWindow bytes are enough, aligned to 16. What is passed
-  /// must outlive the reader. If `forget`, the file gives back the space of what was read.
+  /// must outlive the reader.
   run_reader(const context& ctx, const device::file& f, const run& r, std::span<std::byte> window,
-             bool forget);
+             after_reading space);
 
   /// The next entry; false behind the last, or after an error, which is the job's.
   bool next(entry& e) {
@@ -51,7 +54,7 @@ class run_reader {
   const device::file& file_;
   const run& run_;
   const bool compressed_;
-  const bool forget_;
+  const after_reading space_;
   const std::size_t packed_;
   std::span<entry> block_;  // the decoded block; empty if the run is not compressed
   std::size_t block_at_ = 0;

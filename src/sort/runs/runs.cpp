@@ -140,7 +140,7 @@ void run_file::append(std::span<const entry> sorted) {
 }
 
 void run_file::merge_some(std::span<const run> some, std::span<std::byte> buffer, source& in,
-                          std::span<entry> piece, bool forget,
+                          std::span<entry> piece, after_reading space,
                           const std::function<void(std::span<entry>)>& take) {
   key_slots keys(ctx_.reading(in), sort_stage::merge_other);
   const std::size_t share = buffer.size() / some.size() / sizeof(entry) * sizeof(entry);
@@ -153,7 +153,7 @@ void run_file::merge_some(std::span<const run> some, std::span<std::byte> buffer
     const stage_timer timer(ctx_.job, sort_stage::merge_other);
     for (std::size_t i = 0; i < some.size(); ++i) {
       const std::span<std::byte> memory = buffer.subspan(i * share, share);
-      cursors.emplace_back(run_reader(ctx_, file_, some[i], memory.first(share - room), forget),
+      cursors.emplace_back(run_reader(ctx_, file_, some[i], memory.first(share - room), space),
                            keys, memory.last(room));
     }
   }
@@ -199,10 +199,11 @@ void run_file::reduce(std::span<std::byte> buffer, source& in) {
     const auto behind = runs_.begin() + static_cast<std::ptrdiff_t>(n);
     const std::vector<run> some(runs_.begin(), behind);
     run merged;
-    merge_some(some, room, in, piece_buffer->as<entry>(), true, [&](std::span<entry> sorted) {
-      if (merged.entries == 0) merged.compressed = should_compress(sorted);
-      write(sorted, merged);
-    });
+    merge_some(some, room, in, piece_buffer->as<entry>(), after_reading::give_back,
+               [&](std::span<entry> sorted) {
+                 if (merged.entries == 0) merged.compressed = should_compress(sorted);
+                 write(sorted, merged);
+               });
     runs_.erase(runs_.begin(), behind);
     ++totals_.runs;
     totals_.compressed += merged.compressed;
@@ -212,7 +213,7 @@ void run_file::reduce(std::span<std::byte> buffer, source& in) {
 
 void run_file::merge(std::span<std::byte> buffer, source& in, std::span<entry> piece,
                      const std::function<void(std::span<entry>)>& take) {
-  if (!runs_.empty()) merge_some(runs_, buffer, in, piece, false, take);
+  if (!runs_.empty()) merge_some(runs_, buffer, in, piece, after_reading::keep, take);
 }
 
 }  // namespace isotherm::sort

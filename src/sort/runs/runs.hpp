@@ -33,7 +33,7 @@ class run_file {
 
  private:
   void merge_some(std::span<const run> some, std::span<std::byte> buffer, source& in,
-                  std::span<entry> piece, bool forget,
+                  std::span<entry> piece, after_reading space,
                   const std::function<void(std::span<entry>)>& take);
   bool should_compress(std::span<const entry> sorted);
   void write(std::span<const entry> sorted, run& to);

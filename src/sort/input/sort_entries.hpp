@@ -1,0 +1,18 @@
+// The sorting of entries, and of whole records that are integers, in memory.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "device/pool.hpp"
+#include "sort/input/entry.hpp"
+
+namespace isotherm::sort {
+
+/// Sorts entries as integers, on this thread.
+void sort_entries(std::span<entry> entries);
+/// The same, or of 64-bit integers, on up to `threads` threads of `pool`.
+void sort_entries(std::span<entry> entries, device::thread_pool& pool, unsigned threads);
+void sort_integers(std::span<std::uint64_t> integers, device::thread_pool& pool, unsigned threads);
+
+}  // namespace isotherm::sort
