@@ -22,6 +22,13 @@ LAYERS = [['base'], ['os'], ['sync', 'device'], ['heap'], ['guide'], ['collector
           ['index', 'placement', 'workload', 'pages', 'sort'], ['store'], ['server'],
           ['harness'], ['cli']]
 RANK = {name: rank for rank, group in enumerate(LAYERS) for name in group}
+# The same inside a folder that has more than one folder of its own. Files that stand in the folder
+# itself may be below those (what they share) or above (what puts them together).
+SUBFOLDERS = {
+    'index': [['art', 'btree', 'hash', 'masstree', 'skip']],
+    'sort': [['job'], ['input'], ['coding'], ['plan'], ['runs'], ['cost', 'output'],
+             ['index_sort'], ['algorithms']],
+}
 # What a folder must not include although it is lower, and the one file that may.
 FORBIDDEN = {('index', 'collector'): None, ('index', 'heap'): 'storage.hpp'}
 
@@ -139,6 +146,26 @@ def check_layers(tree):
             for used in sorted(used_layers):
                 if fault := layer_fault(name, own, used):
                     yield name, line, fault
+
+
+def check_subfolders(tree):
+    for name, text in tree.matching(CPP, ('src/',)):
+        parts = name.split('/')[1:]
+        if len(parts) < 3:
+            continue
+        layer, own = parts[:2]
+        ranks = {folder: rank for rank, peers in enumerate(SUBFOLDERS.get(layer, []))
+                 for folder in peers}
+        if ranks and own not in ranks:
+            yield name, 1, f'src/{layer}/{own} has no place in SUBFOLDERS'
+        for line, included, _ in cpp_text.includes_of(text):
+            used = included.split('/')
+            if len(used) < 3 or used[0] != layer or used[1] == own:
+                continue
+            if not ranks:
+                yield name, line, f'say in SUBFOLDERS which folder of src/{layer} is the lower'
+            elif own in ranks and ranks.get(used[1], len(ranks)) >= ranks[own]:
+                yield name, line, f'{layer}/{own} must not use {layer}/{used[1]}: it is not lower'
 
 
 def check_links(tree):
@@ -264,8 +291,9 @@ def check_commit(root):
         yield 'HEAD', 1, 'a commit needs a body that says why'
 
 
-RULES = [check_layers, check_links, check_lengths, check_functions, check_folders, check_markers,
-         check_headers, check_test_names, check_banned, check_dead, check_docs]
+RULES = [check_layers, check_subfolders, check_links, check_lengths, check_functions,
+         check_folders, check_markers, check_headers, check_test_names, check_banned, check_dead,
+         check_docs]
 
 
 def violations(root):

@@ -70,6 +70,18 @@ class LintCatches(unittest.TestCase):
         self.expect({'src/misc/m.hpp': '#pragma once\n'}, 'not one of the layers')
         self.expect({'src/base/a.cpp': '#include "a.hpp"\n'}, 'write includes from src/')
 
+    def test_include_between_folders_of_a_layer(self):
+        self.expect({'src/sort/input/i.hpp': '#pragma once\n#include "sort/runs/runs.hpp"\n'},
+                    'sort/input must not use sort/runs')
+        self.expect({'src/index/art/a.hpp': '#pragma once\n#include "index/hash/h.hpp"\n'},
+                    'index/art must not use index/hash')
+        self.expect({'src/sort/new/n.hpp': '#pragma once\n'}, 'no place in SUBFOLDERS')
+        self.expect({'src/heap/a/a.hpp': '#pragma once\n#include "heap/b/b.hpp"\n'},
+                    'say in SUBFOLDERS')
+        self.expect_clean({'src/sort/runs/r.hpp': '#pragma once\n#include "sort/input/i.hpp"\n',
+                           'src/sort/input/i.hpp': '#pragma once\n#include "sort/s.hpp"\n',
+                           'src/sort/s.hpp': '#pragma once\n#include "sort/runs/r.hpp"\n'})
+
     def test_link_of_a_higher_layer(self):
         self.expect({'src/base/CMakeLists.txt': 'isotherm_library(base SOURCES a.cpp\n'
                                                 '  LINK isotherm_guide)\n'},
