@@ -31,7 +31,7 @@ bootstrap-demo: ## install what the tool and the demo need, and no more
 demo: bootstrap-demo tool ## load, serve and cool a store, before your eyes (at most 5 minutes)
 	@scripts/demo
 
-test: bootstrap test-release test-tsan test-asan test-gcc test-in-turn ## all tests; what CI runs
+test: bootstrap test-release test-tsan test-asan test-gcc test-in-turn ## all tests
 
 # Both do not fit into an hour beside the rest. The commit's own number picks one, the same wherever
 # that commit is tested.
