@@ -4,7 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/commands.hpp"
+#include "cli/fail.hpp"
 
 namespace isotherm::cli {
 namespace {

@@ -1,16 +1,11 @@
 // The subcommands of the tool: each file adds its own to the parser, with a callback that runs it.
 #pragma once
 
-#include <string>
-
 namespace CLI {
 class App;
 }
 
 namespace isotherm::cli {
-
-/// Prints "isotherm: `line`" on standard error and ends the command with exit status 1.
-[[noreturn]] void fail(const std::string& line);
 
 /// isotherm bench ycsb
 void add_bench(CLI::App& app);

@@ -1,6 +1,4 @@
-// The tool: one subcommand a file, this one only calls them.
-#include <fmt/format.h>
-
+// The tool: parses the command line and runs the subcommand that it names.
 #include <fcntl.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
@@ -11,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "cli/commands.hpp"
+#include "cli/fail.hpp"
 
 /// jemalloc's settings, which MALLOC_CONF in the environment goes over. Slabs of 128 KiB where
 /// records live: an arena keeps what describes a slab for ever, and with the default of 20 KiB for
@@ -19,12 +18,6 @@ extern "C" const char* malloc_conf;
 const char* malloc_conf = "slab_sizes:513-4096:32";
 
 namespace isotherm::cli {
-
-void fail(const std::string& line) {
-  fmt::print(stderr, "isotherm: {}\n", line);
-  throw CLI::RuntimeError(1);
-}
-
 namespace {
 
 constexpr int kUsage = 2;  // exit status of a mistake in the command line

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "cli/commands.hpp"
+#include "cli/fail.hpp"
 
 namespace isotherm::cli {
 namespace {

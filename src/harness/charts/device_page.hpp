@@ -5,10 +5,10 @@
 
 #include "device/profile.hpp"
 
-namespace isotherm::cli {
+namespace isotherm::harness {
 
 /// The page: bandwidth over threads for each kind of access, reads beside writers, and the BRAID
 /// letters with the numbers behind them.
 std::string device_page(const device::profile& p);
 
-}  // namespace isotherm::cli
+}  // namespace isotherm::harness

@@ -1,9 +1,9 @@
-#include "cli/bench/index_target.hpp"
+#include "harness/bench/index_target.hpp"
 
 #include "sync/scope.hpp"
 #include "workload/touched.hpp"
 
-namespace isotherm::cli {
+namespace isotherm::harness {
 namespace {
 
 using workload::answer;
@@ -97,4 +97,4 @@ base::result<std::unique_ptr<workload::session>> index_target::connect() {
   return std::make_unique<index_session>(index_, format_, seed_);
 }
 
-}  // namespace isotherm::cli
+}  // namespace isotherm::harness

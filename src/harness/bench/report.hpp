@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "cli/bench/options.hpp"
 #include "collector/statistics.hpp"
+#include "harness/bench/options.hpp"
 #include "heap/heap.hpp"
 #include "workload/driver.hpp"
 
-namespace isotherm::cli {
+namespace isotherm::harness {
 
 /// The memory of the store at the end of a window. What a target cannot tell is absent.
 struct window_sample {
@@ -72,4 +72,4 @@ class progress_line {
   bool terminal_;
 };
 
-}  // namespace isotherm::cli
+}  // namespace isotherm::harness

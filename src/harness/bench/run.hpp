@@ -2,10 +2,10 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "cli/bench/options.hpp"
-#include "cli/bench/report.hpp"
+#include "harness/bench/options.hpp"
+#include "harness/bench/report.hpp"
 
-namespace isotherm::cli {
+namespace isotherm::harness {
 
 /// Over an index of this process. Configures the heaps: at most once a process.
 base::result<bench_result> run_local(const bench_plan& plan);
@@ -13,4 +13,4 @@ base::result<bench_result> run_local(const bench_plan& plan);
 /// Over the server at plan.asked.connect.
 base::result<bench_result> run_remote(const bench_plan& plan);
 
-}  // namespace isotherm::cli
+}  // namespace isotherm::harness

@@ -1,4 +1,4 @@
-#include "cli/serve_password.hpp"
+#include "cli/serve/password.hpp"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 #include "workload/driver.hpp"
 #include "workload/record.hpp"
 
-namespace isotherm::cli {
+namespace isotherm::harness {
 
 /// The flags, as given; the defaults are the documented ones.
 struct bench_options {
@@ -46,4 +46,4 @@ struct bench_plan {
 /// Checks everything that needs no server and no index. Errors name the flag.
 base::result<bench_plan> understand(const bench_options& asked);
 
-}  // namespace isotherm::cli
+}  // namespace isotherm::harness

@@ -5,11 +5,11 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "cli/bench/run.hpp"
-#include "cli/bench/windows.hpp"
+#include "harness/bench/run.hpp"
+#include "harness/bench/windows.hpp"
 #include "workload/redis_target.hpp"
 
-namespace isotherm::cli {
+namespace isotherm::harness {
 namespace {
 
 /// Number after "`field`:" in an INFO text; 0 when there is none.
@@ -154,4 +154,4 @@ base::result<bench_result> run_remote(const bench_plan& plan) {
   return found;
 }
 
-}  // namespace isotherm::cli
+}  // namespace isotherm::harness

@@ -6,18 +6,18 @@
 #include <vector>
 
 #include "base/page.hpp"
-#include "cli/bench/index_target.hpp"
-#include "cli/bench/run.hpp"
-#include "cli/bench/windows.hpp"
-#include "cli/lasting_index.hpp"
 #include "collector/collector.hpp"
 #include "guide/object.hpp"
 #include "guide/soda.hpp"
+#include "harness/bench/index_target.hpp"
+#include "harness/bench/run.hpp"
+#include "harness/bench/windows.hpp"
+#include "harness/lasting_index.hpp"
 #include "heap/footprint.hpp"
 #include "heap/heap.hpp"
 #include "index/index.hpp"
 
-namespace isotherm::cli {
+namespace isotherm::harness {
 namespace {
 
 using base::kPageBytes;
@@ -164,4 +164,4 @@ base::result<bench_result> run_local(const bench_plan& plan) {
                       .per_entry = per_entry};
 }
 
-}  // namespace isotherm::cli
+}  // namespace isotherm::harness

@@ -1,4 +1,4 @@
-#include "cli/sort_text.hpp"
+#include "cli/sort/text.hpp"
 
 #include <fmt/format.h>
 

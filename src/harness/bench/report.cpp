@@ -1,4 +1,4 @@
-#include "cli/bench/report.hpp"
+#include "harness/bench/report.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-namespace isotherm::cli {
+namespace isotherm::harness {
 namespace {
 
 using json = nlohmann::ordered_json;
@@ -201,4 +201,4 @@ void progress_line::show(const std::string& text) {
   if (terminal_) fmt::print(stderr, "\r\033[K{}", text);
 }
 
-}  // namespace isotherm::cli
+}  // namespace isotherm::harness

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "cli/bench/options.hpp"
-#include "cli/bench/report.hpp"
+#include "harness/bench/options.hpp"
+#include "harness/bench/report.hpp"
 #include "workload/touched.hpp"
 
-namespace isotherm::cli {
+namespace isotherm::harness {
 
 /// Thread-safe: a collector's thread ends windows while the driver's watches.
 class window_recorder {
@@ -51,4 +51,4 @@ class window_recorder {
 /// Loads the target, with a line of progress; returns the seconds it took.
 base::result<double> load_with_progress(workload::target& store, const bench_plan& plan);
 
-}  // namespace isotherm::cli
+}  // namespace isotherm::harness

@@ -7,7 +7,7 @@
 #include "workload/record.hpp"
 #include "workload/target.hpp"
 
-namespace isotherm::cli {
+namespace isotherm::harness {
 
 /// Drives `index`, which must outlive it and its sessions.
 class index_target final : public workload::target {
@@ -24,4 +24,4 @@ class index_target final : public workload::target {
   std::uint64_t seed_;
 };
 
-}  // namespace isotherm::cli
+}  // namespace isotherm::harness

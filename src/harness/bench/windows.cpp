@@ -1,8 +1,8 @@
-#include "cli/bench/windows.hpp"
+#include "harness/bench/windows.hpp"
 
 #include <fmt/format.h>
 
-namespace isotherm::cli {
+namespace isotherm::harness {
 namespace {
 
 /// Keys to follow: the loaded ones, and room for as many again where the workload inserts.
@@ -82,4 +82,4 @@ base::result<double> load_with_progress(workload::target& store, const bench_pla
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
 }
 
-}  // namespace isotherm::cli
+}  // namespace isotherm::harness

@@ -1,4 +1,4 @@
-#include "cli/device_page.hpp"
+#include "harness/charts/device_page.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <iterator>
 #include <vector>
 
-namespace isotherm::cli {
+namespace isotherm::harness {
 namespace {
 
 constexpr double kWidth = 420;
@@ -188,4 +188,4 @@ std::string device_page(const device::profile& p) {
       letters, charts(p), escaped(p.direct.way));
 }
 
-}  // namespace isotherm::cli
+}  // namespace isotherm::harness

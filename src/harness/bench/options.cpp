@@ -1,4 +1,4 @@
-#include "cli/bench/options.hpp"
+#include "harness/bench/options.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <array>
 #include <string_view>
 
-namespace isotherm::cli {
+namespace isotherm::harness {
 namespace {
 
 base::result<void> one_of(std::string_view flag, std::string_view given,
@@ -69,4 +69,4 @@ base::result<bench_plan> understand(const bench_options& asked) {
   return plan;
 }
 
-}  // namespace isotherm::cli
+}  // namespace isotherm::harness

@@ -1,0 +1,105 @@
+// isotherm bench ycsb: reads the flags, runs, reports.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/collector_flags.hpp"
+#include "cli/commands.hpp"
+#include "cli/fail.hpp"
+#include "harness/bench/all_indexes.hpp"
+#include "harness/bench/run.hpp"
+
+namespace isotherm::cli {
+namespace {
+
+using harness::bench_options;
+using harness::bench_plan;
+using harness::bench_result;
+
+void add_flags(CLI::App& command, bench_options& o) {
+  command.add_option("--index", o.index, "index in process, or all")->capture_default_str();
+  command.add_option("--workload", o.workload, "a to f")->capture_default_str();
+  command.add_option("--distribution", o.distribution,
+                     "zipfian|permuted|uniform|latest|hotspot (default: the workload's)");
+  command.add_option("--keys", o.keys, "records to load")->capture_default_str();
+  command.add_option("--key-size", o.key_size, "bytes of a key")->capture_default_str();
+  command.add_option("--value-size", o.value_size, "bytes of a value")->capture_default_str();
+  command.add_option("--theta", o.theta, "skew of zipfian and latest")->capture_default_str();
+  command.add_option("--hotspot-keys", o.hotspot_keys, "share of keys that are hot")
+      ->capture_default_str();
+  command.add_option("--hotspot-accesses", o.hotspot_accesses, "share of accesses to hot keys")
+      ->capture_default_str();
+  command.add_option("--threads", o.threads, "threads, or connections")->capture_default_str();
+  command
+      .add_option("--rate", o.rate,
+                  "requests a second, latencies corrected for coordinated omission; 0: closed loop")
+      ->capture_default_str();
+  command.add_option("--seconds", o.seconds, "measured time")->capture_default_str();
+  command.add_option("--warmup", o.warmup, "seconds before it")->capture_default_str();
+  command.add_option("--manage", o.manage, "on|off|track")->capture_default_str();
+  add_collector_flags(command, o.collector);
+  command.add_option("--cold-backing", o.cold_backing, "anon|file:DIR")->capture_default_str();
+  command.add_flag("--huge-pages", o.huge_pages, "huge pages for HOT and the index nodes");
+  command.add_option(
+      "--connect", o.connect,
+      "unix:PATH or tcp:HOST:PORT of a server, ours or a Redis (default: in process)");
+  command.add_flag("--no-load", o.no_load, "the server of --connect holds the records already");
+  command.add_option("--seed", o.seed, "of the random numbers")->capture_default_str();
+  command.add_option(
+      "--json", o.json,
+      "append one JSON object a run (--index all: an array of them) to FILE; - prints it");
+}
+
+/// Finds out before the run, not after it, that the file cannot be written.
+void check_json_file(const std::string& where) {
+  if (where.empty() || where == "-") return;
+  const bool existed = std::filesystem::exists(where);
+  if (!std::ofstream(where, std::ios::app)) fail("cannot write --json " + where);
+  if (!existed) std::filesystem::remove(where);
+}
+
+void report(const bench_plan& plan, const bench_result& found) {
+  if (plan.asked.json != "-") fmt::print("{}", harness::to_text(plan, found));
+  if (!plan.asked.json.empty()) {
+    require(harness::append_line(plan.asked.json, harness::to_json(plan, found).dump()));
+  }
+  const auto& driven = found.driven;
+  if (driven.missing > 0 || driven.corrupt > 0) {
+    fail(fmt::format("{} records were missing and {} had a wrong value", driven.missing,
+                     driven.corrupt));
+  }
+}
+
+void run_one(const bench_options& asked) {
+  const auto plan = harness::understand(asked);
+  if (!plan) fail(plan.error().message);
+  check_json_file(asked.json);
+  const auto found = asked.connect.empty() ? harness::run_local(*plan) : harness::run_remote(*plan);
+  if (!found) fail(found.error().message);
+  report(*plan, *found);
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app) {
+  auto* bench = app.add_subcommand("bench", "measure a store under a workload");
+  bench->require_subcommand(1);
+  auto* ycsb = bench->add_subcommand("ycsb", "the workloads of YCSB, in process or over a socket");
+  ycsb->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  auto options = std::make_shared<bench_options>();
+  add_flags(*ycsb, *options);
+  ycsb->callback([options] {
+    if (options->index != "all") return run_one(*options);
+    if (!options->connect.empty()) fail("--index all runs in process: leave --connect out");
+    const auto plan = harness::understand(*options);
+    if (!plan) fail(plan.error().message);
+    check_json_file(options->json);
+    require(harness::run_all(*plan));
+  });
+}
+
+}  // namespace isotherm::cli

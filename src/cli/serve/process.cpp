@@ -1,0 +1,61 @@
+#include "cli/serve/process.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <fstream>
+
+#include "cli/fail.hpp"
+
+namespace isotherm::cli {
+
+void fit_descriptors(server::options& chosen) {
+  // Standard streams, listeners, the cold file, /proc; an epoll set and a wake-up a thread.
+  const std::uint64_t own = 32 + 2 * std::uint64_t{chosen.threads};
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  if (limit.rlim_cur < chosen.maxclients + own) {
+    limit.rlim_cur = std::min<rlim_t>(chosen.maxclients + own, limit.rlim_max);
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  if (limit.rlim_cur >= chosen.maxclients + own) return;
+  if (limit.rlim_cur <= own) {
+    fail(
+        fmt::format("the limit of open files is {}, but more than {} are needed: raise it "
+                    "(ulimit -n) or give fewer --threads",
+                    limit.rlim_cur, own));
+  }
+  chosen.maxclients = limit.rlim_cur - own;
+  fmt::print("limit of open files is {}: taking {} clients at most\n", limit.rlim_cur,
+             chosen.maxclients);
+}
+
+sigset_t block_signals() {
+  ::signal(SIGHUP, SIG_IGN);
+  ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);  // a log over the limit of file sizes loses lines, not the data
+  sigset_t ending;
+  sigemptyset(&ending);
+  sigaddset(&ending, SIGTERM);
+  sigaddset(&ending, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &ending, nullptr);
+  return ending;
+}
+
+pid_file::pid_file(const std::string& path) : path_(path) {
+  if (path_.empty()) return;
+  std::ofstream file(path_);
+  file << ::getpid() << '\n';
+  file.flush();
+  if (!file) fail(base::system_error("cannot write the pid file " + path_, errno).message);
+}
+
+pid_file::~pid_file() {
+  if (!path_.empty()) ::unlink(path_.c_str());
+}
+
+}  // namespace isotherm::cli

@@ -1,0 +1,109 @@
+// isotherm sort: options, signals and output of isotherm::sort_file().
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+#include <isotherm/sort.hpp>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <functional>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/fail.hpp"
+#include "cli/report_file.hpp"
+#include "cli/signals.hpp"
+#include "cli/sort/arguments.hpp"
+#include "cli/sort/progress.hpp"
+#include "cli/sort/text.hpp"
+#include "device/io.hpp"
+#include "device/pending_file.hpp"
+#include "device/spool.hpp"
+
+namespace isotherm::cli {
+namespace {
+
+/// A mapped input that was cut, or whose device failed: the page that was asked for is not there.
+/// Nothing remains: an incomplete output has no name, or one that is taken back here.
+void on_lost_page(int) {
+  device::remove_incomplete_files();
+  constexpr std::string_view kLine =
+      "isotherm: the input could not be read to its end: it was cut while it was sorted, or its "
+      "device failed; nothing was written\n";
+  const ssize_t ignored = ::write(STDERR_FILENO, kLine.data(), kLine.size());
+  ::_exit(ignored < 0 ? 2 : 1);
+}
+
+void catch_lost_pages() {
+  struct sigaction action = {};
+  action.sa_handler = on_lost_page;
+  ::sigaction(SIGBUS, &action, nullptr);
+}
+
+/// Reports and other outputs must not take the place of what the command reads or makes.
+void check_report(const sort_arguments& a) {
+  if (a.json.empty() || a.json == "-") return;
+  for (const std::string& file : {a.input, a.output, a.options.device}) {
+    if (!file.empty() && device::same_file(a.json, file)) {
+      fail("--json " + a.json + " would replace " + file + ": name another file for the report");
+    }
+  }
+}
+
+void explain(const sort_arguments& a) {
+  auto all = explain_sort(a.input, a.options);
+  if (!all) fail(all.error().message);
+  for (const auto& p : *all) {
+    if (p.obstacle.empty()) {
+      const bool taken = p.taken != p.algorithm;
+      fmt::print("{:<14} {:10.3f} s{}{}{}{}\n", name(p.algorithm), p.seconds,
+                 taken ? "  takes " : "", taken ? name(p.taken) : "", p.runs.empty() ? "" : "  ",
+                 p.runs);
+    } else {
+      fmt::print("{:<14} not here: {}\n", name(p.algorithm), p.obstacle);
+    }
+  }
+}
+
+void run(sort_arguments& a) {
+  auto& o = a.options;
+  understand(a);
+  if (a.explain) return explain(a);
+  if (a.output.empty()) fail("name the output: isotherm sort IN OUT");
+  a.input = device::spelled_out(a.input, STDIN_FILENO);
+  a.output = device::spelled_out(a.output, STDOUT_FILENO);
+  const bool to_file = !device::named_descriptor(a.output);
+  if (!to_file && a.json == "-") fail("--json -: standard output has the records; name a file");
+  check_report(a);
+  report_file json(a.json == "-" ? "" : a.json);
+  o.interrupt = &catch_signals();
+  catch_lost_pages();
+  sort_progress printer;
+  if (a.progress || ::isatty(STDERR_FILENO) != 0) o.progress = std::ref(printer);
+  auto report = sort_file(a.input, a.output, o);
+  printer.finish();
+  if (!report) {
+    fmt::print(stderr, "isotherm: {}\n", report.error().message);
+    throw CLI::RuntimeError(report.error().code == EINTR ? kInterrupted : 1);
+  }
+  if (a.json == "-") {
+    fmt::print("{}", to_json(*report));
+  } else if (!a.json.empty()) {
+    json.write(to_json(*report), "sorted");
+  } else if (to_file && (::isatty(STDOUT_FILENO) != 0 || !o.device.empty())) {
+    fmt::print("{}", to_text(*report));
+  }
+}
+
+}  // namespace
+
+void add_sort(CLI::App& app) {
+  auto a = std::make_shared<sort_arguments>();
+  auto* c =
+      app.add_subcommand("sort", "Sort a file larger than memory by moving keys, not records");
+  add_sort_arguments(*c, *a);
+  c->callback([a] { run(*a); });
+}
+
+}  // namespace isotherm::cli

@@ -1,0 +1,99 @@
+// isotherm valsort: checks that benchmark records are in order.
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <thread>
+
+#include "cli/choice.hpp"
+#include "cli/commands.hpp"
+#include "cli/fail.hpp"
+#include "cli/report_file.hpp"
+#include "device/io.hpp"
+#include "device/spool.hpp"
+#include "harness/valsort.hpp"
+
+namespace isotherm::cli {
+namespace {
+
+struct arguments {
+  harness::valsort_options options;
+  std::string path, summary, expected;
+  bool quiet = false, summaries = false, progress = false;
+};
+
+std::string read_all(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) fail(base::system_error("cannot read " + path, errno).message);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+harness::valsort_summary summarise(const arguments& a) {
+  if (!a.summaries) {
+    auto s = harness::valsort_file(a.path, a.options);
+    if (!s) fail(s.error().message);
+    return *s;
+  }
+  auto parts = harness::parse_summaries(read_all(a.path));
+  if (!parts) fail(a.path + ": " + parts.error().message);
+  harness::valsort_summary total;
+  for (const auto& part : *parts) total = harness::combine(total, part, a.options.ignore_case);
+  return total;
+}
+
+void run(arguments& a) {
+  a.path = device::spelled_out(a.path, STDIN_FILENO);
+  if (!a.summary.empty() && device::same_file(a.summary, a.path)) {
+    fail("-o " + a.summary + " would replace " + a.path + ": name another file for the summary");
+  }
+  base::result<harness::uint128> expected = harness::uint128{0};
+  if (!a.expected.empty()) expected = harness::parse_checksum(a.expected);
+  if (!expected) fail("--expect: " + expected.error().message);
+  report_file summary(a.summary);
+  a.options.progress = harness::show_progress(
+      a.progress ? harness::shown::always : harness::shown::on_terminal, "checking");
+  const auto s = summarise(a);
+  summary.write(harness::summary_text(s), "checked");
+  if (!a.quiet) {
+    if (s.unordered > 0)
+      fmt::print(stderr, "First unordered record is record {}\n", s.first_unordered);
+    fmt::print(stderr, "Records: {}\nChecksum: {}\n", s.records,
+               harness::checksum_text(s.checksum));
+    if (s.unordered == 0) {
+      fmt::print(stderr, "Duplicate keys: {}\nSUCCESS - all records are in order\n", s.duplicates);
+    } else {
+      fmt::print(stderr, "ERROR - there are {} unordered records\n", s.unordered);
+    }
+  }
+  if (!a.expected.empty() && *expected != s.checksum) {
+    fail(fmt::format("the checksum is {}, not the expected {}: these are not the same records",
+                     harness::checksum_text(s.checksum), a.expected));
+  }
+  if (s.unordered > 0) throw CLI::RuntimeError(1);
+}
+
+}  // namespace
+
+void add_valsort(CLI::App& app) {
+  auto a = std::make_shared<arguments>();
+  a->options.threads = std::max(1u, std::thread::hardware_concurrency());
+  auto* c = app.add_subcommand("valsort", "Check that benchmark records are in order");
+  c->add_option("file", a->path, "file to check, - for standard input")->required();
+  c->add_flag("-i", a->options.ignore_case, "ignore the case of keys");
+  c->add_flag("-q", a->quiet, "print nothing, tell by the exit status");
+  c->add_option("-o", a->summary, "write a summary of this part to a file");
+  c->add_flag("-s", a->summaries, "the file holds summaries of parts, in order");
+  c->add_option("-t", a->options.threads, "threads")->check(whole_number(1, harness::kMostThreads));
+  c->add_flag("--progress", a->progress, "show it even when standard error is no terminal");
+  c->add_option("--expect", a->expected, "checksum that the records must have");
+  c->callback([a] { run(*a); });
+}
+
+}  // namespace isotherm::cli

@@ -1,0 +1,18 @@
+// The index of a program that ends with it.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "index/index.hpp"
+
+namespace isotherm::harness {
+
+/// As index::make(), but the index lives until the process ends and is never taken apart: that
+/// would read every cold page back from its disk, to free what the system takes back by itself. For
+/// the one index of a program.
+base::result<index::any_index*> make_lasting_index(std::string_view name, bool managed,
+                                                   std::uint64_t expected_keys);
+
+}  // namespace isotherm::harness
