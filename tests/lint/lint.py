@@ -35,6 +35,7 @@ FORBIDDEN = {('index', 'collector'): None, ('index', 'heap'): 'storage.hpp'}
 MAX_LINE_COLUMNS = 100
 MAX_FUNCTION_LINES = 70
 MAX_LINES = {'.cpp': 600, '.hpp': 400, '.py': 600}
+MAX_CLI_LINES = 150  # a subcommand reads its flags and calls what does the work
 MAX_FOLDER_FILES = 14  # a header and its source, x.hpp and x.cpp, count as one
 
 FOLDERS = ['include', 'src', 'tests', 'bench', 'examples', 'scripts', 'cmake', 'compiler', 'lab',
@@ -188,8 +189,11 @@ def check_lengths(tree):
             for number, line in enumerate(lines, 1):
                 if len(line) > MAX_LINE_COLUMNS and 'http' not in line:
                     yield name, number, f'{len(line)} columns (at most {MAX_LINE_COLUMNS})'
-        if len(lines) > MAX_LINES.get(suffix, len(lines)):
-            yield name, len(lines), f'{len(lines)} lines (at most {MAX_LINES[suffix]})'
+        most = MAX_LINES.get(suffix, len(lines))
+        if name.startswith('src/cli/') and suffix in CPP:
+            most = MAX_CLI_LINES
+        if len(lines) > most:
+            yield name, len(lines), f'{len(lines)} lines (at most {most})'
 
 
 def check_functions(tree):

@@ -113,6 +113,7 @@ class LintCatches(unittest.TestCase):
     def test_long_files_and_lines(self):
         self.expect({'src/base/a.cpp': '#include "base/a.hpp"\n' * 601}, '601 lines')
         self.expect({'src/base/a.hpp': '#pragma once\n' + 'int i;\n' * 400}, '401 lines')
+        self.expect({'src/cli/serve/a.cpp': 'int i;\n' * 151}, '151 lines (at most 150)')
         self.expect({'src/base/a.hpp': '#pragma once\n// ' + 'x' * 98 + '\n'}, '101 columns')
         self.expect({'Makefile': '#' + 'x' * 100 + '\n'}, '101 columns')
 
