@@ -4,10 +4,10 @@
 
 namespace isotherm::base {
 
-error system_error(std::string what, int code) {
-  what += ": ";
-  what += std::generic_category().message(code);
-  return error{std::move(what), code};
+error system_error(std::string subject, int code) {
+  subject += ": ";
+  subject += std::generic_category().message(code);
+  return error{std::move(subject), code};
 }
 
 }  // namespace isotherm::base

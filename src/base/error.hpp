@@ -17,6 +17,6 @@ template <class T>
 using result = std::expected<T, error>;
 
 /// "`what`: No space left on device", with the errno kept.
-error system_error(std::string what, int code);
+error system_error(std::string subject, int code);
 
 }  // namespace isotherm::base

@@ -66,17 +66,17 @@ class Regroup : public ::testing::Test {
     return done;
   }
   /// Sorts in pieces of several sizes, whose result is to be that of `expected`.
-  void expect_sorted(const sort_options& o, const std::string& expected, const std::string& what) {
+  void expect_sorted(const sort_options& o, const std::string& expected, const std::string& name) {
     for (const pieces of : {pieces{7, 100'000}, pieces{1000, 1}, pieces{1000, 700}}) {
       for (const auto c : {sort_concurrency::no_sync, sort_concurrency::io_overlap}) {
         sort_options with = o;
         with.concurrency = c;
         job j(with, nullptr);
         const outcome done = sort(with, of, j);
-        ASSERT_TRUE(j.status()) << what << ": " << j.status().error().message;
-        EXPECT_GT(done.runs.runs, 8u) << what;
+        ASSERT_TRUE(j.status()) << name << ": " << j.status().error().message;
+        EXPECT_GT(done.runs.runs, 8u) << name;
         EXPECT_TRUE(sorted_ == expected)
-            << what << ", pieces of " << of.entries << ", " << of.bytes;
+            << name << ", pieces of " << of.entries << ", " << of.bytes;
       }
     }
   }

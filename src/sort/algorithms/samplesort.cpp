@@ -209,15 +209,15 @@ void in_place::place_own(stripes& own, const bounds& bounds) {
         placed = 0;
         if (ctx_.job.stopped()) return;
       }
-      stripe& home = own[bucket_of(at(i), bounds)];
-      if (home.at == home.end) {
+      stripe& target = own[bucket_of(at(i), bounds)];
+      if (target.at == target.end) {
         ++i;
         continue;
       }
-      swap(i, home.at++, room);
-      if (home.at < home.end) prefetch(home.at);  // for the next record that belongs there
+      swap(i, target.at++, room);
+      if (target.at < target.end) prefetch(target.at);  // for the next record that belongs there
       ++placed;
-      if (&home == &own[b]) ++i;
+      if (&target == &own[b]) ++i;
     }
   }
   charge(placed);

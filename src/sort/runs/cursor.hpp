@@ -49,13 +49,13 @@ class run_cursor {
     while (end_ < ahead_.size() && reader_.next(ahead_[end_])) ++end_;
   }
   void load() {
-    const bool pays = 2 * used_ >= fresh_;
+    const bool pays = 2 * used_ >= last_loaded_;
     batch_ = std::clamp<std::size_t>(pays ? 2 * batch_ : batch_ / 2, 1, ahead_.size());
-    fresh_ = std::min(batch_, end_ - at_);
+    last_loaded_ = std::min(batch_, end_ - at_);
     used_ = 0;
     const std::size_t each = keys_.per_entry();
-    keys_.load(ahead_.subspan(at_, fresh_), slots_.subspan(at_ * each, fresh_ * each));
-    loaded_ = at_ + fresh_;
+    keys_.load(ahead_.subspan(at_, last_loaded_), slots_.subspan(at_ * each, last_loaded_ * each));
+    loaded_ = at_ + last_loaded_;
     generation_ = keys_.generation();
   }
 
@@ -65,11 +65,11 @@ class run_cursor {
   std::span<key_slot> slots_;
   std::size_t at_ = 0;
   std::size_t end_ = 0;
-  std::size_t loaded_ = 0;  // behind the last entry whose slots are there
-  std::size_t batch_ = 1;   // entries to load at a time
-  std::size_t fresh_ = 0;   // that were loaded last
-  std::size_t used_ = 0;    // of those, the ones whose slots were asked for
-  bool asked_ = false;      // for the head's slots
+  std::size_t loaded_ = 0;       // behind the last entry whose slots are there
+  std::size_t batch_ = 1;        // entries to load at a time
+  std::size_t last_loaded_ = 0;  // that were loaded last
+  std::size_t used_ = 0;         // of those, the ones whose slots were asked for
+  bool asked_ = false;           // for the head's slots
   unsigned generation_ = 0;
 };
 

@@ -157,7 +157,7 @@ TEST_F(Refusal, OfDirectoriesThatMayNotBeWritten) {
 }
 
 struct space_case {
-  std::string what;
+  std::string input;
   sort_options options;
   std::uint64_t output_bytes;  // that the input of 10,000 bytes may give
   std::uint64_t run_bytes;
@@ -200,19 +200,19 @@ TEST(Space, IsCheckedBeforeTheFirstByteIsWritten) {
     o.memory_bytes = kMemory;
     const auto with = [&](std::uint64_t free) {
       device::set_free_space(free);
-      auto r = sort_file(dir.file(c.what), dir.file("out"), o);
+      auto r = sort_file(dir.file(c.input), dir.file("out"), o);
       device::set_free_space({});
       return r;
     };
     const std::uint64_t all = c.output_bytes + c.run_bytes;  // one file system holds both
     auto r = with(all - 1);
-    ASSERT_FALSE(r) << c.what;
+    ASSERT_FALSE(r) << c.input;
     EXPECT_THAT(r.error().message, HasSubstr("no space"));
     EXPECT_THAT(r.error().message,
                 HasSubstr(std::to_string(c.run_bytes == 0 ? c.output_bytes : c.run_bytes)));
     EXPECT_FALSE(std::filesystem::exists(dir.file("out")));
     r = with(all);
-    EXPECT_TRUE(r) << c.what << ": " << r.error().message;
+    EXPECT_TRUE(r) << c.input << ": " << r.error().message;
     std::filesystem::remove(dir.file("out"));
   }
   device::set_free_space(999);
