@@ -1,7 +1,6 @@
-// Ordered atomics: the memory order stands in the name of the operation, so that no access is
-// sequentially consistent by accident and a reader sees at the call what it pays for. A thin layer
-// over std::atomic; the pairings (which release meets which acquire) are explained where the
-// variables live.
+// Ordered atomics: the memory order is part of the operation's name, so that no access is
+// sequentially consistent by accident and its cost is visible at the call. A thin layer over
+// std::atomic; which release pairs with which acquire is explained where the variables live.
 #pragma once
 
 #include <atomic>
@@ -39,7 +38,7 @@ class atomic {
   T fetch_and_acq_rel(T v) noexcept { return value_.fetch_and(v, std::memory_order_acq_rel); }
   T fetch_and_seq_cst(T v) noexcept { return value_.fetch_and(v, std::memory_order_seq_cst); }
 
-  /// On failure `expected` holds what was found (acquired).
+  /// On failure `expected` receives the value that was found, loaded with acquire.
   bool compare_exchange_acq_rel(T& expected, T desired) noexcept {
     return value_.compare_exchange_strong(expected, desired, std::memory_order_acq_rel,
                                           std::memory_order_acquire);
@@ -57,10 +56,11 @@ class atomic {
                                         std::memory_order_relaxed);
   }
 
-  /// Sleeps while the value is `seen`; may wake up for no reason. Orders nothing: whoever relies on
-  /// the value loads it again.
+  /// Sleeps while the value is `seen`; may wake up spuriously. Relaxed: a caller that relies on the
+  /// value loads it again, in the order that it needs.
   void wait_relaxed(T seen) const noexcept { value_.wait(seen, std::memory_order_relaxed); }
-  /// Wakes one that sleeps in wait_relaxed(), if there is one, or all. After the value has changed.
+  /// Wakes one thread, or all, that sleep in wait_relaxed(). To be called after a change of the
+  /// value.
   void notify_one() noexcept { value_.notify_one(); }
   void notify_all() noexcept { value_.notify_all(); }
 
@@ -81,12 +81,13 @@ inline void spin_pause() noexcept {
 #endif
 }
 
-/// Size that keeps two threads' data from sharing a line (two lines: the adjacent-line prefetcher).
+/// Size of a cache line, and the distance at which two threads' data share nothing: two lines,
+/// because the adjacent-line prefetcher fetches lines in pairs.
 inline constexpr unsigned kCacheLineBytes = 64;
 inline constexpr unsigned kNoSharingBytes = 128;
 
-/// A value with its line to itself: for what is written often and would otherwise lie, by the
-/// linker's whim, beside what all others read.
+/// A value alone on its cache lines: for a variable that is written often and might otherwise be
+/// placed beside data that all threads read.
 template <class T>
 struct alignas(kNoSharingBytes) apart {
   T value;

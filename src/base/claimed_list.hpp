@@ -1,4 +1,4 @@
-// What each thread has one of: claimed by a thread, given back, and claimed by a later one.
+// A list of elements of which each thread claims one and gives it back for a later thread.
 #pragma once
 
 #include <array>
@@ -9,9 +9,9 @@
 
 namespace isotherm::base {
 
-/// Elements of type T, which has a member `base::atomic<bool> claimed`. Grows by chunks of
-/// `PerChunk` and never frees one: threads use theirs while static destructors run. Constant
-/// initialisation. All members are thread-safe.
+/// A list of `T`s, which have a member `base::atomic<bool> claimed`. Grows by chunks of `PerChunk`
+/// elements, which are never freed: threads use theirs while static destructors run. Initialised at
+/// compile time. All members are thread-safe.
 template <class T, std::size_t PerChunk>
 class claimed_list {
  public:
@@ -19,8 +19,8 @@ class claimed_list {
   claimed_list(const claimed_list&) = delete;
   claimed_list& operator=(const claimed_list&) = delete;
 
-  /// An element for the caller alone, new or as its last owner left it; null when memory is
-  /// exhausted. Takes time in proportion to the elements.
+  /// Returns an element for the caller alone, new or as its last owner left it; null when memory is
+  /// exhausted. Takes time linear in the number of elements.
   T* claim() noexcept {
     std::size_t before = 0;
     for (atomic<chunk*>* link = &first_;; before += PerChunk) {
@@ -40,11 +40,12 @@ class claimed_list {
     }
   }
 
-  /// The owner's last use of `mine`.
+  /// Gives `mine` back to the list. The owner must not use it afterwards.
   static void give_back(T& mine) noexcept { mine.claimed.store_release(false); }
 
-  /// Calls `visit(T&)` for each element that was ever claimed. What its caller claimed before some
-  /// other sequentially consistent operation is seen by those that look after it.
+  /// Calls `visit(T&)` for each element that was ever claimed. An element that a thread claimed
+  /// before a sequentially consistent operation is visited by every call that comes after that
+  /// operation.
   template <class Visit>
   void for_each(Visit visit) const {
     std::size_t left = used_.load_seq_cst();
@@ -60,7 +61,8 @@ class claimed_list {
     atomic<chunk*> next{nullptr};
   };
 
-  /// The chunk behind `link`, made by this thread or by another that was faster.
+  /// Returns the chunk behind `link`, appended by this thread or, meanwhile, by another; null when
+  /// memory is exhausted.
   static chunk* append(atomic<chunk*>& link) noexcept {
     auto* fresh = new (std::nothrow) chunk;
     if (!fresh) return nullptr;
@@ -78,7 +80,7 @@ class claimed_list {
   }
 
   atomic<chunk*> first_{nullptr};
-  atomic<std::size_t> used_{0};  // elements [0, used_) were claimed at some time
+  atomic<std::size_t> used_{0};  // elements [0, used_) have been claimed at least once
 };
 
 }  // namespace isotherm::base

@@ -16,7 +16,7 @@ struct error {
 template <class T>
 using result = std::expected<T, error>;
 
-/// "`what`: No space left on device", with the errno kept.
+/// The error "`subject`: No space left on device" (the text of `code`), with the errno `code` kept.
 error system_error(std::string subject, int code);
 
 }  // namespace isotherm::base

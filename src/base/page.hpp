@@ -5,7 +5,7 @@
 
 namespace isotherm::base {
 
-/// Of x86-64, and of AArch64 as it is commonly set up.
+/// The page size of x86-64, and of AArch64 as it is commonly configured.
 inline constexpr std::size_t kPageBytes = 4096;
 
 }  // namespace isotherm::base

@@ -1,4 +1,4 @@
-// A number that many threads change and few read.
+// A counter that many threads change and few read.
 #pragma once
 
 #include <cstdint>
@@ -7,22 +7,22 @@
 
 namespace isotherm::base {
 
-/// Spread over lines so that threads do not wait for each other's. Thread-safe; takes 2 KiB. All
-/// relaxed: a number alone, by which nobody learns of anything else that another thread wrote.
+/// A counter in 16 shards on cache lines of their own, so that threads do not contend for one line.
+/// Thread-safe; takes 2 KiB. All operations are relaxed: the number publishes no other data.
 class sharded_counter {
  public:
-  /// Returns what the calling thread's shard has come to: a number that grows with each add of this
-  /// thread, for work that is to be done now and then.
+  /// Adds `n`. Returns the new value of the calling thread's shard, by which the caller can do some
+  /// work once every so many adds.
   std::int64_t add(std::int64_t n) noexcept {
     return shards_[shard()].value.fetch_add_relaxed(n) + n;
   }
-  /// Exact when no thread adds; never below zero.
+  /// The total: exact while no thread adds; never below zero.
   std::uint64_t sum() const noexcept {
     std::int64_t total = 0;
     for (const auto& each : shards_) total += each.value.load_relaxed();
     return total > 0 ? static_cast<std::uint64_t>(total) : 0;
   }
-  /// Beside concurrent add()s some of these may be lost.
+  /// Sets the total to zero. Concurrent add()s may be lost.
   void reset() noexcept {
     for (auto& each : shards_) each.value.store_relaxed(0);
   }

@@ -1,4 +1,4 @@
-// Waiting for what may be held for as long as a disk takes.
+// A lock for sections that may last as long as a disk access.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace isotherm::base {
 
-/// As spin_lock, four bytes, but whoever has to wait for more than a microsecond or so sleeps until
+/// A lock of four bytes. A thread that has to wait for more than about a microsecond sleeps until
 /// the holder wakes it (U. Drepper, "Futexes Are Tricky", 2011, the second mutex). Not fair, not
 /// recursive. Satisfies Lockable.
 class sleeping_lock {
@@ -18,7 +18,7 @@ class sleeping_lock {
         return;
       spin_pause();
     }
-    // Whoever got here cannot know whether others sleep too, so it leaves the lock as awaited.
+    // This thread cannot know whether others sleep too, so it takes the lock as kAwaited.
     while (state_.exchange_acq_rel(kAwaited) != kFree) state_.wait_relaxed(kAwaited);
   }
   /// Acquire: pairs with the release in unlock().
@@ -32,7 +32,7 @@ class sleeping_lock {
 
  private:
   static constexpr std::uint32_t kFree = 0, kHeld = 1;
-  static constexpr std::uint32_t kAwaited = 2;  // held, and somebody may sleep until it is free
+  static constexpr std::uint32_t kAwaited = 2;  // held, and threads may be asleep until it is free
   static constexpr unsigned kSpins = 64;
   atomic<std::uint32_t> state_{kFree};
 };

@@ -1,4 +1,4 @@
-// Waiting for what is held for some hundred instructions.
+// Spinning, and a lock for sections of some hundred instructions.
 #pragma once
 
 #include <thread>
@@ -7,7 +7,8 @@
 
 namespace isotherm::base {
 
-/// Spins, then lets others run, which matters when there are more threads than processors.
+/// Waits a little at each call: spins at first, later yields the processor, which the awaited
+/// thread needs when there are more threads than processors.
 class backoff {
  public:
   void operator()() noexcept {
@@ -23,8 +24,8 @@ class backoff {
   unsigned turns_ = 0;
 };
 
-/// A byte; one read-modify-write to lock, none to unlock, where std::mutex needs two. For sections
-/// that are short and hardly ever contended. Satisfies BasicLockable.
+/// A lock of one byte: one read-modify-write to lock and none to unlock, where a std::mutex needs
+/// one for each. For short sections that are hardly ever contended. Satisfies BasicLockable.
 class spin_lock {
  public:
   void lock() noexcept {
