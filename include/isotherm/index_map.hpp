@@ -1,6 +1,6 @@
-// The index map of WiscSort as a building block (WiscSort 3.3): of each record of a file the
-// first bytes of its key and where it lies, 16 bytes in memory. What works on keys alone (order,
-// the first few, groups, joins) works on the map; values are read only when they are asked for.
+// The index map of WiscSort as a building block (WiscSort 3.3): for each record of a file, the
+// first bytes of its key and its position, in 16 bytes of memory. What needs keys alone (order, the
+// first few, groups, joins) works on the map; values are read only on demand.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@
 
 namespace isotherm {
 
-/// The keys of one file, in memory, in an order; records by position in that order. Movable. Calls
-/// on one map must not overlap. A map that has failed to read its file stays failed: each later
-/// call returns the first error.
+/// The keys of one file in memory, in some order; records are named by their position in that
+/// order. Movable. Calls on one map must not overlap. After a failed read of the file, each later
+/// call returns that first error.
 class index_map {
  public:
-  /// Reads the keys of `input`. Of the options it heeds format, record_bytes, key_bytes,
-  /// key_offset, separator, field, reverse, stable, memory_bytes and the numbers of threads. The
-  /// order is at first the input's. Fails when the map needs more than the memory limit.
+  /// Reads the keys of `input`, in the order of the input. The options that matter are format,
+  /// record_bytes, key_bytes, key_offset, separator, field, reverse, stable, memory_bytes and the
+  /// numbers of threads. Fails when the map needs more than the memory limit.
   static base::result<index_map> build(const std::string& input, const sort_options& options);
 
   index_map(index_map&& other) noexcept;
@@ -34,31 +34,32 @@ class index_map {
 
   /// Orders all records by key, equal keys as in the input.
   base::result<void> sort();
-  /// Orders only the first `count` so: the rest stays behind them in no order. Cheaper than sort().
+  /// Orders only the first `count` records so; the others follow in no order. Cheaper than sort().
   base::result<void> sort_first(std::uint64_t count);
 
-  /// Offset and size of the record at `position` (below size()) in the input. Of a last line
-  /// without a newline the size counts one all the same.
+  /// Offset and size in bytes of the record at `position` (below size()) in the input. The size of
+  /// a last line without a newline includes one.
   struct place {
     std::uint64_t offset;
     std::uint64_t bytes;
   };
   base::result<place> locate(std::uint64_t position) const;
-  /// The key of the record at `position`. Reads the input only if the map does not hold all of it.
+  /// The key of the record at `position`. Reads the input only if the map lacks a part of the key.
   base::result<std::vector<std::byte>> key(std::uint64_t position) const;
-  /// The whole record at `position`, lines with their newline: late materialisation.
+  /// The whole record at `position`, a line with its newline: late materialisation.
   base::result<std::vector<std::byte>> record(std::uint64_t position) const;
 
-  /// Records with the same key, which stand together in a sorted map.
+  /// Adjacent records with the same key.
   struct group {
     std::uint64_t first;  ///< position of the first
     std::uint64_t count;
   };
-  /// Hands `take` each run of equal keys, in the map's order, until it returns false. Reads no
-  /// values, and of keys only what the map does not hold.
+  /// Calls `take` with each group of equal keys, in the map's order, until it returns false. In a
+  /// sorted map each key has one group. Reads no values, and keys only where the map lacks a part
+  /// of them.
   base::result<void> for_each_group(const std::function<bool(group)>& take) const;
 
-  /// Bytes of the input that key() and record() have read by now: what building costs not counted.
+  /// Bytes of the input that key() and record() have read so far; build() is not counted.
   std::uint64_t bytes_materialised() const noexcept;
 
  private:

@@ -34,23 +34,23 @@ enum class sort_algorithm {
 /// Which reads and writes may be in flight together (WiscSort, figure 2).
 enum class sort_concurrency {
   automatic,      ///< no_io_overlap on a device whose reads suffer from writes, else no_sync
-  no_sync,        ///< each thread reads and writes values as it comes; all pools are of one size
+  no_sync,        ///< each thread reads and writes on its own; all pools have the same size
   io_overlap,     ///< pools of fixed size; one buffer is written while the next is read
   no_io_overlap,  ///< interference-aware: either reads or writes
 };
 
 /// Whether runs of an index map that does not fit in memory are compressed.
 enum class sort_compression {
-  automatic,  ///< those that the device would write and read for longer than coding them takes
+  automatic,  ///< a run is compressed if its device would take longer than coding it does
   on,
   off
 };
 
-/// The parts of a sort whose time is told apart; named as in the papers.
+/// The stages of a sort whose times are measured apart; names as in the papers.
 enum class sort_stage {
   run_read,
   run_sort,
-  run_other,  ///< records copied in memory: keys out of them, and them into the order (ems)
+  run_other,  ///< copies in memory: keys out of records, and records into their order (ems)
   record_read,
   run_write,
   merge_read,
@@ -63,7 +63,7 @@ enum class sort_stage {
 inline constexpr unsigned kSortStages = 11;
 std::string_view name(sort_stage stage) noexcept;
 std::string_view name(sort_algorithm algorithm) noexcept;
-/// All there are, in the order in which users are told of them.
+/// All algorithms, in the order in which they are listed to users.
 std::vector<sort_algorithm> sort_algorithms();
 std::string_view name(sort_concurrency concurrency) noexcept;
 std::string_view name(sort_compression compression) noexcept;
@@ -77,32 +77,33 @@ struct sort_options {
   unsigned field = 0;                ///< lines: the key runs from this field (from 1) to the end
                                      ///< of the line; 0: the whole line
   bool reverse = false;
-  bool stable = false;    ///< equal keys keep their order. Fixed and klv do so always (but by
-                          ///< samplesort, which this rules out); for lines it turns off the last
+  bool stable = false;    ///< equal keys keep their order. Fixed and klv always do so (except with
+                          ///< samplesort, which this excludes); for lines it turns off the last
                           ///< comparison, of the whole line
   bool unique = false;    ///< of records with equal keys only the first is written
   std::uint64_t top = 0;  ///< write only the first `top` records of the order; 0: all
   bool count = false;     ///< write each key once, with the number of its records: fixed records of
                           ///< key and 8-byte little-endian count; for lines count, tab, key.
                           ///< `top` then means the first keys. Values are never read
-  /// Whether every record is written as it is.
+  /// Whether all records are written, unchanged.
   bool writes_all() const noexcept { return !unique && !count && top == 0; }
 
   std::uint64_t memory_bytes = 0;  ///< limit of this process's resident memory; 0: half of what is
                                    ///< available
   std::string temporary_directory{};  ///< for runs; empty: the output's directory
-  std::string device{};               ///< "emu:..." emulates a device; a path names a profile of
-                                      ///< `device probe`; empty: neither
+  std::string device{};  ///< "emu:..." emulates a device; a path names a profile written by `device
+                         ///< probe`; empty: neither
   sort_algorithm algorithm = sort_algorithm::automatic;
   sort_concurrency concurrency = sort_concurrency::automatic;
   sort_compression compression = sort_compression::automatic;
-  unsigned read_threads = 0;   ///< 0: as many as the device wants, else as there are processors
+  unsigned read_threads = 0;   ///< 0: by the device's numbers; without them one per processor
   unsigned write_threads = 0;  ///< as above
   unsigned sort_threads = 0;   ///< 0: as many as there are processors
   bool durable = true;         ///< the output is on the device before it gets its name
   bool check = false;          ///< read the output again: order, count and checksum
 
-  /// Told of each stage's beginning and of its progress, from one thread at a time.
+  /// Called at the beginning of each stage (with zeros) and as it progresses, by one thread at a
+  /// time. `done` and `total` have the same unit, which depends on the stage.
   std::function<void(sort_stage, std::uint64_t done, std::uint64_t total)> progress{};
   /// When it becomes true, the sort stops soon, cleans up, and returns an error of code EINTR.
   const base::atomic<bool>* interrupt = nullptr;
@@ -110,55 +111,55 @@ struct sort_options {
 
 struct stage_report {
   sort_stage stage;
-  double seconds =
-      0;  ///< of the stage's own wall clock; stages overlap if the concurrency lets them
-  std::uint64_t bytes_read = 0;  ///< by calls, or of a mapping or an emulated device what was used
+  double seconds = 0;            ///< wall-clock time of the stage; stages may overlap
+  std::uint64_t bytes_read = 0;  ///< by calls; of a mapping or an emulated device, the bytes that
+                                 ///< were used
   std::uint64_t bytes_written = 0;
-  double device_share = 0;  ///< of the device's bandwidth for such accesses; 0: not known
+  double device_share = 0;  ///< share of the device's bandwidth for such accesses; 0: not known
 };
 
 struct sort_report {
-  /// The one that ran: OnePass that gathers its values by scans is "modified-key"; input that was
-  /// in order already had a "copy", in reverse order a "reversed copy".
+  /// The algorithm that ran: "modified-key" for OnePass that gathered its values by scans, "copy"
+  /// for input that was in order already, "reversed copy" for input in reverse order.
   std::string algorithm;
   std::string concurrency;
-  std::string values;         ///< how they came: "by random reads", "by scans", "with their keys"
-                              ///< or, where keys are counted, "not at all"
-  std::string device;         ///< "emu:..." says that the device was emulated
-  std::uint64_t records = 0;  ///< read
+  std::string values;  ///< how values were read: "by random reads", "by scans", "with their keys"
+                       ///< or, where keys are counted, "not at all"
+  std::string device;  ///< "emu:..." says that the device was emulated
+  std::uint64_t records = 0;  ///< of the input
   std::uint64_t records_written = 0;
   std::uint64_t input_bytes = 0;
   std::uint64_t output_bytes = 0;
   std::uint64_t memory_limit_bytes = 0;
   std::uint64_t runs = 0;                     ///< temporary runs written, over all levels
-  std::uint64_t runs_compressed = 0;          ///< of these
-  std::uint64_t index_map_bytes = 0;          ///< of runs of an index map, if none were compressed
-  std::uint64_t index_map_bytes_written = 0;  ///< of them as they were written
+  std::uint64_t runs_compressed = 0;          ///< how many of `runs`
+  std::uint64_t index_map_bytes = 0;          ///< of the index map's runs, uncompressed
+  std::uint64_t index_map_bytes_written = 0;  ///< of the index map's runs, as written
   double seconds = 0;
-  double predicted_seconds = 0;  ///< the cost model's word before the sort; 0: no profile
+  double predicted_seconds = 0;  ///< the cost model's prediction; 0: the device is not emulated
   unsigned read_threads = 0, write_threads = 0, sort_threads = 0;
   std::vector<stage_report> stages;  ///< those that took part
 };
 
-/// Sorts `input` into `output`. `output` takes its name when it is complete: on any error nothing
-/// is left behind and an existing file of that name is untouched. `output` must not be the input.
-/// "-" is standard input or standard output; these, other descriptors (/dev/fd/N) and files of
-/// /proc are copied from, or to, a file without a name, in the temporary directory (of an input:
-/// else in the output's directory, of an output: else in $TMPDIR or /tmp).
+/// Sorts `input` into `output`, which must be another file. The output gets its name only when it
+/// is complete: on any error nothing is left behind and an existing file of that name is untouched.
+/// Standard input and output ("-"), other descriptors (/dev/fd/N) and files of /proc are copied
+/// through a file without a name. It lies in `temporary_directory`; without one, an input's copy
+/// lies in the output's directory, and an output's in $TMPDIR or /tmp.
 base::result<sort_report> sort_file(const std::string& input, const std::string& output,
                                     const sort_options& options);
 
 /// Predicted time of one algorithm.
 struct sort_prediction {
   sort_algorithm algorithm;
-  sort_algorithm taken;  ///< the same; for automatic the one that it comes to
+  sort_algorithm taken;  ///< the algorithm that would run: `algorithm`, or what `automatic` chooses
   double seconds = 0;
   std::string obstacle;  ///< not empty: why it cannot run here
   std::string runs;      ///< not empty: whether it would compress its runs, and why
 };
 
-/// What each algorithm would take by the cost model, cheapest first. Needs `options.device`;
-/// refuses what sort_file() refuses.
+/// The time of each algorithm by the cost model, cheapest first; those that cannot run come last.
+/// Needs an emulated `options.device`; refuses what sort_file() refuses.
 base::result<std::vector<sort_prediction>> explain_sort(const std::string& input,
                                                         const sort_options& options);
 

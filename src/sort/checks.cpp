@@ -63,7 +63,7 @@ base::result<void> check_space(const space_needed& s) {
   return {};
 }
 
-/// Of records, keys and sizes.
+/// Checks the sizes of records and keys against each other and the input.
 base::result<void> check_format(const sort_options& o, std::uint64_t bytes) {
   const bool text = o.format == record_format::lines;
   if (!text && o.key_bytes == 0) return refused("the key must have at least one byte");
@@ -91,7 +91,7 @@ base::result<void> check_format(const sort_options& o, std::uint64_t bytes) {
   return {};
 }
 
-/// What is meant for another format would be ignored.
+/// Refuses options of another format, which would be ignored.
 base::result<void> check_meant_for(const sort_options& o) {
   const sort_options usual;
   const bool text = o.format == record_format::lines;

@@ -1,4 +1,4 @@
-// What is refused before the first byte is read: requests that cannot end well.
+// Checks of a request before the first byte is read: what cannot succeed is refused.
 #pragma once
 
 #include <isotherm/sort.hpp>
@@ -10,12 +10,13 @@
 
 namespace isotherm::sort {
 
-/// Whether the options fit each other and an input of `bytes`.
+/// Checks that the options fit each other and an input of `bytes` bytes.
 base::result<void> check_options(const sort_options& o, std::uint64_t bytes);
 
-/// Whether the output is another file than the input, and there is room for it and for runs. Where
-/// how much will be written depends on the keys (--unique, --count), for all of them different;
-/// where it depends on the sizes of records, for sizes as at the input's beginning.
+/// Checks that the output is not the input, and that there is room for the output and for runs.
+/// Where the output's size depends on the keys (--unique, --count), they are taken to be all
+/// different; where it depends on the sizes of records, these are estimated from the input's
+/// beginning.
 base::result<void> check_files(const source& in, const std::string& output,
                                const std::string& temporary_directory, const plan& p,
                                const sort_options& o);

@@ -13,23 +13,26 @@ namespace {
 
 bool is_emulated(const std::string& device) { return device.starts_with("emu:"); }
 
-/// The algorithm for files as they are: in the page cache, or read from a disk behind it. Whole
-/// records are moved where index maps would fetch the values by too many scans, or short ones by
-/// calls. An index map that just fits leaves little room for values: runs of it leave more, and so
-/// make fewer scans. docs/benchmarks has what these limits come from, and what is lost to the
-/// best algorithm.
+/// The algorithm for a device that is not emulated: files in the page cache, or on a disk behind
+/// it. External merge sort moves whole records; it is taken where index maps would need too many
+/// scans of the input for the values, or a read by call for each short record. An index map that
+/// just fits leaves little room for values; runs of it leave more, and so need fewer scans.
+/// docs/benchmarks tells where the limits come from, and how far the choice is from the best
+/// algorithm.
 base::result<sort_algorithm> choose_by_rule(const sort_options& o, std::uint64_t bytes,
                                             const device::model* device) {
-  constexpr std::uint64_t kLong = 600;  // a read by call costs less than to move it twice
+  constexpr std::uint64_t kLong = 600;  // bytes; a read of such a record by call costs less than
+                                        // moving it twice
   constexpr std::uint64_t kMostScans = 14;
-  constexpr std::uint64_t kMostOfOnePass = 10;  // more cost more than merging runs
+  constexpr std::uint64_t kMostOfOnePass = 10;  // more scans cost more than merging runs
   constexpr std::uint64_t kMostOfDisk = 3;
   const bool choice = o.algorithm == sort_algorithm::automatic &&
                       o.format == record_format::fixed && o.writes_all();
-  // Of a record of a page and more a read by call wastes nothing.
+  // A read by call of a record of at least one page wastes nothing.
   if (!choice || bytes == 0 || o.record_bytes >= base::kPageBytes) return o.algorithm;
-  // The keys come with the whole input: the page cache has it when its values are fetched.
-  const bool cached = bytes <= os::available_memory() / 2;  // the output wants as much
+  // The keys come with the whole input, which is in the page cache when values are fetched,
+  // provided that it fits there beside the output.
+  const bool cached = bytes <= os::available_memory() / 2;  // the output takes the other half
   for (const auto algorithm : {sort_algorithm::automatic, sort_algorithm::mergepass}) {
     const auto p = make_plan(o, algorithm, bytes, device);
     if (!p) return std::unexpected(p.error());
@@ -47,7 +50,7 @@ double records_of(const input_facts& facts) {
   return static_cast<double>(facts.bytes) / facts.record_bytes;
 }
 
-/// The user's algorithm, or of those that keep all that the options promise the cheapest.
+/// The user's algorithm or, for `automatic`, the cheapest candidate that the options allow.
 base::result<algorithm_choice> choose_with_device(const sort_options& o, const input_facts& facts,
                                                   const device::model& device,
                                                   const processor_speed& cpu) {

@@ -11,7 +11,7 @@
 
 namespace isotherm::sort {
 
-/// What --device names: numbers, and whether a device with them is to be emulated.
+/// What --device names: a device's numbers, and whether the device is to be emulated.
 struct device_choice {
   bool known = false;
   bool emulated = false;
@@ -23,9 +23,9 @@ struct algorithm_choice {
   sort_algorithm algorithm = sort_algorithm::automatic;
   prediction predicted{};  ///< zeros: the device is not emulated
 };
-/// The user's algorithm; for `automatic` on an emulated device the one that the cost model finds
-/// cheapest, elsewhere what a measured rule says: `automatic` stays (OnePass if the index map fits,
-/// MergePass if not), or MergePass, or external merge sort.
+/// The user's algorithm. For `automatic`: on an emulated device the one that the cost model finds
+/// cheapest; elsewhere the choice of a rule from measurements, which is MergePass, external merge
+/// sort, or `automatic` (OnePass if the index map fits, MergePass if not).
 base::result<algorithm_choice> choose(const sort_options& options, const source& input,
                                       const device::model* device);
 

@@ -23,7 +23,7 @@ struct index_map::state {
     return entries[position];
   }
   base::result<std::vector<std::byte>> read(sort::extent x) {
-    // The last line may lack its newline, which its extent counts all the same.
+    // The last line may lack its newline; its extent includes one all the same.
     const std::uint64_t there = std::min(x.bytes, input.size() - x.offset);
     std::vector<std::byte> bytes(x.bytes, std::byte{'\n'});
     work.keep(input.handle().read(std::span(bytes).first(there), x.offset));
@@ -85,8 +85,8 @@ base::result<void> index_map::sort() {
   return state_->work.status();
 }
 
-// Entries order as integers only as far as their key bytes tell: all that share the last wanted
-// one's bytes are sorted with those before it.
+// As integers, entries are ordered only by the key bytes that they hold. Records that share these
+// bytes with the last wanted one may belong before it, so that they are sorted with it.
 base::result<void> index_map::sort_first(std::uint64_t count) {
   const std::span<sort::entry> all = state_->entries;
   if (count >= all.size()) return sort();

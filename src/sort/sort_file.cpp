@@ -1,4 +1,4 @@
-// The door to sorting: refuses what cannot end well before it begins, picks the algorithm, and
+// The entry point of sorting: refuses what cannot succeed, chooses the algorithm, runs it, and
 // leaves nothing behind when it fails.
 #include <isotherm/sort.hpp>
 
@@ -46,8 +46,8 @@ void describe(sort_report& r, const sort::job& j, const sort::plan& p, const sor
   }
 }
 
-/// Gives the output its name unless an interrupt came before. If the user wants it, waits for the
-/// device: for the bytes before, for the name afterwards.
+/// Gives the output its name unless the sort was interrupted. With the option `durable`, syncs the
+/// output's bytes before that and its name afterwards.
 base::result<void> put_in_place(sort::job& j, device::pending_file& out) {
   if (j.options.durable) {
     const sort::stage_timer timer(j, sort_stage::sync);
@@ -59,7 +59,8 @@ base::result<void> put_in_place(sort::job& j, device::pending_file& out) {
   return out.sync_name();
 }
 
-/// A plan that will end well. Records are not moved where there is no room for them.
+/// A plan whose output and runs have room. Records are regrouped only if there is room for that
+/// too.
 base::result<sort::plan> plan_for(const sort::source& in, const std::string& output,
                                   const std::string& directory, const sort_options& options,
                                   sort_algorithm algorithm, const device::model* numbers) {
@@ -120,7 +121,7 @@ base::result<sort_report> sort_to(const std::string& input, const std::string& o
 
 }  // namespace
 
-// Links are followed once, here, so that every check and the file itself are of the same place.
+// Symbolic links are resolved once, here, so that all checks and the output concern the same file.
 base::result<sort_report> sort_file(const std::string& input, const std::string& output,
                                     const sort_options& options) {
   try {

@@ -15,8 +15,8 @@ namespace {
 constexpr std::uint64_t kLongestCount = 20;  // digits
 constexpr std::uint64_t kPiece = 1 << 20;
 
-/// A checksum of one record, piece by piece; a last line without its newline counts as if it had
-/// it.
+/// Checksum of one record, computed piece by piece. A last line without its newline is summed as if
+/// it had one.
 uint128 sum_of(const extent& record, source_view& view) {
   uint128 sum = 0;
   for (std::uint64_t at = 0; at < record.bytes; at += kPiece) {
@@ -36,7 +36,7 @@ uint128 sum_of(const extent& record, source_view& view) {
 }
 
 /// Number of records of `s` and the sum of their checksums; with `ordered`, fails the job at the
-/// first record that is out of order, or whose key comes again under --unique.
+/// first record that is out of order or, under --unique, has the key of the one before.
 std::pair<std::uint64_t, uint128> sum_up(const context& ctx, bool ordered) {
   loader load(ctx);
   std::vector<entry> entries(16384);
@@ -126,7 +126,8 @@ void compare_files(const context& ctx, const device::file& out, const outcome& o
 
 void verify(const context& ctx, const device::file& out, const outcome& o) {
   const stage_timer timer(ctx.job, sort_stage::check);
-  // A job of its own: the check is no stage of the sort, and not the emulated device's work.
+  // A job of its own, so that its reads count neither as stages of the sort nor as accesses of the
+  // emulated device.
   sort_options quiet = ctx.job.options;
   quiet.progress = nullptr;
   job checking(quiet, nullptr);

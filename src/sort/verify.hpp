@@ -1,4 +1,4 @@
-// --check: reads input and output once more and compares what must agree.
+// --check: reads the input and the output again and compares them.
 #pragma once
 
 #include "sort/job/outcome.hpp"
@@ -6,8 +6,8 @@
 
 namespace isotherm::sort {
 
-/// Whether the output is in order and, when nothing was left out, holds the input's records. Any
-/// failure is the job's. Reads windows that fit the plan's buffers.
+/// Checks that the output is in order and, unless records were left out, holds the records of the
+/// input. A failure becomes the job's error. Reads in pieces that fit the plan's buffers.
 void verify(const context& ctx, const device::file& out, const outcome& o);
 
 }  // namespace isotherm::sort

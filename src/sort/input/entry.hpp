@@ -1,6 +1,6 @@
-// An entry of an index map: one 128-bit number whose order is the order of the records, as far as
-// the key's first bytes tell, and then their order in the input. Key bytes stand on top, most
-// significant first; the pointer below them. Sorting entries is sorting plain integers.
+// An entry of an index map: a 128-bit number with the first bytes of a record's key on top, most
+// significant first, and the pointer to the record below them. Sorting entries is sorting plain
+// integers: they order by these key bytes and, where those are equal, by place in the input.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,11 @@ namespace isotherm::sort {
 
 using entry = unsigned __int128;
 
-/// How an entry's 16 bytes are shared out between key and pointer.
+/// How the 16 bytes of an entry are divided between key and pointer.
 struct entry_layout {
-  unsigned key_bytes = 11;       ///< room for the key on top
-  unsigned used_key_bytes = 11;  ///< of those, the ones that differ between entries (the rest is 0)
+  unsigned key_bytes = 11;       ///< room for the key, on top
+  unsigned used_key_bytes = 11;  ///< how many of key_bytes can differ between entries; the rest are
+                                 ///< 0
   bool reverse = false;          ///< key bytes are stored complemented
 
   constexpr unsigned pointer_bits() const noexcept { return 8 * (16 - key_bytes); }
@@ -37,14 +38,14 @@ inline entry byteswap128(entry e) noexcept {
          __builtin_bswap64(static_cast<std::uint64_t>(e >> 64));
 }
 
-/// The first min(n, 16) bytes at `p` as a big-endian number, padded with zeros. Reads no further.
+/// The first min(n, 16) bytes at `p` as a big-endian number, padded with zeros. Reads only those.
 inline entry load_key(const std::byte* p, std::size_t n) noexcept {
   entry e = 0;
   std::memcpy(&e, p, n < 16 ? n : 16);
   return byteswap128(e);
 }
 
-/// Writes 16 bytes at `target`, of which the first packed_bytes() count.
+/// Writes 16 bytes at `target`; only the first packed_bytes() matter.
 inline void pack(const entry_layout& l, entry e, std::byte* target) noexcept {
   const unsigned unused = 8 * (l.key_bytes - l.used_key_bytes);
   const entry key = (l.key(e) >> (l.pointer_bits() + unused)) << l.pointer_bits();
@@ -52,7 +53,7 @@ inline void pack(const entry_layout& l, entry e, std::byte* target) noexcept {
   std::memcpy(target, &v, 16);
 }
 
-/// Reads 16 bytes at `source`, of which the first packed_bytes() count.
+/// Reads 16 bytes at `source`; only the first packed_bytes() matter.
 inline entry unpack(const entry_layout& l, const std::byte* source) noexcept {
   entry v;
   std::memcpy(&v, source, 16);

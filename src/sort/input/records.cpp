@@ -12,7 +12,7 @@ constexpr unsigned kVariableKeyRoom = 8;
 constexpr std::uint64_t kFirstPiece = 256;
 constexpr std::uint64_t kLargePiece = 64 << 10;
 
-/// Where a klv record or line begins, and its length as far as there is room for that.
+/// The pointer of a klv record or line: its offset, and its length up to kLongRecord.
 std::uint64_t pointer_to(std::uint64_t offset, std::uint64_t bytes) {
   return (offset << kLengthBits) | std::min(bytes, kLongRecord);
 }
@@ -56,8 +56,9 @@ entry record_layout::variable_entry(const std::byte* record, std::uint64_t offse
   return line_entry(record + start, text - start, offset, bytes);
 }
 
-// Lines end their part of the key with a byte that counts what is left, so that a line that is a
-// prefix of another comes first, and parts of short lines decide alone.
+// The key part of a line's entry is the first seven bytes of its key and a byte that counts the
+// key's bytes, up to eight. A key that is a prefix of another therefore comes first, and entries of
+// keys of at most seven bytes decide the order alone.
 entry record_layout::line_entry(const std::byte* key, std::uint64_t key_bytes, std::uint64_t offset,
                                 std::uint64_t bytes) const {
   const std::size_t held = std::min<std::uint64_t>(key_bytes, kVariableKeyRoom);
@@ -119,7 +120,7 @@ extent record_layout::line_key(const extent& line, source_view& input) const {
   return {line.offset + start, text - start};
 }
 
-// From the keys' beginning, in pieces that grow: most keys differ soon, some only after mebibytes.
+// Compares in pieces, a small one first: most keys differ early, some only after mebibytes.
 int record_layout::compare_keys(entry a, entry b, compared by, source_view& input,
                                 std::uint64_t equal) const {
   const extent x = key_extent(a, by, input);
@@ -171,7 +172,7 @@ base::result<std::uint64_t> estimate_records(const source& in, const sort_option
   if (sample.empty()) return 0;
   if (auto r = in.handle().read(sample, 0); !r) return std::unexpected(r.error());
   std::uint64_t seen = 0;
-  std::uint64_t bytes = 0;  // of those seen; the last may reach beyond the sample
+  std::uint64_t bytes = 0;  // of the records seen; the last may end beyond the sample
   if (o.format == record_format::lines) {
     seen = static_cast<std::uint64_t>(std::count(sample.begin(), sample.end(), std::byte{'\n'}));
     bytes = sample.size();

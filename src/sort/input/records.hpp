@@ -1,6 +1,6 @@
-// How records of each format are found, compared and measured: the one place that knows formats.
-// A record's pointer is its number (fixed) or its offset and length (klv, lines), 40 bits of
-// position, so that inputs of 2^40 records or bytes can be sorted.
+// How records of each format are found, compared and measured: the one place that knows formats. A
+// record's pointer is its number (fixed) or its offset and length (klv, lines). The number or
+// offset has 40 bits, so that inputs of up to 2^40 records or bytes can be sorted.
 #pragma once
 
 #include <isotherm/sort.hpp>
@@ -15,9 +15,9 @@
 
 namespace isotherm::sort {
 
-inline constexpr unsigned kLengthBits = 24;  // of a klv record's or a line's pointer
-inline constexpr std::uint64_t kLongRecord =
-    0xffffff;  // "too long for 24 bits: its length was noted"
+inline constexpr unsigned kLengthBits = 24;  // of the pointer of a klv record or line: the length,
+                                             // in the low bits
+inline constexpr std::uint64_t kLongRecord = 0xffffff;  // longer: see source::note_length()
 
 /// Where a record lies in the input.
 struct extent {
@@ -25,9 +25,12 @@ struct extent {
   std::uint64_t bytes;
 };
 
-/// Which bytes of a record are compared: its key or, to break ties of lines' fields, its line.
+/// Which bytes of a record are compared: its key or, to break ties of lines' fields, the whole
+/// line.
 enum class compared : std::uint8_t { key, line };
 
+/// Where the keys of records lie and how they compare, by the options of one sort. Does not change,
+/// so that all threads may use it.
 class record_layout {
  public:
   explicit record_layout(const sort_options& options);
@@ -35,7 +38,7 @@ class record_layout {
   const entry_layout& entries() const noexcept { return entries_; }
   bool fixed() const noexcept { return format_ == record_format::fixed; }
   std::uint64_t record_bytes() const noexcept { return record_bytes_; }
-  /// Whether an entry holds all of its record.
+  /// Whether an entry holds its whole record.
   bool keys_alone() const noexcept {
     return fixed() && key_bytes_ == record_bytes_ && key_bytes_ <= entries_.key_bytes;
   }
@@ -46,53 +49,54 @@ class record_layout {
   entry fixed_entry(const std::byte* key, std::uint64_t number) const noexcept {
     return entries_.make(load_key(key, entries_.used_key_bytes), number);
   }
-  /// The entry of the klv record or line [offset, offset + bytes) that stands at `record`.
+  /// The entry of the klv record or line at [offset, offset + bytes) of the input, whose bytes
+  /// begin at `record` in memory.
   entry variable_entry(const std::byte* record, std::uint64_t offset, std::uint64_t bytes) const;
-  /// The entry of the line [offset, offset + bytes) whose key, of `key_bytes`, begins at `key`.
+  /// The entry of the line at [offset, offset + bytes), whose key of `key_bytes` begins at `key`.
   entry line_entry(const std::byte* key, std::uint64_t key_bytes, std::uint64_t offset,
                    std::uint64_t bytes) const;
 
-  /// The entry `e` of a klv record or line that lies at `offset` now.
+  /// Entry `e` of a klv record or line that has moved to `offset`.
   entry moved(entry e, std::uint64_t offset) const noexcept {
     return entries_.key(e) | (offset << kLengthBits) | (entries_.pointer(e) & kLongRecord);
   }
 
-  /// Bytes from the klv record or line of `a` to the end of that of `b`; 0 if `b` lies before.
+  /// Bytes from the start of the klv record or line of `a` to the end of `b`'s; 0 if `b` lies
+  /// before.
   std::uint64_t reach(entry a, entry b) const noexcept {
     const std::uint64_t from = entries_.pointer(a) >> kLengthBits;
     const std::uint64_t to = entries_.pointer(b) >> kLengthBits;
     return to < from ? 0 : to - from + (entries_.pointer(b) & kLongRecord);
   }
 
-  /// Whether two entries with equal keys may belong to records with different keys.
+  /// Whether an entry with the same key bytes as `e` may belong to a record with a different key.
   bool undecided(entry e) const noexcept;
-  /// Whether any two may.
+  /// Whether undecided() may be true of any entry.
   bool often_undecided() const noexcept {
     return format_ == record_format::lines || key_bytes_ > entries_.key_bytes;
   }
   /// Whether whole lines break ties of their fields.
   bool ties_by_line() const noexcept { return whole_line_last_; }
-  /// Order of two entries, by the input where they do not tell. Negative, 0 (the same record) or
-  /// positive.
+  /// Compares two records, reading the input where their entries do not decide. Negative, 0 (the
+  /// same record) or positive.
   int compare(entry a, entry b, source_view& input) const;
-  /// Order of two records by their keys or their lines, whose first `equal` bytes are known to be
-  /// that.
+  /// Compares two records by their keys or lines, whose first `equal` bytes are known to be equal.
   int compare_keys(entry a, entry b, compared by, source_view& input,
                    std::uint64_t equal = 0) const;
-  /// Whether the records' keys are equal (what --unique asks).
+  /// Whether the keys of two records are equal (as --unique asks).
   bool same_key(entry a, entry b, source_view& input) const;
-  /// The key of `e`, if the entry itself holds all of it.
+  /// The key of `e`, or nothing if the entry lacks a part of it.
   struct short_key {
     std::array<std::byte, 16> bytes;
     std::size_t size;
   };
   std::optional<short_key> whole_key(entry e) const noexcept;
-  /// Where that which `e` is compared by lies in the input.
+  /// Where the key or line of `e`, as `by` says, lies in the input.
   extent key_extent(entry e, compared by, source_view& input) const;
-  /// Where the key of a line lies, which is looked for in pieces; nowhere after an error.
+  /// Where the key of a line lies. Reads the line in pieces to find it; empty after an error.
   extent line_key(const extent& line, source_view& input) const;
 
-  /// The record of `e`, as it was when the entry was made: nothing is read.
+  /// Where the record of `e` lay when the entry was made. Reads nothing.
   extent locate(entry e, const source_view& input) const;
 
  private:
@@ -106,20 +110,20 @@ class record_layout {
   entry_layout entries_;
 };
 
-/// The length field of a klv header at `field`, read once: a mapped input may change between two
-/// reads, and a compiler may read plain memory twice.
+/// The length field of a klv header, read once from `field`: another process may change a mapped
+/// input, and a compiler is free to read plain memory twice.
 inline std::uint32_t klv_length(const std::byte* field) noexcept {
   std::uint32_t bytes = 0;
   std::memcpy(&bytes, field, sizeof bytes);
-  asm volatile("" : "+r"(bytes));  // from here on a value that has no place in memory
+  asm volatile("" : "+r"(bytes));  // keeps the compiler from reading `field` again
   return bytes;
 }
 
-/// Records of the input: their number if they have one size, else as many as there would be if all
-/// were like those in the first MiB.
+/// The number of records of the input: exact for fixed records, otherwise extrapolated from those
+/// in the first MiB.
 base::result<std::uint64_t> estimate_records(const source& in, const sort_options& o);
 
-/// Start of 1-based `field` in a line: just behind the (field - 1)th separator, or the line's end.
+/// Start of `field` (from 1) in a line: just behind the (field - 1)th separator, or the line's end.
 std::size_t field_start(const std::byte* line, std::size_t bytes, char separator, unsigned field);
 
 }  // namespace isotherm::sort

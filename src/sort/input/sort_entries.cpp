@@ -1,5 +1,5 @@
-// By a library's vectorised quicksort, on parts that the threads have cut by samples. Entries are
-// distinct; integers need not be: equal ones fall to one part.
+// Sorts by a library's vectorised quicksort, one part for each thread. The parts are cut at samples
+// of the numbers, equal numbers falling into one part.
 #include "sort/input/sort_entries.hpp"
 
 #include <hwy/contrib/sort/vqsort.h>
@@ -24,7 +24,7 @@ void sort_part(std::span<std::uint64_t> part) {
   sorter(part.data(), part.size(), hwy::SortAscending());
 }
 
-/// Moves what is below `pivot` to the front; returns how many. Without branches on the data.
+/// Moves the numbers below `pivot` to the front and returns how many; no branches on the data.
 template <class Number>
 std::size_t split(std::span<Number> all, Number pivot) {
   std::size_t low = 0;
@@ -37,7 +37,7 @@ std::size_t split(std::span<Number> all, Number pivot) {
   return low;
 }
 
-/// Cuts `all` into `parts` ranges, each wholly below the next, of about the same size.
+/// Cuts `all` into `parts` ranges of about the same size, each wholly below the next.
 template <class Number>
 void cut(std::span<Number> all, unsigned parts, std::vector<std::span<Number>>& out) {
   if (parts <= 1 || all.size() < kWorthThreads) {

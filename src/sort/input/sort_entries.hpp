@@ -1,4 +1,4 @@
-// The sorting of entries, and of whole records that are integers, in memory.
+// Sorting in memory of entries, and of whole records that are integers.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace isotherm::sort {
 
 /// Sorts entries as integers, on this thread.
 void sort_entries(std::span<entry> entries);
-/// The same, or of 64-bit integers, on up to `threads` threads of `pool`.
+/// Sort entries, or 64-bit integers, on up to `threads` threads of `pool`.
 void sort_entries(std::span<entry> entries, device::thread_pool& pool, unsigned threads);
 void sort_integers(std::span<std::uint64_t> integers, device::thread_pool& pool, unsigned threads);
 

@@ -1,5 +1,5 @@
-// The input: read where it lies when the memory limit allows the mapping, by calls when it does not
-// (mapped pages count as the process's memory).
+// The input: mapped when the memory limit allows it (mapped pages count as the process's memory),
+// read by system calls when it does not.
 #pragma once
 
 #include <map>
@@ -12,32 +12,33 @@
 
 namespace isotherm::sort {
 
+/// An input file, open for reading.
 class source {
  public:
+  /// Opens a file that can be read where it lies (device/spool.hpp); an error for any other.
   static base::result<source> open(const std::string& path);
-  /// Likewise, but what cannot be read where it lies (device/spool.hpp) is first copied to a file
-  /// without a name in `directory`.
+  /// Likewise, but other inputs are first copied to a file without a name in `directory`.
   static base::result<source> open_or_copy(job& j, const std::string& path,
                                            const std::string& directory);
-  /// The file that `f` is a handle of.
+  /// Takes over the open file `f`.
   static base::result<source> of(device::file f);
 
-  /// From now on the input is read through a mapping.
+  /// Maps the input; from now on it is read through the mapping.
   base::result<void> map();
-  /// An error if the file was written to since.
+  /// An error if the file has changed since it was opened.
   base::result<void> check_unchanged() const;
   std::uint64_t size() const noexcept { return state_.bytes; }
   const std::byte* mapped() const noexcept { return mapping_.data(); }
   const device::file& handle() const noexcept { return file_; }
 
-  /// From now on `bytes`, which must stay, are known to be those at `offset` of the input: they are
-  /// not read by calls. Replaces what was held before. No view may be in use.
+  /// From now on serves the input's bytes at `offset` from `bytes`, which must stay valid, instead
+  /// of by calls. Replaces what was held before. No view may be in use.
   void hold(std::span<const std::byte> bytes, std::uint64_t offset) noexcept {
     held_ = bytes;
     held_at_ = offset;
   }
   bool holds_piece() const noexcept { return !held_.empty(); }
-  /// The bytes [offset, offset + n) where memory has them, mapped or held; else null.
+  /// The bytes [offset, offset + n) if they are in memory, mapped or held; otherwise null.
   const std::byte* at_hand(std::uint64_t offset, std::uint64_t n) const noexcept {
     if (mapping_.data() != nullptr) return mapping_.data() + offset;
     if (offset < held_at_ || n > held_.size() || offset - held_at_ > held_.size() - n) {
@@ -45,14 +46,14 @@ class source {
     }
     return held_.data() + (offset - held_at_);
   }
-  /// Notes the length of a klv record or line that its entry has no room for. Lengths are taken
-  /// from the input once, when entries are made: somebody may write to it. For one thread, the
-  /// loader's, while no other asks.
+  /// Notes the length of a klv record or line that does not fit in its entry. Lengths are read from
+  /// the input only once, when entries are made, because another process may write to the file.
+  /// Only for the loader's thread, while no other thread calls noted_length().
   void note_length(std::uint64_t offset, std::uint64_t bytes) const;
-  /// The length last noted for the record at `offset`, of which one must be.
+  /// The length noted last for the record at `offset`; one must have been noted.
   std::uint64_t noted_length(std::uint64_t offset) const;
 
-  /// Says that records lie in sorted pieces: those near in the order are near in the file.
+  /// Says that records lie in sorted pieces, so that neighbours in the order are near in the file.
   void set_regrouped() noexcept { regrouped_ = true; }
   bool regrouped() const noexcept { return regrouped_; }
 
@@ -69,28 +70,30 @@ class source {
 /// One thread's view of the input.
 class source_view {
  public:
-  /// A read by call fetches `ahead` bytes at the least, which serves later calls.
+  /// A read by call fetches at least `ahead` bytes; those that were not asked for serve later
+  /// calls.
   source_view(job& j, const source& s, std::size_t ahead = 0)
       : job_(j), source_(s), ahead_(ahead) {}
   /// Changes `ahead`.
   void read_ahead(std::size_t bytes) noexcept { ahead_ = bytes; }
 
   /// The bytes [offset, offset + n) of the input, which must lie in it; valid until the next call.
-  /// Null after an error, which is the job's then.
+  /// Null after an error, which becomes the job's.
   const std::byte* bytes(std::uint64_t offset, std::size_t n) {
     if (const std::byte* m = source_.at_hand(offset, n)) return m;
     return read(offset, n);
   }
-  /// The same without a call, and for good; null if it takes one.
+  /// The same bytes if they are in memory, where they stay valid beyond the next call; otherwise
+  /// null.
   const std::byte* at_hand(std::uint64_t offset, std::size_t n) const noexcept {
     return source_.at_hand(offset, n);
   }
   std::uint64_t size() const noexcept { return source_.size(); }
   std::uint64_t noted_length(std::uint64_t offset) const { return source_.noted_length(offset); }
-  /// Whether an error or the user's interrupt ends the sort.
+  /// Whether an error or the user's interrupt has ended the sort.
   bool stopped() const noexcept { return job_.stopped(); }
   bool mapped() const noexcept { return source_.mapped() != nullptr; }
-  /// Whether what is looked at lies in memory.
+  /// Whether the input is mapped, or a piece of it is held in memory.
   bool in_memory() const noexcept { return mapped() || source_.holds_piece(); }
   /// Bytes that calls have read so far.
   std::uint64_t fetched() const noexcept { return fetched_; }
@@ -103,7 +106,7 @@ class source_view {
   std::size_t ahead_;
   std::uint64_t fetched_ = 0;
   std::vector<std::byte> scratch_;
-  std::uint64_t at_ = 0;  // of what is held in scratch_
+  std::uint64_t at_ = 0;  // scratch_ holds held_ bytes from at_ of the input on
   std::size_t held_ = 0;
 };
 

@@ -35,7 +35,7 @@ namespace isotherm::sort {
 void job::fail(base::error error) {
   const std::lock_guard guard(lock_);
   if (!stopped_.load_relaxed()) error_ = std::move(error);
-  stopped_.store_release(true);  // pairs with the load in stopped(): the error is there
+  stopped_.store_release(true);  // release: whoever sees it in stopped() finds error_ set
 }
 
 bool job::stopped() noexcept {
@@ -88,7 +88,7 @@ std::vector<stage_report> job::stages() const {
   std::vector<stage_report> all;
   for (unsigned s = 0; s < kSortStages; ++s) {
     const auto& c = clocks_[s];
-    // Where reads and writes are one (no-sync), a stage may have bytes without time of its own.
+    // With no-sync, reads and writes are timed as one stage: the other has bytes but no time.
     if (c.ns.load_relaxed() == 0 && c.read.load_relaxed() == 0 && c.written.load_relaxed() == 0) {
       continue;
     }

@@ -23,15 +23,15 @@ class job {
  public:
   job(sort_options o, device::emulation* emulated) : options(std::move(o)), emulation(emulated) {}
 
-  /// Keeps the first error of all threads.
+  /// Ends the sort with `error`; of several errors the first is kept.
   void fail(base::error error);
-  /// Whether an error or the user's interrupt ends the sort. Cheap; loops ask it often.
+  /// Whether an error or the user's interrupt has ended the sort. Cheap; loops ask often.
   bool stopped() noexcept;
   base::result<void> status();
-  /// Runs `work`; what it throws becomes the job's error.
+  /// Runs `work`; an exception becomes the job's error.
   void guard(const std::function<void()>& work) noexcept;
-  /// guard()s `work` on a thread of its own, which becomes `thread`; where the system gives none,
-  /// on the caller's. `thread` must not be running.
+  /// Runs guard(work) on a new thread, stored in `thread`; on the calling thread if the system
+  /// gives none. `thread` must not be running.
   void beside(std::jthread& thread, const std::function<void()>& work);
   /// True if `r` holds a value; otherwise its error becomes the job's.
   template <class T>
@@ -50,7 +50,7 @@ class job {
   const sort_options options;
   device::emulation* const emulation;  ///< null: no emulated device
   device::thread_pool readers;         ///< also sorts; used by the leading thread only
-  device::thread_pool writers;         ///< used by whoever writes, one at a time
+  device::thread_pool writers;         ///< used by one writing thread at a time
 
  private:
   friend class stage_timer;
@@ -62,18 +62,18 @@ class job {
   std::array<clock, kSortStages> clocks_;
   base::atomic<bool> stopped_{false};
   std::mutex lock_;    // guards error_
-  base::error error_;  // once stopped_
+  base::error error_;  // valid once stopped_ is true
   std::mutex progress_lock_;
 };
 
-/// What a caller is told of an exception.
+/// The error that reports an exception to the caller.
 base::error error_of(const std::exception& thrown);
 
-/// Adds the time of its own life to a stage, and tells the user that the stage has begun.
+/// Adds its own lifetime to a stage's time, and reports the beginning of the stage to the user.
 class stage_timer {
  public:
   stage_timer(job& j, sort_stage stage);
-  /// For a stage that runs inside another, whose time it does not count as.
+  /// For a stage that runs inside the stage `outer`: its time is subtracted from that one's.
   stage_timer(job& j, sort_stage stage, sort_stage outer);
   ~stage_timer();
   stage_timer(const stage_timer&) = delete;
@@ -82,7 +82,7 @@ class stage_timer {
  private:
   job& job_;
   sort_stage stage_;
-  sort_stage outer_;  // the stage itself if there is none
+  sort_stage outer_;  // equal to stage_ if there is none
   std::uint64_t start_ns_;
 };
 

@@ -1,4 +1,4 @@
-// What a finished algorithm has to tell.
+// What an algorithm reports when it has finished.
 #pragma once
 
 #include <isotherm/sort.hpp>
@@ -8,12 +8,12 @@
 
 namespace isotherm::sort {
 
-/// What the runs of a sort came to, merged ones included.
+/// Totals of the runs of a sort, merged ones included.
 struct run_totals {
   std::uint64_t runs = 0;
-  std::uint64_t compressed = 0;     ///< of these runs
-  std::uint64_t bytes = 0;          ///< of their entries, packed
-  std::uint64_t bytes_written = 0;  ///< instead of those
+  std::uint64_t compressed = 0;     ///< how many of `runs`
+  std::uint64_t bytes = 0;          ///< of their entries, packed but not compressed
+  std::uint64_t bytes_written = 0;  ///< as they were written
 };
 
 struct outcome {
@@ -22,8 +22,8 @@ struct outcome {
   std::uint64_t bytes_written = 0;
   run_totals runs;
   sort_algorithm algorithm = sort_algorithm::onepass;
-  std::string_view copied;                      ///< what ran instead of an algorithm
-  std::string_view values = "with their keys";  ///< how they came
+  std::string_view copied;  ///< not empty: the kind of copy that ran instead of an algorithm
+  std::string_view values = "with their keys";  ///< how they were read
 };
 
 }  // namespace isotherm::sort

@@ -8,14 +8,14 @@
 
 namespace isotherm::sort {
 
-/// Refers to what its maker owns, which must outlive all to whom it is passed.
+/// References to the caller's objects, which must outlive all uses of the context.
 struct context {
   sort::job& job;
   const sort::plan& plan;
   source& input;
   const record_layout& layout;
 
-  /// The same sort, where its records stand in another file.
+  /// The same context, but for records that lie in another file.
   context reading(source& other) const noexcept { return {job, plan, other, layout}; }
 };
 

@@ -14,8 +14,8 @@ namespace isotherm::sort {
 namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
-/// The program itself, its libraries, stacks and the C library's arenas; checked by the tests that
-/// measure the peak.
+/// Resident bytes of the program itself, its libraries, stacks and the C library's arenas; checked
+/// by the tests that measure the peak.
 constexpr std::uint64_t kProgramBytes = 14 * kMiB;
 constexpr std::uint64_t kSmallestLimit = 32 * kMiB;
 
@@ -28,7 +28,7 @@ void choose_threads(plan& p, const sort_options& o, const device::model* device)
     p.random_threads = p.strided_threads = device::best_streams(device->random_read);
     p.write_threads = device::best_streams(device->write);
   } else if (device != nullptr && o.concurrency == sort_concurrency::no_sync) {
-    // Nobody controls the pools: all are as large as the largest.
+    // With no-sync the same threads read and write: all pools are as large as the largest.
     const unsigned all =
         std::max({device::best_streams(device->sequential_read),
                   device::best_streams(device->random_read), device::best_streams(device->write)});
@@ -41,15 +41,15 @@ void choose_threads(plan& p, const sort_options& o, const device::model* device)
   }
 }
 
-/// Who does not name a model gets: either reads or writes where they hinder each other, and reads
-/// and writes as they come elsewhere, which keeps the gathered records in the processor's cache.
+/// The user's choice. Without one, no_io_overlap where reads and writes hinder each other, and
+/// elsewhere no_sync, which keeps the gathered records in the processor's cache.
 sort_concurrency choose_concurrency(const sort_options& o, const device::model* device) {
   if (o.concurrency != sort_concurrency::automatic) return o.concurrency;
   const bool hinders = device != nullptr && device->interference > 0;
   return hinders ? sort_concurrency::no_io_overlap : sort_concurrency::no_sync;
 }
 
-/// Whether keys come faster with their whole records than alone.
+/// Whether sequential reads of whole records are faster than strided reads of the keys alone.
 bool scan_loads(const plan& p, const sort_options& o, const device::model& device) {
   using enum device::access;
   return static_cast<double>(o.record_bytes) /
@@ -68,12 +68,13 @@ bool scan_pays(const plan& p, const sort_options& o, std::uint64_t input_bytes,
            static_cast<double>(records * o.record_bytes) /
                device->bandwidth(random_read, p.random_threads, o.record_bytes);
   }
-  // A read by call moves a page, whatever it asks for.
+  // A read by call moves a whole page, however few bytes it asks for.
   return !p.map_input && input_bytes < records * base::kPageBytes;
 }
 
-/// A few scans of the input, each for as many records as the memory can hold, against a random read
-/// of each record. `room` is the memory for index map or merge, and output.
+/// Plans to gather values by scans of the input, each for as many records as the memory can hold,
+/// if that is cheaper than a random read of each record. `room` is the memory, in bytes, for index
+/// map or merge, and for the output.
 void consider_scans(plan& p, const sort_options& o, std::uint64_t input_bytes, std::uint64_t room,
                     const device::model* device) {
   const std::uint64_t records = input_bytes / o.record_bytes;
@@ -92,8 +93,8 @@ void consider_scans(plan& p, const sort_options& o, std::uint64_t input_bytes, s
   if (merges) p.merge_buffer_bytes = merge;
 }
 
-/// What the threads of a plan hold each: a piece of the input, at least two records of it and a
-/// key, and what the C library keeps for them.
+/// Memory of each thread of a plan: a piece of the input (at least two records and a key), the
+/// records that it copies, and what the C library keeps for it.
 std::uint64_t bytes_of_thread(const plan& p, const sort_options& o, std::uint64_t input_bytes) {
   constexpr std::uint64_t kStackAndArena = 64 << 10;
   std::uint64_t piece = kThreadScratchBytes;
@@ -106,7 +107,7 @@ unsigned most_threads(const plan& p) {
   return std::max({p.read_threads, p.random_threads, p.write_threads, p.sort_threads});
 }
 
-/// Lowers the numbers of threads that the user left open until all fit in `room`.
+/// Lowers the numbers of threads that the user left open until all threads fit in `room` bytes.
 void lower_threads(plan& p, const sort_options& o, std::uint64_t each, std::uint64_t room) {
   const auto most =
       static_cast<unsigned>(std::clamp<std::uint64_t>(room / each, 1, most_threads(p)));
@@ -127,9 +128,9 @@ std::uint64_t most_records(const sort_options& o, std::uint64_t input_bytes) {
   return input_bytes;  // empty lines
 }
 
-/// Address space beside the limit: stacks, what the allocator sets up for each thread, and an
-/// output that is sorted in place, which is mapped. An allocator that gets none of it for a new
-/// thread ends the process, so that a limit (ulimit -v) must have room for all of it.
+/// Address space used beyond the limit: stacks, what the allocator reserves for each thread, and
+/// the mapping of an output that is sorted in place. An allocator that cannot reserve it for a new
+/// thread ends the process, so that a limit (ulimit -v) must leave room for all of it.
 std::uint64_t address_space_beside(const plan& p, std::uint64_t input_bytes) {
   constexpr std::uint64_t kAllocator = 8 * kMiB;
   const std::uint64_t threads = most_threads(p) - 1 + p.write_threads - 1 +
@@ -137,7 +138,7 @@ std::uint64_t address_space_beside(const plan& p, std::uint64_t input_bytes) {
   return threads * (os::thread_stack_bytes() + kAllocator) + (p.way.in_place ? input_bytes : 0);
 }
 
-/// The limit, and what of it is left when the program and its threads have theirs.
+/// Sets the plan's memory limit. Returns the bytes of it that the program and its threads leave.
 base::result<std::uint64_t> share_out(plan& p, const sort_options& o, std::uint64_t input_bytes) {
   const bool named = o.memory_bytes != 0;
   p.memory_bytes = named ? o.memory_bytes : os::available_memory() / 2;
@@ -179,7 +180,7 @@ base::result<plan> plan_within_limit(const sort_options& o, const approach& way,
   choose_threads(p, o, device);
   auto shared = share_out(p, o, input_bytes);
   if (!shared) return std::unexpected(shared.error());
-  // What a real device's page cache does is not in its numbers: only emulated ones are planned by.
+  // A real device's numbers do not include the page cache: only those of emulated ones are used.
   const device::model* priced = device != nullptr && device->emulated() ? device : nullptr;
   if (priced != nullptr) {
     using enum device::access;
@@ -193,7 +194,8 @@ base::result<plan> plan_within_limit(const sort_options& o, const approach& way,
   const std::uint64_t record = o.format == record_format::fixed ? o.record_bytes : 32;
   p.queue_entries = std::clamp<std::uint64_t>(
       p.output_buffer_bytes / std::max<std::uint64_t>(record, 1), 1, p.output_buffer_bytes / 32);
-  // The queue: an entry and, for records of any size, where it goes.
+  // The queue holds an entry for each record and, where records vary in size, its place in the
+  // buffer.
   rest -= buffers * p.output_buffer_bytes + 2 * p.queue_entries * 24;
   p.integers = way.freedom == liberty::full && !o.device.starts_with("emu:") && o.writes_all() &&
                record_layout(o).keys_alone() && o.record_bytes <= sizeof(std::uint64_t) &&
@@ -202,7 +204,8 @@ base::result<plan> plan_within_limit(const sort_options& o, const approach& way,
                 rest - input_bytes >= kSmallestLimit;
   if (p.map_input) rest -= input_bytes + input_bytes / 256;
   p.index_entries = std::min<std::uint64_t>(rest / sizeof(entry), most_records(o, input_bytes) + 1);
-  // An emulated device is asked for the keys alone.
+  // On a real device a read by call moves whole pages, so that the records are read with their
+  // keys; an emulated device can read keys alone.
   const bool real = !o.device.starts_with("emu:");
   if (o.format == record_format::fixed && real && !p.map_input &&
       o.record_bytes < base::kPageBytes) {
@@ -221,7 +224,7 @@ base::result<plan> plan_within_limit(const sort_options& o, const approach& way,
   return p;
 }
 
-/// The least limit, in whole MiB, with which the input is mapped.
+/// The least memory limit, in bytes and a multiple of a MiB, with which the input is mapped.
 std::uint64_t limit_to_map(sort_options o, const approach& way, std::uint64_t input_bytes,
                            const device::model* device) {
   const auto maps = [&](std::uint64_t mib) {
@@ -266,7 +269,7 @@ bool consider_regrouping(plan& p, const sort_options& o, std::uint64_t record_by
       o.top != 0 || p.way.freedom != liberty::full || record_bytes > kShortRecord) {
     return false;
   }
-  const std::uint64_t room = p.merge_buffer_bytes;  // not needed yet
+  const std::uint64_t room = p.merge_buffer_bytes;  // the merge buffer is not in use yet
   p.index_entries =
       std::min<std::uint64_t>(p.index_entries, room / (record_bytes + sizeof(entry)) + 1);
   p.regroup_bytes = room - p.index_entries * sizeof(entry);

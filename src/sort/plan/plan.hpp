@@ -10,15 +10,16 @@
 
 namespace isotherm::sort {
 
-/// What an algorithm may do otherwise than it was published, where that costs less.
+/// How far an algorithm may deviate from its published form where that costs less.
 enum class liberty {
   none,
-  real_devices,  ///< keys may come with their records; values by scans, but not on emulated
-                 ///< devices, where the algorithm is the papers'
-  full,  ///< also integers without an index map, and records that are written anew in sorted pieces
+  real_devices,  ///< keys may be read with their records, and values by scans; on emulated devices
+                 ///< values are read as in the papers
+  full,          ///< also integers without an index map, and records rewritten in sorted pieces
+                 ///< (regrouping)
 };
 
-/// How an algorithm goes about its work, as far as memory and threads are shared out by it.
+/// Properties of an algorithm that decide how memory and threads are shared out.
 struct approach {
   bool one_thread = false;
   bool loads_records = false;  ///< the run phase reads whole records, not keys alone
@@ -27,18 +28,19 @@ struct approach {
   bool may_merge = false;      ///< runs may be written when the index map does not fit
   bool must_merge = false;     ///< runs are written even if it would fit
   bool in_place = false;       ///< works on the output, which is mapped beside the mapped input
-  std::uint64_t copied_records = 0;  ///< that each thread copies to order them
+  std::uint64_t copied_records = 0;  ///< number that each thread copies to order them
   liberty freedom = liberty::none;
 };
 
 struct plan {
   sort_algorithm algorithm = sort_algorithm::onepass;
   approach way;
-  bool sequential_load = false;  ///< run phase reads whole records, not keys alone: these cost
-                                 ///< less, or a read by call moves them all the same
+  bool sequential_load = false;  ///< the run phase reads whole records: they cost less than keys
+                                 ///< alone, or a read by call moves them anyway
   bool scan_gather = false;      ///< values come by scans of the input, one for each output buffer
   bool map_input = false;
-  bool integers = false;  ///< the records are short keys alone and fit: sorted without an index map
+  bool integers = false;  ///< records are short keys alone and fit in memory: sorted without an
+                          ///< index map
   sort_concurrency concurrency = sort_concurrency::no_io_overlap;
   sort_compression compression = sort_compression::automatic;
   run_speeds run_device;  ///< zeros: not known
@@ -48,33 +50,33 @@ struct plan {
   unsigned write_threads = 1;
   unsigned sort_threads = 1;
   std::uint64_t memory_bytes = 0;
-  std::size_t output_buffer_bytes = 0;  ///< one of them; io-overlap has two
+  std::size_t output_buffer_bytes = 0;  ///< of each buffer; io-overlap has two
   std::size_t queue_entries = 0;        ///< records gathered at a time
   std::size_t index_entries = 0;        ///< capacity of the index map in memory
   std::size_t merge_buffer_bytes = 0;   ///< shared by the runs of one merge
-  std::size_t regroup_bytes = 0;  ///< of the input, sorted in memory and written anew at a time; 0:
-                                  ///< records stay where they are
-  std::uint64_t mapping_memory_bytes = 0;  ///< in place, but the input can't be mapped: a limit
+  std::size_t regroup_bytes = 0;  ///< of the input, sorted in memory and rewritten at a time; 0:
+                                  ///< records are not regrouped
+  std::uint64_t mapping_memory_bytes = 0;  ///< if an in-place sort cannot map its input: a limit
                                            ///< with which it could
 };
 
-/// Shares out `options.memory_bytes` (0: half of what is available) for an input of `input_bytes`.
-/// An error if the limit is too small to work in.
+/// Shares out `options.memory_bytes` (0: half of what is available) for an input of `input_bytes`
+/// bytes. An error if the limit is too small to work in. `device` may be null.
 base::result<plan> make_plan(const sort_options& options, const approach& way,
                              std::uint64_t input_bytes, const device::model* device);
 
-/// Whether records of a mean size of `record_bytes` are better moved than read by a call each, at
-/// random: where the input is read by calls and no device is emulated. Shares out the index map's
-/// memory anew if so.
+/// Plans to rewrite the records in sorted pieces, and shares out the index map's memory anew, where
+/// that costs less than a read of each record at random: for short records (`record_bytes` is their
+/// mean size), an input read by calls, and no emulated device. Returns whether it did.
 bool consider_regrouping(plan& p, const sort_options& options, std::uint64_t record_bytes);
 
-/// How many runs of an index map one merge with a buffer of so many bytes takes.
+/// How many runs of an index map one merge takes with a buffer of `buffer_bytes`.
 constexpr std::size_t merge_fan_in(std::uint64_t buffer_bytes) noexcept {
   constexpr std::uint64_t kOneRun = 128 << 10;
   return buffer_bytes < 2 * kOneRun ? 2 : buffer_bytes / kOneRun;
 }
 
-/// What a thread may use for views of the input and small buffers.
+/// Bytes that a thread may use for views of the input and small buffers.
 inline constexpr std::size_t kThreadScratchBytes = 256 << 10;
 
 }  // namespace isotherm::sort
