@@ -1,5 +1,6 @@
-// A run being merged: its next entries, and of their keys what comparing needs, loaded for as many
-// entries at a time as comparisons have lately asked for.
+// A run being merged: its next entries, and the slots of their keys for comparisons that the
+// entries do not decide. Slots are loaded for several entries at a time: for more as long as
+// comparisons use most of them, for fewer otherwise.
 #pragma once
 
 #include <algorithm>
@@ -65,11 +66,11 @@ class run_cursor {
   std::span<key_slot> slots_;
   std::size_t at_ = 0;
   std::size_t end_ = 0;
-  std::size_t loaded_ = 0;       // behind the last entry whose slots are there
-  std::size_t batch_ = 1;        // entries to load at a time
-  std::size_t last_loaded_ = 0;  // that were loaded last
-  std::size_t used_ = 0;         // of those, the ones whose slots were asked for
-  bool asked_ = false;           // for the head's slots
+  std::size_t loaded_ = 0;       // end of the entries whose slots are loaded
+  std::size_t batch_ = 1;        // how many entries to load slots for at a time
+  std::size_t last_loaded_ = 0;  // entries whose slots were loaded last
+  std::size_t used_ = 0;         // how many of last_loaded_ were asked for
+  bool asked_ = false;           // whether the head's slots were asked for
   unsigned generation_ = 0;
 };
 

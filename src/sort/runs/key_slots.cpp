@@ -8,14 +8,14 @@ namespace isotherm::sort {
 namespace {
 
 constexpr std::uint64_t kReferenceBytes = 4096;
-constexpr std::uint64_t kPiece = 1024;     // of a key that is compared with the reference
-constexpr std::uint64_t kLineAhead = 512;  // fetched of a line: its field and what follows
+constexpr std::uint64_t kPiece = 1024;     // bytes of a key compared with the reference at a time
+constexpr std::uint64_t kLineAhead = 512;  // bytes fetched of a line: its field and what follows
 constexpr std::uint64_t kMostAhead = 128 << 10;
-constexpr std::uint64_t kLieClose = 512;  // on average: one read serves many
+constexpr std::uint64_t kLieClose = 512;  // mean bytes between records; one read then serves many
 constexpr std::size_t kEntriesPerThread = 64;
-/// What an entry's first and second slot are of.
+/// What the first and the second slot of an entry are for.
 constexpr std::array parts{compared::key, compared::line};
-constexpr std::size_t kAskEntries = 256;  // between questions whether to go on
+constexpr std::size_t kAskEntries = 256;  // entries between two checks whether the sort was stopped
 
 }  // namespace
 
@@ -104,7 +104,7 @@ int key_slots::order(entry a, const key_slot& x, entry b, const key_slot& y, com
       ++missed_;
       return ctx_.layout.compare_keys(a, b, by, view_, x.common + n);
     }
-    // A key that ends goes before those that it begins.
+    // A key that is a prefix of others goes before them.
     if (order == 0) order = x.bytes != y.bytes ? x.bytes - y.bytes : y.whole - x.whole;
   }
   return ctx_.layout.entries().reverse ? -order : order;
@@ -123,7 +123,7 @@ const std::vector<bool>& equal_keys::find(std::span<const entry> sorted) {
   wanted_.clear();
   undecided_.clear();
   slot_of_.clear();
-  std::size_t held = sorted.size();  // whose slot comes last in wanted_; none yet
+  std::size_t held = sorted.size();  // entry whose slot comes last in wanted_; none yet
   for (std::size_t i = any_ ? 0 : 1; i < sorted.size(); ++i) {
     const entry before = i > 0 ? sorted[i - 1] : last_;
     if (l.key(before) != l.key(sorted[i])) continue;

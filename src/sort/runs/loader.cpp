@@ -75,14 +75,14 @@ std::size_t loader::load_fixed(std::span<entry> target) {
   return ctx_.job.stopped() ? 0 : count;
 }
 
-/// The entry of a klv record or line. What it has no room for is noted: nobody looks at the input
-/// for a length again.
+/// Makes the entry of a klv record or line. A length that the entry has no room for is noted, so
+/// that it is never read from the input again.
 entry loader::take(const std::byte* record, std::uint64_t offset, std::uint64_t bytes) {
   if (bytes >= kLongRecord) ctx_.input.note_length(offset, bytes);
   return ctx_.layout.variable_entry(record, offset, bytes);
 }
 
-/// One reader: where a record begins is known only from the one before it.
+/// On one thread: where a record begins is known only from the one before it.
 std::size_t loader::load_klv(std::span<entry> target, std::uint64_t until) {
   const std::uint64_t key = ctx_.layout.key_bytes();
   source_view view(ctx_.job, ctx_.input);
@@ -95,7 +95,7 @@ std::size_t loader::load_klv(std::span<entry> target, std::uint64_t until) {
     const std::size_t begin = n;
     const std::uint64_t begin_at = at_;
     const std::size_t stop = std::min(target.size(), n + kStep);
-    // A window of the input serves the headers of many small records at one read.
+    // One read of a window of the input serves the headers of many small records.
     std::uint64_t window_at = 0;
     std::uint64_t window_bytes = 0;
     const std::byte* window = nullptr;
@@ -139,13 +139,13 @@ std::size_t loader::load_klv(std::span<entry> target, std::uint64_t until) {
   return ctx_.job.stopped() ? 0 : n;
 }
 
-/// Lines are found by reading them: a sequential scan.
+/// On one thread, by a sequential scan: lines are found only by reading them.
 std::size_t loader::load_lines(std::span<entry> target, std::uint64_t until) {
   source_view view(ctx_.job, ctx_.input);
   device::stream stream(ctx_.job.emulation, device::access::sequential_read);
   std::size_t n = 0;
   std::uint64_t counted = 0;
-  std::uint64_t scan = at_;  // up to here no newline follows at_
+  std::uint64_t scan = at_;  // [at_, scan) has no newline
   while (n < target.size() && at_ < until && !ctx_.job.stopped()) {
     const std::uint64_t begin = scan;
     const std::size_t bytes =
@@ -162,7 +162,8 @@ std::size_t loader::load_lines(std::span<entry> target, std::uint64_t until) {
       if (at_ >= begin) {
         target[n++] = take(text + (at_ - begin), at_, end - at_);
       } else {
-        // The line began in an earlier window; this view is lost, but the loop starts afresh.
+        // The line began in an earlier window: it is read again, and the loop goes on behind it
+        // with a new window.
         n += finish_line(at_, end, target[n]);
         at_ = end;
         scan = end;
@@ -174,7 +175,7 @@ std::size_t loader::load_lines(std::span<entry> target, std::uint64_t until) {
     }
     const bool full = n == target.size() || at_ >= until;
     if (done <= bytes) {
-      // The line that this window cuts begins the next, unless no window holds it.
+      // The next window begins with the line that this one cuts, unless the line is too long.
       const bool whole_lines = at_ > begin && begin + bytes < ctx_.input.size();
       scan = full || whole_lines ? at_ : begin + bytes;
     }
@@ -192,11 +193,11 @@ std::size_t loader::load_lines(std::span<entry> target, std::uint64_t until) {
   return ctx_.job.stopped() ? 0 : n;
 }
 
-/// The entry of a line that no single window holds; `end` is behind its newline. The key may begin
-/// anywhere in it and is looked for in pieces: the line may be larger than the memory.
+/// Makes the entry of a line that no single window holds; `end` is the offset behind its newline.
+/// The key is looked for in pieces, because the line may be larger than the memory.
 std::size_t loader::finish_line(std::uint64_t start, std::uint64_t end, entry& target) {
   source_view view(ctx_.job, ctx_.input);
-  constexpr std::uint64_t kHead = 16;  // an entry holds less
+  constexpr std::uint64_t kHead = 16;  // bytes; an entry holds fewer
   const extent line{start, end - start};
   const extent key = ctx_.layout.line_key(line, view);
   const std::byte* head = view.bytes(key.offset, std::min<std::uint64_t>(kHead, key.bytes));

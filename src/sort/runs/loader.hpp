@@ -10,30 +10,30 @@
 
 namespace isotherm::sort {
 
-/// Where the keys of some fixed records stand, one `stride` behind the other.
+/// Where the keys of some fixed records lie in memory, `stride` bytes apart.
 struct key_row {
-  const std::byte* first;  ///< null after an error, which is the job's
+  const std::byte* first;  ///< null after an error, which becomes the job's
   std::uint64_t stride;
 };
-/// How keys are read: with the records around them, or alone, where records are large.
+/// How keys are read: with the records around them or, where records are large, alone.
 enum class key_reading : std::uint8_t { in_records, alone };
-/// The keys of records [first, first + count): in the records, as they always are in a mapped
-/// input, or alone, gathered in `room`. Valid until the next call.
+/// Reads the keys of records [first, first + count): with the records, as always in a mapped input,
+/// or alone, into `room`. Valid until the next call.
 key_row read_keys(source_view& view, const record_layout& layout, key_reading how,
                   std::uint64_t first, std::uint64_t count, std::vector<std::byte>& room);
-/// In records of a page and more keys are read alone: a read by call moves whole pages.
+/// Keys are read alone if records have at least a page: a read by call moves whole pages.
 constexpr key_reading key_reading_of(std::uint64_t record_bytes) noexcept {
   return record_bytes < base::kPageBytes ? key_reading::in_records : key_reading::alone;
 }
 
-/// Reads the input's entries, one index map's worth after the other.
+/// Makes entries of the input's records, as many at a time as the index map holds.
 class loader {
  public:
   explicit loader(const context& ctx) : ctx_(ctx) {}
 
   /// Fills the front of `target` with the next entries, in input order; returns how many. 0 at the
-  /// end of the input, or on an error, which is the job's. No klv record or line that begins at
-  /// `until` or behind it is taken.
+  /// end of the input, or on an error, which becomes the job's. Stops before a klv record or line
+  /// that begins at offset `until` or behind it.
   std::size_t load(std::span<entry> target, std::uint64_t until = ~std::uint64_t{0});
   /// Offset of the next record.
   std::uint64_t at() const noexcept { return at_; }
@@ -50,7 +50,7 @@ class loader {
   const context ctx_;
   std::uint64_t at_ = 0;  // offset of the next record
   std::uint64_t records_ = 0;
-  base::atomic<std::uint64_t> done_{0};  // bytes of fixed records; for the progress only
+  base::atomic<std::uint64_t> done_{0};  // bytes of fixed records read; only for progress()
 };
 
 }  // namespace isotherm::sort

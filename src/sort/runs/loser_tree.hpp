@@ -27,7 +27,7 @@ class loser_tree {
   }
 
   std::size_t winner() const noexcept { return winner_; }
-  /// Call when the winner's head has changed.
+  /// To be called when the winner's head has changed.
   void replay() {
     std::size_t player = winner_;
     for (std::size_t node = (player + sources_) / 2; node >= 1; node /= 2) {

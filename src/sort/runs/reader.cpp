@@ -55,14 +55,14 @@ run_reader::run_reader(const context& ctx, const device::file& f, const run& r,
   window_ = window.subspan(block_.size_bytes());
 }
 
-/// Moves the unread bytes to the window's front and reads on behind them; whether `needed` are
-/// there then.
+/// Moves the unread bytes to the window's front and reads more behind them. Returns whether
+/// `needed` bytes are there then.
 bool run_reader::fill(std::size_t needed) {
   std::memmove(window_.data(), &window_[at_], end_ - at_);
   end_ -= at_;
   at_ = 0;
   const stage_timer timer(ctx_.job, sort_stage::merge_read, sort_stage::merge_other);
-  const std::size_t room = window_.size() - kBlockSlack;  // coding looks a little further
+  const std::size_t room = window_.size() - kBlockSlack;  // decoding reads a little further
   while (end_ < room && segment_ < run_.segments.size()) {
     if (ctx_.job.stopped()) return false;
     const run_segment& s = run_.segments[segment_];

@@ -7,30 +7,30 @@
 
 namespace isotherm::sort {
 
-/// Bytes of a run that lie together.
+/// Contiguous bytes of a run.
 struct run_segment {
   std::uint64_t offset = 0;  // in the run file
   std::uint64_t bytes = 0;
 };
 
-/// A sorted piece of an index map in the run file. No entry or block lies in two segments.
+/// A sorted piece of an index map in the run file. Each entry or block lies in one segment.
 struct run {
   std::vector<run_segment> segments;
   std::uint64_t entries = 0;
   bool compressed = false;
 };
 
-/// Whether the file keeps the space of what was read, or gives it back, if it is read no more.
+/// Whether the file keeps the space of what was read, or gives it back as it is not read again.
 enum class after_reading : std::uint8_t { keep, give_back };
 
 class run_reader {
  public:
-  /// Reads through `window`, of which kLeastWindow bytes are enough, aligned to 16. What is passed
-  /// must outlive the reader.
+  /// Reads through `window`, which has at least kLeastWindow bytes and is aligned to 16. The
+  /// arguments must outlive the reader.
   run_reader(const context& ctx, const device::file& f, const run& r, std::span<std::byte> window,
              after_reading space);
 
-  /// The next entry; false behind the last, or after an error, which is the job's.
+  /// Reads the next entry; false behind the last, or after an error, which becomes the job's.
   bool next(entry& e) {
     if (compressed_) {
       if (block_at_ == block_end_ && !next_block()) return false;
@@ -63,11 +63,11 @@ class run_reader {
   std::size_t at_ = 0;   // byte of the next entry or block in the window
   std::size_t end_ = 0;  // bytes in the window
   std::size_t segment_ = 0;
-  std::uint64_t read_ = 0;  // bytes of this segment
+  std::uint64_t read_ = 0;  // bytes of the current segment
 };
 
-/// Gives back the space of what was read of a file, [from, to): in whole blocks, beginning with the
-/// first that lies wholly behind `first`, where what is read in this way began.
+/// Gives the space [from, to) of a file, which has been read, back to the file system: in whole
+/// blocks, beginning with the first that lies wholly behind `first`, where the run begins.
 void give_back(job& j, const device::file& f, std::uint64_t first, std::uint64_t from,
                std::uint64_t to);
 

@@ -10,9 +10,9 @@
 namespace isotherm::sort {
 namespace {
 
-constexpr std::size_t kSlack = 16;  // pack() touches 16 bytes
+constexpr std::size_t kSlack = 16;  // pack() writes 16 bytes
 constexpr std::size_t kIoStep = 1 << 20;
-constexpr std::size_t kEntriesAhead = 64;  // of a run whose keys the index map holds
+constexpr std::size_t kEntriesAhead = 64;  // of a run whose entries hold their whole keys
 
 }  // namespace
 
@@ -40,7 +40,7 @@ bool run_file::create(const std::string& directory) {
   return true;
 }
 
-/// What the user says, or whether this run is worth it to an emulated device.
+/// The user's choice; for `automatic`, whether it pays for this run on an emulated device.
 bool run_file::should_compress(std::span<const entry> sorted) {
   if (ctx_.plan.compression != sort_compression::automatic || sorted.empty()) {
     return ctx_.plan.compression == sort_compression::on;
@@ -89,8 +89,8 @@ void run_file::write_packed(std::span<const entry> sorted, run& to) {
   ctx_.job.count(sort_stage::run_write, 0, bytes);
 }
 
-/// Each writer has room for blocks that could not be made smaller, and leaves a hole in the file
-/// behind those that could.
+/// Each writer has space in the file for blocks that compression does not make smaller, and leaves
+/// a hole behind those that it does.
 void run_file::write_compressed(std::span<const entry> sorted, run& to) {
   const auto& l = ctx_.layout.entries();
   const std::size_t longest = kBlockHeaderBytes + kBlockEntries * l.packed_bytes();
@@ -192,7 +192,7 @@ void run_file::reduce(std::span<std::byte> buffer, source& in) {
   if (!ctx_.job.keep(piece_buffer)) return;
   const auto room = buffer.first(buffer.size() / 4 * 3);
   while (runs_.size() > fan_in && !ctx_.job.stopped()) {
-    // The smallest runs first, and no more of them than the last merge wants merged.
+    // The smallest runs first, and only as many as the last merge cannot take.
     std::sort(runs_.begin(), runs_.end(),
               [](const run& a, const run& b) { return a.entries < b.entries; });
     const std::size_t n = std::min(fan_in, runs_.size() - fan_in + 1);

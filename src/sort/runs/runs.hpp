@@ -1,6 +1,6 @@
-// Runs of an index map that does not fit: written one behind the other to a file without a name,
-// packed or compressed, and merged, several levels deep when there are more runs than read buffers.
-// A merge that writes a new run gives the space of what it reads back as it goes, so that the file
+// Runs of an index map that does not fit in memory: written one behind the other to a file without
+// a name, packed or compressed, and merged, on several levels when there are more runs than read
+// buffers. A merge that writes a new run gives back the space of what it has read, so that the file
 // never takes much more than the index map does.
 #pragma once
 
@@ -18,6 +18,7 @@ namespace isotherm::sort {
 class run_file {
  public:
   explicit run_file(const context& ctx) : ctx_(ctx) {}
+  /// Creates the file, without a name, in `directory`; false after an error.
   bool create(const std::string& directory);
 
   /// Writes one sorted run.
@@ -25,9 +26,9 @@ class run_file {
   const std::vector<run>& runs() const noexcept { return runs_; }
   const run_totals& totals() const noexcept { return totals_; }
 
-  /// Merges runs until one merge is enough for all. `buffer` is the memory for it.
+  /// Merges runs until one merge can take all. `buffer` is its memory; `in` has the records.
   void reduce(std::span<std::byte> buffer, source& in);
-  /// Hands out the merged entries of all runs in order, in pieces of up to `piece.size()`.
+  /// Merges all runs, and calls `take` with the entries in order, up to `piece.size()` at a time.
   void merge(std::span<std::byte> buffer, source& in, std::span<entry> piece,
              const std::function<void(std::span<entry>)>& take);
 
