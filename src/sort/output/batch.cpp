@@ -33,7 +33,7 @@ std::size_t batch::end_of_piece(std::size_t begin, std::size_t end, std::uint64_
   }
   const auto from = starts_.begin() + static_cast<std::ptrdiff_t>(begin);
   const auto last = starts_.begin() + static_cast<std::ptrdiff_t>(end);
-  // The piece may end where the record behind it begins, if that lies in reach.
+  // The piece ends where a record begins: the last that begins within `bytes` of its start.
   const auto behind = std::upper_bound(from + 1, last, *from + bytes);
   if (behind == last && start_of(end) <= *from + bytes) return end;
   return std::max<std::size_t>(begin + 1, static_cast<std::size_t>(behind - starts_.begin()) - 1);

@@ -1,11 +1,12 @@
-// An input that is in order already, or that is put in order where the output lies.
+// Copies the whole input: the output of an input that is in order already, and the beginning of an
+// algorithm that sorts its output in place.
 #pragma once
 
 #include "sort/plan/context.hpp"
 
 namespace isotherm::sort {
 
-/// Copies the whole input to `out`. Errors are the job's.
+/// Copies the whole input to `out`. Errors become the job's.
 void copy_input(const context& ctx, const device::file& out);
 
 }  // namespace isotherm::sort

@@ -87,8 +87,8 @@ void group_counter::append(std::span<const std::byte> bytes) {
   filled_ += bytes.size();
 }
 
-/// An emulated device is asked for the keys of many groups together, by the one thread that wants
-/// them.
+/// Charges the emulated device for the keys read since the last flush, in one go: one thread reads
+/// them all.
 void group_counter::charge_keys() {
   if (keys_read_ == 0) return;
   const stage_timer timer(ctx_.job, sort_stage::record_read);

@@ -1,6 +1,6 @@
-// Counting records by key (--count): of each key one group, of which nothing but the key is ever
-// read. The output of binary formats is fixed records, the key and the count in 8 bytes
-// little-endian; that of lines is lines, the count, a tab and the key.
+// Counting records by key (--count): one group for each key; of the records only keys are read. In
+// binary formats a group is a fixed record, the key and the count in 8 bytes little-endian; for
+// lines it is a line, the count, a tab and the key.
 #pragma once
 
 #include "device/buffer.hpp"
@@ -37,21 +37,21 @@ class group_counter final : public sink {
   equal_keys same_;
   const device::file& out_;
   const sort_stage stage_;
-  const std::uint64_t records_;  // that will come, at the most
+  const std::uint64_t records_;  // the most that can come
   std::uint64_t seen_ = 0;
   device::buffer buffer_;
   std::size_t filled_ = 0;
   std::uint64_t written_ = 0;
-  std::uint64_t keys_read_ = 0;       // and not yet charged to an emulated device
+  std::uint64_t keys_read_ = 0;       // not yet charged to an emulated device
   std::uint64_t key_bytes_read_ = 0;  // likewise
-  std::uint64_t groups_ = 0;          // written
-  entry first_ = 0;                   // of the open group
-  std::uint64_t count_ = 0;           // of the open group; 0: none is open
+  std::uint64_t groups_ = 0;          // written so far
+  entry first_ = 0;                   // first entry of the open group
+  std::uint64_t count_ = 0;           // records of the open group; 0: none is open
 };
 
-/// How the output of --count is read again: keys in order, none twice.
+/// Options with which the output of --count is read again: keys in order, none twice.
 sort_options options_of_counts(const sort_options& counted);
-/// The count of the group at `record` in such an output, whose bytes are `bytes`.
+/// The count of the group in `bytes`, read from such an output.
 std::uint64_t count_of(const sort_options& counted, std::span<const std::byte> bytes);
 
 }  // namespace isotherm::sort

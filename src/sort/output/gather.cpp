@@ -11,12 +11,15 @@ namespace {
 
 constexpr std::size_t kPrefetchAhead = 24;
 constexpr std::size_t kChargeRecords = 2048;
-constexpr std::uint64_t kPrefetchBytes = 256;  // of one record; its own stream does the rest
+constexpr std::uint64_t kPrefetchBytes = 256;  // of one record; the processor's own prefetching
+                                               // does the rest
 constexpr unsigned kSlotBits = 32;
-constexpr std::uint64_t kReadTogether = 64 << 10;  // at the most, unless one record has more
-constexpr std::uint64_t kWorthSkipping = 1024;     // between records: cheaper than another read
+constexpr std::uint64_t kReadTogether = 64 << 10;  // bytes of a read for several records; one
+                                                   // record may have more
+constexpr std::uint64_t kWorthSkipping = 1024;     // bytes between records: reading them costs less
+                                                   // than another read
 
-/// Copies a record: most are short, and a loop of fixed steps beats a call.
+/// Copies a record. Most are short, and a loop of fixed steps is faster than a call.
 inline void copy_record(std::byte* to, const std::byte* from, std::size_t n) noexcept {
   constexpr std::size_t kStep = 32;
   if (n < kStep || n > 16 * kStep) {
@@ -85,7 +88,7 @@ void gatherer::gather_slice(const batch& b, std::size_t begin, std::size_t end, 
 }
 
 void gatherer::put(const extent& record, std::byte* target) {
-  // The last line may lack its newline, which its extent counts all the same.
+  // The last line may lack its newline; its extent includes one all the same.
   const std::uint64_t there = std::min(record.bytes, ctx_.input.size() - record.offset);
   if (const std::byte* bytes = ctx_.input.at_hand(record.offset, there)) {
     std::memcpy(target, bytes, there);
@@ -95,13 +98,13 @@ void gatherer::put(const extent& record, std::byte* target) {
   if (there < record.bytes) target[there] = std::byte{'\n'};
 }
 
-/// The records [begin, end) of the batch, one behind the other, which lie in a few places close
-/// together: in the order of the input, so that one read serves many of them.
+/// Puts the records [begin, end) of the batch at `target`, where they lie in a few places close
+/// together: reads them in the order of the input, so that one read serves many of them.
 void gatherer::by_place(const batch& b, std::size_t begin, std::size_t end, std::byte* target) {
   const std::span<const entry> entries = b.entries();
   source_view lengths(ctx_.job, ctx_.input);
   source_view view(ctx_.job, ctx_.input);
-  std::vector<entry> places;  // offset in the input, and number in the batch
+  std::vector<entry> places;  // offset in the input, and below it the record's number in the batch
   places.reserve(end - begin);
   for (std::size_t i = begin; i < end; ++i) {
     places.push_back(entry{ctx_.layout.locate(entries[i], lengths).offset} << kSlotBits | i);
@@ -123,7 +126,7 @@ void gatherer::by_place(const batch& b, std::size_t begin, std::size_t end, std:
     const auto target_of = [&](entry place) {
       return target + b.start_of(static_cast<std::uint32_t>(place)) - b.start_of(begin);
     };
-    if (behind == i + 1) {  // maybe a long one
+    if (behind == i + 1) {  // one record, which may be a long one
       put({from, bytes}, target_of(places[i++]));
       continue;
     }
@@ -136,7 +139,7 @@ void gatherer::by_place(const batch& b, std::size_t begin, std::size_t end, std:
   }
 }
 
-/// The records [begin, end) of the batch, from the mapped input, one behind the other.
+/// Copies the records [begin, end) of the batch from the mapped input, one behind the other.
 void gatherer::copy_fixed(const batch& b, std::size_t begin, std::size_t end,
                           std::byte* target) const {
   const std::span<const entry> entries = b.entries();
@@ -146,15 +149,15 @@ void gatherer::copy_fixed(const batch& b, std::size_t begin, std::size_t end,
     return mapped + ctx_.layout.entries().pointer(entries[i]) * bytes;
   };
   for (std::size_t i = begin; i < end; ++i, target += bytes) {
-    // Beyond this piece lies the next one: it is prefetched as well.
+    // At the end of this piece the first records of the next one are prefetched.
     if (i + kPrefetchAhead < entries.size()) prefetch_record(at(i + kPrefetchAhead), bytes);
     copy_record(target, at(i), bytes);
   }
 }
 
-/// Reads the input in its order and picks the records of this batch, for those who cannot read at
-/// random (Hubbard, CACM 1963), or do better by a few scans. Fixed records only. The entries, no
-/// longer needed, become places in the input and in the buffer.
+/// Reads the input in its order and picks the records of this batch (Hubbard, CACM 1963): for
+/// devices that cannot read at random, or where a few scans cost less. Fixed records only.
+/// Overwrites the entries, no longer needed, with places in the input and in the buffer.
 void gatherer::by_scan(const batch& b, std::byte* target) {
   const std::span<entry> entries = b.entries();
   constexpr entry kSlots = (entry{1} << kSlotBits) - 1;
@@ -177,7 +180,7 @@ void gatherer::by_scan(const batch& b, std::byte* target) {
     const auto [begin, end] = device::part_of(records, ctx_.plan.read_threads, t);
     auto next = std::lower_bound(entries.begin(), entries.end(), entry{begin} << kSlotBits);
     while (next != entries.end() && number(*next) < end && !ctx_.job.stopped()) {
-      const std::uint64_t at = number(*next);  // what lies before it is skipped
+      const std::uint64_t at = number(*next);  // records before it are skipped
       const std::uint64_t n = std::min(step, end - at);
       stream.begin();
       const std::byte* bytes = view.bytes(at * record, n * record);
@@ -192,7 +195,7 @@ void gatherer::by_scan(const batch& b, std::byte* target) {
   });
 }
 
-/// Records that are keys alone, as their entries hold them.
+/// Writes records that consist of a key alone, from their entries.
 void gatherer::put_keys(std::span<const entry> some, std::byte* target) const {
   const bool reverse = ctx_.layout.entries().reverse;
   const std::uint64_t bytes = ctx_.layout.record_bytes();

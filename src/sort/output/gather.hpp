@@ -1,6 +1,6 @@
-// Late materialisation: the values of entries in their final order are read only now, each once. At
-// random, from a mapping or by calls; by place, where neighbours in the order lie close; by scans;
-// or not at all, where the entries hold all of their records.
+// Late materialisation: the values of entries are read only when the final order is known, each
+// once. They are read at random, from a mapping or by calls; by place, where neighbours in the
+// order lie close in the input; by scans; or not at all, where the entries hold whole records.
 #pragma once
 
 #include "device/model.hpp"
@@ -12,10 +12,10 @@ class gatherer {
  public:
   explicit gatherer(const context& ctx) : ctx_(ctx) {}
 
-  /// Puts the batch's records at `target`, with all threads; its entries are scratch then. Errors
-  /// are the job's, here and below.
+  /// Puts the batch's records at `target`, with all threads, and may overwrite its entries. Errors
+  /// become the job's, here and below.
   void gather(const batch& b, std::byte* target);
-  /// Puts its records [begin, end) at `target`, on this thread. `stream` is charged for them.
+  /// Puts records [begin, end) of the batch at `target`, on this thread, and charges `stream`.
   void gather_slice(const batch& b, std::size_t begin, std::size_t end, std::byte* target,
                     device::stream& stream);
   /// Puts a record, or a part of one, at `target`.

@@ -7,7 +7,8 @@
 namespace isotherm::sort {
 namespace {
 
-constexpr std::uint64_t kCachedPiece = 256 << 10;  // what a thread gathers and then writes
+constexpr std::uint64_t kCachedPiece = 256 << 10;  // bytes that a thread gathers before it writes
+                                                   // them
 
 }  // namespace
 
@@ -67,9 +68,9 @@ void output::write(const std::byte* bytes, std::uint64_t count, std::uint64_t of
   pooled_write(ctx_, out_, {bytes, count}, offset, write_stage_);
 }
 
-/// Each thread reads and writes small pieces as it comes, with as many streams as there are threads
-/// on either side: figure 2a. Each has a part of the buffer, small enough for the processor's
-/// cache. The time is RECORD read's, reads and writes being one.
+/// no_sync (figure 2a): each thread gathers and writes small pieces on its own; there are as many
+/// threads as the larger of the two pools has. Each has a part of the buffer, small enough for the
+/// processor's cache. All the time is counted as RECORD read.
 void output::unsynchronised() {
   const stage_timer timer(ctx_.job, sort_stage::record_read);
   const unsigned threads = std::max(ctx_.plan.random_threads, ctx_.plan.write_threads);
@@ -97,7 +98,7 @@ void output::unsynchronised() {
   });
 }
 
-/// What one thread writes.
+/// Writes a piece on this thread.
 void output::write_piece(std::span<const std::byte> piece, std::uint64_t offset) {
   device::stream stream(ctx_.job.emulation, device::access::write);
   if (ctx_.job.stopped() || !ctx_.job.keep(out_.write(piece, offset))) return;
@@ -105,7 +106,7 @@ void output::write_piece(std::span<const std::byte> piece, std::uint64_t offset)
   ctx_.job.count(write_stage_, 0, piece.size());
 }
 
-/// A record larger than `room` goes through it piece by piece.
+/// Copies a record larger than `room` through `room`, piece by piece.
 void output::copy_record_by(std::span<std::byte> room, const extent& record, std::uint64_t offset) {
   for (std::uint64_t at = 0; at < record.bytes && !ctx_.job.stopped(); at += room.size()) {
     const std::uint64_t n = std::min<std::uint64_t>(room.size(), record.bytes - at);
@@ -119,7 +120,7 @@ void output::copy_record_by(std::span<std::byte> room, const extent& record, std
   }
 }
 
-/// A record larger than the buffer.
+/// Copies a record larger than the buffer.
 void output::copy_long(const extent& record) {
   finish();
   const stage_timer timer(ctx_.job, sort_stage::record_read);

@@ -1,4 +1,4 @@
-// Entries in their final order come in, records go out. The concurrency models differ here.
+// Writes the records of entries that come in their final order, by the plan's concurrency model.
 #pragma once
 
 #include <span>
@@ -15,8 +15,9 @@ class output {
   output(const context& ctx, const device::file& out, sort_stage write_stage);
   ~output();
 
+  /// Allocates the buffers; false after an error.
   bool reserve();
-  /// Appends the records of `entries`, which may be used as scratch. Errors are the job's.
+  /// Appends the records of `entries`, and may overwrite these. Errors become the job's.
   void emit(std::span<entry> entries);
   /// Waits until all is written.
   void finish();
@@ -40,7 +41,7 @@ class output {
   unsigned turn_ = 0;
   std::uint64_t written_ = 0;
   std::uint64_t records_ = 0;
-  std::jthread writing_;  // io-overlap: the buffer before
+  std::jthread writing_;  // io-overlap: writes the other buffer
 };
 
 }  // namespace isotherm::sort

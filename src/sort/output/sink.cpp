@@ -9,7 +9,7 @@
 namespace isotherm::sort {
 namespace {
 
-/// Records, without those that --unique and --top leave out.
+/// Writes records, except those that --unique and --top leave out.
 class selection final : public sink {
  public:
   selection(const context& ctx, const device::file& out, sort_stage write_stage)
@@ -46,7 +46,7 @@ class selection final : public sink {
 
   equal_keys same_;
   output out_;
-  bool unique_;  // equal keys may come: a single run has each key once
+  bool unique_;  // equal keys may come; a single run has each key once
   std::uint64_t top_;
 };
 

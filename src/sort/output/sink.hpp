@@ -1,5 +1,5 @@
-// Where the entries go once they are in their final order: into records, of which --unique and
-// --top leave some out, or into counts of equal keys.
+// Where entries go in their final order: to records, without those that --unique and --top leave
+// out, or to counts of equal keys.
 #pragma once
 
 #include <memory>
@@ -11,20 +11,20 @@
 
 namespace isotherm::sort {
 
-/// Takes sorted entries piece by piece. One thread calls it; errors are the job's.
+/// Takes sorted entries piece by piece. For one thread; errors become the job's.
 class sink {
  public:
   virtual ~sink() = default;
-  /// Gets the memory that the work needs; false after an error.
+  /// Allocates the memory that the work needs; false after an error.
   virtual bool reserve() = 0;
   virtual void take(std::span<entry> sorted) = 0;
-  /// Whether all that is wanted has come.
+  /// Whether all that the options ask for has been taken.
   virtual bool full() const noexcept = 0;
-  /// Waits until all is written, and tells `o` what was.
+  /// Waits until all is written, and reports in `o` how much.
   virtual void finish(outcome& o) = 0;
 };
 
-/// The sink that the options ask for, for `records` entries. All that is passed must outlive it.
+/// The sink that the options ask for, for up to `records` entries. The arguments must outlive it.
 std::unique_ptr<sink> make_sink(const context& ctx, const device::file& out, sort_stage write_stage,
                                 std::uint64_t records);
 
