@@ -10,7 +10,8 @@
 namespace isotherm::sort {
 namespace {
 
-constexpr unsigned kPlaceBits = 40;  // of a pointer; the length of variable records lies below
+constexpr unsigned kPlaceBits = 40;  // of a pointer: the place; the length of klv records and lines
+                                     // lies below
 
 struct header {
   std::uint32_t checksum;  // of all that follows
@@ -26,7 +27,7 @@ struct header {
 static_assert(sizeof(header) == kBlockHeaderBytes);
 
 unsigned length_bits_of(const entry_layout& l) { return l.pointer_bits() - kPlaceBits; }
-/// What lies below the key bytes that count.
+/// Number of bits below the key bytes in use.
 unsigned key_shift(const entry_layout& l) {
   return l.pointer_bits() + 8 * (l.key_bytes - l.used_key_bytes);
 }
