@@ -1,6 +1,7 @@
-// What the sorter asks of an algorithm. Each has a file of its own in this folder, which ends in
-// its descriptor; registry.cpp lists these. Nothing else asks which algorithm it is, but the choice
-// that automatic makes among them (sort/choice.cpp), and the report of what it came to.
+// The interface between the sorter and its algorithms. Each algorithm has a file of its own in this
+// folder, which ends with its descriptor; registry.cpp lists the descriptors. No other code depends
+// on which algorithm runs, except the choice that `automatic` makes (sort/choice.cpp) and the
+// report of the outcome.
 #pragma once
 
 #include <string>
@@ -15,27 +16,29 @@ namespace isotherm::sort {
 struct algorithm {
   sort_algorithm id;
   std::string_view name;  ///< for --algorithm and in reports
-  bool candidate;  ///< `auto` may take it on an emulated device, where the model finds it cheapest
+  bool candidate;  ///< whether `auto` may take it on an emulated device, if the model finds it
+                   ///< cheapest
 
-  /// Refuses options that fit each other, but not this algorithm.
+  /// Refuses options that this algorithm does not support.
   base::result<void> (*check)(const sort_options& o);
-  /// What plans are made of: memory and threads are shared out in one place (plan.cpp), so that
-  /// the limit is kept whatever the algorithm.
+  /// The properties that plans are made from: memory and threads are shared out in one place
+  /// (plan.cpp), so that every algorithm keeps the limit.
   approach way;
-  /// Why it can't sort so many records by this plan; empty if it can.
+  /// Why it cannot sort `records` records by this plan; empty if it can.
   std::string (*obstacle)(const plan& p, double records);
-  /// What the cost model says.
+  /// Its time by the cost model.
   prediction (*predict)(const plan& p, const sort_options& o, const input_facts& input,
                         const device::model& device, const processor_speed& processor);
-  /// The most that its temporary files take at a time.
+  /// The most bytes that its temporary files take at any time.
   std::uint64_t (*temporary_bytes)(const plan& p, const sort_options& o, std::uint64_t input_bytes,
                                    std::uint64_t records);
-  /// Sorts the input into `out`. Errors are the job's.
+  /// Sorts the input into `out`. Errors become the job's.
   outcome (*run)(const context& ctx, const device::file& out,
                  const std::string& temporary_directory);
 };
 
-/// Checks that algorithms share: one takes all options, one what the papers compare by.
+/// Checks that algorithms share. The first takes all options; the second only what the papers
+/// compare algorithms by, fixed records that are all written.
 base::result<void> take_all_options(const sort_options& o);
 base::result<void> take_whole_fixed_records(const sort_options& o);
 

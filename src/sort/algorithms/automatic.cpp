@@ -1,6 +1,5 @@
-// WiscSort as it decides by itself: OnePass where the index map fits, MergePass where not, with all
-// that costs less than the papers' way. Which other algorithm may take its place, and when, is
-// sort/choice.cpp's.
+// WiscSort with its own choice: OnePass if the index map fits, MergePass if not, deviating from the
+// papers wherever that costs less. sort/choice.cpp decides when another algorithm runs instead.
 #include "sort/algorithms/algorithm.hpp"
 #include "sort/index_sort/forecast.hpp"
 #include "sort/index_sort/index_sort.hpp"

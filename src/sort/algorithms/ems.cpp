@@ -1,5 +1,5 @@
 // External merge sort with the same I/O layer, pools and concurrency models as WiscSort, so that a
-// comparison is about what is moved, not about how (WiscSort 4: the concurrent baseline).
+// comparison shows what is moved, not how (WiscSort 4: the concurrent baseline).
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -17,7 +17,7 @@
 namespace isotherm::sort {
 namespace {
 
-/// Whole records, collected in a buffer and written sequentially; with io-overlap one buffer is
+/// Collects whole records in a buffer and writes them sequentially; with io-overlap one buffer is
 /// written while the next is filled.
 class record_writer {
  public:
@@ -31,13 +31,14 @@ class record_writer {
     }
     return true;
   }
+  /// Space for the next `bytes` of output, which the caller fills.
   std::byte* place(std::size_t bytes) {
     if (filled_ + bytes > ctx_.plan.output_buffer_bytes) flush();
     std::byte* at = buffers_[turn_].data() + filled_;
     filled_ += bytes;
     return at;
   }
-  /// The free rest of the buffer, to be filled by several threads and then taken() into account.
+  /// The free rest of the buffer. Threads may fill it together; taken() then tells how much.
   std::span<std::byte> room() {
     return {buffers_[turn_].data() + filled_, ctx_.plan.output_buffer_bytes - filled_};
   }
@@ -84,7 +85,7 @@ struct record_run {
 /// A run being merged: a window of its records.
 struct record_cursor {
   std::uint64_t offset;
-  std::uint64_t left;  // records not yet in memory
+  std::uint64_t left;  // records not yet read
   std::span<std::byte> buffer;
   std::size_t at = 0;
   std::size_t end = 0;
@@ -98,7 +99,8 @@ class merger {
       : ctx_(ctx), out_(out), record_(ctx.layout.record_bytes()) {}
 
   void make_runs(const std::string& directory, std::span<std::byte> memory);
-  /// One pass over all runs; into the output if they are few enough.
+  /// Merges all runs once: into the output if one merge takes them all, otherwise into fewer runs.
+  /// True when the output is complete, or after an error.
   bool merge_level(std::span<std::byte> memory, const std::string& directory);
   std::uint64_t runs_written() const noexcept { return written_; }
 
@@ -218,7 +220,7 @@ void merger::merge_group(std::span<const record_run> group, std::span<std::byte>
     if (cursors[b].exhausted) return true;
     const int o = compare_records(ctx_.layout, &cursors[a].buffer[cursors[a].at],
                                   &cursors[b].buffer[cursors[b].at]);
-    return o != 0 ? o < 0 : a < b;  // runs stand in input order: stable
+    return o != 0 ? o < 0 : a < b;  // runs are in input order: stable
   });
   while (!cursors[tree.winner()].exhausted && !ctx_.job.stopped()) {
     {
@@ -274,7 +276,7 @@ outcome merge_sort(const context& ctx, const device::file& out,
   o.records = o.records_written = ctx.input.size() / ctx.layout.record_bytes();
   o.bytes_written = ctx.input.size();
   if (o.records == 0) return o;
-  // By its own name this is the papers' algorithm, which does not look.
+  // The papers' algorithm, which the user names, does not look for order in the input.
   const bool looks = ctx.job.options.algorithm == sort_algorithm::automatic;
   if (looks && copy_presorted(ctx, out, o)) return o;
   const std::uint64_t spare = ctx.plan.output_buffer_bytes;  // the writer always has two buffers
@@ -297,8 +299,8 @@ double levels(double runs, double fan_in) {
   return runs <= 1 ? 1 : std::max(1.0, std::ceil(std::log(runs) / std::log(std::max(2.0, fan_in))));
 }
 
-/// Reads of a merge meet the writes of what it has merged, where these overlap; those of the runs
-/// do not, but for the last buffer of each.
+/// With io-overlap, a merge reads while what it has merged is written. The run phase does not read
+/// while it writes, except the last buffer of each run, which is neglected.
 prediction predict_merge_sort(const plan& p, const sort_options&, const input_facts& in,
                               const device::model& d, const processor_speed& cpu) {
   cost sum(d, p, cpu);
@@ -316,10 +318,10 @@ prediction predict_merge_sort(const plan& p, const sort_options&, const input_fa
   return {sum.total(), ""};
 }
 
-/// Merges of several levels give back what they have read, all but parts of blocks.
+/// Merges of several levels give back what they have read, except parts of blocks.
 std::uint64_t run_bytes(const plan& p, const sort_options&, std::uint64_t input_bytes,
                         std::uint64_t) {
-  constexpr std::uint64_t kLostIn = 64;  // one part in so many
+  constexpr std::uint64_t kLostIn = 64;  // the lost space is one part in so many
   const bool one_run = input_bytes <= p.merge_buffer_bytes / 2;
   return input_bytes + (one_run ? 0 : input_bytes / kLostIn);
 }

@@ -1,5 +1,4 @@
-// The order of fixed records that lie in memory one behind the other, by entries that point to
-// them.
+// Sorting fixed records that lie in memory one behind the other, by entries that point to them.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +15,7 @@ int compare_records(const record_layout& layout, const std::byte* a, const std::
 void take_keys(const record_layout& layout, std::span<const std::byte> records,
                std::span<entry> index, std::size_t begin, std::size_t end) noexcept;
 
-/// Puts entries that are sorted as integers into the order of their whole keys.
+/// Puts entries that are sorted as integers into the order of their records' whole keys.
 void tell_apart(const record_layout& layout, std::span<const std::byte> records,
                 std::span<entry> index);
 

@@ -1,5 +1,5 @@
-// PMSort (Hua et al., 2021) as the papers compare with it: MergePass on one thread, whose keys come
-// with their whole records.
+// PMSort (Hua et al., 2021) as the papers compare with it: MergePass on one thread, which reads
+// keys with their whole records.
 #include "sort/algorithms/algorithm.hpp"
 #include "sort/index_sort/forecast.hpp"
 #include "sort/index_sort/index_sort.hpp"

@@ -1,4 +1,4 @@
-// PMSort+ (WiscSort 4): PMSort on as many threads as the device bears.
+// PMSort+ (WiscSort 4): PMSort on as many threads as suit the device.
 #include "sort/algorithms/algorithm.hpp"
 #include "sort/index_sort/forecast.hpp"
 #include "sort/index_sort/index_sort.hpp"

@@ -1,4 +1,4 @@
-// The algorithms there are.
+// The list of all algorithms.
 #pragma once
 
 #include <span>
@@ -7,11 +7,12 @@
 
 namespace isotherm::sort {
 
-/// In the order in which users are told of them.
+/// In the order in which they are listed to users.
 std::span<const algorithm* const> algorithms() noexcept;
+/// The algorithm with this id.
 const algorithm& find(sort_algorithm id);
 
-/// A plan for the algorithm of that name: see make_plan() in sort/plan/plan.hpp.
+/// A plan for the algorithm with this id: see make_plan() in sort/plan/plan.hpp.
 base::result<plan> make_plan(const sort_options& options, sort_algorithm algorithm,
                              std::uint64_t input_bytes, const device::model* device);
 

@@ -1,12 +1,11 @@
-// Sample sort of whole records where they lie, on the mapped output: the baseline that treats the
-// device as slow memory (WiscSort 2.4.1). Each level reads and writes every record once.
+// Sample sort of whole records in place, on the mapped output: the baseline that treats the device
+// as slow memory (WiscSort 2.4.1). Each level reads and writes every record once.
 //
 // The papers run IPS4o (Axtmann, Witt, Ferizovic, Sanders, ESA 2017), which moves records in
 // blocks. This one swaps single records into their buckets (PARADIS: Cho et al., PVLDB 8(12),
-// 2015), which works for records of any size, with a model of the device charged as it goes, and
-// ends soon when it is interrupted; the library can none of these. From IPS4o it has the
-// classification: a search without branches among many bounds, and buckets of their own for keys
-// equal to a bound.
+// 2015): it takes records of any size, charges an emulated device as it goes, and ends soon when it
+// is interrupted, none of which the IPS4o library can do. The classification is that of IPS4o: a
+// search without branches among many bounds, and separate buckets for keys equal to a bound.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,24 +25,25 @@
 namespace isotherm::sort {
 namespace {
 
-constexpr std::size_t kBuckets = 256;  // of a level, keys that are equal to a bound not counted
+constexpr std::size_t kBuckets = 256;  // of a level, without those for keys equal to a bound
 static_assert((kBuckets & (kBuckets - 1)) == 0, "the search halves them");
-constexpr std::size_t kBaseRecords = 16384;  // that a thread copies to order them
+constexpr std::size_t kBaseRecords = 16384;  // of a range that one thread copies to order them
 constexpr std::size_t kOversample = 8;
 constexpr std::size_t kCacheLine = 64;
-constexpr std::size_t kPrefetchBytes = 256;  // of one record; its own stream does the rest
-constexpr std::size_t kPiece = 4096;    // records between two looks at whether the sort has ended
-constexpr std::size_t kForOne = 65536;  // so few records one thread puts in place
+constexpr std::size_t kPrefetchBytes = 256;  // of one record; the processor's own prefetching does
+                                             // the rest
+constexpr std::size_t kPiece = 4096;    // records between two checks whether the sort was stopped
+constexpr std::size_t kForOne = 65536;  // so few records are put in place by one thread
 
-/// How often each of so many records is moved: once at each level of buckets, and once where few
-/// are left.
+/// How often each of `records` records is moved: once at each level of buckets, and once when its
+/// range is small enough to be copied.
 constexpr std::uint64_t levels(std::uint64_t records) noexcept {
   std::uint64_t n = 1;
   for (; records > kBaseRecords; records /= kBuckets) ++n;
   return n;
 }
 
-/// Each thread reads and writes, so there are as many as the largest of all pools has.
+/// Every thread reads and writes, so that there are as many as the largest pool has.
 unsigned threads_of(const plan& p) {
   return std::max({p.random_threads, p.write_threads, p.sort_threads});
 }
@@ -54,12 +54,12 @@ struct range {
   std::size_t size() const noexcept { return end - begin; }
 };
 
-/// A thread's part of one bucket while records are put in place: up to `at` they belong there.
+/// A thread's part of one bucket while records are put in place; those in [begin, at) are.
 struct stripe {
   std::size_t begin, at, end;
 };
 
-/// What a thread copies few records to, and their entries.
+/// A thread's copies of the records of a small range, and their entries.
 struct scratch {
   std::vector<std::byte> records;
   std::vector<entry> index;
@@ -73,18 +73,18 @@ class in_place {
         record_(ctx.layout.record_bytes()),
         total_(records * record_ * levels(records)) {}
 
-  /// Splits `r` into ranges each of which goes before the next. With more threads than one it is
-  /// the leading thread's to call.
+  /// Splits `r` into ranges of which each goes before the next. With more than one thread, only the
+  /// leading thread may call it.
   std::vector<range> partition(range r, unsigned threads);
   void sort(range r);
 
  private:
   using stripes = std::vector<stripe>;
 
-  /// Where buckets end: keys in their order, all different.
+  /// The keys that separate buckets, ascending and distinct.
   struct bounds {
-    std::array<entry, kBuckets - 1> heads;        // what entries hold of the keys; then the largest
-    std::vector<std::vector<std::byte>> records;  // that have the keys
+    std::array<entry, kBuckets - 1> heads;  // their entries; unused ones are the largest entry
+    std::vector<std::vector<std::byte>> records;  // one record with each of the keys
   };
 
   std::byte* at(std::size_t i) const { return data_ + i * record_; }
@@ -114,11 +114,12 @@ class in_place {
   const context ctx_;
   std::byte* data_;
   const std::uint64_t record_;
-  const std::uint64_t total_;  // bytes that all levels will have moved, about
+  const std::uint64_t total_;  // bytes that all levels will move, estimated
   base::atomic<std::uint64_t> moved_{0};
 };
 
-/// As many threads as there are do this side by side, so that some read while others write.
+/// Charges an emulated device for reading and writing `records`. All threads do so side by side, so
+/// that some read while others write.
 void in_place::charge(std::size_t records) {
   if (records == 0) return;
   {
@@ -136,7 +137,7 @@ void in_place::charge(std::size_t records) {
 in_place::bounds in_place::choose_bounds(range r) const {
   std::vector<std::vector<std::byte>> sample;
   base::random random(r.begin ^ r.end);
-  // No more buckets than it takes to make most of them small.
+  // Only as many buckets as it takes to make most of them small.
   const std::size_t buckets =
       std::min(kBuckets, std::bit_ceil(2 * (r.size() + kBaseRecords - 1) / kBaseRecords));
   for (std::size_t i = 0; i < buckets * kOversample; ++i) {
@@ -158,8 +159,8 @@ in_place::bounds in_place::choose_bounds(range r) const {
   return b;
 }
 
-/// Odd buckets hold keys equal to a bound, even ones the keys between two. An entry's pointer is 0:
-/// none is as large as what fills up the heads.
+/// Odd buckets hold keys equal to a bound, even ones the keys between two bounds. The pointer in
+/// `head` is 0, so that `head` is less than the entries that fill up the heads.
 std::size_t in_place::bucket_of(const std::byte* p, const bounds& b) const {
   const entry head = head_of(p);
   std::size_t i = 0;
@@ -176,7 +177,7 @@ std::size_t in_place::bucket_of(const std::byte* p, const bounds& b) const {
   return 2 * i + (it != b.records.end() && compare_records(ctx_.layout, p, it->data()) == 0);
 }
 
-/// Where each bucket will lie.
+/// Counts the records of each bucket, and returns where each bucket will lie.
 std::vector<range> in_place::lay_out(range r, const bounds& bounds, unsigned threads) {
   const std::size_t buckets = 2 * bounds.records.size() + 1;
   std::vector<std::vector<std::size_t>> counts(threads, std::vector<std::size_t>(buckets, 0));
@@ -197,7 +198,7 @@ std::vector<range> in_place::lay_out(range r, const bounds& bounds, unsigned thr
   return out;
 }
 
-/// Swaps records into their buckets as far as the thread's own stripes have room for them.
+/// Swaps records into their buckets as far as the thread's own stripes have room.
 void in_place::place_own(stripes& own, const bounds& bounds) {
   std::vector<std::byte> room(record_);
   std::size_t placed = 0;
@@ -223,13 +224,13 @@ void in_place::place_own(stripes& own, const bounds& bounds) {
   charge(placed);
 }
 
-/// Moves what does not belong into a bucket to its end; returns where that begins.
+/// Moves the records that do not belong into a bucket to its end; returns where these begin.
 std::size_t in_place::bring_together(std::span<const stripes> all, std::size_t bucket) {
   std::size_t boundary = all.front()[bucket].begin;
   for (const stripes& own : all) boundary += own[bucket].at - own[bucket].begin;
   std::vector<std::byte> room(record_);
   std::size_t moved = 0;
-  std::size_t behind = 0;  // the stripe in which `from`, a record that belongs, is looked for
+  std::size_t behind = 0;  // the stripe of `from`, a record behind the boundary that belongs here
   std::size_t from = boundary;
   for (const stripes& own : all) {
     for (std::size_t i = own[bucket].at; i < std::min(own[bucket].end, boundary); ++i) {
@@ -244,8 +245,9 @@ std::size_t in_place::bring_together(std::span<const stripes> all, std::size_t b
   return boundary;
 }
 
-/// Each thread has a stripe of what is left of every bucket, and works in these alone; what it
-/// found no room for is left for the next round, at last for one thread (PARADIS, VLDB 2015).
+/// Each thread has a stripe of what is left of every bucket, and works only in its stripes. Records
+/// for which these have no room are left for the next round; the last rounds run on one thread
+/// (PARADIS, VLDB 2015).
 void in_place::put_in_place(std::vector<range>& left, const bounds& bounds, unsigned threads) {
   for (std::size_t records = left.back().end - left.front().begin; records > 0;) {
     std::vector<stripes> all(threads);
@@ -324,7 +326,7 @@ outcome sample_sort(const context& ctx, const device::file& out, const std::stri
         {obstacle(ctx.plan, static_cast<double>(o.records)) + ", or take another algorithm", 0});
     return o;
   }
-  // By its own name this is the papers' algorithm, which does not look.
+  // The papers' algorithm, which the user names, does not look for order in the input.
   const bool looks = ctx.job.options.algorithm == sort_algorithm::automatic;
   if (looks && copy_presorted(ctx, out, o)) return o;
   if (ctx.job.stopped()) return o;
@@ -354,7 +356,7 @@ base::result<void> check(const sort_options& o) {
       0});
 }
 
-/// The copy, then one read and one write of everything at each level.
+/// The copy of the input, then one read and one write of all records at each level.
 prediction predict(const plan& p, const sort_options&, const input_facts& in,
                    const device::model& d, const processor_speed& cpu) {
   cost sum(d, p, cpu);
