@@ -1,4 +1,5 @@
-// The cost model: what an algorithm moves, divided by what the device gives to its threads.
+// The cost model: the bytes that an algorithm moves, divided by the bandwidth that the device gives
+// its threads.
 #pragma once
 
 #include <isotherm/sort.hpp>
@@ -11,34 +12,36 @@
 
 namespace isotherm::sort {
 
-/// What the model says of one sort.
+/// What the model predicts for one sort.
 struct prediction {
   double seconds = 0;
   std::string runs;  ///< not empty: whether it would compress its runs, and why
 };
 
-/// How the keys are read: by how many threads, and what each access asks for.
+/// How keys are read: the kind of access, by how many threads, and how much at a time.
 struct key_load {
   device::access kind = device::access::sequential_read;
   unsigned streams = 1;
-  double bytes = 0;  ///< of each record
+  double bytes = 0;  ///< of each access
   std::uint64_t stride = 0;
 };
 key_load load_of(const plan& p, const sort_options& o, double record_bytes);
 
-/// Sums up the seconds of one algorithm's moves.
+/// Sums up the seconds of one algorithm's accesses and of its work on the processor.
 class cost {
  public:
   cost(const device::model& d, const plan& p, const processor_speed& cpu)
       : device_(d), plan_(p), call_ns_(p.map_input ? 0 : cpu.call_ns) {}
 
+  /// Reads `bytes` in sequence, while `writers` threads write.
   void sequential(double bytes, unsigned writers = 0);
   void keys(const key_load& l, double records);
-  /// Where the input is not mapped, each is a call, whose time an emulated device does not hide.
+  /// Reads `bytes` at random, `each` at a time. Where the input is not mapped each read is a call;
+  /// the calls take their time in parallel to the device, and the longer of the two counts.
   void random(double bytes, double each, unsigned writers = 0);
   void written(double bytes);
-  /// By threads that each read at random, then write what they have read: of the ways in which they
-  /// can be split between the two, each is taken to be as likely.
+  /// Threads that each read at random, then write what they have read. At any moment each number of
+  /// readers among them is taken to be equally likely.
   void mixed(double read, double each, double written, unsigned threads);
   void processor(double seconds) { total_ += seconds; }
   double total() const noexcept { return total_; }

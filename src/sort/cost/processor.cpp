@@ -15,7 +15,7 @@
 namespace isotherm::sort {
 namespace {
 
-/// To sort one entry, and to code it in a run.
+/// Measures the time to sort one entry, and to code it in a run.
 void measure_entries(processor_speed& cpu) {
   const record_layout layout(sort_options{});
   std::vector<entry> entries(1 << 16);
@@ -33,10 +33,10 @@ void measure_entries(processor_speed& cpu) {
   cpu.coding = measure_coding(layout.entries(), entries);
 }
 
-/// Time to merge one record of `bytes` from eight runs: a comparison a level, and a copy.
+/// Time to merge one record of `bytes` from eight runs: one comparison a level, and a copy.
 double measure_merge_ns(double bytes) {
   constexpr std::size_t kRuns = 8;
-  constexpr double kLargest = 4096;  // beyond it the copy is all there is
+  constexpr double kLargest = 4096;  // beyond it the time of the copy is all that counts
   const auto record = static_cast<std::size_t>(std::clamp(bytes, 16.0, kLargest));
   const std::size_t each = (std::size_t{2} << 20) / kRuns / record;
   std::vector<std::byte> runs(kRuns * each * record);

@@ -10,9 +10,10 @@ struct input_facts {
   std::uint64_t bytes = 0;
   double record_bytes = 100;  ///< on average; of klv and lines from a sample
 };
+/// Finds the facts of `input`.
 base::result<input_facts> examine(const source& input, const sort_options& options);
 
-/// What this processor does, measured when asked.
+/// Speed of this processor, as measure_processor() finds it.
 struct processor_speed {
   double sort_ns = 0;          ///< to sort one entry, on one thread
   double merge_entry_ns = 0;   ///< to merge one entry of an index map
@@ -20,7 +21,7 @@ struct processor_speed {
   coding_cost coding;          ///< of a run of random keys
   double call_ns = 0;          ///< of a call that reads a record
 };
-/// For a sort of `input`, of which `facts` are known.
+/// Measures the speed for a sort of `input`, which has these facts.
 processor_speed measure_processor(const source& input, const input_facts& facts);
 
 }  // namespace isotherm::sort
