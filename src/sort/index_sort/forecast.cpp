@@ -12,10 +12,10 @@
 namespace isotherm::sort {
 namespace {
 
-constexpr double kCountBytes = 8;  // of --count, behind a key
+constexpr double kCountBytes = 8;  // of a count, behind its key
 
-/// How often each entry of equal runs is written and read, if merges take the smallest runs first
-/// and no more of them than the last merge wants merged.
+/// How often each entry is written and read on average, for runs of equal size. Merges take the
+/// smallest runs first, and only as many as the last merge cannot take.
 double entry_passes(double runs, std::size_t fan_in) {
   std::deque<double> sizes(static_cast<std::size_t>(std::min(runs, 1e6)), 1.0);
   double moved = static_cast<double>(sizes.size());
@@ -29,7 +29,7 @@ double entry_passes(double runs, std::size_t fan_in) {
   return moved / std::max(1.0, std::min(runs, 1e6));
 }
 
-/// What --explain says of the runs; nothing if there are none.
+/// The text of --explain about runs; empty if there are none.
 std::string words_for(const run_forecast& f, double records) {
   if (f.runs == 0) return "";
   const double entries = records * f.entry_passes * 1e-9;
@@ -40,14 +40,14 @@ std::string words_for(const run_forecast& f, double records) {
       f.balance.saved_ns * entries, f.balance.spent_ns * entries);
 }
 
-/// What is written, and what is read for it alone.
+/// Bytes that are written, and bytes that are read only for that.
 struct results {
   double written_bytes = 0;
   double read_bytes = 0;
-  double each = 0;  // of what is read
+  double each = 0;  // size of each read
 };
 
-/// All keys are taken for different: how many are not is known only to the sort.
+/// Takes all keys to be different: how many are not is known only after the sort.
 results results_of(const sort_options& o, double records, double record_bytes) {
   const double n = o.top != 0 ? std::min(records, static_cast<double>(o.top)) : records;
   if (!o.count) return {n * record_bytes, n * record_bytes, record_bytes};
@@ -57,9 +57,9 @@ results results_of(const sort_options& o, double records, double record_bytes) {
   return {n * (key + kCountBytes), held ? 0 : n * key, key};
 }
 
-/// The values, gathered and written as the concurrency model has it. Overlapping reads and writes
-/// share the device's time: what overlap saves is the processor's, what it costs is that reads are
-/// hindered, all but the first buffer's.
+/// Adds the time to gather the values and to write them, by the concurrency model. Reads and writes
+/// that overlap share the device's time: overlap saves only time of the processor, and hinders all
+/// reads but those for the first buffer.
 void add_values(cost& sum, const plan& p, const results& r, double input_bytes) {
   const bool overlaps = p.concurrency == sort_concurrency::io_overlap;
   const auto buffer = static_cast<double>(p.output_buffer_bytes);

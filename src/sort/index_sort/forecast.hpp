@@ -1,17 +1,17 @@
-// What a sort by an index map would take of an emulated device.
+// The predicted time of a sort by an index map on an emulated device.
 #pragma once
 
 #include "sort/cost/cost.hpp"
 
 namespace isotherm::sort {
 
-/// What the runs of an index map will come to.
+/// The predicted runs of an index map.
 struct run_forecast {
-  double runs = 0;          ///< 0: it fits
+  double runs = 0;          ///< 0: the index map fits in memory
   double entry_passes = 1;  ///< how often each entry is written and read
-  double plain_bytes = 0;   ///< of an entry
-  double coded_bytes = 0;
-  coding_balance balance;  ///< of one entry, written and read once
+  double plain_bytes = 0;   ///< of an entry, uncompressed
+  double coded_bytes = 0;   ///< of an entry, compressed
+  coding_balance balance;   ///< of one entry, written and read once
   bool compressed = false;
 };
 run_forecast forecast_runs(const plan& p, const sort_options& options, const input_facts& input,

@@ -74,7 +74,7 @@ outcome sort_by_index(const context& ctx, const device::file& out_file,
   }
   if (ctx.plan.algorithm == sort_algorithm::automatic) o.algorithm = sort_algorithm::mergepass;
   o.records = load.records();
-  *memory = device::buffer();  // what the index map held is for the merge and its output now
+  *memory = device::buffer();  // its memory is for the merge and the output now
   source& from = pieces.finish();
   memory = device::buffer::reserve(ctx.plan.merge_buffer_bytes / 16 * 16);
   if (ctx.job.stopped() || !ctx.job.keep(memory)) return o;
@@ -99,7 +99,7 @@ std::string index_sort_obstacle(const plan& p, double records) {
 
 std::uint64_t index_run_bytes(const plan& p, const sort_options& o, std::uint64_t input,
                               std::uint64_t records) {
-  constexpr std::uint64_t kLostIn = 64;          // one part in so many
+  constexpr std::uint64_t kLostIn = 64;          // the lost space is one part in so many
   constexpr std::uint64_t kRunAlignment = 8192;  // of each writer's part of a compressed run
   const bool many_runs =
       records > p.index_entries || (p.regroup_bytes != 0 && input > p.regroup_bytes);

@@ -1,5 +1,5 @@
-// What WiscSort (WiscSort 3.7) and those of its relatives share that differ from it only in how
-// they load keys and gather values: their plans tell how.
+// The sort by an index map, which WiscSort (WiscSort 3.7) shares with the algorithms that load keys
+// and gather values differently: their plans say how.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace isotherm::sort {
 
-/// Sorts by an index map: OnePass when it fits, MergePass when not, as the plan allows. Holds
-/// pieces of the input meanwhile if the plan says so.
+/// Sorts by an index map: OnePass if it fits, MergePass if not, as far as the plan allows. Holds
+/// pieces of the input in memory meanwhile if the plan says so.
 outcome sort_by_index(const context& ctx, const device::file& out,
                       const std::string& temporary_directory);
 
-/// Why the index map of so many records can't be sorted by this plan; empty if it can.
+/// Why the index map of `records` records cannot be sorted by this plan; empty if it can.
 std::string index_sort_obstacle(const plan& p, double records);
 
-/// The most that the runs of an index map take at a time. Merges of several levels give back what
-/// they have read as they go, all but parts of blocks at the bounds of runs; compressed runs that
-/// could not be made smaller have headers all the same.
+/// The most bytes that the runs of an index map take at any time. Merges of several levels give
+/// back what they have read, except parts of blocks at the ends of runs; runs that compression does
+/// not make smaller still have the headers of its blocks.
 std::uint64_t index_run_bytes(const plan& p, const sort_options& o, std::uint64_t input_bytes,
                               std::uint64_t records);
 

@@ -12,8 +12,8 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-/// Runs `work(first, piece)` for pieces of the `records`, a buffer with their bytes, with all
-/// threads.
+/// Calls `work(first, piece)` for pieces of the records, with all threads: `first` is the number of
+/// a piece's first record, `piece` a buffer for its bytes.
 template <class Work>
 void by_pieces(job& j, device::thread_pool& pool, unsigned threads, std::uint64_t records,
                std::uint64_t record, const Work& work) {

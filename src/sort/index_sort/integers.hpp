@@ -6,7 +6,7 @@
 
 namespace isotherm::sort {
 
-/// Sorts in the memory that the plan has for it; only if `p.integers`. Errors are the job's.
+/// Sorts in the memory that the plan provides; only if `p.integers`. Errors become the job's.
 void sort_integers(const context& ctx, const device::file& out, outcome& o);
 
 }  // namespace isotherm::sort

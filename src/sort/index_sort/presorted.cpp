@@ -16,8 +16,7 @@ namespace {
 
 enum class input_order { none, sorted, reversed };
 
-/// Negative if the record of key `i` of the row goes before its neighbour, 0 if their keys are
-/// equal.
+/// Negative if the record of key `i` goes before the next one, 0 if their keys are equal.
 int order_of(const key_row& keys, std::uint64_t i, const record_layout& l) {
   const std::byte* key = keys.first + i * keys.stride;
   const int order = std::memcmp(key, key + keys.stride, l.key_bytes());
@@ -104,7 +103,7 @@ void copy_reversed(const context& ctx, const device::file& out) {
       for (std::uint64_t at = begin; at < end && !ctx.job.stopped(); at += step) {
         const std::uint64_t m = std::min(step, end - at);
         stream.begin();
-        // Output records [done + at, done + at + m) are these, the wrong way round.
+        // Output records [done + at, done + at + m) are these records in reverse order.
         const std::byte* bytes = view.bytes((records - done - at - m) * record, m * record);
         if (bytes == nullptr) return;
         for (std::uint64_t i = 0; i < m; ++i) {
@@ -114,7 +113,7 @@ void copy_reversed(const context& ctx, const device::file& out) {
         ctx.job.count(sort_stage::copy, m * record, 0);
       }
     });
-    crew.reset();  // what is written hinders no reads
+    crew.reset();  // nothing is read while this is written
     pooled_write(ctx, out, {buffer->data(), n * record}, done * record, sort_stage::copy);
     ctx.job.progress(sort_stage::copy, (done + n) * record, ctx.input.size());
   }

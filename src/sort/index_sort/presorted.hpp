@@ -1,5 +1,5 @@
-// Fixed records that are in order already, or exactly the wrong way round: recognised by a scan,
-// and copied.
+// Fixed records that are in order already, or exactly in reverse order: a scan recognises them, and
+// they are copied.
 #pragma once
 
 #include <string_view>
@@ -9,12 +9,12 @@
 
 namespace isotherm::sort {
 
-/// How reports name what ran.
+/// What reports call these.
 inline constexpr std::string_view kCopied = "copy";
 inline constexpr std::string_view kCopiedBackwards = "reversed copy";
 
-/// Whether the input was in order, or in the reverse order without equal keys: if so, all of the
-/// output is written, and `o` says what. False as well after an error, which is the job's.
+/// Copies an input that is in order, or in reverse order without equal keys, and says in `o` what
+/// was done. Returns whether the input was so; also false after an error, which becomes the job's.
 bool copy_presorted(const context& ctx, const device::file& out, outcome& o);
 
 }  // namespace isotherm::sort

@@ -1,6 +1,6 @@
-// Records of any size are found only from the front. The scan that compares neighbours therefore
-// leaves marks; an input that is the wrong way round is copied from its end, a buffer at a time, in
-// which all threads turn the pieces between marks round, each in its place.
+// Klv records and lines can be found only from the front. The scan that compares neighbours
+// therefore keeps marks, offsets at which records begin. An input in reverse order is copied from
+// its end, one buffer at a time; all threads reverse the pieces between marks, each into its place.
 #include "sort/index_sort/presorted_variable.hpp"
 
 #include <algorithm>
@@ -17,22 +17,22 @@
 namespace isotherm::sort {
 namespace {
 
-constexpr std::size_t kFirstLook = 64;  // records: most inputs show here that they have no order
+constexpr std::size_t kFirstLook = 64;  // records; most inputs show here that they are in no order
 constexpr std::size_t kBatch = 32768;
 constexpr std::size_t kAhead = 256 << 10;
-constexpr std::size_t kNoLength = std::size_t{1} << 62;  // a record that is cut
+constexpr std::size_t kNoLength = std::size_t{1} << 62;  // of a record that is cut
 constexpr std::uint64_t kSmallPiece = 128 << 10;
 constexpr std::uint64_t kLengthField = 4;  // klv
 
 struct scan_result {
   bool rising = true;   // each record goes before the next
-  bool falling = true;  // each record goes behind the next
+  bool falling = true;  // each record goes after the next
   std::uint64_t records = 0;
-  std::vector<std::uint64_t> marks;  // beginnings of records; pieces between them are at most
+  std::vector<std::uint64_t> marks;  // offsets of records; a piece between two of them has at most
                                      // piece_bytes(), or one record
 };
 
-/// Small, so that a buffer has pieces for all threads, but not so that there are ever many marks.
+/// Small, so that a buffer has pieces for all threads, but so large that marks are never too many.
 std::uint64_t piece_bytes(const context& ctx) {
   constexpr std::uint64_t kMostMarks = 65536;
   return std::min<std::uint64_t>(ctx.plan.output_buffer_bytes,
@@ -68,8 +68,8 @@ scan_result scan(const context& ctx) {
   return r;
 }
 
-/// Length of the record at the front of `bytes`, the newline that a last line may lack included;
-/// more than there is if somebody has changed the input since it was scanned.
+/// Length of the record at the front of `bytes`, including the newline that a last line may lack.
+/// Greater than `bytes` allows if the input has changed since the scan.
 std::size_t length_of(std::span<const std::byte> bytes, const context& ctx) {
   if (ctx.job.options.format == record_format::klv) {
     if (bytes.size() < ctx.layout.key_bytes() + kLengthField) return kNoLength;
@@ -123,7 +123,7 @@ class backwards_copy {
   }
 
  private:
-  /// The pieces that begin at `marks`, up to `end`. The first of them is the last to be written.
+  /// Copies the pieces that begin at `marks`, up to offset `end`, in reverse order.
   void turn_round(std::span<const std::uint64_t> marks, std::uint64_t end,
                   const device::buffer& from, const device::buffer& to) {
     const std::uint64_t begin = marks.front();
@@ -146,14 +146,14 @@ class backwards_copy {
         ctx_.job.count(sort_stage::copy, bytes.size(), 0);
       }
     });
-    crew.reset();  // what is written hinders no reads
+    crew.reset();  // nothing is read while this is written
     if (ctx_.job.stopped()) return;
     pooled_write(ctx_, out_, {to.data(), length}, written_, sort_stage::copy);
     written_ += length;
   }
 
-  /// Copies the records of `bytes`, the first of them to where `end` is behind it. If `newline`,
-  /// the last of them lacks its own.
+  /// Copies the records of `bytes` in reverse order, so that the first one ends at `end`. If
+  /// `newline`, the last one lacks its newline.
   void turn_piece(std::span<const std::byte> bytes, std::byte* end, bool newline) {
     for (std::size_t done = 0; done < bytes.size();) {
       const std::size_t n = length_of(bytes.subspan(done), ctx_);
@@ -171,7 +171,7 @@ class backwards_copy {
     }
   }
 
-  /// A record larger than a buffer, piece by piece.
+  /// Copies a record larger than a buffer, piece by piece.
   void copy_one(std::uint64_t begin, std::uint64_t end, bool newline,
                 const device::buffer& buffer) {
     for (std::uint64_t at = begin; at < end && !ctx_.job.stopped(); at += buffer.size()) {
@@ -187,7 +187,7 @@ class backwards_copy {
 
   const context ctx_;
   const device::file& out_;
-  bool newline_ = false;  // the input's last line lacks its own
+  bool newline_ = false;  // the input's last line lacks its newline
   std::uint64_t written_ = 0;
 };
 

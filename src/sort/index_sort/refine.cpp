@@ -1,7 +1,8 @@
-// Multikey sort by parts: of entries whose keys agree so far, what all of them share is skipped,
-// the next key bytes take the place of those that are equal, the entries are sorted as integers
-// again, and so on for those that still agree. All threads share the work on a large group, so
-// lines that all begin alike are sorted as fast as others; the smaller groups are dealt out.
+// Multikey sort by parts. In a group of entries whose keys are equal so far, the prefix that all
+// keys share is skipped, the next key bytes replace the equal ones, and the entries are sorted as
+// integers again; likewise for those that are still equal. All threads share the work on a large
+// group, so that lines with a long common beginning are sorted as fast as others; smaller groups
+// are distributed among the threads.
 #include "sort/index_sort/refine.hpp"
 
 #include <algorithm>
@@ -15,13 +16,14 @@
 namespace isotherm::sort {
 namespace {
 
-constexpr std::size_t kLarge = 1 << 15;  // entries that are worth all threads
-constexpr std::size_t kFew = 12;         // that are compared with each other at once, in memory
+constexpr std::size_t kLarge = 1 << 15;  // entries of a group that all threads sort together
+constexpr std::size_t kFew = 12;  // entries of a group that are compared with each other, in memory
 constexpr std::size_t kWorthVectors = 128;
 constexpr std::size_t kSharedPiece = 4096;
 constexpr unsigned kMostSplits = 16;
-constexpr unsigned kPartsPerThread = 16;   // of what is dealt out
-constexpr std::size_t kAskEntries = 1024;  // between questions whether to go on
+constexpr unsigned kPartsPerThread = 16;   // of the work that is distributed
+constexpr std::size_t kAskEntries = 1024;  // entries between two checks whether the sort was
+                                           // stopped
 constexpr std::size_t kAheadBytes = 256 << 10;
 constexpr std::size_t kPrefetchAhead = 16;
 
@@ -30,7 +32,7 @@ struct group {
   std::span<entry> entries;
   std::uint64_t depth = 0;
   compared by = compared::key;
-  unsigned splits = 0;  // that were needed to tell them from others
+  unsigned splits = 0;  // how often it was split off from a larger group
 };
 
 std::size_t common_prefix(const std::byte* a, const std::byte* b, std::size_t n) noexcept {
@@ -51,13 +53,14 @@ class refinement {
   explicit refinement(const context& ctx)
       : ctx_(ctx), threads_(ctx.plan.sort_threads), l_(ctx.layout.entries()) {}
 
-  /// Brings the entries, sorted by the key bytes from the group's depth on, into their order.
+  /// Completes the order of entries that are sorted by the key bytes from the group's depth on.
   void order(const group& sorted);
+  /// Whether --unique has dropped `e`: all bits of its pointer are set.
   bool dropped(entry e) const noexcept { return (e | l_.key_mask()) == ~entry{0}; }
 
  private:
   bool lines() const noexcept { return ctx_.job.options.format == record_format::lines; }
-  /// Key bytes that an entry has room for.
+  /// How many key bytes an entry has room for.
   std::uint64_t step() const noexcept { return l_.key_bytes - (lines() ? 1u : 0u); }
   std::size_t end_of_equal(std::span<const entry> sorted, std::size_t begin) const;
   bool ends(entry part, const group& g) const;
@@ -90,14 +93,15 @@ std::size_t refinement::end_of_equal(std::span<const entry> sorted, std::size_t 
   return end;
 }
 
-/// Whether `part`, the key bytes from the depth of `g` on, is the key's last.
+/// Whether `part`, the key bytes from the depth of `g` on, reaches the end of the key.
 bool refinement::ends(entry part, const group& g) const {
   if (!lines()) return ctx_.layout.key_bytes() <= g.depth + step();
   const entry plain = l_.reverse ? ~part : part;
   return static_cast<unsigned char>(plain >> l_.pointer_bits()) <= step();
 }
 
-/// What is to be looked at of entries whose parts are equal; false if their keys are.
+/// Sets `next` to the bytes to compare next for entries whose parts are equal; false if none are
+/// left, so that their keys are equal.
 bool refinement::deeper(const group& above, std::span<entry> equal, group& next) const {
   next = {equal, above.depth + step(), above.by, above.splits + 1};
   if (!ends(equal.front(), above)) return true;
@@ -106,7 +110,7 @@ bool refinement::deeper(const group& above, std::span<entry> equal, group& next)
   return ctx_.layout.ties_by_line() && above.by == compared::key;
 }
 
-/// Runs `work(some, view)` on even parts of `all`, with all threads.
+/// Calls `work(some, view)` for even parts of `all`, with all threads.
 template <class Work>
 void refinement::by_all(std::span<entry> all, const Work& work) {
   ctx_.job.readers.run(threads_, [&](unsigned t) {
@@ -125,7 +129,7 @@ void refinement::order(const group& sorted) {
     const auto less = [&](entry a, entry b) { return l_.key(a) < l_.key(b); };
     return std::equal_range(all.begin(), all.end(), all[i], less);
   };
-  // A group that is large holds one of the places looked at.
+  // The step is kLarge, so that no group of at least that size is missed.
   for (std::size_t i = 0; i < all.size() && !ctx_.job.stopped();) {
     const auto [first, last] = same(i);
     const std::span<entry> equal(first, last);
@@ -141,7 +145,7 @@ void refinement::order(const group& sorted) {
     i = std::max(i + kLarge, static_cast<std::size_t>(last - all.begin()));
   }
   const unsigned parts = threads_ * kPartsPerThread;
-  std::vector<std::size_t> bounds{0};  // between groups
+  std::vector<std::size_t> bounds{0};  // of parts; none divides a group
   for (unsigned i = 0; i < parts && !all.empty(); ++i) {
     const std::size_t at = device::part_of(all.size(), parts, i).second;
     bounds.push_back(at == 0 ? 0 : static_cast<std::size_t>(same(at - 1).second - all.begin()));
@@ -150,7 +154,7 @@ void refinement::order(const group& sorted) {
   ctx_.job.readers.run(threads_, [&](unsigned) {
     source_view view(ctx_.job, ctx_.input);
     for (std::size_t i; (i = next_part.fetch_add_relaxed(1)) < bounds.size();) {
-      // Other threads change the entries behind the part's end.
+      // Entries behind the end of this part are changed by other threads.
       const std::span<const entry> part = all.first(bounds[i]);
       for (std::size_t at = bounds[i - 1]; at < part.size() && !ctx_.job.stopped();) {
         const std::size_t end = end_of_equal(part, at);
@@ -165,7 +169,7 @@ void refinement::order(const group& sorted) {
   });
 }
 
-/// Brings entries with equal parts into order.
+/// Puts entries with equal parts in order.
 void refinement::settle(const group& above, std::span<entry> equal, source_view& view) const {
   group next;
   if (deeper(above, equal, next)) {
@@ -177,7 +181,7 @@ void refinement::settle(const group& above, std::span<entry> equal, source_view&
   }
 }
 
-/// Leaves the view without reading ahead, as keys in their order lie anywhere.
+/// Puts a group in order. Turns off read-ahead of `view`: keys in their order lie anywhere.
 void refinement::split(group g, source_view& view) const {
   const std::size_t few = view.in_memory() ? kFew : 2;
   if (g.entries.size() <= few || g.splits > kMostSplits) return compare(g, view);
@@ -202,7 +206,7 @@ void refinement::split(group g, source_view& view) const {
   }
 }
 
-/// The same for a large group, with all threads, but for what settles the groups in it.
+/// As split(), for a large group and with all threads, but leaves equal parts unsettled.
 void refinement::split_by_all(group& g) {
   for (std::size_t n = kSharedPiece; n == kSharedPiece && may_share(g); g.depth += n) {
     source_view view(ctx_.job, ctx_.input);
@@ -218,10 +222,11 @@ void refinement::split_by_all(group& g) {
   if (!ctx_.job.stopped()) sort_entries(g.entries, ctx_.job.readers, threads_);
 }
 
-/// What is equal after many splits, or are few: each split finds its place in the key anew, which
-/// would make keys that each begin with the one before cost the square of their length. By a heap:
-/// after a failed read comparisons contradict each other, and std::sort would then leave its range.
-/// What is left of the heap when the sort is stopped is sorted by numbers at hand.
+/// Sorts by comparisons a group that is small or has been split many times. Each split looks up its
+/// place in the key anew, so that keys of which each is a prefix of the next would cost the square
+/// of their length. A heap is used because after a failed read comparisons contradict each other,
+/// and std::sort could then leave its range. When the sort is stopped, what is left of the heap is
+/// ordered by pointers, without reads.
 void refinement::compare(const group& g, source_view& view) const {
   bool stopped = false;
   std::size_t comparisons = 0;
@@ -248,7 +253,7 @@ void refinement::compare(const group& g, source_view& view) const {
   }
 }
 
-/// Bytes of the first key from the group's depth on, as many as one piece has.
+/// The bytes of the first entry's key from the group's depth on, up to one piece.
 std::vector<std::byte> refinement::next_bytes(const group& g, source_view& view) const {
   const extent key = ctx_.layout.key_extent(g.entries.front(), g.by, view);
   const std::size_t n = std::min(kSharedPiece, key.bytes - std::min(key.bytes, g.depth));
@@ -274,7 +279,7 @@ std::size_t refinement::shared_bytes(const group& g, std::span<const entry> some
   return shared;
 }
 
-/// Puts the key bytes at the group's depth in the place of those that are equal.
+/// Replaces the key bytes in the entries by those at the group's depth.
 void refinement::take_parts(const group& g, std::span<entry> some, source_view& view) const {
   for (std::size_t i = 0; i < some.size(); ++i) {
     if (i % kAskEntries == 0 && view.stopped()) return;
@@ -299,9 +304,9 @@ void refinement::prefetch(std::span<const entry> some, std::size_t i,
   __builtin_prefetch(ctx_.input.mapped() + record + depth);
 }
 
-/// Entries that lie in the order of the input, as those of a group do at first. Where they lie
-/// close, as lines that all begin alike do, one long read serves many of them; a read costs a page
-/// at the least anyway.
+/// Bytes to read ahead for entries in input order, as those of a group are at first. If their
+/// records lie close together, as lines with a common beginning do, one long read serves many of
+/// them; a read moves at least a page anyway.
 std::size_t refinement::worth_reading_ahead(std::span<const entry> some) const noexcept {
   const auto offset = [&](entry e) {
     return ctx_.layout.fixed() ? l_.pointer(e) * ctx_.layout.record_bytes()

@@ -34,7 +34,7 @@ void regrouping::write(std::span<entry> sorted, const std::string& directory) {
   }
   std::uint64_t at = out_->bytes();
   out_->emit(sorted);
-  out_->finish();  // the run's own writing comes next, and one at a time may
+  out_->finish();  // its run is written next, and only one may write
   source_view view(ctx_.job, ctx_.input);
   for (entry& e : sorted) {
     const std::uint64_t bytes = ctx_.layout.locate(e, view).bytes;

@@ -1,7 +1,7 @@
-// Short klv records and lines of an input that memory cannot map: a read by call for each key that
-// must be looked at, and for each record, would cost more than to move them all. So the input is
-// taken in pieces that fit in memory, each is sorted there and written anew, and the entries of its
-// run point into what was written. What merges then look at lies in the order in which they do.
+// Regrouping short klv records and lines of an input that memory cannot map: a read by call for
+// each key to be compared, and for each record, would cost more than moving all records. The input
+// is read in pieces that fit in memory; each is sorted there and written to a file, and the entries
+// of its run point into that file. Merges then read records in the order in which they lie.
 #pragma once
 
 #include <optional>
@@ -15,20 +15,20 @@ namespace isotherm::sort {
 
 class regrouping {
  public:
-  /// All that is passed must outlive it. Does nothing unless it is planned.
+  /// The arguments must outlive it. Does nothing unless planned().
   explicit regrouping(const context& ctx) : ctx_(ctx) {}
   ~regrouping() { ctx_.input.hold({}, 0); }
   regrouping(const regrouping&) = delete;
   regrouping& operator=(const regrouping&) = delete;
 
   bool planned() const noexcept { return ctx_.plan.regroup_bytes != 0; }
-  /// Reads the piece that begins at `offset` into memory. Returns where it ends: the input's end
-  /// if nothing is planned.
+  /// Reads the piece of the input that begins at `offset` into memory. Returns the piece's end; the
+  /// input's end if nothing is planned.
   std::uint64_t hold(std::uint64_t offset);
-  /// Writes the records of `sorted` to a file in `directory`, and lets the entries point there.
+  /// Writes the records of `sorted` to a file in `directory`, and points the entries there.
   void write(std::span<entry> sorted, const std::string& directory);
-  /// The file with all that was written, and frees the memory; the input itself if nothing was. The
-  /// object must outlive it.
+  /// Frees the memory. Returns the file with all that was written, which must not outlive this
+  /// object; the input itself if nothing was written.
   source& finish();
 
  private:
@@ -36,7 +36,7 @@ class regrouping {
   device::buffer piece_;
   device::file file_;
   std::optional<output> out_;
-  std::vector<extent> long_;  // records in the file whose entries have no room for their lengths
+  std::vector<extent> long_;  // records in the file whose entries lack room for their lengths
   std::optional<source> written_;
 };
 
