@@ -45,6 +45,8 @@ class coarse : public optimistic_writes<coarse<Core, Storage>, Storage, typename
   bool is_valid() { return core_.is_valid(this->size()); }
 
  protected:
+  explicit coarse(const Storage& storage) : writes(storage), core_(storage) {}
+
   writer_first_lock lock_;
   Core core_;
 
@@ -60,6 +62,9 @@ class coarse : public optimistic_writes<coarse<Core, Storage>, Storage, typename
   position locate(const scope& inside, std::string_view key) {
     const std::shared_lock guard(lock_);
     return {core_.locate(inside, key), changes_};
+  }
+  auto make(const position& p, std::string_view key, const content& value) {
+    return core_.make(p.at, key, value);
   }
   static entry* found(const scope& inside, const position& p, std::string_view key) {
     return Core::found(inside, p.at, key);

@@ -21,10 +21,11 @@ namespace isotherm::index {
 
 using base::backoff;
 
-/// A `Node` in the storage's node memory.
-template <class Storage, class Node, class... Arguments>
-Node* make_node(Arguments&&... arguments) {
-  return ::new (Storage::allocate_node(sizeof(Node))) Node(std::forward<Arguments>(arguments)...);
+/// A `Node` in the storage's node memory, for that level (storage.hpp).
+template <class Node, class Storage, class... Arguments>
+Node* make_node(const Storage& storage, unsigned level, Arguments&&... arguments) {
+  return ::new (storage.allocate_node(sizeof(Node), level))
+      Node(std::forward<Arguments>(arguments)...);
 }
 
 /// Destroys a node that no other thread can reach, with the objects that it holds.
@@ -49,14 +50,14 @@ template <class Storage, class Node>
 using unlinked = std::unique_ptr<Node, node_deleter<Storage, Node>>;
 
 /// A `Node` made of `arguments` and two new objects; null when memory is exhausted.
-template <class Storage, class Node, class... Arguments>
-unlinked<Storage, Node> make_entry(std::string_view key, const content& value,
-                                   Arguments... arguments) {
-  auto held_key = Storage::make(key);
-  auto held_value = Storage::make(value);
+template <class Node, class Storage, class... Arguments>
+unlinked<Storage, Node> make_entry(const Storage& storage, unsigned level, std::string_view key,
+                                   const content& value, Arguments... arguments) {
+  auto held_key = storage.make(key);
+  auto held_value = storage.make(value);
   if (!held_key || !held_value) return nullptr;
   return unlinked<Storage, Node>(
-      make_node<Storage, Node>(arguments..., std::move(held_key), std::move(held_value)));
+      make_node<Node>(storage, level, arguments..., std::move(held_key), std::move(held_value)));
 }
 
 inline void prefetch(const void* address) noexcept { __builtin_prefetch(address); }

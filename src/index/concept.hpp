@@ -1,5 +1,6 @@
 // What a structure must offer to be held by any_index (adapter.hpp). A structure is a template over
-// how it stores keys and values (storage.hpp); its operations mean what any_index says.
+// its storage (storage.hpp), of which it may be given an object behind the number of keys; its
+// operations mean what any_index says.
 #pragma once
 
 #include <concepts>

@@ -38,6 +38,9 @@ class lock_free_writes {
  protected:
   using unlinked_node = unlinked<Storage, Node>;
 
+  explicit lock_free_writes(const Storage& storage) noexcept : storage_(storage) {}
+
+  [[no_unique_address]] const Storage storage_;
   base::sharded_counter count_;  // of keys
 
  private:
@@ -89,7 +92,7 @@ outcome lock_free_writes<Map, Storage, Node>::upsert(std::string_view key, const
       if (link(inside, at, key, created)) return outcome::done;
       continue;
     }
-    if (!successor && !(successor = Storage::make_successor(n->value, value))) {
+    if (!successor && !(successor = storage_.make_successor(n->value, value))) {
       return outcome::no_memory;
     }
     const bytes* current = n->value.get(inside);
@@ -139,7 +142,7 @@ outcome lock_free_writes<Map, Storage, Node>::update(std::string_view key, const
       after_erase(inside, at, key);
       return outcome::done;
     } else {
-      auto successor = Storage::make_successor(n->value, chosen.value);
+      auto successor = storage_.make_successor(n->value, chosen.value);
       if (!successor) return outcome::no_memory;
       if (n->value.compare_replace(inside, current, successor)) return outcome::done;
     }

@@ -18,9 +18,6 @@ template <class Storage>
 struct tree_entry {
   using owned_bytes = typename Storage::owned_bytes;
   tree_entry(owned_bytes&& k, owned_bytes&& v) noexcept : key(std::move(k)), value(std::move(v)) {}
-  static unlinked<Storage, tree_entry> make(std::string_view key, const content& value) {
-    return make_entry<Storage, tree_entry>(key, value);
-  }
   typename Storage::pointer key, value;
 };
 
@@ -29,10 +26,11 @@ struct tree_entry {
 ///   found(inside, at, key)         the key's entry there, or null
 ///   try_lock(inside, at, key)      locks the entry found; false: it may not be there any more
 ///   unlock(at)                     after no more than an entry's value has changed
+///   make(at, key, value)           an entry for that place; null when memory is exhausted
 ///   attach(inside, at, key, entry) links the entry where the search ended, and takes it over;
 ///                                  false: search again
 ///   detach(inside, at, key)        unlinks and retires the entry, which is locked, and unlocks
-/// An `Entry` has a key, a value and make(key, value), which is null when memory is exhausted.
+/// An `Entry` has a key and a value.
 template <class Map, class Storage, class Entry = tree_entry<Storage>>
 class optimistic_writes {
  public:
@@ -50,14 +48,12 @@ class optimistic_writes {
   using entry = Entry;
   using unlinked_entry = unlinked<Storage, Entry>;
 
-  /// For a `Map` whose entries hold something of the place.
-  template <class Position>
-  static unlinked_entry make(const Position&, std::string_view key, const content& value) {
-    return Entry::make(key, value);
-  }
+  explicit optimistic_writes(const Storage& storage) noexcept : storage_(storage) {}
+
   /// For a `Map` that does something then: this thread has inserted `n` more than it erased.
   void after_insert(std::int64_t /*n*/) noexcept {}
 
+  [[no_unique_address]] const Storage storage_;
   base::sharded_counter count_;  // of keys
 
  private:
@@ -99,6 +95,7 @@ class optimistic_writes {
     self().detach(inside, at, key);
   }
 };
+
 template <class Map, class Storage, class Entry>
 outcome optimistic_writes<Map, Storage, Entry>::insert(std::string_view key, const content& value) {
   const scope inside;
@@ -128,7 +125,7 @@ outcome optimistic_writes<Map, Storage, Entry>::upsert(std::string_view key, con
       if (link(inside, at, key, created)) return outcome::done;
       continue;
     }
-    if (!successor && !(successor = Storage::make_successor(found->value, value))) {
+    if (!successor && !(successor = storage_.make_successor(found->value, value))) {
       return outcome::no_memory;
     }
     // The lock keeps the entry where it is; the node itself does not change.
@@ -179,7 +176,7 @@ outcome optimistic_writes<Map, Storage, Entry>::update(std::string_view key,
     const decision chosen = decide(current->view());
     if (chosen.what == action::keep) return outcome::unchanged;
     typename Storage::owned_bytes successor;
-    if (chosen.what == action::write) successor = Storage::make_successor(held, chosen.value);
+    if (chosen.what == action::write) successor = storage_.make_successor(held, chosen.value);
     if (!lock.is_held() && !lock.try_take(inside, key)) continue;
     if (!held.holds(current)) continue;
     if (chosen.what == action::erase) {

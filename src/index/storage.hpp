@@ -1,15 +1,29 @@
-// How an index stores its keys and values: by guides, which the collector may move, or by plain
-// pointers and the ordinary allocator, which is the baseline. Indexes are templates over one of
-// these two, so that the baseline pays nothing for management.
+// How an index stores its keys and values, and where its nodes lie: by guides, which the collector
+// may move, or by plain pointers and the ordinary allocator, which is the baseline. Indexes are
+// templates over their storage, so that the baseline pays nothing for management.
 //
-//   managed::pointer     guide<bytes>    nodes in NODE     successors of hot values begin in HOT
-//   unmanaged::pointer   plain pointer   nodes by malloc   values by malloc
+//   managed      pointer: guide<bytes>    nodes in NODE     successors of hot values begin in HOT
+//   unmanaged    pointer: bytes*          nodes by malloc   values by malloc
+//
+// An index is made with a storage object. That object is a handle: copies of it mean the same
+// memory, and each part of an index keeps one of its own. Both storages here are empty and take no
+// room; one that places the nodes of a tree would hold a pointer to what it places them by.
+//
+// A node is allocated for a level: the number of nodes that a search passed on its way to where the
+// new one is wanted, 0 for the root. Levels are counted from the top because that serves all trees
+// alike (SINLK, 4.1, allocates by this number): every node's parent has a lower one, which heights
+// above the leaves would not give in ART, where siblings differ in height. A level is not kept up
+// to date: when the root of a B+tree splits, all nodes are one deeper than they were allocated for.
+//
+// Freeing is static, because it is sync::retire() that frees most nodes: it keeps a function and an
+// address for each, and nothing else. A storage that has several kinds of memory must tell them by
+// their addresses, as the heap tells its ranges.
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <cstdlib>
-#include <cstring>
-#include <new>
-#include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "base/atomic.hpp"
@@ -69,27 +83,49 @@ class guide_pointer : public guide<bytes> {
   }
 };
 
+/// What an index asks of its storage. make() and make_successor() answer an empty owner when memory
+/// is exhausted; the others end the process.
+template <class S>
+concept storage = std::copy_constructible<S> && std::is_nothrow_destructible_v<S> &&
+                  requires(const S& s, const typename S::pointer& old, const content& value,
+                           std::size_t bytes, unsigned level, void* node) {
+                    typename S::read_watch;
+                    { S::kManaged } -> std::convertible_to<bool>;
+                    { s.make(value) } -> std::same_as<typename S::owned_bytes>;
+                    { s.make_successor(old, value) } -> std::same_as<typename S::owned_bytes>;
+                    { s.allocate_node(bytes, level) } -> std::same_as<void*>;
+                    {
+                      s.allocate_zeroed(bytes)
+                    } -> std::same_as<void*>;  // an array where all searches begin
+                    { S::deallocate_node(node) } noexcept;
+                  };
+
 struct managed {
   using pointer = guide_pointer;
   using owned_bytes = owned<bytes>;
   using read_watch = heap::read_watch;
   static constexpr bool kManaged = true;
-  static constexpr std::string_view kName = "guide";
 
-  static owned_bytes make(const content& what) noexcept { return make_in(heap::kind::fresh, what); }
-  static owned_bytes make_successor(const pointer& old, const content& what) noexcept {
-    return make_in(old.birth_heap(), what);
+  owned_bytes make(const content& value) const noexcept {
+    return make_in(heap::kind::fresh, value);
   }
-  static owned_bytes make_in(heap::kind birth, const content& what) noexcept {
-    owned_bytes made = make_bytes_in(birth, what.size());
-    if (made) what.write(made->data());
-    return made;
+  owned_bytes make_successor(const pointer& old, const content& value) const noexcept {
+    return make_in(old.birth_heap(), value);
   }
-  static void* allocate_node(std::size_t size) noexcept { return heap::allocate_node(size); }
+  void* allocate_node(std::size_t bytes, unsigned /*level*/) const noexcept {
+    return heap::allocate_node(bytes);
+  }
+  /// Big memory costs pages only as they are used.
+  void* allocate_zeroed(std::size_t bytes) const noexcept {
+    return heap::allocate_node_zeroed(bytes);
+  }
   static void deallocate_node(void* node) noexcept { heap::deallocate_node(node); }
-  /// As allocate_node(); big memory costs pages only as they are used.
-  static void* allocate_zeroed(std::size_t size) noexcept {
-    return heap::allocate_node_zeroed(size);
+
+ private:
+  static owned_bytes make_in(heap::kind birth, const content& value) noexcept {
+    owned_bytes made = make_bytes_in(birth, value.size());
+    if (made) value.write(made->data());
+    return made;
   }
 };
 
@@ -174,29 +210,31 @@ struct unmanaged {
     static constexpr bool has_lost() noexcept { return false; }
   };
   static constexpr bool kManaged = false;
-  static constexpr std::string_view kName = "plain";
 
-  static owned_bytes make(const content& what) noexcept {
-    void* memory = std::malloc(bytes::footprint(what.size()));
+  owned_bytes make(const content& value) const noexcept {
+    void* memory = std::malloc(bytes::footprint(value.size()));
     if (!memory) return {};
-    auto* object = bytes::place(memory, what.size());
-    what.write(object->data());
+    auto* object = bytes::place(memory, value.size());
+    value.write(object->data());
     return owned_bytes(object);
   }
-  static owned_bytes make_successor(const pointer&, const content& what) noexcept {
-    return make(what);
+  owned_bytes make_successor(const pointer&, const content& value) const noexcept {
+    return make(value);
   }
-  static void* allocate_node(std::size_t size) noexcept {
-    void* node = std::malloc(size);
-    ISO_CHECK(node, "out of memory for an index node");
-    return node;
+  void* allocate_node(std::size_t bytes, unsigned /*level*/) const noexcept {
+    return checked(std::malloc(bytes));
   }
-  static void* allocate_zeroed(std::size_t size) noexcept {
-    void* node = std::calloc(1, size);
-    ISO_CHECK(node, "out of memory for an index node");
-    return node;
-  }
+  void* allocate_zeroed(std::size_t bytes) const noexcept { return checked(std::calloc(1, bytes)); }
   static void deallocate_node(void* node) noexcept { std::free(node); }
+
+ private:
+  static void* checked(void* node) noexcept {
+    ISO_CHECK(node, "out of memory for an index node");
+    return node;
+  }
 };
+
+static_assert(storage<managed> && storage<unmanaged>);
+static_assert(std::is_empty_v<managed> && std::is_empty_v<unmanaged>);
 
 }  // namespace isotherm::index

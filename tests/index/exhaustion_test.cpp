@@ -49,10 +49,10 @@ TEST(MasstreeExhaustion, ANodeAndItsParentsGoWithoutMemory) {
 }
 
 TEST(MasstreeExhaustion, ALayerGoesWithoutMemory) {
-  border* const upper = kTestMemory.make_border(version::kRoot, masstree_detail::kSlots);
+  border* const upper = kTestMemory.make_border(version::kRoot, masstree_detail::kSlots, 0);
   const wanted what(7, masstree_detail::kGoesOn);
   upper->insert(what, masstree_detail::link_to(
-                          kTestMemory.make_border(version::kRoot, masstree_detail::kFewSlots)));
+                          kTestMemory.make_border(version::kRoot, masstree_detail::kFewSlots, 1)));
   EXPECT_EQ(without_memory([&] { return masstree_detail::remove_layer(upper, what, kTestMemory); }),
             removal::done);
   EXPECT_EQ(upper->order().count(), 0u);

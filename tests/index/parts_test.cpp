@@ -41,7 +41,7 @@ TEST(NextCursor, GrowthInBetweenSkipsNothing) {
 
 TEST(GrowingTable, WhoeverFindsNothingToMoveWritesNothing) {
   using table_type = growing_table<unmanaged, pugh_node<unmanaged>>;
-  table_type table(64);
+  table_type table(64, unmanaged());
   table.consider_growth(65, [](std::size_t buckets) { return buckets; });
   table_type::table& old = *table.load();
   const scope inside;  // keeps the old table
@@ -59,7 +59,7 @@ TEST(GrowingTable, WhoeverFindsNothingToMoveWritesNothing) {
 }
 
 TEST(GrowingTable, HelpersWriteToAnotherLineThanOperationsRead) {
-  const bucket_table<unmanaged>* const table = bucket_table<unmanaged>::make(64);
+  const bucket_table<unmanaged>* const table = bucket_table<unmanaged>::make(unmanaged(), 64);
   const auto line_of = [](const auto& what) {
     return reinterpret_cast<std::uintptr_t>(&what) / base::kNoSharingBytes;
   };
@@ -157,10 +157,11 @@ TEST(ArtNode, PrefixesMatchUpToTheKeySEnd) {
 // A thread has met an object that it cannot read; another one empties the guide meanwhile.
 TEST(GuidePointer, AnEmptiedOneIsNotFilledInPlaceOfWhatCouldNotBeRead) {
   const scope inside;
-  managed::pointer held(managed::make("v"));
+  const managed storage;
+  managed::pointer held(storage.make("v"));
   const bytes* const stand_in = guides::unreadable_bytes();
   EXPECT_TRUE(held.clear(inside));
-  auto next = managed::make("next");
+  auto next = storage.make("next");
   EXPECT_FALSE(held.compare_replace(inside, stand_in, next));
   EXPECT_FALSE(held.compare_clear(inside, stand_in));
   EXPECT_TRUE(held.is_null());

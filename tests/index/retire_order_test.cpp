@@ -237,8 +237,8 @@ using masstree_detail::version;
 using masstree_detail::wanted;
 
 TEST(MasstreeRetireOrder, ALayerIsOutOfItsEntryBeforeItIsRetired) {
-  border* const upper = kTestMemory.make_border(version::kRoot, masstree_detail::kSlots);
-  border* const layer = kTestMemory.make_border(version::kRoot, masstree_detail::kFewSlots);
+  border* const upper = kTestMemory.make_border(version::kRoot, masstree_detail::kSlots, 0);
+  border* const layer = kTestMemory.make_border(version::kRoot, masstree_detail::kFewSlots, 1);
   const wanted what(7, kGoesOn);
   upper->insert(what, link_to(layer));
   unsigned retired = 0;

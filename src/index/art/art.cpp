@@ -38,6 +38,7 @@ bool art<Storage>::try_locate(std::string_view key, position& at) const noexcept
     // Coupling: the child's version was read while the parent still led to it.
     if (!n->version.is_still(at.parent_version)) return false;
     at.depth = next + 1;
+    ++at.level;
   }
 }
 
@@ -292,7 +293,7 @@ bool art<Storage>::split_prefix(const position& at, std::string_view key, link c
     return false;
   }
   const std::uint64_t word = at.at->prefix.load_relaxed();
-  node* above = new_inner(node_kind::n4);
+  node* above = new_inner(node_kind::n4, at.level);
   art_detail::set_prefix(above, word, at.matched);
   art_detail::add_child(above, art_detail::byte_at(word, at.matched), art_detail::link_of(at.at));
   put(above, key, at.depth + at.matched, created);
@@ -327,11 +328,12 @@ bool art<Storage>::expand_leaf(const scope& inside, const position& at, std::str
   std::size_t common = depth;
   while (common < limit && key[common] == other[common]) ++common;
 
-  node* top = new_inner(node_kind::n4);
+  unsigned level = at.level + 1;
+  node* top = new_inner(node_kind::n4, level);
   node* last = top;
   for (; common - depth > art_detail::kMaxPrefix; depth += art_detail::kMaxPrefix + 1) {
     art_detail::set_prefix(last, art_detail::key_word(key, depth), art_detail::kMaxPrefix);
-    node* below = new_inner(node_kind::n4);
+    node* below = new_inner(node_kind::n4, ++level);
     art_detail::add_child(last, art_detail::byte_at(key, depth + art_detail::kMaxPrefix),
                           art_detail::link_of(below));
     last = below;
@@ -397,6 +399,7 @@ bool art<Storage>::tidy_one(std::string_view key) {
     if (!at.at->version.is_still(at.version)) return true;
     if (!child || art_detail::is_leaf(child)) return false;
     at.depth = at.after_prefix() + 1;
+    ++at.level;
     at.parent = at.at;
     at.parent_version = at.version;
     at.at = art_detail::inner_of(child);
@@ -454,7 +457,7 @@ bool art<Storage>::replace_inner(const position& at, std::uint8_t parent_byte, n
     at.parent->version.unlock_unchanged();
     return false;
   }
-  node* other = new_inner(kind);
+  node* other = new_inner(kind, at.level);
   art_detail::copy_contents(other, at.at);
   art_detail::find_child(at.parent, parent_byte)->store_release(art_detail::link_of(other));
   at.at->version.unlock_obsolete();

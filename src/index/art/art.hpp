@@ -39,8 +39,8 @@ class art : public optimistic_writes<art<Storage>, Storage> {
  public:
   static constexpr std::string_view kName = "art";
 
-  explicit art(std::size_t /*expected_keys: a tree needs no size*/)
-      : root_(new_inner(art_detail::node_kind::n256)) {}
+  explicit art(std::size_t /*expected_keys: a tree needs no size*/, const Storage& storage = {})
+      : writes(storage), root_(new_inner(art_detail::node_kind::n256, 0)) {}
   ~art();
   art(const art&) = delete;
   art& operator=(const art&) = delete;
@@ -62,7 +62,9 @@ class art : public optimistic_writes<art<Storage>, Storage> {
 
  private:
   using typename writes::entry;
+  using typename writes::unlinked_entry;
   using writes::count_;
+  using writes::storage_;
   using node = art_detail::node;
   using node_kind = art_detail::node_kind;
   using link = art_detail::link;
@@ -81,6 +83,7 @@ class art : public optimistic_writes<art<Storage>, Storage> {
     std::size_t depth = 0;  ///< key bytes consumed above `at`, its prefix not included
     unsigned prefix_length = 0, matched = 0;
     link target = 0;  ///< the leaf, when occupied
+    unsigned level = 0;  ///< how many nodes are above `at`
     ending how = ending::vacant;
 
     std::size_t after_prefix() const noexcept { return depth + prefix_length; }
@@ -120,8 +123,8 @@ class art : public optimistic_writes<art<Storage>, Storage> {
 
   static entry* leaf_of(link l) noexcept { return reinterpret_cast<entry*>(l & ~link{1}); }
   static link link_to(entry* e) noexcept { return reinterpret_cast<link>(e) | 1; }
-  static node* new_inner(node_kind kind) {
-    return art_detail::construct(Storage::allocate_node(art_detail::size_of(kind)), kind);
+  node* new_inner(node_kind kind, unsigned level) {
+    return art_detail::construct(storage_.allocate_node(art_detail::size_of(kind), level), kind);
   }
   static void free_inner(void* n) noexcept { Storage::deallocate_node(n); }
   static void retire_inner(node* n) { sync::retire(n, &free_inner); }
@@ -137,6 +140,9 @@ class art : public optimistic_writes<art<Storage>, Storage> {
     return at.at->version.upgrade(at.version);
   }
   static void unlock(const position& at) noexcept { at.at->version.unlock_unchanged(); }
+  unlinked_entry make(const position& at, std::string_view key, const content& value) {
+    return make_entry<entry>(storage_, at.level + 1, key, value);
+  }
 
   bool attach(const scope& inside, const position& at, std::string_view key, entry* leaf);
   bool split_prefix(const position& at, std::string_view key, link created);

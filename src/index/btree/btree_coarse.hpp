@@ -23,7 +23,9 @@ class btree_coarse : public coarse<btree_detail::tree<Storage, no_version_lock>,
  public:
   static constexpr std::string_view kName = "btree-coarse";
 
-  explicit btree_coarse(std::size_t /*expected_keys: a tree needs no size*/) {}
+  explicit btree_coarse(std::size_t /*expected_keys: a tree needs no size*/,
+                        const Storage& storage = {})
+      : operations(storage) {}
 
  private:
   using operations::core_;

@@ -28,7 +28,9 @@ class btree_occ
  public:
   static constexpr std::string_view kName = "btree-occ";
 
-  explicit btree_occ(std::size_t /*expected_keys: a tree needs no size*/) {}
+  explicit btree_occ(std::size_t /*expected_keys: a tree needs no size*/,
+                     const Storage& storage = {})
+      : optimistic_writes<btree_occ, Storage>(storage), tree(storage) {}
 
   std::optional<std::string_view> find(const scope& inside, std::string_view key);
   /// Without memory it ends the process: an exception would leave nodes locked.

@@ -32,6 +32,7 @@ bool tree<Storage, Latch>::step_down(path& p, unsigned index) noexcept {
   p.parent = from;
   p.parent_version = from_version;
   p.index = index;
+  ++p.level;
   p.at = child;
   p.version = child->latch.read();
   // Coupling: the child's version was read while this node, unchanged, still led to it.
@@ -74,6 +75,7 @@ bool tree<Storage, Latch>::try_locate(const scope& inside, std::string_view key,
   }
   out.at = leaf_of(p.at);
   out.version = p.version;
+  out.level = p.level;
   out.where = place_in<kForValue>(inside, out.at, key);
   out.found = out.where.is_equal ? out.at->entries[out.where.at].load_acquire() : nullptr;
   return p.at->latch.is_still(p.version);
@@ -254,8 +256,8 @@ void tree<Storage, Latch>::append(inner* to, inner* from, unsigned begin, unsign
 }
 
 template <class Storage, class Latch>
-const separator* tree<Storage, Latch>::make_separator(std::string_view text) {
-  return ::new (Storage::allocate_node(sizeof(separator) + text.size())) separator(text);
+const separator* tree<Storage, Latch>::make_separator(std::string_view text, unsigned level) {
+  return ::new (storage_.allocate_node(sizeof(separator) + text.size(), level)) separator(text);
 }
 
 // --- splitting ---------------------------------------------------------------------------------
@@ -289,10 +291,11 @@ void tree<Storage, Latch>::split_leaf(const scope& inside, const path& p, std::s
   };
   const unsigned cut = !p.high && key > text_at(count - 1) ? count - 1 : count / 2;
   const std::string_view right_first = text_at(cut);
-  const separator* between =
-      make_separator(right_first.substr(0, common_prefix(text_at(cut - 1), right_first) + 1));
-  leaf* left = make_node<Storage, leaf>(skip_between(p.low, between));
-  leaf* right = make_node<Storage, leaf>(skip_between(between, p.high));
+  const unsigned level = level_of_halves(p);
+  const separator* between = make_separator(
+      right_first.substr(0, common_prefix(text_at(cut - 1), right_first) + 1), level - 1);
+  leaf* left = make_node<leaf>(storage_, level, skip_between(p.low, between));
+  leaf* right = make_node<leaf>(storage_, level, skip_between(between, p.high));
   append(inside, left, full, 0, cut);
   append(inside, right, full, cut, count);
   if (reads.has_lost()) {  // the leaf stays full, and the writer's own watch tells why
@@ -312,8 +315,9 @@ void tree<Storage, Latch>::split_inner(const path& p) {
   inner* const full = inner_of(p.at);
   const unsigned count = count_of(full), middle = count / 2;
   const separator* between = full->separators[middle].load_relaxed();
-  inner* left = make_node<Storage, inner>(skip_between(p.low, between));
-  inner* right = make_node<Storage, inner>(skip_between(between, p.high));
+  const unsigned level = level_of_halves(p);
+  inner* left = make_node<inner>(storage_, level, skip_between(p.low, between));
+  inner* right = make_node<inner>(storage_, level, skip_between(between, p.high));
   append(left, full, 0, middle);
   append(right, full, middle + 1, count);
   replace_by_two(p, left, between, right);
@@ -325,7 +329,7 @@ void tree<Storage, Latch>::replace_by_two(const path& p, node* left, const separ
                                           node* right) {
   inner* into = p.parent;
   const bool is_root = p.parent == &anchor_;
-  if (is_root) into = make_node<Storage, inner>(std::size_t{0});
+  if (is_root) into = make_node<inner>(storage_, 0, std::size_t{0});
   const unsigned count = count_of(into);
   open_gap(into->starts, p.index, count);
   open_gap(into->separators, p.index, count);
@@ -411,7 +415,7 @@ bool tree<Storage, Latch>::merge(const path& p) {
       left_index > 0 ? parent->separators[left_index - 1].load_relaxed() : p.parent_low;
   const separator* high =
       left_index + 1 < siblings ? parent->separators[left_index + 1].load_relaxed() : p.parent_high;
-  node* const both = joined(inside, low, high, left, between, right);
+  node* const both = joined(inside, p.level, low, high, left, between, right);
   if (reads.has_lost()) {
     free_memory(both);
     return leave_unchanged();
@@ -432,16 +436,17 @@ bool tree<Storage, Latch>::merge(const path& p) {
 
 /// A new node with the contents of two neighbours.
 template <class Storage, class Latch>
-auto tree<Storage, Latch>::joined(const scope& inside, const separator* low, const separator* high,
-                                  node* left, const separator* between, node* right) -> node* {
+auto tree<Storage, Latch>::joined(const scope& inside, unsigned level, const separator* low,
+                                  const separator* high, node* left, const separator* between,
+                                  node* right) -> node* {
   const std::size_t skip = skip_between(low, high);
   if (left->is_leaf) {
-    leaf* both = make_node<Storage, leaf>(skip);
+    leaf* both = make_node<leaf>(storage_, level, skip);
     append(inside, both, leaf_of(left), 0, count_of(left));
     append(inside, both, leaf_of(right), 0, count_of(right));
     return both;
   }
-  inner* both = make_node<Storage, inner>(skip);
+  inner* both = make_node<inner>(storage_, level, skip);
   append(both, inner_of(left), 0, count_of(left));
   const unsigned count = count_of(both);
   both->separators[count].store_release(between);
@@ -475,7 +480,7 @@ void tree<Storage, Latch>::take_apart(node* n, std::vector<node*>& children,
 /// Cuts the tree off at the root. Within the scope in which retire_cut() is called.
 template <class Storage, class Latch>
 auto tree<Storage, Latch>::cut() noexcept -> node* {
-  node* created = make_node<Storage, leaf>(std::size_t{0});
+  node* created = make_node<leaf>(storage_, 0, std::size_t{0});
   anchor_.latch.lock();
   node* const root = anchor_.children[0].load_relaxed();
   anchor_.children[0].store_release(created);

@@ -37,7 +37,9 @@ namespace isotherm::index::btree_detail {
 template <class Storage, class Latch>
 class tree {
  public:
-  tree() { anchor_.children[0].store_release(make_node<Storage, leaf>(std::size_t{0})); }
+  explicit tree(const Storage& storage) : storage_(storage) {
+    anchor_.children[0].store_release(make_node<leaf>(storage_, 0, std::size_t{0}));
+  }
   ~tree();
   tree(const tree&) = delete;
   tree& operator=(const tree&) = delete;
@@ -66,6 +68,7 @@ class tree {
   struct position {
     leaf* at = nullptr;
     std::uint64_t version = 0;
+    unsigned level = 0;
     place where;
     entry* found = nullptr;
   };
@@ -78,6 +81,9 @@ class tree {
     return at.at->latch.upgrade(at.version);
   }
   static void unlock(const position& at) noexcept { at.at->latch.unlock_unchanged(); }
+  unlinked<Storage, entry> make(const position& at, std::string_view key, const content& value) {
+    return make_entry<entry>(storage_, at.level + 1, key, value);
+  }
   bool attach(const scope& inside, const position& at, std::string_view key, entry* created);
   void detach(const scope&, const position& at, std::string_view key);
   node* cut() noexcept;
@@ -92,6 +98,7 @@ class tree {
     inner* parent = nullptr;
     std::uint64_t parent_version = 0;
     unsigned index = 0;  ///< of `at` among the parent's children
+    unsigned level = 0;  ///< of `at`: how many nodes are above it
     node* at = nullptr;
     std::uint64_t version = 0;
     const separator *low = nullptr, *high = nullptr;  ///< fences of `at`; null: none
@@ -113,7 +120,7 @@ class tree {
   }
   static void free_memory(void* n) noexcept { Storage::deallocate_node(n); }
   static void retire_memory(const void* n) { sync::retire(const_cast<void*>(n), &free_memory); }
-  static const separator* make_separator(std::string_view text);
+  const separator* make_separator(std::string_view text, unsigned level);
 
   // Searching.
   bool enter(path& p) noexcept;
@@ -134,13 +141,17 @@ class tree {
   bool lock_both(const path& p) noexcept;
   void split_leaf(const scope& inside, const path& p, std::string_view key);
   void split_inner(const path& p);
+  /// Of the two halves of a node that splits: those of the root get a new one above them.
+  unsigned level_of_halves(const path& p) const noexcept {
+    return p.level + (p.parent == &anchor_ ? 1 : 0);
+  }
   void replace_by_two(const path& p, node* left, const separator* between, node* right);
   void tidy(std::string_view key);
   bool tidy_one(std::string_view key);
   bool shorten(const path& p);
   bool merge(const path& p);
-  node* joined(const scope& inside, const separator* low, const separator* high, node* left,
-               const separator* between, node* right);
+  node* joined(const scope& inside, unsigned level, const separator* low, const separator* high,
+               node* left, const separator* between, node* right);
   static void append(const scope& inside, leaf* to, leaf* from, unsigned begin, unsigned end);
   static void append(inner* to, inner* from, unsigned begin, unsigned end);
   static void take_apart(node* n, std::vector<node*>& children, std::vector<entry*>& entries,
@@ -148,6 +159,7 @@ class tree {
   bool is_valid_node(const scope& inside, const subtree& here, std::size_t& keys,
                      std::vector<subtree>& below);
 
+  [[no_unique_address]] const Storage storage_;
   inner anchor_{0};  // no separators; its one child is the root
 };
 

@@ -28,11 +28,16 @@ class bucket {
   std::uint64_t word_;
 };
 
+/// Of nodes and other things that a table of buckets leads to (storage.hpp).
+inline constexpr unsigned kBelowTable = 1;
+
 /// A power of two of buckets, in the storage's node memory.
 template <class Storage>
 class bucket_table {
  public:
-  static bucket_table* make(std::size_t size) { return new bucket_table(size); }
+  static bucket_table* make(const Storage& storage, std::size_t size) {
+    return new bucket_table(storage, size);
+  }
   ~bucket_table() { Storage::deallocate_node(buckets_); }
   static void destroy(void* table) noexcept { delete static_cast<bucket_table*>(table); }
 
@@ -43,9 +48,9 @@ class bucket_table {
   base::atomic<bucket_table*> next{nullptr};  ///< the table of double size, while growing
 
  private:
-  explicit bucket_table(std::size_t size)
+  bucket_table(const Storage& storage, std::size_t size)
       : mask_(size - 1),
-        buckets_(static_cast<bucket*>(Storage::allocate_zeroed(size * sizeof(bucket)))) {}
+        buckets_(static_cast<bucket*>(storage.allocate_zeroed(size * sizeof(bucket)))) {}
 
   const std::uint64_t mask_;
   bucket* const buckets_;

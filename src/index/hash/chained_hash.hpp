@@ -40,7 +40,8 @@ class chained_hash : public optimistic_writes<chained_hash<Table, Storage, Node>
   using table_of_nodes = growing_table<Storage, Node>;
   using bucket_array = typename table_of_nodes::table;
 
-  explicit chained_hash(std::size_t expected_buckets) : table_(expected_buckets) {}
+  chained_hash(std::size_t expected_buckets, const Storage& storage)
+      : writes(storage), table_(expected_buckets, storage) {}
   void help_growth() { table_.help_growth(&Table::move_bucket); }
 
   table_of_nodes table_;
@@ -73,8 +74,8 @@ class chained_hash : public optimistic_writes<chained_hash<Table, Storage, Node>
     return at.found;
   }
   template <class Position>
-  static unlinked_entry make(const Position& at, std::string_view key, const content& value) {
-    return make_entry<Storage, Node>(key, value, at.hash);
+  unlinked_entry make(const Position& at, std::string_view key, const content& value) {
+    return make_entry<Node>(this->storage_, kBelowTable, key, value, at.hash);
   }
   template <class Position>
   bool try_lock(const scope&, Position& at, std::string_view) {

@@ -52,8 +52,10 @@ class growing_table {
  public:
   using table = bucket_table<Storage>;
 
-  explicit growing_table(std::size_t expected_keys)
-      : newest_complete_(table::make(std::bit_ceil(std::max(expected_keys, kMinBuckets)))) {}
+  growing_table(std::size_t expected_keys, const Storage& storage)
+      : storage_(storage),
+        newest_complete_(
+            table::make(storage, std::bit_ceil(std::max(expected_keys, kMinBuckets)))) {}
   /// Nodes too.
   ~growing_table();
   growing_table(const growing_table&) = delete;
@@ -112,6 +114,7 @@ class growing_table {
   static void empty_bucket(table* in, std::size_t index, Empty& empty);
   static void collect(table* in, std::uint64_t index, std::vector<Node*>& out);
 
+  [[no_unique_address]] const Storage storage_;
   base::atomic<table*> newest_complete_;
   base::atomic<bool> is_allocating_{false};  // one thread allocates the next table
 };
@@ -164,7 +167,9 @@ void growing_table<Storage, Node>::consider_growth(std::size_t keys, Limit limit
   bool expected = false;
   if (!is_allocating_.compare_exchange_acq_rel(expected, true)) return;
   // A table is forgotten only after its next one was set, so a null here is for good.
-  if (!at->next.load_acquire()) at->next.store_release(table::make(at->size() * 2));
+  if (!at->next.load_acquire()) {
+    at->next.store_release(table::make(storage_, at->size() * 2));
+  }
   is_allocating_.store_release(false);
 }
 

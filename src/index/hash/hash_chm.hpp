@@ -71,7 +71,8 @@ class hash_chm : public chained_hash<hash_chm<Storage>, Storage, chm_node<Storag
  public:
   static constexpr std::string_view kName = "hash-chm";
 
-  explicit hash_chm(std::size_t expected_keys) : operations(expected_keys + expected_keys / 3) {}
+  explicit hash_chm(std::size_t expected_keys, const Storage& storage = {})
+      : operations(expected_keys + expected_keys / 3, storage) {}
   hash_chm(const hash_chm&) = delete;
   hash_chm& operator=(const hash_chm&) = delete;
 

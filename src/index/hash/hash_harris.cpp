@@ -28,7 +28,7 @@ bucket& hash_harris<Storage>::bucket_slot(std::uint64_t index) {
   const std::uint64_t size = segment == 0 ? 1 : std::uint64_t{1} << (segment - 1);
   auto* slots = segments_[segment].load_acquire();
   if (!slots) [[unlikely]] {
-    auto* created = static_cast<bucket*>(Storage::allocate_zeroed(size * sizeof(bucket)));
+    auto* created = static_cast<bucket*>(storage_.allocate_zeroed(size * sizeof(bucket)));
     if (segments_[segment].compare_exchange_acq_rel(slots, created)) {
       slots = created;
     } else {
@@ -51,7 +51,7 @@ auto hash_harris<Storage>::make_bucket(const scope& inside, std::uint64_t index)
   const std::uint64_t parent = index & ~std::bit_floor(index);
   place* start = bucket_start(parent);
   if (!start) start = make_bucket(inside, parent);
-  unlinked<Storage, place> created(make_node<Storage, place>(reverse_bits(index)));
+  unlinked<Storage, place> created(make_node<place>(storage_, kBelowTable, reverse_bits(index)));
   for (;;) {
     const position at = locate(inside, start, created->order, nullptr);
     place* made = at.at;

@@ -54,8 +54,8 @@ class hash_harris : public lock_free_writes<hash_harris<Storage>, Storage, harri
  public:
   static constexpr std::string_view kName = "hash-harris";
 
-  explicit hash_harris(std::size_t expected_keys)
-      : bucket_count_(std::bit_ceil(std::max(expected_keys, kMinBuckets))) {
+  explicit hash_harris(std::size_t expected_keys, const Storage& storage = {})
+      : writes(storage), bucket_count_(std::bit_ceil(std::max(expected_keys, kMinBuckets))) {
     bucket_slot(0).store(reinterpret_cast<std::uint64_t>(&first_));
   }
   ~hash_harris();
@@ -71,6 +71,7 @@ class hash_harris : public lock_free_writes<hash_harris<Storage>, Storage, harri
  private:
   using typename writes::unlinked_node;
   using writes::count_;
+  using writes::storage_;
   using link = std::uintptr_t;
 
   /// Where a key is, or where it belongs: *before leads to `at`.
@@ -110,8 +111,8 @@ class hash_harris : public lock_free_writes<hash_harris<Storage>, Storage, harri
     return locate(inside, start_of(inside, hash), node_order(hash), &key);
   }
   static node* found(const position& at) noexcept { return at.is_found ? at.found() : nullptr; }
-  static unlinked_node make(const position& at, std::string_view key, const content& value) {
-    return make_entry<Storage, node>(key, value, at.order);
+  unlinked_node make(const position& at, std::string_view key, const content& value) {
+    return make_entry<node>(storage_, kBelowTable, key, value, at.order);
   }
   bool attach(const scope&, const position& at, std::string_view, node* created);
   void take_out(const scope& inside, node* gone);

@@ -49,7 +49,8 @@ class hash_pugh : public chained_hash<hash_pugh<Storage>, Storage, pugh_node<Sto
  public:
   static constexpr std::string_view kName = "hash-pugh";
 
-  explicit hash_pugh(std::size_t expected_keys) : operations(expected_keys) {}
+  explicit hash_pugh(std::size_t expected_keys, const Storage& storage = {})
+      : operations(expected_keys, storage) {}
   hash_pugh(const hash_pugh&) = delete;
   hash_pugh& operator=(const hash_pugh&) = delete;
 

@@ -73,11 +73,19 @@ unsigned parting(const entry (&all)[kSlots + 1], unsigned ideal) noexcept {
   return ideal;
 }
 
+/// Of the halves of a locked node at `level` that splits: those of a layer's top get a new one
+/// above them.
+unsigned level_of_halves(const node* n, unsigned level) noexcept {
+  return n->state.now().is_root() ? level + 1 : level;
+}
+
 /// Moves the upper part of a full node and the new entry, or what of both belongs there, to a new
 /// node on its right. Both are locked and marked.
-border* split_border(border* left, wanted what, link target, const node_memory& memory) {
+border* split_border(border* left, wanted what, link target, const node_memory& memory,
+                     unsigned level) {
   left->state.mark_splitting();
-  auto* right = memory.make_border(version::kLocked | version::kSplitting, kSlots);
+  auto* right = memory.make_border(version::kLocked | version::kSplitting, kSlots,
+                                   level_of_halves(left, level));
   const permutation order = left->order();
   const unsigned place = left->place_of(order, what);
   entry all[kSlots + 1];
@@ -102,9 +110,10 @@ border* split_border(border* left, wanted what, link target, const node_memory& 
 /// As split_border(), one level up: `child` goes behind the child at `place`. `separator` is the
 /// child's on the way in and the new node's on the way out.
 interior* split_interior(interior* left, unsigned place, std::uint64_t& separator, node* child,
-                         const node_memory& memory) {
+                         const node_memory& memory, unsigned level) {
   left->state.mark_splitting();
-  auto* right = memory.make_interior(version::kLocked | version::kSplitting);
+  auto* right =
+      memory.make_interior(version::kLocked | version::kSplitting, level_of_halves(left, level));
   std::uint64_t slices[kSlots + 1];
   node* children[kSlots + 2];
   for (unsigned i = 0; i < kSlots; ++i) {
@@ -132,8 +141,9 @@ interior* split_interior(interior* left, unsigned place, std::uint64_t& separato
   return right;
 }
 
-void grow_root(node* left, node* right, std::uint64_t separator, const node_memory& memory) {
-  auto* top = memory.make_interior(version::kRoot);
+void grow_root(node* left, node* right, std::uint64_t separator, const node_memory& memory,
+               unsigned level) {
+  auto* top = memory.make_interior(version::kRoot, level);
   top->children[0].store_release(left);
   top->children[1].store_release(right);
   top->slices[0].store_release(separator);
@@ -143,20 +153,23 @@ void grow_root(node* left, node* right, std::uint64_t separator, const node_memo
   left->state.clear_root();
 }
 
-/// Makes `right`, split off from `left`, known to the levels above, and unlocks both.
-void connect(node* left, node* right, std::uint64_t separator, const node_memory& memory) {
+/// Makes `right`, split off from `left` at `level`, known to the levels above, and unlocks both.
+void connect(node* left, node* right, std::uint64_t separator, const node_memory& memory,
+             unsigned level) {
   for (;;) {
     interior* const parent = lock_parent(left);
     interior* beside = nullptr;
     if (!parent) {
-      grow_root(left, right, separator, memory);
+      grow_root(left, right, separator, memory, level);
     } else if (const unsigned place = parent->place_of(left); !parent->is_full()) {
       parent->state.mark_inserting();
       parent_of(right).store_release(parent);
       parent->insert(place, separator, right);
       parent->state.unlock();
     } else {
-      beside = split_interior(parent, place, separator, right, memory);
+      // The search counted before it had a lock: the layer may have become higher since.
+      level = level > 0 ? level - 1 : 0;
+      beside = split_interior(parent, place, separator, right, memory, level);
     }
     left->state.unlock();
     right->state.unlock();
@@ -168,15 +181,15 @@ void connect(node* left, node* right, std::uint64_t separator, const node_memory
 
 }  // namespace
 
-void insert_entry(border* at, wanted what, link target, const node_memory& memory) {
+void insert_entry(border* at, wanted what, link target, const node_memory& memory, unsigned level) {
   if (!at->is_full(at->order())) {
     at->insert(what, target);
     at->state.unlock();
     return;
   }
   ISO_ASSERT(at->capacity == kSlots, "a small border node is replaced before it overflows");
-  border* const right = split_border(at, what, target, memory);
-  connect(at, right, right->entry(0).slice, memory);
+  border* const right = split_border(at, what, target, memory, level);
+  connect(at, right, right->entry(0).slice, memory, level);
 }
 
 // --- replacement and removal -------------------------------------------------------------------
@@ -228,7 +241,8 @@ void disconnect(node* n, const node_memory& memory) {
 
 }  // namespace
 
-void grow_border(border* upper, wanted what, border* small, const node_memory& memory) {
+void grow_border(border* upper, wanted what, border* small, const node_memory& memory,
+                 unsigned level) {
   upper->state.lock();
   const unsigned slot = upper->find(upper->order(), what);
   small->state.lock();
@@ -240,7 +254,7 @@ void grow_border(border* upper, wanted what, border* small, const node_memory& m
     return;
   }
   border* const large =
-      memory.make_border(version::kRoot, small->capacity == kFewSlots ? kSomeSlots : kSlots);
+      memory.make_border(version::kRoot, small->capacity == kFewSlots ? kSomeSlots : kSlots, level);
   for (unsigned i = 0; i < order.count(); ++i) {
     large->fill(i, small->entry(order[i]), small->link_at(order[i]).load_relaxed());
   }

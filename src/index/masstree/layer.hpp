@@ -17,18 +17,30 @@
 
 namespace isotherm::index::masstree_detail {
 
-/// Where nodes come from.
-struct node_memory {
-  void* (*allocate)(std::size_t bytes) noexcept;
-  void (*free)(void* node) noexcept;
+/// Where nodes come from: a storage, of which a layer need not know the type. Valid as long as that
+/// storage object.
+class node_memory {
+ public:
+  template <class Storage>
+  explicit node_memory(const Storage& storage) noexcept
+      : free(&Storage::deallocate_node),
+        storage_(&storage),
+        allocate_([](const void* from, std::size_t bytes, unsigned level) noexcept {
+          return static_cast<const Storage*>(from)->allocate_node(bytes, level);
+        }) {}
 
   /// `bits`: of the version.
-  border* make_border(std::uint64_t bits, unsigned slots) const {
-    return ::new (allocate(border::size_of(slots))) border(bits, slots);
+  border* make_border(std::uint64_t bits, unsigned slots, unsigned level) const {
+    return ::new (allocate_(storage_, border::size_of(slots), level)) border(bits, slots);
   }
-  interior* make_interior(std::uint64_t bits) const {
-    return ::new (allocate(sizeof(interior))) interior(bits);
+  interior* make_interior(std::uint64_t bits, unsigned level) const {
+    return ::new (allocate_(storage_, sizeof(interior), level)) interior(bits);
   }
+  void (*free)(void* node) noexcept;
+
+ private:
+  const void* storage_;
+  void* (*allocate_)(const void* storage, std::size_t bytes, unsigned level) noexcept;
 };
 
 /// Asks for a node's lines at once; a search needs most of them.
@@ -52,8 +64,9 @@ inline node* climb(base::atomic<link>& where, node* from, version& seen) noexcep
   return n;
 }
 
-/// Goes down from `n` to the border node for `slice`; null: something changed, begin again.
-inline border* try_descend(node* n, std::uint64_t slice, version& seen) noexcept {
+/// Goes down from `n` to the border node for `slice`, and adds the levels to `level`; null:
+/// something changed, begin again.
+inline border* try_descend(node* n, std::uint64_t slice, version& seen, unsigned& level) noexcept {
   while (!seen.is_border()) {
     node* const child = static_cast<interior*>(n)->child_of(slice);
     prefetch_node(child, border::size_of(kSlots));
@@ -68,29 +81,40 @@ inline border* try_descend(node* n, std::uint64_t slice, version& seen) noexcept
     if (below.is_deleted()) return nullptr;
     n = child;
     seen = below;
+    ++level;
   }
   return static_cast<border*>(n);
 }
 
 /// The border node where `slice` is, or would be, with its version; null when the layer is gone.
-/// The layer's top was read from `where` as `top`.
-inline border* find_border(base::atomic<link>& where, link top, std::uint64_t slice,
-                           version& seen) noexcept {
+/// The layer's top was read from `where` as `top`. `level`: in, of that top; out, of the node
+/// found.
+inline border* find_border(base::atomic<link>& where, link top, std::uint64_t slice, version& seen,
+                           unsigned& level) noexcept {
   prefetch_node(node_of(top), border::size_of(kSomeSlots));
+  const unsigned level_of_top = level;
   for (backoff wait;; wait()) {
     node* const n = climb(where, node_of(top), seen);
     if (seen.is_deleted()) return nullptr;
-    if (border* found = try_descend(n, slice, seen)) return found;
+    level = level_of_top;
+    if (border* found = try_descend(n, slice, seen, level)) return found;
   }
+}
+inline border* find_border(base::atomic<link>& where, link top, std::uint64_t slice,
+                           version& seen) noexcept {
+  unsigned level = 0;
+  return find_border(where, top, slice, seen, level);
 }
 
 /// Replaces the full border node `small`, which is all of the layer that the entry `what` of
-/// `upper` leads to, by one with more slots. Does nothing when that is no longer so.
-void grow_border(border* upper, wanted what, border* small, const node_memory& memory);
+/// `upper` leads to, by one with more slots. Does nothing when that is no longer so. `level`: of
+/// `small`.
+void grow_border(border* upper, wanted what, border* small, const node_memory& memory,
+                 unsigned level);
 
 /// Adds an entry that is not there to the locked node, and unlocks it. Splits it when it is full;
-/// one of fewer than 15 slots must not be.
-void insert_entry(border* at, wanted what, link target, const node_memory& memory);
+/// one of fewer than 15 slots must not be. `level`: of `at`, as a search counted it.
+void insert_entry(border* at, wanted what, link target, const node_memory& memory, unsigned level);
 
 /// What an attempt to take out an empty part of the tree came to.
 enum class removal : std::uint8_t {

@@ -12,9 +12,11 @@ bool masstree<Storage>::try_locate(std::string_view key, position& at) noexcept 
   link top = top_.load_acquire();
   at.depth = 0;
   at.upper = nullptr;
+  unsigned above = 0;  // nodes in the layers above
   for (;;) {
     at.what = wanted(key, at.depth);
-    at.at = masstree_detail::find_border(*where, top, at.what.slice, at.seen);
+    at.level = above;
+    at.at = masstree_detail::find_border(*where, top, at.what.slice, at.seen, at.level);
     if (!at.at) return false;
     at.order = at.at->order();
     at.slot = at.at->find(at.order, at.what);
@@ -26,6 +28,7 @@ bool masstree<Storage>::try_locate(std::string_view key, position& at) noexcept 
     top = at.target;
     at.upper = at.at;
     at.depth += 8;
+    above = at.level + 1;
   }
 }
 
@@ -96,9 +99,10 @@ std::uint64_t masstree<Storage>::walk(const scope& inside, std::uint64_t cursor,
 }
 
 template <class Storage>
-masstree<Storage>::masstree(std::size_t)
-    : top_(masstree_detail::link_to(
-          kMemory.make_border(masstree_detail::version::kRoot, masstree_detail::kSlots))) {}
+masstree<Storage>::masstree(std::size_t, const Storage& storage)
+    : writes(storage),
+      top_(masstree_detail::link_to(
+          memory().make_border(masstree_detail::version::kRoot, masstree_detail::kSlots, 0))) {}
 
 /// Locks the node where a search ended, if what it found is still so.
 template <class Storage>
@@ -121,36 +125,37 @@ bool masstree<Storage>::attach(const scope& inside, const position& at, std::str
                                entry* leaf) {
   const link created = link_to(leaf);
   if (at.target == 0 && at.at->capacity < masstree_detail::kSlots && at.at->is_full(at.order)) {
-    masstree_detail::grow_border(at.upper, wanted(key, at.depth - 8), at.at, kMemory);
+    masstree_detail::grow_border(at.upper, wanted(key, at.depth - 8), at.at, memory(), at.level);
     return false;
   }
   const std::string_view other =
       at.target == 0 ? std::string_view() : leaf_of(at.target)->key.get(inside)->view();
   if (guides::is_unreadable(other) || !try_lock(at)) return false;
   if (at.target == 0) {
-    masstree_detail::insert_entry(at.at, at.what, created, kMemory);
+    masstree_detail::insert_entry(at.at, at.what, created, memory(), at.level);
     return true;
   }
-  at.at->link_at(at.slot).store_release(make_layers(key, created, other, at.target, at.depth + 8));
+  at.at->link_at(at.slot).store_release(make_layers(at, key, created, other));
   at.at->state.unlock();
   return true;
 }
 
-/// A layer for two keys that agree up to `depth`: one for each further slice that they share, and
-/// in the last both leaves.
+/// A layer for `key` and for `other`, whose leaf the search found at `at`: one for each further
+/// slice that they share, and in the last both leaves.
 template <class Storage>
-auto masstree<Storage>::make_layers(std::string_view key, link created, std::string_view other,
-                                    link there, std::size_t depth) -> link {
+auto masstree<Storage>::make_layers(const position& at, std::string_view key, link created,
+                                    std::string_view other) -> link {
   border* first = nullptr;
   base::atomic<link>* above = nullptr;
-  for (;; depth += 8) {
+  std::size_t depth = at.depth + 8;
+  for (unsigned level = at.level + 1;; depth += 8, ++level) {
     border* const layer =
-        kMemory.make_border(masstree_detail::version::kRoot, masstree_detail::kFewSlots);
+        memory().make_border(masstree_detail::version::kRoot, masstree_detail::kFewSlots, level);
     if (above) above->store_release(masstree_detail::link_to(layer));
     if (!first) first = layer;
     const wanted mine(key, depth), theirs(other, depth);
     if (mine != theirs) {
-      layer->insert(theirs, there);
+      layer->insert(theirs, at.target);
       layer->insert(mine, created);
       return masstree_detail::link_to(first);
     }
@@ -204,10 +209,10 @@ template <class Storage>
 bool masstree<Storage>::try_tidy(std::vector<step>& path) {
   using masstree_detail::removal;
   while (path.back().at->order().count() == 0) {
-    if (masstree_detail::remove_border(path.back().at, kMemory) == removal::changed) return false;
+    if (masstree_detail::remove_border(path.back().at, memory()) == removal::changed) return false;
     path.pop_back();
     if (path.empty()) return true;
-    switch (masstree_detail::remove_layer(path.back().at, path.back().what, kMemory)) {
+    switch (masstree_detail::remove_layer(path.back().at, path.back().what, memory())) {
       case removal::changed:
         return false;
       case removal::useless:
@@ -293,7 +298,7 @@ masstree<Storage>::~masstree() {
         rest.push_back(inner->children[i].load_relaxed());
       }
     }
-    kMemory.free(next);
+    Storage::deallocate_node(next);
   }
 }
 

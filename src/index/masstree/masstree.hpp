@@ -43,7 +43,8 @@ class masstree : public optimistic_writes<masstree<Storage>, Storage> {
  public:
   static constexpr std::string_view kName = "masstree";
 
-  explicit masstree(std::size_t /*expected_keys: a tree needs no size*/);
+  explicit masstree(std::size_t /*expected_keys: a tree needs no size*/,
+                    const Storage& storage = {});
   ~masstree();
   masstree(const masstree&) = delete;
   masstree& operator=(const masstree&) = delete;
@@ -62,7 +63,9 @@ class masstree : public optimistic_writes<masstree<Storage>, Storage> {
 
  private:
   using typename writes::entry;
+  using typename writes::unlinked_entry;
   using writes::count_;
+  using writes::storage_;
   using link = masstree_detail::link;
   using border = masstree_detail::border;
   using wanted = masstree_detail::wanted;
@@ -77,6 +80,7 @@ class masstree : public optimistic_writes<masstree<Storage>, Storage> {
     std::size_t depth = 0;  ///< key bytes that the layers above have consumed
     wanted what{0, 0};
     unsigned slot = masstree_detail::kNoSlot;
+    unsigned level = 0;  ///< how many nodes, of all layers, are above `at`
     link target = 0;  ///< a leaf, whose key may be another one; 0: none
   };
   /// A border node on the way of a key, and the key's entry there.
@@ -85,9 +89,9 @@ class masstree : public optimistic_writes<masstree<Storage>, Storage> {
     wanted what;
   };
 
-  static constexpr masstree_detail::node_memory kMemory{&Storage::allocate_node,
-                                                        &Storage::deallocate_node};
-
+  masstree_detail::node_memory memory() const noexcept {
+    return masstree_detail::node_memory(storage_);
+  }
   static entry* leaf_of(link l) noexcept { return reinterpret_cast<entry*>(l & ~link{1}); }
   static link link_to(entry* e) noexcept { return reinterpret_cast<link>(e) | 1; }
 
@@ -102,14 +106,16 @@ class masstree : public optimistic_writes<masstree<Storage>, Storage> {
     return try_lock(at);
   }
   static void unlock(const position& at) noexcept { at.at->state.unlock(); }
+  unlinked_entry make(const position& at, std::string_view key, const content& value) {
+    return make_entry<entry>(storage_, at.level + 1, key, value);
+  }
 
   bool attach(const scope& inside, const position& at, std::string_view key, entry* leaf);
-  static link make_layers(std::string_view key, link created, std::string_view other, link there,
-                          std::size_t depth);
+  link make_layers(const position& at, std::string_view key, link created, std::string_view other);
   void detach(const scope&, const position& at, std::string_view key);
   void tidy(std::string_view key);
   bool try_path(std::string_view key, std::vector<step>& path) noexcept;
-  static bool try_tidy(std::vector<step>& path);
+  bool try_tidy(std::vector<step>& path);
   std::string_view clear_border(const scope& inside, std::string_view key);
 
   void iterate(const scope& inside, direction where_to, std::optional<std::string_view> from,

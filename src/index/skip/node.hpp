@@ -61,14 +61,17 @@ struct node : State {
   using link = base::atomic<std::uintptr_t>;
 
   /// The list's head, before all keys.
-  static node* make_head() { return make(kMaxHeight, {0, 0}, owned_bytes(), owned_bytes()); }
+  static node* make_head(const Storage& storage) {
+    return make(storage, kMaxHeight, {0, 0}, owned_bytes(), owned_bytes());
+  }
   /// Null when memory is exhausted.
-  static unlinked<Storage, node> make(std::string_view key, const content& value) {
-    auto held_key = Storage::make(key);
-    auto held_value = Storage::make(value);
+  static unlinked<Storage, node> make(const Storage& storage, std::string_view key,
+                                      const content& value) {
+    auto held_key = storage.make(key);
+    auto held_value = storage.make(value);
     if (!held_key || !held_value) return nullptr;
     return unlinked<Storage, node>(
-        make(random_height(), key_start(key), std::move(held_key), std::move(held_value)));
+        make(storage, random_height(), key_start(key), std::move(held_key), std::move(held_value)));
   }
 
   link& next(unsigned level) noexcept { return reinterpret_cast<link*>(this + 1)[level]; }
@@ -105,9 +108,10 @@ struct node : State {
     static_assert(sizeof(node) == 32, "no byte more, and none between");
     for (unsigned i = 0; i < h; ++i) ::new (&next(i)) link(0);
   }
-  static node* make(unsigned height, const key_start& start, owned_bytes&& key,
-                    owned_bytes&& value) {
-    void* memory = Storage::allocate_node(sizeof(node) + height * sizeof(link));
+  /// A node's level (storage.hpp) is that of its topmost link: the head's is 0.
+  static node* make(const Storage& storage, unsigned height, const key_start& start,
+                    owned_bytes&& key, owned_bytes&& value) {
+    void* memory = storage.allocate_node(sizeof(node) + height * sizeof(link), kMaxHeight - height);
     return ::new (memory) node(height, start, std::move(key), std::move(value));
   }
 };

@@ -28,7 +28,8 @@ class plain_list {
     entry* found;
   };
 
-  plain_list() : head_(entry::make_head()) {}
+  explicit plain_list(const Storage& storage)
+      : storage_(storage), head_(entry::make_head(storage)) {}
   ~plain_list() {
     for (entry* n = head_; n;) destroy_node<Storage>(std::exchange(n, n->next_node(0)));
   }
@@ -44,6 +45,9 @@ class plain_list {
   static entry* found(const scope&, const position& p, std::string_view) noexcept {
     return p.found;
   }
+  unlinked<Storage, entry> make(const position&, std::string_view key, const content& value) {
+    return entry::make(storage_, key, value);
+  }
   static bool try_lock(const scope&, const position&, std::string_view) noexcept { return true; }
   static void unlock(const position&) noexcept {}
   static bool attach(const scope&, const position& p, std::string_view, entry* n) noexcept;
@@ -56,6 +60,7 @@ class plain_list {
   }
 
  private:
+  [[no_unique_address]] const Storage storage_;
   entry* const head_;
 };
 
@@ -79,7 +84,8 @@ class skiplist_coarse : public coarse<skip_detail::plain_list<Storage>, Storage>
  public:
   static constexpr std::string_view kName = "skiplist-coarse";
 
-  explicit skiplist_coarse(std::size_t /*expected_keys*/) {}
+  explicit skiplist_coarse(std::size_t /*expected_keys*/, const Storage& storage = {})
+      : writes(storage) {}
 
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
     iterate(inside, from, false, access::use, visit);

@@ -44,7 +44,8 @@ class skiplist_fraser : public lock_free_writes<skiplist_fraser<Storage>, Storag
  public:
   static constexpr std::string_view kName = "skiplist-fraser";
 
-  explicit skiplist_fraser(std::size_t /*expected_keys*/) : head_(node::make_head()) {}
+  explicit skiplist_fraser(std::size_t /*expected_keys*/, const Storage& storage = {})
+      : writes(storage), head_(node::make_head(storage)) {}
   ~skiplist_fraser() {
     for (node* n = head_; n;) destroy_node<Storage>(std::exchange(n, next_of(n, 0)));
   }
@@ -96,8 +97,8 @@ class skiplist_fraser : public lock_free_writes<skiplist_fraser<Storage>, Storag
     return where;
   }
   static node* found(const position& at) noexcept { return at.found; }
-  static unlinked_node make(const position&, std::string_view key, const content& value) {
-    return node::make(key, value);
+  unlinked_node make(const position&, std::string_view key, const content& value) {
+    return node::make(this->storage_, key, value);
   }
   static void help(const scope&, const position& at, std::string_view) noexcept { mark(at.found); }
   bool attach(const scope& inside, position& where, std::string_view key, node* created);

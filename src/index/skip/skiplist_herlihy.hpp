@@ -51,7 +51,8 @@ class skiplist_herlihy : public optimistic_writes<skiplist_herlihy<Storage>, Sto
  public:
   static constexpr std::string_view kName = "skiplist-herlihy";
 
-  explicit skiplist_herlihy(std::size_t /*expected_keys*/) : head_(node::make_head()) {
+  explicit skiplist_herlihy(std::size_t /*expected_keys*/, const Storage& storage = {})
+      : writes(storage), head_(node::make_head(storage)) {
     head_->set_linked();
   }
   ~skiplist_herlihy() {
@@ -117,6 +118,9 @@ class skiplist_herlihy : public optimistic_writes<skiplist_herlihy<Storage>, Sto
               access how = access::use);
   position locate(const scope& inside, std::string_view key);
   static node* found(const scope&, const position& p, std::string_view) noexcept { return p.found; }
+  unlinked<Storage, node> make(const position&, std::string_view key, const content& value) {
+    return node::make(this->storage_, key, value);
+  }
   static bool try_lock(const scope&, const position& p, std::string_view) noexcept;
   static void unlock(const position& p) noexcept { p.found->unlock(); }
   static bool attach(const scope&, const position& where, std::string_view, node* created) noexcept;

@@ -24,7 +24,7 @@ void add(base::atomic<link>& top, std::uint64_t slice) {
   version seen;
   border* const at = find_border(top, top.load_acquire(), slice, seen);
   at->state.lock();
-  insert_entry(at, {slice, 8}, leaf(slice), kTestMemory);
+  insert_entry(at, {slice, 8}, leaf(slice), kTestMemory, 0);
 }
 
 void empty_and_remove(border* n) {
