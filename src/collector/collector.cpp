@@ -239,15 +239,12 @@ void object_collector::state::measure(window& now) {
   window_statistics& seen = now.seen;
   seen.accessed_pages = seen.working_set_pages = found.pages.count();
   seen.accessed_cold_pages = found.pages.count(heap::kind::cold);
-  if (seen.accessed_pages > 0) {
-    seen.page_utilization = static_cast<double>(seen.accessed_bytes) /
-                            static_cast<double>(seen.accessed_pages * kPageBytes);
-  }
+  seen.page_utilization = base::page_utilization(seen.accessed_bytes, seen.accessed_pages);
   seen.promotion_rate =
       promotion_rate(seen.accessed_cold_pages, seen.working_set_pages, seen.window_seconds);
   const std::uint64_t cold_bytes = heap::packing_of(heap::kind::cold).used_bytes;
-  seen.cold_rest_seconds =
-      mean_rest_seconds(cold_bytes / kPageBytes, seen.accessed_cold_pages, seen.window_seconds);
+  seen.cold_rest_seconds = mean_rest_seconds(cold_bytes / base::kPageBytes,
+                                             seen.accessed_cold_pages, seen.window_seconds);
   now.cold_was_watched = was_watched(cold_bytes, cold_bytes_before);
   cold_bytes_before = cold_bytes;
 }

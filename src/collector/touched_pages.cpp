@@ -14,14 +14,13 @@ void touched_pages::add(heap::kind where, const void* object, std::size_t bytes)
   const auto which = static_cast<std::size_t>(where);
   const std::uintptr_t begin =
       reinterpret_cast<std::uintptr_t>(object) - heap::range_of(where).begin;
-  const std::size_t last = (begin + std::max<std::size_t>(bytes, 1) - 1) / kPageBytes;
   auto& bits = bits_[which];
-  if (last / 64 >= bits.size()) bits.resize(std::max(last / 64 + 1, 2 * bits.size()));
-  for (std::size_t page = begin / kPageBytes; page <= last; ++page) {
+  base::for_each_page(begin, bytes, [&](std::size_t page, std::size_t) {
+    if (page / 64 >= bits.size()) bits.resize(std::max(page / 64 + 1, 2 * bits.size()));
     const std::uint64_t bit = std::uint64_t{1} << (page % 64);
     counts_[which] += (bits[page / 64] & bit) == 0;
     bits[page / 64] |= bit;
-  }
+  });
 } catch (const std::bad_alloc&) {
   // Pages that no memory is left to note are not counted.
 }

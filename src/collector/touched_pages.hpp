@@ -10,8 +10,6 @@
 
 namespace isotherm::collector {
 
-using base::kPageBytes;
-
 /// A bitmap a heap. For one thread.
 class touched_pages {
  public:

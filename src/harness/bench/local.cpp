@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <vector>
 
-#include "base/page.hpp"
 #include "collector/collector.hpp"
 #include "guide/object.hpp"
 #include "guide/soda.hpp"
@@ -16,11 +14,10 @@
 #include "heap/footprint.hpp"
 #include "heap/heap.hpp"
 #include "index/index.hpp"
+#include "pages/usage_map.hpp"
 
 namespace isotherm::harness {
 namespace {
-
-using base::kPageBytes;
 
 base::result<void> configure_heaps(const bench_options& asked) {
   const auto backing = heap::cold_backing::parse(asked.cold_backing);
@@ -55,18 +52,13 @@ window_sample unmanaged_sample() {
   return sample;
 }
 
-/// Page utilization without a collector: bytes of the keys and values used in the current window
-/// over the pages that hold them. Walks the index; no concurrent writers.
-double utilization_by_walk(index::any_index& index, const workload::touched_keys& used) {
-  std::vector<std::uintptr_t> pages;
-  std::uint64_t bytes = 0;
-  const auto note = [&](std::string_view object) {
-    const auto begin = reinterpret_cast<std::uintptr_t>(object.data()) - sizeof(isotherm::bytes);
-    const auto end = reinterpret_cast<std::uintptr_t>(object.data()) + object.size();
-    bytes += end - begin;
-    for (auto page = begin / kPageBytes; page <= (end - 1) / kPageBytes; ++page) {
-      pages.push_back(page);
-    }
+/// The keys and values that were used in the current window and their pages, without a collector:
+/// walks the index. No concurrent writers.
+pages::usage_map usage_by_walk(index::any_index& index, const workload::touched_keys& used) {
+  pages::usage_map map;
+  const auto add = [&](std::string_view object) {  // with the header that stands before its bytes
+    map.add(reinterpret_cast<std::uintptr_t>(object.data()) - sizeof(isotherm::bytes),
+            object.size() + sizeof(isotherm::bytes), pages::use::used);
   };
   std::uint64_t cursor = 0;
   do {
@@ -74,15 +66,12 @@ double utilization_by_walk(index::any_index& index, const workload::touched_keys
     cursor = index.walk(inside, cursor, [&](std::string_view key, std::string_view value) {
       const auto number = workload::number_of(value);
       if (!number || !used.is_current(*number)) return true;
-      note(key);
-      note(value);
+      add(key);
+      add(value);
       return true;
     });
   } while (cursor != 0);
-  std::ranges::sort(pages);
-  pages.erase(std::ranges::unique(pages).begin(), pages.end());
-  if (pages.empty()) return 0;
-  return static_cast<double>(bytes) / static_cast<double>(pages.size() * kPageBytes);
+  return map;
 }
 
 /// Drives without a collector; the windows' ends are the driver's own.
@@ -102,7 +91,7 @@ base::result<workload::outcome> drive_unmanaged(workload::target& store, index::
   });
   if (!driven) return driven;
   window_sample last = unmanaged_sample();
-  last.page_utilization = utilization_by_walk(index, windows.used());
+  last.page_utilization = usage_by_walk(index, windows.used()).utilization();
   windows.end_window(last);
   return driven;
 }
