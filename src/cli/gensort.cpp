@@ -13,9 +13,8 @@
 #include "cli/choice.hpp"
 #include "cli/commands.hpp"
 #include "cli/signals.hpp"
-#include "device/io.hpp"
-#include "device/spool.hpp"
 #include "harness/gensort.hpp"
+#include "os/files/spool.hpp"
 
 namespace isotherm::cli {
 namespace {
@@ -27,7 +26,7 @@ struct arguments {
 };
 
 void run(arguments& a) {
-  a.path = device::spelled_out(a.path, STDOUT_FILENO);
+  a.path = os::spelled_out(a.path, STDOUT_FILENO);
   a.options.progress = harness::show_progress(
       a.progress ? harness::shown::always : harness::shown::on_terminal, "generating");
   a.options.interrupt = &catch_signals();

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "cli/fail.hpp"
+#include "os/files/paths.hpp"
 
 namespace isotherm::cli {
 namespace {
@@ -13,12 +14,12 @@ constexpr const char* kAdvice = ": check the name and the permissions";
 
 report_file::report_file(const std::string& path) : path_(path) {
   if (path.empty()) return;
-  if (const auto there = device::identity(path); there && !there->regular) {
+  if (const auto there = os::identity(path); there && !there->regular) {
     device_.open(path);
     if (!device_) fail("cannot write the report to " + path + kAdvice);
     return;
   }
-  auto made = device::pending_file::create(path);
+  auto made = os::pending_file::create(path);
   if (!made) fail("the report: " + made.error().message + kAdvice);
   file_ = std::move(*made);
 }

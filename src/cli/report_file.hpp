@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string>
 
-#include "device/pending_file.hpp"
+#include "os/files/pending_file.hpp"
 
 namespace isotherm::cli {
 
@@ -23,7 +23,7 @@ class report_file {
 
  private:
   std::string path_;
-  device::pending_file file_;
+  os::pending_file file_;
   std::ofstream device_;
 };
 

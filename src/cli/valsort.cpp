@@ -16,9 +16,9 @@
 #include "cli/commands.hpp"
 #include "cli/fail.hpp"
 #include "cli/report_file.hpp"
-#include "device/io.hpp"
-#include "device/spool.hpp"
 #include "harness/valsort.hpp"
+#include "os/files/paths.hpp"
+#include "os/files/spool.hpp"
 
 namespace isotherm::cli {
 namespace {
@@ -49,8 +49,8 @@ harness::valsort_summary summarise(const arguments& a) {
 }
 
 void run(arguments& a) {
-  a.path = device::spelled_out(a.path, STDIN_FILENO);
-  if (!a.summary.empty() && device::same_file(a.summary, a.path)) {
+  a.path = os::spelled_out(a.path, STDIN_FILENO);
+  if (!a.summary.empty() && os::same_file(a.summary, a.path)) {
     fail("-o " + a.summary + " would replace " + a.path + ": name another file for the summary");
   }
   base::result<harness::uint128> expected = harness::uint128{0};

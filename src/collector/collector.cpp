@@ -15,7 +15,7 @@
 #include "collector/threshold.hpp"
 #include "os/clock.hpp"
 #include "os/fork.hpp"
-#include "os/pressure.hpp"
+#include "os/memory/pressure.hpp"
 #include "os/signals.hpp"
 #include "sync/retire.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "base/words.hpp"
 #include "heap/readable.hpp"
-#include "os/bus_error.hpp"
+#include "os/memory/bus_error.hpp"
 #include "sync/epoch.hpp"
 #include "sync/step_hook.hpp"
 

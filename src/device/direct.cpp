@@ -5,11 +5,11 @@
 
 namespace isotherm::device {
 
-base::result<direct_stream> direct_stream::open(const file& f, std::size_t bytes) {
+base::result<direct_stream> direct_stream::open(const os::file& f, std::size_t bytes) {
   direct_stream d;
   auto direct = f.past_the_cache();
   if (!direct) return std::unexpected(direct.error());
-  auto memory = buffer::reserve(kDepth * bytes);
+  auto memory = os::buffer::reserve(kDepth * bytes);
   if (!memory) return std::unexpected(memory.error());
   d.file_ = std::move(*direct);
   d.memory_ = std::move(*memory);

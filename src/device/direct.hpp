@@ -8,8 +8,8 @@
 #include <memory>
 #include <span>
 
-#include "device/buffer.hpp"
-#include "device/io.hpp"
+#include "os/files/file.hpp"
+#include "os/memory/buffer.hpp"
 
 namespace isotherm::device {
 
@@ -21,7 +21,7 @@ class direct_stream {
 
   /// Opens the file of `f` once more, for accesses of `bytes`, a multiple of 4096. Fails where the
   /// file system has no O_DIRECT.
-  static base::result<direct_stream> open(const file& f, std::size_t bytes);
+  static base::result<direct_stream> open(const os::file& f, std::size_t bytes);
 
   /// Whether requests go through io_uring.
   bool queued() const noexcept { return ring_ != nullptr; }
@@ -37,9 +37,9 @@ class direct_stream {
   };
   base::result<void> submit(std::span<const std::uint64_t> offsets, bool write);
 
-  file file_;
+  os::file file_;
   std::size_t bytes_ = 0;
-  buffer memory_;
+  os::buffer memory_;
   std::unique_ptr<io_uring, closes_ring> ring_;  // null: one at a time
 };
 

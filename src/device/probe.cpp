@@ -13,10 +13,12 @@
 #include "base/atomic.hpp"
 #include "base/random.hpp"
 #include "device/direct.hpp"
-#include "device/io.hpp"
 #include "device/places.hpp"
-#include "device/pool.hpp"
 #include "os/clock.hpp"
+#include "os/files/file.hpp"
+#include "os/files/file_system.hpp"
+#include "os/files/mapping.hpp"
+#include "os/thread.hpp"
 
 namespace isotherm::device {
 namespace {
@@ -112,15 +114,15 @@ class prober {
   emulation* emulation_;
   const unsigned processors_ = std::max(1u, std::thread::hardware_concurrency());
   std::vector<unsigned> streams_;  // numbers of threads that are measured
-  file data_, sink_;
-  mapping map_;
+  os::file data_, sink_;
+  os::mapping map_;
   std::mutex lock_;  // guards error_ while threads run
   std::optional<base::error> error_;
 };
 
 base::result<void> prober::fill(const std::string& directory) {
   if (accounts()) return {};
-  auto room = free_space(directory);
+  auto room = os::free_space(directory);
   if (!room) return std::unexpected(room.error());
   if (*room < 2 * options_.file_bytes) {
     return std::unexpected(
@@ -129,8 +131,8 @@ base::result<void> prober::fill(const std::string& directory) {
                                 2 * options_.file_bytes, directory, *room),
                     0});
   }
-  auto data = file::unnamed(directory);
-  auto sink = file::unnamed(directory);
+  auto data = os::file::unnamed(directory);
+  auto sink = os::file::unnamed(directory);
   if (!data) return std::unexpected(data.error());
   if (!sink) return std::unexpected(sink.error());
   data_ = std::move(*data);
@@ -142,10 +144,10 @@ base::result<void> prober::fill(const std::string& directory) {
     if (auto r = data_.write(block, at); !r) return r;
     if (auto r = sink_.write(block, at); !r) return r;
   }
-  for (const file* f : {&data_, &sink_}) {
+  for (const os::file* f : {&data_, &sink_}) {
     if (auto r = f->sync(); !r) return r;
   }
-  auto m = mapping::map(data_, options_.file_bytes, false);
+  auto m = os::mapping::map(data_, options_.file_bytes, os::mapping_access::read_only);
   if (!m) return std::unexpected(m.error());
   map_ = std::move(*m);
   return {};
@@ -237,10 +239,10 @@ rates prober::measure(const pattern& p, unsigned streams, unsigned writers, std:
   const auto ready = [&] { all_ready.arrive_and_wait(); };
   pattern writing{access::write, kBatchBytes};
   if (p.by == way::direct) writing.by = way::direct;
-  std::vector<std::jthread> threads;
+  std::vector<os::thread> threads;
   threads.reserve(streams + writers);
   for (unsigned t = 0; t < streams + writers; ++t) {
-    auto started = start_thread([&, t] {
+    auto started = os::start_thread([&, t] {
       t < streams ? work(p, t + 1, stop, moved, ready) : work(writing, t + 1, stop, written, ready);
     });
     if (!started) {

@@ -11,9 +11,12 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "device/pending_file.hpp"
-#include "device/pool.hpp"
-#include "device/spool.hpp"
+#include "os/files/file.hpp"
+#include "os/files/file_system.hpp"
+#include "os/files/paths.hpp"
+#include "os/files/pending_file.hpp"
+#include "os/files/spool.hpp"
+#include "os/thread_pool.hpp"
 
 namespace isotherm::harness {
 namespace {
@@ -94,8 +97,8 @@ void ascii_record(std::uint64_t n, uint128 random, uint128 body, std::byte* reco
   text[99] = '\n';
 }
 
-base::result<uint128> write_part(const device::file& f, const gensort_options& o,
-                                 std::uint64_t begin, std::uint64_t end, progress_sum& done) {
+base::result<uint128> write_part(const os::file& f, const gensort_options& o, std::uint64_t begin,
+                                 std::uint64_t end, progress_sum& done) {
   std::vector<std::byte> buffer(std::min<std::uint64_t>(kBatchRecords, end - begin) *
                                 kGensortRecord);
   uint128 sum = 0;
@@ -178,7 +181,7 @@ base::result<uint128> gensort_file(const std::string& path, const gensort_option
                     options.count, options.first),
         0});
   }
-  auto room = device::free_space(device::waiting_directory(device::link_target(path)));
+  auto room = os::free_space(os::waiting_directory(os::link_target(path)));
   if (!room) return std::unexpected(room.error());
   if (*room / kGensortRecord < options.count) {
     return std::unexpected(base::error{
@@ -187,14 +190,14 @@ base::result<uint128> gensort_file(const std::string& path, const gensort_option
                     options.count, kGensortRecord, *room),
         0});
   }
-  auto f = device::pending_file::create(path);
+  auto f = os::pending_file::create(path);
   if (!f) return std::unexpected(f.error());
   const unsigned threads = threads_for(options.count, options.threads);
   std::mutex lock;
   base::result<uint128> total = uint128{0};
   progress_sum done(options.progress, options.count);
-  device::run_pool(threads, [&](unsigned t) {
-    const auto [begin, end] = device::part_of(options.count, threads, t);
+  os::run_pool(threads, [&](unsigned t) {
+    const auto [begin, end] = os::part_of(options.count, threads, t);
     auto part = write_part(f->handle(), options, begin, end, done);
     const std::lock_guard guard(lock);
     if (!part) {

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <sstream>
 
-#include "device/io.hpp"
-#include "device/pool.hpp"
-#include "device/spool.hpp"
+#include "os/files/file.hpp"
+#include "os/files/spool.hpp"
+#include "os/thread_pool.hpp"
 
 namespace isotherm::harness {
 namespace {
@@ -37,8 +37,8 @@ void add_record(valsort_summary& s, const unsigned char* record, bool ignore_cas
   ++s.records;
 }
 
-base::result<valsort_summary> check_part(const device::file& f, std::uint64_t begin,
-                                         std::uint64_t end, bool ignore_case, progress_sum& done) {
+base::result<valsort_summary> check_part(const os::file& f, std::uint64_t begin, std::uint64_t end,
+                                         bool ignore_case, progress_sum& done) {
   valsort_summary s;
   std::vector<std::byte> buffer(std::min<std::uint64_t>(kBatchRecords, end - begin) *
                                 kGensortRecord);
@@ -95,10 +95,10 @@ valsort_summary combine(const valsort_summary& a, const valsort_summary& b, bool
 
 base::result<valsort_summary> valsort_file(const std::string& path,
                                            const valsort_options& options) {
-  auto input = device::open_input(path);
+  auto input = os::open_input(path);
   if (!input) return std::unexpected(input.error());
-  base::result<device::file> f = std::move(input->handle);
-  if (!input->still) f = device::spool(*f, device::usual_directory(), nullptr);
+  base::result<os::file> f = std::move(input->handle);
+  if (!input->still) f = os::spool(*f, os::usual_directory(), nullptr);
   if (!f) return std::unexpected(f.error());
   auto size = f->size();
   if (!size) return std::unexpected(size.error());
@@ -112,8 +112,8 @@ base::result<valsort_summary> valsort_file(const std::string& path,
   const unsigned threads = threads_for(*size / kGensortRecord, options.threads);
   std::vector<base::result<valsort_summary>> parts(threads);
   progress_sum done(options.progress, *size / kGensortRecord);
-  device::run_pool(threads, [&](unsigned t) {
-    const auto [begin, end] = device::part_of(*size / kGensortRecord, threads, t);
+  os::run_pool(threads, [&](unsigned t) {
+    const auto [begin, end] = os::part_of(*size / kGensortRecord, threads, t);
     parts[t] = check_part(*f, begin, end, options.ignore_case, done);
   });
   valsort_summary total;

@@ -29,7 +29,7 @@ struct valsort_options {
   record_progress progress{};
 };
 
-/// Reads all of `path`; a pipe or terminal (device/spool.hpp) through a file without a name.
+/// Reads all of `path`; a pipe or terminal (os/files/spool.hpp) through a file without a name.
 /// Errors: unreadable, empty, or a partial last record.
 base::result<valsort_summary> valsort_file(const std::string& path, const valsort_options& options);
 

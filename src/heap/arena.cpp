@@ -7,7 +7,7 @@
 #include <string>
 
 #include "heap/poison.hpp"
-#include "os/memory.hpp"
+#include "os/memory/address_space.hpp"
 
 namespace isotherm::heap {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "os/memory.hpp"
+#include "os/memory/address_space.hpp"
 
 namespace isotherm::heap {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/error.hpp"
-#include "os/cold_file.hpp"
+#include "os/files/cold_file.hpp"
 
 namespace isotherm::heap {
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "heap/heap.hpp"
-#include "os/process_memory.hpp"
+#include "os/memory/process_memory.hpp"
 
 namespace isotherm::heap {
 

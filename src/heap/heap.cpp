@@ -7,8 +7,8 @@
 #include "heap/local.hpp"
 #include "heap/poison.hpp"
 #include "heap/ranges.hpp"
-#include "os/memory.hpp"
-#include "os/residency.hpp"
+#include "os/memory/address_space.hpp"
+#include "os/memory/residency.hpp"
 
 namespace isotherm::heap {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "base/check.hpp"
 #include "heap/poison.hpp"
-#include "os/bus_error.hpp"
-#include "os/memory.hpp"
+#include "os/memory/address_space.hpp"
+#include "os/memory/bus_error.hpp"
 
 namespace isotherm::heap {
 

@@ -2,8 +2,8 @@
 
 #include "heap/header.hpp"
 #include "heap/ranges.hpp"
-#include "os/bus_error.hpp"
-#include "os/memory.hpp"
+#include "os/memory/address_space.hpp"
+#include "os/memory/bus_error.hpp"
 
 namespace isotherm::heap {
 namespace {

@@ -1,10 +1,10 @@
 // COLD objects whose page the disk does not give back (options::catch_read_errors).
 //
 // A mapping cannot say that a read failed: the access ends in SIGBUS. So whoever is about to use a
-// COLD object touches its pages first, in a guarded piece (os/bus_error.hpp); afterwards they are
-// in memory. Nothing is put in the place of such a page: each later look tries the disk again, so
-// where a read fails no reader ever sees anything but the object or the failure. Where the option
-// is off nothing is touched, and the failure ends the process.
+// COLD object touches its pages first, in a guarded piece (os/memory/bus_error.hpp); afterwards
+// they are in memory. Nothing is put in the place of such a page: each later look tries the disk
+// again, so where a read fails no reader ever sees anything but the object or the failure. Where
+// the option is off nothing is touched, and the failure ends the process.
 //
 // A write that fails is not caught: the system may drop such a page as if it had been written, and
 // later give what the disk held there before. It looks like an object that was there then, or, by

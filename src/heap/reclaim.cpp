@@ -10,9 +10,9 @@
 #include <algorithm>
 
 #include "heap/packed.hpp"
-#include "os/memory.hpp"
-#include "os/residency.hpp"
-#include "os/swap.hpp"
+#include "os/memory/address_space.hpp"
+#include "os/memory/residency.hpp"
+#include "os/memory/swap.hpp"
 
 namespace isotherm::heap {
 

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "device/io.hpp"
-#include "device/spool.hpp"
+#include "os/files/file_system.hpp"
+#include "os/files/paths.hpp"
+#include "os/files/spool.hpp"
 #include "sort/algorithms/registry.hpp"
 
 namespace isotherm::sort {
@@ -35,8 +36,8 @@ struct space_needed {
 };
 
 base::result<void> check_space(const space_needed& s) {
-  if (auto r = device::check_writable(s.directory); !r) return r;
-  auto room = device::free_space(s.directory);
+  if (auto r = os::check_writable(s.directory); !r) return r;
+  auto room = os::free_space(s.directory);
   if (!room) return std::unexpected(room.error());
   if (*room < s.output_bytes) {
     return refused(
@@ -45,11 +46,11 @@ base::result<void> check_space(const space_needed& s) {
                     s.output_bytes, s.directory, *room));
   }
   if (s.run_bytes == 0) return {};
-  if (auto r = device::check_writable(s.temporary_directory); !r) return r;
-  auto temporary = device::free_space(s.temporary_directory);
+  if (auto r = os::check_writable(s.temporary_directory); !r) return r;
+  auto temporary = os::free_space(s.temporary_directory);
   if (!temporary) return std::unexpected(temporary.error());
-  auto same = device::identity(s.directory);
-  auto there = device::identity(s.temporary_directory);
+  auto same = os::identity(s.directory);
+  auto there = os::identity(s.temporary_directory);
   if (!same) return std::unexpected(same.error());
   if (!there) return std::unexpected(there.error());
   const bool shared = same->device == there->device;
@@ -121,16 +122,16 @@ base::result<void> check_options(const sort_options& o, std::uint64_t bytes) {
 base::result<void> check_files(const source& in, const std::string& output,
                                const std::string& temporary_directory, const plan& p,
                                const sort_options& o) {
-  auto input = device::identity(in.handle());
+  auto input = os::identity(in.handle());
   if (!input) return std::unexpected(input.error());
-  auto there = device::identity(output);
+  auto there = os::identity(output);
   if (there && *input == *there) {
     return refused(output + " is the input itself: name another file for the output");
   }
   if (!there && there.error().code != ENOENT) return std::unexpected(there.error());
   auto records = estimate_records(in, o);
   if (!records) return std::unexpected(records.error());
-  return check_space({.directory = device::waiting_directory(output, temporary_directory),
+  return check_space({.directory = os::waiting_directory(output, temporary_directory),
                       .temporary_directory = temporary_directory,
                       .output_bytes = output_bytes(in.size(), *records, o),
                       .run_bytes = find(p.algorithm).temporary_bytes(p, o, in.size(), *records)});

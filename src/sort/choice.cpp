@@ -4,7 +4,7 @@
 
 #include "base/page.hpp"
 #include "device/profile.hpp"
-#include "os/available_memory.hpp"
+#include "os/memory/available_memory.hpp"
 #include "sort/algorithms/registry.hpp"
 #include "sort/checks.hpp"
 

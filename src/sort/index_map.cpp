@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "device/buffer.hpp"
+#include "os/memory/buffer.hpp"
 #include "sort/algorithms/registry.hpp"
 #include "sort/checks.hpp"
 #include "sort/index_sort/refine.hpp"
@@ -38,7 +38,7 @@ struct index_map::state {
   sort::plan share;
   sort::source input;
   sort::record_layout layout;
-  device::buffer memory;
+  os::buffer memory;
   std::span<sort::entry> entries;
   std::uint64_t materialised = 0;
 };
@@ -60,7 +60,7 @@ base::result<index_map> index_map::build(const std::string& path, const sort_opt
   if (!p) return std::unexpected(p.error());
   auto s = std::make_unique<state>(std::move(o), *p, std::move(*input));
   const std::uint64_t capacity = s->share.index_entries;
-  auto memory = device::buffer::reserve(capacity * sizeof(sort::entry));
+  auto memory = os::buffer::reserve(capacity * sizeof(sort::entry));
   if (!memory) return std::unexpected(memory.error());
   s->memory = std::move(*memory);
   sort::loader load(s->context());

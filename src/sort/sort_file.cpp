@@ -8,9 +8,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "device/pending_file.hpp"
-#include "device/spool.hpp"
 #include "os/clock.hpp"
+#include "os/files/paths.hpp"
+#include "os/files/pending_file.hpp"
+#include "os/files/spool.hpp"
 #include "sort/algorithms/registry.hpp"
 #include "sort/checks.hpp"
 #include "sort/choice.hpp"
@@ -48,7 +49,7 @@ void describe(sort_report& r, const sort::job& j, const sort::plan& p, const sor
 
 /// Gives the output its name unless the sort was interrupted. With the option `durable`, syncs the
 /// output's bytes before that and its name afterwards.
-base::result<void> put_in_place(sort::job& j, device::pending_file& out) {
+base::result<void> put_in_place(sort::job& j, os::pending_file& out) {
   if (j.options.durable) {
     const sort::stage_timer timer(j, sort_stage::sync);
     j.keep(out.sync());
@@ -89,9 +90,8 @@ base::result<sort_report> sort_to(const std::string& input, const std::string& o
   std::optional<device::emulation> emulation;
   if (device->emulated) emulation.emplace(device->numbers);
   const device::model* numbers = device->known ? &device->numbers : nullptr;
-  const std::string directory = options.temporary_directory.empty()
-                                    ? device::waiting_directory(output)
-                                    : options.temporary_directory;
+  const std::string directory = options.temporary_directory.empty() ? os::waiting_directory(output)
+                                                                    : options.temporary_directory;
   sort::job j(options, emulation ? &*emulation : nullptr);
   auto in = sort::source::open_or_copy(j, input, directory);
   if (!in) return std::unexpected(in.error());
@@ -102,7 +102,7 @@ base::result<sort_report> sort_to(const std::string& input, const std::string& o
   if (!p) return std::unexpected(p.error());
   if (p->map_input && !j.keep(in->map())) return std::unexpected(j.status().error());
 
-  auto out = device::pending_file::create(output, directory, &in->handle());
+  auto out = os::pending_file::create(output, directory, &in->handle());
   if (!out) return std::unexpected(out.error());
   const sort::record_layout layout(options);
   const sort::context ctx{j, *p, *in, layout};
@@ -125,8 +125,8 @@ base::result<sort_report> sort_to(const std::string& input, const std::string& o
 base::result<sort_report> sort_file(const std::string& input, const std::string& output,
                                     const sort_options& options) {
   try {
-    return sort_to(device::spelled_out(input, STDIN_FILENO),
-                   device::link_target(device::spelled_out(output, STDOUT_FILENO)), options);
+    return sort_to(os::spelled_out(input, STDIN_FILENO),
+                   os::link_target(os::spelled_out(output, STDOUT_FILENO)), options);
   } catch (const std::exception& thrown) {
     return std::unexpected(sort::error_of(thrown));
   }

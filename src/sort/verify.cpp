@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "os/files/file.hpp"
 #include "sort/checksum.hpp"
 #include "sort/output/count.hpp"
 #include "sort/runs/loader.hpp"
@@ -88,7 +89,7 @@ std::uint64_t sum_counts(const context& ctx, const sort_options& counted) {
   return sum;
 }
 
-void check_counts(const context& ctx, const device::file& out, const outcome& o) {
+void check_counts(const context& ctx, const os::file& out, const outcome& o) {
   job counts(options_of_counts(ctx.job.options), nullptr);
   auto again = out.again();
   if (!ctx.job.keep(again)) return;
@@ -101,7 +102,7 @@ void check_counts(const context& ctx, const device::file& out, const outcome& o)
       {fmt::format("check: the counts add up to {}, the input has {} records", sum, o.records), 0});
 }
 
-void compare_files(const context& ctx, const device::file& out, const outcome& o) {
+void compare_files(const context& ctx, const os::file& out, const outcome& o) {
   auto again = out.again();
   if (!ctx.job.keep(again)) return;
   auto result = source::of(std::move(*again));
@@ -124,7 +125,7 @@ void compare_files(const context& ctx, const device::file& out, const outcome& o
 
 }  // namespace
 
-void verify(const context& ctx, const device::file& out, const outcome& o) {
+void verify(const context& ctx, const os::file& out, const outcome& o) {
   const stage_timer timer(ctx.job, sort_stage::check);
   // A job of its own, so that its reads count neither as stages of the sort nor as accesses of the
   // emulated device.

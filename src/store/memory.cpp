@@ -1,6 +1,6 @@
 #include "store/memory.hpp"
 
-#include "os/process_memory.hpp"
+#include "os/memory/process_memory.hpp"
 
 namespace isotherm::store {
 

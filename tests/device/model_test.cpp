@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "device/pool.hpp"
 #include "device/profile.hpp"
 #include "os/clock.hpp"
+#include "os/thread_pool.hpp"
 
 namespace isotherm::device {
 namespace {
@@ -110,7 +110,7 @@ TEST(Emulation, NeverServesFasterThanTheModel) {
                                 device.parameters().bandwidth(kind, streams, 256);
       std::vector<std::uint64_t> ends(streams);
       const std::uint64_t start = os::monotonic_ns();
-      run_pool(streams, [&](unsigned t) {
+      os::run_pool(streams, [&](unsigned t) {
         stream s(&device, kind);
         for (std::uint64_t i = 0; i < kAccesses / 100; ++i) s.charge(100, 256);
         ends[t] = os::monotonic_ns();

@@ -10,9 +10,10 @@
 #include <thread>
 
 #include "device/direct.hpp"
-#include "device/io.hpp"
 #include "device/places.hpp"
 #include "device/profile.hpp"
+#include "os/faults.hpp"
+#include "os/files/file.hpp"
 #include "sort/scratch.hpp"
 
 namespace isotherm::device {
@@ -150,8 +151,8 @@ TEST(Probe, MappedReadsMakeNoCalls) {
   const scratch dir;
   std::atomic<std::uint64_t> calls{0};
   std::atomic<bool> mapped{false};
-  set_fault_hook([&](io_call c) {
-    if (mapped && c == io_call::read) ++calls;
+  os::set_fault_hook([&](os::io_call c) {
+    if (mapped && c == os::io_call::read) ++calls;
     return 0;
   });
   probe_options o{.file_bytes = 8 << 20, .sample_seconds = 0.0005};
@@ -161,7 +162,7 @@ TEST(Probe, MappedReadsMakeNoCalls) {
     seen += mapped;
   };
   auto p = probe(dir.path(), o);
-  set_fault_hook({});
+  os::set_fault_hook({});
   ASSERT_TRUE(p) << p.error().message;
   EXPECT_EQ(seen, 6u);
   EXPECT_EQ(calls.load(), 0u);
@@ -171,16 +172,16 @@ TEST(Probe, FailuresAreToldAndLeaveNothing) {
   const scratch dir;
   EXPECT_FALSE(probe(dir.file("none"), {}));
   EXPECT_FALSE(probe(dir.path(), {.emulated = "emu:tape"}));
-  set_free_space(1 << 20);
+  os::set_free_space(1 << 20);
   auto r = probe(dir.path(), {.file_bytes = 8 << 20});
-  set_free_space({});
+  os::set_free_space({});
   ASSERT_FALSE(r);
   EXPECT_THAT(r.error().message, HasSubstr("16777216 bytes of free space"));
   for (const int nth : {1, 2, 3, 4, 10, 19, 20, 21, 22, 23, 24, 30, 100}) {
     std::atomic<int> calls{0};
-    set_fault_hook([&](io_call) { return ++calls == nth ? EIO : 0; });
+    os::set_fault_hook([&](os::io_call) { return ++calls == nth ? EIO : 0; });
     auto failed = probe(dir.path(), {.file_bytes = 8 << 20, .sample_seconds = 0.0005});
-    set_fault_hook({});
+    os::set_fault_hook({});
     EXPECT_FALSE(failed) << nth;
     EXPECT_EQ(dir.entries(), 0u);
   }
@@ -192,9 +193,9 @@ TEST(Probe, ThreadsThatCannotBeStartedAreTold) {
   for (const int points : {0, 1, 3}) {  // that are measured with all threads
     int said = 0;
     probe_options o{.file_bytes = 8 << 20, .sample_seconds = 0.0005};
-    o.progress = [&](std::string_view) { set_thread_fault(said++ < points + 1 ? 0 : EAGAIN); };
+    o.progress = [&](std::string_view) { os::set_thread_fault(said++ < points + 1 ? 0 : EAGAIN); };
     auto p = probe(dir.path(), o);
-    set_thread_fault(0);
+    os::set_thread_fault(0);
     ASSERT_FALSE(p);
     EXPECT_THAT(p.error().message, HasSubstr("cannot start a thread"));
     EXPECT_EQ(p.error().message.find('\n'), std::string::npos);
@@ -277,9 +278,10 @@ TEST(Braid, PlansTakeInterferenceWhereItIsSure) {
 TEST(Direct, RefusalOfTheFileSystemIsANoteNoError) {
   const scratch dir;
   std::atomic<int> opens{0};
-  set_fault_hook([&](io_call c) { return c == io_call::open && ++opens == 1 ? EINVAL : 0; });
+  os::set_fault_hook(
+      [&](os::io_call c) { return c == os::io_call::open && ++opens == 1 ? EINVAL : 0; });
   auto p = probe(dir.path(), {.file_bytes = 8 << 20, .sample_seconds = 0.0005});
-  set_fault_hook({});
+  os::set_fault_hook({});
   ASSERT_TRUE(p) << p.error().message;
   EXPECT_THAT(p->direct.way, HasSubstr("not measured"));
   EXPECT_TRUE(p->direct.sequential_read.empty());

@@ -15,7 +15,7 @@
 #include "heap/heap.hpp"
 #include "heap/temporary_directory.hpp"
 #include "heap/truncate_cold.hpp"
-#include "os/memory.hpp"
+#include "os/memory/address_space.hpp"
 
 namespace isotherm::heap {
 namespace {

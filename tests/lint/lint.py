@@ -25,6 +25,7 @@ RANK = {name: rank for rank, group in enumerate(LAYERS) for name in group}
 # The same inside a folder that has more than one folder of its own. Files that stand in the folder
 # itself may be below those (what they share) or above (what puts them together).
 SUBFOLDERS = {
+    'os': [['memory'], ['files']],
     'index': [['art', 'btree', 'hash', 'masstree', 'skip']],
     'sort': [['job'], ['input'], ['coding'], ['plan'], ['runs'], ['cost', 'output'],
              ['index_sort'], ['algorithms']],

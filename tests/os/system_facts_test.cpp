@@ -7,9 +7,9 @@
 #include <fstream>
 
 #include "os/fork.hpp"
-#include "os/pressure.hpp"
+#include "os/memory/pressure.hpp"
+#include "os/memory/swap.hpp"
 #include "os/proc_file.hpp"
-#include "os/swap.hpp"
 #include "sort/scratch.hpp"
 
 namespace isotherm::os {

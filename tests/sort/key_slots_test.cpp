@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "device/io.hpp"
+#include "os/faults.hpp"
 #include "sort/scratch.hpp"
 
 namespace isotherm::sort {
@@ -161,8 +161,8 @@ TEST(KeySlotsInMerges, ReadEachRecordOnce) {
       {"", {}, 2}, {"-u", {.unique = true}, 3}, {"-t ' ' -k 2", {.separator = ' ', .field = 2}, 2}};
   for (const auto& v : variants) {
     std::atomic<std::uint64_t> reads{0};
-    device::set_fault_hook([&](device::io_call c) {
-      reads += c == device::io_call::read;
+    os::set_fault_hook([&](os::io_call c) {
+      reads += c == os::io_call::read;
       return 0;
     });
     sort_options o = v.options;
@@ -170,7 +170,7 @@ TEST(KeySlotsInMerges, ReadEachRecordOnce) {
     o.memory_bytes = 32 << 20;
     o.durable = false;
     auto r = sort_file(dir.file("in"), dir.file("out"), o);
-    device::set_fault_hook({});
+    os::set_fault_hook({});
     ASSERT_TRUE(r) << r.error().message;
     EXPECT_EQ(r->algorithm, "mergepass");
     // A tenth for what finds the lines, sorts the runs, and for slots that were loaded in vain.

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "base/random.hpp"
-#include "device/io.hpp"
+#include "os/faults.hpp"
 #include "sort/scratch.hpp"
 
 namespace isotherm {
@@ -90,16 +90,16 @@ class AlikeLines : public ::testing::Test {
     }
     testing::store(dir_.file("in"), all);
   }
-  void TearDown() override { device::set_fault_hook({}); }
+  void TearDown() override { os::set_fault_hook({}); }
   base::result<sort_report> sort() {
     reads_ = 0;
-    device::set_fault_hook([&](device::io_call c) {
-      reads_ += c == device::io_call::read && sorting_;
-      if (c == device::io_call::read && sorting_) {
+    os::set_fault_hook([&](os::io_call c) {
+      reads_ += c == os::io_call::read && sorting_;
+      if (c == os::io_call::read && sorting_) {
         const std::lock_guard guard(lock_);
         readers_.insert(std::this_thread::get_id());
       }
-      if (c == device::io_call::read && sorting_ && stop_at_first_) interrupt_.store_relaxed(true);
+      if (c == os::io_call::read && sorting_ && stop_at_first_) interrupt_.store_relaxed(true);
       return 0;
     });
     const sort_options o{.format = record_format::lines,
@@ -111,7 +111,7 @@ class AlikeLines : public ::testing::Test {
                                          std::uint64_t) { sorting_ = s == sort_stage::run_sort; },
                          .interrupt = &interrupt_};
     auto r = sort_file(dir_.file("in"), dir_.file("out"), o);
-    device::set_fault_hook({});
+    os::set_fault_hook({});
     return r;
   }
   scratch dir_;

@@ -1,5 +1,7 @@
 // Short lines and klv records that are moved in sorted pieces, here pieces of a few records.
 #include "sort/index_sort/regroup.hpp"
+#include "os/faults.hpp"
+#include "os/files/file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -49,16 +51,16 @@ sort_options options_for(record_format format, unsigned field = 0) {
 
 class Regroup : public ::testing::Test {
  protected:
-  void TearDown() override { device::set_fault_hook({}); }
+  void TearDown() override { os::set_fault_hook({}); }
   outcome sort(const sort_options& o, pieces of, job& j) {
     auto in = source::open(dir_.file("in")).value();
     const plan p = small_plan(o, in.size(), of);
     const record_layout layout(o);
-    auto out = device::file::unnamed(dir_.path()).value();
-    const device::file_state before = in.handle().state().value();
-    device::set_fault_hook(hook_);
+    auto out = os::file::unnamed(dir_.path()).value();
+    const os::file_state before = in.handle().state().value();
+    os::set_fault_hook(hook_);
     const outcome done = find(p.algorithm).run({j, p, in, layout}, out, dir_.path());
-    device::set_fault_hook({});
+    os::set_fault_hook({});
     EXPECT_TRUE(before == in.handle().state().value());
     if (!j.status()) return done;
     sorted_.resize(done.bytes_written);
@@ -82,7 +84,7 @@ class Regroup : public ::testing::Test {
   }
   scratch dir_;
   std::string sorted_;
-  std::function<int(device::io_call)> hook_;
+  std::function<int(os::io_call)> hook_;
 };
 
 std::string make_lines(unsigned seed, bool final_newline) {
@@ -160,7 +162,7 @@ TEST_F(Regroup, EveryCallThatFailsEndsTheSort) {
   int nth = 1;
   for (; !done && !HasFailure(); ++nth) {
     std::atomic<int> calls{0};
-    hook_ = [&](device::io_call) { return ++calls == nth ? EIO : 0; };
+    hook_ = [&](os::io_call) { return ++calls == nth ? EIO : 0; };
     job j(o, nullptr);
     sort(o, {40, 1500}, j);
     done = calls < nth;

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "os/faults.hpp"
+#include "os/files/file.hpp"
 #include "sort/coding/codec.hpp"
 #include "sort/coding/policy.hpp"
 #include "sort/runs/reader.hpp"
@@ -146,7 +148,7 @@ class RunFiles : public ::testing::Test {
   /// What comes of the file as it is now; the job has the error.
   std::vector<entry> read(job& j) {
     const plan p{};
-    auto f = device::file::open(dir_.file("runs"));
+    auto f = os::file::open(dir_.file("runs"));
     EXPECT_TRUE(f);
     std::vector<entry> window(run_reader::kLeastWindow / sizeof(entry));
     source nothing;
@@ -238,13 +240,13 @@ TEST(RunFile, SeveralLevelsTakeNoMoreSpaceThanOne) {
     const auto memory = std::as_writable_bytes(std::span(buffer));
     std::uint64_t peak = 0;
     std::mutex lock;  // several threads write
-    device::set_fault_hook([&](device::io_call c) {
+    os::set_fault_hook([&](os::io_call c) {
       const std::lock_guard guard(lock);
-      if (c == device::io_call::write) peak = std::max(peak, unnamed_bytes(dir.path()));
+      if (c == os::io_call::write) peak = std::max(peak, unnamed_bytes(dir.path()));
       return 0;
     });
     runs.reduce(memory, *in);
-    device::set_fault_hook({});
+    os::set_fault_hook({});
     ASSERT_TRUE(j.status());
     EXPECT_LE(runs.runs().size(), merge_fan_in(memory.size()));
     EXPECT_GT(runs.totals().runs, kRuns + 1);
@@ -275,9 +277,9 @@ TEST(RunFile, AFileThatCannotGiveBackItsSpaceIsAnError) {
     runs.append(make_entries(layout.entries(), keys::random, 20'000, false, random));
   }
   std::vector<entry> buffer((256 << 10) / sizeof(entry));
-  device::set_fault_hook([](device::io_call c) { return c == device::io_call::resize ? EIO : 0; });
+  os::set_fault_hook([](os::io_call c) { return c == os::io_call::resize ? EIO : 0; });
   runs.reduce(std::as_writable_bytes(std::span(buffer)), *in);
-  device::set_fault_hook({});
+  os::set_fault_hook({});
   ASSERT_FALSE(j.status());
   EXPECT_EQ(j.status().error().code, EIO);
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "device/io.hpp"
+#include "os/faults.hpp"
 #include "sort/scratch.hpp"
 
 namespace isotherm {
@@ -452,12 +452,12 @@ TEST(LongRecords, AreWrittenInSmallPieces) {
   const sort_options o{
       .format = record_format::klv, .memory_bytes = 512 * kMiB, .durable = false, .check = true};
   base::atomic<std::uint64_t> writes{0};
-  device::set_fault_hook([&](device::io_call c) {
-    if (c == device::io_call::write) writes.fetch_add_relaxed(1);
+  os::set_fault_hook([&](os::io_call c) {
+    if (c == os::io_call::write) writes.fetch_add_relaxed(1);
     return 0;
   });
   auto r = sort_file(dir.file("in"), dir.file("out"), o);
-  device::set_fault_hook({});
+  os::set_fault_hook({});
   ASSERT_TRUE(r) << r.error().message;
   EXPECT_GE(writes.load_relaxed(), all.size() >> 18) << "seed 44";
 }

@@ -7,7 +7,7 @@
 #include "cli/choice.hpp"
 #include "cli/fail.hpp"
 #include "cli/sort/text.hpp"
-#include "device/io.hpp"
+#include "os/files/file_system.hpp"
 
 namespace isotherm::cli {
 namespace {
@@ -91,8 +91,7 @@ void understand(sort_arguments& a) {
   if (!a.memory.empty()) o.memory_bytes = parse_size(a.memory);
   if (!a.memory.empty() && o.memory_bytes == 0) fail("--memory 0 is too little: 32M will do");
   if (!o.temporary_directory.empty()) {
-    if (auto r = device::check_writable(o.temporary_directory); !r)
-      fail("--tmp: " + r.error().message);
+    if (auto r = os::check_writable(o.temporary_directory); !r) fail("--tmp: " + r.error().message);
   }
   if (a.separator.size() != 1) fail("-t: give one character between fields");
   o.separator = a.separator[0];

@@ -17,9 +17,9 @@
 #include "cli/sort/arguments.hpp"
 #include "cli/sort/progress.hpp"
 #include "cli/sort/text.hpp"
-#include "device/io.hpp"
-#include "device/pending_file.hpp"
-#include "device/spool.hpp"
+#include "os/files/paths.hpp"
+#include "os/files/pending_file.hpp"
+#include "os/files/spool.hpp"
 
 namespace isotherm::cli {
 namespace {
@@ -27,7 +27,7 @@ namespace {
 /// A mapped input that was cut, or whose device failed: the page that was asked for is not there.
 /// Nothing remains: an incomplete output has no name, or one that is taken back here.
 void on_lost_page(int) {
-  device::remove_incomplete_files();
+  os::remove_incomplete_files();
   constexpr std::string_view kLine =
       "isotherm: the input could not be read to its end: it was cut while it was sorted, or its "
       "device failed; nothing was written\n";
@@ -45,7 +45,7 @@ void catch_lost_pages() {
 void check_report(const sort_arguments& a) {
   if (a.json.empty() || a.json == "-") return;
   for (const std::string& file : {a.input, a.output, a.options.device}) {
-    if (!file.empty() && device::same_file(a.json, file)) {
+    if (!file.empty() && os::same_file(a.json, file)) {
       fail("--json " + a.json + " would replace " + file + ": name another file for the report");
     }
   }
@@ -71,9 +71,9 @@ void run(sort_arguments& a) {
   understand(a);
   if (a.explain) return explain(a);
   if (a.output.empty()) fail("name the output: isotherm sort IN OUT");
-  a.input = device::spelled_out(a.input, STDIN_FILENO);
-  a.output = device::spelled_out(a.output, STDOUT_FILENO);
-  const bool to_file = !device::named_descriptor(a.output);
+  a.input = os::spelled_out(a.input, STDIN_FILENO);
+  a.output = os::spelled_out(a.output, STDOUT_FILENO);
+  const bool to_file = !os::named_descriptor(a.output);
   if (!to_file && a.json == "-") fail("--json -: standard output has the records; name a file");
   check_report(a);
   report_file json(a.json == "-" ? "" : a.json);

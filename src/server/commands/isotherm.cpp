@@ -3,7 +3,7 @@
 
 #include "base/page.hpp"
 #include "heap/footprint.hpp"
-#include "os/residency.hpp"
+#include "os/memory/residency.hpp"
 #include "server/commands/families.hpp"
 #include "server/server.hpp"
 #include "store/text.hpp"

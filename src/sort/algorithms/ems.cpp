@@ -5,7 +5,10 @@
 #include <cstring>
 #include <optional>
 
-#include "device/buffer.hpp"
+#include "os/files/file.hpp"
+#include "os/memory/buffer.hpp"
+#include "os/thread.hpp"
+#include "os/thread_pool.hpp"
 #include "sort/algorithms/algorithm.hpp"
 #include "sort/algorithms/in_memory.hpp"
 #include "sort/index_sort/presorted.hpp"
@@ -21,11 +24,11 @@ namespace {
 /// written while the next is filled.
 class record_writer {
  public:
-  record_writer(const context& ctx, const device::file& f, sort_stage stage)
+  record_writer(const context& ctx, const os::file& f, sort_stage stage)
       : ctx_(ctx), file_(f), stage_(stage) {}
   bool reserve() {
     for (auto& b : buffers_) {
-      auto r = device::buffer::reserve(ctx_.plan.output_buffer_bytes);
+      auto r = os::buffer::reserve(ctx_.plan.output_buffer_bytes);
       if (!ctx_.job.keep(r)) return false;
       b = std::move(*r);
     }
@@ -67,13 +70,13 @@ class record_writer {
 
  private:
   const context ctx_;
-  const device::file& file_;
+  const os::file& file_;
   sort_stage stage_;
-  device::buffer buffers_[2];
+  os::buffer buffers_[2];
   unsigned turn_ = 0;
   std::size_t filled_ = 0;
   std::uint64_t offset_ = 0;
-  std::jthread writing_;
+  os::thread writing_;
 };
 
 /// A sorted piece of the records in the run file.
@@ -95,7 +98,7 @@ struct record_cursor {
 
 class merger {
  public:
-  merger(const context& ctx, const device::file& out)
+  merger(const context& ctx, const os::file& out)
       : ctx_(ctx), out_(out), record_(ctx.layout.record_bytes()) {}
 
   void make_runs(const std::string& directory, std::span<std::byte> memory);
@@ -115,9 +118,9 @@ class merger {
   void advance(record_cursor& c, after_reading space);
 
   const context ctx_;
-  const device::file& out_;
+  const os::file& out_;
   const std::uint64_t record_;
-  device::file runs_file_;
+  os::file runs_file_;
   std::vector<record_run> runs_;
   std::uint64_t written_ = 0;
 };
@@ -126,7 +129,7 @@ void merger::sort_chunk(std::span<std::byte> records, std::span<entry> index) {
   {
     const stage_timer timer(ctx_.job, sort_stage::run_other);
     ctx_.job.readers.run(ctx_.plan.sort_threads, [&](unsigned t) {
-      const auto [begin, end] = device::part_of(index.size(), ctx_.plan.sort_threads, t);
+      const auto [begin, end] = os::part_of(index.size(), ctx_.plan.sort_threads, t);
       take_keys(ctx_.layout, records, index, begin, end);
     });
   }
@@ -139,7 +142,7 @@ void merger::copy_some(std::span<const std::byte> records, std::span<const entry
                        std::byte* target) {
   const stage_timer timer(ctx_.job, sort_stage::run_other);
   ctx_.job.readers.run(ctx_.plan.sort_threads, [&](unsigned t) {
-    const auto [begin, end] = device::part_of(index.size(), ctx_.plan.sort_threads, t);
+    const auto [begin, end] = os::part_of(index.size(), ctx_.plan.sort_threads, t);
     for (std::uint64_t i = begin; i < end; ++i) {
       const std::uint64_t from = ctx_.layout.entries().pointer(index[i]);
       std::memcpy(target + i * record_, &records[from * record_], record_);
@@ -159,7 +162,7 @@ void merger::copy_chunk(std::span<const std::byte> records, std::span<const entr
 }
 
 void merger::make_runs(const std::string& directory, std::span<std::byte> memory) {
-  auto f = device::file::unnamed(directory);
+  auto f = os::file::unnamed(directory);
   if (!ctx_.job.keep(f)) return;
   runs_file_ = std::move(*f);
   record_writer to(ctx_, runs_file_, sort_stage::run_write);
@@ -242,9 +245,9 @@ bool merger::merge_level(std::span<std::byte> memory, const std::string& directo
   const std::size_t least = std::max<std::size_t>(64 << 10, record_);
   const std::size_t fan_in = std::max<std::size_t>(2, memory.size() / least);
   const bool last = runs_.size() <= fan_in;
-  std::optional<device::file> next;
+  std::optional<os::file> next;
   if (!last) {
-    auto f = device::file::unnamed(directory);
+    auto f = os::file::unnamed(directory);
     if (!ctx_.job.keep(f)) return true;
     next = std::move(*f);
   }
@@ -269,7 +272,7 @@ bool merger::merge_level(std::span<std::byte> memory, const std::string& directo
   return false;
 }
 
-outcome merge_sort(const context& ctx, const device::file& out,
+outcome merge_sort(const context& ctx, const os::file& out,
                    const std::string& temporary_directory) {
   outcome o;
   o.algorithm = sort_algorithm::ems;
@@ -280,7 +283,7 @@ outcome merge_sort(const context& ctx, const device::file& out,
   const bool looks = ctx.job.options.algorithm == sort_algorithm::automatic;
   if (looks && copy_presorted(ctx, out, o)) return o;
   const std::uint64_t spare = ctx.plan.output_buffer_bytes;  // the writer always has two buffers
-  auto memory = device::buffer::reserve(
+  auto memory = os::buffer::reserve(
       std::min<std::uint64_t>(ctx.plan.merge_buffer_bytes - spare,
                               o.records * (ctx.layout.record_bytes() + sizeof(entry)) + 4096));
   if (!ctx.job.keep(memory)) return o;

@@ -16,6 +16,9 @@
 #include <utility>
 
 #include "base/random.hpp"
+#include "os/files/file.hpp"
+#include "os/files/mapping.hpp"
+#include "os/thread_pool.hpp"
 #include "sort/algorithms/algorithm.hpp"
 #include "sort/algorithms/in_memory.hpp"
 #include "sort/index_sort/presorted.hpp"
@@ -182,7 +185,7 @@ std::vector<range> in_place::lay_out(range r, const bounds& bounds, unsigned thr
   const std::size_t buckets = 2 * bounds.records.size() + 1;
   std::vector<std::vector<std::size_t>> counts(threads, std::vector<std::size_t>(buckets, 0));
   ctx_.job.readers.run(threads, [&](unsigned t) {
-    const auto [begin, end] = device::part_of(r.size(), threads, t);
+    const auto [begin, end] = os::part_of(r.size(), threads, t);
     for (std::uint64_t i = begin; i < end; ++i) {
       if ((i - begin) % kPiece == 0 && ctx_.job.stopped()) return;
       ++counts[t][bucket_of(at(r.begin + i), bounds)];
@@ -253,7 +256,7 @@ void in_place::put_in_place(std::vector<range>& left, const bounds& bounds, unsi
     std::vector<stripes> all(threads);
     for (const range& r : left) {
       for (unsigned t = 0; t < threads; ++t) {
-        const auto [begin, end] = device::part_of(r.size(), threads, t);
+        const auto [begin, end] = os::part_of(r.size(), threads, t);
         all[t].push_back({r.begin + begin, r.begin + begin, r.begin + end});
       }
     }
@@ -315,7 +318,7 @@ std::string obstacle(const plan& p, double) {
                      p.mapping_memory_bytes / kMiB);
 }
 
-outcome sample_sort(const context& ctx, const device::file& out, const std::string&) {
+outcome sample_sort(const context& ctx, const os::file& out, const std::string&) {
   outcome o;
   o.algorithm = sort_algorithm::samplesort;
   o.records = o.records_written = ctx.input.size() / ctx.layout.record_bytes();
@@ -331,7 +334,7 @@ outcome sample_sort(const context& ctx, const device::file& out, const std::stri
   if (looks && copy_presorted(ctx, out, o)) return o;
   if (ctx.job.stopped()) return o;
   copy_input(ctx, out);
-  auto map = device::mapping::map(out, ctx.input.size(), true);
+  auto map = os::mapping::map(out, ctx.input.size(), os::mapping_access::read_write);
   if (ctx.job.stopped() || !ctx.job.keep(map)) return o;
   const stage_timer timer(ctx.job, sort_stage::run_sort);
   in_place work(ctx, map->data(), o.records);

@@ -8,6 +8,7 @@
 
 #include "base/random.hpp"
 #include "os/clock.hpp"
+#include "os/thread_pool.hpp"
 #include "sort/input/records.hpp"
 #include "sort/input/sort_entries.hpp"
 #include "sort/runs/loser_tree.hpp"
@@ -25,7 +26,7 @@ void measure_entries(processor_speed& cpu) {
     for (auto& b : key) b = static_cast<std::byte>(random());
     entries[i] = layout.fixed_entry(key, i);
   }
-  device::thread_pool pool;
+  os::thread_pool pool;
   const std::uint64_t start = os::monotonic_ns();
   sort_entries(entries, pool, 1);
   cpu.sort_ns =

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "device/buffer.hpp"
+#include "os/files/file.hpp"
+#include "os/memory/buffer.hpp"
 #include "sort/index_sort/integers.hpp"
 #include "sort/index_sort/presorted.hpp"
 #include "sort/index_sort/presorted_variable.hpp"
@@ -26,7 +27,7 @@ std::string_view how_values_come(const context& ctx) {
 
 }  // namespace
 
-outcome sort_by_index(const context& ctx, const device::file& out_file,
+outcome sort_by_index(const context& ctx, const os::file& out_file,
                       const std::string& temporary_directory) {
   outcome o;
   o.algorithm = ctx.plan.algorithm;
@@ -39,7 +40,7 @@ outcome sort_by_index(const context& ctx, const device::file& out_file,
     return o;
   }
   o.values = how_values_come(ctx);
-  auto memory = device::buffer::reserve(ctx.plan.index_entries * sizeof(entry));
+  auto memory = os::buffer::reserve(ctx.plan.index_entries * sizeof(entry));
   run_file runs(ctx);
   if (!ctx.job.keep(memory) || ctx.job.stopped()) return o;
   loader load(ctx);
@@ -74,14 +75,14 @@ outcome sort_by_index(const context& ctx, const device::file& out_file,
   }
   if (ctx.plan.algorithm == sort_algorithm::automatic) o.algorithm = sort_algorithm::mergepass;
   o.records = load.records();
-  *memory = device::buffer();  // its memory is for the merge and the output now
+  *memory = os::buffer();  // its memory is for the merge and the output now
   source& from = pieces.finish();
-  memory = device::buffer::reserve(ctx.plan.merge_buffer_bytes / 16 * 16);
+  memory = os::buffer::reserve(ctx.plan.merge_buffer_bytes / 16 * 16);
   if (ctx.job.stopped() || !ctx.job.keep(memory)) return o;
   const std::span<std::byte> buffer(memory->data(), memory->size());
   runs.reduce(buffer, from);
   const auto out = make_sink(ctx.reading(from), out_file, sort_stage::merge_write, o.records);
-  auto queue = device::buffer::reserve(ctx.plan.queue_entries * sizeof(entry));
+  auto queue = os::buffer::reserve(ctx.plan.queue_entries * sizeof(entry));
   if (ctx.job.stopped() || !out->reserve() || !ctx.job.keep(queue)) return o;
   runs.merge(buffer, from, queue->as<entry>().first(ctx.plan.queue_entries),
              [&](std::span<entry> sorted) {

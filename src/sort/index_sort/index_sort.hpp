@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "os/files/file.hpp"
 #include "sort/job/outcome.hpp"
 #include "sort/plan/context.hpp"
 
@@ -11,7 +12,7 @@ namespace isotherm::sort {
 
 /// Sorts by an index map: OnePass if it fits, MergePass if not, as far as the plan allows. Holds
 /// pieces of the input in memory meanwhile if the plan says so.
-outcome sort_by_index(const context& ctx, const device::file& out,
+outcome sort_by_index(const context& ctx, const os::file& out,
                       const std::string& temporary_directory);
 
 /// Why the index map of `records` records cannot be sorted by this plan; empty if it can.

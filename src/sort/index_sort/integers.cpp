@@ -4,7 +4,9 @@
 #include <cstring>
 #include <vector>
 
-#include "device/buffer.hpp"
+#include "os/files/file.hpp"
+#include "os/memory/buffer.hpp"
+#include "os/thread_pool.hpp"
 #include "sort/input/sort_entries.hpp"
 
 namespace isotherm::sort {
@@ -15,12 +17,12 @@ static_assert(std::endian::native == std::endian::little);
 /// Calls `work(first, piece)` for pieces of the records, with all threads: `first` is the number of
 /// a piece's first record, `piece` a buffer for its bytes.
 template <class Work>
-void by_pieces(job& j, device::thread_pool& pool, unsigned threads, std::uint64_t records,
+void by_pieces(job& j, os::thread_pool& pool, unsigned threads, std::uint64_t records,
                std::uint64_t record, const Work& work) {
   const std::uint64_t step = kThreadScratchBytes / record;
   pool.run(threads, [&](unsigned t) {
     std::vector<std::byte> bytes(step * record);
-    const auto [begin, end] = device::part_of(records, threads, t);
+    const auto [begin, end] = os::part_of(records, threads, t);
     for (std::uint64_t at = begin; at < end && !j.stopped(); at += step) {
       work(at, std::span(bytes).first(std::min(step, end - at) * record));
     }
@@ -29,11 +31,11 @@ void by_pieces(job& j, device::thread_pool& pool, unsigned threads, std::uint64_
 
 }  // namespace
 
-void sort_integers(const context& ctx, const device::file& out, outcome& o) {
+void sort_integers(const context& ctx, const os::file& out, outcome& o) {
   const std::uint64_t record = ctx.layout.record_bytes();
   const std::uint64_t records = ctx.input.size() / record;
   const std::uint64_t turned = ctx.layout.entries().reverse ? ~std::uint64_t{0} : 0;
-  auto memory = device::buffer::reserve(records * sizeof(std::uint64_t));
+  auto memory = os::buffer::reserve(records * sizeof(std::uint64_t));
   if (!ctx.job.keep(memory)) return;
   const auto keys = memory->as<std::uint64_t>().first(records);
   {

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "device/buffer.hpp"
+#include "os/files/file.hpp"
+#include "os/memory/buffer.hpp"
+#include "os/thread_pool.hpp"
 #include "sort/output/copy.hpp"
 #include "sort/runs/loader.hpp"
 #include "sort/runs/runs.hpp"
@@ -55,7 +57,7 @@ input_order find_order(const context& ctx) {
     source_view view(ctx.job, ctx.input);
     std::vector<std::byte> room;
     device::stream stream(crew);
-    const auto [begin, end] = device::part_of(records - 1, ctx.plan.strided_threads, t);
+    const auto [begin, end] = os::part_of(records - 1, ctx.plan.strided_threads, t);
     std::uint64_t counted = 0;
     // Each piece reads the first record of the next one as well.
     for (std::uint64_t at = begin; at < end; at += step) {
@@ -84,9 +86,9 @@ input_order find_order(const context& ctx) {
 }
 
 /// Writes the input's records from the last to the first.
-void copy_reversed(const context& ctx, const device::file& out) {
+void copy_reversed(const context& ctx, const os::file& out) {
   const stage_timer timer(ctx.job, sort_stage::copy);
-  auto buffer = device::buffer::reserve(ctx.plan.output_buffer_bytes);
+  auto buffer = os::buffer::reserve(ctx.plan.output_buffer_bytes);
   if (!ctx.job.keep(buffer)) return;
   const std::uint64_t record = ctx.layout.record_bytes();
   const std::uint64_t records = ctx.input.size() / record;
@@ -99,7 +101,7 @@ void copy_reversed(const context& ctx, const device::file& out) {
     ctx.job.readers.run(ctx.plan.read_threads, [&](unsigned t) {
       source_view view(ctx.job, ctx.input);
       device::stream stream(*crew);
-      const auto [begin, end] = device::part_of(n, ctx.plan.read_threads, t);
+      const auto [begin, end] = os::part_of(n, ctx.plan.read_threads, t);
       for (std::uint64_t at = begin; at < end && !ctx.job.stopped(); at += step) {
         const std::uint64_t m = std::min(step, end - at);
         stream.begin();
@@ -121,7 +123,7 @@ void copy_reversed(const context& ctx, const device::file& out) {
 
 }  // namespace
 
-bool copy_presorted(const context& ctx, const device::file& out, outcome& o) {
+bool copy_presorted(const context& ctx, const os::file& out, outcome& o) {
   const input_order order = find_order(ctx);
   if (order == input_order::sorted) copy_input(ctx, out);
   if (order == input_order::reversed) copy_reversed(ctx, out);

@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "os/files/file.hpp"
 #include "sort/job/outcome.hpp"
 #include "sort/plan/context.hpp"
 
@@ -15,6 +16,6 @@ inline constexpr std::string_view kCopiedBackwards = "reversed copy";
 
 /// Copies an input that is in order, or in reverse order without equal keys, and says in `o` what
 /// was done. Returns whether the input was so; also false after an error, which becomes the job's.
-bool copy_presorted(const context& ctx, const device::file& out, outcome& o);
+bool copy_presorted(const context& ctx, const os::file& out, outcome& o);
 
 }  // namespace isotherm::sort

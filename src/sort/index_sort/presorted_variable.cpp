@@ -8,7 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "device/buffer.hpp"
+#include "os/files/file.hpp"
+#include "os/memory/buffer.hpp"
 #include "sort/index_sort/presorted.hpp"
 #include "sort/output/copy.hpp"
 #include "sort/runs/loader.hpp"
@@ -88,20 +89,20 @@ bool lacks_newline(const context& ctx) {
   return last != nullptr && *last != std::byte{'\n'};
 }
 
-void write_newline(const context& ctx, const device::file& out, std::uint64_t offset) {
+void write_newline(const context& ctx, const os::file& out, std::uint64_t offset) {
   const std::byte newline{'\n'};
   pooled_write(ctx, out, {&newline, 1}, offset, sort_stage::copy);
 }
 
 class backwards_copy {
  public:
-  backwards_copy(const context& ctx, const device::file& out) : ctx_(ctx), out_(out) {}
+  backwards_copy(const context& ctx, const os::file& out) : ctx_(ctx), out_(out) {}
 
   /// Returns the bytes written.
   std::uint64_t run(const std::vector<std::uint64_t>& marks) {
     const stage_timer timer(ctx_.job, sort_stage::copy);
-    auto from = device::buffer::reserve(ctx_.plan.output_buffer_bytes);
-    auto to = device::buffer::reserve(ctx_.plan.output_buffer_bytes);
+    auto from = os::buffer::reserve(ctx_.plan.output_buffer_bytes);
+    auto to = os::buffer::reserve(ctx_.plan.output_buffer_bytes);
     if (!ctx_.job.keep(from) || !ctx_.job.keep(to)) return 0;
     newline_ = lacks_newline(ctx_);
     std::uint64_t end = ctx_.input.size();
@@ -124,8 +125,8 @@ class backwards_copy {
 
  private:
   /// Copies the pieces that begin at `marks`, up to offset `end`, in reverse order.
-  void turn_round(std::span<const std::uint64_t> marks, std::uint64_t end,
-                  const device::buffer& from, const device::buffer& to) {
+  void turn_round(std::span<const std::uint64_t> marks, std::uint64_t end, const os::buffer& from,
+                  const os::buffer& to) {
     const std::uint64_t begin = marks.front();
     const std::uint64_t length = end - begin + (newline_ && end == ctx_.input.size());
     const auto threads =
@@ -172,8 +173,7 @@ class backwards_copy {
   }
 
   /// Copies a record larger than a buffer, piece by piece.
-  void copy_one(std::uint64_t begin, std::uint64_t end, bool newline,
-                const device::buffer& buffer) {
+  void copy_one(std::uint64_t begin, std::uint64_t end, bool newline, const os::buffer& buffer) {
     for (std::uint64_t at = begin; at < end && !ctx_.job.stopped(); at += buffer.size()) {
       const std::span<std::byte> piece(buffer.data(),
                                        std::min<std::uint64_t>(buffer.size(), end - at));
@@ -186,14 +186,14 @@ class backwards_copy {
   }
 
   const context ctx_;
-  const device::file& out_;
+  const os::file& out_;
   bool newline_ = false;  // the input's last line lacks its newline
   std::uint64_t written_ = 0;
 };
 
 }  // namespace
 
-bool copy_presorted_variable(const context& ctx, const device::file& out, outcome& o) {
+bool copy_presorted_variable(const context& ctx, const os::file& out, outcome& o) {
   const scan_result found = scan(ctx);
   if (ctx.job.stopped() || (!found.rising && !found.falling)) return false;
   o.copied = found.rising ? kCopied : kCopiedBackwards;

@@ -11,6 +11,7 @@
 
 #include "base/atomic.hpp"
 #include "base/page.hpp"
+#include "os/thread_pool.hpp"
 #include "sort/input/sort_entries.hpp"
 
 namespace isotherm::sort {
@@ -114,7 +115,7 @@ bool refinement::deeper(const group& above, std::span<entry> equal, group& next)
 template <class Work>
 void refinement::by_all(std::span<entry> all, const Work& work) {
   ctx_.job.readers.run(threads_, [&](unsigned t) {
-    const auto [begin, end] = device::part_of(all.size(), threads_, t);
+    const auto [begin, end] = os::part_of(all.size(), threads_, t);
     const auto some = all.subspan(begin, end - begin);
     if (some.empty()) return;
     source_view view(ctx_.job, ctx_.input, worth_reading_ahead(some));
@@ -147,7 +148,7 @@ void refinement::order(const group& sorted) {
   const unsigned parts = threads_ * kPartsPerThread;
   std::vector<std::size_t> bounds{0};  // of parts; none divides a group
   for (unsigned i = 0; i < parts && !all.empty(); ++i) {
-    const std::size_t at = device::part_of(all.size(), parts, i).second;
+    const std::size_t at = os::part_of(all.size(), parts, i).second;
     bounds.push_back(at == 0 ? 0 : static_cast<std::size_t>(same(at - 1).second - all.begin()));
   }
   base::atomic<unsigned> next_part{1};

@@ -12,7 +12,7 @@ std::uint64_t regrouping::hold(std::uint64_t offset) {
   const std::uint64_t n =
       std::min<std::uint64_t>(ctx_.plan.regroup_bytes, ctx_.input.size() - offset);
   if (piece_.size() == 0) {
-    auto memory = device::buffer::reserve(n);
+    auto memory = os::buffer::reserve(n);
     if (!ctx_.job.keep(memory)) return offset;
     piece_ = std::move(*memory);
   }
@@ -26,7 +26,7 @@ std::uint64_t regrouping::hold(std::uint64_t offset) {
 void regrouping::write(std::span<entry> sorted, const std::string& directory) {
   if (!planned()) return;
   if (!out_) {
-    auto f = device::file::unnamed(directory);
+    auto f = os::file::unnamed(directory);
     if (!ctx_.job.keep(f)) return;
     file_ = std::move(*f);
     out_.emplace(ctx_, file_, sort_stage::run_write);
@@ -46,7 +46,7 @@ void regrouping::write(std::span<entry> sorted, const std::string& directory) {
 
 source& regrouping::finish() {
   ctx_.input.hold({}, 0);
-  piece_ = device::buffer();
+  piece_ = os::buffer();
   if (!out_) return ctx_.input;
   out_.reset();
   auto all = source::of(std::move(file_));

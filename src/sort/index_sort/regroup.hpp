@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "device/buffer.hpp"
+#include "os/files/file.hpp"
+#include "os/memory/buffer.hpp"
 #include "sort/output/output.hpp"
 
 namespace isotherm::sort {
@@ -33,8 +34,8 @@ class regrouping {
 
  private:
   const context ctx_;
-  device::buffer piece_;
-  device::file file_;
+  os::buffer piece_;
+  os::file file_;
   std::optional<output> out_;
   std::vector<extent> long_;  // records in the file whose entries lack room for their lengths
   std::optional<source> written_;

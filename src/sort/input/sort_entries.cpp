@@ -56,7 +56,7 @@ void cut(std::span<Number> all, unsigned parts, std::vector<std::span<Number>>& 
 }
 
 template <class Number>
-void sort_by_all(std::span<Number> all, device::thread_pool& pool, unsigned threads) {
+void sort_by_all(std::span<Number> all, os::thread_pool& pool, unsigned threads) {
   if (std::is_sorted(all.begin(), all.end())) return;
   if (std::is_sorted(all.rbegin(), all.rend())) {
     std::reverse(all.begin(), all.end());
@@ -75,11 +75,11 @@ void sort_entries(std::span<entry> entries) {
   if (entries.size() > 1) sort_part(entries);
 }
 
-void sort_entries(std::span<entry> entries, device::thread_pool& pool, unsigned threads) {
+void sort_entries(std::span<entry> entries, os::thread_pool& pool, unsigned threads) {
   sort_by_all(entries, pool, threads);
 }
 
-void sort_integers(std::span<std::uint64_t> integers, device::thread_pool& pool, unsigned threads) {
+void sort_integers(std::span<std::uint64_t> integers, os::thread_pool& pool, unsigned threads) {
   sort_by_all(integers, pool, threads);
 }
 

@@ -3,14 +3,16 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "device/spool.hpp"
+#include "os/files/file.hpp"
+#include "os/files/mapping.hpp"
+#include "os/files/spool.hpp"
 
 namespace isotherm::sort {
 
 base::result<source> source::open(const std::string& path) {
-  auto f = device::file::open(path);
+  auto f = os::file::open(path);
   if (!f) return std::unexpected(f.error());
-  const auto still = device::holds_still(*f);
+  const auto still = os::holds_still(*f);
   if (!still) return std::unexpected(still.error());
   if (*still) return of(std::move(*f));
   return std::unexpected(
@@ -19,18 +21,18 @@ base::result<source> source::open(const std::string& path) {
 
 base::result<source> source::open_or_copy(job& j, const std::string& path,
                                           const std::string& directory) {
-  auto input = device::open_input(path);
+  auto input = os::open_input(path);
   if (!input) return std::unexpected(input.error());
   if (input->still) return of(std::move(input->handle));
   const stage_timer timer(j, sort_stage::copy);
-  auto copy = device::spool(input->handle, directory, j.options.interrupt);
+  auto copy = os::spool(input->handle, directory, j.options.interrupt);
   if (!copy) return std::unexpected(copy.error());
   auto s = of(std::move(*copy));
   if (s) j.count(sort_stage::copy, s->size(), s->size());
   return s;
 }
 
-base::result<source> source::of(device::file f) {
+base::result<source> source::of(os::file f) {
   source s;
   auto state = f.state();
   if (!state) return std::unexpected(state.error());
@@ -52,7 +54,7 @@ base::result<void> source::check_unchanged() const {
 
 base::result<void> source::map() {
   if (size() == 0) return {};
-  auto m = device::mapping::map(file_, size(), false);
+  auto m = os::mapping::map(file_, size(), os::mapping_access::read_only);
   if (!m) return std::unexpected(m.error());
   mapping_ = std::move(*m);
   return {};

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "device/io.hpp"
+#include "os/files/file.hpp"
+#include "os/files/mapping.hpp"
 #include "sort/job/job.hpp"
 
 namespace isotherm::sort {
@@ -15,13 +16,13 @@ namespace isotherm::sort {
 /// An input file, open for reading.
 class source {
  public:
-  /// Opens a file that can be read where it lies (device/spool.hpp); an error for any other.
+  /// Opens a file that can be read where it lies (os/files/spool.hpp); an error for any other.
   static base::result<source> open(const std::string& path);
   /// Likewise, but other inputs are first copied to a file without a name in `directory`.
   static base::result<source> open_or_copy(job& j, const std::string& path,
                                            const std::string& directory);
   /// Takes over the open file `f`.
-  static base::result<source> of(device::file f);
+  static base::result<source> of(os::file f);
 
   /// Maps the input; from now on it is read through the mapping.
   base::result<void> map();
@@ -29,7 +30,7 @@ class source {
   base::result<void> check_unchanged() const;
   std::uint64_t size() const noexcept { return state_.bytes; }
   const std::byte* mapped() const noexcept { return mapping_.data(); }
-  const device::file& handle() const noexcept { return file_; }
+  const os::file& handle() const noexcept { return file_; }
 
   /// From now on serves the input's bytes at `offset` from `bytes`, which must stay valid, instead
   /// of by calls. Replaces what was held before. No view may be in use.
@@ -58,9 +59,9 @@ class source {
   bool regrouped() const noexcept { return regrouped_; }
 
  private:
-  device::file file_;
-  device::mapping mapping_;
-  device::file_state state_;
+  os::file file_;
+  os::mapping mapping_;
+  os::file_state state_;
   std::span<const std::byte> held_;
   std::uint64_t held_at_ = 0;
   mutable std::map<std::uint64_t, std::uint64_t> lengths_;  // by offset; records of 16 MiB and more

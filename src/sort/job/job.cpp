@@ -6,8 +6,8 @@
 #include <new>
 #include <system_error>
 
-#include "device/io.hpp"
 #include "os/clock.hpp"
+#include "os/thread.hpp"
 
 namespace isotherm {
 
@@ -65,8 +65,8 @@ void job::guard(const std::function<void()>& work) noexcept {
   }
 }
 
-void job::beside(std::jthread& thread, const std::function<void()>& work) {
-  auto started = device::start_thread([this, work] { guard(work); });
+void job::beside(os::thread& thread, const std::function<void()>& work) {
+  auto started = os::start_thread([this, work] { guard(work); });
   if (started) {
     thread = std::move(*started);
   } else {

@@ -9,11 +9,11 @@
 #include <functional>
 #include <mutex>
 #include <string>
-#include <thread>
 
 #include "base/atomic.hpp"
 #include "device/model.hpp"
-#include "device/pool.hpp"
+#include "os/thread.hpp"
+#include "os/thread_pool.hpp"
 
 namespace isotherm::sort {
 
@@ -32,7 +32,7 @@ class job {
   void guard(const std::function<void()>& work) noexcept;
   /// Runs guard(work) on a new thread, stored in `thread`; on the calling thread if the system
   /// gives none. `thread` must not be running.
-  void beside(std::jthread& thread, const std::function<void()>& work);
+  void beside(os::thread& thread, const std::function<void()>& work);
   /// True if `r` holds a value; otherwise its error becomes the job's.
   template <class T>
   bool keep(const base::result<T>& r) {
@@ -49,8 +49,8 @@ class job {
 
   const sort_options options;
   device::emulation* const emulation;  ///< null: no emulated device
-  device::thread_pool readers;         ///< also sorts; used by the leading thread only
-  device::thread_pool writers;         ///< used by one writing thread at a time
+  os::thread_pool readers;             ///< also sorts; used by the leading thread only
+  os::thread_pool writers;             ///< used by one writing thread at a time
 
  private:
   friend class stage_timer;

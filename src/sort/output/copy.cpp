@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
-#include "device/buffer.hpp"
+#include "os/files/file.hpp"
+#include "os/memory/buffer.hpp"
+#include "os/thread_pool.hpp"
 
 namespace isotherm::sort {
 
-void copy_input(const context& ctx, const device::file& out) {
+void copy_input(const context& ctx, const os::file& out) {
   const stage_timer timer(ctx.job, sort_stage::copy);
-  auto buffer = device::buffer::reserve(ctx.plan.output_buffer_bytes);
+  auto buffer = os::buffer::reserve(ctx.plan.output_buffer_bytes);
   if (!ctx.job.keep(buffer)) return;
   for (std::uint64_t at = 0; at < ctx.input.size() && !ctx.job.stopped(); at += buffer->size()) {
     const std::uint64_t n = std::min<std::uint64_t>(buffer->size(), ctx.input.size() - at);
@@ -17,7 +19,7 @@ void copy_input(const context& ctx, const device::file& out) {
                               ctx.plan.read_threads);
       ctx.job.readers.run(ctx.plan.read_threads, [&](unsigned t) {
         device::stream stream(crew);
-        const auto [begin, end] = device::part_of(n, ctx.plan.read_threads, t);
+        const auto [begin, end] = os::part_of(n, ctx.plan.read_threads, t);
         if (begin == end) return;
         ctx.job.keep(ctx.input.handle().read({buffer->data() + begin, end - begin}, at + begin));
         stream.charge(1, end - begin);
@@ -26,7 +28,7 @@ void copy_input(const context& ctx, const device::file& out) {
     const device::crew crew(ctx.job.emulation, device::access::write, ctx.plan.write_threads);
     ctx.job.writers.run(ctx.plan.write_threads, [&](unsigned t) {
       device::stream stream(crew);
-      const auto [begin, end] = device::part_of(n, ctx.plan.write_threads, t);
+      const auto [begin, end] = os::part_of(n, ctx.plan.write_threads, t);
       if (begin == end || ctx.job.stopped()) return;
       ctx.job.keep(out.write({buffer->data() + begin, end - begin}, at + begin));
       stream.charge(1, end - begin);

@@ -2,11 +2,12 @@
 // algorithm that sorts its output in place.
 #pragma once
 
+#include "os/files/file.hpp"
 #include "sort/plan/context.hpp"
 
 namespace isotherm::sort {
 
 /// Copies the whole input to `out`. Errors become the job's.
-void copy_input(const context& ctx, const device::file& out);
+void copy_input(const context& ctx, const os::file& out);
 
 }  // namespace isotherm::sort

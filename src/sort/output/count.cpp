@@ -18,7 +18,7 @@ constexpr std::uint64_t kProgressEntries = 1 << 16;
 }  // namespace
 
 bool group_counter::reserve() {
-  auto b = device::buffer::reserve(ctx_.plan.output_buffer_bytes);
+  auto b = os::buffer::reserve(ctx_.plan.output_buffer_bytes);
   if (!ctx_.job.keep(b)) return false;
   buffer_ = std::move(*b);
   return true;

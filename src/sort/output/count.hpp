@@ -3,7 +3,8 @@
 // lines it is a line, the count, a tab and the key.
 #pragma once
 
-#include "device/buffer.hpp"
+#include "os/files/file.hpp"
+#include "os/memory/buffer.hpp"
 #include "sort/output/sink.hpp"
 #include "sort/runs/key_slots.hpp"
 
@@ -12,7 +13,7 @@ namespace isotherm::sort {
 /// Writes one group for each key, in the order of the keys.
 class group_counter final : public sink {
  public:
-  group_counter(const context& ctx, const device::file& out, sort_stage write_stage,
+  group_counter(const context& ctx, const os::file& out, sort_stage write_stage,
                 std::uint64_t records)
       : ctx_(ctx),
         view_(ctx.job, ctx.input),
@@ -35,11 +36,11 @@ class group_counter final : public sink {
   const context ctx_;
   source_view view_;
   equal_keys same_;
-  const device::file& out_;
+  const os::file& out_;
   const sort_stage stage_;
   const std::uint64_t records_;  // the most that can come
   std::uint64_t seen_ = 0;
-  device::buffer buffer_;
+  os::buffer buffer_;
   std::size_t filled_ = 0;
   std::uint64_t written_ = 0;
   std::uint64_t keys_read_ = 0;       // not yet charged to an emulated device

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "os/thread_pool.hpp"
 #include "sort/input/sort_entries.hpp"
 
 namespace isotherm::sort {
@@ -45,7 +46,7 @@ void gatherer::gather(const batch& b, std::byte* target) {
   const device::crew crew(ctx_.job.emulation, device::access::random_read, threads);
   ctx_.job.readers.run(threads, [&](unsigned t) {
     device::stream stream(crew);
-    const auto [begin, end] = device::part_of(b.size(), threads, t);
+    const auto [begin, end] = os::part_of(b.size(), threads, t);
     if (begin < end) gather_slice(b, begin, end, target + b.start_of(begin), stream);
   });
 }
@@ -162,7 +163,7 @@ void gatherer::by_scan(const batch& b, std::byte* target) {
   const std::span<entry> entries = b.entries();
   constexpr entry kSlots = (entry{1} << kSlotBits) - 1;
   ctx_.job.readers.run(ctx_.plan.sort_threads, [&](unsigned t) {
-    const auto [begin, end] = device::part_of(entries.size(), ctx_.plan.sort_threads, t);
+    const auto [begin, end] = os::part_of(entries.size(), ctx_.plan.sort_threads, t);
     for (std::uint64_t i = begin; i < end; ++i) {
       entries[i] = entry{ctx_.layout.entries().pointer(entries[i])} << kSlotBits | i;
     }
@@ -177,7 +178,7 @@ void gatherer::by_scan(const batch& b, std::byte* target) {
   ctx_.job.readers.run(ctx_.plan.read_threads, [&](unsigned t) {
     source_view view(ctx_.job, ctx_.input);
     device::stream stream(crew);
-    const auto [begin, end] = device::part_of(records, ctx_.plan.read_threads, t);
+    const auto [begin, end] = os::part_of(records, ctx_.plan.read_threads, t);
     auto next = std::lower_bound(entries.begin(), entries.end(), entry{begin} << kSlotBits);
     while (next != entries.end() && number(*next) < end && !ctx_.job.stopped()) {
       const std::uint64_t at = number(*next);  // records before it are skipped

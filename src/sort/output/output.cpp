@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "os/thread_pool.hpp"
 #include "sort/runs/runs.hpp"
 
 namespace isotherm::sort {
@@ -12,7 +13,7 @@ constexpr std::uint64_t kCachedPiece = 256 << 10;  // bytes that a thread gather
 
 }  // namespace
 
-output::output(const context& ctx, const device::file& out, sort_stage write_stage)
+output::output(const context& ctx, const os::file& out, sort_stage write_stage)
     : ctx_(ctx), out_(out), write_stage_(write_stage), batch_(ctx), gather_(ctx) {}
 
 output::~output() = default;
@@ -20,7 +21,7 @@ output::~output() = default;
 bool output::reserve() {
   const int wanted = ctx_.plan.concurrency == sort_concurrency::io_overlap ? 2 : 1;
   for (int i = 0; i < wanted; ++i) {
-    auto b = device::buffer::reserve(ctx_.plan.output_buffer_bytes);
+    auto b = os::buffer::reserve(ctx_.plan.output_buffer_bytes);
     if (!ctx_.job.keep(b)) return false;
     buffers_[i] = std::move(*b);
   }
@@ -77,7 +78,7 @@ void output::unsynchronised() {
   const std::uint64_t room = std::min(kCachedPiece, ctx_.plan.output_buffer_bytes / threads);
   ctx_.job.readers.run(threads, [&](unsigned t) {
     std::byte* piece = buffers_[0].data() + t * room;
-    const auto [begin, end] = device::part_of(batch_.size(), threads, t);
+    const auto [begin, end] = os::part_of(batch_.size(), threads, t);
     for (std::size_t at = begin; at < end && !ctx_.job.stopped();) {
       const std::size_t stop = batch_.end_of_piece(at, end, room);
       const std::uint64_t from = batch_.start_of(at);

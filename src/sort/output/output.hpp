@@ -2,9 +2,10 @@
 #pragma once
 
 #include <span>
-#include <thread>
 
-#include "device/buffer.hpp"
+#include "os/files/file.hpp"
+#include "os/memory/buffer.hpp"
+#include "os/thread.hpp"
 #include "sort/output/gather.hpp"
 
 namespace isotherm::sort {
@@ -12,7 +13,7 @@ namespace isotherm::sort {
 class output {
  public:
   /// `write_stage` is RUN write or MERGE write.
-  output(const context& ctx, const device::file& out, sort_stage write_stage);
+  output(const context& ctx, const os::file& out, sort_stage write_stage);
   ~output();
 
   /// Allocates the buffers; false after an error.
@@ -33,15 +34,15 @@ class output {
   void write_piece(std::span<const std::byte> piece, std::uint64_t offset);
 
   const context ctx_;
-  const device::file& out_;
+  const os::file& out_;
   const sort_stage write_stage_;
   batch batch_;
   gatherer gather_;
-  device::buffer buffers_[2];
+  os::buffer buffers_[2];
   unsigned turn_ = 0;
   std::uint64_t written_ = 0;
   std::uint64_t records_ = 0;
-  std::jthread writing_;  // io-overlap: writes the other buffer
+  os::thread writing_;  // io-overlap: writes the other buffer
 };
 
 }  // namespace isotherm::sort

@@ -12,7 +12,7 @@ namespace {
 /// Writes records, except those that --unique and --top leave out.
 class selection final : public sink {
  public:
-  selection(const context& ctx, const device::file& out, sort_stage write_stage)
+  selection(const context& ctx, const os::file& out, sort_stage write_stage)
       : same_(ctx, sort_stage::record_read),
         out_(ctx, out, write_stage),
         unique_(ctx.job.options.unique && write_stage == sort_stage::merge_write),
@@ -52,7 +52,7 @@ class selection final : public sink {
 
 }  // namespace
 
-std::unique_ptr<sink> make_sink(const context& ctx, const device::file& out, sort_stage write_stage,
+std::unique_ptr<sink> make_sink(const context& ctx, const os::file& out, sort_stage write_stage,
                                 std::uint64_t records) {
   if (ctx.job.options.count) {
     return std::make_unique<group_counter>(ctx, out, write_stage, records);

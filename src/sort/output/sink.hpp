@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-#include "device/io.hpp"
+#include "os/files/file.hpp"
 #include "sort/job/outcome.hpp"
 #include "sort/plan/context.hpp"
 
@@ -25,7 +25,7 @@ class sink {
 };
 
 /// The sink that the options ask for, for up to `records` entries. The arguments must outlive it.
-std::unique_ptr<sink> make_sink(const context& ctx, const device::file& out, sort_stage write_stage,
+std::unique_ptr<sink> make_sink(const context& ctx, const os::file& out, sort_stage write_stage,
                                 std::uint64_t records);
 
 }  // namespace isotherm::sort

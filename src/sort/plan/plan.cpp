@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "base/page.hpp"
-#include "os/available_memory.hpp"
+#include "os/memory/available_memory.hpp"
 
 namespace isotherm::sort {
 namespace {

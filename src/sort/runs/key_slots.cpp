@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include "os/thread_pool.hpp"
+
 namespace isotherm::sort {
 namespace {
 
@@ -69,7 +71,7 @@ void key_slots::load(std::span<const entry> entries, std::span<key_slot> slots) 
                                         : std::min(ctx_.layout.key_bytes(), kPiece);
   const device::crew crew(ctx_.job.emulation, device::access::random_read, threads);
   ctx_.job.readers.run(threads, [&](unsigned t) {
-    const auto [begin, end] = device::part_of(entries.size(), threads, t);
+    const auto [begin, end] = os::part_of(entries.size(), threads, t);
     std::uint64_t ahead = least_ahead;
     if (ctx_.input.regrouped() && begin < end) {
       const std::uint64_t reach = ctx_.layout.reach(entries[begin], entries[end - 1]);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "os/thread_pool.hpp"
+
 namespace isotherm::sort {
 
 key_row read_keys(source_view& view, const record_layout& layout, key_reading how,
@@ -56,7 +58,7 @@ std::size_t loader::load_fixed(std::span<entry> target) {
     source_view view(ctx_.job, ctx_.input);
     std::vector<std::byte> room;
     device::stream stream(crew);
-    const auto [begin, end] = device::part_of(count, threads, t);
+    const auto [begin, end] = os::part_of(count, threads, t);
     for (std::uint64_t at = begin; at < end && !ctx_.job.stopped(); at += step) {
       const std::uint64_t n = std::min(step, end - at);
       stream.begin();

@@ -5,6 +5,8 @@
 
 #include "base/check.hpp"
 #include "base/page.hpp"
+#include "os/files/file.hpp"
+#include "os/thread_pool.hpp"
 #include "sort/coding/codec.hpp"
 
 namespace isotherm::sort {
@@ -14,14 +16,14 @@ constexpr std::size_t kIoStep = 1 << 20;
 
 }  // namespace
 
-void pooled_read(const context& ctx, const device::file& f, std::span<std::byte> target,
+void pooled_read(const context& ctx, const os::file& f, std::span<std::byte> target,
                  std::uint64_t offset, sort_stage stage) {
   const unsigned useful =
       static_cast<unsigned>(std::clamp<std::size_t>(target.size() >> 14, 1, ctx.plan.read_threads));
   const device::crew crew(ctx.job.emulation, device::access::sequential_read, useful);
   ctx.job.readers.run(useful, [&](unsigned t) {
     device::stream stream(crew);
-    const auto [begin, end] = device::part_of(target.size(), useful, t);
+    const auto [begin, end] = os::part_of(target.size(), useful, t);
     for (std::size_t at = begin; at < end && !ctx.job.stopped(); at += kIoStep) {
       const std::size_t n = std::min<std::size_t>(kIoStep, end - at);
       stream.begin();
@@ -32,7 +34,7 @@ void pooled_read(const context& ctx, const device::file& f, std::span<std::byte>
   ctx.job.count(stage, target.size(), 0);
 }
 
-void give_back(job& j, const device::file& f, std::uint64_t first, std::uint64_t from,
+void give_back(job& j, const os::file& f, std::uint64_t first, std::uint64_t from,
                std::uint64_t to) {
   const std::uint64_t whole = (first + base::kPageBytes - 1) / base::kPageBytes * base::kPageBytes;
   const std::uint64_t begin = std::max(whole, from / base::kPageBytes * base::kPageBytes);
@@ -40,7 +42,7 @@ void give_back(job& j, const device::file& f, std::uint64_t first, std::uint64_t
   if (begin < end) j.keep(f.discard(begin, end - begin));
 }
 
-run_reader::run_reader(const context& ctx, const device::file& f, const run& r,
+run_reader::run_reader(const context& ctx, const os::file& f, const run& r,
                        std::span<std::byte> window, after_reading space)
     : ctx_(ctx),
       file_(f),

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "os/files/file.hpp"
 #include "sort/plan/context.hpp"
 
 namespace isotherm::sort {
@@ -27,7 +28,7 @@ class run_reader {
  public:
   /// Reads through `window`, which has at least kLeastWindow bytes and is aligned to 16. The
   /// arguments must outlive the reader.
-  run_reader(const context& ctx, const device::file& f, const run& r, std::span<std::byte> window,
+  run_reader(const context& ctx, const os::file& f, const run& r, std::span<std::byte> window,
              after_reading space);
 
   /// Reads the next entry; false behind the last, or after an error, which becomes the job's.
@@ -51,7 +52,7 @@ class run_reader {
   bool damaged();
 
   const context ctx_;
-  const device::file& file_;
+  const os::file& file_;
   const run& run_;
   const bool compressed_;
   const after_reading space_;
@@ -68,11 +69,11 @@ class run_reader {
 
 /// Gives the space [from, to) of a file, which has been read, back to the file system: in whole
 /// blocks, beginning with the first that lies wholly behind `first`, where the run begins.
-void give_back(job& j, const device::file& f, std::uint64_t first, std::uint64_t from,
+void give_back(job& j, const os::file& f, std::uint64_t first, std::uint64_t from,
                std::uint64_t to);
 
 /// Reads [offset, offset + target.size()) of `f` with the plan's pool of streams.
-void pooled_read(const context& ctx, const device::file& f, std::span<std::byte> target,
+void pooled_read(const context& ctx, const os::file& f, std::span<std::byte> target,
                  std::uint64_t offset, sort_stage stage);
 
 }  // namespace isotherm::sort

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/page.hpp"
+#include "os/memory/buffer.hpp"
+#include "os/thread_pool.hpp"
 #include "sort/coding/codec.hpp"
 #include "sort/runs/cursor.hpp"
 #include "sort/runs/loser_tree.hpp"
@@ -16,13 +18,13 @@ constexpr std::size_t kEntriesAhead = 64;  // of a run whose entries hold their 
 
 }  // namespace
 
-void pooled_write(const context& ctx, const device::file& f, std::span<const std::byte> bytes,
+void pooled_write(const context& ctx, const os::file& f, std::span<const std::byte> bytes,
                   std::uint64_t offset, sort_stage stage) {
   const unsigned threads = ctx.plan.write_threads;
   const device::crew crew(ctx.job.emulation, device::access::write, threads);
   ctx.job.writers.run(threads, [&](unsigned t) {
     device::stream stream(crew);
-    const auto [begin, end] = device::part_of(bytes.size(), threads, t);
+    const auto [begin, end] = os::part_of(bytes.size(), threads, t);
     for (std::size_t at = begin; at < end && !ctx.job.stopped(); at += kIoStep) {
       const std::size_t n = std::min<std::size_t>(kIoStep, end - at);
       stream.begin();
@@ -34,7 +36,7 @@ void pooled_write(const context& ctx, const device::file& f, std::span<const std
 }
 
 bool run_file::create(const std::string& directory) {
-  auto f = device::file::unnamed(directory);
+  auto f = os::file::unnamed(directory);
   if (!ctx_.job.keep(f)) return false;
   file_ = std::move(*f);
   return true;
@@ -67,7 +69,7 @@ void run_file::write_packed(std::span<const entry> sorted, run& to) {
   ctx_.job.writers.run(threads, [&](unsigned t) {
     std::vector<std::byte> bytes(step * packed + kSlack);
     device::stream stream(crew);
-    const auto [begin, end] = device::part_of(sorted.size(), threads, t);
+    const auto [begin, end] = os::part_of(sorted.size(), threads, t);
     for (std::size_t at = begin; at < end && !ctx_.job.stopped(); at += step) {
       const std::size_t n = std::min<std::size_t>(step, end - at);
       for (std::size_t i = 0; i < n; ++i) {
@@ -105,7 +107,7 @@ void run_file::write_compressed(std::span<const entry> sorted, run& to) {
   ctx_.job.writers.run(threads, [&](unsigned t) {
     std::vector<std::byte> bytes(step * longest + kBlockSlack);
     device::stream stream(crew);
-    const auto [begin, end] = device::part_of(blocks, threads, t);
+    const auto [begin, end] = os::part_of(blocks, threads, t);
     parts[t].offset = start_of(begin, t);
     for (std::size_t at = begin; at < end && !ctx_.job.stopped(); at += step) {
       std::size_t filled = 0;
@@ -188,7 +190,7 @@ void run_file::merge_some(std::span<const run> some, std::span<std::byte> buffer
 void run_file::reduce(std::span<std::byte> buffer, source& in) {
   const std::size_t fan_in = merge_fan_in(buffer.size());
   if (runs_.size() <= fan_in) return;
-  auto piece_buffer = device::buffer::reserve(std::min<std::size_t>(buffer.size() / 4, 4 << 20));
+  auto piece_buffer = os::buffer::reserve(std::min<std::size_t>(buffer.size() / 4, 4 << 20));
   if (!ctx_.job.keep(piece_buffer)) return;
   const auto room = buffer.first(buffer.size() / 4 * 3);
   while (runs_.size() > fan_in && !ctx_.job.stopped()) {

@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "device/buffer.hpp"
+#include "os/files/file.hpp"
 #include "sort/coding/policy.hpp"
 #include "sort/job/outcome.hpp"
 #include "sort/plan/context.hpp"
@@ -42,14 +42,14 @@ class run_file {
   void write_compressed(std::span<const entry> sorted, run& to);
 
   const context ctx_;
-  device::file file_;
+  os::file file_;
   std::vector<run> runs_;
   std::uint64_t end_ = 0;
   run_totals totals_;
 };
 
 /// Writes `bytes` at `offset` of `f` with the plan's pool of streams.
-void pooled_write(const context& ctx, const device::file& f, std::span<const std::byte> bytes,
+void pooled_write(const context& ctx, const os::file& f, std::span<const std::byte> bytes,
                   std::uint64_t offset, sort_stage stage);
 
 }  // namespace isotherm::sort

@@ -11,14 +11,14 @@
 #include <ostream>
 
 #include "base/random.hpp"
-#include "device/io.hpp"
 #include "harness/gensort.hpp"
+#include "os/faults.hpp"
 #include "sort/scratch.hpp"
 
 namespace isotherm {
 namespace {
 
-using device::io_call;
+using os::io_call;
 using testing::contents;
 using testing::scratch;
 
@@ -112,9 +112,9 @@ class Faults : public ::testing::TestWithParam<scenario> {
   /// One sort whose `nth` call fails with `code`; returns whether the sort ended well.
   bool fails_cleanly(int nth, int code) {
     std::atomic<int> calls{0};
-    device::set_fault_hook([&](io_call) { return ++calls == nth ? code : 0; });
+    os::set_fault_hook([&](io_call) { return ++calls == nth ? code : 0; });
     auto r = sort();
-    device::set_fault_hook({});
+    os::set_fault_hook({});
     if (r) {
       EXPECT_LT(calls, nth) << "call " << nth << " failed and nobody noticed";
       return true;
@@ -177,13 +177,13 @@ class FaultsOfRuns : public Faults {};
 TEST_P(FaultsOfRuns, FailuresAtTheBoundsOfStagesEndTheSortCleanly) {
   std::vector<io_call> kinds;
   std::mutex lock;
-  device::set_fault_hook([&](io_call c) {
+  os::set_fault_hook([&](io_call c) {
     const std::lock_guard guard(lock);
     kinds.push_back(c);
     return 0;
   });
   auto clean = sort();
-  device::set_fault_hook({});
+  os::set_fault_hook({});
   ASSERT_TRUE(clean) << clean.error().message;
   ASSERT_GE(clean->runs, 3u);
   testing::store(dir_.file("out"), "precious");
@@ -232,9 +232,9 @@ TEST(ThreadFaults, SortsThatGetNoThreadsEndWell) {
       sort_options o{.memory_bytes = kMapped, .algorithm = a, .concurrency = c};
       o.read_threads = o.write_threads = o.sort_threads = 4;
       o.check = true;
-      device::set_thread_fault(EAGAIN);
+      os::set_thread_fault(EAGAIN);
       auto r = sort_file(dir.file("in"), dir.file("out"), o);
-      device::set_thread_fault(0);
+      os::set_thread_fault(0);
       ASSERT_TRUE(r) << r.error().message << ' ' << name(a) << ' ' << name(c);
       EXPECT_TRUE(contents(dir.file("out")) == contents(dir.file("expected"))) << name(a);
     }
@@ -271,9 +271,9 @@ TEST(GensortFaults, EveryCallThatFailsLeavesNothing) {
   for (int nth = 1;; ++nth) {
     testing::store(dir.file("f"), "precious");
     std::atomic<int> calls{0};
-    device::set_fault_hook([&](io_call) { return ++calls == nth ? ENOSPC : 0; });
+    os::set_fault_hook([&](io_call) { return ++calls == nth ? ENOSPC : 0; });
     auto r = harness::gensort_file(dir.file("f"), {.count = 20000, .threads = 2});
-    device::set_fault_hook({});
+    os::set_fault_hook({});
     EXPECT_EQ(dir.entries(), 1u);
     if (r) {
       EXPECT_LT(calls, nth);

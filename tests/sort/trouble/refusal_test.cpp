@@ -9,8 +9,8 @@
 #include <chrono>
 #include <filesystem>
 
-#include "device/io.hpp"
 #include "harness/gensort.hpp"
+#include "os/faults.hpp"
 #include "sort/scratch.hpp"
 
 namespace isotherm {
@@ -144,15 +144,14 @@ TEST_F(Refusal, OfDirectoriesThatMayNotBeWritten) {
   // By the seam, as root may write everywhere.
   int stats = 0;
   for (const int code : {EACCES, EROFS}) {
-    device::set_fault_hook(
-        [&](device::io_call c) { return c == device::io_call::create ? code : 0; });
+    os::set_fault_hook([&](os::io_call c) { return c == os::io_call::create ? code : 0; });
     EXPECT_THAT(message(dir_.file("in"), dir_.file("new"), {}), HasSubstr("name another place"));
     stats = 0;
-    device::set_fault_hook(
-        [&](device::io_call c) { return c == device::io_call::stat && ++stats == 4 ? code : 0; });
+    os::set_fault_hook(
+        [&](os::io_call c) { return c == os::io_call::stat && ++stats == 4 ? code : 0; });
     EXPECT_THAT(message(dir_.file("in"), dir_.file("new"), {}), HasSubstr("name another place"));
   }
-  device::set_fault_hook({});
+  os::set_fault_hook({});
   EXPECT_EQ(stats, 4);
 }
 
@@ -199,9 +198,9 @@ TEST(Space, IsCheckedBeforeTheFirstByteIsWritten) {
     sort_options o = c.options;
     o.memory_bytes = kMemory;
     const auto with = [&](std::uint64_t free) {
-      device::set_free_space(free);
+      os::set_free_space(free);
       auto r = sort_file(dir.file(c.input), dir.file("out"), o);
-      device::set_free_space({});
+      os::set_free_space({});
       return r;
     };
     const std::uint64_t all = c.output_bytes + c.run_bytes;  // one file system holds both
@@ -215,9 +214,9 @@ TEST(Space, IsCheckedBeforeTheFirstByteIsWritten) {
     EXPECT_TRUE(r) << c.input << ": " << r.error().message;
     std::filesystem::remove(dir.file("out"));
   }
-  device::set_free_space(999);
+  os::set_free_space(999);
   EXPECT_FALSE(harness::gensort_file(dir.file("out"), {.count = 10}));
-  device::set_free_space({});
+  os::set_free_space({});
   EXPECT_EQ(dir.entries(), 3u);
 }
 
@@ -248,13 +247,13 @@ TEST(Output, HasATemporaryNameWhereFilesWithoutNamesAreUnknown) {
   for (const bool fails : {false, true}) {
     int creates = 0;
     std::atomic<std::size_t> seen{0};  // several threads write
-    device::set_fault_hook([&](device::io_call c) {
-      if (c == device::io_call::write) seen = dir.entries();
-      if (c == device::io_call::rename && fails) return EIO;
-      return c == device::io_call::create && ++creates == 1 ? EOPNOTSUPP : 0;
+    os::set_fault_hook([&](os::io_call c) {
+      if (c == os::io_call::write) seen = dir.entries();
+      if (c == os::io_call::rename && fails) return EIO;
+      return c == os::io_call::create && ++creates == 1 ? EOPNOTSUPP : 0;
     });
     auto r = sort_file(dir.file("in"), dir.file("out"), {.memory_bytes = kMemory});
-    device::set_fault_hook({});
+    os::set_fault_hook({});
     EXPECT_EQ(r.has_value(), !fails);
     EXPECT_EQ(seen.load(),
               fails ? 3u : 2u);  // the input, the temporary, and at last the first output

@@ -1,0 +1,32 @@
+#include "os/faults.hpp"
+
+#include <utility>
+
+#include "base/atomic.hpp"
+
+namespace isotherm::os {
+namespace {
+
+fault_hook& hook() {
+  static fault_hook installed;
+  return installed;
+}
+
+constinit std::optional<std::uint64_t> free_space_bytes;
+constinit base::atomic<int> thread_fault{0};
+
+}  // namespace
+
+void set_fault_hook(fault_hook h) { hook() = std::move(h); }
+void set_free_space(std::optional<std::uint64_t> bytes) { free_space_bytes = bytes; }
+void set_thread_fault(int code) { thread_fault.store_relaxed(code); }
+
+int injected_fault(io_call call) {
+  const fault_hook& decide = hook();
+  return decide ? decide(call) : 0;
+}
+
+std::optional<std::uint64_t> injected_free_space() { return free_space_bytes; }
+int injected_thread_fault() noexcept { return thread_fault.load_relaxed(); }
+
+}  // namespace isotherm::os

@@ -1,0 +1,15 @@
+// The errors of calls that touch files: what was tried, what the system says, what a user can do.
+#pragma once
+
+#include <expected>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace isotherm::os {
+
+/// "`what`: No space left on device: free some space, or name another place". `code` is an errno
+/// value and is kept.
+std::unexpected<base::error> failed(const std::string& what, int code);
+
+}  // namespace isotherm::os

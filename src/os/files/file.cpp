@@ -1,0 +1,236 @@
+#include "os/files/file.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "os/faults.hpp"
+#include "os/files/failure.hpp"
+#include "os/files/paths.hpp"
+
+namespace isotherm::os {
+namespace {
+
+constexpr std::size_t kLargestCall = std::size_t{1} << 30;  // below the system's limit of 2 GiB
+
+}  // namespace
+
+file::~file() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+base::result<file> file::open(const std::string& path) {
+  if (const int e = injected_fault(io_call::open)) return failed("cannot open " + path, e);
+  // Without waiting for the other end of a pipe, which is refused later.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return failed("cannot open '" + path + "'", errno);
+  return file(fd, path);
+}
+
+base::result<file> file::create(const std::string& path) {
+  if (const int e = injected_fault(io_call::create)) return failed("cannot create " + path, e);
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd < 0) return failed("cannot create " + path, errno);
+  return file(fd, path);
+}
+
+base::result<file> file::unnamed(const std::string& directory) {
+  const std::string what = "cannot create a temporary file in " + directory;
+  if (const int e = injected_fault(io_call::create)) return failed(what, e);
+  int fd = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
+    std::string name = directory + "/.isotherm-XXXXXX";
+    fd = ::mkostemp(name.data(), O_CLOEXEC);
+    if (fd >= 0) ::unlink(name.c_str());
+  }
+  if (fd < 0) return failed(what, errno);
+  return file(fd, "a temporary file in " + directory);
+}
+
+base::result<file> file::linkable(const std::string& path) {
+  if (const int e = injected_fault(io_call::create)) return failed("cannot create " + path, e);
+  int fd = ::open(directory_of(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+  if (fd < 0) return failed("cannot create " + path, errno == EISDIR ? EOPNOTSUPP : errno);
+  return file(fd, path);
+}
+
+base::result<file> file::of_descriptor(int descriptor, const std::string& name) {
+  if (const int e = injected_fault(io_call::open)) return failed("cannot open " + name, e);
+  const int fd = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (fd < 0) return failed("cannot open " + name, errno);
+  return file(fd, name);
+}
+
+base::result<file> file::again() const {
+  if (const int e = injected_fault(io_call::open))
+    return failed("cannot open " + path_ + " again", e);
+  const int fd = ::fcntl(fd_, F_DUPFD_CLOEXEC, 0);
+  if (fd < 0) return failed("cannot open " + path_ + " again", errno);
+  return file(fd, path_);
+}
+
+base::result<file> file::past_the_cache() const {
+  const std::string what = "cannot open " + path_ + " past the page cache";
+  if (const int e = injected_fault(io_call::open)) return failed(what, e);
+  const std::string self = "/proc/self/fd/" + std::to_string(fd_);
+  const int fd = ::open(self.c_str(), O_RDWR | O_DIRECT | O_CLOEXEC);
+  if (fd < 0) return failed(what, errno);
+  return file(fd, path_);
+}
+
+base::result<void> file::permit_as(const std::string& path) const {
+  const std::string what = "cannot give " + path_ + " the permissions of the file it replaces";
+  if (const int e = injected_fault(io_call::stat)) return failed(what, e);
+  struct stat there;
+  struct stat ours;
+  if (::stat(path.c_str(), &there) != 0) {
+    if (errno == ENOENT) return {};
+    return failed(what, errno);
+  }
+  if (::fstat(fd_, &ours) != 0) return failed(what, errno);
+  mode_t mode = there.st_mode & 0777;  // other contents get no rights beyond reading and writing
+  const bool other = there.st_uid != ours.st_uid || there.st_gid != ours.st_gid;
+  if (other && ::fchown(fd_, there.st_uid, there.st_gid) != 0) {
+    // Without its group, members of ours get what all others had.
+    if (::fchown(fd_, static_cast<uid_t>(-1), there.st_gid) != 0) {
+      mode &= ~mode_t{070} | (mode & 07) << 3;
+    }
+  }
+  if (::fchmod(fd_, mode) != 0) return failed(what, errno);
+  return {};
+}
+
+base::result<void> file::link(const std::string& path) const {
+  const std::string what = "cannot give " + path_ + " its name";
+  if (const int e = injected_fault(io_call::link)) return failed(what, e);
+  const std::string self = "/proc/self/fd/" + std::to_string(fd_);
+  if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+    return failed(what, errno);
+  }
+  return {};
+}
+
+base::result<void> file::close() {
+  const int fd = std::exchange(fd_, -1);
+  const int injected_error = injected_fault(io_call::close);
+  const bool good = ::close(fd) == 0;
+  if (injected_error != 0) return failed("cannot write " + path_, injected_error);
+  if (!good && errno != EINTR) return failed("cannot write " + path_, errno);
+  return {};
+}
+
+base::result<std::size_t> file::read_some(std::span<std::byte> target, std::uint64_t offset) const {
+  std::size_t done = 0;
+  while (done < target.size()) {
+    if (const int e = injected_fault(io_call::read)) return failed("cannot read " + path_, e);
+    const ssize_t n =
+        ::pread(fd_, target.data() + done, std::min(target.size() - done, kLargestCall),
+                static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return failed("cannot read " + path_, errno);
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+base::result<void> file::read(std::span<std::byte> target, std::uint64_t offset) const {
+  auto n = read_some(target, offset);
+  if (!n) return std::unexpected(n.error());
+  if (*n == target.size()) return {};
+  return std::unexpected(base::error{path_ + " ended early: it was cut while being read", 0});
+}
+
+base::result<void> file::write(std::span<const std::byte> source, std::uint64_t offset) const {
+  std::size_t done = 0;
+  while (done < source.size()) {
+    if (const int e = injected_fault(io_call::write)) return failed("cannot write " + path_, e);
+    const ssize_t n =
+        ::pwrite(fd_, source.data() + done, std::min(source.size() - done, kLargestCall),
+                 static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return failed("cannot write " + path_, errno);
+    if (n == 0) return failed("cannot write " + path_, EIO);  // it would be tried for ever
+    done += static_cast<std::size_t>(n);
+  }
+  return {};
+}
+
+base::result<std::size_t> file::read_next(std::span<std::byte> target) const {
+  if (const int e = injected_fault(io_call::read)) return failed("cannot read " + path_, e);
+  const ssize_t n = ::read(fd_, target.data(), std::min(target.size(), kLargestCall));
+  if (n < 0) return failed("cannot read " + path_, errno);
+  return static_cast<std::size_t>(n);
+}
+
+base::result<std::size_t> file::write_next(std::span<const std::byte> source) const {
+  if (const int e = injected_fault(io_call::write)) return failed("cannot write " + path_, e);
+  const ssize_t n = ::write(fd_, source.data(), std::min(source.size(), kLargestCall));
+  if (n <= 0) return failed("cannot write " + path_, n < 0 ? errno : EIO);
+  return static_cast<std::size_t>(n);
+}
+
+base::result<bool> file::readable(int milliseconds) const { return ready(POLLIN, milliseconds); }
+base::result<bool> file::writable(int milliseconds) const { return ready(POLLOUT, milliseconds); }
+
+base::result<bool> file::ready(short events, int milliseconds) const {
+  if (const int e = injected_fault(io_call::wait)) return failed("cannot wait for " + path_, e);
+  pollfd asked{.fd = fd_, .events = events, .revents = 0};
+  const int n = ::poll(&asked, 1, milliseconds);
+  if (n < 0 && errno != EINTR) return failed("cannot wait for " + path_, errno);
+  return n > 0;
+}
+
+base::result<std::uint64_t> file::size() const {
+  auto s = state();
+  if (!s) return std::unexpected(s.error());
+  return s->bytes;
+}
+
+base::result<file_state> file::state() const {
+  if (const int e = injected_fault(io_call::stat)) return failed("cannot examine " + path_, e);
+  struct stat s;
+  if (::fstat(fd_, &s) != 0) return failed("cannot examine " + path_, errno);
+  if (!S_ISREG(s.st_mode)) {
+    return std::unexpected(base::error{path_ + " is not a regular file: name one", 0});
+  }
+  const auto ns = [](const timespec& t) {
+    return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+  };
+  return file_state{static_cast<std::uint64_t>(s.st_size), ns(s.st_mtim), ns(s.st_ctim)};
+}
+
+base::result<void> file::resize(std::uint64_t bytes) const {
+  if (const int e = injected_fault(io_call::resize)) return failed("cannot resize " + path_, e);
+  if (::ftruncate(fd_, static_cast<off_t>(bytes)) != 0) {
+    return failed("cannot resize " + path_, errno);
+  }
+  return {};
+}
+
+base::result<void> file::discard(std::uint64_t offset, std::uint64_t bytes) const {
+  if (const int e = injected_fault(io_call::resize)) return failed("cannot shrink " + path_, e);
+  const int hole = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+  int r = 0;
+  do {
+    r = ::fallocate(fd_, hole, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  } while (r != 0 && errno == EINTR);
+  // EPERM, EINVAL: as some file systems say that they have no holes.
+  if (r == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EPERM || errno == EINVAL) {
+    return {};
+  }
+  return failed("cannot shrink " + path_, errno);
+}
+
+base::result<void> file::sync() const {
+  if (const int e = injected_fault(io_call::sync)) return failed("cannot flush " + path_, e);
+  if (::fdatasync(fd_) != 0) return failed("cannot flush " + path_, errno);
+  return {};
+}
+
+}  // namespace isotherm::os

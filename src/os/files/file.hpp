@@ -1,0 +1,95 @@
+// Files. Every call can be made to fail by a test (os/faults.hpp), retries what the system asks to
+// retry, and returns a sentence when it gives up.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace isotherm::os {
+
+/// What changes when somebody writes to a file.
+struct file_state {
+  std::uint64_t bytes = 0;
+  std::int64_t modified_ns = 0;  ///< since 1970; whoever writes may set it back
+  std::int64_t changed_ns = 0;   ///< likewise, of the contents, the name or the permissions
+  friend bool operator==(const file_state&, const file_state&) = default;
+};
+
+/// An open file. Movable, closes itself. Reads and writes at offsets are safe from any thread.
+class file {
+ public:
+  file() noexcept = default;
+  file(file&& other) noexcept : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)) {}
+  file& operator=(file&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    std::swap(path_, other.path_);
+    return *this;
+  }
+  ~file();
+
+  static base::result<file> open(const std::string& path);
+  /// Creates `path` for reading and writing; it must not exist.
+  static base::result<file> create(const std::string& path);
+  /// A file without a name in `directory`: gone when closed, whatever ends the process.
+  static base::result<file> unnamed(const std::string& directory);
+  /// A file without a name, called `path` in messages, that can be linked into the directory of
+  /// `path`. Fails with EOPNOTSUPP on file systems that have no such files.
+  static base::result<file> linkable(const std::string& path);
+  /// Another handle of what is open as `descriptor`, called `name` in messages.
+  static base::result<file> of_descriptor(int descriptor, const std::string& name);
+  /// Another handle of the same open file.
+  base::result<file> again() const;
+  /// The same file opened once more, for accesses past the page cache (O_DIRECT).
+  base::result<file> past_the_cache() const;
+
+  /// Fills `target` from `offset`; an early end of the file is an error.
+  base::result<void> read(std::span<std::byte> target, std::uint64_t offset) const;
+  /// Reads up to `target.size()` bytes; fewer only at the end of the file.
+  base::result<std::size_t> read_some(std::span<std::byte> target, std::uint64_t offset) const;
+  base::result<void> write(std::span<const std::byte> source, std::uint64_t offset) const;
+  /// Reads up to `target.size()` bytes, at least one, from the file's position on; none at its end.
+  /// For pipes and terminals as well. A signal ends the wait with an error of code EINTR.
+  base::result<std::size_t> read_next(std::span<std::byte> target) const;
+  /// Writes up to `source.size()` bytes, at least one, at the file's position. Likewise.
+  base::result<std::size_t> write_next(std::span<const std::byte> source) const;
+  /// Whether within `milliseconds` there is something to read, the end or an error included, for
+  /// which read_next() does not wait. A signal ends the wait.
+  base::result<bool> readable(int milliseconds) const;
+  /// Likewise for write_next() of at most kNoWait bytes, or of any number to a regular file.
+  base::result<bool> writable(int milliseconds) const;
+  static constexpr std::size_t kNoWait = 4096;  // of a pipe that has room at all
+  /// An error if it is no regular file.
+  base::result<std::uint64_t> size() const;
+  /// Likewise.
+  base::result<file_state> state() const;
+  base::result<void> resize(std::uint64_t bytes) const;
+  /// Gives back the space of [offset, offset + bytes), which reads as zeros then. Without effect
+  /// where the file system cannot.
+  base::result<void> discard(std::uint64_t offset, std::uint64_t bytes) const;
+  base::result<void> sync() const;
+  /// Takes over owner, group and mode (but for set-user-ID and the like) of the file at `path`, if
+  /// there is one. What this process may not give away it keeps; then nobody gets more rights than
+  /// they had.
+  base::result<void> permit_as(const std::string& path) const;
+  /// Gives a linkable file the name `path`, which must be free.
+  base::result<void> link(const std::string& path) const;
+  /// Closes it; on some network file systems this is where a failed write is told.
+  base::result<void> close();
+
+  int descriptor() const noexcept { return fd_; }
+  const std::string& path() const noexcept { return path_; }
+  explicit operator bool() const noexcept { return fd_ >= 0; }
+
+ private:
+  file(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  base::result<bool> ready(short events, int milliseconds) const;
+  int fd_ = -1;
+  std::string path_;
+};
+
+}  // namespace isotherm::os

@@ -1,0 +1,241 @@
+#include "os/files/pending_file.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cinttypes>
+#include <climits>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/atomic.hpp"
+#include "os/files/file_system.hpp"
+#include "os/files/paths.hpp"
+#include "os/files/spool.hpp"
+
+namespace isotherm::os {
+namespace {
+
+constexpr unsigned kNamesLookedAt = 32;  // for what a killed process left
+// An extended attribute of a file that has a temporary name, with that name's last part. So nothing
+// else is taken for such a file: not what a user called so, nor one of ours that he renamed.
+constexpr const char* kMark = "user.isotherm";
+
+/// A temporary name where a handler of a signal may read it. The state is released after the name
+/// was written, and acquired before it is read.
+struct standing_name {
+  enum state { free, taken, readable };
+  base::atomic<state> what{free};
+  std::array<char, PATH_MAX> text{};
+};
+// A command writes one file and reports into two; a name beyond these only outlives a signal.
+constinit std::array<standing_name, 4> standing_names;
+
+void note_standing(const std::string& name) {
+  for (standing_name& each : standing_names) {
+    auto expected = standing_name::free;
+    if (name.size() >= each.text.size()) return;
+    if (!each.what.compare_exchange_acq_rel(expected, standing_name::taken)) continue;
+    std::memcpy(each.text.data(), name.c_str(), name.size() + 1);
+    each.what.store_release(standing_name::readable);
+    return;
+  }
+}
+
+void note_gone(const std::string& name) {
+  for (standing_name& each : standing_names) {
+    if (each.what.load_acquire() == standing_name::readable && name == each.text.data()) {
+      each.what.store_release(standing_name::free);
+    }
+  }
+}
+
+std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+/// Of a fixed length, so that it fits wherever `path` does: that has its last part as a hash, and
+/// the next command that writes `path` finds it.
+std::string temporary_name(const std::string& path, unsigned i) {
+  const std::string name = last_part(path);
+  const std::uint64_t hash = XXH3_64bits(name.data(), name.size());  // the same in every build
+  std::array<char, 48> last;
+  std::snprintf(last.data(), last.size(), "/.isotherm-%016" PRIx64 "-%u", hash, i);
+  return directory_of(path) + last.data();
+}
+
+/// Calls `make` with names beside `path` until one is free, which is put into `name`.
+template <class Make>
+auto with_free_name(const std::string& path, std::string& name, Make make) {
+  for (unsigned i = 0;; ++i) {
+    const std::string tried = temporary_name(path, i);
+    auto made = make(tried);
+    if (!made && made.error().code == EEXIST) continue;
+    if (made) note_standing(name = tried);
+    return made;
+  }
+}
+
+/// Where the file system cannot, what a killed process leaves stays.
+void mark(int descriptor, const std::string& name) {
+  const std::string value = last_part(name);
+  ::fsetxattr(descriptor, kMark, value.data(), value.size(), 0);
+}
+
+/// Whether the file was marked under this name.
+bool marked(int descriptor, const std::string& name) {
+  const std::string wanted = last_part(name);
+  std::string value(wanted.size() + 1, '\0');
+  const ssize_t n = ::fgetxattr(descriptor, kMark, value.data(), value.size());
+  return n >= 0 && value.substr(0, static_cast<std::size_t>(n)) == wanted;
+}
+
+/// Whether `name` is this file's.
+bool stands_at(int descriptor, const std::string& name) {
+  struct stat ours;
+  struct stat there;
+  return ::fstat(descriptor, &ours) == 0 && ::lstat(name.c_str(), &there) == 0 &&
+         ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+/// Locks a file for as long as it is open: this tells others that somebody works on it. False if
+/// somebody does already. A file system without locks has nothing to tell.
+bool lock(int descriptor) {
+  return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
+/// A new file called `name`, locked and marked. One that another process took for abandoned before
+/// it was locked counts as a name that is not free.
+base::result<file> create_locked(const std::string& name) {
+  auto f = file::create(name);
+  if (!f) return f;
+  if (lock(f->descriptor()) && stands_at(f->descriptor(), name)) {
+    mark(f->descriptor(), name);
+    return f;
+  }
+  return std::unexpected(base::system_error("cannot create " + name, EEXIST));
+}
+
+/// A process that is killed between two calls can leave a temporary name: the next that writes the
+/// same file removes it. What is locked is somebody's; so is what cannot be locked, what is not
+/// marked, and `input` (may be null).
+void remove_abandoned(const std::string& path, const file* input) {
+  for (unsigned i = 0; i < kNamesLookedAt; ++i) {
+    const std::string name = temporary_name(path, i);
+    const int fd = ::open(name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) continue;
+    const bool read = input != nullptr && stands_at(input->descriptor(), name);
+    if (!read && marked(fd, name) && ::flock(fd, LOCK_EX | LOCK_NB) == 0 && stands_at(fd, name)) {
+      ::unlink(name.c_str());
+    }
+    ::close(fd);
+  }
+}
+
+}  // namespace
+
+void remove_incomplete_files() noexcept {
+  for (standing_name& each : standing_names) {
+    if (each.what.load_acquire() == standing_name::readable) ::unlink(each.text.data());
+  }
+}
+
+pending_file::pending_file(pending_file&& other) noexcept
+    : file_(std::move(other.file_)),
+      descriptor_(std::move(other.descriptor_)),
+      path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, {})) {}
+
+pending_file& pending_file::operator=(pending_file&& other) noexcept {
+  std::swap(file_, other.file_);
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(path_, other.path_);
+  std::swap(temporary_, other.temporary_);
+  return *this;
+}
+
+pending_file::~pending_file() {
+  if (temporary_.empty()) return;
+  remove_file(temporary_);
+  note_gone(temporary_);
+}
+
+base::result<pending_file> pending_file::create(const std::string& path,
+                                                const std::string& directory, const file* input) {
+  pending_file p;
+  if (const auto descriptor = named_descriptor(path)) {
+    auto to = file::of_descriptor(*descriptor, path);
+    if (!to) return std::unexpected(to.error());
+    const int how = ::fcntl(to->descriptor(), F_GETFL);
+    if (how < 0 || (how & O_ACCMODE) == O_RDONLY) {
+      return std::unexpected(base::error{path + " is not open for writing", 0});
+    }
+    auto f = file::unnamed(waiting_directory(path, directory));
+    if (!f) return std::unexpected(f.error());
+    p.path_ = path;
+    p.descriptor_ = std::move(*to);
+    p.file_ = std::move(*f);
+    return p;
+  }
+  p.path_ = link_target(path);
+  if (auto there = identity(p.path_); there && !there->regular) {
+    return std::unexpected(
+        base::error{path + " is not a regular file: name a file for the output", 0});
+  } else if (!there && there.error().code != ENOENT) {
+    return std::unexpected(there.error());
+  }
+  remove_abandoned(p.path_, input);
+  auto f = file::linkable(p.path_);
+  if (f) {
+    lock(f->descriptor());  // nobody else knows the file
+  } else if (f.error().code == EOPNOTSUPP) {
+    f = with_free_name(p.path_, p.temporary_, create_locked);
+  }
+  if (!f) return std::unexpected(f.error());
+  p.file_ = std::move(*f);
+  if (auto r = p.file_.permit_as(p.path_); !r) return std::unexpected(r.error());
+  return p;
+}
+
+// A network file system tells of failed writes when a handle is closed, so one is before the file
+// has its name; the other keeps the lock.
+base::result<void> pending_file::publish(const base::atomic<bool>* interrupt) {
+  if (descriptor_) return pour(file_, descriptor_, interrupt);
+  auto other = file_.again();
+  if (!other) return std::unexpected(other.error());
+  if (auto r = other->close(); !r) return r;
+  if (temporary_.empty()) {
+    auto r = file_.link(path_);
+    if (r || r.error().code != EEXIST) return r;
+    r = with_free_name(path_, temporary_, [this](const std::string& name) {
+      mark(file_.descriptor(), name);
+      return file_.link(name);
+    });
+    if (!r) return r;
+  }
+  if (auto r = rename_file(temporary_, path_); !r) return r;
+  ::fremovexattr(file_.descriptor(), kMark);  // one that stays does not fit the name
+  note_gone(temporary_);
+  temporary_.clear();
+  return {};
+}
+
+base::result<void> pending_file::sync_name() const {
+  if (descriptor_) return {};
+  auto r = sync_directory(directory_of(path_));
+  if (r) return r;
+  return std::unexpected(base::error{path_ +
+                                         " is complete, but a crash of the system may still take "
+                                         "its name: " +
+                                         r.error().message,
+                                     r.error().code});
+}
+
+}  // namespace isotherm::os

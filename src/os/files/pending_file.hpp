@@ -1,0 +1,54 @@
+// A file that is seen only when it is complete. Until then it has no name, so that nothing is left
+// of it whatever ends the process. To take the place of another file it needs a temporary name for
+// the moment between two calls, and on a file system without such files (NFS) from the beginning;
+// what a process leaves that is killed then, the next one that writes the same file removes, if the
+// file system has extended attributes: by one it knows the file for ours.
+#pragma once
+
+#include <string>
+
+#include "base/atomic.hpp"
+#include "os/files/file.hpp"
+
+namespace isotherm::os {
+
+/// Removes the temporary names of files that are not published yet, for a handler of a signal that
+/// ends the process. Async-signal-safe.
+void remove_incomplete_files() noexcept;
+
+/// Movable. Destroyed before publish(), it leaves nothing, and what had its name is as it was.
+class pending_file {
+ public:
+  pending_file() noexcept = default;
+  pending_file(pending_file&& other) noexcept;
+  pending_file& operator=(pending_file&& other) noexcept;
+  ~pending_file();
+
+  /// Begins a file that will be `path`. Symbolic links at `path` are followed; what is there and
+  /// no regular file is refused, and a regular file leaves it its owner, group and mode.
+  /// Where `path` names a descriptor (spool.hpp), that gets the contents from publish(), which end
+  /// up in no file; they wait in `directory`, or, if it is empty, in waiting_directory(path).
+  /// What a killed process left of `path` is removed, but for `input` (may be null).
+  static base::result<pending_file> create(const std::string& path,
+                                           const std::string& directory = {},
+                                           const file* input = nullptr);
+
+  const file& handle() const noexcept { return file_; }
+  /// Waits until its bytes are on the device: if that is before publish(), the name stands for the
+  /// old file or for all of the new one after a crash of the system.
+  base::result<void> sync() const { return descriptor_ ? base::result<void>{} : file_.sync(); }
+  /// Gives it its name, in the place of what had it. Nothing may be written afterwards. A
+  /// descriptor that is slow to take the contents is given up, with an error of code EINTR, when
+  /// `*interrupt` (may be null) becomes true.
+  base::result<void> publish(const base::atomic<bool>* interrupt = nullptr);
+  /// Waits, after publish(), until the name is on the device as well.
+  base::result<void> sync_name() const;
+
+ private:
+  file file_;
+  file descriptor_;  // open if `path_` names one
+  std::string path_;
+  std::string temporary_;  // its name by now; empty: none
+};
+
+}  // namespace isotherm::os

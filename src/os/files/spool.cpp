@@ -1,0 +1,134 @@
+#include "os/files/spool.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+
+#include "os/files/paths.hpp"
+#include "os/memory/buffer.hpp"
+
+namespace isotherm::os {
+namespace {
+
+constexpr std::size_t kPiece = 1 << 20;
+
+// A signal can come between the look at the flag and the wait, which it does not end then.
+constexpr int kWaitMilliseconds = 100;
+
+/// Whether it was a signal, or a pipe that its owner does not want to wait for.
+bool try_again(const base::error& e) { return e.code == EINTR || e.code == EAGAIN; }
+
+bool interrupted(const base::atomic<bool>* flag) { return flag != nullptr && flag->load_relaxed(); }
+
+std::optional<int> number(const std::string& text) {
+  int value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (read.ec != std::errc{} || read.ptr != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::string spelled_out(const std::string& path, int standard) {
+  return path == "-" ? "/proc/self/fd/" + std::to_string(standard) : path;
+}
+
+std::optional<int> named_descriptor(const std::string& path) {
+  std::error_code failure;
+  const auto self = std::filesystem::canonical("/proc/self", failure);
+  if (failure) return std::nullopt;
+  const std::filesystem::path at = link_target(path);
+  const auto parent = std::filesystem::canonical(at.parent_path(), failure);
+  const bool of_thread =
+      parent.filename() == "fd" && parent.parent_path().parent_path() == self / "task";
+  if (failure || (parent != self / "fd" && !of_thread)) return std::nullopt;
+  return number(at.filename().string());
+}
+
+std::string waiting_directory(const std::string& path, const std::string& temporary) {
+  if (!named_descriptor(path)) return directory_of(path);
+  return temporary.empty() ? usual_directory() : temporary;
+}
+
+std::string usual_directory() {
+  std::error_code failure;
+  const auto usual = std::filesystem::temp_directory_path(failure);
+  return failure ? "/tmp" : usual.string();
+}
+
+base::result<bool> holds_still(const file& f) {
+  const auto bytes = f.size();
+  if (!bytes) return std::unexpected(bytes.error());
+  if (::lseek(f.descriptor(), 0, SEEK_CUR) != 0) return false;
+  // Files of /proc say that they hold nothing, those of /sys a page.
+  std::byte last;
+  auto there = f.read_some({&last, 1}, std::max<std::uint64_t>(*bytes, 1) - 1);
+  if (!there) return std::unexpected(there.error());
+  return (*there == 1) == (*bytes > 0);
+}
+
+base::result<input_file> open_input(const std::string& path) {
+  const auto descriptor = named_descriptor(path);
+  auto f = descriptor ? file::of_descriptor(*descriptor, path) : file::open(path);
+  if (!f) return std::unexpected(f.error());
+  const auto still = holds_still(*f);
+  if (!still && !descriptor) return std::unexpected(still.error());
+  return input_file{std::move(*f), still && *still};
+}
+
+base::result<file> spool(const file& from, const std::string& directory,
+                         const base::atomic<bool>* interrupt) {
+  auto to = file::unnamed(directory);
+  auto piece = buffer::reserve(kPiece);
+  if (!to) return to;
+  if (!piece) return std::unexpected(piece.error());
+  for (std::uint64_t offset = 0;;) {
+    if (interrupted(interrupt)) {
+      return std::unexpected(base::error{"interrupted: nothing was written", EINTR});
+    }
+    const auto ready = from.readable(kWaitMilliseconds);
+    if (!ready) return std::unexpected(ready.error());
+    if (!*ready) continue;
+    const auto n = from.read_next({piece->data(), piece->size()});
+    if (!n && try_again(n.error())) continue;
+    if (!n) return std::unexpected(n.error());
+    if (*n == 0) return to;
+    if (auto r = to->write({piece->data(), *n}, offset); !r) return std::unexpected(r.error());
+    offset += *n;
+  }
+}
+
+base::result<void> pour(const file& f, const file& to, const base::atomic<bool>* interrupt) {
+  auto bytes = f.size();
+  auto piece = buffer::reserve(kPiece);
+  const auto kind = identity(to);
+  if (!bytes) return std::unexpected(bytes.error());
+  if (!piece) return std::unexpected(piece.error());
+  if (!kind) return std::unexpected(kind.error());
+  const std::size_t at_once = kind->regular ? kPiece : file::kNoWait;
+  for (std::uint64_t offset = 0; offset < *bytes;) {
+    const std::span<std::byte> part(piece->data(),
+                                    std::min<std::uint64_t>(kPiece, *bytes - offset));
+    if (auto r = f.read(part, offset); !r) return r;
+    for (std::size_t done = 0; done < part.size();) {
+      if (interrupted(interrupt)) {
+        return std::unexpected(
+            base::error{"interrupted: what " + to.path() + " got is not complete", EINTR});
+      }
+      const auto ready = to.writable(kWaitMilliseconds);
+      if (!ready) return std::unexpected(ready.error());
+      if (!*ready) continue;
+      const auto n = to.write_next(part.subspan(done, std::min(at_once, part.size() - done)));
+      if (!n && try_again(n.error())) continue;
+      if (!n) return std::unexpected(n.error());
+      done += *n;
+    }
+    offset += part.size();
+  }
+  return {};
+}
+
+}  // namespace isotherm::os

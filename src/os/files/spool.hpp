@@ -1,0 +1,48 @@
+// Inputs and outputs that are no files which can be read and written anywhere: standard input and
+// output, other descriptors, and files of /proc that do not tell their size. What they give is
+// first put into a file without a name; what they are to get waits in one until it is complete.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/atomic.hpp"
+#include "os/files/file.hpp"
+
+namespace isotherm::os {
+
+/// A name of this process's descriptor `standard` for "-"; any other path as it is.
+std::string spelled_out(const std::string& path, int standard);
+
+/// The open descriptor of this process that `path` names: /dev/stdin, /dev/stdout, /dev/fd/N,
+/// /proc/self/fd/N and the like, or a symbolic link to one of these. Nothing for all other paths.
+std::optional<int> named_descriptor(const std::string& path);
+
+/// Where what is written to `path` waits until it is complete: its own directory; for a descriptor
+/// `temporary`, or, if that is empty, $TMPDIR or /tmp.
+std::string waiting_directory(const std::string& path, const std::string& temporary = {});
+
+/// $TMPDIR or /tmp.
+std::string usual_directory();
+
+/// Whether `f`, a regular file, can be read where it lies: it is at its beginning, and its size
+/// tells how much it holds. An error if it is no regular file.
+base::result<bool> holds_still(const file& f);
+
+struct input_file {
+  file handle;
+  bool still = false;  ///< else it is to be spooled
+};
+/// Opens what `path` names, a descriptor or a regular file; an error if it is neither.
+base::result<input_file> open_input(const std::string& path);
+
+/// All that `from` gives from its position on, in a file without a name in `directory`. Ends soon,
+/// with an error of code EINTR, when `*interrupt` (may be null) becomes true.
+base::result<file> spool(const file& from, const std::string& directory,
+                         const base::atomic<bool>* interrupt);
+
+/// Writes all of `f` to `to`, at its position. Likewise. What `to` has no room for is an error when
+/// that is met.
+base::result<void> pour(const file& f, const file& to, const base::atomic<bool>* interrupt);
+
+}  // namespace isotherm::os

@@ -1,0 +1,89 @@
+#include "os/memory/address_space.hpp"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <utility>
+
+#include "base/check.hpp"
+
+namespace isotherm::os {
+namespace {
+
+int madvise_flag(advice wanted) noexcept {
+  switch (wanted) {
+    case advice::discard:
+      return MADV_DONTNEED;
+    case advice::cold:
+      return MADV_COLD;
+    case advice::page_out:
+      return MADV_PAGEOUT;
+    case advice::huge:
+      return MADV_HUGEPAGE;
+    case advice::random:
+      return MADV_RANDOM;
+  }
+  std::unreachable();
+}
+
+}  // namespace
+
+std::size_t page_bytes() noexcept {
+  static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+std::optional<std::size_t> address_space_limit() noexcept {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  return limit.rlim_cur;
+}
+
+base::result<std::byte*> reserve(std::size_t bytes, std::size_t alignment) {
+  ISO_CHECK(alignment >= page_bytes() && (alignment & (alignment - 1)) == 0,
+            "alignment must be a power of two of at least a page");
+  const std::size_t padded = bytes + alignment - page_bytes();
+  void* mapped =
+      mmap(nullptr, padded, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) {
+    return std::unexpected(base::system_error("cannot reserve address space", errno));
+  }
+  const auto address = reinterpret_cast<std::uintptr_t>(mapped);
+  const std::uintptr_t begin = (address + alignment - 1) & ~(alignment - 1);
+  if (begin > address) release(mapped, begin - address);
+  const std::uintptr_t tail = address + padded - (begin + bytes);
+  if (tail > 0) release(reinterpret_cast<void*>(begin + bytes), tail);
+  return reinterpret_cast<std::byte*>(begin);
+}
+
+base::result<void> commit(void* begin, std::size_t bytes) {
+  if (mprotect(begin, bytes, PROT_READ | PROT_WRITE) == 0) return {};
+  return std::unexpected(base::system_error("cannot commit memory", errno));
+}
+
+void release(void* begin, std::size_t bytes) noexcept {
+  ISO_CHECK(munmap(begin, bytes) == 0, "a range that is released was mapped");
+}
+
+base::result<void> map_file(void* begin, std::size_t bytes, int file, std::size_t offset) {
+  void* mapped = mmap(begin, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file,
+                      static_cast<off_t>(offset));
+  if (mapped == begin) return {};
+  return std::unexpected(base::system_error("cannot map the file", errno));
+}
+
+base::result<void> advise(void* begin, std::size_t bytes, advice wanted) {
+  constexpr int kAttempts = 16;
+  int code = 0;
+  for (int i = 0; i < kAttempts; ++i) {
+    if (madvise(begin, bytes, madvise_flag(wanted)) == 0) return {};
+    code = errno;
+    if (code != EAGAIN && code != EINTR) break;
+  }
+  return std::unexpected(base::system_error("madvise", code));
+}
+
+}  // namespace isotherm::os

@@ -1,0 +1,55 @@
+#include "os/memory/process_memory.hpp"
+
+#include <charconv>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+namespace isotherm::os {
+namespace {
+
+/// Bytes of a line "Name:   123 kB"; 0 for other lines.
+std::uint64_t kilobytes_of(std::string_view line, std::string_view name) {
+  if (!line.starts_with(name)) return 0;
+  const std::size_t digit = line.find_first_of("0123456789", name.size());
+  if (digit == std::string_view::npos) return 0;
+  std::uint64_t value = 0;
+  std::from_chars(line.data() + digit, line.data() + line.size(), value);
+  return value << 10;
+}
+
+/// True when `line` opens a mapping ("7f00-7f80 rw-s ..."); then `begin` and `end` are set.
+bool opens_mapping(std::string_view line, std::uintptr_t& begin, std::uintptr_t& end) {
+  const char* last = line.data() + line.size();
+  const auto [dash, problem] = std::from_chars(line.data(), last, begin, 16);
+  if (problem != std::errc{} || dash == last || *dash != '-') return false;
+  return std::from_chars(dash + 1, last, end, 16).ec == std::errc{};
+}
+
+}  // namespace
+
+process_memory read_process_memory() {
+  process_memory found;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    found.rss_bytes += kilobytes_of(line, "VmRSS:");
+    found.rss_peak_bytes += kilobytes_of(line, "VmHWM:");
+  }
+  return found;
+}
+
+std::uint64_t resident_in(std::uintptr_t begin, std::uintptr_t end) {
+  std::ifstream maps("/proc/self/smaps");
+  std::uint64_t bytes = 0;
+  std::uintptr_t from = 0, to = 0;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.starts_with("Rss:")) {
+      if (from < end && to > begin) bytes += kilobytes_of(line, "Rss:");
+    } else if (line.find(' ') != std::string::npos && line[line.find(' ') - 1] != ':') {
+      opens_mapping(line, from, to);
+    }
+  }
+  return bytes;
+}
+
+}  // namespace isotherm::os

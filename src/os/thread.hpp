@@ -1,0 +1,30 @@
+// Threads. Where the system gives none, that is an error and no exception.
+#pragma once
+
+#include <functional>
+#include <thread>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace isotherm::os {
+
+/// A running thread, or none. Movable; the destructor and assignment wait until it has ended.
+class thread {
+ public:
+  thread() noexcept = default;
+  /// Whether there is one that was not waited for.
+  bool joinable() const noexcept { return running_.joinable(); }
+  /// Waits until it has ended; it must be joinable().
+  void join() { running_.join(); }
+
+ private:
+  friend base::result<thread> start_thread(std::function<void()> body);
+  explicit thread(std::jthread running) noexcept : running_(std::move(running)) {}
+  std::jthread running_;
+};
+
+/// Runs `body`, which must not throw, on a new thread; an error where the system gives none.
+base::result<thread> start_thread(std::function<void()> body);
+
+}  // namespace isotherm::os

@@ -1,0 +1,117 @@
+// Pipes and other descriptors: what they are called, and waits for them that an interrupt ends.
+#include "os/files/spool.hpp"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <string>
+
+#include "os/faults.hpp"
+#include "os/files/file_system.hpp"
+#include "os/files/paths.hpp"
+#include "os/files/pending_file.hpp"
+#include "sort/scratch.hpp"
+
+namespace isotherm::os {
+namespace {
+
+using testing::scratch;
+using testing::store;
+
+/// A pipe, both ends as files.
+struct pipe_ends {
+  pipe_ends() {
+    int fd[2];
+    EXPECT_EQ(::pipe2(fd, O_CLOEXEC), 0);
+    number = fd[1];
+    read = std::move(*file::of_descriptor(fd[0], "the pipe"));
+    write = std::move(*file::of_descriptor(fd[1], "the pipe"));
+    ::close(fd[0]);
+  }
+  ~pipe_ends() { ::close(number); }
+  pipe_ends(const pipe_ends&) = delete;
+  pipe_ends& operator=(const pipe_ends&) = delete;
+  int number;
+  file read, write;
+};
+
+/// An interrupt that comes when the flag was looked at `waits` times.
+struct late_interrupt {
+  explicit late_interrupt(int waits) {
+    set_fault_hook([this, waits](io_call c) mutable {
+      if (c == io_call::wait && --waits == 0) flag.store_relaxed(true);
+      return 0;
+    });
+  }
+  ~late_interrupt() { set_fault_hook({}); }
+  late_interrupt(const late_interrupt&) = delete;
+  late_interrupt& operator=(const late_interrupt&) = delete;
+  base::atomic<bool> flag{false};
+};
+
+TEST(Spool, AnInterruptJustBeforeTheWaitIsNotLost) {
+  const scratch dir;
+  const pipe_ends pipe;
+  late_interrupt interrupt(1);
+  auto r = spool(pipe.read, dir.path(), &interrupt.flag);
+  ASSERT_FALSE(r);
+  EXPECT_EQ(r.error().code, EINTR);
+}
+
+TEST(Spool, APipeWithLittleRoomIsNotWaitedForInTheWrite) {
+  const scratch dir;
+  const pipe_ends pipe;
+  const int room = ::fcntl(pipe.number, F_GETPIPE_SZ);
+  store(dir.file("in"), std::string(static_cast<std::size_t>(room) + 1, 'x'));
+  auto in = file::open(dir.file("in"));
+  ASSERT_TRUE(in);
+  const int writes = (room + static_cast<int>(file::kNoWait) - 1) / static_cast<int>(file::kNoWait);
+  late_interrupt interrupt(writes + 1);
+  auto r = pour(*in, pipe.write, &interrupt.flag);
+  ASSERT_FALSE(r);
+  EXPECT_EQ(r.error().code, EINTR);
+}
+
+TEST(Spool, DescriptorsOfThisProcessAreKnownByAllTheirNames) {
+  const scratch dir;
+  const pipe_ends pipe;
+  const std::string number = std::to_string(pipe.number);
+  const std::string process = "/proc/" + std::to_string(::getpid());
+  const std::string thread = "/task/" + std::to_string(::syscall(SYS_gettid));
+  ASSERT_EQ(::symlink(("/proc/thread-self/fd/" + number).c_str(), dir.file("link").c_str()), 0);
+  for (const std::string& name :
+       {"/dev/fd/" + number, "/proc/self/fd/" + number, "/proc/thread-self/fd/" + number,
+        process + "/fd/" + number, process + thread + "/fd/" + number,
+        "/proc/self" + thread + "/fd/" + number, dir.file("link")}) {
+    EXPECT_EQ(named_descriptor(name), pipe.number) << name;
+  }
+  for (const std::string& name : {std::string("/proc/1/fd/1"), std::string("/proc/self/fd"),
+                                  std::string("/proc/self/fd/x"), dir.file("none")}) {
+    EXPECT_FALSE(named_descriptor(name)) << name;
+  }
+}
+
+// They are open files; what replaces the file that one names would not reach it.
+TEST(Spool, LinksOfProcAreNotFollowedToWhatTheyName) {
+  const scratch dir;
+  store(dir.file("out"), "old");
+  auto f = file::open(dir.file("out"));
+  ASSERT_TRUE(f);
+  const std::string name = "/proc/self/fd/" + std::to_string(f->descriptor());
+  EXPECT_EQ(link_target(name), name);
+  EXPECT_FALSE(free_space("/proc/self/fd"));
+}
+
+TEST(Spool, ADescriptorThatCannotBeWrittenIsRefusedAtOnce) {
+  const pipe_ends pipe;
+  const std::string name = "/dev/fd/" + std::to_string(pipe.read.descriptor());
+  EXPECT_FALSE(pending_file::create(name));
+  EXPECT_TRUE(pending_file::create("/dev/fd/" + std::to_string(pipe.number)));
+}
+
+}  // namespace
+}  // namespace isotherm::os

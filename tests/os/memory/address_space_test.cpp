@@ -1,0 +1,54 @@
+// Ranges of addresses, advice and residency.
+#include "os/memory/address_space.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+#include "os/memory/residency.hpp"
+
+namespace isotherm::os {
+namespace {
+
+constexpr std::size_t kBytes = std::size_t{8} << 20;
+
+TEST(Memory, AReservedRangeIsAlignedAndTakesNoMemory) {
+  const auto range = reserve(kBytes, std::size_t{2} << 20);
+  ASSERT_TRUE(range);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(*range) % (std::size_t{2} << 20), 0U);
+  EXPECT_EQ(resident_bytes(*range, kBytes), 0U);
+  release(*range, kBytes);
+}
+
+TEST(Memory, CommittedPagesAreZeroAndResidentOnceTouched) {
+  const auto range = reserve(kBytes, page_bytes());
+  ASSERT_TRUE(range);
+  ASSERT_TRUE(commit(*range, kBytes / 2));
+  EXPECT_EQ((*range)[1], std::byte{0});
+  std::memset(*range, 1, 10 * page_bytes());
+  EXPECT_EQ(resident_bytes(*range, kBytes), 10 * page_bytes());
+  ASSERT_TRUE(advise(*range, kBytes / 2, advice::discard));
+  EXPECT_EQ(resident_bytes(*range, kBytes), 0U);
+  EXPECT_EQ((*range)[0], std::byte{0});
+  release(*range, kBytes);
+}
+
+TEST(Memory, ARangeBeyondTheAddressSpaceIsRefused) {
+  const auto range = reserve(std::size_t{1} << 60, page_bytes());
+  ASSERT_FALSE(range);
+  EXPECT_EQ(range.error().code, ENOMEM);
+}
+
+TEST(Memory, FailuresCarryTheirErrno) {
+  const auto range = reserve(kBytes, page_bytes());
+  ASSERT_TRUE(range);
+  release(*range, kBytes);
+  EXPECT_EQ(advise(*range, kBytes, advice::cold).error().code, ENOMEM);
+  EXPECT_EQ(commit(*range, kBytes).error().code, ENOMEM);
+  EXPECT_EQ(resident_bytes(*range, kBytes).error().code, ENOMEM);
+}
+
+}  // namespace
+}  // namespace isotherm::os

@@ -1,0 +1,30 @@
+#include "os/memory/process_memory.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cstring>
+
+namespace isotherm::os {
+namespace {
+
+constexpr std::size_t kBytes = std::size_t{32} << 20;
+
+TEST(ProcessMemory, FollowsWhatIsTouched) {
+  void* memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  // Cut out of its neighbours, with which the kernel would merge it.
+  ASSERT_EQ(madvise(memory, kBytes, MADV_DONTDUMP), 0);
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+  EXPECT_EQ(resident_in(begin, begin + kBytes), 0u);
+  std::memset(memory, 1, kBytes / 2);
+  EXPECT_EQ(resident_in(begin, begin + kBytes), kBytes / 2);
+  const process_memory now = read_process_memory();
+  EXPECT_GE(now.rss_bytes, kBytes / 4);
+  EXPECT_GE(now.rss_peak_bytes, now.rss_bytes);
+  munmap(memory, kBytes);
+}
+
+}  // namespace
+}  // namespace isotherm::os
