@@ -1,7 +1,7 @@
-// Scans downwards over lists that are linked upwards: from the place of the bound, a search's path
-// on a level above the bottom leads back over some nodes; from the node found there the bottom
-// level is followed up to the bound, and what was gathered is visited in reverse. The node becomes
-// the next bound: one search for some sixteen nodes.
+// Downward scans of lists that are linked upwards only. A search for the bound finds a node some
+// places before it, on a level above the bottom. From that node the bottom level is followed up to
+// the bound, and the nodes gathered are visited in reverse. That node is then the next bound: one
+// search serves about sixteen nodes.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,11 @@
 
 namespace isotherm::index::skip_detail {
 
-inline constexpr unsigned kBackLevel = 2;  // nodes of this height are 4^2 apart
+inline constexpr unsigned kBackLevel = 2;  // on this level nodes are 4^2 apart on average
 
-/// Appends the nodes from `start` (left out if it is the head) up to the bound; no use of them yet,
-/// as the visitor may end before them. `next(node)`: on the bottom level.
+/// Appends the nodes from `start` (without it if it is the head) up to the bound. This does not
+/// count as a use of them, because the visitor may end the scan before them. `next(node)` is the
+/// next node on the bottom level.
 template <class Node, class Next>
 void gather(const scope& inside, Node* head, Node* start, const wanted_key& bound, bool or_equal,
             std::vector<Node*>& out, Next next) {
@@ -27,7 +28,7 @@ void gather(const scope& inside, Node* head, Node* start, const wanted_key& boun
 }
 
 /// any_index::scan_back(). `gather_piece(bound, or_equal, out)` appends nodes in ascending order,
-/// up to the bound, and returns the one from which all lesser ones come before, the head at last.
+/// up to the bound, and returns the first of them, or the head when none are left before them.
 /// `is_present(node)` is asked just before a node is visited.
 template <class Node, class Gather, class IsPresent>
 void scan_back(const scope& inside, const Node* head, std::optional<std::string_view> from,

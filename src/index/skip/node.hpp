@@ -1,9 +1,8 @@
 // What the skip lists share (Pugh, "Skip lists: a probabilistic alternative to balanced trees",
 // CACM 1990): nodes with a tower of links, levels drawn with p = 1/4, and the order of keys.
-//
 // A node keeps the first 12 bytes of its key as numbers: most comparisons on the way down are then
-// made without dereferencing the key, which stays cold and costs no cache miss. Twelve, because
-// keys often begin alike ("user..."), and eight would part but a few of those.
+// made without dereferencing the key, which stays cold and costs no cache miss. It is twelve
+// because keys often begin alike ("user..."), and eight bytes would tell few of them apart.
 #pragma once
 
 #include <bit>
@@ -17,7 +16,7 @@
 
 namespace isotherm::index::skip_detail {
 
-inline constexpr unsigned kMaxHeight = 14;  // 4^14 keys before searches lengthen
+inline constexpr unsigned kMaxHeight = 14;  // enough for 4^14 keys
 
 /// The first 12 bytes of a key, with zeros behind its end. a < b implies start(a) <= start(b).
 struct key_start {
@@ -30,10 +29,10 @@ struct key_start {
   std::uint32_t rest;
 };
 
-/// A key that is looked for.
+/// A key that is searched for.
 struct wanted_key {
   explicit wanted_key(std::string_view k) noexcept : text(k), start(k) {}
-  /// A place behind all keys.
+  /// A bound behind all keys.
   static wanted_key end() noexcept {
     wanted_key k{std::string_view()};
     k.start = {~std::uint64_t{0}, ~std::uint32_t{0}};
@@ -45,7 +44,7 @@ struct wanted_key {
   bool is_end = false;
 };
 
-/// 1 with probability 3/4, 2 with 3/16, ...
+/// A node's height: 1 with probability 3/4, 2 with 3/16, ...
 inline unsigned random_height() noexcept {
   thread_local base::random random(reinterpret_cast<std::uintptr_t>(&random));
   const auto pairs =
@@ -53,8 +52,8 @@ inline unsigned random_height() noexcept {
   return std::min(pairs + 1, kMaxHeight);
 }
 
-/// A node, followed in memory by `height` links. `State` is what the algorithm adds: three bytes at
-/// most, so that with height and the start's rest it fills one word.
+/// A node, followed in memory by `height` links. `State` is what the algorithm adds: at most three
+/// bytes, so that it fills one word together with height and start_rest.
 template <class Storage, class State>
 struct node : State {
   using owned_bytes = typename Storage::owned_bytes;
@@ -83,7 +82,7 @@ struct node : State {
     next(level).store_release(reinterpret_cast<std::uintptr_t>(n));
   }
 
-  /// Whether this node's key comes before, is, or comes after `k`. Not for the head.
+  /// The order of this node's key and `k`: less if the node comes first. Not for the head.
   std::strong_ordering compare(const scope& inside, const wanted_key& k,
                                access how = access::use) const {
     if (const auto order = start() <=> k.start; order != 0) return order;
@@ -116,8 +115,8 @@ struct node : State {
   }
 };
 
-/// What is_valid() asks of all lists: keys in order on each level, as many nodes as `keys` on the
-/// bottom one, and of each node what `is_sound(node)` says. Links must carry no mark.
+/// The checks that all lists share: keys in order on each level, `keys` nodes on the bottom level,
+/// and `is_sound(node)` for each node. Links must carry no mark.
 template <class Node, class IsSound>
 bool are_levels_valid(const scope& inside, Node* head, std::size_t keys, IsSound is_sound) {
   std::size_t nodes = 0;

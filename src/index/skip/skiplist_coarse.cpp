@@ -89,7 +89,7 @@ template <class Storage>
 void skiplist_coarse<Storage>::iterate(const scope& inside, std::string_view from, bool beyond,
                                        access how, const visitor& visit) {
   std::vector<node*> piece;
-  node* last = nullptr;  // visited
+  node* last = nullptr;  // node gathered last
   do {
     piece.clear();
     {

@@ -1,5 +1,5 @@
 // skiplist-coarse: a skip list (Pugh, CACM 1990) under one reader-writer lock: the baseline of the
-// concurrent ones.
+// concurrent skip lists.
 #pragma once
 
 #include <shared_mutex>
@@ -17,7 +17,7 @@ namespace skip_detail {
 
 struct no_state {};
 
-/// The list itself; its caller keeps writers apart from all others. What `coarse` asks for.
+/// The list without locks, as `coarse` asks for it: the caller keeps writers apart from all others.
 template <class Storage>
 class plain_list {
  public:
@@ -69,10 +69,10 @@ class plain_list {
 /// Ordered by bytes. All operations but the scans and walk linearizable.
 ///
 /// A writer waits for all others. find(), the scans and walk() share the lock: they wait for a
-/// writer, also for one that is waiting itself. Scans, upwards and downwards, visit keys strictly
-/// in order, each at most once; every key that is there throughout is visited, and every pair
-/// visited was there at some moment of the scan: up to 64 nodes upwards, some 16 downwards, at one
-/// moment each. The visitor is called without the lock.
+/// writer, also for one that has yet to get the lock. Scans, upwards and downwards, visit keys
+/// strictly in order, each at most once; every key that is present throughout is visited, and every
+/// pair visited was present at some moment of the scan: up to 64 nodes upwards, about 16 downwards,
+/// are taken at one moment. The visitor is called without the lock.
 template <class Storage>
 class skiplist_coarse : public coarse<skip_detail::plain_list<Storage>, Storage> {
   using writes = coarse<skip_detail::plain_list<Storage>, Storage>;
@@ -101,9 +101,8 @@ class skiplist_coarse : public coarse<skip_detail::plain_list<Storage>, Storage>
  private:
   static constexpr std::size_t kPieceNodes = 64;
 
-  /// Takes some nodes at a time under the lock and visits them outside of it. From a node that was
-  /// unlinked meanwhile its own link still leads to every key beyond it that has been present
-  /// since.
+  /// Takes some nodes at a time under the lock and visits them without it. If the last of them is
+  /// unlinked meanwhile, its link still leads to every key behind it that has been present since.
   void iterate(const scope& inside, std::string_view from, bool beyond, access how,
                const visitor& visit);
 

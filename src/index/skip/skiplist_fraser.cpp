@@ -6,11 +6,11 @@ namespace isotherm::index {
 
 // --- searching ---------------------------------------------------------------------------------
 
-/// A node of the bottom level from which the key is not far, or null when the key is after all. On
-/// the way down a marked link is never followed: its node may have been off the lower levels since
-/// before this scope opened (a late link above still led to it), and what it leads to be freed. An
-/// unmarked one leads to a node that is in the list now; from there on any link of the bottom level
-/// will do.
+/// A node of the bottom level that is not far before the key, or not before it; null when the key
+/// is behind all nodes. On the way down a marked link is never followed: its node may have been
+/// unlinked from the lower levels before this scope opened (a link made late on an upper level
+/// still led to it), and the node that the link leads to may be freed. An unmarked link leads to a
+/// node that is in the list now; from such a node on, any link of the bottom level may be followed.
 template <class Storage>
 auto skiplist_fraser<Storage>::first_near(const scope& inside, const wanted_key& key, access how)
     -> node* {
@@ -30,7 +30,7 @@ auto skiplist_fraser<Storage>::first_near(const scope& inside, const wanted_key&
   return where.after[0];
 }
 
-/// Finds the neighbours and unlinks the marked nodes on the way; false: begin again.
+/// Finds the neighbours, and unlinks the marked nodes on the way; false: start again.
 template <class Storage>
 bool skiplist_fraser<Storage>::try_locate(const scope& inside, const wanted_key& key,
                                           position& where) {
@@ -39,7 +39,7 @@ bool skiplist_fraser<Storage>::try_locate(const scope& inside, const wanted_key&
   for (unsigned level = skip_detail::kMaxHeight; level-- > 0;) {
     link seen = before->next(level).load_acquire();
     for (;;) {
-      if (seen & kMark) return false;  // the node before is on its way out
+      if (seen & kMark) return false;  // the node before is being removed
       node* at = node_of(seen);
       const link next = at ? at->next(level).load_acquire() : 0;
       if (next & kMark) {
@@ -72,7 +72,8 @@ template <class Storage>
 std::optional<std::string_view> skiplist_fraser<Storage>::find(const scope& inside,
                                                                std::string_view key) {
   const wanted_key wanted(key);
-  // An erased node of the key proves nothing: one linked late may stand before a present one.
+  // An erased node of the key does not prove that the key is absent: linked late, it may stand
+  // before one that is present.
   for (node* n = first_near(inside, wanted); n; n = next_of(n, 0)) {
     const auto order = n->compare(inside, wanted);
     if (order > 0) break;
@@ -84,7 +85,7 @@ std::optional<std::string_view> skiplist_fraser<Storage>::find(const scope& insi
 
 // --- changing ----------------------------------------------------------------------------------
 
-/// Links `created` at the place; false: the place has changed.
+/// Links the node where the search ended; false: the place has changed.
 template <class Storage>
 bool skiplist_fraser<Storage>::attach(const scope& inside, position& where, std::string_view key,
                                       node* n) {
@@ -106,9 +107,9 @@ void skiplist_fraser<Storage>::link_above(const scope& inside, const wanted_key&
                                           position& where, node* n) {
   for (unsigned l = 1; l < n->height; ++l) {
     for (;;) {
-      // One node of a key on each level, as Fraser has it: behind this one an erased node of the
-      // same key would be out of its eraser's sight, and stay linked after it is retired. By now it
-      // is marked on all levels, so that locate() unlinks it.
+      // Each level links only one node of a key, as Fraser's does. An erased node of the same key
+      // behind this one would not be found by its eraser's search, and would stay linked after it
+      // is retired. By now it is marked on all levels, so that locate() unlinks it.
       if (where.after[l] && where.after[l]->compare(inside, key) == 0) {
         locate(inside, key, where);
         if (where.found != n) return;
@@ -117,7 +118,7 @@ void skiplist_fraser<Storage>::link_above(const scope& inside, const wanted_key&
       if (mine & kMark) return;
       if (mine != link_to(where.after[l]) &&
           !n->next(l).compare_exchange_acq_rel(mine, link_to(where.after[l]))) {
-        return;  // only the mark changes it beside us
+        return;  // marked meanwhile
       }
       link expected = link_to(where.after[l]);
       if (where.before[l]->next(l).compare_exchange_acq_rel(expected, link_to(n))) break;
@@ -145,7 +146,7 @@ void skiplist_fraser<Storage>::clear() {
 
 // --- in order ----------------------------------------------------------------------------------
 
-/// Follows the bottom level. The marked link of an unlinked node still leads to every key beyond it
+/// Follows the bottom level. The marked link of an unlinked node still leads to every key behind it
 /// that has been present since.
 template <class Storage>
 void skiplist_fraser<Storage>::iterate(const scope& inside, std::string_view from, bool beyond,
@@ -163,7 +164,8 @@ void skiplist_fraser<Storage>::iterate(const scope& inside, std::string_view fro
   }
 }
 
-/// Where locate() passes, nodes are not marked on their levels, hence linked on all lower ones.
+/// Nodes that locate() passes on a level are not marked there, and so are linked on all lower
+/// levels.
 template <class Storage>
 void skiplist_fraser<Storage>::scan_back(const scope& inside, std::optional<std::string_view> from,
                                          const visitor& visit) {
@@ -183,7 +185,7 @@ void skiplist_fraser<Storage>::scan_back(const scope& inside, std::optional<std:
 template <class Storage>
 bool skiplist_fraser<Storage>::is_valid() {
   const scope inside;
-  // A mark would be part of the address that next_node() returns: it is looked for first.
+  // Marks are looked for first: next_node() would return one as a part of the address.
   for (unsigned level = 0; level < skip_detail::kMaxHeight; ++level) {
     for (node* n = head_; n; n = next_of(n, level)) {
       if (n->next(level).load_acquire() & kMark) return false;

@@ -1,12 +1,13 @@
 // skiplist-fraser: the lock-free skip list of K. Fraser, "Practical lock-freedom" (UCAM-CL-TR-579,
 // 2004), with the mark in the links as in Harris (DISC 2001).
 //
-// A key is erased when its node's value becomes empty, so that all operations on one key meet in
-// the value's pointer. Then the links are marked from the top level down, and searches of writers
-// unlink what is marked. A node is retired once its inserter has ceased to link it and its eraser
-// has marked it: the later of the two unlinks it for good. Without that, a node linked late on an
-// upper level could be reached by scopes that opened after it was retired. No level links two nodes
-// of one key, or the eraser's search would end before the erased one.
+// A key is erased when its node's value becomes null, so that all operations on one key synchronise
+// on the value's pointer. Then the node's links are marked from the top level down, and searches of
+// writers unlink marked nodes. A node is retired when its inserter has stopped linking it and its
+// eraser has marked it: the later of the two unlinks it for good. Otherwise a node linked late on
+// an upper level could be reached by scopes that open after it was retired. No level links two
+// nodes of one key: the eraser's search would end at the first of them and not reach the erased
+// one.
 #pragma once
 
 #include <string>
@@ -19,7 +20,7 @@
 
 namespace isotherm::index {
 
-/// How far a node's inserter and its eraser have come.
+/// Whether a node's inserter and its eraser have finished.
 struct progress_state {
   static constexpr std::uint8_t kLinked = 1, kErased = 2;
   base::atomic<std::uint8_t> progress{0};
@@ -27,11 +28,11 @@ struct progress_state {
 
 /// Ordered by bytes. All operations but the scans and walk linearizable.
 ///
-/// Nobody waits for another thread: its own algorithm is lock-free, and begins a search again only
-/// where another operation has got further meanwhile. Around it, memory allocation, sync::retire()
-/// and the table of walk() cursors take short locks (docs/indexes.md). Scans, upwards and
-/// downwards, visit keys strictly in order, each at most once; every key that is there throughout
-/// is visited, and every pair visited was there at some moment of the scan.
+/// No operation waits for another thread: the algorithm is lock-free, and a search starts again
+/// only where another operation has made progress. Around it, memory allocation, sync::retire() and
+/// the table of walk() cursors take short locks (docs/indexes.md). Scans, upwards and downwards,
+/// visit keys strictly in order, each at most once; every key that is present throughout is
+/// visited, and every pair visited was present at some moment of the scan.
 template <class Storage>
 class skiplist_fraser : public lock_free_writes<skiplist_fraser<Storage>, Storage,
                                                 skip_detail::node<Storage, progress_state>> {

@@ -37,7 +37,7 @@ void skiplist_herlihy<Storage>::locate(const scope& inside, const wanted_key& ke
   }
 }
 
-/// As above, once the node with the key is neither on its way in nor on its way out.
+/// As above; waits while the node with the key is being inserted or removed.
 template <class Storage>
 auto skiplist_herlihy<Storage>::locate(const scope& inside, std::string_view key) -> position {
   const wanted_key wanted(key);
@@ -60,7 +60,7 @@ bool skiplist_herlihy<Storage>::try_lock(const scope&, const position& p,
   return false;
 }
 
-/// Links `created` at the place; false: the place has changed.
+/// Links `created` where the search ended; false: the place has changed.
 template <class Storage>
 bool skiplist_herlihy<Storage>::attach(const scope&, const position& where, std::string_view,
                                        node* created) noexcept {
@@ -78,7 +78,7 @@ bool skiplist_herlihy<Storage>::attach(const scope&, const position& where, std:
   return true;
 }
 
-/// Unlinks the node found if the nodes before it are still those before it.
+/// Unlinks the node found if the nodes that link to it are still those that the search saw.
 template <class Storage>
 bool skiplist_herlihy<Storage>::try_unlink(const position& where, node* victim) noexcept {
   const locked_place locks(where, victim->height);
@@ -110,8 +110,8 @@ void skiplist_herlihy<Storage>::clear() {
 
 // --- in order ----------------------------------------------------------------------------------
 
-/// Follows the bottom level. From a node that was unlinked its own link still leads to every key
-/// beyond it that has been present since.
+/// Follows the bottom level. The link of an unlinked node still leads to every key behind it that
+/// has been present since.
 template <class Storage>
 void skiplist_herlihy<Storage>::iterate(const scope& inside, std::string_view from, bool beyond,
                                         access how, const visitor& visit) {
@@ -131,7 +131,7 @@ void skiplist_herlihy<Storage>::iterate(const scope& inside, std::string_view fr
   }
 }
 
-/// A node that was passed and has been unlinked still leads to every key beyond it that has been
+/// A node that was passed and is unlinked then still leads to every key behind it that has been
 /// present since.
 template <class Storage>
 void skiplist_herlihy<Storage>::scan_back(const scope& inside, std::optional<std::string_view> from,

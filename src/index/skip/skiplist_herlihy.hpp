@@ -2,10 +2,10 @@
 // optimistic skiplist algorithm" (SIROCCO 2007).
 //
 // Writers search without locks, lock the nodes before the place, and check that nothing has changed
-// there. A node is in the list once it is fully linked and until it is marked; marking comes before
-// unlinking, and an unlinked node keeps its links, so that searches and scans standing on it go on.
-// Locks are taken in descending order of keys (a victim first, then what is before it, from the
-// bottom level up), hence no deadlock.
+// there. A node is in the list from the moment when it is fully linked until it is marked. It is
+// marked before it is unlinked, and keeps its links then, so that searches and scans that have come
+// to it can go on. Locks are taken in descending order of keys (the node to be removed first, then
+// the nodes before it, from the bottom level up), so that there is no deadlock.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@
 
 namespace isotherm::index {
 
-/// A small lock and the two moments of a node's life.
+/// A small lock, and the two changes of a node's state: it is fully linked, it is marked.
 class lazy_state {
  public:
   void lock() noexcept { lock_.lock(); }
@@ -35,11 +35,11 @@ class lazy_state {
 
 /// Ordered by bytes. All operations but the scans and walk linearizable.
 ///
-/// find() and the scans take no lock, wait for nobody and never begin again; walk() takes that
-/// of its table of cursors alone. A writer waits for those who hold the nodes before its place, and
-/// where its own key is on its way in or out. Scans, upwards and downwards, visit keys strictly in
-/// order, each at most once; every key that is there throughout is visited, and every pair visited
-/// was there at some moment of the scan.
+/// find() and the scans take no lock, wait for no thread and never start again; walk() only takes
+/// the lock of its table of cursors. A writer waits for the locks of the nodes before its place,
+/// and while another thread inserts or erases the same key. Scans, upwards and downwards, visit
+/// keys strictly in order, each at most once; every key that is present throughout is visited, and
+/// every pair visited was present at some moment of the scan.
 template <class Storage>
 class skiplist_herlihy : public optimistic_writes<skiplist_herlihy<Storage>, Storage,
                                                   skip_detail::node<Storage, lazy_state>> {
@@ -87,7 +87,8 @@ class skiplist_herlihy : public optimistic_writes<skiplist_herlihy<Storage>, Sto
     node* after[skip_detail::kMaxHeight];
     node* found = nullptr;
   };
-  /// Locks the distinct nodes before a place, bottom up, and unlocks them at its end.
+  /// Locks the distinct nodes before a place, from the bottom level up; the destructor unlocks
+  /// them.
   class locked_place {
    public:
     locked_place(const position& where, unsigned height) noexcept : where_(where) {
