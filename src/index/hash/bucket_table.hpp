@@ -1,4 +1,4 @@
-// The array of chain heads under the hash tables, and the order in which walks visit it.
+// The array of chain heads of the hash tables, and the order in which walks visit it.
 #pragma once
 
 #include <bit>
@@ -9,8 +9,8 @@
 
 namespace isotherm::index {
 
-/// One chain head. A plain word accessed atomically, not base::atomic: zeroed memory that nobody
-/// has constructed is an empty, unlocked bucket, so that a big table costs pages only as they are
+/// One chain head. A plain word accessed atomically, not a base::atomic: zeroed memory is thus an
+/// empty, unlocked bucket without being constructed, and a large table takes pages only as they are
 /// used.
 class bucket {
  public:
@@ -28,10 +28,10 @@ class bucket {
   std::uint64_t word_;
 };
 
-/// Of nodes and other things that a table of buckets leads to (storage.hpp).
+/// The level (storage.hpp) of nodes and all else that a table of buckets leads to.
 inline constexpr unsigned kBelowTable = 1;
 
-/// A power of two of buckets, in the storage's node memory.
+/// An array of buckets, as many as a power of two, in the storage's node memory.
 template <class Storage>
 class bucket_table {
  public:
@@ -56,10 +56,10 @@ class bucket_table {
   bucket* const buckets_;
 
  public:
-  // Away from what every operation reads: these are written by all who help.
-  /// Buckets that some thread moves or has moved; not below size(): none is left to claim.
+  // On lines apart from what every operation reads: all threads that help to grow write these.
+  /// Buckets that a thread moves or has moved; when it is not below size(), none is left to claim.
   alignas(base::kNoSharingBytes) base::atomic<std::size_t> claimed{0};
-  base::atomic<std::size_t> moved{0};  ///< buckets that are done; == size(): forget me
+  base::atomic<std::size_t> moved{0};  ///< buckets that have moved; at size() the table is retired
 };
 
 constexpr std::uint64_t reverse_bits(std::uint64_t x) noexcept {
@@ -69,9 +69,9 @@ constexpr std::uint64_t reverse_bits(std::uint64_t x) noexcept {
   return std::byteswap(x);
 }
 
-/// Next position of a walk over a table of mask + 1 buckets: counts in the reversed bits, so that
-/// the buckets that a bucket splits into are visited as one, before or after growth (the cursor of
-/// Redis SCAN, dict.c, P. Noordhuis 2012). 0 at the end.
+/// Next position of a walk over a table of mask + 1 buckets. Counts in reversed bits: the buckets
+/// into which one bucket splits then follow each other, so that growth makes a walk miss none (the
+/// cursor of Redis SCAN, dict.c, P. Noordhuis 2012). 0 at the end.
 constexpr std::uint64_t next_cursor(std::uint64_t cursor, std::uint64_t mask) noexcept {
   return reverse_bits(reverse_bits(cursor | ~mask) + 1);
 }

@@ -1,6 +1,6 @@
-// What hash-pugh and hash-chm share over growing_table: searches take no lock; a write
-// (optimistic_writes.hpp) locks the chain and looks again. What locks a chain, and how a bucket
-// moves under that lock, is the table's own.
+// What hash-pugh and hash-chm share on top of growing_table: searches take no lock; a write
+// (optimistic_writes.hpp) locks the chain and checks it again. What locks a chain, and how a bucket
+// moves under that lock, is left to each table.
 #pragma once
 
 #include "index/common.hpp"
@@ -12,14 +12,14 @@
 namespace isotherm::index {
 
 /// Base of a `Table`, which offers it:
-///   chain_lock                       holds a chain until its end, or nothing:
+///   chain_lock                       holds a chain, or nothing, until it is destroyed:
 ///     first(), holds(n)              the chain's first node, null if empty; whether `n` is in it
-///     link(n)                        false: an empty chain, which cannot be locked, is so no more
+///     link(n)                        false: the chain was empty, so not locked, and no longer is
 ///     unlink(n)
-///   lock(hash)                       waits until it has the chain
-///   move_bucket(from, to, index)     as growing_table::help_growth() wants it
-///   most_keys(buckets)               keys beyond which the table doubles
-///   is_at_rest(n)                    beside no other operation: what is_valid() asks of a node
+///   lock(hash)                       waits for the lock of the chain
+///   move_bucket(from, to, index)     what growing_table::help_growth() calls
+///   most_keys(buckets)               number of keys beyond which the table doubles
+///   is_at_rest(n)                    what is_valid() asks of a node, beside no other operation
 template <class Table, class Storage, class Node>
 class chained_hash : public optimistic_writes<chained_hash<Table, Storage, Node>, Storage, Node> {
   using writes = optimistic_writes<chained_hash, Storage, Node>;
@@ -51,7 +51,7 @@ class chained_hash : public optimistic_writes<chained_hash<Table, Storage, Node>
   using typename writes::unlinked_entry;
 
   /// Where a search for a key ended, and the lock of the chain once that is taken. A template,
-  /// because Table is not complete yet where its base is made.
+  /// because Table is incomplete where its base class is instantiated.
   template <class T>
   struct position_of {
     std::uint64_t hash;
@@ -59,7 +59,7 @@ class chained_hash : public optimistic_writes<chained_hash<Table, Storage, Node>
     typename T::chain_lock held;
   };
 
-  static constexpr std::int64_t kInsertsPerLook = 64;  // how often growth is considered
+  static constexpr std::int64_t kInsertsPerLook = 64;  // between two checks whether to grow
 
   Table& self() noexcept { return static_cast<Table&>(*this); }
   Node* lookup(const scope& inside, std::uint64_t hash, std::string_view key,

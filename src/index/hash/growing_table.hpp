@@ -1,16 +1,17 @@
-// The table of chains under hash-pugh and hash-chm, and the way in which it doubles.
+// The table of chains of hash-pugh and hash-chm, and how it doubles.
 //
 //   word of a bucket    address of the first node | locked | moving
 //     moving + address  its chain is being split over two buckets of the next table
 //     moving            the next table has it; never changes again
 //
-// Buckets move one by one and whoever passes by helps, so that no operation pays for the whole
-// table. Only old bucket b feeds new buckets b and b + size (sizes are powers of two), hence nobody
-// looks at those two before old b says "moved". Chains are linked anew in place: a hit is a hit all
-// the same, and a miss counts only when the bucket's word, read again, shows no move (Triplett,
-// McKenney, Walpole, USENIX ATC 2011, argue alike for in-place unzipping).
+// Buckets move one by one, and every operation that meets a growing table helps, so that none pays
+// for the whole table. Sizes are powers of two: buckets b and b + size of the next table get nodes
+// only from bucket b of this one, and nobody looks at those two before bucket b says that it has
+// moved. Chains are split in place. A search that finds its key in a chain being split is right; a
+// miss counts only if the bucket's word, read again, shows no move (Triplett, McKenney, Walpole,
+// USENIX ATC 2011, argue likewise for in-place unzipping).
 //
-// How a bucket is locked is the structure's own affair; so is the rest of moving it.
+// How a bucket is locked, and the rest of moving it, is left to the structure.
 #pragma once
 
 #include <algorithm>
@@ -24,14 +25,14 @@
 
 namespace isotherm::index {
 
-/// Whether `n` has the key; then, with `value`, what its value is.
+/// Whether `n` has the key; if so, `*value` (unless null) is its value.
 template <class Node>
 bool is_node_of(const scope& inside, Node* n, std::uint64_t hash, std::string_view key,
                 bytes** value = nullptr) {
   if (n->hash != hash) return false;
   const bytes* held = n->key.get(inside);
   if (value) {
-    *value = n->value.get(inside);  // asked for before the keys are compared: two misses overlap
+    *value = n->value.get(inside);  // before the keys are compared: the two cache misses overlap
     prefetch(*value);
   }
   return held->view() == key;
@@ -56,7 +57,7 @@ class growing_table {
       : storage_(storage),
         newest_complete_(
             table::make(storage, std::bit_ceil(std::max(expected_keys, kMinBuckets)))) {}
-  /// Nodes too.
+  /// Destroys the nodes too.
   ~growing_table();
   growing_table(const growing_table&) = delete;
   growing_table& operator=(const growing_table&) = delete;
@@ -68,40 +69,43 @@ class growing_table {
     return reinterpret_cast<std::uint64_t>(n);
   }
 
-  /// The table in which every search begins. Its `next` is where moved buckets are.
+  /// The table in which every search begins. Its `next` has the buckets that have moved.
   table* load() const noexcept { return newest_complete_.load_acquire(); }
 
-  /// The first node of the hash's chain for which `matches(node)`, or null.
+  /// The first node of the hash's chain for which `matches(node)`, or null. Calls `help()` after it
+  /// has met a bucket that has moved.
   template <class Matches, class Help>
   Node* find(std::uint64_t hash, Matches matches, Help help);
 
-  /// Begins to grow if there are more than `limit(buckets)` keys.
+  /// Begins to grow if `keys` is greater than `limit(buckets)`.
   template <class Limit>
   void consider_growth(std::size_t keys, Limit limit);
   /// Moves some buckets if the table grows, each by `move(from, to, index)`.
   template <class Move>
   void help_growth(Move move);
 
-  /// Links the chain's nodes anew, in their order, in two chains: those without and those with the
-  /// `bit` in their hash. For the thread that holds its lock. A search beside it sees the bucket's
-  /// kMoving once it has followed a changed link; links only ever skip forwards, so that it does
-  /// not turn in circles.
+  /// Splits a chain in place into two, keeping the order: the nodes without and the nodes with
+  /// `bit` in their hash. For the thread that holds the chain's lock. A concurrent search that has
+  /// followed a changed link sees kMoving in the bucket; links only ever skip forwards, so that it
+  /// cannot run in a circle.
   static std::array<Node*, 2> split(Node* first, std::size_t bit) noexcept;
 
-  /// Calls `empty(bucket)` for every bucket; where it answers false, because the bucket has moved,
-  /// for the two of the next table. Never for a bucket of the next table while the old one, in the
-  /// midst of its move, still leads to the same nodes: they could not be retired.
+  /// Calls `empty(bucket)` for every bucket; if it returns false, because the bucket has moved,
+  /// calls it for the two buckets of the next table. Never calls it for a bucket of the next table
+  /// while the old bucket, not yet fully moved, still leads to the same nodes: these could not be
+  /// retired.
   template <class Empty>
   void empty_buckets(Empty empty) {
     table* const at = load();
     for (std::size_t i = 0; i < at->size(); ++i) empty_bucket(at, i, empty);
   }
 
-  /// any_index::walk(). A piece is some buckets: until it has some pairs, or some hundred buckets
-  /// were empty. When `visit` ends it, the walk goes on at the bucket in which it ended.
+  /// any_index::walk(). A piece is a number of buckets: until they have some pairs, or some hundred
+  /// of them were empty. When `visit` ends a walk, it goes on at the bucket in which it ended.
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit);
 
-  /// Calls `check(node, first, table, index)` for every node; false when one of them is.
+  /// Calls `check(node, first, table, index)` for every node; false as soon as one call returns
+  /// false.
   template <class Check>
   bool all_of(Check check);
 
@@ -147,12 +151,13 @@ Node* growing_table<Storage, Node>::find(std::uint64_t hash, Matches matches, He
     }
     Node* n = first_of(word);
     while (n && !matches(n)) n = n->next();
-    // A miss in a chain that is being split proves nothing.
+    // A miss in a chain that is being split does not prove that the key is absent.
     if (!n && (where.load() & bucket::kMoving)) [[unlikely]] {
       wait();
       continue;
     }
-    // Without writers the readers finish the growth, or all would pay two tables for ever.
+    // Readers help too: without writers the table would never finish growing, and every search
+    // would look at two tables.
     if (met_growth) [[unlikely]]
       help();
     return n;
@@ -166,7 +171,8 @@ void growing_table<Storage, Node>::consider_growth(std::size_t keys, Limit limit
   if (at->next.load_acquire() || keys <= limit(at->size())) return;
   bool expected = false;
   if (!is_allocating_.compare_exchange_acq_rel(expected, true)) return;
-  // A table is forgotten only after its next one was set, so a null here is for good.
+  // A table is replaced only after its `next` was set: if it is null here, `at` is the newest
+  // table.
   if (!at->next.load_acquire()) {
     at->next.store_release(table::make(storage_, at->size() * 2));
   }
@@ -180,13 +186,14 @@ void growing_table<Storage, Node>::help_growth(Move move) {
   table* next = at->next.load_acquire();
   if (!next) [[likely]]
     return;
-  // Looked at first: until the last mover is done, every operation comes by here, and must not
-  // write to a line that all others write to.
+  // Read first: until the last bucket has moved every operation comes here, and must not write to a
+  // line that all others write to.
   if (at->claimed.load_relaxed() >= at->size()) return;
   const std::size_t begin = at->claimed.fetch_add_relaxed(kMovesAtOnce);
   if (begin >= at->size()) return;
   for (std::size_t i = begin; i < begin + kMovesAtOnce; ++i) move(*at, *next, i);
-  // Acquire and release: the last one forgets a table that all others are done with.
+  // Acquire and release: the thread that counts the last buckets retires a table that no other
+  // thread moves buckets of.
   if (at->moved.fetch_add_acq_rel(kMovesAtOnce) + kMovesAtOnce < at->size()) return;
   newest_complete_.store_release(next);
   sync::retire(at, &table::destroy);

@@ -6,14 +6,14 @@ namespace isotherm::index {
 
 // --- locking -----------------------------------------------------------------------------------
 
-/// Locks the bin whose word was `word`, which has a node; false when that has changed or somebody
-/// else holds it.
+/// Locks the bin whose word was `word` and which has a node. Holds nothing when the word has
+/// changed or another thread has the lock.
 template <class Storage>
 auto hash_chm<Storage>::try_lock(bucket& where, std::uint64_t word) noexcept -> bin {
   node* head = table_of_nodes::first_of(word);
   if ((word & bucket::kMoving) || !head->try_lock()) return bin();
   bin held(&where, head);
-  // The lock is the bin's only while the node heads it.
+  // A node's lock is that of the bin only while the node is the bin's first.
   return where.load() == word ? std::move(held) : bin();
 }
 

@@ -1,16 +1,17 @@
 // hash-chm: a hash table by the design of Java 8's ConcurrentHashMap, which locks bins, not that of
 // Java 5 to 7, which locks segments (Doug Lea with the JCP JSR-166 expert group,
-// java.util.concurrent.ConcurrentHashMap, 2013; the overview in its source): the
-// first node of an empty bin goes in by one compare-and-swap; all other writers lock the bin by its
-// first node; new nodes go to the end, so that the first one stays the lock. The table grows beyond
+// java.util.concurrent.ConcurrentHashMap, 2013; the overview in its source). The first node of an
+// empty bin goes in by one compare-and-swap; all other writers lock the bin by its first node; new
+// nodes go to the end, so that the first one stays the lock. The table grows when it is more than
 // 3/4 full; a writer that meets a moved bin helps to move others before it goes on in the next
-// table. Searches lock nothing but what they help to move. The number of keys is kept in stripes.
+// table. Searches lock only the bins that they help to move. The number of keys is kept in a
+// sharded counter.
 //
 //   bin -> node {next | locked, hash, key, value} -> node -> ...
 //
-// Two things differ. A bin is split in place, where Java copies some of its nodes: a guide has one
-// owner (growing_table.hpp says why searches may stand on the chain meanwhile). And long bins do
-// not become trees: 64 good bits of hash leave no bin long.
+// Two things differ from Java's. A bin is split in place, where Java copies some of its nodes: a
+// guide has only one owner (growing_table.hpp says why searches may be in the chain meanwhile). And
+// long bins do not become trees: with a well mixed hash of 64 bits no bin is long.
 #pragma once
 
 #include <string>
@@ -23,9 +24,10 @@
 
 namespace isotherm::index {
 
-/// A node of hash-chm. Its link holds the lock of the bin that it heads. One that was a head, or
-/// has been unlinked, may be locked for a moment by a thread that came late; hence all changes keep
-/// the other half of the word.
+/// A node of hash-chm. Its link word holds the next node and, while it is the first of a bin, the
+/// bin's lock. A node that was the first, or has been unlinked, may be locked for a moment by a
+/// thread that has read the bin's word before; so each change of one part of the word keeps the
+/// other.
 template <class Storage>
 class chm_node {
  public:
@@ -60,8 +62,8 @@ class chm_node {
 };
 
 /// Unordered. All operations linearizable. Writers wait for the lock of their bin. find() takes no
-/// lock unless it meets a table that grows: it waits for a bin that is being split and was no hit,
-/// and then moves some bins itself, each under the bin's lock. walk() only waits.
+/// lock unless it meets a growing table: it then waits for a bin that is being split if it has
+/// found no key there, and moves some bins itself, each under the bin's lock. walk() only waits.
 template <class Storage>
 class hash_chm : public chained_hash<hash_chm<Storage>, Storage, chm_node<Storage>> {
   using node = chm_node<Storage>;
@@ -84,8 +86,8 @@ class hash_chm : public chained_hash<hash_chm<Storage>, Storage, chm_node<Storag
   using typename operations::bucket_array;
   using typename operations::table_of_nodes;
 
-  /// A bin, locked by its first node until the end of this object's life. An empty bin is not
-  /// locked; what changes it is a compare-and-swap.
+  /// A bin, locked by its first node until this object is destroyed. An empty bin is not locked: it
+  /// is changed by a compare-and-swap.
   class bin {
    public:
     bin() = default;

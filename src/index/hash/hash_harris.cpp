@@ -45,7 +45,8 @@ auto hash_harris<Storage>::start_of(const scope& inside, std::uint64_t hash) -> 
   return start ? start : make_bucket(inside, index);
 }
 
-/// Puts a shortcut into the list, starting from that of the bucket that this one splits from.
+/// Puts the bucket's shortcut into the list. The search for its place begins at the shortcut of the
+/// bucket from which this one splits.
 template <class Storage>
 auto hash_harris<Storage>::make_bucket(const scope& inside, std::uint64_t index) -> place* {
   const std::uint64_t parent = index & ~std::bit_floor(index);
@@ -79,7 +80,7 @@ auto hash_harris<Storage>::locate(const scope& inside, place* start, std::uint64
     p.before = &start->next;
     link seen = p.before->load_acquire();
     for (;;) {
-      if (seen & kMark) break;  // the node before is being unlinked: from the start again
+      if (seen & kMark) break;  // the node before is being unlinked: again from the start
       p.at = place_of(seen);
       if (!p.at || p.at->order > order) return p;
       const link next = p.at->next.load_acquire();
@@ -112,8 +113,8 @@ bool hash_harris<Storage>::attach(const scope&, const position& at, std::string_
   return true;
 }
 
-/// Marks and unlinks a node that has no value any more. Reads no key: a search that finds nothing
-/// passes all nodes of its order.
+/// Marks and unlinks a node whose value is null. Reads no key: a search for a shortcut of this
+/// order finds none, and so passes all nodes of the order.
 template <class Storage>
 void hash_harris<Storage>::take_out(const scope& inside, node* gone) {
   gone->next.fetch_or_acq_rel(kMark);
@@ -131,11 +132,12 @@ std::optional<std::string_view> hash_harris<Storage>::find(const scope& inside,
   for (; p && p->order == order; p = next_of(p)) {
     auto* n = static_cast<node*>(p);
     const bytes* held = n->key.get(inside);
-    const bytes* value = n->value.get(inside);  // both asked for at once: two misses overlap
+    const bytes* value = n->value.get(inside);  // both fetched at once: the two cache misses
+                                                // overlap
     prefetch(value);
     if (held->view() != key) continue;
-    // An empty value: erased. A later node of the same key is linked only after this one is
-    // unlinked, which then happened during this search.
+    // Null: erased. Another node of the same key is linked only after this one is unlinked, which
+    // then happened during this search: there was a moment without the key.
     if (!value) return std::nullopt;
     return value->view();
   }
@@ -155,7 +157,7 @@ void hash_harris<Storage>::clear() {
 
 // --- visiting ----------------------------------------------------------------------------------
 
-/// In split order, which growth does not change: the cursor is the order at which to go on.
+/// Walks in split order, which growth does not change: the cursor is the order at which to go on.
 template <class Storage>
 std::uint64_t hash_harris<Storage>::walk(const scope& inside, std::uint64_t cursor,
                                          const visitor& visit) {

@@ -7,9 +7,9 @@
 //   list     d0 -> node -> node -> d2 -> node -> d1 -> ...   sorted by the reversed hash
 //   buckets  [d0, d1, d2, ...]                               shortcuts into it, made on first use
 //
-// A key is erased when its node's value becomes empty; all operations on one key thereby meet in
-// one word, the value's pointer. Then the node's link is marked, and whoever sees the mark unlinks
-// the node; who succeeds retires it.
+// A key is erased when its node's value becomes null, so that all operations on one key synchronise
+// on one word, the value's pointer. Then the node's link is marked, and every thread that meets the
+// mark tries to unlink the node; the one that succeeds retires it.
 #pragma once
 
 #include <algorithm>
@@ -24,10 +24,11 @@
 
 namespace isotherm::index {
 
-/// A shortcut into hash-harris's list, and what every node of it begins with.
+/// A shortcut into hash-harris's list, and the first part of every node.
 struct harris_place {
   explicit harris_place(std::uint64_t o) noexcept : order(o) {}
-  base::atomic<std::uintptr_t> next{0};  ///< bit 0: this node is being unlinked, its link stays
+  base::atomic<std::uintptr_t> next{0};  ///< bit 0: this node is being unlinked, and its link does
+                                         ///< not change any more
   const std::uint64_t order;             ///< odd: a node; even: a shortcut
 };
 template <class Storage>
@@ -40,10 +41,10 @@ struct harris_node : harris_place {
 
 /// Unordered. All operations linearizable.
 ///
-/// Nobody waits for another thread: its own algorithm is lock-free, and begins a search again only
-/// where another operation has got further meanwhile. find() writes at most a bucket's shortcut;
-/// past it, it never begins again. Around the algorithm, memory allocation and sync::retire() take
-/// short locks (docs/indexes.md).
+/// No operation waits for another thread: the algorithm is lock-free, and a search starts again
+/// only where another operation has made progress. find() writes at most a bucket's shortcut, and
+/// apart from making that never starts again. Around the algorithm, memory allocation and
+/// sync::retire() take short locks (docs/indexes.md).
 template <class Storage>
 class hash_harris : public lock_free_writes<hash_harris<Storage>, Storage, harris_node<Storage>> {
   using place = harris_place;
@@ -103,7 +104,7 @@ class hash_harris : public lock_free_writes<hash_harris<Storage>, Storage, harri
   place* start_of(const scope& inside, std::uint64_t hash);
   place* make_bucket(const scope& inside, std::uint64_t index);
 
-  /// `key` is null when a shortcut is looked for; no node is then found.
+  /// `key` is null when a shortcut is searched for; then no node is found.
   position locate(const scope& inside, place* start, std::uint64_t order,
                   const std::string_view* key);
   position locate(const scope& inside, std::string_view key) {
@@ -123,9 +124,9 @@ class hash_harris : public lock_free_writes<hash_harris<Storage>, Storage, harri
     take_out(inside, at.found());
   }
 
-  place first_{0};  // of bucket 0
+  place first_{0};  // the shortcut of bucket 0
   base::atomic<std::size_t> bucket_count_;
-  base::atomic<bucket*> segments_[kSegments];  // 1, 1, 2, 4, ... buckets: places, made on first use
+  base::atomic<bucket*> segments_[kSegments];  // of 1, 1, 2, 4, ... buckets, made on first use
 };
 
 }  // namespace isotherm::index

@@ -1,14 +1,14 @@
 // hash-pugh: a hash table of linked chains, each kept as W. Pugh keeps one level of his lists
 // ("Concurrent Maintenance of Skip Lists", UMIACS-TR-90-80, 1990): searches take no lock, writers
-// lock one bucket by a bit of its word. There are no read/write locks in it: readers never lock,
-// but for what they help to move when the table grows.
+// lock one bucket by a bit of its word. There are no read/write locks: readers lock only the chains
+// that they help to move when the table grows.
 //
 //   bucket -> node {next, hash, key, value} -> node -> ...
 //
 // A node carries all 64 bits of its key's hash: keys that do not match are not dereferenced and so
-// stay cold. New nodes go to the front and an unlinked node keeps its link, so a search that stands
-// on one still reaches all that follows; scopes keep its memory. The table grows by and by
-// (growing_table.hpp).
+// stay cold. New nodes go to the front, and an unlinked node keeps its link, so that a search that
+// has come to it still reaches all nodes that follow; the search's scope keeps its memory. The
+// table grows bucket by bucket (growing_table.hpp).
 #pragma once
 
 #include <string>
@@ -29,7 +29,7 @@ struct pugh_node {
       : hash(h), key(std::move(k)), value(std::move(v)) {}
   /// Acquire: pairs with set_next().
   pugh_node* next() const noexcept { return link.load_acquire(); }
-  /// Release: whoever goes on from here sees the nodes that follow as their makers left them.
+  /// Release: a thread that follows the link sees the contents of the node.
   void set_next(pugh_node* n) noexcept { link.store_release(n); }
   base::atomic<pugh_node*> link{nullptr};
   const std::uint64_t hash;
@@ -37,9 +37,9 @@ struct pugh_node {
 };
 
 /// Unordered. All operations linearizable. Writers wait for the lock of their chain. find() neither
-/// waits nor writes unless it meets a table that grows: it waits for a chain that is being split
-/// and was no hit, and then moves some chains itself, each under the chain's lock. walk() only
-/// waits.
+/// waits nor writes unless it meets a growing table: it then waits for a chain that is being split
+/// if it has found no key there, and moves some chains itself, each under the chain's lock. walk()
+/// only waits.
 template <class Storage>
 class hash_pugh : public chained_hash<hash_pugh<Storage>, Storage, pugh_node<Storage>> {
   using node = pugh_node<Storage>;
@@ -64,7 +64,7 @@ class hash_pugh : public chained_hash<hash_pugh<Storage>, Storage, pugh_node<Sto
   static node* first_of(std::uint64_t word) noexcept { return table_of_nodes::first_of(word); }
   static std::uint64_t word_of(const node* n) noexcept { return table_of_nodes::word_of(n); }
 
-  /// The lock of one chain, held until the end of its life. Null: holds nothing.
+  /// Holds the lock of one chain until it is destroyed. Null: holds nothing.
   class chain_lock {
    public:
     chain_lock() = default;
@@ -109,7 +109,7 @@ class hash_pugh : public chained_hash<hash_pugh<Storage>, Storage, pugh_node<Sto
   chain_lock lock(std::uint64_t hash) noexcept;
 
   static std::size_t most_keys(std::size_t buckets) noexcept { return buckets; }
-  static bool is_at_rest(const node*) noexcept { return true; }  // the lock is the bucket's
+  static bool is_at_rest(const node*) noexcept { return true; }  // nodes have no lock
   static void move_bucket(bucket_array& from, bucket_array& to, std::size_t index) noexcept;
 };
 
