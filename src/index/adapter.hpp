@@ -1,5 +1,5 @@
-// Erases the type of a structure: one virtual call an operation, so that a store, a benchmark and
-// the tests are written once for all structures and both kinds of storage.
+// Erases the type of a structure, at the cost of one virtual call per operation, so that a store, a
+// benchmark and the tests are written once for all structures and both kinds of storage.
 #pragma once
 
 #include "index/concept.hpp"

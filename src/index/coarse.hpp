@@ -1,8 +1,9 @@
-// One reader-writer lock around a structure that has none, shared by readers and held alone by
-// writers: what the coarse structures have in common.
+// What the coarse structures have in common: one reader-writer lock around a structure that has no
+// locks of its own.
 //
-// A writer searches as readers do, decides and allocates without the lock, and then takes it alone.
-// If others have linked or unlinked something meanwhile, it searches once more under the lock.
+// A writer searches under the shared lock, as readers do, decides and allocates without the lock,
+// and then locks exclusively. If other writers have linked or unlinked something meanwhile, it
+// searches again under the exclusive lock.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +17,10 @@
 
 namespace isotherm::index {
 
-/// `Core` has what optimistic_writes asks for, where a position knows the entry `found`, and:
+/// `Core` has what optimistic_writes asks for, with a member `found` in its positions, and:
 ///   find(inside, key)   the key's entry, or null
-///   cut()               empties the structure; what retire_cut() takes and counts
-///   is_valid(keys)      whether all is in order, and has so many keys
+///   cut()               empties the structure; returns what retire_cut() retires and counts
+///   is_valid(keys)      whether all is in order, and there are so many keys
 template <class Core, class Storage>
 class coarse : public optimistic_writes<coarse<Core, Storage>, Storage, typename Core::entry> {
   using writes = optimistic_writes<coarse, Storage, typename Core::entry>;
@@ -33,7 +34,7 @@ class coarse : public optimistic_writes<coarse<Core, Storage>, Storage, typename
     // An entry that is erased meanwhile keeps its last value.
     return found->value.get(inside)->view();
   }
-  /// Without memory it ends the process: an exception would leave nodes locked.
+  /// Ends the process when memory is exhausted: an exception would leave nodes locked.
   void clear() noexcept {
     const scope inside;
     std::unique_lock guard(lock_);
@@ -69,8 +70,8 @@ class coarse : public optimistic_writes<coarse<Core, Storage>, Storage, typename
   static entry* found(const scope& inside, const position& p, std::string_view key) {
     return Core::found(inside, p.at, key);
   }
-  /// For whoever holds the lock alone: makes `p` what a search would find now; false: it finds
-  /// another entry than before, or one where there was none, or none.
+  /// For the holder of the exclusive lock: makes `p` what a search finds now. False if that is
+  /// another entry than before, or if there is an entry only now, or was only before.
   bool renew(const scope& inside, position& p, std::string_view key) {
     if (changes_ == p.changes) return true;
     const entry* const before = p.at.found;

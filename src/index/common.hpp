@@ -21,7 +21,7 @@ namespace isotherm::index {
 
 using base::backoff;
 
-/// A `Node` in the storage's node memory, for that level (storage.hpp).
+/// Makes a `Node` in the storage's node memory for that level (storage.hpp).
 template <class Node, class Storage, class... Arguments>
 Node* make_node(const Storage& storage, unsigned level, Arguments&&... arguments) {
   return ::new (storage.allocate_node(sizeof(Node), level))
@@ -49,7 +49,7 @@ struct node_deleter {
 template <class Storage, class Node>
 using unlinked = std::unique_ptr<Node, node_deleter<Storage, Node>>;
 
-/// A `Node` made of `arguments` and two new objects; null when memory is exhausted.
+/// Makes a `Node` of `arguments` and two new objects; null when memory is exhausted.
 template <class Node, class Storage, class... Arguments>
 unlinked<Storage, Node> make_entry(const Storage& storage, unsigned level, std::string_view key,
                                    const content& value, Arguments... arguments) {

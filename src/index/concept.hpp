@@ -1,5 +1,5 @@
 // What a structure must offer to be held by any_index (adapter.hpp). A structure is a template over
-// its storage (storage.hpp), of which it may be given an object behind the number of keys; its
+// its storage (storage.hpp); a storage object may be the second argument of its constructor. Its
 // operations mean what any_index says.
 #pragma once
 

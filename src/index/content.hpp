@@ -1,4 +1,4 @@
-// The bytes of a value on their way into an index.
+// A value that is to be written into an index.
 #pragma once
 
 #include <concepts>
@@ -8,20 +8,20 @@
 
 namespace isotherm::index {
 
-/// How many bytes a value has, and what writes them to the place where they are to lie: so a value
-/// that its maker has in pieces is copied once. Valid as long as what it was made of; cheap to
-/// copy.
+/// The size of a value, and a function that writes its bytes to the place where they are to lie: a
+/// value that exists in pieces is thus copied only once. Valid as long as what it was made from;
+/// cheap to copy.
 class content {
  public:
-  /// These very bytes. Implicit: a text can stand wherever a content is asked for.
+  /// The bytes of a text. Implicit: a text can stand wherever a content is asked for.
   template <std::convertible_to<std::string_view> Text>
   content(const Text& text) noexcept : content(std::string_view(text)) {}
   content(std::string_view bytes) noexcept
       : size_(bytes.size()), source_(bytes.data()), write_(&copy) {}
 
-  /// `size` bytes, which `fill(char* to)` writes, or leaves as they are. It is called where the
-  /// value gets its place, which may be several times, and the result be discarded; it must not
-  /// throw and must not use the index. `fill` must outlive the content.
+  /// `size` bytes, which `fill(char* to)` writes, or leaves as they are. It is called whenever the
+  /// value gets a place, possibly several times, and the result may be discarded; it must not throw
+  /// and must not use the index. `fill` must outlive the content.
   template <std::invocable<char*> Fill>
   content(std::size_t size, const Fill& fill) noexcept
       : size_(size), source_(&fill), write_([](const content& self, char* to) {

@@ -1,5 +1,5 @@
-// Eight bytes of a key as a number whose order is the bytes' order: most comparisons of an ordered
-// structure are then made in a register, and the key itself is not read.
+// Eight bytes of a key as a number that orders like the bytes: most comparisons in an ordered
+// structure then need only a register, and the key itself is not read.
 #pragma once
 
 #include <bit>

@@ -1,7 +1,7 @@
-// The operations that write, for structures in which nobody takes a lock (hash-harris,
-// skiplist-fraser). A key is erased when its node's value becomes empty, so that all operations on
-// one key meet in one word, the value's pointer; then the node is unlinked, by the next thread that
-// meets it.
+// The writing operations of structures without locks (hash-harris, skiplist-fraser). A key is
+// erased when its node's value becomes null, so that all operations on one key synchronise on one
+// word, the value's pointer. The node is unlinked after that, by the eraser or by another thread
+// that meets it.
 #pragma once
 
 #include <string_view>
@@ -15,12 +15,12 @@ namespace isotherm::index {
 
 /// Base of a `Map`, which offers it:
 ///   locate(inside, key)            a position: where the search ended
-///   found(at)                      the key's node there, whose value may be empty, or null
+///   found(at)                      the key's node there, whose value may be null, or null
 ///   make(at, key, value)           a node for that place; null when memory is exhausted
-///   attach(inside, at, key, node)  links the node where the search ended, and takes it over;
+///   attach(inside, at, key, node)  links the node where the search ended, and owns it then;
 ///                                  false: search again
 ///   remove(inside, at, key)        unlinks the node found, whose value this thread has emptied
-///   help(inside, at, key)          helps whoever has emptied the value of the node found
+///   help(inside, at, key)          helps to unlink the node found, emptied by another thread
 template <class Map, class Storage, class Node>
 class lock_free_writes {
  public:
@@ -41,7 +41,7 @@ class lock_free_writes {
   explicit lock_free_writes(const Storage& storage) noexcept : storage_(storage) {}
 
   [[no_unique_address]] const Storage storage_;
-  base::sharded_counter count_;  // of keys
+  base::sharded_counter count_;  // number of keys
 
  private:
   Map& self() noexcept { return static_cast<Map&>(*this); }
@@ -51,7 +51,7 @@ class lock_free_writes {
     created.release();
     return true;
   }
-  /// After this thread has emptied the value of the node found, by which the key is erased.
+  /// To be called after this thread has erased the key by emptying the value of the node found.
   template <class Position>
   void after_erase(const scope& inside, Position& at, std::string_view key) {
     count_.add(-1);
@@ -110,7 +110,7 @@ bool lock_free_writes<Map, Storage, Node>::erase(std::string_view key) {
   const typename Storage::read_watch reads;
   auto at = self().locate(inside, key);
   Node* const n = self().found(at);
-  // What links to the node is not known for sure after a search that was misled.
+  // After a search that could not read a key, what links to the node is not known for sure.
   if (!n || reads.has_lost() || !n->value.clear(inside)) return false;
   after_erase(inside, at, key);
   return true;

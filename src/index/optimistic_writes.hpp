@@ -1,7 +1,7 @@
-// The operations that write, for structures whose searches take no lock, or share one, and whose
-// writers lock the place that they found: search, decide and allocate without a lock; then lock
-// that place if it is still as the search saw it, or else search again. What a place is, how it
-// tells of changes and what must be locked to link or unlink is the structure's own.
+// The writing operations of structures whose searches take no lock, or share one, and whose writers
+// lock the place that they found. A writer searches, decides and allocates without that lock; then
+// it locks the place if it is still as the search saw it, or else searches again. What a place is,
+// how it shows changes, and what must be locked to link or unlink is left to the structure.
 #pragma once
 
 #include <string_view>
@@ -13,7 +13,7 @@
 
 namespace isotherm::index {
 
-/// What a tree's links lead to at the end: the guides, which must not move.
+/// A key and a value of a tree. The tree's nodes link to it, because its guides must not move.
 template <class Storage>
 struct tree_entry {
   using owned_bytes = typename Storage::owned_bytes;
@@ -22,14 +22,14 @@ struct tree_entry {
 };
 
 /// Base of a `Map`, which offers it:
-///   locate(inside, key)            searches, without a lock: where the search ended
+///   locate(inside, key)            searches without a lock; the position where the search ended
 ///   found(inside, at, key)         the key's entry there, or null
 ///   try_lock(inside, at, key)      locks the entry found; false: it may not be there any more
-///   unlock(at)                     after no more than an entry's value has changed
+///   unlock(at)                     unlocks it, when nothing but its value has changed
 ///   make(at, key, value)           an entry for that place; null when memory is exhausted
-///   attach(inside, at, key, entry) links the entry where the search ended, and takes it over;
+///   attach(inside, at, key, entry) links the entry where the search ended, and owns it then;
 ///                                  false: search again
-///   detach(inside, at, key)        unlinks and retires the entry, which is locked, and unlocks
+///   detach(inside, at, key)        unlinks and retires the locked entry, and unlocks
 /// An `Entry` has a key and a value.
 template <class Map, class Storage, class Entry = tree_entry<Storage>>
 class optimistic_writes {
@@ -50,16 +50,16 @@ class optimistic_writes {
 
   explicit optimistic_writes(const Storage& storage) noexcept : storage_(storage) {}
 
-  /// For a `Map` that does something then: this thread has inserted `n` more than it erased.
+  /// Replaced by a `Map` that acts after some inserts. `n` is what count_.add() has returned.
   void after_insert(std::int64_t /*n*/) noexcept {}
 
   [[no_unique_address]] const Storage storage_;
-  base::sharded_counter count_;  // of keys
+  base::sharded_counter count_;  // number of keys
 
  private:
   static constexpr unsigned kOptimisticTries = 4;
 
-  /// The lock of a place, let go of at the end of its block also when the caller's function throws.
+  /// Holds the lock of a place until the end of its block, also when the caller's updater throws.
   template <class Position>
   class place_lock {
    public:
@@ -73,7 +73,7 @@ class optimistic_writes {
       return is_held_ = map_.try_lock(inside, at_, key);
     }
     bool is_held() const noexcept { return is_held_; }
-    void forget() noexcept { is_held_ = false; }  // somebody else unlocks
+    void forget() noexcept { is_held_ = false; }  // detach() unlocks
 
    private:
     Map& map_;
@@ -141,7 +141,7 @@ bool optimistic_writes<Map, Storage, Entry>::erase(std::string_view key) {
   const typename Storage::read_watch reads;
   for (;;) {
     auto at = self().locate(inside, key);
-    // What links to the entry is not known for sure after a search that was misled.
+    // After a search that could not read a key, what links to the entry is not known for sure.
     if (!self().found(inside, at, key) || reads.has_lost()) return false;
     if (!self().try_lock(inside, at, key)) continue;
     unlink(inside, at, key);
@@ -149,8 +149,9 @@ bool optimistic_writes<Map, Storage, Entry>::erase(std::string_view key) {
   }
 }
 
-/// Decides and allocates without a lock, then locks and checks that what was decided upon is still
-/// so; a key that many write is soon decided under the lock instead.
+/// Decides and allocates without a lock, then locks and checks that the value is still the one
+/// decided upon. After some failures, as happen with a key that many threads write, it decides
+/// under the lock.
 template <class Map, class Storage, class Entry>
 outcome optimistic_writes<Map, Storage, Entry>::update(std::string_view key,
                                                        const updater& decide) {

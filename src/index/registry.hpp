@@ -1,4 +1,4 @@
-// How a structure gets into the registry (registry.cpp).
+// How the registry (registry.cpp) makes each structure.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace isotherm::index {
 
-/// A new `Structure`, its objects held by guides or by plain pointers. Defined in adapter.hpp; each
-/// structure's source instantiates its own, where the compiler sees all of it.
+/// A new `Structure` that holds its objects by guides or by plain pointers. Defined in adapter.hpp;
+/// each structure's source instantiates its own, where the compiler sees the whole structure.
 template <template <class> class Structure>
 std::unique_ptr<any_index> make_adapter(bool is_managed, std::size_t expected_keys);
 

@@ -7,7 +7,7 @@
 //
 // An index is made with a storage object. That object is a handle: copies of it mean the same
 // memory, and each part of an index keeps one of its own. Both storages here are empty and take no
-// room; one that places the nodes of a tree would hold a pointer to what it places them by.
+// room; a storage that chooses a place for each node of a tree would hold a pointer to its policy.
 //
 // A node is allocated for a level: the number of nodes that a search passed on its way to where the
 // new one is wanted, 0 for the root. Levels are counted from the top because that serves all trees
@@ -34,8 +34,8 @@
 
 namespace isotherm::index {
 
-/// Whether an access counts as a use of the object. A walk over everything peeks, or all that it
-/// passes would become warm (guide::peek()).
+/// Whether an access counts as a use of the object. A walk over all objects peeks; otherwise it
+/// would make all of them warm (guide::peek()).
 enum class access : unsigned char { use, peek };
 
 template <class Pointer>
@@ -43,7 +43,7 @@ bytes* read(const Pointer& held, const scope& inside, access how) noexcept {
   return how == access::use ? held.get(inside) : held.peek(inside);
 }
 
-/// A guide that gives guides::unreadable_bytes() in the place of an object that cannot be read.
+/// A guide that returns guides::unreadable_bytes() in place of an object that cannot be read.
 class guide_pointer : public guide<bytes> {
  public:
   using guide<bytes>::guide;
@@ -67,7 +67,7 @@ class guide_pointer : public guide<bytes> {
   }
 
  private:
-  /// Null where there is nothing to be read.
+  /// What to return when a read gave null: null if the guide is empty.
   bytes* stand_in(const scope& inside) const noexcept {
     if (is_null()) [[likely]]
       return nullptr;
@@ -75,7 +75,8 @@ class guide_pointer : public guide<bytes> {
     bytes* const found = guide<bytes>::get(inside);
     return reads.has_lost() ? const_cast<bytes*>(guides::unreadable_bytes()) : found;
   }
-  /// The address behind a stand-in; null when the guide has been emptied since.
+  /// The object's address if `expected` is the stand-in; null when the guide has been emptied
+  /// since.
   const bytes* real(const bytes* expected) const noexcept {
     if (expected != guides::unreadable_bytes()) [[likely]]
       return expected;
@@ -83,8 +84,8 @@ class guide_pointer : public guide<bytes> {
   }
 };
 
-/// What an index asks of its storage. make() and make_successor() answer an empty owner when memory
-/// is exhausted; the others end the process.
+/// What an index asks of its storage. make() and make_successor() return an empty owner when memory
+/// is exhausted; the other functions end the process then.
 template <class S>
 concept storage = std::copy_constructible<S> && std::is_nothrow_destructible_v<S> &&
                   requires(const S& s, const typename S::pointer& old, const content& value,
@@ -115,7 +116,7 @@ struct managed {
   void* allocate_node(std::size_t bytes, unsigned /*level*/) const noexcept {
     return heap::allocate_node(bytes);
   }
-  /// Big memory costs pages only as they are used.
+  /// Large memory takes pages only as they are used.
   void* allocate_zeroed(std::size_t bytes) const noexcept {
     return heap::allocate_node_zeroed(bytes);
   }
@@ -129,7 +130,7 @@ struct managed {
   }
 };
 
-/// A plain pointer with guide's interface.
+/// A plain pointer with the interface of a guide.
 class plain_pointer {
  public:
   class owned_bytes {
@@ -205,7 +206,7 @@ class plain_pointer {
 struct unmanaged {
   using pointer = plain_pointer;
   using owned_bytes = plain_pointer::owned_bytes;
-  /// As heap::read_watch, where all can be read.
+  /// As heap::read_watch; plain objects can always be read.
   struct read_watch {
     static constexpr bool has_lost() noexcept { return false; }
   };

@@ -1,10 +1,10 @@
 // The lock of optimistic lock coupling (Leis, Scheibner, Kemper, Neumann, "The ART of practical
 // synchronization", DaMoN 2016): a counter of changes that readers compare and writers lock.
 //
-// Readers take no lock: they read a version, read fields, and believe them when the version is
-// unchanged. The fields must be atomics, read with acquire and written with release between the
-// version's change to "locked" and its change to "next": whoever reads a field's new value then
-// sees the locked version too, which makes the second reading prove something without a fence.
+// Readers take no lock: they read a version, then fields, and use these if the version is still the
+// same. The fields must be atomics, read with acquire and written with release while the version is
+// locked. A reader that has read a field's new value therefore sees, when it reads the version
+// again, that it was locked or has changed; no fence is needed.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,16 @@ class version_lock {
 
   static bool is_obsolete(std::uint64_t version) noexcept { return (version & kObsolete) != 0; }
 
-  /// Version while nobody holds the lock. Waits for whoever does.
+  /// The version while nobody holds the lock; waits for the holder.
   std::uint64_t read() const noexcept {
     std::uint64_t v = word_.load_acquire();
     for (backoff wait; v & kLocked; v = word_.load_acquire()) wait();
     return v;
   }
-  /// True when all that was read since `version` was read belongs together.
+  /// True when nothing has changed since `version` was read: the fields read since then belong
+  /// together.
   bool is_still(std::uint64_t version) const noexcept { return word_.load_acquire() == version; }
-  /// Locks when nothing has changed since `version`.
+  /// Locks if nothing has changed since `version` was read; otherwise false.
   bool upgrade(std::uint64_t version) noexcept {
     return word_.compare_exchange_acq_rel(version, version | kLocked);
   }
@@ -51,7 +52,7 @@ class version_lock {
   base::atomic<std::uint64_t> word_{0};
 };
 
-/// version_lock's interface for a structure that one lock guards as a whole.
+/// The interface of version_lock, without effect: for a structure that one lock guards as a whole.
 struct no_version_lock {
   static bool is_obsolete(std::uint64_t) noexcept { return false; }
   std::uint64_t read() const noexcept { return 0; }

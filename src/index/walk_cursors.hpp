@@ -1,5 +1,5 @@
-// Where the walks of an ordered structure stand: the last key visited does not fit in a 64-bit
-// cursor, so the cursor names an entry of this table.
+// The positions of walks through an ordered structure: the last key visited does not fit in a
+// 64-bit cursor, so that the cursor names an entry of this table.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,18 @@
 
 namespace isotherm::index {
 
-/// A bounded table of positions. A walk holds one entry, which moves on with it; those of abandoned
-/// walks go first when the table is full. A walk whose entry has gone starts anew, so it still
-/// visits every key at least once. Thread-safe.
+/// A bounded table of positions. Each walk has one entry, which is renewed with each piece. When
+/// the table is full the oldest entries are dropped, which are those of abandoned walks first. A
+/// walk whose entry was dropped starts again, so that it still visits every key at least once.
+/// Thread-safe.
 class walk_cursors {
  public:
   /// The last key visited by the walk at `cursor`; none: begin at the first key.
   std::optional<std::string> find(std::uint64_t cursor);
-  /// The walk at `cursor` (0: a new one) has come to `last_key`. Returns its next cursor, not 0.
+  /// Notes that the walk at `cursor` (0: a new one) has come to `last_key`. Returns its next
+  /// cursor, which is not 0.
   std::uint64_t advance(std::uint64_t cursor, std::string_view last_key);
-  /// The walk at `cursor` is over.
+  /// Drops the entry of the walk at `cursor`, which has ended.
   void forget(std::uint64_t cursor);
 
  private:
@@ -49,7 +51,7 @@ std::uint64_t walk_in_order(walk_cursors& cursors, std::uint64_t cursor, const v
   std::string_view now;
   bool is_cut = false;
   const visitor counting = [&](std::string_view key, std::string_view value) {
-    if (guides::is_unreadable(key)) return visit(key, value);  // no place to go on from
+    if (guides::is_unreadable(key)) return visit(key, value);  // cannot be continued from
     now = key;
     is_cut = !visit(key, value) || ++visited == kPieceKeys;
     return !is_cut;

@@ -1,7 +1,6 @@
 // The lock of the coarse structures. std::shared_mutex lets readers in as long as there are any, so
-// that two busy readers keep writers out for seconds; here a waiting writer goes first. Whoever
-// comes tries for some microseconds before it sleeps: what the lock guards is shorter than a
-// wake-up.
+// that two busy readers keep writers out for seconds; here a waiting writer goes first. A thread
+// tries for some microseconds before it sleeps: the guarded sections are shorter than a wake-up.
 #pragma once
 
 #include <pthread.h>
@@ -35,7 +34,7 @@ class writer_first_lock {
   void unlock_shared() noexcept { pthread_rwlock_unlock(&lock_); }
 
  private:
-  /// Some eight microseconds: as long as one sleeps and is woken.
+  /// About eight microseconds, the time that it takes to fall asleep and be woken.
   static constexpr int kTries = 512;
 
   bool try_for_a_while(int (*try_lock)(pthread_rwlock_t*)) noexcept {
