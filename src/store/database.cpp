@@ -57,8 +57,20 @@ database::database(index::any_index& index, memory_meter::probe used_memory)
 
 void database::wait_for_several(std::string_view key) noexcept { one_key wait(stripes_, key); }
 
-std::optional<record> database::peek(const sync::scope& inside, std::string_view key,
-                                     std::int64_t now) {
+std::optional<record> database::find(const sync::scope& inside, std::string_view key,
+                                     std::int64_t now, lookup purpose) {
+  const bool holds_stripe = purpose == lookup::before_write || purpose == lookup::read_before_write;
+  const auto found =
+      holds_stripe ? find_live_in_stripe(inside, key, now) : find_live(inside, key, now);
+  const bool counts = purpose != lookup::peek && purpose != lookup::before_write;
+  if (counts) (found ? counted_.hits : counted_.misses).add(1);
+  const bool notes = purpose != lookup::peek && purpose != lookup::inspect;
+  if (notes && found) touch(key, now);
+  return found;
+}
+
+std::optional<record> database::find_live(const sync::scope& inside, std::string_view key,
+                                          std::int64_t now) {
   if (stripes_.several_in_progress()) [[unlikely]]
     wait_for_several(key);
   const auto stored = index_.find(inside, key);
@@ -67,39 +79,11 @@ std::optional<record> database::peek(const sync::scope& inside, std::string_view
   if (!found.is_expired(now)) [[likely]]
     return found;
   one_key lock(stripes_, key);
-  return find_live(inside, key, now);
+  return find_live_in_stripe(inside, key, now);
 }
 
-std::optional<record> database::read(const sync::scope& inside, std::string_view key,
-                                     std::int64_t now) {
-  auto found = inspect(inside, key, now);
-  if (found) touch(key, now);
-  return found;
-}
-
-std::optional<record> database::inspect(const sync::scope& inside, std::string_view key,
-                                        std::int64_t now) {
-  auto found = peek(inside, key, now);
-  count_lookup(found.has_value());
-  return found;
-}
-
-std::optional<record> database::current(const sync::scope& inside, std::string_view key,
-                                        std::int64_t now) {
-  auto found = find_live(inside, key, now);
-  if (found) touch(key, now);
-  return found;
-}
-
-std::optional<record> database::read_current(const sync::scope& inside, std::string_view key,
-                                             std::int64_t now) {
-  auto found = current(inside, key, now);
-  count_lookup(found.has_value());
-  return found;
-}
-
-std::optional<record> database::find_live(const sync::scope& inside, std::string_view key,
-                                          std::int64_t now) {
+std::optional<record> database::find_live_in_stripe(const sync::scope& inside, std::string_view key,
+                                                    std::int64_t now) {
   const auto stored = index_.find(inside, key);
   if (!stored) return std::nullopt;
   const record found = records::decode(*stored);

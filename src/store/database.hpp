@@ -35,6 +35,18 @@ inline bool is_unreadable(std::string_view key, std::string_view stored) noexcep
   return guides::is_unreadable(key) || guides::is_unreadable(stored);
 }
 
+/// What a look-up is for: by this it counts a hit or a miss, which INFO tells, and notes an access,
+/// which OBJECT IDLETIME tells.
+enum class lookup : std::uint8_t {
+  // Without the key's stripe.
+  read,     ///< to answer with the value: counts and notes
+  inspect,  ///< to answer something about the key: counts
+  peek,     ///< neither
+  // By who holds the key's stripe, through one_key or several_keys.
+  before_write,      ///< what a write depends on: notes
+  read_before_write  ///< what a write replaces and answers with: counts and notes
+};
+
 /// One database over one index. Thread-safe. Callers hold a scope while they use records.
 class database {
  public:
@@ -48,33 +60,20 @@ class database {
   std::size_t keys() const noexcept { return index_.size(); }
   std::size_t expiring_keys() const noexcept { return expiring_.load_relaxed(); }
 
-  /// The live record of `key`, for readers without the stripe. Counts a hit or a miss; an expired
-  /// record is removed.
-  std::optional<record> read(const sync::scope& inside, std::string_view key, std::int64_t now);
-  /// As read(), but no access: for commands that ask about a key, not for its value.
-  std::optional<record> inspect(const sync::scope& inside, std::string_view key, std::int64_t now);
-  /// As read(), neither counting nor noting an access.
-  std::optional<record> peek(const sync::scope& inside, std::string_view key, std::int64_t now);
+  /// The live record of `key`. One that has expired is removed.
+  std::optional<record> find(const sync::scope& inside, std::string_view key, std::int64_t now,
+                             lookup purpose);
 
   // For callers that hold the stripe of `key`, by one_key or several_keys.
-  /// Notes an access, and counts nothing: what a write looks up first.
-  std::optional<record> current(const sync::scope& inside, std::string_view key, std::int64_t now);
-  /// As current(), counting a hit or a miss: for writes that answer what was there.
-  std::optional<record> read_current(const sync::scope& inside, std::string_view key,
-                                     std::int64_t now);
-  /// Notes an access. False when memory is exhausted, or something that the command read before,
-  /// or a key on the way, cannot be read from the disk (heap::read_watch tells); the old value is
-  /// then untouched. The old value need not be readable.
-  /// `value.payload` may be a current() one; behind it value.room is kept.
-  bool put(std::string_view key, const record& value, std::int64_t now) {
-    return put(key, value, value.payload, now);
-  }
-  /// As put(), with `payload` in the place of value.payload. What
-  /// `payload` copies may be of a current() one.
+  /// Stores `payload` with the rest of `value`, whose own payload is ignored, and with value.room
+  /// behind it. What `payload` copies may be of a record that was found. Notes an access. False
+  /// when memory is exhausted, or something that the command read before, or a key on the way,
+  /// cannot be read from the disk (heap::read_watch tells); the old value is then untouched. The
+  /// old value need not be readable.
   bool put(std::string_view key, const record& value, const index::content& payload,
            std::int64_t now);
-  /// Puts `zeros` zero bytes and `tail` behind the current() record `old` of `key`, in place where
-  /// it has room; otherwise it gets some. False as of put().
+  /// Puts `zeros` zero bytes and `tail` behind the record `old` found for `key`, in place where it
+  /// has room; otherwise it gets some. False as of put().
   bool append(std::string_view key, const record& old, std::size_t zeros, std::string_view tail,
               std::int64_t now);
   /// Does not read the value. False also when a key on the way cannot be read from the disk
@@ -112,9 +111,10 @@ class database {
     // Storing only on change keeps the line shared between threads that read the same key.
     if (clock.load_relaxed() != second) clock.store_relaxed(second);
   }
-  void count_lookup(bool found) noexcept { (found ? counted_.hits : counted_.misses).add(1); }
   std::optional<record> find_live(const sync::scope& inside, std::string_view key,
                                   std::int64_t now);
+  std::optional<record> find_live_in_stripe(const sync::scope& inside, std::string_view key,
+                                            std::int64_t now);
   void wait_for_several(std::string_view key) noexcept;
   void sweep_beside(stripe& held, std::int64_t now);
   bool expire(stripe& held, const std::string& key);

@@ -58,7 +58,7 @@ TEST_F(Commands, AWriteCopiesAValueOnce) {
     ASSERT_NE(run(write)[0], '-') << write[0];
     index_.before_write = nullptr;
     const sync::scope inside;
-    EXPECT_EQ(db_.peek(inside, key, now_)->payload[kChanged], 'y') << write[0];
+    EXPECT_EQ(db_.find(inside, key, now_, lookup::peek)->payload[kChanged], 'y') << write[0];
   };
   const std::vector<std::vector<std::string_view>> from_arguments = {
       {"SET", "k"}, {"SETNX", "new"}, {"GETSET", "k"}, {"SETEX", "k", "100"}, {"MSET", "k"}};
@@ -76,7 +76,7 @@ TEST_F(Commands, AWriteCopiesAValueOnce) {
     run({"SET", "k", std::string(1000, 'x')});
     if (write[0] == "PERSIST") run({"EXPIRE", "k", "50"});
     const sync::scope inside;
-    const char* const old = db_.peek(inside, "k", now_)->payload.data();
+    const char* const old = db_.find(inside, "k", now_, lookup::peek)->payload.data();
     expect_change(write, write.back() == "new" ? "new" : "k", old);
   }
 }

@@ -188,5 +188,24 @@ TEST_F(Commands, ErrorsOfTheTable) {
             "-ERR unknown command 'Foo', with args beginning with: 'a' 'b  ' \r\n");
 }
 
+TEST_F(Commands, HitsAndMissesAreOfCommandsThatAnswerWhatIsThere) {
+  const auto counted = [this](const std::vector<std::string_view>& command) {
+    const std::size_t hits = db_.counted().hits.sum(), misses = db_.counted().misses.sum();
+    run(command);
+    return std::pair(db_.counted().hits.sum() - hits, db_.counted().misses.sum() - misses);
+  };
+  run({"SET", "k", "1"});
+  using counts = std::pair<std::size_t, std::size_t>;
+  EXPECT_EQ(counted({"GET", "k"}), counts(1, 0));
+  EXPECT_EQ(counted({"GET", "none"}), counts(0, 1));
+  EXPECT_EQ(counted({"MGET", "k", "none", "k"}), counts(2, 1));
+  EXPECT_EQ(counted({"EXISTS", "k", "none"}), counts(1, 1));
+  EXPECT_EQ(counted({"GETSET", "k", "2"}), counts(1, 0));
+  EXPECT_EQ(counted({"GETDEL", "none"}), counts(0, 1));
+  EXPECT_EQ(counted({"INCR", "k"}), counts(0, 0));
+  EXPECT_EQ(counted({"SETNX", "k", "3"}), counts(0, 0));
+  EXPECT_EQ(counted({"MEMORY", "USAGE", "k"}), counts(0, 0));
+}
+
 }  // namespace
 }  // namespace isotherm::store::testing

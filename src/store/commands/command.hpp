@@ -98,7 +98,7 @@ inline constexpr std::string_view kTooLong =
 
 /// Stores, or answers with the error and returns false.
 inline bool put_or_refuse(call& c, std::string_view key, const record& value) {
-  if (c.db.put(key, value, c.now)) return true;
+  if (c.db.put(key, value, value.payload, c.now)) return true;
   c.out.error(errors::kOutOfMemory);
   return false;
 }

@@ -77,7 +77,7 @@ void expire_at(call& c, time_unit unit, std::string_view name) {
   if (!when) return;
   const sync::scope inside;
   one_key lock(c.db.locks(), c[1]);
-  const auto old = c.db.current(inside, c[1], c.now);
+  const auto old = c.db.find(inside, c[1], c.now, lookup::before_write);
   if (!old || !allowed->allow(old->expires_ms, *when)) return c.out.integer(0);
   record changed = *old;
   changed.expires_ms = *when;
@@ -94,7 +94,7 @@ void pexpireat(call& c) { expire_at(c, {false, true}, "pexpireat"); }
 
 void time_left(call& c, time_unit unit) {
   const sync::scope inside;
-  const auto found = c.db.inspect(inside, c[1], c.now);
+  const auto found = c.db.find(inside, c[1], c.now, lookup::inspect);
   if (!found) return c.out.integer(-2);
   if (found->expires_ms == kNever) return c.out.integer(-1);
   const std::int64_t time =
@@ -109,7 +109,7 @@ void pexpiretime(call& c) { time_left(c, {false, true}); }
 void persist(call& c) {
   const sync::scope inside;
   one_key lock(c.db.locks(), c[1]);
-  const auto old = c.db.current(inside, c[1], c.now);
+  const auto old = c.db.find(inside, c[1], c.now, lookup::before_write);
   if (!old || old->expires_ms == kNever) return c.out.integer(0);
   record changed = *old;
   changed.expires_ms = kNever;

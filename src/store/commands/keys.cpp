@@ -15,22 +15,19 @@ void del(call& c) {
   c.out.integer(removed);
 }
 
-using lookup = std::optional<record> (database::*)(const sync::scope&, std::string_view,
-                                                   std::int64_t);
-
-template <lookup Look>
+template <lookup Purpose>
 void count_present(call& c) {
   std::int64_t present = 0;
   for (const auto key : c.arguments.subspan(1)) {
     const sync::scope inside;
-    if ((c.db.*Look)(inside, key, c.now)) ++present;
+    if (c.db.find(inside, key, c.now, Purpose)) ++present;
   }
   c.out.integer(present);
 }
 
 void type(call& c) {
   const sync::scope inside;
-  c.out.status(c.db.inspect(inside, c[1], c.now) ? "string" : "none");
+  c.out.status(c.db.find(inside, c[1], c.now, lookup::inspect) ? "string" : "none");
 }
 
 enum class on_existing : std::uint8_t { replace, refuse };
@@ -39,10 +36,10 @@ void rename_to(call& c, on_existing policy) {
   const bool refuses = policy == on_existing::refuse;
   const sync::scope inside;
   several_keys locks(c.db.locks(), c.arguments.subspan(1));
-  const auto moved = c.db.current(inside, c[1], c.now);
+  const auto moved = c.db.find(inside, c[1], c.now, lookup::before_write);
   if (!moved) return c.out.error(errors::kNoSuchKey);
   if (c[1] == c[2]) return refuses ? c.out.integer(0) : c.out.ok();
-  if (refuses && c.db.current(inside, c[2], c.now)) return c.out.integer(0);
+  if (refuses && c.db.find(inside, c[2], c.now, lookup::before_write)) return c.out.integer(0);
   if (!put_or_refuse(c, c[2], *moved)) return;
   c.db.remove(c[1]);
   if (refuses)
@@ -70,8 +67,9 @@ void copy(call& c) {
   if (c[1] == c[2]) return c.out.error("ERR source and destination objects are the same");
   const sync::scope inside;
   several_keys locks(c.db.locks(), c.arguments.subspan(1, 2));
-  const auto source = c.db.read_current(inside, c[1], c.now);
-  if (!source || (!replaces && c.db.current(inside, c[2], c.now))) return c.out.integer(0);
+  const auto source = c.db.find(inside, c[1], c.now, lookup::read_before_write);
+  if (!source || (!replaces && c.db.find(inside, c[2], c.now, lookup::before_write)))
+    return c.out.integer(0);
   record copied = *source;
   copied.room = 0;  // that is for who appends
   if (put_or_refuse(c, c[2], copied)) c.out.integer(1);
@@ -85,9 +83,9 @@ constexpr command kCommands[] = {
     {"del", -2, kWrite, kMany, del, kGroup, "1.0.0", "Delete a key"},
     {"unlink", -2, kWrite | kFast, kMany, del, kGroup, "4.0.0",
      "Delete a key; its memory is given back after open operations"},
-    {"exists", -2, kReadOnly | kFast, kMany, count_present<&database::inspect>, kGroup, "1.0.0",
+    {"exists", -2, kReadOnly | kFast, kMany, count_present<lookup::inspect>, kGroup, "1.0.0",
      "Determine if a key exists"},
-    {"touch", -2, kReadOnly | kFast, kMany, count_present<&database::read>, kGroup, "3.2.1",
+    {"touch", -2, kReadOnly | kFast, kMany, count_present<lookup::read>, kGroup, "3.2.1",
      "Alters the last access time of a key(s). Returns the number of existing keys specified."},
     {"type", 2, kReadOnly | kFast, kOne, type, kGroup, "1.0.0", "Determine the type stored at key"},
     {"rename", 3, kWrite, kTwo, rename, kGroup, "1.0.0", "Rename a key"},

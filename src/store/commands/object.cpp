@@ -21,7 +21,7 @@ std::string_view encoding_of(const record& value) {
 
 /// The record that the last argument names, or null as the answer.
 std::optional<record> find_or_null(call& c, const sync::scope& inside) {
-  auto found = c.db.inspect(inside, c[2], c.now);
+  auto found = c.db.find(inside, c[2], c.now, lookup::inspect);
   if (!found) c.out.null();
   return found;
 }
@@ -88,7 +88,7 @@ void memory_usage(call& c) {
     if (*samples < 0) return c.out.error(errors::kSyntax);
   }
   const sync::scope inside;
-  const auto found = c.db.peek(inside, c[2], c.now);  // asks no statistics either
+  const auto found = c.db.find(inside, c[2], c.now, lookup::peek);  // asks no statistics either
   if (!found) return c.out.null();
   const bool expires = found->expires_ms != kNever;
   const std::size_t bytes =

@@ -11,14 +11,14 @@ namespace {
 
 void strlen_command(call& c) {
   const sync::scope inside;
-  const auto found = c.db.read(inside, c[1], c.now);
+  const auto found = c.db.find(inside, c[1], c.now, lookup::read);
   c.out.integer(found ? static_cast<std::int64_t>(found->payload.size()) : 0);
 }
 
 void append(call& c) {
   const sync::scope inside;
   one_key lock(c.db.locks(), c[1]);
-  const auto old = c.db.current(inside, c[1], c.now);
+  const auto old = c.db.find(inside, c[1], c.now, lookup::before_write);
   if (!old) {
     if (put_or_refuse(c, c[1], {.payload = c[2]})) {
       c.out.integer(static_cast<std::int64_t>(c[2].size()));
@@ -47,7 +47,7 @@ void getrange(call& c) {
   const auto start = parse_integer(c[2]), end = parse_integer(c[3]);
   if (!start || !end) return c.out.error(errors::kNotInteger);
   const sync::scope inside;
-  const auto found = c.db.read(inside, c[1], c.now);
+  const auto found = c.db.find(inside, c[1], c.now, lookup::read);
   c.out.bulk(found ? slice(found->payload, *start, *end) : std::string_view());
 }
 
@@ -58,7 +58,7 @@ void setrange(call& c) {
   const auto from = static_cast<std::uint64_t>(*offset);
   const sync::scope inside;
   one_key lock(c.db.locks(), c[1]);
-  const auto old = c.db.current(inside, c[1], c.now);
+  const auto old = c.db.find(inside, c[1], c.now, lookup::before_write);
   const std::string_view content = old ? old->payload : std::string_view();
   if (c[3].empty()) return c.out.integer(static_cast<std::int64_t>(content.size()));
   if (from + c[3].size() > c.bounds.longest_value) return c.out.error(errors::kTooLong);

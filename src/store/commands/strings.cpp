@@ -15,7 +15,7 @@ void answer(reply& out, const std::optional<record>& value) {
 
 void get(call& c) {
   const sync::scope inside;
-  const auto found = c.db.read(inside, c[1], c.now);
+  const auto found = c.db.find(inside, c[1], c.now, lookup::read);
   if (found) [[likely]]
     c.out.bulk(found->payload);
   else
@@ -42,9 +42,9 @@ void set(call& c) {
   one_key lock(c.db.locks(), c[1]);
   std::optional<record> old;  // read where something depends on it
   if (options->get) {
-    old = c.db.read_current(inside, c[1], c.now);
+    old = c.db.find(inside, c[1], c.now, lookup::read_before_write);
   } else if (options->only_new || options->only_existing || options->keep_ttl) {
-    old = c.db.current(inside, c[1], c.now);
+    old = c.db.find(inside, c[1], c.now, lookup::before_write);
   }
   if ((options->only_new && old) || (options->only_existing && !old)) {
     return options->get ? answer(c.out, old) : c.out.null();
@@ -60,7 +60,7 @@ void set(call& c) {
 void setnx(call& c) {
   const sync::scope inside;
   one_key lock(c.db.locks(), c[1]);
-  if (c.db.current(inside, c[1], c.now)) return c.out.integer(0);
+  if (c.db.find(inside, c[1], c.now, lookup::before_write)) return c.out.integer(0);
   if (put_or_refuse(c, c[1], {.payload = c[2]})) c.out.integer(1);
 }
 
@@ -76,14 +76,14 @@ void psetex(call& c) { set_for(c, {.seconds = false}, "psetex"); }
 void getset(call& c) {
   const sync::scope inside;
   one_key lock(c.db.locks(), c[1]);
-  const auto old = c.db.read_current(inside, c[1], c.now);
+  const auto old = c.db.find(inside, c[1], c.now, lookup::read_before_write);
   if (put_or_refuse(c, c[1], {.payload = c[2]})) answer(c.out, old);
 }
 
 void getdel(call& c) {
   const sync::scope inside;
   one_key lock(c.db.locks(), c[1]);
-  const auto old = c.db.read_current(inside, c[1], c.now);
+  const auto old = c.db.find(inside, c[1], c.now, lookup::read_before_write);
   if (old) c.db.remove(c[1]);
   answer(c.out, old);  // the value outlives its removal: the scope is open
 }
@@ -93,7 +93,7 @@ void getex(call& c) {
   if (!options) return;
   const sync::scope inside;
   one_key lock(c.db.locks(), c[1]);
-  const auto old = c.db.read_current(inside, c[1], c.now);
+  const auto old = c.db.find(inside, c[1], c.now, lookup::read_before_write);
   if (!old) return c.out.null();
   record changed = *old;
   if (options->unit) {
@@ -114,7 +114,7 @@ void mget(call& c) {
   c.out.array(c.count() - 1);
   for (const auto key : c.arguments.subspan(1)) {
     const sync::scope inside;
-    answer(c.out, c.db.read(inside, key, c.now));
+    answer(c.out, c.db.find(inside, key, c.now, lookup::read));
   }
 }
 
@@ -144,7 +144,7 @@ void msetnx(call& c) {
   const sync::scope inside;
   several_keys locks(c.db.locks(), c.arguments.subspan(1), 2);
   for (std::size_t i = 1; i < c.count(); i += 2) {
-    if (c.db.current(inside, c[i], c.now)) return c.out.integer(0);
+    if (c.db.find(inside, c[i], c.now, lookup::before_write)) return c.out.integer(0);
   }
   if (put_all(c)) c.out.integer(1);
 }
