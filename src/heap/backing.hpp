@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/error.hpp"
-#include "os/files/cold_file.hpp"
+#include "os/files/file.hpp"
 
 namespace isotherm::heap {
 
@@ -15,7 +15,7 @@ class backing {
  public:
   /// Anonymous memory.
   backing() noexcept = default;
-  explicit backing(os::cold_file file) noexcept : file_(std::move(file)) {}
+  explicit backing(os::file file) noexcept : file_(std::move(file)) {}
 
   bool is_file() const noexcept { return file_.has_value(); }
 
@@ -40,7 +40,7 @@ class backing {
   std::byte* begin_ = nullptr;
   std::size_t bytes_ = 0;
   std::size_t committed_ = 0;  // [0, committed_) is accessible
-  std::optional<os::cold_file> file_;
+  std::optional<os::file> file_;
   bool frozen_ = false;  // written in a fork child's single thread only
 };
 

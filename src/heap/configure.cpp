@@ -9,6 +9,7 @@
 
 #include "heap/poison.hpp"
 #include "heap/ranges.hpp"
+#include "os/files/cold_file.hpp"
 #include "os/fork.hpp"
 #include "os/memory/address_space.hpp"
 #include "os/memory/bus_error.hpp"
@@ -49,7 +50,7 @@ base::result<reserved> reserve_ranges(std::size_t wanted) {
 
 base::result<backing> make_backing(const cold_backing& chosen) {
   if (chosen.where == cold_backing::type::anon) return backing();
-  auto file = os::cold_file::open(chosen.directory);
+  auto file = os::open_cold_file(chosen.directory);
   if (!file) return std::unexpected(file.error());
   return backing(std::move(*file));
 }

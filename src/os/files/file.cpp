@@ -18,6 +18,22 @@ namespace {
 
 constexpr std::size_t kLargestCall = std::size_t{1} << 30;  // below the system's limit of 2 GiB
 
+/// A descriptor of a new file that has no name; -1 with EOPNOTSUPP where the file system has no
+/// such files.
+int open_without_name(const std::string& directory, mode_t mode) {
+  const int fd = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+  if (fd < 0 && errno == EISDIR) errno = EOPNOTSUPP;  // a kernel that does not know O_TMPFILE
+  return fd;
+}
+
+/// fallocate(2), as often as signals interrupt it; 0 or an errno value.
+int change_space(int fd, int mode, std::uint64_t offset, std::uint64_t bytes) {
+  for (;;) {
+    if (::fallocate(fd, mode, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0) return 0;
+    if (errno != EINTR) return errno;
+  }
+}
+
 }  // namespace
 
 file::~file() {
@@ -39,23 +55,23 @@ base::result<file> file::create(const std::string& path) {
   return file(fd, path);
 }
 
-base::result<file> file::unnamed(const std::string& directory) {
-  const std::string what = "cannot create a temporary file in " + directory;
+base::result<file> file::unnamed(const std::string& directory, const std::string& purpose) {
+  const std::string what = "cannot create " + purpose + " in " + directory;
   if (const int e = injected_fault(io_call::create)) return failed(what, e);
-  int fd = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
+  int fd = open_without_name(directory, 0600);
+  if (fd < 0 && errno == EOPNOTSUPP) {
     std::string name = directory + "/.isotherm-XXXXXX";
     fd = ::mkostemp(name.data(), O_CLOEXEC);
     if (fd >= 0) ::unlink(name.c_str());
   }
   if (fd < 0) return failed(what, errno);
-  return file(fd, "a temporary file in " + directory);
+  return file(fd, purpose + " in " + directory);
 }
 
 base::result<file> file::linkable(const std::string& path) {
   if (const int e = injected_fault(io_call::create)) return failed("cannot create " + path, e);
-  int fd = ::open(directory_of(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-  if (fd < 0) return failed("cannot create " + path, errno == EISDIR ? EOPNOTSUPP : errno);
+  const int fd = open_without_name(directory_of(path), 0666);
+  if (fd < 0) return failed("cannot create " + path, errno);
   return file(fd, path);
 }
 
@@ -213,23 +229,48 @@ base::result<void> file::resize(std::uint64_t bytes) const {
   return {};
 }
 
-base::result<void> file::discard(std::uint64_t offset, std::uint64_t bytes) const {
+base::result<void> file::take_space(std::uint64_t offset, std::uint64_t bytes) const {
+  if (const int e = injected_fault(io_call::resize)) return failed("cannot grow " + path_, e);
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      offset + bytes > limit.rlim_cur) {
+    return failed("cannot grow " + path_, EFBIG);  // the call itself would raise SIGXFSZ
+  }
+  if (const int e = change_space(fd_, 0, offset, bytes)) return failed("cannot grow " + path_, e);
+  return {};
+}
+
+base::result<void> file::punch_hole(std::uint64_t offset, std::uint64_t bytes) const {
   if (const int e = injected_fault(io_call::resize)) return failed("cannot shrink " + path_, e);
   const int hole = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
-  int r = 0;
-  do {
-    r = ::fallocate(fd_, hole, static_cast<off_t>(offset), static_cast<off_t>(bytes));
-  } while (r != 0 && errno == EINTR);
-  // EPERM, EINVAL: as some file systems say that they have no holes.
-  if (r == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EPERM || errno == EINVAL) {
-    return {};
+  if (const int e = change_space(fd_, hole, offset, bytes)) {
+    return failed("cannot shrink " + path_, e);
   }
-  return failed("cannot shrink " + path_, errno);
+  return {};
+}
+
+base::result<void> file::discard(std::uint64_t offset, std::uint64_t bytes) const {
+  const auto punched = punch_hole(offset, bytes);
+  const int e = punched ? 0 : punched.error().code;
+  // EPERM, EINVAL: as some file systems say that they have no holes.
+  if (e == EOPNOTSUPP || e == ENOSYS || e == EPERM || e == EINVAL) return {};
+  return punched;
 }
 
 base::result<void> file::sync() const {
   if (const int e = injected_fault(io_call::sync)) return failed("cannot flush " + path_, e);
   if (::fdatasync(fd_) != 0) return failed("cannot flush " + path_, errno);
+  return {};
+}
+
+base::result<void> file::write_back(std::uint64_t offset, std::uint64_t bytes) const {
+  if (const int e = injected_fault(io_call::sync)) return failed("cannot write back " + path_, e);
+  constexpr unsigned kWriteAndWait =
+      SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+  if (::sync_file_range(fd_, static_cast<off64_t>(offset), static_cast<off64_t>(bytes),
+                        kWriteAndWait) != 0) {
+    return failed("cannot write back " + path_, errno);
+  }
   return {};
 }
 

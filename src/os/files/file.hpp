@@ -35,8 +35,10 @@ class file {
   static base::result<file> open(const std::string& path);
   /// Creates `path` for reading and writing; it must not exist.
   static base::result<file> create(const std::string& path);
-  /// A file without a name in `directory`: gone when closed, whatever ends the process.
-  static base::result<file> unnamed(const std::string& directory);
+  /// A file without a name in `directory`, called `purpose` in messages: gone when closed, whatever
+  /// ends the process.
+  static base::result<file> unnamed(const std::string& directory,
+                                    const std::string& purpose = "a temporary file");
   /// A file without a name, called `path` in messages, that can be linked into the directory of
   /// `path`. Fails with EOPNOTSUPP on file systems that have no such files.
   static base::result<file> linkable(const std::string& path);
@@ -68,10 +70,19 @@ class file {
   /// Likewise.
   base::result<file_state> state() const;
   base::result<void> resize(std::uint64_t bytes) const;
-  /// Gives back the space of [offset, offset + bytes), which reads as zeros then. Without effect
-  /// where the file system cannot.
+  /// Takes disk space for [offset, offset + bytes), growing the file when needed: what is written
+  /// there finds room. Beyond the limit of file sizes it fails with EFBIG, where a write is a
+  /// signal.
+  base::result<void> take_space(std::uint64_t offset, std::uint64_t bytes) const;
+  /// Gives back the space of [offset, offset + bytes), which reads as zeros then.
+  base::result<void> punch_hole(std::uint64_t offset, std::uint64_t bytes) const;
+  /// Likewise, but without effect where the file system cannot.
   base::result<void> discard(std::uint64_t offset, std::uint64_t bytes) const;
+  /// Waits until all that was written is on the device.
   base::result<void> sync() const;
+  /// Waits until what was written to [offset, offset + bytes), by stores to a mapping as well, was
+  /// handed to the device, so that the page cache can drop it. Does not make it survive a crash.
+  base::result<void> write_back(std::uint64_t offset, std::uint64_t bytes) const;
   /// Takes over owner, group and mode (but for set-user-ID and the like) of the file at `path`, if
   /// there is one. What this process may not give away it keeps; then nobody gets more rights than
   /// they had.

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "os/faults.hpp"
 #include "os/memory/address_space.hpp"
 #include "os/memory/residency.hpp"
 
@@ -30,41 +31,41 @@ namespace {
 
 constexpr std::size_t kBytes = std::size_t{4} << 20;
 
-std::uint64_t disk_bytes(const cold_file& file) {
+std::uint64_t disk_bytes(const file& f) {
   struct stat found{};
-  EXPECT_EQ(fstat(file.descriptor(), &found), 0);
+  EXPECT_EQ(fstat(f.descriptor(), &found), 0);
   return static_cast<std::uint64_t>(found.st_blocks) * 512;
 }
 
 TEST(ColdFile, HasNoName) {
-  const auto file = cold_file::open("/var/tmp");
-  ASSERT_TRUE(file) << file.error().message;
+  const auto made = open_cold_file("/var/tmp");
+  ASSERT_TRUE(made) << made.error().message;
   struct stat found{};
-  ASSERT_EQ(fstat(file->descriptor(), &found), 0);
+  ASSERT_EQ(fstat(made->descriptor(), &found), 0);
   EXPECT_EQ(found.st_nlink, 0U);
 }
 
 TEST(ColdFile, SpaceIsTakenBeforeItIsWrittenAndGivenBackByAHole) {
-  const auto file = cold_file::open("/var/tmp");
-  ASSERT_TRUE(file);
-  ASSERT_TRUE(file->take_space(kBytes, kBytes));
-  EXPECT_GE(disk_bytes(*file), kBytes);
-  ASSERT_TRUE(file->punch_hole(kBytes, kBytes));
-  EXPECT_LT(disk_bytes(*file), kBytes / 8);
+  const auto made = open_cold_file("/var/tmp");
+  ASSERT_TRUE(made);
+  ASSERT_TRUE(made->take_space(kBytes, kBytes));
+  EXPECT_GE(disk_bytes(*made), kBytes);
+  ASSERT_TRUE(made->punch_hole(kBytes, kBytes));
+  EXPECT_LT(disk_bytes(*made), kBytes / 8);
 }
 
 TEST(ColdFile, WrittenBackPagesCanLeaveDram) {
-  const auto file = cold_file::open("/var/tmp");
-  ASSERT_TRUE(file);
-  ASSERT_TRUE(file->take_space(0, kBytes));
+  const auto made = open_cold_file("/var/tmp");
+  ASSERT_TRUE(made);
+  ASSERT_TRUE(made->take_space(0, kBytes));
   const auto range = reserve(kBytes, page_bytes());
   ASSERT_TRUE(range);
-  ASSERT_TRUE(map_file(*range, kBytes, file->descriptor(), 0));
+  ASSERT_TRUE(map_file(*range, kBytes, made->descriptor(), 0));
   ASSERT_TRUE(commit(*range, kBytes));
   ASSERT_TRUE(advise(*range, kBytes, advice::random));
   std::memset(*range, 5, kBytes);
   EXPECT_EQ(resident_bytes(*range, kBytes), kBytes);
-  ASSERT_TRUE(file->write_back(0, kBytes));
+  ASSERT_TRUE(made->write_back(0, kBytes));
   ASSERT_TRUE(advise(*range, kBytes, advice::page_out));
   EXPECT_EQ(resident_bytes(*range, kBytes), 0U);
   EXPECT_EQ((*range)[kBytes - 1], std::byte{5});
@@ -72,17 +73,36 @@ TEST(ColdFile, WrittenBackPagesCanLeaveDram) {
 }
 
 TEST(ColdFile, ALimitOnFileSizeIsAnErrorAndNoSignal) {
-  const auto file = cold_file::open("/var/tmp");
-  ASSERT_TRUE(file);
+  const auto made = open_cold_file("/var/tmp");
+  ASSERT_TRUE(made);
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   const rlimit small{kBytes, before.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-  EXPECT_TRUE(file->take_space(0, kBytes));
-  const auto refused = file->take_space(kBytes, page_bytes());
+  EXPECT_TRUE(made->take_space(0, kBytes));
+  const auto refused = made->take_space(kBytes, page_bytes());
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, EFBIG);
+}
+
+TEST(ColdFile, AFaultHookReachesItsSpaceAndItsWrites) {
+  set_fault_hook([](io_call c) { return c == io_call::create ? EMFILE : 0; });
+  const auto refused = open_cold_file("/var/tmp");
+  set_fault_hook({});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, EMFILE);
+  const auto made = open_cold_file("/var/tmp");
+  ASSERT_TRUE(made);
+  set_fault_hook([](io_call c) { return c == io_call::resize || c == io_call::sync ? EIO : 0; });
+  const auto taken = made->take_space(0, kBytes);
+  const auto punched = made->punch_hole(0, kBytes);
+  const auto written = made->write_back(0, kBytes);
+  set_fault_hook({});
+  for (const auto* each : {&taken, &punched, &written}) {
+    ASSERT_FALSE(*each);
+    EXPECT_EQ(each->error().code, EIO);
+  }
 }
 
 class RefusingFileSystem : public testing::Test {
@@ -96,21 +116,21 @@ class RefusingFileSystem : public testing::Test {
 
 TEST_F(RefusingFileSystem, OneThatCannotSetSpaceAsideIsNotTaken) {
   refuse(0, EOPNOTSUPP);
-  const auto file = cold_file::open("/var/tmp");
-  ASSERT_FALSE(file);
-  EXPECT_NE(file.error().message.find("set space aside"), std::string::npos);
+  const auto made = open_cold_file("/var/tmp");
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().message.find("set space aside"), std::string::npos);
 }
 
 TEST_F(RefusingFileSystem, OneThatCannotPunchHolesIsNotTaken) {
   refuse(FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, EOPNOTSUPP);
-  EXPECT_FALSE(cold_file::open("/var/tmp"));
+  EXPECT_FALSE(open_cold_file("/var/tmp"));
 }
 
 TEST_F(RefusingFileSystem, OneThatIsFullTodayIsTaken) {
   refuse(0, ENOSPC);
-  const auto file = cold_file::open("/var/tmp");
-  ASSERT_TRUE(file);
-  const auto refused = file->take_space(0, kBytes);
+  const auto made = open_cold_file("/var/tmp");
+  ASSERT_TRUE(made);
+  const auto refused = made->take_space(0, kBytes);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ENOSPC);
 }
