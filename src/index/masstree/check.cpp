@@ -5,7 +5,7 @@
 namespace isotherm::index::masstree_detail {
 namespace {
 
-/// A node, and the slices that may be below it: low <= slice < high.
+/// A node, and the bounds of the slices below it: low <= slice < high.
 struct visit {
   node* at;
   interior* parent;
@@ -24,7 +24,7 @@ bool is_at_rest(const visit& here) {
          parent_of(here.at).load_acquire() == here.parent;
 }
 
-/// Pushes the children, the last first.
+/// Also pushes the children on `rest`, the last one first.
 bool is_valid_interior(const visit& here, std::vector<visit>& rest) {
   auto* const n = static_cast<interior*>(here.at);
   const unsigned count = n->count.load_acquire();

@@ -25,7 +25,8 @@ bool cursor::try_seek(std::string_view from) {
     const link target = slot == kNoSlot ? 0 : here.at->link_at(slot).load_acquire();
     if (!here.is_believed()) continue;
     const bool is_layer = target != 0 && !is_leaf(target);
-    // The equal entry: a leaf is yet to be visited in both directions, a layer is entered now.
+    // The entry equal to `from`: a leaf is still to be visited, in both directions; a layer is
+    // entered now.
     if (target != 0 && is_up_ == is_layer) ++here.place;
     path_.push_back(here);
     if (!is_layer) {
@@ -38,7 +39,8 @@ bool cursor::try_seek(std::string_view from) {
   }
 }
 
-/// Goes to the near end of the layer whose top was read from `where`. False: it is gone.
+/// Goes to the end of a layer at which the direction begins. The layer's top was read from `where`.
+/// False: the layer was removed.
 bool cursor::enter(base::atomic<link>& where, link top) {
   for (;;) {
     frame here{nullptr, version(), permutation(), 0};
@@ -53,7 +55,7 @@ bool cursor::enter(base::atomic<link>& where, link top) {
   }
 }
 
-/// Goes on to the next border node, or out of the layer behind its last. False: seek again.
+/// Goes on to the next border node, or out of the layer after its last. False: seek again.
 bool cursor::go_to_neighbour() {
   frame& here = path_.back();
   border* const to = (is_up_ ? here.at->next : here.at->previous).load_acquire();
@@ -65,8 +67,8 @@ bool cursor::go_to_neighbour() {
   sync::pause_at(sync::step::between_nodes, to);
   frame there{to, to->state.stable(), permutation(), 0};
   there.order = to->order();
-  // Only now: once `here` is removed, keys of its range may come to `to`, before or behind those
-  // that were there, and would be visited again.
+  // Checked only after the order was read: once `here` is removed, keys of its range may come to
+  // `to`, before or behind those that were there, and would be visited again.
   const bool is_beside = is_up_ ? here.is_believed() : to->next.load_acquire() == here.at;
   if (there.seen.is_deleted() || !is_beside || !there.is_believed()) return false;
   there.place = is_up_ ? 0 : there.order.count();

@@ -1,16 +1,16 @@
-// Goes through the leaves of all layers in the order of their keys, upwards or downwards, beside
-// writers.
+// Goes through the leaves of all layers in the order of their keys, upwards or downwards, while
+// writers run.
 //
-// The cursor stands on a path: in each layer a border node, the version and the order under which
-// its entries are believed, and a place. Entries are read one by one and believed while the version
-// has not changed; an insert or a removal alone does not change it and is seen or not. When it has
-// changed, the caller seeks anew from the last key that it used.
+// The position of a cursor is a path: in each layer a border node, the version and the order with
+// which its entries are read, and a place. Entries are read one by one and used if the version has
+// not changed. An insert or a removal alone does not change it, and may be seen or not. When the
+// version has changed, the caller seeks again from the last key that it used.
 //
-// Nothing is missed on the way to a neighbour, and nothing seen twice. Upwards, `next` was read
-// under the same version as the entries; a neighbour that was deleted says so. Downwards, entries
-// may have moved from the neighbour into a new node between the two: it must still name this node
-// as its next. Both are looked at after the neighbour's order was read: a node is marked, and
-// leaves the chain, before its range goes to a neighbour.
+// On the way to a neighbour nothing is missed, and nothing seen twice. Upwards, `next` was read
+// under the same version as the entries, and a deleted neighbour is marked as such. Downwards,
+// entries may have moved from the neighbour into a new node between the two, so that the neighbour
+// must still have this node as its next. Both are checked after the neighbour's order was read: a
+// node is marked, and leaves the chain, before a neighbour takes over its range.
 #pragma once
 
 #include <optional>
@@ -26,14 +26,15 @@ enum class direction : std::uint8_t { up, down };
 /// For one thread, inside one scope.
 class cursor {
  public:
-  /// On a tree whose top `top` names.
+  /// A cursor in the tree to whose top `top` links.
   cursor(base::atomic<link>& top, direction where_to) noexcept
       : top_(top), is_up_(where_to == direction::up) {
     path_.reserve(8);
   }
 
-  /// Stands before the first leaf whose key is not before `from`, or one leaf too early (when that
-  /// leaf and `from` have their slices in common). None: before the first leaf.
+  /// Goes to the place before the first leaf, in the cursor's direction, that does not come before
+  /// `from`, or one leaf earlier (if that leaf has its slices in common with `from`). Without
+  /// `from`: before the first leaf.
   void seek(std::optional<std::string_view> from);
 
   /// The next leaf's link; 0 at the end; nullopt: something has changed, seek again.
@@ -47,7 +48,7 @@ class cursor {
     unsigned place;  ///< upwards: entries used or passed; downwards: entries still to come
 
     bool is_believed() const noexcept { return !seen.differs(at->state.now()); }
-    /// Asks for what the entries still to come link to: the misses overlap.
+    /// Prefetches what the entries still to come link to: the cache misses overlap.
     void prefetch_targets(bool is_up) const noexcept {
       const unsigned end = is_up ? order.count() : place;
       for (unsigned i = is_up ? place : 0; i < end; ++i) {

@@ -32,8 +32,8 @@ void interior::insert(unsigned place, std::uint64_t separator, node* right) noex
 
 void interior::remove(unsigned place) noexcept {
   const unsigned n = count.load_relaxed();
-  // Without the first child its right neighbour's range begins earlier, without another its left
-  // neighbour's ends later.
+  // If the first child goes, its right neighbour's range begins earlier; if another child goes, its
+  // left neighbour's range ends later.
   for (unsigned i = place > 0 ? place - 1 : 0; i + 1 < n; ++i) {
     slices[i].store_release(slices[i + 1].load_relaxed());
   }
@@ -46,7 +46,7 @@ void interior::remove(unsigned place) noexcept {
 
 namespace {
 
-/// Parent of a node whose lock is held, locked; null at the top.
+/// Locks the parent of a node whose lock is held, and returns it; null for the top.
 interior* lock_parent(node* n) noexcept {
   if (n->state.now().is_root()) return nullptr;
   for (;;) {
@@ -62,7 +62,8 @@ struct entry {
   link target = 0;
 };
 
-/// Place nearest to `ideal` that parts no slice. There is one: a slice has at most ten entries.
+/// The place nearest to `ideal` that separates two slices. There is one, because a slice has at
+/// most ten entries.
 unsigned parting(const entry (&all)[kSlots + 1], unsigned ideal) noexcept {
   const auto parts = [&](unsigned at) { return all[at - 1].what.slice != all[at].what.slice; };
   for (unsigned distance = 0; distance < kSlots; ++distance) {
@@ -73,14 +74,14 @@ unsigned parting(const entry (&all)[kSlots + 1], unsigned ideal) noexcept {
   return ideal;
 }
 
-/// Of the halves of a locked node at `level` that splits: those of a layer's top get a new one
-/// above them.
+/// The level of both halves of a locked node at `level` that splits: a layer's top gets a new node
+/// above its halves.
 unsigned level_of_halves(const node* n, unsigned level) noexcept {
   return n->state.now().is_root() ? level + 1 : level;
 }
 
-/// Moves the upper part of a full node and the new entry, or what of both belongs there, to a new
-/// node on its right. Both are locked and marked.
+/// Moves the upper part of a full node, the new entry counted in, to a new node on its right. Both
+/// are locked and marked.
 border* split_border(border* left, wanted what, link target, const node_memory& memory,
                      unsigned level) {
   left->state.mark_splitting();
@@ -93,7 +94,7 @@ border* split_border(border* left, wanted what, link target, const node_memory& 
     all[i + (i >= place)] = {left->entry(order[i]), left->link_at(order[i]).load_relaxed()};
   }
   all[place] = {what, target};
-  // Keys that arrive in order fill their nodes (4.6.2): the new one alone begins the next node.
+  // Keys that arrive in order fill their nodes (4.6.2): only the new one goes to the next node.
   border* const after = left->next.load_relaxed();
   const unsigned at = parting(all, place == kSlots && !after ? kSlots : (kSlots + 1) / 2);
   for (unsigned i = at; i <= kSlots; ++i) right->fill(i - at, all[i].what, all[i].target);
@@ -107,8 +108,8 @@ border* split_border(border* left, wanted what, link target, const node_memory& 
   return right;
 }
 
-/// As split_border(), one level up: `child` goes behind the child at `place`. `separator` is the
-/// child's on the way in and the new node's on the way out.
+/// As split_border(), one level up: `child` goes behind the child at `place`. `separator` is where
+/// the range of `child` begins and, on return, where that of the new node does.
 interior* split_interior(interior* left, unsigned place, std::uint64_t& separator, node* child,
                          const node_memory& memory, unsigned level) {
   left->state.mark_splitting();
@@ -153,7 +154,8 @@ void grow_root(node* left, node* right, std::uint64_t separator, const node_memo
   left->state.clear_root();
 }
 
-/// Makes `right`, split off from `left` at `level`, known to the levels above, and unlocks both.
+/// Links `right`, which was split off from `left` at `level`, into the levels above, and unlocks
+/// both.
 void connect(node* left, node* right, std::uint64_t separator, const node_memory& memory,
              unsigned level) {
   for (;;) {
@@ -196,8 +198,8 @@ void insert_entry(border* at, wanted what, link target, const node_memory& memor
 
 namespace {
 
-/// Locked nodes, each the parent of the one before. Never allocates: whoever ran out of memory here
-/// would leave them locked, and readers wait for ever.
+/// Locked nodes, each the parent of the one before. Never allocates: if memory ran out here the
+/// nodes would stay locked, and readers would wait for ever.
 class ancestry {
  public:
   explicit ancestry(node* first) noexcept { push_back(first); }
@@ -209,22 +211,22 @@ class ancestry {
   std::span<node* const> all() const noexcept { return {nodes_.data(), count_}; }
 
  private:
-  // A level more takes at least seven splits on the level below: 7^32 exceeds what ever happens.
+  // Each level more takes at least seven splits on the level below: there are never 7^32 nodes.
   static constexpr std::size_t kMostLevels = 32;
   std::array<node*, kMostLevels> nodes_;
   std::size_t count_ = 0;
 };
 
-/// Unlocks nodes that are marked as deleted, and retires them. By now nothing that is published
-/// leads to them: a reclaimer may come at any moment, and a scope that opens after it would not
-/// keep what it still finds.
+/// Unlocks nodes that are marked as deleted, and retires them. No published link may lead to them
+/// any more: their memory may be reclaimed at any time from now on, and would not be kept for a
+/// scope that opens later and still finds them.
 void unlock_and_retire(std::span<node* const> gone, const node_memory& memory) {
   for (node* each : gone) each->state.unlock();
   for (node* each : gone) sync::retire(each, memory.free);
 }
 
-/// Takes `n`, locked and marked, out of the levels above, with those that have no other child, and
-/// retires them.
+/// Removes `n`, locked and marked, from the levels above, together with those of its ancestors that
+/// have no other child, and retires them all.
 void disconnect(node* n, const node_memory& memory) {
   ancestry line(n);
   interior* parent = nullptr;
@@ -308,13 +310,13 @@ removal remove_layer(border* upper, wanted what, const node_memory& memory) {
     upper->state.unlock();
     return removal::useless;
   }
-  // Nothing else is left in the layer, so whoever was at work above this node has finished.
+  // Nothing else is left in the layer, so that all writers above this node have finished.
   ancestry line(first);
   while (interior* const parent = lock_parent(line.back())) {
     ISO_CHECK(parent->count.load_relaxed() == 0, "a layer of one border node branches");
     line.push_back(parent);
   }
-  // Marked before the entry goes: who finds them until then looks again.
+  // Marked before the entry is removed: a search that still finds these nodes starts again.
   for (node* each : line.all()) each->state.mark_deleted();
   upper->remove(upper->place_of(order, what));
   upper->state.unlock();

@@ -1,16 +1,18 @@
-// One layer of Masstree: a B+tree of slices (node.hpp). Knows nothing of keys, values and how they
-// are held.
+// One layer of Masstree: a B+tree of slices (node.hpp). It does not know about keys, values and how
+// they are stored.
 //
-// Searches take no lock. Writers lock the border node and then hand over hand: a split holds both
-// halves until the parent is locked, and so on upwards. Order of locks, hence no deadlock: a layer
-// above before the one below; in a layer from the left to the right, then from children to parents.
+// Searches take no lock. Writers lock the border node and go on hand over hand: a split holds both
+// halves until the parent is locked, and so on upwards. Locks are taken in one order, so that there
+// is no deadlock: a layer above before the one below; within a layer from left to right, then from
+// children to parents.
 //
-// Entries move to the right only, into a new node; nodes are never merged. A node that has lost all
-// its entries is unlinked, but for the leftmost of its layer, which goes with the layer. So the
-// first node on each level lives as long as the layer, and the link by which the layer above (or
-// the tree) knows it may be old: from whatever was once the top, parents lead to the top of today.
-// Whoever had to climb repairs the link. (A border node with few slots is alone in its layer; when
-// it is replaced, the link is, too, under the lock of the layer above.)
+// Entries move only to the right, into a new node; nodes are never merged. A node that has lost all
+// its entries is unlinked, except the leftmost of its layer, which goes with the layer. So the
+// first node on each level lives as long as the layer, and the link to the layer from the layer
+// above (or the tree) may be out of date: from any node that was once the top, parents lead to the
+// present top. A search that had to climb there repairs the link. (A border node with few slots is
+// alone in its layer; when it is replaced, the link is replaced too, under the lock of the layer
+// above.)
 #pragma once
 
 #include "index/masstree/node.hpp"
@@ -29,7 +31,7 @@ class node_memory {
           return static_cast<const Storage*>(from)->allocate_node(bytes, level);
         }) {}
 
-  /// `bits`: of the version.
+  /// `bits` are those of the initial version.
   border* make_border(std::uint64_t bits, unsigned slots, unsigned level) const {
     return ::new (allocate_(storage_, border::size_of(slots), level)) border(bits, slots);
   }
@@ -43,15 +45,15 @@ class node_memory {
   void* (*allocate_)(const void* storage, std::size_t bytes, unsigned level) noexcept;
 };
 
-/// Asks for a node's lines at once; a search needs most of them.
+/// Prefetches all lines of a node at once; a search needs most of them.
 inline void prefetch_node(const node* n, std::size_t size) noexcept {
   for (std::size_t line = 0; line < size; line += base::kCacheLineBytes) {
     prefetch(reinterpret_cast<const char*>(n) + line);
   }
 }
 
-/// Top of the layer that `from` was once the top of, with its version. Repairs `where`, which is
-/// where `from` was read.
+/// Returns the present top of the layer whose top was once `from`, and sets `seen` to its version.
+/// Repairs `where`, the link from which `from` was read.
 inline node* climb(base::atomic<link>& where, node* from, version& seen) noexcept {
   node* n = from;
   for (seen = n->state.stable(); !seen.is_root(); seen = n->state.stable()) {
@@ -64,14 +66,14 @@ inline node* climb(base::atomic<link>& where, node* from, version& seen) noexcep
   return n;
 }
 
-/// Goes down from `n` to the border node for `slice`, and adds the levels to `level`; null:
-/// something changed, begin again.
+/// Goes down from `n` to the border node for `slice`, and adds the number of steps to `level`;
+/// null: something has changed, start again.
 inline border* try_descend(node* n, std::uint64_t slice, version& seen, unsigned& level) noexcept {
   while (!seen.is_border()) {
     node* const child = static_cast<interior*>(n)->child_of(slice);
     prefetch_node(child, border::size_of(kSlots));
     const version below = child->state.stable();
-    // The child's version was read while this node still led to it.
+    // This node must still have led to the child when the child's version was read.
     if (seen.differs(n->state.now())) [[unlikely]] {
       const version again = n->state.stable();
       if (seen.has_split(again)) return nullptr;
@@ -106,21 +108,22 @@ inline border* find_border(base::atomic<link>& where, link top, std::uint64_t sl
   return find_border(where, top, slice, seen, level);
 }
 
-/// Replaces the full border node `small`, which is all of the layer that the entry `what` of
-/// `upper` leads to, by one with more slots. Does nothing when that is no longer so. `level`: of
-/// `small`.
+/// Replaces the full border node `small`, the only one of the layer to which the entry `what` of
+/// `upper` leads, by one with more slots. Does nothing when that is no longer so. `level` is that
+/// of `small`.
 void grow_border(border* upper, wanted what, border* small, const node_memory& memory,
                  unsigned level);
 
-/// Adds an entry that is not there to the locked node, and unlocks it. Splits it when it is full;
-/// one of fewer than 15 slots must not be. `level`: of `at`, as a search counted it.
+/// Adds an entry to the locked node, which does not have it yet, and unlocks the node. Splits it
+/// when it is full; a node of fewer than 15 slots must not be full. `level` is that of `at`, as a
+/// search counted it.
 void insert_entry(border* at, wanted what, link target, const node_memory& memory, unsigned level);
 
-/// What an attempt to take out an empty part of the tree came to.
+/// The outcome of an attempt to remove an empty part of the tree.
 enum class removal : std::uint8_t {
   done,
-  useless,  ///< it is not empty, or it is to stay
-  changed   ///< others are at work there: look again
+  useless,  ///< it is not empty, or must stay
+  changed   ///< other threads are changing it: look again
 };
 
 /// Unlinks and retires `n` when it is empty and not the leftmost of its layer.

@@ -5,7 +5,7 @@
 
 namespace isotherm::index {
 
-/// False: a layer on the way went away.
+/// False: a layer on the way was removed.
 template <class Storage>
 bool masstree<Storage>::try_locate(std::string_view key, position& at) noexcept {
   base::atomic<link>* where = &top_;
@@ -39,7 +39,7 @@ auto masstree<Storage>::locate(const scope&, std::string_view key) noexcept -> p
   return at;
 }
 
-/// Whether the leaf that a search found is the key's own.
+/// Whether the leaf that a search found has this key.
 template <class Storage>
 bool masstree<Storage>::has_key(const scope& inside, const position& at, std::string_view key) {
   if (at.what.rank != masstree_detail::kGoesOn) return true;
@@ -52,12 +52,13 @@ std::optional<std::string_view> masstree<Storage>::find(const scope& inside, std
   const position at = locate(inside, key);
   if (at.target == 0) return std::nullopt;
   const bytes* value = leaf_of(at.target)->value.get(inside);
-  prefetch(value);  // asked for beside the key: two misses overlap
+  prefetch(value);  // while the key is fetched: the two cache misses overlap
   if (!has_key(inside, at, key)) return std::nullopt;
   return value->view();
 }
 
-/// Visits the pairs from `from` (none: from the end) in one direction; `beyond`: without `from`.
+/// Visits the pairs from `from` on (without it: from the end) in one direction; `beyond`: not
+/// `from` itself.
 template <class Storage>
 void masstree<Storage>::iterate(const scope& inside, direction where_to,
                                 std::optional<std::string_view> from, bool beyond, access how,
@@ -72,7 +73,8 @@ void masstree<Storage>::iterate(const scope& inside, direction where_to,
   for (;;) {
     const std::optional<link> target = at.next();
     if (!target) {
-      // `from` may be a key already visited: its object lives as long as the caller's scope.
+      // The key `from` may have been visited already: its object lives as long as the caller's
+      // scope.
       at.seek(from);
       is_past_bound = !from;
       continue;
@@ -80,7 +82,7 @@ void masstree<Storage>::iterate(const scope& inside, direction where_to,
     if (*target == 0) return;
     entry* const found = leaf_of(*target);
     const std::string_view key = read(found->key, inside, how)->view();
-    if (guides::is_unreadable(key)) continue;  // no bound to go on from
+    if (guides::is_unreadable(key)) continue;  // cannot be continued from
     if (!is_past_bound && is_before_bound(key)) continue;
     is_past_bound = true;
     if (!visit(key, read(found->value, inside, how)->view())) return;
@@ -104,11 +106,11 @@ masstree<Storage>::masstree(std::size_t, const Storage& storage)
       top_(masstree_detail::link_to(
           memory().make_border(masstree_detail::version::kRoot, masstree_detail::kSlots, 0))) {}
 
-/// Locks the node where a search ended, if what it found is still so.
+/// Locks the node where a search ended, if what the search found still holds.
 template <class Storage>
 bool masstree<Storage>::try_lock(const position& at) noexcept {
   if (!at.at->state.lock_if(at.seen)) return false;
-  // Inserts and removals do not change the version; a leaf becomes a layer in its place.
+  // Inserts and removals do not change the version, nor does a leaf's replacement by a layer.
   if (at.at->order() == at.order &&
       (at.target == 0 || at.at->link_at(at.slot).load_relaxed() == at.target)) {
     return true;
@@ -119,7 +121,7 @@ bool masstree<Storage>::try_lock(const position& at) noexcept {
 
 // --- adding ------------------------------------------------------------------------------------
 
-/// Links the leaf where the search for its key ended; false: something changed, search again.
+/// Links the leaf where the search for its key ended; false: something has changed, search again.
 template <class Storage>
 bool masstree<Storage>::attach(const scope& inside, const position& at, std::string_view key,
                                entry* leaf) {
@@ -140,8 +142,8 @@ bool masstree<Storage>::attach(const scope& inside, const position& at, std::str
   return true;
 }
 
-/// A layer for `key` and for `other`, whose leaf the search found at `at`: one for each further
-/// slice that they share, and in the last both leaves.
+/// Makes the layers for `key` and for `other`, whose leaf the search found at `at`: one for each
+/// further slice that the keys share; the last one has both leaves.
 template <class Storage>
 auto masstree<Storage>::make_layers(const position& at, std::string_view key, link created,
                                     std::string_view other) -> link {
@@ -166,7 +168,7 @@ auto masstree<Storage>::make_layers(const position& at, std::string_view key, li
 
 // --- removing ----------------------------------------------------------------------------------
 
-/// Unlinks the leaf at a position whose node this thread has locked, and unlocks it.
+/// Unlinks the leaf at a position whose node this thread has locked, and unlocks the node.
 template <class Storage>
 void masstree<Storage>::detach(const scope&, const position& at, std::string_view key) {
   at.at->remove(at.at->place_of(at.order, at.what));
@@ -176,14 +178,14 @@ void masstree<Storage>::detach(const scope&, const position& at, std::string_vie
   if (is_empty) tidy(key);
 }
 
-/// Takes out what is empty on the way of an erased key.
+/// Removes what is empty on the path of an erased key.
 template <class Storage>
 void masstree<Storage>::tidy(std::string_view key) {
   std::vector<step> path;
   for (backoff wait; !try_path(key, path) || !try_tidy(path);) wait();
 }
 
-/// The border nodes that the key's slices lead to. False: something changed.
+/// Fills `path` with the border nodes that the key's slices lead to. False: something has changed.
 template <class Storage>
 bool masstree<Storage>::try_path(std::string_view key, std::vector<step>& path) noexcept {
   path.clear();
@@ -203,8 +205,8 @@ bool masstree<Storage>::try_path(std::string_view key, std::vector<step>& path) 
   }
 }
 
-/// From the last layer upwards: the node, then the layer that this may have left empty, which is an
-/// entry less in the layer above. False: something changed.
+/// From the last layer upwards: removes the empty node, then the layer if it has become empty, and
+/// with that an entry of the layer above. False: something has changed.
 template <class Storage>
 bool masstree<Storage>::try_tidy(std::vector<step>& path) {
   using masstree_detail::removal;
@@ -224,8 +226,8 @@ bool masstree<Storage>::try_tidy(std::vector<step>& path) {
   return true;
 }
 
-/// Removes the leaves of the border node where `key` is, from it up to the next layer. Returns the
-/// last key removed, not less than `key`.
+/// Removes leaves of the border node where `key` is: from `key` on, up to the next link to a layer.
+/// Returns the last key removed, which is not less than `key`.
 template <class Storage>
 std::string_view masstree<Storage>::clear_border(const scope& inside, std::string_view key) {
   position at = locate(inside, key);
@@ -243,7 +245,7 @@ std::string_view masstree<Storage>::clear_border(const scope& inside, std::strin
   }
   at.at->set_order(order);
   at.at->state.unlock();
-  // Not before: what is retired must be out of reach.
+  // Only now: what is retired must be out of reach.
   for (unsigned i = 0; i < removed; ++i) retire_node<Storage>(gone[i]);
   count_.add(-std::int64_t{removed});
   if (order.count() == 0) tidy(key);
@@ -251,7 +253,7 @@ std::string_view masstree<Storage>::clear_border(const scope& inside, std::strin
   return guides::is_unreadable(last) ? key : std::max(key, last);
 }
 
-/// Border node by border node, each in a scope of its own, so that memory is freed on the way.
+/// Clears one border node after another, each in its own scope, so that memory is freed on the way.
 template <class Storage>
 void masstree<Storage>::clear() {
   std::string from;
@@ -302,8 +304,8 @@ masstree<Storage>::~masstree() {
   }
 }
 
-/// Every layer's own invariants; each leaf's key is what the path to it says; no layer but the
-/// first is empty.
+/// Checks every layer's own invariants, that each leaf's key is what its path says, and that no
+/// layer but the first is empty.
 template <class Storage>
 bool masstree<Storage>::is_valid() {
   struct layer {

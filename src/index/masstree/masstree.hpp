@@ -1,15 +1,16 @@
 // masstree: Mao, Kohler, Morris, "Cache craftiness for fast multicore key-value storage" (EuroSys
 // 2012): a trie whose nodes are B+trees. Each layer is a B+tree ordered by eight bytes of the key
-// (layer.hpp, node.hpp); keys that share them and go on lead to a layer of their own, made when the
-// second such key comes.
+// (layer.hpp, node.hpp). Longer keys that share these bytes have a layer of their own, which is
+// made when the second such key is inserted.
 //
-// Reads take no lock: versions tell whether a node was in the middle of a change. Writers search
-// the same way, lock the border node, and see whether what they found still holds. A layer, once
-// made, stays until its last key goes; then it, and the nodes above that it leaves empty, are
-// unlinked. What is unlinked goes to sync::retire, so what a scope has reached stays readable.
+// Reads take no lock: versions tell whether a node was in the middle of a change. Writers search in
+// the same way, lock the border node, and check that what they found still holds. A layer, once
+// made, stays until its last key is erased; then it is unlinked, and so are the nodes above that it
+// leaves empty. Unlinked nodes go to sync::retire(), so that what a scope has reached stays
+// readable.
 //
-// An entry's key object is read only where the eight bytes do not decide: where the key goes on in
-// a layer that has no other such key.
+// An entry's key object is read only where the eight bytes do not decide: for a key that goes on
+// behind them, while no other key with these bytes does.
 #pragma once
 
 #include <optional>
@@ -27,14 +28,14 @@
 namespace isotherm::index {
 
 /// Ordered by bytes. All operations but the scans and walk linearizable. Scans, upwards and
-/// downwards, visit keys strictly in order, each at most once; every key that is there throughout
-/// is visited, and every pair visited was there at some moment of the scan.
+/// downwards, visit keys strictly in order, each at most once; every key that is present throughout
+/// is visited, and every pair visited was present at some moment of the scan.
 ///
-/// Readers write nothing; they wait while a node on their way is split, replaced or removed, or a
-/// slot of it used again, and then look once more, from the layer's top if entries may have left
-/// the node. The lock alone, a replaced value, an erase or an insert into an unused slot does not
-/// disturb them. Writers wait for the lock of their border node; with a lock in hand for a node
-/// right of it, above it in its layer, or at the top of the layer below.
+/// Readers write nothing. They wait while a node on their path is split, replaced or removed, or
+/// one of its slots is reused, and then look again, from the layer's top if entries may have left
+/// the node. A lock alone, a replaced value, an erase or an insert into an unused slot does not
+/// disturb them. Writers wait for the lock of their border node; while they hold a lock, they only
+/// wait for nodes to the right of it, above it in its layer, or at the top of the layer below.
 template <class Storage>
 class masstree : public optimistic_writes<masstree<Storage>, Storage> {
   using writes = optimistic_writes<masstree<Storage>, Storage>;
@@ -71,9 +72,10 @@ class masstree : public optimistic_writes<masstree<Storage>, Storage> {
   using wanted = masstree_detail::wanted;
   using direction = masstree_detail::direction;
 
-  /// Where a search ended, and under what that was so.
+  /// Where a search ended, and the version and order for which that holds.
   struct position {
-    border* upper = nullptr;  ///< where the layer above leads here; null in the first layer
+    border* upper = nullptr;  ///< the node of the layer above that leads here; null in the first
+                              ///< layer
     border* at = nullptr;
     masstree_detail::version seen;
     masstree_detail::permutation order;
@@ -81,9 +83,9 @@ class masstree : public optimistic_writes<masstree<Storage>, Storage> {
     wanted what{0, 0};
     unsigned slot = masstree_detail::kNoSlot;
     unsigned level = 0;  ///< how many nodes, of all layers, are above `at`
-    link target = 0;  ///< a leaf, whose key may be another one; 0: none
+    link target = 0;     ///< a leaf, whose key may be another one; 0: none
   };
-  /// A border node on the way of a key, and the key's entry there.
+  /// A border node on the path of a key, and the key's entry there.
   struct step {
     border* at;
     wanted what;
@@ -121,7 +123,7 @@ class masstree : public optimistic_writes<masstree<Storage>, Storage> {
   void iterate(const scope& inside, direction where_to, std::optional<std::string_view> from,
                bool beyond, access how, const visitor& visit);
 
-  base::atomic<link> top_;  // or a node that once was the top; never a leaf
+  base::atomic<link> top_;  // the top, or a node that was the top once; never a leaf
   walk_cursors cursors_;
 };
 

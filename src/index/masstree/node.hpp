@@ -4,9 +4,9 @@
 //   border    version | permutation | 15 ranks | next, previous, parent | 15 slices | 15 links
 //   interior  version | count       |            15 slices | 16 children            | parent
 //
-// A layer begins with a border node of 4 slots, which is replaced by one of 8 and one of 15 as keys
-// come: most layers stay small, and those that lead to the next slice of a long common prefix have
-// one entry for ever.
+// A layer begins with a border node of 4 slots, which is replaced by one of 8 and then one of 15 as
+// keys are added: most layers stay small, and those that lead to the next slice of a long common
+// prefix always have one entry.
 //
 // A slice is eight bytes of the key as a number. Beside it stands the rank: the number of bytes
 // that the key has left in this layer, 0 to 8, or 9 when it goes on. Entries are ordered by (slice,
@@ -38,9 +38,9 @@ using link = std::uintptr_t;
 inline constexpr unsigned kGoesOn = 9;     ///< rank of a key with more than 8 bytes left
 inline constexpr unsigned kNoSlot = 0xff;  ///< no entry
 
-/// What a layer orders a key by.
+/// What a layer orders keys by.
 struct wanted {
-  /// `key` from `depth` (<= its size) on.
+  /// Of `key` from `depth` (<= its size) on.
   wanted(std::string_view key, std::size_t depth) noexcept
       : slice(key_slice(key, depth)),
         rank(static_cast<std::uint8_t>(std::min<std::size_t>(key.size() - depth, kGoesOn))) {}
@@ -53,7 +53,7 @@ struct wanted {
 
 struct interior;
 
-/// What both kinds begin with.
+/// The first part of both kinds of nodes.
 struct node {
   explicit node(std::uint64_t bits) noexcept : state(bits) {}
   bool is_border() const noexcept { return state.now().is_border(); }
@@ -61,9 +61,10 @@ struct node {
   version_word state;
 };
 
-/// Followed in memory by `capacity` slices and as many links. Fields of live slots are written
-/// before the permutation that shows them. `next` belongs to the node's own lock, `previous` to the
-/// lock of the node that it names (null: it stays so), `parent` to the parent's lock.
+/// Followed in memory by `capacity` slices and as many links. The fields of a slot are written
+/// before the permutation that makes the slot live. `next` is guarded by the node's own lock,
+/// `previous` by the lock of the node to which it points (null stays null), `parent` by the
+/// parent's lock.
 struct border : node {
   using word = base::atomic<std::uint64_t>;
 
@@ -83,10 +84,10 @@ struct border : node {
   bool is_full(permutation now) const noexcept { return now.count() == capacity; }
   /// Slot of the entry, or kNoSlot.
   unsigned find(permutation now, wanted sought) const noexcept;
-  /// Entries before `sought`: the place where it is, or would be.
+  /// Number of entries before `sought`: the place where it is, or would be.
   unsigned place_of(permutation now, wanted sought) const noexcept;
 
-  // For who holds the lock, or has the node to himself.
+  // Only for the thread that holds the lock, or that alone can reach the node.
 
   void fill(unsigned slot, wanted what, link target) noexcept {
     words()[slot].store_release(what.slice);
@@ -94,9 +95,9 @@ struct border : node {
     link_at(slot).store_release(target);
   }
   /// Adds an entry that is not there to a node that is not full. A slot that was used before may
-  /// still be looked at, so its reuse counts as a change.
+  /// still be read, so that its reuse counts as a change.
   void insert(wanted what, link target) noexcept;
-  /// The link stays in its slot for those who are about to read it.
+  /// The link stays in its slot for readers that are about to load it.
   void remove(unsigned place) noexcept { set_order(order().removed(place, capacity)); }
   void set_order(permutation p) noexcept { places.store_release(p.word()); }
 
@@ -116,20 +117,21 @@ struct border : node {
 static_assert(std::is_same_v<link, std::uint64_t>);
 inline constexpr unsigned kFewSlots = 4, kSomeSlots = 8;
 
-/// Children below slices[i] are those up to children[i]; unused slices are the greatest number.
+/// Slices below slices[i] belong to the children up to children[i]; unused slices hold the greatest
+/// number.
 struct interior : node {
   explicit interior(std::uint64_t bits) noexcept : node(bits) {
     for (auto& s : slices) s.store_relaxed(~std::uint64_t{0});
   }
 
-  /// Where the keys of `slice` are. Optimistic callers validate before they believe it.
+  /// The child under which the keys of `slice` are. Optimistic callers validate it before use.
   node* child_of(std::uint64_t slice) const noexcept {
     unsigned less = 0;
     for (const auto& s : slices) less += s.load_acquire() <= slice;
     return children[std::min(less, count.load_acquire())].load_acquire();
   }
 
-  // For who holds the lock, or has the node to himself.
+  // Only for the thread that holds the lock, or that alone can reach the node.
 
   bool is_full() const noexcept { return count.load_relaxed() == kSlots; }
   unsigned place_of(const node* child) const noexcept {
@@ -137,9 +139,10 @@ struct interior : node {
     while (children[i].load_relaxed() != child) ++i;
     return i;
   }
-  /// `right`, whose keys begin at `separator`, behind the child at `place`; not for a full node.
+  /// Inserts `right`, whose keys begin at `separator`, behind the child at `place`. Not for a full
+  /// node.
   void insert(unsigned place, std::uint64_t separator, node* right) noexcept;
-  /// The range of the child at `place` falls to a neighbour. Not for the only child.
+  /// Removes the child at `place`, whose range falls to a neighbour. Not for the only child.
   void remove(unsigned place) noexcept;
 
   base::atomic<std::uint32_t> count{0};  ///< slices in use; one less than children
@@ -171,8 +174,8 @@ unsigned border::equal_slots(std::uint64_t slice) const noexcept {
 }
 
 inline unsigned border::find(permutation now, wanted sought) const noexcept {
-  // All slots without a branch, free ones too, and then whether the one found is live: quicker than
-  // a search by halves, whose branches nobody can predict.
+  // Compares all slots without branches, free ones too, and then checks that the one found is live:
+  // faster than a binary search, whose branches cannot be predicted.
   unsigned equal = capacity == kSlots       ? equal_slots<kSlots>(sought.slice)
                    : capacity == kSomeSlots ? equal_slots<kSomeSlots>(sought.slice)
                                             : equal_slots<kFewSlots>(sought.slice);

@@ -4,9 +4,9 @@
 //   bits 0..3    number of live entries
 //   bits 4..63   fifteen slot numbers of four bits: the live ones in key order, then the free ones
 //
-// Every slot number occurs once. The free slot that is taken next comes first; one that becomes
-// free goes to the end, so that slots that no reader has seen are used before those that some may
-// still be looking at. A node with fewer slots uses the first of the numbers, in the first places.
+// Every slot number occurs once. The first of the free slots is taken next, and one that becomes
+// free goes to the end, so that slots that no reader has seen are used before slots that readers
+// may still look at. A node with fewer slots uses only the lowest numbers, in the first places.
 #pragma once
 
 #include <bit>
@@ -36,18 +36,19 @@ class permutation {
   /// True when `slot` is live.
   constexpr bool holds(unsigned slot) const noexcept { return place_of(slot) < count(); }
 
-  /// With the first free slot at `place` (0 .. count()), what was there and behind it one further.
+  /// The permutation with the first free slot put at `place` (0 .. count()), before what was there.
   /// Not for a full one.
   constexpr permutation inserted(unsigned place) const noexcept {
     const std::uint64_t slot = (*this)[count()];
     return from_word(moved(count(), place, slot) + 1);
   }
-  /// Without the entry at `place` (< count()); its slot becomes the last free one of `capacity`.
+  /// The permutation without the entry at `place` (< count()); its slot becomes the last free one
+  /// of `capacity`.
   constexpr permutation removed(unsigned place, unsigned capacity) const noexcept {
     const std::uint64_t slot = (*this)[place];
     return from_word(moved(place, capacity - 1, slot) - 1);
   }
-  /// Only the first `count` entries.
+  /// The permutation with only the first `count` entries live.
   constexpr permutation truncated(unsigned count) const noexcept {
     return from_word((word_ & ~std::uint64_t{15}) | count);
   }
@@ -69,7 +70,7 @@ class permutation {
     return (std::uint64_t{1} << shift_of(place)) - 1;
   }
   constexpr unsigned place_of(unsigned slot) const noexcept {
-    // The nibble that equals `slot` becomes zero; the lowest bit found is exact.
+    // The nibble that equals `slot` becomes zero; of the bits found the lowest is exact.
     constexpr std::uint64_t kOnes = 0x1111111111111110u, kTops = 0x8888888888888880u;
     const std::uint64_t zeros = (word_ & ~std::uint64_t{15}) ^ (kOnes * slot);
     const std::uint64_t hit = (zeros - kOnes) & ~zeros & kTops;

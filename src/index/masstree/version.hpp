@@ -3,17 +3,17 @@
 //   locked      one writer at a time
 //   inserting   entries are being changed in place
 //   splitting   entries are being moved to a new node on the right
-//   deleted     the node is unlinked; whoever meets it starts again
+//   deleted     the node is unlinked; a search that meets it starts again
 //   root        the top of its layer
 //   border      a border node (constant)
 //   28 bits     splits (and removals of nodes) so far
 //   28 bits     changes in place so far
 //
-// Readers take no lock: they read a version without `inserting` and `splitting`, read fields, and
-// believe them when the version has not changed but for `locked`. A writer that holds the lock
-// marks the node before its first change and counts when it unlocks. Fields are atomics, read with
-// acquire and written with release: a reader that saw a changed field therefore sees the mark, too,
-// when it reads the version again, and no fence is needed.
+// Readers take no lock: they read a version without `inserting` and `splitting`, then fields, and
+// use these if the version has not changed except for `locked`. A writer that holds the lock marks
+// the node before its first change, and counts the change when it unlocks. Fields are atomics, read
+// with acquire and written with release: a reader that has seen a changed field therefore also sees
+// the mark when it reads the version again, and no fence is needed.
 #pragma once
 
 #include <cstdint>
@@ -38,12 +38,12 @@ class version {
   constexpr bool is_deleted() const noexcept { return (word_ & kDeleted) != 0; }
   constexpr bool is_root() const noexcept { return (word_ & kRoot) != 0; }
   constexpr bool is_border() const noexcept { return (word_ & kBorder) != 0; }
-  /// True when something was read in the middle of a change between the two versions.
+  /// True when the node has changed between the two versions: what was read meanwhile may be torn.
   constexpr bool differs(version later) const noexcept {
     return ((word_ ^ later.word_) & ~kLocked) != 0;
   }
-  /// True when entries may have left the node in between: only then must a search go back to the
-  /// top of the layer.
+  /// True when entries may have left the node between the two versions: only then must a search go
+  /// back to the top of the layer.
   constexpr bool has_split(version later) const noexcept {
     return ((word_ ^ later.word_) & (kDeleted | (kInsertOne - kSplitOne))) != 0;
   }
@@ -52,13 +52,13 @@ class version {
   std::uint64_t word_;
 };
 
-/// A version in a node. Marks and the root bit are for whoever holds the lock.
+/// The version in a node. Only the holder of the lock may set marks and the root bit.
 class version_word {
  public:
   explicit version_word(std::uint64_t word) noexcept : word_(word) {}
 
   version now() const noexcept { return version(word_.load_acquire()); }
-  /// Version outside of changes; waits for a change to end.
+  /// The version outside of changes; waits for a change to end.
   version stable() const noexcept {
     version v = now();
     for (backoff wait; v.is_dirty(); v = now()) wait();
@@ -73,12 +73,12 @@ class version_word {
       if (word_.compare_exchange_acq_rel(seen, seen | version::kLocked)) return;
     }
   }
-  /// Locks when nothing has changed since `seen` was read.
+  /// Locks if nothing has changed since `seen` was read; otherwise false.
   bool lock_if(version seen) noexcept {
     std::uint64_t expected = seen.word() & ~version::kLocked;
     if (word_.compare_exchange_acq_rel(expected, expected | version::kLocked)) return true;
     if (seen.differs(version(expected))) return false;
-    lock();  // somebody else holds the lock and may leave all as it is
+    lock();  // another thread holds the lock, and may not change anything
     if (!seen.differs(now())) return true;
     unlock();
     return false;
