@@ -11,7 +11,7 @@
 namespace isotherm::index {
 
 /// Ordered by bytes. All operations but the scans and walk linearizable. A writer waits for all
-/// others, a reader for a writer, also for one that is waiting itself.
+/// others; a reader waits for a writer, also for one that has yet to get the lock.
 template <class Storage>
 class btree_coarse : public coarse<btree_detail::tree<Storage, no_version_lock>, Storage>,
                      public btree_detail::scans<btree_coarse<Storage>,

@@ -1,9 +1,9 @@
 // btree-occ: a B+tree (tree.hpp) with the optimistic lock coupling of Leis, Haubenschild, Neumann
 // ("Optimistic lock coupling: a scalable and efficient general-purpose synchronization method",
-// IEEE Data Eng. Bull. 42(1), 2019): a version and a lock in each node; searches lock nothing and
-// check the version of a node once more when they have read that of the one below; writers lock
-// their leaf and, to split or merge, its parent too. The optimistic validation of Bronson et al.
-// (PPoPP 2010) is its ancestor, in a binary tree.
+// IEEE Data Eng. Bull. 42(1), 2019). Each node has a version and a lock. Searches lock nothing, and
+// check the version of a node again when they have read that of the node below; writers lock their
+// leaf and, to split or merge, its parent too. The optimistic validation of Bronson et al. (PPoPP
+// 2010), in a binary tree, came before it.
 #pragma once
 
 #include "index/btree/scans.hpp"
@@ -13,9 +13,9 @@
 namespace isotherm::index {
 
 /// Ordered by bytes. All operations but the scans and walk linearizable. Readers write nothing;
-/// they wait while a node on their way is locked, also for the replacement of a value there, and
-/// begin again where one has changed. Writers wait likewise; with a lock in hand only for a
-/// neighbour to merge with.
+/// they wait while a node on their path is locked, even if only a value there is being replaced,
+/// and start again if a node has changed. Writers do the same; while they hold a lock, they wait
+/// only for a neighbour to merge with.
 template <class Storage>
 class btree_occ
     : public optimistic_writes<btree_occ<Storage>, Storage>,
@@ -33,7 +33,7 @@ class btree_occ
       : optimistic_writes<btree_occ, Storage>(storage), tree(storage) {}
 
   std::optional<std::string_view> find(const scope& inside, std::string_view key);
-  /// Without memory it ends the process: an exception would leave nodes locked.
+  /// Ends the process when memory is exhausted: an exception would leave nodes locked.
   void clear() noexcept;
   bool is_valid() { return tree::is_valid(this->size()); }
 };

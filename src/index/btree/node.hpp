@@ -4,14 +4,14 @@
 //   inner   latch, skip, count | 41 starts | 41 separators | 42 children
 //   entry   key, value: tree_entry (optimistic_writes.hpp)
 //
-// All keys under a node lie between the two separators left and right of it (its fences), so they
-// share the bytes that the fences share; `skip` counts those, and a start is the 8 bytes behind
-// them (Graefe and Larson, "B-tree indexes and CPU caches", ICDE 2001: normalized key prefixes with
-// prefix truncation). A search then compares numbers and reads the key that it finds, hardly any
-// other: the rest stays cold. A separator is the shortest string that tells two leaves apart
-// (Bayer and Unterauer, "Prefix B-trees", TODS 2(1), 1977).
+// All keys under a node lie between the two separators left and right of it (its fences), so that
+// they share the bytes that the fences share; `skip` counts those, and a start is the 8 bytes
+// behind them (Graefe and Larson, "B-tree indexes and CPU caches", ICDE 2001: normalized key
+// prefixes with prefix truncation). A search then compares numbers, and reads the key that it finds
+// and hardly any other: the other keys stay cold. A separator is the shortest string that tells two
+// leaves apart (Bayer and Unterauer, "Prefix B-trees", TODS 2(1), 1977).
 //
-// A node's fences, hence its skip, are the same all its life: what splits or merges is replaced.
+// A node's fences, and so its skip, never change: a node that splits or merges is replaced.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@
 
 namespace isotherm::index::btree_detail {
 
-/// Text between two children: immutable, followed in memory by its bytes.
+/// The text that separates two children: immutable, followed in memory by its bytes.
 struct separator {
   explicit separator(std::string_view t) noexcept : length(static_cast<std::uint32_t>(t.size())) {
     if (!t.empty()) std::memcpy(reinterpret_cast<char*>(this + 1), t.data(), t.size());
@@ -41,7 +41,7 @@ struct separator {
 inline constexpr unsigned kLeafCapacity = 63, kInnerCapacity = 41;  // 1 KiB each
 using start_array = base::atomic<std::uint64_t>;
 
-/// What both kinds begin with.
+/// The first part of both kinds of nodes.
 template <class Latch>
 struct node {
   node(bool leaf, std::size_t skipped) noexcept
@@ -71,7 +71,7 @@ struct inner : node<Latch> {
 
 static_assert(sizeof(inner<version_lock>) <= 1024 && sizeof(inner<no_version_lock>) <= 1024);
 
-/// Asks for the lines that a search in `n` may touch, all at once rather than one after another.
+/// Prefetches the lines that a search in `n` may touch, all at once rather than one after another.
 template <class Latch>
 void prefetch_starts(const node<Latch>* n) noexcept {
   constexpr std::size_t kBytes = sizeof(node<Latch>) + kInnerCapacity * sizeof(start_array);
@@ -80,8 +80,8 @@ void prefetch_starts(const node<Latch>* n) noexcept {
   }
 }
 
-/// The 8 bytes of `key` behind the first `skip`. A key that reached a node by a race may be too
-/// short for it; what is found is not believed then.
+/// The 8 bytes of `key` behind the first `skip`. A key that has reached a node during a concurrent
+/// change may be shorter than `skip`; the search then fails to validate and drops what it found.
 inline std::uint64_t start_of(std::string_view key, std::size_t skip) noexcept {
   return key.size() <= skip ? 0 : key_slice(key, skip);
 }
@@ -92,12 +92,12 @@ inline std::size_t common_prefix(std::string_view a, std::string_view b) noexcep
   while (length < limit && a[length] == b[length]) ++length;
   return length;
 }
-/// Bytes that all keys between two fences share; a missing fence is the end of all keys.
+/// Number of bytes that all keys between two fences share; null: no fence on that side.
 inline std::size_t skip_between(const separator* low, const separator* high) noexcept {
   return low && high ? common_prefix(low->view(), high->view()) : 0;
 }
 
-/// First of `count` places whose start is not less than `wanted`. Without branches on what is read.
+/// First of `count` places whose start is not less than `wanted`. No branches on the data.
 inline unsigned first_not_less(const start_array* starts, unsigned count,
                                std::uint64_t wanted) noexcept {
   unsigned at = 0;
@@ -109,13 +109,14 @@ inline unsigned first_not_less(const start_array* starts, unsigned count,
   return at + (count == 1 && starts[at].load_acquire() < wanted ? 1 : 0);
 }
 
-/// Where a key is among a node's, or where it belongs.
+/// The place where a key is in a node, or where it belongs.
 struct place {
   unsigned at = 0;
   bool is_equal = false;
 };
 
-/// `text_at(i)`: the whole key at place i, asked for only where the starts are equal.
+/// Finds the place of a key. `text_at(i)` is the whole key at place i, and is called only where the
+/// starts are equal.
 template <class TextAt>
 place find_place(const start_array* starts, unsigned count, std::uint64_t start,
                  std::string_view text, TextAt text_at) {

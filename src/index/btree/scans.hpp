@@ -13,8 +13,8 @@ namespace isotherm::index::btree_detail {
 /// Base of a `Map`, which offers it collect_up() and collect_down() of `Tree` (tree.hpp).
 ///
 /// Scans, upwards and downwards, visit keys strictly in order, each at most once; every key that is
-/// there throughout is visited, and every pair visited was there at some moment of the scan: those
-/// of one leaf at one moment, leaf by leaf. The visitor is called without a lock.
+/// present throughout is visited, and every pair visited was present at some moment of the scan:
+/// the pairs of one leaf at one moment, leaf by leaf. The visitor is called without a lock.
 template <class Map, class Tree>
 class scans {
  public:

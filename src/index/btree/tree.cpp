@@ -4,7 +4,7 @@ namespace isotherm::index::btree_detail {
 
 // --- going down --------------------------------------------------------------------------------
 
-/// Stands at the root. False: begin again.
+/// Begins a path at the root. False: start again.
 template <class Storage, class Latch>
 bool tree<Storage, Latch>::enter(path& p) noexcept {
   p = path{};
@@ -15,7 +15,7 @@ bool tree<Storage, Latch>::enter(path& p) noexcept {
   return !Latch::is_obsolete(p.version) && anchor_.latch.is_still(p.parent_version);
 }
 
-/// From an inner node to its child `index`. False: begin again.
+/// Goes from an inner node to its child `index`. False: start again.
 template <class Storage, class Latch>
 template <bool kWithFences>
 bool tree<Storage, Latch>::step_down(path& p, unsigned index) noexcept {
@@ -35,7 +35,7 @@ bool tree<Storage, Latch>::step_down(path& p, unsigned index) noexcept {
   ++p.level;
   p.at = child;
   p.version = child->latch.read();
-  // Coupling: the child's version was read while this node, unchanged, still led to it.
+  // Coupling: this node, unchanged, still led to the child when the child's version was read.
   return !Latch::is_obsolete(p.version) && from->latch.is_still(from_version);
 }
 
@@ -46,7 +46,7 @@ place tree<Storage, Latch>::place_in(const scope& inside, leaf* n, std::string_v
   return find_place(n->starts, count_of(n), start_of(key, n->skip), key, [&](unsigned i) {
     const entry* e = n->entries[i].load_acquire();
     const bytes* held = read(e->key, inside, how);
-    // Asked for before the keys are compared: two misses overlap.
+    // Fetched before the keys are compared: the two cache misses overlap.
     if constexpr (kForValue) prefetch(e->value.get(inside));
     return held->view();
   });
@@ -58,7 +58,7 @@ place tree<Storage, Latch>::place_in(inner* n, std::string_view key) {
                     [&](unsigned i) { return n->separators[i].load_acquire()->view(); });
 }
 
-/// The child under which `key` is: a separator belongs to the right of itself.
+/// The child under which `key` is: keys equal to a separator are to the right of it.
 template <class Storage, class Latch>
 unsigned tree<Storage, Latch>::child_for(inner* n, std::string_view key) {
   const place p = place_in(n, key);
@@ -157,7 +157,7 @@ void tree<Storage, Latch>::collect_down(const scope& inside, const std::optional
 
 // --- checking ----------------------------------------------------------------------------------
 
-/// Order, starts, fences and fill of one node; its children go to `below`.
+/// Checks the order, starts, fences and count of one node; appends its children to `below`.
 template <class Storage, class Latch>
 bool tree<Storage, Latch>::is_valid_node(const scope& inside, const subtree& here,
                                          std::size_t& keys, std::vector<subtree>& below) {
@@ -224,8 +224,8 @@ bool tree<Storage, Latch>::lock_both(const path& p) noexcept {
   return false;
 }
 
-/// Appends entries of one leaf to another that nobody else sees yet. Keys are read only where the
-/// leaves skip different numbers of bytes, which is no use of them.
+/// Appends entries of one leaf to another that no other thread sees yet. Keys are read only if the
+/// leaves skip different numbers of bytes; that does not count as a use of them.
 template <class Storage, class Latch>
 void tree<Storage, Latch>::append(const scope& inside, leaf* to, leaf* from, unsigned begin,
                                   unsigned end) {
@@ -240,8 +240,8 @@ void tree<Storage, Latch>::append(const scope& inside, leaf* to, leaf* from, uns
   to->count.store_release(static_cast<std::uint16_t>(count));
 }
 
-/// Appends separators begin .. end - 1 and the children behind them; the first child of an empty
-/// node comes along.
+/// Appends separators begin .. end - 1 and the children behind them; to an empty node, also the
+/// child before them.
 template <class Storage, class Latch>
 void tree<Storage, Latch>::append(inner* to, inner* from, unsigned begin, unsigned end) {
   unsigned count = count_of(to);
@@ -279,8 +279,8 @@ void tree<Storage, Latch>::make_room(const scope& inside, std::string_view key) 
   }
 }
 
-/// In the middle, or, where a new greatest key comes, at the end: keys that come in order fill
-/// their leaves.
+/// Splits in the middle or, for a new greatest key of the tree, at the end, so that keys that come
+/// in order fill their leaves.
 template <class Storage, class Latch>
 void tree<Storage, Latch>::split_leaf(const scope& inside, const path& p, std::string_view key) {
   leaf* const full = leaf_of(p.at);
@@ -298,7 +298,7 @@ void tree<Storage, Latch>::split_leaf(const scope& inside, const path& p, std::s
   leaf* right = make_node<leaf>(storage_, level, skip_between(between, p.high));
   append(inside, left, full, 0, cut);
   append(inside, right, full, cut, count);
-  if (reads.has_lost()) {  // the leaf stays full, and the writer's own watch tells why
+  if (reads.has_lost()) {  // the leaf stays full; the writer's own watch tells why
     free_memory(left);
     free_memory(right);
     free_memory(const_cast<separator*>(between));
@@ -309,7 +309,7 @@ void tree<Storage, Latch>::split_leaf(const scope& inside, const path& p, std::s
   replace_by_two(p, left, between, right);
 }
 
-/// The middle separator goes up.
+/// Splits in the middle; the middle separator goes up.
 template <class Storage, class Latch>
 void tree<Storage, Latch>::split_inner(const path& p) {
   inner* const full = inner_of(p.at);
@@ -347,13 +347,13 @@ void tree<Storage, Latch>::replace_by_two(const path& p, node* left, const separ
 
 // --- merging -----------------------------------------------------------------------------------
 
-/// Merges what is nearly empty on the path of an erased key, until nothing is or can be.
+/// Merges nearly empty nodes on the path of an erased key until none is left that can be merged.
 template <class Storage, class Latch>
 void tree<Storage, Latch>::tidy(std::string_view key) {
   for (backoff wait; tidy_one(key);) wait();
 }
 
-/// True: something was merged, or something changed; look again.
+/// Merges at most two nodes. True: merged some, or something has changed; look again.
 template <class Storage, class Latch>
 bool tree<Storage, Latch>::tidy_one(std::string_view key) {
   path p;
@@ -368,7 +368,7 @@ bool tree<Storage, Latch>::tidy_one(std::string_view key) {
   }
 }
 
-/// Takes a root with one child away. Always true: look again.
+/// Removes a root that has one child. Always true: look again.
 template <class Storage, class Latch>
 bool tree<Storage, Latch>::shorten(const path& p) {
   if (!lock_both(p)) return true;
@@ -379,8 +379,8 @@ bool tree<Storage, Latch>::shorten(const path& p) {
   return true;
 }
 
-/// Puts a node and a neighbour together, when they fit and leave room. True: done, or something has
-/// changed; false: it must stay.
+/// Merges a node and a neighbour if they fit into one node and leave room there. True: done, or
+/// something has changed; false: the node must stay.
 template <class Storage, class Latch>
 bool tree<Storage, Latch>::merge(const path& p) {
   const unsigned siblings = count_of(p.parent);
@@ -395,8 +395,8 @@ bool tree<Storage, Latch>::merge(const path& p) {
   };
   if (!fits()) return !p.parent->latch.is_still(p.parent_version);
   if (!lock_both(p)) return true;
-  // Waits only for who works at `other` or below it, never for who waits for this thread; nor is it
-  // obsolete, which would take the parent's lock.
+  // Waits only for threads that work at `other` or below it, and these never wait for this thread.
+  // Nor can `other` be obsolete: making it so takes the parent's lock, which this thread holds.
   other->latch.lock();
   const auto leave_unchanged = [&] {
     other->latch.unlock_unchanged();
@@ -434,7 +434,7 @@ bool tree<Storage, Latch>::merge(const path& p) {
   return true;
 }
 
-/// A new node with the contents of two neighbours.
+/// Makes a new node with the contents of two neighbours.
 template <class Storage, class Latch>
 auto tree<Storage, Latch>::joined(const scope& inside, unsigned level, const separator* low,
                                   const separator* high, node* left, const separator* between,
@@ -459,7 +459,7 @@ auto tree<Storage, Latch>::joined(const scope& inside, unsigned level, const sep
 
 // --- all at once -------------------------------------------------------------------------------
 
-/// What a node that is no longer in use leads to.
+/// Appends what a node leads to that is no longer in use.
 template <class Storage, class Latch>
 void tree<Storage, Latch>::take_apart(node* n, std::vector<node*>& children,
                                       std::vector<entry*>& entries,
@@ -477,7 +477,8 @@ void tree<Storage, Latch>::take_apart(node* n, std::vector<node*>& children,
   }
 }
 
-/// Cuts the tree off at the root. Within the scope in which retire_cut() is called.
+/// Cuts the tree off at the root, and returns the old root for retire_cut(), which must be called
+/// in the same scope.
 template <class Storage, class Latch>
 auto tree<Storage, Latch>::cut() noexcept -> node* {
   node* created = make_node<leaf>(storage_, 0, std::size_t{0});
@@ -488,8 +489,8 @@ auto tree<Storage, Latch>::cut() noexcept -> node* {
   return root;
 }
 
-/// Marks what was cut off as obsolete, so that writers inside it start again from the root, and
-/// retires it. Returns the number of its keys.
+/// Marks all nodes that were cut off as obsolete, so that writers there start again from the root,
+/// and retires them. Returns the number of their keys.
 template <class Storage, class Latch>
 std::int64_t tree<Storage, Latch>::retire_cut(node* root) noexcept {
   std::vector<node*> cut{root};

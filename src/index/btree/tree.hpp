@@ -4,20 +4,21 @@
 // Olukotun, "A practical concurrent binary search tree", PPoPP 2010, and Cha et al., OLFIT, VLDB
 // 2001).
 //
-// A search goes down without locks; it reads a child's version while the parent still leads to it,
-// and starts again where a version shows that it read a node in the middle of a change. A writer
-// goes down likewise and locks its leaf by upgrading the version that it saw. When the leaf is
-// full, the topmost full node of the path is split under its own and its parent's lock, which never
-// is full then; when a leaf is left less than a quarter full, it is merged with a neighbour, and so
-// on upwards.
+// A search goes down without locks. It reads a child's version while the parent still leads to the
+// child, and starts again where a version shows that it has read a node in the middle of a change.
+// A writer goes down in the same way, and locks its leaf by upgrading the version that it saw. When
+// the leaf is full, the topmost full node of the path is split under its own lock and that of its
+// parent, which is not full then; a leaf that is left less than a quarter full is merged with a
+// neighbour, and so on upwards.
 //
-// A node that splits or merges is replaced and marked obsolete, so a node's range of keys never
-// changes: what was read on the way down about the fences of a node stays true while it lives.
-// There are no links between leaves: a scan takes one leaf at a time, and goes on from its fence.
+// A node that splits or merges is replaced and marked obsolete, so that a node's range of keys
+// never changes: what was read on the way down about the fences of a node stays true while the node
+// lives. There are no links between leaves: a scan takes one leaf at a time, and goes on from its
+// fence.
 //
-// What a search follows before it has validated is safe to follow: a node reached inside a scope
-// from the root was linked at some moment of the scope, so whatever its places below `count` held
-// then or later is retired, if at all, within the scope's sight.
+// A search may follow links before it has validated them: a node reached inside a scope from the
+// root was linked at some moment of the scope, so that whatever its places below `count` held then
+// or later was retired, if at all, after the scope opened, and is kept until it closes.
 #pragma once
 
 #include <optional>
@@ -33,7 +34,7 @@
 namespace isotherm::index::btree_detail {
 
 /// Ordered by bytes. With version_lock all operations are linearizable and thread-safe; with
-/// no_version_lock it is up to the caller to keep writers apart from all others.
+/// no_version_lock the caller must keep writers apart from all others.
 template <class Storage, class Latch>
 class tree {
  public:
@@ -46,13 +47,13 @@ class tree {
 
   using entry = tree_entry<Storage>;
 
-  /// Some neighbouring entries, which were all there at one moment, and where those beyond begin.
+  /// Neighbouring entries, all present at one moment, and the fence at which the next ones begin.
   struct piece {
     entry* entries[kLeafCapacity];  ///< in the order of the scan
     unsigned count = 0;
-    const separator* fence = nullptr;  ///< null: there are none beyond
+    const separator* fence = nullptr;  ///< null: there are no further ones
   };
-  /// From where a scan goes on: `key` itself comes along only when `or_equal`.
+  /// Where a scan goes on; `key` itself is included only when `or_equal`.
   struct bound {
     std::string_view key;
     bool or_equal = true;
@@ -93,7 +94,7 @@ class tree {
  private:
   using inner = btree_detail::inner<Latch>;
 
-  /// A node on the way down, its parent, and the versions under which the one led to the other.
+  /// A node on the way down, its parent, and the versions with which the parent led to the node.
   struct path {
     inner* parent = nullptr;
     std::uint64_t parent_version = 0;
@@ -110,7 +111,7 @@ class tree {
     unsigned depth;
   };
 
-  static constexpr unsigned kUnderfull = 4;  // a node less than a quarter full seeks to merge
+  static constexpr unsigned kUnderfull = 4;  // a node less than a quarter full is to be merged
 
   static leaf* leaf_of(node* n) noexcept { return static_cast<leaf*>(n); }
   static inner* inner_of(node* n) noexcept { return static_cast<inner*>(n); }
