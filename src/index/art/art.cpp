@@ -35,7 +35,7 @@ bool art<Storage>::try_locate(std::string_view key, position& at) const noexcept
     at.at = art_detail::inner_of(at.target);
     at.version = at.at->version.read();
     if (version_lock::is_obsolete(at.version)) return false;
-    // Coupling: the child's version was read while the parent still led to it.
+    // Coupling: the parent still led to the child when the child's version was read.
     if (!n->version.is_still(at.parent_version)) return false;
     at.depth = next + 1;
     ++at.level;
@@ -55,7 +55,8 @@ std::optional<std::string_view> art<Storage>::find(const scope& inside, std::str
   if (at.how != ending::occupied) return std::nullopt;
   entry* found = leaf_of(at.target);
   const bytes* held = found->key.get(inside);
-  const bytes* value = found->value.get(inside);  // both asked for at once: two misses overlap
+  const bytes* value = found->value.get(inside);  // both fetched at once: the two cache misses
+                                                  // overlap
   prefetch(value);
   if (held->view() != key) return std::nullopt;
   return value->view();
@@ -63,8 +64,8 @@ std::optional<std::string_view> art<Storage>::find(const scope& inside, std::str
 
 // --- in order ----------------------------------------------------------------------------------
 
-/// Goes down the path of `from` as far as it exists. `turn(node, where, byte)` is told of each node
-/// and of how `from` goes on in it. False: something changed in between.
+/// Goes down the path of `from` as far as it exists. Calls `turn(node, course, byte)` for each node
+/// with the way in which `from` goes on there. False: something has changed meanwhile.
 template <class Storage>
 template <class Turn>
 bool art<Storage>::try_seek(std::string_view from, Turn turn, std::vector<frame>& path) const {
@@ -106,8 +107,8 @@ bool art<Storage>::try_seek(std::string_view from, Turn turn, std::vector<frame>
   }
 }
 
-/// Fills `path` so that going on from it visits every key of the bound on, and perhaps some others
-/// first.
+/// Fills `path` so that a scan from there visits every key from the bound on, and perhaps some
+/// others first.
 template <class Storage>
 void art<Storage>::seek(up, const std::optional<bound>& from, std::vector<frame>& path) const {
   const bound first = from.value_or(bound{"", false});
@@ -135,7 +136,8 @@ void art<Storage>::seek(down, const std::optional<bound>& from, std::vector<fram
   for (backoff wait; !try_seek(from->key, turn, path);) wait();
 }
 
-/// What comes next in a node, 0 when nothing does, and where to go on after it.
+/// The link that comes next in a node, 0 if there is none; `next` is set to where to go on after
+/// it.
 template <class Storage>
 auto art<Storage>::up::step(const frame& top, int& next) noexcept -> link {
   if (top.next == kTerminal) {
@@ -158,7 +160,7 @@ auto art<Storage>::down::step(const frame& top, int& next) noexcept -> link {
   return b.target;
 }
 
-/// Visits the pairs of the bound on (without one: all), upwards or downwards.
+/// Visits the pairs from the bound on (without one: all), upwards or downwards.
 template <class Storage>
 template <class Way>
 void art<Storage>::iterate(const scope& inside, std::optional<bound> from, access how,
@@ -173,7 +175,8 @@ void art<Storage>::iterate(const scope& inside, std::optional<bound> from, acces
     int next = 0;
     const link target = Way::step(path.back(), next);
     if (version_lock::is_obsolete(version)) {
-      // The bound may be a key already visited: its object lives as long as the caller's scope.
+      // The bound's key may have been visited already: its object lives as long as the caller's
+      // scope.
       seek(Way(), from, path);
       is_past_bound = false;
       continue;
@@ -190,7 +193,7 @@ void art<Storage>::iterate(const scope& inside, std::optional<bound> from, acces
     }
     entry* found = leaf_of(target);
     const std::string_view key = read(found->key, inside, how)->view();
-    if (guides::is_unreadable(key)) continue;  // no bound to go on from
+    if (guides::is_unreadable(key)) continue;  // cannot be continued from
     if (!is_past_bound && from && Way::is_left_out(*from, key)) continue;
     is_past_bound = true;
     if (!visit(key, read(found->value, inside, how)->view())) return;
@@ -238,7 +241,7 @@ bool art<Storage>::is_valid_node(const scope& inside, const place& here, std::si
   }
   if (children != n->count.load_acquire()) return false;
   if (n == root_) return n->prefix_length.load_acquire() == 0;
-  // A node with one entry is a link of a chain that holds a long prefix.
+  // A node with one entry must be a link in a chain that holds a long prefix.
   return art_detail::entries_of(n) > 1 || (children == 1 && inner_children == 1);
 }
 
@@ -258,7 +261,8 @@ bool art<Storage>::is_valid() {
 
 // --- adding ------------------------------------------------------------------------------------
 
-/// Links `target`, whose key agrees with `n`'s path up to `depth`, into a node with room for it.
+/// Links `target` into `n`, which has room for it. Its key agrees with the path of `n` up to
+/// `depth`.
 template <class Storage>
 void art<Storage>::put(node* n, std::string_view key, std::size_t depth, link target) noexcept {
   if (depth == key.size()) {
@@ -268,7 +272,7 @@ void art<Storage>::put(node* n, std::string_view key, std::size_t depth, link ta
   }
 }
 
-/// Links the leaf where the search for its key ended; false: something changed, search again.
+/// Links the leaf where the search for its key ended; false: something has changed, search again.
 template <class Storage>
 bool art<Storage>::attach(const scope& inside, const position& at, std::string_view key,
                           entry* leaf) {
@@ -284,7 +288,7 @@ bool art<Storage>::attach(const scope& inside, const position& at, std::string_v
   return true;
 }
 
-/// The key leaves `at` in its prefix: a new node above takes the common part.
+/// For a key that differs from the prefix of `at`: a new node above takes the bytes in common.
 template <class Storage>
 bool art<Storage>::split_prefix(const position& at, std::string_view key, link created) {
   if (!at.parent->version.upgrade(at.parent_version)) return false;
@@ -297,8 +301,8 @@ bool art<Storage>::split_prefix(const position& at, std::string_view key, link c
   art_detail::set_prefix(above, word, at.matched);
   art_detail::add_child(above, art_detail::byte_at(word, at.matched), art_detail::link_of(at.at));
   put(above, key, at.depth + at.matched, created);
-  // At most 8 bytes, of which at least one is the child's byte: the shift stays below 64 unless
-  // nothing is left.
+  // A prefix has at most 8 bytes, one of which becomes the child's byte. If nothing is left, the
+  // shift would be by 64 bits.
   const unsigned gone = at.matched + 1;
   art_detail::set_prefix(at.at, gone < 8 ? word >> (8 * gone) : 0, at.prefix_length - gone);
   art_detail::find_child(at.parent, art_detail::byte_at(key, at.depth - 1))
@@ -316,13 +320,15 @@ bool art<Storage>::grow(const position& at, std::string_view key) {
   return false;
 }
 
-/// Two keys meet at a leaf: nodes for their common bytes, and both leaves below.
+/// For a key that meets another key's leaf: makes nodes for the bytes in common, with both leaves
+/// below.
 template <class Storage>
 bool art<Storage>::expand_leaf(const scope& inside, const position& at, std::string_view key,
                                link created) {
   const std::string_view other = leaf_of(at.target)->key.get(inside)->view();
   if (guides::is_unreadable(other) || !at.at->version.upgrade(at.version)) return false;
-  const std::size_t branch_depth = at.after_prefix();  // the leaf hangs by key[branch_depth]
+  const std::size_t branch_depth = at.after_prefix();  // the leaf is the child for
+                                                       // key[branch_depth]
   std::size_t depth = branch_depth + 1;
   const std::size_t limit = std::min(key.size(), other.size());
   std::size_t common = depth;
@@ -350,7 +356,7 @@ bool art<Storage>::expand_leaf(const scope& inside, const position& at, std::str
 
 // --- removing ----------------------------------------------------------------------------------
 
-/// Unlinks the leaf at a position whose node this thread has locked, and unlocks it.
+/// Unlinks the leaf at a position whose node this thread has locked, and unlocks the node.
 template <class Storage>
 void art<Storage>::detach(const scope&, const position& at, std::string_view key) {
   if (at.after_prefix() == key.size()) {
@@ -365,7 +371,7 @@ void art<Storage>::detach(const scope&, const position& at, std::string_view key
   if (is_untidy && at.at != root_) tidy(key);
 }
 
-/// Repairs the nodes on the path of an erased key until there is nothing to repair.
+/// Repairs the nodes on the path of an erased key until none needs it.
 template <class Storage>
 void art<Storage>::tidy(std::string_view key) {
   backoff wait;
@@ -409,8 +415,8 @@ bool art<Storage>::tidy_one(std::string_view key) {
   }
 }
 
-/// Takes a node with at most one entry out of the tree. True: done, or something changed, look
-/// again; false: it must stay, because the prefixes do not fit into one node.
+/// Removes a node with at most one entry from the tree. True: done, or something has changed, look
+/// again; false: the node must stay, because the prefixes do not fit into one node.
 template <class Storage>
 bool art<Storage>::collapse(const position& at, std::uint8_t parent_byte) {
   if (!at.parent->version.upgrade(at.parent_version)) return true;
@@ -423,7 +429,8 @@ bool art<Storage>::collapse(const position& at, std::uint8_t parent_byte) {
   if (child.target) only = child.target;
   if (only && !art_detail::is_leaf(only)) {
     node* below = art_detail::inner_of(only);
-    below->version.lock();  // never obsolete: its parent, which would say so, is locked
+    below->version.lock();  // cannot be obsolete: making it so takes its parent's lock, which this
+                            // thread holds
     const unsigned below_length = below->prefix_length.load_relaxed();
     const unsigned before = at.prefix_length + 1;
     if (before + below_length > art_detail::kMaxPrefix) {
@@ -449,7 +456,8 @@ bool art<Storage>::collapse(const position& at, std::uint8_t parent_byte) {
   return true;
 }
 
-/// Replaces an inner node by one of another kind with the same contents. False: something changed.
+/// Replaces an inner node by one of another kind with the same contents. False: something has
+/// changed.
 template <class Storage>
 bool art<Storage>::replace_inner(const position& at, std::uint8_t parent_byte, node_kind kind) {
   if (!at.parent->version.upgrade(at.parent_version)) return false;
@@ -466,8 +474,8 @@ bool art<Storage>::replace_inner(const position& at, std::uint8_t parent_byte, n
   return true;
 }
 
-/// Cuts the tree off at the root and marks what is cut off as obsolete, so that writers inside it
-/// start again from the root.
+/// Cuts the tree off at the root, and marks all nodes that are cut off as obsolete, so that writers
+/// there start again from the root.
 template <class Storage>
 void art<Storage>::clear() noexcept {
   const scope inside;

@@ -1,16 +1,17 @@
 // art: the adaptive radix tree (Leis, Kemper, Neumann, ICDE 2013) with optimistic lock coupling
 // (Leis, Scheibner, Kemper, Neumann, DaMoN 2016). Nodes are described in node.hpp.
 //
-// A search goes down without locks and starts again where a version shows that it read a node in
-// the middle of a change. A writer goes down likewise and then locks the one or two nodes that it
-// changes by upgrading the versions that it saw. A leaf hangs as high as its key is unique (lazy
-// expansion). An erase removes the leaf under one lock and then tidies the path: nodes left with
-// one entry are merged away, nodes left too large are replaced by smaller ones.
+// A search goes down without locks, and starts again where a version shows that it has read a node
+// in the middle of a change. A writer goes down in the same way, and then locks the one or two
+// nodes that it changes by upgrading the versions that it saw. A leaf hangs from the highest node
+// below which its key is the only one (lazy expansion). An erase removes the leaf under one lock
+// and then tidies the path: nodes left with one entry are merged with others, nodes left too large
+// are replaced by smaller ones.
 //
-// Two facts carry scans: the keys under a node never change their common path while the node lives
-// (splits and merges move bytes between the node and what is above it), and a node that was
+// Scans rely on two facts: the common path of the keys under a node never changes while the node
+// lives (splits and merges move bytes between the node and those above it), and a node that was
 // replaced is marked obsolete. So a scan that keeps a stack of nodes and asks each for its next
-// child misses nothing, and seeks anew when it meets an obsolete node.
+// child misses nothing, and seeks again when it meets an obsolete node.
 #pragma once
 
 #include <string>
@@ -25,12 +26,12 @@
 namespace isotherm::index {
 
 /// Ordered by bytes. All operations but the scans and walk linearizable. Scans, upwards and
-/// downwards, visit keys strictly in order, each at most once; every key that is there throughout
-/// is visited, and every pair visited was there at some moment of the scan.
+/// downwards, visit keys strictly in order, each at most once; every key that is present throughout
+/// is visited, and every pair visited was present at some moment of the scan.
 ///
-/// Readers write nothing; they wait while a node on their way is locked, also for the replacement
-/// of a value below it, and begin again where one has changed. Writers wait likewise; with a lock
-/// in hand only for the lock of a node below.
+/// Readers write nothing; they wait while a node on their path is locked, even if only a value
+/// below it is being replaced, and start again if a node has changed. Writers do the same; while
+/// they hold a lock, they wait only for the lock of a node below.
 template <class Storage>
 class art : public optimistic_writes<art<Storage>, Storage> {
   using writes = optimistic_writes<art<Storage>, Storage>;
@@ -56,7 +57,7 @@ class art : public optimistic_writes<art<Storage>, Storage> {
     iterate<down>(inside, start, access::use, visit);
   }
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit);
-  /// Without memory it ends the process: an exception would leave nodes locked.
+  /// Ends the process when memory is exhausted: an exception would leave nodes locked.
   void clear() noexcept;
   bool is_valid();
 
@@ -74,7 +75,7 @@ class art : public optimistic_writes<art<Storage>, Storage> {
     vacant,    ///< the node has no link where the key goes on or ends
     occupied   ///< there is a leaf, whose key may be another one
   };
-  /// Where a search ended, and the versions under which that was so.
+  /// Where a search ended, and the versions for which that holds.
   struct position {
     node* parent = nullptr;  ///< null when `at` is the root
     std::uint64_t parent_version = 0;
@@ -82,7 +83,7 @@ class art : public optimistic_writes<art<Storage>, Storage> {
     std::uint64_t version = 0;
     std::size_t depth = 0;  ///< key bytes consumed above `at`, its prefix not included
     unsigned prefix_length = 0, matched = 0;
-    link target = 0;  ///< the leaf, when occupied
+    link target = 0;     ///< the leaf, when occupied
     unsigned level = 0;  ///< how many nodes are above `at`
     ending how = ending::vacant;
 

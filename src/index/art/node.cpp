@@ -33,7 +33,7 @@ bool is_small(const node* n) noexcept {
   return n->kind == node_kind::n4 || n->kind == node_kind::n16;
 }
 
-/// The child whose byte comes first by `is_before` of those that `is_wanted`.
+/// Of the children whose byte `is_wanted`, the one whose byte comes first by `is_before`.
 template <class IsWanted, class IsBefore>
 branch best_in_small(node* n, IsWanted is_wanted, IsBefore is_before) noexcept {
   const unsigned count = std::min<unsigned>(n->count.load_acquire(), capacity_of(n->kind));
@@ -49,7 +49,7 @@ branch best_in_small(node* n, IsWanted is_wanted, IsBefore is_before) noexcept {
   return {best, small_children(n)[best_place].load_acquire()};
 }
 
-/// The child of a big node for one byte.
+/// The child of a node48 or node256 for one byte.
 branch child_at(node* n, unsigned byte) noexcept {
   auto* where = find_child(n, static_cast<std::uint8_t>(byte));
   return {byte, where ? where->load_acquire() : 0};

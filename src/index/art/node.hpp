@@ -32,7 +32,7 @@ enum class node_kind : std::uint8_t { n4, n16, n48, n256 };
 
 inline constexpr unsigned kMaxPrefix = 8;
 
-/// What all inner nodes begin with.
+/// The first part of all inner nodes.
 struct node {
   explicit node(node_kind k) noexcept : kind(k) {}
 
@@ -86,7 +86,7 @@ inline std::uint8_t byte_at(std::string_view key, std::size_t i) noexcept {
   return static_cast<std::uint8_t>(key[i]);
 }
 
-/// Bytes of a prefix that `key` has at `depth`; `length` when all.
+/// How many bytes of a prefix `key` matches at `depth`; `length` if all.
 inline unsigned matched_prefix(std::uint64_t prefix, unsigned length, std::string_view key,
                                std::size_t depth) noexcept {
   if (length == 0) return 0;
@@ -104,7 +104,7 @@ inline unsigned find_byte(std::uint64_t word, std::uint8_t byte) noexcept {
   return hit ? static_cast<unsigned>(std::countr_zero(hit)) / 8 : 8;
 }
 
-/// Where the child for `byte` is linked, or null. Optimistic callers validate before they use it.
+/// The link to the child for `byte`, or null. Optimistic callers validate before they use it.
 inline base::atomic<link>* find_child(node* n, std::uint8_t byte) noexcept {
   switch (n->kind) {
     case node_kind::n4: {
@@ -130,7 +130,7 @@ inline base::atomic<link>* find_child(node* n, std::uint8_t byte) noexcept {
   return nullptr;
 }
 
-/// A child and its byte; none: target == 0.
+/// A child and its byte; target == 0: there is none.
 struct branch {
   unsigned byte = 0;
   link target = 0;
@@ -141,7 +141,7 @@ branch next_child(node* n, unsigned from) noexcept;
 /// The child with the greatest byte < `limit` (0..256). Optimistic callers validate.
 branch previous_child(node* n, unsigned limit) noexcept;
 
-// The rest is for who holds the node's lock, or has the node to himself.
+// The rest is only for the thread that holds the node's lock, or that alone can reach the node.
 
 std::size_t size_of(node_kind kind) noexcept;
 /// A node of `kind` in raw memory of size_of(kind) bytes.
@@ -152,7 +152,8 @@ unsigned capacity_of(node_kind kind) noexcept;
 void add_child(node* n, std::uint8_t byte, link child) noexcept;
 void remove_child(node* n, std::uint8_t byte) noexcept;
 void set_prefix(node* n, std::uint64_t word, unsigned length) noexcept;
-/// Children, prefix and terminal of `from` into the empty node `to`, which has room for them.
+/// Copies children, prefix and terminal of `from` into the empty node `to`, which has room for
+/// them.
 void copy_contents(node* to, node* from) noexcept;
 
 inline bool is_full(const node* n) noexcept {
@@ -161,10 +162,10 @@ inline bool is_full(const node* n) noexcept {
 inline node_kind larger(node_kind k) noexcept {
   return static_cast<node_kind>(static_cast<unsigned>(k) + 1);
 }
-/// The kind in which a node with so few children belongs; its own while it is full enough. Kinds
-/// overlap, so that a node does not change to and fro.
+/// The smaller kind that suits a node with so few children, or its own kind if it is full enough.
+/// The ranges of kinds overlap, so that a node does not change back and forth.
 node_kind fitting(const node* n) noexcept;
-/// Children and terminal.
+/// Number of children, the terminal included.
 inline unsigned entries_of(const node* n) noexcept {
   return n->count.load_acquire() + (n->terminal.load_acquire() ? 1u : 0u);
 }
