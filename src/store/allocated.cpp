@@ -9,7 +9,7 @@
 namespace isotherm::store {
 
 namespace {
-base::atomic<std::uint64_t> cold_elsewhere{0};  // bytes of COLD that note_cold() found not in DRAM
+base::atomic<std::uint64_t> cold_elsewhere{0};  // bytes of COLD not in DRAM at the last note_cold()
 }
 
 void note_cold(const heap::usage& now) noexcept {

@@ -9,7 +9,7 @@ namespace isotherm::store {
 
 namespace {
 
-/// Whether the time of a key has come, by the stripe's note. Its caller holds the stripe.
+/// Whether a key has expired, by the note in its stripe, which the caller holds.
 bool is_due(const stripe& held, std::string_view key, std::int64_t now) {
   if (held.expires.empty()) [[likely]]
     return false;
@@ -17,7 +17,7 @@ bool is_due(const stripe& held, std::string_view key, std::int64_t now) {
   return at != held.expires.end() && now > at->second;
 }
 
-/// A key of a bucket whose time has come. Its caller holds the stripe.
+/// A key of a bucket that has expired, if there is one. The caller holds the stripe.
 std::optional<std::string> due_in(const stripe& here, std::size_t bucket, std::int64_t now,
                                   std::size_t& looked_at) {
   for (auto it = here.expires.begin(bucket); it != here.expires.end(bucket); ++it) {
@@ -27,8 +27,8 @@ std::optional<std::string> due_in(const stripe& here, std::size_t bucket, std::i
   return std::nullopt;
 }
 
-/// The next key of a stripe whose time has come. None: there is no other in the rest of its table
-/// (which then begins anew), or `is_spent`. Holds the stripe during the call.
+/// The next expired key of a stripe. None: there is no other in the rest of the stripe's table (the
+/// next call begins at its start), or `is_spent`. Locks the stripe during the call.
 template <class IsSpent>
 std::optional<std::string> next_due(stripe& here, std::int64_t now, std::size_t& looked_at,
                                     const IsSpent& is_spent) {
@@ -97,24 +97,24 @@ std::optional<record> database::find_live_in_stripe(const sync::scope& inside, s
 bool database::put(std::string_view key, const record& value, const index::content& payload,
                    std::int64_t now) {
   const heap::read_watch reads;
-  // Nothing is made of what could not be read.
+  // A value must not be made from something that could not be read.
   if (heap::read_watch::outermost_has_lost()) return false;
   const records::encoded stored(value, payload);
   const auto outcome = index_.upsert(key, index::content(stored.size(), stored));
   memory_.note_written(key.size() + stored.size());
   if (outcome != index::outcome::done) return false;
-  reads.forgive();  // the old value, or another key on the way to this one
+  reads.forgive();  // the old value, or another key on the way, need not be readable
   stripe& held = stripes_.of(key);
-  if (is_due(held, key, now)) counted_.expired.add(1);  // the value that it replaces had expired
+  if (is_due(held, key, now)) counted_.expired.add(1);  // the replaced value had expired
   note_expiry(held, key, value.expires_ms);
   if (value.expires_ms != kNever && writers_sweep_.load_relaxed()) sweep_beside(held, now);
   touch(key, now);
   return true;
 }
 
-/// Removes what is due among the keys of the next buckets of a stripe that the caller holds. These
-/// are on average more keys than the one that it has added, so that keys that have expired cannot
-/// become many more than those that live.
+/// Removes the expired keys in the next buckets of a stripe that the caller holds. These buckets
+/// have on average more keys than the one that the caller has added, so that expired keys cannot
+/// become many more than live ones.
 void database::sweep_beside(stripe& held, std::int64_t now) {
   constexpr int kBuckets = 4;
   std::size_t looked_at = 0;
@@ -148,7 +148,7 @@ bool database::remove(std::string_view key) {
   const heap::read_watch reads;
   const bool was_there = index_.erase(key);
   if (!was_there && reads.has_lost()) return false;
-  reads.forgive();  // what the structure looked at to tidy up afterwards
+  reads.forgive();  // lost only while the structure was tidied up
   note_expiry(stripes_.of(key), key, kNever);
   return was_there;
 }
@@ -164,7 +164,7 @@ bool database::expire(stripe& held, const std::string& key) {
   const heap::read_watch reads;
   const bool is_removed = remove(key);
   if (is_removed) counted_.expired.add(1);
-  // Where a key on the way cannot be read it stays, and is not looked for again and again.
+  // If a key on the way cannot be read, this one stays; without a note it is not tried again.
   note_expiry(held, key, kNever);
   reads.forgive();  // no command waits for this
   return is_removed;
@@ -189,9 +189,9 @@ void database::clear() {
   const heap::read_watch reads;
   several_keys everything(stripes_);
   index_.clear();
-  // Where keys stay that cannot be read, notes stay, too; the sweep drops those of the others.
+  // If keys stay because they cannot be read, all notes stay; the sweep drops those of the others.
   if (index_.size() != 0) return;
-  reads.forgive();  // what has gone need not have been read
+  reads.forgive();  // all keys are gone, readable or not
   for (std::size_t i = 0; i < stripes::kCount; ++i) {
     expiring_.fetch_sub_relaxed(stripes_.at(i).expires.size());
     decltype(stripe::expires)().swap(stripes_.at(i).expires);
@@ -220,7 +220,8 @@ std::optional<std::string> database::random_key(std::int64_t now) {
     });
     reads.forgive();
     if (cursor == 0) ++rounds;
-    // Now and then a found key is passed over, so that calls do not march in step with the table.
+    // One time in four the walk goes on, so that calls do not stop at the same pieces in each
+    // round.
     if (chosen && dice.below(4) != 0) break;
   }
   random_cursor_.store_relaxed(cursor);
@@ -229,7 +230,7 @@ std::optional<std::string> database::random_key(std::int64_t now) {
 
 bool database::remove_due(stripe& here, const std::string& key, std::int64_t now) {
   const sync::scope inside;
-  index_.contains(inside, key);  // a cold key comes from the disk while nobody waits for the stripe
+  index_.contains(inside, key);  // a cold key is read from disk before the stripe is locked
   const std::lock_guard lock(here);
   return is_due(here, key, now) && expire(here, key);
 }
@@ -247,7 +248,7 @@ database::swept database::sweep_expired(std::int64_t now, std::uint64_t budget_n
       sweep_next_ = (sweep_next_ + 1) % stripes::kCount;
       ++visited;
     }
-    // A stripe without keys that expire costs less than a look at the clock.
+    // A stripe without keys that expire costs less than reading the clock.
     if ((!is_done || visited % 64 == 0) && is_spent()) break;
   }
   return sum;

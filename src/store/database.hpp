@@ -1,9 +1,9 @@
 // The key-value semantics over any index: values that expire, atomic commands, limits.
 //
-// What is guaranteed. Every command on one key is atomic. MSET, MSETNX, RENAME, RENAMENX, COPY and
-// FLUSHALL are atomic towards every command on one key, as in Redis (stripes.hpp tells how). MGET,
-// DEL and EXISTS over several keys are atomic key by key only. RENAME writes the new name before it
-// removes the old one: a failure (memory) leaves the old one in place.
+// Every command on one key is atomic. MSET, MSETNX, RENAME, RENAMENX, COPY and FLUSHALL are atomic
+// towards every command on one key, as in Redis (stripes.hpp tells how). MGET, DEL and EXISTS with
+// several keys are atomic for each key only. RENAME writes the new name before it removes the old
+// one: if that fails (memory), the old one stays.
 #pragma once
 
 #include <cstdint>
@@ -30,21 +30,21 @@ struct counters {
   base::sharded_counter hits, misses, expired;
 };
 
-/// True when a walk came to a pair that cannot be read from the disk, which it leaves out.
+/// Whether a pair that a walk has come to cannot be read from disk. Walks leave it out.
 inline bool is_unreadable(std::string_view key, std::string_view stored) noexcept {
   return guides::is_unreadable(key) || guides::is_unreadable(stored);
 }
 
-/// What a look-up is for: by this it counts a hit or a miss, which INFO tells, and notes an access,
-/// which OBJECT IDLETIME tells.
+/// The purpose of a look-up. It decides whether a hit or a miss is counted (for INFO) and whether
+/// an access is noted (for OBJECT IDLETIME).
 enum class lookup : std::uint8_t {
-  // Without the key's stripe.
+  // For callers without the key's stripe.
   read,     ///< to answer with the value: counts and notes
-  inspect,  ///< to answer something about the key: counts
+  inspect,  ///< to answer a question about the key: counts
   peek,     ///< neither
-  // By who holds the key's stripe, through one_key or several_keys.
-  before_write,      ///< what a write depends on: notes
-  read_before_write  ///< what a write replaces and answers with: counts and notes
+  // For callers that hold the key's stripe, by one_key or several_keys.
+  before_write,      ///< for a write that depends on the record: notes
+  read_before_write  ///< for a write that answers with the old value: counts and notes
 };
 
 /// One database over one index. Thread-safe. Callers hold a scope while they use records.
@@ -60,47 +60,47 @@ class database {
   std::size_t keys() const noexcept { return index_.size(); }
   std::size_t expiring_keys() const noexcept { return expiring_.load_relaxed(); }
 
-  /// The live record of `key`. One that has expired is removed.
+  /// The live record of `key`. An expired record is removed.
   std::optional<record> find(const sync::scope& inside, std::string_view key, std::int64_t now,
                              lookup purpose);
 
   // For callers that hold the stripe of `key`, by one_key or several_keys.
-  /// Stores `payload` with the rest of `value`, whose own payload is ignored, and with value.room
-  /// behind it. What `payload` copies may be of a record that was found. Notes an access. False
-  /// when memory is exhausted, or something that the command read before, or a key on the way,
-  /// cannot be read from the disk (heap::read_watch tells); the old value is then untouched. The
-  /// old value need not be readable.
+  /// Stores `payload`, which may copy from a record that was found, and all of `value` but its
+  /// payload; value.room bytes are kept free behind it. Notes an access. False when memory is
+  /// exhausted, or when something that the command has read, or a key on the way, cannot be read
+  /// from disk (heap::read_watch tells); the old value is then untouched. The old value need not be
+  /// readable.
   bool put(std::string_view key, const record& value, const index::content& payload,
            std::int64_t now);
-  /// Puts `zeros` zero bytes and `tail` behind the record `old` found for `key`, in place where it
-  /// has room; otherwise it gets some. False as of put().
+  /// Appends `zeros` zero bytes and `tail` to `old`, the record found for `key`: in place if it has
+  /// room, otherwise in a new record with room. False as in put().
   bool append(std::string_view key, const record& old, std::size_t zeros, std::string_view tail,
               std::int64_t now);
-  /// Does not read the value. False also when a key on the way cannot be read from the disk
-  /// (heap::read_watch tells).
+  /// Removes `key`; true when it was present. Does not read the value. Also false when a key on the
+  /// way cannot be read from disk (heap::read_watch tells).
   bool remove(std::string_view key);
-  /// As remove(); false also when the key had expired.
+  /// As remove(), but also false when the key had expired.
   bool remove_live(std::string_view key, std::int64_t now);
 
-  /// Removes everything. Keys that cannot be read from the disk may stay (heap::read_watch tells).
+  /// Removes everything. Keys that cannot be read from disk may stay (heap::read_watch tells).
   void clear();
 
   /// Seconds since `key` was last read or written; a lower bound, since keys share clocks.
   std::uint32_t idle_seconds(std::string_view key, std::int64_t now) const noexcept;
 
-  /// A key that is present, or nullopt. Not uniform: walks on from where the last call ended.
+  /// A live key, or nullopt. Not uniform: goes on from where the last call ended.
   std::optional<std::string> random_key(std::int64_t now);
 
   struct swept {
-    std::size_t looked_at = 0, removed = 0;  ///< of the keys that expire
+    std::size_t looked_at = 0, removed = 0;  ///< how many keys that expire
   };
   using clock = std::uint64_t (*)() noexcept;  ///< in nanoseconds
-  /// Removes keys whose time has come, until `budget_ns` of `time` have passed (one key more at
-  /// most) or it has been round all keys that expire; goes on where the last call ended. Reads what
-  /// is cold before it takes a key's stripe. One thread at a time; outside of every scope.
+  /// Removes expired keys until `budget_ns` of `time` have passed (at most one more key after that)
+  /// or all keys that expire have been looked at; goes on where the last call ended. Reads cold
+  /// keys before it locks their stripe. One thread at a time; outside of every scope.
   swept sweep_expired(std::int64_t now, std::uint64_t budget_ns, clock time = &os::thread_cpu_ns);
-  /// Whether whoever writes a key that expires also removes some that have expired: while the sweep
-  /// does not keep up. Any thread.
+  /// Whether a write of a key that expires also removes some expired keys: to be set while the
+  /// sweep does not keep up. Any thread.
   void let_writers_sweep(bool they_do) noexcept { writers_sweep_.store_relaxed(they_do); }
 
  private:
@@ -127,7 +127,7 @@ class database {
   counters counted_;
   std::unique_ptr<base::atomic<std::uint32_t>[]> clocks_;
   base::atomic<std::size_t> expiring_{0};
-  base::atomic<bool> writers_sweep_{false};  // relaxed: who sees it late sweeps a little later
+  base::atomic<bool> writers_sweep_{false};  // relaxed: a writer may see a change late
   base::atomic<std::uint64_t> random_cursor_{0};
   std::size_t sweep_next_ = 0;  ///< the stripe at which sweep_expired() goes on
 };

@@ -7,7 +7,7 @@ namespace isotherm::store::records {
 
 namespace {
 
-/// Beside a collector that may be copying the object.
+/// Writes while a collector may be copying the object.
 void write_beside_collector(char* to, std::string_view bytes) noexcept {
   constexpr std::size_t kWord = sizeof(std::uint64_t);
   std::size_t i = 0;
@@ -42,7 +42,7 @@ void append_in_place(const record& grown, std::size_t zeros, std::string_view ta
   end += tail.size();
   char* const header = begin - (grown.expires_ms == kNever ? 0 : sizeof grown.expires_ms);
   auto* const length = reinterpret_cast<std::uint32_t*>(header - kGrowingHeader + kLengthAt);
-  // Release: pairs with decode(). Atomic, as write_in_place() is, towards the collector.
+  // Release: pairs with decode(). Atomic also for the collector, as write_in_place() is.
   __atomic_store_n(length, static_cast<std::uint32_t>(end - begin), __ATOMIC_RELEASE);
 }
 

@@ -1,13 +1,13 @@
-// What the index holds for a key: a small header and then the value's own bytes, so that the time
-// at which a key expires moves, is replaced and dies together with its value.
+// What the index stores for a key: a small header and then the value's bytes, so that the time at
+// which a key expires is moved, replaced and destroyed together with its value.
 //
 //   [flags 1][expiry 8, only with kExpires][payload]
 //   [flags 1][unused 3][length 4][expiry 8, only with kExpires][payload][room]      with kGrows
 //
-// The second form is that of a value that was appended to: what is appended next goes into the room
-// behind it, in place. Only whoever holds the key's stripe writes there, inside the scope in which
-// the index gave the record out. Readers take no lock. They load the length, which is stored after
-// the bytes that it counts, and look at nothing behind; what it counts never changes any more.
+// The second form is that of a value that was appended to: the next append goes into the room
+// behind it, in place. Only the holder of the key's stripe writes there, inside the scope in which
+// the index returned the record. Readers take no lock: they load the length, which is stored after
+// the bytes that it counts, and read nothing behind those bytes; bytes once counted never change.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,7 @@
 
 namespace isotherm::store {
 
-/// Bytes of a key or a value that an index can hold: their lengths have 32 bits, some of which are
-/// headers'.
+/// Most bytes of a key or a value that an index can hold: lengths have 32 bits and include headers.
 inline constexpr std::uint64_t kLongestValue = (std::uint64_t{4} << 30) - (std::uint64_t{1} << 20);
 
 /// "Does not expire"; other times are milliseconds since 1970.
@@ -54,15 +53,14 @@ constexpr std::size_t stored_bytes(std::size_t size, bool expires, std::size_t r
 }
 
 /// Room for a value that has come to `size` bytes by appending: as much again, at most a megabyte
-/// (Redis' own rule), so that what is appended in small pieces is copied a few times, not each
-/// time.
+/// (Redis' own rule), so that a value built from small pieces is copied a few times, not each time.
 constexpr std::uint32_t room_for(std::size_t size) noexcept {
   constexpr std::size_t kMost = std::size_t{1} << 20;
   return static_cast<std::uint32_t>(
       std::min({size, kMost, static_cast<std::size_t>(kLongestValue) - size}));
 }
 
-/// Inverse of encoded. `stored` begins on a boundary of four bytes.
+/// Decodes what `encoded` has written. `stored` must begin on a boundary of four bytes.
 inline record decode(std::string_view stored) noexcept {
   const auto flags = static_cast<std::uint8_t>(stored[0]);
   record result;
@@ -74,7 +72,7 @@ inline record decode(std::string_view stored) noexcept {
   }
   result.payload = stored.substr(header);
   if (flags & kGrows) [[unlikely]] {
-    // Acquire: pairs with the release in append_in_place(); the bytes that it counts are seen.
+    // Acquire: pairs with the release in append_in_place(), so that the bytes counted are visible.
     const std::uint32_t length = __atomic_load_n(
         reinterpret_cast<const std::uint32_t*>(stored.data() + kLengthAt), __ATOMIC_ACQUIRE);
     result.room = static_cast<std::uint32_t>(result.payload.size()) - length;
@@ -83,12 +81,12 @@ inline record decode(std::string_view stored) noexcept {
   return result;
 }
 
-/// Puts `zeros` zero bytes and then `tail`, together at most grown.room, behind the payload of
-/// `grown`. Under the key's stripe, in the scope in which the index gave the record out.
+/// Writes `zeros` zero bytes and then `tail`, together at most grown.room, behind the payload of
+/// `grown`. Only under the key's stripe, in the scope in which the index returned the record.
 void append_in_place(const record& grown, std::size_t zeros, std::string_view tail) noexcept;
 
-/// A record on its way into the index: of `what` all but the payload, which is `payload`. With
-/// what.room it is one that grows. Both must outlive it.
+/// A record to be written into the index: `payload`, and all of `what` but its payload. With
+/// what.room it is a record that can grow. Both must outlive it.
 class encoded {
  public:
   encoded(const record& what, const index::content& payload) noexcept
@@ -97,7 +95,7 @@ class encoded {
   std::size_t size() const noexcept {
     return stored_bytes(payload_.size(), what_.expires_ms != kNever, what_.room);
   }
-  /// Writes it, but for the room's bytes.
+  /// Writes the record, except the bytes of its room.
   void operator()(char* to) const noexcept;
 
  private:

@@ -18,11 +18,12 @@ class reply {
 
   int protocol() const noexcept { return protocol_; }
   void set_protocol(int version) noexcept { protocol_ = version; }  ///< 2 or 3
-  /// Beyond `bytes` of output nothing is appended any more, and overflowed() tells.
+  /// A reply that would make the output longer than `bytes` is dropped, and overflowed() is true
+  /// then.
   void set_limit(std::size_t bytes) noexcept { limit_ = bytes; }
   bool overflowed() const noexcept { return overflowed_; }
   std::size_t size() const noexcept { return output_.size(); }
-  /// Forgets what was appended since size() was `size`.
+  /// Removes what was appended since size() was `size`.
   void take_back(std::size_t size) { output_.resize(std::min(size, output_.size())); }
 
   void ok() { raw("+OK\r\n"); }

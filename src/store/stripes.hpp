@@ -2,11 +2,11 @@
 // commands are atomic over any index, and commands over several keys (MSET, RENAME, FLUSHALL) are
 // atomic towards each other.
 //
-// Readers of one key take no lock. They look at one word, `several`, which counts the commands over
-// several keys in progress; only when it is not zero do they take the stripe too. Why that suffices
-// for MSET to look atomic: it raises `several` before its first write and lowers it after its last.
-// A reader that sees one of the new values synchronises with that write, so any read that starts
-// later sees `several` raised (and waits for the stripe) or everything written.
+// Readers of one key take no lock. They read one word, `several`, which counts the commands over
+// several keys in progress; only if it is not zero do they take the stripe too. That is enough for
+// MSET to appear atomic: it raises `several` before its first write and lowers it after its last. A
+// reader that sees one of the new values synchronises with that write, so that any read that starts
+// later sees `several` raised (and waits for the stripe) or all new values.
 #pragma once
 
 #include <algorithm>
@@ -24,18 +24,18 @@
 
 namespace isotherm::store {
 
-/// Hashes views and strings alike, so that look-ups need no copy, and as no client can foresee.
+/// Hashes views and strings alike, so that look-ups need no copy; clients cannot predict the hash.
 struct text_hash {
   using is_transparent = void;
   std::size_t operator()(std::string_view text) const noexcept { return index::hash_of(text); }
 };
 
-/// One lock with what it protects beside the index: the keys of the stripe that expire. A holder
-/// does one index operation, or copies one value, and may wait for the disk in it; the sweep looks
-/// for keys that have expired for a millisecond at most.
+/// One lock, and the keys of its stripe that expire, with the time (in ms since 1970). A holder
+/// does one index operation, or copies one value, and may wait for the disk meanwhile; the sweep
+/// looks for expired keys for a millisecond at most.
 struct alignas(base::kCacheLineBytes) stripe : base::sleeping_lock {
   std::unordered_map<std::string, std::int64_t, text_hash, std::equal_to<>> expires;  // ms
-  /// Of `expires` the bucket at which database::sweep_expired() goes on.
+  /// The bucket of `expires` at which database::sweep_expired() goes on.
   std::size_t next_swept = 0;
 };
 

@@ -21,7 +21,7 @@ constexpr char lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
 }
 
-/// One bracket expression at the head of `pattern` (after the '['); removes it.
+/// Matches `c` with the bracket expression at the head of `pattern` (after the '['); removes that.
 bool matches_class(std::string_view& pattern, char c, bool fold_case) noexcept {
   const auto fold = [fold_case](char x) { return fold_case ? lower(x) : x; };
   const bool negated = !pattern.empty() && pattern[0] == '^';
@@ -106,7 +106,7 @@ std::optional<std::uint64_t> parse_memory(std::string_view text) noexcept {
   const auto number = text.substr(0, text.size() - unit.size());
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
   if (number.empty()) return std::nullopt;
-  // As in Redis, what does not fit is the most that does.
+  // As in Redis, a number that does not fit becomes the greatest one.
   if (error != std::errc()) value = std::numeric_limits<std::uint64_t>::max();
   static constexpr struct {
     std::string_view name;

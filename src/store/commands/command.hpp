@@ -11,7 +11,7 @@
 
 namespace isotherm::store {
 
-/// Whoever sent a command; the server derives from it and its own commands know its type.
+/// The sender of a command. The server derives its clients from it, and its own commands know that.
 class caller {
  protected:
   ~caller() = default;
@@ -96,7 +96,7 @@ inline constexpr std::string_view kTooLong =
     "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
 }  // namespace errors
 
-/// Stores, or answers with the error and returns false.
+/// Stores a record, or answers with an error and returns false.
 inline bool put_or_refuse(call& c, std::string_view key, const record& value) {
   if (c.db.put(key, value, value.payload, c.now)) return true;
   c.out.error(errors::kOutOfMemory);

@@ -50,7 +50,7 @@ std::optional<conditions> parse_conditions(call& c) {
   return found;
 }
 
-/// Unlike the options of SET, these times may lie in the past: the key then goes at once.
+/// Unlike the options of SET, these times may lie in the past: the key is then removed at once.
 std::optional<std::int64_t> parse_any_time(call& c, time_unit unit, std::string_view name) {
   constexpr auto kMax = std::numeric_limits<std::int64_t>::max();
   constexpr auto kMin = std::numeric_limits<std::int64_t>::min();

@@ -71,7 +71,7 @@ void copy(call& c) {
   if (!source || (!replaces && c.db.find(inside, c[2], c.now, lookup::before_write)))
     return c.out.integer(0);
   record copied = *source;
-  copied.room = 0;  // that is for who appends
+  copied.room = 0;  // only a value that is appended to has room
   if (put_or_refuse(c, c[2], copied)) c.out.integer(1);
 }
 

@@ -1,5 +1,5 @@
 // Commands on the whole key space. They open a scope for each piece of the walk, so that a long
-// one does not hold up the collector.
+// walk does not delay the collector.
 #include <fmt/format.h>
 
 #include <vector>
@@ -56,7 +56,7 @@ void keys(call& c) {
   do {
     cursor = walk_piece(c, cursor, c[1], found, visited);
   } while (cursor != 0);
-  // A table that grew on the way shows keys twice; KEYS promises a set.
+  // A walk shows keys twice if the table grows meanwhile; KEYS answers each once.
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
   c.out.array(found.size());

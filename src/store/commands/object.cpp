@@ -77,7 +77,7 @@ constexpr std::size_t object_bytes(std::size_t content) noexcept {
 }
 /// What an index keeps for a key: guides of key and value, and about as much again for links.
 constexpr std::size_t kNodeBytes = 4 * sizeof(void*);
-/// Of a key that expires the stripe keeps a copy and its time (stripes.hpp).
+/// For a key that expires, the stripe keeps a copy of the key and the time (stripes.hpp).
 constexpr std::size_t expiry_bytes(std::size_t key) noexcept { return 64 + key; }
 
 void memory_usage(call& c) {
@@ -88,7 +88,7 @@ void memory_usage(call& c) {
     if (*samples < 0) return c.out.error(errors::kSyntax);
   }
   const sync::scope inside;
-  const auto found = c.db.find(inside, c[2], c.now, lookup::peek);  // asks no statistics either
+  const auto found = c.db.find(inside, c[2], c.now, lookup::peek);  // counts no hit and no miss
   if (!found) return c.out.null();
   const bool expires = found->expires_ms != kNever;
   const std::size_t bytes =

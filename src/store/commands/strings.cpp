@@ -40,7 +40,7 @@ void set(call& c) {
   }
   const sync::scope inside;
   one_key lock(c.db.locks(), c[1]);
-  std::optional<record> old;  // read where something depends on it
+  std::optional<record> old;  // looked up only if an option needs it
   if (options->get) {
     old = c.db.find(inside, c[1], c.now, lookup::read_before_write);
   } else if (options->only_new || options->only_existing || options->keep_ttl) {
@@ -85,7 +85,7 @@ void getdel(call& c) {
   one_key lock(c.db.locks(), c[1]);
   const auto old = c.db.find(inside, c[1], c.now, lookup::read_before_write);
   if (old) c.db.remove(c[1]);
-  answer(c.out, old);  // the value outlives its removal: the scope is open
+  answer(c.out, old);  // the open scope keeps the removed value
 }
 
 void getex(call& c) {

@@ -18,7 +18,7 @@ class command_table {
   const command* find(std::string_view name) const noexcept;
   const std::vector<const command*>& all() const noexcept { return all_; }
 
-  /// The command or subcommand that `arguments` call; null when the error has been answered.
+  /// The command or subcommand that `arguments` call; null after answering with an error.
   const command* resolve(std::span<const std::string_view> arguments, reply& out) const;
 
  private:
@@ -31,7 +31,7 @@ class command_table {
 /// The subcommand of that name in any case, or null.
 const command* find_subcommand(const command& container, std::string_view name) noexcept;
 
-/// Checks memory for commands that take some, then runs `what`.
+/// Runs `what`, unless it needs memory and the limit is reached: then answers with an error.
 void execute(const command& what, call& c, std::uint64_t maxmemory_bytes);
 
 }  // namespace isotherm::store
