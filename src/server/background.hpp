@@ -10,8 +10,8 @@
 
 namespace isotherm::server {
 
-/// Runs jobs one after the other on a thread of its own, which begins with the first. run() is for
-/// any thread; stop() and the destructor for one controlling thread.
+/// Runs jobs one after the other on a thread of its own, which starts with the first job. Any
+/// thread may call run(); only one controlling thread stop() and the destructor.
 class background {
  public:
   background() = default;
@@ -19,9 +19,9 @@ class background {
   background(const background&) = delete;
   background& operator=(const background&) = delete;
 
-  /// After stop() jobs are dropped.
+  /// Runs `job` later; drops it after stop().
   void run(std::function<void()> job);
-  /// Waits for the job that runs and drops those that have not begun.
+  /// Waits for the job that runs, and drops those that have not begun.
   void stop();
 
  private:
@@ -42,10 +42,10 @@ class periodic {
   periodic(const periodic&) = delete;
   periodic& operator=(const periodic&) = delete;
 
-  /// Calls `work` at once, and then `pause` after each end of it. `work` must not throw. At most
-  /// once in the life of the object.
+  /// Calls `work` at once, and then again `pause` after each call has ended. `work` must not throw.
+  /// To be called at most once.
   void start(std::chrono::milliseconds pause, std::function<void()> work);
-  /// Waits for the call that runs. Idempotent.
+  /// Waits for the call that runs, if any. Idempotent.
   void stop();
 
  private:

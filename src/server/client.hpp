@@ -1,4 +1,4 @@
-// What is known of one client, for its own connection and for CLIENT LIST of others.
+// What is known about one client, for its own connection and for CLIENT LIST of others.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ namespace isotherm::server {
 class server;
 class event_loop;
 
-/// Fields without a word are written by the owning event loop alone, and read by it alone.
+/// Fields without a comment on threads are written and read only by the owning event loop.
 class client final : public store::caller {
  public:
   client(server& where, std::uint64_t number, int descriptor, std::string peer, std::string local)
@@ -35,12 +35,12 @@ class client final : public store::caller {
   const std::string address, local_address;  ///< "127.0.0.1:5000", "/path:0"
   const std::int64_t born_ms;                ///< os::monotonic_ms()
 
-  event_loop* loop = nullptr;  ///< whose it is; set before the loop knows it
+  event_loop* loop = nullptr;  ///< the owner; set before the loop knows this client
   bool authenticated = false;
-  bool waits = false;    ///< for server::defer()'s work: nothing more of it is run until then
-  bool closing = false;  ///< after the replies so far
-  /// After a refused MULTI, until EXEC or DISCARD: a client sends a transaction in one piece and
-  /// must not find that its commands ran one by one.
+  bool waits = false;    ///< for server::defer()'s work: no command of it runs until then
+  bool closing = false;  ///< to be closed after the replies so far
+  /// From a refused MULTI until EXEC or DISCARD: a client sends a transaction in one piece, and its
+  /// commands must not run one by one.
   bool in_refused_transaction = false;
   enum class replies : std::uint8_t { on, off, skip };
   replies mode = replies::on;
@@ -51,8 +51,8 @@ class client final : public store::caller {
   base::atomic<bool> killed{false};                                          ///< written by all
   base::atomic<bool> keeps_place{false};                                     ///< CLIENT NO-EVICT
   base::atomic<std::size_t> query_bytes{0}, query_room{0}, output_bytes{0};  ///< read by all
-  base::atomic<std::size_t> argument_bytes{0};  ///< memory of its lists of arguments; read by all
-  base::atomic<std::size_t> held_bytes{0};      ///< that and its buffers'; read by all
+  base::atomic<std::size_t> argument_bytes{0};  ///< memory of its argument lists; read by all
+  base::atomic<std::size_t> held_bytes{0};      ///< argument_bytes and the buffers; read by all
 
   std::string name() const {
     const std::lock_guard lock(mutex_);
@@ -62,7 +62,7 @@ class client final : public store::caller {
     const std::lock_guard lock(mutex_);
     name_ = name;
   }
-  /// Letters for what CLIENT LIST tells of it, as Redis writes them.
+  /// The flags in CLIENT LIST, as letters, as Redis writes them.
   std::string flags() const;
   /// The line of CLIENT LIST, without its end.
   std::string describe() const;

@@ -12,7 +12,7 @@ namespace isotherm::server {
 
 namespace {
 
-/// What an operator has to do about a COLD heap without room.
+/// What an operator has to do when the COLD heap has no room.
 std::string explain_full(const heap::cold_backing& cold) {
   const int code = heap::cold_refusal_code();
   const std::string why = code == 0 ? "its address range is used up" : std::strerror(code);
@@ -23,7 +23,7 @@ std::string explain_full(const heap::cold_backing& cold) {
                      why, place);
 }
 
-/// What an operator has to know of a disk that does not give back what COLD wrote to it.
+/// What an operator has to know when COLD cannot be read back from its disk.
 std::string explain_unreadable(const heap::cold_backing& cold) {
   return fmt::format(
       "COLD cannot be read: commands that need a page of it answer IOERR until the key is deleted "
@@ -82,7 +82,7 @@ class collector_management final : public management {
   }
 
  private:
-  /// At a window's end. Says a problem once, not window by window.
+  /// Called at the end of a window. Reports a problem when it begins, not in every window.
   void note_problem(const std::string& reclaim_problem) {
     const std::uint64_t refused = heap::refused_allocations(heap::kind::cold);
     const std::lock_guard lock(problem_mutex_);

@@ -1,4 +1,4 @@
-// The object collector behind the door of the server's commands.
+// The access of the server's commands to the object collector.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,9 @@
 
 namespace isotherm::server {
 
-/// `running` must outlive the result and not be started yet. Problems of the cold heap are told on
-/// standard error when they begin and when they end; `cold` says where that heap lies.
+/// `running` must outlive the result, and must not have been started yet. Problems of the cold heap
+/// are reported on standard error when they begin and when they end; `cold` says where that heap
+/// lies.
 std::unique_ptr<management> make_management(collector::object_collector& running,
                                             const heap::cold_backing& cold);
 

@@ -18,15 +18,15 @@ namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{16} << 10;
 constexpr std::size_t kReadAtOnce = std::size_t{1} << 20;
-/// Room for replies made at once for a pipeline of commands. Sizes of this order the allocator
-/// keeps for each thread; for more it would lock.
+/// Bytes reserved for the replies to a pipeline of commands. The allocator caches memory of about
+/// this size for each thread; for more it would take a lock.
 constexpr std::size_t kPipelineBytes = std::size_t{4} << 10;
 
 constexpr std::string_view kNotRun =
     "ERR not run: MULTI was refused, as there are no transactions; EXEC or DISCARD ends its "
     "commands";
 
-/// What a browser tricked into talking to this port would send; such connections end.
+/// What a browser tricked into talking to this port would send; such connections are closed.
 bool is_http(std::string_view word) {
   return store::equals_folded(word, "post") || store::equals_folded(word, "host:");
 }
@@ -43,13 +43,13 @@ connection::~connection() { ::close(who_->fd); }
 bool connection::on_readable() {
   const std::size_t wanted = parser_.wanted();
   const std::size_t missing = wanted > query_.size() ? wanted - query_.size() : 0;
-  // For a large value room grows with what has come, not with what was announced.
+  // For a large value the buffer grows with what has arrived, not with what was announced.
   query_.prepare(std::max(kReadBytes, std::min(missing, kReadAtOnce)));
   const ssize_t got = ::recv(who_->fd, query_.tail(), query_.room(), 0);
   if (got == 0) return false;
   if (got < 0) return errno == EAGAIN || errno == EINTR;
   query_.filled(static_cast<std::size_t>(got));
-  note_memory();  // for a CLIENT LIST among these very commands
+  note_memory();  // before the commands run: CLIENT LIST may be among them
   home_.count_input(static_cast<std::uint64_t>(got));
   who_->active_ms.store_relaxed(os::monotonic_ms());
   if (query_.size() > home_.tuning().query_buffer_limit.load_relaxed()) {
@@ -63,8 +63,8 @@ bool connection::on_readable() {
 bool connection::on_writable() { return flush() && advance(); }
 
 bool connection::advance() {
-  // Replies left room: go on with what had been read before the pause. As long as they go out as
-  // fast as they are made nobody else will call again.
+  // Replies have room again: goes on with what was read before the pause. While replies go out as
+  // fast as they are made, no event would call this again.
   while (paused_ && wants_to_read()) {
     if (!run_buffer() || !flush()) return false;
   }
@@ -97,7 +97,7 @@ bool connection::run_buffer() {
   if (query_.size() == 0) parser_.release();
   if (output_.empty()) release_output();
   note_memory();
-  return !who_->closing || wants_to_write();  // the last reply may be one that is not sent
+  return !who_->closing || wants_to_write();  // a muted last reply leaves nothing to send
 }
 
 bool connection::resume(std::string_view reply) {
@@ -107,7 +107,7 @@ bool connection::resume(std::string_view reply) {
   return flush() && advance();
 }
 
-/// As query_buffer does: nothing is kept for a client that is idle.
+/// Frees the output's memory, as query_buffer frees its own: an idle client takes none.
 void connection::release_output() noexcept { std::string().swap(output_); }
 
 void connection::note_memory() noexcept {
@@ -126,14 +126,14 @@ void connection::run(std::span<const std::string_view> arguments) {
   dispatch(arguments);
   if (mode == replies::on && who_->mode == replies::on) [[likely]]
     return;
-  if (mode == replies::off && who_->mode == replies::on) return;  // CLIENT REPLY ON is answered
-  output_.resize(std::min(before, output_.size()));  // it may have been emptied for good
+  if (mode == replies::off && who_->mode == replies::on) return;  // CLIENT REPLY ON has a reply
+  output_.resize(std::min(before, output_.size()));               // dispatch() may have emptied it
   if (mode == replies::skip && who_->mode == replies::skip) who_->mode = replies::on;
 }
 
 void connection::dispatch(std::span<const std::string_view> arguments) {
   if (is_http(arguments[0])) [[unlikely]] {
-    // Without a word, also about what came before: a browser's request must learn nothing.
+    // Closes without a reply, even to earlier commands: a browser's request must learn nothing.
     output_.resize(sent_);
     who_->closing = true;
     return;
@@ -157,7 +157,7 @@ void connection::dispatch(std::span<const std::string_view> arguments) {
   try {
     store::execute(*what, c, home_.tuning().maxmemory.load_relaxed());
   } catch (const std::exception& failed) {
-    // A command that did not fit in memory is that command's failure, no one else's.
+    // A command that does not fit in memory fails, and nothing else does.
     output_.resize(before);
     const bool memory = dynamic_cast<const std::bad_alloc*>(&failed);
     reply_.error(memory ? store::errors::kNoRoom : fmt::format("ERR {}", failed.what()));
@@ -170,7 +170,7 @@ bool connection::flush() {
     if (put < 0) {
       if (errno == EINTR) continue;
       if (errno != EAGAIN) return false;
-      // Half at least: a long reply that drains slowly is moved a bounded number of times in all.
+      // Only when at least half was sent: a long reply that drains slowly is moved a few times.
       if (sent_ >= pause_bytes() && sent_ >= output_.size() / 2) {
         output_.erase(0, sent_);
         sent_ = 0;
@@ -179,7 +179,7 @@ bool connection::flush() {
       return true;
     }
     sent_ += static_cast<std::size_t>(put);
-    who_->active_ms.store_relaxed(os::monotonic_ms());  // who reads is not idle
+    who_->active_ms.store_relaxed(os::monotonic_ms());  // a client that reads is not idle
     home_.count_output(static_cast<std::uint64_t>(put));
   }
   sent_ = 0;

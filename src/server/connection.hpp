@@ -1,6 +1,6 @@
-// One client's socket with its buffers: reads, runs whole buffers of commands, answers them with
-// one write when its turn comes (event_loop). A client that does not read its replies is not read
-// from either, so that what it can make the server hold is bounded.
+// One client's socket with its buffers: reads, runs all commands in the buffer, and answers them
+// with one write when its turn comes (event_loop). The server stops reading from a client that does
+// not read its replies, so that the memory that the client can make it hold is bounded.
 #pragma once
 
 #include <memory>
@@ -21,12 +21,12 @@ class connection {
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
 
-  /// What epoll said; false when the connection is to be closed. Replies to what was read wait for
-  /// on_writable(), which may be called at any time.
+  /// Handle what epoll reports; false when the connection is to be closed. Replies to what was read
+  /// wait for on_writable(), which may be called at any time.
   bool on_readable();
   bool on_writable();
 
-  /// Goes on after server::defer(): `reply` is the answer of the command that waited.
+  /// Goes on after server::defer(): `reply` answers the deferred command.
   bool resume(std::string_view reply);
 
   bool wants_to_read() const noexcept {
@@ -34,15 +34,15 @@ class connection {
   }
   bool wants_to_write() const noexcept { return waiting() > 0; }
   std::uint32_t events = 0;  ///< what epoll watches now
-  idle_order::place place;   ///< the loop's note of its last use
+  idle_order::place place;   ///< in the loop's order of last use
   client& who() const noexcept { return *who_; }
 
  private:
   static std::size_t pause_bytes() noexcept;
   std::size_t waiting() const noexcept { return output_.size() - sent_; }
-  /// Runs what is in the buffer, until replies pile up.
+  /// Runs the commands in the buffer, until too many replies wait.
   bool run_buffer();
-  /// run_buffer() and flush(), again and again after a pause that has ended.
+  /// Goes on after a pause: run_buffer() and flush(), until the next pause or nothing is left.
   bool advance();
   void run(std::span<const std::string_view> arguments);
   void dispatch(std::span<const std::string_view> arguments);
@@ -56,8 +56,8 @@ class connection {
   query_buffer query_;
   std::string output_;
   std::size_t sent_ = 0;
-  bool paused_ = false;  ///< the buffer may hold whole commands that wait (wants_to_read())
-  bool mute_ = false;    ///< the command that waits gets no answer (CLIENT REPLY)
+  bool paused_ = false;  ///< whole commands may wait in the buffer (wants_to_read())
+  bool mute_ = false;    ///< the deferred command gets no reply (CLIENT REPLY)
   store::reply reply_;
 };
 

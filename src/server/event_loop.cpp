@@ -15,9 +15,9 @@ namespace {
 constexpr int kTickMs = 100;
 constexpr int kEventsAtOnce = 128;
 
-// What an event is about. Clients go by their number, which comes once: a descriptor closed in the
-// middle of a round may be another client's before the round is over, and its old events must not
-// reach that one.
+// What an event is about. Clients are named by their number, which is never used again: a
+// descriptor that is closed during a round may belong to another client before the round ends, and
+// that client must not get the old events.
 constexpr std::uint64_t kWakeup = 0;  // clients count from 1
 constexpr std::uint64_t kListener = std::uint64_t{1} << 63;
 
@@ -68,7 +68,7 @@ void event_loop::stop() {
 
 void event_loop::wake() {
   const std::uint64_t one = 1;
-  // A full counter wakes as well, so a short write needs no care.
+  // Ignored: the write fails only when the counter is full, and then the loop wakes up anyway.
   [[maybe_unused]] const ssize_t written = ::write(wakeup_, &one, sizeof one);
 }
 
@@ -115,7 +115,7 @@ void event_loop::wait_once() {
       take_finished();
     } else if (whose & kListener) {
       const auto fd = static_cast<int>(whose & ~kListener);
-      // Out of descriptors: not watching until the next tick beats spinning on the same client.
+      // Out of descriptors: the listeners are not watched until the next tick, instead of spinning.
       if (!listeners_.at(fd)(fd)) watch_listeners(false);
     } else if (const auto at = connections_.find(whose); at != connections_.end()) {
       handle(*at->second, events[i].events);
@@ -147,7 +147,7 @@ void event_loop::take_adopted() {
     const bool watched =
         change_watch(epoll_, EPOLL_CTL_ADD, which.who().fd, EPOLLIN, which.who().id);
     connections_.emplace(which.who().id, std::move(made));
-    // Killed before this loop knew it: close_ended() did not find it.
+    // It may have been killed before this loop knew it, so that close_ended() did not find it.
     if (!watched || which.who().killed.load_acquire()) close(which);
   }
 }
@@ -156,7 +156,7 @@ bool event_loop::resume(connection& which, std::string_view reply) {
   try {
     return which.resume(reply);
   } catch (const std::exception&) {
-    return false;  // this client's buffers did not fit; the others' are untouched
+    return false;  // no memory for this client's buffers; the others are not affected
   }
 }
 
@@ -177,8 +177,8 @@ void event_loop::take_finished() {
   }
 }
 
-/// After all requests of a round: a reply sent at once would wake its client while the next request
-/// is run, which costs both a change of context when processors are scarce.
+/// Sends the replies after all requests of a round: a reply sent at once would wake its client
+/// while the next request runs, which costs both a context switch when processors are scarce.
 void event_loop::answer_all() {
   for (const std::uint64_t id : answered_) {
     const auto at = connections_.find(id);
@@ -196,7 +196,7 @@ void event_loop::handle(connection& which, std::uint32_t events) {
       lives = which.wants_to_read() ? which.on_readable() : !(events & EPOLLHUP);
     }
   } catch (const std::exception&) {
-    lives = false;  // this client's buffers did not fit; the others' are untouched
+    lives = false;  // no memory for this client's buffers; the others are not affected
   }
   if (!lives) return close(which);
   if (reads && which.wants_to_write()) {

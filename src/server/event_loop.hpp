@@ -14,7 +14,7 @@
 namespace isotherm::server {
 
 /// start(), stop() and the destructor are for one controlling thread; adopt(), finish() and end()
-/// for any.
+/// for any thread.
 class event_loop {
  public:
   explicit event_loop(server& home);
@@ -22,16 +22,17 @@ class event_loop {
   event_loop(const event_loop&) = delete;
   event_loop& operator=(const event_loop&) = delete;
 
-  /// Before start(): calls `on_ready` in this loop when a listening socket has a client.
+  /// To be called before start(): `on_ready` is called in this loop when a listening socket has a
+  /// client.
   void watch_listener(int fd, std::function<bool(int fd)> on_ready);
 
   void start();
   void stop();
   /// Hands over a new client.
   void adopt(std::shared_ptr<client> who);
-  /// Answers a client that waits (client::waits), if it is still there.
+  /// Answers a client that waits (client::waits), if it is still connected.
   void finish(std::uint64_t id, std::string reply);
-  /// Closes a client whose client::killed is set, if it is still there.
+  /// Closes a client whose client::killed is set, if it is still connected.
   void end(std::uint64_t id);
 
  private:
@@ -44,7 +45,7 @@ class event_loop {
   void handle(connection& which, std::uint32_t events);
   bool resume(connection& which, std::string_view reply);  ///< false: it is to be closed
   void answer_all();
-  void watch(connection& which);  ///< after each use: what it waits for now
+  void watch(connection& which);  ///< updates what epoll watches, after each use
   void close(connection& which);
   void close_idle();
   void housekeeping();
@@ -57,8 +58,8 @@ class event_loop {
   base::atomic<bool> stopping_{false};
   std::mutex adopted_mutex_;
   std::vector<std::shared_ptr<client>> adopted_;
-  std::vector<std::pair<std::uint64_t, std::string>> finished_;  // under adopted_mutex_ too
-  std::vector<std::uint64_t> ended_;                             // under adopted_mutex_ too
+  std::vector<std::pair<std::uint64_t, std::string>> finished_;  // guarded by adopted_mutex_ too
+  std::vector<std::uint64_t> ended_;                             // guarded by adopted_mutex_ too
   std::unordered_map<std::uint64_t, std::unique_ptr<connection>> connections_;  // by client::id
   idle_order by_use_;
   std::unordered_map<int, std::function<bool(int)>> listeners_;

@@ -7,9 +7,9 @@
 
 namespace isotherm::server {
 
-/// The longest unused stand in front, so that finding the idle ones costs what is found, not what
-/// is connected. Times are of one clock, which never steps back. add(), use() and remove() take
-/// constant time. Not thread-safe.
+/// The longest unused come first, so that finding the idle ones takes time in proportion to their
+/// number, not to that of all connections. Times are of one clock, which never goes back. add(),
+/// use() and remove() take constant time. Not thread-safe.
 class idle_order {
   struct entry {
     std::uint64_t id;
@@ -30,8 +30,7 @@ class idle_order {
   }
   void remove(place which) { entries_.erase(which); }
 
-  /// Those not used since before `moment_ms`, longest unused first. Looks at no more than one
-  /// other.
+  /// Connections not used since before `moment_ms`, longest unused first. Looks at only one more.
   std::vector<std::uint64_t> unused_since(std::int64_t moment_ms) const {
     std::vector<std::uint64_t> found;
     for (const entry& each : entries_) {

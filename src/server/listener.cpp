@@ -45,7 +45,7 @@ sockaddr_un unix_address(const std::string& path) {
 }
 
 /// False when nobody listens at `address` any more; in doubt, true. Never waits: a server whose
-/// queue of clients is full (EAGAIN) is one that lives.
+/// queue of clients is full (EAGAIN) is alive.
 bool is_answered(const sockaddr_un& address) {
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return true;
@@ -79,7 +79,7 @@ base::result<listener> listener::on_tcp(const std::string& address, int port) {
   if (fd < 0) return std::unexpected(base::system_error("cannot make a socket", errno));
   const int on = 1;
   ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  // "::" leaves IPv4 to a "0.0.0.0" beside it.
+  // So that "::" leaves IPv4 to a "0.0.0.0" beside it.
   if (found->ai_family == AF_INET6) ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
   listener made(fd);
   if (::bind(fd, found->ai_addr, found->ai_addrlen) < 0 || ::listen(fd, kBacklog) < 0) {
@@ -115,7 +115,7 @@ base::result<listener> listener::on_unix(const std::string& path, std::uint32_t 
     return std::unexpected(base::system_error("cannot listen on " + path, code));
   }
   listener made(fd, path);
-  // Before listen(): until then nobody can connect, whatever the permissions.
+  // Before listen(): nobody can connect until then, whatever the permissions are.
   if (mode != 0 && ::chmod(path.c_str(), static_cast<mode_t>(mode)) < 0) {
     return std::unexpected(base::system_error("cannot set the permissions of " + path, errno));
   }

@@ -8,13 +8,13 @@
 
 namespace isotherm::server {
 
-/// A listening, non-blocking socket, closed (and a Unix socket's file removed) with its owner.
+/// A listening, non-blocking socket. The destructor closes it, and removes a Unix socket's file.
 class listener {
  public:
   /// `port` 0: any free one. Fails with one line that says what to do.
   static base::result<listener> on_tcp(const std::string& address, int port);
-  /// Takes the place of a socket file that nobody listens on any more. `mode`: the permissions of
-  /// the new file, which decide who may connect; 0: what the umask leaves.
+  /// Replaces a socket file on which nobody listens any more. `mode`: the permissions of the new
+  /// file, which decide who may connect; 0: what the umask leaves.
   static base::result<listener> on_unix(const std::string& path, std::uint32_t mode = 0);
 
   listener(listener&& other) noexcept;

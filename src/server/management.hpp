@@ -1,4 +1,4 @@
-// The door through which ISOTHERM STATS|HEAPS|COLLECT|CONFIG reach the object collector.
+// The interface through which ISOTHERM STATS|HEAPS|COLLECT|CONFIG reach the object collector.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ class management {
   virtual collector::window_statistics collect() = 0;
   /// What keeps cold bytes in DRAM (no swap, a full disk), in one line; empty: nothing does.
   virtual std::string problem() const = 0;
-  /// Objects that COLD had no room for, since the start.
+  /// Number of objects that COLD had no room for, since the start.
   virtual std::uint64_t refused_cold_objects() const = 0;
   /// Sizes as they are now: NEW, HOT, COLD, NODE.
   virtual std::vector<std::pair<std::string, heap::usage>> heaps() const = 0;

@@ -23,14 +23,14 @@ struct options {
   std::string password;                ///< empty: none asked for
   bool protected_mode = true;          ///< without a password only loopback clients are served
   std::uint64_t maxmemory_bytes = 0;   ///< 0: no limit
-  std::int64_t maxmemory_clients = 0;  ///< as parse_clients_limit() answers
+  std::int64_t maxmemory_clients = 0;  ///< see parse_clients_limit()
   std::uint64_t maxclients = 10000;
-  std::uint64_t timeout_s = 0;  ///< idle clients are closed after; 0: never
+  std::uint64_t timeout_s = 0;  ///< after which idle clients are closed; 0: never
 };
 
-/// What all clients' buffers together may take: bytes ("64mb"; 0: no limit), or a share of
-/// maxmemory ("5%"), which is answered as a negative number. nullopt: neither; below -100: beyond
-/// any limit.
+/// Parses what all clients' buffers together may take: bytes ("64mb"; 0: no limit), or a share of
+/// maxmemory ("5%"), which is returned as a negative number. nullopt: neither. Below -100: too
+/// large.
 std::optional<std::int64_t> parse_clients_limit(std::string_view text) noexcept;
 
 /// Parameters that CONFIG SET may change at any time. Thread-safe.
@@ -51,19 +51,20 @@ class settings {
   base::atomic<std::uint64_t> timeout_s;
   base::atomic<bool> protected_mode;
   base::atomic<std::uint64_t> longest_value{std::uint64_t{512} << 20};     ///< proto-max-bulk-len
-  base::atomic<std::uint64_t> query_buffer_limit{std::uint64_t{1} << 30};  ///< bytes; then closed
-  base::atomic<std::uint64_t> output_hard_limit{std::uint64_t{2} << 30};   ///< bytes; then closed
+  base::atomic<std::uint64_t> query_buffer_limit{std::uint64_t{1} << 30};  ///< bytes of a client
+  base::atomic<std::uint64_t> output_hard_limit{std::uint64_t{2} << 30};   ///< bytes of a client
 
-  /// Bytes that all clients' buffers together may take; 0: any.
+  /// Bytes that all clients' buffers together may take; 0: no limit.
   std::uint64_t clients_limit_bytes() const noexcept;
-  /// Bytes of a key or a value: what the operator chose, but no more than an index can hold.
+  /// Most bytes of a key or a value: what the operator chose, or what an index can hold if that is
+  /// less.
   std::uint64_t longest_storable() const noexcept {
     return std::min(longest_value.load_relaxed(), store::kLongestValue);
   }
 
-  /// TCP connections are probed after so long without a word (tcp-keepalive).
+  /// Seconds of silence after which a TCP connection is probed (tcp-keepalive).
   static constexpr int kKeepaliveSeconds = 300;
-  /// Replies waiting beyond this: the client's requests wait too.
+  /// Bytes of replies waiting for a client beyond which its requests wait too.
   static constexpr std::size_t kOutputPauseBytes = std::size_t{1} << 20;
 
   bool has_password() const noexcept { return has_password_.load_acquire(); }
@@ -76,7 +77,7 @@ class settings {
     has_password_.store_release(!word.empty());
     password_ = std::move(word);
   }
-  /// Takes as long for a near miss as for a far one.
+  /// Takes the same time wherever a wrong password differs.
   bool is_password(std::string_view word) const {
     const std::string right = password();
     unsigned difference = right.size() != word.size();

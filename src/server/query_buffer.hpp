@@ -25,8 +25,8 @@ class query_buffer {
   char* tail() noexcept { return memory_ + end_; }
   void filled(std::size_t bytes) noexcept { end_ += bytes; }
 
-  /// Drops `bytes` from the front. Empty, it gives its memory back: the allocator has it ready for
-  /// the next client that sends something, and an idle one costs nothing.
+  /// Drops `bytes` from the front. An empty buffer frees its memory: the allocator has it ready for
+  /// the next client that sends something, and an idle client takes none.
   void consume(std::size_t bytes) noexcept {
     begin_ += bytes;
     if (begin_ != end_) return;
@@ -35,7 +35,7 @@ class query_buffer {
     begin_ = end_ = capacity_ = 0;
   }
 
-  /// Makes room for at least `bytes` behind the tail. Moves the content.
+  /// Makes room for at least `bytes` behind the tail. May move the content.
   void prepare(std::size_t bytes) {
     if (room() >= bytes) return;
     if (begin_ > 0) {

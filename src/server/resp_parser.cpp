@@ -13,10 +13,10 @@ constexpr std::size_t kLongestLine = std::size_t{64} << 10;
 constexpr std::int64_t kStrangersBulks = 10;
 constexpr std::int64_t kStrangersBulkLength = 16384;
 
-/// Room made at once for the arguments that a client announces; it may never send them.
+/// How many arguments room is made for at once: a client may announce more than it ever sends.
 constexpr std::int64_t kRoomAtOnce = 1024;
 
-/// Empties a list; a short one keeps its room for the next command.
+/// Empties a list; a short one keeps its memory for the next command.
 template <class T>
 void empty(std::vector<T>& list) noexcept {
   constexpr std::size_t kKept = 8;
@@ -30,7 +30,7 @@ std::size_t room_bytes(const std::vector<T>& list) noexcept {
 }
 
 bool is_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
-/// Redis skips more before a word than what ends one: vertical tabs and form feeds.
+/// Redis skips vertical tabs and form feeds before a word, but they do not end one.
 bool ends_word(char c) noexcept { return c == ' ' || c == '\t' || c == '\r'; }
 
 int hex_digit(char c) noexcept {
@@ -40,7 +40,8 @@ int hex_digit(char c) noexcept {
   return -1;
 }
 
-/// What stands after a backslash in double quotes; moves `at` behind it.
+/// The character for the escape sequence at `at`, behind the backslash in double quotes; moves `at`
+/// behind it.
 char unescape(std::string_view line, std::size_t& at) noexcept {
   const char c = line[at];
   if (c == 'x' && at + 2 < line.size() && hex_digit(line[at + 1]) >= 0 &&
@@ -66,7 +67,8 @@ char unescape(std::string_view line, std::size_t& at) noexcept {
   }
 }
 
-/// The quoted part that begins at `at`; false when it does not end, or goes on behind its end.
+/// Reads the quoted part that begins at `at`; false when its end is missing, or followed by
+/// something other than a space.
 bool read_quoted(std::string_view line, std::size_t& at, std::string& word) {
   const char quote = line[at++];
   while (at < line.size()) {
@@ -195,7 +197,7 @@ resp_parser::status resp_parser::parse_inline(std::string_view buffer) {
   const std::size_t end = buffer.find('\n', position_);
   if (end == buffer.npos) {
     if (buffer.size() > kLongestLine) return fail("too big inline request");
-    position_ = buffer.size();  // looked at; the next call searches on from here
+    position_ = buffer.size();  // searched so far; the next call goes on from here
     return status::incomplete;
   }
   std::string_view line = buffer.substr(0, end);

@@ -1,7 +1,8 @@
 // Incremental parser of client requests: RESP arrays of bulk strings, and inline commands.
 //
-// Pure: it owns no buffer and does no I/O. The caller shows it all unconsumed bytes again and
-// again; it remembers how far it got, so that a value of many pieces costs no second look.
+// It owns no buffer and does no I/O. The caller passes all unconsumed bytes with each call; the
+// parser remembers how far it got, so that a value that arrives in many pieces is scanned only
+// once.
 #pragma once
 
 #include <cstdint>
@@ -17,28 +18,28 @@ namespace isotherm::server {
 class resp_parser {
  public:
   enum class status : std::uint8_t {
-    incomplete,  ///< show more bytes
-    command,     ///< arguments() and consumed() tell; without arguments there is nothing to run
-    error        ///< problem() tells; the connection can't be used any more
+    incomplete,  ///< needs more bytes
+    command,     ///< see arguments() and consumed(); without arguments there is nothing to run
+    error        ///< see problem(); the connection cannot be used any more
   };
 
   struct limits {
     std::uint64_t longest_bulk = std::uint64_t{512} << 20;
-    bool authenticated = true;  ///< strangers may send only little
+    bool authenticated = true;  ///< others may send only short commands
   };
 
   /// `buffer` begins with the first byte of the command that is being parsed.
   status parse(std::string_view buffer, const limits& bounds);
 
-  /// Views into the buffer last shown (or, for quoted inline words, into the parser).
+  /// Views into the buffer last passed (or, for quoted inline words, into the parser).
   std::span<const std::string_view> arguments() const noexcept { return arguments_; }
   /// Bytes of the command just returned; drop them from the buffer before the next call.
   std::size_t consumed() const noexcept { return consumed_; }
-  /// Memory of the lists of arguments, in bytes: many short ones take more than their text.
+  /// Memory of the argument lists, in bytes: many short arguments take more than their text.
   std::size_t held_bytes() const noexcept;
-  /// Between two commands: forgets arguments() and gives back what a long list of them took.
+  /// Between two commands: drops arguments(), and frees the memory of a long list of them.
   void release() noexcept;
-  /// The whole error reply but for its '-' ("ERR Protocol error: ...").
+  /// The whole error reply except its '-' ("ERR Protocol error: ...").
   std::string_view problem() const noexcept { return problem_; }
   /// Bytes of buffer that the argument in progress needs in all; 0 when unknown.
   std::size_t wanted() const noexcept {
@@ -50,7 +51,8 @@ class resp_parser {
   status parse_inline(std::string_view buffer);
   status finish(std::string_view buffer);
   status fail(std::string text);
-  /// A line from `position_` with the number after its first byte; nullopt inside: not yet whole.
+  /// The number behind the first byte of the line at position_. Not whole: more bytes are needed.
+  /// Not valid: it is no number.
   struct header {
     bool whole = false;
     bool valid = false;

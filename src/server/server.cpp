@@ -24,18 +24,19 @@ namespace {
 
 constexpr int kAcceptedAtOnce = 64;
 
-// Expired keys are removed on a thread of their own: a millisecond of processor time ten times a
-// second, and while one key in ten that it looks at has expired a quarter of a processor. Waiting
-// for the disk takes none; what else that thread does must not wait for long, however. Where that
-// quarter does not suffice, writers help (database::let_writers_sweep()).
+// Expired keys are removed on a thread of their own: for a millisecond of processor time ten times
+// a second and, while more than one in ten of the keys that it looks at has expired, up to a
+// quarter of a processor. Waiting for the disk takes no processor time; it is bounded, because that
+// thread has other work too. If the quarter does not suffice, writers help
+// (database::let_writers_sweep()).
 constexpr std::chrono::milliseconds kUpkeepPause{75};
 constexpr std::uint64_t kSweepSliceNs = 1'000'000, kSweepCpuNs = 25'000'000;
 constexpr std::uint64_t kSweepWallNs = 100'000'000;
-constexpr std::size_t kWorthwhile = 10;  // of so many keys one has expired: go on
+constexpr std::size_t kWorthwhile = 10;  // goes on while more than one in so many keys has expired
 constexpr std::uint64_t kReclaimedAtOnceUs = 100'000;
 
-/// What a slice of the sweep is measured by: a millisecond of it is one of processor time, or a
-/// hundred of waiting for the disk.
+/// The clock of a slice of the sweep: its millisecond is one of processor time, or a hundred of
+/// waiting for the disk.
 std::uint64_t sweep_clock() noexcept { return os::thread_cpu_ns() + os::monotonic_ns() / 100; }
 
 constexpr std::string_view kDenied =
@@ -146,7 +147,7 @@ void server::admit(int fd, const std::string& unix_path) {
   who->authenticated = !settings_.has_password();  // and stays so when a password is set later
   statistics.connections.add(1);
   who->loop = loops_[next_loop_++ % loops_.size()].get();
-  clients_.add(who);  // from here on others may kill it
+  clients_.add(who);  // from here on other threads may kill it
   who->loop->adopt(who);
 }
 
@@ -204,8 +205,8 @@ void server::reset_statistics() noexcept {
   }
 }
 
-/// What of COLD is in DRAM, for --maxmemory: a byte read for each page, and so at most a hundredth
-/// of a processor's time.
+/// Measures how much of COLD is in DRAM, for --maxmemory. It reads a byte for each page, and is
+/// called so seldom that it takes at most a hundredth of a processor.
 void server::look_at_cold() {
   const std::uint64_t began = os::monotonic_ns();
   if (began < look_at_cold_ns_) return;
@@ -226,15 +227,15 @@ void server::upkeep() noexcept {
     }
     db_.let_writers_sweep(is_behind);
     if (db_.index().is_managed()) look_at_cold();
-    // Writers note less than what the allocators take for small keys.
+    // Writers count less than what the allocators take for small keys.
     if (settings_.maxmemory.load_relaxed() > 0) db_.memory().sample();
     evict_clients();
     say(wrong_passwords_.due(store::now_ms()));
   } catch (const std::exception&) {
-    // No memory for the name of a key: the next time, perhaps.
+    // No memory, as for a copy of a key: the next call tries again.
   }
   count_rate();
-  // Threads give back what they retired by the hundred; a few large values must not wait for that.
+  // Threads free what they have retired by the hundred; a few large values must not wait for that.
   if (sync::retired_blocks() > 0) sync::reclaim_ready(kReclaimedAtOnceUs);
 }
 

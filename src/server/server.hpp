@@ -38,16 +38,16 @@ class server {
   client_registry& clients() noexcept { return clients_; }
   std::int64_t started_ms() const noexcept { return started_ms_; }
 
-  /// Marks a client as killed; its loop closes it.
+  /// Marks a client as killed; its event loop closes it.
   void kill(client& who);
   void forget(const client& who);
 
   /// For a command of `who` that takes long: `work` answers it on another thread while the event
-  /// loop serves others, and `who`'s next commands wait. Called by the loop's thread; what `work`
+  /// loop serves others, and the next commands of `who` wait. For the loop's thread; what `work`
   /// uses must live as long as the server.
   void defer(client& who, std::function<void(store::reply&)> work);
 
-  /// Counts it, and tells of it on standard error (wrong_passwords).
+  /// Counts a wrong password, and reports it on standard error (wrong_passwords).
   void note_wrong_password(const client& who);
   void count_command() noexcept { statistics.commands.add(1); }
   void count_error() noexcept { statistics.errors.add(1); }
@@ -55,10 +55,10 @@ class server {
   void count_output(std::uint64_t bytes) noexcept { statistics.output_bytes.add(bytes); }
   struct {
     base::sharded_counter commands, errors, input_bytes, output_bytes, connections, rejected;
-    base::sharded_counter query_limit, output_limit, evicted;  ///< clients closed for them
+    base::sharded_counter query_limit, output_limit, evicted;  ///< clients closed by these limits
     base::sharded_counter wrong_passwords;
   } statistics;
-  /// Counts anew what INFO's section "stats" counts.
+  /// Sets the counters of INFO's section "stats" to zero.
   void reset_statistics() noexcept;
   /// Commands a second over the last second.
   std::uint64_t commands_per_second() const noexcept { return rate_.load_relaxed(); }
@@ -80,7 +80,7 @@ class server {
   const std::int64_t started_ms_;
   base::atomic<std::uint64_t> next_id_{1};
   base::atomic<std::uint64_t> rate_{0};
-  std::uint64_t look_at_cold_ns_ = 0;  ///< when upkeep does so next
+  std::uint64_t look_at_cold_ns_ = 0;  ///< when look_at_cold() may run next
   std::uint64_t rate_commands_ = 0;
   std::int64_t rate_since_ms_ = 0;
   int port_ = 0;
@@ -88,7 +88,7 @@ class server {
   wrong_passwords wrong_passwords_;
   std::vector<listener> listeners_;
   std::vector<std::unique_ptr<event_loop>> loops_;
-  background long_work_;  // after the loops, which it answers to
+  background long_work_;  // destroyed before the loops, which its jobs use
   periodic upkeep_;
 };
 

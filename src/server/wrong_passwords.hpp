@@ -1,4 +1,4 @@
-// What the log says of clients that give a wrong password.
+// What the log says about clients that give a wrong password.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace isotherm::server {
 
-/// Makes one line of many: the first wrong password is told at once, those that follow within ten
-/// seconds together when these are over, so that who guesses cannot fill the log. Thread-safe.
+/// Combines reports: the first wrong password is reported at once, those within the next ten
+/// seconds together after that time, so that nobody can fill the log by guessing. Thread-safe.
 class wrong_passwords {
  public:
   static constexpr std::int64_t kQuietMs = 10'000;
 
-  /// One more, from the client at `address`; the line to write now, if there is one.
+  /// Notes one from the client at `address`; returns the line to write now, if there is one.
   std::optional<std::string> note(std::string_view address, std::int64_t now_ms);
-  /// The line to write now of those that were noted before, if there is one.
+  /// The line to write now about those noted before, if there is one.
   std::optional<std::string> due(std::int64_t now_ms);
-  /// The same at the end, when nothing more will be noted.
+  /// Likewise at the end, without waiting.
   std::optional<std::string> rest();
 
  private:

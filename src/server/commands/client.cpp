@@ -63,8 +63,8 @@ void client_setname(call& c) {
   c.out.ok();
 }
 
-/// Redis' types of clients, of which there are only normal ones here; nullopt: no such type, and
-/// the error is answered.
+/// Parses one of Redis' types of clients, of which only normal ones exist here: true for "normal".
+/// nullopt after answering with an error for an unknown type.
 std::optional<bool> parse_is_normal(call& c, std::string_view type) {
   if (equals_folded(type, "normal")) return true;
   for (const auto known : {"master", "replica", "slave", "pubsub"}) {
@@ -85,7 +85,7 @@ void client_list(call& c) {
     for (const auto text : c.arguments.subspan(3)) {
       const auto id = parse_integer(text);
       if (!id) return c.out.error("ERR Invalid client ID");
-      ids.push_back(static_cast<std::uint64_t>(*id));  // a negative one is nobody's
+      ids.push_back(static_cast<std::uint64_t>(*id));  // no client has a negative one
     }
   } else if (c.count() != 2) {
     return c.out.error(errors::kSyntax);
@@ -98,7 +98,7 @@ void client_list(call& c) {
   c.out.verbatim("txt", text);
 }
 
-/// What CLIENT KILL selects by.
+/// The filters of CLIENT KILL.
 struct victims {
   std::optional<std::uint64_t> id;
   std::string_view address, local_address;
@@ -112,7 +112,7 @@ struct victims {
   }
 };
 
-/// One filter of CLIENT KILL; answers with the error and returns false on a bad one.
+/// Parses one filter of CLIENT KILL; answers with an error and returns false on a bad one.
 bool parse_victim(call& c, std::string_view name, std::string_view value, victims& chosen) {
   const auto refuse = [&c](std::string_view why) {
     c.out.error(why);
@@ -141,7 +141,7 @@ bool parse_victim(call& c, std::string_view name, std::string_view value, victim
   return true;
 }
 
-/// Answers with the error and returns nullopt on a bad filter.
+/// Parses all filters; answers with an error and returns nullopt on a bad one.
 std::optional<victims> parse_victims(call& c) {
   victims chosen;
   for (std::size_t i = 2; i < c.count(); i += 2) {

@@ -41,7 +41,7 @@ std::string set_number(server& home, std::string_view value) {
   return {};
 }
 
-/// Parameters whose one value is built in; setting that value again succeeds.
+/// Parameters with one built-in value; setting that value succeeds.
 template <const char* Value>
 std::string get_constant(server&) {
   return Value;
@@ -165,7 +165,7 @@ const parameter* find_parameter(std::string_view name) {
 }
 
 void config_get(call& c) {
-  // In the order asked for; a name is answered as it was written, as Redis does, and once.
+  // In the order asked for. Each name is answered once, spelled as it was asked for, as in Redis.
   std::vector<std::pair<const parameter*, std::string_view>> found;
   const auto add = [&found](const parameter& what, std::string_view name) {
     for (const auto& each : found) {
@@ -189,8 +189,8 @@ void config_get(call& c) {
   }
 }
 
-/// The parameters that CONFIG SET names, in order; answers with the error and returns nothing when
-/// one is not known, can't be changed or is named twice.
+/// The parameters that CONFIG SET names, in order. Answers with an error and returns nothing when
+/// one is unknown, cannot be changed or is named twice.
 std::vector<const parameter*> named_parameters(call& c) {
   std::vector<const parameter*> found;
   const auto refuse = [&](std::size_t i, std::string_view why) {
@@ -214,7 +214,7 @@ std::vector<const parameter*> named_parameters(call& c) {
   return found;
 }
 
-/// All or nothing, as in Redis.
+/// Sets all parameters or none, as Redis does.
 void config_set(call& c) {
   if (c.count() % 2 != 0) return c.out.error(errors::kSyntax);
   server& home = sender(c).home;

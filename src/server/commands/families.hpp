@@ -15,7 +15,7 @@ std::span<const store::command> info_commands();
 std::span<const store::command> introspection_commands();
 std::span<const store::command> isotherm_commands();
 
-/// Who sent the command.
+/// The client that sent the command.
 inline client& sender(const store::call& c) noexcept { return static_cast<client&>(*c.who); }
 
 /// The version of Redis whose behaviour clients may expect.

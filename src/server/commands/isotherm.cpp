@@ -58,7 +58,7 @@ void stats(call& c) {
   field(c.out, "index", home.db().index().name());
   field(c.out, "manage", home.manager() ? home.manager()->mode() : "off");
   field(c.out, "keys", std::uint64_t{home.db().keys()});
-  // Without management there are no heaps, and asking for the COLD range would make them.
+  // Without management there are no heaps, and asking for the COLD range would create them.
   const heap::footprint memory = home.manager() ? footprint_beside_heaps() : footprint_alone();
   field(c.out, "rss_bytes", memory.rss);
   field(c.out, "rss_peak_bytes", memory.rss_peak);
@@ -84,8 +84,8 @@ void heaps(call& c) {
   }
 }
 
-/// For each heap a text of one digit a cell, 0 for none of the cell's pages to 9 for all. A cell is
-/// a page, or of a heap of more than 4 GiB some pages.
+/// Answers for each heap with a text of one digit for each cell: how much of the cell is in DRAM,
+/// from 0 (no page) to 9 (all pages). A cell is one page, or several in a heap of more than 4 GiB.
 void answer_pages(reply& out) {
   constexpr std::size_t kMostCells = std::size_t{1} << 20;
   const auto used = [](heap::kind kind) {
@@ -112,7 +112,7 @@ void answer_pages(reply& out) {
   }
 }
 
-/// Which pages of the heaps are in DRAM: of a large store the kernel takes long to tell.
+/// ISOTHERM PAGES: deferred, because for a large store the kernel takes long.
 void pages(call& c) {
   if (manager_of(c)) sender(c).home.defer(sender(c), answer_pages);
 }

@@ -103,7 +103,7 @@ void hello(call& c) {
       i += 2;
     } else if (equals_folded(c[i], "setname") && i + 1 < c.count()) {
       if (!is_client_name(c[++i])) return c.out.error(kBadName);
-      who.set_name(c[i]);  // at once, as in Redis: it stays though a later option is refused
+      who.set_name(c[i]);  // takes effect even if a later option is refused, as in Redis
     } else {
       return c.out.error(fmt::format("ERR Syntax error in HELLO option '{}'", c[i]));
     }
@@ -127,8 +127,8 @@ void select(call& c) {
   c.out.ok();
 }
 
-/// There are no transactions. What the client sends as one must not run command by command, so all
-/// up to EXEC or DISCARD is refused.
+/// There are no transactions. The commands of one must not run one by one, so that all up to EXEC
+/// or DISCARD are refused.
 void multi(call& c) {
   sender(c).in_refused_transaction = true;
   c.out.error(
@@ -144,7 +144,7 @@ void exec(call& c) {
 
 void discard(call& c) {
   sender(c).in_refused_transaction = false;
-  c.out.error("ERR DISCARD without MULTI");  // the one before, if any, was refused
+  c.out.error("ERR DISCARD without MULTI");  // a MULTI before it was refused
 }
 
 void reset(call& c) {
@@ -183,14 +183,14 @@ void shutdown(call& c) {
   if ((save && nosave) || (abort && (save || nosave || at_once))) {
     return c.out.error(errors::kSyntax);
   }
-  if (abort) return c.out.error("ERR No shutdown in progress.");  // it is never put off here
+  if (abort) return c.out.error("ERR No shutdown in progress.");  // none is ever delayed
   if (save) {
     return c.out.error(
         "ERR Errors trying to SHUTDOWN. Nothing can be saved: this server does "
         "not persist; use SHUTDOWN NOSAVE.");
   }
   sender(c).closing = true;
-  // The same way down as by an operator's hand.
+  // The server ends in the same way as by an operator's signal.
   ::kill(::getpid(), SIGTERM);
 }
 
