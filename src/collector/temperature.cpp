@@ -1,0 +1,82 @@
+#include "collector/temperature.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace isotherm::collector {
+
+namespace {
+
+constexpr double kStepsPerOctave = 256;
+constexpr double kHighest = kRates - 1;
+/// A load has changed when misses are so much above what was expected, above what chance does, and
+/// above that by such a share of what is used.
+constexpr double kUnexpected = 1.3, kDeviations = 4, kWorthNoting = 0.01;
+/// Weight of the last window in the misses that are expected of the next.
+constexpr double kNewest = 0.25;
+
+double steps_of(double share) noexcept {
+  return share > 0 ? kHighest + kStepsPerOctave * std::log2(share) : 0;
+}
+
+}  // namespace
+
+double share_of(rate r) noexcept {
+  return r == 0 ? 0 : std::exp2((r - kHighest) / kStepsPerOctave);
+}
+
+unsigned cut_for(const rate_histogram& objects, std::uint64_t budget) noexcept {
+  unsigned cut = kRates;
+  for (std::uint64_t kept = 0; cut > 0; --cut) {
+    kept += objects[cut - 1];
+    if (kept > budget) break;
+  }
+  return cut;
+}
+
+void use_memory::end_window(std::uint64_t used, std::uint64_t misses) noexcept {
+  const auto seen = static_cast<double>(misses);
+  const bool has_changed =
+      expected_misses_ > 0 && seen > kUnexpected * expected_misses_ +
+                                         kDeviations * std::sqrt(expected_misses_) +
+                                         kWorthNoting * static_cast<double>(used);
+  if (has_changed) {
+    length_ = 0;
+    ++restarts_;
+    expected_misses_ = seen;
+  } else {
+    expected_misses_ += (expected_misses_ > 0 ? kNewest : 1) * (seen - expected_misses_);
+  }
+  length_ = std::min(length_ + 1, kLongestMemory);
+  if (++windows_in_era_ == kEraWindows) {
+    windows_in_era_ = 0;
+    era_ = (era_ + 1) % kEras;
+    faded_[era_] = 0;
+  }
+  rebuild();
+  faded_[era_] += static_cast<float>(-kStepsPerOctave * std::log2(1 - 1.0 / (length_ + 1)));
+}
+
+rate use_memory::looked_at(rate kept) const noexcept {
+  // The middle of the step that was kept.
+  double left = kept / kEras * kEras + (kept < kEras ? 0 : kEras / 2);
+  for (unsigned at = kept % kEras; at != era_;) left -= faded_[at = (at + 1) % kEras];
+  return static_cast<rate>(std::max(left, 0.0));
+}
+
+use_memory::step use_memory::rounded(double rate_steps) noexcept {
+  const double within = std::clamp(rate_steps, 0.0, kHighest);
+  const double least = std::floor(within);
+  return {static_cast<rate>(least), static_cast<std::uint16_t>((within - least) * 0xffff)};
+}
+
+void use_memory::rebuild() noexcept {
+  const double weight = 1.0 / (length_ + 1);
+  for (unsigned r = 0; r < kRates; ++r) {
+    const double share = share_of(static_cast<rate>(r));
+    used_[r] = rounded(steps_of(share + (1 - share) * weight));
+    idle_[r] = rounded(steps_of(share * (1 - weight)));
+  }
+}
+
+}  // namespace isotherm::collector

@@ -1,0 +1,79 @@
+// Temperature is a rate: in which share of the windows an object is used. A pure policy.
+//
+// All that is known of a window is one bit an object: whether it was used. The rate is the weighted
+// mean of these bits. While the load stays the same every window weighs the same, so that the mean
+// gets more exact with each, up to a memory of kLongestMemory windows; from then on older windows
+// count exponentially less. When the load changes, which shows in misses that nobody expected, the
+// memory starts anew and what is hot now is found within a few windows.
+//
+// A rate takes 12 bits, as a logarithm: 0 is never, 4095 is always, 256 less is half as often. The
+// least rate but never is one use in 65,000 windows. An update smaller than a step is rounded at
+// random, so that the mean of many is right (Morris, CACM 1978). Objects in COLD are not looked at
+// in each window: they keep the upper 7 bits, and in the other 5 the era in which these were right.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace isotherm::collector {
+
+using rate = std::uint16_t;
+inline constexpr unsigned kRates = 4096;
+inline constexpr unsigned kLongestMemory = 256;  // windows
+inline constexpr unsigned kEraWindows = 16, kEras = 32;
+
+/// The share of windows that a rate stands for.
+double share_of(rate r) noexcept;
+
+/// Objects by their rate.
+using rate_histogram = std::array<std::uint64_t, kRates>;
+
+/// The least rate that is worth DRAM when there is room for `budget` objects: all objects above it
+/// have room. kRates when not even those of the highest have.
+unsigned cut_for(const rate_histogram& objects, std::uint64_t budget) noexcept;
+
+/// What the end of a window does to rates. One thread.
+class use_memory {
+ public:
+  use_memory() noexcept { rebuild(); }
+
+  /// Ends a window in which `used` objects were used, of which `misses` were in COLD. Call it
+  /// before the window's rates are updated.
+  void end_window(std::uint64_t used, std::uint64_t misses) noexcept;
+
+  /// Windows that the rates are the mean of.
+  unsigned length() const noexcept { return length_; }
+  /// Times that the memory started anew.
+  std::uint64_t restarts() const noexcept { return restarts_; }
+  /// The era of the window that ended last.
+  unsigned era() const noexcept { return era_; }
+
+  /// The rate after the window that ended last. `random`: any 16 random bits.
+  rate after(rate before, bool used, std::uint16_t random) const noexcept {
+    const step& s = (used ? used_ : idle_)[before];
+    return static_cast<rate>(s.least + (random < s.odds ? 1 : 0));
+  }
+  /// What an object keeps of its rate in COLD.
+  rate left_alone(rate r) const noexcept { return static_cast<rate>(r / kEras * kEras + era_); }
+  /// The rate of an object in COLD before the window that ended last.
+  rate looked_at(rate kept) const noexcept;
+
+ private:
+  /// The next rate is `least`, or one more with a probability of odds / 2^16.
+  struct step {
+    rate least;
+    std::uint16_t odds;
+  };
+  static step rounded(double rate) noexcept;
+  void rebuild() noexcept;
+
+  unsigned length_ = 0;
+  std::uint64_t restarts_ = 0;
+  double expected_misses_ = 0;
+  unsigned windows_in_era_ = 0;
+  unsigned era_ = 0;
+  std::array<float, kEras> faded_{};  ///< steps that a rate without uses lost in each era
+  std::array<step, kRates> used_, idle_;
+};
+
+}  // namespace isotherm::collector

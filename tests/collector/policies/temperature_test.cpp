@@ -1,0 +1,154 @@
+#include "collector/temperature.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+
+#include "base/random.hpp"
+
+namespace isotherm::collector {
+namespace {
+
+constexpr rate kAlways = kRates - 1;
+
+/// The rate of an object that is used with a chance of `share` in each of so many windows.
+rate settled(use_memory& memory, double share, unsigned windows, base::random& random) {
+  rate r = 0;
+  for (unsigned i = 0; i < windows; ++i) {
+    memory.end_window(1000, 0);
+    r = memory.after(r, random.unit() < share, static_cast<std::uint16_t>(random()));
+  }
+  return r;
+}
+
+TEST(Temperature, NeverAndAlways) {
+  EXPECT_EQ(share_of(0), 0);
+  EXPECT_EQ(share_of(kAlways), 1);
+  EXPECT_NEAR(share_of(kAlways - 256), 0.5, 1e-12);
+  base::random random(1);
+  use_memory memory;
+  EXPECT_EQ(settled(memory, 0, 100, random), 0);
+  EXPECT_GT(share_of(settled(memory, 1, 1000, random)), 0.97);
+}
+
+TEST(Temperature, IsTheShareOfWindowsInWhichAnObjectIsUsed) {
+  std::uint64_t seed = 7;
+  for (const double share : {0.02, 0.1, 0.5, 0.9}) {
+    SCOPED_TRACE(share);
+    base::random random(seed++);
+    use_memory memory;
+    std::array<rate, 400> objects{};
+    for (unsigned i = 0; i < kLongestMemory; ++i) {
+      memory.end_window(objects.size(), 0);
+      for (auto& r : objects) {
+        r = memory.after(r, random.unit() < share, static_cast<std::uint16_t>(random()));
+      }
+    }
+    double sum = 0;
+    for (const rate r : objects) sum += share_of(r);
+    // The mean of 400 times 256 windows: its deviation is sqrt(share / 100,000), rounding aside.
+    EXPECT_NEAR(sum / objects.size(), share, 0.05 * share + 4 * std::sqrt(share / 1e5));
+  }
+}
+
+TEST(Temperature, OneUseWeighsLessThanManyAndLessTheLongerTheMemory) {
+  use_memory memory;
+  memory.end_window(1000, 0);
+  const rate soon = memory.after(0, true, 0);
+  rate often = soon;
+  for (int i = 0; i < 20; ++i) {
+    memory.end_window(1000, 0);
+    often = memory.after(often, true, 0);
+  }
+  EXPECT_GT(often, soon);
+  EXPECT_LT(memory.after(0, true, 0), soon);
+}
+
+TEST(Temperature, TheMemoryGrowsToItsLimitAndStartsAnewWithUnexpectedMisses) {
+  use_memory memory;
+  for (unsigned i = 0; i < kLongestMemory + 50; ++i) memory.end_window(10000, 1000 + i % 7);
+  EXPECT_EQ(memory.length(), kLongestMemory);
+  EXPECT_EQ(memory.restarts(), 0u);
+  memory.end_window(10000,
+                    1200);  // above what is expected, and not by so much that the load changed
+  EXPECT_EQ(memory.restarts(), 0u);
+  memory.end_window(10000, 1600);
+  EXPECT_EQ(memory.restarts(), 1u);
+  EXPECT_EQ(memory.length(), 1u);
+  memory.end_window(10000, 1500);  // the new load's misses are what is expected now
+  EXPECT_EQ(memory.restarts(), 1u);
+}
+
+TEST(Temperature, ChanceInFewMissesRestartsNothing) {
+  base::random random(3);
+  use_memory memory;
+  for (unsigned i = 0; i < 2000; ++i) memory.end_window(1000, random.below(4));
+  EXPECT_EQ(memory.restarts(), 0u);
+}
+
+TEST(Temperature, AfterARestartTheNewHotObjectPassesTheOldOneWithinTwoWindows) {
+  base::random random(5);
+  use_memory memory;
+  rate old_one = settled(memory, 1, 300, random);
+  rate new_one = 0;
+  memory.end_window(10000, 10);
+  for (int i = 0; i < 2; ++i) {
+    memory.end_window(10000, 1000);
+    old_one = memory.after(old_one, false, static_cast<std::uint16_t>(random()));
+    new_one = memory.after(new_one, true, static_cast<std::uint16_t>(random()));
+  }
+  EXPECT_GT(new_one, old_one);
+}
+
+TEST(Temperature, AnObjectLeftAloneFadesAsIfItHadBeenLookedAt) {
+  base::random random(9);
+  use_memory memory;
+  const rate before = settled(memory, 0.5, 100, random);
+  rate watched = before;
+  rate kept = memory.left_alone(before);
+  for (int i = 0; i < 200; ++i) {
+    memory.end_window(1000, 0);
+    watched = memory.after(watched, false, static_cast<std::uint16_t>(random()));
+  }
+  // looked_at() is for the window that ended last, which after() then counts. An era is 16 windows
+  // of 1/100 .. 1/256 each, a quarter of an octave at the most.
+  const rate looked = memory.after(memory.looked_at(kept), false, 0);
+  EXPECT_NEAR(looked, watched, 80);
+  EXPECT_LT(looked, before - 256);
+  kept = memory.left_alone(looked);
+  EXPECT_NEAR(memory.looked_at(kept), looked, 32);
+}
+
+TEST(Temperature, ErasGoRound) {
+  use_memory memory;
+  for (unsigned i = 0; i < 3 * kEras * kEraWindows + 5; ++i) {
+    memory.end_window(1000, 0);
+    const rate kept = memory.left_alone(3000);
+    EXPECT_EQ(kept % kEras, memory.era());
+    EXPECT_NEAR(memory.looked_at(kept), 3000, kEras / 2);
+  }
+}
+
+TEST(Temperature, NeverStaysNeverInCold) {
+  use_memory memory;
+  for (int i = 0; i < 100; ++i) memory.end_window(1000, 0);
+  EXPECT_EQ(memory.looked_at(memory.left_alone(0)), 0);
+}
+
+TEST(Cut, KeepsTheHighestRatesThatHaveRoom) {
+  rate_histogram objects{};
+  objects[4000] = 10;
+  objects[3000] = 20;
+  objects[0] = 1000;
+  EXPECT_EQ(cut_for(objects, 9), 4001u);
+  EXPECT_EQ(cut_for(objects, 10), 3001u);
+  EXPECT_EQ(cut_for(objects, 30), 1u);
+  EXPECT_EQ(cut_for(objects, 1030), 0u);
+  EXPECT_EQ(cut_for(rate_histogram{}, 0), 0u);
+  objects[kAlways] = 5;
+  EXPECT_EQ(cut_for(objects, 4), kRates);
+}
+
+}  // namespace
+}  // namespace isotherm::collector
