@@ -111,10 +111,10 @@ class urcu_store final : public store {
     return link != nullptr;
   }
   void write(std::string_view key, std::string_view value) override {
-    urcu_node* fresh = urcu_node::make(key, value);
+    urcu_node* replacement = urcu_node::make(key, value);
     urcu_memb_read_lock();
     cds_lfht_node* old =
-        cds_lfht_add_replace(table_, hash_of(key), &urcu_node::matches, &key, &fresh->link);
+        cds_lfht_add_replace(table_, hash_of(key), &urcu_node::matches, &key, &replacement->link);
     urcu_memb_read_unlock();
     if (old) urcu_memb_call_rcu(&urcu_node::of(old)->retired, &urcu_node::free_retired);
   }

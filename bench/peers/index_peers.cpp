@@ -81,14 +81,14 @@ void fill(store& into) {
 
 void load(benchmark::State& state, const maker& make) {
   for (auto _ : state) {
-    std::unique_ptr<store> fresh = make();
-    fresh->enter_thread();
+    std::unique_ptr<store> measured = make();
+    measured->enter_thread();
     the_script();
     const auto begin = std::chrono::steady_clock::now();
-    fill(*fresh);
+    fill(*measured);
     state.SetIterationTime(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-    fresh->leave_thread();
+    measured->leave_thread();
   }
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kKeys));
 }

@@ -27,8 +27,8 @@ struct record {
   }
 };
 
-[[noreturn]] void give_up(const char* what) {
-  std::perror(what);
+[[noreturn]] void give_up(const char* call) {
+  std::perror(call);
   std::exit(1);
 }
 

@@ -64,12 +64,12 @@ class claimed_list {
   /// Returns the chunk behind `link`, appended by this thread or, meanwhile, by another; null when
   /// memory is exhausted.
   static chunk* append(atomic<chunk*>& link) noexcept {
-    auto* fresh = new (std::nothrow) chunk;
-    if (!fresh) return nullptr;
+    auto* added = new (std::nothrow) chunk;
+    if (!added) return nullptr;
     chunk* found = nullptr;
     // Release publishes the chunk's elements.
-    if (link.compare_exchange_acq_rel(found, fresh)) return fresh;
-    delete fresh;
+    if (link.compare_exchange_acq_rel(found, added)) return added;
+    delete added;
     return found;
   }
 

@@ -45,16 +45,16 @@ TEST(SleepingLock, WhoWaitsSleepsAndAllAreWoken) {
   int had_it = 0;
   {
     std::vector<std::jthread> threads;
-    for (auto& who : waiting) {
+    for (auto& thread : waiting) {
       threads.emplace_back([&] {
-        who.store_release(::gettid());
+        thread.store_release(::gettid());
         const std::lock_guard held(lock);
         ++had_it;
       });
     }
     // A thread that span for ever would never be seen asleep, and the test never end.
-    for (auto& who : waiting) {
-      while (who.load_acquire() == 0 || testing_help::state_of(who.load_acquire()) != 'S') {
+    for (auto& thread : waiting) {
+      while (thread.load_acquire() == 0 || testing_help::state_of(thread.load_acquire()) != 'S') {
         std::this_thread::yield();
       }
     }
