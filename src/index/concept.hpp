@@ -31,7 +31,7 @@ concept concurrent_index =
       { s.is_valid() } -> std::same_as<bool>;
     };
 
-/// One that also knows the order of its keys.
+/// A concurrent_index that also visits its keys in order.
 template <class S>
 concept ordered_index =
     concurrent_index<S> && requires(S s, const scope& inside, std::string_view from,

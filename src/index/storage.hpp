@@ -9,15 +9,16 @@
 // memory, and each part of an index keeps one of its own. Both storages here are empty and take no
 // room; a storage that chooses a place for each node of a tree would hold a pointer to its policy.
 //
-// A node is allocated for a level: the number of nodes that a search passed on its way to where the
-// new one is wanted, 0 for the root. Levels are counted from the top because that serves all trees
-// alike (SINLK, 4.1, allocates by this number): every node's parent has a lower one, which heights
-// above the leaves would not give in ART, where siblings differ in height. A level is not kept up
-// to date: when the root of a B+tree splits, all nodes are one deeper than they were allocated for.
+// A node is allocated for a level: the number of nodes above it, as the search for its place has
+// counted them, 0 for the root. Levels are counted from the top because that works for all trees
+// alike (SINLK, 4.1, allocates by this number): the level of a node's parent is always less.
+// Heights above the leaves would not do in ART, where siblings differ in height. Levels are not
+// kept up to date: when the root of a B+tree splits, all nodes are one level deeper than they were
+// allocated for.
 //
-// Freeing is static, because it is sync::retire() that frees most nodes: it keeps a function and an
-// address for each, and nothing else. A storage that has several kinds of memory must tell them by
-// their addresses, as the heap tells its ranges.
+// Freeing is static, because sync::retire() frees most nodes, and keeps only a function and an
+// address for each. A storage that has several kinds of memory must tell them apart by address, as
+// the heap does its ranges.
 #pragma once
 
 #include <concepts>

@@ -9,8 +9,8 @@
 //
 // A link is 0, an inner node's address, or a leaf's address | 1. The key that ends at a node has
 // its leaf in `terminal`, so that no key needs a terminator byte. Prefixes are stored in full: one
-// of more than 8 bytes takes a chain of nodes with one child (rare, shared, hot), and in return no
-// search has to read a leaf to know where it is.
+// of more than 8 bytes takes a chain of nodes with one child (such chains are rare, and hot because
+// many keys share them). In return no search has to read a leaf to know where it is.
 #pragma once
 
 #include <algorithm>

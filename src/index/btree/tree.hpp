@@ -142,7 +142,7 @@ class tree {
   bool lock_both(const path& p) noexcept;
   void split_leaf(const scope& inside, const path& p, std::string_view key);
   void split_inner(const path& p);
-  /// Of the two halves of a node that splits: those of the root get a new one above them.
+  /// The level of both halves of a node that splits: the root gets a new node above its halves.
   unsigned level_of_halves(const path& p) const noexcept {
     return p.level + (p.parent == &anchor_ ? 1 : 0);
   }

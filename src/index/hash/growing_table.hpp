@@ -25,7 +25,7 @@
 
 namespace isotherm::index {
 
-/// Whether `n` has the key; if so, `*value` (unless null) is its value.
+/// Whether `n` has the key; if so, and if `value` is not null, `*value` is its value.
 template <class Node>
 bool is_node_of(const scope& inside, Node* n, std::uint64_t hash, std::string_view key,
                 bytes** value = nullptr) {

@@ -39,8 +39,8 @@ bool cursor::try_seek(std::string_view from) {
   }
 }
 
-/// Goes to the end of a layer at which the direction begins. The layer's top was read from `where`.
-/// False: the layer was removed.
+/// Goes to the first border node, in the cursor's direction, of the layer whose top was read from
+/// `where`. False: the layer was removed.
 bool cursor::enter(base::atomic<link>& where, link top) {
   for (;;) {
     frame here{nullptr, version(), permutation(), 0};

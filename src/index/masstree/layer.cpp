@@ -169,7 +169,7 @@ void connect(node* left, node* right, std::uint64_t separator, const node_memory
       parent->insert(place, separator, right);
       parent->state.unlock();
     } else {
-      // The search counted before it had a lock: the layer may have become higher since.
+      // The search counted the levels before it had a lock: the layer may have become higher since.
       level = level > 0 ? level - 1 : 0;
       beside = split_interior(parent, place, separator, right, memory, level);
     }

@@ -19,7 +19,7 @@
 
 namespace isotherm::index::masstree_detail {
 
-/// Where nodes come from: a storage, of which a layer need not know the type. Valid as long as that
+/// Where nodes come from: a storage whose type the layer does not know. Valid as long as that
 /// storage object.
 class node_memory {
  public:
@@ -89,8 +89,8 @@ inline border* try_descend(node* n, std::uint64_t slice, version& seen, unsigned
 }
 
 /// The border node where `slice` is, or would be, with its version; null when the layer is gone.
-/// The layer's top was read from `where` as `top`. `level`: in, of that top; out, of the node
-/// found.
+/// The layer's top was read from `where` as `top`. `level` is first that of this top, and on return
+/// that of the node found.
 inline border* find_border(base::atomic<link>& where, link top, std::uint64_t slice, version& seen,
                            unsigned& level) noexcept {
   prefetch_node(node_of(top), border::size_of(kSomeSlots));

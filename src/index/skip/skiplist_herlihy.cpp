@@ -131,7 +131,7 @@ void skiplist_herlihy<Storage>::iterate(const scope& inside, std::string_view fr
   }
 }
 
-/// A node that was passed and is unlinked then still leads to every key behind it that has been
+/// If a node that was passed is unlinked, its link still leads to every key behind it that has been
 /// present since.
 template <class Storage>
 void skiplist_herlihy<Storage>::scan_back(const scope& inside, std::optional<std::string_view> from,
