@@ -12,7 +12,7 @@ class batch {
  public:
   explicit batch(const context& ctx) : ctx_(ctx) {}
 
-  /// Takes entries from the front, as many as a buffer has room for the records of; returns how
+  /// Takes entries from the front, as many as fit into a buffer with their records; returns how
   /// many. 0: the first record is larger than a buffer.
   std::size_t take(std::span<entry> entries);
   /// The entries taken; may be overwritten once no record is looked up by them any more.

@@ -99,8 +99,8 @@ void gatherer::put(const extent& record, std::byte* target) {
   if (there < record.bytes) target[there] = std::byte{'\n'};
 }
 
-/// Puts the records [begin, end) of the batch at `target`, where they lie in a few places close
-/// together: reads them in the order of the input, so that one read serves many of them.
+/// Puts the records [begin, end) of the batch at `target`. Reads them in the order of the input:
+/// they lie close together in a few places, so that one read serves many of them.
 void gatherer::by_place(const batch& b, std::size_t begin, std::size_t end, std::byte* target) {
   const std::span<const entry> entries = b.entries();
   source_view lengths(ctx_.job, ctx_.input);
