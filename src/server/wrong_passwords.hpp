@@ -15,7 +15,7 @@ class wrong_passwords {
  public:
   static constexpr std::int64_t kQuietMs = 10'000;
 
-  /// Notes one from the client at `address`; returns the line to write now, if there is one.
+  /// Notes a wrong password from `address`; returns the line to write now, if there is one.
   std::optional<std::string> note(std::string_view address, std::int64_t now_ms);
   /// The line to write now about those noted before, if there is one.
   std::optional<std::string> due(std::int64_t now_ms);
