@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/atomic.hpp"
 #include "base/error.hpp"
 
 namespace isotherm {
@@ -105,8 +105,8 @@ struct sort_options {
   /// Called at the beginning of each stage (with zeros) and as it progresses, by one thread at a
   /// time. `done` and `total` have the same unit, which depends on the stage.
   std::function<void(sort_stage, std::uint64_t done, std::uint64_t total)> progress{};
-  /// When it becomes true, the sort stops soon, cleans up, and returns an error of code EINTR.
-  const base::atomic<bool>* interrupt = nullptr;
+  /// When a stop is requested, the sort ends soon, cleans up, and returns an error of code EINTR.
+  std::stop_token stop{};
 };
 
 struct stage_report {

@@ -29,7 +29,7 @@ void run(arguments& a) {
   a.path = os::spelled_out(a.path, STDOUT_FILENO);
   a.options.progress = harness::show_progress(
       a.progress ? harness::shown::always : harness::shown::on_terminal, "generating");
-  a.options.interrupt = &catch_signals();
+  a.options.stop = catch_signals();
   auto sum = harness::gensort_file(a.path, a.options);
   if (!sum) {
     fmt::print(stderr, "isotherm: {}\n", sum.error().message);

@@ -5,14 +5,20 @@
 namespace isotherm::cli {
 namespace {
 
-base::atomic<bool> interrupted{false};
+std::stop_source* requested = nullptr;  // set once, before any handler can run
 
-void on_signal(int) { interrupted.store_relaxed(true); }
+/// Without callbacks a request is a few lock-free atomic operations, which a handler may do. It
+/// marks the state while it works and waits for another's mark, so no handler may interrupt it on
+/// its own thread.
+void on_signal(int) { requested->request_stop(); }
 
 }  // namespace
 
-const base::atomic<bool>& catch_signals() {
+std::stop_token catch_signals() {
+  static std::stop_source source;
+  requested = &source;
   struct sigaction action = {};
+  for (const int s : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&action.sa_mask, s);
   for (const int s : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before = {};
     ::sigaction(s, nullptr, &before);
@@ -21,7 +27,7 @@ const base::atomic<bool>& catch_signals() {
   }
   action.sa_handler = SIG_IGN;
   for (const int s : {SIGPIPE, SIGXFSZ}) ::sigaction(s, &action, nullptr);
-  return interrupted;
+  return source.get_token();
 }
 
 }  // namespace isotherm::cli

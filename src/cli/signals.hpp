@@ -1,16 +1,17 @@
 // Signals of commands that write a file: they end by cleaning up.
 #pragma once
 
-#include "base/atomic.hpp"
+#include <stop_token>
 
 namespace isotherm::cli {
 
 /// The exit status after such a signal.
 inline constexpr int kInterrupted = 130;
 
-/// From now on SIGINT, SIGTERM and SIGHUP set the flag that is returned, but for those that the
-/// process was started to ignore (nohup, jobs in the background). A reader that goes away (SIGPIPE)
-/// and the limit of file sizes (SIGXFSZ) make the write fail instead of ending the process.
-const base::atomic<bool>& catch_signals();
+/// From now on SIGINT, SIGTERM and SIGHUP request a stop by the token that is returned, but for
+/// those that the process was started to ignore (nohup, jobs in the background). A reader that goes
+/// away (SIGPIPE) and the limit of file sizes (SIGXFSZ) make the write fail instead of ending the
+/// process. Nothing may register a callback with the token: a handler would run it.
+std::stop_token catch_signals();
 
 }  // namespace isotherm::cli

@@ -104,7 +104,7 @@ base::result<uint128> write_part(const os::file& f, const gensort_options& o, st
   uint128 sum = 0;
   uint128 random = gensort_random(o.first + begin);
   for (std::uint64_t at = begin; at < end;) {
-    if (o.interrupt != nullptr && o.interrupt->load_relaxed()) {
+    if (o.stop.stop_requested()) {
       return std::unexpected(base::error{"interrupted: nothing was written", EINTR});
     }
     const auto records = static_cast<std::size_t>(std::min<std::uint64_t>(kBatchRecords, end - at));
@@ -207,7 +207,7 @@ base::result<uint128> gensort_file(const std::string& path, const gensort_option
     }
   });
   if (total) {
-    if (auto r = f->publish(options.interrupt); !r) total = std::unexpected(r.error());
+    if (auto r = f->publish(options.stop); !r) total = std::unexpected(r.error());
   }
   return total;
 }

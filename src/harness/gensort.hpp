@@ -5,9 +5,9 @@
 
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <string>
 
-#include "base/atomic.hpp"
 #include "base/error.hpp"
 #include "harness/progress.hpp"
 #include "sort/checksum.hpp"
@@ -30,9 +30,9 @@ struct gensort_options {
   bool skewed = false;   ///< keys repeat: rank r appears with probability about 1/r (docs/sort.md)
   unsigned threads = 1;  ///< at most kMostThreads work
   record_progress progress{};
-  /// When it becomes true, the work stops soon, leaves nothing, and ends with an error of code
+  /// When a stop is requested, the work ends soon, leaves nothing, and returns an error of code
   /// EINTR.
-  const base::atomic<bool>* interrupt = nullptr;
+  std::stop_token stop{};
 };
 
 /// State of the generator after `n` + 1 steps: the random number of record `n`. O(log n).

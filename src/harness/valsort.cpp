@@ -98,7 +98,7 @@ base::result<valsort_summary> valsort_file(const std::string& path,
   auto input = os::open_input(path);
   if (!input) return std::unexpected(input.error());
   base::result<os::file> f = std::move(input->handle);
-  if (!input->still) f = os::spool(*f, os::usual_directory(), nullptr);
+  if (!input->still) f = os::spool(*f, os::usual_directory(), {});
   if (!f) return std::unexpected(f.error());
   auto size = f->size();
   if (!size) return std::unexpected(size.error());

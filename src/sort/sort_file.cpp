@@ -55,7 +55,7 @@ base::result<void> put_in_place(sort::job& j, os::pending_file& out) {
     j.keep(out.sync());
   }
   if (auto r = j.status(); !r) return r;
-  if (auto r = out.publish(j.options.interrupt); !r || !j.options.durable) return r;
+  if (auto r = out.publish(j.options.stop); !r || !j.options.durable) return r;
   const sort::stage_timer timer(j, sort_stage::sync);
   return out.sync_name();
 }

@@ -295,6 +295,7 @@ def streams(d):
     p.stdout.close()
     said = p.stderr.read()
     assert p.wait() == 1 and b"Broken pipe" in said and said.count(b"\n") == 1, said
+    assert b"standard output" in said and b"/proc" not in said, said
     for words, said in ((f"$1 sort {d}/in - > /dev/full", "No space left"),
                         (f"$1 sort {d}/in - >> {d}/in", "is the input itself"),
                         (f"$1 sort {d}/in - --json - > {d}/new", "--json -"),

@@ -99,7 +99,7 @@ class AlikeLines : public ::testing::Test {
         const std::lock_guard guard(lock_);
         readers_.insert(std::this_thread::get_id());
       }
-      if (c == os::io_call::read && sorting_ && stop_at_first_) interrupt_.store_relaxed(true);
+      if (c == os::io_call::read && sorting_ && stop_at_first_) stop_.request_stop();
       return 0;
     });
     const sort_options o{.format = record_format::lines,
@@ -109,7 +109,7 @@ class AlikeLines : public ::testing::Test {
                          .durable = false,
                          .progress = [&](sort_stage s, std::uint64_t,
                                          std::uint64_t) { sorting_ = s == sort_stage::run_sort; },
-                         .interrupt = &interrupt_};
+                         .stop = stop_.get_token()};
     auto r = sort_file(dir_.file("in"), dir_.file("out"), o);
     os::set_fault_hook({});
     return r;
@@ -121,7 +121,7 @@ class AlikeLines : public ::testing::Test {
   std::set<std::thread::id> readers_;
   unsigned sort_threads_ = 1;
   bool stop_at_first_ = false;
-  base::atomic<bool> interrupt_{false};
+  std::stop_source stop_;
 };
 
 TEST_F(AlikeLines, AreToldApartByFewReads) {

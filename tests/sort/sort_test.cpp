@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/atomic.hpp"
 #include "base/random.hpp"
 #include "os/faults.hpp"
 #include "sort/scratch.hpp"

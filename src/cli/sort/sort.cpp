@@ -77,7 +77,7 @@ void run(sort_arguments& a) {
   if (!to_file && a.json == "-") fail("--json -: standard output has the records; name a file");
   check_report(a);
   report_file json(a.json == "-" ? "" : a.json);
-  o.interrupt = &catch_signals();
+  o.stop = catch_signals();
   catch_lost_pages();
   sort_progress printer;
   if (a.progress || ::isatty(STDERR_FILENO) != 0) o.progress = std::ref(printer);

@@ -171,11 +171,12 @@ base::result<pending_file> pending_file::create(const std::string& path,
                                                 const std::string& directory, const file* input) {
   pending_file p;
   if (const auto descriptor = named_descriptor(path)) {
-    auto to = file::of_descriptor(*descriptor, path);
+    const std::string name = name_of_descriptor(*descriptor, path);
+    auto to = file::of_descriptor(*descriptor, name);
     if (!to) return std::unexpected(to.error());
     const int how = ::fcntl(to->descriptor(), F_GETFL);
     if (how < 0 || (how & O_ACCMODE) == O_RDONLY) {
-      return std::unexpected(base::error{path + " is not open for writing", 0});
+      return std::unexpected(base::error{name + " is not open for writing", 0});
     }
     auto f = file::unnamed(waiting_directory(path, directory));
     if (!f) return std::unexpected(f.error());
@@ -206,8 +207,8 @@ base::result<pending_file> pending_file::create(const std::string& path,
 
 // A network file system tells of failed writes when a handle is closed, so one is before the file
 // has its name; the other keeps the lock.
-base::result<void> pending_file::publish(const base::atomic<bool>* interrupt) {
-  if (descriptor_) return pour(file_, descriptor_, interrupt);
+base::result<void> pending_file::publish(const std::stop_token& stop) {
+  if (descriptor_) return pour(file_, descriptor_, stop);
   auto other = file_.again();
   if (!other) return std::unexpected(other.error());
   if (auto r = other->close(); !r) return r;

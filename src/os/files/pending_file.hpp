@@ -5,9 +5,9 @@
 // file system has extended attributes: by one it knows the file for ours.
 #pragma once
 
+#include <stop_token>
 #include <string>
 
-#include "base/atomic.hpp"
 #include "os/files/file.hpp"
 
 namespace isotherm::os {
@@ -39,8 +39,8 @@ class pending_file {
   base::result<void> sync() const { return descriptor_ ? base::result<void>{} : file_.sync(); }
   /// Gives it its name, in the place of what had it. Nothing may be written afterwards. A
   /// descriptor that is slow to take the contents is given up, with an error of code EINTR, when
-  /// `*interrupt` (may be null) becomes true.
-  base::result<void> publish(const base::atomic<bool>* interrupt = nullptr);
+  /// a stop is requested.
+  base::result<void> publish(const std::stop_token& stop = {});
   /// Waits, after publish(), until the name is on the device as well.
   base::result<void> sync_name() const;
 

@@ -21,8 +21,6 @@ constexpr int kWaitMilliseconds = 100;
 /// Whether it was a signal, or a pipe that its owner does not want to wait for.
 bool try_again(const base::error& e) { return e.code == EINTR || e.code == EAGAIN; }
 
-bool interrupted(const base::atomic<bool>* flag) { return flag != nullptr && flag->load_relaxed(); }
-
 std::optional<int> number(const std::string& text) {
   int value = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -46,6 +44,19 @@ std::optional<int> named_descriptor(const std::string& path) {
       parent.filename() == "fd" && parent.parent_path().parent_path() == self / "task";
   if (failure || (parent != self / "fd" && !of_thread)) return std::nullopt;
   return number(at.filename().string());
+}
+
+std::string name_of_descriptor(int descriptor, const std::string& path) {
+  switch (descriptor) {
+    case STDIN_FILENO:
+      return "standard input";
+    case STDOUT_FILENO:
+      return "standard output";
+    case STDERR_FILENO:
+      return "standard error";
+    default:
+      return path;
+  }
 }
 
 std::string waiting_directory(const std::string& path, const std::string& temporary) {
@@ -72,7 +83,8 @@ base::result<bool> holds_still(const file& f) {
 
 base::result<input_file> open_input(const std::string& path) {
   const auto descriptor = named_descriptor(path);
-  auto f = descriptor ? file::of_descriptor(*descriptor, path) : file::open(path);
+  auto f = descriptor ? file::of_descriptor(*descriptor, name_of_descriptor(*descriptor, path))
+                      : file::open(path);
   if (!f) return std::unexpected(f.error());
   const auto still = holds_still(*f);
   if (!still && !descriptor) return std::unexpected(still.error());
@@ -80,13 +92,13 @@ base::result<input_file> open_input(const std::string& path) {
 }
 
 base::result<file> spool(const file& from, const std::string& directory,
-                         const base::atomic<bool>* interrupt) {
+                         const std::stop_token& stop) {
   auto to = file::unnamed(directory);
   auto piece = buffer::reserve(kPiece);
   if (!to) return to;
   if (!piece) return std::unexpected(piece.error());
   for (std::uint64_t offset = 0;;) {
-    if (interrupted(interrupt)) {
+    if (stop.stop_requested()) {
       return std::unexpected(base::error{"interrupted: nothing was written", EINTR});
     }
     const auto ready = from.readable(kWaitMilliseconds);
@@ -101,7 +113,7 @@ base::result<file> spool(const file& from, const std::string& directory,
   }
 }
 
-base::result<void> pour(const file& f, const file& to, const base::atomic<bool>* interrupt) {
+base::result<void> pour(const file& f, const file& to, const std::stop_token& stop) {
   auto bytes = f.size();
   auto piece = buffer::reserve(kPiece);
   const auto kind = identity(to);
@@ -114,7 +126,7 @@ base::result<void> pour(const file& f, const file& to, const base::atomic<bool>*
                                     std::min<std::uint64_t>(kPiece, *bytes - offset));
     if (auto r = f.read(part, offset); !r) return r;
     for (std::size_t done = 0; done < part.size();) {
-      if (interrupted(interrupt)) {
+      if (stop.stop_requested()) {
         return std::unexpected(
             base::error{"interrupted: what " + to.path() + " got is not complete", EINTR});
       }

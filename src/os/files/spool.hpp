@@ -4,9 +4,9 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 
-#include "base/atomic.hpp"
 #include "os/files/file.hpp"
 
 namespace isotherm::os {
@@ -17,6 +17,10 @@ std::string spelled_out(const std::string& path, int standard);
 /// The open descriptor of this process that `path` names: /dev/stdin, /dev/stdout, /dev/fd/N,
 /// /proc/self/fd/N and the like, or a symbolic link to one of these. Nothing for all other paths.
 std::optional<int> named_descriptor(const std::string& path);
+
+/// What to call a descriptor that was given as `path` in a message: "standard output" for the
+/// user's `-`, and likewise for the other standard descriptors; `path` for all others.
+std::string name_of_descriptor(int descriptor, const std::string& path);
 
 /// Where what is written to `path` waits until it is complete: its own directory; for a descriptor
 /// `temporary`, or, if that is empty, $TMPDIR or /tmp.
@@ -37,12 +41,12 @@ struct input_file {
 base::result<input_file> open_input(const std::string& path);
 
 /// All that `from` gives from its position on, in a file without a name in `directory`. Ends soon,
-/// with an error of code EINTR, when `*interrupt` (may be null) becomes true.
+/// with an error of code EINTR, when a stop is requested.
 base::result<file> spool(const file& from, const std::string& directory,
-                         const base::atomic<bool>* interrupt);
+                         const std::stop_token& stop);
 
 /// Writes all of `f` to `to`, at its position. Likewise. What `to` has no room for is an error when
 /// that is met.
-base::result<void> pour(const file& f, const file& to, const base::atomic<bool>* interrupt);
+base::result<void> pour(const file& f, const file& to, const std::stop_token& stop);
 
 }  // namespace isotherm::os

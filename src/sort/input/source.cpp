@@ -25,7 +25,7 @@ base::result<source> source::open_or_copy(job& j, const std::string& path,
   if (!input) return std::unexpected(input.error());
   if (input->still) return of(std::move(input->handle));
   const stage_timer timer(j, sort_stage::copy);
-  auto copy = os::spool(input->handle, directory, j.options.interrupt);
+  auto copy = os::spool(input->handle, directory, j.options.stop);
   if (!copy) return std::unexpected(copy.error());
   auto s = of(std::move(*copy));
   if (s) j.count(sort_stage::copy, s->size(), s->size());

@@ -40,7 +40,7 @@ void job::fail(base::error error) {
 
 bool job::stopped() noexcept {
   if (stopped_.load_acquire()) return true;
-  if (options.interrupt == nullptr || !options.interrupt->load_relaxed()) return false;
+  if (!options.stop.stop_requested()) return false;
   fail({"interrupted: nothing was written", EINTR});
   return true;
 }

@@ -39,25 +39,25 @@ struct pipe_ends {
   file read, write;
 };
 
-/// An interrupt that comes when the flag was looked at `waits` times.
-struct late_interrupt {
-  explicit late_interrupt(int waits) {
+/// A stop that is requested when the token was looked at `waits` times.
+struct late_stop {
+  explicit late_stop(int waits) {
     set_fault_hook([this, waits](io_call c) mutable {
-      if (c == io_call::wait && --waits == 0) flag.store_relaxed(true);
+      if (c == io_call::wait && --waits == 0) source.request_stop();
       return 0;
     });
   }
-  ~late_interrupt() { set_fault_hook({}); }
-  late_interrupt(const late_interrupt&) = delete;
-  late_interrupt& operator=(const late_interrupt&) = delete;
-  base::atomic<bool> flag{false};
+  ~late_stop() { set_fault_hook({}); }
+  late_stop(const late_stop&) = delete;
+  late_stop& operator=(const late_stop&) = delete;
+  std::stop_source source;
 };
 
 TEST(Spool, AnInterruptJustBeforeTheWaitIsNotLost) {
   const scratch dir;
   const pipe_ends pipe;
-  late_interrupt interrupt(1);
-  auto r = spool(pipe.read, dir.path(), &interrupt.flag);
+  late_stop stop(1);
+  auto r = spool(pipe.read, dir.path(), stop.source.get_token());
   ASSERT_FALSE(r);
   EXPECT_EQ(r.error().code, EINTR);
 }
@@ -70,8 +70,8 @@ TEST(Spool, APipeWithLittleRoomIsNotWaitedForInTheWrite) {
   auto in = file::open(dir.file("in"));
   ASSERT_TRUE(in);
   const int writes = (room + static_cast<int>(file::kNoWait) - 1) / static_cast<int>(file::kNoWait);
-  late_interrupt interrupt(writes + 1);
-  auto r = pour(*in, pipe.write, &interrupt.flag);
+  late_stop stop(writes + 1);
+  auto r = pour(*in, pipe.write, stop.source.get_token());
   ASSERT_FALSE(r);
   EXPECT_EQ(r.error().code, EINTR);
 }

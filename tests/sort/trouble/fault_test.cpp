@@ -145,14 +145,14 @@ TEST_P(Faults, EveryCallThatFailsEndsTheSortCleanly) {
 TEST_P(Faults, InterruptInEveryStageEndsTheSortCleanly) {
   unsigned interrupted = 0;
   for (unsigned stage = 0; stage < kSortStages; ++stage) {
-    base::atomic<bool> interrupt{false};
+    std::stop_source stop;
     bool seen = false;
     sort_options o = GetParam().options;
-    o.interrupt = &interrupt;
+    o.stop = stop.get_token();
     o.progress = [&](sort_stage s, std::uint64_t, std::uint64_t) {
       if (static_cast<unsigned>(s) != stage) return;
       seen = true;
-      interrupt.store_relaxed(true);
+      stop.request_stop();
     };
     testing::store(dir_.file("out"), "precious");
     auto r = sort_file(dir_.file("in"), dir_.file("out"), o);
@@ -247,15 +247,15 @@ TEST(Interrupts, SamplesortLooksAmidItsFirstPartition) {
   const scratch dir;
   ASSERT_TRUE(harness::gensort_file(dir.file("in"), {.count = kRecords, .threads = 2}));
   for (const unsigned threads : {1u, 4u}) {
-    base::atomic<bool> interrupt{false};
+    std::stop_source stop;
     std::uint64_t most = 0;
     sort_options o{.memory_bytes = kMapped, .algorithm = sort_algorithm::samplesort};
     o.read_threads = o.write_threads = o.sort_threads = threads;
-    o.interrupt = &interrupt;
+    o.stop = stop.get_token();
     o.progress = [&](sort_stage s, std::uint64_t done, std::uint64_t) {
       if (s != sort_stage::run_sort || done == 0) return;
       most = std::max(most, done);
-      interrupt.store_relaxed(true);
+      stop.request_stop();
     };
     auto r = sort_file(dir.file("in"), dir.file("out"), o);
     ASSERT_FALSE(r);
