@@ -70,7 +70,7 @@ scan_result scan(const context& ctx) {
 }
 
 /// Length of the record at the front of `bytes`, including the newline that a last line may lack.
-/// Greater than `bytes` allows if the input has changed since the scan.
+/// If the input has changed since the scan, the record may not fit into `bytes`.
 std::size_t length_of(std::span<const std::byte> bytes, const context& ctx) {
   if (ctx.job.options.format == record_format::klv) {
     if (bytes.size() < ctx.layout.key_bytes() + kLengthField) return kNoLength;
