@@ -11,7 +11,8 @@
 
 namespace isotherm::store {
 
-/// The sender of a command. The server derives its clients from it, and its own commands know that.
+/// The sender of a command. The server's clients derive from it, and the server's commands cast to
+/// that type.
 class caller {
  protected:
   ~caller() = default;

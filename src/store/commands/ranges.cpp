@@ -32,7 +32,7 @@ void append(call& c) {
   c.out.integer(static_cast<std::int64_t>(old->payload.size() + c[2].size()));
 }
 
-/// Redis' rules for negative and outlying ends.
+/// The part from `start` to `end`, by Redis' rules for ends that are negative or lie outside.
 std::string_view slice(std::string_view text, std::int64_t start, std::int64_t end) {
   const auto length = static_cast<std::int64_t>(text.size());
   if (start < 0 && end < 0 && start > end) return {};
