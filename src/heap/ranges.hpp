@@ -12,7 +12,7 @@
 #include "heap/arena.hpp"
 #include "heap/header.hpp"
 #include "heap/heap.hpp"
-#include "heap/packed.hpp"
+#include "heap/packed/packed.hpp"
 
 namespace isotherm::heap {
 

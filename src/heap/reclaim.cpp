@@ -9,7 +9,7 @@
 // (backing::page_out).
 #include <algorithm>
 
-#include "heap/packed.hpp"
+#include "heap/packed/packed.hpp"
 #include "os/memory/address_space.hpp"
 #include "os/memory/residency.hpp"
 #include "os/memory/swap.hpp"

@@ -8,7 +8,7 @@
 #include "collector/collector.hpp"
 #include "collector/scan.hpp"
 #include "guide/guide.hpp"
-#include "heap/extent.hpp"
+#include "heap/packed/extent.hpp"
 #include "heap/temporary_directory.hpp"
 #include "heap/truncate_cold.hpp"
 

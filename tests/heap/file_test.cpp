@@ -13,8 +13,8 @@
 #include <set>
 #include <vector>
 
-#include "heap/extent.hpp"
 #include "heap/heap.hpp"
+#include "heap/packed/extent.hpp"
 #include "heap/temporary_directory.hpp"
 
 // Around fork() jemalloc holds all its locks, and ThreadSanitizer's lock-order detector ends the

@@ -1,4 +1,4 @@
-#include "heap/holes.hpp"
+#include "heap/packed/holes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "heap/extent.hpp"
+#include "heap/packed/extent.hpp"
 
 namespace isotherm::heap {
 namespace {

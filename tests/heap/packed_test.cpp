@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "heap/extent.hpp"
 #include "heap/heap.hpp"
+#include "heap/packed/extent.hpp"
 
 namespace isotherm::heap {
 namespace {

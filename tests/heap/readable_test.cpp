@@ -11,8 +11,8 @@
 #include <cstring>
 #include <vector>
 
-#include "heap/extent.hpp"
 #include "heap/heap.hpp"
+#include "heap/packed/extent.hpp"
 #include "heap/temporary_directory.hpp"
 #include "heap/truncate_cold.hpp"
 #include "os/memory/address_space.hpp"

@@ -1,4 +1,4 @@
-#include "heap/packed.hpp"
+#include "heap/packed/packed.hpp"
 
 #include <algorithm>
 

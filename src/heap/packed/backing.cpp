@@ -1,4 +1,4 @@
-#include "heap/backing.hpp"
+#include "heap/packed/backing.hpp"
 
 #include <algorithm>
 

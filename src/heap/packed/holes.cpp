@@ -1,6 +1,6 @@
-#include "heap/holes.hpp"
+#include "heap/packed/holes.hpp"
 
-#include "heap/extent.hpp"
+#include "heap/packed/extent.hpp"
 #include "heap/poison.hpp"
 
 namespace isotherm::heap {

@@ -18,11 +18,11 @@
 
 #include "base/atomic.hpp"
 #include "base/error.hpp"
-#include "heap/backing.hpp"
-#include "heap/extent.hpp"
 #include "heap/heap.hpp"
-#include "heap/holes.hpp"
 #include "heap/local.hpp"
+#include "heap/packed/backing.hpp"
+#include "heap/packed/extent.hpp"
+#include "heap/packed/holes.hpp"
 
 namespace isotherm::heap {
 
