@@ -31,9 +31,10 @@ class movable_map {
 };
 
 static void print_heaps(const isotherm::collector::window_statistics& seen) {
-  const auto mib = [&](int heap) { return seen.heaps[heap].bytes >> 20; };
+  using isotherm::heap::kind;
+  const auto mib = [&](kind heap) { return seen.heaps[heap].bytes >> 20; };
   std::printf("window %2lu: NEW %3lu  HOT %3lu  COLD %3lu MiB, utilization %3.0f%%\n", seen.window,
-              mib(0), mib(1), mib(2), 100 * seen.page_utilization);
+              mib(kind::newborn), mib(kind::hot), mib(kind::cold), 100 * seen.page_utilization);
 }
 
 int main() {

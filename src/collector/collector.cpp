@@ -282,10 +282,9 @@ void object_collector::state::page_out(window& now) {
 /// Completes the statistics, keeps them and tells the callback.
 window_statistics object_collector::state::publish(window& now) {
   window_statistics& seen = now.seen;
-  for (std::size_t i = 0; i < heap::kKinds; ++i) {
-    seen.heaps[i] = heap::usage_of(static_cast<heap::kind>(i), false);
+  for (const heap::kind where : heap::kKinds) {
+    seen.heaps[where] = heap::usage_of(where, heap::residency::left_out);
   }
-  seen.nodes = heap::node_usage(false);
   found.clear();
   seen.collector_cpu_seconds =
       static_cast<double>(os::thread_cpu_ns() - now.begin_cpu_ns) / kSecond;

@@ -39,7 +39,7 @@ move_result copy_and_commit(guides::slot_word& slot, guides::word expected, heap
   void* const from = guides::pointer_of(expected);
   bytes = heap::object_size(from);
   if (bytes == 0 && !heap::is_readable(from)) return move_result::unreadable;
-  void* const to = heap::allocate(target, bytes, heap::room::fresh);
+  void* const to = heap::allocate(target, bytes, heap::recycling::none);
   if (!to) return move_result::full;
   const auto next = guides::moved_to(expected, reinterpret_cast<guides::word>(to), target);
   // Release publishes the copy to whoever dereferences the new word.
@@ -48,10 +48,10 @@ move_result copy_and_commit(guides::slot_word& slot, guides::word expected, heap
     result = move_result::vetoed;
   }
   if (result != move_result::moved) {
-    heap::deallocate(to, heap::room::fresh);
+    heap::deallocate(to, heap::recycling::none);
     return result;
   }
-  heap::deallocate(from, heap::room::fresh);
+  heap::deallocate(from, heap::recycling::none);
   return move_result::moved;
 }
 
@@ -103,7 +103,7 @@ move_result mover::attempt(guides::slot_word& slot, guides::word seen, std::size
   if (from == target_ && !heap::is_sparse(guides::pointer_of(seen))) return move_result::moot;
   // Used, or replaced, since the scan: cold no longer.
   if (target_ == heap::kind::cold && guides::is_accessed(seen)) {
-    if (from == heap::kind::fresh) {
+    if (from == heap::kind::newborn) {
       const std::size_t size = heap::object_size(guides::pointer_of(seen));
       list(used_again_, {&slot, heap::kind::hot, static_cast<std::uint32_t>(size)});
     }

@@ -8,7 +8,7 @@ namespace {
 
 /// False for nearly all words that are no guide's.
 bool is_word_of_object(guides::word w) noexcept {
-  return static_cast<std::size_t>(guides::heap_of(w)) < heap::kKinds &&
+  return heap::holds_objects(guides::heap_of(w)) &&
          heap::range_of(guides::heap_of(w)).contains(guides::pointer_of(w));
 }
 

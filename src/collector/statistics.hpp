@@ -3,7 +3,6 @@
 // member and a row.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -25,10 +24,9 @@ struct moves {
 struct window_statistics {
   std::uint64_t window = 0;   ///< number of the window, from 1
   double window_seconds = 0;  ///< time since the last window ended
-  /// NEW, HOT, COLD at the end of the window, but for resident_bytes (0): a walk over all pages,
-  /// which heap::usage_of() makes for who asks, would make a window's cost follow the heap.
-  std::array<heap::usage, heap::kKinds> heaps{};
-  heap::usage nodes{};  ///< the NODE range, as above
+  /// At the end of the window, with residency left out: the walk over all pages would make a
+  /// window's cost follow the heap.
+  heap::per_kind<heap::usage> heaps;
   std::uint64_t scanned_guides = 0;
   std::uint64_t accessed_objects = 0;
   std::uint64_t accessed_bytes = 0;       ///< bytes of objects accessed in the window

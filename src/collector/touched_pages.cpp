@@ -3,22 +3,23 @@
 #include <algorithm>
 #include <new>
 
+#include "heap/heap.hpp"
+
 namespace isotherm::collector {
 
 void touched_pages::clear() noexcept {
   for (auto& bits : bits_) std::ranges::fill(bits, 0);
-  counts_.fill(0);
+  counts_ = {};
 }
 
 void touched_pages::add(heap::kind where, const void* object, std::size_t bytes) noexcept try {
-  const auto which = static_cast<std::size_t>(where);
   const std::uintptr_t begin =
       reinterpret_cast<std::uintptr_t>(object) - heap::range_of(where).begin;
-  auto& bits = bits_[which];
+  auto& bits = bits_[where];
   base::for_each_page(begin, bytes, [&](std::size_t page, std::size_t) {
     if (page / 64 >= bits.size()) bits.resize(std::max(page / 64 + 1, 2 * bits.size()));
     const std::uint64_t bit = std::uint64_t{1} << (page % 64);
-    counts_[which] += (bits[page / 64] & bit) == 0;
+    counts_[where] += (bits[page / 64] & bit) == 0;
     bits[page / 64] |= bit;
   });
 } catch (const std::bad_alloc&) {

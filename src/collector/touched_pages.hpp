@@ -1,12 +1,11 @@
 // Which 4 KiB pages of the heaps hold an object that was accessed in this window.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "base/page.hpp"
-#include "heap/heap.hpp"
+#include "heap/kind.hpp"
 
 namespace isotherm::collector {
 
@@ -16,14 +15,17 @@ class touched_pages {
   void clear() noexcept;
   /// Marks the pages of an object in heap `where`; those for which no memory is left go uncounted.
   void add(heap::kind where, const void* object, std::size_t bytes) noexcept;
-  std::uint64_t count(heap::kind where) const noexcept {
-    return counts_[static_cast<std::size_t>(where)];
+  std::uint64_t count(heap::kind where) const noexcept { return counts_[where]; }
+  /// Of all heaps.
+  std::uint64_t count() const noexcept {
+    std::uint64_t sum = 0;
+    for (const heap::kind where : heap::kKinds) sum += counts_[where];
+    return sum;
   }
-  std::uint64_t count() const noexcept { return counts_[0] + counts_[1] + counts_[2]; }
 
  private:
-  std::array<std::vector<std::uint64_t>, heap::kKinds> bits_;
-  std::array<std::uint64_t, heap::kKinds> counts_{};
+  heap::per_kind<std::vector<std::uint64_t>> bits_;
+  heap::per_kind<std::uint64_t> counts_;
 };
 
 }  // namespace isotherm::collector

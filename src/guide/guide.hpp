@@ -129,7 +129,7 @@ class guide {
   heap::kind birth_heap() const noexcept {
     const guides::word w = slot_.load_acquire();
     return !guides::is_null(w) && guides::heap_of(w) == heap::kind::hot ? heap::kind::hot
-                                                                        : heap::kind::fresh;
+                                                                        : heap::kind::newborn;
   }
 
   /// Puts `fresh` in the place of the object, which is retired. Counts as an access. False, and the
@@ -149,7 +149,7 @@ class guide {
   [[nodiscard]] bool compare_replace(const scope&, const object* expected,
                                      owned<T>& fresh) noexcept {
     if (!fresh || !guides::compare_exchange(slot_, expected, word_of(fresh))) return false;
-    retire_object(guides::make_word(expected, heap::kind::fresh));
+    retire_object(guides::make_word(expected, heap::kind::newborn));
     fresh.release();
     guides::register_slot(&slot_);
     return true;
@@ -167,7 +167,7 @@ class guide {
   /// null); otherwise false.
   [[nodiscard]] bool compare_clear(const scope&, const object* expected) noexcept {
     if (!guides::compare_exchange(slot_, expected, guides::kVacant)) return false;
-    retire_object(guides::make_word(expected, heap::kind::fresh));
+    retire_object(guides::make_word(expected, heap::kind::newborn));
     return true;
   }
 
@@ -229,7 +229,7 @@ class guide {
 /// A T in NEW, held by a guide. The guide is null when memory is exhausted.
 template <class T, class... Arguments>
 guide<T> make_guide(Arguments&&... arguments) {
-  return guide<T>(make_object_in<T>(heap::kind::fresh, std::forward<Arguments>(arguments)...));
+  return guide<T>(make_object_in<T>(heap::kind::newborn, std::forward<Arguments>(arguments)...));
 }
 
 /// A T that is to replace what `predecessor` holds, born where its predecessor's temperature says.

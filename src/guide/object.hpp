@@ -131,15 +131,15 @@ class owned {
 
  private:
   object* object_ = nullptr;
-  heap::kind where_ = heap::kind::fresh;
+  heap::kind where_ = heap::kind::newborn;
 };
 
 namespace guides {
 /// Memory in `where`, or in NEW when `where` is full; null when that is full too.
 inline std::pair<void*, heap::kind> allocate_or_fresh(heap::kind where, std::size_t size) noexcept {
   if (void* memory = heap::allocate(where, size)) return {memory, where};
-  if (where == heap::kind::fresh) return {nullptr, where};
-  return {heap::allocate(heap::kind::fresh, size), heap::kind::fresh};
+  if (where == heap::kind::newborn) return {nullptr, where};
+  return {heap::allocate(heap::kind::newborn, size), heap::kind::newborn};
 }
 }  // namespace guides
 
@@ -212,7 +212,7 @@ inline owned<bytes> make_bytes_in(heap::kind birth, std::string_view content) {
 }
 /// A byte string in NEW.
 inline owned<bytes> make_bytes(std::string_view content) {
-  return make_bytes_in(heap::kind::fresh, content);
+  return make_bytes_in(heap::kind::newborn, content);
 }
 
 }  // namespace isotherm

@@ -8,7 +8,8 @@
 
 #include <cstdint>
 
-#include "heap/heap.hpp"
+#include "base/check.hpp"
+#include "heap/kind.hpp"
 
 namespace isotherm::guides {
 
@@ -28,9 +29,9 @@ inline constexpr word kHeapMask = ((word{1} << kHeapBits) - 1) << kHeapShift;
 inline constexpr word kAccessed = word{1} << 62;
 inline constexpr word kLocked = word{1} << 63;
 
-/// A slot that held an object, holds none, and is still registered: null, yet not zero. (The heap
-/// field's fourth value is used for nothing else.)
-inline constexpr word kVacant = kHeapMask;
+/// A slot that held an object, holds none, and is still registered: null, yet not zero. No object
+/// lives in NODE, so its value in the heap field says nothing else.
+inline constexpr word kVacant = static_cast<word>(heap::kind::node) << kHeapShift;
 
 inline constexpr unsigned kCountCeiling = (1u << kCountBits) - 1;
 inline constexpr unsigned kInactiveCeiling = (1u << kInactiveBits) - 1;
@@ -41,6 +42,7 @@ static_assert((kAddressMask ^ kCountMask ^ kInactiveMask ^ kHeapMask ^ kAccessed
                   ~word{0},
               "fields overlap");
 static_assert(sizeof(void*) == sizeof(word), "guides need 64-bit pointers");
+static_assert(heap::kKinds.size() == 1U << kHeapBits);
 
 constexpr word address_of(word w) noexcept { return w & kAddressMask; }
 inline void* pointer_of(word w) noexcept { return reinterpret_cast<void*>(w & kAddressMask); }
@@ -50,6 +52,7 @@ constexpr unsigned count_of(word w) noexcept {
 constexpr unsigned inactive_of(word w) noexcept {
   return static_cast<unsigned>((w & kInactiveMask) >> kInactiveShift);
 }
+/// Of a word that is not null, NEW, HOT or COLD.
 constexpr heap::kind heap_of(word w) noexcept {
   return static_cast<heap::kind>((w & kHeapMask) >> kHeapShift);
 }
@@ -59,6 +62,7 @@ constexpr bool is_null(word w) noexcept { return address_of(w) == 0; }
 
 /// The word of an object just placed: no count, no windows, not accessed, not locked.
 constexpr word make_word(word address, heap::kind where) noexcept {
+  ISO_ASSERT(heap::holds_objects(where), "a guide holds no node");
   return (address & kAddressMask) | (static_cast<word>(where) << kHeapShift);
 }
 inline word make_word(const void* object, heap::kind where) noexcept {

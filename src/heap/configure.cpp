@@ -17,7 +17,6 @@
 namespace isotherm::heap {
 namespace {
 
-constexpr std::size_t kRanges = 4;
 constexpr std::size_t kRangeAlignment = std::size_t{2} << 20;  // a huge page
 constexpr std::size_t kRangeBytesMin = std::size_t{64} << 20;
 
@@ -29,14 +28,14 @@ struct reserved {
 /// A share of RLIMIT_AS that leaves half of it to the rest of the process.
 std::size_t limited(std::size_t range_bytes) {
   const std::optional<std::size_t> limit = os::address_space_limit();
-  return limit ? std::min(range_bytes, *limit / 2 / kRanges) : range_bytes;
+  return limit ? std::min(range_bytes, *limit / 2 / kKinds.size()) : range_bytes;
 }
 
 base::result<reserved> reserve_ranges(std::size_t wanted) {
   std::size_t bytes = std::max(limited(wanted), std::min(wanted, kRangeBytesMin));
   for (;;) {
     bytes = std::max(bytes / kRangeAlignment, std::size_t{1}) * kRangeAlignment;
-    const auto begin = os::reserve(kRanges * bytes, kRangeAlignment);
+    const auto begin = os::reserve(kKinds.size() * bytes, kRangeAlignment);
     if (begin) return reserved{*begin, bytes};
     if (bytes / 2 < kRangeBytesMin) {
       return std::unexpected(base::error{
@@ -59,30 +58,24 @@ base::result<void> open_all(heap_set& set, const reserved& space, backing cold,
                             const options& chosen) {
   set.base = reinterpret_cast<std::uintptr_t>(space.begin);
   set.range_bytes = space.range_bytes;
-  const auto begin_of = [&](std::size_t index) { return space.begin + index * space.range_bytes; };
-  const auto hot = static_cast<std::size_t>(kind::hot);
-  if (auto made = set.fresh.open(begin_of(0), space.range_bytes); !made) return made;
+  const std::size_t bytes = space.range_bytes;
+  const auto begin_of = [&](kind where) {
+    return space.begin + static_cast<std::size_t>(where) * bytes;
+  };
   using freed_room = packed_heap::freed_room;
-  if (auto made = set.hot.open(begin_of(hot), space.range_bytes, backing(), freed_room::recycled);
-      !made) {
-    return made;
-  }
-  if (auto made = set.cold.open(begin_of(static_cast<std::size_t>(kind::cold)), space.range_bytes,
-                                std::move(cold), freed_room::left);
-      !made) {
-    return made;
-  }
-  if (auto made = set.node.open(begin_of(kNodeHeap), space.range_bytes); !made) return made;
+  if (auto made = set.newborn.open(begin_of(kind::newborn), bytes); !made) return made;
+  auto made = set.hot.open(begin_of(kind::hot), bytes, backing(), freed_room::recycled);
+  if (!made) return made;
+  made = set.cold.open(begin_of(kind::cold), bytes, std::move(cold), freed_room::left);
+  if (!made) return made;
+  if (made = set.node.open(begin_of(kind::node), bytes); !made) return made;
   if (chosen.catch_read_errors && set.cold.pages().is_file()) {
-    const std::size_t cold_index = index_of(kind::cold);
-    if (auto caught = os::catch_bus_errors(begin_of(cold_index), space.range_bytes); !caught) {
-      return caught;
-    }
+    if (auto caught = os::catch_bus_errors(begin_of(kind::cold), bytes); !caught) return caught;
     set.catches_read_errors = true;
   }
   if (!chosen.huge_pages) return {};
-  for (const std::size_t range : {hot, kNodeHeap}) {
-    auto huge = os::advise(begin_of(range), space.range_bytes, os::advice::huge);
+  for (const kind where : {kind::hot, kind::node}) {
+    auto huge = os::advise(begin_of(where), bytes, os::advice::huge);
     if (!huge) {
       return std::unexpected(base::error{
           "this kernel has no transparent huge pages: leave huge pages off", huge.error().code});
@@ -94,9 +87,9 @@ base::result<void> open_all(heap_set& set, const reserved& space, backing cold,
 /// Not a COLD file: the leak checker reads whole mappings, and a hole in a file past its end cannot
 /// be read.
 void register_roots(heap_set& set) {
-  for (std::size_t i = 0; i < kRanges; ++i) {
-    if (i == static_cast<std::size_t>(kind::cold) && set.cold.pages().is_file()) continue;
-    register_leak_roots(reinterpret_cast<const void*>(set.range_at(i).begin), set.range_bytes);
+  for (const kind where : kKinds) {
+    if (where == kind::cold && set.cold.pages().is_file()) continue;
+    register_leak_roots(reinterpret_cast<const void*>(set.range_of(where).begin), set.range_bytes);
   }
 }
 

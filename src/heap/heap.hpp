@@ -16,12 +16,9 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "heap/kind.hpp"
 
 namespace isotherm::heap {
-
-/// Values of the guide word's heap field.
-enum class kind : std::uint8_t { fresh = 0, hot = 1, cold = 2 };
-inline constexpr std::size_t kKinds = 3;
 
 /// Where COLD pages live when they leave DRAM.
 struct cold_backing {
@@ -50,20 +47,21 @@ struct options {
 /// writable, tmpfs).
 base::result<void> configure(const options& chosen);
 
-/// Whose room an object takes, and who gets it afterwards. Matters in HOT only.
-enum class room : std::uint8_t {
-  recycled,  ///< of the last freed object of its size, if there is one: for values that come and go
-  fresh  ///< none but its own: for the collector, which must not fill the extents that it empties
+/// Whether an object of HOT may take the room of one of its size that was freed, and whether its
+/// own may be taken so afterwards. The other heaps pay no attention.
+enum class recycling : std::uint8_t {
+  allowed,  ///< for values that come and go
+  none      ///< for the collector, which must not fill the extents that it empties
 };
 
-/// Memory for an object of `bytes` (0 allowed, < 4 GiB) in heap `where`: 16-byte aligned, at least
-/// 8 readable bytes, rounded up to words. Null when the heap is full (range exhausted, or no space
-/// left for the backing).
-void* allocate(kind where, std::size_t bytes, room taken = room::recycled) noexcept;
+/// Memory for an object of `bytes` (0 allowed, < 4 GiB) in heap `where`, which is not NODE: 16-byte
+/// aligned, at least 8 readable bytes, rounded up to words. Null when the heap is full (range
+/// exhausted, or no space left for the backing).
+void* allocate(kind where, std::size_t bytes, recycling room = recycling::allowed) noexcept;
 
 /// Gives an object back. Any thread. Touches no page of an object in COLD. Aborts on what is not a
 /// live object of NEW or HOT. Sanitizer builds poison it.
-void deallocate(void* object, room left = room::recycled) noexcept;
+void deallocate(void* object, recycling room = recycling::allowed) noexcept;
 
 /// Size given to allocate(). Reads the object's header, so it touches the object's page; 0 when
 /// that cannot be read, and options::catch_read_errors holds.
@@ -89,27 +87,29 @@ struct range {
   }
 };
 range range_of(kind where) noexcept;
-range node_range() noexcept;
 /// Highest address used so far in the heap: pages lie in [range.begin, this).
 std::uintptr_t used_end(kind where) noexcept;
-std::uintptr_t node_used_end() noexcept;
 
 /// Counters of one heap.
 struct usage {
   std::uint64_t objects = 0;
-  std::uint64_t bytes = 0;         ///< sum of room_of() over the objects
+  std::uint64_t bytes = 0;         ///< sum of room_of() over the objects; of nodes, as rounded up
   std::uint64_t extent_bytes = 0;  ///< bytes of the extents that the heap holds
   /// Of the extents' bytes, those in DRAM: mapped pages and, for a file backing, page cache.
   std::uint64_t resident_bytes = 0;
 };
-usage usage_of(kind where, bool with_residency = true);
-usage node_usage(bool with_residency = true);
+/// Finding out what is in DRAM takes a walk over all pages of the heap.
+enum class residency : std::uint8_t {
+  measured,
+  left_out  ///< `resident_bytes` stays 0
+};
+usage usage_of(kind where, residency resident = residency::measured);
 
 inline constexpr double kSparseShare = 0.75;
 /// True when the object lies in a packed extent whose live bytes fell under `live_share` of its
 /// used bytes and that no longer takes allocations: worth evacuating. Does not touch the object.
 bool is_sparse(const void* object, double live_share = kSparseShare) noexcept;
-/// Live and used bytes of COLD, for deciding on compaction: dead = used - live.
+/// Live and used bytes of HOT or COLD, for deciding on compaction: dead = used - live.
 struct packing {
   std::uint64_t live_bytes = 0, used_bytes = 0;
 };
@@ -134,7 +134,8 @@ struct reclaim_report {
 reclaim_report reclaim_cold(
     hint how, std::uint64_t limit_bytes, const std::function<bool()>& stop = [] { return false; });
 
-/// Allocations refused because a range or its disk was full, since start.
+/// Allocations refused because a range or its disk was full, since start; of NODE, which aborts
+/// instead, 0.
 std::uint64_t refused_allocations(kind where) noexcept;
 /// The errno of the last one that COLD's backing refused (ENOSPC, EDQUOT, EFBIG); 0: none did.
 int cold_refusal_code() noexcept;

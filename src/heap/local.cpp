@@ -43,7 +43,7 @@ class owner {
   ~owner() {
     this_thread_state = &shared_state;  // for destructors of other thread-locals that free objects
     if (slot_ == nullptr) return;
-    control_cache("tcache.destroy", state_.fresh_cache_flags);
+    control_cache("tcache.destroy", state_.newborn_cache_flags);
     control_cache("tcache.destroy", state_.node_cache_flags);
     lines.give_back(*slot_);
   }
@@ -67,15 +67,15 @@ local_state& make_local() noexcept {
 }
 
 void flush_caches() noexcept {
-  control_cache("tcache.flush", local().fresh_cache_flags);
+  control_cache("tcache.flush", local().newborn_cache_flags);
   control_cache("tcache.flush", local().node_cache_flags);
 }
 
-counted sum_counters(std::size_t heap) noexcept {
+counted sum_counters(kind where) noexcept {
   counted sum;
-  const auto add = [&sum, heap](const counter_line& line) {
-    sum.objects += line.objects[heap].load_relaxed();
-    sum.bytes += line.bytes[heap].load_relaxed();
+  const auto add = [&sum, where](const counter_line& line) {
+    sum.objects += line.objects[where].load_relaxed();
+    sum.bytes += line.bytes[where].load_relaxed();
   };
   lines.for_each([&add](const line_slot& slot) { add(slot.line); });
   add(shared_line);

@@ -8,33 +8,30 @@
 // handed on with its sums.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
 #include "base/atomic.hpp"
+#include "heap/kind.hpp"
 
 namespace isotherm::heap {
 
-inline constexpr std::size_t kCountedHeaps = 4;  // fresh, hot, cold, node
-inline constexpr std::size_t kNodeHeap = 3;
-
 struct alignas(base::kNoSharingBytes) counter_line {
-  std::array<base::atomic<std::uint64_t>, kCountedHeaps> objects;
-  std::array<base::atomic<std::uint64_t>, kCountedHeaps> bytes;
+  per_kind<base::atomic<std::uint64_t>> objects;
+  per_kind<base::atomic<std::uint64_t>> bytes;
 };
 
 struct local_state {
   counter_line* counters;
-  bool shared;            ///< counters belong to several threads: add atomically
-  std::uint32_t shard;    ///< open extent that the thread appends to; moves on contention
-  std::uint32_t spread;   ///< where it moves to, differs by thread
-  int fresh_cache_flags;  ///< MALLOCX_TCACHE(...) of the NEW arena
-  int node_cache_flags;   ///< and of the NODE arena: an explicit cache must not mix arenas
+  bool shared;              ///< counters belong to several threads: add atomically
+  std::uint32_t shard;      ///< open extent that the thread appends to; moves on contention
+  std::uint32_t spread;     ///< where it moves to, differs by thread
+  int newborn_cache_flags;  ///< MALLOCX_TCACHE(...) of the NEW arena
+  int node_cache_flags;     ///< and of the NODE arena: an explicit cache must not mix arenas
 
-  void count(std::size_t heap, std::uint64_t objects, std::uint64_t bytes) noexcept {
-    add(counters->objects[heap], objects);
-    add(counters->bytes[heap], bytes);
+  void count(kind where, std::uint64_t objects, std::uint64_t bytes) noexcept {
+    add(counters->objects[where], objects);
+    add(counters->bytes[where], bytes);
   }
 
  private:
@@ -65,6 +62,6 @@ struct counted {
   std::uint64_t objects = 0;
   std::uint64_t bytes = 0;
 };
-counted sum_counters(std::size_t heap) noexcept;
+counted sum_counters(kind where) noexcept;
 
 }  // namespace isotherm::heap

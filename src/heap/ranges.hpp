@@ -4,7 +4,6 @@
 //    | NEW        | HOT      | COLD     | NODE     |
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -16,21 +15,24 @@
 
 namespace isotherm::heap {
 
-constexpr std::size_t index_of(kind where) noexcept { return static_cast<std::size_t>(where); }
+/// HOT and COLD are packed, NEW and NODE are arenas of jemalloc.
+constexpr bool is_packed(kind where) noexcept { return where == kind::hot || where == kind::cold; }
 
 struct heap_set {
   std::uintptr_t base = 0;
   std::size_t range_bytes = 0;
-  arena fresh;
+  arena newborn;
   packed_heap hot;
   packed_heap cold;
   arena node;
-  std::array<base::atomic<std::uint64_t>, kKinds> refused;
-  bool catches_read_errors = false;  // options::catch_read_errors, and COLD is a file
+  per_kind<base::atomic<std::uint64_t>> refused;  // allocations
+  bool catches_read_errors = false;               // options::catch_read_errors, and COLD is a file
 
-  range range_at(std::size_t index) const noexcept {
-    return {base + index * range_bytes, base + (index + 1) * range_bytes};
+  range range_of(kind where) const noexcept {
+    const std::uintptr_t begin = base + static_cast<std::size_t>(where) * range_bytes;
+    return {begin, begin + range_bytes};
   }
+  arena& arena_of(kind where) noexcept { return where == kind::newborn ? newborn : node; }
   packed_heap& packed(kind where) noexcept { return where == kind::hot ? hot : cold; }
 };
 

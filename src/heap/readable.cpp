@@ -34,7 +34,7 @@ std::optional<header> header_on_disk(const void* object) noexcept {
 
 bool is_readable_to_free(const void* object) noexcept {
   const heap_set& set = heaps();
-  if (!set.catches_read_errors || !set.range_at(index_of(kind::cold)).contains(object)) return true;
+  if (!set.catches_read_errors || !set.range_of(kind::cold).contains(object)) return true;
   const std::size_t page = os::page_bytes();
   const auto* const begin = static_cast<const std::byte*>(object);
   volatile std::uint32_t mark = 0;

@@ -109,7 +109,7 @@ struct managed {
   static constexpr bool kManaged = true;
 
   owned_bytes make(const content& value) const noexcept {
-    return make_in(heap::kind::fresh, value);
+    return make_in(heap::kind::newborn, value);
   }
   owned_bytes make_successor(const pointer& old, const content& value) const noexcept {
     return make_in(old.birth_heap(), value);

@@ -55,11 +55,10 @@ class collector_management final : public management {
     return heap::refused_allocations(heap::kind::cold);
   }
 
-  std::vector<std::pair<std::string, heap::usage>> heaps() const override {
-    return {{"new", heap::usage_of(heap::kind::fresh)},
-            {"hot", heap::usage_of(heap::kind::hot)},
-            {"cold", heap::usage_of(heap::kind::cold)},
-            {"node", heap::node_usage()}};
+  heap::per_kind<heap::usage> heaps() const override {
+    heap::per_kind<heap::usage> all;
+    for (const heap::kind where : heap::kKinds) all[where] = heap::usage_of(where);
+    return all;
   }
 
   std::vector<std::pair<std::string, std::string>> configuration() const override {

@@ -23,8 +23,8 @@ class management {
   virtual std::string problem() const = 0;
   /// Number of objects that COLD had no room for, since the start.
   virtual std::uint64_t refused_cold_objects() const = 0;
-  /// Sizes as they are now: NEW, HOT, COLD, NODE.
-  virtual std::vector<std::pair<std::string, heap::usage>> heaps() const = 0;
+  /// Sizes as they are now.
+  virtual heap::per_kind<heap::usage> heaps() const = 0;
   virtual std::vector<std::pair<std::string, std::string>> configuration() const = 0;
   /// Changes one parameter by its name.
   virtual base::result<void> configure(std::string_view name, std::string_view value) = 0;

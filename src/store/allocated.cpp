@@ -24,8 +24,8 @@ std::uint64_t allocated_bytes() {
   size = sizeof allocated;
   mallctl("stats.allocated", &allocated, &size, nullptr, 0);
   // NEW and NODE are arenas of the same allocator, counted above; the packed heaps are not.
-  const std::uint64_t cold = heap::usage_of(heap::kind::cold, false).bytes;
-  return allocated + heap::usage_of(heap::kind::hot, false).bytes + cold -
+  const std::uint64_t cold = heap::usage_of(heap::kind::cold, heap::residency::left_out).bytes;
+  return allocated + heap::usage_of(heap::kind::hot, heap::residency::left_out).bytes + cold -
          std::min(cold, cold_elsewhere.load_relaxed());
 }
 

@@ -66,9 +66,9 @@ TEST_P(Collector, AccessedGoesHotAndIdleGoesCold) {
   touch(0, 10);
   const auto second = collector_.run_window();
   EXPECT_EQ(second.demoted.objects, 90u);
-  EXPECT_EQ(second.heaps[0].objects, 0u);
-  EXPECT_EQ(second.heaps[1].objects, 10u);
-  EXPECT_EQ(second.heaps[2].objects, 90u);
+  EXPECT_EQ(second.heaps[kind::newborn].objects, 0u);
+  EXPECT_EQ(second.heaps[kind::hot].objects, 10u);
+  EXPECT_EQ(second.heaps[kind::cold].objects, 90u);
   for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ(heap_of(i), i < 10 ? kind::hot : kind::cold);
   expect_content();
 }
@@ -138,7 +138,7 @@ TEST_P(Collector, TrackModeMovesNothing) {
   fill(10);
   touch(0, 5);
   for (int i = 0; i < 5; ++i) collector_.run_window();
-  for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(heap_of(i), kind::fresh);
+  for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(heap_of(i), kind::newborn);
 }
 
 TEST_P(Collector, AReplacedHotObjectStaysHot) {

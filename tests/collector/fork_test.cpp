@@ -108,8 +108,8 @@ class forking_visitor final : public guides::slot_visitor {
 
 TEST(CollectorFork, TheChildDestroysWhatTheCollectorHadInItsHands) {
   struct alignas(512) granule {
-    guide<long> visited{make_object_in<long>(heap::kind::fresh, 1)};
-    guide<long> neighbour{make_object_in<long>(heap::kind::fresh, 2)};
+    guide<long> visited{make_object_in<long>(heap::kind::newborn, 1)};
+    guide<long> neighbour{make_object_in<long>(heap::kind::newborn, 2)};
   } guides_together;
   forking_visitor visitor(guides_together.neighbour);
   guides::visit_one(&guides_together.visited.slot(), visitor);

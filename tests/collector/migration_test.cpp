@@ -65,7 +65,8 @@ TEST_F(Migration, ADereferenceDuringTheCopyMakesTheCommitFail) {
   sync::end_migration_epoch();
   EXPECT_EQ(copy_and_commit(g_.slot(), locked, kind::cold, moved_bytes_), move_result::vetoed);
   EXPECT_EQ(guides::pointer_of(word()), before);
-  EXPECT_EQ(heap::usage_of(kind::cold, false).objects, 0u) << "the failed copy was not freed";
+  EXPECT_EQ(heap::usage_of(kind::cold, heap::residency::left_out).objects, 0u)
+      << "the failed copy was not freed";
 }
 
 TEST_F(Migration, AReplacementDuringTheCopyMakesTheCommitFail) {
@@ -143,7 +144,7 @@ TEST_F(Migration, WhatIsUsedAgainLeavesNewBeforeALongDemotionIsOver) {
   const auto where = [](const guide<bytes>& g) { return guides::heap_of(g.slot().load_relaxed()); };
   bool left_early = false;
   const auto look = [&] {  // asked before each batch, here of one object
-    left_early |= where(used) == kind::hot && where(unused.back()) == kind::fresh;
+    left_early |= where(used) == kind::hot && where(unused.back()) == kind::newborn;
     return false;
   };
   window_statistics seen;

@@ -189,7 +189,7 @@ TEST(Moments, DestroyingAGuideEndsTheCopyOfItsObject) {
     EXPECT_EQ(pieces, 1) << "its owner waits for what nobody wants";
     protocol->end();
   }
-  EXPECT_EQ(heap::usage_of(heap::kind::cold, false).objects, 0u);
+  EXPECT_EQ(heap::usage_of(heap::kind::cold, heap::residency::left_out).objects, 0u);
 }
 #endif
 

@@ -53,7 +53,8 @@ TEST_F(Unreadable, IsLostAloneToReadersAndToTheCollector) {
   std::vector<guide<bytes>> guides;
   for (std::size_t i = 0; i < kObjects; ++i) guides.emplace_back(make_bytes(content_of(i)));
   object_collector collector({.cold_threshold = 1, .adaptive_threshold = false});
-  while (heap::usage_of(heap::kind::cold, false).objects < kObjects) collector.run_window();
+  while (heap::usage_of(heap::kind::cold, heap::residency::left_out).objects < kObjects)
+    collector.run_window();
   ASSERT_TRUE(testing_help::truncate_cold(path, 4 * heap::kExtentBytes));
 
   std::size_t lost = 0;

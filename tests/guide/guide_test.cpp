@@ -171,7 +171,7 @@ class holder {
 /// count must stay as it was written.
 struct recycled_room {
   guide<record>* make() {
-    return ::new (memory) guide<record>(make_object_in<record>(heap::kind::fresh));
+    return ::new (memory) guide<record>(make_object_in<record>(heap::kind::newborn));
   }
   void give_to_somebody_else() { word = kTheirs; }
   bool is_theirs() const { return word == kTheirs; }
@@ -244,9 +244,9 @@ struct throws_when_made {
 };
 
 TEST(Guide, AConstructorThatThrowsLeavesNothingBehind) {
-  const auto before = heap::usage_of(heap::kind::fresh, false);
+  const auto before = heap::usage_of(heap::kind::newborn, heap::residency::left_out);
   EXPECT_THROW(make_guide<throws_when_made>(), std::runtime_error);
-  const auto after = heap::usage_of(heap::kind::fresh, false);
+  const auto after = heap::usage_of(heap::kind::newborn, heap::residency::left_out);
   EXPECT_EQ(after.objects, before.objects);
   EXPECT_EQ(after.bytes, before.bytes);
 }
@@ -408,7 +408,7 @@ TEST(Guide, AnArraysElementsAreAlignedAndDestroyed) {
 
 TEST(Guide, SuccessorsInheritTheTemperature) {
   auto g = make_guide<record>(1, 1);
-  EXPECT_EQ(make_object(g, 2, 2).where(), heap::kind::fresh);
+  EXPECT_EQ(make_object(g, 2, 2).where(), heap::kind::newborn);
   {
     const scope inside;
     EXPECT_TRUE(g.replace(inside, make_object_in<record>(heap::kind::hot, 3, 3)));
@@ -418,7 +418,7 @@ TEST(Guide, SuccessorsInheritTheTemperature) {
     const scope inside;
     EXPECT_TRUE(g.replace(inside, make_object_in<record>(heap::kind::cold, 3, 3)));
   }
-  EXPECT_EQ(make_object(g, 4, 4).where(), heap::kind::fresh);
+  EXPECT_EQ(make_object(g, 4, 4).where(), heap::kind::newborn);
 }
 
 TEST(Guide, BytesOfEveryLength) {
@@ -440,7 +440,7 @@ TEST(Guide, TheCountSaturatesInsteadOfWrapping) {
     const scope inside;
     g.get(inside);
     EXPECT_EQ(guides::count_of(word_of(g)), guides::kCountCeiling);
-    EXPECT_EQ(guides::heap_of(word_of(g)), heap::kind::fresh);
+    EXPECT_EQ(guides::heap_of(word_of(g)), heap::kind::newborn);
   }
   EXPECT_EQ(guides::count_of(word_of(g)), guides::kCountCeiling) << "pinned, not released";
   sync::end_migration_epoch();

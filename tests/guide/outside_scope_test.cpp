@@ -1,4 +1,5 @@
-// Pitfall 9: checked builds report a dereference outside of every scope. A program of its own:
+// What checked builds report: a dereference outside of every scope (pitfall 9), and a guide of what
+// is no object. A program of its own:
 // death tests fork, which ThreadSanitizer and jemalloc's fork handlers do not do together.
 #include <gtest/gtest.h>
 
@@ -20,6 +21,14 @@ TEST(GuideDeathTest, DereferencingOutsideOfEveryScopeIsReportedWhereChecksAreOn)
   EXPECT_DEATH(g.operator->(), "outside of every scope");
 #else
   EXPECT_EQ(*g.get(*closed), 1) << "release builds do not pay for the check";
+#endif
+}
+
+TEST(GuideDeathTest, AWordOfANodeIsReportedWhereChecksAreOn) {
+#if !defined(NDEBUG) || defined(ISOTHERM_SANITIZED)
+  EXPECT_DEATH(guides::make_word(0x1000, heap::kind::node), "a guide holds no node");
+#else
+  EXPECT_NE(guides::make_word(0x1000, heap::kind::node), 0u) << "release builds do not check it";
 #endif
 }
 

@@ -94,6 +94,7 @@ TEST(GuideWord, AMovedWordStartsAnewButKeepsItsAccess) {
 TEST(GuideWord, VacantIsNullButNotZero) {
   EXPECT_TRUE(is_null(kVacant));
   EXPECT_NE(kVacant, 0u);
+  EXPECT_FALSE(heap::holds_objects(heap_of(kVacant)));
   EXPECT_TRUE(is_null(succeeded_by(compose(0x1000, 5, 1, 2, true, true), kVacant)));
 }
 

@@ -156,7 +156,7 @@ TEST_F(FileBacked, TheColdHintIsGivenAgainAfterAUse) {
 TEST_F(FileBacked, WhatHasLeftDramIsFreedWithoutBeingRead) {
   const auto big = allocate(kind::cold, 3 * kExtentBytes);
   ASSERT_NE(big, nullptr);
-  const usage all = usage_of(kind::cold, false);
+  const usage all = usage_of(kind::cold, residency::left_out);
   reclaim_cold(hint::pageout, kNoLimit);
   const std::uint64_t left = usage_of(kind::cold).resident_bytes;
   // Every other one, so that no extent goes as a whole.
@@ -173,7 +173,7 @@ TEST_F(FileBacked, WhatHasLeftDramIsFreedWithoutBeingRead) {
   EXPECT_EQ(room_of(big), 3 * kExtentBytes);
   deallocate(big);
   EXPECT_LE(usage_of(kind::cold).resident_bytes, left);
-  const usage rest = usage_of(kind::cold, false);
+  const usage rest = usage_of(kind::cold, residency::left_out);
   EXPECT_EQ(all.objects - rest.objects, objects_.size() - kept.size() + 1);
   EXPECT_EQ(all.bytes - rest.bytes,
             (objects_.size() - kept.size()) * (kObjectBytes + 8) + 3 * kExtentBytes);
@@ -254,7 +254,7 @@ TEST_F(FileBacked, AForkChildNeitherGrowsNorPunchesTheSharedFile) {
   const std::uint64_t before = usage_of(kind::cold).resident_bytes;
   const int status = in_child([&] {
     if (allocate(kind::cold, 10) != nullptr) return 1;
-    if (allocate(kind::fresh, 10) == nullptr || allocate(kind::hot, 10) == nullptr) return 2;
+    if (allocate(kind::newborn, 10) == nullptr || allocate(kind::hot, 10) == nullptr) return 2;
     for (void* object : objects_) deallocate(object);
     if (reclaim_cold(hint::pageout, kNoLimit).problem.empty()) return 3;
     return 0;

@@ -17,7 +17,7 @@
 namespace isotherm::heap {
 namespace {
 
-constexpr std::array kAll{kind::fresh, kind::hot, kind::cold};
+constexpr std::array kAll{kind::newborn, kind::hot, kind::cold};
 
 void fill(void* object, std::size_t bytes, int pattern) { std::memset(object, pattern, bytes); }
 
@@ -40,8 +40,8 @@ class small_ranges : public testing::Environment {
 const auto* const environment = testing::AddGlobalTestEnvironment(new small_ranges);
 
 TEST(Ranges, AreSideBySideAndDisjoint) {
-  const std::array ranges{range_of(kind::fresh), range_of(kind::hot), range_of(kind::cold),
-                          node_range()};
+  const std::array ranges{range_of(kind::newborn), range_of(kind::hot), range_of(kind::cold),
+                          range_of(kind::node)};
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     EXPECT_LT(ranges[i].begin, ranges[i].end);
     EXPECT_LT(ranges[i].end, std::uintptr_t{1} << 48U);
@@ -87,7 +87,7 @@ TEST_P(EachHeap, ReadsWholeWordsOfAnEmptyObject) {
 }
 
 TEST_P(EachHeap, CountsObjectsAndBytes) {
-  const usage before = usage_of(GetParam(), false);
+  const usage before = usage_of(GetParam(), residency::left_out);
   std::vector<void*> objects;
   for (std::size_t i = 0; i < 1000; ++i) objects.push_back(allocate(GetParam(), 100 + i % 3));
   const usage during = usage_of(GetParam());
@@ -100,7 +100,7 @@ TEST_P(EachHeap, CountsObjectsAndBytes) {
   for (void* object : objects) std::memset(object, 1, 100);
   EXPECT_GE(usage_of(GetParam()).resident_bytes, 1000U * 100);
   for (void* object : objects) deallocate(object);
-  const usage after = usage_of(GetParam(), false);
+  const usage after = usage_of(GetParam(), residency::left_out);
   EXPECT_EQ(after.objects, before.objects);
   EXPECT_EQ(after.bytes, before.bytes);
 }
@@ -124,51 +124,52 @@ TEST_P(EachHeap, RefusesWhatItsRangeCannotHold) {
 }
 
 TEST(NodeHeap, AlignsAndCounts) {
-  const usage before = node_usage(false);
+  const usage before = usage_of(kind::node, residency::left_out);
   std::vector<void*> nodes;
   for (std::size_t alignment = 8; alignment <= 4096; alignment *= 2) {
     void* node = allocate_node(40, alignment);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(node) % alignment, 0U);
-    EXPECT_TRUE(node_range().contains(node));
+    EXPECT_TRUE(range_of(kind::node).contains(node));
     fill(node, 40, 7);
     nodes.push_back(node);
   }
-  EXPECT_EQ(node_usage().objects - before.objects, nodes.size());
-  EXPECT_GE(node_usage().bytes - before.bytes, nodes.size() * 40);
+  EXPECT_EQ(usage_of(kind::node).objects - before.objects, nodes.size());
+  EXPECT_GE(usage_of(kind::node).bytes - before.bytes, nodes.size() * 40);
   for (void* node : nodes) {
     EXPECT_TRUE(holds(node, 40, 7));
     deallocate_node(node);
   }
-  EXPECT_EQ(node_usage().objects, before.objects);
-  EXPECT_EQ(node_usage().bytes, before.bytes);
+  EXPECT_EQ(usage_of(kind::node).objects, before.objects);
+  EXPECT_EQ(usage_of(kind::node).bytes, before.bytes);
 }
 
-TEST(FreshHeap, GivesPagesBackWhenTrimmed) {
+TEST(NewbornHeap, GivesPagesBackWhenTrimmed) {
   std::vector<void*> objects;
   for (int i = 0; i < 64; ++i) {
-    objects.push_back(allocate(kind::fresh, 1 << 20));
+    objects.push_back(allocate(kind::newborn, 1 << 20));
     fill(objects.back(), 1 << 20, i);
   }
-  const std::uint64_t full = usage_of(kind::fresh).resident_bytes;
+  const std::uint64_t full = usage_of(kind::newborn).resident_bytes;
   for (void* object : objects) deallocate(object);
   trim();
-  EXPECT_LE(usage_of(kind::fresh).resident_bytes + (std::uint64_t{60} << 20), full);
+  EXPECT_LE(usage_of(kind::newborn).resident_bytes + (std::uint64_t{60} << 20), full);
 }
 
-TEST(FreshHeap, ACacheKeepsNoSlabWhenTrimmed) {
+TEST(NewbornHeap, ACacheKeepsNoSlabWhenTrimmed) {
   trim();
-  const std::uint64_t before = usage_of(kind::fresh).extent_bytes;
+  const std::uint64_t before = usage_of(kind::newborn).extent_bytes;
   std::vector<void*> objects;
-  for (int i = 0; i < 4000; ++i) objects.push_back(allocate(kind::fresh, 1000));
+  for (int i = 0; i < 4000; ++i) objects.push_back(allocate(kind::newborn, 1000));
   for (void* object : objects) deallocate(object);
   trim();
-  EXPECT_LE(usage_of(kind::fresh).extent_bytes, before);
+  EXPECT_LE(usage_of(kind::newborn).extent_bytes, before);
 }
 
 TEST(MisuseDeathTest, ForeignAndFreedPointersAreRefused) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   int local = 0;
   EXPECT_DEATH(deallocate(&local), "not an object of these heaps");
+  EXPECT_DEATH(allocate(kind::node, 8), "objects do not live among nodes");
   EXPECT_DEATH(
       {
         void* object = allocate(kind::hot, 24);
@@ -192,11 +193,11 @@ TEST(HeapThreads, AnyNumberHasCountersOfItsOwn) {
   constexpr std::ptrdiff_t kMany = 600;
   std::latch all_there(kMany);
   std::atomic<int> sharing{0};
-  const usage before = usage_of(kind::fresh, false);
+  const usage before = usage_of(kind::newborn, residency::left_out);
   std::vector<std::thread> threads;
   for (std::ptrdiff_t i = 0; i < kMany; ++i) {
     threads.emplace_back([&] {
-      void* const object = allocate(kind::fresh, 100);
+      void* const object = allocate(kind::newborn, 100);
       sharing += local().shared;
       all_there.arrive_and_wait();
       deallocate(object);
@@ -204,7 +205,7 @@ TEST(HeapThreads, AnyNumberHasCountersOfItsOwn) {
   }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(sharing, 0);
-  EXPECT_EQ(usage_of(kind::fresh, false).objects, before.objects);
+  EXPECT_EQ(usage_of(kind::newborn, residency::left_out).objects, before.objects);
 }
 
 }  // namespace

@@ -56,16 +56,17 @@ TEST_P(Packed, EmptyExtentsGoBackAndAreReusedFromTheLowestAddress) {
 }
 
 TEST_P(Packed, ARunTakesNeighbouringExtentsAndGivesThemBack) {
-  const usage before = usage_of(GetParam(), false);
+  const usage before = usage_of(GetParam(), residency::left_out);
   const std::size_t bytes = 7 * kExtentBytes + 123;
   void* object = allocate(GetParam(), bytes);
   ASSERT_NE(object, nullptr);
   std::memset(object, 3, bytes);
   EXPECT_FALSE(is_sparse(object));
-  EXPECT_EQ(usage_of(GetParam(), false).extent_bytes - before.extent_bytes, 8 * kExtentBytes);
+  EXPECT_EQ(usage_of(GetParam(), residency::left_out).extent_bytes - before.extent_bytes,
+            8 * kExtentBytes);
   EXPECT_TRUE(is_valid());
   deallocate(object);
-  EXPECT_EQ(usage_of(GetParam(), false).extent_bytes, before.extent_bytes);
+  EXPECT_EQ(usage_of(GetParam(), residency::left_out).extent_bytes, before.extent_bytes);
   void* second = allocate(GetParam(), bytes);
   EXPECT_EQ(second, object);
   deallocate(second);
@@ -88,7 +89,7 @@ TEST_P(Packed, AnExtentIsSparseOnceClosedAndMostlyFreed) {
   const packing before = packing_of(GetParam());
   const std::size_t freed = mates.size() / 2;
   for (std::size_t i = 0; i < freed; ++i) std::erase(objects, mates[i]);
-  for (std::size_t i = 0; i < freed; ++i) deallocate(mates[i], room::fresh);
+  for (std::size_t i = 0; i < freed; ++i) deallocate(mates[i], recycling::none);
   EXPECT_TRUE(is_sparse(mates.back()));
   EXPECT_FALSE(is_sparse(mates.back(), 0.25));
   const packing after = packing_of(GetParam());
@@ -166,10 +167,10 @@ TEST(HotHoles, TheCollectorNeitherFillsNorLeavesAny) {
   std::vector<void*> others;
   void* const freed = object_in_dense_extent(others, 1000);
   deallocate(freed);
-  void* const moved = allocate(kind::hot, 1000, room::fresh);
+  void* const moved = allocate(kind::hot, 1000, recycling::none);
   EXPECT_NE(moved, freed);
   EXPECT_EQ(allocate(kind::hot, 1000), freed);
-  deallocate(freed, room::fresh);
+  deallocate(freed, recycling::none);
   void* const next = allocate(kind::hot, 1000);
   EXPECT_NE(next, freed);
   deallocate(moved);
@@ -182,7 +183,7 @@ TEST(HotHoles, TheCollectorNeitherFillsNorLeavesAny) {
 TEST(HotHoles, ASparseExtentIsLeftToDrain) {
   auto objects = fill_extents(kind::hot, 4, 1000);
   const std::size_t kept = objects.size() / 2;
-  for (std::size_t i = kept; i < objects.size(); ++i) deallocate(objects[i], room::fresh);
+  for (std::size_t i = kept; i < objects.size(); ++i) deallocate(objects[i], recycling::none);
   void* sparse = nullptr;
   for (std::size_t i = 0; i < kept && !sparse; ++i) {
     if (is_sparse(objects[i])) sparse = std::exchange(objects[i], nullptr);
@@ -200,10 +201,11 @@ TEST(HotHoles, ASparseExtentIsLeftToDrain) {
 }
 
 TEST(HotHoles, TrimGivesTheExtentsUnderThemBack) {
-  const usage before = usage_of(kind::hot, false);
+  const usage before = usage_of(kind::hot, residency::left_out);
   free_all(fill_extents(kind::hot, 8, 1000));
   trim();
-  EXPECT_LE(usage_of(kind::hot, false).extent_bytes, before.extent_bytes + kExtentBytes);
+  EXPECT_LE(usage_of(kind::hot, residency::left_out).extent_bytes,
+            before.extent_bytes + kExtentBytes);
   EXPECT_TRUE(is_valid());
 }
 

@@ -96,13 +96,13 @@ TEST_F(Unreadable, WatchesNestAndForgive) {
 
 TEST_F(Unreadable, HasNoSizeAndCanBeFreed) {
   EXPECT_EQ(object_size(objects.back()), 0U);
-  const usage before = usage_of(kind::cold, false);
+  const usage before = usage_of(kind::cold, residency::left_out);
   const std::uint64_t live = packing_of(kind::cold).live_bytes;
   const read_watch watch;
   deallocate(objects.back());
   objects.pop_back();
   EXPECT_FALSE(watch.has_lost()) << "whoever frees need not have asked";
-  EXPECT_EQ(usage_of(kind::cold, false).objects, before.objects - 1);
+  EXPECT_EQ(usage_of(kind::cold, residency::left_out).objects, before.objects - 1);
   EXPECT_LE(packing_of(kind::cold).live_bytes + kObjectBytes, live) << "its room is free again";
   EXPECT_TRUE(is_valid());
 }

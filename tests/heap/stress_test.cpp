@@ -63,12 +63,12 @@ int churn(kind where, std::uint64_t seed, exchange& shared) {
 }
 
 class Stress : public testing::TestWithParam<kind> {};
-INSTANTIATE_TEST_SUITE_P(All, Stress, testing::Values(kind::fresh, kind::hot, kind::cold));
+INSTANTIATE_TEST_SUITE_P(All, Stress, testing::Values(kind::newborn, kind::hot, kind::cold));
 
 TEST_P(Stress, ObjectsSurviveHandOverBetweenThreads) {
   const std::uint64_t seed = std::random_device{}();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
-  const usage before = usage_of(GetParam(), false);
+  const usage before = usage_of(GetParam(), residency::left_out);
   exchange shared;
   std::array<int, kThreads> damaged{};
   {
@@ -84,7 +84,7 @@ TEST_P(Stress, ObjectsSurviveHandOverBetweenThreads) {
   for (void* left : shared.slots()) {
     if (left != nullptr) deallocate(left);
   }
-  const usage after = usage_of(GetParam(), false);
+  const usage after = usage_of(GetParam(), residency::left_out);
   EXPECT_EQ(after.objects, before.objects);
   EXPECT_EQ(after.bytes, before.bytes);
   EXPECT_TRUE(is_valid());
@@ -109,20 +109,20 @@ TEST(Stress, NodesAreFreedByOtherThreads) {
   for (void* left : shared.slots()) {
     if (left != nullptr) deallocate_node(left);
   }
-  EXPECT_EQ(node_usage(false).objects, 0U);
+  EXPECT_EQ(usage_of(kind::node, residency::left_out).objects, 0U);
 }
 
 TEST(Stress, ThreadsThatComeAndGoHandTheirStateOn) {
-  const usage before = usage_of(kind::fresh, false);
+  const usage before = usage_of(kind::newborn, residency::left_out);
   for (int round = 0; round < 40; ++round) {
     std::vector<std::jthread> threads;
     for (int t = 0; t < 32; ++t) {
       threads.emplace_back([] {
-        for (int i = 0; i < 20; ++i) deallocate(allocate(kind::fresh, 100));
+        for (int i = 0; i < 20; ++i) deallocate(allocate(kind::newborn, 100));
       });
     }
   }
-  EXPECT_EQ(usage_of(kind::fresh, false).objects, before.objects);
+  EXPECT_EQ(usage_of(kind::newborn, residency::left_out).objects, before.objects);
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ class IndexUnreadable : public testing::TestWithParam<std::string_view> {
   /// Keys are hot and can be read, values are cold and cannot.
   void lose_values() {
     for (std::size_t i = 0; i < kKeys; ++i) index_->insert(key_of(i), std::string(500, 'v'));
-    while (heap::usage_of(heap::kind::cold, false).objects < 2 * kKeys) collector_.run_window();
+    while (heap::usage_of(heap::kind::cold, heap::residency::left_out).objects < 2 * kKeys)
+      collector_.run_window();
     {
       const scope inside;
       for (std::size_t i = 0; i < kKeys; ++i) ASSERT_TRUE(index_->contains(inside, key_of(i)));
@@ -48,7 +49,8 @@ class IndexUnreadable : public testing::TestWithParam<std::string_view> {
 
   void lose_keys() {
     testing_help::truncate_cold(path, kRangeBytes);
-    while (heap::usage_of(heap::kind::cold, false).objects < 2 * kKeys) collector_.run_window();
+    while (heap::usage_of(heap::kind::cold, heap::residency::left_out).objects < 2 * kKeys)
+      collector_.run_window();
     ASSERT_TRUE(testing_help::truncate_cold(path, 0));
   }
 

@@ -23,7 +23,7 @@ class slow_management final : public management {
   }
   std::string problem() const override { return {}; }
   std::uint64_t refused_cold_objects() const override { return 0; }
-  std::vector<std::pair<std::string, heap::usage>> heaps() const override { return {}; }
+  heap::per_kind<heap::usage> heaps() const override { return {}; }
   std::vector<std::pair<std::string, std::string>> configuration() const override { return {}; }
   base::result<void> configure(std::string_view, std::string_view) override { return {}; }
 

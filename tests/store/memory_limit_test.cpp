@@ -40,7 +40,7 @@ TEST(AllocatedBytes, CountsOfColdWhatIsInDram) {
   const auto near = [](std::uint64_t a, std::uint64_t b) {  // other memory comes and goes
     return a < b + kMiB && b < a + kMiB;
   };
-  const auto all = [] { return heap::usage_of(heap::kind::cold, false).bytes; };
+  const auto all = [] { return heap::usage_of(heap::kind::cold, heap::residency::left_out).bytes; };
   note_cold({});
   const std::uint64_t before = allocated_bytes();
   const owned<bytes> first = make_bytes_in(heap::kind::cold, std::size_t{8} << 20);

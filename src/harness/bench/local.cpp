@@ -31,16 +31,13 @@ base::result<void> configure_heaps(const bench_options& asked) {
 window_sample sample_of(const collector::window_statistics& seen) {
   window_sample sample;
   sample.heaps.emplace();
-  for (std::size_t i = 0; i < heap::kKinds; ++i) {
-    (*sample.heaps)[i] = heap::usage_of(static_cast<heap::kind>(i));
-  }
-  const auto cold = static_cast<std::size_t>(heap::kind::cold);
-  const heap::footprint memory = heap::read_footprint((*sample.heaps)[cold].resident_bytes);
+  for (const heap::kind where : heap::kKinds) (*sample.heaps)[where] = heap::usage_of(where);
+  const heap::footprint memory =
+      heap::read_footprint((*sample.heaps)[heap::kind::cold].resident_bytes);
   sample.rss_bytes = memory.rss;
   sample.rss_peak_bytes = memory.rss_peak;
   sample.dram_bytes = memory.dram;
   sample.seen = seen;
-  sample.node_bytes = heap::node_usage().resident_bytes;
   return sample;
 }
 
@@ -116,7 +113,9 @@ base::result<workload::outcome> drive_managed(workload::target& store, const ben
 
 entry_cost cost_of(const index::any_index& index) {
   const auto entries = static_cast<double>(std::max<std::size_t>(index.size(), 1));
-  return {.nodes = static_cast<double>(heap::node_usage(false).bytes) / entries,
+  return {.nodes = static_cast<double>(
+                       heap::usage_of(heap::kind::node, heap::residency::left_out).bytes) /
+                   entries,
           .guides =
               static_cast<double>(guides::registered_slots() * sizeof(guides::slot_word)) / entries,
           .soda = static_cast<double>(guides::soda_bytes()) / entries};

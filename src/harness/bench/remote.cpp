@@ -34,7 +34,8 @@ std::string text(const fields& found, const std::string& name) {
   return at == found.end() ? "" : at->second;
 }
 
-heap::usage usage_of(const fields& heaps, const std::string& name) {
+heap::usage usage_of(const fields& heaps, heap::kind where) {
+  const std::string name(name_of(where));
   return {.objects = whole(heaps, name + ".objects"),
           .bytes = whole(heaps, name + ".bytes"),
           .extent_bytes = whole(heaps, name + ".extent_bytes"),
@@ -65,8 +66,8 @@ class watched_server {
     if (!sample.seen) return sample;
     const auto heaps = connection_.ask_fields("ISOTHERM HEAPS");
     if (!heaps) return std::unexpected(heaps.error());
-    sample.heaps = {usage_of(*heaps, "new"), usage_of(*heaps, "hot"), usage_of(*heaps, "cold")};
-    sample.node_bytes = usage_of(*heaps, "node").resident_bytes;
+    sample.heaps.emplace();
+    for (const heap::kind where : heap::kKinds) (*sample.heaps)[where] = usage_of(*heaps, where);
     return sample;
   }
 

@@ -30,15 +30,19 @@ std::optional<double> promotion_rate_of(const window_sample& sample) {
 json heaps_of(const window_sample& sample) {
   if (!sample.heaps) return nullptr;
   json heaps;
-  constexpr std::array kNames{"new", "hot", "cold"};
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    const heap::usage& usage = (*sample.heaps)[i];
-    heaps[kNames[i]] = {{"objects", usage.objects},
-                        {"bytes", usage.bytes},
-                        {"extent_bytes", usage.extent_bytes},
-                        {"resident_bytes", usage.resident_bytes}};
+  for (const heap::kind where : heap::kKinds) {
+    if (where == heap::kind::node) continue;  // "node_bytes" tells of it
+    const heap::usage& usage = (*sample.heaps)[where];
+    heaps[name_of(where)] = {{"objects", usage.objects},
+                             {"bytes", usage.bytes},
+                             {"extent_bytes", usage.extent_bytes},
+                             {"resident_bytes", usage.resident_bytes}};
   }
   return heaps;
+}
+
+json node_bytes_of(const window_sample& sample) {
+  return sample.heaps ? json((*sample.heaps)[heap::kind::node].resident_bytes) : json();
 }
 
 json cost_of(const std::optional<entry_cost>& cost) {
@@ -63,7 +67,7 @@ json window_of(const window_sample& sample) {
   // The two that are known without a collector.
   window["page_utilization"] = or_null(sample.page_utilization);
   window["cold_threshold"] = sample.cold_threshold;
-  window["node_bytes"] = or_null(sample.node_bytes);
+  window["node_bytes"] = node_bytes_of(sample);
   window["heaps"] = heaps_of(sample);
   return window;
 }
@@ -153,7 +157,7 @@ json to_json(const bench_plan& plan, const bench_result& found) {
   object["dram_bytes"] = last.dram_bytes;
   object["rss_peak_bytes"] = last.rss_peak_bytes;
   object["ideal_bytes"] = last.ideal_bytes;
-  object["node_bytes"] = or_null(last.node_bytes);
+  object["node_bytes"] = node_bytes_of(last);
   object["page_utilization"] = or_null(last.page_utilization);
   object["promotion_rate"] = or_null(promotion_rate_of(last));
   object["cold_threshold"] = last.cold_threshold;

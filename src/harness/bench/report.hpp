@@ -1,7 +1,6 @@
 // What a run found, as one JSON object and as a table; and the line that shows it going.
 #pragma once
 
-#include <array>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -27,9 +26,8 @@ struct window_sample {
   std::uint64_t used_bytes = 0;  ///< bytes of the objects that the driver used in the window
   unsigned cold_threshold = 0;   ///< the collector's, or as asked for
   std::optional<double> page_utilization;
-  std::optional<collector::window_statistics> seen;            ///< by the collector
-  std::optional<std::array<heap::usage, heap::kKinds>> heaps;  ///< NEW, HOT, COLD
-  std::optional<std::uint64_t> node_bytes;                     ///< of index nodes, resident
+  std::optional<collector::window_statistics> seen;  ///< by the collector
+  std::optional<heap::per_kind<heap::usage>> heaps;
 };
 
 /// Memory of a managed index after the load, keys and values left out, in bytes an entry.

@@ -41,11 +41,11 @@ base::result<void> packed_heap::open(std::byte* begin, std::size_t bytes, backin
   return pages_.map(begin, bytes);
 }
 
-void* packed_heap::allocate(std::size_t bytes, room taken, local_state& mine) noexcept {
+void* packed_heap::allocate(std::size_t bytes, recycling room, local_state& mine) noexcept {
   if (pages_.is_frozen()) return nullptr;
   const bool small = bytes <= kSmallBytesMax;
   void* object = nullptr;
-  if (!ends_ && small && taken == room::recycled) {
+  if (!ends_ && small && room == recycling::allowed) {
     object = holes_.take(units_of(bytes), mine.spread);
   }
   if (object == nullptr) object = small ? append(units_of(bytes), mine) : allocate_run(bytes);
@@ -145,13 +145,13 @@ std::size_t packed_heap::room_of(const void* object) const noexcept {
   return ends_[index].units_from(first) * kUnitBytes - kHeaderBytes;
 }
 
-void packed_heap::deallocate(void* object, std::size_t bytes, room left,
+void packed_heap::deallocate(void* object, std::size_t bytes, recycling room,
                              const local_state& mine) noexcept {
   const std::size_t index = index_of(object);
   const std::size_t units = units_of(bytes);
   const bool small = bytes <= kSmallBytesMax;
   // A sparse extent is about to be emptied: whoever moved in would only be moved out again.
-  if (!ends_ && small && left == room::recycled && !is_sparse(object, kSparseShare) &&
+  if (!ends_ && small && room == recycling::allowed && !is_sparse(object, kSparseShare) &&
       holes_.keep(object, units, mine.spread)) {
     return;
   }

@@ -41,11 +41,12 @@ class packed_heap {
   base::result<void> open(std::byte* begin, std::size_t bytes, backing pages, freed_room what);
 
   /// Payload for `bytes`, header written; null when range or disk is full. Any thread.
-  void* allocate(std::size_t bytes, room taken, local_state& mine) noexcept;
+  void* allocate(std::size_t bytes, recycling room, local_state& mine) noexcept;
   /// As heap::room_of(), of a heap that leaves freed room. Any thread.
   std::size_t room_of(const void* object) const noexcept;
   /// `bytes` as allocated, or room_of(). Any thread.
-  void deallocate(void* object, std::size_t bytes, room left, const local_state& mine) noexcept;
+  void deallocate(void* object, std::size_t bytes, recycling room,
+                  const local_state& mine) noexcept;
   /// Holes that wait for objects of their size wait no longer. Any thread.
   void flush_holes() noexcept;
 

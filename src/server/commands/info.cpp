@@ -106,9 +106,12 @@ std::string isotherm_section(server& home, std::int64_t) {
     const double value = std::visit([](auto v) { return static_cast<double>(v); }, each.get(last));
     text += fmt::format("{}:{:.{}f}\r\n", each.name, value, *each.info_decimals);
   }
-  for (const auto& [name, usage] : home.manager()->heaps()) {
-    text += fmt::format("heap_{}:objects={},bytes={},extent_bytes={},resident_bytes={}\r\n", name,
-                        usage.objects, usage.bytes, usage.extent_bytes, usage.resident_bytes);
+  const auto heaps = home.manager()->heaps();
+  for (const heap::kind where : heap::kKinds) {
+    const heap::usage& usage = heaps[where];
+    text += fmt::format("heap_{}:objects={},bytes={},extent_bytes={},resident_bytes={}\r\n",
+                        name_of(where), usage.objects, usage.bytes, usage.extent_bytes,
+                        usage.resident_bytes);
   }
   return text;
 }

@@ -73,9 +73,10 @@ void heaps(call& c) {
   management* manager = manager_of(c);
   if (!manager) return;
   const auto all = manager->heaps();
-  c.out.map(all.size());
-  for (const auto& [name, usage] : all) {
-    c.out.bulk(name);
+  c.out.map(heap::kKinds.size());
+  for (const heap::kind where : heap::kKinds) {
+    const heap::usage& usage = all[where];
+    c.out.bulk(name_of(where));
     c.out.map(4);
     field(c.out, "objects", usage.objects);
     field(c.out, "bytes", usage.bytes);
@@ -88,22 +89,15 @@ void heaps(call& c) {
 /// from 0 (no page) to 9 (all pages). A cell is one page, or several in a heap of more than 4 GiB.
 void answer_pages(reply& out) {
   constexpr std::size_t kMostCells = std::size_t{1} << 20;
-  const auto used = [](heap::kind kind) {
-    return heap::range{heap::range_of(kind).begin, heap::used_end(kind)};
-  };
-  const std::pair<std::string_view, heap::range> heaps_used[] = {
-      {"new", used(heap::kind::fresh)},
-      {"hot", used(heap::kind::hot)},
-      {"cold", used(heap::kind::cold)},
-      {"node", {heap::node_range().begin, heap::node_used_end()}}};
-  out.map(std::size(heaps_used));
-  for (const auto& [name, where] : heaps_used) {
-    const std::uintptr_t begin = where.begin;
-    const std::size_t count = (where.end - begin + base::kPageBytes - 1) / base::kPageBytes;
+  out.map(heap::kKinds.size());
+  for (const heap::kind where : heap::kKinds) {
+    const std::uintptr_t begin = heap::range_of(where).begin;
+    const std::size_t count =
+        (heap::used_end(where) - begin + base::kPageBytes - 1) / base::kPageBytes;
     std::size_t per_cell = 1;
     while (count / per_cell > kMostCells) per_cell *= 2;
     const auto map = os::resident_cells(reinterpret_cast<const void*>(begin), count, per_cell);
-    out.bulk(name);
+    out.bulk(name_of(where));
     out.map(4);
     field(out, "pages", std::uint64_t{count});
     field(out, "pages_per_cell", std::uint64_t{per_cell});

@@ -7,6 +7,7 @@
 #include "collector/page_out.hpp"
 #include "collector/threshold.hpp"
 #include "collector/touched_pages.hpp"
+#include "heap/heap.hpp"
 
 namespace isotherm::collector {
 namespace {
@@ -43,7 +44,7 @@ TEST(Threshold, ARateOfColdSaysNothingWhileMoreCameThanWasThere) {
 }
 
 TEST(Classify, AccessedObjectsGoToHot) {
-  for (const kind where : {kind::fresh, kind::cold}) {
+  for (const kind where : {kind::newborn, kind::cold}) {
     const auto outcome = classify(with(where, true, 9), 3);
     EXPECT_EQ(outcome.next, with(where, false, 0));
     EXPECT_EQ(outcome.target, kind::hot);
@@ -55,7 +56,7 @@ TEST(Classify, AccessedObjectsGoToHot) {
 }
 
 TEST(Classify, InactiveObjectsGoToColdAtTheThreshold) {
-  for (const kind where : {kind::fresh, kind::hot}) {
+  for (const kind where : {kind::newborn, kind::hot}) {
     for (unsigned threshold = kMinThreshold; threshold <= kMaxThreshold; ++threshold) {
       for (unsigned inactive = 0; inactive <= 31; ++inactive) {
         const auto outcome = classify(with(where, false, inactive), threshold);

@@ -1,0 +1,43 @@
+// The four ranges of addresses that the heaps are made of (heap.hpp), and values for each of them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace isotherm::heap {
+
+enum class kind : std::uint8_t {
+  newborn = 0,  ///< NEW: objects just made, of whose use nothing is known yet
+  hot = 1,      ///< HOT: objects used of late
+  cold = 2,     ///< COLD: objects unused for as many windows as the cold threshold says
+  node = 3      ///< NODE: index nodes, which hold guides and never move
+};
+inline constexpr std::array kKinds{kind::newborn, kind::hot, kind::cold, kind::node};
+
+/// Whether objects live there that a guide may hold: all but NODE. A guide's word has two bits for
+/// the heap of its object, in which NODE's value says that there is no object (guide/word.hpp).
+constexpr bool holds_objects(kind where) noexcept { return where != kind::node; }
+
+constexpr std::string_view name_of(kind where) noexcept {
+  constexpr std::array<std::string_view, kKinds.size()> kNames{"new", "hot", "cold", "node"};
+  return kNames[static_cast<std::size_t>(where)];
+}
+
+/// A value for each heap.
+template <class T>
+class per_kind {
+ public:
+  constexpr T& operator[](kind where) noexcept { return values_[static_cast<std::size_t>(where)]; }
+  constexpr const T& operator[](kind where) const noexcept {
+    return values_[static_cast<std::size_t>(where)];
+  }
+  constexpr auto begin() noexcept { return values_.begin(); }
+  constexpr auto end() noexcept { return values_.end(); }
+
+ private:
+  std::array<T, kKinds.size()> values_{};
+};
+
+}  // namespace isotherm::heap
