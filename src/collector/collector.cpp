@@ -225,7 +225,7 @@ void object_collector::state::compact_cold(migration& moves) {
 
 /// Frees what the threads have retired until now, as far as it may be freed.
 void object_collector::state::free_retired() {
-  guides::reclaim_empty_blocks();
+  guides::free_empty_blocks();
   std::size_t left = sync::retired_blocks();
   while (left > 0 && !is_stopping()) {
     const std::size_t freed = sync::reclaim_ready(kReclaimedAtOnceUs);

@@ -283,7 +283,7 @@ bool visit_one(slot_word* slot, slot_visitor& visitor) {
   return true;
 }
 
-std::size_t reclaim_empty_blocks() {
+std::size_t free_empty_blocks() {
   std::size_t freed = 0;
   for_each_block(0, [&freed](base::atomic<block*>& entry, block& in) {
     std::int64_t nobody = 0;

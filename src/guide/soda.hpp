@@ -72,7 +72,7 @@ std::size_t visit_registered(slot_visitor& visitor);
 bool visit_one(slot_word* slot, slot_visitor& visitor);
 
 /// Gives back blocks without guides; returns how many.
-std::size_t reclaim_empty_blocks();
+std::size_t free_empty_blocks();
 
 /// Memory of the bitmap, in bytes.
 std::size_t soda_bytes() noexcept;

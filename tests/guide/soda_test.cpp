@@ -98,7 +98,7 @@ TEST(Soda, EmptyBlocksAreGivenBack) {
     EXPECT_GT(soda_bytes(), before);
     EXPECT_EQ(registered_slots(), slots.words.size());
   }
-  EXPECT_GE(reclaim_empty_blocks(), 3u);
+  EXPECT_GE(free_empty_blocks(), 3u);
   sync::reclaim_ready();
   EXPECT_EQ(registered_slots(), 0u);
   slots_for_test again(100);  // a block may come back at the same addresses
@@ -144,7 +144,7 @@ TEST(Soda, StressDestructionExcludesTheCollectorsVisit) {
     scribbler visitor;
     while (!done.load(std::memory_order_relaxed)) {
       visit_due(visitor);
-      reclaim_empty_blocks();
+      free_empty_blocks();
       sync::reclaim_ready();
     }
   });

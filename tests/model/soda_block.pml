@@ -145,7 +145,7 @@ proctype owner(byte id) {
   od
 }
 
-/* visit_all() beside reclaim_empty_blocks(): only the collector gives blocks back, so what it finds
+/* visit_all() beside free_empty_blocks(): only the collector gives blocks back, so what it finds
  * stays while it looks.
  */
 proctype collector() {
