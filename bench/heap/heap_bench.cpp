@@ -7,7 +7,9 @@
 #include <cstring>
 #include <vector>
 
-#include "heap/heap.hpp"
+#include "heap/node.hpp"
+#include "heap/object.hpp"
+#include "heap/usage.hpp"
 
 namespace isotherm::heap {
 namespace {

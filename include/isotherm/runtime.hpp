@@ -2,4 +2,7 @@
 #pragma once
 
 #include "collector/collector.hpp"
-#include "heap/heap.hpp"
+#include "heap/configure.hpp"
+#include "heap/node.hpp"
+#include "heap/readable.hpp"
+#include "heap/usage.hpp"

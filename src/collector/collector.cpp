@@ -13,6 +13,7 @@
 #include "collector/page_out.hpp"
 #include "collector/scan.hpp"
 #include "collector/threshold.hpp"
+#include "heap/upkeep.hpp"
 #include "os/clock.hpp"
 #include "os/fork.hpp"
 #include "os/memory/pressure.hpp"
@@ -270,13 +271,13 @@ void object_collector::state::page_out(window& now) {
     const bool hurts = backs_off(os::memory_pressure_percent().value_or(0),
                                  seen.cold_rest_seconds < now.chosen.min_rest_seconds);
     page_out_allowance =
-        next_allowance(page_out_allowance, hurts, now.chosen.reclaim_bytes_per_window);
-    heap::reclaim_report report =
-        heap::reclaim_cold(now.chosen.hint, page_out_allowance, [this] { return is_stopping(); });
+        next_allowance(page_out_allowance, hurts, now.chosen.page_out_bytes_per_window);
+    heap::page_out_report report =
+        heap::page_out_cold(now.chosen.hint, page_out_allowance, [this] { return is_stopping(); });
     seen.hinted_bytes = report.bytes_asked;
-    seen.reclaim_problem = std::move(report.problem);
+    seen.page_out_problem = std::move(report.problem);
   }
-  seen.reclaim_seconds = seconds_since(begin_ns);
+  seen.page_out_seconds = seconds_since(begin_ns);
 }
 
 /// Completes the statistics, keeps them and tells the callback.

@@ -4,7 +4,10 @@
 #include <utility>
 
 #include "base/words.hpp"
+#include "heap/object.hpp"
 #include "heap/readable.hpp"
+#include "heap/upkeep.hpp"
+#include "heap/usage.hpp"
 #include "os/memory/bus_error.hpp"
 #include "sync/epoch.hpp"
 #include "sync/step_hook.hpp"

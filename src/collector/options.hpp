@@ -10,7 +10,7 @@
 #include <variant>
 
 #include "base/error.hpp"
-#include "heap/heap.hpp"
+#include "heap/configure.hpp"
 
 namespace isotherm::collector {
 
@@ -31,7 +31,7 @@ struct options {
   /// falls with the price of a read, and is about a minute and less on NVMe.
   double min_rest_seconds = 60;
   bool adaptive_threshold = true;  ///< false: the threshold stays as given
-  std::uint64_t reclaim_bytes_per_window = std::uint64_t{4} << 30;
+  std::uint64_t page_out_bytes_per_window = std::uint64_t{4} << 30;
   std::uint64_t epoch_timeout_us = 100'000;  ///< wait for scopes before an epoch is abandoned
   /// Bytes moved in one epoch, each object counted with 1 KiB more for its move; a batch ends with
   /// the object that reaches it.

@@ -1,6 +1,9 @@
 #include "collector/scan.hpp"
 
 #include "base/check.hpp"
+#include "heap/object.hpp"
+#include "heap/upkeep.hpp"
+#include "heap/usage.hpp"
 
 namespace isotherm::collector {
 

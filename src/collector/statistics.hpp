@@ -10,7 +10,7 @@
 #include <string_view>
 #include <variant>
 
-#include "heap/heap.hpp"
+#include "heap/usage.hpp"
 
 namespace isotherm::collector {
 
@@ -44,11 +44,11 @@ struct window_statistics {
                              ///< does not give a page
   std::uint64_t abandoned_epochs = 0;  ///< waits for scopes that outlasted their bound
   std::uint64_t hinted_bytes = 0;      ///< COLD bytes given to the kernel in this window
-  std::string reclaim_problem;         ///< why the hint can't help, in one line; else empty
+  std::string page_out_problem;        ///< why the hint can't help, in one line; else empty
   std::string callback_problem;        ///< what on_window()'s callback threw; else empty
   double scan_seconds = 0;
   double move_seconds = 0;
-  double reclaim_seconds = 0;
+  double page_out_seconds = 0;
   double collector_cpu_seconds = 0;  ///< processor time of the collector's thread in this window
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <new>
 
-#include "heap/heap.hpp"
+#include "heap/usage.hpp"
 
 namespace isotherm::collector {
 

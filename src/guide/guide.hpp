@@ -8,6 +8,7 @@
 #include "guide/registry.hpp"
 #include "guide/word.hpp"
 #include "heap/readable.hpp"
+#include "heap/upkeep.hpp"
 #include "sync/epoch.hpp"
 #include "sync/retire.hpp"
 #include "sync/scope.hpp"

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "heap/heap.hpp"
+#include "heap/object.hpp"
 
 namespace isotherm {
 

@@ -1,4 +1,16 @@
-// The four ranges of addresses that the heaps are made of (heap.hpp), and values for each of them.
+// The four heaps of the spatially-aware memory allocator (SAMA, OBASE 3.4). Each is one reserved
+// contiguous range of addresses, so that an address tells its temperature.
+//
+//   NEW    just made, use unknown                    jemalloc arena with extent hooks
+//   HOT    used of late                              packed: exact sizes, appended
+//   COLD   unused for cold-threshold windows         packed, over a backing of the user's choice
+//   NODE   index nodes, which hold guides            jemalloc arena, never moves
+//
+//   configure.hpp, usage.hpp, node.hpp, readable.hpp    for programs (isotherm/runtime.hpp)
+//   object.hpp                                          for guides and the collector
+//   upkeep.hpp                                          for the collector
+//
+// Everything there is thread-safe unless it says otherwise.
 #pragma once
 
 #include <array>

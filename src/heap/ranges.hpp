@@ -5,13 +5,15 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "base/atomic.hpp"
+#include "base/check.hpp"
 #include "heap/arena.hpp"
-#include "heap/header.hpp"
-#include "heap/heap.hpp"
+#include "heap/configure.hpp"
+#include "heap/kind.hpp"
 #include "heap/packed/packed.hpp"
+#include "heap/packed/pager.hpp"
+#include "heap/usage.hpp"
 
 namespace isotherm::heap {
 
@@ -24,6 +26,7 @@ struct heap_set {
   arena newborn;
   packed_heap hot;
   packed_heap cold;
+  pager cold_pager{cold};
   arena node;
   per_kind<base::atomic<std::uint64_t>> refused;  // allocations
   bool catches_read_errors = false;               // options::catch_read_errors, and COLD is a file
@@ -32,23 +35,31 @@ struct heap_set {
     const std::uintptr_t begin = base + static_cast<std::size_t>(where) * range_bytes;
     return {begin, begin + range_bytes};
   }
+  /// Where an object lies; aborts when it lies in none of the heaps for objects.
+  kind kind_of(const void* object) const noexcept {
+    const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(object) - base;
+    if (offset < range_bytes) return kind::newborn;
+    if (offset < 2 * range_bytes) return kind::hot;
+    ISO_CHECK(offset < 3 * range_bytes, "not an object of these heaps");
+    return kind::cold;
+  }
   arena& arena_of(kind where) noexcept { return where == kind::newborn ? newborn : node; }
   packed_heap& packed(kind where) noexcept { return where == kind::hot ? hot : cold; }
 };
 
-/// The heaps once configured, else null. Release by configure(), acquire by users: they see all of
-/// it.
+/// The heaps once made, else null. Release by make_heaps(), acquire by users: they see all of it.
 extern base::atomic<heap_set*> configured_heaps;
-/// Configures with the defaults; ends the process with the reason when that fails. Cold.
-heap_set& configure_defaults() noexcept;
-
-/// Header of an object in COLD of a heap that catches read errors; nullopt, counted as a lost read,
-/// when its page cannot be read.
-std::optional<header> header_on_disk(const void* object) noexcept;
+/// configure() of configure.hpp.
+base::result<void> make_heaps(const options& chosen);
+/// With the default options; ends the process with the reason when that fails. Cold.
+heap_set& make_default_heaps() noexcept;
 
 inline heap_set& heaps() noexcept {
   heap_set* set = configured_heaps.load_acquire();
-  return set != nullptr ? *set : configure_defaults();
+  return set != nullptr ? *set : make_default_heaps();
 }
+
+/// Walks the packed heaps' extents; for debug builds and tests, no concurrent use.
+bool is_valid();
 
 }  // namespace isotherm::heap

@@ -19,14 +19,14 @@ void touch(const std::byte* at) noexcept {
 
 constinit thread_local read_watch::counts read_watch::of_this_thread{};
 
-std::optional<header> header_on_disk(const void* object) noexcept {
+std::optional<std::size_t> size_in_cold(const void* object) noexcept {
   // Volatile: written in a piece that may end early.
   volatile std::uint32_t bytes = 0, mark = 0;
   const bool came = os::survives([&] {
     bytes = header_of(object)->bytes;
     mark = header_of(object)->mark;
   });
-  if (came && mark == kLiveMark) return header{bytes, mark};
+  if (came && mark == kLiveMark) return bytes;
   // Not the loss of whom a watch asks: it is the collector, or frees what others have retired.
   lost_by_all.fetch_add_relaxed(1);
   return std::nullopt;

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace isotherm::heap {
 
@@ -22,6 +23,10 @@ bool is_readable(const void* object) noexcept;
 
 /// The same for whom frees it, who has not asked for what it holds: counts nowhere.
 bool is_readable_to_free(const void* object) noexcept;
+
+/// Size of an object in COLD whose page may be unreadable; nullopt when it is, which counts in
+/// lost_reads(). For object_size().
+std::optional<std::size_t> size_in_cold(const void* object) noexcept;
 
 /// Failures since the start.
 std::uint64_t lost_reads() noexcept;

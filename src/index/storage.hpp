@@ -30,6 +30,7 @@
 #include "base/atomic.hpp"
 #include "guide/guide.hpp"
 #include "guide/unreadable.hpp"
+#include "heap/node.hpp"
 #include "heap/readable.hpp"
 #include "index/content.hpp"
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "heap/configure.hpp"
 #include "heap/readable.hpp"
 
 namespace isotherm::server {
@@ -37,7 +38,7 @@ class collector_management final : public management {
   collector_management(collector::object_collector& running, heap::cold_backing cold)
       : running_(running), cold_(std::move(cold)) {
     running_.on_window(
-        [this](const collector::window_statistics& seen) { note_problem(seen.reclaim_problem); });
+        [this](const collector::window_statistics& seen) { note_problem(seen.page_out_problem); });
   }
 
   std::string mode() const override {
@@ -82,10 +83,10 @@ class collector_management final : public management {
 
  private:
   /// Called at the end of a window. Reports a problem when it begins, not in every window.
-  void note_problem(const std::string& reclaim_problem) {
+  void note_problem(const std::string& page_out_problem) {
     const std::uint64_t refused = heap::refused_allocations(heap::kind::cold);
     const std::lock_guard lock(problem_mutex_);
-    std::string now = refused > refused_before_ ? explain_full(cold_) : reclaim_problem;
+    std::string now = refused > refused_before_ ? explain_full(cold_) : page_out_problem;
     refused_before_ = refused;
     if (heap::lost_reads() > 0) now = explain_unreadable(cold_);
     if (now == problem_) return;

@@ -13,7 +13,7 @@
 #include <exception>
 #include <functional>
 
-#include "heap/heap.hpp"
+#include "heap/usage.hpp"
 #include "os/clock.hpp"
 #include "server/commands/families.hpp"
 #include "sync/retire.hpp"

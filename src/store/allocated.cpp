@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "heap/heap.hpp"
+#include "heap/usage.hpp"
 
 namespace isotherm::store {
 

@@ -10,7 +10,7 @@
 #include <functional>
 
 #include "base/atomic.hpp"
-#include "heap/heap.hpp"
+#include "heap/usage.hpp"
 
 namespace isotherm::store {
 

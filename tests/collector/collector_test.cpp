@@ -16,6 +16,7 @@
 #include "base/thread_state.hpp"
 #include "collector/protocol.hpp"
 #include "guide/guide.hpp"
+#include "heap/upkeep.hpp"
 #include "os/clock.hpp"
 
 namespace isotherm::collector {
@@ -294,7 +295,7 @@ TEST(CollectorThread, StopsAmidABacklogOfRetiredBlocks) {
   backlog.stopper = gettid();
   collector.stop();
   EXPECT_EQ(backlog.freed, 1);
-  EXPECT_EQ(collector.last_window().reclaim_seconds, 0.0) << "nor does it return memory";
+  EXPECT_EQ(collector.last_window().page_out_seconds, 0.0) << "nor does it return memory";
   sync::reclaim_ready();
   EXPECT_EQ(backlog.freed, 10);
 }

@@ -7,6 +7,8 @@
 #include "collector/collector.hpp"
 #include "collector/protocol.hpp"
 #include "guide/guide.hpp"
+#include "heap/configure.hpp"
+#include "heap/object.hpp"
 
 namespace isotherm::collector {
 namespace {

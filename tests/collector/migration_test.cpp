@@ -9,6 +9,8 @@
 #include "collector/migration.hpp"
 #include "collector/protocol.hpp"
 #include "guide/guide.hpp"
+#include "heap/object.hpp"
+#include "heap/usage.hpp"
 #include "sync/epoch.hpp"
 
 namespace isotherm::collector {

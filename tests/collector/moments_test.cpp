@@ -12,6 +12,7 @@
 #include "collector/collector.hpp"
 #include "collector/protocol.hpp"
 #include "guide/guide.hpp"
+#include "heap/usage.hpp"
 #include "sync/epoch.hpp"
 #include "sync/steps.hpp"
 

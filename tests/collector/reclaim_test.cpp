@@ -7,6 +7,7 @@
 
 #include "collector/collector.hpp"
 #include "guide/guide.hpp"
+#include "heap/configure.hpp"
 #include "heap/temporary_directory.hpp"
 
 namespace isotherm::collector {
@@ -40,7 +41,7 @@ class Reclaim : public testing::Test {
     chosen.cold_threshold = 1;
     chosen.target_promotion_rate = 1e18;
     chosen.hint = heap::hint::pageout;
-    chosen.reclaim_bytes_per_window = std::uint64_t{1} << 40;
+    chosen.page_out_bytes_per_window = std::uint64_t{1} << 40;
     return chosen;
   }
   /// Whether no more is asked for from some window on. A page that a busy disk was still writing

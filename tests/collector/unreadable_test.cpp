@@ -8,9 +8,11 @@
 #include "collector/collector.hpp"
 #include "collector/scan.hpp"
 #include "guide/guide.hpp"
+#include "heap/configure.hpp"
 #include "heap/packed/extent.hpp"
 #include "heap/temporary_directory.hpp"
 #include "heap/truncate_cold.hpp"
+#include "heap/usage.hpp"
 
 namespace isotherm::collector {
 namespace {

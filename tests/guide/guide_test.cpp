@@ -1,4 +1,5 @@
 #include "guide/guide.hpp"
+#include "heap/usage.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "guide/soda.hpp"
+#include "heap/object.hpp"
 #include "sync/epoch.hpp"
 
 namespace isotherm {

@@ -85,16 +85,35 @@ class Reference(unittest.TestCase):
             declared_so = re.search(rf'\b{call}\b', declared)
             self.assertTrue(declared_so, f'docs/library.md names {call}, which no header declares')
 
+    def test_the_runtime_header_shows_no_inner_call(self):
+        for name, is_shown in (('usage_of', True), ('allocate_node', True), ('configure', True),
+                               ('allocate', False), ('page_out_cold', False),
+                               ('note_cold_use', False), ('packing_of', False),
+                               ('is_valid', False)):
+            source = f'#include <isotherm/runtime.hpp>\nusing isotherm::heap::{name};\n'
+            self.assertEqual(self.compile(source).returncode == 0, is_shown, name)
+
+    def test_names_every_option(self):
+        for header in ('heap/configure.hpp', 'collector/options.hpp'):
+            text = without_comments(read('src', header))
+            body = text[text.index('struct options {'):]
+            members = re.findall(r'^  [\w:]+ (\w+)(?: =[^;]*)?;', body[:body.index('\n};')], re.M)
+            self.assertGreater(len(members), 3, header)
+            self.assert_named(members, header)
+
+    def compile(self, source):
+        return subprocess.run(
+            [COMPILER, '-std=c++23', '-fsyntax-only', '-I', f'{SOURCE}/src', '-I',
+             f'{SOURCE}/include', '-x', 'c++', '-'], input=source, capture_output=True,
+            text=True, timeout=120, check=False)
+
     def test_examples_compile(self):
         examples = re.findall(r'```cpp\n(.*?)```', self.text, re.S)
         self.assertGreaterEqual(len(examples), 2)
         for number, example in enumerate(examples):
             source = (f'{AROUND}int example(isotherm::guide<account>& g, long amount) {{\n'
                       f'(void)g; (void)amount;\n{example}return {number};\n}}\n')
-            ended = subprocess.run(
-                [COMPILER, '-std=c++23', '-fsyntax-only', '-I', f'{SOURCE}/src', '-I',
-                 f'{SOURCE}/include', '-x', 'c++', '-'], input=source, capture_output=True,
-                text=True, timeout=120, check=False)
+            ended = self.compile(source)
             self.assertEqual(ended.returncode, 0, ended.stderr)
 
 

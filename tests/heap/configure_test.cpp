@@ -10,8 +10,10 @@
 #include <string>
 
 #include "base/check.hpp"
-#include "heap/heap.hpp"
+#include "heap/configure.hpp"
+#include "heap/object.hpp"
 #include "heap/temporary_directory.hpp"
+#include "heap/usage.hpp"
 
 namespace isotherm::heap {
 namespace {

@@ -13,9 +13,13 @@
 #include <set>
 #include <vector>
 
-#include "heap/heap.hpp"
+#include "heap/configure.hpp"
+#include "heap/object.hpp"
 #include "heap/packed/extent.hpp"
+#include "heap/ranges.hpp"
 #include "heap/temporary_directory.hpp"
+#include "heap/upkeep.hpp"
+#include "heap/usage.hpp"
 
 // Around fork() jemalloc holds all its locks, and ThreadSanitizer's lock-order detector ends the
 // process beyond 64 held by a thread. Only that detector is off, and only in this program; races
@@ -91,7 +95,7 @@ constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 TEST_F(FileBacked, ClosedExtentsLeaveDramAndComeBackWithTheirBytes) {
   const std::uint64_t before = usage_of(kind::cold).resident_bytes;
   ASSERT_GE(before, 30 * kExtentBytes);
-  const reclaim_report report = reclaim_cold(hint::pageout, kNoLimit);
+  const page_out_report report = page_out_cold(hint::pageout, kNoLimit);
   EXPECT_EQ(report.problem, "");
   EXPECT_GE(report.bytes_asked, 30 * kExtentBytes);
   EXPECT_LE(usage_of(kind::cold).resident_bytes, 2 * kExtentBytes)
@@ -103,13 +107,13 @@ TEST_F(FileBacked, ClosedExtentsLeaveDramAndComeBackWithTheirBytes) {
 }
 
 TEST_F(FileBacked, AnExtentIsAskedForAgainOnlyWhenPagesCameBack) {
-  reclaim_cold(hint::pageout, kNoLimit);
+  page_out_cold(hint::pageout, kNoLimit);
   std::uint64_t stayed = resident_and_closed();
-  EXPECT_LE(reclaim_cold(hint::pageout, kNoLimit).bytes_asked, stayed);
+  EXPECT_LE(page_out_cold(hint::pageout, kNoLimit).bytes_asked, stayed);
   stayed = resident_and_closed();
   static_cast<void>(*static_cast<volatile char*>(objects_[objects_.size() / 2]));
   note_cold_use(objects_[objects_.size() / 2]);
-  const reclaim_report again = reclaim_cold(hint::pageout, kNoLimit);
+  const page_out_report again = page_out_cold(hint::pageout, kNoLimit);
   EXPECT_GT(again.bytes_asked, 0U);
   EXPECT_LE(again.bytes_asked, stayed + 4 * 4096U)
       << "a fault brings its own page, not its neighbours";
@@ -118,7 +122,7 @@ TEST_F(FileBacked, AnExtentIsAskedForAgainOnlyWhenPagesCameBack) {
 TEST_F(FileBacked, TheLimitHoldsAndTheNextCallGoesOn) {
   std::uint64_t sum = 0;
   for (int call = 0; call < 4; ++call) {
-    const reclaim_report report = reclaim_cold(hint::pageout, 8 * kExtentBytes);
+    const page_out_report report = page_out_cold(hint::pageout, 8 * kExtentBytes);
     EXPECT_LE(report.bytes_asked, 8 * kExtentBytes);
     sum += report.bytes_asked;
   }
@@ -127,28 +131,29 @@ TEST_F(FileBacked, TheLimitHoldsAndTheNextCallGoesOn) {
 
 TEST_F(FileBacked, PageOutStopsWithinAMebibyteOfBeingTold) {
   int asked = 0;
-  const reclaim_report report = reclaim_cold(hint::pageout, kNoLimit, [&] { return ++asked > 3; });
+  const page_out_report report =
+      page_out_cold(hint::pageout, kNoLimit, [&] { return ++asked > 3; });
   EXPECT_EQ(asked, 4);
   EXPECT_EQ(report.bytes_asked, 3 * kExtentBytes);
   EXPECT_EQ(report.problem, "");
-  EXPECT_GE(reclaim_cold(hint::pageout, kNoLimit).bytes_asked, 25 * kExtentBytes);
+  EXPECT_GE(page_out_cold(hint::pageout, kNoLimit).bytes_asked, 25 * kExtentBytes);
 }
 
 TEST_F(FileBacked, NoHintAsksForNothing) {
-  EXPECT_EQ(reclaim_cold(hint::none, kNoLimit).bytes_asked, 0U);
+  EXPECT_EQ(page_out_cold(hint::none, kNoLimit).bytes_asked, 0U);
 }
 
 TEST_F(FileBacked, TheColdHintIsGivenOnce) {
-  const reclaim_report first = reclaim_cold(hint::cold, kNoLimit);
+  const page_out_report first = page_out_cold(hint::cold, kNoLimit);
   EXPECT_EQ(first.problem, "");
   EXPECT_GT(first.bytes_asked, 0U);
-  EXPECT_EQ(reclaim_cold(hint::cold, kNoLimit).bytes_asked, 0U);
+  EXPECT_EQ(page_out_cold(hint::cold, kNoLimit).bytes_asked, 0U);
 }
 
 TEST_F(FileBacked, TheColdHintIsGivenAgainAfterAUse) {
-  reclaim_cold(hint::cold, kNoLimit);
+  page_out_cold(hint::cold, kNoLimit);
   note_cold_use(objects_[objects_.size() / 2]);
-  const std::uint64_t after_use = reclaim_cold(hint::cold, kNoLimit).bytes_asked;
+  const std::uint64_t after_use = page_out_cold(hint::cold, kNoLimit).bytes_asked;
   EXPECT_GT(after_use, 0U);
   EXPECT_LE(after_use, kExtentBytes) << "only where the object lies";
 }
@@ -157,7 +162,7 @@ TEST_F(FileBacked, WhatHasLeftDramIsFreedWithoutBeingRead) {
   const auto big = allocate(kind::cold, 3 * kExtentBytes);
   ASSERT_NE(big, nullptr);
   const usage all = usage_of(kind::cold, residency::left_out);
-  reclaim_cold(hint::pageout, kNoLimit);
+  page_out_cold(hint::pageout, kNoLimit);
   const std::uint64_t left = usage_of(kind::cold).resident_bytes;
   // Every other one, so that no extent goes as a whole.
   std::vector<void*> kept;
@@ -182,18 +187,18 @@ TEST_F(FileBacked, WhatHasLeftDramIsFreedWithoutBeingRead) {
 
 TEST_F(FileBacked, AUseThatNobodyReportedIsFoundInTurn) {
   fill(128);  // more than one call looks at again
-  reclaim_cold(hint::pageout, kNoLimit);
+  page_out_cold(hint::pageout, kNoLimit);
   static_cast<void>(*static_cast<volatile char*>(objects_[objects_.size() * 9 / 10]));
   std::uint64_t sum = 0;
-  for (int call = 0; call < 16; ++call) sum += reclaim_cold(hint::pageout, kNoLimit).bytes_asked;
+  for (int call = 0; call < 16; ++call) sum += page_out_cold(hint::pageout, kNoLimit).bytes_asked;
   EXPECT_GT(sum, 0U);
 }
 
 TEST_F(FileBacked, WhatIsOutAndUntouchedIsNotWalkedAgain) {
   fill(128);
-  reclaim_cold(hint::pageout, kNoLimit);
+  page_out_cold(hint::pageout, kNoLimit);
   bytes_walked = 0;
-  reclaim_cold(hint::pageout, kNoLimit);
+  page_out_cold(hint::pageout, kNoLimit);
   EXPECT_LE(bytes_walked, 20 * kExtentBytes) << "of 160";
 }
 
@@ -256,7 +261,7 @@ TEST_F(FileBacked, AForkChildNeitherGrowsNorPunchesTheSharedFile) {
     if (allocate(kind::cold, 10) != nullptr) return 1;
     if (allocate(kind::newborn, 10) == nullptr || allocate(kind::hot, 10) == nullptr) return 2;
     for (void* object : objects_) deallocate(object);
-    if (reclaim_cold(hint::pageout, kNoLimit).problem.empty()) return 3;
+    if (page_out_cold(hint::pageout, kNoLimit).problem.empty()) return 3;
     return 0;
   });
   EXPECT_EQ(status, 0);

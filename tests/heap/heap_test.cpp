@@ -1,7 +1,5 @@
 // Every heap: addresses, sizes, headers, counters. Small ranges, so that one can be filled (the
 // sanitizers' shadow memory grows with what was handed out).
-#include "heap/heap.hpp"
-
 #include <gtest/gtest.h>
 
 #include <array>
@@ -11,8 +9,13 @@
 #include <thread>
 #include <vector>
 
+#include "heap/configure.hpp"
 #include "heap/local.hpp"
+#include "heap/node.hpp"
+#include "heap/object.hpp"
 #include "heap/poison.hpp"
+#include "heap/ranges.hpp"
+#include "heap/usage.hpp"
 
 namespace isotherm::heap {
 namespace {

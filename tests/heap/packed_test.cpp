@@ -7,8 +7,11 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "heap/heap.hpp"
+#include "heap/object.hpp"
 #include "heap/packed/extent.hpp"
+#include "heap/ranges.hpp"
+#include "heap/upkeep.hpp"
+#include "heap/usage.hpp"
 
 namespace isotherm::heap {
 namespace {

@@ -11,10 +11,14 @@
 #include <cstring>
 #include <vector>
 
-#include "heap/heap.hpp"
+#include "heap/configure.hpp"
+#include "heap/object.hpp"
 #include "heap/packed/extent.hpp"
+#include "heap/ranges.hpp"
 #include "heap/temporary_directory.hpp"
 #include "heap/truncate_cold.hpp"
+#include "heap/upkeep.hpp"
+#include "heap/usage.hpp"
 #include "os/memory/address_space.hpp"
 
 namespace isotherm::heap {

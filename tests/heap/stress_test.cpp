@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "heap/heap.hpp"
+#include "heap/node.hpp"
+#include "heap/object.hpp"
+#include "heap/ranges.hpp"
+#include "heap/usage.hpp"
 
 namespace isotherm::heap {
 namespace {

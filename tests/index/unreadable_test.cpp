@@ -4,9 +4,11 @@
 #include <string>
 
 #include "collector/collector.hpp"
+#include "heap/configure.hpp"
 #include "heap/readable.hpp"
 #include "heap/temporary_directory.hpp"
 #include "heap/truncate_cold.hpp"
+#include "heap/usage.hpp"
 #include "index/any_index.hpp"
 
 namespace isotherm::index {

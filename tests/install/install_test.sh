@@ -35,13 +35,13 @@ read -ra flags <<<"$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs isotherm)"
 "$work/by_pkg_config"
 
 echo "== a user's own folders that are named like ours"
-for own in base/check.hpp heap/heap.hpp guide/guide.hpp sync/scope.hpp; do
+for own in base/check.hpp heap/kind.hpp guide/guide.hpp sync/scope.hpp; do
   mkdir -p "$work/own/$(dirname $own)"
   echo "inline int own_$(basename $own .hpp)() { return 1; }" >"$work/own/$own"
 done
 cat >"$work/own/main.cpp" <<'END'
 #include "base/check.hpp"
-#include "heap/heap.hpp"
+#include "heap/kind.hpp"
 #include "guide/guide.hpp"
 #include "sync/scope.hpp"
 #include <isotherm/guide.hpp>
@@ -50,7 +50,7 @@ cat >"$work/own/main.cpp" <<'END'
 int main() {
   const auto held = isotherm::make_guide<int>(0);
   const isotherm::scope inside;
-  return *held.get(inside) + own_check() + own_heap() + own_guide() + own_scope() - 4;
+  return *held.get(inside) + own_check() + own_kind() + own_guide() + own_scope() - 4;
 }
 END
 "$compiler" -std=c++23 -I"$work/own" -o "$work/own/main" "$work/own/main.cpp" "${flags[@]}"

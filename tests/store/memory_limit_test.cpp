@@ -1,5 +1,6 @@
 // --maxmemory: what it refuses, and how often it asks how much there is.
 #include "guide/object.hpp"
+#include "heap/usage.hpp"
 #include "store/fixture.hpp"
 
 namespace isotherm::store::testing {

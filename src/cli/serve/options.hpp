@@ -6,7 +6,7 @@
 
 #include "cli/serve/password.hpp"
 #include "collector/options.hpp"
-#include "heap/heap.hpp"
+#include "heap/configure.hpp"
 #include "server/options.hpp"
 
 namespace CLI {

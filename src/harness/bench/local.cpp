@@ -11,9 +11,10 @@
 #include "harness/bench/run.hpp"
 #include "harness/bench/windows.hpp"
 #include "harness/lasting_index.hpp"
-#include "heap/footprint.hpp"
-#include "heap/heap.hpp"
+#include "heap/configure.hpp"
+#include "heap/usage.hpp"
 #include "index/index.hpp"
+#include "os/memory/process_memory.hpp"
 #include "pages/usage_map.hpp"
 
 namespace isotherm::harness {

@@ -8,7 +8,7 @@
 
 #include "collector/statistics.hpp"
 #include "harness/bench/options.hpp"
-#include "heap/heap.hpp"
+#include "heap/usage.hpp"
 #include "workload/driver.hpp"
 
 namespace isotherm::harness {

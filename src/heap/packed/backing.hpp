@@ -1,5 +1,5 @@
-// What a packed range's pages stand on: anonymous memory, or an unlinked file (heap.hpp,
-// cold_backing). Offsets count from the range's begin and are page multiples.
+// What a packed range's pages stand on: anonymous memory, or an unlinked file
+// (cold_backing in configure.hpp). Offsets count from the range's begin and are page multiples.
 #pragma once
 
 #include <cstddef>

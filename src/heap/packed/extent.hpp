@@ -77,7 +77,7 @@ struct alignas(base::kCacheLineBytes) extent {
   /// Of the object that heads a run.
   base::atomic<std::uint32_t> run_bytes;
   /// Pages were asked to leave DRAM, and nothing is known to have touched one since. Set by
-  /// reclaim(), cleared by reopening and by note_use(); a race between them costs a
+  /// the pager, cleared by reopening and by note_use(); a race between them costs a
   /// hint, or delays one until the row's turn to be looked at again, so relaxed.
   base::atomic<bool> hinted;
 

@@ -25,7 +25,7 @@ base::result<Row*> make_table(std::size_t count) {
 }  // namespace
 
 base::result<void> packed_heap::open(std::byte* begin, std::size_t bytes, backing pages,
-                                     freed_room what) {
+                                     freed_room treatment) {
   begin_ = begin;
   extent_count_ = bytes / kExtentBytes;
   pages_ = std::move(pages);
@@ -33,7 +33,7 @@ base::result<void> packed_heap::open(std::byte* begin, std::size_t bytes, backin
   auto rows = make_table<extent>(extent_count_);
   if (!rows) return std::unexpected(rows.error());
   extents_ = *rows;
-  if (what == freed_room::left) {
+  if (treatment == freed_room::left) {
     auto ends = make_table<object_ends>(extent_count_);
     if (!ends) return std::unexpected(ends.error());
     ends_ = *ends;
@@ -67,27 +67,29 @@ void* packed_heap::append(std::size_t units, local_state& mine) noexcept {
     const std::uint32_t shard = mine.shard % kShards;
     const std::uint32_t index = open_[shard].index.load_acquire();
     if (index != kNone) {
-      bool contended = false;
-      void* object = append_to(index, units, contended);
-      if (contended) mine.shard = mine.spread;  // from now on another extent than the crowd's
-      if (object != nullptr) return object;
+      const append_attempt made = append_to(index, units);
+      // From now on another extent than the one where threads meet.
+      if (made.is_contended) mine.shard = mine.spread;
+      if (made.object != nullptr) return made.object;
     }
     if (!open_another(shard, index)) return nullptr;
   }
 }
 
-void* packed_heap::append_to(std::uint32_t index, std::size_t units, bool& contended) noexcept {
+packed_heap::append_attempt packed_heap::append_to(std::uint32_t index,
+                                                   std::size_t units) noexcept {
   extent& row = extents_[index];
+  bool is_contended = false;
   extent_word seen = row.load();
   while (seen.has_room(units)) {
     const std::size_t cursor = seen.cursor();
     if (row.word.compare_exchange_acq_rel(seen.raw, seen.appended(units).raw)) {
       if (ends_) ends_[index].mark(cursor + units - 1);
-      return address_of(index) + 2 * kHeaderBytes + cursor * kUnitBytes;
+      return {address_of(index) + 2 * kHeaderBytes + cursor * kUnitBytes, is_contended};
     }
-    contended = true;
+    is_contended = true;
   }
-  return nullptr;
+  return {nullptr, is_contended};
 }
 
 /// Replaces `full` by the lowest free extent, unless another thread has done so. False when there
@@ -187,7 +189,7 @@ void packed_heap::give_back(std::size_t first, std::size_t count) noexcept {
   if (pages_.is_frozen()) return;
   pages_.give_back(first * kExtentBytes, count * kExtentBytes);
   const std::lock_guard lock(mutex_);
-  set_taken(first, count, false);
+  mark_free(first, count);
 }
 
 std::size_t packed_heap::take_extents(std::size_t count) noexcept {
@@ -206,7 +208,7 @@ std::size_t packed_heap::take_extents(std::size_t count) noexcept {
     used_.store_release(first + count);
     poison(address_of(used), (first + count - used) * kExtentBytes);
   }
-  set_taken(first, count, true);
+  mark_taken(first, count);
   return first;
 }
 
@@ -226,18 +228,22 @@ std::size_t packed_heap::find_free(std::size_t count) const noexcept {
   return std::min(i, used) - run;
 }
 
-void packed_heap::set_taken(std::size_t first, std::size_t count, bool taken) noexcept {
+void packed_heap::mark_taken(std::size_t first, std::size_t count) noexcept {
   for (std::size_t i = first; i < first + count; ++i) {
-    ISO_ASSERT(is_taken(i) != taken, "an extent is taken and given back in turn");
-    taken_[i / 64] ^= std::uint64_t{1} << (i % 64);
+    ISO_ASSERT(!is_taken(i), "an extent is taken and given back in turn");
+    taken_[i / 64] |= std::uint64_t{1} << (i % 64);
   }
-  if (taken) {
-    held_.fetch_add_relaxed(count);
-    if (first == lowest_free_) lowest_free_ = first + count;
-  } else {
-    held_.fetch_sub_relaxed(count);
-    lowest_free_ = std::min(lowest_free_, first);
+  held_.fetch_add_relaxed(count);
+  if (first == lowest_free_) lowest_free_ = first + count;
+}
+
+void packed_heap::mark_free(std::size_t first, std::size_t count) noexcept {
+  for (std::size_t i = first; i < first + count; ++i) {
+    ISO_ASSERT(is_taken(i), "an extent is taken and given back in turn");
+    taken_[i / 64] &= ~(std::uint64_t{1} << (i % 64));
   }
+  held_.fetch_sub_relaxed(count);
+  lowest_free_ = std::min(lowest_free_, first);
 }
 
 bool packed_heap::is_sparse(const void* object, double live_share) const noexcept {

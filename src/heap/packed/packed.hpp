@@ -18,11 +18,12 @@
 
 #include "base/atomic.hpp"
 #include "base/error.hpp"
-#include "heap/heap.hpp"
 #include "heap/local.hpp"
+#include "heap/object.hpp"
 #include "heap/packed/backing.hpp"
 #include "heap/packed/extent.hpp"
 #include "heap/packed/holes.hpp"
+#include "heap/upkeep.hpp"
 
 namespace isotherm::heap {
 
@@ -38,16 +39,16 @@ class packed_heap {
     left       ///< it stays until its extent is empty, and freeing touches no page: COLD
   };
   /// Takes a reserved range of whole extents. Once, before any other call.
-  base::result<void> open(std::byte* begin, std::size_t bytes, backing pages, freed_room what);
+  base::result<void> open(std::byte* begin, std::size_t bytes, backing pages, freed_room treatment);
 
   /// Payload for `bytes`, header written; null when range or disk is full. Any thread.
   void* allocate(std::size_t bytes, recycling room, local_state& mine) noexcept;
-  /// As heap::room_of(), of a heap that leaves freed room. Any thread.
+  /// As heap::room_of(), of a heap that leaves freed room as it is. Any thread.
   std::size_t room_of(const void* object) const noexcept;
   /// `bytes` as allocated, or room_of(). Any thread.
   void deallocate(void* object, std::size_t bytes, recycling room,
                   const local_state& mine) noexcept;
-  /// Holes that wait for objects of their size wait no longer. Any thread.
+  /// Drops all cached holes. Any thread.
   void flush_holes() noexcept;
 
   bool is_sparse(const void* object, double live_share) const noexcept;
@@ -62,8 +63,10 @@ class packed_heap {
   std::byte* begin() const noexcept { return begin_; }
   std::uintptr_t used_end() const noexcept;
 
-  /// heap.hpp, reclaim_cold(). One caller at a time.
-  reclaim_report reclaim(hint how, std::uint64_t limit_bytes, const std::function<bool()>& stop);
+  /// For the pager: extents [0, used_extents()) were opened once.
+  std::size_t used_extents() const noexcept { return used_.load_acquire(); }
+  extent& row(std::size_t index) const noexcept { return extents_[index]; }
+  std::byte* address_of(std::size_t index) const noexcept { return begin_ + index * kExtentBytes; }
 
   /// Around fork(): no other thread is inside the mutex.
   void lock_for_fork() {
@@ -91,7 +94,11 @@ class packed_heap {
 
   void free_units(std::size_t index, std::size_t units) noexcept;
   void* append(std::size_t units, local_state& mine) noexcept;
-  void* append_to(std::uint32_t index, std::size_t units, bool& contended) noexcept;
+  struct append_attempt {
+    void* object;       ///< null: the extent has no room
+    bool is_contended;  ///< another thread appended to it at the same time
+  };
+  append_attempt append_to(std::uint32_t index, std::size_t units) noexcept;
   bool open_another(std::uint32_t shard, std::uint32_t full) noexcept;
   void* allocate_run(std::size_t bytes) noexcept;
   void free_run(std::size_t index) noexcept;
@@ -101,7 +108,8 @@ class packed_heap {
   // Under mutex_.
   std::size_t take_extents(std::size_t count) noexcept;
   std::size_t find_free(std::size_t count) const noexcept;
-  void set_taken(std::size_t first, std::size_t count, bool taken) noexcept;
+  void mark_taken(std::size_t first, std::size_t count) noexcept;
+  void mark_free(std::size_t first, std::size_t count) noexcept;
   bool is_taken(std::size_t index) const noexcept {
     return (taken_[index / 64] >> (index % 64) & 1U) != 0;
   }
@@ -109,16 +117,6 @@ class packed_heap {
   std::size_t index_of(const void* object) const noexcept {
     return static_cast<std::size_t>(static_cast<const std::byte*>(object) - begin_) / kExtentBytes;
   }
-  std::byte* address_of(std::size_t index) const noexcept { return begin_ + index * kExtentBytes; }
-
-  /// A closed extent (or run) with live objects whose pages may leave.
-  struct candidate {
-    std::size_t first;
-    std::size_t count;
-    std::uint64_t resident_bytes;
-  };
-  std::vector<candidate> candidates(hint how, std::uint64_t limit_bytes);
-  std::uint64_t resident(std::size_t first, std::size_t count) const;
 
   std::byte* begin_ = nullptr;
   std::size_t extent_count_ = 0;
@@ -130,8 +128,6 @@ class packed_heap {
   base::atomic<std::size_t> used_{0};  // extents [0, used_) were opened once; grows under mutex_
   base::atomic<std::uint64_t> held_{0};
   base::atomic<int> refusal_code_{0};
-  std::size_t sweep_ = 0;  // reclaim()'s next extent
-  std::size_t again_ = 0;  // the next hinted one that it looks at again
   std::mutex mutex_;
   std::vector<std::uint64_t> taken_;  // a bit an extent
   std::size_t lowest_free_ = 0;       // no extent below it is free

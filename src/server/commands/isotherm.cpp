@@ -2,7 +2,8 @@
 #include <fmt/format.h>
 
 #include "base/page.hpp"
-#include "heap/footprint.hpp"
+#include "heap/usage.hpp"
+#include "os/memory/process_memory.hpp"
 #include "os/memory/residency.hpp"
 #include "server/commands/families.hpp"
 #include "server/server.hpp"

@@ -1,5 +1,5 @@
 // OBJECT and MEMORY: how a value is kept.
-#include "heap/heap.hpp"
+#include "heap/usage.hpp"
 #include "store/commands/command.hpp"
 #include "store/text.hpp"
 #include "sync/retire.hpp"

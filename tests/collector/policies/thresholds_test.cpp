@@ -7,7 +7,7 @@
 #include "collector/page_out.hpp"
 #include "collector/threshold.hpp"
 #include "collector/touched_pages.hpp"
-#include "heap/heap.hpp"
+#include "heap/usage.hpp"
 
 namespace isotherm::collector {
 namespace {

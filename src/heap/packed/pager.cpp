@@ -1,41 +1,33 @@
-// Asking cold pages to leave DRAM (OBASE 3.4, hinted mode).
-//
-// Only closed extents are asked for: in an open one the next object would fault its page back in.
-// An extent is asked for once after it was closed, and again when something touched it: the
-// collector and peek() report uses (note_use). What nobody sees (a use
-// while pages were on their way out) shows when an extent's turn comes to be looked at: mincore
-// walks page tables, so that a look at all of COLD would make a window's cost follow the heap.
-// What counts is DRAM: for a file backing the page cache, so dirty pages are written back first
-// (backing::page_out).
+#include "heap/packed/pager.hpp"
+
 #include <algorithm>
 
-#include "heap/packed/packed.hpp"
 #include "os/memory/address_space.hpp"
 #include "os/memory/residency.hpp"
 #include "os/memory/swap.hpp"
 
 namespace isotherm::heap {
 
-std::uint64_t packed_heap::resident(std::size_t first, std::size_t count) const {
-  return os::resident_bytes(address_of(first), count * kExtentBytes).value_or(0);
-}
-
 namespace {
 /// Hinted extents, of 1 MiB each, that a call looks at again: about a millisecond.
 constexpr std::size_t kLookedAtAgain = 16;
 }  // namespace
 
+std::uint64_t pager::resident(std::size_t first, std::size_t count) const {
+  return os::resident_bytes(heap_.address_of(first), count * kExtentBytes).value_or(0);
+}
+
 /// Goes round: starts where the last call stopped, so that refaults at low addresses do not keep
 /// the rest waiting under a small limit.
-std::vector<packed_heap::candidate> packed_heap::candidates(hint how, std::uint64_t limit_bytes) {
+std::vector<pager::candidate> pager::candidates(hint how, std::uint64_t limit_bytes) {
   std::vector<candidate> found;
   std::uint64_t bytes = 0;
-  const std::size_t used = used_.load_acquire();
+  const std::size_t used = heap_.used_extents();
   std::size_t i = sweep_ < used ? sweep_ : 0;
   const std::size_t again_from = again_ < used ? again_ : 0;
   again_ = again_from + kLookedAtAgain;
   for (std::size_t visited = 0; visited < used && bytes < limit_bytes;) {
-    const extent& row = extents_[i];
+    const extent& row = heap_.row(i);
     const extent_word seen = row.load();
     const std::size_t count = std::max<std::size_t>(row.run.load_relaxed(), 1);
     const std::size_t first = i;
@@ -55,15 +47,15 @@ std::vector<packed_heap::candidate> packed_heap::candidates(hint how, std::uint6
   return found;
 }
 
-reclaim_report packed_heap::reclaim(hint how, std::uint64_t limit_bytes,
-                                    const std::function<bool()>& stop) {
-  reclaim_report report;
+page_out_report pager::page_out(hint how, std::uint64_t limit_bytes,
+                                const std::function<bool()>& stop) {
+  page_out_report report;
   if (how == hint::none) return report;
-  if (pages_.is_frozen()) {
+  if (heap_.pages().is_frozen()) {
     report.problem = "a fork child shares COLD with its parent: only the parent can page it out";
     return report;
   }
-  if (!pages_.is_file() && os::read_swap_space().total_bytes == 0) {
+  if (!heap_.pages().is_file() && os::read_swap_space().total_bytes == 0) {
     report.problem =
         "anonymous COLD memory cannot leave DRAM without swap: add swap or zram, or back COLD by a "
         "file (file:DIR)";
@@ -74,8 +66,8 @@ reclaim_report packed_heap::reclaim(hint how, std::uint64_t limit_bytes,
     for (std::size_t i = each.first; i < each.first + each.count; ++i) {
       if (stop()) return report;
       const base::result<void> done =
-          how == hint::pageout ? pages_.page_out(i * kExtentBytes, kExtentBytes)
-                               : os::advise(address_of(i), kExtentBytes, os::advice::cold);
+          how == hint::pageout ? heap_.pages().page_out(i * kExtentBytes, kExtentBytes)
+                               : os::advise(heap_.address_of(i), kExtentBytes, os::advice::cold);
       if (done) continue;
       report.problem = done.error().message;
       return report;
@@ -83,7 +75,7 @@ reclaim_report packed_heap::reclaim(hint how, std::uint64_t limit_bytes,
     report.bytes_asked += each.resident_bytes;
     const std::uint64_t stayed = how == hint::pageout ? resident(each.first, each.count) : 0;
     left_over += stayed;
-    extents_[each.first].hinted.store_relaxed(stayed == 0);
+    heap_.row(each.first).hinted.store_relaxed(stayed == 0);
   }
   if (how == hint::pageout && report.bytes_asked > 0 && left_over >= report.bytes_asked) {
     report.problem =

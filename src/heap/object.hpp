@@ -1,0 +1,36 @@
+// Memory for objects, which guides hold and the collector moves. An object has an 8-byte header
+// (its size) before it, so that the collector can copy it without knowing its type.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "heap/kind.hpp"
+
+namespace isotherm::heap {
+
+/// Whether an object of HOT may take the room of one of its size that was freed, and whether its
+/// own may be taken so afterwards. The other heaps pay no attention.
+enum class recycling : std::uint8_t {
+  allowed,  ///< for values that come and go
+  none      ///< for the collector, which must not fill the extents that it empties
+};
+
+/// Memory for an object of `bytes` (0 allowed, < 4 GiB) in heap `where`, which is not NODE: 16-byte
+/// aligned, at least 8 readable bytes, rounded up to words. Null when the heap is full (range
+/// exhausted, or no space left for the backing).
+void* allocate(kind where, std::size_t bytes, recycling room = recycling::allowed) noexcept;
+
+/// Gives an object back. Any thread. Touches no page of an object in COLD. Aborts on what is not a
+/// live object of NEW or HOT. Sanitizer builds poison it.
+void deallocate(void* object, recycling room = recycling::allowed) noexcept;
+
+/// Size given to allocate(). Reads the object's header, so it touches the object's page; 0 when
+/// that cannot be read, and options::catch_read_errors holds.
+std::size_t object_size(const void* object) noexcept;
+
+/// Bytes that are free again after deallocate(): the size, in COLD up to 15 bytes more. Touches no
+/// page of an object in COLD.
+std::size_t room_of(const void* object) noexcept;
+
+}  // namespace isotherm::heap

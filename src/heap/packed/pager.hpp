@@ -1,0 +1,44 @@
+// Asking COLD's pages to leave DRAM (OBASE 3.4, hinted mode).
+//
+// Only closed extents are asked for: in an open one the next object would fault its page back in.
+// An extent is asked for once after it was closed, and again when something touched it: the
+// collector and peek() report uses (note_use). What nobody sees (a use while pages were on their
+// way out) shows when an extent's turn comes to be looked at: mincore walks page tables, so that a
+// look at all of COLD would make a window's cost follow the heap. What counts is DRAM: for a file
+// backing the page cache, so dirty pages are written back first (backing::page_out).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "heap/packed/packed.hpp"
+#include "heap/upkeep.hpp"
+
+namespace isotherm::heap {
+
+/// One caller at a time. `pages` must outlive it.
+class pager {
+ public:
+  explicit pager(packed_heap& pages) noexcept : heap_(pages) {}
+
+  /// page_out_cold() of upkeep.hpp.
+  page_out_report page_out(hint how, std::uint64_t limit_bytes, const std::function<bool()>& stop);
+
+ private:
+  /// A closed extent (or run) with live objects whose pages may leave.
+  struct candidate {
+    std::size_t first;
+    std::size_t count;
+    std::uint64_t resident_bytes;
+  };
+  std::vector<candidate> candidates(hint how, std::uint64_t limit_bytes);
+  std::uint64_t resident(std::size_t first, std::size_t count) const;
+
+  packed_heap& heap_;
+  std::size_t sweep_ = 0;  // the next extent to be asked for
+  std::size_t again_ = 0;  // the next of those asked for already that is looked at again
+};
+
+}  // namespace isotherm::heap

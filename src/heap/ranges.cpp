@@ -1,0 +1,152 @@
+#include "heap/ranges.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "heap/poison.hpp"
+#include "os/files/cold_file.hpp"
+#include "os/fork.hpp"
+#include "os/memory/address_space.hpp"
+#include "os/memory/bus_error.hpp"
+
+namespace isotherm::heap {
+namespace {
+
+constexpr std::size_t kRangeAlignment = std::size_t{2} << 20;  // a huge page
+constexpr std::size_t kRangeBytesMin = std::size_t{64} << 20;
+
+struct reserved {
+  std::byte* begin;
+  std::size_t range_bytes;
+};
+
+/// A share of RLIMIT_AS that leaves half of it to the rest of the process.
+std::size_t limited(std::size_t range_bytes) {
+  const std::optional<std::size_t> limit = os::address_space_limit();
+  return limit ? std::min(range_bytes, *limit / 2 / kKinds.size()) : range_bytes;
+}
+
+base::result<reserved> reserve_ranges(std::size_t wanted) {
+  std::size_t bytes = std::max(limited(wanted), std::min(wanted, kRangeBytesMin));
+  for (;;) {
+    bytes = std::max(bytes / kRangeAlignment, std::size_t{1}) * kRangeAlignment;
+    const auto begin = os::reserve(kKinds.size() * bytes, kRangeAlignment);
+    if (begin) return reserved{*begin, bytes};
+    if (bytes / 2 < kRangeBytesMin) {
+      return std::unexpected(base::error{
+          "cannot reserve four address ranges of 64 MiB for the heaps: raise the limit on address "
+          "space (ulimit -v)",
+          begin.error().code});
+    }
+    bytes /= 2;
+  }
+}
+
+base::result<backing> make_backing(const cold_backing& chosen) {
+  if (chosen.where == cold_backing::type::anon) return backing();
+  auto file = os::open_cold_file(chosen.directory);
+  if (!file) return std::unexpected(file.error());
+  return backing(std::move(*file));
+}
+
+base::result<void> open_all(heap_set& set, const reserved& space, backing cold,
+                            const options& chosen) {
+  set.base = reinterpret_cast<std::uintptr_t>(space.begin);
+  set.range_bytes = space.range_bytes;
+  const std::size_t bytes = space.range_bytes;
+  const auto begin_of = [&](kind where) {
+    return space.begin + static_cast<std::size_t>(where) * bytes;
+  };
+  using freed_room = packed_heap::freed_room;
+  if (auto made = set.newborn.open(begin_of(kind::newborn), bytes); !made) return made;
+  auto made = set.hot.open(begin_of(kind::hot), bytes, backing(), freed_room::recycled);
+  if (!made) return made;
+  made = set.cold.open(begin_of(kind::cold), bytes, std::move(cold), freed_room::left);
+  if (!made) return made;
+  if (made = set.node.open(begin_of(kind::node), bytes); !made) return made;
+  if (chosen.catch_read_errors && set.cold.pages().is_file()) {
+    if (auto caught = os::catch_bus_errors(begin_of(kind::cold), bytes); !caught) return caught;
+    set.catches_read_errors = true;
+  }
+  if (!chosen.huge_pages) return {};
+  for (const kind where : {kind::hot, kind::node}) {
+    auto huge = os::advise(begin_of(where), bytes, os::advice::huge);
+    if (!huge) {
+      return std::unexpected(base::error{
+          "this kernel has no transparent huge pages: leave huge pages off", huge.error().code});
+    }
+  }
+  return {};
+}
+
+/// Not a COLD file: the leak checker reads whole mappings, and a hole in a file past its end cannot
+/// be read.
+void register_roots(heap_set& set) {
+  for (const kind where : kKinds) {
+    if (where == kind::cold && set.cold.pages().is_file()) continue;
+    register_leak_roots(reinterpret_cast<const void*>(set.range_of(where).begin), set.range_bytes);
+  }
+}
+
+std::mutex making;
+
+base::result<void> make_locked(const options& chosen) {
+  auto cold = make_backing(chosen.cold);  // first: the failure that users meet
+  if (!cold) return std::unexpected(cold.error());
+  auto space = reserve_ranges(chosen.range_bytes);
+  if (!space) return std::unexpected(space.error());
+  // Never freed: objects and threads outlive every static destructor.
+  auto* set = new heap_set;
+  if (auto opened = open_all(*set, *space, std::move(*cold), chosen); !opened) return opened;
+  register_roots(*set);
+  configured_heaps.store_release(set);
+  os::at_fork(
+      [] {
+        heaps().hot.lock_for_fork();
+        heaps().cold.lock_for_fork();
+      },
+      [] {
+        heaps().cold.unlock_after_fork();
+        heaps().hot.unlock_after_fork();
+      },
+      [] {
+        heaps().cold.unlock_after_fork();
+        heaps().hot.unlock_after_fork();
+        // The COLD file is the parent's, which goes on changing it.
+        heaps().cold.freeze();
+      });
+  return {};
+}
+
+}  // namespace
+
+base::atomic<heap_set*> configured_heaps{nullptr};
+
+base::result<void> make_heaps(const options& chosen) {
+  const std::lock_guard lock(making);
+  if (configured_heaps.load_relaxed() != nullptr) {
+    return std::unexpected(base::error{
+        "the heaps are in use already: configure them before the first object is made", 0});
+  }
+  return make_locked(chosen);
+}
+
+heap_set& make_default_heaps() noexcept {
+  const std::lock_guard lock(making);
+  if (configured_heaps.load_relaxed() == nullptr) {
+    if (auto made = make_locked(options{}); !made) {
+      std::fprintf(stderr, "isotherm: %s\n", made.error().message.c_str());
+      std::abort();
+    }
+  }
+  return *configured_heaps.load_relaxed();
+}
+
+bool is_valid() { return heaps().hot.is_valid() && heaps().cold.is_valid(); }
+
+}  // namespace isotherm::heap

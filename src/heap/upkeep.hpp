@@ -1,0 +1,39 @@
+// What the collector asks of the heaps besides memory: what is worth emptying, and that COLD leaves
+// DRAM.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "heap/configure.hpp"
+#include "heap/kind.hpp"
+
+namespace isotherm::heap {
+
+inline constexpr double kSparseShare = 0.75;
+/// True when the object lies in a packed extent whose live bytes fell under `live_share` of its
+/// used bytes and that no longer takes allocations: worth evacuating. Does not touch the object.
+bool is_sparse(const void* object, double live_share = kSparseShare) noexcept;
+/// Live and used bytes of HOT or COLD, for deciding on compaction: dead = used - live.
+struct packing {
+  std::uint64_t live_bytes = 0, used_bytes = 0;
+};
+packing packing_of(kind where) noexcept;
+
+/// An object of COLD was used: its pages are in DRAM, and may be asked to leave again. Any thread.
+void note_cold_use(const void* object) noexcept;
+
+struct page_out_report {
+  std::uint64_t bytes_asked = 0;  ///< bytes that were in DRAM of the extents that it was given for
+  std::string problem;            ///< one line when the hint can't help (no swap), else empty
+};
+/// Gives `how` for COLD extents that were closed, or had an object used (note_cold_use()),
+/// since they were last hinted, at most `limit_bytes`. With `pageout` also for some of the others,
+/// other ones in each call, when pages of theirs are found in DRAM. One caller at a time (the
+/// collector). Goes round the heap from call to call. An object larger than `limit_bytes` stays.
+/// `stop` is asked before each MiB: once it says true the rest is left for another call.
+page_out_report page_out_cold(
+    hint how, std::uint64_t limit_bytes, const std::function<bool()>& stop = [] { return false; });
+
+}  // namespace isotherm::heap

@@ -1,0 +1,53 @@
+#include "heap/usage.hpp"
+
+#include "heap/local.hpp"
+#include "heap/ranges.hpp"
+#include "os/memory/process_memory.hpp"
+#include "os/memory/residency.hpp"
+
+namespace isotherm::heap {
+
+range range_of(kind where) noexcept { return heaps().range_of(where); }
+
+std::uintptr_t used_end(kind where) noexcept {
+  heap_set& set = heaps();
+  return is_packed(where) ? set.packed(where).used_end() : set.arena_of(where).used_end();
+}
+
+usage usage_of(kind where, residency resident) {
+  heap_set& set = heaps();
+  const counted sum = sum_counters(where);
+  const std::uint64_t held =
+      is_packed(where) ? set.packed(where).held_bytes() : set.arena_of(where).mapped_bytes();
+  usage found{sum.objects, sum.bytes, held, 0};
+  if (resident == residency::measured) {
+    const std::uintptr_t begin = set.range_of(where).begin;
+    found.resident_bytes =
+        os::resident_bytes(reinterpret_cast<const void*>(begin), used_end(where) - begin)
+            .value_or(held);  // where the system does not tell
+  }
+  return found;
+}
+
+std::uint64_t refused_allocations(kind where) noexcept {
+  return heaps().refused[where].load_relaxed();
+}
+
+int cold_refusal_code() noexcept { return heaps().cold.refusal_code(); }
+
+void trim() noexcept {
+  heaps().hot.flush_holes();
+  flush_caches();
+  heaps().newborn.purge();
+  heaps().node.purge();
+}
+
+footprint read_footprint(std::uint64_t cold_resident_bytes) {
+  const os::process_memory memory = os::read_process_memory();
+  const range cold = range_of(kind::cold);
+  const std::uint64_t mapped = os::resident_in(cold.begin, cold.end);
+  const std::uint64_t others = memory.rss_bytes > mapped ? memory.rss_bytes - mapped : 0;
+  return {memory.rss_bytes, memory.rss_peak_bytes, others + cold_resident_bytes};
+}
+
+}  // namespace isotherm::heap

@@ -1,0 +1,63 @@
+// What the heaps hold, where they lie, and what the process takes of DRAM.
+#pragma once
+
+#include <cstdint>
+
+#include "heap/kind.hpp"
+
+namespace isotherm::heap {
+
+/// Half-open address range of a heap.
+struct range {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+  bool contains(const void* p) const noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(p);
+    return address >= begin && address < end;
+  }
+};
+range range_of(kind where) noexcept;
+/// Highest address used so far in the heap: pages lie in [range.begin, this).
+std::uintptr_t used_end(kind where) noexcept;
+
+/// Counters of one heap.
+struct usage {
+  std::uint64_t objects = 0;
+  std::uint64_t bytes = 0;         ///< sum of room_of() over the objects; of nodes, as rounded up
+  std::uint64_t extent_bytes = 0;  ///< bytes of the extents that the heap holds
+  /// Of the extents' bytes, those in DRAM: mapped pages and, for a file backing, page cache.
+  std::uint64_t resident_bytes = 0;
+};
+/// Finding out what is in DRAM takes a walk over all pages of the heap.
+enum class residency : std::uint8_t {
+  measured,
+  left_out  ///< `resident_bytes` stays 0
+};
+usage usage_of(kind where, residency resident = residency::measured);
+
+/// Allocations refused because a range or its disk was full, since start; of NODE, which aborts
+/// instead, 0.
+std::uint64_t refused_allocations(kind where) noexcept;
+/// The errno of the last one that COLD's backing refused (ENOSPC, EDQUOT, EFBIG); 0: none did.
+int cold_refusal_code() noexcept;
+
+/// Gives the free pages of NEW and NODE, what the calling thread's caches keep of them, and the
+/// room in HOT that waits for a next object, back to the system now; jemalloc does so by itself
+/// within ten seconds or so of further allocation, not when the heap falls idle. Any thread; walks
+/// the arenas.
+void trim() noexcept;
+
+/// What this process holds in DRAM, in bytes. The resident set alone would flatter a COLD heap in a
+/// file: its pages can be unmapped and yet stay in the page cache. And it counts mapped pages of
+/// the file once, which residency (mincore) counts too: so COLD is taken out of the one and put in
+/// from the other.
+struct footprint {
+  std::uint64_t rss = 0;
+  std::uint64_t rss_peak = 0;
+  std::uint64_t dram = 0;  ///< resident set and, beyond it, the page cache of the COLD file
+};
+
+/// `cold_resident_bytes` is usage_of(kind::cold).resident_bytes, taken at about the same time.
+footprint read_footprint(std::uint64_t cold_resident_bytes);
+
+}  // namespace isotherm::heap
