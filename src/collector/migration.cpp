@@ -1,62 +1,13 @@
 #include "collector/migration.hpp"
 
-#include <algorithm>
 #include <utility>
 
-#include "base/words.hpp"
 #include "heap/object.hpp"
-#include "heap/readable.hpp"
 #include "heap/upkeep.hpp"
 #include "heap/usage.hpp"
-#include "os/memory/bus_error.hpp"
 #include "sync/epoch.hpp"
-#include "sync/step_hook.hpp"
 
 namespace isotherm::collector {
-
-namespace {
-
-/// Copies piece by piece, as long as `slot` holds `expected`: an object that was used, replaced or
-/// is being destroyed would be copied in vain. `moved`: all was copied.
-move_result copy_while_wanted(const guides::slot_word& slot, guides::word expected, void* to,
-                              const void* from, std::size_t bytes) {
-  for (std::size_t done = 0; done < bytes; done += kCopiedPieceBytes) {
-    // Relaxed: the commit decides; this only saves what remains.
-    if (done != 0 && slot.load_relaxed() != expected) return move_result::vetoed;
-    const auto copy_piece = [=] {
-      base::copy_words_racy(static_cast<std::byte*>(to) + done,
-                            static_cast<const std::byte*>(from) + done,
-                            std::min(kCopiedPieceBytes, bytes - done));
-    };
-    // Either may lie on a page of COLD that the disk does not give.
-    if (!os::survives(copy_piece)) return move_result::unreadable;
-    sync::pause_at(sync::step::copied_piece, &slot);
-  }
-  return move_result::moved;
-}
-
-}  // namespace
-
-move_result copy_and_commit(guides::slot_word& slot, guides::word expected, heap::kind target,
-                            std::size_t& bytes) {
-  void* const from = guides::pointer_of(expected);
-  bytes = heap::object_size(from);
-  if (bytes == 0 && !heap::is_readable(from)) return move_result::unreadable;
-  void* const to = heap::allocate(target, bytes, heap::recycling::none);
-  if (!to) return move_result::full;
-  const auto next = guides::moved_to(expected, reinterpret_cast<guides::word>(to), target);
-  // Release publishes the copy to whoever dereferences the new word.
-  move_result result = copy_while_wanted(slot, expected, to, from, bytes);
-  if (result == move_result::moved && !slot.compare_exchange_acq_rel(expected, next)) {
-    result = move_result::vetoed;
-  }
-  if (result != move_result::moved) {
-    heap::deallocate(to, heap::recycling::none);
-    return result;
-  }
-  heap::deallocate(from, heap::recycling::none);
-  return move_result::moved;
-}
 
 namespace {
 
@@ -184,18 +135,6 @@ bool migration::move_batch(std::span<const candidate> batch) {
     guides::visit_one(one.slot, mover_);
   }
   return true;
-}
-
-const std::vector<std::string_view>& protocol_names() {
-  static const std::vector<std::string_view> names{"veto", "counts"};
-  return names;
-}
-
-base::result<std::unique_ptr<migration_protocol>> make_protocol(std::string_view name) {
-  if (name == "counts") return make_counts_protocol();
-  if (name == "veto") return make_veto_protocol();
-  return std::unexpected(
-      base::error{"unknown migration protocol '" + std::string(name) + "': choose veto or counts"});
 }
 
 }  // namespace isotherm::collector

@@ -66,9 +66,6 @@ class migration_protocol {
 const std::vector<std::string_view>& protocol_names();
 base::result<std::unique_ptr<migration_protocol>> make_protocol(std::string_view name);
 
-std::unique_ptr<migration_protocol> make_counts_protocol();
-std::unique_ptr<migration_protocol> make_veto_protocol();
-
 /// Bytes of an object that are copied before the collector looks whether the copy is still wanted:
 /// some microseconds, for which somebody who destroys the object's guide may have to wait.
 inline constexpr std::size_t kCopiedPieceBytes = std::size_t{64} << 10;

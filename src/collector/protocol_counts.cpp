@@ -1,11 +1,5 @@
-// The papers' protocol. In ACTIVE every open scope counts what it dereferences, so an object with
-// no count is in nobody's hands; the lock bit marks a copy in flight, and every dereference clears
-// it.
-//
-//   collector: word has no count, CAS lock   |  thread: RMW (accessed, lock cleared, count + 1)
-//   copy                                     |  uses the old address until its scope closes
-//   CAS locked word -> moved word: fails     |
-#include "collector/protocol.hpp"
+#include "collector/protocol_counts.hpp"
+
 #include "sync/epoch.hpp"
 
 namespace isotherm::collector {

@@ -54,6 +54,9 @@ void forget_migration() noexcept;
 /// What leaving a tracking scope does to each guide slot it counted. Set once by the guide layer.
 void set_count_release(count_release release) noexcept;
 
+/// Leaves the outermost scope of a tracking thread: uncounts what it counted. Cold.
+void leave_tracking(thread_slot& slot) noexcept;
+
 enum class noted : std::uint8_t { added, known, no_memory };
 
 /// Puts `guide_slot` among those that the open scope of `mine`, the calling thread's slot, gives

@@ -3,13 +3,12 @@
 // (OBASE 3.5, 4.2).
 #pragma once
 
+#include "sync/epoch.hpp"
 #include "sync/slots.hpp"
 #include "sync/step_hook.hpp"
 
 namespace isotherm::sync {
 
-/// Leaves the outermost scope of a tracking thread: uncounts what it counted. Cold.
-void leave_tracking(thread_slot& slot) noexcept;
 /// Frees of what this thread retired what is safe to free, for a tenth of a millisecond and the
 /// block then in hand. Cold.
 void maybe_reclaim(thread_slot& slot) noexcept;

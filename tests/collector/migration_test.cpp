@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "collector/migration.hpp"
-#include "collector/protocol.hpp"
+#include "collector/protocol_counts.hpp"
+#include "collector/protocol_veto.hpp"
 #include "guide/guide.hpp"
 #include "heap/object.hpp"
 #include "heap/usage.hpp"

@@ -1,0 +1,15 @@
+// The simpler protocol. The accessed bits of the batch are clear; then every scope that was open
+// closes. Whoever dereferenced before the clear has left; whoever dereferences after it sets the
+// bit by a read-modify-write, which changes the word and so vetoes the commit. Dereferences never
+// count and scopes keep no set.
+#pragma once
+
+#include <memory>
+
+#include "collector/protocol.hpp"
+
+namespace isotherm::collector {
+
+std::unique_ptr<migration_protocol> make_veto_protocol();
+
+}  // namespace isotherm::collector
