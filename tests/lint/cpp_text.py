@@ -61,6 +61,38 @@ def _opens_scope(head):
     return bool(_SCOPE_HEAD.match(head)) and '(' not in without_alignment
 
 
+_NAME_OF_FUNCTION = re.compile(r'(?:[\w:<>,*&\s]|\b)+?[\s*&](\w+)\s*\(')
+_NO_FUNCTION = re.compile(r'(?:using|typedef|extern|static_assert|template|friend|class|struct|enum'
+                          r'|return)\b')
+
+
+def name_in(head):
+    """The name of the function, none of a class, that `head` begins to declare; or None."""
+    found = _NAME_OF_FUNCTION.match(head)
+    if not found or '=' in found.group(0) or _NO_FUNCTION.match(head):
+        return None
+    return found.group(1)
+
+
+def declarations_of(text):
+    """(line, name) of each function that is declared at namespace scope and not defined there."""
+    code = _DIRECTIVE.sub(_keep_lines, code_of(text))
+    code = re.sub(r'\[\[.*?\]\]', _keep_lines, code, flags=re.DOTALL)
+    found, stack, start = [], [], 0  # stack: is it a namespace
+    for at, character in enumerate(code):
+        if character not in '{};':
+            continue
+        head = code[start:at].strip()
+        if character == '{':
+            stack.append(bool(re.match(r'(?:inline\s+)?namespace\b', head)))
+        elif character == '}':
+            del stack[-1:]
+        elif all(stack) and (name := name_in(' '.join(head.split()))):
+            found.append((code.count('\n', 0, at) + 1, name))
+        start = at + 1
+    return found
+
+
 def functions_of(text):
     """(first line, number of lines, head) of each function body at namespace or class scope.
 

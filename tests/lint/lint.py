@@ -33,6 +33,17 @@ SUBFOLDERS = {
 # What a folder must not include although it is lower, and the one file that may.
 FORBIDDEN = {('index', 'collector'): None, ('index', 'heap'): 'storage.hpp'}
 
+# Headers whose functions stand in sources of other names: "*" where each part of what the header
+# lists has a source of its own.
+DEFINED_IN = {
+    'src/cli/commands.hpp': '*', 'src/harness/bench/run.hpp': '*',
+    'src/server/commands/families.hpp': '*', 'src/store/commands/command.hpp': '*',
+    'src/sync/scope.hpp': 'src/sync/retire.cpp',
+    'src/guide/registry.hpp': 'src/guide/soda.cpp',
+    'src/index/index.hpp': 'src/index/registry.cpp',
+    'src/store/memory.hpp': 'src/store/allocated.cpp',
+}
+
 MAX_LINE_COLUMNS = 100
 MAX_FUNCTION_LINES = 70
 MAX_LINES = {'.cpp': 600, '.hpp': 400, '.py': 600}
@@ -229,6 +240,23 @@ def check_headers(tree):
             yield name, 1, 'a header needs #pragma once'
 
 
+def check_definitions(tree):
+    """The free functions of a header are defined in the source of its name (or DEFINED_IN)."""
+    defined = {}
+    for name, text in tree.matching({'.cpp'}, ('src/',)):
+        for _, _, head in cpp_text.functions_of(text):
+            if function := cpp_text.name_in(head):
+                defined.setdefault((layer_of(name), function), set()).add(name)
+    for name, text in tree.matching({'.hpp'}, ('src/',)):
+        own = {name.removesuffix('.hpp') + '.cpp', DEFINED_IN.get(name)}
+        if '*' in own:
+            continue
+        for line, function in cpp_text.declarations_of(text):
+            sources = defined.get((layer_of(name), function), set())
+            if sources and not sources & own:
+                yield name, line, f'{function} is defined in {min(sources)}: move one to the other'
+
+
 def check_test_names(tree):
     """GoogleTest builds identifiers of suite and test name, so it asks for names without _."""
     for name, text in tree.matching(CPP, ('tests/',)):
@@ -297,7 +325,8 @@ def check_commit(root):
 
 
 RULES = [check_layers, check_subfolders, check_links, check_lengths, check_functions,
-         check_folders, check_markers, check_headers, check_test_names, check_banned, check_dead,
+         check_folders, check_markers, check_headers, check_definitions,
+         check_test_names, check_banned, check_dead,
          check_docs]
 
 

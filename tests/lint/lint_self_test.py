@@ -133,6 +133,28 @@ class LintCatches(unittest.TestCase):
                      'TEST_P(Packed_Heap, GivesBack)'):
             self.expect({'tests/heap/h_test.cpp': head + ' {}\n'}, 'are named LikeThis')
 
+    def test_a_function_of_a_header_in_another_source(self):
+        build = {'src/base/CMakeLists.txt': 'isotherm_library(base SOURCES a.cpp b.cpp)\n'}
+        elsewhere = {**build, 'src/base/a.cpp': '#include "base/a.hpp"\n'}
+        for declared, definition in (
+                ('int f();', 'int f() { return 1; }'),
+                ('template <class T>\nint h(T x) {\n  return 1;\n}\nint f();',
+                 'namespace n {\nint f() {\n  return 1;\n}\n}'),
+                ('[[nodiscard]] std::map<int, int*> f(\n    int x = 1) noexcept;',
+                 'std::map<int, int*> f(int x) noexcept { return {}; }')):
+            header = '#pragma once\nnamespace n {\n' + declared + '\n}\n'
+            with self.subTest(declared=declared):
+                self.expect({**elsewhere, 'src/base/a.hpp': header, 'src/base/b.cpp': definition},
+                            'f is defined in src/base/b.cpp')
+
+    def test_functions_that_only_share_a_name_with_a_headers(self):
+        build = {'src/base/CMakeLists.txt': 'isotherm_library(base SOURCES a.cpp b.cpp)\n'}
+        for definition in ('int f() { return 1; }', 'int c::f() { return 1; }', 'int g() { f(); }'):
+            self.expect_clean({**build, 'src/base/b.cpp': definition})
+        member = '#pragma once\nclass c {\n  int f();\n  friend int f();\n};\n'
+        self.expect_clean({**build, 'src/base/a.cpp': '', 'src/base/b.cpp': 'int f() { return 1; }',
+                           'src/base/a.hpp': member})
+
     def test_dead_files(self):
         self.expect({'src/base/b.cpp': '\n'}, 'src/base/b.cpp:1: dead file')
         self.expect({'src/base/b.hpp': '#pragma once\n'}, 'src/base/b.hpp:1: dead file')
