@@ -4,18 +4,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <numeric>
-#include <thread>
-
-#include "os/clock.hpp"
 
 namespace isotherm::device {
 namespace {
 
 constexpr double kGb = 1e9;
 constexpr unsigned kLineBytes = 64;
-constexpr double kShortestWaitNs = 60'000;  // shorter debts are carried over, not slept off
 
 /// Bytes that the device moves for one of many accesses `stride` apart: whole granules, on average
 /// over the alignments that such accesses can have.
@@ -95,9 +90,9 @@ base::result<void> take_others(std::string& name, model& m) {
   for (auto comma = name.rfind(','); comma != std::string::npos; comma = name.rfind(',')) {
     const std::string item = name.substr(comma + 1);
     const auto sign = item.find('=');
-    const std::string who = item.substr(0, sign);
+    const std::string direction = item.substr(0, sign);
     unsigned n = 0;
-    bool good = sign != std::string::npos && (who == "readers" || who == "writers");
+    bool good = sign != std::string::npos && (direction == "readers" || direction == "writers");
     if (good) {
       const char* end = item.data() + item.size();
       const auto r = std::from_chars(item.data() + sign + 1, end, n);
@@ -109,7 +104,7 @@ base::result<void> take_others(std::string& name, model& m) {
               "' is unknown: behind the device's name stand readers=N or writers=N, N <= 64",
           0});
     }
-    (who == "readers" ? m.other_readers : m.other_writers) = n;
+    (direction == "readers" ? m.other_readers : m.other_writers) = n;
     name.resize(comma);
   }
   return {};
@@ -217,70 +212,6 @@ base::result<model> preset(const std::string& full_name) {
   m.write_line_ns /= scale;
   m.name = full_name.starts_with("emu:") ? full_name : "emu:" + full_name;
   return m;
-}
-
-crew::crew(emulation* device, access kind, unsigned streams) noexcept
-    : device_(device), kind_(kind), streams_(streams) {
-  if (device_ != nullptr) device_->open(kind_).fetch_add_relaxed(streams_);
-}
-
-crew::~crew() {
-  if (device_ != nullptr) device_->open(kind_).fetch_sub_relaxed(streams_);
-}
-
-stream::stream(emulation* device, access kind) noexcept
-    : device_(device), kind_(kind), counts_(true) {
-  if (device_ == nullptr) return;
-  device_->open(kind_).fetch_add_relaxed(1);
-  begin();
-}
-
-stream::stream(const crew& of) noexcept : device_(of.device_), kind_(of.kind_), counts_(false) {
-  begin();
-}
-
-stream::~stream() {
-  if (device_ != nullptr && counts_) device_->open(kind_).fetch_sub_relaxed(1);
-}
-
-void stream::begin() noexcept {
-  if (device_ == nullptr || device_->clock_ == emulation_clock::account) return;
-  start_ns_ = static_cast<double>(os::monotonic_ns());
-}
-
-void stream::charge(std::uint64_t accesses, std::uint64_t bytes_each,
-                    std::uint64_t stride) noexcept {
-  if (device_ == nullptr || accesses == 0 || bytes_each == 0) return;
-  const unsigned writers = device_->writers_.load_relaxed();
-  const unsigned streams =
-      std::max(1u, kind_ == access::write ? writers : device_->readers_.load_relaxed());
-  const model::cost c =
-      device_->model_.cost_of(kind_, streams, accesses, bytes_each, stride, writers);
-  const double asked = start_ns_ - overslept_ns_;
-  double served;
-  {
-    const std::lock_guard guard(device_->lock_);
-    device_->next_free_ns_ = std::max(device_->next_free_ns_, asked) + c.device_ns;
-    served = device_->next_free_ns_;
-  }
-  wait_until(std::max(served, asked + c.line_ns));
-}
-
-void stream::wait_until(double target) noexcept {
-  if (device_->clock_ == emulation_clock::account) {
-    start_ns_ = target;
-    return;
-  }
-  double now = static_cast<double>(os::monotonic_ns());
-  if (target - now > kShortestWaitNs) {
-    std::this_thread::sleep_for(std::chrono::nanoseconds(static_cast<std::int64_t>(target - now)));
-    now = static_cast<double>(os::monotonic_ns());
-    overslept_ns_ = std::max(0.0, now - target);
-  } else {
-    // Negative when the wait was too short to sleep: the next access starts that much later.
-    overslept_ns_ = std::min(0.0, now - target);
-  }
-  start_ns_ = now;
 }
 
 }  // namespace isotherm::device

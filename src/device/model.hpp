@@ -1,14 +1,10 @@
-// A storage device as numbers (the BRAID model, WiscSort 2.3), and its emulation: threads that
-// access a file through a `stream` are held back until a device with these numbers would have
-// served them. All streams of one device share its bandwidth.
+// A storage device as numbers (the BRAID model, WiscSort 2.3), and what accesses cost on it.
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <vector>
 
-#include "base/atomic.hpp"
 #include "base/error.hpp"
 
 namespace isotherm::device {
@@ -66,76 +62,5 @@ struct model {
 /// or "@0.125" is a device of an eighth of the bandwidth; then optionally ",readers=N" and
 /// ",writers=N": somebody else uses the device all the while. An "emu:" in front is ignored.
 base::result<model> preset(const std::string& name);
-
-/// Whether an emulated device makes threads wait, or only keeps the account of when it would have
-/// served them: each stream then has a clock of its own, that starts at 0 and that charge() moves.
-enum class emulation_clock { real, account };
-
-/// The shared state of one emulated device. Thread-safe.
-class emulation {
- public:
-  explicit emulation(model m, emulation_clock clock = emulation_clock::real)
-      : model_(std::move(m)), clock_(clock) {}
-  const device::model& parameters() const noexcept { return model_; }
-
- private:
-  friend class crew;
-  friend class stream;
-  base::atomic<unsigned>& open(access kind) noexcept {
-    return kind == access::write ? writers_ : readers_;
-  }
-  device::model model_;
-  emulation_clock clock_;
-  base::atomic<unsigned> readers_{0};  // streams open; counts only, so relaxed
-  base::atomic<unsigned> writers_{0};
-  std::mutex lock_;          // guards next_free_ns_
-  double next_free_ns_ = 0;  // when the device has served all that it was asked
-};
-
-/// Threads that do a piece of work on a device together: they count as so many streams from before
-/// the first of them begins until all have ended. Threads that this machine starts one after the
-/// other, having fewer processors than the device has streams, would else be charged as few.
-class crew {
- public:
-  crew(emulation* device, access kind, unsigned streams) noexcept;
-  ~crew();
-  crew(const crew&) = delete;
-  crew& operator=(const crew&) = delete;
-
- private:
-  friend class stream;
-  emulation* device_;
-  access kind_;
-  unsigned streams_;
-};
-
-/// One thread's use of a device for one kind of access. With a null device every call does nothing:
-/// a real device needs no model.
-class stream {
- public:
-  /// By itself: counts while it is open.
-  stream(emulation* device, access kind) noexcept;
-  /// One of a crew's, which must outlive it.
-  explicit stream(const crew& of) noexcept;
-  ~stream();
-  stream(const stream&) = delete;
-  stream& operator=(const stream&) = delete;
-
-  /// Call before touching the data: the time of the access itself counts as the device's.
-  void begin() noexcept;
-  /// Waits until the device would have served `accesses` of `bytes_each`, asked for at begin();
-  /// strided reads lie `stride` bytes apart.
-  void charge(std::uint64_t accesses, std::uint64_t bytes_each, std::uint64_t stride = 0) noexcept;
-  /// When the last access was served, by this stream's clock.
-  double served_ns() const noexcept { return start_ns_; }
-
- private:
-  void wait_until(double ns) noexcept;
-  emulation* device_;
-  access kind_;
-  bool counts_;  // as a stream of its own
-  double start_ns_ = 0;
-  double overslept_ns_ = 0;  // the clock's, not the device's: given back at the next access
-};
 
 }  // namespace isotherm::device

@@ -14,6 +14,7 @@
 #include "base/random.hpp"
 #include "device/direct.hpp"
 #include "device/places.hpp"
+#include "device/stream.hpp"
 #include "os/clock.hpp"
 #include "os/files/file.hpp"
 #include "os/files/file_system.hpp"
@@ -188,7 +189,7 @@ std::uint64_t prober::one_batch(const pattern& p, base::random& random, stream& 
                   buffer.data() + i * p.bytes % (buffer.size() - p.bytes + 1));
     }
   }
-  s.charge(count, p.bytes, p.stride);
+  s.touched(count, p.bytes, p.stride);
   return count * p.bytes;
 }
 
@@ -298,7 +299,7 @@ rates prober::account(const pattern& p, unsigned streams, unsigned writers) {
     });
     const bool measured = next - all.begin() < static_cast<std::ptrdiff_t>(streams);
     const pattern& does = measured ? p : writing;
-    next->charge(batch_accesses(does), does.bytes, does.stride);
+    next->touched(batch_accesses(does), does.bytes, does.stride);
     (measured ? counted : beside) += static_cast<double>(batch_accesses(does) * does.bytes);
     end_ns = std::max(end_ns, next->served_ns());
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "device/emulation.hpp"
 #include "device/profile.hpp"
 
 namespace isotherm::device {

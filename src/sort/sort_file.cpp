@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "device/emulation.hpp"
 #include "os/clock.hpp"
 #include "os/files/paths.hpp"
 #include "os/files/pending_file.hpp"

@@ -2,15 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <utility>
-#include <vector>
 
 #include "device/profile.hpp"
-#include "os/clock.hpp"
-#include "os/thread_pool.hpp"
 
 namespace isotherm::device {
 namespace {
@@ -98,76 +93,6 @@ TEST(Model, OthersTakeTheirShare) {
   EXPECT_LT(both.bandwidth(access::write, 5, 256), alone.bandwidth(access::write, 5, 256) * 5 / 9);
   EXPECT_LT(both.bandwidth(access::sequential_read, 16, 256),
             alone.bandwidth(access::sequential_read, 16, 256, 4));
-}
-
-// The emulation may be slower than the model on a busy machine, but never faster.
-TEST(Emulation, NeverServesFasterThanTheModel) {
-  for (const unsigned streams : {1u, 4u}) {
-    for (const access kind : {access::sequential_read, access::random_read, access::write}) {
-      emulation device(preset("pmem@1/1000").value());
-      constexpr std::uint64_t kAccesses = 400;
-      const double expected_s = static_cast<double>(streams * kAccesses * 256) /
-                                device.parameters().bandwidth(kind, streams, 256);
-      std::vector<std::uint64_t> ends(streams);
-      const std::uint64_t start = os::monotonic_ns();
-      os::run_pool(streams, [&](unsigned t) {
-        stream s(&device, kind);
-        for (std::uint64_t i = 0; i < kAccesses / 100; ++i) s.charge(100, 256);
-        ends[t] = os::monotonic_ns();
-      });
-      const double took_s =
-          static_cast<double>(*std::max_element(ends.begin(), ends.end()) - start) * 1e-9;
-      // Threads that start late see fewer streams; none reaches more than the curve's peak.
-      const double fastest_s =
-          expected_s * device.parameters().bandwidth(kind, streams, 256) /
-          device.parameters().bandwidth(
-              kind,
-              best_streams(kind == access::write ? device.parameters().write
-                                                 : device.parameters().sequential_read),
-              256);
-      EXPECT_GE(took_s, 0.9 * std::min(expected_s, fastest_s)) << streams;
-    }
-  }
-}
-
-// A crew of 16 of which one thread has got to run reads at the rate of 16, not of one.
-TEST(Emulation, CrewsCountBeforeTheirThreadsRun) {
-  for (const access kind : {access::sequential_read, access::random_read, access::write}) {
-    emulation device(preset("pmem").value(), emulation_clock::account);
-    const auto ns = [&](unsigned streams) {
-      return 1e9 * (1 << 20) / device.parameters().bandwidth(kind, streams, 1 << 20);
-    };
-    {
-      const crew all(&device, kind, 16);
-      stream first(all);
-      first.charge(1, 1 << 20);
-      EXPECT_NEAR(first.served_ns(), ns(16), 1);
-      stream second(all);
-      second.charge(1, 1 << 20);
-      EXPECT_NEAR(second.served_ns(), 2 * ns(16), 1);  // the device is shared
-    }
-    const double before = 2 * ns(16);
-    stream alone(&device, kind);
-    alone.charge(1, 1 << 20);
-    EXPECT_NEAR(alone.served_ns() - before, ns(1), 1);  // the crew has gone
-  }
-}
-
-// Crews of writers hinder reads, and no longer than they are there.
-TEST(Emulation, CrewsOfWritersHinderReads) {
-  emulation device(preset("pmem").value(), emulation_clock::account);
-  stream reader(&device, access::sequential_read);
-  double before = 0;
-  const auto read = [&] {
-    reader.charge(1, 1 << 20);
-    return reader.served_ns() - std::exchange(before, reader.served_ns());
-  };
-  const double undisturbed = read();
-  {
-    const crew writers(&device, access::write, 5);
-    EXPECT_NEAR(read(), 2 * undisturbed, 1);
-  }
-  EXPECT_NEAR(read(), undisturbed, 1);
 }
 
 TEST(Profile, RoundTripsThroughJson) {

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/random.hpp"
+#include "device/stream.hpp"
 #include "os/files/file.hpp"
 #include "os/files/mapping.hpp"
 #include "os/thread_pool.hpp"
@@ -112,7 +113,7 @@ class in_place {
   void place_own(stripes& own, const bounds& b);
   std::size_t bring_together(std::span<const stripes> all, std::size_t bucket);
   void sort_base(range r, scratch& room);
-  void charge(std::size_t records);
+  void count_moved(std::size_t records);
 
   const context ctx_;
   std::byte* data_;
@@ -121,16 +122,16 @@ class in_place {
   base::atomic<std::uint64_t> moved_{0};
 };
 
-/// Charges an emulated device for reading and writing `records`. All threads do so side by side, so
-/// that some read while others write.
-void in_place::charge(std::size_t records) {
+/// Says that `records` were read and written, to an emulated device as well. All threads do so side
+/// by side, so that some read while others write.
+void in_place::count_moved(std::size_t records) {
   if (records == 0) return;
   {
     device::stream reads(ctx_.job.emulation, device::access::random_read);
-    reads.charge(records, record_);
+    reads.touched(records, record_);
   }
   device::stream writes(ctx_.job.emulation, device::access::write);
-  writes.charge(records, record_);
+  writes.touched(records, record_);
   const std::uint64_t bytes = records * record_;
   ctx_.job.count(sort_stage::run_sort, bytes, bytes);
   ctx_.job.progress(sort_stage::run_sort, std::min(total_, moved_.fetch_add_relaxed(bytes) + bytes),
@@ -209,7 +210,7 @@ void in_place::place_own(stripes& own, const bounds& bounds) {
   for (std::size_t b = 0; b < own.size(); ++b) {
     for (std::size_t i = own[b].at; i < own[b].end;) {
       if (++seen % kPiece == 0) {
-        charge(placed);
+        count_moved(placed);
         placed = 0;
         if (ctx_.job.stopped()) return;
       }
@@ -224,7 +225,7 @@ void in_place::place_own(stripes& own, const bounds& bounds) {
       if (&target == &own[b]) ++i;
     }
   }
-  charge(placed);
+  count_moved(placed);
 }
 
 /// Moves the records that do not belong into a bucket to its end; returns where these begin.
@@ -244,7 +245,7 @@ std::size_t in_place::bring_together(std::span<const stripes> all, std::size_t b
       moved += 2;
     }
   }
-  charge(moved);
+  count_moved(moved);
   return boundary;
 }
 
@@ -293,7 +294,7 @@ void in_place::sort_base(range r, scratch& room) {
     const std::uint64_t from = ctx_.layout.entries().pointer(room.index[i]);
     std::memcpy(at(r.begin + i), &room.records[from * record_], record_);
   }
-  charge(n);
+  count_moved(n);
 }
 
 void in_place::sort(range r) {

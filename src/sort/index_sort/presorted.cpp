@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "device/stream.hpp"
 #include "os/files/file.hpp"
 #include "os/memory/buffer.hpp"
 #include "os/thread_pool.hpp"
@@ -51,19 +52,18 @@ input_order find_order(const context& ctx) {
   base::atomic<bool> holds{true};
   base::atomic<std::uint64_t> done{0};
   const std::uint64_t step = std::max<std::uint64_t>(1, kThreadScratchBytes / record);
-  const device::crew crew(ctx.job.emulation, device::access::strided_read,
-                          ctx.plan.strided_threads);
+  const device::stream_group group(ctx.job.emulation, device::access::strided_read,
+                                   ctx.plan.strided_threads);
   ctx.job.readers.run(ctx.plan.strided_threads, [&](unsigned t) {
     source_view view(ctx.job, ctx.input);
     std::vector<std::byte> room;
-    device::stream stream(crew);
+    device::stream stream(group);
     const auto [begin, end] = os::part_of(records - 1, ctx.plan.strided_threads, t);
     std::uint64_t counted = 0;
     // Each piece reads the first record of the next one as well.
     for (std::uint64_t at = begin; at < end; at += step) {
       if (ctx.job.stopped() || !holds.load_relaxed()) return;
       const std::uint64_t n = std::min(step, end - at);
-      stream.begin();
       const key_row keys = read_keys(view, ctx.layout, key_reading_of(record), at, n + 1, room);
       if (keys.first == nullptr) return;
       for (std::uint64_t i = 0; i < n; ++i) {
@@ -73,7 +73,7 @@ input_order find_order(const context& ctx) {
           return;
         }
       }
-      stream.charge(n, ctx.layout.key_bytes(), record);
+      stream.touched(n, ctx.layout.key_bytes(), record);
       const bool calls = ctx.job.emulation == nullptr && ctx.input.mapped() == nullptr;
       ctx.job.count(sort_stage::run_read,
                     calls ? view.fetched() - counted : n * ctx.layout.key_bytes(), 0);
@@ -96,26 +96,25 @@ void copy_reversed(const context& ctx, const os::file& out) {
   const std::uint64_t step = std::max<std::uint64_t>(1, kThreadScratchBytes / record);
   for (std::uint64_t done = 0; done < records && !ctx.job.stopped(); done += capacity) {
     const std::uint64_t n = std::min(capacity, records - done);
-    std::optional<device::crew> crew(std::in_place, ctx.job.emulation,
-                                     device::access::sequential_read, ctx.plan.read_threads);
+    std::optional<device::stream_group> group(
+        std::in_place, ctx.job.emulation, device::access::sequential_read, ctx.plan.read_threads);
     ctx.job.readers.run(ctx.plan.read_threads, [&](unsigned t) {
       source_view view(ctx.job, ctx.input);
-      device::stream stream(*crew);
+      device::stream stream(*group);
       const auto [begin, end] = os::part_of(n, ctx.plan.read_threads, t);
       for (std::uint64_t at = begin; at < end && !ctx.job.stopped(); at += step) {
         const std::uint64_t m = std::min(step, end - at);
-        stream.begin();
         // Output records [done + at, done + at + m) are these records in reverse order.
         const std::byte* bytes = view.bytes((records - done - at - m) * record, m * record);
         if (bytes == nullptr) return;
         for (std::uint64_t i = 0; i < m; ++i) {
           std::memcpy(buffer->data() + (at + i) * record, bytes + (m - 1 - i) * record, record);
         }
-        stream.charge(1, m * record);
+        stream.touched(1, m * record);
         ctx.job.count(sort_stage::copy, m * record, 0);
       }
     });
-    crew.reset();  // nothing is read while this is written
+    group.reset();  // nothing is read while this is written
     pooled_write(ctx, out, {buffer->data(), n * record}, done * record, sort_stage::copy);
     ctx.job.progress(sort_stage::copy, (done + n) * record, ctx.input.size());
   }

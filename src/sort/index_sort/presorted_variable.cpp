@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "device/stream.hpp"
 #include "os/files/file.hpp"
 #include "os/memory/buffer.hpp"
 #include "sort/index_sort/presorted.hpp"
@@ -132,22 +133,21 @@ class backwards_copy {
     const auto threads =
         static_cast<unsigned>(std::min<std::size_t>(ctx_.plan.read_threads, marks.size()));
     base::atomic<std::size_t> next{0};
-    std::optional<device::crew> crew(std::in_place, ctx_.job.emulation,
-                                     device::access::sequential_read, threads);
+    std::optional<device::stream_group> group(std::in_place, ctx_.job.emulation,
+                                              device::access::sequential_read, threads);
     ctx_.job.readers.run(threads, [&](unsigned) {
-      device::stream stream(*crew);
+      device::stream stream(*group);
       for (std::size_t i; (i = next.fetch_add_relaxed(1)) < marks.size() && !ctx_.job.stopped();) {
         const std::uint64_t stop = i + 1 < marks.size() ? marks[i + 1] : end;
         const std::span<std::byte> bytes(from.data() + (marks[i] - begin), stop - marks[i]);
-        stream.begin();
         if (!ctx_.job.keep(ctx_.input.handle().read(bytes, marks[i]))) return;
         turn_piece(bytes, to.data() + (length - (marks[i] - begin)),
                    newline_ && stop == ctx_.input.size());
-        stream.charge(1, bytes.size());
+        stream.touched(1, bytes.size());
         ctx_.job.count(sort_stage::copy, bytes.size(), 0);
       }
     });
-    crew.reset();  // nothing is read while this is written
+    group.reset();  // nothing is read while this is written
     if (ctx_.job.stopped()) return;
     pooled_write(ctx_, out_, {to.data(), length}, written_, sort_stage::copy);
     written_ += length;

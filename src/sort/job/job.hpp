@@ -11,7 +11,7 @@
 #include <string>
 
 #include "base/atomic.hpp"
-#include "device/model.hpp"
+#include "device/emulation.hpp"
 #include "os/thread.hpp"
 #include "os/thread_pool.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "device/stream.hpp"
 #include "os/files/file.hpp"
 #include "os/memory/buffer.hpp"
 #include "os/thread_pool.hpp"
@@ -15,23 +16,23 @@ void copy_input(const context& ctx, const os::file& out) {
   for (std::uint64_t at = 0; at < ctx.input.size() && !ctx.job.stopped(); at += buffer->size()) {
     const std::uint64_t n = std::min<std::uint64_t>(buffer->size(), ctx.input.size() - at);
     {
-      const device::crew crew(ctx.job.emulation, device::access::sequential_read,
-                              ctx.plan.read_threads);
+      const device::stream_group group(ctx.job.emulation, device::access::sequential_read,
+                                       ctx.plan.read_threads);
       ctx.job.readers.run(ctx.plan.read_threads, [&](unsigned t) {
-        device::stream stream(crew);
+        device::stream stream(group);
         const auto [begin, end] = os::part_of(n, ctx.plan.read_threads, t);
         if (begin == end) return;
-        ctx.job.keep(ctx.input.handle().read({buffer->data() + begin, end - begin}, at + begin));
-        stream.charge(1, end - begin);
+        ctx.job.keep(
+            stream.read(ctx.input.handle(), {buffer->data() + begin, end - begin}, at + begin));
       });
     }
-    const device::crew crew(ctx.job.emulation, device::access::write, ctx.plan.write_threads);
+    const device::stream_group group(ctx.job.emulation, device::access::write,
+                                     ctx.plan.write_threads);
     ctx.job.writers.run(ctx.plan.write_threads, [&](unsigned t) {
-      device::stream stream(crew);
+      device::stream stream(group);
       const auto [begin, end] = os::part_of(n, ctx.plan.write_threads, t);
       if (begin == end || ctx.job.stopped()) return;
-      ctx.job.keep(out.write({buffer->data() + begin, end - begin}, at + begin));
-      stream.charge(1, end - begin);
+      ctx.job.keep(stream.write(out, {buffer->data() + begin, end - begin}, at + begin));
     });
     ctx.job.count(sort_stage::copy, n, n);
     ctx.job.progress(sort_stage::copy, at + n, ctx.input.size());

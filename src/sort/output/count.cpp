@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "device/stream.hpp"
 #include "sort/runs/runs.hpp"
 
 namespace isotherm::sort {
@@ -93,8 +94,7 @@ void group_counter::charge_keys() {
   if (keys_read_ == 0) return;
   const stage_timer timer(ctx_.job, sort_stage::record_read);
   device::stream stream(ctx_.job.emulation, device::access::random_read);
-  stream.begin();
-  stream.charge(keys_read_, key_bytes_read_ / keys_read_);
+  stream.touched(keys_read_, key_bytes_read_ / keys_read_);
   keys_read_ = key_bytes_read_ = 0;
 }
 

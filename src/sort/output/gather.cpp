@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "device/stream.hpp"
 #include "os/thread_pool.hpp"
 #include "sort/input/sort_entries.hpp"
 
@@ -43,9 +44,9 @@ void gatherer::gather(const batch& b, std::byte* target) {
   const stage_timer timer(ctx_.job, sort_stage::record_read);
   if (ctx_.plan.scan_gather) return by_scan(b, target);
   const unsigned threads = ctx_.plan.random_threads;
-  const device::crew crew(ctx_.job.emulation, device::access::random_read, threads);
+  const device::stream_group group(ctx_.job.emulation, device::access::random_read, threads);
   ctx_.job.readers.run(threads, [&](unsigned t) {
-    device::stream stream(crew);
+    device::stream stream(group);
     const auto [begin, end] = os::part_of(b.size(), threads, t);
     if (begin < end) gather_slice(b, begin, end, target + b.start_of(begin), stream);
   });
@@ -59,7 +60,6 @@ void gatherer::gather_slice(const batch& b, std::size_t begin, std::size_t end, 
   const bool fixed = ctx_.layout.fixed();
   for (std::size_t at = begin; at < end && !ctx_.job.stopped();) {
     const std::size_t stop = std::min(end, at + kChargeRecords);
-    stream.begin();
     const std::size_t first = at;
     if (ctx_.layout.keys_alone()) {  // nothing is read
       put_keys(entries.subspan(at, stop - at), target + b.start_of(at) - b.start_of(begin));
@@ -83,7 +83,7 @@ void gatherer::gather_slice(const batch& b, std::size_t begin, std::size_t end, 
       put(ctx_.layout.locate(entries[at], view), target + b.start_of(at) - b.start_of(begin));
     }
     const std::uint64_t moved = b.start_of(at) - b.start_of(first);
-    stream.charge(stop - first, std::max<std::uint64_t>(1, moved / (stop - first)));
+    stream.touched(stop - first, std::max<std::uint64_t>(1, moved / (stop - first)));
     if (!ctx_.input.holds_piece()) ctx_.job.count(sort_stage::record_read, moved, 0);
   }
 }
@@ -173,24 +173,23 @@ void gatherer::by_scan(const batch& b, std::byte* target) {
   const std::uint64_t records = ctx_.input.size() / record;
   const std::uint64_t step = std::max<std::uint64_t>(1, kThreadScratchBytes / record);
   const auto number = [](entry e) { return static_cast<std::uint64_t>(e >> kSlotBits); };
-  const device::crew crew(ctx_.job.emulation, device::access::sequential_read,
-                          ctx_.plan.read_threads);
+  const device::stream_group group(ctx_.job.emulation, device::access::sequential_read,
+                                   ctx_.plan.read_threads);
   ctx_.job.readers.run(ctx_.plan.read_threads, [&](unsigned t) {
     source_view view(ctx_.job, ctx_.input);
-    device::stream stream(crew);
+    device::stream stream(group);
     const auto [begin, end] = os::part_of(records, ctx_.plan.read_threads, t);
     auto next = std::lower_bound(entries.begin(), entries.end(), entry{begin} << kSlotBits);
     while (next != entries.end() && number(*next) < end && !ctx_.job.stopped()) {
       const std::uint64_t at = number(*next);  // records before it are skipped
       const std::uint64_t n = std::min(step, end - at);
-      stream.begin();
       const std::byte* bytes = view.bytes(at * record, n * record);
       if (bytes == nullptr) return;
       for (; next != entries.end() && number(*next) < at + n; ++next) {
         copy_record(target + static_cast<std::uint64_t>(*next & kSlots) * record,
                     bytes + (number(*next) - at) * record, record);
       }
-      stream.charge(1, n * record);
+      stream.touched(1, n * record);
       ctx_.job.count(sort_stage::record_read, n * record, 0);
     }
   });

@@ -3,7 +3,7 @@
 // order lie close in the input; by scans; or not at all, where the entries hold whole records.
 #pragma once
 
-#include "device/model.hpp"
+#include "device/stream.hpp"
 #include "sort/output/batch.hpp"
 
 namespace isotherm::sort {

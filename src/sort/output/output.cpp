@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "device/stream.hpp"
 #include "os/thread_pool.hpp"
 #include "sort/runs/runs.hpp"
 
@@ -102,8 +103,7 @@ void output::unsynchronised() {
 /// Writes a piece on this thread.
 void output::write_piece(std::span<const std::byte> piece, std::uint64_t offset) {
   device::stream stream(ctx_.job.emulation, device::access::write);
-  if (ctx_.job.stopped() || !ctx_.job.keep(out_.write(piece, offset))) return;
-  stream.charge(1, piece.size());
+  if (ctx_.job.stopped() || !ctx_.job.keep(stream.write(out_, piece, offset))) return;
   ctx_.job.count(write_stage_, 0, piece.size());
 }
 
@@ -114,7 +114,7 @@ void output::copy_record_by(std::span<std::byte> room, const extent& record, std
     {
       device::stream stream(ctx_.job.emulation, device::access::sequential_read);
       gather_.put({record.offset + at, n}, room.data());
-      stream.charge(1, n);
+      stream.touched(1, n);
     }
     if (!ctx_.input.holds_piece()) ctx_.job.count(sort_stage::record_read, n, 0);
     write_piece(room.first(n), offset + at);

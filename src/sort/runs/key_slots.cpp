@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "device/stream.hpp"
 #include "os/thread_pool.hpp"
 
 namespace isotherm::sort {
@@ -69,7 +70,7 @@ void key_slots::load(std::span<const entry> entries, std::span<key_slot> slots) 
   const std::uint64_t least_ahead = ctx_.job.options.format == record_format::lines
                                         ? kLineAhead
                                         : std::min(ctx_.layout.key_bytes(), kPiece);
-  const device::crew crew(ctx_.job.emulation, device::access::random_read, threads);
+  const device::stream_group group(ctx_.job.emulation, device::access::random_read, threads);
   ctx_.job.readers.run(threads, [&](unsigned t) {
     const auto [begin, end] = os::part_of(entries.size(), threads, t);
     std::uint64_t ahead = least_ahead;
@@ -78,7 +79,7 @@ void key_slots::load(std::span<const entry> entries, std::span<key_slot> slots) 
       if (reach / (end - begin) <= kLieClose) ahead = std::clamp(reach, least_ahead, kMostAhead);
     }
     source_view view(ctx_.job, ctx_.input, ahead);
-    device::stream stream(crew);
+    device::stream stream(group);
     std::uint64_t used = 0;
     for (std::uint64_t i = begin; i < end; ++i) {
       if (i % kAskEntries == 0 && ctx_.job.stopped()) return;
@@ -89,7 +90,7 @@ void key_slots::load(std::span<const entry> entries, std::span<key_slot> slots) 
         slots[i * each + s] = slot;
       }
     }
-    if (begin < end) stream.charge(end - begin, std::max<std::uint64_t>(1, used / (end - begin)));
+    if (begin < end) stream.touched(end - begin, std::max<std::uint64_t>(1, used / (end - begin)));
     const bool calls = ctx_.job.emulation == nullptr && !view.mapped();
     ctx_.job.count(stage_, calls ? view.fetched() : used, 0);
   });

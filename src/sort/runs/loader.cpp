@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "device/stream.hpp"
 #include "os/thread_pool.hpp"
 
 namespace isotherm::sort {
@@ -53,21 +54,20 @@ std::size_t loader::load_fixed(std::span<entry> target) {
   const std::uint64_t asked = ctx_.plan.sequential_load ? record : ctx_.layout.key_bytes();
   const auto how = ctx_.plan.sequential_load ? key_reading::in_records : key_reading_of(record);
   const std::uint64_t step = std::max<std::uint64_t>(1, kThreadScratchBytes / record);
-  const device::crew crew(ctx_.job.emulation, kind, threads);
+  const device::stream_group group(ctx_.job.emulation, kind, threads);
   ctx_.job.readers.run(threads, [&](unsigned t) {
     source_view view(ctx_.job, ctx_.input);
     std::vector<std::byte> room;
-    device::stream stream(crew);
+    device::stream stream(group);
     const auto [begin, end] = os::part_of(count, threads, t);
     for (std::uint64_t at = begin; at < end && !ctx_.job.stopped(); at += step) {
       const std::uint64_t n = std::min(step, end - at);
-      stream.begin();
       const key_row keys = read_keys(view, ctx_.layout, how, first + at, n, room);
       if (keys.first == nullptr) return;
       for (std::uint64_t i = 0; i < n; ++i) {
         target[at + i] = ctx_.layout.fixed_entry(keys.first + i * keys.stride, first + at + i);
       }
-      stream.charge(n, asked, record);
+      stream.touched(n, asked, record);
       ctx_.job.count(sort_stage::run_read, n * asked, 0);
       ctx_.job.progress(sort_stage::run_read, done_.fetch_add_relaxed(n * record) + n * record,
                         ctx_.input.size());
@@ -93,7 +93,6 @@ std::size_t loader::load_klv(std::span<entry> target, std::uint64_t until) {
   constexpr std::size_t kStep = 4096;
   std::uint64_t counted = 0;
   while (n < target.size() && at_ < until && !ctx_.job.stopped()) {
-    stream.begin();
     const std::size_t begin = n;
     const std::uint64_t begin_at = at_;
     const std::size_t stop = std::min(target.size(), n + kStep);
@@ -131,7 +130,7 @@ std::size_t loader::load_klv(std::span<entry> target, std::uint64_t until) {
       target[n] = take(header, at_, bytes);
       at_ += bytes;
     }
-    stream.charge(n - begin, key + 4, (at_ - begin_at) / (n - begin));
+    stream.touched(n - begin, key + 4, (at_ - begin_at) / (n - begin));
     const bool calls = ctx_.job.emulation == nullptr && ctx_.input.mapped() == nullptr;
     ctx_.job.count(sort_stage::run_read, calls ? view.fetched() - counted : (n - begin) * (key + 4),
                    0);
@@ -152,7 +151,6 @@ std::size_t loader::load_lines(std::span<entry> target, std::uint64_t until) {
     const std::uint64_t begin = scan;
     const std::size_t bytes =
         std::min<std::uint64_t>(kThreadScratchBytes, ctx_.input.size() - begin);
-    stream.begin();
     const std::byte* text = view.bytes(begin, bytes);
     if (text == nullptr) return 0;
     std::size_t done = 0;
@@ -182,7 +180,7 @@ std::size_t loader::load_lines(std::span<entry> target, std::uint64_t until) {
       scan = full || whole_lines ? at_ : begin + bytes;
     }
     const std::uint64_t used = full ? std::min<std::uint64_t>(bytes, at_ - begin) : bytes;
-    stream.charge(1, used);
+    stream.touched(1, used);
     const bool calls = ctx_.job.emulation == nullptr && ctx_.input.mapped() == nullptr;
     ctx_.job.count(sort_stage::run_read, calls ? view.fetched() - counted : used, 0);
     counted = view.fetched();

@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "base/page.hpp"
+#include "device/stream.hpp"
 #include "os/files/file.hpp"
 #include "os/thread_pool.hpp"
 #include "sort/coding/codec.hpp"
@@ -20,15 +21,13 @@ void pooled_read(const context& ctx, const os::file& f, std::span<std::byte> tar
                  std::uint64_t offset, sort_stage stage) {
   const unsigned useful =
       static_cast<unsigned>(std::clamp<std::size_t>(target.size() >> 14, 1, ctx.plan.read_threads));
-  const device::crew crew(ctx.job.emulation, device::access::sequential_read, useful);
+  const device::stream_group group(ctx.job.emulation, device::access::sequential_read, useful);
   ctx.job.readers.run(useful, [&](unsigned t) {
-    device::stream stream(crew);
+    device::stream stream(group);
     const auto [begin, end] = os::part_of(target.size(), useful, t);
     for (std::size_t at = begin; at < end && !ctx.job.stopped(); at += kIoStep) {
       const std::size_t n = std::min<std::size_t>(kIoStep, end - at);
-      stream.begin();
-      if (!ctx.job.keep(f.read(target.subspan(at, n), offset + at))) return;
-      stream.charge(1, n);
+      if (!ctx.job.keep(stream.read(f, target.subspan(at, n), offset + at))) return;
     }
   });
   ctx.job.count(stage, target.size(), 0);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/page.hpp"
+#include "device/stream.hpp"
 #include "os/memory/buffer.hpp"
 #include "os/thread_pool.hpp"
 #include "sort/coding/codec.hpp"
@@ -21,15 +22,13 @@ constexpr std::size_t kEntriesAhead = 64;  // of a run whose entries hold their 
 void pooled_write(const context& ctx, const os::file& f, std::span<const std::byte> bytes,
                   std::uint64_t offset, sort_stage stage) {
   const unsigned threads = ctx.plan.write_threads;
-  const device::crew crew(ctx.job.emulation, device::access::write, threads);
+  const device::stream_group group(ctx.job.emulation, device::access::write, threads);
   ctx.job.writers.run(threads, [&](unsigned t) {
-    device::stream stream(crew);
+    device::stream stream(group);
     const auto [begin, end] = os::part_of(bytes.size(), threads, t);
     for (std::size_t at = begin; at < end && !ctx.job.stopped(); at += kIoStep) {
       const std::size_t n = std::min<std::size_t>(kIoStep, end - at);
-      stream.begin();
-      if (!ctx.job.keep(f.write(bytes.subspan(at, n), offset + at))) return;
-      stream.charge(1, n);
+      if (!ctx.job.keep(stream.write(f, bytes.subspan(at, n), offset + at))) return;
     }
   });
   ctx.job.count(stage, 0, bytes.size());
@@ -65,19 +64,18 @@ void run_file::write_packed(std::span<const entry> sorted, run& to) {
   const unsigned packed = ctx_.layout.entries().packed_bytes();
   const unsigned threads = ctx_.plan.write_threads;
   const std::size_t step = kThreadScratchBytes / packed;
-  const device::crew crew(ctx_.job.emulation, device::access::write, threads);
+  const device::stream_group group(ctx_.job.emulation, device::access::write, threads);
   ctx_.job.writers.run(threads, [&](unsigned t) {
     std::vector<std::byte> bytes(step * packed + kSlack);
-    device::stream stream(crew);
+    device::stream stream(group);
     const auto [begin, end] = os::part_of(sorted.size(), threads, t);
     for (std::size_t at = begin; at < end && !ctx_.job.stopped(); at += step) {
       const std::size_t n = std::min<std::size_t>(step, end - at);
       for (std::size_t i = 0; i < n; ++i) {
         pack(ctx_.layout.entries(), sorted[at + i], bytes.data() + i * packed);
       }
-      stream.begin();
-      if (!ctx_.job.keep(file_.write({bytes.data(), n * packed}, end_ + at * packed))) return;
-      stream.charge(1, n * packed);
+      const std::span<const std::byte> piece(bytes.data(), n * packed);
+      if (!ctx_.job.keep(stream.write(file_, piece, end_ + at * packed))) return;
     }
   });
   const std::uint64_t bytes = sorted.size() * packed;
@@ -103,10 +101,10 @@ void run_file::write_compressed(std::span<const entry> sorted, run& to) {
     return end_ + (block * longest / base::kPageBytes + 1 + t) * base::kPageBytes;
   };
   std::vector<run_segment> parts(threads);
-  const device::crew crew(ctx_.job.emulation, device::access::write, threads);
+  const device::stream_group group(ctx_.job.emulation, device::access::write, threads);
   ctx_.job.writers.run(threads, [&](unsigned t) {
     std::vector<std::byte> bytes(step * longest + kBlockSlack);
-    device::stream stream(crew);
+    device::stream stream(group);
     const auto [begin, end] = os::part_of(blocks, threads, t);
     parts[t].offset = start_of(begin, t);
     for (std::size_t at = begin; at < end && !ctx_.job.stopped(); at += step) {
@@ -117,10 +115,8 @@ void run_file::write_compressed(std::span<const entry> sorted, run& to) {
             encode_block(l, sorted.subspan(first, std::min(kBlockEntries, sorted.size() - first)),
                          &bytes[filled]);
       }
-      stream.begin();
-      if (!ctx_.job.keep(file_.write({bytes.data(), filled}, parts[t].offset + parts[t].bytes)))
-        return;
-      stream.charge(1, filled);
+      const std::span<const std::byte> piece(bytes.data(), filled);
+      if (!ctx_.job.keep(stream.write(file_, piece, parts[t].offset + parts[t].bytes))) return;
       parts[t].bytes += filled;
     }
   });
