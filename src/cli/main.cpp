@@ -1,6 +1,4 @@
 // The tool: parses the command line and runs the subcommand that it names.
-#include <fcntl.h>
-#include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
@@ -10,6 +8,7 @@
 #include "base/error.hpp"
 #include "cli/commands.hpp"
 #include "cli/fail.hpp"
+#include "os/files/standard_descriptors.hpp"
 
 /// jemalloc's settings, which MALLOC_CONF in the environment goes over. Slabs of 128 KiB where
 /// records live: an arena keeps what describes a slab for ever, and with the default of 20 KiB for
@@ -21,16 +20,6 @@ namespace isotherm::cli {
 namespace {
 
 constexpr int kUsage = 2;  // exit status of a mistake in the command line
-
-/// Opens what the caller closed of the standard descriptors, so that no file of ours takes their
-/// numbers and gets what is meant for them; in the wrong direction, so that using them fails.
-void take_standard_descriptors() {
-  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (::fcntl(fd, F_GETFD) >= 0) continue;
-    const int taken = ::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-    if (taken != fd) ::_exit(1);  // the lowest free number is fd
-  }
-}
 
 /// What the command printed must have gone somewhere: a script that reads it trusts the status.
 void finish_output() {
@@ -44,7 +33,7 @@ void finish_output() {
 }
 
 int run(int argc, char** argv) {
-  take_standard_descriptors();
+  os::take_standard_descriptors();
   CLI::App app("Isotherm: data organised so that every memory page holds bytes of one temperature",
                "isotherm");
   app.require_subcommand(1);

@@ -5,7 +5,6 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
-#include <thread>
 
 #include "base/atomic.hpp"
 #include "base/check.hpp"
@@ -18,6 +17,7 @@
 #include "os/fork.hpp"
 #include "os/memory/pressure.hpp"
 #include "os/signals.hpp"
+#include "os/thread.hpp"
 #include "sync/retire.hpp"
 
 namespace isotherm::collector {
@@ -123,7 +123,7 @@ struct object_collector::state {
   window_statistics last;
   std::condition_variable wake;
   base::atomic<bool> stopping{false};  // set under it, for the sake of `wake`
-  std::unique_ptr<std::thread> worker;
+  std::unique_ptr<os::thread> worker;
 
   void work();
   window_statistics run_window();
@@ -332,14 +332,20 @@ base::result<void> object_collector::start() {
     const std::lock_guard alone(one_window_at_a_time);
     state_->last_end_ns = os::monotonic_ns();
   }
-  try {
-    const os::signals_blocked in_the_new_thread;
-    state_->worker = std::make_unique<std::thread>([this] { state_->work(); });
-  } catch (const std::exception& failure) {  // system_error, bad_alloc
+  const auto refused = [](const std::string& why) {
     a_thread_runs.store_release(false);
-    return std::unexpected(
-        base::error{std::string("the system gives no thread to the collector (") + failure.what() +
-                    "): try again when there is memory"});
+    return std::unexpected(base::error{"the system gives no thread to the collector (" + why +
+                                       "): try again when there is memory"});
+  };
+  try {
+    auto worker = std::make_unique<os::thread>();
+    const os::signals_blocked in_the_new_thread;
+    auto started = os::start_thread([this] { state_->work(); });
+    if (!started) return refused(started.error().message);
+    *worker = std::move(*started);
+    state_->worker = std::move(worker);
+  } catch (const std::bad_alloc& failure) {
+    return refused(failure.what());
   }
   return {};
 }

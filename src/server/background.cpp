@@ -1,5 +1,6 @@
 #include "server/background.hpp"
 
+#include <stdexcept>
 #include <utility>
 
 namespace isotherm::server {
@@ -7,8 +8,12 @@ namespace isotherm::server {
 void background::run(std::function<void()> job) {
   const std::lock_guard lock(mutex_);
   if (stopping_) return;
+  if (!thread_.joinable()) {
+    auto started = os::start_thread([this] { work(); });
+    if (!started) throw std::runtime_error(started.error().message);
+    thread_ = std::move(*started);
+  }
   jobs_.push_back(std::move(job));
-  if (!thread_.joinable()) thread_ = std::jthread([this] { work(); });
   changed_.notify_one();
 }
 
@@ -34,8 +39,8 @@ void background::work() {
   }
 }
 
-void periodic::start(std::chrono::milliseconds pause, std::function<void()> work) {
-  thread_ = std::jthread([this, pause, work = std::move(work)] {
+base::result<void> periodic::start(std::chrono::milliseconds pause, std::function<void()> work) {
+  auto started = os::start_thread([this, pause, work = std::move(work)] {
     std::unique_lock lock(mutex_);
     do {
       lock.unlock();
@@ -43,6 +48,9 @@ void periodic::start(std::chrono::milliseconds pause, std::function<void()> work
       lock.lock();
     } while (!changed_.wait_for(lock, pause, [this] { return stopping_; }));
   });
+  if (!started) return std::unexpected(started.error());
+  thread_ = std::move(*started);
+  return {};
 }
 
 void periodic::stop() {

@@ -6,7 +6,9 @@
 #include <deque>
 #include <functional>
 #include <mutex>
-#include <thread>
+
+#include "base/error.hpp"
+#include "os/thread.hpp"
 
 namespace isotherm::server {
 
@@ -19,7 +21,7 @@ class background {
   background(const background&) = delete;
   background& operator=(const background&) = delete;
 
-  /// Runs `job` later; drops it after stop().
+  /// Runs `job` later; drops it after stop(). Throws where the system gives no thread for it.
   void run(std::function<void()> job);
   /// Waits for the job that runs, and drops those that have not begun.
   void stop();
@@ -31,7 +33,7 @@ class background {
   std::condition_variable changed_;
   std::deque<std::function<void()>> jobs_;
   bool stopping_ = false;
-  std::jthread thread_;
+  os::thread thread_;
 };
 
 /// Calls a function again and again on a thread of its own. For one controlling thread.
@@ -43,8 +45,8 @@ class periodic {
   periodic& operator=(const periodic&) = delete;
 
   /// Calls `work` at once, and then again `pause` after each call has ended. `work` must not throw.
-  /// To be called at most once.
-  void start(std::chrono::milliseconds pause, std::function<void()> work);
+  /// To be called at most once. Fails where the system gives no thread.
+  base::result<void> start(std::chrono::milliseconds pause, std::function<void()> work);
   /// Waits for the call that runs, if any. Idempotent.
   void stop();
 
@@ -52,7 +54,7 @@ class periodic {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stopping_ = false;
-  std::jthread thread_;
+  os::thread thread_;
 };
 
 }  // namespace isotherm::server

@@ -56,8 +56,11 @@ void event_loop::watch_listeners(bool watched) {
   }
 }
 
-void event_loop::start() {
-  thread_ = std::jthread([this] { run(); });
+base::result<void> event_loop::start() {
+  auto started = os::start_thread([this] { run(); });
+  if (!started) return std::unexpected(started.error());
+  thread_ = std::move(*started);
+  return {};
 }
 
 void event_loop::stop() {

@@ -5,10 +5,10 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <unordered_map>
 #include <vector>
 
+#include "os/thread.hpp"
 #include "server/connection.hpp"
 
 namespace isotherm::server {
@@ -26,7 +26,8 @@ class event_loop {
   /// client.
   void watch_listener(int fd, std::function<bool(int fd)> on_ready);
 
-  void start();
+  /// Fails where the system gives no thread.
+  base::result<void> start();
   void stop();
   /// Hands over a new client.
   void adopt(std::shared_ptr<client> who);
@@ -54,7 +55,7 @@ class event_loop {
   server& home_;
   int epoll_;
   int wakeup_;
-  std::jthread thread_;
+  os::thread thread_;
   base::atomic<bool> stopping_{false};
   std::mutex adopted_mutex_;
   std::vector<std::shared_ptr<client>> adopted_;

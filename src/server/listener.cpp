@@ -13,6 +13,8 @@
 #include <memory>
 #include <utility>
 
+#include "os/files/file_system.hpp"
+
 namespace isotherm::server {
 
 namespace {
@@ -105,7 +107,7 @@ base::result<listener> listener::on_unix(const std::string& path, std::uint32_t 
       return std::unexpected(base::error{
           fmt::format("another server listens on {} (choose another --unixsocket)", path)});
     }
-    ::unlink(path.c_str());
+    os::remove_file(path);
   }
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return std::unexpected(base::system_error("cannot make a socket", errno));
@@ -131,7 +133,7 @@ listener::listener(listener&& other) noexcept
 listener::~listener() {
   if (fd_ < 0) return;
   ::close(fd_);
-  if (!path_.empty()) ::unlink(path_.c_str());
+  if (!path_.empty()) os::remove_file(path_);
 }
 
 int listener::port() const {

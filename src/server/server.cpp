@@ -101,9 +101,10 @@ base::result<void> server::start() {
     loops_[0]->watch_listener(listeners_[i].fd(),
                               [this, path](int fd) { return accept_from(fd, path); });
   }
-  for (auto& loop : loops_) loop->start();
-  upkeep_.start(kUpkeepPause, [this] { upkeep(); });
-  return {};
+  for (auto& loop : loops_) {
+    if (auto started = loop->start(); !started) return started;
+  }
+  return upkeep_.start(kUpkeepPause, [this] { upkeep(); });
 }
 
 void server::stop() {
@@ -157,7 +158,6 @@ void server::kill(client& who) {
 }
 
 void server::defer(client& who, std::function<void(store::reply&)> work) {
-  who.waits = true;
   long_work_.run([id = who.id, loop = who.loop, protocol = who.protocol.load_relaxed(),
                   work = std::move(work)] {
     std::string text;
@@ -171,6 +171,7 @@ void server::defer(client& who, std::function<void(store::reply&)> work) {
     }
     loop->finish(id, std::move(text));
   });
+  who.waits = true;  // the work ends on this thread, which is busy here
 }
 
 void server::evict_clients() {

@@ -8,6 +8,7 @@
 
 #include "base/atomic.hpp"
 #include "os/clock.hpp"
+#include "os/thread.hpp"
 #include "workload/inserted.hpp"
 
 namespace isotherm::workload {
@@ -227,9 +228,9 @@ base::result<void> load(target& store, const plan& chosen, const watcher& watch)
   shared_state shared(0, chosen.threads);
   base::atomic<std::uint64_t> next{0};
   base::atomic<unsigned> running{chosen.threads};
-  std::vector<std::jthread> threads;
+  std::vector<os::thread> threads;
   for (auto& one : *sessions) {
-    threads.emplace_back([&, mine = one.get()] {
+    auto started = os::start_thread([&, mine = one.get()] {
       while (!shared.stop.load_relaxed()) {
         const std::uint64_t first = next.fetch_add_relaxed(kLoadPiece);
         if (first >= chosen.keys) break;
@@ -238,6 +239,12 @@ base::result<void> load(target& store, const plan& chosen, const watcher& watch)
       }
       running.fetch_sub_acq_rel(1);
     });
+    if (!started) {
+      shared.fail(std::move(started).error());
+      running.fetch_sub_acq_rel(chosen.threads - static_cast<unsigned>(threads.size()));
+      break;
+    }
+    threads.push_back(std::move(*started));
   }
   const auto began = clock::now();
   while (running.load_acquire() > 0) {
@@ -261,13 +268,18 @@ base::result<outcome> run(target& store, const plan& chosen, touched_keys& used,
   const key_chooser chooser(chosen.keys_by, chosen.keys);
   shared_state shared(chosen.keys, chosen.threads);
   std::vector<worker_state> states(chosen.threads);
-  std::vector<std::jthread> threads;
+  std::vector<os::thread> threads;
   threads.reserve(chosen.threads);
   const auto start = clock::now();
   for (unsigned i = 0; i < chosen.threads; ++i) {
-    threads.emplace_back([&, i] {
+    auto started = os::start_thread([&, i] {
       worker(*(*sessions)[i], chosen, chooser, used, shared, states[i], i).run(start);
     });
+    if (!started) {
+      shared.fail(std::move(started).error());  // coordinate() sees that, and ends
+      break;
+    }
+    threads.push_back(std::move(*started));
   }
   const double seconds = coordinate(chosen, shared, states, watch);
   threads.clear();

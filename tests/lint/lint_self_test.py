@@ -194,6 +194,37 @@ class LintCatches(unittest.TestCase):
         self.expect_clean({'src/base/a.cpp': '#include "base/a.hpp"\nvoid f() { std::bind(g); '
                                              'x.send(1); connect(); t::connect(2); }\n'})
 
+    def expect_in_os_only(self, calls, part):
+        build = {'src/os/CMakeLists.txt': 'isotherm_library(os SOURCES o.cpp)\n'}
+        for call in calls:
+            with self.subTest(call=call):
+                body = f'void f() {{ {call} }}\n'
+                self.expect({'src/base/a.cpp': '#include "base/a.hpp"\n' + body}, part)
+                self.expect_clean({**build, 'src/os/o.cpp': body})
+
+    def test_files_and_mappings_outside_of_os(self):
+        self.expect_in_os_only(
+            ('p = mmap(p, n, 0, 0, f, 0);', '::munmap(p, n);', 'madvise(p, n, 4);',
+             'fallocate(f, 0, 0, n);', '::ftruncate(f, n);', 'statvfs(p, &s);', '::rename(a, b);',
+             '::unlink(p);', '::open(p, 0);', 'int f = open(p, O_RDONLY | O_CLOEXEC);',
+             'flock(f, 2);', 'pread(f, p, n, 0);', 'mkostemp(p, 0);'), 'belong to os')
+
+    def test_threads_outside_of_os(self):
+        self.expect_in_os_only(
+            ('std::jthread t(g);', 'std::thread t(g);', 'pthread_create(&t, a, g, x);',
+             'auto r = std::async(g);'), 'use os::start_thread')
+
+    def test_io_uring_outside_of_direct(self):
+        body = 'void f() { io_uring_queue_init(8, r, 0); }\n'
+        self.expect({'src/base/a.cpp': '#include "base/a.hpp"\n' + body}, 'stands in device/direct')
+        self.expect_clean({'src/device/CMakeLists.txt': 'isotherm_library(d SOURCES direct.cpp)\n',
+                           'src/device/direct.cpp': body})
+
+    def test_calls_that_only_share_a_name_with_a_call_for_files(self):
+        self.expect_clean({'src/base/a.cpp': '#include "base/a.hpp"\nvoid f() { unlink(n); '
+                                             'x.open(1); c::open(2);\n m.mmap(p); rename(x); '
+                                             'std::thread::hardware_concurrency(); }\n'})
+
     def test_pages_that_name_what_is_not_there(self):
         self.expect({'docs/page.md': '[a](gone.md#part)\n'}, 'link to gone.md')
         self.expect({'docs/page.md': 'in `base/gone.hpp`\n'}, 'names base/gone.hpp')

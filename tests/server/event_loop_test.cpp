@@ -79,7 +79,7 @@ TEST(EventLoop, AReusedDescriptorDoesNotInheritEvents) {
                                 delete gone;
                               });
   loop.adopt(old);
-  loop.start();
+  ASSERT_TRUE(loop.start());
   send_ping(old_pair.outside);
   EXPECT_EQ(receive_pong(old_pair.outside), "+PONG\r\n");
   send_ping(old_pair.outside);
@@ -110,7 +110,7 @@ TEST(EventLoop, WhoIsKilledBeforeItArrivesIsClosed) {
   const auto who = std::make_shared<client>(home, 1, pair.inside, "early", "early");
   who->killed.store_release(true);
   loop.end(who->id);
-  loop.start();
+  ASSERT_TRUE(loop.start());
   loop.adopt(who);
   char text[1];
   EXPECT_EQ(::recv(pair.outside, text, sizeof text, 0), 0);

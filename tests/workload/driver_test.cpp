@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cerrno>
 #include <mutex>
 #include <set>
 #include <thread>
 
+#include "os/faults.hpp"
 #include "workload/inserted.hpp"
 
 namespace isotherm::workload {
@@ -86,6 +88,19 @@ TEST(Driver, LoadsEveryRecordOnce) {
   ASSERT_TRUE(load(store, chosen, go_on));
   EXPECT_EQ(store.records.size(), 10'001u);
   EXPECT_EQ(*store.records.rbegin(), 10'000u);
+}
+
+TEST(Driver, ASystemThatGivesNoThreadIsAnError) {
+  fake_store store;
+  os::set_thread_fault(EAGAIN);
+  const auto loaded = load(store, small_plan("c"), go_on);
+  touched_keys used(10'000);
+  const auto ran = run(store, small_plan("c"), used, go_on);
+  os::set_thread_fault(0);
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().code, EAGAIN);
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().code, EAGAIN);
 }
 
 TEST(Driver, CountsWhatItDid) {

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "cli/fail.hpp"
+#include "os/files/file_system.hpp"
 
 namespace isotherm::cli {
 
@@ -55,7 +56,7 @@ pid_file::pid_file(const std::string& path) : path_(path) {
 }
 
 pid_file::~pid_file() {
-  if (!path_.empty()) ::unlink(path_.c_str());
+  if (!path_.empty()) os::remove_file(path_);
 }
 
 }  // namespace isotherm::cli
