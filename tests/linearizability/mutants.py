@@ -43,7 +43,7 @@ MUTANTS = {
     'art-coupling': (
         'art', ['index/art/art.cpp'], 'index/art/art.cpp',
         'if (version_lock::is_obsolete(at.version)) return false;\n'
-        '    // Coupling: the child\'s version was read while the parent still led to it.\n'
+        '    // Coupling: the parent still led to the child when the child\'s version was read.\n'
         '    if (!n->version.is_still(at.parent_version)) return false;',
         ''),
 }
