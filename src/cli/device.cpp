@@ -22,8 +22,8 @@ struct arguments {
   bool quick = false, progress = false;
 };
 
-void print_curve(const std::string& what, const device::curve& c) {
-  fmt::print("{:<26}", what);
+void print_curve(const std::string& label, const device::curve& c) {
+  fmt::print("{:<26}", label);
   for (const auto& point : c) {
     fmt::print(" {:>2}: {:7.3f}", point.streams, point.bytes_per_s / 1e9);
     if (point.spread > 0) fmt::print(" ±{:2.0f}%", 50 * point.spread);
@@ -74,7 +74,7 @@ void run(arguments& a) {
   }
   const bool terminal = ::isatty(STDERR_FILENO) != 0;
   if (terminal || a.progress) {
-    a.options.progress = [](std::string_view what) { fmt::print(stderr, "{}\n", what); };
+    a.options.progress = [](std::string_view step) { fmt::print(stderr, "{}\n", step); };
   }
   report_file profile(a.profile);
   report_file page(a.page);

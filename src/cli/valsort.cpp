@@ -44,7 +44,7 @@ harness::valsort_summary summarise(const arguments& a) {
   auto parts = harness::parse_summaries(read_all(a.path));
   if (!parts) fail(a.path + ": " + parts.error().message);
   harness::valsort_summary total;
-  for (const auto& part : *parts) total = harness::combine(total, part, a.options.ignore_case);
+  for (const auto& part : *parts) total = harness::combine(total, part, a.options);
   return total;
 }
 

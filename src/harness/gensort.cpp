@@ -110,7 +110,7 @@ base::result<uint128> write_part(const os::file& f, const gensort_options& o, st
     const auto records = static_cast<std::size_t>(std::min<std::uint64_t>(kBatchRecords, end - at));
     for (std::size_t i = 0; i < records; ++i, random = next(random)) {
       gensort_record(
-          o.first + at + i, random, o.ascii, o.skewed,
+          o.first + at + i, random, o,
           std::span<std::byte, kGensortRecord>(&buffer[i * kGensortRecord], kGensortRecord));
     }
     const std::span<const std::byte> bytes(buffer.data(), records * kGensortRecord);
@@ -134,10 +134,10 @@ uint128 gensort_random(std::uint64_t n) noexcept {
   return jump.increment;  // the state starts at 0
 }
 
-void gensort_record(std::uint64_t n, uint128 random, bool ascii, bool skewed,
+void gensort_record(std::uint64_t n, uint128 random, const gensort_options& set,
                     std::span<std::byte, kGensortRecord> record) noexcept {
-  const uint128 key = skewed ? gensort_random(skewed_rank(n)) : random;
-  if (ascii) {
+  const uint128 key = set.skewed ? gensort_random(skewed_rank(n)) : random;
+  if (set.ascii) {
     ascii_record(n, key, random, record.data());
   } else {
     binary_record(n, key, random, record.data());

@@ -38,8 +38,9 @@ struct gensort_options {
 /// State of the generator after `n` + 1 steps: the random number of record `n`. O(log n).
 uint128 gensort_random(std::uint64_t n) noexcept;
 
-/// Writes record `n` of the binary or ASCII data set into `record`; `random` is gensort_random(n).
-void gensort_record(std::uint64_t n, uint128 random, bool ascii, bool skewed,
+/// Writes record `n` of the data set that `set` describes (of it `ascii` and `skewed` count) into
+/// `record`; `random` is gensort_random(n).
+void gensort_record(std::uint64_t n, uint128 random, const gensort_options& set,
                     std::span<std::byte, kGensortRecord> record) noexcept;
 
 /// Lower-case hexadecimal without leading zeros, as gensort -c prints it.

@@ -77,11 +77,12 @@ constexpr const char* kSummaryWord = "valsort-summary-1";
 
 }  // namespace
 
-valsort_summary combine(const valsort_summary& a, const valsort_summary& b, bool ignore_case) {
+valsort_summary combine(const valsort_summary& a, const valsort_summary& b,
+                        const valsort_options& options) {
   if (a.records == 0) return b;
   if (b.records == 0) return a;
   valsort_summary s = a;
-  const int order = compare(a.last_key.data(), b.first_key.data(), ignore_case);
+  const int order = compare(a.last_key.data(), b.first_key.data(), options.ignore_case);
   if (order > 0 && s.unordered++ == 0) s.first_unordered = a.records;
   if (order == 0) ++s.duplicates;
   if (s.unordered == 0 && b.unordered > 0) s.first_unordered = a.records + b.first_unordered;
@@ -119,7 +120,7 @@ base::result<valsort_summary> valsort_file(const std::string& path,
   valsort_summary total;
   for (const auto& part : parts) {
     if (!part) return std::unexpected(part.error());
-    total = combine(total, *part, options.ignore_case);
+    total = combine(total, *part, options);
   }
   return total;
 }

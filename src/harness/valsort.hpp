@@ -33,8 +33,9 @@ struct valsort_options {
 /// Errors: unreadable, empty, or a partial last record.
 base::result<valsort_summary> valsort_file(const std::string& path, const valsort_options& options);
 
-/// The summary of `a` followed by `b`.
-valsort_summary combine(const valsort_summary& a, const valsort_summary& b, bool ignore_case);
+/// The summary of `a` followed by `b`, whose keys are compared as `options` say.
+valsort_summary combine(const valsort_summary& a, const valsort_summary& b,
+                        const valsort_options& options);
 
 /// One line of text (with its newline); lines of parts may be concatenated in a file.
 std::string summary_text(const valsort_summary& summary);

@@ -52,9 +52,9 @@ struct alignas(base::kNoSharingBytes) worker_state {
   std::uint64_t corrupt = 0;
   histogram latency_ns;
 
-  void count(operation what, answer how) noexcept {
+  void count(operation kind, answer how) noexcept {
     operations.store_relaxed(operations.load_relaxed() + 1);
-    ++by_kind[static_cast<std::size_t>(what)];
+    ++by_kind[static_cast<std::size_t>(kind)];
     missing += how == answer::missing;
     corrupt += how == answer::corrupt;
   }
@@ -113,7 +113,7 @@ class worker {
         free_since = clock::now();
         mine_.latency_ns.record(
             static_cast<std::uint64_t>(nanoseconds(free_since - begin).count()));
-        mine_.count(next.what, *how);
+        mine_.count(next.kind, *how);
       }
     }
     return measuring;
@@ -130,7 +130,7 @@ class worker {
   }
 
   base::result<answer> perform(const request& next) {
-    if (next.what == operation::insert) {
+    if (next.kind == operation::insert) {
       const std::uint64_t number = shared_.inserts.begin(index_);
       used_.mark(number);
       auto how = store_.insert(number);
@@ -143,7 +143,7 @@ class worker {
       number = there - 1 - next.key % there;
     }
     used_.mark(number);
-    switch (next.what) {
+    switch (next.kind) {
       case operation::update:
         return store_.update(number);
       case operation::modify:

@@ -17,8 +17,8 @@ operation choose(const mix& shares, std::uint64_t percent) noexcept {
 
 }  // namespace
 
-const char* name_of(operation what) noexcept {
-  switch (what) {
+const char* name_of(operation kind) noexcept {
+  switch (kind) {
     case operation::read:
       return "read";
     case operation::update:
@@ -56,9 +56,9 @@ base::result<ycsb_workload> parse_workload(const std::string& text) {
 
 void request_stream::fill(std::span<request> batch) noexcept {
   for (request& next : batch) {
-    next.what = choose(shares_, random_.below(100));
-    next.key = next.what == operation::insert ? 0 : chooser_(random_);
-    if (next.what == operation::scan) {
+    next.kind = choose(shares_, random_.below(100));
+    next.key = next.kind == operation::insert ? 0 : chooser_(random_);
+    if (next.kind == operation::scan) {
       next.scan_length = static_cast<std::uint8_t>(1 + random_.below(kLongestScan));
     }
   }

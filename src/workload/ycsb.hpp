@@ -19,7 +19,7 @@ namespace isotherm::workload {
 
 enum class operation : std::uint8_t { read, update, insert, scan, modify };
 inline constexpr std::size_t kOperations = 5;
-const char* name_of(operation what) noexcept;
+const char* name_of(operation kind) noexcept;
 
 /// Shares of the operations, in percent; they add up to 100.
 struct mix {
@@ -42,7 +42,7 @@ inline constexpr unsigned kLongestScan = 100;
 /// nothing for an insert, whose number is given out when it runs.
 struct request {
   std::uint64_t key = 0;
-  operation what = operation::read;
+  operation kind = operation::read;
   std::uint8_t scan_length = 0;
 };
 

@@ -39,7 +39,7 @@ TEST(Gensort, BinaryRecordsHaveTheKnownChecksum) {
 
 TEST(Gensort, FirstBinaryKeyIsTheKnownOne) {
   std::array<std::byte, kGensortRecord> record;
-  gensort_record(0, gensort_random(0), false, false, record);
+  gensort_record(0, gensort_random(0), {}, record);
   const unsigned char key[] = {0x4a, 0x69, 0x6d, 0x47, 0x72, 0x61, 0x79, 0x52, 0x49, 0x50};
   EXPECT_EQ(std::memcmp(record.data(), key, sizeof key), 0);
 }
@@ -125,7 +125,7 @@ TEST(Valsort, SummariesOfPartsCombineToTheWhole) {
   auto parts = parse_summaries(summary_text(*a) + summary_text(*b));
   ASSERT_TRUE(parts);
   ASSERT_EQ(parts->size(), 2u);
-  EXPECT_TRUE(combine((*parts)[0], (*parts)[1], false) == *whole);
+  EXPECT_TRUE(combine((*parts)[0], (*parts)[1], {}) == *whole);
   EXPECT_FALSE(parse_summaries("nonsense\n"));
   EXPECT_FALSE(parse_summaries(""));
 }

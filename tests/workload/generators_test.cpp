@@ -197,8 +197,8 @@ TEST(RequestStream, KeepsSharesAndRepeatsForASeed) {
   double length = 0;
   for (std::size_t i = 0; i < first.size(); ++i) {
     ASSERT_EQ(first[i].key, second[i].key);
-    ASSERT_EQ(first[i].what, second[i].what);
-    if (first[i].what != operation::scan) continue;
+    ASSERT_EQ(first[i].kind, second[i].kind);
+    if (first[i].kind != operation::scan) continue;
     ++scans;
     ASSERT_GE(first[i].scan_length, 1);
     ASSERT_LE(first[i].scan_length, kLongestScan);
