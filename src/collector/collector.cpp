@@ -203,7 +203,7 @@ void object_collector::state::scan_and_migrate(window& now) {
   const sync::patience patience(now.chosen.epoch_timeout_us, &stopping);
   migration moves(
       *protocol, {now.chosen.batch_bytes, patience}, [this] { return is_stopping(); }, now.seen);
-  bool may_move = now.chosen.what == mode::on;
+  bool may_move = now.chosen.manage == mode::on;
   for (guides::progress so_far; !so_far.is_over && !is_stopping();) {
     const std::uint64_t begin_ns = os::monotonic_ns();
     // The last epoch's tracking scopes must be gone before counts that stayed behind are cleared.
@@ -260,7 +260,7 @@ void object_collector::state::adapt_threshold(window& now) {
 
 /// Gives free memory back to the system and, where COLD may leave, hints its pages.
 void object_collector::state::page_out(window& now) {
-  if (now.chosen.what != mode::on || is_stopping()) return;
+  if (now.chosen.manage != mode::on || is_stopping()) return;
   window_statistics& seen = now.seen;
   const std::uint64_t begin_ns = os::monotonic_ns();
   heap::trim();

@@ -19,13 +19,13 @@ constexpr std::uint64_t kBytesBetweenTrims = std::uint64_t{256} << 20;
 /// says little: a thread can sit in its scope for as long as its page takes to come from the disk.
 constexpr unsigned kAbandonedInARowMax = 8;
 
-/// Ends what a protocol's begin() began.
-class begun {
+/// Ends, at its own end, what a protocol's begin() began.
+class epoch_guard {
  public:
-  explicit begun(migration_protocol& protocol) noexcept : protocol_(protocol) {}
-  ~begun() { protocol_.end(); }
-  begun(const begun&) = delete;
-  begun& operator=(const begun&) = delete;
+  explicit epoch_guard(migration_protocol& protocol) noexcept : protocol_(protocol) {}
+  ~epoch_guard() { protocol_.end(); }
+  epoch_guard(const epoch_guard&) = delete;
+  epoch_guard& operator=(const epoch_guard&) = delete;
 
  private:
   migration_protocol& protocol_;
@@ -124,12 +124,12 @@ bool migration::promote_used_again() {
 }
 
 bool migration::move_batch(std::span<const candidate> batch) {
-  const sync::moving announced;
+  const sync::moving_guard moving;
   if (!protocol_.begin(batch, limits_.epoch)) {
     ++statistics_.abandoned_epochs;
     return false;
   }
-  const begun until_end(protocol_);
+  const epoch_guard epoch(protocol_);
   for (const candidate& one : batch) {
     mover_.aim(one.target);
     guides::visit_one(one.slot, mover_);

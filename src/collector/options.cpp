@@ -38,7 +38,7 @@ constexpr choice_value kProtocol{
 // end would mean never, which is a hint of "none".
 constexpr option kTable[] = {
     {"manage", "", "what the collector does", settable::by_the_server,
-     choice<&options::what, kModes>()},
+     choice<&options::manage, kModes>()},
     {"window", "seconds", "length of a collector's window", settable::always,
      real_value{&options::window_seconds, 0.001, kWeek}},
     {"hint", "", "how cold pages are to leave DRAM", settable::always,

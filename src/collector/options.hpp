@@ -21,7 +21,7 @@ enum class mode : std::uint8_t {
 
 struct options {
   double window_seconds = 120;  ///< any positive duration up to 1e9
-  mode what = mode::on;
+  mode manage = mode::on;
   heap::hint hint =
       heap::hint::none;         ///< given for COLD when it is used little enough (page_out.hpp)
   unsigned cold_threshold = 3;  ///< initial, 1..31 windows

@@ -72,32 +72,32 @@ void* reach(base::atomic<word>& slot, word seen, const sync::scope& inside) noex
   return is_cold && !heap::is_readable(object) ? nullptr : object;
 }
 
-word kept_for_maker(base::atomic<word>& slot, word fresh) noexcept {
-  if (is_null(fresh) || !sync::scope::is_open() || !sync::moves_may_happen()) return fresh;
+word kept_for_maker(base::atomic<word>& slot, word made) noexcept {
+  if (is_null(made) || !sync::scope::is_open() || !sync::moves_may_happen()) return made;
   sync::thread_slot& mine = *sync::this_thread_slot;
-  if (!mine.tracking) return marked(fresh);
+  if (!mine.tracking) return marked(made);
   switch (sync::note_counted(mine, &slot)) {
     case sync::noted::added:
-      return counted(fresh);
+      return counted(made);
     case sync::noted::known:  // the slot's word has this scope's count, and keeps it
-      return marked(fresh);
+      return marked(made);
     case sync::noted::no_memory:
       break;
   }
-  return pinned(marked(fresh));
+  return pinned(marked(made));
 }
 
-word exchange(base::atomic<word>& slot, word fresh) noexcept {
-  fresh = kept_for_maker(slot, fresh);
+word exchange(base::atomic<word>& slot, word next) noexcept {
+  next = kept_for_maker(slot, next);
   word seen = slot.load_acquire();
   // Counts belong to scopes that will uncount this slot, whatever it holds then.
-  while (!slot.compare_exchange_seq_cst(seen, succeeded_by(seen, fresh))) {
+  while (!slot.compare_exchange_seq_cst(seen, succeeded_by(seen, next))) {
   }
   return seen;
 }
 
-bool compare_exchange(base::atomic<word>& slot, const void* expected, word fresh) noexcept {
-  const word kept = kept_for_maker(slot, fresh);
+bool compare_exchange(base::atomic<word>& slot, const void* expected, word next) noexcept {
+  const word kept = kept_for_maker(slot, next);
   word seen = slot.load_acquire();
   while (pointer_of(seen) == expected) {
     if (slot.compare_exchange_seq_cst(seen, succeeded_by(seen, kept))) return true;

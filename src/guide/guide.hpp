@@ -30,21 +30,21 @@ namespace guides {
 [[gnu::noinline]] void* reach(base::atomic<word>& slot, word seen, const scope& inside) noexcept;
 
 /// Replaces what `slot` holds, keeping its counts. Returns the old word.
-word exchange(base::atomic<word>& slot, word fresh) noexcept;
+word exchange(base::atomic<word>& slot, word next) noexcept;
 
 /// As exchange(), when the slot still holds the object at `expected`; else false.
-bool compare_exchange(base::atomic<word>& slot, const void* expected, word fresh) noexcept;
+bool compare_exchange(base::atomic<word>& slot, const void* expected, word next) noexcept;
 
 /// Empties `slot`, which the caller has to itself, and makes everybody forget it: when it returns
 /// no collector and no closing scope reads or writes the slot (pitfalls 4 and 5). Returns the old
 /// word.
 word vacate(base::atomic<word>& slot) noexcept;
 
-/// `fresh`, a new object's word, as `slot` takes it over. The thread that made the object may have
-/// its address from the `owned`, and use it until its scope closes: where moves may happen the
-/// object stays until then (its accessed bit vetoes a move; a scope that counts has counted it).
-/// Where none may, a collector that starts later waits for the scope.
-word kept_for_maker(base::atomic<word>& slot, word fresh) noexcept;
+/// `made`, the word of an object just made, as `slot` takes it over. The thread that made the
+/// object may have its address from the `owned`, and use it until its scope closes: where moves may
+/// happen the object stays until then (its accessed bit vetoes a move; a scope that counts has
+/// counted it). Where none may, a collector that starts later waits for the scope.
+word kept_for_maker(base::atomic<word>& slot, word made) noexcept;
 
 }  // namespace guides
 
@@ -63,8 +63,8 @@ class guide {
   guide() noexcept = default;
 
   /// Takes over `object`.
-  explicit guide(owned<T>&& fresh) {
-    if (fresh) adopt(std::move(fresh));
+  explicit guide(owned<T>&& made) {
+    if (made) adopt(std::move(made));
   }
   guide(guide&& other) noexcept { take(other); }
   guide& operator=(guide&& other) noexcept {
@@ -133,25 +133,25 @@ class guide {
                                                                         : heap::kind::newborn;
   }
 
-  /// Puts `fresh` in the place of the object, which is retired. Counts as an access. False, and the
-  /// guide keeps what it holds, when `fresh` is empty: its making found no memory. To empty a guide
+  /// Puts `made` in the place of the object, which is retired. Counts as an access. False, and the
+  /// guide keeps what it holds, when `made` is empty: its making found no memory. To empty a guide
   /// is clear().
-  [[nodiscard]] bool replace(const scope&, owned<T>&& fresh) noexcept {
-    if (!fresh) return false;
-    const guides::word next = word_of(fresh);
-    fresh.release();
+  [[nodiscard]] bool replace(const scope&, owned<T>&& made) noexcept {
+    if (!made) return false;
+    const guides::word next = word_of(made);
+    made.release();
     retire_object(guides::exchange(slot_, next));
     guides::register_slot(&slot_);
     return true;
   }
 
   /// As replace(), when the guide still holds the object at `expected` (obtained in this scope);
-  /// otherwise, and when `fresh` is empty, false, and `fresh` keeps its object.
+  /// otherwise, and when `made` is empty, false, and `made` keeps its object.
   [[nodiscard]] bool compare_replace(const scope&, const object* expected,
-                                     owned<T>& fresh) noexcept {
-    if (!fresh || !guides::compare_exchange(slot_, expected, word_of(fresh))) return false;
+                                     owned<T>& made) noexcept {
+    if (!made || !guides::compare_exchange(slot_, expected, word_of(made))) return false;
     retire_object(guides::make_word(expected, heap::kind::newborn));
-    fresh.release();
+    made.release();
     guides::register_slot(&slot_);
     return true;
   }
@@ -188,9 +188,9 @@ class guide {
   /// A guide that never held an object is in no bitmap, and must not look as if it were (kVacant):
   /// unregistering it would touch a block that nothing keeps.
   bool was_never_filled() const noexcept { return slot_.load_acquire() == 0; }
-  static guides::word word_of(const owned<T>& fresh) noexcept {
+  static guides::word word_of(const owned<T>& made) noexcept {
     require_movable<T>();
-    return guides::make_word(fresh.get(), fresh.where()) | guides::kAccessed;
+    return guides::make_word(made.get(), made.where()) | guides::kAccessed;
   }
   static void destroy(void* gone) noexcept {
     if constexpr (!std::is_trivially_destructible_v<object>) {
@@ -203,12 +203,12 @@ class guide {
     void* const gone = guides::pointer_of(old);
     sync::retire(gone, &destroy, heap::room_of(gone));
   }
-  void adopt(owned<T>&& fresh) noexcept {
+  void adopt(owned<T>&& made) noexcept {
     require_movable<T>();
     require_new_slot();
-    const guides::word next = guides::make_word(fresh.get(), fresh.where());
+    const guides::word next = guides::make_word(made.get(), made.where());
     slot_.store_release(guides::kept_for_maker(slot_, next));
-    fresh.release();
+    made.release();
     guides::register_slot(&slot_);
   }
   void require_new_slot() const noexcept {

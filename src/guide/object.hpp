@@ -136,7 +136,8 @@ class owned {
 
 namespace guides {
 /// Memory in `where`, or in NEW when `where` is full; null when that is full too.
-inline std::pair<void*, heap::kind> allocate_or_fresh(heap::kind where, std::size_t size) noexcept {
+inline std::pair<void*, heap::kind> allocate_or_newborn(heap::kind where,
+                                                        std::size_t size) noexcept {
   if (void* memory = heap::allocate(where, size)) return {memory, where};
   if (where == heap::kind::newborn) return {nullptr, where};
   return {heap::allocate(heap::kind::newborn, size), heap::kind::newborn};
@@ -164,7 +165,7 @@ owned<T> make_object_in(heap::kind birth, Arguments&&... arguments) {
   require_movable<T>();
   static_assert(!std::is_same_v<T, bytes>,
                 "isotherm: a byte string is made by make_bytes(), which knows its content.");
-  const auto [memory, where] = guides::allocate_or_fresh(birth, sizeof(T));
+  const auto [memory, where] = guides::allocate_or_newborn(birth, sizeof(T));
   if (!memory) return {};
   if constexpr (std::is_nothrow_constructible_v<T, Arguments...>) {
     return {::new (memory) T(std::forward<Arguments>(arguments)...), where};
@@ -188,7 +189,7 @@ owned<T> make_object_in(heap::kind birth, std::size_t size) {
   using object = guides::held_t<T>;
   if (size > (guides::kObjectBytesMax - sizeof(object)) / sizeof(element)) return {};
   const auto [memory, where] =
-      guides::allocate_or_fresh(birth, sizeof(object) + size * sizeof(element));
+      guides::allocate_or_newborn(birth, sizeof(object) + size * sizeof(element));
   if (!memory) return {};
   try {
     return {object::place(memory, size), where};
@@ -201,7 +202,7 @@ owned<T> make_object_in(heap::kind birth, std::size_t size) {
 /// An uninitialised byte string of `length`, to be filled before a guide takes it.
 inline owned<bytes> make_bytes_in(heap::kind birth, std::size_t length) {
   if (length > guides::kObjectBytesMax) return {};
-  const auto [memory, where] = guides::allocate_or_fresh(birth, bytes::footprint(length));
+  const auto [memory, where] = guides::allocate_or_newborn(birth, bytes::footprint(length));
   if (!memory) return {};
   return {bytes::place(memory, length), where};
 }

@@ -74,10 +74,10 @@ base::atomic<block*>& entry_of(std::uintptr_t address) {
       os::at_fork(nullptr, nullptr, &forget_hazard);
       return true;
     }();
-    auto fresh = std::make_unique<leaf>();
+    auto made = std::make_unique<leaf>();
     // Release publishes the zeroed leaf; a loser of the race takes the winner's.
-    if (top.compare_exchange_acq_rel(below, fresh.get())) {
-      below = fresh.release();
+    if (top.compare_exchange_acq_rel(below, made.get())) {
+      below = made.release();
       directory_bytes.fetch_add_relaxed(sizeof(leaf));
     }
   }
@@ -96,10 +96,10 @@ block& enter_block(std::uintptr_t address) {
   for (base::backoff wait;; wait()) {
     block* found = entry.load_acquire();
     if (!found) {
-      auto fresh = std::make_unique<block>(address >> kBlockShift << kBlockShift);
-      if (entry.compare_exchange_acq_rel(found, fresh.get())) {
+      auto made = std::make_unique<block>(address >> kBlockShift << kBlockShift);
+      if (entry.compare_exchange_acq_rel(found, made.get())) {
         directory_bytes.fetch_add_relaxed(sizeof(block));
-        found = fresh.release();
+        found = made.release();
       }
     }
     // Below zero it is given back at this moment: the collector is about to empty the entry, unless

@@ -106,10 +106,10 @@ constexpr word aged(word w) noexcept {
   return inactive_of(w) == kInactiveCeiling ? w : w + kInactiveOne;
 }
 /// A new object in the slot of `old`: what counts `old` keeps pinning the slot, beside what counts
-/// `fresh`; the rest starts anew.
-constexpr word succeeded_by(word old, word fresh) noexcept {
-  const unsigned n = count_of(old) + count_of(fresh);
-  return without_counts(fresh) | (word{n < kCountCeiling ? n : kCountCeiling} << kCountShift);
+/// `next`; the rest starts anew.
+constexpr word succeeded_by(word old, word next) noexcept {
+  const unsigned n = count_of(old) + count_of(next);
+  return without_counts(next) | (word{n < kCountCeiling ? n : kCountCeiling} << kCountShift);
 }
 /// The object of `w` in another slot. The scopes that counted it go on using it and no longer know
 /// its slot, so it is pinned there.

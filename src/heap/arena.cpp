@@ -31,11 +31,11 @@ struct hook_table {
 
 void* hook_alloc(extent_hooks_t* table, void* at, size_t bytes, size_t alignment, bool* zero,
                  bool* commit, unsigned) {
-  if (at != nullptr) return nullptr;  // a wished address: jemalloc takes no for an answer
+  if (at != nullptr) return nullptr;  // an address of its choice, which jemalloc can do without
   void* carved = reinterpret_cast<hook_table*>(table)->owner->carve(bytes, alignment);
   if (carved == nullptr) return nullptr;
   if (alignment < kMetadataAlignment) poison(carved, bytes);
-  *zero = true;  // carved once only: fresh from the system
+  *zero = true;  // carved once only, so that the system has just made its pages
   *commit = true;
   return carved;
 }

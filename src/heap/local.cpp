@@ -26,10 +26,10 @@ int make_cache() noexcept {
   return MALLOCX_TCACHE(index);
 }
 
-void control_cache(const char* what, int flags) noexcept {
+void control_cache(const char* control, int flags) noexcept {
   if (flags == MALLOCX_TCACHE_NONE) return;
   unsigned index = (static_cast<unsigned>(flags) >> 8U) - 2;  // inverse of MALLOCX_TCACHE
-  mallctl(what, nullptr, nullptr, &index, sizeof index);
+  mallctl(control, nullptr, nullptr, &index, sizeof index);
 }
 
 /// Owns a thread's state; its destructor is the thread's exit.

@@ -87,8 +87,8 @@ bool wait_for_open_scopes(patience limit) noexcept {
 // scope::enter) sees it; one that does not is waited for. Its fall is a release that pairs with the
 // acquire here: who sees it fallen sees every word as the moves left it.
 bool moves_may_happen() noexcept { return moves.value.load_acquire(); }
-moving::moving() noexcept { moves.value.store_release(true); }
-moving::~moving() { moves.value.store_release(false); }
+moving_guard::moving_guard() noexcept { moves.value.store_release(true); }
+moving_guard::~moving_guard() { moves.value.store_release(false); }
 
 void forget_migration() noexcept {
   moves.value.store_release(false);

@@ -40,12 +40,12 @@ migration_state current_state() noexcept;
 bool moves_may_happen() noexcept;
 
 /// Raises moves_may_happen() for its life. For the collector, around begin and end of a batch.
-class moving {
+class moving_guard {
  public:
-  moving() noexcept;
-  ~moving();
-  moving(const moving&) = delete;
-  moving& operator=(const moving&) = delete;
+  moving_guard() noexcept;
+  ~moving_guard();
+  moving_guard(const moving_guard&) = delete;
+  moving_guard& operator=(const moving_guard&) = delete;
 };
 
 /// In a fork child, where there is no collector, whatever it was amid.

@@ -22,12 +22,14 @@ base::atomic<std::uint64_t> unlisted{0};
 
 /// For as long as a thread runs callbacks of retire(): scopes that these open and close do not
 /// reclaim in turn, so that no chain of blocks, each retired by the one before, nests.
-class reclaiming {
+class reclaiming_guard {
  public:
-  explicit reclaiming(thread_slot& mine) noexcept : mine_(mine) { mine_.is_reclaiming = true; }
-  ~reclaiming() { mine_.is_reclaiming = false; }
-  reclaiming(const reclaiming&) = delete;
-  reclaiming& operator=(const reclaiming&) = delete;
+  explicit reclaiming_guard(thread_slot& mine) noexcept : mine_(mine) {
+    mine_.is_reclaiming = true;
+  }
+  ~reclaiming_guard() { mine_.is_reclaiming = false; }
+  reclaiming_guard(const reclaiming_guard&) = delete;
+  reclaiming_guard& operator=(const reclaiming_guard&) = delete;
 
  private:
   thread_slot& mine_;
@@ -78,7 +80,7 @@ void retire(void* object, void (*reclaim)(void*) noexcept, std::size_t bytes) no
 std::size_t reclaim_ready(std::uint64_t limit_us) noexcept {
   thread_slot& mine = slot_of_this_thread();
   if (mine.is_reclaiming) return 0;
-  const reclaiming until_end(mine);
+  const reclaiming_guard reclaiming(mine);
   const std::uint64_t deadline = os::deadline_ns(limit_us);
   std::size_t freed = 0;
   const auto goes_on = [&] { return freed == 0 || os::monotonic_ns() < deadline; };
@@ -108,7 +110,7 @@ std::uint64_t unlisted_blocks() noexcept { return unlisted.load_relaxed(); }
 
 void maybe_reclaim(thread_slot& slot) noexcept {
   if (slot.is_reclaiming) return;
-  const reclaiming until_end(slot);
+  const reclaiming_guard reclaiming(slot);
   const std::uint64_t deadline = os::monotonic_ns() + kSliceNs;
   reclaim(slot.retired, kAll, deadline);
   // Of a slice that was not enough the rest follows soon, yet not with each scope.

@@ -74,11 +74,11 @@ std::uint64_t bytes_in(const retired_segment& segment) noexcept {
 bool retired_list::push(const retired_block& block) noexcept {
   const std::lock_guard lock(lock_);
   if (!open_ || last_->end == retired_segment::kBlocks) {
-    retired_segment* fresh = spare_;
+    retired_segment* next = spare_;
     spare_ = nullptr;
-    if (!fresh && !(fresh = make_segment())) return false;
-    (open_ ? last_->next : open_) = fresh;
-    last_ = fresh;
+    if (!next && !(next = make_segment())) return false;
+    (open_ ? last_->next : open_) = next;
+    last_ = next;
   }
   last_->blocks[last_->end++] = block;
   count(1, block.bytes);

@@ -134,7 +134,7 @@ TEST_P(Collector, LookingAtEverythingWarmsNothing) {
 
 TEST_P(Collector, TrackModeMovesNothing) {
   auto chosen = collector_.configuration();
-  chosen.what = mode::track;
+  chosen.manage = mode::track;
   ASSERT_TRUE(collector_.reconfigure(chosen));
   fill(10);
   touch(0, 5);

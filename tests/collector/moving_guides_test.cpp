@@ -82,7 +82,7 @@ TEST_P(MovingGuides, AMovedGuidesObjectMovesAgainInALaterWindow) {
 TEST_P(MovingGuides, AnObjectStaysForTheScopeThatMadeIt) {
   guide<bytes> replaced(make_bytes("old")), assigned;
   const auto protocol = *make_protocol(GetParam());
-  const sync::moving announced;
+  const sync::moving_guard moving;
   ASSERT_TRUE(protocol->begin({}, 1'000'000));
   {
     const scope inside;

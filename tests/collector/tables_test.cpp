@@ -53,7 +53,7 @@ TEST(OptionTable, AValueGoesToItsMember) {
     EXPECT_EQ(row(name).get(chosen), text);
   };
   set("manage", "track");
-  EXPECT_EQ(chosen.what, mode::track);
+  EXPECT_EQ(chosen.manage, mode::track);
   set("window", "0.25");
   EXPECT_EQ(chosen.window_seconds, 0.25);
   set("hint", "pageout");

@@ -33,12 +33,12 @@ TEST_F(GuideWithoutMemory, ADereferencePins) {
 }
 
 TEST_F(GuideWithoutMemory, AnObjectIsPinnedForItsMaker) {
-  const sync::moving announced;
+  const sync::moving_guard moving;
   const scope inside;
-  owned<bytes> fresh = make_bytes("other");
-  const bytes* const made = fresh.get();
+  owned<bytes> next = make_bytes("other");
+  const bytes* const made = next.get();
   refuses_memory = true;
-  const bool is_replaced = g_.replace(inside, std::move(fresh));
+  const bool is_replaced = g_.replace(inside, std::move(next));
   refuses_memory = false;
   ASSERT_TRUE(is_replaced);
   EXPECT_TRUE(g_.holds(made));

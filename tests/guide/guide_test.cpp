@@ -89,7 +89,7 @@ TEST(Guide, PeekingIsNoAccessWhileNothingCanMove) {
   EXPECT_EQ(held.peek(inside)->view(), "abc");
   EXPECT_FALSE(guides::is_accessed(held.slot().load_relaxed()));
   {
-    const sync::moving announced;
+    const sync::moving_guard moving;
     EXPECT_EQ(held.peek(inside)->view(), "abc");
     EXPECT_TRUE(guides::is_accessed(held.slot().load_relaxed()));
   }

@@ -80,8 +80,8 @@ TEST(GuideWord, WindowsAgeAndRest) {
 
 TEST(GuideWord, ASuccessorInheritsOnlyTheCounts) {
   for_all_words([](word w, word, unsigned count, unsigned, unsigned, bool, bool) {
-    const word fresh = compose(0x2000, 0, 0, 1, true, false);
-    ASSERT_EQ(succeeded_by(w, fresh), compose(0x2000, count, 0, 1, true, false));
+    const word next = compose(0x2000, 0, 0, 1, true, false);
+    ASSERT_EQ(succeeded_by(w, next), compose(0x2000, count, 0, 1, true, false));
   });
 }
 

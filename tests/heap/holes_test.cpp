@@ -22,14 +22,14 @@ TEST(Holes, AreGivenUpOutsideOfTheLocks) {
   std::vector<block> blocks(100);
   hole_cache cache;
   for (block& each : blocks) ASSERT_TRUE(cache.keep(each.object(), kUnits, 0));
-  block fresh;
+  block freed;
   std::size_t released = 0;
   cache.flush([&](void*, std::size_t units) {
     EXPECT_EQ(units, kUnits);
     EXPECT_EQ(cache.take(kUnits, 0), nullptr) << "all went at once";
     if (released++ > 0) return;
-    EXPECT_TRUE(cache.keep(fresh.object(), kUnits, 0));
-    EXPECT_EQ(cache.take(kUnits, 0), fresh.object());
+    EXPECT_TRUE(cache.keep(freed.object(), kUnits, 0));
+    EXPECT_EQ(cache.take(kUnits, 0), freed.object());
   });
   EXPECT_EQ(released, blocks.size());
 }

@@ -14,7 +14,7 @@ byte entered[kThreads]; /* 0 outside, else epoch + 1 */
 #if defined(MOVES_UNANNOUNCED) || defined(ANNOUNCED_LATE)
 #define PEEK
 #endif
-bool moves; /* sync::moving lives; looked at by peek() alone */
+bool moves; /* a sync::moving_guard lives; looked at by peek() alone */
 #ifdef PEEK
 #define announce(is_moving) moves = is_moving
 #else

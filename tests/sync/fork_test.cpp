@@ -82,7 +82,7 @@ TEST(Fork, NothingMovesInTheChild) {
   {
     const scope registers_the_handlers;
   }
-  const moving announced;
+  const moving_guard moving;
   ASSERT_TRUE(begin_migration_epoch(1'000'000));
   EXPECT_TRUE(succeeds_in_a_child(
       [] { return !moves_may_happen() && current_state() == migration_state::inactive ? 0 : 1; }));

@@ -118,7 +118,7 @@ void understand(serve_options& o) {
   const auto cold = heap::cold_backing::parse(o.cold_backing);
   if (!cold) fail("--cold-backing: " + cold.error().message);
   o.cold = *cold;
-  o.collector.what = o.manage == "on" ? collector::mode::on : collector::mode::track;
+  o.collector.manage = o.manage == "on" ? collector::mode::on : collector::mode::track;
   take_password(o);
 }
 

@@ -45,7 +45,7 @@ base::result<void> check_numbers(const bench_options& asked) {
 
 base::result<bench_plan> understand(const bench_options& asked) {
   bench_plan plan{.asked = asked, .load = {}, .format = {asked.key_size, asked.value_size}};
-  plan.asked.collector.what = asked.manage == "on" ? collector::mode::on : collector::mode::track;
+  plan.asked.collector.manage = asked.manage == "on" ? collector::mode::on : collector::mode::track;
   if (auto sizes = plan.format.check(); !sizes) return std::unexpected(sizes.error());
   if (auto numbers = check_numbers(asked); !numbers) return std::unexpected(numbers.error());
   const auto workload = workload::parse_workload(asked.workload);
