@@ -40,7 +40,7 @@ using leaf = std::array<base::atomic<block*>, std::size_t{1} << kLeafBits>;
 std::array<base::atomic<leaf*>, std::size_t{1} << kRootBits> root{};
 base::atomic<std::size_t> directory_bytes{0};
 
-/// What the collector has in its hands: the address of a slot, or of a granule's first slot |
+/// What the collector looks at or moves: the address of a slot, or of a granule's first slot |
 /// kWholeGranule; 0 for nothing. Written twice for each visit. kAwaited: somebody sleeps until it
 /// changes.
 constexpr std::uintptr_t kWholeGranule = 1, kAwaited = 2;
@@ -62,7 +62,7 @@ struct place {
   std::uintptr_t address;
 };
 
-/// In a fork child there is no collector: what it had in its hands at the fork is nobody's.
+/// In a fork child there is no collector, whatever it was looking at when the process forked.
 void forget_hazard() noexcept { hazard.value.store_release(0); }
 
 /// The directory's entry for an address; makes the leaf on demand.
@@ -108,8 +108,8 @@ block& enter_block(std::uintptr_t address) {
   }
 }
 
-/// Returns when the collector has not, or no longer, the slot in its hands. Its bits are clear, so
-/// that it will not come again.
+/// Returns when the collector does not, or no longer, look at the slot. The slot's bits are clear,
+/// so that it will not come again.
 void wait_for_visit(slot_word& slot, const place& at) noexcept {
   std::uintptr_t in_hand = hazard.value.load_seq_cst();
   if (!at.is_named_by(in_hand)) return;

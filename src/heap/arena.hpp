@@ -1,10 +1,10 @@
 // NEW and NODE: a jemalloc arena whose extents are carved from one reserved range (the papers' SAMA
 // is built on jemalloc's extent management, OBASE 4.1).
 //
-// The hooks only ever carve upwards. Extents that jemalloc has emptied stay with its arena: it
-// refuses to lose them (dalloc says no), purges their pages by MADV_DONTNEED, merges neighbours,
-// and serves later requests from them, oldest and lowest first, before it asks for more. So the
-// range has one owner of its free list, and it is not this file.
+// The hooks only ever carve upwards. Extents that jemalloc has emptied stay with its arena: the
+// dalloc hook refuses to take them. The arena purges their pages by MADV_DONTNEED, merges
+// neighbours, and serves later requests from them, oldest and lowest first, before it asks for
+// more. So jemalloc alone keeps the free list of the range.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Who is inside a scope, and since when.
+// Which threads are inside a scope, and since which epoch.
 //
 //   global_word    epoch << 2 | state         one word, so that one load tells both
 //   thread_slot    one per live thread        the paper's thread activity index (OBASE 4.5)

@@ -152,7 +152,7 @@ void packed_heap::deallocate(void* object, std::size_t bytes, recycling room,
   const std::size_t index = index_of(object);
   const std::size_t units = units_of(bytes);
   const bool small = bytes <= kSmallBytesMax;
-  // A sparse extent is about to be emptied: whoever moved in would only be moved out again.
+  // A sparse extent is about to be emptied: what is put there would be moved out again.
   if (!ends_ && small && room == recycling::allowed && !is_sparse(object, kSparseShare) &&
       holes_.keep(object, units, mine.spread)) {
     return;
