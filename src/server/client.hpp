@@ -19,8 +19,9 @@ class event_loop;
 /// Fields without a comment on threads are written and read only by the owning event loop.
 class client final : public store::caller {
  public:
-  client(server& where, std::uint64_t number, int descriptor, std::string peer, std::string local)
-      : home(where),
+  client(class server& where, std::uint64_t number, int descriptor, std::string peer,
+         std::string local)
+      : server(where),
         id(number),
         fd(descriptor),
         address(std::move(peer)),
@@ -29,7 +30,7 @@ class client final : public store::caller {
     active_ms.store_relaxed(born_ms);
   }
 
-  server& home;
+  class server& server;
   const std::uint64_t id;
   const int fd;
   const std::string address, local_address;  ///< "127.0.0.1:5000", "/path:0"
@@ -75,9 +76,9 @@ class client final : public store::caller {
 /// All clients. Thread-safe.
 class client_registry {
  public:
-  void add(std::shared_ptr<client> who) {
+  void add(std::shared_ptr<client> client) {
     const std::lock_guard lock(mutex_);
-    clients_.emplace(who->id, std::move(who));
+    clients_.emplace(client->id, std::move(client));
   }
   void remove(std::uint64_t id) {
     const std::lock_guard lock(mutex_);
@@ -87,7 +88,7 @@ class client_registry {
     const std::lock_guard lock(mutex_);
     std::vector<std::shared_ptr<client>> found;
     found.reserve(clients_.size());
-    for (const auto& [id, who] : clients_) found.push_back(who);
+    for (const auto& [id, client] : clients_) found.push_back(client);
     return found;
   }
   std::size_t size() const {

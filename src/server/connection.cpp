@@ -35,25 +35,25 @@ bool is_http(std::string_view word) {
 
 std::size_t connection::pause_bytes() noexcept { return settings::kOutputPauseBytes; }
 
-connection::connection(server& home, std::shared_ptr<client> who)
-    : home_(home), who_(std::move(who)), reply_(output_) {}
+connection::connection(server& server, std::shared_ptr<client> client)
+    : server_(server), client_(std::move(client)), reply_(output_) {}
 
-connection::~connection() { ::close(who_->fd); }
+connection::~connection() { ::close(client_->fd); }
 
 bool connection::on_readable() {
   const std::size_t wanted = parser_.wanted();
   const std::size_t missing = wanted > query_.size() ? wanted - query_.size() : 0;
   // For a large value the buffer grows with what has arrived, not with what was announced.
   query_.prepare(std::max(kReadBytes, std::min(missing, kReadAtOnce)));
-  const ssize_t got = ::recv(who_->fd, query_.tail(), query_.room(), 0);
+  const ssize_t got = ::recv(client_->fd, query_.tail(), query_.room(), 0);
   if (got == 0) return false;
   if (got < 0) return errno == EAGAIN || errno == EINTR;
   query_.filled(static_cast<std::size_t>(got));
   note_memory();  // before the commands run: CLIENT LIST may be among them
-  home_.count_input(static_cast<std::uint64_t>(got));
-  who_->active_ms.store_relaxed(os::monotonic_ms());
-  if (query_.size() > home_.tuning().query_buffer_limit.load_relaxed()) {
-    home_.statistics.query_limit.add(1);
+  server_.count_input(static_cast<std::uint64_t>(got));
+  client_->active_ms.store_relaxed(os::monotonic_ms());
+  if (query_.size() > server_.tuning().query_buffer_limit.load_relaxed()) {
+    server_.statistics.query_limit.add(1);
     return false;
   }
   if (!run_buffer()) return false;
@@ -72,16 +72,16 @@ bool connection::advance() {
 }
 
 bool connection::run_buffer() {
-  settings& tuning = home_.tuning();
+  settings& tuning = server_.tuning();
   reply_.set_limit(sent_ + tuning.output_hard_limit.load_relaxed());
   while (query_.size() > 0 && wants_to_read()) {
     const resp_parser::limits bounds{tuning.longest_storable(),
-                                     who_->authenticated || !tuning.has_password()};
+                                     client_->authenticated || !tuning.has_password()};
     const auto status = parser_.parse(query_.view(), bounds);
     if (status == resp_parser::status::incomplete) break;
     if (status == resp_parser::status::error) {
       reply_.error(parser_.problem());
-      who_->closing = true;
+      client_->closing = true;
       break;
     }
     const bool more = query_.size() > parser_.consumed();
@@ -89,7 +89,7 @@ bool connection::run_buffer() {
     if (!parser_.arguments().empty()) run(parser_.arguments());
     query_.consume(parser_.consumed());
     if (reply_.overflowed()) {
-      home_.statistics.output_limit.add(1);
+      server_.statistics.output_limit.add(1);
       return false;
     }
   }
@@ -97,11 +97,11 @@ bool connection::run_buffer() {
   if (query_.size() == 0) parser_.release();
   if (output_.empty()) release_output();
   note_memory();
-  return !who_->closing || wants_to_write();  // a muted last reply leaves nothing to send
+  return !client_->closing || wants_to_write();  // a muted last reply leaves nothing to send
 }
 
 bool connection::resume(std::string_view reply) {
-  who_->waits = false;
+  client_->waits = false;
   if (!mute_) output_.append(reply);
   paused_ = query_.size() > 0;
   return flush() && advance();
@@ -111,51 +111,52 @@ bool connection::resume(std::string_view reply) {
 void connection::release_output() noexcept { std::string().swap(output_); }
 
 void connection::note_memory() noexcept {
-  who_->query_bytes.store_relaxed(query_.size());
-  who_->query_room.store_relaxed(query_.room());
-  who_->output_bytes.store_relaxed(waiting());
-  who_->argument_bytes.store_relaxed(parser_.held_bytes());
-  who_->held_bytes.store_relaxed(query_.capacity() + output_.capacity() + parser_.held_bytes());
+  client_->query_bytes.store_relaxed(query_.size());
+  client_->query_room.store_relaxed(query_.room());
+  client_->output_bytes.store_relaxed(waiting());
+  client_->argument_bytes.store_relaxed(parser_.held_bytes());
+  client_->held_bytes.store_relaxed(query_.capacity() + output_.capacity() + parser_.held_bytes());
 }
 
 void connection::run(std::span<const std::string_view> arguments) {
   using replies = client::replies;
   const std::size_t before = output_.size();
-  const replies mode = who_->mode;
+  const replies mode = client_->mode;
   mute_ = mode != replies::on;
   dispatch(arguments);
-  if (mode == replies::on && who_->mode == replies::on) [[likely]]
+  if (mode == replies::on && client_->mode == replies::on) [[likely]]
     return;
-  if (mode == replies::off && who_->mode == replies::on) return;  // CLIENT REPLY ON has a reply
-  output_.resize(std::min(before, output_.size()));               // dispatch() may have emptied it
-  if (mode == replies::skip && who_->mode == replies::skip) who_->mode = replies::on;
+  if (mode == replies::off && client_->mode == replies::on) return;  // CLIENT REPLY ON has a reply
+  output_.resize(std::min(before, output_.size()));  // dispatch() may have emptied it
+  if (mode == replies::skip && client_->mode == replies::skip) client_->mode = replies::on;
 }
 
 void connection::dispatch(std::span<const std::string_view> arguments) {
   if (is_http(arguments[0])) [[unlikely]] {
     // Closes without a reply, even to earlier commands: a browser's request must learn nothing.
     output_.resize(sent_);
-    who_->closing = true;
+    client_->closing = true;
     return;
   }
-  const store::command* what = home_.commands().resolve(arguments, reply_);
-  if (!what) {
-    home_.count_error();
+  const store::command* command = server_.commands().resolve(arguments, reply_);
+  if (!command) {
+    server_.count_error();
     return;
   }
-  if (!who_->authenticated && home_.tuning().has_password() && !(what->flags & store::kNoAuth)) {
+  if (!client_->authenticated && server_.tuning().has_password() &&
+      !(command->flags & store::kNoAuth)) {
     return reply_.error("NOAUTH Authentication required.");
   }
-  if (who_->in_refused_transaction && !(what->flags & store::kEndsOrLeaves)) [[unlikely]] {
+  if (client_->in_refused_transaction && !(command->flags & store::kEndsOrLeaves)) [[unlikely]] {
     return reply_.error(kNotRun);
   }
-  who_->last.store_relaxed(what);
-  home_.count_command();
-  const store::limits bounds{home_.tuning().longest_storable()};
-  store::call c{home_.db(), reply_, arguments, store::now_ms(), bounds, who_.get()};
+  client_->last.store_relaxed(command);
+  server_.count_command();
+  const store::limits bounds{server_.tuning().longest_storable()};
+  store::call c{server_.db(), reply_, arguments, store::now_ms(), bounds, client_.get()};
   const std::size_t before = output_.size();
   try {
-    store::execute(*what, c, home_.tuning().maxmemory.load_relaxed());
+    store::execute(*command, c, server_.tuning().maxmemory.load_relaxed());
   } catch (const std::exception& failed) {
     // A command that does not fit in memory fails, and nothing else does.
     output_.resize(before);
@@ -166,7 +167,7 @@ void connection::dispatch(std::span<const std::string_view> arguments) {
 
 bool connection::flush() {
   while (waiting() > 0) {
-    const ssize_t put = ::send(who_->fd, output_.data() + sent_, waiting(), MSG_NOSIGNAL);
+    const ssize_t put = ::send(client_->fd, output_.data() + sent_, waiting(), MSG_NOSIGNAL);
     if (put < 0) {
       if (errno == EINTR) continue;
       if (errno != EAGAIN) return false;
@@ -179,13 +180,13 @@ bool connection::flush() {
       return true;
     }
     sent_ += static_cast<std::size_t>(put);
-    who_->active_ms.store_relaxed(os::monotonic_ms());  // a client that reads is not idle
-    home_.count_output(static_cast<std::uint64_t>(put));
+    client_->active_ms.store_relaxed(os::monotonic_ms());  // a client that reads is not idle
+    server_.count_output(static_cast<std::uint64_t>(put));
   }
   sent_ = 0;
   release_output();
   note_memory();
-  return !who_->closing;
+  return !client_->closing;
 }
 
 }  // namespace isotherm::server

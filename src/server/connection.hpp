@@ -16,7 +16,7 @@ namespace isotherm::server {
 /// Owned and used by one event loop.
 class connection {
  public:
-  connection(server& home, std::shared_ptr<client> who);
+  connection(server& server, std::shared_ptr<client> client);
   ~connection();  ///< closes the socket
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
@@ -30,12 +30,12 @@ class connection {
   bool resume(std::string_view reply);
 
   bool wants_to_read() const noexcept {
-    return !who_->closing && !who_->waits && waiting() <= pause_bytes();
+    return !client_->closing && !client_->waits && waiting() <= pause_bytes();
   }
   bool wants_to_write() const noexcept { return waiting() > 0; }
   std::uint32_t events = 0;  ///< what epoll watches now
   idle_order::place place;   ///< in the loop's order of last use
-  client& who() const noexcept { return *who_; }
+  client& peer() const noexcept { return *client_; }
 
  private:
   static std::size_t pause_bytes() noexcept;
@@ -50,8 +50,8 @@ class connection {
   void release_output() noexcept;
   void note_memory() noexcept;
 
-  server& home_;
-  std::shared_ptr<client> who_;
+  server& server_;
+  std::shared_ptr<client> client_;
   resp_parser parser_;
   query_buffer query_;
   std::string output_;

@@ -29,8 +29,8 @@ bool change_watch(int epoll, int operation, int fd, std::uint32_t events, std::u
 std::uint64_t listener_tag(int fd) noexcept { return kListener | static_cast<std::uint64_t>(fd); }
 }  // namespace
 
-event_loop::event_loop(server& home)
-    : home_(home),
+event_loop::event_loop(server& server)
+    : server_(server),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   ISO_CHECK(epoll_ >= 0 && wakeup_ >= 0, "no descriptors left for an event loop");
@@ -75,10 +75,10 @@ void event_loop::wake() {
   [[maybe_unused]] const ssize_t written = ::write(wakeup_, &one, sizeof one);
 }
 
-void event_loop::adopt(std::shared_ptr<client> who) {
+void event_loop::adopt(std::shared_ptr<client> client) {
   {
     const std::lock_guard lock(adopted_mutex_);
-    adopted_.push_back(std::move(who));
+    adopted_.push_back(std::move(client));
   }
   wake();
 }
@@ -137,21 +137,21 @@ void event_loop::housekeeping() {
 }
 
 void event_loop::take_adopted() {
-  std::vector<std::shared_ptr<client>> fresh;
+  std::vector<std::shared_ptr<client>> arrived;
   {
     const std::lock_guard lock(adopted_mutex_);
-    fresh.swap(adopted_);
+    arrived.swap(adopted_);
   }
-  for (auto& who : fresh) {
-    auto made = std::make_unique<connection>(home_, std::move(who));
+  for (auto& client : arrived) {
+    auto made = std::make_unique<connection>(server_, std::move(client));
     connection& which = *made;
-    which.place = by_use_.add(which.who().id, which.who().active_ms.load_relaxed());
+    which.place = by_use_.add(which.peer().id, which.peer().active_ms.load_relaxed());
     which.events = EPOLLIN;
     const bool watched =
-        change_watch(epoll_, EPOLL_CTL_ADD, which.who().fd, EPOLLIN, which.who().id);
-    connections_.emplace(which.who().id, std::move(made));
+        change_watch(epoll_, EPOLL_CTL_ADD, which.peer().fd, EPOLLIN, which.peer().id);
+    connections_.emplace(which.peer().id, std::move(made));
     // It may have been killed before this loop knew it, so that close_ended() did not find it.
-    if (!watched || which.who().killed.load_acquire()) close(which);
+    if (!watched || which.peer().killed.load_acquire()) close(which);
   }
 }
 
@@ -164,12 +164,12 @@ bool event_loop::resume(connection& which, std::string_view reply) {
 }
 
 void event_loop::take_finished() {
-  decltype(finished_) fresh;
+  decltype(finished_) arrived;
   {
     const std::lock_guard lock(adopted_mutex_);
-    fresh.swap(finished_);
+    arrived.swap(finished_);
   }
-  for (const auto& [id, reply] : fresh) {
+  for (const auto& [id, reply] : arrived) {
     const auto at = connections_.find(id);
     if (at == connections_.end()) continue;
     connection& which = *at->second;
@@ -203,45 +203,46 @@ void event_loop::handle(connection& which, std::uint32_t events) {
   }
   if (!lives) return close(which);
   if (reads && which.wants_to_write()) {
-    answered_.push_back(which.who().id);
+    answered_.push_back(which.peer().id);
   } else {
     watch(which);
   }
 }
 
 void event_loop::watch(connection& which) {
-  by_use_.use(which.place, which.who().active_ms.load_relaxed());
+  by_use_.use(which.place, which.peer().active_ms.load_relaxed());
   const std::uint32_t wanted = (which.wants_to_read() ? std::uint32_t{EPOLLIN} : 0u) |
                                (which.wants_to_write() ? std::uint32_t{EPOLLOUT} : 0u);
   if (wanted == which.events) return;
   which.events = wanted;
-  change_watch(epoll_, EPOLL_CTL_MOD, which.who().fd, wanted, which.who().id);
+  change_watch(epoll_, EPOLL_CTL_MOD, which.peer().fd, wanted, which.peer().id);
 }
 
 void event_loop::close(connection& which) {
-  home_.forget(which.who());
+  server_.forget(which.peer());
   by_use_.remove(which.place);
-  const std::uint64_t id = which.who().id;  // a copy: the original goes with the connection
-  connections_.erase(id);                   // closing the socket takes it out of the epoll set
+  const std::uint64_t id = which.peer().id;  // a copy: the original goes with the connection
+  connections_.erase(id);                    // closing the socket takes it out of the epoll set
 }
 
 void event_loop::close_ended() {
-  std::vector<std::uint64_t> fresh;
+  std::vector<std::uint64_t> arrived;
   {
     const std::lock_guard lock(adopted_mutex_);
-    fresh.swap(ended_);
+    arrived.swap(ended_);
   }
-  for (const std::uint64_t id : fresh) {
+  for (const std::uint64_t id : arrived) {
     if (const auto at = connections_.find(id); at != connections_.end()) close(*at->second);
   }
 }
 
 void event_loop::close_idle() {
-  const auto timeout_ms = static_cast<std::int64_t>(home_.tuning().timeout_s.load_relaxed()) * 1000;
+  const auto timeout_ms =
+      static_cast<std::int64_t>(server_.tuning().timeout_s.load_relaxed()) * 1000;
   if (timeout_ms == 0) return;
   for (const std::uint64_t id : by_use_.unused_since(os::monotonic_ms() - timeout_ms)) {
     connection& which = *connections_.at(id);
-    if (!which.who().waits) close(which);
+    if (!which.peer().waits) close(which);
   }
 }
 

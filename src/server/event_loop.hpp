@@ -17,7 +17,7 @@ namespace isotherm::server {
 /// for any thread.
 class event_loop {
  public:
-  explicit event_loop(server& home);
+  explicit event_loop(server& server);
   ~event_loop();
   event_loop(const event_loop&) = delete;
   event_loop& operator=(const event_loop&) = delete;
@@ -30,7 +30,7 @@ class event_loop {
   base::result<void> start();
   void stop();
   /// Hands over a new client.
-  void adopt(std::shared_ptr<client> who);
+  void adopt(std::shared_ptr<client> client);
   /// Answers a client that waits (client::waits), if it is still connected.
   void finish(std::uint64_t id, std::string reply);
   /// Closes a client whose client::killed is set, if it is still connected.
@@ -52,7 +52,7 @@ class event_loop {
   void housekeeping();
   void watch_listeners(bool watched);
 
-  server& home_;
+  server& server_;
   int epoll_;
   int wakeup_;
   os::thread thread_;

@@ -143,22 +143,22 @@ void server::admit(int fd, const std::string& unix_path) {
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     keep_alive(fd);
   }
-  auto who = std::make_shared<client>(*this, next_id_.fetch_add_relaxed(1), fd,
-                                      peer_address(fd, unix_path), local_address(fd, unix_path));
-  who->authenticated = !settings_.has_password();  // and stays so when a password is set later
+  auto added = std::make_shared<client>(*this, next_id_.fetch_add_relaxed(1), fd,
+                                        peer_address(fd, unix_path), local_address(fd, unix_path));
+  added->authenticated = !settings_.has_password();  // and stays so when a password is set later
   statistics.connections.add(1);
-  who->loop = loops_[next_loop_++ % loops_.size()].get();
-  clients_.add(who);  // from here on other threads may kill it
-  who->loop->adopt(who);
+  added->loop = loops_[next_loop_++ % loops_.size()].get();
+  clients_.add(added);  // from here on other threads may kill it
+  added->loop->adopt(added);
 }
 
-void server::kill(client& who) {
-  who.killed.store_release(true);
-  who.loop->end(who.id);
+void server::kill(client& client) {
+  client.killed.store_release(true);
+  client.loop->end(client.id);
 }
 
-void server::defer(client& who, std::function<void(store::reply&)> work) {
-  long_work_.run([id = who.id, loop = who.loop, protocol = who.protocol.load_relaxed(),
+void server::defer(client& client, std::function<void(store::reply&)> work) {
+  long_work_.run([id = client.id, loop = client.loop, protocol = client.protocol.load_relaxed(),
                   work = std::move(work)] {
     std::string text;
     store::reply out(text);
@@ -171,7 +171,7 @@ void server::defer(client& who, std::function<void(store::reply&)> work) {
     }
     loop->finish(id, std::move(text));
   });
-  who.waits = true;  // the work ends on this thread, which is busy here
+  client.waits = true;  // the work ends on this thread, which is busy here
 }
 
 void server::evict_clients() {
@@ -179,11 +179,11 @@ void server::evict_clients() {
   if (limit == 0) return;
   std::uint64_t total = 0;
   std::vector<std::pair<std::uint64_t, std::shared_ptr<client>>> largest;
-  for (auto& who : clients_.all()) {
-    if (who->keeps_place.load_relaxed() || who->killed.load_relaxed()) continue;
-    const std::uint64_t bytes = who->held_bytes.load_relaxed();
+  for (auto& client : clients_.all()) {
+    if (client->keeps_place.load_relaxed() || client->killed.load_relaxed()) continue;
+    const std::uint64_t bytes = client->held_bytes.load_relaxed();
     total += bytes;
-    largest.emplace_back(bytes, std::move(who));
+    largest.emplace_back(bytes, std::move(client));
   }
   if (total <= limit) return;
   std::sort(largest.begin(), largest.end(), std::greater<>());
@@ -194,7 +194,7 @@ void server::evict_clients() {
   }
 }
 
-void server::forget(const client& who) { clients_.remove(who.id); }
+void server::forget(const client& client) { clients_.remove(client.id); }
 
 void server::reset_statistics() noexcept {
   for (base::sharded_counter* each :
@@ -240,9 +240,9 @@ void server::upkeep() noexcept {
   if (sync::retired_blocks() > 0) sync::reclaim_ready(kReclaimedAtOnceUs);
 }
 
-void server::note_wrong_password(const client& who) {
+void server::note_wrong_password(const client& client) {
   statistics.wrong_passwords.add(1);
-  say(wrong_passwords_.note(who.address, store::now_ms()));
+  say(wrong_passwords_.note(client.address, store::now_ms()));
 }
 
 void server::count_rate() noexcept {

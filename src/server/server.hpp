@@ -39,16 +39,16 @@ class server {
   std::int64_t started_ms() const noexcept { return started_ms_; }
 
   /// Marks a client as killed; its event loop closes it.
-  void kill(client& who);
-  void forget(const client& who);
+  void kill(client& client);
+  void forget(const client& client);
 
   /// For a command of `who` that takes long: `work` answers it on another thread while the event
   /// loop serves others, and the next commands of `who` wait. For the loop's thread; what `work`
   /// uses must live as long as the server.
-  void defer(client& who, std::function<void(store::reply&)> work);
+  void defer(client& client, std::function<void(store::reply&)> work);
 
   /// Counts a wrong password, and reports it on standard error (wrong_passwords).
-  void note_wrong_password(const client& who);
+  void note_wrong_password(const client& client);
   void count_command() noexcept { statistics.commands.add(1); }
   void count_error() noexcept { statistics.errors.add(1); }
   void count_input(std::uint64_t bytes) noexcept { statistics.input_bytes.add(bytes); }

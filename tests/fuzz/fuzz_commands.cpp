@@ -73,17 +73,17 @@ store::database& empty_database() {
 class session {
  public:
   explicit session(unsigned char chosen)
-      : db_(empty_database()), home_(options_of(chosen), db_, nullptr) {
+      : db_(empty_database()), server_(options_of(chosen), db_, nullptr) {
     int both[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, both) != 0) std::abort();
     outside_ = both[1];
-    who_ = std::make_shared<server::client>(home_, 1, both[0], "peer:1", "local:1");
-    who_->authenticated = !home_.tuning().has_password();
-    home_.clients().add(who_);
-    if (chosen & kFewReplies) home_.tuning().output_hard_limit.store_relaxed(4096);
-    home_.tuning().query_buffer_limit.store_relaxed(8192);
-    home_.tuning().longest_value.store_relaxed(1 << 20);
-    inside_ = std::make_unique<server::connection>(home_, who_);
+    client_ = std::make_shared<server::client>(server_, 1, both[0], "peer:1", "local:1");
+    client_->authenticated = !server_.tuning().has_password();
+    server_.clients().add(client_);
+    if (chosen & kFewReplies) server_.tuning().output_hard_limit.store_relaxed(4096);
+    server_.tuning().query_buffer_limit.store_relaxed(8192);
+    server_.tuning().longest_value.store_relaxed(1 << 20);
+    inside_ = std::make_unique<server::connection>(server_, client_);
   }
   ~session() { ::close(outside_); }
   session(const session&) = delete;
@@ -98,7 +98,7 @@ class session {
       receive();
     }
     receive();
-    return lives && !who_->killed.load_relaxed();
+    return lives && !client_->killed.load_relaxed();
   }
   const std::string& received() const { return received_; }
   std::size_t keys() const { return db_.keys(); }
@@ -112,8 +112,8 @@ class session {
   }
 
   store::database& db_;
-  server::server home_;
-  std::shared_ptr<server::client> who_;
+  server::server server_;
+  std::shared_ptr<server::client> client_;
   std::unique_ptr<server::connection> inside_;
   int outside_ = -1;
   std::string received_;

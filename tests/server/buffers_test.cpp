@@ -21,8 +21,8 @@ TEST_F(Serving, AnIdleClientHoldsNoBuffers) {
   const std::string value(1000, 'x');
   one.send("*3\r\n" + bulk("SET") + bulk("v") + bulk(value));
   EXPECT_EQ(one.receive(5), "+OK\r\n");
-  const auto who = server_->clients().all().front();
-  const auto is_small = [&who] { return who->held_bytes.load_relaxed() < 1024; };
+  const auto client = server_->clients().all().front();
+  const auto is_small = [&client] { return client->held_bytes.load_relaxed() < 1024; };
   until(is_small);
   std::string pipeline;
   for (int i = 0; i < 55; ++i) pipeline += "GET v\r\n";
@@ -35,7 +35,7 @@ TEST_F(Serving, AnIdleClientHoldsNoBuffers) {
   EXPECT_EQ(one.receive(7 + 1000 * 1009).size(), 7u + 1000 * 1009);
   until(is_small);
   one.send("CLIENT REPLY OFF\r\nGET v\r\n");
-  until([&] { return who->last.load_relaxed()->name == "get"; });
+  until([&] { return client->last.load_relaxed()->name == "get"; });
   until(is_small);
 }
 
@@ -46,13 +46,14 @@ TEST_F(Serving, ListsOfArgumentsCountAsBuffers) {
   std::string request = "*100000000\r\n";
   for (std::size_t i = 0; i < kArguments; ++i) request += "$0\r\n\r\n";
   one.send(request);
-  const auto who = server_->clients().all().front();
-  until([&] { return who->query_bytes.load_relaxed() == request.size(); });
+  const auto client = server_->clients().all().front();
+  until([&] { return client->query_bytes.load_relaxed() == request.size(); });
   const std::size_t lists = kArguments * 2 * sizeof(std::size_t);
-  EXPECT_GE(who->held_bytes.load_relaxed(), request.size() + lists);
-  const std::string told = peer(path_).last_words("CLIENT LIST ID " + std::to_string(who->id));
+  EXPECT_GE(client->held_bytes.load_relaxed(), request.size() + lists);
+  const std::string told = peer(path_).last_words("CLIENT LIST ID " + std::to_string(client->id));
   EXPECT_THAT(told, HasSubstr(" qbuf=" + std::to_string(request.size()) + " "));
-  EXPECT_THAT(told, HasSubstr(" tot-mem=" + std::to_string(who->held_bytes.load_relaxed()) + " "));
+  EXPECT_THAT(told,
+              HasSubstr(" tot-mem=" + std::to_string(client->held_bytes.load_relaxed()) + " "));
   // The limit on all clients' buffers sees them too.
   server_->tuning().maxmemory_clients.store_relaxed(request.size() * 2);
   EXPECT_EQ(one.receive_all(), "");
@@ -71,11 +72,11 @@ TEST_F(Serving, ConnectionsAreKeptAliveAsTheParameterSays) {
   start_on_tcp();
   const tcp_peer one(server_->port());
   until([&] { return server_->clients().size() == 1; });
-  const auto who = server_->clients().all().front();
-  const auto option = [&who](int level, int name) {
+  const auto client = server_->clients().all().front();
+  const auto option = [&client](int level, int name) {
     int value = -1;
     socklen_t size = sizeof value;
-    EXPECT_EQ(::getsockopt(who->fd, level, name, &value, &size), 0);
+    EXPECT_EQ(::getsockopt(client->fd, level, name, &value, &size), 0);
     return value;
   };
   EXPECT_EQ(option(SOL_SOCKET, SO_KEEPALIVE), 1);

@@ -61,19 +61,19 @@ struct gate {
 TEST(EventLoop, AReusedDescriptorDoesNotInheritEvents) {
   store::testing::fake_index index;
   store::database db{index, [] { return std::uint64_t{0}; }};
-  server home(options{}, db, nullptr);
+  server server(options{}, db, nullptr);
   gate door;
-  event_loop loop(home);
+  event_loop loop(server);
   loop.watch_listener(door.fd, [&door](int) { return door.pass(); });
 
   const socket_pair old_pair, new_pair;
   const auto newcomer = [&](int fd) {
     ASSERT_EQ(::dup3(new_pair.inside, fd, O_CLOEXEC), fd);
     ::close(new_pair.inside);
-    loop.adopt(std::make_shared<client>(home, 2, fd, "new", "new"));
+    loop.adopt(std::make_shared<client>(server, 2, fd, "new", "new"));
   };
   // The last thing that is done when the connection is closed; by then its descriptor is free.
-  std::shared_ptr<client> old(new client(home, 1, old_pair.inside, "old", "old"),
+  std::shared_ptr<client> old(new client(server, 1, old_pair.inside, "old", "old"),
                               [&newcomer](client* gone) {
                                 newcomer(gone->fd);
                                 delete gone;
@@ -104,14 +104,14 @@ TEST(EventLoop, AReusedDescriptorDoesNotInheritEvents) {
 TEST(EventLoop, WhoIsKilledBeforeItArrivesIsClosed) {
   store::testing::fake_index index;
   store::database db{index, [] { return std::uint64_t{0}; }};
-  server home(options{}, db, nullptr);
-  event_loop loop(home);
+  server server(options{}, db, nullptr);
+  event_loop loop(server);
   const socket_pair pair;
-  const auto who = std::make_shared<client>(home, 1, pair.inside, "early", "early");
-  who->killed.store_release(true);
-  loop.end(who->id);
+  const auto added = std::make_shared<client>(server, 1, pair.inside, "early", "early");
+  added->killed.store_release(true);
+  loop.end(added->id);
   ASSERT_TRUE(loop.start());
-  loop.adopt(who);
+  loop.adopt(added);
   char text[1];
   EXPECT_EQ(::recv(pair.outside, text, sizeof text, 0), 0);
   loop.stop();

@@ -17,7 +17,7 @@ class slow_management final : public management {
   std::string mode() const override { return "on"; }
   collector::window_statistics last_window() const override { return {}; }
   collector::window_statistics collect() override {
-    begun.release();
+    started.release();
     end.acquire();
     return {};
   }
@@ -27,7 +27,7 @@ class slow_management final : public management {
   std::vector<std::pair<std::string, std::string>> configuration() const override { return {}; }
   base::result<void> configure(std::string_view, std::string_view) override { return {}; }
 
-  std::counting_semaphore<> begun{0}, end{0};
+  std::counting_semaphore<> started{0}, end{0};
 };
 
 class Collecting : public Serving {
@@ -40,7 +40,7 @@ class Collecting : public Serving {
   void begin(const peer& one, std::string_view request) {
     ASSERT_EQ(::send(one.fd(), request.data(), request.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(request.size()));
-    slow_.begun.acquire();
+    slow_.started.acquire();
   }
   slow_management slow_;
 };
@@ -52,7 +52,7 @@ TEST_F(Collecting, OthersAreServedMeanwhile) {
   EXPECT_EQ(one.receive(7), "+PONG\r\n");
   one.send("GET k\r\n");
   slow_.end.release();
-  slow_.begun.acquire();  // the second window: what stood before it has been run
+  slow_.started.acquire();  // the second window: what stood before it has been run
   slow_.end.release();
   const std::string answers = one.last_words("PING");
   EXPECT_THAT(answers, StartsWith("*48\r\n"));
@@ -86,21 +86,21 @@ TEST_F(Collecting, TheServerLeavesAfterTheWindow) {
   EXPECT_EQ(one.receive_all(), "");  // closed: the loops have ended, the window has not
   slow_.end.release();
   leaving.join();
-  EXPECT_FALSE(slow_.begun.try_acquire());
+  EXPECT_FALSE(slow_.started.try_acquire());
 }
 
 TEST_F(Serving, ClientsComeAndAreServedWhileAnExpiredKeyIsReadFromASlowDisk) {
-  std::binary_semaphore begun{0}, end{0};
+  std::binary_semaphore started{0}, end{0};
   base::atomic<int> looks{0};
   index_.before_find = [&](std::string_view key) {
     if (key != "gone" || looks.fetch_add_relaxed(1) != 0) return;  // SET itself does not look
-    begun.release();
+    started.release();
     end.acquire();
   };
   options_.threads = 1;
   start();
   EXPECT_EQ(peer(path_).last_words("SET gone v PX 1\r\nSET k v"), "+OK\r\n+OK\r\n");
-  begun.acquire();
+  started.acquire();
   EXPECT_EQ(peer(path_).last_words("GET k\r\nSET k w"), "$1\r\nv\r\n+OK\r\n");
   end.release();
   until([&] { return db_.keys() == 1; });

@@ -76,8 +76,8 @@ TEST_F(Serving, AClientThatDoesNotReadIsNotReadFrom) {
   other.send("PING\r\n");
   EXPECT_EQ(other.receive(7), "+PONG\r\n");
   std::size_t most = 0;
-  for (const auto& who : server_->clients().all()) {
-    most = std::max(most, who->output_bytes.load_relaxed());
+  for (const auto& client : server_->clients().all()) {
+    most = std::max(most, client->output_bytes.load_relaxed());
   }
   EXPECT_LE(most, settings::kOutputPauseBytes + 2 * value.size());
   const std::size_t total = 2000 * (value.size() + 11);
@@ -177,14 +177,14 @@ TEST_F(Serving, WhoReadsRepliesIsNotIdle) {
   const std::string value(100000, 'x');
   slow.send("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$100000\r\n" + value + "\r\n");
   EXPECT_EQ(slow.receive(5), "+OK\r\n");
-  const auto who = server_->clients().all().front();
+  const auto client = server_->clients().all().front();
   std::string request;
   for (int i = 0; i < 200; ++i) request += "GET k\r\n";
   slow.send(request);  // one read of the server; replies pile up
-  until([&] { return who->output_bytes.load_relaxed() > 0; });
-  who->active_ms.store_relaxed(0);
+  until([&] { return client->output_bytes.load_relaxed() > 0; });
+  client->active_ms.store_relaxed(0);
   EXPECT_EQ(slow.receive(200 * 100011).size(), 200u * 100011);
-  until([&] { return who->active_ms.load_relaxed() != 0; });
+  until([&] { return client->active_ms.load_relaxed() != 0; });
 }
 
 TEST_F(Serving, AFullQueueOfClientsIsALiveServer) {

@@ -9,14 +9,14 @@ namespace isotherm::server {
 
 using namespace store;
 
-std::string full_name(const command& what, const server& home) {
-  for (const command* each : home.commands().all()) {
+std::string full_name(const command& named, const server& server) {
+  for (const command* each : server.commands().all()) {
     const auto subs = each->subcommands;
-    if (!subs.empty() && &what >= subs.data() && &what < subs.data() + subs.size()) {
-      return fmt::format("{}|{}", each->name, what.name);
+    if (!subs.empty() && &named >= subs.data() && &named < subs.data() + subs.size()) {
+      return fmt::format("{}|{}", each->name, named.name);
     }
   }
-  return std::string(what.name);
+  return std::string(named.name);
 }
 
 std::string client::flags() const {
@@ -28,7 +28,7 @@ std::string client::flags() const {
 
 std::string client::describe() const {
   const std::int64_t now = os::monotonic_ms();
-  const command* what = last.load_relaxed();
+  const command* command = last.load_relaxed();
   return fmt::format(
       "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db=0 sub=0 psub=0 ssub=0 "
       "multi=-1 qbuf={} qbuf-free={} argv-mem={} multi-mem=0 rbs=0 rbp=0 obl={} oll=0 omem=0 "
@@ -36,7 +36,8 @@ std::string client::describe() const {
       id, address, local_address, fd, name(), (now - born_ms) / 1000,
       (now - active_ms.load_relaxed()) / 1000, flags(), query_bytes.load_relaxed(),
       query_room.load_relaxed(), argument_bytes.load_relaxed(), output_bytes.load_relaxed(),
-      held_bytes.load_relaxed(), what ? full_name(*what, home) : "NULL", protocol.load_relaxed());
+      held_bytes.load_relaxed(), command ? full_name(*command, server) : "NULL",
+      protocol.load_relaxed());
 }
 
 namespace {
@@ -91,9 +92,10 @@ void client_list(call& c) {
     return c.out.error(errors::kSyntax);
   }
   std::string text;
-  for (const auto& who : sender(c).home.clients().all()) {
-    if (none || (!ids.empty() && std::find(ids.begin(), ids.end(), who->id) == ids.end())) continue;
-    text += who->describe() + "\n";
+  for (const auto& client : sender(c).server.clients().all()) {
+    if (none || (!ids.empty() && std::find(ids.begin(), ids.end(), client->id) == ids.end()))
+      continue;
+    text += client->describe() + "\n";
   }
   c.out.verbatim("txt", text);
 }
@@ -105,10 +107,11 @@ struct victims {
   bool skips_me = true;
   bool none = false;  ///< a type that no client has
 
-  bool include(const client& who, const client& me) const {
-    return !none && (!id || who.id == *id) && (address.empty() || who.address == address) &&
-           (local_address.empty() || who.local_address == local_address) &&
-           !(skips_me && &who == &me);
+  bool include(const client& candidate, const client& me) const {
+    return !none && (!id || candidate.id == *id) &&
+           (address.empty() || candidate.address == address) &&
+           (local_address.empty() || candidate.local_address == local_address) &&
+           !(skips_me && &candidate == &me);
   }
 };
 
@@ -164,13 +167,13 @@ void client_kill(call& c) {
     chosen = *parsed;
   }
   std::int64_t killed = 0;
-  for (const auto& who : me.home.clients().all()) {
-    if (!chosen.include(*who, me)) continue;
+  for (const auto& client : me.server.clients().all()) {
+    if (!chosen.include(*client, me)) continue;
     ++killed;
-    if (who.get() == &me)
+    if (client.get() == &me)
       me.closing = true;
     else
-      me.home.kill(*who);
+      me.server.kill(*client);
   }
   if (!old_form) return c.out.integer(killed);
   if (killed == 0) return c.out.error("ERR No such client");
@@ -178,13 +181,13 @@ void client_kill(call& c) {
 }
 
 void client_reply(call& c) {
-  client& who = sender(c);
+  client& client = sender(c);
   if (equals_folded(c[2], "on"))
-    who.mode = client::replies::on;
+    client.mode = client::replies::on;
   else if (equals_folded(c[2], "off"))
-    who.mode = client::replies::off;
+    client.mode = client::replies::off;
   else if (equals_folded(c[2], "skip")) {
-    if (who.mode == client::replies::on) who.mode = client::replies::skip;
+    if (client.mode == client::replies::on) client.mode = client::replies::skip;
   } else {
     return c.out.error(errors::kSyntax);
   }

@@ -18,26 +18,26 @@ using getter = std::string (*)(server&);
 using setter = std::string (*)(server&, std::string_view);
 
 template <base::atomic<std::uint64_t> settings::* Member>
-std::string get_number(server& home) {
-  return fmt::format("{}", (home.tuning().*Member).load_relaxed());
+std::string get_number(server& server) {
+  return fmt::format("{}", (server.tuning().*Member).load_relaxed());
 }
 template <base::atomic<std::uint64_t> settings::* Member, std::uint64_t Least, std::uint64_t Most>
-std::string set_memory(server& home, std::string_view value) {
+std::string set_memory(server& server, std::string_view value) {
   const auto bytes = parse_memory(value);
   if (!bytes) return "argument must be a memory value";
   if (*bytes < Least || *bytes > Most)
     return fmt::format("argument must be between {} and {} inclusive", Least, Most);
-  (home.tuning().*Member).store_relaxed(*bytes);
+  (server.tuning().*Member).store_relaxed(*bytes);
   return {};
 }
 template <base::atomic<std::uint64_t> settings::* Member, std::int64_t Least, std::int64_t Most>
-std::string set_number(server& home, std::string_view value) {
+std::string set_number(server& server, std::string_view value) {
   const auto number = parse_integer(value);
   if (!number) return "argument couldn't be parsed into an integer";
   if (*number < Least || *number > Most) {
     return fmt::format("argument must be between {} and {} inclusive", Least, Most);
   }
-  (home.tuning().*Member).store_relaxed(static_cast<std::uint64_t>(*number));
+  (server.tuning().*Member).store_relaxed(static_cast<std::uint64_t>(*number));
   return {};
 }
 
@@ -56,11 +56,11 @@ constexpr char kEmpty[] = "", kNo[] = "no", kOne[] = "1", kNoEviction[] = "noevi
 
 static_assert(settings::kKeepaliveSeconds == 300, "kThreeHundred says what the sockets are set to");
 
-std::string get_output_limit(server& home) {
+std::string get_output_limit(server& server) {
   return fmt::format("normal {} 0 0 slave 0 0 0 pubsub 0 0 0",
-                     home.tuning().output_hard_limit.load_relaxed());
+                     server.tuning().output_hard_limit.load_relaxed());
 }
-std::string set_output_limit(server& home, std::string_view value) {
+std::string set_output_limit(server& server, std::string_view value) {
   std::vector<std::string> words;
   std::string text(value);
   for (std::size_t at = 0; at < text.size();) {
@@ -80,38 +80,38 @@ std::string set_output_limit(server& home, std::string_view value) {
     if (!hard) return "Error in hard, soft or soft_seconds setting in buffer limit configuration.";
     // 0 means "no limit" to Redis; here a limit stays, far above any reply that is worth sending.
     if (words[i] == "normal") {
-      home.tuning().output_hard_limit.store_relaxed(*hard ? *hard : std::uint64_t{64} << 30);
+      server.tuning().output_hard_limit.store_relaxed(*hard ? *hard : std::uint64_t{64} << 30);
     }
   }
   return {};
 }
 
-std::string get_clients_limit(server& home) {
-  const std::int64_t chosen = home.tuning().maxmemory_clients.load_relaxed();
+std::string get_clients_limit(server& server) {
+  const std::int64_t chosen = server.tuning().maxmemory_clients.load_relaxed();
   return chosen < 0 ? fmt::format("{}%", -chosen) : fmt::format("{}", chosen);
 }
-std::string set_clients_limit(server& home, std::string_view value) {
+std::string set_clients_limit(server& server, std::string_view value) {
   const auto chosen = parse_clients_limit(value);
   if (!chosen) return "argument must be a memory or percent value";
   if (*chosen < -100) return "percentage argument must be less or equal to 100";
-  home.tuning().maxmemory_clients.store_relaxed(*chosen);
+  server.tuning().maxmemory_clients.store_relaxed(*chosen);
   return {};
 }
 
-std::string get_protected(server& home) {
-  return home.tuning().protected_mode.load_relaxed() ? "yes" : "no";
+std::string get_protected(server& server) {
+  return server.tuning().protected_mode.load_relaxed() ? "yes" : "no";
 }
-std::string set_protected(server& home, std::string_view value) {
+std::string set_protected(server& server, std::string_view value) {
   if (!equals_folded(value, "yes") && !equals_folded(value, "no")) {
     return "argument must be 'yes' or 'no'";
   }
-  home.tuning().protected_mode.store_relaxed(equals_folded(value, "yes"));
+  server.tuning().protected_mode.store_relaxed(equals_folded(value, "yes"));
   return {};
 }
 
-std::string get_bind(server& home) {
+std::string get_bind(server& server) {
   std::string text;
-  for (const auto& each : home.start_options().bind) text += (text.empty() ? "" : " ") + each;
+  for (const auto& each : server.start_options().bind) text += (text.empty() ? "" : " ") + each;
   return text;
 }
 
@@ -130,7 +130,7 @@ constexpr parameter kParameters[] = {
      set_memory<&settings::query_buffer_limit, 1 << 20, INT64_MAX>},
     {"cluster-enabled", get_constant<kNo>, nullptr},
     {"databases", get_constant<kOne>, nullptr},
-    {"io-threads", [](server& home) { return fmt::format("{}", home.start_options().threads); },
+    {"io-threads", [](server& server) { return fmt::format("{}", server.start_options().threads); },
      nullptr},
     {"maxclients", get_number<&settings::maxclients>,
      set_number<&settings::maxclients, 1, UINT32_MAX>},
@@ -138,22 +138,22 @@ constexpr parameter kParameters[] = {
      set_memory<&settings::maxmemory, 0, UINT64_MAX>},
     {"maxmemory-clients", get_clients_limit, set_clients_limit},
     {"maxmemory-policy", get_constant<kNoEviction>, set_constant<kNoEviction>},
-    {"port", [](server& home) { return fmt::format("{}", home.port()); }, nullptr},
+    {"port", [](server& server) { return fmt::format("{}", server.port()); }, nullptr},
     {"proto-max-bulk-len", get_number<&settings::longest_value>,
      set_memory<&settings::longest_value, 1 << 20, INT64_MAX>},
     {"protected-mode", get_protected, set_protected},
-    {"requirepass", [](server& home) { return home.tuning().password(); },
-     [](server& home, std::string_view value) {
-       home.tuning().set_password(std::string(value));
+    {"requirepass", [](server& server) { return server.tuning().password(); },
+     [](server& server, std::string_view value) {
+       server.tuning().set_password(std::string(value));
        return std::string();
      }},
     {"save", get_constant<kEmpty>, set_constant<kEmpty>},
     {"slowlog-max-len", get_constant<kZero>, nullptr},
     {"tcp-keepalive", get_constant<kThreeHundred>, set_constant<kThreeHundred>},
     {"timeout", get_number<&settings::timeout_s>, set_number<&settings::timeout_s, 0, INT32_MAX>},
-    {"unixsocket", [](server& home) { return home.start_options().unix_socket; }, nullptr},
+    {"unixsocket", [](server& server) { return server.start_options().unix_socket; }, nullptr},
     {"unixsocketperm",
-     [](server& home) { return fmt::format("{:o}", home.start_options().unix_socket_mode); },
+     [](server& server) { return fmt::format("{:o}", server.start_options().unix_socket_mode); },
      nullptr},
 };
 
@@ -167,11 +167,11 @@ const parameter* find_parameter(std::string_view name) {
 void config_get(call& c) {
   // In the order asked for. Each name is answered once, spelled as it was asked for, as in Redis.
   std::vector<std::pair<const parameter*, std::string_view>> found;
-  const auto add = [&found](const parameter& what, std::string_view name) {
+  const auto add = [&found](const parameter& command, std::string_view name) {
     for (const auto& each : found) {
-      if (each.first == &what) return;
+      if (each.first == &command) return;
     }
-    found.emplace_back(&what, name);
+    found.emplace_back(&command, name);
   };
   for (const auto pattern : c.arguments.subspan(2)) {
     if (pattern.find_first_of("*?[") == pattern.npos) {
@@ -183,9 +183,9 @@ void config_get(call& c) {
     }
   }
   c.out.map(found.size());
-  for (const auto& [what, name] : found) {
+  for (const auto& [command, name] : found) {
     c.out.bulk(name);
-    c.out.bulk(what->get(sender(c).home));
+    c.out.bulk(command->get(sender(c).server));
   }
 }
 
@@ -217,15 +217,15 @@ std::vector<const parameter*> named_parameters(call& c) {
 /// Sets all parameters or none, as Redis does.
 void config_set(call& c) {
   if (c.count() % 2 != 0) return c.out.error(errors::kSyntax);
-  server& home = sender(c).home;
+  server& server = sender(c).server;
   const auto chosen = named_parameters(c);
   if (chosen.empty()) return;
   std::vector<std::string> before;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    before.push_back(chosen[i]->get(home));
-    const std::string problem = chosen[i]->set(home, c[2 * i + 3]);
+    before.push_back(chosen[i]->get(server));
+    const std::string problem = chosen[i]->set(server, c[2 * i + 3]);
     if (problem.empty()) continue;
-    for (std::size_t undone = 0; undone < i; ++undone) chosen[undone]->set(home, before[undone]);
+    for (std::size_t undone = 0; undone < i; ++undone) chosen[undone]->set(server, before[undone]);
     return c.out.error(fmt::format("ERR CONFIG SET failed (possibly related to argument '{}') - {}",
                                    c[2 * i + 2], problem));
   }
@@ -233,7 +233,7 @@ void config_set(call& c) {
 }
 
 void config_resetstat(call& c) {
-  sender(c).home.reset_statistics();
+  sender(c).server.reset_statistics();
   c.out.ok();
 }
 

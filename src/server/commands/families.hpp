@@ -16,13 +16,13 @@ std::span<const store::command> introspection_commands();
 std::span<const store::command> isotherm_commands();
 
 /// The client that sent the command.
-inline client& sender(const store::call& c) noexcept { return static_cast<client&>(*c.who); }
+inline client& sender(const store::call& c) noexcept { return static_cast<client&>(*c.sender); }
 
 /// The version of Redis whose behaviour clients may expect.
 inline constexpr std::string_view kRedisVersion = "7.0.15";
 
 /// "name" or "container|name" as Redis writes it.
-std::string full_name(const store::command& what, const class server& home);
+std::string full_name(const store::command& command, const class server& server);
 
 /// Answers with lines, as HELP does.
 void answer_lines(store::reply& out, std::span<const std::string_view> lines);

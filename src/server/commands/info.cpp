@@ -14,31 +14,31 @@ using namespace store;
 
 namespace {
 
-std::string server_section(server& home, std::int64_t now) {
+std::string server_section(server& server, std::int64_t now) {
   utsname system{};
   ::uname(&system);
-  const std::int64_t uptime = (now - home.started_ms()) / 1000;
+  const std::int64_t uptime = (now - server.started_ms()) / 1000;
   return fmt::format(
       "redis_version:{}\r\nredis_mode:standalone\r\nserver_name:crestdb\r\nos:{} {} {}\r\n"
       "arch_bits:64\r\nmultiplexing_api:epoll\r\nprocess_id:{}\r\nrun_id:{:040x}\r\n"
       "tcp_port:{}\r\nserver_time_usec:{}\r\nuptime_in_seconds:{}\r\nuptime_in_days:{}\r\n"
       "io_threads_active:1\r\nexecutable:isotherm\r\nconfig_file:\r\n",
       kRedisVersion, system.sysname, system.release, system.machine, ::getpid(),
-      static_cast<std::uint64_t>(home.started_ms()), home.port(), now * 1000, uptime,
+      static_cast<std::uint64_t>(server.started_ms()), server.port(), now * 1000, uptime,
       uptime / 86400);
 }
 
-std::string clients_section(server& home, std::int64_t) {
+std::string clients_section(server& server, std::int64_t) {
   return fmt::format("connected_clients:{}\r\nmaxclients:{}\r\nblocked_clients:0\r\n",
-                     home.clients().size(), home.tuning().maxclients.load_relaxed());
+                     server.clients().size(), server.tuning().maxclients.load_relaxed());
 }
 
-std::string memory_section(server& home, std::int64_t) {
-  auto& meter = home.db().memory();
+std::string memory_section(server& server, std::int64_t) {
+  auto& meter = server.db().memory();
   const std::uint64_t used = meter.sample(), resident = resident_bytes();
-  const std::uint64_t limit = home.tuning().maxmemory.load_relaxed();
+  const std::uint64_t limit = server.tuning().maxmemory.load_relaxed();
   std::uint64_t clients = 0;
-  for (const auto& who : home.clients().all()) clients += who->held_bytes.load_relaxed();
+  for (const auto& client : server.clients().all()) clients += client->held_bytes.load_relaxed();
   return fmt::format(
       "used_memory:{}\r\nused_memory_human:{}\r\nused_memory_rss:{}\r\nused_memory_rss_human:{}\r\n"
       "used_memory_peak:{}\r\nused_memory_peak_human:{}\r\nmaxmemory:{}\r\nmaxmemory_human:{}\r\n"
@@ -55,8 +55,8 @@ std::string persistence_section(server&, std::int64_t) {
          "aof_enabled:0\r\naof_rewrite_in_progress:0\r\n";
 }
 
-std::string stats_section(server& home, std::int64_t) {
-  const auto& counted = home.db().counted();
+std::string stats_section(server& server, std::int64_t) {
+  const auto& counted = server.db().counted();
   return fmt::format(
       "total_connections_received:{}\r\ntotal_commands_processed:{}\r\n"
       "instantaneous_ops_per_sec:{}\r\ntotal_net_input_bytes:{}\r\ntotal_net_output_bytes:{}\r\n"
@@ -65,12 +65,12 @@ std::string stats_section(server& home, std::int64_t) {
       "client_query_buffer_limit_disconnections:{}\r\n"
       "client_output_buffer_limit_disconnections:{}\r\nevicted_clients:{}\r\n"
       "acl_access_denied_auth:{}\r\n",
-      home.statistics.connections.sum(), home.statistics.commands.sum(), home.commands_per_second(),
-      home.statistics.input_bytes.sum(), home.statistics.output_bytes.sum(),
-      home.statistics.rejected.sum(), counted.expired.sum(), counted.hits.sum(),
-      counted.misses.sum(), home.statistics.errors.sum(), home.statistics.query_limit.sum(),
-      home.statistics.output_limit.sum(), home.statistics.evicted.sum(),
-      home.statistics.wrong_passwords.sum());
+      server.statistics.connections.sum(), server.statistics.commands.sum(),
+      server.commands_per_second(), server.statistics.input_bytes.sum(),
+      server.statistics.output_bytes.sum(), server.statistics.rejected.sum(), counted.expired.sum(),
+      counted.hits.sum(), counted.misses.sum(), server.statistics.errors.sum(),
+      server.statistics.query_limit.sum(), server.statistics.output_limit.sum(),
+      server.statistics.evicted.sum(), server.statistics.wrong_passwords.sum());
 }
 
 std::string replication_section(server&, std::int64_t) {
@@ -87,26 +87,26 @@ std::string cpu_section(server&, std::int64_t) {
 
 std::string cluster_section(server&, std::int64_t) { return "cluster_enabled:0\r\n"; }
 
-std::string keyspace_section(server& home, std::int64_t) {
-  if (home.db().keys() == 0) return {};
-  return fmt::format("db0:keys={},expires={},avg_ttl=0\r\n", home.db().keys(),
-                     home.db().expiring_keys());
+std::string keyspace_section(server& server, std::int64_t) {
+  if (server.db().keys() == 0) return {};
+  return fmt::format("db0:keys={},expires={},avg_ttl=0\r\n", server.db().keys(),
+                     server.db().expiring_keys());
 }
 
-std::string isotherm_section(server& home, std::int64_t) {
-  std::string text =
-      fmt::format("index:{}\r\nmanage:{}\r\nthreads:{}\r\n", home.db().index().name(),
-                  home.manager() ? home.manager()->mode() : "off", home.start_options().threads);
-  if (!home.manager()) return text;
-  const auto last = home.manager()->last_window();
-  text += fmt::format("problem:{}\r\nrefused_cold_objects:{}\r\n", home.manager()->problem(),
-                      home.manager()->refused_cold_objects());
+std::string isotherm_section(server& server, std::int64_t) {
+  std::string text = fmt::format(
+      "index:{}\r\nmanage:{}\r\nthreads:{}\r\n", server.db().index().name(),
+      server.manager() ? server.manager()->mode() : "off", server.start_options().threads);
+  if (!server.manager()) return text;
+  const auto last = server.manager()->last_window();
+  text += fmt::format("problem:{}\r\nrefused_cold_objects:{}\r\n", server.manager()->problem(),
+                      server.manager()->refused_cold_objects());
   for (const auto& each : collector::statistic_table()) {
     if (!each.info_decimals) continue;
     const double value = std::visit([](auto v) { return static_cast<double>(v); }, each.get(last));
     text += fmt::format("{}:{:.{}f}\r\n", each.name, value, *each.info_decimals);
   }
-  const auto heaps = home.manager()->heaps();
+  const auto heaps = server.manager()->heaps();
   for (const heap::kind where : heap::kKinds) {
     const heap::usage& usage = heaps[where];
     text += fmt::format("heap_{}:objects={},bytes={},extent_bytes={},resident_bytes={}\r\n",
@@ -150,7 +150,7 @@ void info(call& c) {
     if (!is_asked_for(c, each.name)) continue;
     if (!text.empty()) text += "\r\n";
     text += fmt::format("# {}\r\n", each.title);
-    text += each.text(sender(c).home, c.now);
+    text += each.text(sender(c).server, c.now);
   }
   c.out.verbatim("txt", text);
 }

@@ -25,19 +25,19 @@ constexpr flag_name kFlagNames[] = {{kWrite, "write"},     {kReadOnly, "readonly
 
 /// A command, or one of a container's: "config|get".
 struct named_command {
-  const command* what;
+  const store::command* command;
   std::string_view container;  ///< "" for none
 
   std::string full_name() const {
-    return container.empty() ? std::string(what->name)
-                             : fmt::format("{}|{}", container, what->name);
+    return container.empty() ? std::string(command->name)
+                             : fmt::format("{}|{}", container, command->name);
   }
 };
 
 /// The command that "name" or "container|name" means.
 std::optional<named_command> find_named(call& c, std::string_view name) {
   const auto bar = name.find('|');
-  const command* found = sender(c).home.commands().find(name.substr(0, bar));
+  const command* found = sender(c).server.commands().find(name.substr(0, bar));
   if (!found) return std::nullopt;
   if (bar == name.npos) return named_command{found, ""};
   const command* sub = find_subcommand(*found, name.substr(bar + 1));
@@ -47,60 +47,60 @@ std::optional<named_command> find_named(call& c, std::string_view name) {
 
 /// Redis's ACL categories of a command, which follow from its flags and group.
 std::vector<std::string_view> categories_of(const named_command& of) {
-  const command& what = *of.what;
+  const command& command = *of.command;
   std::vector<std::string_view> found;
   const auto add = [&found](bool belongs, std::string_view name) {
     if (belongs) found.push_back(name);
   };
-  const bool whole_keyspace =
-      what.group == kServerGroup && what.flags & (kWrite | kReadOnly) && what.keys.first == 0;
-  const bool own = what.run != nullptr;  // a container has no flags of its own
-  add(own && (what.group == "generic" || whole_keyspace), "keyspace");
-  add(what.flags & kReadOnly, "read");
-  add(what.flags & kWrite, "write");
-  add(what.group == "string", "string");
-  add(what.group == "transactions", "transaction");
-  add(what.flags & kAdmin, "admin");
-  add(what.flags & kFast, "fast");
-  add(!(what.flags & kFast), "slow");
-  add(what.flags & (kAdmin | kDangerous), "dangerous");
+  const bool whole_keyspace = command.group == kServerGroup &&
+                              command.flags & (kWrite | kReadOnly) && command.keys.first == 0;
+  const bool own = command.run != nullptr;  // a container has no flags of its own
+  add(own && (command.group == "generic" || whole_keyspace), "keyspace");
+  add(command.flags & kReadOnly, "read");
+  add(command.flags & kWrite, "write");
+  add(command.group == "string", "string");
+  add(command.group == "transactions", "transaction");
+  add(command.flags & kAdmin, "admin");
+  add(command.flags & kFast, "fast");
+  add(!(command.flags & kFast), "slow");
+  add(command.flags & (kAdmin | kDangerous), "dangerous");
   // COMMAND is about the server, but Redis files it here.
-  const bool is_command = what.name == "command" || of.container == "command";
-  add(own && (what.group == "connection" || is_command), "connection");
+  const bool is_command = command.name == "command" || of.container == "command";
+  add(own && (command.group == "connection" || is_command), "connection");
   return found;
 }
 
 void answer_info(call& c, const named_command& of) {
-  const command& what = *of.what;
+  const command& command = *of.command;
   c.out.array(10);
   c.out.bulk(of.full_name());
-  c.out.integer(what.arity);
+  c.out.integer(command.arity);
   std::vector<std::string_view> flags;
   for (const auto& each : kFlagNames) {
-    if (what.flags & each.flag) flags.push_back(each.name);
+    if (command.flags & each.flag) flags.push_back(each.name);
   }
   c.out.set(flags.size());
   for (const auto flag : flags) c.out.status(flag);
-  c.out.integer(what.keys.first);
-  c.out.integer(what.keys.last);
-  c.out.integer(what.keys.step);
+  c.out.integer(command.keys.first);
+  c.out.integer(command.keys.last);
+  c.out.integer(command.keys.step);
   const auto categories = categories_of(of);
   c.out.set(categories.size());
   for (const auto name : categories) c.out.status(fmt::format("@{}", name));
   c.out.set(0);  // tips
   c.out.set(0);  // key specifications
-  c.out.array(what.subcommands.size());
-  for (const auto& sub : what.subcommands) answer_info(c, {&sub, what.name});
+  c.out.array(command.subcommands.size());
+  for (const auto& sub : command.subcommands) answer_info(c, {&sub, command.name});
 }
 
 void command_all(call& c) {
-  const auto& all = sender(c).home.commands().all();
+  const auto& all = sender(c).server.commands().all();
   c.out.array(all.size());
   for (const command* each : all) answer_info(c, {each, ""});
 }
 
 void command_count(call& c) {
-  c.out.integer(static_cast<std::int64_t>(sender(c).home.commands().all().size()));
+  c.out.integer(static_cast<std::int64_t>(sender(c).server.commands().all().size()));
 }
 
 void command_info(call& c) {
@@ -115,26 +115,26 @@ void command_info(call& c) {
 }
 
 void answer_docs(call& c, const named_command& of) {
-  const command& what = *of.what;
+  const command& command = *of.command;
   c.out.bulk(of.full_name());
-  const bool contains = !what.subcommands.empty();
+  const bool contains = !command.subcommands.empty();
   c.out.map(contains ? 4 : 3);
   c.out.bulk("summary");
-  c.out.bulk(what.summary);
+  c.out.bulk(command.summary);
   c.out.bulk("since");
-  c.out.bulk(what.since);
+  c.out.bulk(command.since);
   c.out.bulk("group");
-  c.out.bulk(what.group);
+  c.out.bulk(command.group);
   if (!contains) return;
   c.out.bulk("subcommands");
-  c.out.map(what.subcommands.size());
-  for (const auto& sub : what.subcommands) answer_docs(c, {&sub, what.name});
+  c.out.map(command.subcommands.size());
+  for (const auto& sub : command.subcommands) answer_docs(c, {&sub, command.name});
 }
 
 void command_docs(call& c) {
   std::vector<named_command> found;
   if (c.count() == 2) {
-    for (const command* each : sender(c).home.commands().all()) found.push_back({each, ""});
+    for (const command* each : sender(c).server.commands().all()) found.push_back({each, ""});
   }
   for (const auto name : c.arguments.subspan(2)) {
     if (const auto known = find_named(c, name)) found.push_back(*known);
@@ -160,7 +160,7 @@ void command_list(call& c) {
       names.push_back(std::move(name));
     }
   };
-  for (const command* each : sender(c).home.commands().all()) {
+  for (const command* each : sender(c).server.commands().all()) {
     consider({each, ""});
     for (const command& sub : each->subcommands) consider({&sub, each->name});
   }
@@ -170,19 +170,19 @@ void command_list(call& c) {
 
 void command_getkeys(call& c) {
   const auto words = c.arguments.subspan(2);
-  const command* what = sender(c).home.commands().find(words[0]);
-  if (what && !what->subcommands.empty() && words.size() > 1) {
-    what = find_subcommand(*what, words[1]);
+  const command* command = sender(c).server.commands().find(words[0]);
+  if (command && !command->subcommands.empty() && words.size() > 1) {
+    command = find_subcommand(*command, words[1]);
   }
-  if (!what) return c.out.error("ERR Invalid command specified");
-  if (what->keys.first == 0) return c.out.error("ERR The command has no key arguments");
-  if (!what->accepts(words.size())) {
+  if (!command) return c.out.error("ERR Invalid command specified");
+  if (command->keys.first == 0) return c.out.error("ERR The command has no key arguments");
+  if (!command->accepts(words.size())) {
     return c.out.error("ERR Invalid number of arguments specified for command");
   }
   std::vector<std::string_view> keys;
-  const int last =
-      what->keys.last < 0 ? static_cast<int>(words.size()) + what->keys.last : what->keys.last;
-  for (int i = what->keys.first; i <= last; i += what->keys.step) {
+  const int last = command->keys.last < 0 ? static_cast<int>(words.size()) + command->keys.last
+                                          : command->keys.last;
+  for (int i = command->keys.first; i <= last; i += command->keys.step) {
     keys.push_back(words[static_cast<std::size_t>(i)]);
   }
   c.out.array(keys.size());

@@ -17,7 +17,7 @@ namespace {
 
 /// Answers with an error and returns null when management is off.
 management* manager_of(call& c) {
-  management* manager = sender(c).home.manager();
+  management* manager = sender(c).server.manager();
   if (!manager) {
     c.out.error("ERR management is off: start the server with --manage on or --manage track");
   }
@@ -52,22 +52,22 @@ heap::footprint footprint_alone() {
 }
 
 void stats(call& c) {
-  server& home = sender(c).home;
+  server& server = sender(c).server;
   constexpr std::size_t kOwnFields = 6, kManagedFields = 2;
   c.out.map(kOwnFields +
-            (home.manager() ? kManagedFields + collector::statistic_table().size() : 0));
-  field(c.out, "index", home.db().index().name());
-  field(c.out, "manage", home.manager() ? home.manager()->mode() : "off");
-  field(c.out, "keys", std::uint64_t{home.db().keys()});
+            (server.manager() ? kManagedFields + collector::statistic_table().size() : 0));
+  field(c.out, "index", server.db().index().name());
+  field(c.out, "manage", server.manager() ? server.manager()->mode() : "off");
+  field(c.out, "keys", std::uint64_t{server.db().keys()});
   // Without management there are no heaps, and asking for the COLD range would create them.
-  const heap::footprint memory = home.manager() ? footprint_beside_heaps() : footprint_alone();
+  const heap::footprint memory = server.manager() ? footprint_beside_heaps() : footprint_alone();
   field(c.out, "rss_bytes", memory.rss);
   field(c.out, "rss_peak_bytes", memory.rss_peak);
   field(c.out, "dram_bytes", memory.dram);
-  if (!home.manager()) return;
-  field(c.out, "problem", std::string_view(home.manager()->problem()));
-  field(c.out, "refused_cold_objects", home.manager()->refused_cold_objects());
-  answer_window(c.out, home.manager()->last_window());
+  if (!server.manager()) return;
+  field(c.out, "problem", std::string_view(server.manager()->problem()));
+  field(c.out, "refused_cold_objects", server.manager()->refused_cold_objects());
+  answer_window(c.out, server.manager()->last_window());
 }
 
 void heaps(call& c) {
@@ -109,14 +109,14 @@ void answer_pages(reply& out) {
 
 /// ISOTHERM PAGES: deferred, because for a large store the kernel takes long.
 void pages(call& c) {
-  if (manager_of(c)) sender(c).home.defer(sender(c), answer_pages);
+  if (manager_of(c)) sender(c).server.defer(sender(c), answer_pages);
 }
 
 void collect(call& c) {
   management* manager = manager_of(c);
   if (!manager) return;
-  client& who = sender(c);
-  who.home.defer(who, [manager](reply& out) {
+  client& client = sender(c);
+  client.server.defer(client, [manager](reply& out) {
     const auto seen = manager->collect();
     out.map(collector::statistic_table().size());
     answer_window(out, seen);

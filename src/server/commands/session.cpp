@@ -40,9 +40,9 @@ void quit(call& c) {
 }
 
 bool log_in(call& c, std::string_view user, std::string_view password) {
-  const settings& tuning = sender(c).home.tuning();
+  const settings& tuning = sender(c).server.tuning();
   if (user != "default" || (tuning.has_password() && !tuning.is_password(password))) {
-    sender(c).home.note_wrong_password(sender(c));
+    sender(c).server.note_wrong_password(sender(c));
     c.out.error(kWrongPassword);
     return false;
   }
@@ -52,7 +52,7 @@ bool log_in(call& c, std::string_view user, std::string_view password) {
 
 void auth(call& c) {
   if (c.count() > 3) return c.out.error(errors::kSyntax);
-  if (c.count() == 2 && !sender(c).home.tuning().has_password()) {
+  if (c.count() == 2 && !sender(c).server.tuning().has_password()) {
     return c.out.error(
         "ERR AUTH <password> called without any password configured for the default user. Are you "
         "sure your configuration is correct?");
@@ -70,7 +70,7 @@ constexpr std::string_view kBadName =
     "ERR Client names cannot contain spaces, newlines or special characters.";
 
 void answer_hello(call& c) {
-  client& who = sender(c);
+  client& client = sender(c);
   c.out.map(7);
   c.out.bulk("server");
   c.out.bulk("redis");
@@ -79,7 +79,7 @@ void answer_hello(call& c) {
   c.out.bulk("proto");
   c.out.integer(c.out.protocol());
   c.out.bulk("id");
-  c.out.integer(static_cast<std::int64_t>(who.id));
+  c.out.integer(static_cast<std::int64_t>(client.id));
   c.out.bulk("mode");
   c.out.bulk("standalone");
   c.out.bulk("role");
@@ -89,8 +89,8 @@ void answer_hello(call& c) {
 }
 
 void hello(call& c) {
-  client& who = sender(c);
-  int version = who.protocol.load_relaxed();
+  client& client = sender(c);
+  int version = client.protocol.load_relaxed();
   if (c.count() >= 2) {
     const auto wanted = parse_integer(c[1]);
     if (!wanted) return c.out.error("ERR Protocol version is not an integer or out of range");
@@ -103,19 +103,19 @@ void hello(call& c) {
       i += 2;
     } else if (equals_folded(c[i], "setname") && i + 1 < c.count()) {
       if (!is_client_name(c[++i])) return c.out.error(kBadName);
-      who.set_name(c[i]);  // takes effect even if a later option is refused, as in Redis
+      client.set_name(c[i]);  // takes effect even if a later option is refused, as in Redis
     } else {
       return c.out.error(fmt::format("ERR Syntax error in HELLO option '{}'", c[i]));
     }
   }
-  if (who.home.tuning().has_password() && !who.authenticated) {
+  if (client.server.tuning().has_password() && !client.authenticated) {
     return c.out.error(
         "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO "
         "AUTH <user> <pass> option can be used to authenticate the client and select the "
         "RESP protocol version at the same time");
   }
   c.out.set_protocol(version);
-  who.protocol.store_relaxed(version);
+  client.protocol.store_relaxed(version);
   answer_hello(c);
 }
 
@@ -148,12 +148,12 @@ void discard(call& c) {
 }
 
 void reset(call& c) {
-  client& who = sender(c);
-  who.in_refused_transaction = false;
-  who.set_name("");
-  who.authenticated = !who.home.tuning().has_password();
-  who.mode = client::replies::on;
-  who.protocol.store_relaxed(2);
+  client& client = sender(c);
+  client.in_refused_transaction = false;
+  client.set_name("");
+  client.authenticated = !client.server.tuning().has_password();
+  client.mode = client::replies::on;
+  client.protocol.store_relaxed(2);
   c.out.set_protocol(2);
   c.out.status("RESET");
 }

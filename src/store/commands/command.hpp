@@ -30,7 +30,7 @@ struct call {
   std::span<const std::string_view> arguments;
   std::int64_t now;  ///< ms since 1970, the same for the whole command
   const limits& bounds;
-  caller* who = nullptr;
+  caller* sender = nullptr;
 
   std::string_view operator[](std::size_t i) const noexcept { return arguments[i]; }
   std::size_t count() const noexcept { return arguments.size(); }
