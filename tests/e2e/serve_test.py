@@ -212,6 +212,8 @@ class Serve(unittest.TestCase):
         self.assertTrue(one.ask('ISOTHERM', 'COLLECT').startswith(b'*48\r\n'))
         self.assertIn(b'cold', one.ask('ISOTHERM', 'HEAPS'))
         self.assertIn(b'page_utilization', one.ask('ISOTHERM', 'STATS'))
+        self.assertRegex(one.ask('ISOTHERM', 'LOCATE', 'k7', 'absent'),
+                         rb'^\*2\r\n\*2\r\n:\d+\r\n:500\r\n\$-1\r\n$')
         self.assertEqual(one.ask('ISOTHERM', 'CONFIG', 'SET', 'window', '0.5'), b'+OK\r\n')
         self.assertIn(b'0.5', one.ask('ISOTHERM', 'CONFIG', 'GET', 'window'))
         self.assertTrue(one.ask('ISOTHERM', 'CONFIG', 'SET', 'window', 'x').startswith(b'-ERR'))

@@ -6,6 +6,8 @@
 namespace isotherm::server {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -231,6 +233,17 @@ TEST_F(Serving, ASocketFileInUseIsRefusedAndAStaleOneReplaced) {
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("another server listens on"));
   EXPECT_TRUE(std::filesystem::exists(path_));
+}
+
+TEST_F(Serving, TellsWhereValuesLie) {
+  start();
+  EXPECT_EQ(peer(path_).last_words("SET here treasure"), "+OK\r\n");
+  const std::string told = peer(path_).last_words("ISOTHERM LOCATE nowhere here");
+  const std::string head = "*2\r\n$-1\r\n*2\r\n:";
+  ASSERT_THAT(told, AllOf(StartsWith(head), EndsWith("\r\n:8\r\n")));
+  const auto address = std::stoull(told.substr(head.size()));
+  EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(address), 8), "treasure");
+  EXPECT_EQ(db_.counted().hits.sum() + db_.counted().misses.sum(), 0u);
 }
 
 TEST_F(Serving, SaysThatNothingIsPersisted) {

@@ -1,4 +1,4 @@
-// ISOTHERM STATS|HEAPS|PAGES|COLLECT|CONFIG: what the object collector sees and does.
+// ISOTHERM STATS|HEAPS|PAGES|LOCATE|COLLECT|CONFIG: what the object collector sees and does.
 #include <fmt/format.h>
 
 #include "base/page.hpp"
@@ -99,7 +99,8 @@ void answer_pages(reply& out) {
     while (count / per_cell > kMostCells) per_cell *= 2;
     const auto map = os::resident_cells(reinterpret_cast<const void*>(begin), count, per_cell);
     out.bulk(name_of(where));
-    out.map(4);
+    out.map(5);
+    field(out, "address", std::uint64_t{begin});
     field(out, "pages", std::uint64_t{count});
     field(out, "pages_per_cell", std::uint64_t{per_cell});
     field(out, "resident_bytes", map ? map->resident_pages * base::kPageBytes : 0);
@@ -110,6 +111,25 @@ void answer_pages(reply& out) {
 /// ISOTHERM PAGES: deferred, because for a large store the kernel takes long.
 void pages(call& c) {
   if (manager_of(c)) sender(c).server.defer(sender(c), answer_pages);
+}
+
+/// ISOTHERM LOCATE key [key ...]: for each key the address and the length of its value, null where
+/// there is none. Counts no hit, no miss and no time of use; to the collector it is a use, and it
+/// reads a value's page of COLD, as every look-up by key.
+void locate(call& c) {
+  constexpr std::size_t kFirstKey = 2;
+  c.out.array(c.count() - kFirstKey);
+  for (std::size_t i = kFirstKey; i < c.count(); ++i) {
+    const sync::scope inside;
+    const auto found = c.db.find(inside, c[i], c.now, lookup::peek);
+    if (!found) {
+      c.out.null();
+      continue;
+    }
+    c.out.array(2);
+    c.out.integer(reinterpret_cast<std::intptr_t>(found->payload.data()));
+    c.out.integer(static_cast<std::int64_t>(found->payload.size()));
+  }
 }
 
 void collect(call& c) {
@@ -151,6 +171,8 @@ void help(call& c) {
       "    Return objects, bytes and resident bytes of NEW, HOT, COLD and NODE.",
       "PAGES",
       "    Return which pages of NEW, HOT and COLD are in DRAM: a digit a cell, 0 none to 9 all.",
+      "LOCATE <key> [<key> ...]",
+      "    Return the address and the length of each key's value, or null.",
       "COLLECT",
       "    Run a window of the collector now and return what it saw.",
       "CONFIG [GET [<pattern>]]",
@@ -168,6 +190,14 @@ constexpr command kIsotherm[] = {
     {"stats", 2, kKeepsWho, {}, stats, kGroup, kSince, "Statistics of the last window"},
     {"heaps", 2, kKeepsWho, {}, heaps, kGroup, kSince, "Sizes of the heaps"},
     {"pages", 2, kKeepsWho, {}, pages, kGroup, kSince, "Pages of the heaps in DRAM"},
+    {"locate",
+     -3,
+     kReadOnly,
+     {2, -1, 1},
+     locate,
+     kGroup,
+     kSince,
+     "Where the values of keys lie in memory"},
     {"collect", 2, kAdmin | kKeepsWho, {}, collect, kGroup, kSince, "Run a window now"},
     {"config",
      -2,
