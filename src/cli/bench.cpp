@@ -48,6 +48,8 @@ void add_flags(CLI::App& command, bench_options& o) {
       "--connect", o.connect,
       "unix:PATH or tcp:HOST:PORT of a server, ours or a Redis (default: in process)");
   command.add_flag("--no-load", o.no_load, "the server of --connect holds the records already");
+  command.add_option("--used", o.used,
+                     "write the keys used in the last window to FILE, one a line; with --connect");
   command.add_option("--seed", o.seed, "of the random numbers")->capture_default_str();
   command.add_option(
       "--json", o.json,
@@ -55,10 +57,10 @@ void add_flags(CLI::App& command, bench_options& o) {
 }
 
 /// Finds out before the run, not after it, that the file cannot be written.
-void check_json_file(const std::string& where) {
+void check_file(const std::string& flag, const std::string& where) {
   if (where.empty() || where == "-") return;
   const bool existed = std::filesystem::exists(where);
-  if (!std::ofstream(where, std::ios::app)) fail("cannot write --json " + where);
+  if (!std::ofstream(where, std::ios::app)) fail("cannot write " + flag + " " + where);
   if (!existed) std::filesystem::remove(where);
 }
 
@@ -66,6 +68,9 @@ void report(const bench_plan& plan, const bench_result& found) {
   if (plan.asked.json != "-") fmt::print("{}", harness::to_text(plan, found));
   if (!plan.asked.json.empty()) {
     require(harness::append_line(plan.asked.json, harness::to_json(plan, found).dump()));
+  }
+  if (!plan.asked.used.empty()) {
+    require(harness::write_keys(plan.asked.used, plan.format, found.used_keys));
   }
   const auto& driven = found.driven;
   if (driven.missing > 0 || driven.corrupt > 0) {
@@ -77,7 +82,8 @@ void report(const bench_plan& plan, const bench_result& found) {
 void run_one(const bench_options& asked) {
   const auto plan = harness::understand(asked);
   if (!plan) fail(plan.error().message);
-  check_json_file(asked.json);
+  check_file("--json", asked.json);
+  check_file("--used", asked.used);
   const auto found = asked.connect.empty() ? harness::run_local(*plan) : harness::run_remote(*plan);
   if (!found) fail(found.error().message);
   report(*plan, *found);
@@ -97,7 +103,7 @@ void add_bench(CLI::App& app) {
     if (!options->connect.empty()) fail("--index all runs in process: leave --connect out");
     const auto plan = harness::understand(*options);
     if (!plan) fail(plan.error().message);
-    check_json_file(options->json);
+    check_file("--json", options->json);
     require(harness::run_all(*plan));
   });
 }

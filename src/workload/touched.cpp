@@ -31,4 +31,14 @@ std::uint64_t touched_keys::used_within(const ages& by_age, unsigned windows) no
   return sum;
 }
 
+std::vector<std::uint64_t> touched_keys::used_in_last_window() const {
+  const unsigned now = now_.load_relaxed();
+  const unsigned before = now == 1 ? kCycle : now - 1;
+  std::vector<std::uint64_t> found;
+  for (std::uint64_t number = 0; number < last_.size(); ++number) {
+    if (last_[number].load_relaxed() == before) found.push_back(number);
+  }
+  return found;
+}
+
 }  // namespace isotherm::workload

@@ -36,6 +36,10 @@ class touched_keys {
   /// Keys used in the last `windows` windows (1..kWindows).
   static std::uint64_t used_within(const ages& by_age, unsigned windows) noexcept;
 
+  /// Keys whose last use was in the window that the last advance() ended, in order. No concurrent
+  /// mark() or advance().
+  std::vector<std::uint64_t> used_in_last_window() const;
+
   std::uint64_t keys() const noexcept { return last_.size(); }
   /// True when `number` was used in the current window.
   bool is_current(std::uint64_t number) const noexcept {

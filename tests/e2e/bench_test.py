@@ -97,6 +97,7 @@ class Mistakes(unittest.TestCase):
                             (('--connect', 'unix:/nonexistent/x'), '/nonexistent/x'),
                             (('--connect', 'somewhere'), 'unix:PATH'),
                             (('--json', '/nonexistent/x'), '--json'),
+                            (('--used', 'keys'), '--connect'),
                             (('--cold-backing', 'file:/nonexistent'), '/nonexistent'),
                             (('--workload', 'e'), 'ordered')):
             with self.subTest(words=words):
@@ -109,8 +110,15 @@ class RealRedis(unittest.TestCase):
     def test_drives_it_unchanged(self):
         server = start_redis()
         self.addCleanup(server.stop)
-        run = small('--connect', f'unix:{server.path}', '--workload', 'f', '--rate', 500)
+        with tempfile.NamedTemporaryFile('r') as used:
+            run = small('--connect', f'unix:{server.path}', '--workload', 'f', '--rate', 500,
+                        '--used', used.name)
+            keys = used.read().split()
         self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertGreater(len(keys), 0)
+        asked = subprocess.run(['redis-cli', '-s', server.path, 'EXISTS', *keys], check=True,
+                               capture_output=True, text=True, timeout=60)
+        self.assertEqual(int(asked.stdout), len(set(keys)))
         found = json.loads(run.stdout)
         self.assertEqual(found['index'], 'redis')
         self.assertGreater(found['rss_bytes'], 0)

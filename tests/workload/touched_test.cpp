@@ -29,6 +29,21 @@ TEST(TouchedKeys, CountsByAge) {
   EXPECT_EQ(touched_keys::used_within(ages, 31), 3u);
 }
 
+TEST(TouchedKeys, NamesTheKeysOfTheLastWindow) {
+  touched_keys used(10);
+  for (std::uint64_t window = 0; window < 300; ++window) {  // past the end of the numbering
+    used.mark(window % 7);
+    used.mark(9);
+    used.advance();
+    ASSERT_EQ(used.used_in_last_window(), (std::vector<std::uint64_t>{window % 7, 9})) << window;
+  }
+  used.mark(9);  // in the window that has begun
+  EXPECT_EQ(used.used_in_last_window(), std::vector<std::uint64_t>{299 % 7});
+  used.advance();
+  used.advance();
+  EXPECT_TRUE(used.used_in_last_window().empty());
+}
+
 TEST(TouchedKeys, AgreesWithSetsOverManyWindows) {
   constexpr std::uint64_t kSeed = 3;
   SCOPED_TRACE(testing::Message() << "seed " << kSeed);

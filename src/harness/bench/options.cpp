@@ -48,6 +48,9 @@ base::result<bench_plan> understand(const bench_options& asked) {
   plan.asked.collector.manage = asked.manage == "on" ? collector::mode::on : collector::mode::track;
   if (auto sizes = plan.format.check(); !sizes) return std::unexpected(sizes.error());
   if (auto numbers = check_numbers(asked); !numbers) return std::unexpected(numbers.error());
+  if (!asked.used.empty() && asked.connect.empty()) {
+    return std::unexpected(base::error{"--used goes with --connect"});
+  }
   const auto workload = workload::parse_workload(asked.workload);
   if (!workload) return std::unexpected(workload.error());
   plan.load.workload = *workload;

@@ -197,6 +197,18 @@ base::result<void> append_line(const std::string& where, const std::string& line
   return std::unexpected(base::system_error("cannot write --json " + where, errno));
 }
 
+base::result<void> write_keys(const std::string& where, const workload::record_format& format,
+                              std::span<const std::uint64_t> numbers) {
+  std::ofstream file(where);
+  std::string key(format.key_size, 0);
+  for (const std::uint64_t number : numbers) {
+    workload::write_key(number, key);
+    file << key << '\n';
+  }
+  if (file.flush()) return {};
+  return std::unexpected(base::system_error("cannot write --used " + where, errno));
+}
+
 progress_line::progress_line() : terminal_(isatty(STDERR_FILENO) == 1) {}
 
 progress_line::~progress_line() { show(""); }

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,7 @@ struct bench_result {
   std::string manage;
   double load_seconds = 0;
   std::optional<entry_cost> per_entry = std::nullopt;  ///< of a managed index in process
+  std::vector<std::uint64_t> used_keys = {};           ///< by a server's clients in the last window
 };
 
 nlohmann::ordered_json to_json(const bench_plan& plan, const bench_result& found);
@@ -54,6 +56,10 @@ std::string to_text(const bench_plan& plan, const bench_result& found);
 
 /// Writes `line` and a line feed to `where` ("-": standard output), at the file's end.
 base::result<void> append_line(const std::string& where, const std::string& line);
+
+/// Writes the keys of the records `numbers` to the file `where`, one a line.
+base::result<void> write_keys(const std::string& where, const workload::record_format& format,
+                              std::span<const std::uint64_t> numbers);
 
 /// One line on standard error that is written over and over; silent when that is no terminal.
 class progress_line {
