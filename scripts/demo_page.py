@@ -1,81 +1,105 @@
-"""The demo's HTML page: a table and the address space before and after, one cell a page, coloured
-by temperature. Self-contained: no script, no other file; the maps are pictures in the page, so
-that some hundred thousand cells open at once."""
-import base64
+"""The demo's HTML page and its picture: a table, and rows of pages before and after, each page
+coloured by how much of it was used in the last window. No script, no other file."""
 import html
-import struct
-import zlib
 
-COLUMNS = 512
-SIDE = 2  # pixels of a cell
-# Colour of a heap's pages when they are in DRAM; pages that are not are drawn pale.
-COLOURS = {'new': '#e8a33d', 'hot': '#d62728', 'cold': '#1f77b4', 'node': '#7f7f7f'}
-ABSENT = '#e9eef3'
-STYLE = '''body{font:15px sans-serif;max-width:2200px;margin:2em auto;padding:0 1em;color:#222}
+COLUMNS = 128
+ROWS = 32  # of the longer of the two maps
+CELL = 8   # pixels from one page to the next
+SMALL_COLUMNS, SMALL_ROWS, SMALL_CELL = 64, 4, 12
+# From nothing used to all; light to dark, so that no hue has to be told from another.
+STEPS = (('nothing', '#ffffff'), ('to 1/4', '#9ecae1'), ('to 1/2', '#4292c6'),
+         ('to 3/4', '#08519c'), ('more', '#08203e'))
+PAGE = 4096
+STYLE = ''':root{color-scheme:light dark}
+body{font:15px sans-serif;max-width:1200px;margin:2em auto;padding:0 1em}
 table{border-collapse:collapse}
-td,th{padding:.25em 1em;text-align:right;border-bottom:1px solid #ddd}
-td:first-child{text-align:left}.maps{display:flex;gap:2em;flex-wrap:wrap}
-img{image-rendering:pixelated;display:block}
-.key span{display:inline-block;width:1em;height:1em;margin:0 .4em 0 1.2em;vertical-align:-2px}'''
+td,th{padding:.25em 1em;text-align:right;border-bottom:1px solid #888}
+td:first-child{text-align:left}svg{max-width:100%;height:auto}'''
 
 
-def rgb(colour):
-    return bytes.fromhex(colour[1:])
+def step_of(used):
+    """The colour's number: 0 for nothing, 1 for up to a quarter of the page, ..."""
+    return -(-4 * used // PAGE)
 
 
-def palette(colour):
-    """Colours of '0' (no page of the cell in DRAM) to '9' (all); the last is the page's ground."""
-    shades = [rgb(ABSENT)]
-    for level in range(1, 10):
-        share = 0.25 + 0.75 * level / 9
-        shades.append(bytes(round(255 + share * (part - 255)) for part in rgb(colour)))
-    return shades + [b'\xff\xff\xff']
+def sample(pages, columns, every):
+    """The first of each `every` rows of pages, as rows of colours' numbers."""
+    stride = columns * every
+    return [[step_of(pages.used.get(number, 0)) for number in pages.numbers[at:at + columns]]
+            for at in range(0, len(pages.numbers), stride)]
 
 
-def png(width, rows, shades):
-    """A picture of palette numbers, a byte each."""
-    def chunk(kind, data):
-        return (struct.pack('>I', len(data)) + kind + data +
-                struct.pack('>I', zlib.crc32(kind + data)))
-    lines = b''.join(b'\0' + row for row in rows)
-    return (b'\x89PNG\r\n\x1a\n' +
-            chunk(b'IHDR', struct.pack('>IIBBBBB', width, len(rows), 8, 3, 0, 0, 0)) +
-            chunk(b'PLTE', b''.join(shades)) + chunk(b'IDAT', zlib.compress(lines, 9)) +
-            chunk(b'IEND', b''))
+def grid(rows, left, top, cell):
+    """The rows as squares: one path a colour, which is small and opens at once."""
+    side = cell - 1
+    paths = [[] for _ in STEPS]
+    for y, row in enumerate(rows):
+        for x, step in enumerate(row):
+            paths[step].append(f'M{left + x * cell} {top + y * cell}h{side}v{side}h-{side}z')
+    return ''.join(f'<path d="{"".join(path)}" fill="{colour}" stroke="#aab" stroke-width=".5"/>\n'
+                   for path, (_, colour) in zip(paths, STEPS) if path)
 
 
-def draw(cells, colour, name):
-    """A picture of the cells, row by row."""
-    ground = bytes([10])
-    numbers = bytes(int(cell) for cell in cells)
-    rows = [numbers[at:at + COLUMNS].ljust(COLUMNS, ground)
-            for at in range(0, len(numbers), COLUMNS)]
-    picture = base64.b64encode(png(COLUMNS, rows, palette(colour))).decode()
-    return (f'<img alt="pages of {name}" width="{COLUMNS * SIDE}" height="{len(rows) * SIDE}" '
-            f'src="data:image/png;base64,{picture}">')
+def legend(left, top):
+    parts = [f'<text x="{left}" y="{top + 12}">used of a page in the last window:</text>']
+    left += 250
+    for name, colour in STEPS:
+        parts.append(f'<rect x="{left}" y="{top}" width="14" height="14" fill="{colour}" '
+                     f'stroke="#667"/><text x="{left + 20}" y="{top + 12}">{name}</text>')
+        left += 95
+    return '\n'.join(parts)
 
 
-def space(title, pages):
-    parts = [f'<div><h2>{title}</h2>']
-    for name, colour in COLOURS.items():
-        heap = pages.get(name)
-        if not heap or not heap['cells']:
-            continue
-        resident = int(heap['resident_bytes']) / 2**20
-        total = int(heap['pages']) * 4096 / 2**20
-        parts.append(f'<h3>{name.upper()}: {resident:.0f} of {total:.0f} MiB in DRAM, a cell is '
-                     f'{int(heap["pages_per_cell"]) * 4} KiB</h3>')
-        parts.append(draw(heap['cells'], colour, name.upper()))
-    return ''.join(parts) + '</div>'
+def drawing(title, width, height, body):
+    # White below, so that it reads on a dark page too.
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+            f'width="{width}" height="{height}" font-family="sans-serif" font-size="13" '
+            f'fill="#222"><title>{title}</title>\n'
+            f'<rect width="{width}" height="{height}" rx="8" fill="#fff"/>\n{body}\n</svg>\n')
 
 
-def key():
-    names = {'new': 'NEW: not yet known', 'hot': 'HOT: used lately', 'cold': 'COLD: not used',
-             'node': 'NODE: the index'}
-    boxes = [f'<span style="background:{COLOURS[name]}"></span>{text}'
-             for name, text in names.items()]
-    return ('<p class="key">' + ''.join(boxes)
-            + f'<span style="background:{ABSENT}"></span>not in DRAM</p>')
+def in_words(pages):
+    gone = f'; {pages.gone:,} pages with used values had left DRAM again' if pages.gone else ''
+    return (f'{len(pages.numbers) * PAGE >> 20} MiB of pages in DRAM; in a window of '
+            f'{pages.seconds:.1f} s {len(pages.used):,} of {len(pages.numbers):,} pages held used '
+            f'values; used were {pages.utilization:.1%} of these, {pages.share:.1%} of all{gone}')
+
+
+def map_of(pages, every):
+    rows = sample(pages, COLUMNS, every)
+    width, height = COLUMNS * CELL + 20, len(rows) * CELL + 20
+    return (f'<p>{in_words(pages)}.</p>'
+            + drawing('pages, coloured by how much of each was used', width, height,
+                      grid(rows, 10, 10, CELL)))
+
+
+def every_nth(pages, columns, rows):
+    """So many rows of pages stand for one drawn row, that at most `rows` are drawn."""
+    return max(1, -(-len(pages.numbers) // (columns * rows)))
+
+
+def picture(before, after):
+    """The small picture: as many pages of each run, evenly from all."""
+    parts, top = [], 16
+    for title, pages in (('Before', before), ('After', after)):
+        every = every_nth(pages, SMALL_COLUMNS, SMALL_ROWS)
+        rows = sample(pages, SMALL_COLUMNS, every)
+        size = len(pages.numbers) * PAGE >> 20
+        parts.append(
+            f'<text x="16" y="{top + 14}"><tspan font-weight="bold">{title}:</tspan> {size} MiB of '
+            f'pages in DRAM, {len(pages.used) / len(pages.numbers):.0%} of them with used bytes; '
+            f'{pages.share:.1%} of all their bytes was used</text>')
+        parts.append(grid(rows, 16, top + 24, SMALL_CELL))
+        top += 24 + SMALL_ROWS * SMALL_CELL + 16
+    parts.append(legend(16, top))
+    parts.append(f'<text x="16" y="{top + 38}">A square is a page of 4 KiB. {SMALL_ROWS} rows of '
+                 f'{SMALL_COLUMNS} neighbours, spread evenly over the pages in DRAM, are drawn of '
+                 f'each run.</text>')
+    parts.append(f'<text x="16" y="{top + 56}">The last window was {before.seconds:.1f} s long '
+                 f'before and {after.seconds:.1f} s after. Only values count, their keys do '
+                 f'not.</text>')
+    return drawing('How much of each page in DRAM was used, without management and with it',
+                   SMALL_COLUMNS * SMALL_CELL + 32, top + 70, '\n'.join(parts))
 
 
 def render(rows, before, after, windows, options):
@@ -85,12 +109,19 @@ def render(rows, before, after, windows, options):
         f'<tr><td>{window["at_seconds"]:.0f} s</td><td>{window["rss_bytes"] / 2**20:.0f}</td>'
         f'<td>{window["dram_bytes"] / 2**20:.0f}</td>'
         f'<td>{window["page_utilization"] or 0:.1%}</td></tr>' for window in windows)
+    every = every_nth(max(before, after, key=lambda pages: len(pages.numbers)), COLUMNS, ROWS)
     return f'''<!doctype html><html lang="en"><meta charset="utf-8"><title>Isotherm: demo</title>
-<style>{STYLE}</style><h1>Pages of one temperature</h1>
+<style>{STYLE}</style><h1>How much of each page is used</h1>
 <p>{options.keys} records of 1 KiB, {options.rate} reads a second, Zipfian 0.99, windows of
 {options.window:g} s, index {html.escape(options.index)}.</p>
-<table><tr><th></th><th>management off</th><th>on</th></tr>{cells}</table>{key()}
-<div class="maps">{space("Before: loaded", before)}{space("After: served", after)}</div>
+<table><tr><th></th><th>management off</th><th>on</th></tr>{cells}</table>
+<p>A square is a page of 4 KiB that is in DRAM, its colour how much of it the clients' reads of the
+last window used. Of both runs one row of {COLUMNS} neighbouring pages in {every} is drawn, in the
+order of addresses: fewer rows are less DRAM. Pages that have left it are not drawn. Only values
+count, their keys do not; in the page utilization of the table they do.</p>
+{drawing('the colours', 760, 30, legend(10, 8))}
+<h2>Before: management off</h2>{map_of(before, every)}
+<h2>After: management on</h2>{map_of(after, every)}
 <h2>Window by window, management on</h2>
 <table><tr><th>time</th><th>RSS MiB</th><th>DRAM MiB</th><th>utilization</th></tr>{course}</table>
 </html>
