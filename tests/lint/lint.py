@@ -173,6 +173,20 @@ def check_layers(tree):
                     yield name, line, fault
 
 
+def folders_behind(tree, header, seen):
+    """The folders of its layer that a header brings in, itself or through headers beside it."""
+    layer, *inner = header.split('/')
+    if len(inner) > 1:
+        return {inner[0]}
+    if header in seen:
+        return set()
+    seen.add(header)
+    text = tree.files.get(f'src/{header}', '')
+    return {folder for _, included, _ in cpp_text.includes_of(text)
+            if included.split('/')[0] == layer
+            for folder in folders_behind(tree, included, seen)}
+
+
 def check_subfolders(tree):
     for name, text in tree.matching(CPP, ('src/',)):
         parts = name.split('/')[1:]
@@ -184,13 +198,14 @@ def check_subfolders(tree):
         if ranks and own not in ranks:
             yield name, 1, f'src/{layer}/{own} has no place in SUBFOLDERS'
         for line, included, _ in cpp_text.includes_of(text):
-            used = included.split('/')
-            if len(used) < 3 or used[0] != layer or used[1] == own:
+            if included.split('/')[0] != layer:
                 continue
-            if not ranks:
-                yield name, line, f'say in SUBFOLDERS which folder of src/{layer} is the lower'
-            elif own in ranks and ranks.get(used[1], len(ranks)) >= ranks[own]:
-                yield name, line, f'{layer}/{own} must not use {layer}/{used[1]}: it is not lower'
+            for used in sorted(folders_behind(tree, included, set()) - {own}):
+                if not ranks:
+                    if included.count('/') > 1:
+                        yield name, line, f'say in SUBFOLDERS which folder of src/{layer} is lower'
+                elif own in ranks and ranks.get(used, len(ranks)) >= ranks[own]:
+                    yield name, line, f'{layer}/{own} must not use {layer}/{used}: it is not lower'
 
 
 def check_links(tree):
@@ -273,7 +288,7 @@ def check_test_names(tree):
     """GoogleTest builds identifiers of suite and test name, so it asks for names without _."""
     for name, text in tree.matching(CPP, ('tests/',)):
         code = cpp_text.code_of(text)
-        for test in re.finditer(r'\bTEST(?:_[FP])?\(\s*(\w+),\s*(\w+)\s*\)', code):
+        for test in re.finditer(r'\b(?:TYPED_)?TEST(?:_[FP])?\(\s*(\w+),\s*(\w+)\s*\)', code):
             for part in test.groups():
                 if not re.fullmatch(r'[A-Z][A-Za-z0-9]*', part):
                     line = code.count('\n', 0, test.start()) + 1

@@ -78,9 +78,14 @@ class LintCatches(unittest.TestCase):
         self.expect({'src/sort/new/n.hpp': '#pragma once\n'}, 'no place in SUBFOLDERS')
         self.expect({'src/heap/a/a.hpp': '#pragma once\n#include "heap/b/b.hpp"\n'},
                     'say in SUBFOLDERS')
-        self.expect_clean({'src/sort/runs/r.hpp': '#pragma once\n#include "sort/input/i.hpp"\n',
-                           'src/sort/input/i.hpp': '#pragma once\n#include "sort/s.hpp"\n',
-                           'src/sort/s.hpp': '#pragma once\n#include "sort/runs/r.hpp"\n'})
+        through_the_root = {'include/isotherm/s.hpp': '#pragma once\n#include "sort/runs/r.hpp"\n',
+                            'src/sort/runs/r.hpp': '#pragma once\n#include "sort/input/i.hpp"\n',
+                            'src/sort/input/i.hpp': '#pragma once\n#include "sort/s.hpp"\n',
+                            'src/sort/s.hpp': '#pragma once\n#include "sort/t.hpp"\n'}
+        self.expect_clean({**through_the_root, 'src/sort/t.hpp': '#pragma once\n'})
+        self.expect({**through_the_root,
+                     'src/sort/t.hpp': '#pragma once\n#include "sort/runs/r.hpp"\n'},
+                    'sort/input must not use sort/runs')
 
     def test_link_of_a_higher_layer(self):
         self.expect({'src/base/CMakeLists.txt': 'isotherm_library(base SOURCES a.cpp\n'
@@ -130,7 +135,7 @@ class LintCatches(unittest.TestCase):
 
     def test_names_of_tests(self):
         for head in ('TEST(packed_heap, GivesBack)', 'TEST_F(PackedHeap,\n       gives_back)',
-                     'TEST_P(Packed_Heap, GivesBack)'):
+                     'TEST_P(Packed_Heap, GivesBack)', 'TYPED_TEST(PackedHeap, gives_back)'):
             self.expect({'tests/heap/h_test.cpp': head + ' {}\n'}, 'are named LikeThis')
 
     def test_a_function_of_a_header_in_another_source(self):
