@@ -33,8 +33,8 @@ class rates final : public policy {
       if (at_[object] == place::cold) continue;
       auto& rate = rate_[object];
       if (at_[object] == place::missed) rate = memory_.looked_at(rate);
-      rate = memory_.after(rate, is_used_[object] != 0,
-                           static_cast<std::uint16_t>(random_.below(0x10000)));
+      const auto random = static_cast<std::uint16_t>(random_());
+      rate = is_used_[object] != 0 ? memory_.used(rate, random) : memory_.idle(rate, random);
       ++kept[rate];
       is_used_[object] = 0;
     }

@@ -20,7 +20,7 @@ namespace isotherm::collector {
 using rate = std::uint16_t;
 inline constexpr unsigned kRates = 4096;
 inline constexpr unsigned kLongestMemory = 256;  // windows
-inline constexpr unsigned kEraWindows = 16, kEras = 32;
+inline constexpr unsigned kEraWindows = 32, kEras = 32;
 
 /// The share of windows that a rate stands for.
 double share_of(rate r) noexcept;
@@ -48,14 +48,19 @@ class use_memory {
   /// The era of the window that ended last.
   unsigned era() const noexcept { return era_; }
 
-  /// The rate after the window that ended last. `random`: any 16 random bits.
-  rate after(rate before, bool used, std::uint16_t random) const noexcept {
-    const step& s = (used ? used_ : idle_)[before];
-    return static_cast<rate>(s.least + (random < s.odds ? 1 : 0));
+  /// The rate after the window that ended last, in which the object was used. `random`: any 16
+  /// random bits, for the rounding.
+  rate used(rate before, std::uint16_t random) const noexcept {
+    return used_[before].taken(random);
+  }
+  /// Likewise, in which it was not.
+  rate idle(rate before, std::uint16_t random) const noexcept {
+    return idle_[before].taken(random);
   }
   /// What an object keeps of its rate in COLD.
   rate left_alone(rate r) const noexcept { return static_cast<rate>(r / kEras * kEras + era_); }
-  /// The rate of an object in COLD before the window that ended last.
+  /// The rate today of an object that was left alone in COLD, to within an era. After more than
+  /// kEras eras, some thousand windows, it reads as if the object had been left alone later.
   rate looked_at(rate kept) const noexcept;
 
  private:
@@ -63,6 +68,9 @@ class use_memory {
   struct step {
     rate least;
     std::uint16_t odds;
+    rate taken(std::uint16_t random) const noexcept {
+      return static_cast<rate>(least + (random < odds ? 1 : 0));
+    }
   };
   static step rounded(double rate) noexcept;
   void rebuild() noexcept;

@@ -12,12 +12,18 @@ namespace {
 
 constexpr rate kAlways = kRates - 1;
 
+enum class window : unsigned char { used, idle };
+rate after(const use_memory& memory, rate before, window was, base::random& random) {
+  const auto bits = static_cast<std::uint16_t>(random());
+  return was == window::used ? memory.used(before, bits) : memory.idle(before, bits);
+}
+
 /// The rate of an object that is used with a chance of `share` in each of so many windows.
 rate settled(use_memory& memory, double share, unsigned windows, base::random& random) {
   rate r = 0;
   for (unsigned i = 0; i < windows; ++i) {
     memory.end_window(1000, 0);
-    r = memory.after(r, random.unit() < share, static_cast<std::uint16_t>(random()));
+    r = after(memory, r, random.unit() < share ? window::used : window::idle, random);
   }
   return r;
 }
@@ -42,7 +48,7 @@ TEST(Temperature, IsTheShareOfWindowsInWhichAnObjectIsUsed) {
     for (unsigned i = 0; i < kLongestMemory; ++i) {
       memory.end_window(objects.size(), 0);
       for (auto& r : objects) {
-        r = memory.after(r, random.unit() < share, static_cast<std::uint16_t>(random()));
+        r = after(memory, r, random.unit() < share ? window::used : window::idle, random);
       }
     }
     double sum = 0;
@@ -55,14 +61,14 @@ TEST(Temperature, IsTheShareOfWindowsInWhichAnObjectIsUsed) {
 TEST(Temperature, OneUseWeighsLessThanManyAndLessTheLongerTheMemory) {
   use_memory memory;
   memory.end_window(1000, 0);
-  const rate soon = memory.after(0, true, 0);
+  const rate soon = memory.used(0, 0);
   rate often = soon;
   for (int i = 0; i < 20; ++i) {
     memory.end_window(1000, 0);
-    often = memory.after(often, true, 0);
+    often = memory.used(often, 0);
   }
   EXPECT_GT(often, soon);
-  EXPECT_LT(memory.after(0, true, 0), soon);
+  EXPECT_LT(memory.used(0, 0), soon);
 }
 
 TEST(Temperature, TheMemoryGrowsToItsLimitAndStartsAnewWithUnexpectedMisses) {
@@ -95,8 +101,8 @@ TEST(Temperature, AfterARestartTheNewHotObjectPassesTheOldOneWithinTwoWindows) {
   memory.end_window(10000, 10);
   for (int i = 0; i < 2; ++i) {
     memory.end_window(10000, 1000);
-    old_one = memory.after(old_one, false, static_cast<std::uint16_t>(random()));
-    new_one = memory.after(new_one, true, static_cast<std::uint16_t>(random()));
+    old_one = after(memory, old_one, window::idle, random);
+    new_one = after(memory, new_one, window::used, random);
   }
   EXPECT_GT(new_one, old_one);
 }
@@ -109,12 +115,11 @@ TEST(Temperature, AnObjectLeftAloneFadesAsIfItHadBeenLookedAt) {
   rate kept = memory.left_alone(before);
   for (int i = 0; i < 200; ++i) {
     memory.end_window(1000, 0);
-    watched = memory.after(watched, false, static_cast<std::uint16_t>(random()));
+    watched = after(memory, watched, window::idle, random);
   }
-  // looked_at() is for the window that ended last, which after() then counts. An era is 16 windows
-  // of 1/100 .. 1/256 each, a quarter of an octave at the most.
-  const rate looked = memory.after(memory.looked_at(kept), false, 0);
-  EXPECT_NEAR(looked, watched, 80);
+  // To within an era: 32 windows of 1/100 .. 1/256 each, half an octave at the most.
+  const rate looked = memory.looked_at(kept);
+  EXPECT_NEAR(looked, watched, 128);
   EXPECT_LT(looked, before - 256);
   kept = memory.left_alone(looked);
   EXPECT_NEAR(memory.looked_at(kept), looked, 32);
@@ -128,6 +133,18 @@ TEST(Temperature, ErasGoRound) {
     EXPECT_EQ(kept % kEras, memory.era());
     EXPECT_NEAR(memory.looked_at(kept), 3000, kEras / 2);
   }
+}
+
+TEST(Temperature, ErasAreToldApartForAThousandWindows) {
+  use_memory memory;
+  const rate kept = memory.left_alone(3000);
+  rate before = memory.looked_at(kept);
+  for (unsigned i = 1; i < kEras; ++i) {
+    for (unsigned w = 0; w < kEraWindows; ++w) memory.end_window(1000, 0);
+    EXPECT_LE(memory.looked_at(kept), before);
+    before = memory.looked_at(kept);
+  }
+  EXPECT_LT(before, 1500);
 }
 
 TEST(Temperature, NeverStaysNeverInCold) {
