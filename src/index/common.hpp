@@ -13,7 +13,6 @@
 #include "base/spin_lock.hpp"
 #include "guide/object.hpp"
 #include "index/content.hpp"
-#include "index/hash/keyed_hash.hpp"
 #include "sync/retire.hpp"
 #include "sync/scope.hpp"
 

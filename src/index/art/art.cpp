@@ -301,8 +301,8 @@ bool art<Storage>::split_prefix(const position& at, std::string_view key, link c
   art_detail::set_prefix(above, word, at.matched);
   art_detail::add_child(above, art_detail::byte_at(word, at.matched), art_detail::link_of(at.at));
   put(above, key, at.depth + at.matched, created);
-  // A prefix has at most 8 bytes, one of which becomes the child's byte. If nothing is left, the
-  // shift would be by 64 bits.
+  // A prefix has at most 8 bytes, one of which becomes the child's byte. If all 8 bytes are
+  // gone, the shift would be by 64 bits.
   const unsigned gone = at.matched + 1;
   art_detail::set_prefix(at.at, gone < 8 ? word >> (8 * gone) : 0, at.prefix_length - gone);
   art_detail::find_child(at.parent, art_detail::byte_at(key, at.depth - 1))

@@ -18,6 +18,7 @@
 
 #include "index/common.hpp"
 #include "index/hash/bucket_table.hpp"
+#include "index/hash/keyed_hash.hpp"
 #include "index/index.hpp"
 #include "index/lock_free_writes.hpp"
 #include "index/storage.hpp"
