@@ -15,7 +15,8 @@ void on_signal(int) { requested->request_stop(); }
 }  // namespace
 
 std::stop_token catch_signals() {
-  static std::stop_source source;
+  // Never destroyed: a signal may still come while the process exits.
+  static std::stop_source& source = *new std::stop_source;
   requested = &source;
   struct sigaction action = {};
   for (const int s : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&action.sa_mask, s);

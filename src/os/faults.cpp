@@ -8,7 +8,8 @@ namespace isotherm::os {
 namespace {
 
 fault_hook& hook() {
-  static fault_hook installed;
+  // Never destroyed: objects of static storage may still give COLD's file space back at exit.
+  static fault_hook& installed = *new fault_hook;
   return installed;
 }
 
