@@ -41,7 +41,8 @@ enum class sort_concurrency {
 
 /// Whether runs of an index map that does not fit in memory are compressed.
 enum class sort_compression {
-  automatic,  ///< a run is compressed if its device would take longer than coding it does
+  automatic,  ///< a run is compressed if an emulated device would take longer to write and read the
+              ///< bytes saved than coding takes; never on a real device
   on,
   off
 };

@@ -13,7 +13,10 @@ namespace isotherm::heap {
 struct cold_backing {
   enum class type : std::uint8_t { anon, file };
   type where = type::anon;
-  std::string directory;  ///< for `file`: an existing directory on a disk file system
+  /// For `file`: an existing directory on a disk file system. A child of fork() shares the file
+  /// with its parent, which goes on changing it: the child must not dereference guides of COLD
+  /// objects.
+  std::string directory;
 
   /// Parses "anon" or "file:DIR".
   static base::result<cold_backing> parse(const std::string& text);

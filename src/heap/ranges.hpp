@@ -43,8 +43,14 @@ struct heap_set {
     ISO_CHECK(offset < 3 * range_bytes, "not an object of these heaps");
     return kind::cold;
   }
-  arena& arena_of(kind where) noexcept { return where == kind::newborn ? newborn : node; }
-  packed_heap& packed(kind where) noexcept { return where == kind::hot ? hot : cold; }
+  arena& arena_of(kind where) noexcept {
+    ISO_ASSERT(!is_packed(where), "HOT and COLD are no arenas");
+    return where == kind::newborn ? newborn : node;
+  }
+  packed_heap& packed(kind where) noexcept {
+    ISO_ASSERT(is_packed(where), "NEW and NODE are not packed");
+    return where == kind::hot ? hot : cold;
+  }
 };
 
 /// The heaps once made, else null. Release by make_heaps(), acquire by users: they see all of it.

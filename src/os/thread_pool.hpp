@@ -1,5 +1,4 @@
-// Pools of threads whose size is a property of the device: as many as its bandwidth wants, not as
-// many as there are cores (WiscSort 3.4).
+// A pool of threads, which its user makes as large as it needs.
 #pragma once
 
 #include <condition_variable>

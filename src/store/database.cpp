@@ -17,7 +17,7 @@ bool is_due(const stripe& held, std::string_view key, std::int64_t now) {
   return at != held.expires.end() && now > at->second;
 }
 
-/// A key of a bucket that has expired, if there is one. The caller holds the stripe.
+/// An expired key of a bucket, if there is one. The caller holds the stripe.
 std::optional<std::string> due_in(const stripe& here, std::size_t bucket, std::int64_t now,
                                   std::size_t& looked_at) {
   for (auto it = here.expires.begin(bucket); it != here.expires.end(bucket); ++it) {

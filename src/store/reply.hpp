@@ -18,8 +18,8 @@ class reply {
 
   int protocol() const noexcept { return protocol_; }
   void set_protocol(int version) noexcept { protocol_ = version; }  ///< 2 or 3
-  /// A reply that would make the output longer than `bytes` is dropped, and overflowed() is true
-  /// then.
+  /// An element of a reply that would make the output longer than `bytes` is dropped. overflowed()
+  /// is true then, and the output must not be sent.
   void set_limit(std::size_t bytes) noexcept { limit_ = bytes; }
   bool overflowed() const noexcept { return overflowed_; }
   std::size_t size() const noexcept { return output_.size(); }

@@ -13,10 +13,10 @@
 namespace isotherm::collector {
 namespace {
 
-// More than reclaim() looks at by itself in the windows of a test, 16 MiB a window.
+// More than page_out_cold() looks at by itself in the windows of a test, 16 MiB a window.
 constexpr std::size_t kObjects = 160'000;
 
-class Reclaim : public testing::Test {
+class PagingOut : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     const testing_help::temporary_directory directory;
@@ -59,7 +59,7 @@ class Reclaim : public testing::Test {
   object_collector collector_{everything_may_leave()};
 };
 
-TEST_F(Reclaim, APageThatAPeekBroughtBackLeavesAgain) {
+TEST_F(PagingOut, APageThatAPeekBroughtBackLeavesAgain) {
   {
     const scope inside;
     EXPECT_EQ(far_one().peek(inside)->view().size(), 1000u);
@@ -68,7 +68,7 @@ TEST_F(Reclaim, APageThatAPeekBroughtBackLeavesAgain) {
   EXPECT_TRUE(is_left_alone());
 }
 
-TEST_F(Reclaim, ThePageOfAPromotedObjectLeavesAgain) {
+TEST_F(PagingOut, ThePageOfAPromotedObjectLeavesAgain) {
   {
     const scope inside;
     EXPECT_EQ(far_one().get(inside)->view().size(), 1000u);
@@ -76,7 +76,7 @@ TEST_F(Reclaim, ThePageOfAPromotedObjectLeavesAgain) {
   EXPECT_GT(hinted_in_a_window(), 0u);
 }
 
-TEST_F(Reclaim, AFreeBringsNoPageBack) {
+TEST_F(PagingOut, AFreeBringsNoPageBack) {
   guides_[kObjects * 9 / 10].reset();
   EXPECT_TRUE(is_left_alone());
 }

@@ -22,7 +22,7 @@ struct prediction {
 struct key_load {
   device::access kind = device::access::sequential_read;
   unsigned streams = 1;
-  double bytes = 0;  ///< of each access
+  double bytes = 0;  ///< read for each record
   std::uint64_t stride = 0;
 };
 key_load load_of(const plan& p, const sort_options& o, double record_bytes);

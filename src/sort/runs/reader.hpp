@@ -68,7 +68,8 @@ class run_reader {
 };
 
 /// Gives the space [from, to) of a file, which has been read, back to the file system: in whole
-/// blocks, beginning with the first that lies wholly behind `first`, where the run begins.
+/// blocks, beginning with the first that lies wholly behind `first`, where the run or its segment
+/// begins.
 void give_back(job& j, const os::file& f, std::uint64_t first, std::uint64_t from,
                std::uint64_t to);
 
