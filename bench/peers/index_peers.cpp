@@ -35,7 +35,8 @@ constexpr std::size_t kRequests = 1 << 20;     ///< drawn before; a power of two
 
 class own_store final : public store {
  public:
-  explicit own_store(std::string_view name) : index_(std::move(*index::make(name, false))) {}
+  explicit own_store(std::string_view name)
+      : index_(std::move(*index::make(name, index::management::off))) {}
   bool read(std::string_view key, char* out) override {
     const sync::scope inside;
     const auto found = index_->find(inside, key);

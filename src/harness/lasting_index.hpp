@@ -12,7 +12,7 @@ namespace isotherm::harness {
 /// As index::make(), but the index lives until the process ends and is never taken apart: that
 /// would read every cold page back from its disk, to free what the system takes back by itself. For
 /// the one index of a program.
-base::result<index::any_index*> make_lasting_index(std::string_view name, bool managed,
+base::result<index::any_index*> make_lasting_index(std::string_view name, index::management kind,
                                                    std::uint64_t expected_keys);
 
 }  // namespace isotherm::harness

@@ -57,8 +57,8 @@ class adapter final : public any_index {
 };
 
 template <template <class> class Structure>
-std::unique_ptr<any_index> make_adapter(bool is_managed, std::size_t expected_keys) {
-  if (is_managed) return std::make_unique<adapter<Structure, managed>>(expected_keys);
+std::unique_ptr<any_index> make_adapter(management kind, std::size_t expected_keys) {
+  if (kind == management::on) return std::make_unique<adapter<Structure, managed>>(expected_keys);
   return std::make_unique<adapter<Structure, unmanaged>>(expected_keys);
 }
 

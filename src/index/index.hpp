@@ -91,9 +91,13 @@ class any_index {
 /// Names that make() knows, in the order in which help texts list them.
 const std::vector<std::string_view>& names();
 
+/// Whether the collector may move an index's keys and values: they are held by guides, or by plain
+/// pointers (storage.hpp).
+enum class management : unsigned char { off, on };
+
 /// A new, empty structure; `expected_keys` sizes hash tables. An unknown name is an error, whose
 /// message lists the known ones.
-base::result<std::unique_ptr<any_index>> make(std::string_view name, bool managed,
+base::result<std::unique_ptr<any_index>> make(std::string_view name, management kind,
                                               std::size_t expected_keys = 0);
 
 }  // namespace isotherm::index

@@ -18,7 +18,7 @@ namespace isotherm::index {
 
 namespace {
 
-using factory = std::unique_ptr<any_index> (*)(bool managed, std::size_t expected_keys);
+using factory = std::unique_ptr<any_index> (*)(management kind, std::size_t expected_keys);
 
 struct entry {
   std::string_view name;
@@ -49,10 +49,10 @@ const std::vector<std::string_view>& names() {
   return all;
 }
 
-base::result<std::unique_ptr<any_index>> make(std::string_view name, bool managed,
+base::result<std::unique_ptr<any_index>> make(std::string_view name, management kind,
                                               std::size_t expected_keys) {
   for (const entry& each : kEntries) {
-    if (each.name == name) return each.make(managed, expected_keys);
+    if (each.name == name) return each.make(kind, expected_keys);
   }
   return std::unexpected(base::error{
       fmt::format("no index is called '{}'; use one of: {}", name, fmt::join(names(), ", ")), 0});

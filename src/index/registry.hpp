@@ -11,6 +11,6 @@ namespace isotherm::index {
 /// A new `Structure` that holds its objects by guides or by plain pointers. Defined in adapter.hpp;
 /// each structure's source instantiates its own, where the compiler sees the whole structure.
 template <template <class> class Structure>
-std::unique_ptr<any_index> make_adapter(bool is_managed, std::size_t expected_keys);
+std::unique_ptr<any_index> make_adapter(management kind, std::size_t expected_keys);
 
 }  // namespace isotherm::index

@@ -14,6 +14,15 @@
 
 namespace isotherm::index {
 
+/// Whether a scan visits the key itself at which it begins.
+enum class bound : std::uint8_t { inclusive, exclusive };
+
+/// Where a scan begins, upwards or downwards.
+struct scan_start {
+  std::string_view key;
+  bound kind = bound::inclusive;
+};
+
 /// A bounded table of positions. Each walk has one entry, which is renewed with each piece. When
 /// the table is full the oldest entries are dropped, which are those of abandoned walks first. A
 /// walk whose entry was dropped starts again, so that it still visits every key at least once.
@@ -41,7 +50,7 @@ class walk_cursors {
 };
 
 /// any_index::walk() for an ordered structure: a piece is some keys in order. `iterate(from,
-/// beyond, visit)` visits the pairs with key >= `from`, or > `from` when `beyond`.
+/// visit)` visits the pairs from that scan_start upwards.
 template <class Iterate>
 std::uint64_t walk_in_order(walk_cursors& cursors, std::uint64_t cursor, const visitor& visit,
                             Iterate iterate) {
@@ -56,7 +65,7 @@ std::uint64_t walk_in_order(walk_cursors& cursors, std::uint64_t cursor, const v
     is_cut = !visit(key, value) || ++visited == kPieceKeys;
     return !is_cut;
   };
-  iterate(last ? std::string_view(*last) : std::string_view(), last.has_value(), counting);
+  iterate(last ? scan_start{*last, bound::exclusive} : scan_start{}, counting);
   if (is_cut) return cursors.advance(cursor, now);
   cursors.forget(cursor);
   return 0;

@@ -48,10 +48,9 @@ void event_loop::watch_listener(int fd, std::function<bool(int)> on_ready) {
   change_watch(epoll_, EPOLL_CTL_ADD, fd, EPOLLIN, listener_tag(fd));
 }
 
-void event_loop::watch_listeners(bool watched) {
-  listeners_watched_ = watched;
+void event_loop::watch_listeners(std::uint32_t events) {
+  listeners_watched_ = events != 0;
   for (const auto& [fd, on_ready] : listeners_) {
-    const auto events = watched ? std::uint32_t{EPOLLIN} : 0u;
     change_watch(epoll_, EPOLL_CTL_MOD, fd, events, listener_tag(fd));
   }
 }
@@ -119,7 +118,7 @@ void event_loop::wait_once() {
     } else if (whose & kListener) {
       const auto fd = static_cast<int>(whose & ~kListener);
       // Out of descriptors: the listeners are not watched until the next tick, instead of spinning.
-      if (!listeners_.at(fd)(fd)) watch_listeners(false);
+      if (!listeners_.at(fd)(fd)) watch_listeners(0);
     } else if (const auto at = connections_.find(whose); at != connections_.end()) {
       handle(*at->second, events[i].events);
     }
@@ -132,7 +131,7 @@ void event_loop::wait_once() {
 }
 
 void event_loop::housekeeping() {
-  if (!listeners_watched_) watch_listeners(true);
+  if (!listeners_watched_) watch_listeners(EPOLLIN);
   close_idle();
 }
 

@@ -50,7 +50,7 @@ class event_loop {
   void close(connection& which);
   void close_idle();
   void housekeeping();
-  void watch_listeners(bool watched);
+  void watch_listeners(std::uint32_t events);  ///< EPOLLIN; 0: for nothing
 
   server& server_;
   int epoll_;

@@ -28,7 +28,7 @@ constexpr int kAcceptedAtOnce = 64;
 // a second and, while more than one in ten of the keys that it looks at has expired, up to a
 // quarter of a processor. Waiting for the disk takes no processor time; it is bounded, because that
 // thread has other work too. If the quarter does not suffice, writers help
-// (database::let_writers_sweep()).
+// (database::set_writers_sweep()).
 constexpr std::chrono::milliseconds kUpkeepPause{75};
 constexpr std::uint64_t kSweepSliceNs = 1'000'000, kSweepCpuNs = 25'000'000;
 constexpr std::uint64_t kSweepWallNs = 100'000'000;
@@ -226,7 +226,7 @@ void server::upkeep() noexcept {
       is_behind = os::thread_cpu_ns() - cpu_began >= kSweepCpuNs;
       if (is_behind || os::monotonic_ns() - began >= kSweepWallNs) break;
     }
-    db_.let_writers_sweep(is_behind);
+    db_.set_writers_sweep(is_behind);
     if (db_.index().is_managed()) look_at_cold();
     // Writers count less than what the allocators take for small keys.
     if (settings_.maxmemory.load_relaxed() > 0) db_.memory().sample();

@@ -101,7 +101,7 @@ class database {
   swept sweep_expired(std::int64_t now, std::uint64_t budget_ns, clock time = &os::thread_cpu_ns);
   /// Whether a write of a key that expires also removes some expired keys: to be set while the
   /// sweep does not keep up. Any thread.
-  void let_writers_sweep(bool they_do) noexcept { writers_sweep_.store_relaxed(they_do); }
+  void set_writers_sweep(bool they_do) noexcept { writers_sweep_.store_relaxed(they_do); }
 
  private:
   static constexpr std::size_t kClocks = std::size_t{1} << 18;

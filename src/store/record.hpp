@@ -48,8 +48,10 @@ inline constexpr unsigned kEncodingShift = 1;
 inline constexpr std::size_t kLengthAt = 4, kGrowingHeader = 8;  // in the form with kGrows
 
 /// Bytes that an index holds for a payload of `size` with `room` behind it.
-constexpr std::size_t stored_bytes(std::size_t size, bool expires, std::size_t room) noexcept {
-  return (room > 0 ? kGrowingHeader : 1) + (expires ? sizeof(std::int64_t) : 0) + size + room;
+constexpr std::size_t stored_bytes(std::size_t size, std::int64_t expires_ms,
+                                   std::size_t room) noexcept {
+  return (room > 0 ? kGrowingHeader : 1) + (expires_ms != kNever ? sizeof expires_ms : 0) + size +
+         room;
 }
 
 /// Room for a value that has come to `size` bytes by appending: as much again, at most a megabyte
@@ -93,7 +95,7 @@ class encoded {
       : what_(what), payload_(payload) {}
 
   std::size_t size() const noexcept {
-    return stored_bytes(payload_.size(), what_.expires_ms != kNever, what_.room);
+    return stored_bytes(payload_.size(), what_.expires_ms, what_.room);
   }
   /// Writes the record, except the bytes of its room.
   void operator()(char* to) const noexcept;

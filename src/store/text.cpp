@@ -22,8 +22,8 @@ constexpr char lower(char c) noexcept {
 }
 
 /// Matches `c` with the bracket expression at the head of `pattern` (after the '['); removes that.
-bool matches_class(std::string_view& pattern, char c, bool fold_case) noexcept {
-  const auto fold = [fold_case](char x) { return fold_case ? lower(x) : x; };
+bool matches_class(std::string_view& pattern, char c, letter_case letters) noexcept {
+  const auto fold = [letters](char x) { return letters == letter_case::any ? lower(x) : x; };
   const bool negated = !pattern.empty() && pattern[0] == '^';
   if (negated) pattern.remove_prefix(1);
   bool found = false;
@@ -137,7 +137,7 @@ std::string human_bytes(std::uint64_t bytes) {
   return fmt::format("{:.2f}{}", value, *units);
 }
 
-bool matches_glob(std::string_view pattern, std::string_view text, bool fold_case) noexcept {
+bool matches_glob(std::string_view pattern, std::string_view text, letter_case letters) noexcept {
   // Only the last star can matter: when what follows it fails, try one byte further. This keeps
   // hostile patterns ("a*a*a*a*b") at pattern x text instead of exponential time.
   std::string_view retry_pattern;
@@ -161,14 +161,14 @@ bool matches_glob(std::string_view pattern, std::string_view text, bool fold_cas
       if (c == '?') {
         same = true;
       } else if (c == '[') {
-        same = matches_class(rest, text[0], fold_case);
+        same = matches_class(rest, text[0], letters);
       } else {
         char literal = c;
         if (c == '\\' && !rest.empty()) {
           literal = rest[0];
           rest.remove_prefix(1);
         }
-        same = fold_case ? lower(literal) == lower(text[0]) : literal == text[0];
+        same = letters == letter_case::any ? lower(literal) == lower(text[0]) : literal == text[0];
       }
     }
     if (same) {

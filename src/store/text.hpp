@@ -26,8 +26,12 @@ std::optional<std::uint64_t> parse_memory(std::string_view text) noexcept;
 /// "1.50M": as INFO's *_human fields.
 std::string human_bytes(std::uint64_t bytes);
 
+/// Whether upper and lower case of an ASCII letter are the same.
+enum class letter_case : std::uint8_t { exact, any };
+
 /// True when `text` matches the glob `pattern`: * ? [abc] [^a-z] \x.
-bool matches_glob(std::string_view pattern, std::string_view text, bool fold_case = false) noexcept;
+bool matches_glob(std::string_view pattern, std::string_view text,
+                  letter_case letters = letter_case::exact) noexcept;
 
 /// Compares ASCII text without regard to case. `lower` must be lower case.
 bool equals_folded(std::string_view text, std::string_view lower) noexcept;

@@ -29,7 +29,7 @@ inline std::uint64_t test_seed() {
   return seed;
 }
 
-using index_kind = std::tuple<std::string_view, bool>;
+using index_kind = std::tuple<std::string_view, management>;
 
 /// A fresh index of the test's kind.
 class any_index_test : public testing::TestWithParam<index_kind> {
@@ -62,9 +62,12 @@ inline const auto* const kReclaimAtEnd = testing::AddGlobalTestEnvironment(new r
 inline std::string kind_name(const testing::TestParamInfo<index_kind>& info) {
   std::string name(std::get<0>(info.param));
   for (char& c : name) c = c == '-' ? '_' : c;
-  return name + (std::get<1>(info.param) ? "_guide" : "_plain");
+  return name + (std::get<1>(info.param) == management::on ? "_guide" : "_plain");
 }
 
-inline auto all_kinds() { return testing::Combine(testing::ValuesIn(names()), testing::Bool()); }
+inline auto all_kinds() {
+  return testing::Combine(testing::ValuesIn(names()),
+                          testing::Values(management::off, management::on));
+}
 
 }  // namespace isotherm::index

@@ -282,11 +282,11 @@ TEST_P(IndexModel, AnUpdateThatThrowsLeavesNoLock) {
 TEST_P(IndexModel, KnowsWhatItIs) {
   auto index = make_index();
   EXPECT_EQ(index->name(), std::get<0>(GetParam()));
-  EXPECT_EQ(index->is_managed(), std::get<1>(GetParam()));
+  EXPECT_EQ(index->is_managed(), std::get<1>(GetParam()) == management::on);
 }
 
 TEST(IndexNames, UnknownNameIsRefusedWithTheKnownOnes) {
-  const auto made = make("btree-of-dreams", true);
+  const auto made = make("btree-of-dreams", management::on);
   ASSERT_FALSE(made.has_value());
   EXPECT_THAT(made.error().message, testing::HasSubstr("hash-pugh, "));
 }

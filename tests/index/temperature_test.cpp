@@ -12,7 +12,7 @@ class IndexTemperature : public testing::TestWithParam<std::string_view> {
  protected:
   static constexpr std::size_t kKeys = 600, kVisited = 10;
 
-  IndexTemperature() : index_(std::move(*make(GetParam(), true))), collector_(chosen()) {
+  IndexTemperature() : index_(std::move(*make(GetParam(), management::on))), collector_(chosen()) {
     for (std::size_t i = 0; i < kKeys; ++i) index_->insert(key_of(i), "value");
     window();
     EXPECT_EQ(window(), 0u);  // all is cold

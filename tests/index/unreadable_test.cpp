@@ -57,7 +57,7 @@ class IndexUnreadable : public testing::TestWithParam<std::string_view> {
   }
 
   static inline std::string path;
-  std::unique_ptr<any_index> index_{std::move(*make(GetParam(), true))};
+  std::unique_ptr<any_index> index_{std::move(*make(GetParam(), management::on))};
   collector::object_collector collector_{chosen()};
 };
 

@@ -9,7 +9,7 @@ const std::vector<std::string_view>& names() {
   return all;
 }
 
-base::result<std::unique_ptr<any_index>> make(std::string_view /*name*/, bool /*is_managed*/,
+base::result<std::unique_ptr<any_index>> make(std::string_view /*name*/, management /*kind*/,
                                               std::size_t expected_keys) {
   return std::make_unique<adapter<mutant, managed>>(expected_keys);
 }

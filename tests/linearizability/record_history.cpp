@@ -289,7 +289,7 @@ int record(std::string_view name, std::string_view protocol, std::string_view br
   std::unique_ptr<any_index> index;
   bool is_valid = true;
   for (std::uint64_t round = 0; round < kRounds && is_valid; ++round) {
-    index = make_broken(broken, std::move(*make(name, true)));
+    index = make_broken(broken, std::move(*make(name, management::on)));
     is_valid = run_round(*index, clients, round, napping);
   }
   is_done.store(true);

@@ -145,7 +145,7 @@ class Growing : public ::testing::TestWithParam<std::string_view> {};
 
 TEST_P(Growing, ReadersAndTheCollectorSeeWholeAppends) {
   constexpr std::size_t kKeys = 4, kAppends = 4000, kLongest = 20'000;
-  auto made = index::make("hash-pugh", true);
+  auto made = index::make("hash-pugh", index::management::on);
   ASSERT_TRUE(made);
   database db(**made, [] { return std::uint64_t{0}; });
   const command_table table{string_commands(), range_commands()};

@@ -60,14 +60,14 @@ TEST_F(Sweep, EndsWithItsTimeWhereNothingHasExpired) {
 
 TEST_F(Sweep, WritersKeepTheExpiredFromOutnumberingTheLiving) {
   constexpr std::size_t kLiving = 20'000;
-  db_.let_writers_sweep(true);
+  db_.set_writers_sweep(true);
   for (std::size_t i = 0; i < 10 * kLiving; ++i) {
     run({"SET", "k" + std::to_string(i), "v", "PX", std::to_string(kLiving)});
     ++now_;  // one expires as one is added
     ASSERT_LT(db_.expiring_keys(), 3 * kLiving) << i;
   }
   EXPECT_EQ(db_.expiring_keys(), db_.keys());
-  db_.let_writers_sweep(false);
+  db_.set_writers_sweep(false);
   const std::size_t before = db_.expiring_keys();
   run({"SET", "last", "v", "PX", "1"});
   EXPECT_EQ(db_.expiring_keys(), before + 1);

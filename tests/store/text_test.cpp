@@ -63,7 +63,7 @@ TEST(Text, Globs) {
   EXPECT_TRUE(matches_glob("[\\]]", "]"));
   EXPECT_TRUE(matches_glob("*a*b*c", "xxaxxbxxabc"));
   EXPECT_FALSE(matches_glob("*a*b*c", "xxaxxbxxabd"));
-  EXPECT_TRUE(matches_glob("HE*", "hello", true));
+  EXPECT_TRUE(matches_glob("HE*", "hello", letter_case::any));
   EXPECT_FALSE(matches_glob("", "a"));
   EXPECT_TRUE(matches_glob("a[", "a[") == false);
 }

@@ -231,7 +231,7 @@ class MigrationStress
 TEST_P(MigrationStress, NoValueIsLostOrTorn) {
   const auto& [name, protocol, work] = GetParam();
   const std::uint64_t seed = test_seed();
-  auto index = std::move(*make(name, true));
+  auto index = std::move(*make(name, management::on));
   clearings cleared;
   std::vector<worker> workers;
   for (unsigned t = 0; t < kThreads; ++t) workers.emplace_back(*index, work, cleared, t, seed);

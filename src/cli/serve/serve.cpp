@@ -36,7 +36,8 @@ void run(serve_options& o) {
   if (managed)
     require(
         heap::configure({.cold = o.cold, .catch_read_errors = true, .huge_pages = o.huge_pages}));
-  const auto made = harness::make_lasting_index(o.index, managed, o.expected_keys);
+  const auto made = harness::make_lasting_index(
+      o.index, managed ? index::management::on : index::management::off, o.expected_keys);
   if (!made) fail(made.error().message);
   store::database db(**made);
   std::unique_ptr<server::management> manager;

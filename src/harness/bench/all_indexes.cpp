@@ -66,7 +66,8 @@ std::string or_dash(const nlohmann::json& value, double scale, const char* unit)
 std::vector<std::string_view> indexes_for(const workload::ycsb_workload& workload) {
   std::vector<std::string_view> fit;
   for (const std::string_view name : index::names()) {
-    if (workload.shares.scan == 0 || (*index::make(name, false))->is_ordered()) fit.push_back(name);
+    if (workload.shares.scan == 0 || (*index::make(name, index::management::off))->is_ordered())
+      fit.push_back(name);
   }
   return fit;
 }

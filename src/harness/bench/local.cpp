@@ -129,7 +129,8 @@ base::result<bench_result> run_local(const bench_plan& plan) {
   if (managed) {
     if (auto heaps = configure_heaps(plan.asked); !heaps) return std::unexpected(heaps.error());
   }
-  const auto index = make_lasting_index(plan.asked.index, managed, plan.asked.keys);
+  const auto index = make_lasting_index(
+      plan.asked.index, managed ? index::management::on : index::management::off, plan.asked.keys);
   if (!index) return std::unexpected(index.error());
   if (plan.load.workload.shares.scan > 0 && !(*index)->is_ordered()) {
     return std::unexpected(base::error{

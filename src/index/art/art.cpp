@@ -110,11 +110,11 @@ bool art<Storage>::try_seek(std::string_view from, Turn turn, std::vector<frame>
 /// Fills `path` so that a scan from there visits every key from the bound on, and perhaps some
 /// others first.
 template <class Storage>
-void art<Storage>::seek(up, const std::optional<bound>& from, std::vector<frame>& path) const {
-  const bound first = from.value_or(bound{"", false});
+void art<Storage>::seek(up, const std::optional<scan_start>& from, std::vector<frame>& path) const {
+  const scan_start first = from.value_or(scan_start{});
   const auto turn = [&](node* n, course how, int byte) {
     if (how == course::greater) path.push_back({n, kTerminal});
-    if (how == course::ends) path.push_back({n, first.beyond ? 0 : kTerminal});
+    if (how == course::ends) path.push_back({n, first.kind == bound::exclusive ? 0 : kTerminal});
     if (how == course::stops) path.push_back({n, byte});
     if (how == course::descends) path.push_back({n, byte + 1});
   };
@@ -122,14 +122,15 @@ void art<Storage>::seek(up, const std::optional<bound>& from, std::vector<frame>
 }
 
 template <class Storage>
-void art<Storage>::seek(down, const std::optional<bound>& from, std::vector<frame>& path) const {
+void art<Storage>::seek(down, const std::optional<scan_start>& from,
+                        std::vector<frame>& path) const {
   if (!from) {
     path.assign(1, {root_, kAllBytes});
     return;
   }
   const auto turn = [&](node* n, course how, int byte) {
     if (how == course::less) path.push_back({n, kAllBytes});
-    if (how == course::ends) path.push_back({n, from->beyond ? kTerminal : 0});
+    if (how == course::ends) path.push_back({n, from->kind == bound::exclusive ? kTerminal : 0});
     if (how == course::stops) path.push_back({n, byte + 1});
     if (how == course::descends) path.push_back({n, byte});
   };
@@ -163,7 +164,7 @@ auto art<Storage>::down::step(const frame& top, int& next) noexcept -> link {
 /// Visits the pairs from the bound on (without one: all), upwards or downwards.
 template <class Storage>
 template <class Way>
-void art<Storage>::iterate(const scope& inside, std::optional<bound> from, access how,
+void art<Storage>::iterate(const scope& inside, std::optional<scan_start> from, access how,
                            const visitor& visit) {
   std::vector<frame> path;
   // A pair was visited since the last seek: all that follow are beyond the bound.
@@ -197,16 +198,15 @@ void art<Storage>::iterate(const scope& inside, std::optional<bound> from, acces
     if (!is_past_bound && from && Way::is_left_out(*from, key)) continue;
     is_past_bound = true;
     if (!visit(key, read(found->value, inside, how)->view())) return;
-    from = bound{key, true};
+    from = scan_start{key, bound::exclusive};
   }
 }
 
 template <class Storage>
 std::uint64_t art<Storage>::walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
-  return walk_in_order(cursors_, cursor, visit,
-                       [&](std::string_view from, bool beyond, const visitor& each) {
-                         iterate<up>(inside, bound{from, beyond}, access::peek, each);
-                       });
+  return walk_in_order(cursors_, cursor, visit, [&](const scan_start& from, const visitor& each) {
+    iterate<up>(inside, from, access::peek, each);
+  });
 }
 
 // --- checking ----------------------------------------------------------------------------------
@@ -535,6 +535,6 @@ art<Storage>::~art() {
 
 template class art<managed>;
 template class art<unmanaged>;
-template std::unique_ptr<any_index> make_adapter<art>(bool, std::size_t);
+template std::unique_ptr<any_index> make_adapter<art>(management, std::size_t);
 
 }  // namespace isotherm::index

@@ -49,11 +49,11 @@ class art : public optimistic_writes<art<Storage>, Storage> {
   std::optional<std::string_view> find(const scope& inside, std::string_view key);
 
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
-    iterate<up>(inside, bound{from, false}, access::use, visit);
+    iterate<up>(inside, scan_start{from}, access::use, visit);
   }
   void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit) {
-    std::optional<bound> start;
-    if (from) start = bound{*from, false};
+    std::optional<scan_start> start;
+    if (from) start = scan_start{*from};
     iterate<down>(inside, start, access::use, visit);
   }
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit);
@@ -94,11 +94,6 @@ class art : public optimistic_writes<art<Storage>, Storage> {
     node* at;
     int next;  ///< see up, down
   };
-  /// Where a scan goes on: `key` itself is left out when `beyond`.
-  struct bound {
-    std::string_view key;
-    bool beyond;
-  };
   /// How a key goes on in a node.
   enum class course : std::uint8_t {
     less,     ///< all keys here are less
@@ -110,15 +105,15 @@ class art : public optimistic_writes<art<Storage>, Storage> {
   struct up {  ///< next: least byte not yet visited; kTerminal: the terminal comes first
     static constexpr int kStart = kTerminal;
     static link step(const frame& top, int& next) noexcept;
-    static bool is_left_out(const bound& b, std::string_view key) noexcept {
-      return b.beyond ? key <= b.key : key < b.key;
+    static bool is_left_out(const scan_start& from, std::string_view key) noexcept {
+      return from.kind == bound::exclusive ? key <= from.key : key < from.key;
     }
   };
   struct down {  ///< next: least byte visited, 256 at first, then the terminal; kTerminal: done
     static constexpr int kStart = kAllBytes;
     static link step(const frame& top, int& next) noexcept;
-    static bool is_left_out(const bound& b, std::string_view key) noexcept {
-      return b.beyond ? key >= b.key : key > b.key;
+    static bool is_left_out(const scan_start& from, std::string_view key) noexcept {
+      return from.kind == bound::exclusive ? key >= from.key : key > from.key;
     }
   };
 
@@ -158,9 +153,10 @@ class art : public optimistic_writes<art<Storage>, Storage> {
   bool replace_inner(const position& at, std::uint8_t parent_byte, node_kind kind);
 
   template <class Way>
-  void iterate(const scope& inside, std::optional<bound> from, access how, const visitor& visit);
-  void seek(up, const std::optional<bound>& from, std::vector<frame>& path) const;
-  void seek(down, const std::optional<bound>& from, std::vector<frame>& path) const;
+  void iterate(const scope& inside, std::optional<scan_start> from, access how,
+               const visitor& visit);
+  void seek(up, const std::optional<scan_start>& from, std::vector<frame>& path) const;
+  void seek(down, const std::optional<scan_start>& from, std::vector<frame>& path) const;
   template <class Turn>
   bool try_seek(std::string_view from, Turn turn, std::vector<frame>& path) const;
 

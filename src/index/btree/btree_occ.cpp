@@ -21,6 +21,6 @@ void btree_occ<Storage>::clear() noexcept {
 
 template class btree_occ<managed>;
 template class btree_occ<unmanaged>;
-template std::unique_ptr<any_index> make_adapter<btree_occ>(bool, std::size_t);
+template std::unique_ptr<any_index> make_adapter<btree_occ>(management, std::size_t);
 
 }  // namespace isotherm::index

@@ -41,11 +41,13 @@ struct separator {
 inline constexpr unsigned kLeafCapacity = 63, kInnerCapacity = 41;  // 1 KiB each
 using start_array = base::atomic<std::uint64_t>;
 
+enum class node_kind : std::uint8_t { leaf, inner };
+
 /// The first part of both kinds of nodes.
 template <class Latch>
 struct node {
-  node(bool leaf, std::size_t skipped) noexcept
-      : skip(static_cast<std::uint32_t>(skipped)), is_leaf(leaf) {}
+  node(node_kind kind, std::size_t skipped) noexcept
+      : skip(static_cast<std::uint32_t>(skipped)), is_leaf(kind == node_kind::leaf) {}
   [[no_unique_address]] Latch latch;
   const std::uint32_t skip;
   const bool is_leaf;
@@ -55,7 +57,7 @@ struct node {
 template <class Latch, class Storage>
 struct leaf : node<Latch> {
   static constexpr unsigned kCapacity = kLeafCapacity;
-  explicit leaf(std::size_t skipped) noexcept : node<Latch>(true, skipped) {}
+  explicit leaf(std::size_t skipped) noexcept : node<Latch>(node_kind::leaf, skipped) {}
   start_array starts[kCapacity];
   base::atomic<tree_entry<Storage>*> entries[kCapacity];
 };
@@ -63,7 +65,7 @@ struct leaf : node<Latch> {
 template <class Latch>
 struct inner : node<Latch> {
   static constexpr unsigned kCapacity = kInnerCapacity;
-  explicit inner(std::size_t skipped) noexcept : node<Latch>(false, skipped) {}
+  explicit inner(std::size_t skipped) noexcept : node<Latch>(node_kind::inner, skipped) {}
   start_array starts[kCapacity];
   base::atomic<const separator*> separators[kCapacity];
   base::atomic<node<Latch>*> children[kCapacity + 1];

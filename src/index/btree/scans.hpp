@@ -19,32 +19,30 @@ template <class Map, class Tree>
 class scans {
  public:
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
-    go_up(inside, {from, true}, access::use, visit);
+    go_up(inside, {from}, access::use, visit);
   }
   void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit) {
-    std::optional<bound> next;
-    if (from) next = bound{*from, true};
+    std::optional<scan_start> next;
+    if (from) next = scan_start{*from};
     go(inside, access::use, visit, [&](piece& out) {
       self().collect_down(inside, next, out);
-      if (out.fence) next = bound{out.fence->view(), false};
+      if (out.fence) next = scan_start{out.fence->view(), bound::exclusive};
     });
   }
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
-    return walk_in_order(cursors_, cursor, visit,
-                         [&](std::string_view from, bool beyond, const visitor& each) {
-                           go_up(inside, {from, !beyond}, access::peek, each);
-                         });
+    return walk_in_order(cursors_, cursor, visit, [&](const scan_start& from, const visitor& each) {
+      go_up(inside, from, access::peek, each);
+    });
   }
 
  private:
-  using bound = typename Tree::bound;
   using piece = typename Tree::piece;
 
   Map& self() noexcept { return static_cast<Map&>(*this); }
-  void go_up(const scope& inside, bound next, access how, const visitor& visit) {
+  void go_up(const scope& inside, scan_start next, access how, const visitor& visit) {
     go(inside, how, visit, [&](piece& out) {
       self().collect_up(inside, next, how, out);
-      if (out.fence) next = bound{out.fence->view(), true};
+      if (out.fence) next = scan_start{out.fence->view()};
     });
   }
   /// Visits piece after piece; `collect` gets the next one.

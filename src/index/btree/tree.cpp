@@ -98,7 +98,7 @@ auto tree<Storage, Latch>::find(const scope& inside, std::string_view key) -> en
 // --- in order ----------------------------------------------------------------------------------
 
 template <class Storage, class Latch>
-bool tree<Storage, Latch>::try_collect_up(const scope& inside, const bound& from, access how,
+bool tree<Storage, Latch>::try_collect_up(const scope& inside, const scan_start& from, access how,
                                           piece& out) {
   out.count = 0;
   path p;
@@ -109,7 +109,8 @@ bool tree<Storage, Latch>::try_collect_up(const scope& inside, const bound& from
   leaf* const n = leaf_of(p.at);
   const place first = place_in(inside, n, from.key, how);
   const unsigned count = count_of(n);
-  for (unsigned i = first.at + (first.is_equal && !from.or_equal ? 1 : 0); i < count; ++i) {
+  for (unsigned i = first.at + (first.is_equal && from.kind == bound::exclusive ? 1 : 0); i < count;
+       ++i) {
     out.entries[out.count++] = n->entries[i].load_acquire();
   }
   out.fence = p.high;
@@ -117,8 +118,8 @@ bool tree<Storage, Latch>::try_collect_up(const scope& inside, const bound& from
 }
 
 template <class Storage, class Latch>
-bool tree<Storage, Latch>::try_collect_down(const scope& inside, const std::optional<bound>& from,
-                                            piece& out) {
+bool tree<Storage, Latch>::try_collect_down(const scope& inside,
+                                            const std::optional<scan_start>& from, piece& out) {
   out.count = 0;
   path p;
   if (!enter(p)) return false;
@@ -128,7 +129,7 @@ bool tree<Storage, Latch>::try_collect_down(const scope& inside, const std::opti
     if (from) {
       // Keys less than a separator are to the left of it.
       const place where = place_in(n, from->key);
-      index = where.at + (where.is_equal && from->or_equal ? 1 : 0);
+      index = where.at + (where.is_equal && from->kind == bound::inclusive ? 1 : 0);
     }
     if (!step_down<true>(p, index)) return false;
   }
@@ -136,7 +137,7 @@ bool tree<Storage, Latch>::try_collect_down(const scope& inside, const std::opti
   unsigned end = count_of(n);
   if (from) {
     const place where = place_in(inside, n, from->key);
-    end = where.at + (where.is_equal && from->or_equal ? 1 : 0);
+    end = where.at + (where.is_equal && from->kind == bound::inclusive ? 1 : 0);
   }
   while (end-- > 0) out.entries[out.count++] = n->entries[end].load_acquire();
   out.fence = p.low;
@@ -144,13 +145,13 @@ bool tree<Storage, Latch>::try_collect_down(const scope& inside, const std::opti
 }
 
 template <class Storage, class Latch>
-void tree<Storage, Latch>::collect_up(const scope& inside, const bound& from, access how,
+void tree<Storage, Latch>::collect_up(const scope& inside, const scan_start& from, access how,
                                       piece& out) {
   for (backoff wait; !try_collect_up(inside, from, how, out);) wait();
 }
 
 template <class Storage, class Latch>
-void tree<Storage, Latch>::collect_down(const scope& inside, const std::optional<bound>& from,
+void tree<Storage, Latch>::collect_down(const scope& inside, const std::optional<scan_start>& from,
                                         piece& out) {
   for (backoff wait; !try_collect_down(inside, from, out);) wait();
 }

@@ -30,6 +30,7 @@
 #include "index/index.hpp"
 #include "index/storage.hpp"
 #include "index/version_lock.hpp"
+#include "index/walk_cursors.hpp"
 
 namespace isotherm::index::btree_detail {
 
@@ -53,14 +54,9 @@ class tree {
     unsigned count = 0;
     const separator* fence = nullptr;  ///< null: there are no further ones
   };
-  /// Where a scan goes on; `key` itself is included only when `or_equal`.
-  struct bound {
-    std::string_view key;
-    bool or_equal = true;
-  };
-  void collect_up(const scope& inside, const bound& from, access how, piece& out);
+  void collect_up(const scope& inside, const scan_start& from, access how, piece& out);
   /// Downwards; without `from`, from the greatest key.
-  void collect_down(const scope& inside, const std::optional<bound>& from, piece& out);
+  void collect_down(const scope& inside, const std::optional<scan_start>& from, piece& out);
 
   // What optimistic_writes and coarse ask for.
   using node = btree_detail::node<Latch>;
@@ -134,8 +130,8 @@ class tree {
   static unsigned child_for(inner* n, std::string_view key);
   template <bool kForValue>
   bool try_locate(const scope& inside, std::string_view key, position& p);
-  bool try_collect_up(const scope& inside, const bound& from, access how, piece& out);
-  bool try_collect_down(const scope& inside, const std::optional<bound>& from, piece& out);
+  bool try_collect_up(const scope& inside, const scan_start& from, access how, piece& out);
+  bool try_collect_down(const scope& inside, const std::optional<scan_start>& from, piece& out);
 
   // Splitting and merging.
   void make_room(const scope& inside, std::string_view key);

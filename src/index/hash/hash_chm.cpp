@@ -78,6 +78,6 @@ void hash_chm<Storage>::move_bucket(bucket_array& from, bucket_array& to,
 
 template class hash_chm<managed>;
 template class hash_chm<unmanaged>;
-template std::unique_ptr<any_index> make_adapter<hash_chm>(bool, std::size_t);
+template std::unique_ptr<any_index> make_adapter<hash_chm>(management, std::size_t);
 
 }  // namespace isotherm::index

@@ -199,6 +199,6 @@ bool hash_harris<Storage>::is_valid() {
 
 template class hash_harris<managed>;
 template class hash_harris<unmanaged>;
-template std::unique_ptr<any_index> make_adapter<hash_harris>(bool, std::size_t);
+template std::unique_ptr<any_index> make_adapter<hash_harris>(management, std::size_t);
 
 }  // namespace isotherm::index

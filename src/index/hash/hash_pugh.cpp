@@ -62,6 +62,6 @@ void hash_pugh<Storage>::move_bucket(bucket_array& from, bucket_array& to,
 
 template class hash_pugh<managed>;
 template class hash_pugh<unmanaged>;
-template std::unique_ptr<any_index> make_adapter<hash_pugh>(bool, std::size_t);
+template std::unique_ptr<any_index> make_adapter<hash_pugh>(management, std::size_t);
 
 }  // namespace isotherm::index

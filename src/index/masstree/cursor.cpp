@@ -27,10 +27,10 @@ bool cursor::try_seek(std::string_view from) {
     const bool is_layer = target != 0 && !is_leaf(target);
     // The entry equal to `from`: a leaf is still to be visited, in both directions; a layer is
     // entered now.
-    if (target != 0 && is_up_ == is_layer) ++here.place;
+    if (target != 0 && is_up() == is_layer) ++here.place;
     path_.push_back(here);
     if (!is_layer) {
-      here.prefetch_targets(is_up_);
+      here.prefetch_targets(where_to_);
       return true;
     }
     where = &here.at->link_at(slot);
@@ -44,13 +44,13 @@ bool cursor::try_seek(std::string_view from) {
 bool cursor::enter(base::atomic<link>& where, link top) {
   for (;;) {
     frame here{nullptr, version(), permutation(), 0};
-    here.at = find_border(where, top, is_up_ ? 0 : ~std::uint64_t{0}, here.seen);
+    here.at = find_border(where, top, is_up() ? 0 : ~std::uint64_t{0}, here.seen);
     if (!here.at) return false;
     here.order = here.at->order();
     if (!here.is_believed()) continue;
-    here.place = is_up_ ? 0 : here.order.count();
+    here.place = is_up() ? 0 : here.order.count();
     path_.push_back(here);
-    here.prefetch_targets(is_up_);
+    here.prefetch_targets(where_to_);
     return true;
   }
 }
@@ -58,9 +58,9 @@ bool cursor::enter(base::atomic<link>& where, link top) {
 /// Goes on to the next border node, or out of the layer after its last. False: seek again.
 bool cursor::go_to_neighbour() {
   frame& here = path_.back();
-  border* const to = (is_up_ ? here.at->next : here.at->previous).load_acquire();
+  border* const to = (is_up() ? here.at->next : here.at->previous).load_acquire();
   if (!to) {
-    if (is_up_ && !here.is_believed()) return false;
+    if (is_up() && !here.is_believed()) return false;
     path_.pop_back();
     return true;
   }
@@ -69,25 +69,25 @@ bool cursor::go_to_neighbour() {
   there.order = to->order();
   // Checked only after the order was read: once `here` is removed, keys of its range may come to
   // `to`, before or behind those that were there, and would be visited again.
-  const bool is_beside = is_up_ ? here.is_believed() : to->next.load_acquire() == here.at;
+  const bool is_beside = is_up() ? here.is_believed() : to->next.load_acquire() == here.at;
   if (there.seen.is_deleted() || !is_beside || !there.is_believed()) return false;
-  there.place = is_up_ ? 0 : there.order.count();
+  there.place = is_up() ? 0 : there.order.count();
   here = there;
-  here.prefetch_targets(is_up_);
+  here.prefetch_targets(where_to_);
   return true;
 }
 
 std::optional<link> cursor::next() {
   while (!path_.empty()) {
     frame& here = path_.back();
-    if (here.place == (is_up_ ? here.order.count() : 0)) {
+    if (here.place == (is_up() ? here.order.count() : 0)) {
       if (!go_to_neighbour()) return std::nullopt;
       continue;
     }
-    auto& where = here.at->link_at(here.order[is_up_ ? here.place : here.place - 1]);
+    auto& where = here.at->link_at(here.order[is_up() ? here.place : here.place - 1]);
     const link target = where.load_acquire();
     if (!here.is_believed()) return std::nullopt;
-    here.place += is_up_ ? 1u : ~0u;
+    here.place += is_up() ? 1u : ~0u;
     if (is_leaf(target)) return target;
     if (!enter(where, target)) return std::nullopt;
   }

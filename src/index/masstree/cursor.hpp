@@ -27,8 +27,7 @@ enum class direction : std::uint8_t { up, down };
 class cursor {
  public:
   /// A cursor in the tree to whose top `top` links.
-  cursor(base::atomic<link>& top, direction where_to) noexcept
-      : top_(top), is_up_(where_to == direction::up) {
+  cursor(base::atomic<link>& top, direction where_to) noexcept : top_(top), where_to_(where_to) {
     path_.reserve(8);
   }
 
@@ -49,7 +48,8 @@ class cursor {
 
     bool is_believed() const noexcept { return !seen.differs(at->state.now()); }
     /// Prefetches what the entries still to come link to: the cache misses overlap.
-    void prefetch_targets(bool is_up) const noexcept {
+    void prefetch_targets(direction where_to) const noexcept {
+      const bool is_up = where_to == direction::up;
       const unsigned end = is_up ? order.count() : place;
       for (unsigned i = is_up ? place : 0; i < end; ++i) {
         prefetch(reinterpret_cast<const void*>(at->link_at(order[i]).load_relaxed() & ~link{1}));
@@ -57,12 +57,13 @@ class cursor {
     }
   };
 
+  bool is_up() const noexcept { return where_to_ == direction::up; }
   bool try_seek(std::string_view from);
   bool enter(base::atomic<link>& where, link top);
   bool go_to_neighbour();
 
   base::atomic<link>& top_;
-  const bool is_up_;
+  const direction where_to_;
   std::vector<frame> path_;
 };
 

@@ -57,25 +57,24 @@ std::optional<std::string_view> masstree<Storage>::find(const scope& inside, std
   return value->view();
 }
 
-/// Visits the pairs from `from` on (without it: from the end) in one direction; `beyond`: not
-/// `from` itself.
+/// Visits the pairs from `from` on (without it: all) in one direction.
 template <class Storage>
 void masstree<Storage>::iterate(const scope& inside, direction where_to,
-                                std::optional<std::string_view> from, bool beyond, access how,
-                                const visitor& visit) {
+                                std::optional<scan_start> from, access how, const visitor& visit) {
   const auto is_before_bound = [&](std::string_view key) {
-    if (key == *from) return beyond;
-    return (key < *from) == (where_to == direction::up);
+    if (key == from->key) return from->kind == bound::exclusive;
+    return (key < from->key) == (where_to == direction::up);
   };
   masstree_detail::cursor at(top_, where_to);
-  at.seek(from);
+  const auto seek = [&] { at.seek(from ? std::optional(from->key) : std::nullopt); };
+  seek();
   bool is_past_bound = !from;  // all that follow come after `from`
   for (;;) {
     const std::optional<link> target = at.next();
     if (!target) {
       // The key `from` may have been visited already: its object lives as long as the caller's
       // scope.
-      at.seek(from);
+      seek();
       is_past_bound = !from;
       continue;
     }
@@ -86,18 +85,16 @@ void masstree<Storage>::iterate(const scope& inside, direction where_to,
     if (!is_past_bound && is_before_bound(key)) continue;
     is_past_bound = true;
     if (!visit(key, read(found->value, inside, how)->view())) return;
-    from = key;
-    beyond = true;
+    from = scan_start{key, bound::exclusive};
   }
 }
 
 template <class Storage>
 std::uint64_t masstree<Storage>::walk(const scope& inside, std::uint64_t cursor,
                                       const visitor& visit) {
-  return walk_in_order(cursors_, cursor, visit,
-                       [&](std::string_view from, bool beyond, const visitor& each) {
-                         iterate(inside, direction::up, from, beyond, access::peek, each);
-                       });
+  return walk_in_order(cursors_, cursor, visit, [&](const scan_start& from, const visitor& each) {
+    iterate(inside, direction::up, from, access::peek, each);
+  });
 }
 
 template <class Storage>
@@ -257,14 +254,14 @@ std::string_view masstree<Storage>::clear_border(const scope& inside, std::strin
 template <class Storage>
 void masstree<Storage>::clear() {
   std::string from;
-  for (bool beyond = false;; beyond = true) {
+  for (bound kind = bound::inclusive;; kind = bound::exclusive) {
     const scope inside;
     std::optional<std::string_view> first;
     const visitor take_first = [&](std::string_view key, std::string_view) {
       first = key;
       return false;
     };
-    iterate(inside, direction::up, from, beyond, access::peek, take_first);
+    iterate(inside, direction::up, scan_start{from, kind}, access::peek, take_first);
     if (!first) return;
     from = clear_border(inside, *first);
   }
@@ -353,6 +350,6 @@ bool masstree<Storage>::is_valid() {
 
 template class masstree<managed>;
 template class masstree<unmanaged>;
-template std::unique_ptr<any_index> make_adapter<masstree>(bool, std::size_t);
+template std::unique_ptr<any_index> make_adapter<masstree>(management, std::size_t);
 
 }  // namespace isotherm::index

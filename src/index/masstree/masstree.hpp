@@ -53,10 +53,12 @@ class masstree : public optimistic_writes<masstree<Storage>, Storage> {
   std::optional<std::string_view> find(const scope& inside, std::string_view key);
 
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
-    iterate(inside, direction::up, from, false, access::use, visit);
+    iterate(inside, direction::up, scan_start{from}, access::use, visit);
   }
   void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit) {
-    iterate(inside, direction::down, from, false, access::use, visit);
+    std::optional<scan_start> start;
+    if (from) start = scan_start{*from};
+    iterate(inside, direction::down, start, access::use, visit);
   }
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit);
   void clear();
@@ -120,8 +122,8 @@ class masstree : public optimistic_writes<masstree<Storage>, Storage> {
   bool try_tidy(std::vector<step>& path);
   std::string_view clear_border(const scope& inside, std::string_view key);
 
-  void iterate(const scope& inside, direction where_to, std::optional<std::string_view> from,
-               bool beyond, access how, const visitor& visit);
+  void iterate(const scope& inside, direction where_to, std::optional<scan_start> from, access how,
+               const visitor& visit);
 
   base::atomic<link> top_;  // the top, or a node that was the top once; never a leaf
   walk_cursors cursors_;

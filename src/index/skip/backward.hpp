@@ -9,35 +9,36 @@
 
 #include "index/index.hpp"
 #include "index/skip/node.hpp"
+#include "index/walk_cursors.hpp"
 
 namespace isotherm::index::skip_detail {
 
 inline constexpr unsigned kBackLevel = 2;  // on this level nodes are 4^2 apart on average
 
-/// Appends the nodes from `start` (without it if it is the head) up to the bound. This does not
-/// count as a use of them, because the visitor may end the scan before them. `next(node)` is the
-/// next node on the bottom level.
+/// Appends the nodes from `start` (without it if it is the head) up to the key `last`. This does
+/// not count as a use of them, because the visitor may end the scan before them. `next(node)` is
+/// the next node on the bottom level.
 template <class Node, class Next>
-void gather(const scope& inside, Node* head, Node* start, const wanted_key& bound, bool or_equal,
+void gather(const scope& inside, Node* head, Node* start, const wanted_key& last, bound kind,
             std::vector<Node*>& out, Next next) {
   for (Node* n = start == head ? next(head) : start; n; n = next(n)) {
-    const auto order = n->compare(inside, bound, access::peek);
-    if (order > 0 || (order == 0 && !or_equal)) return;
+    const auto order = n->compare(inside, last, access::peek);
+    if (order > 0 || (order == 0 && kind == bound::exclusive)) return;
     out.push_back(n);
   }
 }
 
-/// any_index::scan_back(). `gather_piece(bound, or_equal, out)` appends nodes in ascending order,
-/// up to the bound, and returns the first of them, or the head when none are left before them.
+/// any_index::scan_back(). `gather_piece(last, kind, out)` appends nodes in ascending order,
+/// up to the key `last`, and returns the first of them, or the head when none are left before them.
 /// `is_present(node)` is asked just before a node is visited.
 template <class Node, class Gather, class IsPresent>
 void scan_back(const scope& inside, const Node* head, std::optional<std::string_view> from,
                const visitor& visit, Gather gather_piece, IsPresent is_present) {
   std::vector<Node*> piece;
-  wanted_key bound = from ? wanted_key(*from) : wanted_key::end();
-  for (bool or_equal = true;; or_equal = false) {
+  wanted_key last = from ? wanted_key(*from) : wanted_key::end();
+  for (bound kind = bound::inclusive;; kind = bound::exclusive) {
     piece.clear();
-    const Node* start = gather_piece(bound, or_equal, piece);
+    const Node* start = gather_piece(last, kind, piece);
     for (auto it = piece.rbegin(); it != piece.rend(); ++it) {
       Node* n = *it;
       const bytes* value = n->value.get(inside);  // null: erased
@@ -45,7 +46,7 @@ void scan_back(const scope& inside, const Node* head, std::optional<std::string_
       if (!visit(n->key.get(inside)->view(), value->view())) return;
     }
     if (start == head) return;
-    bound = wanted_key(start->key.get(inside)->view());
+    last = wanted_key(start->key.get(inside)->view());
   }
 }
 

@@ -74,11 +74,10 @@ void skiplist_coarse<Storage>::scan_back(const scope& inside, std::optional<std:
                                          const visitor& visit) {
   skip_detail::scan_back(
       inside, core_.head(), from, visit,
-      [&](const wanted_key& bound, bool or_equal, std::vector<node*>& out) {
+      [&](const wanted_key& last, bound kind, std::vector<node*>& out) {
         const std::shared_lock guard(lock_);
-        node* const start =
-            core_.locate(inside, bound, access::use).before[skip_detail::kBackLevel];
-        skip_detail::gather(inside, core_.head(), start, bound, or_equal, out,
+        node* const start = core_.locate(inside, last, access::use).before[skip_detail::kBackLevel];
+        skip_detail::gather(inside, core_.head(), start, last, kind, out,
                             [](node* n) { return n->next_node(0); });
         return start;
       },
@@ -86,8 +85,8 @@ void skiplist_coarse<Storage>::scan_back(const scope& inside, std::optional<std:
 }
 
 template <class Storage>
-void skiplist_coarse<Storage>::iterate(const scope& inside, std::string_view from, bool beyond,
-                                       access how, const visitor& visit) {
+void skiplist_coarse<Storage>::iterate(const scope& inside, const scan_start& from, access how,
+                                       const visitor& visit) {
   std::vector<node*> piece;
   node* last = nullptr;  // node gathered last
   do {
@@ -95,8 +94,8 @@ void skiplist_coarse<Storage>::iterate(const scope& inside, std::string_view fro
     {
       const std::shared_lock guard(lock_);
       if (!last) {
-        const auto at = core_.locate(inside, wanted_key(from), how);
-        last = at.found && beyond ? at.found : at.before[0];
+        const auto at = core_.locate(inside, wanted_key(from.key), how);
+        last = at.found && from.kind == bound::exclusive ? at.found : at.before[0];
       }
       while ((last = last->next_node(0))) {
         piece.push_back(last);
@@ -111,6 +110,6 @@ void skiplist_coarse<Storage>::iterate(const scope& inside, std::string_view fro
 
 template class skiplist_coarse<managed>;
 template class skiplist_coarse<unmanaged>;
-template std::unique_ptr<any_index> make_adapter<skiplist_coarse>(bool, std::size_t);
+template std::unique_ptr<any_index> make_adapter<skiplist_coarse>(management, std::size_t);
 
 }  // namespace isotherm::index

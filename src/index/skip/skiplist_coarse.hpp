@@ -88,14 +88,13 @@ class skiplist_coarse : public coarse<skip_detail::plain_list<Storage>, Storage>
       : writes(storage) {}
 
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
-    iterate(inside, from, false, access::use, visit);
+    iterate(inside, {from}, access::use, visit);
   }
   void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit);
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
-    return walk_in_order(cursors_, cursor, visit,
-                         [&](std::string_view from, bool beyond, const visitor& each) {
-                           iterate(inside, from, beyond, access::peek, each);
-                         });
+    return walk_in_order(cursors_, cursor, visit, [&](const scan_start& from, const visitor& each) {
+      iterate(inside, from, access::peek, each);
+    });
   }
 
  private:
@@ -103,8 +102,7 @@ class skiplist_coarse : public coarse<skip_detail::plain_list<Storage>, Storage>
 
   /// Takes some nodes at a time under the lock and visits them without it. If the last of them is
   /// unlinked meanwhile, its link still leads to every key behind it that has been present since.
-  void iterate(const scope& inside, std::string_view from, bool beyond, access how,
-               const visitor& visit);
+  void iterate(const scope& inside, const scan_start& from, access how, const visitor& visit);
 
   walk_cursors cursors_;
 };

@@ -149,14 +149,14 @@ void skiplist_fraser<Storage>::clear() {
 /// Follows the bottom level. The marked link of an unlinked node still leads to every key behind it
 /// that has been present since.
 template <class Storage>
-void skiplist_fraser<Storage>::iterate(const scope& inside, std::string_view from, bool beyond,
-                                       access how, const visitor& visit) {
-  const wanted_key wanted(from);
+void skiplist_fraser<Storage>::iterate(const scope& inside, const scan_start& from, access how,
+                                       const visitor& visit) {
+  const wanted_key wanted(from.key);
   bool is_past_bound = false;
   for (node* n = first_near(inside, wanted, how); n; n = next_of(n, 0)) {
     if (!is_past_bound) {
       const auto order = n->compare(inside, wanted, how);
-      if (order < 0 || (beyond && order == 0)) continue;
+      if (order < 0 || (order == 0 && from.kind == bound::exclusive)) continue;
       is_past_bound = true;
     }
     const bytes* value = read(n->value, inside, how);
@@ -171,11 +171,11 @@ void skiplist_fraser<Storage>::scan_back(const scope& inside, std::optional<std:
                                          const visitor& visit) {
   skip_detail::scan_back(
       inside, head_, from, visit,
-      [&](const wanted_key& bound, bool or_equal, std::vector<node*>& out) {
+      [&](const wanted_key& last, bound kind, std::vector<node*>& out) {
         position where;
-        locate(inside, bound, where);
+        locate(inside, last, where);
         node* const start = where.before[skip_detail::kBackLevel];
-        skip_detail::gather(inside, head_, start, bound, or_equal, out,
+        skip_detail::gather(inside, head_, start, last, kind, out,
                             [](node* n) { return next_of(n, 0); });
         return start;
       },
@@ -196,6 +196,6 @@ bool skiplist_fraser<Storage>::is_valid() {
 
 template class skiplist_fraser<managed>;
 template class skiplist_fraser<unmanaged>;
-template std::unique_ptr<any_index> make_adapter<skiplist_fraser>(bool, std::size_t);
+template std::unique_ptr<any_index> make_adapter<skiplist_fraser>(management, std::size_t);
 
 }  // namespace isotherm::index

@@ -56,14 +56,13 @@ class skiplist_fraser : public lock_free_writes<skiplist_fraser<Storage>, Storag
   std::optional<std::string_view> find(const scope& inside, std::string_view key);
 
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
-    iterate(inside, from, false, access::use, visit);
+    iterate(inside, {from}, access::use, visit);
   }
   void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit);
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
-    return walk_in_order(cursors_, cursor, visit,
-                         [&](std::string_view from, bool beyond, const visitor& each) {
-                           iterate(inside, from, beyond, access::peek, each);
-                         });
+    return walk_in_order(cursors_, cursor, visit, [&](const scan_start& from, const visitor& each) {
+      iterate(inside, from, access::peek, each);
+    });
   }
   void clear();
   bool is_valid();
@@ -105,8 +104,7 @@ class skiplist_fraser : public lock_free_writes<skiplist_fraser<Storage>, Storag
   bool attach(const scope& inside, position& where, std::string_view key, node* created);
   void link_above(const scope& inside, const wanted_key& key, position& where, node* n);
   void remove(const scope& inside, position& where, std::string_view key);
-  void iterate(const scope& inside, std::string_view from, bool beyond, access how,
-               const visitor& visit);
+  void iterate(const scope& inside, const scan_start& from, access how, const visitor& visit);
 
   node* const head_;
   walk_cursors cursors_;

@@ -113,9 +113,9 @@ void skiplist_herlihy<Storage>::clear() {
 /// Follows the bottom level. The link of an unlinked node still leads to every key behind it that
 /// has been present since.
 template <class Storage>
-void skiplist_herlihy<Storage>::iterate(const scope& inside, std::string_view from, bool beyond,
-                                        access how, const visitor& visit) {
-  const wanted_key wanted(from);
+void skiplist_herlihy<Storage>::iterate(const scope& inside, const scan_start& from, access how,
+                                        const visitor& visit) {
+  const wanted_key wanted(from.key);
   position where;
   locate(inside, wanted, where, how);
   bool is_past_bound = false;
@@ -123,7 +123,7 @@ void skiplist_herlihy<Storage>::iterate(const scope& inside, std::string_view fr
     if (!is_present(n)) continue;
     if (!is_past_bound) {
       const auto order = n->compare(inside, wanted, how);
-      if (order < 0 || (beyond && order == 0)) continue;
+      if (order < 0 || (order == 0 && from.kind == bound::exclusive)) continue;
       is_past_bound = true;
     }
     const std::string_view value = read(n->value, inside, how)->view();
@@ -138,11 +138,11 @@ void skiplist_herlihy<Storage>::scan_back(const scope& inside, std::optional<std
                                           const visitor& visit) {
   skip_detail::scan_back(
       inside, head_, from, visit,
-      [&](const wanted_key& bound, bool or_equal, std::vector<node*>& out) {
+      [&](const wanted_key& last, bound kind, std::vector<node*>& out) {
         position where;
-        locate(inside, bound, where);
+        locate(inside, last, where);
         node* const start = where.before[skip_detail::kBackLevel];
-        skip_detail::gather(inside, head_, start, bound, or_equal, out,
+        skip_detail::gather(inside, head_, start, last, kind, out,
                             [](node* n) { return n->next_node(0); });
         return start;
       },
@@ -157,6 +157,6 @@ bool skiplist_herlihy<Storage>::is_valid() {
 
 template class skiplist_herlihy<managed>;
 template class skiplist_herlihy<unmanaged>;
-template std::unique_ptr<any_index> make_adapter<skiplist_herlihy>(bool, std::size_t);
+template std::unique_ptr<any_index> make_adapter<skiplist_herlihy>(management, std::size_t);
 
 }  // namespace isotherm::index

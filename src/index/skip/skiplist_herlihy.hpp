@@ -68,14 +68,13 @@ class skiplist_herlihy : public optimistic_writes<skiplist_herlihy<Storage>, Sto
   }
 
   void scan(const scope& inside, std::string_view from, const visitor& visit) {
-    iterate(inside, from, false, access::use, visit);
+    iterate(inside, {from}, access::use, visit);
   }
   void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit);
   std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
-    return walk_in_order(cursors_, cursor, visit,
-                         [&](std::string_view from, bool beyond, const visitor& each) {
-                           iterate(inside, from, beyond, access::peek, each);
-                         });
+    return walk_in_order(cursors_, cursor, visit, [&](const scan_start& from, const visitor& each) {
+      iterate(inside, from, access::peek, each);
+    });
   }
   void clear();
   bool is_valid();
@@ -127,8 +126,7 @@ class skiplist_herlihy : public optimistic_writes<skiplist_herlihy<Storage>, Sto
   static bool attach(const scope&, const position& where, std::string_view, node* created) noexcept;
   static bool try_unlink(const position& where, node* victim) noexcept;
   void detach(const scope& inside, position& where, std::string_view key);
-  void iterate(const scope& inside, std::string_view from, bool beyond, access how,
-               const visitor& visit);
+  void iterate(const scope& inside, const scan_start& from, access how, const visitor& visit);
 
   node* const head_;
   walk_cursors cursors_;

@@ -179,7 +179,7 @@ void config_get(call& c) {
       continue;
     }
     for (const auto& each : kParameters) {
-      if (matches_glob(pattern, each.name, true)) add(each, each.name);
+      if (matches_glob(pattern, each.name, letter_case::any)) add(each, each.name);
     }
   }
   c.out.map(found.size());

@@ -155,7 +155,7 @@ void command_list(call& c) {
   const auto consider = [&](const named_command& each) {
     const auto is_category = [&](std::string_view name) { return equals_folded(c[4], name); };
     std::string name = each.full_name();
-    if (c.count() == 2 || (by_pattern && matches_glob(c[4], name, true)) ||
+    if (c.count() == 2 || (by_pattern && matches_glob(c[4], name, letter_case::any)) ||
         (by_category && std::ranges::any_of(categories_of(each), is_category))) {
       names.push_back(std::move(name));
     }

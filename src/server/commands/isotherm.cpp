@@ -156,7 +156,7 @@ void config(call& c) {
   const std::string_view pattern = c.count() == 4 ? c[3] : "*";
   std::vector<std::pair<std::string, std::string>> found;
   for (auto& each : manager->configuration()) {
-    if (matches_glob(pattern, each.first, true)) found.push_back(std::move(each));
+    if (matches_glob(pattern, each.first, letter_case::any)) found.push_back(std::move(each));
   }
   c.out.map(found.size());
   for (const auto& [name, value] : found) field(c.out, name, std::string_view(value));

@@ -87,10 +87,10 @@ void expire_at(call& c, time_unit unit, std::string_view name) {
     return;
   c.out.integer(1);
 }
-void expire(call& c) { expire_at(c, {true, false}, "expire"); }
-void pexpire(call& c) { expire_at(c, {false, false}, "pexpire"); }
-void expireat(call& c) { expire_at(c, {true, true}, "expireat"); }
-void pexpireat(call& c) { expire_at(c, {false, true}, "pexpireat"); }
+void expire(call& c) { expire_at(c, {.seconds = true, .absolute = false}, "expire"); }
+void pexpire(call& c) { expire_at(c, {.seconds = false, .absolute = false}, "pexpire"); }
+void expireat(call& c) { expire_at(c, {.seconds = true, .absolute = true}, "expireat"); }
+void pexpireat(call& c) { expire_at(c, {.seconds = false, .absolute = true}, "pexpireat"); }
 
 void time_left(call& c, time_unit unit) {
   const sync::scope inside;
@@ -101,10 +101,10 @@ void time_left(call& c, time_unit unit) {
       unit.absolute ? found->expires_ms : std::max<std::int64_t>(found->expires_ms - c.now, 0);
   c.out.integer(unit.seconds ? (time + 500) / 1000 : time);
 }
-void ttl(call& c) { time_left(c, {true, false}); }
-void pttl(call& c) { time_left(c, {false, false}); }
-void expiretime(call& c) { time_left(c, {true, true}); }
-void pexpiretime(call& c) { time_left(c, {false, true}); }
+void ttl(call& c) { time_left(c, {.seconds = true, .absolute = false}); }
+void pttl(call& c) { time_left(c, {.seconds = false, .absolute = false}); }
+void expiretime(call& c) { time_left(c, {.seconds = true, .absolute = true}); }
+void pexpiretime(call& c) { time_left(c, {.seconds = false, .absolute = true}); }
 
 void persist(call& c) {
   const sync::scope inside;

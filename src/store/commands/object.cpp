@@ -93,7 +93,7 @@ void memory_usage(call& c) {
   const bool expires = found->expires_ms != kNever;
   const std::size_t bytes =
       kNodeBytes + object_bytes(c[2].size()) +
-      object_bytes(records::stored_bytes(found->payload.size(), expires, found->room)) +
+      object_bytes(records::stored_bytes(found->payload.size(), found->expires_ms, found->room)) +
       (expires ? expiry_bytes(c[2].size()) : 0);
   c.out.integer(static_cast<std::int64_t>(bytes));
 }

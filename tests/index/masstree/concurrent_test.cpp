@@ -17,7 +17,7 @@ constexpr int kSteps = 40000;
 #endif
 
 /// (held by guides, key set)
-class MasstreeShapes : public testing::TestWithParam<std::tuple<bool, int>> {};
+class MasstreeShapes : public testing::TestWithParam<std::tuple<management, int>> {};
 
 /// Key `i` of a set that stresses one kind of change.
 std::string key_of(int set, std::uint64_t i) {
@@ -79,8 +79,8 @@ void find_until(const std::atomic<bool>& is_done, any_index& index,
 }
 
 TEST_P(MasstreeShapes, StableKeysStayWhileNodesAndLayersComeAndGo) {
-  const auto [is_managed, set] = GetParam();
-  auto index = std::move(*make("masstree", is_managed));
+  const auto [kind, set] = GetParam();
+  auto index = std::move(*make("masstree", kind));
   const std::uint64_t seed = test_seed();
   const std::set<std::string> stable = stable_keys(set);
   for (const std::string& key : stable) ASSERT_EQ(index->insert(key, key), outcome::done);
@@ -118,8 +118,8 @@ TEST_P(MasstreeShapes, StableKeysStayWhileNodesAndLayersComeAndGo) {
 
 // Nothing stays: the layers vanish altogether, also under clear(), and every answer adds up.
 TEST_P(MasstreeShapes, InsertsAndErasesOfAllKeysAddUp) {
-  const auto [is_managed, set] = GetParam();
-  auto index = std::move(*make("masstree", is_managed));
+  const auto [kind, set] = GetParam();
+  auto index = std::move(*make("masstree", kind));
   const std::uint64_t seed = test_seed();
   std::atomic<std::int64_t> net{0};
   {
@@ -147,14 +147,16 @@ TEST_P(MasstreeShapes, InsertsAndErasesOfAllKeysAddUp) {
   EXPECT_TRUE(index->is_valid());
 }
 
-std::string shape_name(const testing::TestParamInfo<std::tuple<bool, int>>& info) {
+std::string shape_name(const testing::TestParamInfo<std::tuple<management, int>>& info) {
   static constexpr const char* kSets[] = {"chains", "one_layer", "small_layers"};
   return std::string(kSets[std::get<1>(info.param)]) +
-         (std::get<0>(info.param) ? "_guide" : "_plain");
+         (std::get<0>(info.param) == management::on ? "_guide" : "_plain");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, MasstreeShapes,
-                         testing::Combine(testing::Bool(), testing::Values(0, 1, 2)), shape_name);
+                         testing::Combine(testing::Values(management::off, management::on),
+                                          testing::Values(0, 1, 2)),
+                         shape_name);
 
 }  // namespace
 }  // namespace isotherm::index
