@@ -368,9 +368,9 @@ letter_rounds prober::measure_letters(const profile& p, unsigned readers) {
   };
   letter_rounds r;
   for (std::size_t round = 0; round < kLetterRounds; ++round) {
-    const auto add = [&](std::vector<double>& to, const pattern& what, unsigned streams,
+    const auto add = [&](std::vector<double>& to, const pattern& accesses, unsigned streams,
                          unsigned writers = 0) {
-      to.push_back(measure(what, streams, writers, 1).counted);
+      to.push_back(measure(accesses, streams, writers, 1).counted);
     };
     add(r.sequential, scan, scanning);
     add(r.write, writing, best_streams(writes));
@@ -429,8 +429,8 @@ base::result<profile> probe(const std::string& directory, const probe_options& o
     emulated.emplace(std::move(*m));
   }
   prober it(o, emulated ? &*emulated : nullptr);
-  const auto say = [&](std::string_view what) {
-    if (o.progress) o.progress(what);
+  const auto say = [&](std::string_view stage) {
+    if (o.progress) o.progress(stage);
   };
   say("preparing");
   if (auto r = it.fill(directory); !r) return std::unexpected(r.error());

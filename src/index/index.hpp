@@ -26,7 +26,7 @@ using sync::scope;
 /// What update() is to do with a key.
 enum class action : unsigned char { keep, write, erase };
 struct decision {
-  action what = action::keep;
+  action act = action::keep;
   /// For write; must live until the next call of the updater or the end of update().
   std::string_view value;
 };

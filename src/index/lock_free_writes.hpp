@@ -130,14 +130,14 @@ outcome lock_free_writes<Map, Storage, Node>::update(std::string_view key, const
       continue;
     }
     const decision chosen = n ? decide(current->view()) : decide(std::nullopt);
-    if (chosen.what == action::keep || (!n && chosen.what == action::erase)) {
+    if (chosen.act == action::keep || (!n && chosen.act == action::erase)) {
       return outcome::unchanged;
     }
     if (!n) {
       unlinked_node created = self().make(at, key, chosen.value);
       if (!created) return outcome::no_memory;
       if (link(inside, at, key, created)) return outcome::done;
-    } else if (chosen.what == action::erase) {
+    } else if (chosen.act == action::erase) {
       if (!n->value.compare_clear(inside, current)) continue;
       after_erase(inside, at, key);
       return outcome::done;

@@ -163,7 +163,7 @@ outcome optimistic_writes<Map, Storage, Entry>::update(std::string_view key,
     if (reads.has_lost()) return outcome::unreadable;
     if (!found) {
       const decision chosen = decide(std::nullopt);
-      if (chosen.what != action::write) return outcome::unchanged;
+      if (chosen.act != action::write) return outcome::unchanged;
       unlinked_entry created = self().make(at, key, chosen.value);
       if (!created) return outcome::no_memory;
       if (link(inside, at, key, created)) return outcome::done;
@@ -175,12 +175,12 @@ outcome optimistic_writes<Map, Storage, Entry>::update(std::string_view key,
     const bytes* current = held.get(inside);
     if (reads.has_lost()) return outcome::unreadable;
     const decision chosen = decide(current->view());
-    if (chosen.what == action::keep) return outcome::unchanged;
+    if (chosen.act == action::keep) return outcome::unchanged;
     typename Storage::owned_bytes successor;
-    if (chosen.what == action::write) successor = storage_.make_successor(held, chosen.value);
+    if (chosen.act == action::write) successor = storage_.make_successor(held, chosen.value);
     if (!lock.is_held() && !lock.try_take(inside, key)) continue;
     if (!held.holds(current)) continue;
-    if (chosen.what == action::erase) {
+    if (chosen.act == action::erase) {
       lock.forget();
       unlink(inside, at, key);
       return outcome::done;

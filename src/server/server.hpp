@@ -42,8 +42,8 @@ class server {
   void kill(client& client);
   void forget(const client& client);
 
-  /// For a command of `who` that takes long: `work` answers it on another thread while the event
-  /// loop serves others, and the next commands of `who` wait. For the loop's thread; what `work`
+  /// For a command of `client` that takes long: `work` answers it on another thread while the event
+  /// loop serves others, and the next commands of `client` wait. For the loop's thread; what `work`
   /// uses must live as long as the server.
   void defer(client& client, std::function<void(store::reply&)> work);
 

@@ -47,8 +47,8 @@ void append_in_place(const record& grown, std::size_t zeros, std::string_view ta
 }
 
 void encoded::operator()(char* to) const noexcept {
-  const bool expires = what_.expires_ms != kNever, grows = what_.room > 0;
-  const auto how = static_cast<std::uint8_t>(what_.how);
+  const bool expires = value_.expires_ms != kNever, grows = value_.room > 0;
+  const auto how = static_cast<std::uint8_t>(value_.how);
   to[0] =
       static_cast<char>((expires ? kExpires : 0) | (grows ? kGrows : 0) | how << kEncodingShift);
   char* at = to + 1;
@@ -61,8 +61,8 @@ void encoded::operator()(char* to) const noexcept {
     at = to + kGrowingHeader;
   }
   if (expires) {
-    std::memcpy(at, &what_.expires_ms, sizeof what_.expires_ms);
-    at += sizeof what_.expires_ms;
+    std::memcpy(at, &value_.expires_ms, sizeof value_.expires_ms);
+    at += sizeof value_.expires_ms;
   }
   payload_.write(at);
 }

@@ -87,21 +87,21 @@ inline record decode(std::string_view stored) noexcept {
 /// `grown`. Only under the key's stripe, in the scope in which the index returned the record.
 void append_in_place(const record& grown, std::size_t zeros, std::string_view tail) noexcept;
 
-/// A record to be written into the index: `payload`, and all of `what` but its payload. With
+/// A record to be written into the index: `payload`, and all of `value` but its payload. With
 /// what.room it is a record that can grow. Both must outlive it.
 class encoded {
  public:
-  encoded(const record& what, const index::content& payload) noexcept
-      : what_(what), payload_(payload) {}
+  encoded(const record& value, const index::content& payload) noexcept
+      : value_(value), payload_(payload) {}
 
   std::size_t size() const noexcept {
-    return stored_bytes(payload_.size(), what_.expires_ms, what_.room);
+    return stored_bytes(payload_.size(), value_.expires_ms, value_.room);
   }
   /// Writes the record, except the bytes of its room.
   void operator()(char* to) const noexcept;
 
  private:
-  const record& what_;
+  const record& value_;
   const index::content& payload_;
 };
 

@@ -20,7 +20,7 @@ namespace {
 
 /// While the process forks nobody is amid what the child keeps: the forking thread's own slot, and
 /// the reserve for retired blocks.
-void lock_what_a_child_keeps() {
+void lock_for_child() {
   if (this_thread_slot) {
     this_thread_slot->counted_lock.lock();
     this_thread_slot->retired.lock_for_fork();
@@ -51,7 +51,7 @@ void unlock_in_child() {
 
 bool prepare() noexcept {
   facts.fence_is_asymmetric.store_relaxed(os::register_membarrier());
-  os::at_fork(&lock_what_a_child_keeps, &unlock_in_parent, &unlock_in_child);
+  os::at_fork(&lock_for_child, &unlock_in_parent, &unlock_in_child);
   return true;
 }
 

@@ -24,12 +24,12 @@ using testing::scratch;
 
 constexpr double kWithin = 0.1;
 
-void expect_curve(const curve& measured, const std::string& what,
+void expect_curve(const curve& measured, const std::string& label,
                   const std::function<double(unsigned)>& expected) {
   for (const auto& point : measured) {
     const double wanted = expected(point.streams);
     EXPECT_NEAR(point.bytes_per_s, wanted, kWithin * wanted)
-        << what << " with " << point.streams << " streams";
+        << label << " with " << point.streams << " streams";
   }
 }
 
@@ -121,7 +121,7 @@ TEST(Probe, MeasuresARealDirectoryAndLeavesNothing) {
   const scratch dir;
   std::vector<std::string> said;
   probe_options o{.file_bytes = 8 << 20, .sample_seconds = 0.002};
-  o.progress = [&](std::string_view what) { said.emplace_back(what); };
+  o.progress = [&](std::string_view label) { said.emplace_back(label); };
   auto p = probe(dir.path(), o);
   ASSERT_TRUE(p) << p.error().message;
   EXPECT_EQ(dir.entries(), 0u);
@@ -157,8 +157,8 @@ TEST(Probe, MappedReadsMakeNoCalls) {
   });
   probe_options o{.file_bytes = 8 << 20, .sample_seconds = 0.0005};
   unsigned seen = 0;
-  o.progress = [&](std::string_view what) {
-    mapped = what.ends_with("through a mapping");
+  o.progress = [&](std::string_view label) {
+    mapped = label.ends_with("through a mapping");
     seen += mapped;
   };
   auto p = probe(dir.path(), o);

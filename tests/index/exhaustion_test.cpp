@@ -50,11 +50,12 @@ TEST(MasstreeExhaustion, ANodeAndItsParentsGoWithoutMemory) {
 
 TEST(MasstreeExhaustion, ALayerGoesWithoutMemory) {
   border* const upper = kTestMemory.make_border(version::kRoot, masstree_detail::kSlots, 0);
-  const wanted what(7, masstree_detail::kGoesOn);
-  upper->insert(what, masstree_detail::link_to(
-                          kTestMemory.make_border(version::kRoot, masstree_detail::kFewSlots, 1)));
-  EXPECT_EQ(without_memory([&] { return masstree_detail::remove_layer(upper, what, kTestMemory); }),
-            removal::done);
+  const wanted sought(7, masstree_detail::kGoesOn);
+  upper->insert(sought, masstree_detail::link_to(kTestMemory.make_border(
+                            version::kRoot, masstree_detail::kFewSlots, 1)));
+  EXPECT_EQ(
+      without_memory([&] { return masstree_detail::remove_layer(upper, sought, kTestMemory); }),
+      removal::done);
   EXPECT_EQ(upper->order().count(), 0u);
   kTestMemory.free(upper);
 }

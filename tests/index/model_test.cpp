@@ -53,11 +53,11 @@ std::string random_value(base::random& random) {
 }
 
 outcome model_update(model& expected, const std::string& key, const decision& chosen) {
-  if (chosen.what == action::write) {
+  if (chosen.act == action::write) {
     expected[key] = chosen.value;
     return outcome::done;
   }
-  if (chosen.what == action::keep) return outcome::unchanged;
+  if (chosen.act == action::keep) return outcome::unchanged;
   return expected.erase(key) ? outcome::done : outcome::unchanged;
 }
 

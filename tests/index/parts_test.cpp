@@ -60,8 +60,8 @@ TEST(GrowingTable, WhoeverFindsNothingToMoveWritesNothing) {
 
 TEST(GrowingTable, HelpersWriteToAnotherLineThanOperationsRead) {
   const bucket_table<unmanaged>* const table = bucket_table<unmanaged>::make(unmanaged(), 64);
-  const auto line_of = [](const auto& what) {
-    return reinterpret_cast<std::uintptr_t>(&what) / base::kNoSharingBytes;
+  const auto line_of = [](const auto& object) {
+    return reinterpret_cast<std::uintptr_t>(&object) / base::kNoSharingBytes;
   };
   EXPECT_EQ(line_of(*table), line_of(table->next));
   EXPECT_NE(line_of(table->claimed), line_of(*table));

@@ -239,17 +239,17 @@ using masstree_detail::wanted;
 TEST(MasstreeRetireOrder, ALayerIsOutOfItsEntryBeforeItIsRetired) {
   border* const upper = kTestMemory.make_border(version::kRoot, masstree_detail::kSlots, 0);
   border* const layer = kTestMemory.make_border(version::kRoot, masstree_detail::kFewSlots, 1);
-  const wanted what(7, kGoesOn);
-  upper->insert(what, link_to(layer));
+  const wanted sought(7, kGoesOn);
+  upper->insert(sought, link_to(layer));
   unsigned retired = 0;
   {
     const scope inside;
     const at_retire hook([&](void* object) {
       EXPECT_EQ(object, layer);
-      EXPECT_EQ(upper->find(upper->order(), what), kNoSlot);
+      EXPECT_EQ(upper->find(upper->order(), sought), kNoSlot);
       ++retired;
     });
-    EXPECT_EQ(masstree_detail::remove_layer(upper, what, kTestMemory), removal::done);
+    EXPECT_EQ(masstree_detail::remove_layer(upper, sought, kTestMemory), removal::done);
   }
   EXPECT_EQ(retired, 1u);
   kTestMemory.free(upper);

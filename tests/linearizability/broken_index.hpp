@@ -88,8 +88,8 @@ class lost_update_index final : public forwarding_index {
     }
     const decision decided = decide(current);
     std::this_thread::yield();
-    if (decided.what == action::keep) return outcome::unchanged;
-    if (decided.what == action::write) return upsert(key, decided.value);
+    if (decided.act == action::keep) return outcome::unchanged;
+    if (decided.act == action::write) return upsert(key, decided.value);
     return erase(key) ? outcome::done : outcome::unchanged;
   }
 };

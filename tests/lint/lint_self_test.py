@@ -133,6 +133,12 @@ class LintCatches(unittest.TestCase):
     def test_header_without_guard(self):
         self.expect({'src/base/a.hpp': 'int f();\n'}, '#pragma once')
 
+    def test_words_that_have_said_several_things(self):
+        for code in ('int f(int what);', 'struct s { int home_; };', 'int fresh = 0;'):
+            self.expect({'src/base/a.hpp': '#pragma once\nint f();\n' + code + '\n'}, 'is banned')
+        self.expect_clean({'src/base/a.hpp': '#pragma once\nint f();  // what is fresh\n',
+                           'src/base/a.cpp': '#include "base/a.hpp"\nint f() { g(e.what()); }\n'})
+
     def test_names_of_tests(self):
         for head in ('TEST(packed_heap, GivesBack)', 'TEST_F(PackedHeap,\n       gives_back)',
                      'TEST_P(Packed_Heap, GivesBack)', 'TYPED_TEST(PackedHeap, gives_back)'):

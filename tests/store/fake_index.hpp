@@ -52,8 +52,8 @@ class fake_index final : public index::any_index {
     std::optional<std::string_view> current;
     if (at != map_.end()) current = *at->second;
     const auto decision = decide(current);
-    if (decision.what == index::action::keep) return index::outcome::unchanged;
-    if (decision.what == index::action::write) return write(key, decision.value);
+    if (decision.act == index::action::keep) return index::outcome::unchanged;
+    if (decision.act == index::action::write) return write(key, decision.value);
     if (at != map_.end()) map_.erase(at);
     return index::outcome::done;
   }

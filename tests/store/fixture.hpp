@@ -17,9 +17,9 @@ class Commands : public ::testing::Test {
     std::string output;
     reply out(output);
     out.set_protocol(protocol_);
-    if (const command* what = table_.resolve(arguments, out)) {
+    if (const command* found = table_.resolve(arguments, out)) {
       call c{db_, out, arguments, now_, bounds_};
-      execute(*what, c, maxmemory_);
+      execute(*found, c, maxmemory_);
     }
     return output;
   }

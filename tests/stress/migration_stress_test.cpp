@@ -38,7 +38,7 @@ struct progress {
 
 /// How often some thread has begun, and ended, to clear the index.
 struct clearings {
-  std::atomic<std::uint64_t> begun{0}, ended{0};
+  std::atomic<std::uint64_t> started{0}, ended{0};
 };
 
 class worker {
@@ -87,7 +87,7 @@ class worker {
   }
   /// Asked after the key was found to be gone.
   bool may_be_gone(std::uint64_t k) const {
-    return own_[k].value.empty() || own_[k].clearings_before != cleared_.begun.load();
+    return own_[k].value.empty() || own_[k].clearings_before != cleared_.started.load();
   }
 
   void step() {
@@ -165,7 +165,7 @@ class worker {
     ASSERT_EQ(index_.upsert(key, own_[k].value), outcome::done);
   }
   void clear() {
-    ++cleared_.begun;
+    ++cleared_.started;
     index_.clear();
     ++cleared_.ended;
   }

@@ -45,11 +45,12 @@ bool is_valid_interior(const visit& here, std::vector<visit>& rest) {
 
 bool is_valid_entry(border& n, unsigned slot) {
   if (slot >= n.capacity) return false;
-  const wanted what = n.entry(slot);
+  const wanted sought = n.entry(slot);
   const link target = n.link_at(slot).load_acquire();
-  if (what.rank > kGoesOn || target == 0) return false;
-  if (what.rank < 8 && (what.slice << (8 * what.rank)) != 0) return false;  // zeros behind the end
-  return is_leaf(target) || what.rank == kGoesOn;
+  if (sought.rank > kGoesOn || target == 0) return false;
+  if (sought.rank < 8 && (sought.slice << (8 * sought.rank)) != 0)
+    return false;  // zeros behind the end
+  return is_leaf(target) || sought.rank == kGoesOn;
 }
 
 bool is_valid_border(const visit& here, const border* before) {
@@ -60,9 +61,9 @@ bool is_valid_border(const visit& here, const border* before) {
   if (before && (before->next.load_acquire() != &n || order.count() == 0)) return false;
   for (unsigned place = 0; place < order.count(); ++place) {
     if (!is_valid_entry(n, order[place])) return false;
-    const wanted what = n.entry(order[place]);
-    if (!here.admits(what.slice)) return false;
-    if (place > 0 && what <= n.entry(order[place - 1])) return false;
+    const wanted sought = n.entry(order[place]);
+    if (!here.admits(sought.slice)) return false;
+    if (place > 0 && sought <= n.entry(order[place - 1])) return false;
   }
   return true;
 }

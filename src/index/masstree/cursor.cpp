@@ -15,13 +15,13 @@ bool cursor::try_seek(std::string_view from) {
   base::atomic<link>* where = &top_;
   link top = top_.load_acquire();
   for (std::size_t depth = 0;;) {
-    const wanted what(from, depth);
+    const wanted sought(from, depth);
     frame here{nullptr, version(), permutation(), 0};
-    here.at = find_border(*where, top, what.slice, here.seen);
+    here.at = find_border(*where, top, sought.slice, here.seen);
     if (!here.at) return false;
     here.order = here.at->order();
-    here.place = here.at->place_of(here.order, what);
-    const unsigned slot = here.at->find(here.order, what);
+    here.place = here.at->place_of(here.order, sought);
+    const unsigned slot = here.at->find(here.order, sought);
     const link target = slot == kNoSlot ? 0 : here.at->link_at(slot).load_acquire();
     if (!here.is_believed()) continue;
     const bool is_layer = target != 0 && !is_leaf(target);

@@ -10,12 +10,12 @@ namespace isotherm::index::masstree_detail {
 
 // --- nodes -------------------------------------------------------------------------------------
 
-void border::insert(wanted what, link target) noexcept {
+void border::insert(wanted sought, link target) noexcept {
   const permutation now = order();
-  const permutation next_order = now.inserted(place_of(now, what));
+  const permutation next_order = now.inserted(place_of(now, sought));
   const unsigned slot = now[now.count()];
   if (link_at(slot).load_relaxed() != 0) state.mark_inserting();
-  fill(slot, what, target);
+  fill(slot, sought, target);
   set_order(next_order);
 }
 
@@ -58,14 +58,14 @@ interior* lock_parent(node* n) noexcept {
 }
 
 struct entry {
-  wanted what{0, 0};
+  wanted sought{0, 0};
   link target = 0;
 };
 
 /// The place nearest to `ideal` that separates two slices. There is one, because a slice has at
 /// most ten entries.
 unsigned parting(const entry (&all)[kSlots + 1], unsigned ideal) noexcept {
-  const auto parts = [&](unsigned at) { return all[at - 1].what.slice != all[at].what.slice; };
+  const auto parts = [&](unsigned at) { return all[at - 1].sought.slice != all[at].sought.slice; };
   for (unsigned distance = 0; distance < kSlots; ++distance) {
     if (ideal > distance && parts(ideal - distance)) return ideal - distance;
     if (ideal + distance <= kSlots && parts(ideal + distance)) return ideal + distance;
@@ -82,25 +82,25 @@ unsigned level_of_halves(const node* n, unsigned level) noexcept {
 
 /// Moves the upper part of a full node, the new entry counted in, to a new node on its right. Both
 /// are locked and marked.
-border* split_border(border* left, wanted what, link target, const node_memory& memory,
+border* split_border(border* left, wanted sought, link target, const node_memory& memory,
                      unsigned level) {
   left->state.mark_splitting();
   auto* right = memory.make_border(version::kLocked | version::kSplitting, kSlots,
                                    level_of_halves(left, level));
   const permutation order = left->order();
-  const unsigned place = left->place_of(order, what);
+  const unsigned place = left->place_of(order, sought);
   entry all[kSlots + 1];
   for (unsigned i = 0; i < kSlots; ++i) {
     all[i + (i >= place)] = {left->entry(order[i]), left->link_at(order[i]).load_relaxed()};
   }
-  all[place] = {what, target};
+  all[place] = {sought, target};
   // Keys that arrive in order fill their nodes (4.6.2): only the new one goes to the next node.
   border* const after = left->next.load_relaxed();
   const unsigned at = parting(all, place == kSlots && !after ? kSlots : (kSlots + 1) / 2);
-  for (unsigned i = at; i <= kSlots; ++i) right->fill(i - at, all[i].what, all[i].target);
+  for (unsigned i = at; i <= kSlots; ++i) right->fill(i - at, all[i].sought, all[i].target);
   right->set_order(permutation(kSlots + 1 - at));
   left->set_order(order.truncated(place < at ? at - 1 : at));
-  if (place < at) left->insert(what, target);
+  if (place < at) left->insert(sought, target);
   right->next.store_release(after);
   right->previous.store_release(left);
   if (after) after->previous.store_release(right);
@@ -183,14 +183,15 @@ void connect(node* left, node* right, std::uint64_t separator, const node_memory
 
 }  // namespace
 
-void insert_entry(border* at, wanted what, link target, const node_memory& memory, unsigned level) {
+void insert_entry(border* at, wanted sought, link target, const node_memory& memory,
+                  unsigned level) {
   if (!at->is_full(at->order())) {
-    at->insert(what, target);
+    at->insert(sought, target);
     at->state.unlock();
     return;
   }
   ISO_ASSERT(at->capacity == kSlots, "a small border node is replaced before it overflows");
-  border* const right = split_border(at, what, target, memory, level);
+  border* const right = split_border(at, sought, target, memory, level);
   connect(at, right, right->entry(0).slice, memory, level);
 }
 
@@ -243,10 +244,10 @@ void disconnect(node* n, const node_memory& memory) {
 
 }  // namespace
 
-void grow_border(border* upper, wanted what, border* small, const node_memory& memory,
+void grow_border(border* upper, wanted sought, border* small, const node_memory& memory,
                  unsigned level) {
   upper->state.lock();
-  const unsigned slot = upper->find(upper->order(), what);
+  const unsigned slot = upper->find(upper->order(), sought);
   small->state.lock();
   const permutation order = small->order();
   if (upper->state.now().is_deleted() || slot == kNoSlot || !small->is_full(order) ||
@@ -291,10 +292,10 @@ removal remove_border(border* n, const node_memory& memory) {
   return removal::done;
 }
 
-removal remove_layer(border* upper, wanted what, const node_memory& memory) {
+removal remove_layer(border* upper, wanted sought, const node_memory& memory) {
   upper->state.lock();
   const permutation order = upper->order();
-  const unsigned slot = upper->find(order, what);
+  const unsigned slot = upper->find(order, sought);
   const link target = slot == kNoSlot ? 0 : upper->link_at(slot).load_relaxed();
   if (upper->state.now().is_deleted() || target == 0 || is_leaf(target)) {
     upper->state.unlock();
@@ -318,7 +319,7 @@ removal remove_layer(border* upper, wanted what, const node_memory& memory) {
   }
   // Marked before the entry is removed: a search that still finds these nodes starts again.
   for (node* each : line.all()) each->state.mark_deleted();
-  upper->remove(upper->place_of(order, what));
+  upper->remove(upper->place_of(order, sought));
   upper->state.unlock();
   unlock_and_retire(line.all(), memory);
   return removal::done;

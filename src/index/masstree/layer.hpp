@@ -108,16 +108,17 @@ inline border* find_border(base::atomic<link>& where, link top, std::uint64_t sl
   return find_border(where, top, slice, seen, level);
 }
 
-/// Replaces the full border node `small`, the only one of the layer to which the entry `what` of
+/// Replaces the full border node `small`, the only one of the layer to which the entry `sought` of
 /// `upper` leads, by one with more slots. Does nothing when that is no longer so. `level` is that
 /// of `small`.
-void grow_border(border* upper, wanted what, border* small, const node_memory& memory,
+void grow_border(border* upper, wanted sought, border* small, const node_memory& memory,
                  unsigned level);
 
 /// Adds an entry to the locked node, which does not have it yet, and unlocks the node. Splits it
 /// when it is full; a node of fewer than 15 slots must not be full. `level` is that of `at`, as a
 /// search counted it.
-void insert_entry(border* at, wanted what, link target, const node_memory& memory, unsigned level);
+void insert_entry(border* at, wanted sought, link target, const node_memory& memory,
+                  unsigned level);
 
 /// The outcome of an attempt to remove an empty part of the tree.
 enum class removal : std::uint8_t {
@@ -129,7 +130,7 @@ enum class removal : std::uint8_t {
 /// Unlinks and retires `n` when it is empty and not the leftmost of its layer.
 removal remove_border(border* n, const node_memory& memory);
 
-/// Removes the entry `what`, which leads to a layer, and retires that layer when it is empty.
-removal remove_layer(border* upper, wanted what, const node_memory& memory);
+/// Removes the entry `sought`, which leads to a layer, and retires that layer when it is empty.
+removal remove_layer(border* upper, wanted sought, const node_memory& memory);
 
 }  // namespace isotherm::index::masstree_detail

@@ -14,12 +14,12 @@ bool masstree<Storage>::try_locate(std::string_view key, position& at) noexcept 
   at.upper = nullptr;
   unsigned above = 0;  // nodes in the layers above
   for (;;) {
-    at.what = wanted(key, at.depth);
+    at.sought = wanted(key, at.depth);
     at.level = above;
-    at.at = masstree_detail::find_border(*where, top, at.what.slice, at.seen, at.level);
+    at.at = masstree_detail::find_border(*where, top, at.sought.slice, at.seen, at.level);
     if (!at.at) return false;
     at.order = at.at->order();
-    at.slot = at.at->find(at.order, at.what);
+    at.slot = at.at->find(at.order, at.sought);
     at.target = at.slot == masstree_detail::kNoSlot ? 0 : at.at->link_at(at.slot).load_acquire();
     if (at.seen.differs(at.at->state.now())) [[unlikely]]
       continue;
@@ -42,7 +42,7 @@ auto masstree<Storage>::locate(const scope&, std::string_view key) noexcept -> p
 /// Whether the leaf that a search found has this key.
 template <class Storage>
 bool masstree<Storage>::has_key(const scope& inside, const position& at, std::string_view key) {
-  if (at.what.rank != masstree_detail::kGoesOn) return true;
+  if (at.sought.rank != masstree_detail::kGoesOn) return true;
   const std::string_view held = leaf_of(at.target)->key.get(inside)->view();
   return held.size() == key.size() && held.substr(at.depth + 8) == key.substr(at.depth + 8);
 }
@@ -131,7 +131,7 @@ bool masstree<Storage>::attach(const scope& inside, const position& at, std::str
       at.target == 0 ? std::string_view() : leaf_of(at.target)->key.get(inside)->view();
   if (guides::is_unreadable(other) || !try_lock(at)) return false;
   if (at.target == 0) {
-    masstree_detail::insert_entry(at.at, at.what, created, memory(), at.level);
+    masstree_detail::insert_entry(at.at, at.sought, created, memory(), at.level);
     return true;
   }
   at.at->link_at(at.slot).store_release(make_layers(at, key, created, other));
@@ -168,7 +168,7 @@ auto masstree<Storage>::make_layers(const position& at, std::string_view key, li
 /// Unlinks the leaf at a position whose node this thread has locked, and unlocks the node.
 template <class Storage>
 void masstree<Storage>::detach(const scope&, const position& at, std::string_view key) {
-  at.at->remove(at.at->place_of(at.order, at.what));
+  at.at->remove(at.at->place_of(at.order, at.sought));
   const bool is_empty = at.order.count() == 1;
   at.at->state.unlock();
   retire_node<Storage>(leaf_of(at.target));
@@ -189,14 +189,14 @@ bool masstree<Storage>::try_path(std::string_view key, std::vector<step>& path) 
   base::atomic<link>* where = &top_;
   link top = top_.load_acquire();
   for (std::size_t depth = 0;; depth += 8) {
-    const wanted what(key, depth);
+    const wanted sought(key, depth);
     masstree_detail::version seen;
-    border* const at = masstree_detail::find_border(*where, top, what.slice, seen);
+    border* const at = masstree_detail::find_border(*where, top, sought.slice, seen);
     if (!at) return false;
-    const unsigned slot = at->find(at->order(), what);
+    const unsigned slot = at->find(at->order(), sought);
     top = slot == masstree_detail::kNoSlot ? 0 : at->link_at(slot).load_acquire();
     if (seen.differs(at->state.now())) return false;
-    path.push_back({at, what});
+    path.push_back({at, sought});
     if (top == 0 || masstree_detail::is_leaf(top)) return true;
     where = &at->link_at(slot);
   }
@@ -211,7 +211,7 @@ bool masstree<Storage>::try_tidy(std::vector<step>& path) {
     if (masstree_detail::remove_border(path.back().at, memory()) == removal::changed) return false;
     path.pop_back();
     if (path.empty()) return true;
-    switch (masstree_detail::remove_layer(path.back().at, path.back().what, memory())) {
+    switch (masstree_detail::remove_layer(path.back().at, path.back().sought, memory())) {
       case removal::changed:
         return false;
       case removal::useless:
@@ -231,7 +231,7 @@ std::string_view masstree<Storage>::clear_border(const scope& inside, std::strin
   while (at.target != 0 && !try_lock(at)) at = locate(inside, key);
   if (at.target == 0) return key;
   masstree_detail::permutation order = at.order;
-  const unsigned place = at.at->place_of(order, at.what);
+  const unsigned place = at.at->place_of(order, at.sought);
   entry* gone[masstree_detail::kSlots];
   unsigned removed = 0;
   while (place < order.count()) {
@@ -326,10 +326,10 @@ bool masstree<Storage>::is_valid() {
     for (border* const at : borders) {
       const masstree_detail::permutation order = at->order();
       for (unsigned place = 0; place < order.count(); ++place) {
-        const wanted what = at->entry(order[place]);
+        const wanted sought = at->entry(order[place]);
         const link target = at->link_at(order[place]).load_acquire();
         if (!masstree_detail::is_leaf(target)) {
-          const std::uint64_t slice = std::byteswap(what.slice);
+          const std::uint64_t slice = std::byteswap(sought.slice);
           std::string path = here.path;
           path.append(reinterpret_cast<const char*>(&slice), sizeof slice);
           rest.push_back({&at->link_at(order[place]), std::move(path)});
@@ -337,7 +337,7 @@ bool masstree<Storage>::is_valid() {
         }
         ++leaves;
         const std::string_view key = leaf_of(target)->key.get(inside)->view();
-        if (!key.starts_with(here.path) || wanted(key, here.path.size()) != what) return false;
+        if (!key.starts_with(here.path) || wanted(key, here.path.size()) != sought) return false;
         if (leaf_of(target)->value.is_null()) return false;
       }
     }

@@ -82,7 +82,7 @@ class masstree : public optimistic_writes<masstree<Storage>, Storage> {
     masstree_detail::version seen;
     masstree_detail::permutation order;
     std::size_t depth = 0;  ///< key bytes that the layers above have consumed
-    wanted what{0, 0};
+    wanted sought{0, 0};
     unsigned slot = masstree_detail::kNoSlot;
     unsigned level = 0;  ///< how many nodes, of all layers, are above `at`
     link target = 0;     ///< a leaf, whose key may be another one; 0: none
@@ -90,7 +90,7 @@ class masstree : public optimistic_writes<masstree<Storage>, Storage> {
   /// A border node on the path of a key, and the key's entry there.
   struct step {
     border* at;
-    wanted what;
+    wanted sought;
   };
 
   masstree_detail::node_memory memory() const noexcept {

@@ -89,14 +89,14 @@ struct border : node {
 
   // Only for the thread that holds the lock, or that alone can reach the node.
 
-  void fill(unsigned slot, wanted what, link target) noexcept {
-    words()[slot].store_release(what.slice);
-    ranks[slot].store_release(what.rank);
+  void fill(unsigned slot, wanted sought, link target) noexcept {
+    words()[slot].store_release(sought.slice);
+    ranks[slot].store_release(sought.rank);
     link_at(slot).store_release(target);
   }
   /// Adds an entry that is not there to a node that is not full. A slot that was used before may
   /// still be read, so that its reuse counts as a change.
-  void insert(wanted what, link target) noexcept;
+  void insert(wanted sought, link target) noexcept;
   /// The link stays in its slot for readers that are about to load it.
   void remove(unsigned place) noexcept { set_order(order().removed(place, capacity)); }
   void set_order(permutation p) noexcept { places.store_release(p.word()); }

@@ -31,8 +31,8 @@ std::string_view advice(int code) {
 
 }  // namespace
 
-std::unexpected<base::error> failed(const std::string& what, int code) {
-  auto e = base::system_error(what, code);
+std::unexpected<base::error> failed(const std::string& attempt, int code) {
+  auto e = base::system_error(attempt, code);
   e.message += advice(code);
   return std::unexpected(std::move(e));
 }

@@ -8,8 +8,8 @@
 
 namespace isotherm::os {
 
-/// "`what`: No space left on device: free some space, or name another place". `code` is an errno
+/// "`attempt`: No space left on device: free some space, or name another place". `code` is an errno
 /// value and is kept.
-std::unexpected<base::error> failed(const std::string& what, int code);
+std::unexpected<base::error> failed(const std::string& attempt, int code);
 
 }  // namespace isotherm::os

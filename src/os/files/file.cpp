@@ -56,15 +56,15 @@ base::result<file> file::create(const std::string& path) {
 }
 
 base::result<file> file::unnamed(const std::string& directory, const std::string& purpose) {
-  const std::string what = "cannot create " + purpose + " in " + directory;
-  if (const int e = injected_fault(io_call::create)) return failed(what, e);
+  const std::string attempt = "cannot create " + purpose + " in " + directory;
+  if (const int e = injected_fault(io_call::create)) return failed(attempt, e);
   int fd = open_without_name(directory, 0600);
   if (fd < 0 && errno == EOPNOTSUPP) {
     std::string name = directory + "/.isotherm-XXXXXX";
     fd = ::mkostemp(name.data(), O_CLOEXEC);
     if (fd >= 0) ::unlink(name.c_str());
   }
-  if (fd < 0) return failed(what, errno);
+  if (fd < 0) return failed(attempt, errno);
   return file(fd, purpose + " in " + directory);
 }
 
@@ -91,24 +91,24 @@ base::result<file> file::again() const {
 }
 
 base::result<file> file::past_the_cache() const {
-  const std::string what = "cannot open " + path_ + " past the page cache";
-  if (const int e = injected_fault(io_call::open)) return failed(what, e);
+  const std::string attempt = "cannot open " + path_ + " past the page cache";
+  if (const int e = injected_fault(io_call::open)) return failed(attempt, e);
   const std::string self = "/proc/self/fd/" + std::to_string(fd_);
   const int fd = ::open(self.c_str(), O_RDWR | O_DIRECT | O_CLOEXEC);
-  if (fd < 0) return failed(what, errno);
+  if (fd < 0) return failed(attempt, errno);
   return file(fd, path_);
 }
 
 base::result<void> file::permit_as(const std::string& path) const {
-  const std::string what = "cannot give " + path_ + " the permissions of the file it replaces";
-  if (const int e = injected_fault(io_call::stat)) return failed(what, e);
+  const std::string attempt = "cannot give " + path_ + " the permissions of the file it replaces";
+  if (const int e = injected_fault(io_call::stat)) return failed(attempt, e);
   struct stat there;
   struct stat ours;
   if (::stat(path.c_str(), &there) != 0) {
     if (errno == ENOENT) return {};
-    return failed(what, errno);
+    return failed(attempt, errno);
   }
-  if (::fstat(fd_, &ours) != 0) return failed(what, errno);
+  if (::fstat(fd_, &ours) != 0) return failed(attempt, errno);
   mode_t mode = there.st_mode & 0777;  // other contents get no rights beyond reading and writing
   const bool other = there.st_uid != ours.st_uid || there.st_gid != ours.st_gid;
   if (other && ::fchown(fd_, there.st_uid, there.st_gid) != 0) {
@@ -117,16 +117,16 @@ base::result<void> file::permit_as(const std::string& path) const {
       mode &= ~mode_t{070} | (mode & 07) << 3;
     }
   }
-  if (::fchmod(fd_, mode) != 0) return failed(what, errno);
+  if (::fchmod(fd_, mode) != 0) return failed(attempt, errno);
   return {};
 }
 
 base::result<void> file::link(const std::string& path) const {
-  const std::string what = "cannot give " + path_ + " its name";
-  if (const int e = injected_fault(io_call::link)) return failed(what, e);
+  const std::string attempt = "cannot give " + path_ + " its name";
+  if (const int e = injected_fault(io_call::link)) return failed(attempt, e);
   const std::string self = "/proc/self/fd/" + std::to_string(fd_);
   if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) != 0) {
-    return failed(what, errno);
+    return failed(attempt, errno);
   }
   return {};
 }

@@ -21,14 +21,14 @@ base::result<void> rename_file(const std::string& from, const std::string& to) {
 }
 
 base::result<void> sync_directory(const std::string& directory) {
-  const std::string what = "cannot flush the directory " + directory;
-  if (const int e = injected_fault(io_call::sync)) return failed(what, e);
+  const std::string attempt = "cannot flush the directory " + directory;
+  if (const int e = injected_fault(io_call::sync)) return failed(attempt, e);
   const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return failed(what, errno);
+  if (fd < 0) return failed(attempt, errno);
   const int code = ::fsync(fd) == 0 ? 0 : errno;
   ::close(fd);
   // EINVAL: a file system whose directories need not be, or cannot be, waited for.
-  if (code != 0 && code != EINVAL) return failed(what, code);
+  if (code != 0 && code != EINVAL) return failed(attempt, code);
   return {};
 }
 
@@ -46,9 +46,9 @@ base::result<std::uint64_t> free_space(const std::string& directory) {
 }
 
 base::result<void> check_writable(const std::string& directory) {
-  const std::string what = "cannot write to the directory " + directory;
-  if (const int e = injected_fault(io_call::stat)) return failed(what, e);
-  if (::access(directory.c_str(), W_OK | X_OK) != 0) return failed(what, errno);
+  const std::string attempt = "cannot write to the directory " + directory;
+  if (const int e = injected_fault(io_call::stat)) return failed(attempt, e);
+  if (::access(directory.c_str(), W_OK | X_OK) != 0) return failed(attempt, errno);
   return {};
 }
 

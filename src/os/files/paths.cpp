@@ -21,10 +21,10 @@ base::result<file_identity> identity(const std::string& path) {
 }
 
 base::result<file_identity> identity(const file& f) {
-  const std::string what = "cannot examine " + f.path();
-  if (const int e = injected_fault(io_call::stat)) return failed(what, e);
+  const std::string attempt = "cannot examine " + f.path();
+  if (const int e = injected_fault(io_call::stat)) return failed(attempt, e);
   struct stat s;
-  if (::fstat(f.descriptor(), &s) != 0) return failed(what, errno);
+  if (::fstat(f.descriptor(), &s) != 0) return failed(attempt, errno);
   return file_identity{s.st_dev, s.st_ino, S_ISREG(s.st_mode)};
 }
 

@@ -34,7 +34,7 @@ constexpr const char* kMark = "user.isotherm";
 /// was written, and acquired before it is read.
 struct standing_name {
   enum state { free, taken, readable };
-  base::atomic<state> what{free};
+  base::atomic<state> status{free};
   std::array<char, PATH_MAX> text{};
 };
 // A command writes one file and reports into two; a name beyond these only outlives a signal.
@@ -44,17 +44,17 @@ void note_standing(const std::string& name) {
   for (standing_name& each : standing_names) {
     auto expected = standing_name::free;
     if (name.size() >= each.text.size()) return;
-    if (!each.what.compare_exchange_acq_rel(expected, standing_name::taken)) continue;
+    if (!each.status.compare_exchange_acq_rel(expected, standing_name::taken)) continue;
     std::memcpy(each.text.data(), name.c_str(), name.size() + 1);
-    each.what.store_release(standing_name::readable);
+    each.status.store_release(standing_name::readable);
     return;
   }
 }
 
 void note_gone(const std::string& name) {
   for (standing_name& each : standing_names) {
-    if (each.what.load_acquire() == standing_name::readable && name == each.text.data()) {
-      each.what.store_release(standing_name::free);
+    if (each.status.load_acquire() == standing_name::readable && name == each.text.data()) {
+      each.status.store_release(standing_name::free);
     }
   }
 }
@@ -143,7 +143,7 @@ void remove_abandoned(const std::string& path, const file* input) {
 
 void remove_incomplete_files() noexcept {
   for (standing_name& each : standing_names) {
-    if (each.what.load_acquire() == standing_name::readable) ::unlink(each.text.data());
+    if (each.status.load_acquire() == standing_name::readable) ::unlink(each.text.data());
   }
 }
 

@@ -21,9 +21,9 @@ void add(call& c, std::int64_t by) {
   }
   char digits[24];
   const char* end = std::to_chars(digits, digits + sizeof digits, sum).ptr;
-  const record fresh{.payload = {digits, static_cast<std::size_t>(end - digits)},
-                     .expires_ms = old ? old->expires_ms : kNever};
-  if (put_or_refuse(c, c[1], fresh)) c.out.integer(sum);
+  const record stored{.payload = {digits, static_cast<std::size_t>(end - digits)},
+                      .expires_ms = old ? old->expires_ms : kNever};
+  if (put_or_refuse(c, c[1], stored)) c.out.integer(sum);
 }
 
 void incr(call& c) { add(c, 1); }
@@ -56,9 +56,9 @@ void incrbyfloat(call& c) {
     return c.out.error("ERR increment would produce NaN or Infinity");
   }
   const std::string text = format_float(sum);
-  const record fresh{
+  const record stored{
       .payload = text, .expires_ms = old ? old->expires_ms : kNever, .how = encoding::embedded};
-  if (put_or_refuse(c, c[1], fresh)) c.out.bulk(text);
+  if (put_or_refuse(c, c[1], stored)) c.out.bulk(text);
 }
 
 constexpr key_positions kOne{1, 1, 1};

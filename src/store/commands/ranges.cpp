@@ -77,8 +77,8 @@ void setrange(call& c) {
     std::memcpy(to + from, c[3].data(), c[3].size());
     if (end < size) std::memcpy(to + end, content.data() + end, size - end);
   };
-  const record fresh{.expires_ms = old ? old->expires_ms : kNever, .how = encoding::raw};
-  if (!c.db.put(c[1], fresh, index::content(size, splice), c.now)) {
+  const record stored{.expires_ms = old ? old->expires_ms : kNever, .how = encoding::raw};
+  if (!c.db.put(c[1], stored, index::content(size, splice), c.now)) {
     return c.out.error(errors::kOutOfMemory);
   }
   c.out.integer(static_cast<std::int64_t>(size));

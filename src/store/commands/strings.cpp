@@ -32,11 +32,11 @@ void set(call& c) {
     return set_plain(c);
   const auto options = parse_string_options(c, 3, options_of::set);
   if (!options) return;
-  record fresh{.payload = c[2]};
+  record stored{.payload = c[2]};
   if (options->unit) {
     const auto at = parse_positive_time(c, options->time, *options->unit, "set");
     if (!at) return;
-    fresh.expires_ms = *at;
+    stored.expires_ms = *at;
   }
   const sync::scope inside;
   one_key lock(c.db.locks(), c[1]);
@@ -49,8 +49,8 @@ void set(call& c) {
   if ((options->only_new && old) || (options->only_existing && !old)) {
     return options->get ? answer(c.out, old) : c.out.null();
   }
-  if (options->keep_ttl && old) fresh.expires_ms = old->expires_ms;
-  if (!put_or_refuse(c, c[1], fresh)) return;
+  if (options->keep_ttl && old) stored.expires_ms = old->expires_ms;
+  if (!put_or_refuse(c, c[1], stored)) return;
   if (options->get)
     answer(c.out, old);
   else

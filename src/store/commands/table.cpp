@@ -89,13 +89,13 @@ const command* command_table::resolve(std::span<const std::string_view> argument
   return sub;
 }
 
-void execute(const command& what, call& c, std::uint64_t maxmemory_bytes) {
-  if (what.flags & kDenyOom && c.db.memory().is_over(maxmemory_bytes, c.now)) [[unlikely]] {
+void execute(const command& invoked, call& c, std::uint64_t maxmemory_bytes) {
+  if (invoked.flags & kDenyOom && c.db.memory().is_over(maxmemory_bytes, c.now)) [[unlikely]] {
     return c.out.error(errors::kOutOfMemory);
   }
   const heap::read_watch reads;
   const std::size_t before = c.out.size();
-  what.run(c);
+  invoked.run(c);
   if (reads.has_lost()) [[unlikely]] {
     c.out.take_back(before);
     c.out.error(errors::kUnreadable);

@@ -31,7 +31,7 @@ class command_table {
 /// The subcommand of that name in any case, or null.
 const command* find_subcommand(const command& container, std::string_view name) noexcept;
 
-/// Runs `what`, unless it needs memory and the limit is reached: then answers with an error.
-void execute(const command& what, call& c, std::uint64_t maxmemory_bytes);
+/// Runs `invoked`, unless it needs memory and the limit is reached: then answers with an error.
+void execute(const command& invoked, call& c, std::uint64_t maxmemory_bytes);
 
 }  // namespace isotherm::store

@@ -20,9 +20,9 @@ std::optional<time_unit> unit_named(std::string_view word) {
 
 }  // namespace
 
-std::optional<string_options> parse_string_options(call& c, std::size_t first, options_of what) {
+std::optional<string_options> parse_string_options(call& c, std::size_t first, options_of family) {
   string_options found;
-  const bool set = what == options_of::set;
+  const bool set = family == options_of::set;
   for (std::size_t i = first; i < c.count(); ++i) {
     const std::string_view word = c[i];
     if (set && equals_folded(word, "nx") && !found.only_existing) {

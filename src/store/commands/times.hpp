@@ -24,7 +24,7 @@ struct string_options {
 /// The command whose options are parsed.
 enum class options_of : std::uint8_t { set, getex };
 /// Parses the arguments from `first` on; answers with an error and returns nullopt on a bad one.
-std::optional<string_options> parse_string_options(call& c, std::size_t first, options_of what);
+std::optional<string_options> parse_string_options(call& c, std::size_t first, options_of family);
 
 /// The moment, in ms since 1970, that a positive time argument means; answers with an error and
 /// returns nullopt otherwise. `command` is named in the error.

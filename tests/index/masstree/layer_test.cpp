@@ -104,9 +104,9 @@ TEST(MasstreeSlices, AreTheKeysBytesAtEveryLengthAndDepth) {
         for (std::size_t i = depth; i < depth + 8; ++i) {
           slice = slice << 8 | (i < length ? static_cast<unsigned char>(key[i]) : 0);
         }
-        const wanted what(key, depth);
-        EXPECT_EQ(what.slice, slice);
-        EXPECT_EQ(what.rank, std::min<std::size_t>(length - depth, kGoesOn));
+        const wanted sought(key, depth);
+        EXPECT_EQ(sought.slice, slice);
+        EXPECT_EQ(sought.rank, std::min<std::size_t>(length - depth, kGoesOn));
       }
     }
   }
@@ -154,19 +154,19 @@ TEST_P(MasstreeBorder, FindsLiveEntriesOnlyAndInOrder) {
   border& n = *made;
   std::map<wanted, masstree_detail::link> expected;
   for (masstree_detail::link i = 1; i < 20000; ++i) {
-    const wanted what(random.below(4) ? random.below(12) << 56 : ~std::uint64_t{0},
-                      static_cast<std::uint8_t>(random.below(10)));
-    const unsigned place = n.place_of(n.order(), what);
-    EXPECT_EQ(place, std::distance(expected.begin(), expected.lower_bound(what)));
-    const unsigned slot = n.find(n.order(), what);
-    ASSERT_EQ(slot != kNoSlot, expected.contains(what));
+    const wanted sought(random.below(4) ? random.below(12) << 56 : ~std::uint64_t{0},
+                        static_cast<std::uint8_t>(random.below(10)));
+    const unsigned place = n.place_of(n.order(), sought);
+    EXPECT_EQ(place, std::distance(expected.begin(), expected.lower_bound(sought)));
+    const unsigned slot = n.find(n.order(), sought);
+    ASSERT_EQ(slot != kNoSlot, expected.contains(sought));
     if (slot != kNoSlot) {
-      EXPECT_EQ(n.link_at(slot).load_acquire(), expected[what]);
+      EXPECT_EQ(n.link_at(slot).load_acquire(), expected[sought]);
       n.remove(place);
-      expected.erase(what);
+      expected.erase(sought);
     } else if (!n.is_full(n.order())) {
-      n.insert(what, i);
-      expected[what] = i;
+      n.insert(sought, i);
+      expected[sought] = i;
     }
     EXPECT_EQ(n.order().count(), expected.size());
   }
@@ -218,10 +218,10 @@ TEST(MasstreeInterior, LeadsWhereAListOfRangesLeads) {
     const std::uint64_t slice = any_slice();
     const unsigned place = range_of(slice);
     if (random.below(2) && !n.is_full() && expected[place].first < slice) {
-      node* const fresh = borders[random.below(borders.size())].get();
-      if (std::ranges::count(expected, fresh, [](auto& r) { return r.second; }) > 0) continue;
-      n.insert(place, slice, fresh);
-      expected.insert(expected.begin() + place + 1, {slice, fresh});
+      node* const next = borders[random.below(borders.size())].get();
+      if (std::ranges::count(expected, next, [](auto& r) { return r.second; }) > 0) continue;
+      n.insert(place, slice, next);
+      expected.insert(expected.begin() + place + 1, {slice, next});
     } else if (expected.size() > 1) {
       n.remove(place);
       if (place == 0) expected[1].first = 0;
