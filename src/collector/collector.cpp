@@ -268,10 +268,11 @@ void object_collector::state::page_out(window& now) {
       now.cold_was_watched && may_leave(seen.promotion_rate, now.chosen.target_promotion_rate,
                                         seen.cold_rest_seconds, now.chosen.min_rest_seconds);
   if (now.chosen.hint != heap::hint::none && cold_may_leave) {
-    const bool hurts = backs_off(os::memory_pressure_percent().value_or(0),
-                                 seen.cold_rest_seconds < now.chosen.min_rest_seconds);
-    page_out_allowance =
-        next_allowance(page_out_allowance, hurts, now.chosen.page_out_bytes_per_window);
+    const auto next = hurts(os::memory_pressure_percent().value_or(0), seen.cold_rest_seconds,
+                            now.chosen.min_rest_seconds)
+                          ? less
+                          : more;
+    page_out_allowance = next(page_out_allowance, now.chosen.page_out_bytes_per_window);
     heap::page_out_report report =
         heap::page_out_cold(now.chosen.hint, page_out_allowance, [this] { return is_stopping(); });
     seen.hinted_bytes = report.bytes_asked;

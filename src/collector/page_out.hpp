@@ -9,6 +9,7 @@
 // sets its first threshold by it): so the gate opens as well when COLD's pages rest long enough.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -18,10 +19,12 @@ namespace isotherm::collector {
 /// less is hinted.
 inline constexpr double kPressureLimit = 10.0;
 
-/// Whether moving pages hurts. Less is hinted then, not nothing: the stalls may be another
-/// program's, and what is cold is what should go when memory is short.
-constexpr bool backs_off(double pressure_percent, bool comes_back_soon) noexcept {
-  return comes_back_soon || pressure_percent > kPressureLimit;
+/// Whether moving pages hurts: tasks wait for memory, or COLD's pages come back too soon. Less is
+/// hinted then, not nothing: the stalls may be another program's, and what is cold is what should
+/// go when memory is short.
+constexpr bool hurts(double pressure_percent, double rest_seconds,
+                     double min_rest_seconds) noexcept {
+  return rest_seconds < min_rest_seconds || pressure_percent > kPressureLimit;
 }
 
 /// Mean time between two uses of a COLD page, in seconds: its pages * window / pages used in the
@@ -39,15 +42,13 @@ constexpr bool may_leave(double promotion_rate, double target, double rest_secon
   return promotion_rate <= target || rest_seconds >= min_rest_seconds;
 }
 
-/// Bytes that the next window may hint: halved while moving pages hurts, doubled up to `limit`
-/// otherwise; never under 1 MiB.
-constexpr std::uint64_t next_allowance(std::uint64_t allowance, bool hurts,
-                                       std::uint64_t limit) noexcept {
+/// Bytes that the next window may hint while moving pages hurts: half, but 1 MiB at least.
+constexpr std::uint64_t less(std::uint64_t allowance, std::uint64_t limit) noexcept {
   constexpr std::uint64_t kFloor = std::uint64_t{1} << 20;
-  allowance = allowance < limit ? allowance : limit;
-  if (hurts) {
-    return allowance / 2 < kFloor ? kFloor : allowance / 2;
-  }
+  return std::max(std::min(allowance, limit) / 2, kFloor);
+}
+/// Otherwise: twice as many, but no more than `limit`.
+constexpr std::uint64_t more(std::uint64_t allowance, std::uint64_t limit) noexcept {
   return allowance > limit / 2 ? limit : allowance * 2;
 }
 

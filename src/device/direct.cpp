@@ -19,22 +19,22 @@ base::result<direct_stream> direct_stream::open(const os::file& f, std::size_t b
   return d;
 }
 
-base::result<void> direct_stream::transfer(std::span<const std::uint64_t> offsets, bool write) {
-  if (ring_ != nullptr) return submit(offsets, write);
+base::result<void> direct_stream::transfer(std::span<const std::uint64_t> offsets, direction way) {
+  if (ring_ != nullptr) return submit(offsets, way);
   for (std::size_t i = 0; i < offsets.size(); ++i) {
     const std::span<std::byte> part(memory_.data() + i * bytes_, bytes_);
-    auto r = write ? file_.write(part, offsets[i]) : file_.read(part, offsets[i]);
+    auto r = way == direction::write ? file_.write(part, offsets[i]) : file_.read(part, offsets[i]);
     if (!r) return r;
   }
   return {};
 }
 
-base::result<void> direct_stream::submit(std::span<const std::uint64_t> offsets, bool write) {
+base::result<void> direct_stream::submit(std::span<const std::uint64_t> offsets, direction way) {
   for (std::size_t i = 0; i < offsets.size(); ++i) {
     io_uring_sqe* request = io_uring_get_sqe(ring_.get());
     std::byte* part = memory_.data() + i * bytes_;
     const auto n = static_cast<unsigned>(bytes_);
-    if (write) {
+    if (way == direction::write) {
       io_uring_prep_write(request, file_.descriptor(), part, n, offsets[i]);
     } else {
       io_uring_prep_read(request, file_.descriptor(), part, n, offsets[i]);
@@ -55,10 +55,11 @@ base::result<void> direct_stream::submit(std::span<const std::uint64_t> offsets,
     io_uring_cqe_seen(ring_.get(), completion);
   }
   if (result >= 0) return {};
-  return std::unexpected(base::system_error(
-      (write ? "cannot write past the cache to " : "cannot read past the cache from ") +
-          file_.path(),
-      -result));
+  return std::unexpected(
+      base::system_error((way == direction::write ? "cannot write past the cache to "
+                                                  : "cannot read past the cache from ") +
+                             file_.path(),
+                         -result));
 }
 
 }  // namespace isotherm::device

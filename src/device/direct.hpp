@@ -16,6 +16,7 @@ namespace isotherm::device {
 /// One thread's way to a file, with a buffer of its own. Not thread-safe; movable.
 class direct_stream {
  public:
+  enum class direction : std::uint8_t { read, write };
   /// What is in flight at a time.
   static constexpr unsigned kDepth = 8;
 
@@ -26,7 +27,7 @@ class direct_stream {
   /// Whether requests go through io_uring.
   bool queued() const noexcept { return ring_ != nullptr; }
   /// Reads, or writes, at each of up to kDepth `offsets`, multiples of 4096.
-  base::result<void> transfer(std::span<const std::uint64_t> offsets, bool write);
+  base::result<void> transfer(std::span<const std::uint64_t> offsets, direction way);
 
  private:
   struct closes_ring {
@@ -35,7 +36,7 @@ class direct_stream {
       delete ring;
     }
   };
-  base::result<void> submit(std::span<const std::uint64_t> offsets, bool write);
+  base::result<void> submit(std::span<const std::uint64_t> offsets, direction way);
 
   os::file file_;
   std::size_t bytes_ = 0;

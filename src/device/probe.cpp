@@ -200,7 +200,8 @@ std::uint64_t prober::direct_batch(const pattern& p, base::random& random, direc
   for (std::size_t i = 0; i < offsets.size(); ++i) {
     offsets[i] = (p.kind == access::random_read ? random.below(places) : first + i) * p.bytes;
   }
-  keep(s.transfer(offsets, p.kind == access::write));
+  keep(s.transfer(offsets, p.kind == access::write ? direct_stream::direction::write
+                                                   : direct_stream::direction::read));
   return offsets.size() * p.bytes;
 }
 

@@ -287,6 +287,18 @@ def check_definitions(tree):
                 yield name, line, f'{function} is defined in {min(sources)}: move one to the other'
 
 
+def check_booleans(tree):
+    """A call with `true` says nothing to its reader: headers take enums. What sets one flag may
+    take it."""
+    for name, text in tree.matching({'.hpp'}, ('src/', 'include/')):
+        code = cpp_text.code_of(text)
+        for call in re.finditer(r'(\w+|\])\s*\(((?:[^(){};]|\([^()]*\))*)\)', code):
+            boolean = re.search(r'(?:^|,)\s*(?:const\s+)?bool\s+\w+\s*(?:=[^,]*)?(?:,|$)', call[2])
+            if boolean and not call[1].startswith(('set_', 'boolean')):
+                line = code.count('\n', 0, call.start()) + 1
+                yield name, line, f'{call[1]} takes a bool: an enum says what it means'
+
+
 def check_test_names(tree):
     """GoogleTest builds identifiers of suite and test name, so it asks for names without _."""
     for name, text in tree.matching(CPP, ('tests/',)):
@@ -355,7 +367,7 @@ def check_commit(root):
 
 
 RULES = [check_layers, check_subfolders, check_links, check_lengths, check_functions,
-         check_folders, check_markers, check_headers, check_definitions,
+         check_folders, check_markers, check_headers, check_booleans, check_definitions,
          check_test_names, check_banned, check_dead,
          check_docs]
 

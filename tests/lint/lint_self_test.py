@@ -139,6 +139,13 @@ class LintCatches(unittest.TestCase):
         self.expect_clean({'src/base/a.hpp': '#pragma once\nint f();  // what is fresh\n',
                            'src/base/a.cpp': '#include "base/a.hpp"\nint f() { g(e.what()); }\n'})
 
+    def test_boolean_parameters(self):
+        for head in ('int f(bool fast);', 'int f(int n,\n      bool fast = true);',
+                     'struct s { s(bool fast, int n); };', 'auto g = [](int n, bool fast) {};'):
+            self.expect({'src/base/a.hpp': '#pragma once\n' + head + '\n'}, 'takes a bool')
+        self.expect_clean({'src/base/a.hpp': '#pragma once\nint f();\nvoid set_fast(bool fast);\n'
+                                             'struct s { bool fast; };\n'})
+
     def test_names_of_tests(self):
         for head in ('TEST(packed_heap, GivesBack)', 'TEST_F(PackedHeap,\n       gives_back)',
                      'TEST_P(Packed_Heap, GivesBack)', 'TYPED_TEST(PackedHeap, gives_back)'):

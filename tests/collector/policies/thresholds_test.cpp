@@ -89,15 +89,15 @@ TEST(PageOut, TheGateOpensAtTheTargetRateOrWhenPagesRestLongEnough) {
 
 TEST(PageOut, AllowanceHalvesWhilePagesComeBackSoonAndRecovers) {
   constexpr std::uint64_t kMiB = 1 << 20;
-  EXPECT_FALSE(backs_off(0, false));
-  EXPECT_FALSE(backs_off(kPressureLimit, false));
-  EXPECT_TRUE(backs_off(kPressureLimit + 1, false));
-  EXPECT_TRUE(backs_off(0, true));
-  EXPECT_EQ(next_allowance(~std::uint64_t{0}, false, 64 * kMiB), 64 * kMiB);
-  EXPECT_EQ(next_allowance(64 * kMiB, true, 64 * kMiB), 32 * kMiB);
-  EXPECT_EQ(next_allowance(8 * kMiB, false, 64 * kMiB), 16 * kMiB);
-  EXPECT_EQ(next_allowance(40 * kMiB, false, 64 * kMiB), 64 * kMiB);
-  EXPECT_EQ(next_allowance(kMiB, true, 64 * kMiB), kMiB);
+  EXPECT_FALSE(hurts(0, 60, 60));
+  EXPECT_FALSE(hurts(kPressureLimit, 60, 60));
+  EXPECT_TRUE(hurts(kPressureLimit + 1, 60, 60));
+  EXPECT_TRUE(hurts(0, 59, 60));
+  EXPECT_EQ(more(~std::uint64_t{0}, 64 * kMiB), 64 * kMiB);
+  EXPECT_EQ(less(64 * kMiB, 64 * kMiB), 32 * kMiB);
+  EXPECT_EQ(more(8 * kMiB, 64 * kMiB), 16 * kMiB);
+  EXPECT_EQ(more(40 * kMiB, 64 * kMiB), 64 * kMiB);
+  EXPECT_EQ(less(kMiB, 64 * kMiB), kMiB);
 }
 
 TEST(TouchedPages, CountsEachPageOnceAndStraddlersTwice) {
