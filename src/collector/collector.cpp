@@ -8,6 +8,7 @@
 
 #include "base/atomic.hpp"
 #include "base/check.hpp"
+#include "base/page.hpp"
 #include "collector/migration.hpp"
 #include "collector/page_out.hpp"
 #include "collector/scan.hpp"

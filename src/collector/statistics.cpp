@@ -62,8 +62,9 @@ constexpr statistic kTable[] = {
     row<&seen::hinted_bytes>("hinted_bytes", "bytes", "bytes of COLD given to the kernel", 0),
     row<&seen::scan_seconds>("scan_seconds", "seconds", "time of the scan"),
     row<&seen::move_seconds>("move_seconds", "seconds", "time of the moves"),
-    row<&seen::page_out_seconds>("page_out_seconds", "seconds",
-                                 "time in which memory went back to the system"),
+    row<&seen::page_out_seconds>(
+        "page_out_seconds", "seconds",
+        "time for giving memory back to the system and for paging COLD out"),
     row<&seen::collector_cpu_seconds>("collector_cpu_seconds", "seconds",
                                       "processor time of the collector", 6),
 };

@@ -5,6 +5,8 @@
 
 #include "heap/usage.hpp"
 
+#include "base/page.hpp"
+
 namespace isotherm::collector {
 
 void touched_pages::clear() noexcept {

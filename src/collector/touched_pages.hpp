@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/page.hpp"
 #include "heap/kind.hpp"
 
 namespace isotherm::collector {

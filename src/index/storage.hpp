@@ -11,10 +11,10 @@
 //
 // A node is allocated for a level: the number of nodes above it, as the search for its place has
 // counted them, 0 for the root. Levels are counted from the top because that works for all trees
-// alike (SINLK, 4.1, allocates by this number): the level of a node's parent is always less.
-// Heights above the leaves would not do in ART, where siblings differ in height. Levels are not
-// kept up to date: when the root of a B+tree splits, all nodes are one level deeper than they were
-// allocated for.
+// alike (SINLK, 4.1, allocates by this number); heights above the leaves would not do in ART, where
+// siblings differ in height. A level is right when the node is allocated, and not kept up to date:
+// when the root of a B+tree splits, its two halves are allocated for level 1, where their children
+// were allocated too.
 //
 // Freeing is static, because sync::retire() frees most nodes, and keeps only a function and an
 // address for each. A storage that has several kinds of memory must tell them apart by address, as

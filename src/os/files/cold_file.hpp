@@ -2,7 +2,7 @@
 // whatever ends the process.
 //
 // Space is taken before it is written to: a store to a hole on a full disk is SIGBUS, not an error
-// code. Dirty pages leave DRAM only after they were written back; see heap/reclaim.cpp.
+// code. Dirty pages leave DRAM only after they were written back; see heap/packed/backing.cpp.
 #pragma once
 
 #include <string>

@@ -8,7 +8,6 @@
 #include <array>
 #include <cstring>
 #include <optional>
-#include <span>
 
 #include "sort/input/entry.hpp"
 #include "sort/input/source.hpp"
