@@ -4,7 +4,6 @@
 #pragma once
 
 #include "index/common.hpp"
-#include "index/hash/keyed_hash.hpp"
 #include "index/hash/growing_table.hpp"
 #include "index/hash/keyed_hash.hpp"
 #include "index/index.hpp"
