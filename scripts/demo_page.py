@@ -1,5 +1,5 @@
 """The demo's HTML page and its picture: a table, and rows of pages before and after, each page
-coloured by how much of it was used in the last window. No script, no other file."""
+coloured by how much of it was used in the last minute. No script, no other file."""
 import html
 
 COLUMNS = 128
@@ -41,7 +41,7 @@ def grid(rows, left, top, cell):
 
 
 def legend(left, top):
-    parts = [f'<text x="{left}" y="{top + 12}">used of a page in the last window:</text>']
+    parts = [f'<text x="{left}" y="{top + 12}">used of a page in the last minute:</text>']
     left += 250
     for name, colour in STEPS:
         parts.append(f'<rect x="{left}" y="{top}" width="14" height="14" fill="{colour}" '
@@ -60,8 +60,8 @@ def drawing(title, width, height, body):
 
 def in_words(pages):
     gone = f'; {pages.gone:,} pages with used values had left DRAM again' if pages.gone else ''
-    return (f'{len(pages.numbers) * PAGE >> 20} MiB of pages in DRAM; in a window of '
-            f'{pages.seconds:.1f} s {len(pages.used):,} of {len(pages.numbers):,} pages held used '
+    return (f'{len(pages.numbers) * PAGE >> 20} MiB of pages in DRAM; in the last '
+            f'{pages.seconds:.0f} s {len(pages.used):,} of {len(pages.numbers):,} pages held used '
             f'values; used were {pages.utilization:.1%} of these, {pages.share:.1%} of all{gone}')
 
 
@@ -95,9 +95,9 @@ def picture(before, after):
     parts.append(f'<text x="16" y="{top + 38}">A square is a page of 4 KiB. {SMALL_ROWS} rows of '
                  f'{SMALL_COLUMNS} neighbours, spread evenly over the pages in DRAM, are drawn of '
                  f'each run.</text>')
-    parts.append(f'<text x="16" y="{top + 56}">The last window was {before.seconds:.1f} s long '
-                 f'before and {after.seconds:.1f} s after. Only values count, their keys do '
-                 f'not.</text>')
+    parts.append(f'<text x="16" y="{top + 56}">The last minute: whole windows of '
+                 f'{before.seconds:.0f} s before and {after.seconds:.0f} s after. Only values '
+                 f'count, their keys do not.</text>')
     return drawing('How much of each page in DRAM was used, without management and with it',
                    SMALL_COLUMNS * SMALL_CELL + 32, top + 70, '\n'.join(parts))
 
@@ -116,7 +116,7 @@ def render(rows, before, after, windows, options):
 {options.window:g} s, index {html.escape(options.index)}.</p>
 <table><tr><th></th><th>management off</th><th>on</th></tr>{cells}</table>
 <p>A square is a page of 4 KiB that is in DRAM, its colour how much of it the clients' reads of the
-last window used. Of both runs one row of {COLUMNS} neighbouring pages in {every} is drawn, in the
+last minute used. Of both runs one row of {COLUMNS} neighbouring pages in {every} is drawn, in the
 order of addresses: fewer rows are less DRAM. Pages that have left it are not drawn. Only values
 count, their keys do not; in the page utilization of the table they do.</p>
 {drawing('the colours', 760, 30, legend(10, 8))}

@@ -15,7 +15,7 @@ class Pages:
     numbers: list   # addresses / PAGE, ascending
     used: dict      # page number -> bytes, where there are any; of pages in `numbers` only
     gone: int       # pages with used bytes that had left DRAM again when the map was made
-    seconds: float  # length of the window in which the values were used
+    seconds: float  # in which the values were used
 
     @property
     def utilization(self):
@@ -61,8 +61,20 @@ def in_dram(heaps):
     return numbers
 
 
+def used_lately(lines, windows, seconds):
+    """The keys used within the last so many seconds, and how many those were: whole windows, of the
+    driver's report, as in its file of used keys."""
+    taken, passed = 0, 0
+    while taken < len(windows) and passed < seconds:
+        taken += 1
+        passed += windows[-taken]['seconds']
+    pairs = (line.split() for line in lines)
+    return [key for key, ago in pairs if int(ago) < taken], passed
+
+
 def look(client, keys, heaps, seconds):
-    """Asks where the values of `keys` lie. `heaps`: what ISOTHERM PAGES answered, or None."""
+    """Asks where the values of `keys` lie, used in the last `seconds`. `heaps`: what ISOTHERM PAGES
+    answered, or None."""
     places = []
     for at in range(0, len(keys), KEYS_A_COMMAND):
         found = client.ask('ISOTHERM', 'LOCATE', *keys[at:at + KEYS_A_COMMAND])

@@ -49,7 +49,7 @@ void add_flags(CLI::App& command, bench_options& o) {
       "unix:PATH or tcp:HOST:PORT of a server, ours or a Redis (default: in process)");
   command.add_flag("--no-load", o.no_load, "the server of --connect holds the records already");
   command.add_option("--used", o.used,
-                     "write the keys used in the last window to FILE, one a line; with --connect");
+                     "write used keys to FILE, with the windows since; goes with --connect");
   command.add_option("--seed", o.seed, "of the random numbers")->capture_default_str();
   command.add_option(
       "--json", o.json,

@@ -31,12 +31,14 @@ std::uint64_t touched_keys::used_within(const ages& by_age, unsigned windows) no
   return sum;
 }
 
-std::vector<std::uint64_t> touched_keys::used_in_last_window() const {
+std::vector<touched_keys::last_use> touched_keys::last_uses() const {
   const unsigned now = now_.load_relaxed();
-  const unsigned before = now == 1 ? kCycle : now - 1;
-  std::vector<std::uint64_t> found;
+  std::vector<last_use> found;
   for (std::uint64_t number = 0; number < last_.size(); ++number) {
-    if (last_[number].load_relaxed() == before) found.push_back(number);
+    const unsigned window = last_[number].load_relaxed();
+    if (window == kNever || window == now) continue;
+    const unsigned age = (now + kCycle - window) % kCycle - 1;
+    if (age < kWindows) found.push_back({number, age});
   }
   return found;
 }

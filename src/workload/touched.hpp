@@ -36,9 +36,15 @@ class touched_keys {
   /// Keys used in the last `windows` windows (1..kWindows).
   static std::uint64_t used_within(const ages& by_age, unsigned windows) noexcept;
 
-  /// Keys whose last use was in the window that the last advance() ended, in order. No concurrent
-  /// mark() or advance().
-  std::vector<std::uint64_t> used_in_last_window() const;
+  /// A key and the window of its last use: 0 is the one that the last advance() ended.
+  struct last_use {
+    std::uint64_t number;
+    unsigned age;
+    friend bool operator==(const last_use&, const last_use&) = default;
+  };
+  /// Keys used in the last kWindows windows that have ended, in order. No concurrent mark() or
+  /// advance().
+  std::vector<last_use> last_uses() const;
 
   std::uint64_t keys() const noexcept { return last_.size(); }
   /// True when `number` was used in the current window.

@@ -113,7 +113,9 @@ class RealRedis(unittest.TestCase):
         with tempfile.NamedTemporaryFile('r') as used:
             run = small('--connect', f'unix:{server.path}', '--workload', 'f', '--rate', 500,
                         '--used', used.name)
-            keys = used.read().split()
+            lines = [line.split() for line in used]
+        keys = [key for key, _ in lines]
+        self.assertIn('0', {windows_ago for _, windows_ago in lines})
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertGreater(len(keys), 0)
         asked = subprocess.run(['redis-cli', '-s', server.path, 'EXISTS', *keys], check=True,

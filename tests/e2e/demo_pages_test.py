@@ -49,6 +49,13 @@ class DemoPages(unittest.TestCase):
         self.assertEqual(pages.numbers, [10, 11, 20, 30])
         self.assertEqual((pages.used, pages.gone), ({10: 4096}, 1))
 
+    def test_lately_is_whole_windows(self):
+        windows = [{'seconds': seconds} for seconds in (9, 4, 3)]
+        for seconds, expected in ((1, (['a'], 3)), (3, (['a'], 3)), (4, (['a', 'b'], 7)),
+                                  (99, (['a', 'b', 'c'], 16))):
+            found = demo_pages_used.used_lately(['a 0', 'b 1', 'c 2', 'd 3'], windows, seconds)
+            self.assertEqual(found, expected)
+
     def test_a_colour_is_a_quarter(self):
         self.assertEqual([demo_page.step_of(used) for used in (0, 1, 1024, 1025, 3073, 4096)],
                          [0, 1, 1, 2, 4, 4])

@@ -33,7 +33,7 @@ struct bench_options {
   std::string connect;   ///< empty: in process
   bool no_load = false;  ///< the server holds the records already
   std::uint64_t seed = 1;
-  std::string used;  ///< file for the keys used in the last window; empty: none
+  std::string used;  ///< file for the keys used in the last windows; empty: none
   std::string json;  ///< empty: a table; "-": standard output; else a file
 };
 

@@ -152,7 +152,7 @@ base::result<bench_result> run_remote(const bench_plan& plan) {
   if (!driven) return std::unexpected(driven.error());
   found.driven = std::move(*driven);
   found.windows = windows.take();
-  if (!plan.asked.used.empty()) found.used_keys = windows.used().used_in_last_window();
+  if (!plan.asked.used.empty()) found.used_keys = windows.used().last_uses();
   return found;
 }
 

@@ -198,12 +198,12 @@ base::result<void> append_line(const std::string& where, const std::string& line
 }
 
 base::result<void> write_keys(const std::string& where, const workload::record_format& format,
-                              std::span<const std::uint64_t> numbers) {
+                              std::span<const workload::touched_keys::last_use> uses) {
   std::ofstream file(where);
   std::string key(format.key_size, 0);
-  for (const std::uint64_t number : numbers) {
-    workload::write_key(number, key);
-    file << key << '\n';
+  for (const auto& use : uses) {
+    workload::write_key(use.number, key);
+    file << key << ' ' << use.age << '\n';
   }
   if (file.flush()) return {};
   return std::unexpected(base::system_error("cannot write --used " + where, errno));

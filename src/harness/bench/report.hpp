@@ -11,6 +11,7 @@
 #include "harness/bench/options.hpp"
 #include "heap/usage.hpp"
 #include "workload/driver.hpp"
+#include "workload/touched.hpp"
 
 namespace isotherm::harness {
 
@@ -45,8 +46,8 @@ struct bench_result {
   std::string index;                   ///< name of the index, or of the server's
   std::string manage;
   double load_seconds = 0;
-  std::optional<entry_cost> per_entry = std::nullopt;  ///< of a managed index in process
-  std::vector<std::uint64_t> used_keys = {};           ///< by a server's clients in the last window
+  std::optional<entry_cost> per_entry = std::nullopt;            ///< of a managed index in process
+  std::vector<workload::touched_keys::last_use> used_keys = {};  ///< with --used
 };
 
 nlohmann::ordered_json to_json(const bench_plan& plan, const bench_result& found);
@@ -57,9 +58,9 @@ std::string to_text(const bench_plan& plan, const bench_result& found);
 /// Writes `line` and a line feed to `where` ("-": standard output), at the file's end.
 base::result<void> append_line(const std::string& where, const std::string& line);
 
-/// Writes the keys of the records `numbers` to the file `where`, one a line.
+/// Writes used keys to the file `where`, one a line: the key, and how many windows ago it was used.
 base::result<void> write_keys(const std::string& where, const workload::record_format& format,
-                              std::span<const std::uint64_t> numbers);
+                              std::span<const workload::touched_keys::last_use> uses);
 
 /// One line on standard error that is written over and over; silent when that is no terminal.
 class progress_line {
