@@ -59,7 +59,9 @@ void use_memory::end_window(std::uint64_t used, std::uint64_t misses) noexcept {
 
 rate use_memory::looked_at(rate kept) const noexcept {
   // The middle of the step that was kept.
-  double left = kept / kEras * kEras + (kept < kEras ? 0 : kEras / 2);
+  const unsigned least = kept / kEras * kEras;
+  const unsigned middle = least == 0 ? 0 : least + kEras / 2;
+  double left = middle;
   for (unsigned at = kept % kEras; at != era_;) left -= faded_[at = (at + 1) % kEras];
   return static_cast<rate>(std::max(left, 0.0));
 }
