@@ -92,9 +92,9 @@ def picture(before, after):
         parts.append(grid(rows, 16, top + 24, SMALL_CELL))
         top += 24 + SMALL_ROWS * SMALL_CELL + 16
     parts.append(legend(16, top))
-    parts.append(f'<text x="16" y="{top + 38}">A square is a page of 4 KiB. {SMALL_ROWS} rows of '
-                 f'{SMALL_COLUMNS} neighbours, spread evenly over the pages in DRAM, are drawn of '
-                 f'each run.</text>')
+    parts.append(f'<text x="16" y="{top + 38}">A square is a page of 4 KiB. Up to {SMALL_ROWS} rows'
+                 f' of {SMALL_COLUMNS} neighbours, spread evenly over the pages in DRAM, are drawn '
+                 f'of each run.</text>')
     parts.append(f'<text x="16" y="{top + 56}">The last minute: whole windows of '
                  f'{before.seconds:.0f} s before and {after.seconds:.0f} s after. Only values '
                  f'count, their keys do not.</text>')
