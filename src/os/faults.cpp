@@ -14,6 +14,7 @@ fault_hook& hook() {
 }
 
 constinit std::optional<std::uint64_t> free_space_bytes;
+// Relaxed: nothing is published by it; a test sets it before the calls that are to fail.
 constinit base::atomic<int> thread_fault{0};
 
 }  // namespace

@@ -321,14 +321,14 @@ class contender {
           has_entered_.store(true);
         }) {}
 
-  /// Returns when the thread sleeps in the lock, or was let in: the two conditions themselves, as
-  /// the kernel and the thread tell them. Nothing here depends on a time.
+  /// Returns when the thread is blocked in the lock, or was let in: the two conditions themselves,
+  /// as the kernel and the thread tell them. Nothing here depends on a time.
   void wait_until_it_waits() const {
-    while (!has_entered_.load() && !is_asleep()) std::this_thread::yield();
+    while (!has_entered_.load() && !is_blocked()) std::this_thread::yield();
   }
 
  private:
-  bool is_asleep() const {
+  bool is_blocked() const {
     const pid_t id = id_.load();
     return id != 0 && testing_help::state_of(id) == 'S';
   }
