@@ -2,16 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <string_view>
 
-#include "cli/collector_flags.hpp"
 #include "cli/fail.hpp"
-#include "index/index.hpp"
 #include "store/text.hpp"
 
 namespace isotherm::cli {
@@ -40,57 +37,6 @@ void take_password(serve_options& o) {
 }
 
 }  // namespace
-
-void add_serve_flags(CLI::App& command, serve_options& o) {
-  command.add_option("--index", o.index, fmt::format("{}", fmt::join(index::names(), "|")))
-      ->capture_default_str();
-  command.add_option("--threads", o.server.threads, "event loops")
-      ->check(CLI::Range(1, 256))
-      ->capture_default_str();
-  command.add_option("--bind", o.server.bind, "addresses to listen on; none with --port -1")
-      ->capture_default_str();
-  command.add_option("--port", o.server.port, "TCP port; 0: any free one; -1: no TCP")
-      ->check(CLI::Range(-1, 65535))
-      ->capture_default_str();
-  command.add_option("--unixsocket", o.server.unix_socket, "path of a Unix socket");
-  command.add_option("--unixsocketperm", o.unix_socket_mode,
-                     "who may connect to it, in octal as 700; without: as the umask leaves it");
-  command.add_option("--pidfile", o.pidfile, "where to write the process's number while it runs");
-  auto* word =
-      command.add_option("--requirepass", o.password.word,
-                         "password that clients must give; everyone on this machine sees it "
-                         "among the processes");
-  command
-      .add_option("--requirepass-file", o.password.file,
-                  fmt::format("file whose first line is that password; -: standard input. Without "
-                              "either flag: the environment's {}",
-                              kPasswordVariable))
-      ->excludes(word);
-  command.add_flag("--no-protected-mode", o.unprotected,
-                   "serve clients from other machines also without a password");
-  command
-      .add_option("--maxmemory", o.maxmemory, "refuse writes beyond this DRAM, as 100mb; 0: any")
-      ->capture_default_str();
-  command
-      .add_option("--maxmemory-clients", o.maxmemory_clients,
-                  "close clients whose buffers together take more, as 64mb, or 5% of --maxmemory")
-      ->capture_default_str();
-  command.add_option("--maxclients", o.server.maxclients, "clients at a time")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
-  command.add_option("--timeout", o.server.timeout_s, "seconds until idle clients go; 0: never")
-      ->check(CLI::Range(0, INT32_MAX))
-      ->capture_default_str();
-  command.add_option("--manage", o.manage, "off|track|on: what the object collector does")
-      ->check(CLI::IsMember({"off", "track", "on"}))
-      ->capture_default_str();
-  add_collector_flags(command, o.collector);
-  command.add_option("--cold-backing", o.cold_backing, "anon|file:DIR")->capture_default_str();
-  command.add_flag("--huge-pages", o.huge_pages, "huge pages for HOT and the index nodes");
-  command.add_option("--expected-keys", o.expected_keys, "sizes a hash table")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40))
-      ->capture_default_str();
-}
 
 void understand(serve_options& o) {
   const auto maxmemory = store::parse_memory(o.maxmemory);

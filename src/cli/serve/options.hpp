@@ -9,10 +9,6 @@
 #include "heap/configure.hpp"
 #include "server/options.hpp"
 
-namespace CLI {
-class App;
-}
-
 namespace isotherm::cli {
 
 /// The flags, as given, and what they mean.
@@ -31,9 +27,6 @@ struct serve_options {
   heap::cold_backing cold;
   collector::options collector;
 };
-
-/// Adds the flags to `command`; they are read into `given`, which must outlive it.
-void add_serve_flags(CLI::App& command, serve_options& given);
 
 /// Turns texts into values, and finds the password. A mistake fails the command, before anything
 /// starts.

@@ -8,6 +8,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/fail.hpp"
+#include "cli/serve/flags.hpp"
 #include "cli/serve/options.hpp"
 #include "cli/serve/process.hpp"
 #include "harness/lasting_index.hpp"
