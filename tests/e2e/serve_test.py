@@ -243,7 +243,8 @@ class Start(unittest.TestCase):
         return process, connection
 
     def test_maxmemory(self):
-        _, one = self.serve('--maxmemory', '64mb')
+        # No window ends: what goes to the disk would not count.
+        _, one = self.serve('--maxmemory', '64mb', '--window', '3600')
         value = b'x' * (1 << 20)
         replies = [one.ask('SET', f'k{i}', value) for i in range(100)]
         self.assertEqual(replies[0], b'+OK\r\n')

@@ -94,9 +94,9 @@ void add_memory_flags(CLI::App& command, serve_options& o) {
   command
       .add_option("--cold-backing", o.cold_backing,
                   "where cold bytes go: anon: swap; file:DIR: an unlinked file in a directory on a "
-                  "disk")
-      ->type_name("anon|file:DIR")
-      ->capture_default_str();
+                  "disk. Without: such a file in $STATE_DIRECTORY or /var/tmp, whichever first can "
+                  "take it; else anon")
+      ->type_name("anon|file:DIR");
   add_collector_flags(command, o.collector);
   command.add_flag("--huge-pages", o.huge_pages, "huge pages for HOT and the index nodes");
 }

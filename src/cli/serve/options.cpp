@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <string_view>
 
 #include "cli/fail.hpp"
+#include "server/cold_place.hpp"
 #include "store/text.hpp"
 
 namespace isotherm::cli {
@@ -36,9 +39,29 @@ void take_password(serve_options& o) {
   std::fputs(advice.c_str(), stderr);
 }
 
+/// Where COLD lies: as the operator said, or where its bytes can leave DRAM. The same decides of
+/// the hint that nobody gave: without swap one for anonymous memory would be asked in vain.
+void place_cold(const CLI::App& command, serve_options& o) {
+  if (o.cold_backing) {
+    const auto cold = heap::cold_backing::parse(*o.cold_backing);
+    if (!cold) fail("--cold-backing: " + cold.error().message);
+    o.cold = *cold;
+  } else if (o.manage == "on") {
+    auto found = server::find_cold_place(server::cold_directories(std::getenv("STATE_DIRECTORY")));
+    o.cold = found.backing;
+    o.said_of_cold = std::move(found.refused);
+  }
+  const server::cold_room room = server::measure_cold_room(o.cold);
+  if (command.count("--hint") == 0 && !server::can_leave_dram(o.cold, room)) {
+    o.collector.hint = heap::hint::none;
+  }
+  if (o.manage != "on") return;
+  for (auto& line : server::describe(o.cold, room)) o.said_of_cold.push_back(std::move(line));
+}
+
 }  // namespace
 
-void understand(serve_options& o) {
+void understand(const CLI::App& command, serve_options& o) {
   const auto maxmemory = store::parse_memory(o.maxmemory);
   if (!maxmemory) fail(fmt::format("--maxmemory is '{}', but takes bytes or 100mb", o.maxmemory));
   o.server.maxmemory_bytes = *maxmemory;
@@ -61,9 +84,7 @@ void understand(serve_options& o) {
   if (o.server.bind.empty() && o.server.unix_socket.empty()) {
     fail("nothing to listen on: give --port or --unixsocket");
   }
-  const auto cold = heap::cold_backing::parse(o.cold_backing);
-  if (!cold) fail("--cold-backing: " + cold.error().message);
-  o.cold = *cold;
+  place_cold(command, o);
   o.collector.manage = o.manage == "on" ? collector::mode::on : collector::mode::track;
   take_password(o);
 }

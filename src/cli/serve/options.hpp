@@ -2,12 +2,18 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/serve/password.hpp"
 #include "collector/options.hpp"
 #include "heap/configure.hpp"
 #include "server/options.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace isotherm::cli {
 
@@ -17,7 +23,7 @@ struct serve_options {
   std::string index = "hash-pugh";
   std::string manage = "on";
   std::string maxmemory = "0", maxmemory_clients = "0";
-  std::string cold_backing = "anon";
+  std::optional<std::string> cold_backing;  ///< none: where it is found (server/cold_place.hpp)
   bool huge_pages = false;
   bool unprotected = false;
   password_flags password;
@@ -25,11 +31,13 @@ struct serve_options {
   std::string pidfile;
   std::size_t expected_keys = 0;
   heap::cold_backing cold;
-  collector::options collector;
+  /// Other defaults than the library's: the bytes of a store without flags are to leave DRAM.
+  collector::options collector{.window_seconds = 10, .hint = heap::hint::pageout};
+  std::vector<std::string> said_of_cold;  ///< where it lies and why, a line each
 };
 
-/// Turns texts into values, and finds the password. A mistake fails the command, before anything
-/// starts.
-void understand(serve_options& given);
+/// Turns texts into values, and finds the password and a place for COLD; `command` knows which
+/// flags were given. A mistake fails the command, before anything starts.
+void understand(const CLI::App& command, serve_options& given);
 
 }  // namespace isotherm::cli

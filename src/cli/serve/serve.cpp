@@ -21,6 +21,7 @@ namespace {
 void say_ready(const serve_options& o, const server::server& running) {
   fmt::print("CrestDB: index {}, management {}, {} threads; nothing is persisted\n", o.index,
              o.manage, o.server.threads);
+  for (const auto& line : o.said_of_cold) fmt::print("{}\n", line);
   for (const auto& address : o.server.bind) {
     fmt::print("listening on {} port {}\n", address, running.port());
   }
@@ -29,8 +30,8 @@ void say_ready(const serve_options& o, const server::server& running) {
   std::fflush(stdout);
 }
 
-void run(serve_options& o) {
-  understand(o);
+void run(const CLI::App& command, serve_options& o) {
+  understand(command, o);
   const bool managed = o.manage != "off";
   const sigset_t ending = block_signals();
   fit_descriptors(o.server);
@@ -69,7 +70,7 @@ void add_serve(CLI::App& app) {
       app.add_subcommand("serve", "a Redis-protocol store whose cold bytes leave DRAM (CrestDB)");
   auto chosen = std::make_shared<serve_options>();
   add_serve_flags(*command, *chosen);
-  command->callback([chosen] { run(*chosen); });
+  command->callback([command, chosen] { run(*command, *chosen); });
 }
 
 }  // namespace isotherm::cli

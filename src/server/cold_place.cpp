@@ -1,0 +1,77 @@
+#include "server/cold_place.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "os/files/cold_file.hpp"
+#include "os/files/file_system.hpp"
+#include "os/memory/available_memory.hpp"
+#include "os/memory/swap.hpp"
+#include "store/text.hpp"
+
+namespace isotherm::server {
+
+namespace {
+
+bool is_file(const heap::cold_backing& backing) noexcept {
+  return backing.where == heap::cold_backing::type::file;
+}
+
+}  // namespace
+
+std::vector<std::string> cold_directories(const char* state_directory) {
+  std::vector<std::string> all;
+  const std::string_view given = state_directory ? state_directory : "";
+  if (const auto first = given.substr(0, given.find(':')); !first.empty()) all.emplace_back(first);
+  all.emplace_back("/var/tmp");  // kept on a disk where /tmp is memory
+  return all;
+}
+
+cold_place find_cold_place(const std::vector<std::string>& directories) {
+  cold_place found;
+  for (const std::string& directory : directories) {
+    if (const auto made = os::open_cold_file(directory); made) {
+      found.backing = {.where = heap::cold_backing::type::file, .directory = directory};
+      break;
+    } else {
+      found.refused.push_back(made.error().message);
+    }
+  }
+  return found;
+}
+
+cold_room measure_cold_room(const heap::cold_backing& backing) {
+  cold_room room{.swap_bytes = os::read_swap_space().total_bytes,
+                 .disk_bytes = std::nullopt,
+                 .memory_bytes = os::available_memory()};
+  if (!is_file(backing)) return room;
+  if (const auto free = os::free_space(backing.directory)) room.disk_bytes = *free;
+  return room;
+}
+
+bool can_leave_dram(const heap::cold_backing& backing, const cold_room& room) noexcept {
+  return is_file(backing) || room.swap_bytes > 0;
+}
+
+std::vector<std::string> describe(const heap::cold_backing& backing, const cold_room& room) {
+  if (!can_leave_dram(backing, room)) {
+    return {
+        "cold bytes stay in DRAM, as there is no swap: add swap or zram, or give --cold-backing "
+        "file:DIR with a directory on a disk"};
+  }
+  if (!is_file(backing)) return {"cold bytes leave DRAM for swap"};
+  std::vector<std::string> lines = {
+      fmt::format("cold bytes leave DRAM for an unlinked file in {}, of which nothing stays behind",
+                  backing.directory)};
+  if (room.disk_bytes && *room.disk_bytes < room.memory_bytes) {
+    lines.push_back(
+        fmt::format("{} has {} free, less than the {} of memory that this process may take: what "
+                    "finds no room stays in DRAM",
+                    backing.directory, store::human_bytes(*room.disk_bytes),
+                    store::human_bytes(room.memory_bytes)));
+  }
+  return lines;
+}
+
+}  // namespace isotherm::server

@@ -1,0 +1,43 @@
+// Where COLD lies when the operator does not say, and what he is told of it at the start.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heap/configure.hpp"
+
+namespace isotherm::server {
+
+/// A place for COLD, and why those that would have been better cannot be it, one line each.
+struct cold_place {
+  heap::cold_backing backing;
+  std::vector<std::string> refused;
+};
+
+/// Directories for COLD's file, the best first: the one that systemd keeps for the service, and
+/// /var/tmp. `state_directory` is the value of $STATE_DIRECTORY, of which the first of several
+/// directories separated by ':' counts; null: not set.
+std::vector<std::string> cold_directories(const char* state_directory);
+
+/// The first of `directories` in which COLD's file can be made; anonymous memory where there is
+/// none.
+cold_place find_cold_place(const std::vector<std::string>& directories);
+
+/// What decides how much of COLD can leave DRAM.
+struct cold_room {
+  std::uint64_t swap_bytes = 0;             ///< of the system, used or not
+  std::optional<std::uint64_t> disk_bytes;  ///< free where the file lies; nullopt: not known
+  std::uint64_t memory_bytes = 0;           ///< that this process may take
+};
+cold_room measure_cold_room(const heap::cold_backing& backing);
+
+/// Whether COLD's pages can leave DRAM at all.
+bool can_leave_dram(const heap::cold_backing& backing, const cold_room& room) noexcept;
+
+/// Where COLD lies and what that means, in one line; a second one where its disk has less room than
+/// the process may take of memory.
+std::vector<std::string> describe(const heap::cold_backing& backing, const cold_room& room);
+
+}  // namespace isotherm::server
