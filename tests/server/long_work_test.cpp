@@ -8,6 +8,7 @@
 namespace isotherm::server {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -15,7 +16,10 @@ using ::testing::StartsWith;
 class slow_management final : public management {
  public:
   std::string mode() const override { return "on"; }
-  collector::window_statistics last_window() const override { return {}; }
+  collector::window_statistics last_window() const override {
+    if (tells_late) end.acquire();
+    return {};
+  }
   collector::window_statistics collect() override {
     started.release();
     end.acquire();
@@ -23,11 +27,16 @@ class slow_management final : public management {
   }
   std::string problem() const override { return {}; }
   std::uint64_t refused_cold_objects() const override { return 0; }
-  heap::per_kind<heap::usage> heaps() const override { return {}; }
+  heap::per_kind<heap::usage> heaps() const override {
+    if (tells_late) end.acquire();
+    return {};
+  }
   std::vector<std::pair<std::string, std::string>> configuration() const override { return {}; }
   base::result<void> configure(std::string_view, std::string_view) override { return {}; }
 
-  std::counting_semaphore<> started{0}, end{0};
+  bool tells_late = false;  ///< of heaps and windows, too
+  std::counting_semaphore<> started{0};
+  mutable std::counting_semaphore<> end{0};
 };
 
 class Collecting : public Serving {
@@ -59,6 +68,22 @@ TEST_F(Collecting, OthersAreServedMeanwhile) {
   const auto later = answers.find("$5\r\nlater\r\n*48\r\n");
   ASSERT_NE(later, answers.npos) << answers;
   EXPECT_THAT(answers.substr(later), HasSubstr("$4\r\nlast\r\n$1\r\nv\r\n+PONG\r\n"));
+}
+
+// To count pages in DRAM takes long in a large store.
+TEST_F(Collecting, OthersAreServedWhileHeapsAreToldOf) {
+  slow_.tells_late = true;
+  for (const std::string_view asked : {"ISOTHERM HEAPS", "ISOTHERM STATS", "INFO isotherm"}) {
+    peer one(path_);
+    one.send(std::string(asked) + "\r\nGET k\r\nQUIT\r\n");
+    EXPECT_EQ(peer(path_).last_words("SET k v"), "+OK\r\n");
+    slow_.end.release(2);  // INFO asks for both
+    EXPECT_THAT(one.receive_all(), EndsWith("$1\r\nv\r\n+OK\r\n")) << asked;
+    while (slow_.end.try_acquire()) {
+    }
+    EXPECT_EQ(peer(path_).last_words("DEL k"), ":1\r\n");
+  }
+  EXPECT_THAT(peer(path_).last_words("INFO stats"), HasSubstr("keyspace_hits:"));
 }
 
 TEST_F(Collecting, WhoLeavesMeanwhileIsNotAnswered) {

@@ -51,39 +51,50 @@ heap::footprint footprint_alone() {
   return {memory.rss_bytes, memory.rss_peak_bytes, memory.rss_bytes};
 }
 
+void answer_stats(reply& out, server& server) {
+  management* const manager = server.manager();
+  constexpr std::size_t kOwnFields = 6, kManagedFields = 2;
+  out.map(kOwnFields + (manager ? kManagedFields + collector::statistic_table().size() : 0));
+  field(out, "index", server.db().index().name());
+  field(out, "manage", manager ? manager->mode() : "off");
+  field(out, "keys", std::uint64_t{server.db().keys()});
+  // Without management there are no heaps, and asking for the COLD range would create them.
+  const heap::footprint memory = manager ? footprint_beside_heaps() : footprint_alone();
+  field(out, "rss_bytes", memory.rss);
+  field(out, "rss_peak_bytes", memory.rss_peak);
+  field(out, "dram_bytes", memory.dram);
+  if (!manager) return;
+  field(out, "problem", std::string_view(manager->problem()));
+  field(out, "refused_cold_objects", manager->refused_cold_objects());
+  answer_window(out, manager->last_window());
+}
+
+void answer_heaps(reply& out, const heap::per_kind<heap::usage>& all) {
+  out.map(heap::kKinds.size());
+  for (const heap::kind where : heap::kKinds) {
+    const heap::usage& usage = all[where];
+    out.bulk(name_of(where));
+    out.map(4);
+    field(out, "objects", usage.objects);
+    field(out, "bytes", usage.bytes);
+    field(out, "extent_bytes", usage.extent_bytes);
+    field(out, "resident_bytes", usage.resident_bytes);
+  }
+}
+
+// STATS, HEAPS and PAGES are deferred: they count pages in DRAM, a quarter of a millisecond for
+// each 10 MiB of COLD, for which other clients would wait.
+
 void stats(call& c) {
   server& server = sender(c).server;
-  constexpr std::size_t kOwnFields = 6, kManagedFields = 2;
-  c.out.map(kOwnFields +
-            (server.manager() ? kManagedFields + collector::statistic_table().size() : 0));
-  field(c.out, "index", server.db().index().name());
-  field(c.out, "manage", server.manager() ? server.manager()->mode() : "off");
-  field(c.out, "keys", std::uint64_t{server.db().keys()});
-  // Without management there are no heaps, and asking for the COLD range would create them.
-  const heap::footprint memory = server.manager() ? footprint_beside_heaps() : footprint_alone();
-  field(c.out, "rss_bytes", memory.rss);
-  field(c.out, "rss_peak_bytes", memory.rss_peak);
-  field(c.out, "dram_bytes", memory.dram);
-  if (!server.manager()) return;
-  field(c.out, "problem", std::string_view(server.manager()->problem()));
-  field(c.out, "refused_cold_objects", server.manager()->refused_cold_objects());
-  answer_window(c.out, server.manager()->last_window());
+  if (!server.manager()) return answer_stats(c.out, server);
+  server.defer(sender(c), [&server](reply& out) { answer_stats(out, server); });
 }
 
 void heaps(call& c) {
   management* manager = manager_of(c);
   if (!manager) return;
-  const auto all = manager->heaps();
-  c.out.map(heap::kKinds.size());
-  for (const heap::kind where : heap::kKinds) {
-    const heap::usage& usage = all[where];
-    c.out.bulk(name_of(where));
-    c.out.map(4);
-    field(c.out, "objects", usage.objects);
-    field(c.out, "bytes", usage.bytes);
-    field(c.out, "extent_bytes", usage.extent_bytes);
-    field(c.out, "resident_bytes", usage.resident_bytes);
-  }
+  sender(c).server.defer(sender(c), [manager](reply& out) { answer_heaps(out, manager->heaps()); });
 }
 
 /// Answers for each heap with a text of one digit for each cell: how much of the cell is in DRAM,
@@ -108,7 +119,6 @@ void answer_pages(reply& out) {
   }
 }
 
-/// ISOTHERM PAGES: deferred, because for a large store the kernel takes long.
 void pages(call& c) {
   if (manager_of(c)) sender(c).server.defer(sender(c), answer_pages);
 }
