@@ -50,7 +50,10 @@ void add_flags(CLI::App& command, bench_options& o) {
   command.add_flag("--no-load", o.no_load, "the server of --connect holds the records already");
   command.add_option("--used", o.used,
                      "write used keys to FILE, with the windows since; goes with --connect");
-  command.add_option("--seed", o.seed, "of the random numbers")->capture_default_str();
+  command.add_option(
+      "--seed", o.seed,
+      "of the random numbers: the same seed sends the same requests (default: another "
+      "one each run, printed)");
   command.add_option(
       "--json", o.json,
       "append one JSON object a run (--index all: an array of them) to FILE; - prints it");

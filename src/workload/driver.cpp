@@ -17,7 +17,6 @@ namespace {
 using clock = std::chrono::steady_clock;
 using std::chrono::nanoseconds;
 
-constexpr std::size_t kBatch = 1024;  ///< requests made at a time, outside of the timed part
 constexpr std::uint64_t kLoadPiece = 4096;
 constexpr auto kWatchEvery = std::chrono::milliseconds(50);
 /// Sleep ends this much before a request is due; the rest is spun, as wake-ups are late.
@@ -81,7 +80,7 @@ class worker {
         shared_(shared),
         mine_(mine),
         index_(index),
-        stream_(chosen.workload.shares, chooser, base::mix64(chosen.seed) + index) {}
+        stream_(chosen.workload.shares, chooser, chosen.seed, index) {}
 
   /// Serves until the shared stop; keeps measurements only of what was begun while measuring.
   void run(clock::time_point start) {
@@ -221,6 +220,20 @@ outcome add_up(const std::vector<worker_state>& workers, double seconds) {
 }
 
 }  // namespace
+
+std::uint64_t checksum_of_requests(const plan& chosen) {
+  const key_chooser chooser(chosen.keys_by, chosen.keys);
+  std::vector<request> batch(kBatch);
+  std::uint64_t sum = 0;
+  for (unsigned i = 0; i < chosen.threads; ++i) {
+    request_stream(chosen.workload.shares, chooser, chosen.seed, i).fill(batch);
+    for (const request& next : batch) {
+      sum = base::mix64(sum ^ next.key) + static_cast<std::uint64_t>(next.kind);
+      sum += next.scan_length;
+    }
+  }
+  return sum;
+}
 
 base::result<void> load(target& store, const plan& chosen, const watcher& watch) {
   auto sessions = connect_all(store, chosen.threads);

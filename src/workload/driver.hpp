@@ -29,7 +29,7 @@ struct plan {
   double rate = 0;            ///< requests a second, all threads together; 0: closed loop
   double seconds = 10;        ///< measured
   double warmup_seconds = 0;  ///< before, not measured
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 1;     ///< the same: the same requests; they never begin anew within a run
 };
 
 /// What the threads did in the measured time.
@@ -55,6 +55,9 @@ struct progress {
 /// Called about twenty times a second in the thread that called run() or load(). False ends the
 /// run early.
 using watcher = std::function<bool(const progress&)>;
+
+/// Of the first batch of requests of each thread: the same for the same plan.
+std::uint64_t checksum_of_requests(const plan& chosen);
 
 /// Inserts records 0 .. plan.keys - 1 with plan.threads threads.
 base::result<void> load(target& store, const plan& chosen, const watcher& watch);

@@ -55,11 +55,12 @@ base::result<ycsb_workload> parse_workload(const std::string& text) {
 }
 
 void request_stream::fill(std::span<request> batch) noexcept {
+  base::random random(seed_ + base::mix64(next_batch_++));
   for (request& next : batch) {
-    next.kind = choose(shares_, random_.below(100));
-    next.key = next.kind == operation::insert ? 0 : chooser_(random_);
+    next.kind = choose(shares_, random.below(100));
+    next.key = next.kind == operation::insert ? 0 : chooser_(random);
     if (next.kind == operation::scan) {
-      next.scan_length = static_cast<std::uint8_t>(1 + random_.below(kLongestScan));
+      next.scan_length = static_cast<std::uint8_t>(1 + random.below(kLongestScan));
     }
   }
 }

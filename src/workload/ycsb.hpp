@@ -4,7 +4,8 @@
 //   b  95% read,  5% update               e  95% scan (1..100 records), 5% insert
 //   c  100% read                          f  50% read, 50% read-modify-write
 //
-// A stream makes a batch of key numbers at a time, before the operations are timed.
+// A stream makes a batch of key numbers at a time, before the operations are timed. Each batch has
+// random numbers of its own, so that a stream can be repeated from any of its batches on.
 #pragma once
 
 #include <cstdint>
@@ -46,18 +47,25 @@ struct request {
   std::uint8_t scan_length = 0;
 };
 
-/// A thread's endless sequence, the same for the same seed.
+/// Requests that a driver takes from a stream at a time.
+inline constexpr std::size_t kBatch = 1024;
+
+/// A thread's endless sequence, the same for the same seed, thread and size of batches.
 class request_stream {
  public:
-  request_stream(const mix& shares, const key_chooser& chooser, std::uint64_t seed) noexcept
-      : shares_(shares), chooser_(chooser), random_(seed) {}
+  request_stream(const mix& shares, const key_chooser& chooser, std::uint64_t seed,
+                 unsigned thread) noexcept
+      : shares_(shares), chooser_(chooser), seed_(base::mix64(base::mix64(seed) + thread)) {}
 
   void fill(std::span<request> batch) noexcept;
+  /// Leaves so many batches out.
+  void skip(std::uint64_t batches) noexcept { next_batch_ += batches; }
 
  private:
   mix shares_;
   const key_chooser& chooser_;
-  base::random random_;
+  std::uint64_t seed_;
+  std::uint64_t next_batch_ = 0;
 };
 
 }  // namespace isotherm::workload

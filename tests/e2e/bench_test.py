@@ -53,10 +53,13 @@ class Reports(unittest.TestCase):
         table = bench(*words)
         self.assertEqual(table.returncode, 0, table.stderr)
         rows = [line.split()[0] for line in table.stdout.splitlines()]
+        self.assertRegex(table.stdout, r'^seed \d+\n')
+        rows = rows[1:]
         self.assertEqual(rows[0], 'index')
         runs = json.loads(bench(*words, '--json', '-').stdout)
         self.assertEqual([run['index'] for run in runs], rows[1:])
         self.assertEqual(len(rows), 11)
+        self.assertEqual(len({run['seed'] for run in runs}), 1)
         for run in runs:
             cost = run['index_bytes_per_entry']
             self.assertEqual(cost['guides'], 16, run['index'])  # one for the key, one for the value
@@ -73,6 +76,15 @@ class Reports(unittest.TestCase):
         found = self.report('--manage', 'off', '--distribution', 'uniform', '--cold-threshold', 31)
         # Uniform over 2000 keys: after tens of thousands of reads each was used.
         self.assertEqual(found['ideal_bytes'], 2000 * (30 + 100 + 8))
+
+    def test_each_run_has_its_own_requests_and_a_seed_repeats_them(self):
+        first, second = self.report(), self.report()
+        self.assertNotEqual(first['seed'], second['seed'])
+        self.assertNotEqual(first['requests_checksum'], second['requests_checksum'])
+        again = self.report('--seed', first['seed'])
+        self.assertEqual(again['requests_checksum'], first['requests_checksum'])
+        table = bench('--keys', 2000, '--seconds', 0.1, '--seed', 1234567)
+        self.assertIn('seed 1234567', table.stdout)
 
     def test_a_file_takes_one_object_a_run(self):
         with tempfile.TemporaryDirectory() as folder:

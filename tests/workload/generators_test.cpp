@@ -191,8 +191,8 @@ TEST(RequestStream, KeepsSharesAndRepeatsForASeed) {
   const key_chooser chooser({}, 1000);
   const mix shares = parse_workload("e")->shares;
   std::vector<request> first(20'000), second(20'000);
-  request_stream(shares, chooser, kSeed).fill(first);
-  request_stream(shares, chooser, kSeed).fill(second);
+  request_stream(shares, chooser, kSeed, 0).fill(first);
+  request_stream(shares, chooser, kSeed, 0).fill(second);
   int scans = 0;
   double length = 0;
   for (std::size_t i = 0; i < first.size(); ++i) {
@@ -206,6 +206,35 @@ TEST(RequestStream, KeepsSharesAndRepeatsForASeed) {
   }
   EXPECT_NEAR(scans / 20'000.0, 0.95, 0.01);
   EXPECT_NEAR(length / scans, 50.5, 1.5);
+}
+
+std::vector<std::uint64_t> keys_of(request_stream stream) {
+  std::vector<request> batch(kBatch);
+  stream.fill(batch);
+  std::vector<std::uint64_t> keys;
+  for (const request& one : batch) keys.push_back(one.key);
+  return keys;
+}
+
+TEST(RequestStream, NoSeedThreadOrBatchRepeatsAnother) {
+  const key_chooser chooser({.which = distribution::uniform}, 1'000'000);
+  const mix reads = parse_workload("c")->shares;
+  const auto keys = keys_of({reads, chooser, kSeed, 0});
+  EXPECT_NE(keys, keys_of({reads, chooser, kSeed + 1, 0}));
+  EXPECT_NE(keys, keys_of({reads, chooser, kSeed, 1}));
+  request_stream later(reads, chooser, kSeed, 0);
+  later.skip(1);
+  EXPECT_NE(keys, keys_of(later));
+}
+
+TEST(RequestStream, SkippingIsReadingOn) {
+  const key_chooser chooser({}, 1'000'000);
+  request_stream read_on(parse_workload("a")->shares, chooser, kSeed, 3);
+  request_stream skipped = read_on;
+  std::vector<request> batch(kBatch);
+  for (int i = 0; i < 5; ++i) read_on.fill(batch);
+  skipped.skip(5);
+  EXPECT_EQ(keys_of(read_on), keys_of(skipped));
 }
 
 }  // namespace

@@ -31,11 +31,12 @@ std::vector<std::string> own_words() {
   return words;
 }
 
-/// Runs this program again for one index and returns its JSON object.
-base::result<nlohmann::json> run_child(std::string_view index,
+/// Runs this program again for one index, with the requests of `seed`, and returns its JSON object.
+base::result<nlohmann::json> run_child(std::string_view index, std::uint64_t seed,
                                        const std::filesystem::path& output) {
   auto words = own_words();
-  words.insert(words.end(), {"--index", std::string(index), "--json", output.string()});
+  words.insert(words.end(), {"--index", std::string(index), "--seed", std::to_string(seed),
+                             "--json", output.string()});
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
   for (auto& word : words) arguments.push_back(word.data());
@@ -72,7 +73,8 @@ std::vector<std::string_view> indexes_for(const workload::ycsb_workload& workloa
   return fit;
 }
 
-void print_head() {
+void print_head(std::uint64_t seed) {
+  fmt::print("seed {}\n", seed);
   fmt::print("{:<18}{:>12}{:>10}{:>10}{:>10}{:>10}{:>10}{:>13}{:>14}\n", "index", "ops/s", "p50 us",
              "p90 us", "p99 us", "RSS MiB", "DRAM MiB", "utilization", "node B/entry");
 }
@@ -119,9 +121,9 @@ base::result<void> run_all(const bench_plan& plan) {
   if (!scratch) return std::unexpected(scratch.error());
   const std::string& json = plan.asked.json;
   auto all = nlohmann::json::array();
-  if (json != "-") print_head();
+  if (json != "-") print_head(plan.load.seed);
   for (const std::string_view index : indexes_for(plan.load.workload)) {
-    auto found = run_child(index, scratch->path() / index);
+    auto found = run_child(index, plan.load.seed, scratch->path() / index);
     if (!found) return std::unexpected(found.error());
     if (json != "-") print_row(index, *found);
     all.push_back(std::move(*found));

@@ -137,7 +137,7 @@ base::result<bench_result> run_local(const bench_plan& plan) {
         fmt::format("workload e scans: choose an ordered index instead of {} (--index art)",
                     plan.asked.index)});
   }
-  index_target store(**index, plan.format, plan.asked.seed);
+  index_target store(**index, plan.format, plan.load.seed);
   const auto load_seconds = load_with_progress(store, plan);
   if (!load_seconds) return std::unexpected(load_seconds.error());
   std::optional<entry_cost> per_entry;

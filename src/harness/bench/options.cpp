@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
+
+#include "os/entropy.hpp"
 
 namespace isotherm::harness {
 namespace {
@@ -41,6 +44,13 @@ base::result<void> check_numbers(const bench_options& asked) {
   return {};
 }
 
+/// Short enough to be typed again.
+std::uint64_t drawn_seed() {
+  std::uint32_t seed = 0;
+  os::fill_with_entropy(std::as_writable_bytes(std::span(&seed, 1)));
+  return seed;
+}
+
 }  // namespace
 
 base::result<bench_plan> understand(const bench_options& asked) {
@@ -68,7 +78,7 @@ base::result<bench_plan> understand(const bench_options& asked) {
   plan.load.rate = asked.rate;
   plan.load.seconds = asked.seconds;
   plan.load.warmup_seconds = asked.warmup;
-  plan.load.seed = asked.seed;
+  plan.load.seed = asked.seed ? *asked.seed : drawn_seed();
   return plan;
 }
 

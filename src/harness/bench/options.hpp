@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/error.hpp"
@@ -30,11 +31,11 @@ struct bench_options {
   collector::options collector{.window_seconds = 10};  ///< `manage` follows from the flag
   std::string cold_backing = "anon";
   bool huge_pages = false;
-  std::string connect;   ///< empty: in process
-  bool no_load = false;  ///< the server holds the records already
-  std::uint64_t seed = 1;
-  std::string used;  ///< file for the keys used in the last windows; empty: none
-  std::string json;  ///< empty: a table; "-": standard output; else a file
+  std::string connect;                ///< empty: in process
+  bool no_load = false;               ///< the server holds the records already
+  std::optional<std::uint64_t> seed;  ///< absent: another one each run
+  std::string used;                   ///< file for the keys used in the last windows; empty: none
+  std::string json;                   ///< empty: a table; "-": standard output; else a file
 };
 
 /// The options understood and checked.

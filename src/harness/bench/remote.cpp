@@ -134,7 +134,7 @@ base::result<bench_result> run_remote(const bench_plan& plan) {
   }
   auto server = watched_server::connect(*where);
   if (!server) return std::unexpected(server.error());
-  workload::redis_target store(*where, plan.format, plan.asked.seed);
+  workload::redis_target store(*where, plan.format, plan.load.seed);
   bench_result found{.driven = {}, .windows = {}, .index = "redis", .manage = "off"};
   if (server->is_ours()) {
     const auto stats = server->stats();

@@ -119,7 +119,8 @@ json settings_of(const bench_plan& plan, const bench_result& found) {
           {"window_seconds", asked.collector.window_seconds},
           {"cold_backing", asked.cold_backing},
           {"hint", collector::find_option("hint")->get(asked.collector)},
-          {"seed", asked.seed},
+          {"seed", plan.load.seed},
+          {"requests_checksum", fmt::format("{:016x}", workload::checksum_of_requests(plan.load))},
           {"target", asked.connect.empty() ? "in-process" : asked.connect},
           {"processors", std::thread::hardware_concurrency()}};
 }
@@ -173,16 +174,16 @@ std::string to_text(const bench_plan& plan, const bench_result& found) {
   const workload::outcome& driven = found.driven;
   const window_sample& last = found.windows.back();
   return fmt::format(
-      "{} workload {} manage {}: {:.0f} ops/s over {:.1f} s\n"
+      "{} workload {} manage {}: {:.0f} ops/s over {:.1f} s, seed {}\n"
       "latency us      p50 {:.2f}  p90 {:.2f}  p99 {:.2f}  p99.9 {:.2f}{}\n"
       "memory          RSS {}  DRAM {}  peak RSS {}  ideal {}\n"
       "pages           utilization {}  promotion rate {} a minute  cold threshold {}\n",
       found.index, plan.load.workload.letter, found.manage, driven.throughput(), driven.seconds,
-      microseconds(driven, 0.5), microseconds(driven, 0.9), microseconds(driven, 0.99),
-      microseconds(driven, 0.999), plan.asked.rate > 0 ? "  (from intended start)" : "",
-      mebibytes(last.rss_bytes), mebibytes(last.dram_bytes), mebibytes(last.rss_peak_bytes),
-      mebibytes(last.ideal_bytes), percent(last.page_utilization), percent(promotion_rate_of(last)),
-      last.cold_threshold);
+      plan.load.seed, microseconds(driven, 0.5), microseconds(driven, 0.9),
+      microseconds(driven, 0.99), microseconds(driven, 0.999),
+      plan.asked.rate > 0 ? "  (from intended start)" : "", mebibytes(last.rss_bytes),
+      mebibytes(last.dram_bytes), mebibytes(last.rss_peak_bytes), mebibytes(last.ideal_bytes),
+      percent(last.page_utilization), percent(promotion_rate_of(last)), last.cold_threshold);
 }
 
 base::result<void> append_line(const std::string& where, const std::string& line) {
