@@ -1,6 +1,7 @@
-"""The demo's HTML page and its picture: a table, and rows of pages before and after, each page
-coloured by how much of it was used in the last minute. No script, no other file."""
+"""The demo's HTML page and its picture: a table, DRAM over time, and rows of pages with management
+off and on, each page coloured by how much of it was used of late. No script, no other file."""
 import html
+import math
 
 COLUMNS = 128
 ROWS = 32  # of the longer of the two maps
@@ -41,8 +42,8 @@ def grid(rows, left, top, cell):
 
 
 def legend(left, top):
-    parts = [f'<text x="{left}" y="{top + 12}">used of a page in the last minute:</text>']
-    left += 250
+    parts = [f'<text x="{left}" y="{top + 12}">used of a page:</text>']
+    left += 110
     for name, colour in STEPS:
         parts.append(f'<rect x="{left}" y="{top}" width="14" height="14" fill="{colour}" '
                      f'stroke="#667"/><text x="{left + 20}" y="{top + 12}">{name}</text>')
@@ -65,6 +66,35 @@ def in_words(pages):
             f'values; used were {pages.utilization:.1%} of these, {pages.share:.1%} of all{gone}')
 
 
+def at_intervals(course, seconds):
+    """Of a course of (second, value) the last values up to each multiple of `seconds`."""
+    values = {}
+    for second, value in course:
+        values[math.ceil(second / seconds)] = value
+    return [value for _, value in sorted(values.items())]
+
+
+def chart(off, on, left, top, width, height):
+    """DRAM over time, of both runs: a line each, from 0 up."""
+    end = max(side.course[-1][0] for side in (off, on))
+    most = max(dram for side in (off, on) for _, dram in side.course)
+
+    def place(second, dram):
+        return f'{left + second / end * width:.1f} {top + height - dram / most * height:.1f}'
+    parts = [f'<path d="M{left} {top}v{height}h{width}" fill="none" stroke="#667"/>']
+    for title, side, colour in (('off', off, '#887'), ('on', on, '#08519c')):
+        line = 'L'.join(place(*point) for point in side.course)
+        x, y = place(*side.course[-1]).split()
+        parts.append(f'<path d="M{line}" fill="none" stroke="{colour}" stroke-width="2"/>'
+                     f'<text x="{x}" y="{float(y) - 6:.1f}" text-anchor="end">{title}: '
+                     f'{side.course[-1][1] >> 20} MiB</text>')
+    begin = place(end - sum(window['seconds'] for window in on.report['windows']), 0).split()[0]
+    parts.append(f'<path d="M{begin} {top}v{height}" stroke="#667" stroke-dasharray="3"/>'
+                 f'<text x="{left}" y="{top + height + 16}">DRAM over {end:.0f} s of reads, from 0 '
+                 f'up; the figures are of what is behind the dashes</text>')
+    return '\n'.join(parts)
+
+
 def map_of(pages, every):
     rows = sample(pages, COLUMNS, every)
     width, height = COLUMNS * CELL + 20, len(rows) * CELL + 20
@@ -78,10 +108,11 @@ def every_nth(pages, columns, rows):
     return max(1, -(-len(pages.numbers) // (columns * rows)))
 
 
-def picture(before, after):
-    """The small picture: as many pages of each run, evenly from all."""
-    parts, top = [], 16
-    for title, pages in (('Before', before), ('After', after)):
+def picture(off, on):
+    """The small picture: DRAM over time, and as many pages of each run, from all evenly."""
+    width = SMALL_COLUMNS * SMALL_CELL
+    parts, top = [chart(off, on, 16, 16, width, 90)], 144
+    for title, pages in (('Off', off.pages), ('On', on.pages)):
         every = every_nth(pages, SMALL_COLUMNS, SMALL_ROWS)
         rows = sample(pages, SMALL_COLUMNS, every)
         size = len(pages.numbers) * PAGE >> 20
@@ -92,37 +123,33 @@ def picture(before, after):
         parts.append(grid(rows, 16, top + 24, SMALL_CELL))
         top += 24 + SMALL_ROWS * SMALL_CELL + 16
     parts.append(legend(16, top))
-    parts.append(f'<text x="16" y="{top + 38}">A square is a page of 4 KiB. Up to {SMALL_ROWS} rows'
-                 f' of {SMALL_COLUMNS} neighbours, spread evenly over the pages in DRAM, are drawn '
-                 f'of each run.</text>')
-    parts.append(f'<text x="16" y="{top + 56}">The last minute: whole windows of '
-                 f'{before.seconds:.0f} s before and {after.seconds:.0f} s after. Only values '
-                 f'count, their keys do not.</text>')
-    return drawing('How much of each page in DRAM was used, without management and with it',
-                   SMALL_COLUMNS * SMALL_CELL + 32, top + 70, '\n'.join(parts))
+    parts.append(f'<text x="16" y="{top + 38}">A square is a page of 4 KiB; drawn are '
+                 f'{SMALL_ROWS} rows of {SMALL_COLUMNS} neighbours, spread evenly over the pages '
+                 'in DRAM.</text>')
+    parts.append(f'<text x="16" y="{top + 56}">Used: by reads of the last '
+                 f'{off.pages.seconds:.0f} s with management off, {on.pages.seconds:.0f} s with '
+                 'it. Only values count, their keys do not.</text>')
+    return drawing('DRAM, and how much of each of its pages was used, with management off and on',
+                   width + 32, top + 70, '\n'.join(parts))
 
 
-def render(rows, before, after, windows, options):
-    cells = ''.join(f'<tr><td>{html.escape(name)}</td><td>{off}</td><td>{on}</td></tr>'
-                    for name, off, on in rows)
-    course = ''.join(
-        f'<tr><td>{window["at_seconds"]:.0f} s</td><td>{window["rss_bytes"] / 2**20:.0f}</td>'
-        f'<td>{window["dram_bytes"] / 2**20:.0f}</td>'
-        f'<td>{window["page_utilization"] or 0:.1%}</td></tr>' for window in windows)
-    every = every_nth(max(before, after, key=lambda pages: len(pages.numbers)), COLUMNS, ROWS)
+def render(rows, off, on, reads, options):
+    cells = ''.join(f'<tr><td>{html.escape(name)}</td><td>{left}</td><td>{right}</td></tr>'
+                    for name, left, right in rows)
+    longer = max(off.pages, on.pages, key=lambda pages: len(pages.numbers))
+    every = every_nth(longer, COLUMNS, ROWS)
     return f'''<!doctype html><html lang="en"><meta charset="utf-8"><title>Isotherm: demo</title>
-<style>{STYLE}</style><h1>How much of each page is used</h1>
-<p>{options.keys} records of 1 KiB, {options.rate} reads a second, Zipfian 0.99, windows of
-{options.window:g} s, index {html.escape(options.index)}.</p>
+<style>{STYLE}</style><h1>How much DRAM a store takes, and how much of each page is used</h1>
+<p>{options.keys:,} records of 1 KiB; {reads}. Windows of {options.window:g} s, index
+{html.escape(options.index)}.</p>
 <table><tr><th></th><th>management off</th><th>on</th></tr>{cells}</table>
-<p>A square is a page of 4 KiB that is in DRAM, its colour how much of it the clients' reads of the
-last minute used. Of both runs one row of {COLUMNS} neighbouring pages in {every} is drawn, in the
-order of addresses: fewer rows are less DRAM. Pages that have left it are not drawn. Only values
-count, their keys do not; in the page utilization of the table they do.</p>
-{drawing('the colours', 760, 30, legend(10, 8))}
-<h2>Before: management off</h2>{map_of(before, every)}
-<h2>After: management on</h2>{map_of(after, every)}
-<h2>Window by window, management on</h2>
-<table><tr><th>time</th><th>RSS MiB</th><th>DRAM MiB</th><th>utilization</th></tr>{course}</table>
+{drawing('DRAM over time', 800, 200, chart(off, on, 10, 20, 780, 150))}
+<p>Below, a square is a page of 4 KiB that is in DRAM, its colour how much of it the clients' reads
+of the last {on.pages.seconds:.0f} s used. Of both runs one row of {COLUMNS} neighbouring pages in
+{every} is drawn, in the order of addresses: fewer rows are less DRAM. Pages that have left it are
+not drawn. Only values count, their keys do not; in the page utilization of the table they do.</p>
+{drawing('the colours', 620, 30, legend(10, 8))}
+<h2>Management off</h2>{map_of(off.pages, every)}
+<h2>Management on</h2>{map_of(on.pages, every)}
 </html>
 '''

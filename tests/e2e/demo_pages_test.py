@@ -60,6 +60,11 @@ class DemoPages(unittest.TestCase):
         self.assertEqual([demo_page.step_of(used) for used in (0, 1, 1024, 1025, 3073, 4096)],
                          [0, 1, 1, 2, 4, 4])
 
+    def test_the_course_is_told_at_even_intervals(self):
+        course = [(0.5, 10), (3, 20), (3.5, 30), (6.5, 40), (11, 50)]
+        self.assertEqual(demo_page.at_intervals(course, 3), [20, 30, 40, 50])
+        self.assertEqual(demo_page.at_intervals(course, 12), [50])
+
 
 if __name__ == '__main__':
     unittest.main()
