@@ -66,10 +66,18 @@ void density(benchmark::State& state, kind where) {
   }
 }
 
-BENCHMARK_CAPTURE(allocate_and_free, new, kind::newborn)->Arg(64)->Arg(1028)->ThreadRange(1, 4);
-BENCHMARK_CAPTURE(allocate_and_free, hot, kind::hot)->Arg(64)->Arg(1028)->ThreadRange(1, 4);
+BENCHMARK_CAPTURE(allocate_and_free, new, kind::newborn)
+    ->Arg(16)
+    ->Arg(100)
+    ->Arg(1028)
+    ->ThreadRange(1, 4);
+BENCHMARK_CAPTURE(allocate_and_free, hot, kind::hot)
+    ->Arg(16)
+    ->Arg(100)
+    ->Arg(1028)
+    ->ThreadRange(1, 4);
 BENCHMARK(allocate_and_free_node)->Arg(64)->ThreadRange(1, 4);
-BENCHMARK(allocate_and_free_malloc)->Arg(64)->Arg(1028)->ThreadRange(1, 4);
+BENCHMARK(allocate_and_free_malloc)->Arg(16)->Arg(100)->Arg(1028)->ThreadRange(1, 4);
 BENCHMARK_CAPTURE(density, new, kind::newborn)->Arg(1028)->Iterations(1);
 BENCHMARK_CAPTURE(density, hot, kind::hot)->Arg(1028)->Iterations(1);
 

@@ -17,9 +17,7 @@ constexpr std::size_t kMetadataAlignment = std::size_t{2} << 20;
 // Largest step by which the arena grows: carving far ahead only costs addresses, yet the end of
 // what was carved bounds everyone's walks over the range.
 constexpr std::size_t kGrowthBytesMax = std::size_t{16} << 20;
-// How long a free page stays for reuse before it goes back to the system. Long, because pages come
-// free in bursts, run by run, when the collector empties NEW; it trims once they have grown
-// together.
+// How long a free page stays for reuse before it goes back to the system: the collector trims too.
 constexpr ssize_t kDecayMs = 10'000;
 constexpr std::size_t kLeastAlignment = 16;
 
@@ -106,10 +104,9 @@ void* arena::allocate_zeroed(std::size_t bytes, int cache_flags) noexcept {
 #endif
 }
 
-void arena::deallocate(void* block, std::size_t bytes, std::size_t alignment,
-                       int cache_flags) noexcept {
-  poison(block, (bytes + 7) & ~std::size_t{7});
-  sdallocx(block, bytes, align_flag(alignment) | cache_flags);
+void arena::deallocate(void* block, std::size_t bytes, int cache_flags) noexcept {
+  poison(block, bytes);
+  sdallocx(block, bytes, cache_flags);
 }
 
 std::size_t arena::usable_bytes(const void* block) noexcept { return sallocx(block, 0); }

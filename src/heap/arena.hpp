@@ -1,4 +1,4 @@
-// NEW and NODE: a jemalloc arena whose extents are carved from one reserved range (the papers' SAMA
+// NODE: a jemalloc arena whose extents are carved from one reserved range (the papers' SAMA
 // is built on jemalloc's extent management, OBASE 4.1).
 //
 // The hooks only ever carve upwards. Extents that jemalloc has emptied stay with its arena: the
@@ -31,13 +31,12 @@ class arena {
   /// As allocate() with the least alignment, filled with zeros; pages that were never used are not
   /// touched.
   void* allocate_zeroed(std::size_t bytes, int cache_flags) noexcept;
-  /// `bytes` as in allocate() or as usable_bytes() says. Any thread.
-  void deallocate(void* block, std::size_t bytes, std::size_t alignment, int cache_flags) noexcept;
+  /// `bytes` as usable_bytes() says. Any thread.
+  void deallocate(void* block, std::size_t bytes, int cache_flags) noexcept;
 
   /// Bytes that jemalloc rounded a block up to.
   static std::size_t usable_bytes(const void* block) noexcept;
 
-  std::byte* begin() const noexcept { return begin_; }
   /// End of what was carved so far.
   std::uintptr_t used_end() const noexcept;
   /// Carved bytes that hold objects or wait to be reused without a system call.

@@ -1,10 +1,10 @@
 // The four heaps of the spatially-aware memory allocator (SAMA, OBASE 3.4). Each is one reserved
 // contiguous range of addresses, so that an address tells its temperature.
 //
-//   NEW    just made, use unknown                    jemalloc arena with extent hooks
-//   HOT    used of late                              packed: exact sizes, appended
+//   NEW    just made, use unknown                    packed: exact sizes, appended
+//   HOT    used of late                              packed
 //   COLD   unused for cold-threshold windows         packed, over a backing of the user's choice
-//   NODE   index nodes, which hold guides            jemalloc arena, never moves
+//   NODE   index nodes, which hold guides            jemalloc arena with extent hooks, never moves
 //
 //   configure.hpp, usage.hpp, node.hpp, readable.hpp    for programs (isotherm/runtime.hpp)
 //   object.hpp                                          for guides and the collector

@@ -7,17 +7,19 @@
 namespace isotherm::heap {
 namespace {
 
+constexpr std::uint32_t kUnnumbered = ~std::uint32_t{0};
+
 struct line_slot {
   counter_line line;
+  std::uint32_t number = kUnnumbered;  // the owner's alone
   base::atomic<bool> claimed{false};
 };
 
 constinit base::claimed_list<line_slot, 64> lines;
 constinit counter_line shared_line;
-constinit base::atomic<std::uint32_t> next_spread{0};
+constinit base::atomic<std::uint32_t> next_number{0};
 
-constinit local_state shared_state{&shared_line,       true, 0, 0, MALLOCX_TCACHE_NONE,
-                                   MALLOCX_TCACHE_NONE};
+constinit local_state shared_state{&shared_line, true, 0, 0, MALLOCX_TCACHE_NONE};
 
 int make_cache() noexcept {
   unsigned index = 0;
@@ -37,13 +39,12 @@ class owner {
  public:
   owner() noexcept : slot_(lines.claim()) {
     if (slot_ == nullptr) return;
-    state_ = local_state{&slot_->line, false,       0, next_spread.fetch_add_relaxed(1),
-                         make_cache(), make_cache()};
+    if (slot_->number == kUnnumbered) slot_->number = next_number.fetch_add_relaxed(1);
+    state_ = local_state{&slot_->line, false, 0, slot_->number, make_cache()};
   }
   ~owner() {
     this_thread_state = &shared_state;  // for destructors of other thread-locals that free objects
     if (slot_ == nullptr) return;
-    control_cache("tcache.destroy", state_.newborn_cache_flags);
     control_cache("tcache.destroy", state_.node_cache_flags);
     lines.give_back(*slot_);
   }
@@ -66,10 +67,7 @@ local_state& make_local() noexcept {
   return *this_thread_state;
 }
 
-void flush_caches() noexcept {
-  control_cache("tcache.flush", local().newborn_cache_flags);
-  control_cache("tcache.flush", local().node_cache_flags);
-}
+void flush_node_cache() noexcept { control_cache("tcache.flush", local().node_cache_flags); }
 
 counted sum_counters(kind where) noexcept {
   counted sum;

@@ -1,5 +1,5 @@
-// What a thread keeps for the heaps: its counters, its jemalloc caches, and which open extent it
-// appends to.
+// What a thread keeps for the heaps: its counters, its jemalloc cache of nodes, and which open
+// extent it appends to.
 //
 // Counters are plain per-thread sums: a live thread owns its line and adds without a locked
 // instruction; a reader sums all lines. An object freed by another thread than the one that made
@@ -23,11 +23,10 @@ struct alignas(base::kNoSharingBytes) counter_line {
 
 struct local_state {
   counter_line* counters;
-  bool shared;              ///< counters belong to several threads: add atomically
-  std::uint32_t shard;      ///< open extent that the thread appends to; moves on contention
-  std::uint32_t spread;     ///< where it moves to, differs by thread
-  int newborn_cache_flags;  ///< MALLOCX_TCACHE(...) of the NEW arena
-  int node_cache_flags;     ///< and of the NODE arena: an explicit cache must not mix arenas
+  bool shared;           ///< counters belong to several threads: add atomically
+  std::uint32_t shard;   ///< open extent that the thread appends to; moves on contention
+  std::uint32_t spread;  ///< where it moves to; threads alive at one time have small, unlike ones
+  int node_cache_flags;  ///< MALLOCX_TCACHE(...) of the NODE arena
 
   void count(kind where, std::uint64_t objects, std::uint64_t bytes) noexcept {
     add(counters->objects[where], objects);
@@ -45,17 +44,17 @@ struct local_state {
 };
 
 extern constinit thread_local local_state* this_thread_state;
-/// Makes this thread's state; at thread exit the caches are flushed and the line is handed on.
+/// Makes this thread's state; at thread exit the cache is flushed and the line is handed on.
 /// Threads that find no memory for a line, and threads whose state is gone already, share one
-/// without caches.
+/// without a cache.
 local_state& make_local() noexcept;
 
 inline local_state& local() noexcept {
   return this_thread_state != nullptr ? *this_thread_state : make_local();
 }
 
-/// Gives back what this thread's caches hold: an object in a cache keeps its whole slab.
-void flush_caches() noexcept;
+/// Gives back what this thread's cache holds: a node in it keeps its whole slab.
+void flush_node_cache() noexcept;
 
 /// Sums over all threads of one heap.
 struct counted {

@@ -38,7 +38,7 @@ void deallocate_node(void* node) noexcept {
   local_state& mine = local();
   const std::size_t bytes = arena::usable_bytes(node);
   mine.count(kind::node, ~std::uint64_t{0}, std::uint64_t{0} - bytes);
-  set.node.deallocate(node, bytes, 1, mine.node_cache_flags);
+  set.node.deallocate(node, bytes, mine.node_cache_flags);
 }
 
 }  // namespace isotherm::heap

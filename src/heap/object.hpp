@@ -9,8 +9,8 @@
 
 namespace isotherm::heap {
 
-/// Whether an object of HOT may take the room of one of its size that was freed, and whether its
-/// own may be taken so afterwards. The other heaps pay no attention.
+/// Whether an object of NEW or HOT may take the room of one of its size that was freed, and whether
+/// its own may be taken so afterwards. COLD pays no attention.
 enum class recycling : std::uint8_t {
   allowed,  ///< for values that come and go
   none      ///< for the collector, which must not fill the extents that it empties

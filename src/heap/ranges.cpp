@@ -63,13 +63,15 @@ base::result<void> open_all(heap_set& set, const reserved& space, backing cold,
     return space.begin + static_cast<std::size_t>(where) * bytes;
   };
   using freed_room = packed_heap::freed_room;
-  if (auto made = set.newborn.open(begin_of(kind::newborn), bytes); !made) return made;
-  auto made = set.hot.open(begin_of(kind::hot), bytes, backing(), freed_room::recycled);
-  if (!made) return made;
-  made = set.cold.open(begin_of(kind::cold), bytes, std::move(cold), freed_room::left);
+  for (const kind where : {kind::newborn, kind::hot}) {
+    auto made = set.packed(where).open(begin_of(where), bytes, backing(), freed_room::recycled);
+    if (!made) return made;
+  }
+  packed_heap& in_cold = set.packed(kind::cold);
+  auto made = in_cold.open(begin_of(kind::cold), bytes, std::move(cold), freed_room::left);
   if (!made) return made;
   if (made = set.node.open(begin_of(kind::node), bytes); !made) return made;
-  if (chosen.catch_read_errors && set.cold.pages().is_file()) {
+  if (chosen.catch_read_errors && in_cold.pages().is_file()) {
     if (auto caught = os::catch_bus_errors(begin_of(kind::cold), bytes); !caught) return caught;
     set.catches_read_errors = true;
   }
@@ -88,7 +90,7 @@ base::result<void> open_all(heap_set& set, const reserved& space, backing cold,
 /// be read.
 void register_roots(heap_set& set) {
   for (const kind where : kKinds) {
-    if (where == kind::cold && set.cold.pages().is_file()) continue;
+    if (where == kind::cold && set.packed(where).pages().is_file()) continue;
     register_leak_roots(reinterpret_cast<const void*>(set.range_of(where).begin), set.range_bytes);
   }
 }
@@ -107,18 +109,15 @@ base::result<void> make_locked(const options& chosen) {
   configured_heaps.store_release(set);
   os::at_fork(
       [] {
-        heaps().hot.lock_for_fork();
-        heaps().cold.lock_for_fork();
+        for (packed_heap& each : heaps().objects) each.lock_for_fork();
       },
       [] {
-        heaps().cold.unlock_after_fork();
-        heaps().hot.unlock_after_fork();
+        for (packed_heap& each : heaps().objects) each.unlock_after_fork();
       },
       [] {
-        heaps().cold.unlock_after_fork();
-        heaps().hot.unlock_after_fork();
+        for (packed_heap& each : heaps().objects) each.unlock_after_fork();
         // The COLD file is the parent's, which goes on changing it.
-        heaps().cold.freeze();
+        heaps().packed(kind::cold).freeze();
       });
   return {};
 }
@@ -147,6 +146,8 @@ heap_set& make_default_heaps() noexcept {
   return *configured_heaps.load_relaxed();
 }
 
-bool is_valid() { return heaps().hot.is_valid() && heaps().cold.is_valid(); }
+bool is_valid() {
+  return std::ranges::all_of(heaps().objects, [](const auto& each) { return each.is_valid(); });
+}
 
 }  // namespace isotherm::heap

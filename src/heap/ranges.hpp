@@ -4,6 +4,7 @@
 //    | NEW        | HOT      | COLD     | NODE     |
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "base/atomic.hpp"
@@ -17,16 +18,11 @@
 
 namespace isotherm::heap {
 
-/// HOT and COLD are packed, NEW and NODE are arenas of jemalloc.
-constexpr bool is_packed(kind where) noexcept { return where == kind::hot || where == kind::cold; }
-
 struct heap_set {
   std::uintptr_t base = 0;
   std::size_t range_bytes = 0;
-  arena newborn;
-  packed_heap hot;
-  packed_heap cold;
-  pager cold_pager{cold};
+  std::array<packed_heap, 3> objects;  // NEW, HOT, COLD
+  pager cold_pager{packed(kind::cold)};
   arena node;
   per_kind<base::atomic<std::uint64_t>> refused;  // allocations
   bool catches_read_errors = false;               // options::catch_read_errors, and COLD is a file
@@ -43,13 +39,10 @@ struct heap_set {
     ISO_CHECK(offset < 3 * range_bytes, "not an object of these heaps");
     return kind::cold;
   }
-  arena& arena_of(kind where) noexcept {
-    ISO_ASSERT(!is_packed(where), "HOT and COLD are no arenas");
-    return where == kind::newborn ? newborn : node;
-  }
-  packed_heap& packed(kind where) noexcept {
-    ISO_ASSERT(is_packed(where), "NEW and NODE are not packed");
-    return where == kind::hot ? hot : cold;
+  /// Of a heap for objects.
+  packed_heap& packed(kind where) noexcept { return objects[static_cast<std::size_t>(where)]; }
+  const packed_heap& packed(kind where) const noexcept {
+    return objects[static_cast<std::size_t>(where)];
   }
 };
 

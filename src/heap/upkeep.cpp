@@ -8,8 +8,7 @@ void note_cold_use(const void* object) noexcept { heaps().packed(kind::cold).not
 
 bool is_sparse(const void* object, double live_share) noexcept {
   heap_set& set = heaps();
-  const kind where = set.kind_of(object);
-  return is_packed(where) && set.packed(where).is_sparse(object, live_share);
+  return set.packed(set.kind_of(object)).is_sparse(object, live_share);
 }
 
 packing packing_of(kind where) noexcept { return heaps().packed(where).packing_now(); }

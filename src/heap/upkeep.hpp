@@ -12,10 +12,10 @@
 namespace isotherm::heap {
 
 inline constexpr double kSparseShare = 0.75;
-/// True when the object lies in a packed extent whose live bytes fell under `live_share` of its
+/// True when the object lies in an extent whose live bytes fell under `live_share` of its
 /// used bytes and that no longer takes allocations: worth evacuating. Does not touch the object.
 bool is_sparse(const void* object, double live_share = kSparseShare) noexcept;
-/// Live and used bytes of HOT or COLD, for deciding on compaction: dead = used - live.
+/// Live and used bytes of a heap of objects, for deciding on compaction: dead = used - live.
 struct packing {
   std::uint64_t live_bytes = 0, used_bytes = 0;
 };

@@ -11,14 +11,14 @@ range range_of(kind where) noexcept { return heaps().range_of(where); }
 
 std::uintptr_t used_end(kind where) noexcept {
   heap_set& set = heaps();
-  return is_packed(where) ? set.packed(where).used_end() : set.arena_of(where).used_end();
+  return holds_objects(where) ? set.packed(where).used_end() : set.node.used_end();
 }
 
 usage usage_of(kind where, residency resident) {
   heap_set& set = heaps();
   const counted sum = sum_counters(where);
   const std::uint64_t held =
-      is_packed(where) ? set.packed(where).held_bytes() : set.arena_of(where).mapped_bytes();
+      holds_objects(where) ? set.packed(where).held_bytes() : set.node.mapped_bytes();
   usage found{sum.objects, sum.bytes, held, 0};
   if (resident == residency::measured) {
     const std::uintptr_t begin = set.range_of(where).begin;
@@ -33,12 +33,11 @@ std::uint64_t refused_allocations(kind where) noexcept {
   return heaps().refused[where].load_relaxed();
 }
 
-int cold_refusal_code() noexcept { return heaps().cold.refusal_code(); }
+int cold_refusal_code() noexcept { return heaps().packed(kind::cold).refusal_code(); }
 
 void trim() noexcept {
-  heaps().hot.flush_holes();
-  flush_caches();
-  heaps().newborn.purge();
+  for (packed_heap& each : heaps().objects) each.flush_holes();
+  flush_node_cache();
   heaps().node.purge();
 }
 

@@ -41,10 +41,10 @@ std::uint64_t refused_allocations(kind where) noexcept;
 /// The errno of the last one that COLD's backing refused (ENOSPC, EDQUOT, EFBIG); 0: none did.
 int cold_refusal_code() noexcept;
 
-/// Gives the free pages of NEW and NODE, what the calling thread's caches keep of them, and the
-/// room in HOT that waits for a next object, back to the system now; jemalloc does so by itself
-/// within ten seconds or so of further allocation, not when the heap falls idle. Any thread; walks
-/// the arenas.
+/// Gives the room in NEW and HOT that waits for a next object, the free pages of NODE, and what the
+/// calling thread's cache keeps of them, back to the system now; jemalloc does so with NODE's by
+/// itself within ten seconds or so of further allocation, not when the heap falls idle. Any thread;
+/// walks the arena.
 void trim() noexcept;
 
 /// What this process holds in DRAM, in bytes. The resident set alone would flatter a COLD heap in a

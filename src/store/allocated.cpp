@@ -23,9 +23,12 @@ std::uint64_t allocated_bytes() {
   std::size_t allocated = 0;
   size = sizeof allocated;
   mallctl("stats.allocated", &allocated, &size, nullptr, 0);
-  // NEW and NODE are arenas of the same allocator, counted above; the packed heaps are not.
-  const std::uint64_t cold = heap::usage_of(heap::kind::cold, heap::residency::left_out).bytes;
-  return allocated + heap::usage_of(heap::kind::hot, heap::residency::left_out).bytes + cold -
+  // NODE is an arena of the same allocator, counted above; the heaps of objects are not.
+  const auto bytes_in = [](heap::kind where) {
+    return heap::usage_of(where, heap::residency::left_out).bytes;
+  };
+  const std::uint64_t cold = bytes_in(heap::kind::cold);
+  return allocated + bytes_in(heap::kind::newborn) + bytes_in(heap::kind::hot) + cold -
          std::min(cold, cold_elsewhere.load_relaxed());
 }
 

@@ -158,14 +158,14 @@ TEST(NewbornHeap, GivesPagesBackWhenTrimmed) {
   EXPECT_LE(usage_of(kind::newborn).resident_bytes + (std::uint64_t{60} << 20), full);
 }
 
-TEST(NewbornHeap, ACacheKeepsNoSlabWhenTrimmed) {
+TEST(NodeHeap, ACacheKeepsNoSlabWhenTrimmed) {
   trim();
-  const std::uint64_t before = usage_of(kind::newborn).extent_bytes;
-  std::vector<void*> objects;
-  for (int i = 0; i < 4000; ++i) objects.push_back(allocate(kind::newborn, 1000));
-  for (void* object : objects) deallocate(object);
+  const std::uint64_t before = usage_of(kind::node).extent_bytes;
+  std::vector<void*> nodes;
+  for (int i = 0; i < 4000; ++i) nodes.push_back(allocate_node(1000));
+  for (void* node : nodes) deallocate_node(node);
   trim();
-  EXPECT_LE(usage_of(kind::newborn).extent_bytes, before);
+  EXPECT_LE(usage_of(kind::node).extent_bytes, before);
 }
 
 TEST(MisuseDeathTest, ForeignAndFreedPointersAreRefused) {
@@ -191,6 +191,13 @@ TEST_P(EachHeap, UseAfterFreeIsReportedDeathTest) {
   EXPECT_DEATH(static_cast<void>(object[0]), "use-after-poison");
 }
 #endif
+
+TEST(HeapThreads, TheNextThreadTakesTheLastOnesPlace) {
+  std::array<std::uint32_t, 2> spreads{};
+  for (std::uint32_t& spread : spreads) std::thread([&] { spread = local().spread; }).join();
+  EXPECT_EQ(spreads[0], spreads[1]);
+  EXPECT_NE(spreads[0], local().spread);
+}
 
 TEST(HeapThreads, AnyNumberHasCountersOfItsOwn) {
   constexpr std::ptrdiff_t kMany = 600;

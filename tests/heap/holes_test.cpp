@@ -18,7 +18,7 @@ struct alignas(16) block {
 };
 
 // Thousands of holes are released at a window's end: nobody else waits meanwhile.
-TEST(Holes, AreGivenUpOutsideOfTheLocks) {
+TEST(HoleCache, AreGivenUpOutsideOfTheLocks) {
   std::vector<block> blocks(100);
   hole_cache cache;
   for (block& each : blocks) ASSERT_TRUE(cache.keep(each.object(), kUnits, 0));

@@ -1,4 +1,5 @@
-// What only HOT and COLD promise: density, extents given back and reused, sparseness.
+// What the heaps of objects promise, and NODE does not: density, extents given back and reused,
+// sparseness.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -17,7 +18,7 @@ namespace isotherm::heap {
 namespace {
 
 class Packed : public testing::TestWithParam<kind> {};
-INSTANTIATE_TEST_SUITE_P(Both, Packed, testing::Values(kind::hot, kind::cold));
+INSTANTIATE_TEST_SUITE_P(All, Packed, testing::Values(kind::newborn, kind::hot, kind::cold));
 
 /// Objects that fill `extents` extents, each byte written.
 std::vector<void*> fill_extents(kind where, std::size_t extents, std::size_t bytes) {
@@ -48,7 +49,7 @@ TEST_P(Packed, EmptyExtentsGoBackAndAreReusedFromTheLowestAddress) {
   const usage full = usage_of(GetParam());
   const std::uintptr_t end = used_end(GetParam());
   free_all(objects);
-  trim();  // HOT keeps some room for next objects until then
+  trim();  // NEW and HOT keep some room for next objects until then
   const usage after = usage_of(GetParam());
   EXPECT_LE(after.extent_bytes + 30 * kExtentBytes, full.extent_bytes);
   EXPECT_LE(after.resident_bytes + 30 * kExtentBytes, full.resident_bytes);
@@ -142,21 +143,24 @@ TEST_P(Packed, RandomLifetimesKeepEveryInvariant) {
   EXPECT_TRUE(is_valid());
 }
 
-/// Fills HOT's open extent, so that it is closed and dense, and returns an object in its middle.
-void* object_in_dense_extent(std::vector<void*>& others, std::size_t bytes) {
-  others = fill_extents(kind::hot, 2, bytes);
+class Holes : public testing::TestWithParam<kind> {};
+INSTANTIATE_TEST_SUITE_P(All, Holes, testing::Values(kind::newborn, kind::hot));
+
+/// Fills the open extent, so that it is closed and dense, and returns an object in its middle.
+void* object_in_dense_extent(kind where, std::vector<void*>& others, std::size_t bytes) {
+  others = fill_extents(where, 2, bytes);
   void* const chosen = others[others.size() / 2];
   others.erase(others.begin() + static_cast<std::ptrdiff_t>(others.size() / 2));
   return chosen;
 }
 
-TEST(HotHoles, TheNextObjectOfASizeTakesTheLastFreedOnesRoom) {
+TEST_P(Holes, TheNextObjectOfASizeTakesTheLastFreedOnesRoom) {
   std::vector<void*> others;
-  void* const freed = object_in_dense_extent(others, 1000);
+  void* const freed = object_in_dense_extent(GetParam(), others, 1000);
   deallocate(freed);
-  void* const other_size = allocate(kind::hot, 500);
+  void* const other_size = allocate(GetParam(), 500);
   EXPECT_NE(other_size, freed);
-  void* const same_size = allocate(kind::hot, 1000);
+  void* const same_size = allocate(GetParam(), 1000);
   EXPECT_EQ(same_size, freed);
   EXPECT_EQ(object_size(same_size), 1000u);
   deallocate(same_size);
@@ -166,15 +170,15 @@ TEST(HotHoles, TheNextObjectOfASizeTakesTheLastFreedOnesRoom) {
   EXPECT_TRUE(is_valid());
 }
 
-TEST(HotHoles, TheCollectorNeitherFillsNorLeavesAny) {
+TEST_P(Holes, TheCollectorNeitherFillsNorLeavesAny) {
   std::vector<void*> others;
-  void* const freed = object_in_dense_extent(others, 1000);
+  void* const freed = object_in_dense_extent(GetParam(), others, 1000);
   deallocate(freed);
-  void* const moved = allocate(kind::hot, 1000, recycling::none);
+  void* const moved = allocate(GetParam(), 1000, recycling::none);
   EXPECT_NE(moved, freed);
-  EXPECT_EQ(allocate(kind::hot, 1000), freed);
+  EXPECT_EQ(allocate(GetParam(), 1000), freed);
   deallocate(freed, recycling::none);
-  void* const next = allocate(kind::hot, 1000);
+  void* const next = allocate(GetParam(), 1000);
   EXPECT_NE(next, freed);
   deallocate(moved);
   deallocate(next);
@@ -183,8 +187,8 @@ TEST(HotHoles, TheCollectorNeitherFillsNorLeavesAny) {
   EXPECT_TRUE(is_valid());
 }
 
-TEST(HotHoles, ASparseExtentIsLeftToDrain) {
-  auto objects = fill_extents(kind::hot, 4, 1000);
+TEST_P(Holes, ASparseExtentIsLeftToDrain) {
+  auto objects = fill_extents(GetParam(), 4, 1000);
   const std::size_t kept = objects.size() / 2;
   for (std::size_t i = kept; i < objects.size(); ++i) deallocate(objects[i], recycling::none);
   void* sparse = nullptr;
@@ -193,7 +197,7 @@ TEST(HotHoles, ASparseExtentIsLeftToDrain) {
   }
   ASSERT_NE(sparse, nullptr);
   deallocate(sparse);
-  void* const next = allocate(kind::hot, 1000);
+  void* const next = allocate(GetParam(), 1000);
   EXPECT_NE(next, sparse);
   deallocate(next);
   trim();
@@ -203,11 +207,11 @@ TEST(HotHoles, ASparseExtentIsLeftToDrain) {
   EXPECT_TRUE(is_valid());
 }
 
-TEST(HotHoles, TrimGivesTheExtentsUnderThemBack) {
-  const usage before = usage_of(kind::hot, residency::left_out);
-  free_all(fill_extents(kind::hot, 8, 1000));
+TEST_P(Holes, TrimGivesTheExtentsUnderThemBack) {
+  const usage before = usage_of(GetParam(), residency::left_out);
+  free_all(fill_extents(GetParam(), 8, 1000));
   trim();
-  EXPECT_LE(usage_of(kind::hot, residency::left_out).extent_bytes,
+  EXPECT_LE(usage_of(GetParam(), residency::left_out).extent_bytes,
             before.extent_bytes + kExtentBytes);
   EXPECT_TRUE(is_valid());
 }

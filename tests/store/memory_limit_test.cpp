@@ -36,11 +36,21 @@ TEST(MemoryMeter, RefusingAsksOnceAMillisecond) {
   EXPECT_EQ(asked, 3);
 }
 
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+
+bool near(std::uint64_t a, std::uint64_t b) {  // other memory comes and goes
+  return a < b + kMiB && b < a + kMiB;
+}
+
+TEST(AllocatedBytes, CountsAllOfNewAndHot) {
+  const std::uint64_t before = allocated_bytes();
+  const owned<bytes> recent = make_bytes_in(heap::kind::newborn, std::size_t{8} << 20);
+  EXPECT_PRED2(near, allocated_bytes(), before + 8 * kMiB);
+  const owned<bytes> hot = make_bytes_in(heap::kind::hot, std::size_t{4} << 20);
+  EXPECT_PRED2(near, allocated_bytes(), before + 12 * kMiB);
+}
+
 TEST(AllocatedBytes, CountsOfColdWhatIsInDram) {
-  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
-  const auto near = [](std::uint64_t a, std::uint64_t b) {  // other memory comes and goes
-    return a < b + kMiB && b < a + kMiB;
-  };
   const auto all = [] { return heap::usage_of(heap::kind::cold, heap::residency::left_out).bytes; };
   note_cold({});
   const std::uint64_t before = allocated_bytes();

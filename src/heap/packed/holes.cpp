@@ -7,7 +7,7 @@ namespace isotherm::heap {
 
 bool hole_cache::keep(void* object, std::size_t units, std::uint32_t shard_number) noexcept {
   shard& mine = shards_[shard_number % kShards];
-  const std::lock_guard lock(mine.mutex);
+  const std::lock_guard held(mine.lock);
   const std::size_t bytes = units * kUnitBytes;
   bin& holes = mine.bins[units % kBins];
   if (mine.bytes + bytes > kBytesMax || (holes.first && holes.units != units)) return false;
@@ -21,7 +21,7 @@ bool hole_cache::keep(void* object, std::size_t units, std::uint32_t shard_numbe
 
 void* hole_cache::take(std::size_t units, std::uint32_t shard_number) noexcept {
   shard& mine = shards_[shard_number % kShards];
-  const std::lock_guard lock(mine.mutex);
+  const std::lock_guard held(mine.lock);
   bin& holes = mine.bins[units % kBins];
   if (!holes.first || holes.units != units) return nullptr;
   void* const hole = holes.first;
@@ -38,11 +38,11 @@ void* hole_cache::next_of(void* hole) noexcept {
 }
 
 void hole_cache::lock_for_fork() {
-  for (shard& each : shards_) each.mutex.lock();
+  for (shard& each : shards_) each.lock.lock();
 }
 
 void hole_cache::unlock_after_fork() {
-  for (shard& each : shards_) each.mutex.unlock();
+  for (shard& each : shards_) each.lock.unlock();
 }
 
 }  // namespace isotherm::heap

@@ -1,6 +1,6 @@
-// Freed room of HOT that waits for the next object of exactly its size: a store whose values are
-// replaced all the time would otherwise append a window's worth of them between two visits of the
-// collector. Kept holes count as live in their extents, so that these are not given back under
+// Freed room of NEW or HOT that waits for the next object of exactly its size: a store whose values
+// are replaced all the time would otherwise append a window's worth of them between two visits of
+// the collector. Kept holes count as live in their extents, so that these are not given back under
 // them; hence the bound on their bytes, and flush() at the end of every window of the collector.
 //
 // A hole's first word links to the next of its bin; a bin holds holes of one size.
@@ -12,15 +12,16 @@
 #include <mutex>
 
 #include "base/atomic.hpp"
+#include "base/spin_lock.hpp"
 
 namespace isotherm::heap {
 
 /// Thread-safe.
 class hole_cache {
  public:
-  static constexpr std::uint32_t kShards = 8;
+  static constexpr std::uint32_t kShards = 16;
   /// A shard. Frees come in bursts as long as the longest scope: milliseconds of updates.
-  static constexpr std::size_t kBytesMax = std::size_t{16} << 20;
+  static constexpr std::size_t kBytesMax = std::size_t{8} << 20;
 
   /// Takes over the freed object of `units`, and poisons it; false when there is no room for it.
   bool keep(void* object, std::size_t units, std::uint32_t shard) noexcept;
@@ -40,7 +41,7 @@ class hole_cache {
     void* first = nullptr;
   };
   struct alignas(base::kNoSharingBytes) shard {
-    std::mutex mutex;
+    base::spin_lock lock;
     std::size_t bytes = 0;
     std::array<bin, kBins> bins{};
   };
@@ -55,7 +56,7 @@ void hole_cache::flush(Release release) noexcept {
   for (shard& each : shards_) {
     std::array<bin, kBins> taken{};
     {
-      const std::lock_guard lock(each.mutex);
+      const std::lock_guard held(each.lock);
       taken.swap(each.bins);
       each.bytes = 0;
     }

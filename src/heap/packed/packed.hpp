@@ -1,7 +1,7 @@
-// HOT and COLD: objects of exact sizes, appended one behind the other. A size-class allocator
+// NEW, HOT and COLD: objects of exact sizes, appended one behind the other. A size-class allocator
 // rounds a 1054-byte object up to 1280, which alone caps page utilization at 82%; here the loss is
-// under 16 bytes an object. A hole in a dense HOT extent takes the next object of its size
-// (holes.hpp); beyond that holes are not refilled: the collector, which can move anything,
+// under 16 bytes an object. A hole in a dense extent of NEW or HOT takes the next object of its
+// size (holes.hpp); beyond that holes are not refilled: the collector, which can move anything,
 // evacuates sparse extents, and an empty extent goes back to the system as a whole.
 //
 //   range    | extent 0 | extent 1 | ... 1 MiB each        lowest free extent first
@@ -35,7 +35,7 @@ class packed_heap {
 
   /// What is done with the room of a freed object.
   enum class freed_room : unsigned char {
-    recycled,  ///< kept for objects that ask for it: HOT
+    recycled,  ///< kept for objects that ask for it: NEW, HOT
     left       ///< it stays until its extent is empty, and freeing touches no page: COLD
   };
   /// Takes a reserved range of whole extents. Once, before any other call.
@@ -84,7 +84,7 @@ class packed_heap {
   bool is_valid() const;
 
  private:
-  static constexpr std::uint32_t kShards = 8;
+  static constexpr std::uint32_t kShards = 16;
   static constexpr std::uint32_t kNone = 0xffff'ffffU;
 
   struct alignas(base::kNoSharingBytes) open_slot {
