@@ -10,12 +10,6 @@
 #include "cli/fail.hpp"
 #include "os/files/standard_descriptors.hpp"
 
-/// jemalloc's settings, which MALLOC_CONF in the environment goes over. Slabs of 128 KiB where
-/// records live: an arena keeps what describes a slab for ever, and with the default of 20 KiB for
-/// records of 1 KiB that is as much as a hundredth of the greatest heap.
-extern "C" const char* malloc_conf;
-const char* malloc_conf = "slab_sizes:513-4096:32";
-
 namespace isotherm::cli {
 namespace {
 
