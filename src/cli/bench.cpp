@@ -75,7 +75,7 @@ void report(const bench_plan& plan, const bench_result& found) {
   if (!plan.asked.used.empty()) {
     require(harness::write_keys(plan.asked.used, plan.format, found.used_keys));
   }
-  const auto& driven = found.driven;
+  const auto& driven = found.driven.sums;
   if (driven.missing > 0 || driven.corrupt > 0) {
     fail(fmt::format("{} records were missing and {} had a wrong value", driven.missing,
                      driven.corrupt));

@@ -2,12 +2,14 @@
 
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/atomic.hpp"
 #include "os/clock.hpp"
+#include "os/memory/process_memory.hpp"
 #include "os/thread.hpp"
 #include "workload/inserted.hpp"
 
@@ -21,6 +23,9 @@ constexpr std::uint64_t kLoadPiece = 4096;
 constexpr auto kWatchEvery = std::chrono::milliseconds(50);
 /// Sleep ends this much before a request is due; the rest is spun, as wake-ups are late.
 constexpr auto kSpin = std::chrono::microseconds(60);
+/// No page comes from a disk, or from compressed memory, in less: a request that took less is not
+/// asked whether its thread waited for one, which would take a call of the system.
+constexpr auto kLeastWait = std::chrono::microseconds(4);
 
 double seconds_since(clock::time_point start) {
   return std::chrono::duration<double>(clock::now() - start).count();
@@ -43,26 +48,6 @@ struct shared_state {
   }
 };
 
-/// One thread's counters; the coordinator reads `operations` while they run.
-struct alignas(base::kNoSharingBytes) worker_state {
-  base::atomic<std::uint64_t> operations{0};
-  std::array<std::uint64_t, kOperations> by_kind{};
-  std::uint64_t missing = 0;
-  std::uint64_t corrupt = 0;
-  histogram latency_ns;
-
-  void count(operation kind, answer how) noexcept {
-    operations.store_relaxed(operations.load_relaxed() + 1);
-    ++by_kind[static_cast<std::size_t>(kind)];
-    missing += how == answer::missing;
-    corrupt += how == answer::corrupt;
-  }
-  void clear_measurements() noexcept {
-    by_kind = {};
-    latency_ns.clear();
-  }
-};
-
 /// Waits until `due` without burning the processor for long.
 void wait_until(clock::time_point due) {
   if (due - clock::now() > 2 * kSpin) std::this_thread::sleep_until(due - kSpin);
@@ -71,9 +56,10 @@ void wait_until(clock::time_point due) {
 
 class worker {
  public:
-  worker(session& store, const plan& chosen, const key_chooser& chooser, touched_keys& used,
-         shared_state& shared, worker_state& mine, unsigned index)
+  worker(session& store, target::place place, const plan& chosen, const key_chooser& chooser,
+         touched_keys& used, shared_state& shared, meter& mine, unsigned index)
       : store_(store),
+        place_(place),
         plan_(chosen),
         chooser_(chooser),
         used_(used),
@@ -82,40 +68,43 @@ class worker {
         index_(index),
         stream_(chosen.workload.shares, chooser, chosen.seed, index) {}
 
-  /// Serves until the shared stop; keeps measurements only of what was begun while measuring.
+  /// Serves until the shared stop.
   void run(clock::time_point start) {
-    if (!serve(start)) mine_.clear_measurements();
-  }
-
- private:
-  /// Whether the measured time has begun for this worker.
-  bool serve(clock::time_point start) {
     os::end_sleeps_on_time();
     std::vector<request> batch(kBatch);
-    bool measuring = false;
+    if (place_ == target::place::caller) faults_ = os::thread_major_faults();
     auto free_since = start;
     for (std::uint64_t sent = 0; !shared_.stop.load_relaxed();) {
       stream_.fill(batch);
+      look_at_faults();
       free_since = std::max(free_since, clock::now());
       for (const request& next : batch) {
         const auto begin = begin_of(sent++, start, free_since);
-        if (shared_.stop.load_relaxed()) return measuring;
-        if (!measuring && shared_.measuring.load_relaxed()) {
-          measuring = true;
-          mine_.clear_measurements();
-        }
+        if (shared_.stop.load_relaxed()) return;
+        if (!before_ && shared_.measuring.load_relaxed()) before_ = mine_.read();
         auto how = perform(next);
-        if (!how) {
-          shared_.fail(std::move(how).error());
-          return measuring;
-        }
+        if (!how) return shared_.fail(std::move(how).error());
+        const auto served_since = std::max(begin, free_since);
         free_since = clock::now();
-        mine_.latency_ns.record(
-            static_cast<std::uint64_t>(nanoseconds(free_since - begin).count()));
-        mine_.count(next.kind, *how);
+        mine_.count(next.kind, *how,
+                    static_cast<std::uint64_t>(nanoseconds(free_since - begin).count()));
+        if (free_since - served_since >= kLeastWait && look_at_faults()) mine_.count_wait();
       }
     }
-    return measuring;
+  }
+
+  /// What was begun before the measured time; all, when it began and ended between two requests.
+  /// After run().
+  tally before() const { return before_ ? *before_ : mine_.read(); }
+
+ private:
+  /// Whether this thread waited for a page since the last look.
+  bool look_at_faults() noexcept {
+    if (place_ != target::place::caller) return false;
+    const std::uint64_t faults = os::thread_major_faults();
+    const std::uint64_t more = faults - std::exchange(faults_, faults);
+    if (more > 0) mine_.add_faults(more);
+    return more > 0;
   }
 
   /// When the request was, or should have been, sent: waits for it with a rate.
@@ -155,32 +144,29 @@ class worker {
   }
 
   session& store_;
+  target::place place_;
   const plan& plan_;
   const key_chooser& chooser_;
   touched_keys& used_;
   shared_state& shared_;
-  worker_state& mine_;
+  meter& mine_;
   unsigned index_;
   request_stream stream_;
+  std::optional<tally> before_;  ///< what was done when the measured time began
+  std::uint64_t faults_ = 0;     ///< of this thread, at the last look
 };
 
-std::uint64_t sum_of(const std::vector<worker_state>& workers) {
-  std::uint64_t sum = 0;
-  for (const auto& one : workers) sum += one.operations.load_relaxed();
-  return sum;
-}
-
 /// Watches the running threads through warm-up and measurement; returns the measured seconds.
-double coordinate(const plan& chosen, shared_state& shared,
-                  const std::vector<worker_state>& workers, const watcher& watch) {
+double coordinate(const plan& chosen, shared_state& shared, const meters& counts,
+                  const watcher& watch) {
   for (const bool warmup : {true, false}) {
     const double limit = warmup ? chosen.warmup_seconds : chosen.seconds;
     if (!warmup) shared.measuring.store_release(true);
     const auto began = clock::now();
-    const std::uint64_t before = sum_of(workers);
+    const std::uint64_t before = counts.operations();
     for (double now = 0; now < limit; now = seconds_since(began)) {
       if (shared.stop.load_relaxed()) return now;
-      if (!watch({now, sum_of(workers) - before, warmup})) {
+      if (!watch({now, counts.operations() - before, warmup})) {
         shared.stop.store_release(true);
         return seconds_since(began);
       }
@@ -206,16 +192,17 @@ base::result<std::vector<std::unique_ptr<session>>> connect_all(target& store, u
   return sessions;
 }
 
-outcome add_up(const std::vector<worker_state>& workers, double seconds) {
+outcome add_up(const meters& counts, std::span<const tally> before, double seconds) {
   outcome total;
   total.seconds = seconds;
-  for (const auto& one : workers) {
-    total.latency_ns.merge(one.latency_ns);
-    for (std::size_t i = 0; i < kOperations; ++i) total.by_kind[i] += one.by_kind[i];
-    total.missing += one.missing;
-    total.corrupt += one.corrupt;
+  const tally all = counts.read();
+  total.sums = all;
+  for (const tally& one : before) {
+    total.sums.subtract(one);
+    total.done_before.push_back(one.operations());
   }
-  total.operations = total.latency_ns.count();
+  total.sums.missing = all.missing;
+  total.sums.corrupt = all.corrupt;
   return total;
 }
 
@@ -270,7 +257,7 @@ base::result<void> load(target& store, const plan& chosen, const watcher& watch)
   return {};
 }
 
-base::result<outcome> run(target& store, const plan& chosen, touched_keys& used,
+base::result<outcome> run(target& store, const plan& chosen, meters& counts, touched_keys& used,
                           const watcher& watch) {
   if (chosen.workload.shares.scan > 0 && !store.can_scan()) {
     return std::unexpected(base::error{
@@ -280,13 +267,15 @@ base::result<outcome> run(target& store, const plan& chosen, touched_keys& used,
   if (!sessions) return std::unexpected(std::move(sessions).error());
   const key_chooser chooser(chosen.keys_by, chosen.keys);
   shared_state shared(chosen.keys, chosen.threads);
-  std::vector<worker_state> states(chosen.threads);
+  std::vector<tally> before(chosen.threads);
   std::vector<os::thread> threads;
   threads.reserve(chosen.threads);
   const auto start = clock::now();
   for (unsigned i = 0; i < chosen.threads; ++i) {
     auto started = os::start_thread([&, i] {
-      worker(*(*sessions)[i], chosen, chooser, used, shared, states[i], i).run(start);
+      worker mine(*(*sessions)[i], store.runs_in(), chosen, chooser, used, shared, counts[i], i);
+      mine.run(start);
+      before[i] = mine.before();
     });
     if (!started) {
       shared.fail(std::move(started).error());  // coordinate() sees that, and ends
@@ -294,10 +283,10 @@ base::result<outcome> run(target& store, const plan& chosen, touched_keys& used,
     }
     threads.push_back(std::move(*started));
   }
-  const double seconds = coordinate(chosen, shared, states, watch);
+  const double seconds = coordinate(chosen, shared, counts, watch);
   threads.clear();
   if (shared.failure) return std::unexpected(std::move(*shared.failure));
-  return add_up(states, seconds);
+  return add_up(counts, before, seconds);
 }
 
 }  // namespace isotherm::workload

@@ -6,14 +6,13 @@
 // should have been sent meanwhile (Tene's "coordinated omission").
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <vector>
 
 #include "base/error.hpp"
 #include "workload/generators.hpp"
-#include "workload/histogram.hpp"
+#include "workload/meter.hpp"
 #include "workload/target.hpp"
 #include "workload/touched.hpp"
 #include "workload/ycsb.hpp"
@@ -35,14 +34,11 @@ struct plan {
 /// What the threads did in the measured time.
 struct outcome {
   double seconds = 0;
-  std::uint64_t operations = 0;
-  std::array<std::uint64_t, kOperations> by_kind{};
-  std::uint64_t missing = 0;
-  std::uint64_t corrupt = 0;
-  histogram latency_ns;
+  tally sums;  ///< of what was begun in it; missing and corrupt records, of the warm-up too
+  std::vector<std::uint64_t> done_before;  ///< requests of each thread in the warm-up
 
   double throughput() const noexcept {
-    return seconds > 0 ? static_cast<double>(operations) / seconds : 0;
+    return seconds > 0 ? static_cast<double>(sums.operations()) / seconds : 0;
   }
 };
 
@@ -62,8 +58,9 @@ std::uint64_t checksum_of_requests(const plan& chosen);
 /// Inserts records 0 .. plan.keys - 1 with plan.threads threads.
 base::result<void> load(target& store, const plan& chosen, const watcher& watch);
 
-/// Runs the plan over a loaded store. Marks used keys in `used`. Fails when an operation fails.
-base::result<outcome> run(target& store, const plan& chosen, touched_keys& used,
+/// Runs the plan over a loaded store. Counts in `counts`, which has plan.threads meters of nothing
+/// yet, warm-up included, and marks used keys in `used`. Fails when an operation fails.
+base::result<outcome> run(target& store, const plan& chosen, meters& counts, touched_keys& used,
                           const watcher& watch);
 
 }  // namespace isotherm::workload

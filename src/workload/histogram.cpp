@@ -19,6 +19,18 @@ void histogram::clear() noexcept {
   count_ = sum_ = largest_ = 0;
 }
 
+void histogram::subtract(const histogram& earlier) noexcept {
+  count_ = 0;
+  std::uint64_t largest = 0;
+  for (std::size_t bucket = 0; bucket < counts_.size(); ++bucket) {
+    counts_[bucket] -= earlier.counts_[bucket];
+    count_ += counts_[bucket];
+    if (counts_[bucket] > 0) largest = upper_of(bucket);
+  }
+  sum_ -= earlier.sum_;
+  largest_ = std::min(largest_, largest);
+}
+
 std::uint64_t histogram::quantile(double share) const noexcept {
   if (count_ == 0) return 0;
   const double exact = std::ceil(std::clamp(share, 0.0, 1.0) * static_cast<double>(count_));
@@ -29,6 +41,19 @@ std::uint64_t histogram::quantile(double share) const noexcept {
     if (seen >= rank) return std::min(upper_of(i), largest_);
   }
   return largest_;
+}
+
+live_histogram::live_histogram() : counts_(histogram::bucket_of(histogram::kLargest) + 1) {}
+
+histogram live_histogram::read() const {
+  histogram seen;
+  for (std::size_t bucket = 0; bucket < counts_.size(); ++bucket) {
+    seen.counts_[bucket] = counts_[bucket].load_relaxed();
+    seen.count_ += seen.counts_[bucket];
+  }
+  seen.sum_ = sum_.load_relaxed();
+  seen.largest_ = largest_.load_relaxed();
+  return seen;
 }
 
 }  // namespace isotherm::workload

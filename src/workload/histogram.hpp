@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/atomic.hpp"
+
 namespace isotherm::workload {
 
 /// Counts of values, 0 .. kLargest (nanoseconds, by custom); greater ones are recorded as kLargest.
@@ -31,10 +33,13 @@ class histogram {
 
   /// Adds what `other` has recorded.
   void merge(const histogram& other) noexcept;
+  /// Leaves what was recorded after `earlier`, a copy of this one when it had less. largest() is
+  /// then the greatest value of its bucket.
+  void subtract(const histogram& earlier) noexcept;
   void clear() noexcept;
 
   std::uint64_t count() const noexcept { return count_; }
-  std::uint64_t largest() const noexcept { return largest_; }  ///< exact
+  std::uint64_t largest() const noexcept { return largest_; }  ///< exact until subtract()
   double mean() const noexcept { return count_ ? static_cast<double>(sum_) / count_ : 0; }
 
   /// The greatest value of the bucket that holds the value of rank ceil(`share` * count), 0 when
@@ -57,6 +62,7 @@ class histogram {
   }
 
  private:
+  friend class live_histogram;
   static constexpr std::uint64_t kExact = std::uint64_t{1} << kExactBits;
   static constexpr std::uint64_t kHalf = kExact / 2;
 
@@ -64,6 +70,33 @@ class histogram {
   std::uint64_t count_ = 0;
   std::uint64_t sum_ = 0;
   std::uint64_t largest_ = 0;
+};
+
+/// The same for one thread that records while others read: without locked instructions.
+class live_histogram {
+ public:
+  live_histogram();
+
+  /// Its own thread only.
+  void record(std::uint64_t value) noexcept {
+    if (value > histogram::kLargest) value = histogram::kLargest;
+    increase(counts_[histogram::bucket_of(value)], 1);
+    increase(count_, 1);
+    increase(sum_, value);
+    if (value > largest_.load_relaxed()) largest_.store_relaxed(value);
+  }
+  std::uint64_t count() const noexcept { return count_.load_relaxed(); }
+  /// What is recorded by now; of a value that is being recorded, all or a part.
+  histogram read() const;
+
+ private:
+  using counter = base::atomic<std::uint64_t>;
+  static void increase(counter& one, std::uint64_t by) noexcept {
+    one.store_relaxed(one.load_relaxed() + by);
+  }
+
+  std::vector<counter> counts_;
+  counter count_{0}, sum_{0}, largest_{0};
 };
 
 }  // namespace isotherm::workload

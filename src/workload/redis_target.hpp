@@ -55,6 +55,7 @@ class redis_target final : public target {
 
   base::result<std::unique_ptr<session>> connect() override;
   bool can_scan() const noexcept override { return false; }
+  place runs_in() const noexcept override { return place::elsewhere; }
 
  private:
   address where_;

@@ -9,7 +9,8 @@ import unittest
 from serve_process import start_redis
 
 TOOL = sys.argv.pop(1)
-FIELDS = {'index', 'workload', 'keys', 'value_size', 'threads', 'manage', 'protocol',
+FIELDS = {'miss_ratio', 'major_faults',
+          'index', 'workload', 'keys', 'value_size', 'threads', 'manage', 'protocol',
           'throughput_ops_s', 'latency_us', 'rss_bytes', 'dram_bytes', 'rss_peak_bytes',
           'ideal_bytes', 'page_utilization', 'promotion_rate', 'cold_threshold', 'heaps', 'windows',
           'collector_cpu_fraction', 'index_bytes_per_entry'}
@@ -39,6 +40,10 @@ class Reports(unittest.TestCase):
         self.assertLessEqual(latency['p90'], latency['p99'])
         self.assertLessEqual(latency['p99'], latency['p999'])
         self.assertGreaterEqual(len(found['windows']), 1)
+        for row in (found, *found['windows']):
+            self.assertTrue(0 <= row['miss_ratio'] <= 1, row['miss_ratio'])
+            self.assertLessEqual(row['latency_us']['p50'], row['latency_us']['p999'])
+            self.assertLessEqual(row['latency_us']['p999'], row['latency_us']['max'])
         return found
 
     def test_every_workload_and_mode(self):
@@ -135,6 +140,7 @@ class RealRedis(unittest.TestCase):
         self.assertEqual(int(asked.stdout), len(set(keys)))
         found = json.loads(run.stdout)
         self.assertEqual(found['index'], 'redis')
+        self.assertIsNone(found['miss_ratio'], 'its threads wait, not ours')
         self.assertGreater(found['rss_bytes'], 0)
         self.assertEqual((found['missing'], found['corrupt']), (0, 0))
 

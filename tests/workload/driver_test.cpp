@@ -1,6 +1,9 @@
 #include "workload/driver.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
@@ -58,6 +61,7 @@ class fake_store final : public target {
     return std::make_unique<mine>(*this);
   }
   bool can_scan() const noexcept override { return scans; }
+  place runs_in() const noexcept override { return place::caller; }
 
   std::mutex mutex;
   std::set<std::uint64_t> records;  // under mutex
@@ -71,6 +75,12 @@ class fake_store final : public target {
 };
 
 bool go_on(const progress&) { return true; }
+
+base::result<outcome> run(target& store, const plan& chosen, touched_keys& used,
+                          const watcher& watch) {
+  meters counts(chosen.threads);
+  return run(store, chosen, counts, used, watch);
+}
 
 plan small_plan(const std::string& letter) {
   plan chosen;
@@ -110,12 +120,12 @@ TEST(Driver, CountsWhatItDid) {
   touched_keys used(chosen.keys);
   const auto found = run(store, chosen, used, go_on);
   ASSERT_TRUE(found);
-  EXPECT_GT(found->operations, 0u);
-  const auto& kinds = found->by_kind;
-  EXPECT_EQ(kinds[0] + kinds[4], found->operations) << "reads and read-modify-writes only";
-  EXPECT_EQ(found->latency_ns.count(), found->operations);
-  EXPECT_EQ(found->missing, 0u);
-  EXPECT_EQ(found->corrupt, 0u);
+  EXPECT_GT(found->sums.operations(), 0u);
+  const auto& kinds = found->sums.by_kind;
+  EXPECT_EQ(kinds[0] + kinds[4], found->sums.operations()) << "reads and read-modify-writes only";
+  EXPECT_EQ(found->sums.latency_ns.count(), found->sums.operations());
+  EXPECT_EQ(found->sums.missing, 0u);
+  EXPECT_EQ(found->sums.corrupt, 0u);
   EXPECT_GT(used.advance()[0], 0u);
 }
 
@@ -128,8 +138,8 @@ TEST(Driver, ReadsOfTheLatestNeverMissAnInsertUnderWay) {
   const auto found = run(store, chosen, used, go_on);
   ASSERT_TRUE(found);
   EXPECT_GT(store.records.size(), chosen.keys) << "inserts happened";
-  EXPECT_EQ(found->missing, 0u);
-  EXPECT_EQ(found->corrupt, 0u) << "a number was inserted twice";
+  EXPECT_EQ(found->sums.missing, 0u);
+  EXPECT_EQ(found->sums.corrupt, 0u) << "a number was inserted twice";
 }
 
 TEST(Driver, WhatWasSentBeforeTheMeasuredTimeIsNotCounted) {
@@ -147,8 +157,8 @@ TEST(Driver, WhatWasSentBeforeTheMeasuredTimeIsNotCounted) {
   });
   ASSERT_TRUE(found);
   // However late a thread wakes up: what was sent by the last look at the warm-up is in no count.
-  EXPECT_LE(found->operations, static_cast<std::uint64_t>(store.reads - sent_in_warmup));
-  EXPECT_EQ(found->latency_ns.count(), found->operations);
+  EXPECT_LE(found->sums.operations(), static_cast<std::uint64_t>(store.reads - sent_in_warmup));
+  EXPECT_EQ(found->sums.latency_ns.count(), found->sums.operations());
 }
 
 TEST(Driver, SeesMissingAndCorruptRecords) {
@@ -160,8 +170,8 @@ TEST(Driver, SeesMissingAndCorruptRecords) {
   touched_keys used(chosen.keys);
   const auto found = run(store, chosen, used, go_on);
   ASSERT_TRUE(found);
-  EXPECT_GT(found->missing, 0u);
-  EXPECT_GT(found->corrupt, 0u);
+  EXPECT_GT(found->sums.missing, 0u);
+  EXPECT_GT(found->sums.corrupt, 0u);
 }
 
 TEST(Driver, AFailureEndsTheRunWithItsReason) {
@@ -199,10 +209,10 @@ TEST(Driver, AStallIsChargedToEveryRequestThatItDelayed) {
   const auto found =
       run(store, chosen, used, [](const progress& now) { return now.operations < 600; });
   ASSERT_TRUE(found);
-  EXPECT_GE(found->latency_ns.largest(), 300'000'000u);
+  EXPECT_GE(found->sums.latency_ns.largest(), 300'000'000u);
   // The requests that were due in the first half of the stall waited 150 ms and more.
-  const double share = 140.0 / static_cast<double>(found->operations);
-  EXPECT_GE(found->latency_ns.quantile(1 - share), 140'000'000u);
+  const double share = 140.0 / static_cast<double>(found->sums.operations());
+  EXPECT_GE(found->sums.latency_ns.quantile(1 - share), 140'000'000u);
 }
 
 TEST(Driver, ARateIsNotExceeded) {
@@ -216,7 +226,8 @@ TEST(Driver, ARateIsNotExceeded) {
   ASSERT_TRUE(found);
   // No request is sent before it is due; each thread's first is due at once.
   const std::chrono::duration<double> whole = std::chrono::steady_clock::now() - began;
-  EXPECT_LE(static_cast<double>(found->operations), chosen.rate * whole.count() + chosen.threads);
+  EXPECT_LE(static_cast<double>(found->sums.operations()),
+            chosen.rate * whole.count() + chosen.threads);
 }
 
 TEST(Driver, RefusesScansWhereThereAreNone) {
@@ -226,6 +237,98 @@ TEST(Driver, RefusesScansWhereThereAreNone) {
   EXPECT_FALSE(run(store, chosen, used, go_on));
   store.scans = true;
   EXPECT_TRUE(run(store, chosen, used, go_on));
+}
+
+/// A page of a file on a disk; leave() takes it out of DRAM, so that the next touch waits for it.
+class page_on_disk {
+ public:
+  page_on_disk() {
+    std::string path = "/var/tmp/isotherm-test-XXXXXX";
+    file_ = mkstemp(path.data());
+    unlink(path.c_str());
+    EXPECT_EQ(ftruncate(file_, kBytes), 0);
+    page_ = static_cast<volatile char*>(
+        mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0));
+    page_[0] = 1;
+    EXPECT_EQ(fsync(file_), 0);
+  }
+  ~page_on_disk() {
+    munmap(const_cast<char*>(page_), kBytes);
+    close(file_);
+  }
+  void leave() {
+    madvise(const_cast<char*>(page_), kBytes, MADV_DONTNEED);
+    posix_fadvise(file_, 0, 0, POSIX_FADV_DONTNEED);
+  }
+  char touch() const { return page_[0]; }
+
+ private:
+  static constexpr std::size_t kBytes = 4096;
+  int file_ = -1;
+  volatile char* page_ = nullptr;
+};
+
+/// A store in which some reads wait for a page.
+class paging_store final : public target {
+ public:
+  struct mine final : session {
+    explicit mine(paging_store& owner) : store(owner) {}
+    base::result<answer> read(std::uint64_t number) override {
+      if (number % 4 == 0) {
+        const std::lock_guard lock(store.mutex);
+        store.page.leave();
+        store.page.touch();
+        ++store.touches;
+      }
+      return answer::done;
+    }
+    base::result<answer> update(std::uint64_t) override { return answer::done; }
+    base::result<answer> insert(std::uint64_t) override { return answer::done; }
+    base::result<answer> modify(std::uint64_t) override { return answer::done; }
+    base::result<answer> scan(std::uint64_t, unsigned, touched_keys&) override {
+      return answer::done;
+    }
+    base::result<void> load(std::uint64_t, std::uint64_t) override { return {}; }
+    paging_store& store;
+  };
+  base::result<std::unique_ptr<session>> connect() override {
+    return std::make_unique<mine>(*this);
+  }
+  bool can_scan() const noexcept override { return false; }
+  place runs_in() const noexcept override { return where; }
+
+  place where = place::caller;
+  std::mutex mutex;
+  page_on_disk page;
+  std::uint64_t touches = 0;  // under mutex
+};
+
+TEST(Driver, CountsTheRequestsThatWaitForAPage) {
+  paging_store store;
+  plan chosen = small_plan("c");
+  chosen.seconds = 3600;  // ended by the watcher
+  touched_keys used(chosen.keys);
+  const watcher until_some = [](const progress& now) { return now.operations < 1000; };
+  const auto found = run(store, chosen, used, until_some);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->sums.waited, store.touches);
+  EXPECT_GE(found->sums.major_faults, store.touches);
+  store.where = target::place::elsewhere;
+  const auto remote = run(store, chosen, used, until_some);
+  ASSERT_TRUE(remote);
+  EXPECT_EQ(remote->sums.waited, 0u);
+}
+
+TEST(Driver, WhatIsWrongInTheWarmUpIsCounted) {
+  fake_store store;  // empty
+  plan chosen = small_plan("c");
+  chosen.warmup_seconds = 3600;
+  touched_keys used(chosen.keys);
+  const auto found =
+      run(store, chosen, used, [](const progress& now) { return now.operations == 0; });
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->sums.operations(), 0u);
+  EXPECT_GT(found->sums.missing, 0u);
 }
 
 TEST(InsertedKeys, CompleteStaysBelowWhatIsUnderWay) {

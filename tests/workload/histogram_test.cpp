@@ -79,5 +79,28 @@ TEST(Histogram, ValuesBeyondTheLargestAreKeptAsTheLargest) {
   EXPECT_EQ(counted.quantile(0.5), 0u);
 }
 
+TEST(Histogram, TheDifferenceOfTwoLooksIsWhatCameBetween) {
+  base::random random(13);
+  live_histogram counted;
+  histogram later;
+  for (int i = 0; i < 10'000; ++i) counted.record(random.below(1'000'000'000));
+  const histogram before = counted.read();
+  for (int i = 0; i < 10'000; ++i) {
+    const std::uint64_t value = random.below(1'000'000);
+    counted.record(value);
+    later.record(value);
+  }
+  histogram between = counted.read();
+  EXPECT_EQ(between.count(), 20'000u);
+  between.subtract(before);
+  EXPECT_EQ(between.count(), later.count());
+  EXPECT_DOUBLE_EQ(between.mean(), later.mean());
+  EXPECT_EQ(histogram::bucket_of(between.largest()), histogram::bucket_of(later.largest()))
+      << "not the largest of before";
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_EQ(between.quantile(i / 1000.0), later.quantile(i / 1000.0));
+  }
+}
+
 }  // namespace
 }  // namespace isotherm::workload

@@ -17,6 +17,7 @@ class index_target final : public workload::target {
 
   base::result<std::unique_ptr<workload::session>> connect() override;
   bool can_scan() const noexcept override { return index_.is_ordered(); }
+  place runs_in() const noexcept override { return place::caller; }
 
  private:
   index::any_index& index_;

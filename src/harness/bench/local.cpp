@@ -77,16 +77,17 @@ base::result<workload::outcome> drive_unmanaged(workload::target& store, index::
                                                 const bench_plan& plan, window_recorder& windows) {
   const double total = plan.asked.warmup + plan.asked.seconds;
   double done = 0;
-  auto driven = workload::run(store, plan.load, windows.used(), [&](const auto& now) {
-    windows.watch(now);
-    done = now.seconds + (now.is_warmup ? 0 : plan.asked.warmup);
-    // The last window ends with the run, so that it is never a splinter.
-    if (windows.window_age() >= plan.asked.collector.window_seconds &&
-        total - done > plan.asked.collector.window_seconds / 2) {
-      windows.end_window(unmanaged_sample());
-    }
-    return true;
-  });
+  auto driven =
+      workload::run(store, plan.load, windows.counts(), windows.used(), [&](const auto& now) {
+        windows.watch(now);
+        done = now.seconds + (now.is_warmup ? 0 : plan.asked.warmup);
+        // The last window ends with the run, so that it is never a splinter.
+        if (windows.window_age() >= plan.asked.collector.window_seconds &&
+            total - done > plan.asked.collector.window_seconds / 2) {
+          windows.end_window(unmanaged_sample());
+        }
+        return true;
+      });
   if (!driven) return driven;
   window_sample last = unmanaged_sample();
   last.page_utilization = usage_by_walk(index, windows.used()).utilization();
@@ -99,10 +100,11 @@ base::result<workload::outcome> drive_managed(workload::target& store, const ben
   collector::object_collector collector(plan.asked.collector);
   collector.on_window([&](const auto& seen) { windows.end_window(sample_of(seen)); });
   if (auto started = collector.start(); !started) return std::unexpected(started.error());
-  auto driven = workload::run(store, plan.load, windows.used(), [&](const auto& now) {
-    windows.watch(now);
-    return true;
-  });
+  auto driven =
+      workload::run(store, plan.load, windows.counts(), windows.used(), [&](const auto& now) {
+        windows.watch(now);
+        return true;
+      });
   if (!driven) return driven;
   if (windows.is_empty()) {
     const auto seen = collector.run_window();

@@ -105,17 +105,18 @@ base::result<workload::outcome> drive(workload::target& store, const bench_plan&
                                       watched_server& server, window_recorder& windows) {
   base::result<window_sample> last = window_sample{};
   const double total = plan.asked.warmup + plan.asked.seconds;
-  auto driven = workload::run(store, plan.load, windows.used(), [&](const auto& now) {
-    windows.watch(now);
-    const double done = now.seconds + (now.is_warmup ? 0 : plan.asked.warmup);
-    if (windows.window_age() < plan.asked.collector.window_seconds ||
-        total - done < plan.asked.collector.window_seconds / 2) {
-      return true;
-    }
-    last = server.sample();
-    if (last) windows.end_window(*last);
-    return last.has_value();
-  });
+  auto driven =
+      workload::run(store, plan.load, windows.counts(), windows.used(), [&](const auto& now) {
+        windows.watch(now);
+        const double done = now.seconds + (now.is_warmup ? 0 : plan.asked.warmup);
+        if (windows.window_age() < plan.asked.collector.window_seconds ||
+            total - done < plan.asked.collector.window_seconds / 2) {
+          return true;
+        }
+        last = server.sample();
+        if (last) windows.end_window(*last);
+        return last.has_value();
+      });
   if (!driven) return driven;
   if (last) last = server.sample();
   if (!last) return std::unexpected(last.error());

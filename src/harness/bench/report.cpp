@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
@@ -19,8 +20,22 @@ json or_null(const std::optional<T>& value) {
   return value ? json(*value) : json();
 }
 
-double microseconds(const workload::outcome& driven, double share) {
-  return static_cast<double>(driven.latency_ns.quantile(share)) / 1e3;
+json latencies_of(const driven_summary& driven) {
+  const auto& of = driven.latency_us;
+  return {{"p50", of.p50},   {"p90", of.p90},   {"p99", of.p99},
+          {"p999", of.p999}, {"mean", of.mean}, {"max", of.max}};
+}
+
+/// The driver's threads wait for the pages of an index in process, not for a server's.
+bool can_see_waits(const bench_plan& plan) { return plan.asked.connect.empty(); }
+
+void add_waits(json& object, const bench_plan& plan, const driven_summary& driven) {
+  if (!can_see_waits(plan)) {
+    object["miss_ratio"] = object["major_faults"] = nullptr;
+    return;
+  }
+  object["miss_ratio"] = miss_ratio_of(driven);
+  object["major_faults"] = driven.major_faults;
 }
 
 std::optional<double> promotion_rate_of(const window_sample& sample) {
@@ -56,11 +71,17 @@ json number_of(const collector::statistic& one, const window_sample& sample) {
   return std::visit([](auto value) { return json(value); }, one.get(*sample.seen));
 }
 
-json window_of(const window_sample& sample) {
-  json window{{"at_seconds", sample.at_seconds},   {"seconds", sample.seconds},
-              {"warmup", sample.is_warmup},        {"operations", sample.operations},
-              {"rss_bytes", sample.rss_bytes},     {"dram_bytes", sample.dram_bytes},
-              {"ideal_bytes", sample.ideal_bytes}, {"used_bytes", sample.used_bytes}};
+json window_of(const bench_plan& plan, const window_sample& sample) {
+  json window{{"at_seconds", sample.at_seconds},
+              {"seconds", sample.seconds},
+              {"warmup", sample.is_warmup},
+              {"operations", sample.driven.operations},
+              {"latency_us", latencies_of(sample.driven)},
+              {"rss_bytes", sample.rss_bytes},
+              {"dram_bytes", sample.dram_bytes},
+              {"ideal_bytes", sample.ideal_bytes},
+              {"used_bytes", sample.used_bytes}};
+  add_waits(window, plan, sample.driven);
   for (const auto& each : collector::statistic_table()) {
     window[each.name] = number_of(each, sample);
   }
@@ -135,25 +156,44 @@ std::string mebibytes(std::uint64_t bytes) {
 
 }  // namespace
 
+driven_summary summary_of(const workload::tally& sums) {
+  const auto microseconds = [&](double share) {
+    return static_cast<double>(sums.latency_ns.quantile(share)) / 1e3;
+  };
+  return {.operations = sums.operations(),
+          .waited = sums.waited,
+          .major_faults = sums.major_faults,
+          .latency_us = {.p50 = microseconds(0.5),
+                         .p90 = microseconds(0.9),
+                         .p99 = microseconds(0.99),
+                         .p999 = microseconds(0.999),
+                         .mean = sums.latency_ns.mean() / 1e3,
+                         .max = microseconds(1)}};
+}
+
+double miss_ratio_of(const driven_summary& driven) noexcept {
+  return static_cast<double>(driven.waited) /
+         static_cast<double>(std::max<std::uint64_t>(driven.operations, 1));
+}
+
 json to_json(const bench_plan& plan, const bench_result& found) {
-  const workload::outcome& driven = found.driven;
+  const workload::tally& driven = found.driven.sums;
   const window_sample& last = found.windows.back();
   json object = settings_of(plan, found);
   if (last.seen && plan.asked.connect.empty()) {
     object["collector"] = options_of(plan.asked.collector);
   }
   object["load_seconds"] = found.load_seconds;
-  object["operations"] = driven.operations;
+  const driven_summary summary = summary_of(driven);
+  object["operations"] = driven.operations();
   for (std::size_t i = 0; i < workload::kOperations; ++i) {
     object["operations_by_kind"][name_of(static_cast<workload::operation>(i))] = driven.by_kind[i];
   }
   object["missing"] = driven.missing;
   object["corrupt"] = driven.corrupt;
-  object["throughput_ops_s"] = driven.throughput();
-  object["latency_us"] = {
-      {"p50", microseconds(driven, 0.5)},       {"p90", microseconds(driven, 0.9)},
-      {"p99", microseconds(driven, 0.99)},      {"p999", microseconds(driven, 0.999)},
-      {"mean", driven.latency_ns.mean() / 1e3}, {"max", microseconds(driven, 1)}};
+  object["throughput_ops_s"] = found.driven.throughput();
+  object["latency_us"] = latencies_of(summary);
+  add_waits(object, plan, summary);
   object["rss_bytes"] = last.rss_bytes;
   object["dram_bytes"] = last.dram_bytes;
   object["rss_peak_bytes"] = last.rss_peak_bytes;
@@ -166,24 +206,27 @@ json to_json(const bench_plan& plan, const bench_result& found) {
   object["heaps"] = heaps_of(last);
   object["collector_cpu_fraction"] = or_null(collector_share(found.windows));
   object["windows"] = json::array();
-  for (const auto& sample : found.windows) object["windows"].push_back(window_of(sample));
+  for (const auto& sample : found.windows) object["windows"].push_back(window_of(plan, sample));
   return object;
 }
 
 std::string to_text(const bench_plan& plan, const bench_result& found) {
-  const workload::outcome& driven = found.driven;
+  const driven_summary driven = summary_of(found.driven.sums);
+  const auto& latency = driven.latency_us;
   const window_sample& last = found.windows.back();
   return fmt::format(
       "{} workload {} manage {}: {:.0f} ops/s over {:.1f} s, seed {}\n"
       "latency us      p50 {:.2f}  p90 {:.2f}  p99 {:.2f}  p99.9 {:.2f}{}\n"
+      "misses          {} of the requests waited for a page\n"
       "memory          RSS {}  DRAM {}  peak RSS {}  ideal {}\n"
       "pages           utilization {}  promotion rate {} a minute  cold threshold {}\n",
-      found.index, plan.load.workload.letter, found.manage, driven.throughput(), driven.seconds,
-      plan.load.seed, microseconds(driven, 0.5), microseconds(driven, 0.9),
-      microseconds(driven, 0.99), microseconds(driven, 0.999),
-      plan.asked.rate > 0 ? "  (from intended start)" : "", mebibytes(last.rss_bytes),
-      mebibytes(last.dram_bytes), mebibytes(last.rss_peak_bytes), mebibytes(last.ideal_bytes),
-      percent(last.page_utilization), percent(promotion_rate_of(last)), last.cold_threshold);
+      found.index, plan.load.workload.letter, found.manage, found.driven.throughput(),
+      found.driven.seconds, plan.load.seed, latency.p50, latency.p90, latency.p99, latency.p999,
+      plan.asked.rate > 0 ? "  (from intended start)" : "",
+      percent(can_see_waits(plan) ? std::optional(miss_ratio_of(driven)) : std::nullopt),
+      mebibytes(last.rss_bytes), mebibytes(last.dram_bytes), mebibytes(last.rss_peak_bytes),
+      mebibytes(last.ideal_bytes), percent(last.page_utilization), percent(promotion_rate_of(last)),
+      last.cold_threshold);
 }
 
 base::result<void> append_line(const std::string& where, const std::string& line) {

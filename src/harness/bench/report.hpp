@@ -15,12 +15,25 @@
 
 namespace isotherm::harness {
 
+/// What the driver did in a time, in a hundred bytes.
+struct driven_summary {
+  std::uint64_t operations = 0;
+  std::uint64_t waited = 0;        ///< of them, those that waited for a page
+  std::uint64_t major_faults = 0;  ///< pages that they waited for
+  struct {
+    double p50 = 0, p90 = 0, p99 = 0, p999 = 0, mean = 0, max = 0;
+  } latency_us;  ///< quantiles, mean and greatest
+};
+driven_summary summary_of(const workload::tally& sums);
+/// Share of the requests that waited for a page.
+double miss_ratio_of(const driven_summary& driven) noexcept;
+
 /// The memory of the store at the end of a window. What a target cannot tell is absent.
 struct window_sample {
   double at_seconds = 0;  ///< since the warm-up began
   double seconds = 0;     ///< length of the window
   bool is_warmup = false;
-  std::uint64_t operations = 0;  ///< in the window
+  driven_summary driven;  ///< in the window
   std::uint64_t rss_bytes = 0;
   std::uint64_t rss_peak_bytes = 0;
   std::uint64_t dram_bytes = 0;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace isotherm::harness {
 namespace {
 
@@ -13,15 +15,13 @@ std::uint64_t followed_keys(const bench_plan& plan) {
 }  // namespace
 
 window_recorder::window_recorder(const bench_plan& plan)
-    : plan_(plan), used_(followed_keys(plan)) {}
+    : plan_(plan), used_(followed_keys(plan)), counts_(plan.load.threads) {}
 
 void window_recorder::watch(const workload::progress& now) {
   std::string text;
   {
     const std::lock_guard lock(mutex_);
     is_warmup_ = now.is_warmup;
-    if (now.is_warmup) warmup_operations_ = now.operations;
-    operations_ = now.operations + (now.is_warmup ? 0 : warmup_operations_);
     if (!line_.is_shown()) return;
     text = fmt::format("{} {:.1f} s  {:.0f} ops/s", now.is_warmup ? "warm-up" : "run", now.seconds,
                        now.seconds > 0 ? static_cast<double>(now.operations) / now.seconds : 0.0);
@@ -52,9 +52,11 @@ void window_recorder::end_window(window_sample sample) {
   sample.at_seconds = seconds(now - began_);
   sample.seconds = seconds(now - last_end_);
   sample.is_warmup = is_warmup_;
-  sample.operations = operations_ - operations_at_last_end_;
   last_end_ = now;
-  operations_at_last_end_ = operations_;
+  workload::tally sums = counts_.read();
+  workload::tally since = sums;
+  since.subtract(std::exchange(at_last_end_, std::move(sums)));
+  sample.driven = summary_of(since);
   samples_.push_back(sample);
 }
 

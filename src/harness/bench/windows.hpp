@@ -8,6 +8,7 @@
 
 #include "harness/bench/options.hpp"
 #include "harness/bench/report.hpp"
+#include "workload/meter.hpp"
 #include "workload/touched.hpp"
 
 namespace isotherm::harness {
@@ -18,12 +19,13 @@ class window_recorder {
   explicit window_recorder(const bench_plan& plan);
 
   workload::touched_keys& used() noexcept { return used_; }
+  workload::meters& counts() noexcept { return counts_; }
 
-  /// To be called by the driver's watcher: counts and shows.
+  /// To be called by the driver's watcher: shows.
   void watch(const workload::progress& now);
 
-  /// Ends a window: completes `sample` (memory, heaps and rates are given) with times, operations
-  /// and the ideal, and keeps it.
+  /// Ends a window: completes `sample` (memory, heaps and rates are given) with times and with what
+  /// the driver did and used, and keeps it.
   void end_window(window_sample sample);
 
   /// Seconds since the last window ended.
@@ -37,13 +39,12 @@ class window_recorder {
 
   const bench_plan& plan_;
   workload::touched_keys used_;
+  workload::meters counts_;
   progress_line line_;
   mutable std::mutex mutex_;  ///< guards what follows
   clock::time_point began_ = clock::now();
   clock::time_point last_end_ = began_;
-  std::uint64_t warmup_operations_ = 0;
-  std::uint64_t operations_ = 0;  ///< since began_
-  std::uint64_t operations_at_last_end_ = 0;
+  workload::tally at_last_end_;
   bool is_warmup_ = true;
   std::vector<window_sample> samples_;
 };

@@ -1,5 +1,7 @@
 #include "os/memory/process_memory.hpp"
 
+#include <sys/resource.h>
+
 #include <charconv>
 #include <fstream>
 #include <string>
@@ -36,6 +38,13 @@ process_memory read_process_memory() {
     found.rss_peak_bytes += kilobytes_of(line, "VmHWM:");
   }
   return found;
+}
+
+std::uint64_t thread_major_faults() noexcept {
+  rusage usage{};
+  // Fails for a bad address or a bad first argument only.
+  ::getrusage(RUSAGE_THREAD, &usage);
+  return static_cast<std::uint64_t>(usage.ru_majflt);
 }
 
 std::uint64_t resident_in(std::uintptr_t begin, std::uintptr_t end) {

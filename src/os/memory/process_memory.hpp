@@ -12,6 +12,10 @@ struct process_memory {
 };
 process_memory read_process_memory();
 
+/// Pages for which the calling thread has waited since it began: read from a disk or from swap. Of
+/// the order of 0.2 us.
+std::uint64_t thread_major_faults() noexcept;
+
 /// Resident bytes of the mappings that meet [begin, end). Walks the page tables
 /// (milliseconds for a gigabyte): for once a window, not for once a request.
 std::uint64_t resident_in(std::uintptr_t begin, std::uintptr_t end);

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <cstring>
+#include <vector>
 
 namespace isotherm::os {
 namespace {
@@ -24,6 +25,13 @@ TEST(ProcessMemory, FollowsWhatIsTouched) {
   EXPECT_GE(now.rss_bytes, kBytes / 4);
   EXPECT_GE(now.rss_peak_bytes, now.rss_bytes);
   munmap(memory, kBytes);
+}
+
+TEST(ProcessMemory, AFirstTouchIsNoMajorFault) {
+  // That a page from a disk is one, the test of the driver shows.
+  const std::uint64_t before = thread_major_faults();
+  std::vector<char> memory(std::size_t{1} << 20, 'x');
+  EXPECT_EQ(thread_major_faults(), before);
 }
 
 }  // namespace
