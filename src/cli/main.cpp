@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
 
 #include "base/error.hpp"
 #include "cli/commands.hpp"
@@ -26,12 +27,18 @@ void finish_output() {
   }
 }
 
+/// One line, as of every other mistake.
+std::string tell_mistake(const CLI::App*, const CLI::Error& mistake) {
+  return "isotherm: " + std::string(mistake.what()) + "; see --help\n";
+}
+
 int run(int argc, char** argv) {
   os::take_standard_descriptors();
   CLI::App app("Isotherm: data organised so that every memory page holds bytes of one temperature",
                "isotherm");
   app.require_subcommand(1);
   app.set_version_flag("--version", ISOTHERM_VERSION);
+  app.failure_message(tell_mistake);
   add_bench(app);
   add_serve(app);
   add_device(app);
