@@ -1,5 +1,6 @@
 #include "heap/upkeep.hpp"
 
+#include "heap/brake.hpp"
 #include "heap/ranges.hpp"
 
 namespace isotherm::heap {
@@ -12,6 +13,14 @@ bool is_sparse(const void* object, double live_share) noexcept {
 }
 
 packing packing_of(kind where) noexcept { return heaps().packed(where).packing_now(); }
+
+void slow_allocation(std::uint32_t microseconds_per_extent) noexcept {
+  loading_brake.set(microseconds_per_extent);
+}
+
+std::uint64_t slowed_allocations() noexcept { return loading_brake.waits(); }
+
+std::uint64_t slowed_allocation_us() noexcept { return loading_brake.waited_us(); }
 
 page_out_report page_out_cold(hint how, std::uint64_t limit_bytes,
                               const std::function<bool()>& stop) {

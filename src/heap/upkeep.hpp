@@ -24,6 +24,15 @@ packing packing_of(kind where) noexcept;
 /// An object of COLD was used: its pages are in DRAM, and may be asked to leave again. Any thread.
 void note_cold_use(const void* object) noexcept;
 
+/// For a collector while DRAM is above its target: each thread that needs another extent of NEW or
+/// HOT waits so long first, so that whoever loads faster than records can leave is slowed. In one
+/// sleep, of at most 20 ms also for an object of many extents, under no lock of the heaps. 0, the
+/// default: nobody waits. What is allocated with recycling::none never waits. Any thread.
+void slow_allocation(std::uint32_t microseconds_per_extent) noexcept;
+/// Those waits since start, and the time that they took in all. Any thread.
+std::uint64_t slowed_allocations() noexcept;
+std::uint64_t slowed_allocation_us() noexcept;
+
 struct page_out_report {
   std::uint64_t bytes_asked = 0;  ///< bytes that were in DRAM of the extents that it was given for
   std::string problem;            ///< one line when the hint can't help (no swap), else empty

@@ -25,6 +25,12 @@ std::uint64_t deadline_ns(std::uint64_t timeout_us) noexcept {
 std::uint64_t thread_cpu_ns() noexcept { return read_ns(CLOCK_THREAD_CPUTIME_ID); }
 std::uint64_t process_cpu_ns() noexcept { return read_ns(CLOCK_PROCESS_CPUTIME_ID); }
 
+void sleep_us(std::uint64_t microseconds) noexcept {
+  const timespec wanted{static_cast<std::time_t>(microseconds / 1'000'000),
+                        static_cast<long>(microseconds % 1'000'000 * 1000)};
+  clock_nanosleep(CLOCK_MONOTONIC, 0, &wanted, nullptr);
+}
+
 void end_sleeps_on_time() noexcept { prctl(PR_SET_TIMERSLACK, 1); }
 
 }  // namespace isotherm::os

@@ -22,6 +22,9 @@ std::uint64_t thread_cpu_ns() noexcept;
 /// CPU time that all threads of the process have used, also those that ended.
 std::uint64_t process_cpu_ns() noexcept;
 
+/// The calling thread sleeps for about so long; shorter when a signal's handler runs meanwhile.
+void sleep_us(std::uint64_t microseconds) noexcept;
+
 /// The calling thread's sleeps end to the nanosecond, not up to 50 us late so that wake-ups can be
 /// gathered.
 void end_sleeps_on_time() noexcept;

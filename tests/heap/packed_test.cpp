@@ -207,6 +207,43 @@ TEST_P(Holes, ASparseExtentIsLeftToDrain) {
   EXPECT_TRUE(is_valid());
 }
 
+TEST_P(Holes, WithABrakeWhoeverOpensAnExtentWaits) {
+  const std::uint64_t before = slowed_allocations();
+  auto objects = fill_extents(GetParam(), 4, 1000);
+  EXPECT_EQ(slowed_allocations(), before) << "no brake, no waits";
+  slow_allocation(1);
+  const std::uint64_t held = usage_of(GetParam(), residency::left_out).extent_bytes;
+  const auto slowed = fill_extents(GetParam(), 8, 1000);
+  const auto opened = [&] {
+    return (usage_of(GetParam(), residency::left_out).extent_bytes - held) / kExtentBytes;
+  };
+  EXPECT_GE(opened(), 7u);
+  EXPECT_EQ(slowed_allocations() - before, opened());
+  slow_allocation(~std::uint32_t{0});  // an hour, were it not for the bound of 20 ms
+  void* const big = allocate(GetParam(), 3 * kExtentBytes);
+  EXPECT_EQ(slowed_allocations() - before, opened() - 3) << "one wait for all four";
+  EXPECT_GT(slowed_allocation_us(), 0u);
+  slow_allocation(0);
+  deallocate(big);
+  free_all(slowed);
+  free_all(objects);
+  trim();
+}
+
+TEST(Brake, TheCollectorAndColdDoNotWait) {
+  slow_allocation(1);
+  const std::uint64_t before = slowed_allocations();
+  std::vector<void*> objects = fill_extents(kind::cold, 3, 1000);
+  for (const kind target : {kind::newborn, kind::hot}) {
+    for (int i = 0; i < 3000; ++i) objects.push_back(allocate(target, 1000, recycling::none));
+    objects.push_back(allocate(target, 3 * kExtentBytes, recycling::none));
+  }
+  EXPECT_EQ(slowed_allocations(), before);
+  slow_allocation(0);
+  free_all(objects);
+  trim();
+}
+
 TEST_P(Holes, TrimGivesTheExtentsUnderThemBack) {
   const usage before = usage_of(GetParam(), residency::left_out);
   free_all(fill_extents(GetParam(), 8, 1000));

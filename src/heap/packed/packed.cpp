@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "heap/brake.hpp"
 #include "heap/poison.hpp"
 #include "os/memory/address_space.hpp"
 #include "os/memory/bus_error.hpp"
@@ -48,7 +49,9 @@ void* packed_heap::allocate(std::size_t bytes, recycling room, local_state& mine
   if (!ends_ && small && room == recycling::allowed) {
     object = holes_.take(units_of(bytes), mine.spread);
   }
-  if (object == nullptr) object = small ? append(units_of(bytes), mine) : allocate_run(bytes);
+  if (object == nullptr) {
+    object = small ? append(units_of(bytes), room, mine) : allocate_run(bytes, room);
+  }
   if (object == nullptr) return nullptr;
   unpoison(header_of(object), kHeaderBytes + readable_bytes(bytes));
   const auto write_header = [object, bytes] {
@@ -62,7 +65,7 @@ void* packed_heap::allocate(std::size_t bytes, recycling room, local_state& mine
   return object;
 }
 
-void* packed_heap::append(std::size_t units, local_state& mine) noexcept {
+void* packed_heap::append(std::size_t units, recycling room, local_state& mine) noexcept {
   for (;;) {
     const std::uint32_t shard = mine.shard % kShards;
     const std::uint32_t index = open_[shard].index.load_acquire();
@@ -72,6 +75,7 @@ void* packed_heap::append(std::size_t units, local_state& mine) noexcept {
       if (made.is_contended) mine.shard = mine.spread;
       if (made.object != nullptr) return made.object;
     }
+    slow(1, room);
     if (!open_another(shard, index)) return nullptr;
   }
 }
@@ -90,6 +94,11 @@ packed_heap::append_attempt packed_heap::append_to(std::uint32_t index,
     is_contended = true;
   }
   return {nullptr, is_contended};
+}
+
+/// Before an application's thread takes `count` extents of NEW or HOT.
+void packed_heap::slow(std::size_t count, recycling room) const noexcept {
+  if (!ends_ && room == recycling::allowed) loading_brake.wait(count);
 }
 
 /// Replaces `full` by the lowest free extent, unless another thread has done so. False when there
@@ -117,8 +126,9 @@ void packed_heap::close(std::size_t index) noexcept {
   if (seen.live() == 0) give_back(index, 1);
 }
 
-void* packed_heap::allocate_run(std::size_t bytes) noexcept {
+void* packed_heap::allocate_run(std::size_t bytes, recycling room) noexcept {
   const std::size_t count = extents_of(bytes);
+  slow(count, room);
   std::size_t first = 0;
   {
     const std::lock_guard lock(mutex_);

@@ -93,14 +93,15 @@ class packed_heap {
   };
 
   void free_units(std::size_t index, std::size_t units) noexcept;
-  void* append(std::size_t units, local_state& mine) noexcept;
+  void* append(std::size_t units, recycling room, local_state& mine) noexcept;
   struct append_attempt {
     void* object;       ///< null: the extent has no room
     bool is_contended;  ///< another thread appended to it at the same time
   };
   append_attempt append_to(std::uint32_t index, std::size_t units) noexcept;
   bool open_another(std::uint32_t shard, std::uint32_t full) noexcept;
-  void* allocate_run(std::size_t bytes) noexcept;
+  void* allocate_run(std::size_t bytes, recycling room) noexcept;
+  void slow(std::size_t count, recycling room) const noexcept;
   void free_run(std::size_t index) noexcept;
   void close(std::size_t index) noexcept;
   void give_back(std::size_t first, std::size_t count) noexcept;
