@@ -197,6 +197,7 @@ outcome add_up(const meters& counts, std::span<const tally> before, double secon
   total.seconds = seconds;
   const tally all = counts.read();
   total.sums = all;
+  total.done = counts.done();
   for (const tally& one : before) {
     total.sums.subtract(one);
     total.done_before.push_back(one.operations());

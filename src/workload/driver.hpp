@@ -36,6 +36,7 @@ struct outcome {
   double seconds = 0;
   tally sums;  ///< of what was begun in it; missing and corrupt records, of the warm-up too
   std::vector<std::uint64_t> done_before;  ///< requests of each thread in the warm-up
+  std::vector<std::uint64_t> done;         ///< and at the end, since the warm-up began
 
   double throughput() const noexcept {
     return seconds > 0 ? static_cast<double>(sums.operations()) / seconds : 0;

@@ -38,6 +38,20 @@ std::uint64_t zipfian::operator()(base::random& random) const noexcept {
   return std::min(static_cast<std::uint64_t>(rank), items_ - 1);
 }
 
+double zipfian::share_below(std::uint64_t rank) const noexcept {
+  if (rank == 0) return 0;
+  if (rank >= items_) return 1;
+  if (rank == 1) return 1 / zeta_;
+  // The uniform number that operator() turns into `rank`.
+  const double part = static_cast<double>(rank) / static_cast<double>(items_);
+  return std::max(second_ / zeta_, (std::pow(part, 1 / alpha_) - 1) / eta_ + 1);
+}
+
+std::uint64_t hot_keys_of(const key_choice& choice, std::uint64_t keys) noexcept {
+  const double share = choice.hotspot_keys * static_cast<double>(keys);
+  return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(share), 1, keys);
+}
+
 base::result<distribution> parse_distribution(const std::string& text) {
   for (const auto which : {distribution::zipfian, distribution::permuted, distribution::uniform,
                            distribution::latest, distribution::hotspot}) {
@@ -80,8 +94,7 @@ std::uint64_t coprime_stride(std::uint64_t keys) noexcept {
 key_chooser::key_chooser(const key_choice& choice, std::uint64_t keys) noexcept
     : choice_(choice),
       keys_(keys),
-      hot_keys_(std::clamp<std::uint64_t>(
-          static_cast<std::uint64_t>(choice.hotspot_keys * static_cast<double>(keys)), 1, keys)),
+      hot_keys_(hot_keys_of(choice, keys)),
       stride_(coprime_stride(keys)),
       ranks_(choice.which == distribution::zipfian ? kScrambledRanks : keys, choice.theta) {}
 

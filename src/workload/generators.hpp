@@ -39,6 +39,8 @@ class zipfian {
 
   std::uint64_t operator()(base::random& random) const noexcept;
   std::uint64_t items() const noexcept { return items_; }
+  /// Chance that a draw is below `rank`, of the ranks as they are drawn.
+  double share_below(std::uint64_t rank) const noexcept;
 
  private:
   std::uint64_t items_;
@@ -69,6 +71,9 @@ struct key_choice {
   double hotspot_keys = 0.2;      ///< share of the keys that are hot, 0 < share <= 1
   double hotspot_accesses = 0.8;  ///< share of the accesses that go to them, 0..1
 };
+
+/// Keys of `hotspot` that are hot.
+std::uint64_t hot_keys_of(const key_choice& choice, std::uint64_t keys) noexcept;
 
 /// Ranks YCSB draws from before it scrambles them.
 inline constexpr std::uint64_t kScrambledRanks = 10'000'000'000;
