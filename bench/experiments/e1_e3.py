@@ -182,10 +182,9 @@ def show_e3(runs):
     print(f'| geometric mean | | {" | ".join(rates)} | | {" | ".join(latencies)} | | |')
 
 
-def need_of(found):
-    """What DRAM must hold: the objects in use, the index's nodes and the bitmap of its guides."""
-    soda = found['index_bytes_per_entry']['soda'] * found['keys']
-    return found['ideal_bytes'] + found['node_bytes'] + soda
+def misses_of(found):
+    """Share of the requests, and that of the best fixed choice of records at the same DRAM."""
+    return f'{found["miss_ratio"]:.1%} ({found["best_static_miss_ratio"]:.1%})'
 
 
 def show_e1(runs):
@@ -194,7 +193,7 @@ def show_e1(runs):
         groups[one['workload'], one['index']][one['side']].append(one['found'])
     both = ' | '.join(PROTOCOLS)
     print(f'| workload | index | utilization off | {both} | DRAM off, MiB | {both} '
-          f'| DRAM / (ideal + index), {both} | rate kept |\n' + '|---' * 11 + '|')
+          f'| misses (best static), {both} | rate kept |\n' + '|---' * 11 + '|')
     for (workload, index), sides in sorted(
             groups.items(), key=lambda one: (one[0][0], INDEXES.index(one[0][1]))):
         off, managed = sides['off'], [sides[f'on:{protocol}'] for protocol in PROTOCOLS]
@@ -208,8 +207,8 @@ def show_e1(runs):
         for side in managed:
             found = middle(side, lambda run: run['dram_bytes'] / 2**20)
             cells.append(f'{found:.0f} ({found / dram - 1:+.0%})' if found and dram else '-')
-        cells += [format_if(middle(side, lambda run: run['dram_bytes'] / need_of(run)), '.2f')
-                  for side in managed]
+        cells += [misses_of(sorted(side, key=lambda run: run['miss_ratio'])[len(side) // 2])
+                  if side else '-' for side in managed]
         asked = [run['throughput_ops_s'] / run['rate'] for side in managed for run in side]
         cells.append(f'{min(asked):.1%}' if asked else '-')
         print(f'| {workload} | {index} | {" | ".join(cells)} |')

@@ -8,9 +8,11 @@ For each workload and rate, one run without management, one with management that
 reclaim (--hint none), and one that pages COLD out; each is measured for --seconds after --warmup
 seconds, in which the heaps converge. Prints Markdown tables.
 
-Beside the measured utilization stands a computed one, marked so: what the same requests of one
-window would use of their pages if the records lay in the order of their true popularity. No
-placement by popularity can be expected to do better; it is no strict bound.
+Beside the misses stand those of an LRU cache of records on the same requests, and of the best fixed
+choice of records, with the DRAM that held records. Beside the measured utilization stands a
+computed one, marked so: what the same requests of one window would use of their pages if the
+records lay in the order of their true popularity. No placement by popularity can be expected to do
+better; it is no strict bound.
 """
 import argparse
 import json
@@ -60,15 +62,15 @@ def latencies(run):
 def memory_row(runs):
     off, on = runs['off'], runs['pageout']
     index = on['node_bytes'] + on['index_bytes_per_entry']['soda'] * on['keys']
-    floor = on['ideal_bytes'] + index
     record = on['key_size'] + on['value_size'] + 8
     best = best_utilization(on['keys'], on['windows'][-1]['operations'], record)
     return [
         f'{off["dram_bytes"] / MIB:.0f} MiB',
         f'{on["dram_bytes"] / MIB:.0f} MiB ({on["dram_bytes"] / off["dram_bytes"] - 1:+.0%})',
         on['cold_threshold'],
-        f'{on["ideal_bytes"] / MIB:.0f} + {index / MIB:.0f} MiB',
-        f'{on["dram_bytes"] / floor:.2f}',
+        f'{on["record_dram_bytes"] / MIB:.0f} + {index / MIB:.0f} MiB',
+        f'{on["miss_ratio"]:.2%}',
+        f'{on["object_lru_miss_ratio"]:.2%}, {on["best_static_miss_ratio"]:.2%}',
         f'{off["page_utilization"]:.1%}, {on["page_utilization"]:.1%}, {best:.1%}',
     ]
 
@@ -113,8 +115,9 @@ def main():
                     with open(options.save, 'a') as file:
                         file.write(json.dumps(run) + '\n')
     print(f'{" ".join(options.flags)}\n{ycsb.machine()}')
-    table('Memory', ['workload', 'rate', 'off', 'cold pages out', 'threshold', 'ideal + index',
-                     'out / (ideal + index)', 'utilization off, out, best order (computed)'],
+    table('Memory', ['workload', 'rate', 'off', 'cold pages out', 'threshold', 'records + index',
+                     'misses', 'object-LRU, best static with DRAM for as many records',
+                     'utilization off, out, best order (computed)'],
           [[*which, *memory_row(runs)] for which, runs in found.items()])
     table('Latency p50 / p90 / p99, us, from the intended start',
           ['workload', 'rate', 'off', 'managed, no reclaim', 'cold pages out',

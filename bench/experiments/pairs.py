@@ -4,12 +4,14 @@
     bench/experiments/pairs.py --rounds 5 -- --index hash-pugh --keys 1000000 --workload c
     bench/experiments/pairs.py --sides off,on:counts,on:veto -- --index art
 
-Runs off, track, on, off, track, on, ...; a side may name the migration protocol. Prints the median
+Runs off, track, on, off, track, on, ..., each round with requests of its own, the same for all
+sides; a side may name the migration protocol. Prints the median
 and the spread of each side, and the median of the ratios of neighbours to their round's off. Flags
 after -- go to the tool.
 """
 import argparse
 import json
+import random
 import sys
 
 import ycsb
@@ -22,7 +24,7 @@ FIGURES = {
     'p99 us': lambda run: run['latency_us']['p99'],
     'RSS MiB': lambda run: run['rss_bytes'] / 2**20,
     'DRAM MiB': lambda run: run['dram_bytes'] / 2**20,
-    'ideal MiB': lambda run: run['ideal_bytes'] / 2**20,
+    'misses': lambda run: run['miss_ratio'] or 0,
     'utilization': lambda run: run['page_utilization'] or 0,
     'collector CPU': lambda run: run['collector_cpu_fraction'] or 0,
 }
@@ -39,9 +41,10 @@ def main():
     sides = options.sides.split(',')
     runs = {side: [] for side in sides}
     for _ in range(options.rounds):
+        seed = random.getrandbits(32)
         for side in sides:
             try:
-                found = ycsb.run(options.tool, side, options.flags)
+                found = ycsb.run(options.tool, side, ['--seed', seed, *options.flags])
             except ycsb.run_failed as error:
                 sys.exit(f'pairs: {error}')
             runs[side].append(found)

@@ -59,6 +59,18 @@ void add_flags(CLI::App& command, bench_options& o) {
       "append one JSON object a run (--index all: an array of them) to FILE; - prints it");
 }
 
+constexpr const char* kFooter =
+    "A miss is a request during which its thread waits for a page of the process, from a disk or\n"
+    "from swap; a server's are not seen. Beside the misses stand, for the DRAM that held records\n"
+    "(resident bytes of NEW, HOT and COLD, waste included):\n"
+    "  object-LRU   what an LRU cache of as many records misses, on the same requests\n"
+    "  best static  what the best fixed choice of as many records misses, by the true popularity\n"
+    "               of the distribution; of latest, the youngest records at each time\n"
+    "Both count a use of a record that is not kept, a write too. They are found after the run, by\n"
+    "repeating its requests (of more than 100 million the last) on a sample of the records.\n"
+    "--json has them for each window, beside its latencies, and with room for 5, 10 .. 95% of the\n"
+    "records. docs/benchmarks/README.md has every field.";
+
 /// Finds out before the run, not after it, that the file cannot be written.
 void check_file(const std::string& flag, const std::string& where) {
   if (where.empty() || where == "-") return;
@@ -101,6 +113,7 @@ void add_bench(CLI::App& app) {
   ycsb->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   auto options = std::make_shared<bench_options>();
   add_flags(*ycsb, *options);
+  ycsb->footer(kFooter);
   ycsb->callback([options] {
     if (options->index != "all") return run_one(*options);
     if (!options->connect.empty()) fail("--index all runs in process: leave --connect out");

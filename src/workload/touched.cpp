@@ -1,7 +1,5 @@
 #include "workload/touched.hpp"
 
-#include <algorithm>
-
 namespace isotherm::workload {
 
 touched_keys::ages touched_keys::advance() noexcept {
@@ -23,12 +21,6 @@ touched_keys::ages touched_keys::advance() noexcept {
     }
   }
   return by_age;
-}
-
-std::uint64_t touched_keys::used_within(const ages& by_age, unsigned windows) noexcept {
-  std::uint64_t sum = 0;
-  for (unsigned age = 0; age < std::min(windows, kWindows); ++age) sum += by_age[age];
-  return sum;
 }
 
 std::vector<touched_keys::last_use> touched_keys::last_uses() const {

@@ -1,4 +1,4 @@
-// Which keys were used in the last windows: what an ideal memory would have to hold. One byte a key
+// Which keys were used in the last windows. One byte a key
 // remembers the window of the key's last use, modulo 255; keys that are older than any threshold
 // are forgotten in time, so that a number never comes to mean two windows.
 #pragma once
@@ -32,9 +32,6 @@ class touched_keys {
   /// Ends the current window and begins the next. Returns the keys by age. A use that runs beside
   /// it counts for one of the two windows.
   ages advance() noexcept;
-
-  /// Keys used in the last `windows` windows (1..kWindows).
-  static std::uint64_t used_within(const ages& by_age, unsigned windows) noexcept;
 
   /// A key and the window of its last use: 0 is the one that the last advance() ended.
   struct last_use {

@@ -12,7 +12,8 @@ TOOL = sys.argv.pop(1)
 FIELDS = {'miss_ratio', 'major_faults',
           'index', 'workload', 'keys', 'value_size', 'threads', 'manage', 'protocol',
           'throughput_ops_s', 'latency_us', 'rss_bytes', 'dram_bytes', 'rss_peak_bytes',
-          'ideal_bytes', 'page_utilization', 'promotion_rate', 'cold_threshold', 'heaps', 'windows',
+          'object_lru_miss_ratio', 'best_static_miss_ratio', 'record_dram_bytes', 'miss_bounds',
+          'page_utilization', 'promotion_rate', 'cold_threshold', 'heaps', 'windows',
           'collector_cpu_fraction', 'index_bytes_per_entry'}
 
 
@@ -40,8 +41,12 @@ class Reports(unittest.TestCase):
         self.assertLessEqual(latency['p90'], latency['p99'])
         self.assertLessEqual(latency['p99'], latency['p999'])
         self.assertGreaterEqual(len(found['windows']), 1)
+        scans = found['workload'] == 'e'
         for row in (found, *found['windows']):
             self.assertTrue(0 <= row['miss_ratio'] <= 1, row['miss_ratio'])
+            for bound in ('object_lru_miss_ratio', 'best_static_miss_ratio'):
+                self.assertEqual(row[bound] is None, found['manage'] == 'off' or scans)
+                self.assertTrue(0 <= (row[bound] or 0) <= 1, row[bound])
             self.assertLessEqual(row['latency_us']['p50'], row['latency_us']['p999'])
             self.assertLessEqual(row['latency_us']['p999'], row['latency_us']['max'])
         return found
@@ -78,9 +83,9 @@ class Reports(unittest.TestCase):
         self.assertGreater(found['operations_by_kind']['scan'], 0)
 
     def test_every_key_is_used_in_the_end(self):
-        found = self.report('--manage', 'off', '--distribution', 'uniform', '--cold-threshold', 31)
+        found = self.report('--manage', 'off', '--distribution', 'uniform')
         # Uniform over 2000 keys: after tens of thousands of reads each was used.
-        self.assertEqual(found['ideal_bytes'], 2000 * (30 + 100 + 8))
+        self.assertEqual(found['windows'][-1]['used_bytes'], 2000 * (30 + 100 + 8))
 
     def test_each_run_has_its_own_requests_and_a_seed_repeats_them(self):
         first, second = self.report(), self.report()
@@ -90,6 +95,24 @@ class Reports(unittest.TestCase):
         self.assertEqual(again['requests_checksum'], first['requests_checksum'])
         table = bench('--keys', 2000, '--seconds', 0.1, '--seed', 1234567)
         self.assertIn('seed 1234567', table.stdout)
+
+    def test_misses_stand_beside_what_others_would_miss(self):
+        found = self.report('--distribution', 'hotspot', '--hotspot-keys', 0.1,
+                            '--hotspot-accesses', 0.9)
+        bounds = found['miss_bounds']
+        self.assertEqual(bounds['requests'], found['operations'])
+        self.assertEqual(bounds['one_record_in'], 1)
+        self.assertEqual(len(bounds['curve']), 19)
+        for point in bounds['curve']:
+            share = point['share']
+            best = 1 - (9 * share if share <= 0.1 else 0.9 + (share - 0.1) / 9)
+            self.assertAlmostEqual(point['best_static'], best, places=2)
+            self.assertGreaterEqual(point['object_lru'], best - 0.01)
+        # All records are in DRAM.
+        self.assertGreaterEqual(found['record_dram_bytes'], 2000 * (30 + 100))
+        self.assertEqual(found['best_static_miss_ratio'], 0)
+        scanned = self.report('--index', 'art', '--workload', 'e')
+        self.assertIsNone(scanned['miss_bounds'])
 
     def test_a_file_takes_one_object_a_run(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -148,11 +148,14 @@ base::result<bench_result> run_local(const bench_plan& plan) {
   auto driven = managed ? drive_managed(store, plan, windows)
                         : drive_unmanaged(store, **index, plan, windows);
   if (!driven) return std::unexpected(driven.error());
+  auto samples = windows.take();
+  auto bounds = find_bounds(plan, *driven, samples);
   return bench_result{.driven = std::move(*driven),
-                      .windows = windows.take(),
+                      .windows = std::move(samples),
                       .index = std::string((*index)->name()),
                       .manage = plan.asked.manage,
                       .load_seconds = *load_seconds,
+                      .bounds = std::move(bounds),
                       .per_entry = per_entry};
 }
 

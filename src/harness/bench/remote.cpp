@@ -153,6 +153,7 @@ base::result<bench_result> run_remote(const bench_plan& plan) {
   if (!driven) return std::unexpected(driven.error());
   found.driven = std::move(*driven);
   found.windows = windows.take();
+  found.bounds = find_bounds(plan, found.driven, found.windows);
   if (!plan.asked.used.empty()) found.used_keys = windows.used().last_uses();
   return found;
 }

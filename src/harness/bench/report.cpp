@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
@@ -71,6 +70,26 @@ json number_of(const collector::statistic& one, const window_sample& sample) {
   return std::visit([](auto value) { return json(value); }, one.get(*sample.seen));
 }
 
+void add_bounds(json& object, const std::optional<std::uint64_t>& record_dram_bytes,
+                const std::optional<miss_bounds>& misses) {
+  object["record_dram_bytes"] = or_null(record_dram_bytes);
+  object["object_lru_miss_ratio"] = misses ? json(misses->object_lru) : json();
+  object["best_static_miss_ratio"] = misses ? json(misses->best_static) : json();
+}
+
+json curve_of(const std::optional<bounds_report>& found) {
+  if (!found) return nullptr;
+  json curve = json::array();
+  for (const auto& [share, misses] : found->curve) {
+    curve.push_back(
+        {{"share", share}, {"object_lru", misses.object_lru}, {"best_static", misses.best_static}});
+  }
+  return {{"requests", found->requests},
+          {"one_record_in", found->one_in},
+          {"seconds", found->seconds},
+          {"curve", std::move(curve)}};
+}
+
 json window_of(const bench_plan& plan, const window_sample& sample) {
   json window{{"at_seconds", sample.at_seconds},
               {"seconds", sample.seconds},
@@ -79,9 +98,9 @@ json window_of(const bench_plan& plan, const window_sample& sample) {
               {"latency_us", latencies_of(sample.driven)},
               {"rss_bytes", sample.rss_bytes},
               {"dram_bytes", sample.dram_bytes},
-              {"ideal_bytes", sample.ideal_bytes},
               {"used_bytes", sample.used_bytes}};
   add_waits(window, plan, sample.driven);
+  add_bounds(window, held_bytes(sample), sample.bounds);
   for (const auto& each : collector::statistic_table()) {
     window[each.name] = number_of(each, sample);
   }
@@ -154,27 +173,14 @@ std::string mebibytes(std::uint64_t bytes) {
   return fmt::format("{:.0f} MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
+std::string bounds_text(const std::optional<bounds_report>& found) {
+  if (!found || !found->misses) return "";
+  return fmt::format("; with {} for records, object-LRU {}, best static {}",
+                     mebibytes(*found->record_dram_bytes), percent(found->misses->object_lru),
+                     percent(found->misses->best_static));
+}
+
 }  // namespace
-
-driven_summary summary_of(const workload::tally& sums) {
-  const auto microseconds = [&](double share) {
-    return static_cast<double>(sums.latency_ns.quantile(share)) / 1e3;
-  };
-  return {.operations = sums.operations(),
-          .waited = sums.waited,
-          .major_faults = sums.major_faults,
-          .latency_us = {.p50 = microseconds(0.5),
-                         .p90 = microseconds(0.9),
-                         .p99 = microseconds(0.99),
-                         .p999 = microseconds(0.999),
-                         .mean = sums.latency_ns.mean() / 1e3,
-                         .max = microseconds(1)}};
-}
-
-double miss_ratio_of(const driven_summary& driven) noexcept {
-  return static_cast<double>(driven.waited) /
-         static_cast<double>(std::max<std::uint64_t>(driven.operations, 1));
-}
 
 json to_json(const bench_plan& plan, const bench_result& found) {
   const workload::tally& driven = found.driven.sums;
@@ -194,10 +200,12 @@ json to_json(const bench_plan& plan, const bench_result& found) {
   object["throughput_ops_s"] = found.driven.throughput();
   object["latency_us"] = latencies_of(summary);
   add_waits(object, plan, summary);
+  add_bounds(object, found.bounds ? found.bounds->record_dram_bytes : std::nullopt,
+             found.bounds ? found.bounds->misses : std::nullopt);
+  object["miss_bounds"] = curve_of(found.bounds);
   object["rss_bytes"] = last.rss_bytes;
   object["dram_bytes"] = last.dram_bytes;
   object["rss_peak_bytes"] = last.rss_peak_bytes;
-  object["ideal_bytes"] = last.ideal_bytes;
   object["node_bytes"] = node_bytes_of(last);
   object["page_utilization"] = or_null(last.page_utilization);
   object["promotion_rate"] = or_null(promotion_rate_of(last));
@@ -217,16 +225,16 @@ std::string to_text(const bench_plan& plan, const bench_result& found) {
   return fmt::format(
       "{} workload {} manage {}: {:.0f} ops/s over {:.1f} s, seed {}\n"
       "latency us      p50 {:.2f}  p90 {:.2f}  p99 {:.2f}  p99.9 {:.2f}{}\n"
-      "misses          {} of the requests waited for a page\n"
-      "memory          RSS {}  DRAM {}  peak RSS {}  ideal {}\n"
+      "misses          {} of the requests waited for a page{}\n"
+      "memory          RSS {}  DRAM {}  peak RSS {}\n"
       "pages           utilization {}  promotion rate {} a minute  cold threshold {}\n",
       found.index, plan.load.workload.letter, found.manage, found.driven.throughput(),
       found.driven.seconds, plan.load.seed, latency.p50, latency.p90, latency.p99, latency.p999,
       plan.asked.rate > 0 ? "  (from intended start)" : "",
       percent(can_see_waits(plan) ? std::optional(miss_ratio_of(driven)) : std::nullopt),
-      mebibytes(last.rss_bytes), mebibytes(last.dram_bytes), mebibytes(last.rss_peak_bytes),
-      mebibytes(last.ideal_bytes), percent(last.page_utilization), percent(promotion_rate_of(last)),
-      last.cold_threshold);
+      bounds_text(found.bounds), mebibytes(last.rss_bytes), mebibytes(last.dram_bytes),
+      mebibytes(last.rss_peak_bytes), percent(last.page_utilization),
+      percent(promotion_rate_of(last)), last.cold_threshold);
 }
 
 base::result<void> append_line(const std::string& where, const std::string& line) {

@@ -7,43 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "collector/statistics.hpp"
+#include "harness/bench/bounds.hpp"
 #include "harness/bench/options.hpp"
-#include "heap/usage.hpp"
+#include "harness/bench/window_sample.hpp"
 #include "workload/driver.hpp"
 #include "workload/touched.hpp"
 
 namespace isotherm::harness {
-
-/// What the driver did in a time, in a hundred bytes.
-struct driven_summary {
-  std::uint64_t operations = 0;
-  std::uint64_t waited = 0;        ///< of them, those that waited for a page
-  std::uint64_t major_faults = 0;  ///< pages that they waited for
-  struct {
-    double p50 = 0, p90 = 0, p99 = 0, p999 = 0, mean = 0, max = 0;
-  } latency_us;  ///< quantiles, mean and greatest
-};
-driven_summary summary_of(const workload::tally& sums);
-/// Share of the requests that waited for a page.
-double miss_ratio_of(const driven_summary& driven) noexcept;
-
-/// The memory of the store at the end of a window. What a target cannot tell is absent.
-struct window_sample {
-  double at_seconds = 0;  ///< since the warm-up began
-  double seconds = 0;     ///< length of the window
-  bool is_warmup = false;
-  driven_summary driven;  ///< in the window
-  std::uint64_t rss_bytes = 0;
-  std::uint64_t rss_peak_bytes = 0;
-  std::uint64_t dram_bytes = 0;
-  std::uint64_t ideal_bytes = 0;
-  std::uint64_t used_bytes = 0;  ///< bytes of the objects that the driver used in the window
-  unsigned cold_threshold = 0;   ///< the collector's, or as asked for
-  std::optional<double> page_utilization;
-  std::optional<collector::window_statistics> seen;  ///< by the collector
-  std::optional<heap::per_kind<heap::usage>> heaps;
-};
 
 /// Memory of a managed index after the load, keys and values left out, in bytes an entry.
 struct entry_cost {
@@ -59,6 +29,7 @@ struct bench_result {
   std::string index;                   ///< name of the index, or of the server's
   std::string manage;
   double load_seconds = 0;
+  std::optional<bounds_report> bounds = std::nullopt;            ///< what the misses stand beside
   std::optional<entry_cost> per_entry = std::nullopt;            ///< of a managed index in process
   std::vector<workload::touched_keys::last_use> used_keys = {};  ///< with --used
 };

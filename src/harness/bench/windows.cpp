@@ -39,25 +39,24 @@ void window_recorder::watch(const workload::progress& now) {
 
 void window_recorder::end_window(window_sample sample) {
   const auto ages = used_.advance();
-  const std::uint64_t record = plan_.format.object_bytes();
   sample.cold_threshold = plan_.asked.collector.cold_threshold;
   if (sample.seen) {
     sample.cold_threshold = sample.seen->cold_threshold;
     sample.page_utilization = sample.seen->page_utilization;
   }
-  sample.ideal_bytes = record * workload::touched_keys::used_within(ages, sample.cold_threshold);
-  sample.used_bytes = record * ages[0];
+  sample.used_bytes = plan_.format.object_bytes() * ages[0];
   const std::lock_guard lock(mutex_);
   const auto now = clock::now();
   sample.at_seconds = seconds(now - began_);
   sample.seconds = seconds(now - last_end_);
   sample.is_warmup = is_warmup_;
   last_end_ = now;
+  sample.done = counts_.done();
   workload::tally sums = counts_.read();
   workload::tally since = sums;
   since.subtract(std::exchange(at_last_end_, std::move(sums)));
   sample.driven = summary_of(since);
-  samples_.push_back(sample);
+  samples_.push_back(std::move(sample));
 }
 
 double window_recorder::window_age() const {
