@@ -8,9 +8,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <semaphore>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include "heap/configure.hpp"
@@ -26,13 +29,20 @@
 // are reported. Without the sanitizer nobody calls this.
 extern "C" const char* __tsan_default_options() { return "detect_deadlocks=0"; }
 
-// These stand before the C library's: a disk that is full, and how much of the heap is walked.
+// These stand before the C library's: a disk that is full, or makes one thread wait, and how much
+// of the heap is walked.
 static int fallocate_refuses_with = 0;
+static std::atomic<bool> next_fallocate_waits{false};
+static std::binary_semaphore disk_is_asked(0), disk_answers(0);
 static std::size_t bytes_walked = 0;
 extern "C" int fallocate(int descriptor, int mode, off_t offset, off_t bytes) {
   if (mode == 0 && fallocate_refuses_with != 0) {
     errno = fallocate_refuses_with;
     return -1;
+  }
+  if (mode == 0 && next_fallocate_waits.exchange(false)) {
+    disk_is_asked.release();
+    disk_answers.acquire();
   }
   return static_cast<int>(syscall(SYS_fallocate, descriptor, mode, offset, bytes));
 }
@@ -243,6 +253,23 @@ TEST_F(FileBacked, ADiskWithoutSpaceRefusesWithItsReasonUntilThereIsSome) {
   EXPECT_NE(object, nullptr) << "space again, service again";
   filling.push_back(object);
   for (void* each : filling) deallocate(each);
+}
+
+TEST_F(FileBacked, NobodyWaitsForADiskThatAnotherThreadAsks) {
+  next_fallocate_waits = true;
+  std::vector<void*> filling;
+  std::jthread waiting([&filling] {
+    while (next_fallocate_waits) filling.push_back(allocate(kind::cold, kObjectBytes));
+  });
+  disk_is_asked.acquire();
+  const std::uint64_t held = usage_of(kind::cold, residency::left_out).extent_bytes;
+  fill(2);
+  for (std::size_t i = 0; i < 4 * kExtentBytes / kObjectBytes; ++i) deallocate(objects_[i]);
+  objects_.erase(objects_.begin(), objects_.begin() + 4 * kExtentBytes / kObjectBytes);
+  EXPECT_LT(usage_of(kind::cold, residency::left_out).extent_bytes, held + 2 * kExtentBytes);
+  disk_answers.release();
+  waiting.join();
+  for (void* object : filling) deallocate(object);
 }
 
 /// Exit status of `body` run in a fork child.

@@ -30,11 +30,14 @@ base::result<void> backing::take(std::size_t offset, std::size_t bytes) {
     // Before any store: a store to a hole of a full disk is SIGBUS.
     if (auto taken = file_->take_space(offset, bytes); !taken) return taken;
   }
-  if (offset + bytes <= committed_) return {};
+  std::size_t committed = committed_.load_acquire();
+  if (offset + bytes <= committed) return {};
   const std::size_t wanted = (offset + bytes + kCommitStep - 1) / kCommitStep * kCommitStep;
   const std::size_t end = std::min(wanted, bytes_);
-  if (auto opened = os::commit(begin_ + committed_, end - committed_); !opened) return opened;
-  committed_ = end;
+  // Two threads may open the same access: each has opened all below its own end, or seen it open.
+  if (auto opened = os::commit(begin_ + committed, end - committed); !opened) return opened;
+  while (committed < end && !committed_.compare_exchange_acq_rel(committed, end)) {
+  }
   return {};
 }
 

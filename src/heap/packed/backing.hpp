@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
+#include "base/atomic.hpp"
 #include "base/error.hpp"
 #include "os/files/file.hpp"
 
@@ -16,14 +18,20 @@ class backing {
   /// Anonymous memory.
   backing() noexcept = default;
   explicit backing(os::file file) noexcept : file_(std::move(file)) {}
+  /// Before map() only.
+  backing(backing&& other) noexcept : file_(std::move(other.file_)) {}
+  backing& operator=(backing&& other) noexcept {
+    file_ = std::move(other.file_);
+    return *this;
+  }
 
   bool is_file() const noexcept { return file_.has_value(); }
 
   /// Lays itself over a reserved range. Once, before any other call.
   base::result<void> map(std::byte* begin, std::size_t bytes);
 
-  /// Makes pages usable, zeroed; a file's disk space is taken first. One caller at a time
-  /// (packed_heap's mutex).
+  /// Makes pages usable, zeroed; a file's disk space is taken first, which takes as long as the
+  /// disk does. Any thread.
   base::result<void> take(std::size_t offset, std::size_t bytes);
 
   /// Gives pages, and a file's disk space, back. Any thread.
@@ -39,7 +47,7 @@ class backing {
  private:
   std::byte* begin_ = nullptr;
   std::size_t bytes_ = 0;
-  std::size_t committed_ = 0;  // [0, committed_) is accessible
+  base::atomic<std::size_t> committed_{0};  // [0, committed_) is accessible
   std::optional<os::file> file_;
   bool frozen_ = false;  // written in a fork child's single thread only
 };

@@ -101,20 +101,22 @@ void packed_heap::slow(std::size_t count, recycling room) const noexcept {
   if (!ends_ && room == recycling::allowed) loading_brake.wait(count);
 }
 
-/// Replaces `full` by the lowest free extent, unless another thread has done so. False when there
-/// is none.
+/// Replaces `full` by the lowest free extent, unless another thread does so at the same time. False
+/// when there is none.
 bool packed_heap::open_another(std::uint32_t shard, std::uint32_t full) noexcept {
-  {
-    const std::lock_guard lock(mutex_);
-    if (open_[shard].index.load_relaxed() != full) return true;
-    const std::size_t index = take_extents(1);
-    if (index == extent_count_) return false;
-    extents_[index].hinted.store_relaxed(false);
-    if (ends_) ends_[index].clear();
-    extents_[index].word.store_release(0);
-    open_[shard].index.store_release(static_cast<std::uint32_t>(index));
+  base::atomic<std::uint32_t>& slot = open_[shard].index;
+  if (slot.load_acquire() != full) return true;
+  const std::size_t index = take_extents(1);
+  if (index == extent_count_) return slot.load_acquire() != full;
+  extents_[index].run.store_relaxed(0);
+  if (ends_) ends_[index].clear();
+  extents_[index].word.store_release(0);
+  std::uint32_t found = full;
+  if (!slot.compare_exchange_acq_rel(found, static_cast<std::uint32_t>(index))) {
+    close(index);  // not needed: closed and empty it goes back
+  } else if (full != kNone) {
+    close(full);
   }
-  if (full != kNone) close(full);
   return true;
 }
 
@@ -129,20 +131,9 @@ void packed_heap::close(std::size_t index) noexcept {
 void* packed_heap::allocate_run(std::size_t bytes, recycling room) noexcept {
   const std::size_t count = extents_of(bytes);
   slow(count, room);
-  std::size_t first = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    first = take_extents(count);
-    if (first == extent_count_) return nullptr;
-    for (std::size_t i = first; i < first + count; ++i) {
-      extents_[i].hinted.store_relaxed(false);
-      extents_[i].run.store_relaxed(0);
-      extents_[i].word.store_release(extent_word::kClosed);
-    }
-  }
-  extents_[first].run.store_relaxed(static_cast<std::uint32_t>(count));
+  const std::size_t first = take_extents(count);
+  if (first == extent_count_) return nullptr;
   extents_[first].run_bytes.store_relaxed(static_cast<std::uint32_t>(bytes));
-  extents_[first].word.store_release(extent_word::kClosed | 1U);
   return address_of(first) + 2 * kHeaderBytes;
 }
 
@@ -202,22 +193,37 @@ void packed_heap::give_back(std::size_t first, std::size_t count) noexcept {
   mark_free(first, count);
 }
 
+/// The lowest `count` free neighbours, with pages; extent_count_ when there are none. They make up
+/// a run with its object, to which nobody else has a pointer, so that the system is asked for pages
+/// outside of the mutex: neither those who allocate nor those who free wait for a disk.
 std::size_t packed_heap::take_extents(std::size_t count) noexcept {
+  std::size_t first = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    first = choose_extents(count);
+  }
+  if (first == extent_count_) return extent_count_;
+  const auto taken = pages_.take(first * kExtentBytes, count * kExtentBytes);
+  if (taken) return first;
+  refusal_code_.store_relaxed(taken.error().code);
+  free_run(first);
+  return extent_count_;
+}
+
+std::size_t packed_heap::choose_extents(std::size_t count) noexcept {
   const std::size_t first = find_free(count);
   if (first + count > extent_count_) return extent_count_;
-  if (auto taken = pages_.take(first * kExtentBytes, count * kExtentBytes); !taken) {
-    refusal_code_.store_relaxed(taken.error().code);
-    return extent_count_;
-  }
   const std::size_t used = used_.load_relaxed();
-  if (first + count > used) {
-    // Release: whoever walks [0, used_) sees rows in a state that a walk understands.
-    for (std::size_t i = used; i < first + count; ++i) {
-      extents_[i].word.store_relaxed(extent_word::kClosed);
-    }
-    used_.store_release(first + count);
-    poison(address_of(used), (first + count - used) * kExtentBytes);
+  if (first + count > used) poison(address_of(used), (first + count - used) * kExtentBytes);
+  for (std::size_t i = first; i < first + count; ++i) {
+    extents_[i].hinted.store_relaxed(false);
+    extents_[i].run.store_relaxed(0);
+    extents_[i].word.store_release(extent_word::kClosed);
   }
+  extents_[first].run.store_relaxed(static_cast<std::uint32_t>(count));
+  extents_[first].word.store_release(extent_word::kClosed | 1U);
+  // Release: whoever walks [0, used_) sees rows in a state that a walk understands.
+  if (first + count > used) used_.store_release(first + count);
   mark_taken(first, count);
   return first;
 }

@@ -7,7 +7,7 @@
 //   range    | extent 0 | extent 1 | ... 1 MiB each        lowest free extent first
 //   extents_   a row for each, outside of the range        extent.hpp: the one-word protocol
 //   open_      the extents being appended to               one; more under contention only
-//   mutex_     which extents are free; opening             once a megabyte
+//   mutex_     which extents are free                      once a megabyte, no system call
 #pragma once
 
 #include <array>
@@ -105,9 +105,10 @@ class packed_heap {
   void free_run(std::size_t index) noexcept;
   void close(std::size_t index) noexcept;
   void give_back(std::size_t first, std::size_t count) noexcept;
+  std::size_t take_extents(std::size_t count) noexcept;
 
   // Under mutex_.
-  std::size_t take_extents(std::size_t count) noexcept;
+  std::size_t choose_extents(std::size_t count) noexcept;
   std::size_t find_free(std::size_t count) const noexcept;
   void mark_taken(std::size_t first, std::size_t count) noexcept;
   void mark_free(std::size_t first, std::size_t count) noexcept;
