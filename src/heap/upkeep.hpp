@@ -41,7 +41,9 @@ struct page_out_report {
 /// since they were last hinted, at most `limit_bytes`. With `pageout` also for some of the others,
 /// other ones in each call, when pages of theirs are found in DRAM. One caller at a time (the
 /// collector). Goes round the heap from call to call. An object larger than `limit_bytes` stays.
-/// `stop` is asked before each MiB: once it says true the rest is left for another call.
+/// `stop` is asked before each MiB, under no lock: it may wait there, to keep a pace. Once it says
+/// true the rest is left, and the next call begins with it. Costs 0.3 ms for 10 GiB of COLD when
+/// nothing is left to ask for.
 page_out_report page_out_cold(
     hint how, std::uint64_t limit_bytes, const std::function<bool()>& stop = [] { return false; });
 

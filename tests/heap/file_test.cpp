@@ -35,6 +35,7 @@ static int fallocate_refuses_with = 0;
 static std::atomic<bool> next_fallocate_waits{false};
 static std::binary_semaphore disk_is_asked(0), disk_answers(0);
 static std::size_t bytes_walked = 0;
+static std::vector<std::uintptr_t> paged_out;
 extern "C" int fallocate(int descriptor, int mode, off_t offset, off_t bytes) {
   if (mode == 0 && fallocate_refuses_with != 0) {
     errno = fallocate_refuses_with;
@@ -45,6 +46,10 @@ extern "C" int fallocate(int descriptor, int mode, off_t offset, off_t bytes) {
     disk_answers.acquire();
   }
   return static_cast<int>(syscall(SYS_fallocate, descriptor, mode, offset, bytes));
+}
+extern "C" int madvise(void* begin, std::size_t bytes, int advice) noexcept {
+  if (advice == MADV_PAGEOUT) paged_out.push_back(reinterpret_cast<std::uintptr_t>(begin));
+  return static_cast<int>(syscall(SYS_madvise, begin, bytes, advice));
 }
 extern "C" int mincore(void* begin, std::size_t bytes, unsigned char* pages) noexcept {
   bytes_walked += bytes;
@@ -147,6 +152,19 @@ TEST_F(FileBacked, PageOutStopsWithinAMebibyteOfBeingTold) {
   EXPECT_EQ(report.bytes_asked, 3 * kExtentBytes);
   EXPECT_EQ(report.problem, "");
   EXPECT_GE(page_out_cold(hint::pageout, kNoLimit).bytes_asked, 25 * kExtentBytes);
+}
+
+TEST_F(FileBacked, TheNextCallBeginsWithWhatTheStoppedOneLeft) {
+  const std::uintptr_t begin = range_of(kind::cold).begin;
+  do {  // up to one of the lowest extents: the calls go round
+    page_out_cold(hint::pageout, kExtentBytes);
+  } while (paged_out.back() >= begin + 8 * kExtentBytes);
+  int asked = 0;
+  page_out_cold(hint::pageout, 8 * kExtentBytes, [&] { return ++asked > 3; });
+  const std::uintptr_t last = paged_out.back();
+  asked = 0;
+  page_out_cold(hint::pageout, 8 * kExtentBytes, [&] { return ++asked > 1; });
+  EXPECT_EQ(paged_out.back(), last + kExtentBytes);
 }
 
 TEST_F(FileBacked, NoHintAsksForNothing) {

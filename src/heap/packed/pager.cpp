@@ -64,7 +64,10 @@ page_out_report pager::page_out(hint how, std::uint64_t limit_bytes,
   std::uint64_t left_over = 0;
   for (const candidate& each : candidates(how, limit_bytes)) {
     for (std::size_t i = each.first; i < each.first + each.count; ++i) {
-      if (stop()) return report;
+      if (stop()) {
+        sweep_ = each.first;
+        return report;
+      }
       const base::result<void> done =
           how == hint::pageout ? heap_.pages().page_out(i * kExtentBytes, kExtentBytes)
                                : os::advise(heap_.address_of(i), kExtentBytes, os::advice::cold);
