@@ -207,6 +207,39 @@ TEST_P(Holes, ASparseExtentIsLeftToDrain) {
   EXPECT_TRUE(is_valid());
 }
 
+TEST_P(Holes, AHoleIsNotFilledOnceItsExtentIsSparse) {
+  auto objects = fill_extents(GetParam(), 4, 1000);
+  void* const freed = std::exchange(objects[objects.size() / 2], nullptr);
+  deallocate(freed);
+  const auto extent_of = [](const void* p) {
+    return reinterpret_cast<std::uintptr_t>(p) / kExtentBytes;
+  };
+  std::size_t mates = 0;
+  void* last = nullptr;
+  for (void*& object : objects) {
+    if (object == nullptr || extent_of(object) != extent_of(freed)) continue;
+    if (++mates <= 500) {
+      deallocate(std::exchange(object, nullptr), recycling::none);
+    } else {
+      last = object;
+    }
+  }
+  ASSERT_TRUE(is_sparse(last));
+  void* const next = allocate(GetParam(), 1000);
+  EXPECT_NE(next, freed);
+  const std::uint64_t held = usage_of(GetParam(), residency::left_out).extent_bytes;
+  for (void*& object : objects) {
+    if (object == nullptr || extent_of(object) != extent_of(freed)) continue;
+    deallocate(std::exchange(object, nullptr), recycling::none);
+  }
+  EXPECT_EQ(usage_of(GetParam(), residency::left_out).extent_bytes, held - kExtentBytes)
+      << "the hole does not keep it";
+  deallocate(next);
+  std::erase(objects, nullptr);
+  free_all(objects);
+  trim();
+}
+
 TEST_P(Holes, WithABrakeWhoeverOpensAnExtentWaits) {
   const std::uint64_t before = slowed_allocations();
   auto objects = fill_extents(GetParam(), 4, 1000);

@@ -47,7 +47,7 @@ void* packed_heap::allocate(std::size_t bytes, recycling room, local_state& mine
   const bool small = bytes <= kSmallBytesMax;
   void* object = nullptr;
   if (!ends_ && small && room == recycling::allowed) {
-    object = holes_.take(units_of(bytes), mine.spread);
+    object = take_hole(units_of(bytes), mine);
   }
   if (object == nullptr) {
     object = small ? append(units_of(bytes), room, mine) : allocate_run(bytes, room);
@@ -63,6 +63,14 @@ void* packed_heap::allocate(std::size_t bytes, recycling room, local_state& mine
     return nullptr;  // the disk does not give the page: the room stays taken
   }
   return object;
+}
+
+/// Null also for a hole in an extent that became sparse: it is about to be emptied.
+void* packed_heap::take_hole(std::size_t units, const local_state& mine) noexcept {
+  void* const hole = holes_.take(units, mine.spread);
+  if (hole == nullptr || !is_sparse(hole, kSparseShare)) return hole;
+  free_units(index_of(hole), units);
+  return nullptr;
 }
 
 void* packed_heap::append(std::size_t units, recycling room, local_state& mine) noexcept {

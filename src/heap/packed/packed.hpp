@@ -92,6 +92,7 @@ class packed_heap {
     base::atomic<std::uint32_t> index{kNone};
   };
 
+  void* take_hole(std::size_t units, const local_state& mine) noexcept;
   void free_units(std::size_t index, std::size_t units) noexcept;
   void* append(std::size_t units, recycling room, local_state& mine) noexcept;
   struct append_attempt {
