@@ -162,7 +162,7 @@ def run_main(name, main):
     end_on_signals()
     try:
         main()
-    except Trouble as trouble:
+    except (Trouble, redis.RedisError) as trouble:
         sys.exit(f'{name}: {trouble}')
     except KeyboardInterrupt:
         sys.exit(130)
