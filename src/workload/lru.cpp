@@ -31,6 +31,7 @@ void use_order::change(std::size_t slot, std::uint32_t by) noexcept {
 
 void use_order::make_room() {
   std::vector<std::pair<std::uint32_t, std::uint64_t>> order;
+  order.reserve(slot_of_.size());
   for (const auto& [record, slot] : slot_of_) order.emplace_back(slot, record);
   std::ranges::sort(order);
   next_slot_ = 0;

@@ -39,6 +39,7 @@ tally meters::read() const {
 
 std::vector<std::uint64_t> meters::done() const {
   std::vector<std::uint64_t> each;
+  each.reserve(each_.size());
   for (const meter& one : each_) each.push_back(one.operations());
   return each;
 }

@@ -81,9 +81,9 @@ void replay::use(const request& next, miss_curve& seen) {
 }
 
 miss_curve replay::advance(std::span<const std::uint64_t> done) {
-  std::vector<std::uint64_t> ahead;  // requests of each thread on the way
+  std::vector<std::uint64_t> ahead(done.size());  // requests of each thread on the way
   for (std::size_t i = 0; i < done.size(); ++i) {
-    ahead.push_back(done[i] - std::min(done[i], threads_[i].sent()));
+    ahead[i] = done[i] - std::min(done[i], threads_[i].sent());
   }
   const std::uint64_t steps = ahead.empty() ? 0 : *std::ranges::max_element(ahead);
   miss_curve seen(one_in_);

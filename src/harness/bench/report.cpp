@@ -174,7 +174,7 @@ std::string mebibytes(std::uint64_t bytes) {
 }
 
 std::string bounds_text(const std::optional<bounds_report>& found) {
-  if (!found || !found->misses) return "";
+  if (!found || !found->misses || !found->record_dram_bytes) return "";
   return fmt::format("; with {} for records, object-LRU {}, best static {}",
                      mebibytes(*found->record_dram_bytes), percent(found->misses->object_lru),
                      percent(found->misses->best_static));
