@@ -106,13 +106,16 @@ std::optional<std::uint64_t> control_group_room(std::string_view membership,
   return room;
 }
 
+std::optional<std::uint64_t> control_group_room() {
+  return control_group_room(read_proc_file("/proc/self/cgroup"), "/sys/fs/cgroup");
+}
+
 std::uint64_t available_memory() {
   const auto free_kib = number_after(read_proc_file("/proc/meminfo"), "MemAvailable:");
   const std::uint64_t free =
       free_kib ? *free_kib * 1024
                : static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * page_bytes();
-  const auto groups = control_group_room(read_proc_file("/proc/self/cgroup"), "/sys/fs/cgroup");
-  return least(least(free, groups), address_space_room()).value_or(free);
+  return least(least(free, control_group_room()), address_space_room()).value_or(free);
 }
 
 }  // namespace isotherm::os

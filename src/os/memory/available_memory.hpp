@@ -22,5 +22,7 @@ std::uint64_t thread_stack_bytes();
 /// versions of control groups, under `mount` (/sys/fs/cgroup). nullopt: no limit.
 std::optional<std::uint64_t> control_group_room(std::string_view membership,
                                                 const std::string& mount);
+/// The same of this process's groups, where the system has them.
+std::optional<std::uint64_t> control_group_room();
 
 }  // namespace isotherm::os

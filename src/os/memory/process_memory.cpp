@@ -3,9 +3,14 @@
 #include <sys/resource.h>
 
 #include <charconv>
+#include <cinttypes>
+#include <cstdio>
 #include <fstream>
 #include <string>
 #include <string_view>
+
+#include "os/memory/address_space.hpp"
+#include "os/proc_file.hpp"
 
 namespace isotherm::os {
 namespace {
@@ -45,6 +50,18 @@ std::uint64_t thread_major_faults() noexcept {
   // Fails for a bad address or a bad first argument only.
   ::getrusage(RUSAGE_THREAD, &usage);
   return static_cast<std::uint64_t>(usage.ru_majflt);
+}
+
+resident_pages read_resident_pages() {
+  // size, resident and shared, in pages.
+  const std::string text = read_proc_file("/proc/self/statm");
+  std::uint64_t size = 0;
+  resident_pages found;
+  if (std::sscanf(text.c_str(), "%" SCNu64 " %" SCNu64 " %" SCNu64, &size, &found.all_bytes,
+                  &found.file_bytes) != 3) {
+    return {};
+  }
+  return {found.all_bytes * page_bytes(), found.file_bytes * page_bytes()};
 }
 
 std::uint64_t resident_in(std::uintptr_t begin, std::uintptr_t end) {

@@ -16,6 +16,14 @@ process_memory read_process_memory();
 /// the order of 0.2 us.
 std::uint64_t thread_major_faults() noexcept;
 
+/// The resident set, and of it the pages of files and shared memory, in bytes; zeros when the
+/// system does not tell. Some microseconds; may be some pages a thread behind.
+struct resident_pages {
+  std::uint64_t all_bytes = 0;
+  std::uint64_t file_bytes = 0;
+};
+resident_pages read_resident_pages();
+
 /// Resident bytes of the mappings that meet [begin, end). Walks the page tables
 /// (milliseconds for a gigabyte): for once a window, not for once a request.
 std::uint64_t resident_in(std::uintptr_t begin, std::uintptr_t end);
