@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "base/random.hpp"
-#include "collector/temperature.hpp"
+#include "collector/policy/temperature.hpp"
 #include "policy.hpp"
 
 namespace isotherm::policies {
@@ -27,7 +27,7 @@ class rates final : public policy {
 
   void end_window() override {
     const auto used = static_cast<std::uint64_t>(std::ranges::count(is_used_, 1));
-    memory_.end_window(used, misses_);
+    memory_.end_window();
     collector::rate_histogram kept{};
     for (std::uint32_t object = 0; object < rate_.size(); ++object) {
       if (at_[object] == place::cold) continue;
@@ -38,6 +38,7 @@ class rates final : public policy {
       ++kept[rate];
       is_used_[object] = 0;
     }
+    memory_.note(used, misses_);
     reserve_ = reserve_ > 0 ? (3 * reserve_ + misses_) / 4 : misses_;
     misses_ = 0;
     let_go(kept, room_ > reserve_ ? room_ - reserve_ : 0);

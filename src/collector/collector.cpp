@@ -9,10 +9,13 @@
 #include "base/atomic.hpp"
 #include "base/check.hpp"
 #include "base/page.hpp"
+#include "collector/memory_room.hpp"
 #include "collector/migration.hpp"
-#include "collector/page_out.hpp"
+#include "collector/policy/page_out.hpp"
+#include "collector/policy/policy.hpp"
+#include "collector/policy/threshold.hpp"
 #include "collector/scan.hpp"
-#include "collector/threshold.hpp"
+#include "guide/guide.hpp"
 #include "heap/upkeep.hpp"
 #include "os/clock.hpp"
 #include "os/fork.hpp"
@@ -32,6 +35,22 @@ constexpr double kDeadShare = 0.25;
 constexpr std::uint64_t kWorthCompacting = std::uint64_t{8} << 20;
 /// stop() waits for so much reclamation.
 constexpr std::uint64_t kReclaimedAtOnceUs = 10'000;
+/// Bytes of a part of the heaps that is moved together, and moved between two page-outs of COLD's
+/// new pages: what is in memory twice.
+constexpr std::uint64_t kMovedTogether = std::uint64_t{32} << 20;
+/// Share of a processor that moving and paging out take, while there is room in memory.
+constexpr double kPacedShare = 0.25;
+/// It works so long at a time.
+constexpr std::uint64_t kTurnNs = 2'000'000;
+/// Of an object, until the first window has ended.
+constexpr double kLikelyBytes = 1024;
+/// By which share of its target DRAM has to exceed it before growth is refused. At twice that share
+/// who allocates waits kLongestWaitUs for each extent, nearer to the target in proportion less.
+constexpr std::uint64_t kRefusedShare = 32;
+constexpr std::uint64_t kLongestWaitUs = 20'000;
+/// How often memory is looked at between windows, and how soon after a window another may end
+/// early.
+constexpr std::chrono::milliseconds kLookEvery{100};
 
 base::result<void> check(const options& chosen) {
   const auto refuse = [](const char* why) { return std::unexpected(base::error{why}); };
@@ -44,8 +63,14 @@ base::result<void> check(const options& chosen) {
   if (!(chosen.target_promotion_rate >= 0)) return refuse("the promotion rate can't be negative");
   if (!(chosen.min_rest_seconds >= 0)) return refuse("the rest of COLD can't be negative");
   if (chosen.batch_bytes == 0) return refuse("a batch must hold at least one byte");
-  if (auto protocol = make_protocol(chosen.protocol); !protocol) {
-    return std::unexpected(protocol.error());
+  if (!(chosen.miss_share >= 0 && chosen.misses_per_second >= 0)) {
+    return refuse("a budget of misses can't be negative");
+  }
+  auto protocol = make_protocol(chosen.protocol);
+  if (!protocol) return std::unexpected(protocol.error());
+  if (chosen.policy == policy_name::budget &&
+      (*protocol)->use_of_words() != guides::word_use::history) {
+    return refuse("the policy 'budget' needs the protocol 'veto': choose the policy 'published'");
   }
   return {};
 }
@@ -94,29 +119,46 @@ bool is_worth_compacting(const heap::packing& cold) noexcept {
          dead > kDeadShare * static_cast<double>(cold.used_bytes);
 }
 
-/// A window under way: what its phases share.
+/// NEW and HOT together.
+heap::usage warm_memory() {
+  heap::usage sum;
+  for (const heap::kind where : {heap::kind::newborn, heap::kind::hot}) {
+    const heap::usage one = heap::usage_of(where, heap::residency::left_out);
+    sum.objects += one.objects;
+    sum.bytes += one.bytes;
+    sum.extent_bytes += one.extent_bytes;
+  }
+  return sum;
+}
+
+/// Work under way, at a window's end or between two: what its phases share.
 struct window {
   options chosen;  // when it began
-  window_statistics seen;
+  window_statistics& seen;
   std::uint64_t begin_ns = os::monotonic_ns();
   std::uint64_t begin_cpu_ns = os::thread_cpu_ns();
-  bool cold_was_watched = false;
+  std::uint64_t begin_turn_cpu_ns = begin_cpu_ns;  // of work since the last rest
+  std::uint64_t moved_since_relief = 0;            // bytes
+  std::uint64_t page_out_bytes_left = 0;           // of what this window may ask for
 };
 
 }  // namespace
 
 struct object_collector::state {
-  explicit state(options o)
-      : threshold(o.cold_threshold), asked_threshold(threshold), chosen(std::move(o)) {}
+  explicit state(options o) : chosen(std::move(o)) {}
 
-  unsigned threshold;        // the controller's
-  unsigned asked_threshold;  // the option that it last started from
   std::unique_ptr<migration_protocol> protocol;
-  scan_result found;
-  std::uint64_t page_out_allowance = ~std::uint64_t{0};  // bytes that the last window had
+  std::unique_ptr<policy> decides;
+  touched_pages pages;
+  std::vector<candidate> candidates;
   std::uint64_t windows = 0;
-  std::uint64_t cold_bytes_before = 0;  // COLD at the end of the last window
   std::uint64_t last_end_ns = os::monotonic_ns();
+  /// The next window may end early after so long, for want of memory: longer with each that did not
+  /// help.
+  std::chrono::nanoseconds early_after = kLookEvery;
+  base::atomic<bool> refuses_growth{false};
+  double bytes_each = kLikelyBytes;  // that an object of NEW and HOT takes, after the last window
+  window_statistics counted;         // of the window that is to end next
 
   // Under `settings`.
   options chosen;
@@ -127,18 +169,31 @@ struct object_collector::state {
   std::unique_ptr<os::thread> worker;
 
   void work();
+  bool look_after_memory(std::chrono::steady_clock::time_point began, const options& now);
+  void page_out_used(const options& now);
+  void migrate_returning(window& between);
+  migration migration_of(window& now);
   window_statistics run_window();
   bool is_stopping() const noexcept { return stopping.load_acquire(); }
 
   // The phases of a window.
+  options configured() const;
   window begin();
-  void scan_and_migrate(window& now);
+  void choose_ways(const options& chosen);
+  void age_words(window& now);
+  void measure(window& now);
+  void migrate(window& now);
   void compact_cold(migration& moves);
   void free_retired();
-  void measure(window& now);
-  void adapt_threshold(window& now);
   void page_out(window& now);
+  void note_memory(const options& now);
   window_statistics publish(window& now);
+
+  memory_room look_at_memory(const options& now);
+  // Between batches.
+  void after_batch(window& now, std::uint64_t bytes);
+  void rest(window& now);
+  void page_out_piece(window& now, std::uint64_t bytes);
 };
 
 void object_collector::state::work() {
@@ -150,8 +205,14 @@ void object_collector::state::work() {
       return began +
              std::chrono::nanoseconds(static_cast<std::int64_t>(chosen.window_seconds * kSecond));
     };
-    while (!is_stopping() && std::chrono::steady_clock::now() < end()) {
-      wake.wait_until(lock, end());
+    bool is_due = false;
+    while (!is_stopping() && !is_due) {
+      wake.wait_until(lock, std::min(end(), std::chrono::steady_clock::now() + kLookEvery));
+      const options now = chosen;
+      lock.unlock();
+      is_due = look_after_memory(began, now);
+      lock.lock();
+      is_due |= std::chrono::steady_clock::now() >= end();
     }
     if (is_stopping()) return;
     lock.unlock();
@@ -164,64 +225,177 @@ void object_collector::state::work() {
   }
 }
 
+/// Slows, and at last refuses, whoever makes the process grow while it exceeds its target.
+memory_room object_collector::state::look_at_memory(const options& now) {
+  const memory_room room = read_memory_room(now.memory_target_bytes);
+  if (now.policy != policy_name::budget || now.manage != mode::on) return room;
+  const std::uint64_t excess = room.is_short() ? room.dram_bytes - room.target_bytes : 0;
+  const std::uint64_t refused_at = room.target_bytes / kRefusedShare;
+  const std::uint64_t wait_us =
+      excess == 0 ? 0 : std::min(excess * kLongestWaitUs / (2 * refused_at + 1), kLongestWaitUs);
+  heap::slow_allocation(static_cast<std::uint32_t>(wait_us));
+  if (excess > refused_at) refuses_growth.store_relaxed(true);
+  if (excess == 0) refuses_growth.store_relaxed(false);
+  return room;
+}
+
+/// Between windows: pages of COLD that were used leave again when they are too many. True when
+/// memory is short all the same, so that the window that began at `began` should end now.
+bool object_collector::state::look_after_memory(std::chrono::steady_clock::time_point began,
+                                                const options& now) {
+  if (now.manage != mode::on || now.policy != policy_name::budget) return false;
+  memory_room room = look_at_memory(now);
+  if (now.hint != heap::hint::none && room.file_bytes > room.cold_limit_bytes()) {
+    page_out_used(now);
+    room = look_at_memory(now);
+  }
+  return room.is_short() && std::chrono::steady_clock::now() - began >= early_after;
+}
+
+void object_collector::state::page_out_used(const options& now) {
+  const std::lock_guard alone(one_window_at_a_time);
+  window between{now, counted};
+  migrate_returning(between);
+  const std::uint64_t begin_ns = os::monotonic_ns();
+  page_out_piece(between, now.page_out_bytes_per_window);
+  between.seen.page_out_seconds += seconds_since(begin_ns);
+}
+
+/// What is used in COLD, and often enough, is in HOT before its page leaves again.
+void object_collector::state::migrate_returning(window& between) {
+  if (!decides || !protocol) return;
+  const std::uint64_t begin_ns = os::monotonic_ns();
+  const std::uint64_t promoted_before = between.seen.promoted.objects;
+  migration moves = migration_of(between);
+  bool may_move = true;
+  for (guides::progress so_far; !so_far.is_over && may_move && !is_stopping();) {
+    choose_returning(*decides, so_far, candidates);
+    may_move = moves.run(candidates);
+  }
+  between.seen.move_seconds += seconds_since(begin_ns);
+  // The window's end finds them in HOT, and not used.
+  const std::uint64_t returned = between.seen.promoted.objects - promoted_before;
+  between.seen.accessed_objects += returned;
+  between.seen.accessed_cold_objects += returned;
+}
+
 window_statistics object_collector::state::run_window() {
   // Before the lock, which another thread may have held at the fork.
   ISO_CHECK(!forked.load_relaxed(), "no collector runs in a fork child");
   has_ever_run.store_relaxed(true);
   const std::lock_guard alone(one_window_at_a_time);
   window now = begin();
-  scan_and_migrate(now);
+  age_words(now);
+  migrate(now);
   free_retired();
-  now.seen.move_seconds = seconds_since(now.begin_ns) - now.seen.scan_seconds;
-  measure(now);
-  adapt_threshold(now);
+  decides->adapt(now.chosen, heap::packing_of(heap::kind::cold).used_bytes, now.seen);
   page_out(now);
+  note_memory(now.chosen);
   return publish(now);
 }
 
+options object_collector::state::configured() const {
+  const std::lock_guard lock(settings);
+  return chosen;
+}
+
 window object_collector::state::begin() {
-  window now;
-  {
-    const std::lock_guard lock(settings);
-    now.chosen = chosen;
-  }
+  window now{configured(), counted};
   ISO_CHECK(check(now.chosen), "the options of a collector are in range");
-  if (now.chosen.cold_threshold != asked_threshold) {
-    threshold = asked_threshold = now.chosen.cold_threshold;
-  }
+  choose_ways(now.chosen);
   now.seen.window = ++windows;
   now.seen.window_seconds = static_cast<double>(now.begin_ns - last_end_ns) / kSecond;
   last_end_ns = now.begin_ns;
-  found.clear();  // of a window that ended early, for want of memory
+  pages.clear();  // of a window that ended early, for want of memory
   return now;
 }
 
-/// Moves what the scan found whenever its list is full.
-void object_collector::state::scan_and_migrate(window& now) {
-  if (!protocol || protocol->name() != now.chosen.protocol) {
-    protocol = *make_protocol(now.chosen.protocol);
+/// The protocol and the policy that were asked for. What the words hold for another policy or
+/// protocol says nothing to these, and is cleared; but not the counts of scopes that are still
+/// open, and while there are any the words go on being used for counts.
+void object_collector::state::choose_ways(const options& now) {
+  const bool is_new_policy = !decides || decides->name() != now.policy;
+  if (is_new_policy) decides = make_policy(now.policy);
+  if (!protocol || protocol->name() != now.protocol) protocol = *make_protocol(now.protocol);
+  const guides::word_use wanted = protocol->use_of_words();
+  if (!guides::are_counted()) {
+    if (is_new_policy || wanted == guides::word_use::counts) clear_histories();
+  } else if (wanted == guides::word_use::history) {
+    if (!sync::wait_for_open_scopes(sync::patience(now.epoch_timeout_us, &stopping))) return;
+    clear_histories();
   }
+  guides::use_words_for(wanted);
+}
+
+/// What the window's uses make of the guides' words.
+void object_collector::state::age_words(window& now) {
+  const std::uint64_t begin_ns = os::monotonic_ns();
+  // The last epoch's tracking scopes must be gone before counts that stayed behind are cleared.
   const sync::patience patience(now.chosen.epoch_timeout_us, &stopping);
-  migration moves(
-      *protocol, {now.chosen.batch_bytes, patience}, [this] { return is_stopping(); }, now.seen);
-  bool may_move = now.chosen.manage == mode::on;
-  for (guides::progress so_far; !so_far.is_over && !is_stopping();) {
-    const std::uint64_t begin_ns = os::monotonic_ns();
-    // The last epoch's tracking scopes must be gone before counts that stayed behind are cleared.
-    const bool nobody_counts = sync::wait_for_open_scopes(patience);
-    scan({threshold, may_move, nobody_counts}, so_far, found, now.seen);
-    now.seen.scan_seconds += seconds_since(begin_ns);
-    may_move = may_move && moves.run(found.candidates);
+  const bool may_clear = guides::are_counted() && sync::wait_for_open_scopes(patience);
+  decides->begin_ageing(now.chosen);
+  ageing visitor(*decides, may_clear ? counts_left::cleared : counts_left::kept, pages, now.seen);
+  now.seen.scanned_guides += guides::visit_due(visitor);
+  measure(now);
+  const memory_room room = read_memory_room(now.chosen.memory_target_bytes);
+  now.seen.resident_bytes = room.dram_bytes;
+  now.seen.memory_target_bytes = room.target_bytes;
+  decides->weigh(now.chosen,
+                 {room.target_bytes, room.dram_bytes, room.file_bytes, room.cold_limit_bytes(),
+                  warm_memory().extent_bytes, bytes_each},
+                 now.seen);
+  now.seen.scan_seconds += seconds_since(begin_ns);
+}
+
+/// What the pages that were used say.
+void object_collector::state::measure(window& now) {
+  window_statistics& seen = now.seen;
+  seen.accessed_pages = seen.working_set_pages = pages.count();
+  seen.accessed_cold_pages = pages.count(heap::kind::cold);
+  seen.page_utilization = base::page_utilization(seen.accessed_bytes, seen.accessed_pages);
+  seen.promotion_rate =
+      promotion_rate(seen.accessed_cold_pages, seen.working_set_pages, seen.window_seconds);
+  const std::uint64_t cold_bytes = heap::packing_of(heap::kind::cold).used_bytes;
+  seen.cold_rest_seconds = mean_rest_seconds(cold_bytes / base::kPageBytes,
+                                             seen.accessed_cold_pages, seen.window_seconds);
+}
+
+migration object_collector::state::migration_of(window& now) {
+  const sync::patience patience(now.chosen.epoch_timeout_us, &stopping);
+  return {*protocol,
+          {now.chosen.batch_bytes, patience},
+          [this] { return is_stopping(); },
+          [this, &now](std::uint64_t bytes) { after_batch(now, bytes); },
+          now.seen};
+}
+
+/// Moves, part by part of the heaps, what is not where it should be.
+void object_collector::state::migrate(window& now) {
+  if (now.chosen.manage != mode::on) return;
+  migration moves = migration_of(now);
+  const source_parts parts(static_cast<std::uint64_t>(
+      static_cast<double>(decides->expected_moves()) * bytes_each / kMovedTogether));
+  const std::uint64_t begin_ns = os::monotonic_ns();
+  const double scanned_before = now.seen.scan_seconds;
+  bool may_move = true;
+  for (std::uint64_t part = 0; part < parts.count() && may_move; ++part) {
+    for (guides::progress so_far; !so_far.is_over && may_move && !is_stopping();) {
+      const std::uint64_t begin_choice_ns = os::monotonic_ns();
+      choose(*decides, parts, part, so_far, candidates);
+      now.seen.scan_seconds += seconds_since(begin_choice_ns);
+      may_move = moves.run(candidates);
+    }
   }
   // Only now: what was just promoted must not be found in COLD and sent back there.
   if (may_move && is_worth_compacting(heap::packing_of(heap::kind::cold))) compact_cold(moves);
+  now.seen.move_seconds += seconds_since(begin_ns) - (now.seen.scan_seconds - scanned_before);
 }
 
 void object_collector::state::compact_cold(migration& moves) {
   bool may_move = true;
   for (guides::progress so_far; may_move && !so_far.is_over && !is_stopping();) {
-    find_cold_compactions(scan_options{}.list_bytes, so_far, found);
-    may_move = moves.run(found.candidates);
+    find_cold_compactions(so_far, candidates);
+    may_move = moves.run(candidates);
   }
 }
 
@@ -236,59 +410,76 @@ void object_collector::state::free_retired() {
   }
 }
 
-/// What the pages that were used say.
-void object_collector::state::measure(window& now) {
-  window_statistics& seen = now.seen;
-  seen.accessed_pages = seen.working_set_pages = found.pages.count();
-  seen.accessed_cold_pages = found.pages.count(heap::kind::cold);
-  seen.page_utilization = base::page_utilization(seen.accessed_bytes, seen.accessed_pages);
-  seen.promotion_rate =
-      promotion_rate(seen.accessed_cold_pages, seen.working_set_pages, seen.window_seconds);
-  const std::uint64_t cold_bytes = heap::packing_of(heap::kind::cold).used_bytes;
-  seen.cold_rest_seconds = mean_rest_seconds(cold_bytes / base::kPageBytes,
-                                             seen.accessed_cold_pages, seen.window_seconds);
-  now.cold_was_watched = was_watched(cold_bytes, cold_bytes_before);
-  cold_bytes_before = cold_bytes;
+/// What the moved left behind goes back to the system as they move, and what they took in COLD
+/// leaves DRAM: a first demotion moves nearly everything, which must not be in memory twice.
+void object_collector::state::after_batch(window& now, std::uint64_t bytes) {
+  heap::trim();  // a hole that is kept for another object keeps its extent
+  now.moved_since_relief += bytes;
+  if (now.moved_since_relief >= kMovedTogether && now.chosen.policy == policy_name::budget) {
+    now.moved_since_relief = 0;
+    page_out_piece(now, kMovedTogether);
+  }
+  rest(now);
 }
 
-void object_collector::state::adapt_threshold(window& now) {
-  if (now.chosen.adaptive_threshold && now.seen.working_set_pages > 0 && now.cold_was_watched) {
-    threshold =
-        next_threshold(threshold, now.seen.promotion_rate, now.chosen.target_promotion_rate);
+/// Leaves the processor to others for a while, in proportion to the work since the last call; not
+/// while memory is short, nor in the second half of a window's time, so that the next ends in time.
+void object_collector::state::rest(window& now) {
+  const std::uint64_t worked_ns = os::thread_cpu_ns() - now.begin_turn_cpu_ns;
+  if (worked_ns < kTurnNs) return;
+  const bool is_short =
+      look_at_memory(now.chosen).is_short() && now.chosen.policy == policy_name::budget;
+  const bool is_late = seconds_since(now.begin_ns) > now.chosen.window_seconds / 2;
+  if (!is_short && !is_late && worker) {
+    const auto ns =
+        static_cast<std::int64_t>(static_cast<double>(worked_ns) * (1 - kPacedShare) / kPacedShare);
+    std::unique_lock lock(settings);
+    wake.wait_for(lock, std::chrono::nanoseconds(ns), [this] { return is_stopping(); });
   }
-  now.seen.cold_threshold = threshold;
+  now.begin_turn_cpu_ns = os::thread_cpu_ns();
 }
 
 /// Gives free memory back to the system and, where COLD may leave, hints its pages.
 void object_collector::state::page_out(window& now) {
   if (now.chosen.manage != mode::on || is_stopping()) return;
-  window_statistics& seen = now.seen;
   const std::uint64_t begin_ns = os::monotonic_ns();
   heap::trim();
-  const bool cold_may_leave =
-      now.cold_was_watched && may_leave(seen.promotion_rate, now.chosen.target_promotion_rate,
-                                        seen.cold_rest_seconds, now.chosen.min_rest_seconds);
-  if (now.chosen.hint != heap::hint::none && cold_may_leave) {
-    const auto next = hurts(os::memory_pressure_percent().value_or(0), seen.cold_rest_seconds,
-                            now.chosen.min_rest_seconds)
-                          ? less
-                          : more;
-    page_out_allowance = next(page_out_allowance, now.chosen.page_out_bytes_per_window);
-    heap::page_out_report report =
-        heap::page_out_cold(now.chosen.hint, page_out_allowance, [this] { return is_stopping(); });
-    seen.hinted_bytes = report.bytes_asked;
-    seen.page_out_problem = std::move(report.problem);
+  page_out_piece(now, decides->page_out_bytes(now.chosen, now.seen,
+                                              os::memory_pressure_percent().value_or(0)));
+  now.seen.page_out_seconds += seconds_since(begin_ns);
+}
+
+void object_collector::state::page_out_piece(window& now, std::uint64_t bytes) {
+  if (now.chosen.hint == heap::hint::none || bytes == 0) return;
+  heap::page_out_report report = heap::page_out_cold(now.chosen.hint, bytes, [&] {
+    rest(now);
+    return is_stopping();
+  });
+  now.seen.hinted_bytes += report.bytes_asked;
+  if (!report.problem.empty()) now.seen.page_out_problem = std::move(report.problem);
+}
+
+/// What an object takes, the holes between them included. Windows that end early, one after the
+/// other, and make no room, come less and less often.
+void object_collector::state::note_memory(const options& now) {
+  const heap::usage warm = warm_memory();
+  if (warm.objects > 0) {
+    bytes_each = static_cast<double>(warm.extent_bytes) / static_cast<double>(warm.objects);
   }
-  seen.page_out_seconds = seconds_since(begin_ns);
+  const auto whole =
+      std::chrono::nanoseconds(static_cast<std::int64_t>(now.window_seconds * kSecond));
+  const bool is_short = look_at_memory(now).is_short();
+  early_after = is_short ? std::min(2 * early_after, whole) : kLookEvery;
 }
 
 /// Completes the statistics, keeps them and tells the callback.
 window_statistics object_collector::state::publish(window& now) {
-  window_statistics& seen = now.seen;
+  window_statistics seen = std::exchange(now.seen, {});
   for (const heap::kind where : heap::kKinds) {
     seen.heaps[where] = heap::usage_of(where, heap::residency::left_out);
   }
-  found.clear();
+  pages.clear();
+  std::vector<candidate>().swap(candidates);
   seen.collector_cpu_seconds =
       static_cast<double>(os::thread_cpu_ns() - now.begin_cpu_ns) / kSecond;
   std::function<void(const window_statistics&)> tell;
@@ -366,7 +557,13 @@ void object_collector::stop() noexcept {
   state_->worker->join();
   state_->worker.reset();
   state_->stopping.store_release(false);
+  heap::slow_allocation(0);
+  state_->refuses_growth.store_relaxed(false);
   a_thread_runs.store_release(false);
+}
+
+bool object_collector::refuses_growth() const noexcept {
+  return state_->refuses_growth.load_relaxed();
 }
 
 bool object_collector::is_running() const noexcept {
@@ -385,10 +582,7 @@ void object_collector::on_window(std::function<void(const window_statistics&)> c
   state_->callback.swap(callback);  // what it was before goes behind the lock
 }
 
-options object_collector::configuration() const {
-  const std::lock_guard lock(settings);
-  return state_->chosen;
-}
+options object_collector::configuration() const { return state_->configured(); }
 
 base::result<void> object_collector::reconfigure(const options& chosen) {
   if (auto valid = check(chosen); !valid) return valid;

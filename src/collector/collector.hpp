@@ -31,6 +31,10 @@ class object_collector {
   /// to its next MiB of candidates. Waits for no scope. Idempotent.
   void stop() noexcept;
   bool is_running() const noexcept;
+  /// While DRAM is above its target (options::memory_target_bytes) by more than can be borne: what
+  /// makes the process grow should be refused. Before that the threads that allocate are slowed.
+  /// Any thread; looked at ten times a second while the collector runs.
+  bool refuses_growth() const noexcept;
 
   /// Runs one window now, in the calling thread (which must be outside of every scope), and returns
   /// what it saw. Excludes the background thread meanwhile. The options must be in range (start()

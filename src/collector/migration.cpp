@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "guide/guide.hpp"
 #include "heap/object.hpp"
 #include "heap/upkeep.hpp"
 #include "heap/usage.hpp"
@@ -10,10 +11,6 @@
 namespace isotherm::collector {
 
 namespace {
-
-/// What the moved leave behind goes back to the system as they move: a first demotion moves nearly
-/// everything, which must not be in memory twice.
-constexpr std::uint64_t kBytesBetweenTrims = std::uint64_t{256} << 20;
 
 /// Epochs that could not begin in time, one after the other, after which the window gives up. One
 /// says little: a thread can sit in its scope for as long as its page takes to come from the disk.
@@ -44,9 +41,9 @@ guides::verdict mover::visit(guides::slot_word& slot) {
   const move_result result = attempt(slot, seen, bytes);
   count(guides::heap_of(seen), result, bytes);
   const guides::word now = slot.load_relaxed();
-  // A count that stayed behind is for a later scan to clear, as in window_scan::age().
-  const bool rests = !guides::is_null(now) && guides::heap_of(now) == heap::kind::cold &&
-                     guides::count_of(now) == 0;
+  // A count that stayed behind is for a later scan to clear, as in verdict_of() of scan.cpp.
+  const bool rests =
+      !guides::is_null(now) && guides::heap_of(now) == heap::kind::cold && !guides::is_counted(now);
   return rests ? guides::verdict::drop_due : guides::verdict::keep_due;
 }
 
@@ -92,7 +89,9 @@ void mover::count(heap::kind from, move_result result, std::size_t bytes) noexce
 }
 
 bool migration::run(std::span<const candidate> candidates) {
-  return move_all(candidates) && promote_used_again();
+  if (!move_all(candidates)) return false;
+  const std::vector<candidate> used_again = mover_.take_used_again();
+  return move_all(used_again);
 }
 
 bool migration::move_all(std::span<const candidate> candidates) {
@@ -108,19 +107,9 @@ bool migration::move_all(std::span<const candidate> candidates) {
     }
     abandoned_in_a_row_ = 0;
     candidates = candidates.subspan(objects);
-    bytes_since_trim_ += cost;
-    if (bytes_since_trim_ < kBytesBetweenTrims || stop_()) continue;
-    bytes_since_trim_ = 0;
-    if (!promote_used_again()) return false;
-    heap::trim();
+    after_batch_(cost);
   }
   return candidates.empty();
-}
-
-/// Left where they are, a few would keep every slab of NEW in memory.
-bool migration::promote_used_again() {
-  const std::vector<candidate> found = mover_.take_used_again();
-  return move_all(found);
 }
 
 bool migration::move_batch(std::span<const candidate> batch) {

@@ -47,31 +47,34 @@ class mover final : public guides::slot_visitor {
 /// The moves of one window. For the collecting thread.
 class migration {
  public:
-  /// Adds to the counters of `statistics`; `stop` is asked between batches.
+  /// Adds to the counters of `statistics`; `stop` is asked between batches, and `after_batch`
+  /// called with the bytes of each, their cost included.
   migration(migration_protocol& protocol, const migration_limits& limits,
-            std::function<bool()> stop, window_statistics& statistics)
+            std::function<bool()> stop, std::function<void(std::uint64_t)> after_batch,
+            window_statistics& statistics)
       : protocol_(protocol),
         limits_(limits),
         stop_(std::move(stop)),
+        after_batch_(std::move(after_batch)),
         statistics_(statistics),
         mover_(protocol, statistics) {}
 
   /// Moves `candidates`. What was to leave NEW for COLD but has been used since the scan goes to
-  /// HOT (it counts as vetoed and as promoted). An epoch that can't begin in time is tried again;
-  /// several in a row (each counted) end the work of this window. False when it has ended.
+  /// HOT (it counts as vetoed and as promoted): left where they are, a few would keep every extent
+  /// of NEW. An epoch that can't begin in time is tried again; several in a row (each counted) end
+  /// the work of this window. False when it has ended.
   bool run(std::span<const candidate> candidates);
 
  private:
   bool move_all(std::span<const candidate> candidates);
   bool move_batch(std::span<const candidate> batch);
-  bool promote_used_again();
 
   migration_protocol& protocol_;
   const migration_limits limits_;
   const std::function<bool()> stop_;
+  const std::function<void(std::uint64_t)> after_batch_;
   window_statistics& statistics_;
   mover mover_;
-  std::uint64_t bytes_since_trim_ = 0;
   unsigned abandoned_in_a_row_ = 0;
 };
 

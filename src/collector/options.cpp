@@ -5,8 +5,8 @@
 #include <cmath>
 #include <optional>
 
+#include "collector/policy/threshold.hpp"
 #include "collector/protocol.hpp"
-#include "collector/threshold.hpp"
 
 namespace isotherm::collector {
 
@@ -15,6 +15,7 @@ namespace {
 constexpr double kWeek = 7 * 86400;
 
 constexpr std::string_view kModes[] = {"track", "on"};
+constexpr std::string_view kPolicies[] = {"budget", "published"};
 constexpr std::string_view kHints[] = {"none", "cold", "pageout"};
 
 /// An enum whose values count `Words` from 0.
@@ -43,6 +44,14 @@ constexpr option kTable[] = {
      real_value{&options::window_seconds, 0.001, kWeek}},
     {"hint", "", "how cold pages are to leave DRAM", settable::always,
      choice<&options::hint, kHints>()},
+    {"policy", "", "what decides that an object is cold", settable::always,
+     choice<&options::policy, kPolicies>()},
+    {"memory-target", "size", "DRAM that the process is held to", settable::always,
+     size_value{&options::memory_target_bytes}},
+    {"miss-share", "", "without a target: share of the objects used that may come from COLD",
+     settable::always, real_value{&options::miss_share, 0, 1}},
+    {"misses-per-second", "objects", "and how many in a second at most", settable::always,
+     real_value{&options::misses_per_second, 0, 1e9}},
     {"cold-threshold", "windows", "windows without use after which an object is cold, at the start",
      settable::always, whole_value{&options::cold_threshold, kMinThreshold, kMaxThreshold}},
     {"adaptive-threshold", "", "whether the cold threshold follows the promotion rate",
@@ -53,6 +62,8 @@ constexpr option kTable[] = {
      settable::always, real_value{&options::min_rest_seconds, 0, kWeek}},
     {"protocol", "", "how moves are made safe", settable::at_start, kProtocol},
 };
+
+constexpr std::string_view kUnits = "KMGT";  // each 1024 of the one before
 
 /// Plain digits where they are few.
 std::string text_of(double number) {
@@ -90,6 +101,7 @@ std::string range_of(const real_value& value) {
 std::string range_of(const whole_value& value) {
   return std::to_string(value.least) + " to " + std::to_string(value.greatest);
 }
+std::string range_of(const size_value&) { return "none, or bytes as 512M or 2G"; }
 std::string range_of(const switch_value&) { return "yes or no"; }
 std::string range_of(const choice_value& value) { return one_of(value.words()); }
 
@@ -98,6 +110,16 @@ std::string read(const real_value& value, const options& from) {
 }
 std::string read(const whole_value& value, const options& from) {
   return std::to_string(from.*value.member);
+}
+std::string read(const size_value& value, const options& from) {
+  const std::uint64_t bytes = from.*value.member;
+  if (bytes == 0) return "none";
+  for (std::size_t i = kUnits.size(); i > 0; --i) {
+    const unsigned shift = 10 * static_cast<unsigned>(i);
+    if (bytes % (std::uint64_t{1} << shift) == 0)
+      return std::to_string(bytes >> shift) + kUnits[i - 1];
+  }
+  return std::to_string(bytes);
 }
 std::string read(const switch_value& value, const options& from) {
   return from.*value.member ? "yes" : "no";
@@ -113,6 +135,16 @@ bool write(const T& value, options& into, std::string_view text)
 {
   const auto number = number_in(text, value.least, value.greatest);
   if (number) into.*value.member = *number;
+  return number.has_value();
+}
+bool write(const size_value& value, options& into, std::string_view text) {
+  const std::size_t unit = text.empty() ? kUnits.npos : kUnits.find(text.back() & ~0x20);
+  const unsigned shift = unit == kUnits.npos ? 0 : 10 * static_cast<unsigned>(unit + 1);
+  if (shift != 0) text.remove_suffix(1);
+  const auto number = text == "none"
+                          ? std::optional(std::uint64_t{0})
+                          : number_in(text, std::uint64_t{1}, ~std::uint64_t{0} >> shift);
+  if (number) into.*value.member = *number << shift;
   return number.has_value();
 }
 bool write(const switch_value& value, options& into, std::string_view text) {

@@ -19,12 +19,25 @@ enum class mode : std::uint8_t {
   on      ///< watches and moves
 };
 
+/// What decides that an object is cold (policy/policy.hpp).
+enum class policy_name : std::uint8_t { budget, published };
+
 struct options {
   double window_seconds = 120;  ///< any positive duration up to 1e9
   mode manage = mode::on;
+  /// `budget` needs the protocol "veto".
+  policy_name policy = policy_name::budget;
+  /// DRAM that the process is held to, in bytes, pages of COLD included; 0: none is given. Where a
+  /// control group has a limit, the process stays a little below that in any case. Of `budget`.
+  std::uint64_t memory_target_bytes = 0;
+  /// Without any target: of the objects used in a window, the share that may come from COLD.
+  double miss_share = 0.15;
+  /// And no more in a second than these. The default is what a solid-state disk reads with a
+  /// twentieth of its time.
+  double misses_per_second = 1000;
   heap::hint hint =
       heap::hint::none;         ///< given for COLD when it is used little enough (page_out.hpp)
-  unsigned cold_threshold = 3;  ///< initial, 1..31 windows
+  unsigned cold_threshold = 3;  ///< of `published`, as what follows: initial, 1..31 windows
   double target_promotion_rate = 0.01;  ///< a minute
   /// Mean time between two uses of a COLD page, in seconds, from which the hint is given though the
   /// promotion rate is above target. The five-minute rule's 300 fit SATA disks; its break-even
@@ -49,6 +62,9 @@ struct whole_value {
   unsigned options::* member;
   unsigned least, greatest;
 };
+struct size_value {
+  std::uint64_t options::* member;  ///< bytes; a text may end in K, M, G or T; "none": 0
+};
 struct switch_value {
   bool options::* member;  ///< "yes" or "no"
 };
@@ -70,7 +86,7 @@ struct option {
   std::string_view unit;  ///< of the value; empty: none
   std::string_view help;
   settable when;
-  std::variant<real_value, whole_value, switch_value, choice_value> value;
+  std::variant<real_value, whole_value, size_value, switch_value, choice_value> value;
 
   constexpr bool is_flag() const noexcept {
     return when == settable::at_start || when == settable::always;

@@ -49,6 +49,9 @@ class migration_protocol {
  public:
   virtual ~migration_protocol() = default;
   virtual std::string_view name() const noexcept = 0;
+  /// What it needs guide words to hold. begin() sees to it that they do before anybody counts; that
+  /// nobody does any more is for the collector to find out (choose_ways()).
+  virtual guides::word_use use_of_words() const noexcept = 0;
 
   /// Prepares for moving `batch`. Called outside of every scope. False when open scopes outlasted
   /// `limit`: nothing may be moved, and end() must not be called.

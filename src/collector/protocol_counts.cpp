@@ -1,5 +1,6 @@
 #include "collector/protocol_counts.hpp"
 
+#include "guide/guide.hpp"
 #include "sync/epoch.hpp"
 
 namespace isotherm::collector {
@@ -9,8 +10,10 @@ namespace {
 class counts_protocol final : public migration_protocol {
  public:
   std::string_view name() const noexcept override { return "counts"; }
+  guides::word_use use_of_words() const noexcept override { return guides::word_use::counts; }
 
   bool begin(std::span<const candidate>, sync::patience limit) override {
+    guides::use_words_for(use_of_words());  // before any scope counts
     return sync::begin_migration_epoch(limit);
   }
 

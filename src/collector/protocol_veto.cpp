@@ -20,6 +20,7 @@ class clear_accessed final : public guides::slot_visitor {
 class veto_protocol final : public migration_protocol {
  public:
   std::string_view name() const noexcept override { return "veto"; }
+  guides::word_use use_of_words() const noexcept override { return guides::word_use::history; }
 
   bool begin(std::span<const candidate> batch, sync::patience limit) override {
     clear_accessed clear;

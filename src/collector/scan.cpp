@@ -1,6 +1,9 @@
 #include "collector/scan.hpp"
 
+#include <algorithm>
+
 #include "base/check.hpp"
+#include "guide/guide.hpp"
 #include "heap/object.hpp"
 #include "heap/upkeep.hpp"
 #include "heap/usage.hpp"
@@ -15,86 +18,179 @@ bool is_word_of_object(guides::word w) noexcept {
          heap::range_of(guides::heap_of(w)).contains(guides::pointer_of(w));
 }
 
+/// True when the candidates of another granule may not fit in `bytes`; of an empty list never.
+bool is_full(const std::vector<candidate>& candidates, std::size_t bytes) noexcept {
+  return !candidates.empty() &&
+         (candidates.size() + guides::kGranuleSlots) * sizeof(candidate) > bytes;
+}
+
 candidate candidate_of(guides::slot_word& slot, heap::kind target, const void* object) noexcept {
   return {&slot, target, static_cast<std::uint32_t>(heap::room_of(object))};
 }
 
-}  // namespace
-
-void scan_result::clear() noexcept {
-  std::vector<candidate>().swap(candidates);
-  pages.clear();
+/// A COLD object that nobody used needs no scan until it is dereferenced. A count that stayed
+/// behind is for a later scan to clear, or it would pin until the next use.
+guides::verdict verdict_of(guides::word w) noexcept {
+  const bool rests =
+      guides::heap_of(w) == heap::kind::cold && !guides::is_accessed(w) && !guides::is_counted(w);
+  return rests ? guides::verdict::drop_due : guides::verdict::keep_due;
 }
 
-guides::verdict window_scan::age(guides::slot_word& slot, guides::word seen) {
-  if (guides::is_null(seen)) return guides::verdict::keep_due;
-  ISO_CHECK(is_word_of_object(seen),
-            "where a guide was made lies something else: its memory went without its destructor");
-  if (guides::is_accessed(seen)) record_access(seen);
-  const classification outcome = classify(seen, options_.cold_threshold);
-  const guides::word next =
-      options_.reset_counts ? guides::without_counts(outcome.next) : outcome.next;
-  if (next != seen && !slot.compare_exchange_acq_rel(seen, next)) {
+class choice final : public guides::slot_visitor {
+ public:
+  choice(policy& decides, const source_parts& parts, std::uint64_t part,
+         std::vector<candidate>& candidates, std::size_t list_bytes)
+      : policy_(decides),
+        parts_(parts),
+        part_(part),
+        candidates_(candidates),
+        list_bytes_(list_bytes) {}
+
+  bool wants_pause() const noexcept override { return is_full(candidates_, list_bytes_); }
+
+  guides::verdict visit(guides::slot_word& slot) override {
+    guides::word w = slot.load_acquire();
+    if (guides::is_null(w)) return guides::verdict::keep_due;
+    const void* object = guides::pointer_of(w);
+    const heap::kind where = guides::heap_of(w);
+    if (!parts_.contains(part_, where, object)) return guides::verdict::keep_due;
+    std::optional<heap::kind> target = policy_.target(w);
+    if (!target && where == heap::kind::hot && heap::is_sparse(object)) target = where;
+    const bool rests = target ? target == heap::kind::cold : where == heap::kind::cold;
+    if (rests) {
+      // Used meanwhile: it is not cold.
+      const guides::word next = policy_.resting(w);
+      if (next != w && !slot.compare_exchange_acq_rel(w, next)) return guides::verdict::keep_due;
+      w = next;
+    }
+    if (!target) return verdict_of(w);
+    list(candidates_, candidate_of(slot, *target, object));
     return guides::verdict::keep_due;
   }
-  if (options_.collect_candidates) list_candidate(slot, next, outcome);
-  // A count that stayed behind is for a later scan to clear, or it would pin until the next use.
-  return outcome.rests_in_cold && guides::count_of(next) == 0 ? guides::verdict::drop_due
-                                                              : guides::verdict::keep_due;
-}
 
-void window_scan::record_access(guides::word w) {
-  const void* object = guides::pointer_of(w);
-  const std::size_t bytes = heap::object_size(object);  // in the cache's reach: it was used
-  if (guides::heap_of(w) == heap::kind::cold) heap::note_cold_use(object);
-  ++statistics_.accessed_objects;
-  statistics_.accessed_bytes += bytes;
-  result_.pages.add(guides::heap_of(w), object, bytes);
-}
+ private:
+  policy& policy_;
+  const source_parts& parts_;
+  const std::uint64_t part_;
+  std::vector<candidate>& candidates_;
+  const std::size_t list_bytes_;
+};
 
-void window_scan::list_candidate(guides::slot_word& slot, guides::word w,
-                                 const classification& outcome) {
-  const void* object = guides::pointer_of(w);
-  if (outcome.target) {
-    list(result_.candidates, candidate_of(slot, *outcome.target, object));
-  } else if (guides::heap_of(w) == heap::kind::hot && heap::is_sparse(object)) {
-    list(result_.candidates, candidate_of(slot, heap::kind::hot, object));
-  }
-}
-
-namespace {
-
-class cold_compaction_search final : public guides::slot_visitor {
+class return_search final : public guides::slot_visitor {
  public:
-  cold_compaction_search(std::size_t list_bytes, scan_result& result)
-      : list_bytes_(list_bytes), result_(result) {}
-  bool wants_pause() const noexcept override { return is_full(result_.candidates, list_bytes_); }
+  return_search(policy& decides, std::vector<candidate>& candidates)
+      : policy_(decides), candidates_(candidates) {}
+  bool wants_pause() const noexcept override { return is_full(candidates_, kListBytes); }
   guides::verdict visit(guides::slot_word& slot) override {
-    const guides::word w = slot.load_acquire();
-    if (!guides::is_null(w) && guides::heap_of(w) == heap::kind::cold &&
-        heap::is_sparse(guides::pointer_of(w))) {
-      list(result_.candidates, candidate_of(slot, heap::kind::cold, guides::pointer_of(w)));
+    guides::word w = slot.load_acquire();
+    if (guides::is_null(w) || guides::heap_of(w) != heap::kind::cold || !guides::is_accessed(w)) {
+      return guides::verdict::keep_due;
+    }
+    const auto next = policy_.returning(w);
+    if (next && slot.compare_exchange_acq_rel(w, *next)) {
+      list(candidates_, candidate_of(slot, heap::kind::hot, guides::pointer_of(w)));
     }
     return guides::verdict::keep_due;
   }
 
  private:
-  const std::size_t list_bytes_;
-  scan_result& result_;
+  policy& policy_;
+  std::vector<candidate>& candidates_;
+};
+
+class clearing final : public guides::slot_visitor {
+ public:
+  guides::verdict visit(guides::slot_word& slot) override {
+    guides::word seen = slot.load_relaxed();
+    while (guides::history_of(seen) != 0 &&
+           !slot.compare_exchange_weak_acq_rel(seen, guides::with_history(seen, 0))) {
+    }
+    return guides::verdict::keep_due;
+  }
+};
+
+class cold_compaction_search final : public guides::slot_visitor {
+ public:
+  explicit cold_compaction_search(std::vector<candidate>& candidates) : candidates_(candidates) {}
+  bool wants_pause() const noexcept override { return is_full(candidates_, kListBytes); }
+  guides::verdict visit(guides::slot_word& slot) override {
+    const guides::word w = slot.load_acquire();
+    if (!guides::is_null(w) && guides::heap_of(w) == heap::kind::cold &&
+        heap::is_sparse(guides::pointer_of(w))) {
+      list(candidates_, candidate_of(slot, heap::kind::cold, guides::pointer_of(w)));
+    }
+    return guides::verdict::keep_due;
+  }
+
+ private:
+  std::vector<candidate>& candidates_;
 };
 
 }  // namespace
 
-void scan(const scan_options& options, guides::progress& so_far, scan_result& result,
-          window_statistics& statistics) {
-  result.candidates.clear();
-  window_scan visitor(options, result, statistics);
-  statistics.scanned_guides += guides::visit_due(visitor, so_far);
+guides::verdict ageing::age(guides::slot_word& slot, guides::word seen) {
+  if (guides::is_null(seen)) return guides::verdict::keep_due;
+  ISO_CHECK(is_word_of_object(seen),
+            "where a guide was made lies something else: its memory went without its destructor");
+  const bool was_used = guides::is_accessed(seen);
+  if (was_used) record_use(seen);
+  const guides::word aged = policy_.age(seen);
+  const guides::word next = counts_ == counts_left::cleared ? guides::without_counts(aged) : aged;
+  if (next != seen && !slot.compare_exchange_acq_rel(seen, next)) {
+    return guides::verdict::keep_due;
+  }
+  // What was used in COLD has to be chosen yet.
+  return was_used ? guides::verdict::keep_due : verdict_of(next);
 }
 
-void find_cold_compactions(std::size_t list_bytes, guides::progress& so_far, scan_result& result) {
-  result.candidates.clear();
-  cold_compaction_search visitor(list_bytes, result);
+void ageing::record_use(guides::word w) {
+  const void* object = guides::pointer_of(w);
+  const std::size_t bytes = heap::object_size(object);  // in the cache's reach: it was used
+  ++statistics_.accessed_objects;
+  statistics_.accessed_bytes += bytes;
+  statistics_.accessed_cold_objects += guides::heap_of(w) == heap::kind::cold;
+  pages_.add(guides::heap_of(w), object, bytes);
+}
+
+source_parts::source_parts(std::uint64_t count) noexcept
+    : count_(std::max(count, std::uint64_t{1})) {
+  for (const heap::kind where : {heap::kind::newborn, heap::kind::hot}) {
+    const std::uintptr_t begin = heap::range_of(where).begin;
+    spans_[where] = {begin, (heap::used_end(where) - begin) / count_ + 1};
+  }
+}
+
+bool source_parts::contains(std::uint64_t number, heap::kind where,
+                            const void* object) const noexcept {
+  if (where == heap::kind::cold) return number == 0;
+  const span& all = spans_[where];
+  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(object) - all.begin;
+  // What was made since lies behind all parts, or in the last.
+  return std::min(offset / all.part_bytes, count_ - 1) == number;
+}
+
+void choose(policy& decides, const source_parts& parts, std::uint64_t part,
+            guides::progress& so_far, std::vector<candidate>& candidates, std::size_t list_bytes) {
+  candidates.clear();
+  choice visitor(decides, parts, part, candidates, list_bytes);
+  guides::visit_due(visitor, so_far);
+}
+
+void choose_returning(policy& decides, guides::progress& so_far,
+                      std::vector<candidate>& candidates) {
+  candidates.clear();
+  return_search visitor(decides, candidates);
+  guides::visit_due(visitor, so_far);
+}
+
+void clear_histories() {
+  clearing visitor;
+  guides::visit_registered(visitor);
+}
+
+void find_cold_compactions(guides::progress& so_far, std::vector<candidate>& candidates) {
+  candidates.clear();
+  cold_compaction_search visitor(candidates);
   guides::visit_registered(visitor, so_far);
 }
 

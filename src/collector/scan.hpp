@@ -1,9 +1,11 @@
-// The scan at the end of a window: what was accessed, what aged, what should move.
+// The two passes over the due guides at the end of a window: which were used, and what that makes
+// of their words; then which objects should move, because what all uses say together decides what a
+// single one counts.
 #pragma once
 
 #include <vector>
 
-#include "collector/classify.hpp"
+#include "collector/policy/policy.hpp"
 #include "collector/protocol.hpp"
 #include "collector/statistics.hpp"
 #include "collector/touched_pages.hpp"
@@ -11,61 +13,70 @@
 
 namespace isotherm::collector {
 
-/// Reused from window to window.
-struct scan_result {
-  std::vector<candidate> candidates;
-  touched_pages pages;
-  /// For a next window; gives the list's memory back.
-  void clear() noexcept;
+/// What becomes of the active thread counts.
+enum class counts_left : std::uint8_t {
+  kept,
+  cleared  ///< no tracking scope is open: what stayed behind may go
 };
 
-struct scan_options {
-  unsigned cold_threshold;
-  bool collect_candidates;  ///< false: only watch
-  bool reset_counts;        ///< no tracking scope is open: counts that stayed behind may go
-  /// The scan pauses before its list of candidates grows beyond this, so that a first demotion of
-  /// everything needs no list of everything.
-  std::size_t list_bytes = std::size_t{1} << 20;
-};
-
-/// True when the candidates of another granule may not fit in `bytes`; of an empty list never.
-inline bool is_full(const std::vector<candidate>& candidates, std::size_t bytes) noexcept {
-  return !candidates.empty() &&
-         (candidates.size() + guides::kGranuleSlots) * sizeof(candidate) > bytes;
-}
-
-/// What the scan does to one guide. The options and the results must outlive it.
-class window_scan final : public guides::slot_visitor {
+/// Counts and notes one guide's uses, and ages its word, in one attempt: a word that changed
+/// meanwhile belongs to a warm object, so it is left as it is and stays due for the next window
+/// (pitfall 6).
+class ageing final : public guides::slot_visitor {
  public:
-  window_scan(const scan_options& options, scan_result& result, window_statistics& statistics)
-      : options_(options), result_(result), statistics_(statistics) {}
-
+  ageing(policy& decides, counts_left counts, touched_pages& pages, window_statistics& statistics)
+      : policy_(decides), counts_(counts), pages_(pages), statistics_(statistics) {}
   guides::verdict visit(guides::slot_word& slot) override { return age(slot, slot.load_acquire()); }
-  bool wants_pause() const noexcept override {
-    return is_full(result_.candidates, options_.list_bytes);
-  }
-
-  /// Replaces `seen`, the word as it was read, by what the window's end makes of it, in one
-  /// attempt: a word that changed meanwhile belongs to a warm object, so it is left as it is, moves
-  /// nowhere and stays due for the next window (pitfall 6).
+  /// Replaces `seen`, the word as it was read, by what the window's end makes of it.
   guides::verdict age(guides::slot_word& slot, guides::word seen);
 
  private:
-  void record_access(guides::word w);
-  void list_candidate(guides::slot_word& slot, guides::word w, const classification& outcome);
+  void record_use(guides::word w);
 
-  const scan_options& options_;
-  scan_result& result_;
+  policy& policy_;
+  const counts_left counts_;
+  touched_pages& pages_;
   window_statistics& statistics_;
 };
 
-/// Visits due guides in INACTIVE with a window_scan, from `so_far` on until all are seen or the
-/// list is full, and counts them. `result.candidates` holds this call's findings only.
-void scan(const scan_options& options, guides::progress& so_far, scan_result& result,
-          window_statistics& statistics);
+/// Cuts NEW and HOT into parts by address. What moves, moves part by part, so that the extents of
+/// one are empty, and given back, before those of the next are copied.
+class source_parts {
+ public:
+  explicit source_parts(std::uint64_t count) noexcept;
+  std::uint64_t count() const noexcept { return count_; }
+  /// Whether an object of `where` belongs to part `number`; COLD is in the first as a whole.
+  bool contains(std::uint64_t number, heap::kind where, const void* object) const noexcept;
+
+ private:
+  struct span {
+    std::uintptr_t begin = 0;
+    std::uintptr_t part_bytes = 0;
+  };
+  std::uint64_t count_;
+  heap::per_kind<span> spans_;
+};
+
+/// The candidates' list pauses its pass before it grows beyond this, so that a first demotion of
+/// everything needs no list of everything.
+inline constexpr std::size_t kListBytes = std::size_t{1} << 20;
+
+/// Lists, from `so_far` on until the list is full, the objects in `part` that should move.
+/// `candidates` holds this call's findings only.
+void choose(policy& decides, const source_parts& parts, std::uint64_t part,
+            guides::progress& so_far, std::vector<candidate>& candidates,
+            std::size_t list_bytes = kListBytes);
+
+/// Between the ends of windows: lists the objects that were used in COLD and should be in HOT
+/// before their pages leave DRAM again.
+void choose_returning(policy& decides, guides::progress& so_far,
+                      std::vector<candidate>& candidates);
+
+/// For words that mean something else from now on: clears the histories of all guides.
+void clear_histories();
 
 /// Lists guides of COLD objects in sparse extents, from `so_far` on as above. Visits every guide:
 /// for when much of COLD is dead.
-void find_cold_compactions(std::size_t list_bytes, guides::progress& so_far, scan_result& result);
+void find_cold_compactions(guides::progress& so_far, std::vector<candidate>& candidates);
 
 }  // namespace isotherm::collector

@@ -29,15 +29,20 @@ struct window_statistics {
   heap::per_kind<heap::usage> heaps;
   std::uint64_t scanned_guides = 0;
   std::uint64_t accessed_objects = 0;
-  std::uint64_t accessed_bytes = 0;       ///< bytes of objects accessed in the window
-  std::uint64_t accessed_pages = 0;       ///< 4 KiB pages that hold at least one of them
-  std::uint64_t accessed_cold_pages = 0;  ///< of them in COLD
-  double page_utilization = 0;            ///< accessed_bytes / (accessed_pages * 4096), 0..1
-  std::uint64_t working_set_pages = 0;    ///< pages accessed
-  double promotion_rate = 0;              ///< a minute; 0.01 = 1% (OBASE 3.4)
-  double cold_rest_seconds = 0;           ///< mean time between two uses of a COLD page; infinite
-                                          ///< when none was used
-  unsigned cold_threshold = 0;            ///< in force for the next window, 1..31
+  std::uint64_t accessed_cold_objects = 0;  ///< of them in COLD
+  std::uint64_t accessed_bytes = 0;         ///< bytes of objects accessed in the window
+  std::uint64_t accessed_pages = 0;         ///< 4 KiB pages that hold at least one of them
+  std::uint64_t accessed_cold_pages = 0;    ///< of them in COLD
+  double page_utilization = 0;              ///< accessed_bytes / (accessed_pages * 4096), 0..1
+  std::uint64_t working_set_pages = 0;      ///< pages accessed
+  double promotion_rate = 0;                ///< a minute; 0.01 = 1% (OBASE 3.4)
+  double cold_rest_seconds = 0;             ///< mean time between two uses of a COLD page; infinite
+                                            ///< when none was used
+  unsigned cold_threshold = 0;              ///< in force for the next window, 1..31
+  double kept_rate = 0;       ///< share of windows with a use from which an object is kept in DRAM
+  unsigned rate_windows = 0;  ///< windows that the rates of use are the mean of
+  std::uint64_t resident_bytes = 0;       ///< resident set when the window ended
+  std::uint64_t memory_target_bytes = 0;  ///< what it was to be held to; 0: nothing
   moves promoted, demoted, compacted;
   std::uint64_t vetoed = 0;  ///< moves given up because a thread used the object
   std::uint64_t failed = 0;  ///< moves given up because the target heap was full, or the disk

@@ -7,6 +7,14 @@ namespace isotherm::guides {
 
 namespace {
 
+constinit base::atomic<word_use> words_hold{word_use::history};
+
+/// The word `next` in the slot of `old`.
+word next_in_slot(word old, word next) noexcept {
+  // Counts belong to scopes that will uncount this slot, whatever it holds then.
+  return are_counted() ? succeeded_by(old, next) : heir_of(old, next);
+}
+
 /// Takes back one count when the scope that took it closes.
 void uncount(void* slot_address) noexcept {
   auto& slot = *static_cast<base::atomic<word>*>(slot_address);
@@ -55,6 +63,12 @@ word mark_and_count(base::atomic<word>& slot, sync::thread_slot& mine) noexcept 
 
 }  // namespace
 
+bool are_counted() noexcept { return words_hold.load_relaxed() == word_use::counts; }
+
+bool is_counted(word w) noexcept { return are_counted() && count_of(w) != 0; }
+
+void use_words_for(word_use use) noexcept { words_hold.store_relaxed(use); }
+
 word mark(base::atomic<word>& slot, const sync::scope& inside) noexcept {
   const word found =
       inside.is_tracking() ? mark_and_count(slot, inside.slot()) : transform(slot, marked);
@@ -69,7 +83,9 @@ void* reach(base::atomic<word>& slot, word seen, const sync::scope& inside) noex
       is_null(seen) || (needs_no_mark(seen) && !inside.is_tracking()) ? seen : mark(slot, inside);
   void* const object = pointer_of(found);
   const bool is_cold = !is_null(found) && heap_of(found) == heap::kind::cold;
-  return is_cold && !heap::is_readable(object) ? nullptr : object;
+  if (!is_cold) return object;
+  heap::note_cold_use(object);
+  return heap::is_readable(object) ? object : nullptr;
 }
 
 word kept_for_maker(base::atomic<word>& slot, word made) noexcept {
@@ -90,8 +106,7 @@ word kept_for_maker(base::atomic<word>& slot, word made) noexcept {
 word exchange(base::atomic<word>& slot, word next) noexcept {
   next = kept_for_maker(slot, next);
   word seen = slot.load_acquire();
-  // Counts belong to scopes that will uncount this slot, whatever it holds then.
-  while (!slot.compare_exchange_seq_cst(seen, succeeded_by(seen, next))) {
+  while (!slot.compare_exchange_seq_cst(seen, next_in_slot(seen, next))) {
   }
   return seen;
 }
@@ -100,18 +115,20 @@ bool compare_exchange(base::atomic<word>& slot, const void* expected, word next)
   const word kept = kept_for_maker(slot, next);
   word seen = slot.load_acquire();
   while (pointer_of(seen) == expected) {
-    if (slot.compare_exchange_seq_cst(seen, succeeded_by(seen, kept))) return true;
+    if (slot.compare_exchange_seq_cst(seen, next_in_slot(seen, kept))) return true;
   }
   if (count_of(kept) == 1) sync::forget_counted(*sync::this_thread_slot, &slot);
   return false;
 }
+
+word carry(word w) noexcept { return are_counted() ? carried(w) : unlocked(w); }
 
 word vacate(base::atomic<word>& slot) noexcept {
   unregister_slot(&slot);
   const word held = slot.exchange_acq_rel(0);
   // A scope whose set names the slot has a count in its word. One that takes the count back at this
   // moment finds it, or the zero, and in either case is done with the slot before it is forgotten.
-  if (count_of(held) != 0) sync::forget_counted(&slot);
+  if (is_counted(held)) sync::forget_counted(&slot);
   return held;
 }
 

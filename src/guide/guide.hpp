@@ -19,6 +19,15 @@ using sync::scope;
 
 namespace guides {
 
+/// Whether guide words hold counts. Relaxed: who counts has entered a migration epoch, which begins
+/// after the change; anyone else's words count nothing.
+bool are_counted() noexcept;
+/// Whether a scope counts the object of `w`, or a count stayed behind.
+bool is_counted(word w) noexcept;
+/// For the collector, while no scope counts. What words held before is not what it says now: clear
+/// their histories.
+void use_words_for(word_use use) noexcept;
+
 /// Slow path of a dereference: one read-modify-write marks, vetoes a copy in flight and, when the
 /// scope is tracking, counts. The word returned holds the address that this very operation found
 /// and kept (pitfall 1); null when the guide holds nothing.
@@ -29,7 +38,7 @@ namespace guides {
 /// the object cannot be read.
 [[gnu::noinline]] void* reach(base::atomic<word>& slot, word seen, const scope& inside) noexcept;
 
-/// Replaces what `slot` holds, keeping its counts. Returns the old word.
+/// Replaces what `slot` holds, keeping its counts, or its history. Returns the old word.
 word exchange(base::atomic<word>& slot, word next) noexcept;
 
 /// As exchange(), when the slot still holds the object at `expected`; else false.
@@ -39,6 +48,9 @@ bool compare_exchange(base::atomic<word>& slot, const void* expected, word next)
 /// no collector and no closing scope reads or writes the slot (pitfalls 4 and 5). Returns the old
 /// word.
 word vacate(base::atomic<word>& slot) noexcept;
+
+/// The word of an object that vacate() took out of one slot, for another.
+word carry(word w) noexcept;
 
 /// `made`, the word of an object just made, as `slot` takes it over. The thread that made the
 /// object may have its address from the `owned`, and use it until its scope closes: where moves may
@@ -220,7 +232,7 @@ class guide {
     const guides::word w = guides::vacate(other.slot_);
     if (guides::is_null(w)) return;
     require_new_slot();
-    slot_.store_release(guides::carried(w));
+    slot_.store_release(guides::carry(w));
     guides::register_slot(&slot_);
   }
 

@@ -4,6 +4,9 @@
 //   bit  63      62        61 60   59 .. 55                 54 .. 48              47 .. 0
 //        lock    accessed  heap    consecutive inactive     active thread count   address
 //                                  windows (CIW)            (ATC)
+//
+// The protocol "veto" needs no counts. Bits 59 .. 48 are then one field, the history, which is the
+// collector's policy's to fill; which of the two a word holds is the same for all (word_use).
 #pragma once
 
 #include <cstdint>
@@ -18,6 +21,7 @@ using word = std::uint64_t;
 inline constexpr unsigned kAddressBits = 48;
 inline constexpr unsigned kCountShift = 48, kCountBits = 7;
 inline constexpr unsigned kInactiveShift = 55, kInactiveBits = 5;
+inline constexpr unsigned kHistoryShift = kCountShift, kHistoryBits = kCountBits + kInactiveBits;
 inline constexpr unsigned kHeapShift = 60, kHeapBits = 2;
 
 inline constexpr word kAddressMask = (word{1} << kAddressBits) - 1;
@@ -25,6 +29,7 @@ inline constexpr word kCountOne = word{1} << kCountShift;
 inline constexpr word kCountMask = ((word{1} << kCountBits) - 1) << kCountShift;
 inline constexpr word kInactiveOne = word{1} << kInactiveShift;
 inline constexpr word kInactiveMask = ((word{1} << kInactiveBits) - 1) << kInactiveShift;
+inline constexpr word kHistoryMask = kCountMask | kInactiveMask;
 inline constexpr word kHeapMask = ((word{1} << kHeapBits) - 1) << kHeapShift;
 inline constexpr word kAccessed = word{1} << 62;
 inline constexpr word kLocked = word{1} << 63;
@@ -51,6 +56,13 @@ constexpr unsigned count_of(word w) noexcept {
 }
 constexpr unsigned inactive_of(word w) noexcept {
   return static_cast<unsigned>((w & kInactiveMask) >> kInactiveShift);
+}
+constexpr unsigned history_of(word w) noexcept {
+  return static_cast<unsigned>((w & kHistoryMask) >> kHistoryShift);
+}
+/// `history` is below 2^kHistoryBits.
+constexpr word with_history(word w, unsigned history) noexcept {
+  return (w & ~kHistoryMask) | (word{history} << kHistoryShift);
 }
 /// Of a word that is not null, NEW, HOT or COLD.
 constexpr heap::kind heap_of(word w) noexcept {
@@ -111,12 +123,23 @@ constexpr word succeeded_by(word old, word next) noexcept {
   const unsigned n = count_of(old) + count_of(next);
   return without_counts(next) | (word{n < kCountCeiling ? n : kCountCeiling} << kCountShift);
 }
+/// A new object in the slot of `old` inherits the history of the one before; an emptied slot has
+/// none.
+constexpr word heir_of(word old, word next) noexcept {
+  return is_null(next) ? next : with_history(next, history_of(old));
+}
 /// The object of `w` in another slot. The scopes that counted it go on using it and no longer know
 /// its slot, so it is pinned there.
 constexpr word carried(word w) noexcept { return unlocked(count_of(w) == 0 ? w : pinned(w)); }
-/// The same object at a new place.
+/// The same object at a new place, not locked.
 constexpr word moved_to(word w, word address, heap::kind where) noexcept {
-  return make_word(address, where) | (w & kAccessed);
+  return make_word(address, where) | (w & (kAccessed | kHistoryMask));
 }
+
+/// What bits 59 .. 48 hold in all guide words of the process.
+enum class word_use : std::uint8_t {
+  history,  ///< of the object's uses: nobody counts
+  counts    ///< inactive windows and an active thread count (OBASE 4.1)
+};
 
 }  // namespace isotherm::guides

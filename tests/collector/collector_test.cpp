@@ -26,6 +26,7 @@ using heap::kind;
 
 options by_hand(std::string protocol) {
   options chosen;
+  chosen.policy = policy_name::published;
   chosen.adaptive_threshold = false;
   chosen.cold_threshold = 2;
   chosen.protocol = std::move(protocol);
@@ -257,7 +258,8 @@ TEST(CollectorThread, AShorterWindowEndsTheWaitForALongOne) {
 }
 
 TEST(CollectorThread, StopsWhileItWaitsForAScope) {
-  options chosen;
+  guide<bytes> moves(make_bytes("moves"));
+  options chosen = by_hand("counts");
   chosen.window_seconds = 0.001;
   chosen.epoch_timeout_us = ~std::uint64_t{0};
   object_collector collector(chosen);
@@ -304,7 +306,8 @@ TEST(CollectorThread, StartsBesideAChangeOfOptions) {
   object_collector collector({.window_seconds = 1e9});
   std::jthread setter([&](const std::stop_token& is_over) {
     while (!is_over.stop_requested()) {
-      EXPECT_TRUE(collector.reconfigure({.window_seconds = 1e9, .protocol = "counts"}));
+      EXPECT_TRUE(collector.reconfigure(
+          {.window_seconds = 1e9, .policy = policy_name::published, .protocol = "counts"}));
     }
   });
   for (int i = 0; i < 20; ++i) {
@@ -372,8 +375,33 @@ TEST(CollectorOptions, WindowsThatNoClockHoldsAreRefused) {
   }
 }
 
+// What the words hold means something else to the other policy.
+TEST(CollectorOptions, AnotherPolicyBeginsWithoutHistories) {
+  guide<bytes> g(make_bytes("value"));
+  const auto history = [&] { return guides::history_of(g.slot().load_relaxed()); };
+  options chosen;
+  chosen.manage = mode::track;
+  object_collector collector(chosen);
+  {
+    const scope inside;
+    g.get(inside);
+  }
+  collector.run_window();
+  EXPECT_GT(history(), guides::kInactiveCeiling) << "a rate";
+  chosen.policy = policy_name::published;
+  for (const std::string_view protocol : {"counts", "veto"}) {
+    chosen.protocol = protocol;
+    ASSERT_TRUE(collector.reconfigure(chosen));
+    collector.run_window();
+    EXPECT_EQ(guides::count_of(g.slot().load_relaxed()), 0u);
+    EXPECT_LE(guides::inactive_of(g.slot().load_relaxed()), 2u);
+    EXPECT_EQ(guides::are_counted(), protocol == "counts");
+  }
+}
+
 TEST(CollectorOptions, AThresholdSetBesideRunningWindowsIsTheNextOnes) {
   options chosen;
+  chosen.policy = policy_name::published;
   chosen.adaptive_threshold = false;
   object_collector collector(chosen);
   std::thread setter([&] {

@@ -29,8 +29,10 @@ TEST(FullHeap, LeavesTheObjectWhereItIs) {
   ASSERT_GT(filled, kRangeBytes / 2);
 
   for (const std::string_view protocol : protocol_names()) {
-    object_collector collector(
-        {.window_seconds = 1e9, .cold_threshold = 1, .protocol = std::string(protocol)});
+    object_collector collector({.window_seconds = 1e9,
+                                .policy = policy_name::published,
+                                .cold_threshold = 1,
+                                .protocol = std::string(protocol)});
     collector.run_window();  // it was used when it was made
     const window_statistics seen = collector.run_window();
     EXPECT_EQ(seen.failed, 1u) << protocol;

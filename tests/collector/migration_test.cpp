@@ -19,6 +19,9 @@ namespace {
 
 using heap::kind;
 
+const auto kNoStop = [] { return false; };
+const auto kNoRest = [](std::uint64_t) {};
+
 class Migration : public testing::Test {
  protected:
   guides::word word() const { return g_.slot().load_relaxed(); }
@@ -123,7 +126,7 @@ TEST_F(Migration, WhatIsUsedAgainAfterTheScanLeavesNewForHot) {
     const std::array candidates{candidate{&used.slot(), kind::cold},
                                 candidate{&unused.slot(), kind::cold}};
     window_statistics seen;
-    migration(*protocol, {1, 1'000'000}, [] { return false; }, seen).run(candidates);
+    migration(*protocol, {1, 1'000'000}, kNoStop, kNoRest, seen).run(candidates);
     EXPECT_EQ(guides::heap_of(used.slot().load_relaxed()), kind::hot) << name;
     EXPECT_EQ(guides::heap_of(unused.slot().load_relaxed()), kind::cold) << name;
     EXPECT_EQ(seen.promoted.objects, 1u) << name;
@@ -132,36 +135,12 @@ TEST_F(Migration, WhatIsUsedAgainAfterTheScanLeavesNewForHot) {
   }
 }
 
-TEST_F(Migration, WhatIsUsedAgainLeavesNewBeforeALongDemotionIsOver) {
-  guide<bytes> used(make_bytes("used"));
-  std::vector<guide<bytes>> unused;
-  // As large as they say, 500 such are more than what is moved between two trims.
-  constexpr std::uint32_t kBytes = 1 << 20;
-  std::vector<candidate> candidates{{&used.slot(), kind::cold, kBytes}};
-  for (int i = 0; i < 500; ++i) unused.emplace_back(make_bytes("unused"));
-  for (auto& each : unused) candidates.push_back({&each.slot(), kind::cold, kBytes});
-  {
-    const scope inside;
-    used.get(inside);
-  }
-  const auto where = [](const guide<bytes>& g) { return guides::heap_of(g.slot().load_relaxed()); };
-  bool left_early = false;
-  const auto look = [&] {  // asked before each batch, here of one object
-    left_early |= where(used) == kind::hot && where(unused.back()) == kind::newborn;
-    return false;
-  };
-  window_statistics seen;
-  const auto protocol = make_counts_protocol();
-  migration(*protocol, {1, 1'000'000}, look, seen).run(candidates);
-  EXPECT_TRUE(left_early) << "its slab stayed until the last object had moved";
-  EXPECT_EQ(where(unused.back()), kind::cold);
-}
-
 /// Moves as "veto" does, but its first epochs can't begin.
 class late_protocol final : public migration_protocol {
  public:
   explicit late_protocol(unsigned abandoned) : abandoned_(abandoned) {}
   std::string_view name() const noexcept override { return "late"; }
+  guides::word_use use_of_words() const noexcept override { return guides::word_use::history; }
   bool begin(std::span<const candidate> batch, sync::patience limit) override {
     return abandoned_ == 0 ? real_->begin(batch, limit) : (--abandoned_, false);
   }
@@ -180,6 +159,7 @@ class late_protocol final : public migration_protocol {
 class recording_protocol final : public migration_protocol {
  public:
   std::string_view name() const noexcept override { return "recording"; }
+  guides::word_use use_of_words() const noexcept override { return guides::word_use::history; }
   bool begin(std::span<const candidate> batch, sync::patience limit) override {
     moved.push_back(0);
     return real_->begin(batch, limit);
@@ -221,8 +201,7 @@ class MigrationOfLarge : public testing::Test {
     for (auto& each : objects_) each.get(inside);
   }
   void run(const std::vector<candidate>& candidates) {
-    EXPECT_TRUE(
-        migration(protocol_, {kLimit, 1'000'000}, [] { return false; }, seen_).run(candidates));
+    EXPECT_TRUE(migration(protocol_, {kLimit, 1'000'000}, kNoStop, kNoRest, seen_).run(candidates));
     for (const std::size_t bytes : protocol_.moved) EXPECT_LT(bytes, kLimit + 2 * kLarge);
   }
 
@@ -252,6 +231,7 @@ struct looking_visitor final : guides::slot_visitor {
 // Only the scan of a due slot takes back a count that stayed behind, and the object could not move
 // until then.
 TEST_F(Migration, AColdObjectThatIsPinnedStaysDue) {
+  guides::use_words_for(guides::word_use::counts);
   const auto protocol = make_veto_protocol();
   ASSERT_TRUE(protocol->begin({}, 1'000'000));
   ASSERT_EQ(protocol->move(g_.slot(), word(), kind::cold, moved_bytes_), move_result::moved);
@@ -260,16 +240,17 @@ TEST_F(Migration, AColdObjectThatIsPinnedStaysDue) {
   looking_visitor look;
   for (const bool is_pinned : {true, false}) {
     g_.slot().store_relaxed(is_pinned ? guides::pinned(word()) : guides::without_counts(word()));
-    migration(*protocol, {1, 1'000'000}, [] { return false; }, seen).run({&one, 1});
+    migration(*protocol, {1, 1'000'000}, kNoStop, kNoRest, seen).run({&one, 1});
     EXPECT_EQ(guides::visit_due(look), is_pinned ? 1u : 0u);
   }
+  guides::use_words_for(guides::word_use::history);
 }
 
 TEST_F(Migration, AnAbandonedEpochIsTriedAgain) {
   late_protocol late(3);
   const candidate one{&g_.slot(), kind::cold};
   window_statistics seen;
-  EXPECT_TRUE(migration(late, {1, 1'000'000}, [] { return false; }, seen).run({&one, 1}));
+  EXPECT_TRUE(migration(late, {1, 1'000'000}, kNoStop, kNoRest, seen).run({&one, 1}));
   EXPECT_EQ(guides::heap_of(word()), kind::cold);
   EXPECT_EQ(seen.abandoned_epochs, 3u);
 }
@@ -278,7 +259,7 @@ TEST_F(Migration, AScopeThatStaysOpenEndsTheWindowsWork) {
   late_protocol late(~0u);
   const candidate one{&g_.slot(), kind::cold};
   window_statistics seen;
-  EXPECT_FALSE(migration(late, {1, 1'000'000}, [] { return false; }, seen).run({&one, 1}));
+  EXPECT_FALSE(migration(late, {1, 1'000'000}, kNoStop, kNoRest, seen).run({&one, 1}));
   EXPECT_NE(guides::heap_of(word()), kind::cold);
   EXPECT_GT(seen.abandoned_epochs, 1u);
 }

@@ -34,7 +34,9 @@ TEST(Moments, CountsOfAnOpenScopeOutlastTheScan) {
   });
   has_it.wait();
   sync::end_migration_epoch();
+  guides::use_words_for(guides::word_use::counts);
   options chosen;
+  chosen.policy = policy_name::published;
   chosen.protocol = "counts";
   chosen.epoch_timeout_us = 1;
   object_collector collector(chosen);

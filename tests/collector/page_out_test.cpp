@@ -39,6 +39,7 @@ class PagingOut : public testing::Test {
   }
   static options everything_may_leave() {
     options chosen;
+    chosen.policy = policy_name::published;
     chosen.cold_threshold = 1;
     chosen.target_promotion_rate = 1e18;
     chosen.hint = heap::hint::pageout;

@@ -112,6 +112,7 @@ TEST_P(Stress, NothingIsLostWhileEverythingMoves) {
   const std::uint64_t seed = testing::UnitTest::GetInstance()->random_seed() + 1u;
   SCOPED_TRACE("seed " + std::to_string(seed));
   options chosen;
+  chosen.policy = policy_name::published;
   chosen.cold_threshold = 1;
   chosen.adaptive_threshold = false;
   chosen.protocol = GetParam();

@@ -54,7 +54,8 @@ class Unreadable : public testing::Test {
 TEST_F(Unreadable, IsLostAloneToReadersAndToTheCollector) {
   std::vector<guide<bytes>> guides;
   for (std::size_t i = 0; i < kObjects; ++i) guides.emplace_back(make_bytes(content_of(i)));
-  object_collector collector({.cold_threshold = 1, .adaptive_threshold = false});
+  object_collector collector(
+      {.policy = policy_name::published, .cold_threshold = 1, .adaptive_threshold = false});
   while (heap::usage_of(heap::kind::cold, heap::residency::left_out).objects < kObjects)
     collector.run_window();
   ASSERT_TRUE(testing_help::truncate_cold(path, 4 * heap::kExtentBytes));
@@ -105,11 +106,11 @@ TEST_F(Unreadable, IsNotLookedAtWhereCompactionIsSought) {
   for (std::size_t i = 0; i < kObjects; i += 2) guides[i].reset();
   ASSERT_TRUE(testing_help::truncate_cold(path, 0));
   const std::uint64_t before = heap::lost_reads();
-  scan_result found;
+  std::vector<candidate> found;
   guides::progress so_far;
-  find_cold_compactions(scan_options{}.list_bytes, so_far, found);
+  find_cold_compactions(so_far, found);
   EXPECT_TRUE(so_far.is_over);
-  EXPECT_GT(found.candidates.size(), kObjects / 4);
+  EXPECT_GT(found.size(), kObjects / 4);
   EXPECT_EQ(heap::lost_reads(), before);
 }
 

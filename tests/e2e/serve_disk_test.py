@@ -33,7 +33,8 @@ class Disk(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory(dir='/var/tmp', prefix='isotherm-e2e-')
         self.addCleanup(self.directory.cleanup)
-        self.server = start_ours(ISOTHERM, INDEX, '--window', '3600', '--cold-threshold', '1',
+        self.server = start_ours(ISOTHERM, INDEX, '--window', '3600',
+                                 '--policy', 'published', '--cold-threshold', '1',
                                  '--hint', 'pageout',
                                  '--cold-backing', f'file:{self.directory.name}')
         self.addCleanup(self.server.stop)

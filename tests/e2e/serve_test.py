@@ -209,7 +209,7 @@ class Serve(unittest.TestCase):
         for i in range(200):
             self.client.set(f'k{i}', 'x' * 500)
         one = self.raw()
-        self.assertTrue(one.ask('ISOTHERM', 'COLLECT').startswith(b'*48\r\n'))
+        self.assertTrue(one.ask('ISOTHERM', 'COLLECT').startswith(b'*58\r\n'))
         self.assertIn(b'cold', one.ask('ISOTHERM', 'HEAPS'))
         self.assertIn(b'page_utilization', one.ask('ISOTHERM', 'STATS'))
         self.assertRegex(one.ask('ISOTHERM', 'LOCATE', 'k7', 'absent'),
@@ -273,7 +273,8 @@ class Start(unittest.TestCase):
         directory = tempfile.mkdtemp(prefix='isotherm-e2e-')
         self.addCleanup(shutil.rmtree, directory)
         for protocol in ('counts', 'veto'):
-            process = start('--window', '0.02', '--cold-threshold', '1', '--protocol', protocol,
+            process = start('--window', '0.02', '--policy', 'published',
+                            '--cold-threshold', '1', '--protocol', protocol,
                             '--hint', 'pageout', '--cold-backing', f'file:{directory}')
             self.addCleanup(process.stop)
             load = subprocess.Popen(['redis-benchmark', '-s', process.path, '-q', '-n', '20000',
@@ -296,7 +297,8 @@ class Start(unittest.TestCase):
             self.assertEqual(status, 0, said)
 
     def test_looking_at_all_keys_warms_none(self):
-        process = start_ours(ISOTHERM, 'hash-pugh', '--window', '3600', '--cold-threshold', '1')
+        process = start_ours(ISOTHERM, 'hash-pugh', '--window', '3600',
+                             '--policy', 'published', '--cold-threshold', '1')
         self.addCleanup(process.stop)
         db = redis.Redis(unix_socket_path=process.path)
         self.addCleanup(db.close)

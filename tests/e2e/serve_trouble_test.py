@@ -471,7 +471,7 @@ class ColdHeap(Trouble):
 
     def test_no_room_for_cold_objects(self):
         process = self.serve('--manage', 'on', '--cold-backing', f'file:{self.scratch()}',
-                             '--hint', 'pageout', '--cold-threshold', '1',
+                             '--hint', 'pageout', '--policy', 'published', '--cold-threshold', '1',
                              **limited(resource.RLIMIT_FSIZE, 8 * MIB))
         one = self.connect(process.path)
         values = {f'k{i}': os.urandom(500) * 100 for i in range(400)}  # 20 MB in all
@@ -495,8 +495,8 @@ class ColdHeap(Trouble):
 
     def test_what_lies_on_the_disk_does_not_count(self):
         process = self.serve('--manage', 'on', '--cold-backing', f'file:{self.scratch()}',
-                             '--hint', 'pageout', '--cold-threshold', '1', '--window', '3600',
-                             '--maxmemory', '48mb')
+                             '--hint', 'pageout', '--policy', 'published',
+                             '--cold-threshold', '1', '--window', '3600', '--maxmemory', '48mb')
         one = self.connect(process.path)
 
         def used():
@@ -523,7 +523,7 @@ class ColdHeap(Trouble):
 
     def test_leaving_reads_no_cold_page_back(self):
         process = self.serve('--manage', 'on', '--cold-backing', f'file:{self.scratch()}',
-                             '--hint', 'pageout', '--cold-threshold', '1',
+                             '--hint', 'pageout', '--policy', 'published', '--cold-threshold', '1',
                              '--window', '3600')
         one = self.connect(process.path)
         for i in range(4000):

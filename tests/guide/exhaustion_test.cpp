@@ -12,7 +12,10 @@ using testing_help::refuses_memory;
 
 class GuideWithoutMemory : public testing::Test {
  protected:
-  void SetUp() override { ASSERT_TRUE(sync::begin_migration_epoch(1'000'000)); }
+  void SetUp() override {
+    guides::use_words_for(guides::word_use::counts);
+    ASSERT_TRUE(sync::begin_migration_epoch(1'000'000));
+  }
   void TearDown() override { sync::end_migration_epoch(); }
   unsigned count() const { return guides::count_of(g_.slot().load_relaxed()); }
   guide<bytes> g_{make_bytes("value")};

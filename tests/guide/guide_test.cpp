@@ -106,9 +106,21 @@ TEST(Guide, ADereferenceClearsTheMigrationLock) {
   EXPECT_FALSE(guides::is_locked(word_of(g)));
 }
 
+/// A migration epoch of the protocol "counts" for its life.
+struct epoch {
+  epoch() {
+    guides::use_words_for(guides::word_use::counts);
+    EXPECT_TRUE(sync::begin_migration_epoch(1'000'000));
+  }
+  ~epoch() {
+    sync::end_migration_epoch();
+    guides::use_words_for(guides::word_use::history);
+  }
+};
+
 TEST(Guide, TrackingScopesCountOnceAndUncountAtTheEnd) {
   const auto g = make_guide<record>();
-  ASSERT_TRUE(sync::begin_migration_epoch(1'000'000));
+  const epoch active;
   {
     const scope outer;
     g.get(outer);
@@ -120,12 +132,11 @@ TEST(Guide, TrackingScopesCountOnceAndUncountAtTheEnd) {
     EXPECT_EQ(guides::count_of(word_of(g)), 1u);
   }
   EXPECT_EQ(guides::count_of(word_of(g)), 0u);
-  sync::end_migration_epoch();
 }
 
 TEST(Guide, ReplacingACountedObjectKeepsTheCountUntilTheScopeCloses) {
   auto g = make_guide<record>(1, 1);
-  ASSERT_TRUE(sync::begin_migration_epoch(1'000'000));
+  const epoch active;
   {
     const scope inside;
     g.get(inside);
@@ -134,14 +145,7 @@ TEST(Guide, ReplacingACountedObjectKeepsTheCountUntilTheScopeCloses) {
     EXPECT_EQ(g.get(inside)->a, 2);
   }
   EXPECT_EQ(guides::count_of(word_of(g)), 0u) << "uncounted twice, or never";
-  sync::end_migration_epoch();
 }
-
-/// A migration epoch for its life.
-struct epoch {
-  epoch() { EXPECT_TRUE(sync::begin_migration_epoch(1'000'000)); }
-  ~epoch() { sync::end_migration_epoch(); }
-};
 
 /// A thread with a scope open in which it has dereferenced `g`, until leave().
 class holder {
@@ -323,6 +327,24 @@ TEST(Guide, AGuideThatMovesInKeepsItsOwnCounts) {
   EXPECT_EQ(guides::count_of(word_of(first)), 1u);
   of_first.leave();
   EXPECT_EQ(guides::count_of(word_of(first)), 1u) << "the object is in this scope's hands";
+}
+
+// Where nobody counts, the same bits are a history, which goes where its object goes.
+TEST(Guide, AHistoryIsInheritedAndCarried) {
+  auto from = make_guide<record>(4, 5);
+  from.slot().store_relaxed(guides::with_history(word_of(from), 0xabc));
+  {
+    const scope inside;
+    from.get(inside);
+    EXPECT_TRUE(from.replace(inside, make_object(from, 6, 7)));
+    EXPECT_EQ(guides::history_of(word_of(from)), 0xabcu);
+  }
+  guide<record> to(std::move(from));
+  EXPECT_EQ(guides::history_of(word_of(to)), 0xabcu);
+  const scope inside;
+  EXPECT_TRUE(to.clear(inside));
+  EXPECT_TRUE(to.replace(inside, make_object(to, 8, 9)));
+  EXPECT_EQ(guides::history_of(word_of(to)), 0u) << "another object, of which nothing is known";
 }
 
 TEST(Guide, MovingWhatNobodyCountsPinsNothing) {

@@ -85,9 +85,22 @@ TEST(GuideWord, ASuccessorInheritsOnlyTheCounts) {
   });
 }
 
-TEST(GuideWord, AMovedWordStartsAnewButKeepsItsAccess) {
-  for_all_words([](word w, word, unsigned, unsigned, unsigned, bool accessed, bool) {
-    ASSERT_EQ(moved_to(w, 0x3000, heap::kind::cold), compose(0x3000, 0, 0, 2, accessed, false));
+TEST(GuideWord, AMovedWordKeepsItsAccessAndItsHistory) {
+  for_all_words([](word w, word, unsigned count, unsigned inactive, unsigned, bool accessed, bool) {
+    ASSERT_EQ(moved_to(w, 0x3000, heap::kind::cold),
+              compose(0x3000, count, inactive, 2, accessed, false));
+  });
+}
+
+TEST(GuideWord, AHistoryIsTheTwelveBitsOfBothCounts) {
+  for_all_words([](word w, word address, unsigned count, unsigned inactive, unsigned heap,
+                   bool accessed, bool lock) {
+    ASSERT_EQ(history_of(w), inactive << 7 | count);
+    ASSERT_EQ(with_history(w, 0x5a5),
+              compose(address, 0x5a5 & 127, 0x5a5 >> 7, heap, accessed, lock));
+    const word next = compose(0x2000, 0, 0, 1, true, false);
+    ASSERT_EQ(heir_of(w, next), compose(0x2000, count, inactive, 1, true, false));
+    ASSERT_EQ(heir_of(w, kVacant), kVacant);
   });
 }
 

@@ -24,6 +24,7 @@ class IndexTemperature : public testing::TestWithParam<std::string_view> {
   }
   static collector::options chosen() {
     collector::options chosen;
+    chosen.policy = collector::policy_name::published;
     chosen.cold_threshold = 1;
     chosen.adaptive_threshold = false;
     return chosen;

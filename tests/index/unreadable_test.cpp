@@ -32,6 +32,7 @@ class IndexUnreadable : public testing::TestWithParam<std::string_view> {
   static std::string key_of(std::size_t i) { return std::to_string(i * 7919) + " is the key"; }
   static collector::options chosen() {
     collector::options chosen;
+    chosen.policy = collector::policy_name::published;
     chosen.cold_threshold = 1;
     chosen.adaptive_threshold = false;
     return chosen;

@@ -83,8 +83,8 @@ def record_resp(tool, napping, index, protocol, seed, path):
     # A sanitizer's runtime would refuse to come behind a preloaded library. Nothing is paged out:
     # waiting for a disk, the collector would move less.
     server = start_ours(tool, index, '--port', '-1', '--threads', '2', '--window', '0.001',
-                        '--cold-threshold', '1', '--protocol', protocol, '--cold-backing', 'anon',
-                        '--hint', 'none',
+                        '--policy', 'published', '--cold-threshold', '1', '--protocol', protocol,
+                        '--cold-backing', 'anon', '--hint', 'none',
                         env={**os.environ, 'LD_PRELOAD': napping, 'ISOTHERM_TEST_SEED': str(seed),
                              'ASAN_OPTIONS': 'verify_asan_link_order=0'})
     events = [[] for _ in range(CLIENTS)]

@@ -232,6 +232,7 @@ std::uint64_t collect_until(const std::atomic<bool>& is_done, std::string_view p
   const naps::napping_threads::member here(napping);
   collector::options chosen;
   chosen.window_seconds = 0.001;
+  chosen.policy = collector::policy_name::published;
   chosen.cold_threshold = 1;
   chosen.adaptive_threshold = false;
   chosen.protocol = protocol;

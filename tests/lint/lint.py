@@ -26,6 +26,7 @@ RANK = {name: rank for rank, group in enumerate(LAYERS) for name in group}
 # itself may be below those (what they share) or above (what puts them together).
 SUBFOLDERS = {
     'os': [['memory'], ['files']],
+    'collector': [['policy']],
     'index': [['art', 'btree', 'hash', 'masstree', 'skip']],
     'sort': [['job'], ['input'], ['coding'], ['plan'], ['runs'], ['cost', 'output'],
              ['index_sort'], ['algorithms']],

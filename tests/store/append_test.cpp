@@ -162,6 +162,7 @@ TEST_P(Growing, ReadersAndTheCollectorSeeWholeAppends) {
   std::jthread mover([&] {
     collector::options chosen;
     chosen.window_seconds = 0.001;
+    chosen.policy = collector::policy_name::published;
     chosen.cold_threshold = 1;
     chosen.adaptive_threshold = false;
     chosen.protocol = GetParam();

@@ -190,6 +190,7 @@ class worker {
 void collect_until(const std::atomic<bool>& is_done, std::string_view protocol, progress& total) {
   collector::options chosen;
   chosen.window_seconds = 0.001;
+  chosen.policy = collector::policy_name::published;
   chosen.cold_threshold = 1;
   chosen.adaptive_threshold = false;
   chosen.protocol = protocol;

@@ -1,4 +1,4 @@
-#include "collector/temperature.hpp"
+#include "collector/policy/temperature.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,11 +18,16 @@ rate after(const use_memory& memory, rate before, window was, base::random& rand
   return was == window::used ? memory.used(before, bits) : memory.idle(before, bits);
 }
 
+void end(use_memory& memory, std::uint64_t used, std::uint64_t misses) {
+  memory.end_window();
+  memory.note(used, misses);
+}
+
 /// The rate of an object that is used with a chance of `share` in each of so many windows.
 rate settled(use_memory& memory, double share, unsigned windows, base::random& random) {
   rate r = 0;
   for (unsigned i = 0; i < windows; ++i) {
-    memory.end_window(1000, 0);
+    end(memory, 1000, 0);
     r = after(memory, r, random.unit() < share ? window::used : window::idle, random);
   }
   return r;
@@ -46,7 +51,7 @@ TEST(Temperature, IsTheShareOfWindowsInWhichAnObjectIsUsed) {
     use_memory memory;
     std::array<rate, 400> objects{};
     for (unsigned i = 0; i < kLongestMemory; ++i) {
-      memory.end_window(objects.size(), 0);
+      end(memory, objects.size(), 0);
       for (auto& r : objects) {
         r = after(memory, r, random.unit() < share ? window::used : window::idle, random);
       }
@@ -60,11 +65,11 @@ TEST(Temperature, IsTheShareOfWindowsInWhichAnObjectIsUsed) {
 
 TEST(Temperature, OneUseWeighsLessThanManyAndLessTheLongerTheMemory) {
   use_memory memory;
-  memory.end_window(1000, 0);
+  end(memory, 1000, 0);
   const rate soon = memory.used(0, 0);
   rate often = soon;
   for (int i = 0; i < 20; ++i) {
-    memory.end_window(1000, 0);
+    end(memory, 1000, 0);
     often = memory.used(often, 0);
   }
   EXPECT_GT(often, soon);
@@ -73,23 +78,30 @@ TEST(Temperature, OneUseWeighsLessThanManyAndLessTheLongerTheMemory) {
 
 TEST(Temperature, TheMemoryGrowsToItsLimitAndStartsAnewWithUnexpectedMisses) {
   use_memory memory;
-  for (unsigned i = 0; i < kLongestMemory + 50; ++i) memory.end_window(10000, 1000 + i % 7);
+  for (unsigned i = 0; i < kLongestMemory + 50; ++i) end(memory, 10000, 1000 + i % 7);
   EXPECT_EQ(memory.length(), kLongestMemory);
   EXPECT_EQ(memory.restarts(), 0u);
-  memory.end_window(10000,
-                    1200);  // above what is expected, and not by so much that the load changed
+  end(memory, 10000,
+      1200);  // above what is expected, and not by so much that the load changed
   EXPECT_EQ(memory.restarts(), 0u);
-  memory.end_window(10000, 1600);
+  end(memory, 10000, 1600);
+  EXPECT_EQ(memory.restarts(), 1u);
+  end(memory, 10000, 1500);  // the new load's misses are what is expected now
   EXPECT_EQ(memory.restarts(), 1u);
   EXPECT_EQ(memory.length(), 1u);
-  memory.end_window(10000, 1500);  // the new load's misses are what is expected now
-  EXPECT_EQ(memory.restarts(), 1u);
+}
+
+TEST(Temperature, WhatIsExpectedIsAShareSoThatShorterWindowsChangeNothing) {
+  use_memory memory;
+  for (unsigned i = 0; i < 20; ++i) end(memory, 1000, 100);
+  for (const std::uint64_t used : {10'000, 200, 30'000, 100}) end(memory, used, used / 10);
+  EXPECT_EQ(memory.restarts(), 0u);
 }
 
 TEST(Temperature, ChanceInFewMissesRestartsNothing) {
   base::random random(3);
   use_memory memory;
-  for (unsigned i = 0; i < 2000; ++i) memory.end_window(1000, random.below(4));
+  for (unsigned i = 0; i < 2000; ++i) end(memory, 1000, random.below(4));
   EXPECT_EQ(memory.restarts(), 0u);
 }
 
@@ -98,9 +110,10 @@ TEST(Temperature, AfterARestartTheNewHotObjectPassesTheOldOneWithinTwoWindows) {
   use_memory memory;
   rate old_one = settled(memory, 1, 300, random);
   rate new_one = 0;
-  memory.end_window(10000, 10);
+  end(memory, 10000, 10);
+  memory.note(10000, 1000);  // of a window that has just been aged
   for (int i = 0; i < 2; ++i) {
-    memory.end_window(10000, 1000);
+    end(memory, 10000, 1000);
     old_one = after(memory, old_one, window::idle, random);
     new_one = after(memory, new_one, window::used, random);
   }
@@ -114,7 +127,7 @@ TEST(Temperature, AnObjectLeftAloneFadesAsIfItHadBeenLookedAt) {
   rate watched = before;
   rate kept = memory.left_alone(before);
   for (int i = 0; i < 200; ++i) {
-    memory.end_window(1000, 0);
+    end(memory, 1000, 0);
     watched = after(memory, watched, window::idle, random);
   }
   // To within an era: 32 windows of 1/100 .. 1/256 each, half an octave at the most.
@@ -128,7 +141,7 @@ TEST(Temperature, AnObjectLeftAloneFadesAsIfItHadBeenLookedAt) {
 TEST(Temperature, ErasGoRound) {
   use_memory memory;
   for (unsigned i = 0; i < 3 * kEras * kEraWindows + 5; ++i) {
-    memory.end_window(1000, 0);
+    end(memory, 1000, 0);
     const rate kept = memory.left_alone(3000);
     EXPECT_EQ(kept % kEras, memory.era());
     EXPECT_NEAR(memory.looked_at(kept), 3000, kEras / 2);
@@ -140,7 +153,7 @@ TEST(Temperature, ErasAreToldApartForAThousandWindows) {
   const rate kept = memory.left_alone(3000);
   rate before = memory.looked_at(kept);
   for (unsigned i = 1; i < kEras; ++i) {
-    for (unsigned w = 0; w < kEraWindows; ++w) memory.end_window(1000, 0);
+    for (unsigned w = 0; w < kEraWindows; ++w) end(memory, 1000, 0);
     EXPECT_LE(memory.looked_at(kept), before);
     before = memory.looked_at(kept);
   }
@@ -149,7 +162,7 @@ TEST(Temperature, ErasAreToldApartForAThousandWindows) {
 
 TEST(Temperature, NeverStaysNeverInCold) {
   use_memory memory;
-  for (int i = 0; i < 100; ++i) memory.end_window(1000, 0);
+  for (int i = 0; i < 100; ++i) end(memory, 1000, 0);
   EXPECT_EQ(memory.looked_at(memory.left_alone(0)), 0);
 }
 

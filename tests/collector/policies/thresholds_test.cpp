@@ -3,9 +3,9 @@
 
 #include <limits>
 
-#include "collector/classify.hpp"
-#include "collector/page_out.hpp"
-#include "collector/threshold.hpp"
+#include "collector/policy/page_out.hpp"
+#include "collector/policy/published.hpp"
+#include "collector/policy/threshold.hpp"
 #include "collector/touched_pages.hpp"
 #include "heap/usage.hpp"
 
@@ -43,36 +43,36 @@ TEST(Threshold, ARateOfColdSaysNothingWhileMoreCameThanWasThere) {
   EXPECT_TRUE(was_watched(100, 200));
 }
 
-TEST(Classify, AccessedObjectsGoToHot) {
+TEST(PublishedPolicy, UsedObjectsGoToHot) {
   for (const kind where : {kind::newborn, kind::cold}) {
-    const auto outcome = classify(with(where, true, 9), 3);
-    EXPECT_EQ(outcome.next, with(where, false, 0));
-    EXPECT_EQ(outcome.target, kind::hot);
-    EXPECT_FALSE(outcome.rests_in_cold);
+    const guides::word used = with(where, true, 9);
+    EXPECT_EQ(aged_by_windows(used), with(where, false, 0));
+    EXPECT_EQ(target_by_windows(aged_by_windows(used), 3), kind::hot);
+    EXPECT_EQ(target_by_windows(used, 3), kind::hot) << "used since it was aged";
   }
-  const auto hot = classify(with(kind::hot, true, 2), 3);
-  EXPECT_EQ(hot.next, with(kind::hot, false, 0));
-  EXPECT_FALSE(hot.target);
+  const guides::word hot = aged_by_windows(with(kind::hot, true, 2));
+  EXPECT_EQ(hot, with(kind::hot, false, 0));
+  EXPECT_FALSE(target_by_windows(hot, 3));
+  EXPECT_FALSE(target_by_windows(with(kind::hot, true, 31), 3));
 }
 
-TEST(Classify, InactiveObjectsGoToColdAtTheThreshold) {
+TEST(PublishedPolicy, IdleObjectsGoToColdAtTheThreshold) {
   for (const kind where : {kind::newborn, kind::hot}) {
     for (unsigned threshold = kMinThreshold; threshold <= kMaxThreshold; ++threshold) {
       for (unsigned inactive = 0; inactive <= 31; ++inactive) {
-        const auto outcome = classify(with(where, false, inactive), threshold);
+        const guides::word aged = aged_by_windows(with(where, false, inactive));
         const unsigned now = inactive == 31 ? 31 : inactive + 1;
-        ASSERT_EQ(guides::inactive_of(outcome.next), now);
+        ASSERT_EQ(guides::inactive_of(aged), now);
         // Also at 31, where the counter saturates: the papers' "> 32" would never demote.
-        ASSERT_EQ(outcome.target.has_value(), now >= threshold) << inactive << ' ' << threshold;
+        ASSERT_EQ(target_by_windows(aged, threshold).has_value(), now >= threshold)
+            << inactive << ' ' << threshold;
       }
     }
   }
 }
 
-TEST(Classify, ColdObjectsAtRestNeedNoScan) {
-  const auto outcome = classify(with(kind::cold, false, 5), 3);
-  EXPECT_TRUE(outcome.rests_in_cold);
-  EXPECT_FALSE(outcome.target);
+TEST(PublishedPolicy, ColdObjectsAtRestStayThere) {
+  EXPECT_FALSE(target_by_windows(aged_by_windows(with(kind::cold, false, 5)), 3));
 }
 
 TEST(PageOut, ColdRestsItsPagesTimesTheWindowOverTheUsedOnes) {

@@ -37,9 +37,11 @@ class use_memory {
  public:
   use_memory() noexcept { rebuild(); }
 
-  /// Ends a window in which `used` objects were used, of which `misses` were in COLD. Call it
-  /// before the window's rates are updated.
-  void end_window(std::uint64_t used, std::uint64_t misses) noexcept;
+  /// Ends a window. Call it before the window's rates are updated.
+  void end_window() noexcept;
+  /// In the window that ended last `used` objects were used, of which `misses` were in COLD. When
+  /// that is unexpected, the memory starts anew with the next window.
+  void note(std::uint64_t used, std::uint64_t misses) noexcept;
 
   /// Windows that the rates are the mean of.
   unsigned length() const noexcept { return length_; }
@@ -77,7 +79,7 @@ class use_memory {
 
   unsigned length_ = 0;
   std::uint64_t restarts_ = 0;
-  double expected_misses_ = 0;
+  double expected_share_ = 0;  ///< of misses in what is used
   unsigned windows_in_era_ = 0;
   unsigned era_ = 0;
   std::array<float, kEras> faded_{};  ///< steps that a rate without uses lost in each era

@@ -1,4 +1,4 @@
-#include "collector/temperature.hpp"
+#include "collector/policy/temperature.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,9 @@ constexpr double kHighest = kRates - 1;
 /// A load has changed when misses are so much above what was expected, above what chance does, and
 /// above that by such a share of what is used.
 constexpr double kUnexpected = 1.3, kDeviations = 4, kWorthNoting = 0.01;
-/// Weight of the last window in the misses that are expected of the next.
+/// Windows that a memory lasts at least: a new one has no expectation yet.
+constexpr unsigned kLeastMemory = 4;
+/// Weight of the last window in the share of misses that is expected of the next.
 constexpr double kNewest = 0.25;
 
 double steps_of(double share) noexcept {
@@ -34,19 +36,23 @@ unsigned cut_for(const rate_histogram& objects, std::uint64_t budget) noexcept {
   return cut;
 }
 
-void use_memory::end_window(std::uint64_t used, std::uint64_t misses) noexcept {
-  const auto seen = static_cast<double>(misses);
+void use_memory::note(std::uint64_t used, std::uint64_t misses) noexcept {
+  const auto all = static_cast<double>(used), seen = static_cast<double>(misses);
+  const double expected = expected_share_ * all;
   const bool has_changed =
-      expected_misses_ > 0 && seen > kUnexpected * expected_misses_ +
-                                         kDeviations * std::sqrt(expected_misses_) +
-                                         kWorthNoting * static_cast<double>(used);
+      length_ >= kLeastMemory &&
+      seen > kUnexpected * expected + kDeviations * std::sqrt(expected) + kWorthNoting * all;
+  const double share = all > 0 ? seen / all : expected_share_;
   if (has_changed) {
     length_ = 0;
     ++restarts_;
-    expected_misses_ = seen;
+    expected_share_ = share;
   } else {
-    expected_misses_ += (expected_misses_ > 0 ? kNewest : 1) * (seen - expected_misses_);
+    expected_share_ += (expected_share_ > 0 ? kNewest : 1) * (share - expected_share_);
   }
+}
+
+void use_memory::end_window() noexcept {
   length_ = std::min(length_ + 1, kLongestMemory);
   if (++windows_in_era_ == kEraWindows) {
     windows_in_era_ = 0;

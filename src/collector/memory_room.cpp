@@ -1,0 +1,32 @@
+#include "collector/memory_room.hpp"
+
+#include <algorithm>
+
+#include "os/memory/available_memory.hpp"
+#include "os/memory/process_memory.hpp"
+
+namespace isotherm::collector {
+
+namespace {
+/// Of what a control group allows, the part that is left to what this process does not count.
+constexpr std::uint64_t kGroupMargin = 16;
+}  // namespace
+
+memory_room memory_room_of(std::uint64_t asked_bytes, std::uint64_t dram_bytes,
+                           std::uint64_t file_bytes, std::optional<std::uint64_t> group_room) {
+  memory_room found{dram_bytes, file_bytes, asked_bytes};
+  if (!group_room) return found;
+  // The group gives files' pages back by itself, so they do not count against its limit.
+  const std::uint64_t kept = dram_bytes - std::min(dram_bytes, file_bytes);
+  const std::uint64_t allowed = kept + std::min(*group_room, ~std::uint64_t{0} / 4);
+  const std::uint64_t within_group = allowed - allowed / kGroupMargin + file_bytes;
+  if (asked_bytes == 0 || within_group < asked_bytes) found.target_bytes = within_group;
+  return found;
+}
+
+memory_room read_memory_room(std::uint64_t asked_bytes) {
+  const os::resident_pages now = os::read_resident_pages();
+  return memory_room_of(asked_bytes, now.all_bytes, now.file_bytes, os::control_group_room());
+}
+
+}  // namespace isotherm::collector

@@ -1,0 +1,35 @@
+// How much DRAM the process has, and may have.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+namespace isotherm::collector {
+
+/// Of what the process has, the part that pages of COLD may take between two page-outs: an eighth.
+inline constexpr std::uint64_t kColdShare = 8;
+
+struct memory_room {
+  std::uint64_t dram_bytes;  ///< the resident set, in which COLD's pages are while they are mapped
+  std::uint64_t file_bytes;  ///< of it pages of files: of COLD in a file, and of the program
+  std::uint64_t target_bytes;  ///< what it may be; 0: nothing limits it
+
+  bool is_short() const noexcept { return target_bytes != 0 && dram_bytes > target_bytes; }
+  /// What pages of files are kept to.
+  std::uint64_t cold_limit_bytes() const noexcept {
+    return (target_bytes != 0 ? std::min(target_bytes, dram_bytes) : dram_bytes) / kColdShare;
+  }
+};
+
+/// The target is the least of `asked_bytes` (0: none) and what the control groups leave this
+/// process less a margin for what is not counted here (page tables, sockets). Reads some files of
+/// /proc: a tenth of a millisecond.
+memory_room read_memory_room(std::uint64_t asked_bytes);
+
+/// The pure part. `group_room`: what the control groups leave, file pages counted as free; nullopt:
+/// they have no limit. `file_bytes`: of the resident set, pages of files.
+memory_room memory_room_of(std::uint64_t asked_bytes, std::uint64_t dram_bytes,
+                           std::uint64_t file_bytes, std::optional<std::uint64_t> group_room);
+
+}  // namespace isotherm::collector

@@ -1,0 +1,74 @@
+// The seam between what is cold and how it is moved.
+//
+//   published   an inactive-window count and a threshold that follows the promotion rate
+//   (OBASE 3.4) budget      how often an object is used, and what DRAM or misses are allowed
+//
+// A policy reads and writes the history bits of guide words (guide/word.hpp). It has no thread, no
+// clock and no I/O.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "collector/options.hpp"
+#include "collector/statistics.hpp"
+#include "guide/word.hpp"
+
+namespace isotherm::collector {
+
+/// The process's memory when a window ends.
+struct memory_state {
+  std::uint64_t target_bytes;      ///< what the process may have; 0: nothing limits it
+  std::uint64_t dram_bytes;        ///< what it has
+  std::uint64_t file_bytes;        ///< of that, pages of files, COLD's among them
+  std::uint64_t cold_limit_bytes;  ///< what these are kept to
+  std::uint64_t warm_bytes;        ///< of what it has, the extents of NEW and HOT
+  double bytes_each;               ///< that an object takes there
+};
+
+/// Called by one thread, for each window in the order of the functions.
+class policy {
+ public:
+  virtual ~policy() = default;
+  virtual policy_name name() const noexcept = 0;
+
+  /// A window has ended; no word has been aged.
+  virtual void begin_ageing(const options& chosen) = 0;
+
+  /// What the window's end makes of the word of an object, whose accessed bit tells whether it was
+  /// used. The accessed bit is clear afterwards.
+  virtual guides::word age(guides::word w) = 0;
+
+  /// All words have been aged, and `seen` counts the window's uses.
+  virtual void weigh(const options& chosen, const memory_state& now,
+                     const window_statistics& seen) = 0;
+
+  /// Where the object of an aged word should go; nullopt: it stays. Of COLD only objects that were
+  /// used are asked for.
+  virtual std::optional<heap::kind> target(guides::word w) = 0;
+
+  /// Between the ends of windows: the word that the object of `w`, used in COLD since the last one,
+  /// should have in HOT; nullopt: it is to wait for the window's end.
+  virtual std::optional<guides::word> returning(guides::word) { return std::nullopt; }
+
+  /// The word of an object that is to go to COLD, or was used there and stays, with what it has to
+  /// remember while it is not aged.
+  virtual guides::word resting(guides::word w) const noexcept { return w; }
+
+  /// Objects that target() is going to move, as far as can be said before it is asked.
+  virtual std::uint64_t expected_moves() const noexcept = 0;
+
+  /// What could move has moved, and COLD holds `cold_bytes`. Completes `seen` with what holds for
+  /// the next window.
+  virtual void adapt(const options& chosen, std::uint64_t cold_bytes, window_statistics& seen) = 0;
+
+  /// How much of COLD may now be asked to leave DRAM, while tasks wait for memory in
+  /// `pressure_percent` of the time.
+  virtual std::uint64_t page_out_bytes(const options& chosen, const window_statistics& seen,
+                                       double pressure_percent) = 0;
+};
+
+std::unique_ptr<policy> make_policy(policy_name name);
+
+}  // namespace isotherm::collector

@@ -1,0 +1,68 @@
+#include "collector/policy/published.hpp"
+
+#include "base/page.hpp"
+#include "collector/policy/page_out.hpp"
+#include "collector/policy/threshold.hpp"
+
+namespace isotherm::collector {
+
+namespace {
+
+class published_policy final : public policy {
+ public:
+  policy_name name() const noexcept override { return policy_name::published; }
+
+  void begin_ageing(const options& chosen) override {
+    if (chosen.cold_threshold != asked_threshold_) {
+      threshold_ = asked_threshold_ = chosen.cold_threshold;
+    }
+    expected_moves_ = 0;
+  }
+
+  guides::word age(guides::word w) override {
+    const guides::word aged = aged_by_windows(w);
+    expected_moves_ += target_by_windows(aged, threshold_).has_value();
+    return aged;
+  }
+
+  void weigh(const options&, const memory_state&, const window_statistics&) override {}
+
+  std::optional<heap::kind> target(guides::word w) override {
+    return target_by_windows(w, threshold_);
+  }
+  std::uint64_t expected_moves() const noexcept override { return expected_moves_; }
+
+  void adapt(const options& chosen, std::uint64_t cold_bytes, window_statistics& seen) override {
+    const bool watched = was_watched(cold_bytes, cold_bytes_before_);
+    cold_bytes_before_ = cold_bytes;
+    if (chosen.adaptive_threshold && seen.working_set_pages > 0 && watched) {
+      threshold_ = next_threshold(threshold_, seen.promotion_rate, chosen.target_promotion_rate);
+    }
+    seen.cold_threshold = threshold_;
+    cold_may_leave_ = watched && may_leave(seen.promotion_rate, chosen.target_promotion_rate,
+                                           seen.cold_rest_seconds, chosen.min_rest_seconds);
+  }
+
+  std::uint64_t page_out_bytes(const options& chosen, const window_statistics& seen,
+                               double pressure_percent) override {
+    if (!cold_may_leave_) return 0;
+    const auto next =
+        hurts(pressure_percent, seen.cold_rest_seconds, chosen.min_rest_seconds) ? less : more;
+    allowance_ = next(allowance_, chosen.page_out_bytes_per_window);
+    return allowance_;
+  }
+
+ private:
+  unsigned threshold_ = 0;        // the controller's
+  unsigned asked_threshold_ = 0;  // the option that it last started from
+  std::uint64_t expected_moves_ = 0;
+  std::uint64_t cold_bytes_before_ = 0;  // COLD at the end of the last window
+  bool cold_may_leave_ = false;
+  std::uint64_t allowance_ = ~std::uint64_t{0};  // bytes that the last window had
+};
+
+}  // namespace
+
+std::unique_ptr<policy> make_published_policy() { return std::make_unique<published_policy>(); }
+
+}  // namespace isotherm::collector

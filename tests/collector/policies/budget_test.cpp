@@ -1,0 +1,189 @@
+// What a budget keeps, by numbers.
+#include "collector/policy/budget.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "collector/memory_room.hpp"
+
+namespace isotherm::collector {
+namespace {
+
+using guides::make_word;
+using guides::word;
+using heap::kind;
+
+constexpr std::uint64_t kMiB = 1 << 20;
+
+rate rate_of(double share) {
+  return static_cast<rate>(std::lround(kRates - 1 + 256 * std::log2(share)));
+}
+
+TEST(CutForMisses, LetsGoTheObjectsWhoseMissesTogetherAreAllowed) {
+  rate_histogram warm{}, missed{};
+  warm[0] = 1'000'000;         // never used: costs nothing
+  warm[rate_of(0.01)] = 1000;  // 10 uses a window
+  warm[rate_of(0.1)] = 1000;   // 100
+  EXPECT_EQ(cut_for_misses(warm, missed, 5), rate_of(0.01));
+  EXPECT_EQ(cut_for_misses(warm, missed, 50), rate_of(0.1));
+  EXPECT_EQ(cut_for_misses(warm, missed, 200), kRates);
+  EXPECT_EQ(cut_for_misses(warm, missed, 0), rate_of(0.01));
+}
+
+TEST(CutForMisses, CountsWhatWasReadFromColdAsWell) {
+  rate_histogram warm{}, missed{};
+  missed[rate_of(0.02)] = 30;
+  EXPECT_EQ(cut_for_misses(warm, missed, 30), kRates);
+  EXPECT_EQ(cut_for_misses(warm, missed, 29), rate_of(0.02)) << "these come back";
+}
+
+TEST(AllowedMisses, AreTheLessOfAShareOfTheUsesAndOfWhatTheDeviceReads) {
+  options chosen;
+  chosen.miss_share = 0.1;
+  chosen.misses_per_second = 50;
+  EXPECT_EQ(allowed_misses(chosen, 1000, 10), 100);
+  EXPECT_EQ(allowed_misses(chosen, 100'000, 10), 500);
+}
+
+TEST(MemoryRoom, IsTheTargetOrWhatTheControlGroupsLeaveLessAMargin) {
+  EXPECT_EQ(memory_room_of(0, 100 * kMiB, 10 * kMiB, std::nullopt).target_bytes, 0u);
+  EXPECT_EQ(memory_room_of(80 * kMiB, 100 * kMiB, 10 * kMiB, std::nullopt).target_bytes, 80 * kMiB);
+  EXPECT_TRUE(memory_room_of(80 * kMiB, 100 * kMiB, 0, std::nullopt).is_short());
+  EXPECT_FALSE(memory_room_of(0, 100 * kMiB, 0, std::nullopt).is_short());
+  // The group leaves 70 MiB beside 90 MiB that are no file's: 160, of which a sixteenth is margin.
+  EXPECT_EQ(memory_room_of(0, 100 * kMiB, 10 * kMiB, 70 * kMiB).target_bytes, 160 * kMiB);
+  EXPECT_EQ(memory_room_of(1000 * kMiB, 100 * kMiB, 10 * kMiB, 70 * kMiB).target_bytes, 160 * kMiB);
+  EXPECT_EQ(memory_room_of(99 * kMiB, 100 * kMiB, 10 * kMiB, 70 * kMiB).target_bytes, 99 * kMiB);
+  EXPECT_GT(memory_room_of(99 * kMiB, 100 * kMiB, 0, ~std::uint64_t{0}).target_bytes, 0u);
+}
+
+/// A policy and some words of objects, without the objects.
+class BudgetPolicy : public testing::Test {
+ protected:
+  static constexpr double kEach = 1000;  // bytes
+
+  void make(std::size_t objects, kind where) {
+    for (std::size_t i = 0; i < objects; ++i) {
+      words_.push_back(make_word(16 * (words_.size() + 1), where));
+    }
+  }
+  /// A window in which `is_used(i)` says which are used; objects go where the policy wants them.
+  template <class Used>
+  void window(Used is_used) {
+    window_statistics seen;
+    seen.window_seconds = 10;
+    policy_->begin_ageing(chosen_);
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      if (!is_used(i)) {
+        words_[i] = policy_->age(words_[i]);
+        continue;
+      }
+      ++seen.accessed_objects;
+      seen.accessed_cold_objects += guides::heap_of(words_[i]) == kind::cold;
+      words_[i] = policy_->age(words_[i] | guides::kAccessed);
+      EXPECT_FALSE(guides::is_accessed(words_[i]));
+    }
+    const auto warm = static_cast<std::uint64_t>(kEach) * count(kind::hot, kind::newborn);
+    policy_->weigh(chosen_, {chosen_.memory_target_bytes, warm, 0, 0, warm, kEach}, seen);
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      if (guides::heap_of(words_[i]) == kind::cold && !is_used(i)) continue;  // not due
+      const auto target = policy_->target(words_[i]);
+      const kind to = target.value_or(guides::heap_of(words_[i]));
+      if (to == kind::cold) words_[i] = policy_->resting(words_[i]);
+      words_[i] = guides::moved_to(words_[i], guides::address_of(words_[i]), to);
+    }
+    policy_->adapt(chosen_, 0, seen);
+    misses_ = seen.accessed_cold_objects;
+  }
+  std::size_t count(kind one, kind other) const {
+    std::size_t n = 0;
+    for (const word w : words_) n += guides::heap_of(w) == one || guides::heap_of(w) == other;
+    return n;
+  }
+
+  options chosen_;
+  std::unique_ptr<policy> policy_ = make_budget_policy();
+  std::vector<word> words_;
+  std::uint64_t misses_ = 0;
+};
+
+TEST_F(BudgetPolicy, KeepsTheMostUsedThatHaveRoom) {
+  make(1000, kind::newborn);
+  chosen_.memory_target_bytes = 320'000;  // of which a 32nd is not aimed at: 310 objects
+  for (int i = 0; i < 40; ++i) {
+    window(
+        [&](std::size_t object) { return object % (object / 100 + 1) == i % (object / 100 + 1); });
+  }
+  EXPECT_EQ(count(kind::newborn, kind::newborn), 0u);
+  EXPECT_LE(count(kind::hot, kind::hot), 310u);
+  EXPECT_GE(count(kind::hot, kind::hot), 250u);
+  // Used in every window, and in every second.
+  std::size_t hot = 0;
+  for (std::size_t i = 0; i < 200; ++i) hot += guides::heap_of(words_[i]) == kind::hot;
+  EXPECT_GE(hot, 195u);
+}
+
+TEST_F(BudgetPolicy, KeepsAsManyOfOneRateAsHaveRoom) {
+  make(1000, kind::newborn);
+  chosen_.memory_target_bytes = 320'000;
+  for (int i = 0; i < 3; ++i) window([](std::size_t) { return true; });
+  EXPECT_LE(count(kind::hot, kind::hot), 310u);
+  EXPECT_GE(count(kind::hot, kind::hot), 200u);
+}
+
+TEST_F(BudgetPolicy, WithRoomForAllWhateverIsUsedComesBack) {
+  make(100, kind::cold);
+  chosen_.memory_target_bytes = 1'000'000;
+  window([](std::size_t object) { return object < 40; });
+  EXPECT_EQ(count(kind::hot, kind::hot), 40u);
+}
+
+TEST_F(BudgetPolicy, ARecordReadOnceFromTheTailDoesNotDisplaceTheWarm) {
+  make(100, kind::hot);
+  make(1000, kind::cold);
+  chosen_.memory_target_bytes = 100'000;
+  for (int i = 0; i < 60; ++i) {
+    // Half of the hot are used in each window, and another tenth of the cold.
+    window([i](std::size_t object) {
+      return object < 100 ? object % 2 == static_cast<std::size_t>(i % 2)
+                          : object % 100 == static_cast<std::size_t>(i);
+    });
+  }
+  std::size_t stayed = 0;
+  for (std::size_t i = 0; i < 100; ++i) stayed += guides::heap_of(words_[i]) == kind::hot;
+  EXPECT_GE(stayed, 85u);
+}
+
+TEST_F(BudgetPolicy, AShiftOfTheHotSetIsFollowedWithinTwoWindows) {
+  make(1000, kind::newborn);
+  chosen_.memory_target_bytes = 320'000;
+  for (int i = 0; i < 300; ++i) window([](std::size_t object) { return object < 200; });
+  EXPECT_EQ(misses_, 0u);
+  for (int i = 0; i < 3; ++i) window([](std::size_t object) { return object >= 800; });
+  EXPECT_EQ(misses_, 0u) << "after two windows all of the new hot set is in DRAM";
+}
+
+TEST_F(BudgetPolicy, WithoutATargetLetsGoWhatIsWorthNoDram) {
+  make(1000, kind::newborn);
+  chosen_.miss_share = 0.085;
+  chosen_.misses_per_second = 1e9;
+  for (int i = 0; i < 100; ++i) {
+    window([i](std::size_t object) {
+      return object < 100 || object % 100 == static_cast<std::size_t>(i);  // each once in 100
+    });
+  }
+  // 100 uses of the hot and 9 of the rest in a window: 8.5% of 109 are 9.3 that may miss.
+  EXPECT_EQ(count(kind::hot, kind::hot), 100u);
+  EXPECT_EQ(count(kind::cold, kind::cold), 900u);
+}
+
+TEST_F(BudgetPolicy, WhatWasMadeSinceTheWindowsEndStaysInNew) {
+  window([](std::size_t) { return true; });
+  EXPECT_FALSE(policy_->target(make_word(16, kind::newborn)));
+  EXPECT_FALSE(policy_->target(make_word(16, kind::newborn) | guides::kAccessed));
+}
+
+}  // namespace
+}  // namespace isotherm::collector
