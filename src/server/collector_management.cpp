@@ -52,6 +52,7 @@ class collector_management final : public management {
     const std::lock_guard lock(problem_mutex_);
     return problem_;
   }
+  bool refuses_growth() const noexcept override { return running_.refuses_growth(); }
   std::uint64_t refused_cold_objects() const override {
     return heap::refused_allocations(heap::kind::cold);
   }

@@ -26,6 +26,11 @@ constexpr std::string_view kNotRun =
     "ERR not run: MULTI was refused, as there are no transactions; EXEC or DISCARD ends its "
     "commands";
 
+constexpr std::string_view kOverTarget =
+    "OOM command not allowed when DRAM is above --memory-target (or near the control group's "
+    "limit) "
+    "and what is cold cannot leave fast enough: delete keys, raise the limit or slow down";
+
 /// What a browser tricked into talking to this port would send; such connections are closed.
 bool is_http(std::string_view word) {
   return store::equals_folded(word, "post") || store::equals_folded(word, "host:");
@@ -149,6 +154,10 @@ void connection::dispatch(std::span<const std::string_view> arguments) {
   }
   if (client_->in_refused_transaction && !(command->flags & store::kEndsOrLeaves)) [[unlikely]] {
     return reply_.error(kNotRun);
+  }
+  if (command->flags & store::kDenyOom && server_.refuses_growth()) [[unlikely]] {
+    server_.statistics.refused_writes.add(1);
+    return reply_.error(kOverTarget);
   }
   client_->last.store_relaxed(command);
   server_.count_command();

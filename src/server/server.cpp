@@ -201,7 +201,8 @@ void server::reset_statistics() noexcept {
        {&statistics.commands, &statistics.errors, &statistics.input_bytes, &statistics.output_bytes,
         &statistics.connections, &statistics.rejected, &statistics.query_limit,
         &statistics.output_limit, &statistics.evicted, &statistics.wrong_passwords,
-        &db_.counted().hits, &db_.counted().misses, &db_.counted().expired}) {
+        &statistics.refused_writes, &db_.counted().hits, &db_.counted().misses,
+        &db_.counted().expired}) {
     each->reset();
   }
 }

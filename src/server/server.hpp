@@ -34,6 +34,8 @@ class server {
   settings& tuning() noexcept { return settings_; }
   store::database& db() noexcept { return db_; }
   management* manager() noexcept { return manager_; }
+  /// Whether commands that may take memory are to be refused.
+  bool refuses_growth() const noexcept { return manager_ && manager_->refuses_growth(); }
   const store::command_table& commands() const noexcept { return table_; }
   client_registry& clients() noexcept { return clients_; }
   std::int64_t started_ms() const noexcept { return started_ms_; }
@@ -57,6 +59,7 @@ class server {
     base::sharded_counter commands, errors, input_bytes, output_bytes, connections, rejected;
     base::sharded_counter query_limit, output_limit, evicted;  ///< clients closed by these limits
     base::sharded_counter wrong_passwords;
+    base::sharded_counter refused_writes;  ///< while refuses_growth()
   } statistics;
   /// Sets the counters of INFO's section "stats" to zero.
   void reset_statistics() noexcept;

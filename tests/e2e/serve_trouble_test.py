@@ -132,7 +132,8 @@ class Start(Trouble):
                       ('--maxmemory', '1.5gb'), ('--maxmemory', '-1'),
                       ('--window', '0'), ('--window', 'nan'), ('--cold-backing', 'file:'),
                       ('--protocol', 'x'), ('--hint', 'x'), ('--cold-backing', 'floppy'),
-                      ('--cold-threshold', '32'),
+                      ('--cold-threshold', '32'), ('--memory-target', '1X'),
+                      ('--memory-target', '1G', '--manage', 'off'),
                       ('--port', '-1'), ('--bind', '300.1.2.3')):
             with self.subTest(flags=flags):
                 self.refused(*flags)
@@ -520,6 +521,20 @@ class ColdHeap(Trouble):
             answers = b''.join(one.reply() for _ in range(1000))
             number += 1000
         self.assertLess(int(info(one, 'memory')['used_memory']), 100 * MIB)
+
+    def test_memory_target(self):
+        process = self.serve('--memory-target', '512M', '--cold-backing', 'anon', '--hint', 'none')
+        one = self.connect(process.path)
+        number = 0
+        while (answer := one.ask('SET', f'k{number}', b'x' * MIB)) == b'+OK\r\n':
+            number += 1
+            self.assertLess(number, 600)
+        self.assertTrue(answer.startswith(b'-OOM command not allowed when DRAM'), answer)
+        self.assertEqual(one.ask('GET', 'k0')[:10], b'$1048576\r\n')
+        self.assertEqual(info(one, 'stats')['refused_writes'], '1')
+        until(lambda: info(one, 'memory')['memory_target_bytes'] == str(512 * MIB))
+        self.assertEqual(one.ask('FLUSHALL'), b'+OK\r\n')
+        until(lambda: one.ask('SET', 'k', 'v') == b'+OK\r\n')
 
     def test_leaving_reads_no_cold_page_back(self):
         process = self.serve('--manage', 'on', '--cold-backing', f'file:{self.scratch()}',

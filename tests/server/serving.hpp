@@ -86,6 +86,20 @@ class tcp_peer {
   int fd_;
 };
 
+/// A collector that does nothing.
+class idle_management : public management {
+ public:
+  std::string mode() const override { return "on"; }
+  collector::window_statistics last_window() const override { return {}; }
+  collector::window_statistics collect() override { return {}; }
+  std::string problem() const override { return {}; }
+  bool refuses_growth() const noexcept override { return false; }
+  std::uint64_t refused_cold_objects() const override { return 0; }
+  heap::per_kind<heap::usage> heaps() const override { return {}; }
+  std::vector<std::pair<std::string, std::string>> configuration() const override { return {}; }
+  base::result<void> configure(std::string_view, std::string_view) override { return {}; }
+};
+
 /// Waits for what must come; without it the test never ends.
 inline void until(const std::function<bool()>& happened) {
   while (!happened()) std::this_thread::yield();

@@ -85,6 +85,9 @@ void understand(const CLI::App& command, serve_options& o) {
     fail("nothing to listen on: give --port or --unixsocket");
   }
   place_cold(command, o);
+  if (o.collector.memory_target_bytes > 0 && o.manage != "on") {
+    fail("--memory-target is held by moving objects: it needs --manage on");
+  }
   o.collector.manage = o.manage == "on" ? collector::mode::on : collector::mode::track;
   take_password(o);
 }

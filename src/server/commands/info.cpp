@@ -40,15 +40,18 @@ std::string memory_section(server& server, std::int64_t) {
   auto& meter = server.db().memory();
   const std::uint64_t used = meter.sample(), resident = resident_bytes();
   const std::uint64_t limit = server.tuning().maxmemory.load_relaxed();
+  const std::uint64_t target =
+      server.manager() ? server.manager()->last_window().memory_target_bytes : 0;
   std::uint64_t clients = 0;
   for (const auto& client : server.clients().all()) clients += client->held_bytes.load_relaxed();
   return fmt::format(
       "used_memory:{}\r\nused_memory_human:{}\r\nused_memory_rss:{}\r\nused_memory_rss_human:{}\r\n"
       "used_memory_peak:{}\r\nused_memory_peak_human:{}\r\nmaxmemory:{}\r\nmaxmemory_human:{}\r\n"
-      "mem_clients_normal:{}\r\nmaxmemory_policy:noeviction\r\nmem_fragmentation_ratio:{:.2f}\r\n"
+      "memory_target_bytes:{}\r\nmem_clients_normal:{}\r\nmaxmemory_policy:noeviction\r\nmem_"
+      "fragmentation_ratio:{:.2f}\r\n"
       "mem_allocator:jemalloc\r\n",
       used, human_bytes(used), resident, human_bytes(resident), meter.peak_bytes(),
-      human_bytes(meter.peak_bytes()), limit, human_bytes(limit), clients,
+      human_bytes(meter.peak_bytes()), limit, human_bytes(limit), target, clients,
       used ? static_cast<double>(resident) / static_cast<double>(used) : 0.0);
 }
 
@@ -67,13 +70,14 @@ std::string stats_section(server& server, std::int64_t) {
       "keyspace_misses:{}\r\nunknown_commands:{}\r\n"
       "client_query_buffer_limit_disconnections:{}\r\n"
       "client_output_buffer_limit_disconnections:{}\r\nevicted_clients:{}\r\n"
-      "acl_access_denied_auth:{}\r\n",
+      "acl_access_denied_auth:{}\r\nrefused_writes:{}\r\n",
       server.statistics.connections.sum(), server.statistics.commands.sum(),
       server.commands_per_second(), server.statistics.input_bytes.sum(),
       server.statistics.output_bytes.sum(), server.statistics.rejected.sum(), counted.expired.sum(),
       counted.hits.sum(), counted.misses.sum(), server.statistics.errors.sum(),
       server.statistics.query_limit.sum(), server.statistics.output_limit.sum(),
-      server.statistics.evicted.sum(), server.statistics.wrong_passwords.sum());
+      server.statistics.evicted.sum(), server.statistics.wrong_passwords.sum(),
+      server.statistics.refused_writes.sum());
 }
 
 std::string replication_section(server&, std::int64_t) {
