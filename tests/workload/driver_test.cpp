@@ -256,9 +256,14 @@ class page_on_disk {
     munmap(const_cast<char*>(page_), kBytes);
     close(file_);
   }
+  /// Also when the kernel, for a moment, cannot let go of the page.
   void leave() {
-    madvise(const_cast<char*>(page_), kBytes, MADV_DONTNEED);
-    posix_fadvise(file_, 0, 0, POSIX_FADV_DONTNEED);
+    unsigned char resident = 0;
+    do {
+      madvise(const_cast<char*>(page_), kBytes, MADV_DONTNEED);
+      posix_fadvise(file_, 0, 0, POSIX_FADV_DONTNEED);
+      ASSERT_EQ(mincore(const_cast<char*>(page_), kBytes, &resident), 0);
+    } while ((resident & 1) != 0);
   }
   char touch() const { return page_[0]; }
 
