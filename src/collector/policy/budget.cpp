@@ -145,10 +145,13 @@ class budget_policy final : public policy {
 
 unsigned cut_for_misses(const rate_histogram& warm, const rate_histogram& missed,
                         double misses) noexcept {
+  // What was read in COLD in this window will be about as much in the next, less what comes back.
   double expected = 0;
   for (unsigned r = 0; r < kRates; ++r) {
-    expected += static_cast<double>(warm[r]) * share_of(static_cast<rate>(r)) +
-                static_cast<double>(missed[r]);
+    expected += static_cast<double>(missed[r]) * (1 - share_of(static_cast<rate>(r)));
+  }
+  for (unsigned r = 0; r < kRates; ++r) {
+    expected += static_cast<double>(warm[r] + missed[r]) * share_of(static_cast<rate>(r));
     if (expected > misses) return r;
   }
   return kRates;

@@ -12,9 +12,9 @@
 
 namespace isotherm::collector {
 
-/// The highest rate below which objects may go to COLD, when no more than `misses` objects a window
-/// are to be read there. `warm`: objects in DRAM. `missed`: those of COLD that were used in the
-/// window.
+/// The highest rate below which objects may go to COLD, or stay there, when no more than `misses`
+/// objects a window are to be read there. `warm`: objects in DRAM. `missed`: those of COLD that
+/// were used in the window; the others of COLD are taken to have as many uses in the next.
 unsigned cut_for_misses(const rate_histogram& warm, const rate_histogram& missed,
                         double misses) noexcept;
 
