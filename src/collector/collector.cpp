@@ -9,6 +9,7 @@
 #include "base/atomic.hpp"
 #include "base/check.hpp"
 #include "base/page.hpp"
+#include "collector/growth_limit.hpp"
 #include "collector/memory_room.hpp"
 #include "collector/migration.hpp"
 #include "collector/policy/page_out.hpp"
@@ -29,7 +30,6 @@ namespace isotherm::collector {
 namespace {
 
 constexpr double kSecond = 1e9;
-constexpr double kLongestWindow = 1e9;  // seconds; in nanoseconds it fits the clock
 /// COLD is compacted when more than this share of it is dead, and it is worth the visit.
 constexpr double kDeadShare = 0.25;
 constexpr std::uint64_t kWorthCompacting = std::uint64_t{8} << 20;
@@ -38,42 +38,20 @@ constexpr std::uint64_t kReclaimedAtOnceUs = 10'000;
 /// Bytes of a part of the heaps that is moved together, and moved between two page-outs of COLD's
 /// new pages: what is in memory twice.
 constexpr std::uint64_t kMovedTogether = std::uint64_t{32} << 20;
+/// But this share of a target at most.
+constexpr std::uint64_t kMovedShare = 32;
 /// Share of a processor that moving and paging out take, while there is room in memory.
 constexpr double kPacedShare = 0.25;
 /// It works so long at a time.
 constexpr std::uint64_t kTurnNs = 2'000'000;
 /// Of an object, until the first window has ended.
 constexpr double kLikelyBytes = 1024;
-/// By which share of its target DRAM has to exceed it before growth is refused. At twice that share
-/// who allocates waits kLongestWaitUs for each extent, nearer to the target in proportion less.
-constexpr std::uint64_t kRefusedShare = 32;
-constexpr std::uint64_t kLongestWaitUs = 20'000;
 /// How often memory is looked at between windows, and how soon after a window another may end
 /// early.
 constexpr std::chrono::milliseconds kLookEvery{100};
-
-base::result<void> check(const options& chosen) {
-  const auto refuse = [](const char* why) { return std::unexpected(base::error{why}); };
-  if (!(chosen.window_seconds > 0 && chosen.window_seconds <= kLongestWindow)) {
-    return refuse("the window must be longer than 0 seconds and at most 1e9");
-  }
-  if (chosen.cold_threshold < kMinThreshold || chosen.cold_threshold > kMaxThreshold) {
-    return refuse("the cold threshold must be between 1 and 31 windows");
-  }
-  if (!(chosen.target_promotion_rate >= 0)) return refuse("the promotion rate can't be negative");
-  if (!(chosen.min_rest_seconds >= 0)) return refuse("the rest of COLD can't be negative");
-  if (chosen.batch_bytes == 0) return refuse("a batch must hold at least one byte");
-  if (!(chosen.miss_share >= 0 && chosen.misses_per_second >= 0)) {
-    return refuse("a budget of misses can't be negative");
-  }
-  auto protocol = make_protocol(chosen.protocol);
-  if (!protocol) return std::unexpected(protocol.error());
-  if (chosen.policy == policy_name::budget &&
-      (*protocol)->use_of_words() != guides::word_use::history) {
-    return refuse("the policy 'budget' needs the protocol 'veto': choose the policy 'published'");
-  }
-  return {};
-}
+/// A window ends early when a quarter of what NEW holds has no room any more: of NEW, which a load
+/// fills, nearly all can leave, and it takes a while.
+constexpr std::uint64_t kNewbornShare = 4;
 
 /// Collectors of this process that run windows: at most one (SODA's hazard is one word).
 std::mutex one_window_at_a_time;
@@ -119,6 +97,15 @@ bool is_worth_compacting(const heap::packing& cold) noexcept {
          dead > kDeadShare * static_cast<double>(cold.used_bytes);
 }
 
+constexpr std::uint64_t moved_together(std::uint64_t target_bytes) noexcept {
+  return target_bytes == 0
+             ? kMovedTogether
+             : std::clamp(target_bytes / kMovedShare, kMovedTogether / 32, kMovedTogether);
+}
+
+/// While memory is short, so many batches are moved as one.
+constexpr std::uint64_t kBatchesWhenShort = 16;
+
 /// NEW and HOT together.
 heap::usage warm_memory() {
   heap::usage sum;
@@ -156,7 +143,8 @@ struct object_collector::state {
   /// The next window may end early after so long, for want of memory: longer with each that did not
   /// help.
   std::chrono::nanoseconds early_after = kLookEvery;
-  base::atomic<bool> refuses_growth{false};
+  std::uint64_t file_bytes_left = 0;  // pages of files in DRAM after the last page-out
+  growth_limit growth;
   double bytes_each = kLikelyBytes;  // that an object of NEW and HOT takes, after the last window
   window_statistics counted;         // of the window that is to end next
 
@@ -225,17 +213,9 @@ void object_collector::state::work() {
   }
 }
 
-/// Slows, and at last refuses, whoever makes the process grow while it exceeds its target.
 memory_room object_collector::state::look_at_memory(const options& now) {
   const memory_room room = read_memory_room(now.memory_target_bytes);
-  if (now.policy != policy_name::budget || now.manage != mode::on) return room;
-  const std::uint64_t excess = room.is_short() ? room.dram_bytes - room.target_bytes : 0;
-  const std::uint64_t refused_at = room.target_bytes / kRefusedShare;
-  const std::uint64_t wait_us =
-      excess == 0 ? 0 : std::min(excess * kLongestWaitUs / (2 * refused_at + 1), kLongestWaitUs);
-  heap::slow_allocation(static_cast<std::uint32_t>(wait_us));
-  if (excess > refused_at) refuses_growth.store_relaxed(true);
-  if (excess == 0) refuses_growth.store_relaxed(false);
+  if (now.policy == policy_name::budget && now.manage == mode::on) growth.follow(room);
   return room;
 }
 
@@ -245,11 +225,16 @@ bool object_collector::state::look_after_memory(std::chrono::steady_clock::time_
                                                 const options& now) {
   if (now.manage != mode::on || now.policy != policy_name::budget) return false;
   memory_room room = look_at_memory(now);
-  if (now.hint != heap::hint::none && room.file_bytes > room.cold_limit_bytes()) {
+  if (now.hint != heap::hint::none && room.file_bytes > file_bytes_left + room.cold_limit_bytes()) {
     page_out_used(now);
     room = look_at_memory(now);
+    file_bytes_left = room.file_bytes;
   }
-  return room.is_short() && std::chrono::steady_clock::now() - began >= early_after;
+  const std::uint64_t newborn =
+      heap::usage_of(heap::kind::newborn, heap::residency::left_out).extent_bytes;
+  const bool is_near =
+      room.target_bytes != 0 && room.dram_bytes + newborn / kNewbornShare > room.target_bytes;
+  return is_near && std::chrono::steady_clock::now() - began >= early_after;
 }
 
 void object_collector::state::page_out_used(const options& now) {
@@ -341,8 +326,9 @@ void object_collector::state::age_words(window& now) {
   now.seen.resident_bytes = room.dram_bytes;
   now.seen.memory_target_bytes = room.target_bytes;
   decides->weigh(now.chosen,
-                 {room.target_bytes, room.dram_bytes, room.file_bytes, room.cold_limit_bytes(),
-                  warm_memory().extent_bytes, bytes_each},
+                 {room.target_bytes, room.dram_bytes,
+                  room.file_bytes - std::min(room.file_bytes, file_bytes_left),
+                  room.cold_limit_bytes(), warm_memory().extent_bytes, bytes_each},
                  now.seen);
   now.seen.scan_seconds += seconds_since(begin_ns);
 }
@@ -362,8 +348,11 @@ void object_collector::state::measure(window& now) {
 
 migration object_collector::state::migration_of(window& now) {
   const sync::patience patience(now.chosen.epoch_timeout_us, &stopping);
+  const bool is_short = look_at_memory(now.chosen).is_short();
+  // Whoever is slowed may have a scope open, for which each batch waits.
+  const std::uint64_t batches = is_short ? kBatchesWhenShort : 1;
   return {*protocol,
-          {now.chosen.batch_bytes, patience},
+          {now.chosen.batch_bytes * batches, patience},
           [this] { return is_stopping(); },
           [this, &now](std::uint64_t bytes) { after_batch(now, bytes); },
           now.seen};
@@ -373,8 +362,9 @@ migration object_collector::state::migration_of(window& now) {
 void object_collector::state::migrate(window& now) {
   if (now.chosen.manage != mode::on) return;
   migration moves = migration_of(now);
-  const source_parts parts(static_cast<std::uint64_t>(
-      static_cast<double>(decides->expected_moves()) * bytes_each / kMovedTogether));
+  const auto expected =
+      static_cast<std::uint64_t>(static_cast<double>(decides->expected_moves()) * bytes_each);
+  const source_parts parts(expected / moved_together(now.seen.memory_target_bytes));
   const std::uint64_t begin_ns = os::monotonic_ns();
   const double scanned_before = now.seen.scan_seconds;
   bool may_move = true;
@@ -415,7 +405,8 @@ void object_collector::state::free_retired() {
 void object_collector::state::after_batch(window& now, std::uint64_t bytes) {
   heap::trim();  // a hole that is kept for another object keeps its extent
   now.moved_since_relief += bytes;
-  if (now.moved_since_relief >= kMovedTogether && now.chosen.policy == policy_name::budget) {
+  if (now.moved_since_relief >= moved_together(now.seen.memory_target_bytes) &&
+      now.chosen.policy == policy_name::budget) {
     now.moved_since_relief = 0;
     page_out_piece(now, kMovedTogether);
   }
@@ -468,8 +459,9 @@ void object_collector::state::note_memory(const options& now) {
   }
   const auto whole =
       std::chrono::nanoseconds(static_cast<std::int64_t>(now.window_seconds * kSecond));
-  const bool is_short = look_at_memory(now).is_short();
-  early_after = is_short ? std::min(2 * early_after, whole) : kLookEvery;
+  const memory_room room = look_at_memory(now);
+  file_bytes_left = room.file_bytes;
+  early_after = room.is_short() ? std::min(2 * early_after, whole) : kLookEvery;
 }
 
 /// Completes the statistics, keeps them and tells the callback.
@@ -557,14 +549,11 @@ void object_collector::stop() noexcept {
   state_->worker->join();
   state_->worker.reset();
   state_->stopping.store_release(false);
-  heap::slow_allocation(0);
-  state_->refuses_growth.store_relaxed(false);
+  state_->growth.release();
   a_thread_runs.store_release(false);
 }
 
-bool object_collector::refuses_growth() const noexcept {
-  return state_->refuses_growth.load_relaxed();
-}
+bool object_collector::refuses_growth() const noexcept { return state_->growth.refuses(); }
 
 bool object_collector::is_running() const noexcept {
   return state_->worker != nullptr && !forked.load_relaxed();

@@ -9,7 +9,7 @@ namespace isotherm::collector {
 
 namespace {
 /// Of what a control group allows, the part that is left to what this process does not count.
-constexpr std::uint64_t kGroupMargin = 16;
+constexpr std::uint64_t kGroupMargin = 8;
 }  // namespace
 
 memory_room memory_room_of(std::uint64_t asked_bytes, std::uint64_t dram_bytes,

@@ -13,6 +13,7 @@ namespace isotherm::collector {
 namespace {
 
 constexpr double kWeek = 7 * 86400;
+constexpr double kLongestWindow = 1e9;  // seconds; in nanoseconds it fits the clock
 
 constexpr std::string_view kModes[] = {"track", "on"};
 constexpr std::string_view kPolicies[] = {"budget", "published"};
@@ -174,6 +175,29 @@ base::result<void> option::set(options& into, std::string_view text) const {
   if (std::visit([&](const auto& held) { return write(held, into, text); }, value)) return {};
   return std::unexpected(
       base::error{std::string(name) + " is '" + std::string(text) + "', but takes " + range()});
+}
+
+base::result<void> check(const options& chosen) {
+  const auto refuse = [](const char* why) { return std::unexpected(base::error{why}); };
+  if (!(chosen.window_seconds > 0 && chosen.window_seconds <= kLongestWindow)) {
+    return refuse("the window must be longer than 0 seconds and at most 1e9");
+  }
+  if (chosen.cold_threshold < kMinThreshold || chosen.cold_threshold > kMaxThreshold) {
+    return refuse("the cold threshold must be between 1 and 31 windows");
+  }
+  if (!(chosen.target_promotion_rate >= 0)) return refuse("the promotion rate can't be negative");
+  if (!(chosen.min_rest_seconds >= 0)) return refuse("the rest of COLD can't be negative");
+  if (chosen.batch_bytes == 0) return refuse("a batch must hold at least one byte");
+  if (!(chosen.miss_share >= 0 && chosen.misses_per_second >= 0)) {
+    return refuse("a budget of misses can't be negative");
+  }
+  auto protocol = make_protocol(chosen.protocol);
+  if (!protocol) return std::unexpected(protocol.error());
+  if (chosen.policy == policy_name::budget &&
+      (*protocol)->use_of_words() != guides::word_use::history) {
+    return refuse("the policy 'budget' needs the protocol 'veto': choose the policy 'published'");
+  }
+  return {};
 }
 
 std::span<const option> option_table() noexcept { return kTable; }

@@ -52,6 +52,9 @@ struct options {
   std::string protocol = "veto";  ///< migration protocol, one of protocol_names()
 };
 
+/// Refuses, with the reason, what a collector cannot work with.
+base::result<void> check(const options& chosen);
+
 /// How a value is held. Ranges are those of values given by name, and narrower than what the
 /// collector works with (object_collector::start()).
 struct real_value {

@@ -27,8 +27,10 @@ void uncount(void* slot_address) noexcept {
   }
 }
 
-[[maybe_unused]] const bool uncount_is_set = [] {
+[[maybe_unused]] const bool other_layers_know = [] {
   sync::set_count_release(&uncount);
+  // Whoever moves waits for open scopes: one that waits for moves in turn would hold them up.
+  heap::ask_before_waiting([]() noexcept { return !sync::scope::is_open(); });
   return true;
 }();
 

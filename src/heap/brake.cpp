@@ -1,19 +1,28 @@
 #include "heap/brake.hpp"
 
-#include <algorithm>
-
 #include "os/clock.hpp"
 
 namespace isotherm::heap {
 
 constinit brake loading_brake;
+constinit thread_local bool brake::owes_ = false;
 
 void brake::wait(std::size_t count) noexcept {
-  const std::uint64_t each = us_per_extent_.load_relaxed();
-  if (each == 0) [[likely]]
+  if (extents_left_.load_relaxed() == kUnlimited) [[likely]]
     return;
+  const auto extents = static_cast<std::int64_t>(count);
+  if (extents_left_.fetch_sub_relaxed(extents) >= extents) return;
+  owes_ = true;
+  if (may_wait_here_ == nullptr || may_wait_here_()) wait_now();
+}
+
+void brake::wait_now() noexcept {
+  owes_ = false;
   const std::uint64_t begin_ns = os::monotonic_ns();
-  os::sleep_us(std::min(each * count, kWaitUsMax));
+  for (int piece = 0; piece < kPieces; ++piece) {
+    os::sleep_us(kPieceUs);
+    if (extents_left_.load_relaxed() > 0) break;
+  }
   waits_.fetch_add_relaxed(1);
   waited_us_.fetch_add_relaxed((os::monotonic_ns() - begin_ns) / 1000);
 }

@@ -1,5 +1,6 @@
 // Slows threads that load faster than records can leave DRAM: whoever needs another extent of NEW
-// or HOT waits first. The collector sets it (upkeep.hpp), and its own allocations do not wait.
+// or HOT, when so many as are allowed have been opened, waits first. The collector says how many
+// (upkeep.hpp), and its own allocations do not wait.
 #pragma once
 
 #include <cstddef>
@@ -9,23 +10,36 @@
 
 namespace isotherm::heap {
 
-/// Thread-safe; all relaxed: a new rate may take effect an extent later.
+/// Thread-safe; all relaxed: what is allowed may take effect an extent later.
 class brake {
  public:
-  /// The longest single wait, whatever the rate and the size of the object.
-  static constexpr std::uint64_t kWaitUsMax = 20'000;
+  /// A wait is of so many pieces at most, and ends with the one after which more is allowed.
+  static constexpr std::uint64_t kPieceUs = 20'000;
+  static constexpr int kPieces = 3;
+  static constexpr std::int64_t kUnlimited = INT64_MAX;
 
-  void set(std::uint32_t microseconds_per_extent) noexcept {
-    us_per_extent_.store_relaxed(microseconds_per_extent);
-  }
-  /// Before `count` extents are opened. The caller holds no lock.
+  void allow(std::int64_t extents) noexcept { extents_left_.store_relaxed(extents); }
+  /// Before `count` extents are opened. The caller holds no lock. Where may_wait_here() says no,
+  /// the wait is owed: for pay().
   void wait(std::size_t count) noexcept;
+  /// Waits now if this thread owes a wait.
+  void pay() noexcept {
+    if (owes_) [[unlikely]]
+      wait_now();
+  }
+  /// Set once, before any heap is used.
+  void ask(bool (*may_wait_here)() noexcept) noexcept { may_wait_here_ = may_wait_here; }
 
+  /// Waits, however long.
   std::uint64_t waits() const noexcept { return waits_.load_relaxed(); }
   std::uint64_t waited_us() const noexcept { return waited_us_.load_relaxed(); }
 
  private:
-  base::atomic<std::uint32_t> us_per_extent_{0};
+  void wait_now() noexcept;
+
+  static constinit thread_local bool owes_;
+  bool (*may_wait_here_)() noexcept = nullptr;
+  base::atomic<std::int64_t> extents_left_{kUnlimited};
   base::atomic<std::uint64_t> waits_{0};
   base::atomic<std::uint64_t> waited_us_{0};
 };

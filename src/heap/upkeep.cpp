@@ -14,9 +14,16 @@ bool is_sparse(const void* object, double live_share) noexcept {
 
 packing packing_of(kind where) noexcept { return heaps().packed(where).packing_now(); }
 
-void slow_allocation(std::uint32_t microseconds_per_extent) noexcept {
-  loading_brake.set(microseconds_per_extent);
+void allow_growth(std::uint64_t bytes) noexcept {
+  loading_brake.allow(bytes == kUnlimitedGrowth ? brake::kUnlimited
+                                                : static_cast<std::int64_t>(bytes / kExtentBytes));
 }
+
+void ask_before_waiting(bool (*may_wait_here)() noexcept) noexcept {
+  loading_brake.ask(may_wait_here);
+}
+
+void wait_for_room() noexcept { loading_brake.pay(); }
 
 std::uint64_t slowed_allocations() noexcept { return loading_brake.waits(); }
 

@@ -24,11 +24,19 @@ packing packing_of(kind where) noexcept;
 /// An object of COLD was used: its pages are in DRAM, and may be asked to leave again. Any thread.
 void note_cold_use(const void* object) noexcept;
 
-/// For a collector while DRAM is above its target: each thread that needs another extent of NEW or
-/// HOT waits so long first, so that whoever loads faster than records can leave is slowed. In one
-/// sleep, of at most 20 ms also for an object of many extents, under no lock of the heaps. 0, the
-/// default: nobody waits. What is allocated with recycling::none never waits. Any thread.
-void slow_allocation(std::uint32_t microseconds_per_extent) noexcept;
+inline constexpr std::uint64_t kUnlimitedGrowth = ~std::uint64_t{0};
+/// For a collector that holds DRAM to a target: the extents of NEW and HOT that threads may open
+/// until the next call, in bytes. Beyond them each thread waits, for 60 ms at most, before it opens
+/// another, also for an object of many, under no lock of the heaps, so that whoever loads faster
+/// than records can leave is slowed. kUnlimitedGrowth, the default: nobody waits. What is allocated
+/// with recycling::none is not counted and never waits. Any thread.
+void allow_growth(std::uint64_t bytes) noexcept;
+/// For the layer that knows scopes, whose close moves have to wait for: a thread for which
+/// `may_wait_here` is false does not wait then, and owes it. Before the first allocation.
+void ask_before_waiting(bool (*may_wait_here)() noexcept) noexcept;
+/// The wait that the calling thread owes, if it does; a test of a flag otherwise. For programs that
+/// allocate within scopes, between two of them: a server after each batch of requests.
+void wait_for_room() noexcept;
 /// Those waits since start, and the time that they took in all. Any thread.
 std::uint64_t slowed_allocations() noexcept;
 std::uint64_t slowed_allocation_us() noexcept;

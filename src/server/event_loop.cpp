@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "base/check.hpp"
+#include "heap/upkeep.hpp"
 #include "server/server.hpp"
 
 namespace isotherm::server {
@@ -124,6 +125,7 @@ void event_loop::wait_once() {
     }
   }
   answer_all();
+  heap::wait_for_room();
   const std::int64_t now = os::monotonic_ms();
   if (now < next_tick_ms_) return;
   next_tick_ms_ = now + kTickMs;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <latch>
 #include <stdexcept>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "guide/soda.hpp"
 #include "heap/object.hpp"
+#include "heap/upkeep.hpp"
 #include "sync/epoch.hpp"
 
 namespace isotherm {
@@ -33,6 +35,9 @@ struct points_to_itself {
 struct relocatable_element {
   ~relocatable_element() { ++destroyed; }
   static inline int destroyed = 0;
+};
+struct large {
+  std::array<char, 1 << 20> bytes;
 };
 struct alignas(16) wide_element {
   std::uint64_t words[2];
@@ -468,6 +473,25 @@ TEST(Guide, TheCountSaturatesInsteadOfWrapping) {
   }
   EXPECT_EQ(guides::count_of(word_of(g)), guides::kCountCeiling) << "pinned, not released";
   sync::end_migration_epoch();
+}
+
+// A move waits for open scopes: a scope that waited until moves make room would hold them up.
+TEST(Guide, AWaitForRoomIsOwedUntilTheScopesAreClosed) {
+  const std::uint64_t before = heap::slowed_allocations();
+  heap::allow_growth(0);
+  std::vector<guide<large>> made;
+  {
+    const scope inside;
+    for (int i = 0; i < 3; ++i) made.push_back(make_guide<large>());
+    EXPECT_EQ(heap::slowed_allocations(), before);
+  }
+  heap::wait_for_room();
+  EXPECT_EQ(heap::slowed_allocations(), before + 1) << "one wait for all";
+  heap::wait_for_room();
+  EXPECT_EQ(heap::slowed_allocations(), before + 1) << "paid";
+  made.push_back(make_guide<large>());
+  EXPECT_EQ(heap::slowed_allocations(), before + 2) << "outside a scope at once";
+  heap::allow_growth(heap::kUnlimitedGrowth);
 }
 
 }  // namespace

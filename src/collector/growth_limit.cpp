@@ -1,0 +1,43 @@
+#include "collector/growth_limit.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "heap/upkeep.hpp"
+
+namespace isotherm::collector {
+
+namespace {
+/// By which share of its target DRAM has to exceed it before growth is refused.
+constexpr std::uint64_t kRefusedShare = 16;
+constexpr std::chrono::duration<double> kRoomLasts{0.4};
+/// Looks may follow each other faster, as batches of moves do; what was allowed stands until then.
+constexpr std::chrono::milliseconds kAllowsEvery{50};
+}  // namespace
+
+std::uint64_t allowed_growth(const memory_room& now, std::chrono::duration<double> since) noexcept {
+  if (now.target_bytes == 0) return heap::kUnlimitedGrowth;
+  if (now.is_short()) return 0;
+  const double share = std::min(since / kRoomLasts, 0.5);
+  return static_cast<std::uint64_t>(share * static_cast<double>(now.target_bytes - now.dram_bytes));
+}
+
+void growth_limit::follow(const memory_room& now) {
+  const std::uint64_t refused_at = now.target_bytes + now.target_bytes / kRefusedShare;
+  if (!now.is_short()) {
+    refuses_.store_relaxed(false);
+  } else if (now.dram_bytes > refused_at) {
+    refuses_.store_relaxed(true);
+  }
+  const auto time = std::chrono::steady_clock::now();
+  const bool has_room = now.target_bytes != 0 && !now.is_short();
+  if (has_room && time - last_allowed_ < kAllowsEvery) return;
+  heap::allow_growth(allowed_growth(now, time - std::exchange(last_allowed_, time)));
+}
+
+void growth_limit::release() noexcept {
+  heap::allow_growth(heap::kUnlimitedGrowth);
+  refuses_.store_relaxed(false);
+}
+
+}  // namespace isotherm::collector

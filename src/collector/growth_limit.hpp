@@ -1,0 +1,34 @@
+// Holds back threads that make the process grow, so that DRAM stays at its target while records
+// leave: they are slowed when they come near it, and above it commands that grow are refused.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "base/atomic.hpp"
+#include "collector/memory_room.hpp"
+
+namespace isotherm::collector {
+
+/// follow() and release(): one thread at a time.
+class growth_limit {
+ public:
+  /// At least every 100 ms, with the room there is now.
+  void follow(const memory_room& now);
+  /// Nobody is held back any more.
+  void release() noexcept;
+  /// Whether DRAM exceeds its target by a sixteenth, or did and has not been below it since. Any
+  /// thread.
+  bool refuses() const noexcept { return refuses_.load_relaxed(); }
+
+ private:
+  std::chrono::steady_clock::time_point last_allowed_;
+  base::atomic<bool> refuses_{false};
+};
+
+/// The bytes by which the process may grow until the next look, `since` after the last: at most
+/// half of the room, and at such a pace that all of it would last for 0.4 s. However fast a program
+/// loads, it approaches the target slowly. heap::kUnlimitedGrowth where there is no target.
+std::uint64_t allowed_growth(const memory_room& now, std::chrono::duration<double> since) noexcept;
+
+}  // namespace isotherm::collector
