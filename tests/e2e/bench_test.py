@@ -45,7 +45,9 @@ class Reports(unittest.TestCase):
         for row in (found, *found['windows']):
             self.assertTrue(0 <= row['miss_ratio'] <= 1, row['miss_ratio'])
             for bound in ('object_lru_miss_ratio', 'best_static_miss_ratio'):
-                self.assertEqual(row[bound] is None, found['manage'] == 'off' or scans)
+                # On a busy machine a window may be without requests.
+                if row['operations'] > 0:
+                    self.assertEqual(row[bound] is None, found['manage'] == 'off' or scans)
                 self.assertTrue(0 <= (row[bound] or 0) <= 1, row[bound])
             self.assertLessEqual(row['latency_us']['p50'], row['latency_us']['p999'])
             self.assertLessEqual(row['latency_us']['p999'], row['latency_us']['max'])
