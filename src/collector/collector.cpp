@@ -326,9 +326,12 @@ void object_collector::state::age_words(window& now) {
   now.seen.resident_bytes = room.dram_bytes;
   now.seen.memory_target_bytes = room.target_bytes;
   decides->weigh(now.chosen,
-                 {room.target_bytes, room.dram_bytes,
-                  room.file_bytes - std::min(room.file_bytes, file_bytes_left),
-                  room.cold_limit_bytes(), warm_memory().extent_bytes, bytes_each},
+                 {.target_bytes = room.target_bytes,
+                  .dram_bytes = room.dram_bytes,
+                  .file_bytes = room.file_bytes - std::min(room.file_bytes, file_bytes_left),
+                  .cold_limit_bytes = room.cold_limit_bytes(),
+                  .warm_bytes = warm_memory().extent_bytes,
+                  .bytes_each = bytes_each},
                  now.seen);
   now.seen.scan_seconds += seconds_since(begin_ns);
 }

@@ -12,10 +12,12 @@
 
 namespace isotherm::collector {
 
-/// The highest rate below which objects may go to COLD, or stay there, when no more than `misses`
-/// objects a window are to be read there. `warm`: objects in DRAM. `missed`: those of COLD that
-/// were used in the window; the others of COLD are taken to have as many uses in the next.
-unsigned cut_for_misses(const rate_histogram& warm, const rate_histogram& missed,
+/// The highest rate below which objects may be in COLD when no more than `misses` objects a window
+/// are read there. `used`: the objects used in the window, by the rate that they had before it: had
+/// all of a lower rate been in COLD, so many would have been read there. `known`: all objects whose
+/// rate is known, whose uses are expected to be as many again: a window without uses does not let
+/// everything go. kRates: all may.
+unsigned cut_for_misses(const rate_histogram& used, const rate_histogram& known,
                         double misses) noexcept;
 
 /// Misses that a window of so many seconds may have, in which `used` objects were used.

@@ -1,7 +1,8 @@
 // The seam between what is cold and how it is moved.
 //
 //   published   an inactive-window count and a threshold that follows the promotion rate
-//   (OBASE 3.4) budget      how often an object is used, and what DRAM or misses are allowed
+//               (OBASE 3.4)
+//   budget      how often an object is used, and what DRAM or misses are allowed
 //
 // A policy reads and writes the history bits of guide words (guide/word.hpp). It has no thread, no
 // clock and no I/O.

@@ -36,9 +36,9 @@ unsigned cut_for(const rate_histogram& objects, std::uint64_t budget) noexcept {
   return cut;
 }
 
-void use_memory::note(std::uint64_t used, std::uint64_t misses) noexcept {
+void use_memory::note(std::uint64_t used, std::uint64_t misses, double predicted_share) noexcept {
   const auto all = static_cast<double>(used), seen = static_cast<double>(misses);
-  const double expected = expected_share_ * all;
+  const double expected = std::max(expected_share_, predicted_share) * all;
   const bool has_changed =
       length_ >= kLeastMemory &&
       seen > kUnexpected * expected + kDeviations * std::sqrt(expected) + kWorthNoting * all;

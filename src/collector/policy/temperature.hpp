@@ -40,8 +40,9 @@ class use_memory {
   /// Ends a window. Call it before the window's rates are updated.
   void end_window() noexcept;
   /// In the window that ended last `used` objects were used, of which `misses` were in COLD. When
-  /// that is unexpected, the memory starts anew with the next window.
-  void note(std::uint64_t used, std::uint64_t misses) noexcept;
+  /// that is more than the last windows and `predicted_share` let expect, the memory starts anew
+  /// with the next window.
+  void note(std::uint64_t used, std::uint64_t misses, double predicted_share = 0) noexcept;
 
   /// Windows that the rates are the mean of.
   unsigned length() const noexcept { return length_; }
