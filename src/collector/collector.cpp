@@ -103,9 +103,6 @@ constexpr std::uint64_t moved_together(std::uint64_t target_bytes) noexcept {
              : std::clamp(target_bytes / kMovedShare, kMovedTogether / 32, kMovedTogether);
 }
 
-/// While memory is short, so many batches are moved as one.
-constexpr std::uint64_t kBatchesWhenShort = 16;
-
 /// NEW and HOT together.
 heap::usage warm_memory() {
   heap::usage sum;
@@ -178,6 +175,10 @@ struct object_collector::state {
   window_statistics publish(window& now);
 
   memory_room look_at_memory(const options& now);
+  /// More pages of COLD are in DRAM than may be between two page-outs.
+  bool has_many_cold_pages(const memory_room& room) const noexcept {
+    return room.file_bytes > file_bytes_left + room.cold_limit_bytes();
+  }
   // Between batches.
   void after_batch(window& now, std::uint64_t bytes);
   void rest(window& now);
@@ -225,7 +226,7 @@ bool object_collector::state::look_after_memory(std::chrono::steady_clock::time_
                                                 const options& now) {
   if (now.manage != mode::on || now.policy != policy_name::budget) return false;
   memory_room room = look_at_memory(now);
-  if (now.hint != heap::hint::none && room.file_bytes > file_bytes_left + room.cold_limit_bytes()) {
+  if (now.hint != heap::hint::none && has_many_cold_pages(room)) {
     page_out_used(now);
     room = look_at_memory(now);
     file_bytes_left = room.file_bytes;
@@ -351,11 +352,13 @@ void object_collector::state::measure(window& now) {
 
 migration object_collector::state::migration_of(window& now) {
   const sync::patience patience(now.chosen.epoch_timeout_us, &stopping);
-  const bool is_short = look_at_memory(now.chosen).is_short();
-  // Whoever is slowed may have a scope open, for which each batch waits.
-  const std::uint64_t batches = is_short ? kBatchesWhenShort : 1;
+  const memory_room room = look_at_memory(now.chosen);
+  // Each batch waits for the scopes that are open, and whoever is slowed may hold one up.
+  const std::uint64_t batch_bytes =
+      room.is_short() ? std::max(now.chosen.batch_bytes, moved_together(room.target_bytes))
+                      : now.chosen.batch_bytes;
   return {*protocol,
-          {now.chosen.batch_bytes * batches, patience},
+          {batch_bytes, patience},
           [this] { return is_stopping(); },
           [this, &now](std::uint64_t bytes) { after_batch(now, bytes); },
           now.seen};
@@ -404,12 +407,14 @@ void object_collector::state::free_retired() {
 }
 
 /// What the moved left behind goes back to the system as they move, and what they took in COLD
-/// leaves DRAM: a first demotion moves nearly everything, which must not be in memory twice.
+/// leaves DRAM, and what is read there: a first demotion moves nearly everything, which must not be
+/// in memory twice.
 void object_collector::state::after_batch(window& now, std::uint64_t bytes) {
   heap::trim();  // a hole that is kept for another object keeps its extent
   now.moved_since_relief += bytes;
-  if (now.moved_since_relief >= moved_together(now.seen.memory_target_bytes) &&
-      now.chosen.policy == policy_name::budget) {
+  if (now.chosen.policy == policy_name::budget &&
+      (now.moved_since_relief >= moved_together(now.seen.memory_target_bytes) ||
+       has_many_cold_pages(look_at_memory(now.chosen)))) {
     now.moved_since_relief = 0;
     page_out_piece(now, kMovedTogether);
   }

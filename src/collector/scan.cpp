@@ -55,6 +55,7 @@ class choice final : public guides::slot_visitor {
     const heap::kind where = guides::heap_of(w);
     if (!parts_.contains(part_, where, object)) return guides::verdict::keep_due;
     std::optional<heap::kind> target = policy_.target(w);
+    if (target && where == heap::kind::cold && !heap::is_in_dram(object)) target.reset();
     if (!target && where == heap::kind::hot && heap::is_sparse(object)) target = where;
     const bool rests = target ? target == heap::kind::cold : where == heap::kind::cold;
     if (rests) {
@@ -86,9 +87,11 @@ class return_search final : public guides::slot_visitor {
     if (guides::is_null(w) || guides::heap_of(w) != heap::kind::cold || !guides::is_accessed(w)) {
       return guides::verdict::keep_due;
     }
+    const void* object = guides::pointer_of(w);
+    if (!heap::is_in_dram(object)) return guides::verdict::keep_due;
     const auto next = policy_.returning(w);
     if (next && slot.compare_exchange_acq_rel(w, *next)) {
-      list(candidates_, candidate_of(slot, heap::kind::hot, guides::pointer_of(w)));
+      list(candidates_, candidate_of(slot, heap::kind::hot, object));
     }
     return guides::verdict::keep_due;
   }
@@ -145,10 +148,12 @@ guides::verdict ageing::age(guides::slot_word& slot, guides::word seen) {
 
 void ageing::record_use(guides::word w) {
   const void* object = guides::pointer_of(w);
-  const std::size_t bytes = heap::object_size(object);  // in the cache's reach: it was used
+  // Of COLD without a look at the object, whose page may have left DRAM since.
+  const bool is_cold = guides::heap_of(w) == heap::kind::cold;
+  const std::size_t bytes = is_cold ? heap::room_of(object) : heap::object_size(object);
   ++statistics_.accessed_objects;
   statistics_.accessed_bytes += bytes;
-  statistics_.accessed_cold_objects += guides::heap_of(w) == heap::kind::cold;
+  statistics_.accessed_cold_objects += is_cold;
   pages_.add(guides::heap_of(w), object, bytes);
 }
 

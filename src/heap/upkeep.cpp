@@ -1,11 +1,20 @@
 #include "heap/upkeep.hpp"
 
+#include "base/page.hpp"
 #include "heap/brake.hpp"
 #include "heap/ranges.hpp"
+#include "os/memory/residency.hpp"
 
 namespace isotherm::heap {
 
 void note_cold_use(const void* object) noexcept { heaps().packed(kind::cold).note_use(object); }
+
+bool is_in_dram(const void* object) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(object);
+  const auto resident = os::resident_bytes(
+      reinterpret_cast<void*>(address / base::kPageBytes * base::kPageBytes), base::kPageBytes);
+  return !resident || *resident > 0;
+}
 
 bool is_sparse(const void* object, double live_share) noexcept {
   heap_set& set = heaps();

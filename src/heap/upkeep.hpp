@@ -21,6 +21,10 @@ struct packing {
 };
 packing packing_of(kind where) noexcept;
 
+/// Whether the page on which the object begins is in DRAM, so that it is not read from a disk when
+/// the object is. Takes about half a microsecond.
+bool is_in_dram(const void* object) noexcept;
+
 /// An object of COLD was used: its pages are in DRAM, and may be asked to leave again. Any thread.
 void note_cold_use(const void* object) noexcept;
 

@@ -10,6 +10,7 @@
 #include "guide/guide.hpp"
 #include "heap/configure.hpp"
 #include "heap/temporary_directory.hpp"
+#include "heap/upkeep.hpp"
 
 namespace isotherm::collector {
 namespace {
@@ -77,6 +78,32 @@ TEST_F(PagingOut, ThePageOfAPromotedObjectLeavesAgain) {
     EXPECT_EQ(far_one().get(inside)->view().size(), 1000u);
   }
   EXPECT_GT(hinted_in_a_window(), 0u);
+}
+
+TEST_F(PagingOut, WhatLeftAgainIsNotReadToBePromoted) {
+  const void* used = nullptr;
+  {
+    const scope inside;
+    const bytes* object = far_one().get(inside);
+    EXPECT_EQ(object->view().size(), 1000u);
+    used = object;
+  }
+  ASSERT_TRUE(heap::is_in_dram(used));
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  while (heap::is_in_dram(used)) {
+    ASSERT_LT(std::chrono::steady_clock::now(), patience);
+    heap::page_out_cold(heap::hint::pageout, ~std::uint64_t{0}, [] { return false; });
+  }
+  window_statistics seen = collector_.run_window();
+  EXPECT_EQ(seen.accessed_cold_objects, 1u);
+  EXPECT_EQ(seen.promoted.objects, 0u);
+  EXPECT_FALSE(heap::is_in_dram(used));
+  {
+    const scope inside;
+    EXPECT_EQ(far_one().get(inside)->view().size(), 1000u);
+  }
+  seen = collector_.run_window();
+  EXPECT_EQ(seen.promoted.objects, 1u) << "it was used once more";
 }
 
 TEST_F(PagingOut, AFreeBringsNoPageBack) {

@@ -78,11 +78,8 @@ TEST_F(Unreadable, IsLostAloneToReadersAndToTheCollector) {
     EXPECT_LT(lost_now, kObjects);
     EXPECT_TRUE(look == 0 || lost_now == lost);
     lost = lost_now;
-    // What was accessed is to be promoted: those that can be read are.
-    const window_statistics seen = collector.run_window();
-    if (look > 0) {
-      EXPECT_GE(seen.failed, lost);
-    }
+    // What was accessed is promoted when it is in DRAM.
+    EXPECT_EQ(collector.run_window().failed, 0u) << "the collector asks no disk for it";
   }
   // Another object in its place, or none.
   for (std::size_t i = 0; i < kObjects; i += 2) {
@@ -93,7 +90,7 @@ TEST_F(Unreadable, IsLostAloneToReadersAndToTheCollector) {
     const scope inside;
     ASSERT_EQ(guides[i].get(inside)->view(), "new");
   }
-  collector.run_window();
+  EXPECT_GT(collector.run_window().failed, 0u) << "COLD was compacted, as far as it can be read";
   guides.clear();
 }
 
