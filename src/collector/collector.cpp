@@ -156,8 +156,8 @@ struct object_collector::state {
   void work();
   bool look_after_memory(std::chrono::steady_clock::time_point began, const options& now);
   void page_out_used(const options& now);
-  void migrate_returning(window& between);
-  migration migration_of(window& now);
+  void migrate_returning(window& now);
+  migration migration_of(window& now, std::function<void(std::uint64_t)> after_batch);
   window_statistics run_window();
   bool is_stopping() const noexcept { return stopping.load_acquire(); }
 
@@ -231,11 +231,10 @@ bool object_collector::state::look_after_memory(std::chrono::steady_clock::time_
     room = look_at_memory(now);
     file_bytes_left = room.file_bytes;
   }
-  const std::uint64_t newborn =
-      heap::usage_of(heap::kind::newborn, heap::residency::left_out).extent_bytes;
-  const bool is_near =
-      room.target_bytes != 0 && room.dram_bytes + newborn / kNewbornShare > room.target_bytes;
-  return is_near && std::chrono::steady_clock::now() - began >= early_after;
+  const heap::usage newborn = heap::usage_of(heap::kind::newborn, heap::residency::left_out);
+  const std::uint64_t soon = room.dram_bytes + newborn.extent_bytes / kNewbornShare;
+  return room.target_bytes != 0 && soon > room.target_bytes &&
+         std::chrono::steady_clock::now() - began >= early_after;
 }
 
 void object_collector::state::page_out_used(const options& now) {
@@ -247,22 +246,24 @@ void object_collector::state::page_out_used(const options& now) {
   between.seen.page_out_seconds += seconds_since(begin_ns);
 }
 
-/// What is used in COLD, and often enough, is in HOT before its page leaves again.
-void object_collector::state::migrate_returning(window& between) {
+/// What is used in COLD, and often enough, is in HOT before its page leaves again. Also between two
+/// batches of a window, whose list of candidates it leaves alone.
+void object_collector::state::migrate_returning(window& now) {
   if (!decides || !protocol) return;
   const std::uint64_t begin_ns = os::monotonic_ns();
-  const std::uint64_t promoted_before = between.seen.promoted.objects;
-  migration moves = migration_of(between);
+  const std::uint64_t promoted_before = now.seen.promoted.objects;
+  migration moves = migration_of(now, [](std::uint64_t) {});
+  std::vector<candidate> returning;
   bool may_move = true;
   for (guides::progress so_far; !so_far.is_over && may_move && !is_stopping();) {
-    choose_returning(*decides, so_far, candidates);
-    may_move = moves.run(candidates);
+    choose_returning(*decides, so_far, returning);
+    may_move = moves.run(returning);
   }
-  between.seen.move_seconds += seconds_since(begin_ns);
+  now.seen.move_seconds += seconds_since(begin_ns);
   // The window's end finds them in HOT, and not used.
-  const std::uint64_t returned = between.seen.promoted.objects - promoted_before;
-  between.seen.accessed_objects += returned;
-  between.seen.accessed_cold_objects += returned;
+  const std::uint64_t returned = now.seen.promoted.objects - promoted_before;
+  now.seen.accessed_objects += returned;
+  now.seen.accessed_cold_objects += returned;
 }
 
 window_statistics object_collector::state::run_window() {
@@ -350,7 +351,8 @@ void object_collector::state::measure(window& now) {
                                              seen.accessed_cold_pages, seen.window_seconds);
 }
 
-migration object_collector::state::migration_of(window& now) {
+migration object_collector::state::migration_of(window& now,
+                                                std::function<void(std::uint64_t)> after_batch) {
   const sync::patience patience(now.chosen.epoch_timeout_us, &stopping);
   const memory_room room = look_at_memory(now.chosen);
   // Each batch waits for the scopes that are open, and whoever is slowed may hold one up.
@@ -360,19 +362,20 @@ migration object_collector::state::migration_of(window& now) {
   return {*protocol,
           {batch_bytes, patience},
           [this] { return is_stopping(); },
-          [this, &now](std::uint64_t bytes) { after_batch(now, bytes); },
+          std::move(after_batch),
           now.seen};
 }
 
 /// Moves, part by part of the heaps, what is not where it should be.
 void object_collector::state::migrate(window& now) {
   if (now.chosen.manage != mode::on) return;
-  migration moves = migration_of(now);
+  migration moves =
+      migration_of(now, [this, &now](std::uint64_t bytes) { after_batch(now, bytes); });
   const auto expected =
       static_cast<std::uint64_t>(static_cast<double>(decides->expected_moves()) * bytes_each);
   const source_parts parts(expected / moved_together(now.seen.memory_target_bytes));
   const std::uint64_t begin_ns = os::monotonic_ns();
-  const double scanned_before = now.seen.scan_seconds;
+  const double scanned_before = now.seen.scan_seconds, moved_before = now.seen.move_seconds;
   bool may_move = true;
   for (std::uint64_t part = 0; part < parts.count() && may_move; ++part) {
     for (guides::progress so_far; !so_far.is_over && may_move && !is_stopping();) {
@@ -384,7 +387,8 @@ void object_collector::state::migrate(window& now) {
   }
   // Only now: what was just promoted must not be found in COLD and sent back there.
   if (may_move && is_worth_compacting(heap::packing_of(heap::kind::cold))) compact_cold(moves);
-  now.seen.move_seconds += seconds_since(begin_ns) - (now.seen.scan_seconds - scanned_before);
+  now.seen.move_seconds =
+      moved_before + seconds_since(begin_ns) - (now.seen.scan_seconds - scanned_before);
 }
 
 void object_collector::state::compact_cold(migration& moves) {
@@ -412,11 +416,13 @@ void object_collector::state::free_retired() {
 void object_collector::state::after_batch(window& now, std::uint64_t bytes) {
   heap::trim();  // a hole that is kept for another object keeps its extent
   now.moved_since_relief += bytes;
-  if (now.chosen.policy == policy_name::budget &&
-      (now.moved_since_relief >= moved_together(now.seen.memory_target_bytes) ||
-       has_many_cold_pages(look_at_memory(now.chosen)))) {
-    now.moved_since_relief = 0;
-    page_out_piece(now, kMovedTogether);
+  if (now.chosen.policy == policy_name::budget) {
+    const bool is_many = has_many_cold_pages(look_at_memory(now.chosen));
+    if (is_many) migrate_returning(now);
+    if (is_many || now.moved_since_relief >= moved_together(now.seen.memory_target_bytes)) {
+      now.moved_since_relief = 0;
+      page_out_piece(now, kMovedTogether);
+    }
   }
   rest(now);
 }
@@ -488,8 +494,7 @@ window_statistics object_collector::state::publish(window& now) {
     last = seen;
     tell = callback;
   }
-  if (!tell) return seen;
-  seen.callback_problem = problem_of(tell, seen);
+  if (tell) seen.callback_problem = problem_of(tell, seen);
   if (!seen.callback_problem.empty()) {
     const std::lock_guard lock(settings);
     last.callback_problem = seen.callback_problem;
