@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <mutex>
+#include <numeric>
 #include <set>
 #include <thread>
 
@@ -256,14 +257,9 @@ class page_on_disk {
     munmap(const_cast<char*>(page_), kBytes);
     close(file_);
   }
-  /// Also when the kernel, for a moment, cannot let go of the page.
   void leave() {
-    unsigned char resident = 0;
-    do {
-      madvise(const_cast<char*>(page_), kBytes, MADV_DONTNEED);
-      posix_fadvise(file_, 0, 0, POSIX_FADV_DONTNEED);
-      ASSERT_EQ(mincore(const_cast<char*>(page_), kBytes, &resident), 0);
-    } while ((resident & 1) != 0);
+    madvise(const_cast<char*>(page_), kBytes, MADV_DONTNEED);
+    posix_fadvise(file_, 0, 0, POSIX_FADV_DONTNEED);
   }
   char touch() const { return page_[0]; }
 
@@ -316,8 +312,12 @@ TEST(Driver, CountsTheRequestsThatWaitForAPage) {
   const watcher until_some = [](const progress& now) { return now.operations < 1000; };
   const auto found = run(store, chosen, used, until_some);
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->sums.waited, store.touches);
-  EXPECT_GE(found->sums.major_faults, store.touches);
+  // What a thread did before the measured time began is left out.
+  const std::vector<std::uint64_t>& each = found->done_before;
+  const std::uint64_t before = std::accumulate(each.begin(), each.end(), std::uint64_t{0});
+  EXPECT_LE(found->sums.waited, store.touches);
+  EXPECT_GE(found->sums.waited + before, store.touches);
+  EXPECT_GE(found->sums.major_faults, found->sums.waited);
   store.where = target::place::elsewhere;
   const auto remote = run(store, chosen, used, until_some);
   ASSERT_TRUE(remote);
