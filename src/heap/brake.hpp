@@ -15,7 +15,7 @@ class brake {
  public:
   /// A wait is of so many pieces at most, and ends with the one after which more is allowed.
   static constexpr std::uint64_t kPieceUs = 20'000;
-  static constexpr int kPieces = 3;
+  static constexpr int kPieces = 12;
   static constexpr std::int64_t kUnlimited = INT64_MAX;
 
   void allow(std::int64_t extents) noexcept { extents_left_.store_relaxed(extents); }

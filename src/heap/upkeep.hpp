@@ -30,8 +30,8 @@ void note_cold_use(const void* object) noexcept;
 
 inline constexpr std::uint64_t kUnlimitedGrowth = ~std::uint64_t{0};
 /// For a collector that holds DRAM to a target: the extents of NEW and HOT that threads may open
-/// until the next call, in bytes. Beyond them each thread waits, for 60 ms at most, before it opens
-/// another, also for an object of many, under no lock of the heaps, so that whoever loads faster
+/// until the next call, in bytes. Beyond them each thread waits before it opens another, a quarter
+/// of a second at most also for an object of many, under no lock of the heaps: whoever loads faster
 /// than records can leave is slowed. kUnlimitedGrowth, the default: nobody waits. What is allocated
 /// with recycling::none is not counted and never waits. Any thread.
 void allow_growth(std::uint64_t bytes) noexcept;
