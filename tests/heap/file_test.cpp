@@ -29,13 +29,14 @@
 // are reported. Without the sanitizer nobody calls this.
 extern "C" const char* __tsan_default_options() { return "detect_deadlocks=0"; }
 
-// These stand before the C library's: a disk that is full, or makes one thread wait, and how much
-// of the heap is walked.
+// These stand before the C library's: a disk that is full, or makes one thread wait, a kernel that
+// keeps pages, and how much of the heap is walked.
 static int fallocate_refuses_with = 0;
 static std::atomic<bool> next_fallocate_waits{false};
 static std::binary_semaphore disk_is_asked(0), disk_answers(0);
 static std::size_t bytes_walked = 0;
 static std::vector<std::uintptr_t> paged_out;
+static bool kernel_keeps_pages = false;
 extern "C" int fallocate(int descriptor, int mode, off_t offset, off_t bytes) {
   if (mode == 0 && fallocate_refuses_with != 0) {
     errno = fallocate_refuses_with;
@@ -48,7 +49,10 @@ extern "C" int fallocate(int descriptor, int mode, off_t offset, off_t bytes) {
   return static_cast<int>(syscall(SYS_fallocate, descriptor, mode, offset, bytes));
 }
 extern "C" int madvise(void* begin, std::size_t bytes, int advice) noexcept {
-  if (advice == MADV_PAGEOUT) paged_out.push_back(reinterpret_cast<std::uintptr_t>(begin));
+  if (advice == MADV_PAGEOUT) {
+    paged_out.push_back(reinterpret_cast<std::uintptr_t>(begin));
+    if (kernel_keeps_pages) return 0;
+  }
   return static_cast<int>(syscall(SYS_madvise, begin, bytes, advice));
 }
 extern "C" int mincore(void* begin, std::size_t bytes, unsigned char* pages) noexcept {
@@ -119,6 +123,28 @@ TEST_F(FileBacked, ClosedExtentsLeaveDramAndComeBackWithTheirBytes) {
     const auto* at = static_cast<const unsigned char*>(objects_[i]);
     ASSERT_EQ(std::count(at, at + kObjectBytes, i % 255), static_cast<long>(kObjectBytes));
   }
+}
+
+TEST_F(FileBacked, TellsThatPagesStayOnlyWhenMuchWasAskedForInARow) {
+  kernel_keeps_pages = true;
+  std::uint64_t asked = 0;
+  std::string problem;
+  while (problem.empty() && asked < 128 * kExtentBytes) {
+    const page_out_report report = page_out_cold(hint::pageout, 8 * kExtentBytes);
+    ASSERT_GT(report.bytes_asked, 0U);
+    asked += report.bytes_asked;
+    problem = report.problem;
+  }
+  kernel_keeps_pages = false;
+  EXPECT_NE(problem, "");
+  EXPECT_GE(asked, 64 * kExtentBytes);
+  EXPECT_LE(asked, 72 * kExtentBytes);
+  EXPECT_EQ(page_out_cold(hint::pageout, kNoLimit).problem, "") << "it is over";
+  kernel_keeps_pages = true;
+  static_cast<void>(*static_cast<volatile char*>(objects_[objects_.size() / 2]));
+  note_cold_use(objects_[objects_.size() / 2]);
+  EXPECT_EQ(page_out_cold(hint::pageout, kNoLimit).problem, "") << "one page, for a moment";
+  kernel_keeps_pages = false;
 }
 
 TEST_F(FileBacked, AnExtentIsAskedForAgainOnlyWhenPagesCameBack) {

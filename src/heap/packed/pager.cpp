@@ -11,6 +11,9 @@ namespace isotherm::heap {
 namespace {
 /// Hinted extents, of 1 MiB each, that a call looks at again: about a millisecond.
 constexpr std::size_t kLookedAtAgain = 16;
+/// Pages of a few extents may all stay for a moment, while they are written or read: it is told
+/// when so much was asked for in a row.
+constexpr std::uint64_t kToldFrom = std::uint64_t{64} << 20;
 }  // namespace
 
 std::uint64_t pager::resident(std::size_t first, std::size_t count) const {
@@ -80,7 +83,9 @@ page_out_report pager::page_out(hint how, std::uint64_t limit_bytes,
     left_over += stayed;
     heap_.row(each.first).hinted.store_relaxed(stayed == 0);
   }
-  if (how == hint::pageout && report.bytes_asked > 0 && left_over >= report.bytes_asked) {
+  if (how != hint::pageout || report.bytes_asked == 0) return report;
+  kept_bytes_ = left_over < report.bytes_asked ? 0 : kept_bytes_ + report.bytes_asked;
+  if (kept_bytes_ >= kToldFrom) {
     report.problem =
         "the kernel kept every COLD page in DRAM: check free swap and the control group's limits";
   }

@@ -37,8 +37,9 @@ class pager {
   std::uint64_t resident(std::size_t first, std::size_t count) const;
 
   packed_heap& heap_;
-  std::size_t sweep_ = 0;  // the next extent to be asked for
-  std::size_t again_ = 0;  // the next of those asked for already that is looked at again
+  std::size_t sweep_ = 0;         // the next extent to be asked for
+  std::uint64_t kept_bytes_ = 0;  // asked for in a row, of which no page left
+  std::size_t again_ = 0;         // the next of those asked for already that is looked at again
 };
 
 }  // namespace isotherm::heap
