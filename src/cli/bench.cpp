@@ -96,7 +96,7 @@ void report(const bench_plan& plan, const bench_result& found) {
 
 void run_one(const bench_options& asked) {
   const auto plan = harness::understand(asked);
-  if (!plan) fail(plan.error().message);
+  if (!plan) refuse_words(plan.error().message);
   check_file("--json", asked.json);
   check_file("--used", asked.used);
   const auto found = asked.connect.empty() ? harness::run_local(*plan) : harness::run_remote(*plan);
@@ -116,9 +116,9 @@ void add_bench(CLI::App& app) {
   ycsb->footer(kFooter);
   ycsb->callback([options] {
     if (options->index != "all") return run_one(*options);
-    if (!options->connect.empty()) fail("--index all runs in process: leave --connect out");
+    if (!options->connect.empty()) refuse_words("--index all runs in process: leave --connect out");
     const auto plan = harness::understand(*options);
-    if (!plan) fail(plan.error().message);
+    if (!plan) refuse_words(plan.error().message);
     check_file("--json", options->json);
     require(harness::run_all(*plan));
   });

@@ -21,7 +21,8 @@ void add_collector_flags(CLI::App& command, collector::options& chosen) {
   for (const collector::option& each : collector::option_table()) {
     if (!each.is_flag()) continue;
     const auto set = [&each, &chosen](const std::string& text) {
-      if (const auto done = each.set(chosen, text); !done) fail("--" + done.error().message);
+      if (const auto done = each.set(chosen, text); !done)
+        refuse_words("--" + done.error().message);
     };
     command
         .add_option_function<std::string>(fmt::format("--{}", each.name), set,

@@ -55,7 +55,7 @@ void run(arguments& a) {
   }
   base::result<harness::uint128> expected = harness::uint128{0};
   if (!a.expected.empty()) expected = harness::parse_checksum(a.expected);
-  if (!expected) fail("--expect: " + expected.error().message);
+  if (!expected) refuse_words("--expect: " + expected.error().message);
   report_file summary(a.summary);
   a.options.progress = harness::show_progress(
       a.progress ? harness::shown::always : harness::shown::on_terminal, "checking");

@@ -477,6 +477,8 @@ def mistakes_in_the_command_line(d):
                  ["sort", d + "/in", "--explain", "--json", "-"],
                  ["gensort", "-1", d + "/new"], ["gensort", "10", d + "/new", "-b", "-5"],
                  ["gensort", "10", d + "/new", "-t", "100000"],
+                 ["sort", d + "/in", d + "/new", "--memory", "0"],
+                 ["valsort", d + "/in", "--expect", "xyz"],
                  ["valsort", d + "/in", "-t", "0"], []):
         r = run(*args)
         assert r.returncode == 2 and r.stderr and not os.path.exists(d + "/new"), (args, r)
@@ -487,11 +489,9 @@ def mistakes_in_the_command_line(d):
         r = run(*args)
         assert "'2,2' is no whole number from" in r.stderr, r.stderr
         assert max(map(len, r.stderr.splitlines())) < 80, r.stderr
-    for args in (["sort", d + "/in", d + "/new", "--memory", "0"],
-                 ["sort", d + "/in", d + "/new", "--tmp", d + "/no"],
+    for args in (["sort", d + "/in", d + "/new", "--tmp", d + "/no"],
                  ["sort", d + "/in", d + "/new", "--device", d + "/odd"],
-                 ["gensort", "10", d + "/new", "-b", str(2**64 - 5)],
-                 ["valsort", d + "/in", "--expect", "xyz"]):
+                 ["gensort", "10", d + "/new", "-b", str(2**64 - 5)]):
         r = run(*args)
         assert r.returncode == 1 and r.stderr.count("\n") == 1, (args, r)
         assert "SUCCESS" not in r.stderr and not os.path.exists(d + "/new"), (args, r)

@@ -44,7 +44,7 @@ void take_password(serve_options& o) {
 void place_cold(const CLI::App& command, serve_options& o) {
   if (o.cold_backing) {
     const auto cold = heap::cold_backing::parse(*o.cold_backing);
-    if (!cold) fail("--cold-backing: " + cold.error().message);
+    if (!cold) refuse_words("--cold-backing: " + cold.error().message);
     o.cold = *cold;
   } else if (o.manage == "on") {
     auto found = server::find_cold_place(server::cold_directories(std::getenv("STATE_DIRECTORY")));
@@ -63,30 +63,31 @@ void place_cold(const CLI::App& command, serve_options& o) {
 
 void understand(const CLI::App& command, serve_options& o) {
   const auto maxmemory = store::parse_memory(o.maxmemory);
-  if (!maxmemory) fail(fmt::format("--maxmemory is '{}', but takes bytes or 100mb", o.maxmemory));
+  if (!maxmemory)
+    refuse_words(fmt::format("--maxmemory is '{}', but takes bytes or 100mb", o.maxmemory));
   o.server.maxmemory_bytes = *maxmemory;
   const auto clients = server::parse_clients_limit(o.maxmemory_clients);
   if (!clients || *clients < -100) {
-    fail(fmt::format("--maxmemory-clients is '{}', but takes bytes, 64mb or 5%",
-                     o.maxmemory_clients));
+    refuse_words(fmt::format("--maxmemory-clients is '{}', but takes bytes, 64mb or 5%",
+                             o.maxmemory_clients));
   }
   o.server.maxmemory_clients = *clients;
   o.server.protected_mode = !o.unprotected;
   if (!o.unix_socket_mode.empty()) {
     const auto mode = parse_mode(o.unix_socket_mode);
     if (!mode) {
-      fail(fmt::format("--unixsocketperm is '{}', but takes permissions in octal, as 700",
-                       o.unix_socket_mode));
+      refuse_words(fmt::format("--unixsocketperm is '{}', but takes permissions in octal, as 700",
+                               o.unix_socket_mode));
     }
     o.server.unix_socket_mode = *mode;
   }
   if (o.server.port < 0) o.server.bind.clear();
   if (o.server.bind.empty() && o.server.unix_socket.empty()) {
-    fail("nothing to listen on: give --port or --unixsocket");
+    refuse_words("nothing to listen on: give --port or --unixsocket");
   }
   place_cold(command, o);
   if (o.collector.memory_target_bytes > 0 && o.manage != "on") {
-    fail("--memory-target is held by moving objects: it needs --manage on");
+    refuse_words("--memory-target is held by moving objects: it needs --manage on");
   }
   o.collector.manage = o.manage == "on" ? collector::mode::on : collector::mode::track;
   take_password(o);

@@ -40,7 +40,7 @@ void run(const CLI::App& command, serve_options& o) {
         heap::configure({.cold = o.cold, .catch_read_errors = true, .huge_pages = o.huge_pages}));
   const auto made = harness::make_lasting_index(
       o.index, managed ? index::management::on : index::management::off, o.expected_keys);
-  if (!made) fail(made.error().message);
+  if (!made) refuse_words(made.error().message);  // there is none of that name
   store::database db(**made);
   std::unique_ptr<server::management> manager;
   std::unique_ptr<collector::object_collector> collecting;  // its windows report to `manager`

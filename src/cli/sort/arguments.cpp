@@ -89,11 +89,12 @@ void understand(sort_arguments& a) {
   if (a.klv) o.format = record_format::klv;
   if (a.lines) o.format = record_format::lines;
   if (!a.memory.empty()) o.memory_bytes = parse_size(a.memory);
-  if (!a.memory.empty() && o.memory_bytes == 0) fail("--memory 0 is too little: 32M will do");
+  if (!a.memory.empty() && o.memory_bytes == 0)
+    refuse_words("--memory 0 is too little: 32M will do");
   if (!o.temporary_directory.empty()) {
     if (auto r = os::check_writable(o.temporary_directory); !r) fail("--tmp: " + r.error().message);
   }
-  if (a.separator.size() != 1) fail("-t: give one character between fields");
+  if (a.separator.size() != 1) refuse_words("-t: give one character between fields");
   o.separator = a.separator[0];
 }
 

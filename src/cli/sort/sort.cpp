@@ -70,7 +70,7 @@ void run(sort_arguments& a) {
   auto& o = a.options;
   understand(a);
   if (a.explain) return explain(a);
-  if (a.output.empty()) fail("name the output: isotherm sort IN OUT");
+  if (a.output.empty()) refuse_words("name the output: isotherm sort IN OUT");
   a.input = os::spelled_out(a.input, STDIN_FILENO);
   a.output = os::spelled_out(a.output, STDOUT_FILENO);
   const bool to_file = !os::named_descriptor(a.output);
