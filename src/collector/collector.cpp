@@ -9,6 +9,7 @@
 #include "base/atomic.hpp"
 #include "base/check.hpp"
 #include "base/page.hpp"
+#include "collector/compaction.hpp"
 #include "collector/growth_limit.hpp"
 #include "collector/memory_room.hpp"
 #include "collector/migration.hpp"
@@ -30,9 +31,6 @@ namespace isotherm::collector {
 namespace {
 
 constexpr double kSecond = 1e9;
-/// COLD is compacted when more than this share of it is dead, and it is worth the visit.
-constexpr double kDeadShare = 0.25;
-constexpr std::uint64_t kWorthCompacting = std::uint64_t{8} << 20;
 /// stop() waits for so much reclamation.
 constexpr std::uint64_t kReclaimedAtOnceUs = 10'000;
 /// Bytes of a part of the heaps that is moved together, and moved between two page-outs of COLD's
@@ -44,8 +42,7 @@ constexpr std::uint64_t kMovedShare = 32;
 constexpr double kPacedShare = 0.25;
 /// It works so long at a time.
 constexpr std::uint64_t kTurnNs = 2'000'000;
-/// Of an object, until the first window has ended.
-constexpr double kLikelyBytes = 1024;
+constexpr double kLikelyBytes = 1024;  // of an object, until the first window has ended
 /// How often memory is looked at between windows, and how soon after a window another may end
 /// early.
 constexpr std::chrono::milliseconds kLookEvery{100};
@@ -91,25 +88,18 @@ double seconds_since(std::uint64_t begin_ns) {
   return static_cast<double>(os::monotonic_ns() - begin_ns) / kSecond;
 }
 
-bool is_worth_compacting(const heap::packing& cold) noexcept {
-  const auto dead = static_cast<double>(cold.used_bytes - cold.live_bytes);
-  return cold.used_bytes > kWorthCompacting &&
-         dead > kDeadShare * static_cast<double>(cold.used_bytes);
-}
-
 constexpr std::uint64_t moved_together(std::uint64_t target_bytes) noexcept {
   return target_bytes == 0
              ? kMovedTogether
              : std::clamp(target_bytes / kMovedShare, kMovedTogether / 32, kMovedTogether);
 }
 
-/// NEW and HOT together.
+/// Objects and extents of NEW and HOT together.
 heap::usage warm_memory() {
   heap::usage sum;
   for (const heap::kind where : {heap::kind::newborn, heap::kind::hot}) {
     const heap::usage one = heap::usage_of(where, heap::residency::left_out);
     sum.objects += one.objects;
-    sum.bytes += one.bytes;
     sum.extent_bytes += one.extent_bytes;
   }
   return sum;
@@ -168,7 +158,7 @@ struct object_collector::state {
   void age_words(window& now);
   void measure(window& now);
   void migrate(window& now);
-  void compact_cold(migration& moves);
+  void compact_cold(migration& moves, const window& now);
   void free_retired();
   void page_out(window& now);
   void note_memory(const options& now);
@@ -216,7 +206,8 @@ void object_collector::state::work() {
 
 memory_room object_collector::state::look_at_memory(const options& now) {
   const memory_room room = read_memory_room(now.memory_target_bytes);
-  if (now.policy == policy_name::budget && now.manage == mode::on) growth.follow(room);
+  const bool is_held = now.policy == policy_name::budget && now.manage == mode::on;
+  is_held ? growth.follow(room) : growth.release();
   return room;
 }
 
@@ -225,6 +216,8 @@ memory_room object_collector::state::look_at_memory(const options& now) {
 bool object_collector::state::look_after_memory(std::chrono::steady_clock::time_point began,
                                                 const options& now) {
   if (now.manage != mode::on || now.policy != policy_name::budget) return false;
+  const std::unique_lock alone(one_window_at_a_time, std::try_to_lock);
+  if (!alone) return false;  // a window that somebody asked for looks by itself
   memory_room room = look_at_memory(now);
   if (now.hint != heap::hint::none && has_many_cold_pages(room)) {
     page_out_used(now);
@@ -238,7 +231,6 @@ bool object_collector::state::look_after_memory(std::chrono::steady_clock::time_
 }
 
 void object_collector::state::page_out_used(const options& now) {
-  const std::lock_guard alone(one_window_at_a_time);
   window between{now, counted};
   migrate_returning(between);
   const std::uint64_t begin_ns = os::monotonic_ns();
@@ -386,15 +378,18 @@ void object_collector::state::migrate(window& now) {
     }
   }
   // Only now: what was just promoted must not be found in COLD and sent back there.
-  if (may_move && is_worth_compacting(heap::packing_of(heap::kind::cold))) compact_cold(moves);
+  if (may_move && is_worth_compacting(heap::packing_of(heap::kind::cold))) compact_cold(moves, now);
   now.seen.move_seconds =
       moved_before + seconds_since(begin_ns) - (now.seen.scan_seconds - scanned_before);
 }
 
-void object_collector::state::compact_cold(migration& moves) {
+/// The sparsest extents, in the order of their pages, so that each page is read once.
+void object_collector::state::compact_cold(migration& moves, const window& now) {
+  const heap::sparse_extents extents =
+      heap::sparsest_of_cold(compaction_bytes(now.chosen, now.seen, bytes_each), kSparseColdShare);
   bool may_move = true;
   for (guides::progress so_far; may_move && !so_far.is_over && !is_stopping();) {
-    find_cold_compactions(so_far, candidates);
+    find_cold_compactions(extents, so_far, candidates);
     may_move = moves.run(candidates);
   }
 }

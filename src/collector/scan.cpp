@@ -5,7 +5,6 @@
 #include "base/check.hpp"
 #include "guide/guide.hpp"
 #include "heap/object.hpp"
-#include "heap/upkeep.hpp"
 #include "heap/usage.hpp"
 
 namespace isotherm::collector {
@@ -114,18 +113,20 @@ class clearing final : public guides::slot_visitor {
 
 class cold_compaction_search final : public guides::slot_visitor {
  public:
-  explicit cold_compaction_search(std::vector<candidate>& candidates) : candidates_(candidates) {}
+  cold_compaction_search(const heap::sparse_extents& extents, std::vector<candidate>& candidates)
+      : extents_(extents), candidates_(candidates) {}
   bool wants_pause() const noexcept override { return is_full(candidates_, kListBytes); }
   guides::verdict visit(guides::slot_word& slot) override {
     const guides::word w = slot.load_acquire();
     if (!guides::is_null(w) && guides::heap_of(w) == heap::kind::cold &&
-        heap::is_sparse(guides::pointer_of(w))) {
+        extents_.contains(guides::pointer_of(w))) {
       list(candidates_, candidate_of(slot, heap::kind::cold, guides::pointer_of(w)));
     }
     return guides::verdict::keep_due;
   }
 
  private:
+  const heap::sparse_extents& extents_;
   std::vector<candidate>& candidates_;
 };
 
@@ -193,10 +194,14 @@ void clear_histories() {
   guides::visit_registered(visitor);
 }
 
-void find_cold_compactions(guides::progress& so_far, std::vector<candidate>& candidates) {
+void find_cold_compactions(const heap::sparse_extents& extents, guides::progress& so_far,
+                           std::vector<candidate>& candidates) {
   candidates.clear();
-  cold_compaction_search visitor(candidates);
+  cold_compaction_search visitor(extents, candidates);
   guides::visit_registered(visitor, so_far);
+  std::ranges::sort(candidates, {}, [](const candidate& one) {
+    return guides::address_of(one.slot->load_relaxed());
+  });
 }
 
 }  // namespace isotherm::collector

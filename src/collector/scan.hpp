@@ -10,6 +10,7 @@
 #include "collector/statistics.hpp"
 #include "collector/touched_pages.hpp"
 #include "guide/soda.hpp"
+#include "heap/upkeep.hpp"
 
 namespace isotherm::collector {
 
@@ -75,8 +76,9 @@ void choose_returning(policy& decides, guides::progress& so_far,
 /// For words that mean something else from now on: clears the histories of all guides.
 void clear_histories();
 
-/// Lists guides of COLD objects in sparse extents, from `so_far` on as above. Visits every guide:
-/// for when much of COLD is dead.
-void find_cold_compactions(guides::progress& so_far, std::vector<candidate>& candidates);
+/// Lists guides of COLD objects in `extents`, from `so_far` on as above, in the order of their
+/// addresses. Visits every guide: for when much of COLD is dead.
+void find_cold_compactions(const heap::sparse_extents& extents, guides::progress& so_far,
+                           std::vector<candidate>& candidates);
 
 }  // namespace isotherm::collector

@@ -1,5 +1,7 @@
 #include "heap/upkeep.hpp"
 
+#include <algorithm>
+
 #include "base/page.hpp"
 #include "heap/brake.hpp"
 #include "heap/ranges.hpp"
@@ -19,6 +21,38 @@ bool is_in_dram(const void* object) noexcept {
 bool is_sparse(const void* object, double live_share) noexcept {
   heap_set& set = heaps();
   return set.packed(set.kind_of(object)).is_sparse(object, live_share);
+}
+
+bool sparse_extents::contains(const void* object) const noexcept {
+  const packed_heap& cold = heaps().packed(kind::cold);
+  const std::size_t index =
+      static_cast<std::size_t>(static_cast<const std::byte*>(object) - cold.begin()) / kExtentBytes;
+  return index < chosen_.size() && chosen_[index];
+}
+
+sparse_extents sparsest_of_cold(std::uint64_t live_bytes, double live_share) {
+  const packed_heap& cold = heaps().packed(kind::cold);
+  struct candidate {
+    double share;
+    std::uint64_t bytes;
+    std::size_t index;
+  };
+  std::vector<candidate> sparse;
+  for (std::size_t i = 0; i < cold.used_extents(); ++i) {
+    const extent_word seen = cold.row(i).load();
+    if (seen.live() == 0 || !cold.is_sparse(cold.address_of(i), live_share)) continue;
+    const auto live = static_cast<double>(seen.live());
+    sparse.push_back({live / seen.cursor(), seen.live() * kUnitBytes, i});
+  }
+  std::ranges::sort(sparse, {}, &candidate::share);
+  sparse_extents found;
+  found.chosen_.resize(cold.used_extents());
+  for (const candidate& each : sparse) {
+    if (each.bytes > live_bytes) break;
+    live_bytes -= each.bytes;
+    found.chosen_[each.index] = true;
+  }
+  return found;
 }
 
 packing packing_of(kind where) noexcept { return heaps().packed(where).packing_now(); }

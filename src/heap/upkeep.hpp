@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "heap/configure.hpp"
 #include "heap/kind.hpp"
@@ -20,6 +21,20 @@ struct packing {
   std::uint64_t live_bytes = 0, used_bytes = 0;
 };
 packing packing_of(kind where) noexcept;
+
+/// Extents of COLD that are to be emptied.
+class sparse_extents {
+ public:
+  /// Of an object of COLD.
+  bool contains(const void* object) const noexcept;
+
+ private:
+  friend sparse_extents sparsest_of_cold(std::uint64_t live_bytes, double live_share);
+  std::vector<bool> chosen_;  // by number
+};
+/// The sparsest, which hold `live_bytes` of live objects at most together; each takes no more
+/// allocations, and of its used bytes less than `live_share` live.
+sparse_extents sparsest_of_cold(std::uint64_t live_bytes, double live_share);
 
 /// Whether the page on which the object begins is in DRAM, so that it is not read from a disk when
 /// the object is. Takes about half a microsecond.

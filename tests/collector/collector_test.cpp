@@ -316,6 +316,19 @@ TEST(CollectorThread, StartsBesideAChangeOfOptions) {
   }
 }
 
+// Whoever gives up the target is refused nothing any more.
+TEST(CollectorThread, WithoutATargetGrowthIsNoLongerRefused) {
+  options chosen;
+  chosen.memory_target_bytes = 1;
+  object_collector collector(chosen);
+  collector.run_window();
+  EXPECT_TRUE(collector.refuses_growth());
+  chosen.policy = policy_name::published;
+  ASSERT_TRUE(collector.reconfigure(chosen));
+  collector.run_window();
+  EXPECT_FALSE(collector.refuses_growth());
+}
+
 TEST(CollectorThread, ACallbackThatThrowsEndsNothingAndIsTold) {
   object_collector collector({.window_seconds = 0.001});
   std::latch three(3);

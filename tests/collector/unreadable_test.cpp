@@ -105,7 +105,8 @@ TEST_F(Unreadable, IsNotLookedAtWhereCompactionIsSought) {
   const std::uint64_t before = heap::lost_reads();
   std::vector<candidate> found;
   guides::progress so_far;
-  find_cold_compactions(so_far, found);
+  const auto extents = heap::sparsest_of_cold(~std::uint64_t{0}, 0.75);
+  find_cold_compactions(extents, so_far, found);
   EXPECT_TRUE(so_far.is_over);
   EXPECT_GT(found.size(), kObjects / 4);
   EXPECT_EQ(heap::lost_reads(), before);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <map>
 #include <random>
 #include <utility>
 #include <vector>
@@ -283,6 +284,37 @@ TEST_P(Holes, TrimGivesTheExtentsUnderThemBack) {
   EXPECT_LE(usage_of(GetParam(), residency::left_out).extent_bytes,
             before.extent_bytes + kExtentBytes);
   EXPECT_TRUE(is_valid());
+}
+
+TEST(SparsestOfCold, AreChosenUpToTheirLiveBytes) {
+  std::map<std::uintptr_t, std::vector<void*>> extents;
+  for (void* object : fill_extents(kind::cold, 8, 1000)) {
+    extents[reinterpret_cast<std::uintptr_t>(object) / kExtentBytes].push_back(object);
+  }
+  // Of the second extent a tenth lives, of the third two, and so on; the last is open.
+  std::vector<const void*> left;
+  for (auto& [number, objects] : extents) {
+    const std::size_t tenths = left.size();
+    if (tenths >= 1 && tenths <= 6) {
+      const std::size_t live = objects.size() * tenths / 10;
+      free_all({objects.begin() + static_cast<std::ptrdiff_t>(live), objects.end()});
+      objects.resize(live);
+    }
+    left.push_back(objects.front());
+  }
+  const auto chosen = [&](std::uint64_t live_bytes, double live_share) {
+    const sparse_extents found = sparsest_of_cold(live_bytes, live_share);
+    std::vector<std::size_t> which;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      if (found.contains(left[i])) which.push_back(i);
+    }
+    return which;
+  };
+  EXPECT_EQ(chosen(kExtentBytes * 4 / 10, 0.5), (std::vector<std::size_t>{1, 2}));
+  EXPECT_EQ(chosen(kExtentBytes * 15 / 100, 0.5), (std::vector<std::size_t>{1}));
+  EXPECT_EQ(chosen(kExtentBytes / 20, 0.5), (std::vector<std::size_t>{}));
+  EXPECT_EQ(chosen(100 * kExtentBytes, 0.35), (std::vector<std::size_t>{1, 2, 3}));
+  for (const auto& [number, objects] : extents) free_all(objects);
 }
 
 }  // namespace
