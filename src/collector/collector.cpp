@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <exception>
 #include <mutex>
 
 #include "base/atomic.hpp"
@@ -38,6 +37,8 @@ constexpr std::uint64_t kReclaimedAtOnceUs = 10'000;
 constexpr std::uint64_t kMovedTogether = std::uint64_t{32} << 20;
 /// But this share of a target at most.
 constexpr std::uint64_t kMovedShare = 32;
+/// Each part is a pass over the guides, so that they are not too many.
+constexpr std::uint64_t kMostParts = 64;
 /// Share of a processor that moving and paging out take, while there is room in memory.
 constexpr double kPacedShare = 0.25;
 /// It works so long at a time.
@@ -46,8 +47,7 @@ constexpr double kLikelyBytes = 1024;  // of an object, until the first window h
 /// How often memory is looked at between windows, and how soon after a window another may end
 /// early.
 constexpr std::chrono::milliseconds kLookEvery{100};
-/// A window ends early when a quarter of what NEW holds has no room any more: of NEW, which a load
-/// fills, nearly all can leave, and it takes a while.
+/// A window ends early when a quarter of what NEW holds has no room any more.
 constexpr std::uint64_t kNewbornShare = 4;
 
 /// Collectors of this process that run windows: at most one (SODA's hazard is one word).
@@ -67,21 +67,11 @@ void watch_forks() {
                 [] {
                   if (has_ever_run.load_relaxed()) forked.store_relaxed(true);
                   a_thread_runs.store_relaxed(false);
+                  heap::allow_growth(heap::kUnlimitedGrowth);
                   settings.unlock();
                 });
     return true;
   }();
-}
-
-/// What `callback` threw, in one line; empty: nothing.
-std::string problem_of(const std::function<void(const window_statistics&)>& callback,
-                       const window_statistics& seen) try {
-  callback(seen);
-  return {};
-} catch (const std::exception& thrown) {
-  return std::string("the callback at the window's end threw: ") + thrown.what();
-} catch (...) {
-  return "the callback at the window's end threw what is no std::exception";
 }
 
 double seconds_since(std::uint64_t begin_ns) {
@@ -94,17 +84,6 @@ constexpr std::uint64_t moved_together(std::uint64_t target_bytes) noexcept {
              : std::clamp(target_bytes / kMovedShare, kMovedTogether / 32, kMovedTogether);
 }
 
-/// Objects and extents of NEW and HOT together.
-heap::usage warm_memory() {
-  heap::usage sum;
-  for (const heap::kind where : {heap::kind::newborn, heap::kind::hot}) {
-    const heap::usage one = heap::usage_of(where, heap::residency::left_out);
-    sum.objects += one.objects;
-    sum.extent_bytes += one.extent_bytes;
-  }
-  return sum;
-}
-
 /// Work under way, at a window's end or between two: what its phases share.
 struct window {
   options chosen;  // when it began
@@ -113,7 +92,6 @@ struct window {
   std::uint64_t begin_cpu_ns = os::thread_cpu_ns();
   std::uint64_t begin_turn_cpu_ns = begin_cpu_ns;  // of work since the last rest
   std::uint64_t moved_since_relief = 0;            // bytes
-  std::uint64_t page_out_bytes_left = 0;           // of what this window may ask for
 };
 
 }  // namespace
@@ -132,6 +110,8 @@ struct object_collector::state {
   std::chrono::nanoseconds early_after = kLookEvery;
   std::uint64_t file_bytes_left = 0;  // pages of files in DRAM after the last page-out
   growth_limit growth;
+  memory_room last_room{};
+  base::atomic<bool> has_thread{false};
   double bytes_each = kLikelyBytes;  // that an object of NEW and HOT takes, after the last window
   window_statistics counted;         // of the window that is to end next
 
@@ -165,6 +145,7 @@ struct object_collector::state {
   window_statistics publish(window& now);
 
   memory_room look_at_memory(const options& now);
+  static bool is_near_target(const memory_room& room);
   /// More pages of COLD are in DRAM than may be between two page-outs.
   bool has_many_cold_pages(const memory_room& room) const noexcept {
     return room.file_bytes > file_bytes_left + room.cold_limit_bytes();
@@ -189,7 +170,11 @@ void object_collector::state::work() {
       wake.wait_until(lock, std::min(end(), std::chrono::steady_clock::now() + kLookEvery));
       const options now = chosen;
       lock.unlock();
-      is_due = look_after_memory(began, now);
+      try {
+        is_due = look_after_memory(began, now);
+      } catch (const std::bad_alloc&) {
+        // At the next look.
+      }
       lock.lock();
       is_due |= std::chrono::steady_clock::now() >= end();
     }
@@ -204,30 +189,37 @@ void object_collector::state::work() {
   }
 }
 
+/// While the thread runs it holds the process to its target.
 memory_room object_collector::state::look_at_memory(const options& now) {
   const memory_room room = read_memory_room(now.memory_target_bytes);
-  const bool is_held = now.policy == policy_name::budget && now.manage == mode::on;
-  is_held ? growth.follow(room) : growth.release();
-  return room;
+  if (room.dram_bytes == 0) return last_room;  // out of descriptors: /proc could not be read
+  last_room = room;
+  if (now.policy != policy_name::budget || now.manage != mode::on) last_room.target_bytes = 0;
+  has_thread.load_acquire() ? growth.follow(last_room) : growth.release();
+  return last_room;
 }
 
 /// Between windows: pages of COLD that were used leave again when they are too many. True when
 /// memory is short all the same, so that the window that began at `began` should end now.
 bool object_collector::state::look_after_memory(std::chrono::steady_clock::time_point began,
                                                 const options& now) {
-  if (now.manage != mode::on || now.policy != policy_name::budget) return false;
   const std::unique_lock alone(one_window_at_a_time, std::try_to_lock);
   if (!alone) return false;  // a window that somebody asked for looks by itself
   memory_room room = look_at_memory(now);
+  if (now.manage != mode::on || now.policy != policy_name::budget) return false;
   if (now.hint != heap::hint::none && has_many_cold_pages(room)) {
     page_out_used(now);
     room = look_at_memory(now);
     file_bytes_left = room.file_bytes;
   }
+  return is_near_target(room) && std::chrono::steady_clock::now() - began >= early_after;
+}
+
+/// Of NEW, which a load fills, nearly all can leave, and it takes a while.
+bool object_collector::state::is_near_target(const memory_room& room) {
   const heap::usage newborn = heap::usage_of(heap::kind::newborn, heap::residency::left_out);
-  const std::uint64_t soon = room.dram_bytes + newborn.extent_bytes / kNewbornShare;
-  return room.target_bytes != 0 && soon > room.target_bytes &&
-         std::chrono::steady_clock::now() - began >= early_after;
+  return room.target_bytes != 0 &&
+         room.dram_bytes + newborn.extent_bytes / kNewbornShare > room.target_bytes;
 }
 
 void object_collector::state::page_out_used(const options& now) {
@@ -294,15 +286,19 @@ window object_collector::state::begin() {
 /// open, and while there are any the words go on being used for counts.
 void object_collector::state::choose_ways(const options& now) {
   const bool is_new_policy = !decides || decides->name() != now.policy;
-  if (is_new_policy) decides = make_policy(now.policy);
-  if (!protocol || protocol->name() != now.protocol) protocol = *make_protocol(now.protocol);
-  const guides::word_use wanted = protocol->use_of_words();
-  if (!guides::are_counted()) {
-    if (is_new_policy || wanted == guides::word_use::counts) clear_histories();
-  } else if (wanted == guides::word_use::history) {
-    if (!sync::wait_for_open_scopes(sync::patience(now.epoch_timeout_us, &stopping))) return;
-    clear_histories();
+  auto next = *make_protocol(now.protocol);
+  const guides::word_use wanted = next->use_of_words();
+  const bool ends_counts = guides::are_counted() && wanted == guides::word_use::history;
+  if (ends_counts && !sync::wait_for_open_scopes(sync::patience(now.epoch_timeout_us, &stopping))) {
+    if (protocol) return;  // both stay as they were until no scope counts
+    decides = make_policy(policy_name::published);
+    protocol = *make_protocol("counts");
+    return;
   }
+  if (is_new_policy) decides = make_policy(now.policy);
+  if (!protocol || protocol->name() != now.protocol) protocol = std::move(next);
+  const bool says_nothing = is_new_policy || wanted == guides::word_use::counts;
+  if (ends_counts || (!guides::are_counted() && says_nothing)) clear_histories();
   guides::use_words_for(wanted);
 }
 
@@ -316,11 +312,11 @@ void object_collector::state::age_words(window& now) {
   ageing visitor(*decides, may_clear ? counts_left::cleared : counts_left::kept, pages, now.seen);
   now.seen.scanned_guides += guides::visit_due(visitor);
   measure(now);
-  const memory_room room = read_memory_room(now.chosen.memory_target_bytes);
+  const memory_room room = look_at_memory(now.chosen);
   now.seen.resident_bytes = room.dram_bytes;
   now.seen.memory_target_bytes = room.target_bytes;
   decides->weigh(now.chosen,
-                 {.target_bytes = room.target_bytes,
+                 {.target_bytes = now.chosen.hint == heap::hint::pageout ? room.target_bytes : 0,
                   .dram_bytes = room.dram_bytes,
                   .file_bytes = room.file_bytes - std::min(room.file_bytes, file_bytes_left),
                   .cold_limit_bytes = room.cold_limit_bytes(),
@@ -365,7 +361,8 @@ void object_collector::state::migrate(window& now) {
       migration_of(now, [this, &now](std::uint64_t bytes) { after_batch(now, bytes); });
   const auto expected =
       static_cast<std::uint64_t>(static_cast<double>(decides->expected_moves()) * bytes_each);
-  const source_parts parts(expected / moved_together(now.seen.memory_target_bytes));
+  const source_parts parts(
+      std::min(expected / moved_together(now.seen.memory_target_bytes), kMostParts));
   const std::uint64_t begin_ns = os::monotonic_ns();
   const double scanned_before = now.seen.scan_seconds, moved_before = now.seen.move_seconds;
   bool may_move = true;
@@ -375,6 +372,7 @@ void object_collector::state::migrate(window& now) {
       choose(*decides, parts, part, so_far, candidates);
       now.seen.scan_seconds += seconds_since(begin_choice_ns);
       may_move = moves.run(candidates);
+      rest(now);
     }
   }
   // Only now: what was just promoted must not be found in COLD and sent back there.
@@ -417,6 +415,7 @@ void object_collector::state::after_batch(window& now, std::uint64_t bytes) {
     if (is_many || now.moved_since_relief >= moved_together(now.seen.memory_target_bytes)) {
       now.moved_since_relief = 0;
       page_out_piece(now, kMovedTogether);
+      if (is_many) file_bytes_left = look_at_memory(now.chosen).file_bytes;
     }
   }
   rest(now);
@@ -430,7 +429,7 @@ void object_collector::state::rest(window& now) {
   const bool is_short =
       look_at_memory(now.chosen).is_short() && now.chosen.policy == policy_name::budget;
   const bool is_late = seconds_since(now.begin_ns) > now.chosen.window_seconds / 2;
-  if (!is_short && !is_late && worker) {
+  if (!is_short && !is_late && has_thread.load_acquire()) {
     const auto ns =
         static_cast<std::int64_t>(static_cast<double>(worked_ns) * (1 - kPacedShare) / kPacedShare);
     std::unique_lock lock(settings);
@@ -470,7 +469,7 @@ void object_collector::state::note_memory(const options& now) {
       std::chrono::nanoseconds(static_cast<std::int64_t>(now.window_seconds * kSecond));
   const memory_room room = look_at_memory(now);
   file_bytes_left = room.file_bytes;
-  early_after = room.is_short() ? std::min(2 * early_after, whole) : kLookEvery;
+  early_after = is_near_target(room) ? std::min(2 * early_after, whole) : kLookEvery;
 }
 
 /// Completes the statistics, keeps them and tells the callback.
@@ -525,13 +524,15 @@ base::result<void> object_collector::start() {
     const std::lock_guard alone(one_window_at_a_time);
     state_->last_end_ns = os::monotonic_ns();
   }
-  const auto refused = [](const std::string& why) {
+  const auto refused = [this](const std::string& why) {
+    state_->has_thread.store_release(false);
     a_thread_runs.store_release(false);
     return std::unexpected(base::error{"the system gives no thread to the collector (" + why +
                                        "): try again when there is memory"});
   };
   try {
     auto worker = std::make_unique<os::thread>();
+    state_->has_thread.store_release(true);
     const os::signals_blocked in_the_new_thread;
     auto started = os::start_thread([this] { state_->work(); });
     if (!started) return refused(started.error().message);
@@ -556,12 +557,15 @@ void object_collector::stop() noexcept {
   state_->wake.notify_all();
   state_->worker->join();
   state_->worker.reset();
+  state_->has_thread.store_release(false);
   state_->stopping.store_release(false);
   state_->growth.release();
   a_thread_runs.store_release(false);
 }
 
-bool object_collector::refuses_growth() const noexcept { return state_->growth.refuses(); }
+bool object_collector::refuses_growth() const noexcept {
+  return state_->growth.refuses() && !forked.load_relaxed();
+}
 
 bool object_collector::is_running() const noexcept {
   return state_->worker != nullptr && !forked.load_relaxed();

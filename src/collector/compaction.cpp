@@ -5,6 +5,7 @@
 namespace isotherm::collector {
 
 namespace {
+constexpr double kMost = 0x1p62;  // bytes
 constexpr std::uint64_t kWorthCompacting = std::uint64_t{8} << 20;
 }  // namespace
 
@@ -16,9 +17,9 @@ bool is_worth_compacting(const heap::packing& cold) noexcept {
 
 std::uint64_t compaction_bytes(const options& chosen, const window_statistics& seen,
                                double bytes_each) noexcept {
-  const auto read =
-      static_cast<std::uint64_t>(chosen.misses_per_second * seen.window_seconds * bytes_each);
-  return std::max({read, seen.promoted.bytes / 2, chosen.batch_bytes});
+  const double read = chosen.misses_per_second * seen.window_seconds * bytes_each;
+  return std::max({static_cast<std::uint64_t>(std::min(read, kMost)), seen.promoted.bytes / 2,
+                   chosen.batch_bytes});
 }
 
 }  // namespace isotherm::collector

@@ -10,15 +10,27 @@ namespace isotherm::collector {
 namespace {
 /// Of what a control group allows, the part that is left to what this process does not count.
 constexpr std::uint64_t kGroupMargin = 8;
+/// The first version of control groups says so where there is no limit.
+constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 60;
 }  // namespace
+
+heap::usage warm_memory() {
+  heap::usage sum;
+  for (const heap::kind where : {heap::kind::newborn, heap::kind::hot}) {
+    const heap::usage one = heap::usage_of(where, heap::residency::left_out);
+    sum.objects += one.objects;
+    sum.extent_bytes += one.extent_bytes;
+  }
+  return sum;
+}
 
 memory_room memory_room_of(std::uint64_t asked_bytes, std::uint64_t dram_bytes,
                            std::uint64_t file_bytes, std::optional<std::uint64_t> group_room) {
   memory_room found{dram_bytes, file_bytes, asked_bytes};
-  if (!group_room) return found;
+  if (!group_room || *group_room > kNoLimit) return found;
   // The group gives files' pages back by itself, so they do not count against its limit.
   const std::uint64_t kept = dram_bytes - std::min(dram_bytes, file_bytes);
-  const std::uint64_t allowed = kept + std::min(*group_room, ~std::uint64_t{0} / 4);
+  const std::uint64_t allowed = kept + *group_room;
   const std::uint64_t within_group = allowed - allowed / kGroupMargin + file_bytes;
   if (asked_bytes == 0 || within_group < asked_bytes) found.target_bytes = within_group;
   return found;

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "heap/usage.hpp"
+
 namespace isotherm::collector {
 
 /// Of what the process has, the part that pages of COLD may take between two page-outs: an eighth.
@@ -21,6 +23,9 @@ struct memory_room {
     return (target_bytes != 0 ? std::min(target_bytes, dram_bytes) : dram_bytes) / kColdShare;
   }
 };
+
+/// Objects and extents of NEW and HOT together.
+heap::usage warm_memory();
 
 /// The target is the least of `asked_bytes` (0: none) and what the control groups leave this
 /// process less a margin for what is not counted here (page tables, sockets). Reads some files of

@@ -188,11 +188,16 @@ base::result<void> check(const options& chosen) {
   if (!(chosen.target_promotion_rate >= 0)) return refuse("the promotion rate can't be negative");
   if (!(chosen.min_rest_seconds >= 0)) return refuse("the rest of COLD can't be negative");
   if (chosen.batch_bytes == 0) return refuse("a batch must hold at least one byte");
-  if (!(chosen.miss_share >= 0 && chosen.misses_per_second >= 0)) {
-    return refuse("a budget of misses can't be negative");
+  if (!(chosen.miss_share >= 0 && chosen.misses_per_second >= 0 &&
+        std::isfinite(chosen.miss_share) && std::isfinite(chosen.misses_per_second))) {
+    return refuse("a budget of misses can't be negative, nor without end");
   }
   auto protocol = make_protocol(chosen.protocol);
   if (!protocol) return std::unexpected(protocol.error());
+  if (chosen.memory_target_bytes != 0 &&
+      (chosen.policy != policy_name::budget || chosen.hint != heap::hint::pageout)) {
+    return refuse("a memory target is held by the policy 'budget' with the hint 'pageout'");
+  }
   if (chosen.policy == policy_name::budget &&
       (*protocol)->use_of_words() != guides::word_use::history) {
     return refuse("the policy 'budget' needs the protocol 'veto': choose the policy 'published'");

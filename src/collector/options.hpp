@@ -35,9 +35,10 @@ struct options {
   /// And no more in a second than these. The default is what a solid-state disk reads with a
   /// twentieth of its time.
   double misses_per_second = 1000;
-  heap::hint hint =
-      heap::hint::none;         ///< given for COLD when it is used little enough (page_out.hpp)
-  unsigned cold_threshold = 3;  ///< of `published`, as what follows: initial, 1..31 windows
+  /// How COLD is asked to leave DRAM; a memory target needs `pageout`. With `published` it is
+  /// given when COLD is used little enough (page_out.hpp).
+  heap::hint hint = heap::hint::none;
+  unsigned cold_threshold = 3;          ///< of `published`, as what follows: initial, 1..31 windows
   double target_promotion_rate = 0.01;  ///< a minute
   /// Mean time between two uses of a COLD page, in seconds, from which the hint is given though the
   /// promotion rate is above target. The five-minute rule's 300 fit SATA disks; its break-even

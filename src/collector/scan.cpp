@@ -113,21 +113,35 @@ class clearing final : public guides::slot_visitor {
 
 class cold_compaction_search final : public guides::slot_visitor {
  public:
-  cold_compaction_search(const heap::sparse_extents& extents, std::vector<candidate>& candidates)
-      : extents_(extents), candidates_(candidates) {}
-  bool wants_pause() const noexcept override { return is_full(candidates_, kListBytes); }
+  explicit cold_compaction_search(const heap::sparse_extents& extents) : extents_(extents) {
+    found_.reserve(kMost);
+  }
+  bool wants_pause() const noexcept override {
+    return found_.size() + guides::kGranuleSlots > kMost;
+  }
   guides::verdict visit(guides::slot_word& slot) override {
     const guides::word w = slot.load_acquire();
     if (!guides::is_null(w) && guides::heap_of(w) == heap::kind::cold &&
         extents_.contains(guides::pointer_of(w))) {
-      list(candidates_, candidate_of(slot, heap::kind::cold, guides::pointer_of(w)));
+      found_.push_back(
+          {guides::address_of(w), candidate_of(slot, heap::kind::cold, guides::pointer_of(w))});
     }
     return guides::verdict::keep_due;
   }
+  /// In the order of their objects' addresses. Those of now: the slots may be gone.
+  void list_in_order(std::vector<candidate>& candidates) {
+    std::ranges::sort(found_, {}, &addressed::address);
+    for (const addressed& each : found_) candidates.push_back(each.one);
+  }
 
  private:
+  struct addressed {
+    std::uint64_t address;
+    candidate one;
+  };
+  static constexpr std::size_t kMost = kListBytes / sizeof(candidate);
   const heap::sparse_extents& extents_;
-  std::vector<candidate>& candidates_;
+  std::vector<addressed> found_;
 };
 
 }  // namespace
@@ -197,11 +211,9 @@ void clear_histories() {
 void find_cold_compactions(const heap::sparse_extents& extents, guides::progress& so_far,
                            std::vector<candidate>& candidates) {
   candidates.clear();
-  cold_compaction_search visitor(extents, candidates);
+  cold_compaction_search visitor(extents);
   guides::visit_registered(visitor, so_far);
-  std::ranges::sort(candidates, {}, [](const candidate& one) {
-    return guides::address_of(one.slot->load_relaxed());
-  });
+  visitor.list_in_order(candidates);
 }
 
 }  // namespace isotherm::collector

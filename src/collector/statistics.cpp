@@ -1,6 +1,7 @@
 #include "collector/statistics.hpp"
 
 #include <charconv>
+#include <exception>
 #include <type_traits>
 
 namespace isotherm::collector {
@@ -80,5 +81,15 @@ constexpr statistic kTable[] = {
 }  // namespace
 
 std::span<const statistic> statistic_table() noexcept { return kTable; }
+
+std::string problem_of(const std::function<void(const window_statistics&)>& callback,
+                       const window_statistics& seen) try {
+  callback(seen);
+  return {};
+} catch (const std::exception& thrown) {
+  return std::string("the callback at the window's end threw: ") + thrown.what();
+} catch (...) {
+  return "the callback at the window's end threw what is no std::exception";
+}
 
 }  // namespace isotherm::collector

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -56,6 +57,10 @@ struct window_statistics {
   double page_out_seconds = 0;
   double collector_cpu_seconds = 0;  ///< processor time of the collector's thread in this window
 };
+
+/// Calls `callback`. What it threw, in one line; empty: nothing.
+std::string problem_of(const std::function<void(const window_statistics&)>& callback,
+                       const window_statistics& seen);
 
 struct statistic {
   std::string_view name;

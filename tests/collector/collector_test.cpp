@@ -316,16 +316,32 @@ TEST(CollectorThread, StartsBesideAChangeOfOptions) {
   }
 }
 
-// Whoever gives up the target is refused nothing any more.
+// Whoever gives up the target, or the thread that holds it, is refused nothing any more.
 TEST(CollectorThread, WithoutATargetGrowthIsNoLongerRefused) {
   options chosen;
+  chosen.hint = heap::hint::pageout;
   chosen.memory_target_bytes = 1;
   object_collector collector(chosen);
   collector.run_window();
-  EXPECT_TRUE(collector.refuses_growth());
-  chosen.policy = policy_name::published;
+  EXPECT_FALSE(collector.refuses_growth()) << "no thread could end that";
+  const auto becomes = [&](bool refused) {
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    while (collector.refuses_growth() != refused) {
+      if (std::chrono::steady_clock::now() > patience) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  };
+  ASSERT_TRUE(collector.start());
+  EXPECT_TRUE(becomes(true));
+  options without = chosen;
+  without.memory_target_bytes = 0;
+  without.policy = policy_name::published;
+  ASSERT_TRUE(collector.reconfigure(without));
+  EXPECT_TRUE(becomes(false));
   ASSERT_TRUE(collector.reconfigure(chosen));
-  collector.run_window();
+  EXPECT_TRUE(becomes(true));
+  collector.stop();
   EXPECT_FALSE(collector.refuses_growth());
 }
 
@@ -375,6 +391,17 @@ TEST(CollectorOptions, NonsenseIsRefused) {
   EXPECT_TRUE(refused([](options& o) { o.cold_threshold = 32; }));
   EXPECT_TRUE(refused([](options& o) { o.batch_bytes = 0; }));
   EXPECT_TRUE(refused([](options& o) { o.protocol = "hope"; }));
+}
+
+TEST(CollectorOptions, ATargetThatNobodyWouldHoldIsRefused) {
+  options chosen;
+  chosen.memory_target_bytes = 1 << 30;
+  object_collector collector({});
+  EXPECT_FALSE(collector.reconfigure(chosen)) << "nothing asks pages to leave";
+  chosen.hint = heap::hint::pageout;
+  EXPECT_TRUE(collector.reconfigure(chosen));
+  chosen.policy = policy_name::published;
+  EXPECT_FALSE(collector.reconfigure(chosen));
 }
 
 TEST(CollectorOptions, WindowsThatNoClockHoldsAreRefused) {

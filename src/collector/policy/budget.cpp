@@ -35,8 +35,9 @@ class budget_policy final : public policy {
       const rate now = memory_.used(before, random_bits());
       ++used_[std::max(before, kNever)];
       ++missed_;
-      ++known_[now];
-      return guides::with_history(w, now);
+      const rate kept = memory_.left_alone(now);
+      ++known_[memory_.looked_at(kept)];
+      return guides::with_history(w, kept);
     }
     if (where == heap::kind::newborn) {
       ++newborn_;
@@ -67,7 +68,7 @@ class budget_policy final : public policy {
     const auto now = static_cast<rate>(guides::history_of(w));
     switch (guides::heap_of(w)) {
       case kind::cold:
-        return stays(w, now) ? std::optional(kind::hot) : std::nullopt;
+        return stays(w, memory_.looked_at(now)) ? std::optional(kind::hot) : std::nullopt;
       case kind::hot:
         if (guides::is_accessed(w) || stays(w, now)) return std::nullopt;
         return kind::cold;
@@ -82,10 +83,13 @@ class budget_policy final : public policy {
     const rate now = memory_.used(before, random_bits());
     if (!stays(w, now)) return std::nullopt;
     ++returned_[std::max(before, kNever)];
-    return guides::with_history(w, now);
+    // As in COLD: the move may fail. In HOT that is the same rate, to within an eighth of an
+    // octave.
+    return guides::with_history(w, memory_.left_alone(now));
   }
 
   guides::word resting(guides::word w) const noexcept override {
+    if (guides::heap_of(w) == heap::kind::cold) return w;  // since age()
     return guides::with_history(w, memory_.left_alone(static_cast<rate>(guides::history_of(w))));
   }
 

@@ -1,5 +1,6 @@
 #include "harness/bench/index_target.hpp"
 
+#include "heap/upkeep.hpp"
 #include "sync/scope.hpp"
 #include "workload/touched.hpp"
 
@@ -25,14 +26,17 @@ class index_session final : public workload::session {
   }
 
   base::result<answer> update(std::uint64_t number) override {
+    heap::wait_for_room();  // what it allocates is allocated in a scope
     return answer_of(index_.upsert(buffer_.key(number), buffer_.value(number)));
   }
 
   base::result<answer> insert(std::uint64_t number) override {
+    heap::wait_for_room();
     return answer_of(index_.insert(buffer_.key(number), buffer_.value(number)));
   }
 
   base::result<answer> modify(std::uint64_t number) override {
+    heap::wait_for_room();
     modification change{*this, number, answer::missing};
     const auto how = index_.update(buffer_.key(number),
                                    [&change](auto current) { return change.decide(current); });

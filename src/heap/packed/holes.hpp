@@ -1,7 +1,7 @@
 // Freed room of NEW or HOT that waits for the next object of exactly its size: a store whose values
 // are replaced all the time would otherwise append a window's worth of them between two visits of
 // the collector. Kept holes count as live in their extents, so that these are not given back under
-// them; hence the bound on their bytes, and flush() at the end of every window of the collector.
+// them; hence the bound on their bytes, and flush() after every batch of the collector's moves.
 //
 // A hole's first word links to the next of its bin; a bin holds holes of one size.
 #pragma once

@@ -123,7 +123,7 @@ TEST_F(BudgetPolicy, KeepsTheMostUsedThatHaveRoom) {
         [&](std::size_t object) { return object % (object / 100 + 1) == i % (object / 100 + 1); });
   }
   EXPECT_EQ(count(kind::newborn, kind::newborn), 0u);
-  EXPECT_LE(count(kind::hot, kind::hot), 310u);
+  EXPECT_LE(count(kind::hot, kind::hot), 320u);
   EXPECT_GE(count(kind::hot, kind::hot), 250u);
   // Used in every window, and in every second.
   std::size_t hot = 0;
