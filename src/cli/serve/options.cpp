@@ -89,6 +89,9 @@ void understand(const CLI::App& command, serve_options& o) {
   if (o.collector.memory_target_bytes > 0 && o.manage != "on") {
     refuse_words("--memory-target is held by moving objects: it needs --manage on");
   }
+  if (const auto valid = collector::check(o.collector); !valid) {
+    refuse_words(valid.error().message);
+  }
   o.collector.manage = o.manage == "on" ? collector::mode::on : collector::mode::track;
   take_password(o);
 }
