@@ -75,7 +75,7 @@ void* packed_heap::take_hole(std::size_t units, const local_state& mine) noexcep
 
 void* packed_heap::append(std::size_t units, recycling room, local_state& mine) noexcept {
   for (;;) {
-    const std::uint32_t shard = mine.shard % kShards;
+    const std::uint32_t shard = 2 * (mine.shard % kShards) + (units <= kTinyUnits ? 0 : 1);
     const std::uint32_t index = open_[shard].index.load_acquire();
     if (index != kNone) {
       const append_attempt made = append_to(index, units);

@@ -6,7 +6,7 @@
 //
 //   range    | extent 0 | extent 1 | ... 1 MiB each        lowest free extent first
 //   extents_   a row for each, outside of the range        extent.hpp: the one-word protocol
-//   open_      the extents being appended to               one; more under contention only
+//   open_      the extents being appended to               two; more under contention only
 //   mutex_     which extents are free                      once a megabyte, no system call
 #pragma once
 
@@ -85,6 +85,10 @@ class packed_heap {
 
  private:
   static constexpr std::uint32_t kShards = 16;
+  /// Objects of at most so many units are appended to extents of their own: a store's keys stay
+  /// where they are while the values between which they were made leave, and need not be moved
+  /// together again.
+  static constexpr std::size_t kTinyUnits = 16;
   static constexpr std::uint32_t kNone = 0xffff'ffffU;
 
   struct alignas(base::kNoSharingBytes) open_slot {
@@ -127,7 +131,7 @@ class packed_heap {
   object_ends* ends_ = nullptr;  // a row for each extent; null: freed room is recycled
   backing pages_;
   hole_cache holes_;
-  std::array<open_slot, kShards> open_;
+  std::array<open_slot, 2 * kShards> open_;  // of each shard that of tiny objects, and the other
   base::atomic<std::size_t> used_{0};  // extents [0, used_) were opened once; grows under mutex_
   base::atomic<std::uint64_t> held_{0};
   base::atomic<int> refusal_code_{0};
