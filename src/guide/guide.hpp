@@ -152,7 +152,7 @@ class guide {
     if (!made) return false;
     const guides::word next = word_of(made);
     made.release();
-    retire_object(guides::exchange(slot_, next));
+    retire_object(guides::pointer_of(guides::exchange(slot_, next)));
     guides::register_slot(&slot_);
     return true;
   }
@@ -162,7 +162,7 @@ class guide {
   [[nodiscard]] bool compare_replace(const scope&, const object* expected,
                                      owned<T>& made) noexcept {
     if (!made || !guides::compare_exchange(slot_, expected, word_of(made))) return false;
-    retire_object(guides::make_word(expected, heap::kind::newborn));
+    retire_object(expected);
     made.release();
     guides::register_slot(&slot_);
     return true;
@@ -171,16 +171,16 @@ class guide {
   /// Empties the guide; its object, which is not read, is retired. False: it was empty.
   bool clear(const scope&) noexcept {
     if (was_never_filled()) return false;
-    const guides::word old = guides::exchange(slot_, guides::kVacant);
+    const void* const old = guides::pointer_of(guides::exchange(slot_, guides::kVacant));
     retire_object(old);
-    return !guides::is_null(old);
+    return old != nullptr;
   }
 
   /// As clear(), when the guide still holds the object at `expected` (obtained in this scope, not
   /// null); otherwise false.
   [[nodiscard]] bool compare_clear(const scope&, const object* expected) noexcept {
     if (!guides::compare_exchange(slot_, expected, guides::kVacant)) return false;
-    retire_object(guides::make_word(expected, heap::kind::newborn));
+    retire_object(expected);
     return true;
   }
 
@@ -202,7 +202,8 @@ class guide {
   bool was_never_filled() const noexcept { return slot_.load_acquire() == 0; }
   static guides::word word_of(const owned<T>& made) noexcept {
     require_movable<T>();
-    return guides::make_word(made.get(), made.where()) | guides::kAccessed;
+    return guides::make_word(made.get(), made.where(), heap::object_size(made.get())) |
+           guides::kAccessed;
   }
   static void destroy(void* gone) noexcept {
     if constexpr (!std::is_trivially_destructible_v<object>) {
@@ -210,15 +211,15 @@ class guide {
     }
     heap::deallocate(gone);
   }
-  static void retire_object(guides::word old) noexcept {
-    if (guides::is_null(old)) return;
-    void* const gone = guides::pointer_of(old);
-    sync::retire(gone, &destroy, heap::room_of(gone));
+  static void retire_object(const void* gone) noexcept {
+    if (gone == nullptr) return;
+    sync::retire(const_cast<void*>(gone), &destroy, heap::room_of(gone));
   }
   void adopt(owned<T>&& made) noexcept {
     require_movable<T>();
     require_new_slot();
-    const guides::word next = guides::make_word(made.get(), made.where());
+    const guides::word next =
+        guides::make_word(made.get(), made.where(), heap::object_size(made.get()));
     slot_.store_release(guides::kept_for_maker(slot_, next));
     made.release();
     guides::register_slot(&slot_);

@@ -1,14 +1,20 @@
 // The guide word (DESIGN: OBASE 4.1): one 64-bit word holds the object's address and all that
 // the runtime knows of the object. All bit work of the project lives here.
 //
-//   bit  63      62        61 60   59 .. 55                 54 .. 48              47 .. 0
-//        lock    accessed  heap    consecutive inactive     active thread count   address
-//                                  windows (CIW)            (ATC)
+//   bit  63      62        61 60   59 .. 55               54 .. 48              47 .. 4   3 .. 0
+//        lock    accessed  heap    consecutive inactive   active thread count   address   size
+//                                  windows (CIW)          (ATC)                           class
+//
+// Objects are aligned to 16 bytes, so that an address leaves four bits for the size: the collector
+// weighs what an object takes without a look at the object, which may not be in DRAM.
 //
 // The protocol "veto" needs no counts. Bits 59 .. 48 are then one field, the history, which is the
 // collector's policy's to fill; which of the two a word holds is the same for all (word_use).
 #pragma once
 
+#include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 
 #include "base/check.hpp"
@@ -24,7 +30,10 @@ inline constexpr unsigned kInactiveShift = 55, kInactiveBits = 5;
 inline constexpr unsigned kHistoryShift = kCountShift, kHistoryBits = kCountBits + kInactiveBits;
 inline constexpr unsigned kHeapShift = 60, kHeapBits = 2;
 
-inline constexpr word kAddressMask = (word{1} << kAddressBits) - 1;
+inline constexpr unsigned kSizeBits = 4;  // below the address
+
+inline constexpr word kSizeMask = (word{1} << kSizeBits) - 1;
+inline constexpr word kAddressMask = ((word{1} << kAddressBits) - 1) & ~kSizeMask;
 inline constexpr word kCountOne = word{1} << kCountShift;
 inline constexpr word kCountMask = ((word{1} << kCountBits) - 1) << kCountShift;
 inline constexpr word kInactiveOne = word{1} << kInactiveShift;
@@ -41,16 +50,24 @@ inline constexpr word kVacant = static_cast<word>(heap::kind::node) << kHeapShif
 inline constexpr unsigned kCountCeiling = (1u << kCountBits) - 1;
 inline constexpr unsigned kInactiveCeiling = (1u << kInactiveBits) - 1;
 
-static_assert((kAddressMask | kCountMask | kInactiveMask | kHeapMask | kAccessed | kLocked) ==
-              ~word{0});
-static_assert((kAddressMask ^ kCountMask ^ kInactiveMask ^ kHeapMask ^ kAccessed ^ kLocked) ==
-                  ~word{0},
+static_assert((kSizeMask | kAddressMask | kCountMask | kInactiveMask | kHeapMask | kAccessed |
+               kLocked) == ~word{0});
+static_assert((kSizeMask ^ kAddressMask ^ kCountMask ^ kInactiveMask ^ kHeapMask ^ kAccessed ^
+               kLocked) == ~word{0},
               "fields overlap");
 static_assert(sizeof(void*) == sizeof(word), "guides need 64-bit pointers");
 static_assert(heap::kKinds.size() == 1U << kHeapBits);
 
 constexpr word address_of(word w) noexcept { return w & kAddressMask; }
 inline void* pointer_of(word w) noexcept { return reinterpret_cast<void*>(w & kAddressMask); }
+/// Class c holds objects of at most size_of_class(c) bytes, the last one all that are larger too.
+constexpr unsigned size_class_of(word w) noexcept { return static_cast<unsigned>(w & kSizeMask); }
+constexpr std::uint64_t size_of_class(unsigned c) noexcept { return std::uint64_t{16} << c; }
+constexpr unsigned size_class_for(std::size_t bytes) noexcept {
+  constexpr unsigned kLast = (1U << kSizeBits) - 1, kLeastBits = 4;
+  const auto bits = static_cast<unsigned>(std::bit_width(std::max(bytes, std::size_t{1}) - 1));
+  return std::clamp(bits, kLeastBits, kLeastBits + kLast) - kLeastBits;
+}
 constexpr unsigned count_of(word w) noexcept {
   return static_cast<unsigned>((w & kCountMask) >> kCountShift);
 }
@@ -72,13 +89,14 @@ constexpr bool is_accessed(word w) noexcept { return (w & kAccessed) != 0; }
 constexpr bool is_locked(word w) noexcept { return (w & kLocked) != 0; }
 constexpr bool is_null(word w) noexcept { return address_of(w) == 0; }
 
-/// The word of an object just placed: no count, no windows, not accessed, not locked.
-constexpr word make_word(word address, heap::kind where) noexcept {
+/// The word of an object of `bytes` just placed: no count, no windows, not accessed, not locked.
+constexpr word make_word(word address, heap::kind where, std::size_t bytes) noexcept {
   ISO_ASSERT(heap::holds_objects(where), "a guide holds no node");
-  return (address & kAddressMask) | (static_cast<word>(where) << kHeapShift);
+  return (address & kAddressMask) | (static_cast<word>(where) << kHeapShift) |
+         size_class_for(bytes);
 }
-inline word make_word(const void* object, heap::kind where) noexcept {
-  return make_word(reinterpret_cast<word>(object), where);
+inline word make_word(const void* object, heap::kind where, std::size_t bytes) noexcept {
+  return make_word(reinterpret_cast<word>(object), where, bytes);
 }
 
 /// The fast path's one test: accessed is set and the lock is clear, so a dereference writes
@@ -133,7 +151,8 @@ constexpr word heir_of(word old, word next) noexcept {
 constexpr word carried(word w) noexcept { return unlocked(count_of(w) == 0 ? w : pinned(w)); }
 /// The same object at a new place, not locked.
 constexpr word moved_to(word w, word address, heap::kind where) noexcept {
-  return make_word(address, where) | (w & (kAccessed | kHistoryMask));
+  return make_word(address, where, size_of_class(size_class_of(w))) |
+         (w & (kAccessed | kHistoryMask));
 }
 
 /// What bits 59 .. 48 hold in all guide words of the process.

@@ -26,9 +26,10 @@ TEST(GuideDeathTest, DereferencingOutsideOfEveryScopeIsReportedWhereChecksAreOn)
 
 TEST(GuideDeathTest, AWordOfANodeIsReportedWhereChecksAreOn) {
 #if !defined(NDEBUG) || defined(ISOTHERM_SANITIZED)
-  EXPECT_DEATH(guides::make_word(0x1000, heap::kind::node), "a guide holds no node");
+  EXPECT_DEATH(guides::make_word(0x1000, heap::kind::node, 16), "a guide holds no node");
 #else
-  EXPECT_NE(guides::make_word(0x1000, heap::kind::node), 0u) << "release builds do not check it";
+  EXPECT_NE(guides::make_word(0x1000, heap::kind::node, 16), 0u)
+      << "release builds do not check it";
 #endif
 }
 

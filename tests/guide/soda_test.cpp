@@ -52,7 +52,7 @@ TEST(Soda, VisitsEachRegisteredSlotOnce) {
 
 TEST(Soda, ASlotAtRestIsSkippedUntilReported) {
   slots_for_test slots(10);
-  for (auto& word : slots.words) word.store_relaxed(make_word(0x1000, heap::kind::cold));
+  for (auto& word : slots.words) word.store_relaxed(make_word(0x1000, heap::kind::cold, 16));
   recorder rests(verdict::drop_due);
   EXPECT_EQ(visit_due(rests), 10u);
   recorder none;
@@ -68,7 +68,7 @@ TEST(Soda, ASlotAtRestIsSkippedUntilReported) {
 TEST(Soda, AnAccessBetweenVerdictAndDropIsNotLost) {
   slots_for_test slots(1);
   slot_word& word = slots.words[0];
-  word.store_relaxed(make_word(0x1000, heap::kind::cold));
+  word.store_relaxed(make_word(0x1000, heap::kind::cold, 16));
   // The thread's dereference comes while the collector decides that the object rests.
   struct meddler final : slot_visitor {
     verdict visit(slot_word& slot) override {

@@ -17,7 +17,7 @@ word compose(word address, unsigned count, unsigned inactive, unsigned heap, boo
 /// Calls `check(w, address, count, inactive, heap, accessed, lock)` for all values of all fields.
 template <class Check>
 void for_all_words(Check check) {
-  const word addresses[] = {0, 8, 0x7fff'ffff'fff8, kAddressMask};
+  const word addresses[] = {0, 16, 0x7fff'ffff'fff0, kAddressMask};
   for (const word address : addresses)
     for (unsigned count = 0; count < 128; ++count)
       for (unsigned inactive = 0; inactive < 32; ++inactive)
@@ -41,6 +41,20 @@ TEST(GuideWord, FieldsReadBackExhaustively) {
     ASSERT_EQ(needs_no_mark(w), accessed && !lock);
     ASSERT_EQ(reads_directly(w), accessed && !lock && heap < 2);
   });
+}
+
+TEST(GuideWord, ASizeClassHoldsObjectsUpToItsSizeAndLiesBesideTheAddress) {
+  for (const std::size_t bytes : {0UL, 1UL, 16UL, 17UL, 32UL, 33UL, 1024UL, 1025UL, 4096UL, 4097UL,
+                                  262'144UL, 262'145UL, 524'288UL, 524'289UL, 1UL << 32U}) {
+    const word w = make_word(0x3000, heap::kind::hot, bytes);
+    EXPECT_EQ(address_of(w), 0x3000u);
+    EXPECT_EQ(heap_of(w), heap::kind::hot);
+    const unsigned c = size_class_of(w);
+    EXPECT_TRUE(size_of_class(c) >= bytes || c == 15) << bytes;
+    EXPECT_TRUE(c == 0 || size_of_class(c - 1) < bytes) << bytes;
+    EXPECT_EQ(size_class_of(moved_to(w, 0x5000, heap::kind::cold)), c);
+    EXPECT_EQ(size_class_of(make_word(0x3000, heap::kind::hot, size_of_class(c))), c);
+  }
 }
 
 TEST(GuideWord, MarkingVetoesACopyAndKeepsTheRest) {

@@ -72,7 +72,7 @@ class BudgetPolicy : public testing::Test {
 
   void make(std::size_t objects, kind where) {
     for (std::size_t i = 0; i < objects; ++i) {
-      words_.push_back(make_word(16 * (words_.size() + 1), where));
+      words_.push_back(make_word(16 * (words_.size() + 1), where, 1000));
     }
   }
   /// A window in which `is_used(i)` says which are used; objects go where the policy wants them.
@@ -191,8 +191,8 @@ TEST_F(BudgetPolicy, WithoutATargetLetsGoWhatIsWorthNoDram) {
 
 TEST_F(BudgetPolicy, WhatWasMadeSinceTheWindowsEndStaysInNew) {
   window([](std::size_t) { return true; });
-  EXPECT_FALSE(policy_->target(make_word(16, kind::newborn)));
-  EXPECT_FALSE(policy_->target(make_word(16, kind::newborn) | guides::kAccessed));
+  EXPECT_FALSE(policy_->target(make_word(16, kind::newborn, 1000)));
+  EXPECT_FALSE(policy_->target(make_word(16, kind::newborn, 1000) | guides::kAccessed));
 }
 
 }  // namespace

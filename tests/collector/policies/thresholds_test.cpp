@@ -16,7 +16,7 @@ using guides::make_word;
 using heap::kind;
 
 guides::word with(kind where, bool accessed, unsigned inactive) {
-  return make_word(0x1000, where) | (accessed ? guides::kAccessed : 0) |
+  return make_word(0x1000, where, 16) | (accessed ? guides::kAccessed : 0) |
          guides::word{inactive} << guides::kInactiveShift;
 }
 
