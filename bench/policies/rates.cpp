@@ -1,5 +1,6 @@
 // What decides at the end of a window, or before the first.
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "base/random.hpp"
@@ -28,7 +29,7 @@ class rates final : public policy {
   void end_window() override {
     const auto used = static_cast<std::uint64_t>(std::ranges::count(is_used_, 1));
     memory_.end_window();
-    collector::rate_histogram kept{};
+    objects_by_rate kept{};
     for (std::uint32_t object = 0; object < rate_.size(); ++object) {
       if (at_[object] == place::cold) continue;
       auto& rate = rate_[object];
@@ -46,8 +47,9 @@ class rates final : public policy {
 
  private:
   enum class place : std::uint8_t { cold, hot, missed };
+  using objects_by_rate = std::array<std::uint64_t, collector::kRates>;
 
-  void let_go(const collector::rate_histogram& kept, std::uint64_t budget) {
+  void let_go(const objects_by_rate& kept, std::uint64_t budget) {
     const unsigned cut = collector::cut_for(kept, budget);
     std::uint64_t left = budget;  // of it, what objects of the rate below the cut may have
     for (unsigned r = cut; r < collector::kRates; ++r) left -= kept[r];

@@ -112,8 +112,9 @@ struct object_collector::state {
   growth_limit growth;
   memory_room last_room{};
   base::atomic<bool> has_thread{false};
-  double bytes_each = kLikelyBytes;  // that an object of NEW and HOT takes, after the last window
-  window_statistics counted;         // of the window that is to end next
+  // Of NEW and HOT after the last window: what an object takes, and extents over objects' bytes.
+  double bytes_each = kLikelyBytes, spread = 0;
+  window_statistics counted;  // of the window that is to end next
 
   // Under `settings`.
   options chosen;
@@ -138,7 +139,6 @@ struct object_collector::state {
   void age_words(window& now);
   void measure(window& now);
   void migrate(window& now);
-  void compact_cold(migration& moves, const window& now);
   void free_retired();
   void page_out(window& now);
   void note_memory(const options& now);
@@ -315,14 +315,18 @@ void object_collector::state::age_words(window& now) {
   const memory_room room = look_at_memory(now.chosen);
   now.seen.resident_bytes = room.dram_bytes;
   now.seen.memory_target_bytes = room.target_bytes;
-  decides->weigh(now.chosen,
-                 {.target_bytes = now.chosen.hint == heap::hint::pageout ? room.target_bytes : 0,
-                  .dram_bytes = room.dram_bytes,
-                  .file_bytes = room.file_bytes - std::min(room.file_bytes, file_bytes_left),
-                  .cold_limit_bytes = room.cold_limit_bytes(),
-                  .warm_bytes = warm_memory().extent_bytes,
-                  .bytes_each = bytes_each},
-                 now.seen);
+  const heap::usage warm = warm_memory();
+  decides->weigh(
+      now.chosen,
+      {.target_bytes = now.chosen.hint == heap::hint::pageout ? room.target_bytes : 0,
+       .dram_bytes = room.dram_bytes,
+       .file_bytes = room.file_bytes - std::min(room.file_bytes, file_bytes_left),
+       .cold_limit_bytes = room.cold_limit_bytes(),
+       .warm_bytes = warm.extent_bytes,
+       .warm_object_bytes = warm.bytes,
+       .cold_objects = heap::usage_of(heap::kind::cold, heap::residency::left_out).objects,
+       .spread = spread},
+      now.seen);
   now.seen.scan_seconds += seconds_since(begin_ns);
 }
 
@@ -359,10 +363,8 @@ void object_collector::state::migrate(window& now) {
   if (now.chosen.manage != mode::on) return;
   migration moves =
       migration_of(now, [this, &now](std::uint64_t bytes) { after_batch(now, bytes); });
-  const auto expected =
-      static_cast<std::uint64_t>(static_cast<double>(decides->expected_moves()) * bytes_each);
-  const source_parts parts(
-      std::min(expected / moved_together(now.seen.memory_target_bytes), kMostParts));
+  const source_parts parts(std::min(
+      decides->expected_bytes() / moved_together(now.seen.memory_target_bytes), kMostParts));
   const std::uint64_t begin_ns = os::monotonic_ns();
   const double scanned_before = now.seen.scan_seconds, moved_before = now.seen.move_seconds;
   bool may_move = true;
@@ -375,21 +377,14 @@ void object_collector::state::migrate(window& now) {
       rest(now);
     }
   }
+  const auto stop = [this] { return is_stopping(); };
+  may_move = may_move && compact_hot(moves, candidates, stop);
   // Only now: what was just promoted must not be found in COLD and sent back there.
-  if (may_move && is_worth_compacting(heap::packing_of(heap::kind::cold))) compact_cold(moves, now);
+  if (may_move) {
+    compact_cold(moves, compaction_bytes(now.chosen, now.seen, bytes_each), candidates, stop);
+  }
   now.seen.move_seconds =
       moved_before + seconds_since(begin_ns) - (now.seen.scan_seconds - scanned_before);
-}
-
-/// The sparsest extents, in the order of their pages, so that each page is read once.
-void object_collector::state::compact_cold(migration& moves, const window& now) {
-  const heap::sparse_extents extents =
-      heap::sparsest_of_cold(compaction_bytes(now.chosen, now.seen, bytes_each), kSparseColdShare);
-  bool may_move = true;
-  for (guides::progress so_far; may_move && !so_far.is_over && !is_stopping();) {
-    find_cold_compactions(extents, so_far, candidates);
-    may_move = moves.run(candidates);
-  }
 }
 
 /// Frees what the threads have retired until now, as far as it may be freed.
@@ -462,9 +457,9 @@ void object_collector::state::page_out_piece(window& now, std::uint64_t bytes) {
 /// other, and make no room, come less and less often.
 void object_collector::state::note_memory(const options& now) {
   const heap::usage warm = warm_memory();
-  if (warm.objects > 0) {
-    bytes_each = static_cast<double>(warm.extent_bytes) / static_cast<double>(warm.objects);
-  }
+  const auto extents = static_cast<double>(warm.extent_bytes);
+  if (warm.objects > 0) bytes_each = extents / static_cast<double>(warm.objects);
+  if (warm.bytes > 0) spread = extents / static_cast<double>(warm.bytes);
   const auto whole =
       std::chrono::nanoseconds(static_cast<std::int64_t>(now.window_seconds * kSecond));
   const memory_room room = look_at_memory(now);

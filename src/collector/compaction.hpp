@@ -1,26 +1,45 @@
-// How much of COLD a window compacts. What is dead in COLD takes no DRAM but disk or swap, and to
-// make room there its neighbours are read from the disk: so that is bounded.
+// Moves what is left in sparse extents together. What is dead in HOT takes DRAM, and goes whenever
+// there is enough of it. What is dead in COLD takes disk or swap, and to make room there its
+// neighbours are read from the disk: so that is bounded.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <vector>
 
+#include "collector/migration.hpp"
 #include "collector/options.hpp"
 #include "collector/statistics.hpp"
 #include "heap/upkeep.hpp"
 
 namespace isotherm::collector {
 
-/// Extents whose live share is lower may be emptied: COLD takes at most about twice what lives in
-/// it, three times while much of it is used.
+/// Extents of COLD whose live share is lower may be emptied: it takes at most about twice what
+/// lives in it, three times while much of it is used.
 inline constexpr double kSparseColdShare = 0.5;
 
-/// Whether so much of COLD is dead that it is worth a visit of all guides.
-bool is_worth_compacting(const heap::packing& cold) noexcept;
+/// Of HOT, when less of it lives: an extent is emptied below heap::kSparseShare, so that all can be
+/// packed to about the middle between that and one.
+inline constexpr double kSparseHotShare = 0.9;
+
+/// Whether less than `live_share` lives, and so much is dead that it is worth a visit of all
+/// guides.
+bool is_worth_compacting(const heap::packing& now, double live_share) noexcept;
 
 /// Bytes of live objects, of `bytes_each` bytes in the mean, that the window may move within COLD.
 /// As many objects as may be read there (options::misses_per_second), or half of what was promoted,
 /// which leaves dead bytes behind; one batch at least.
 std::uint64_t compaction_bytes(const options& chosen, const window_statistics& seen,
                                double bytes_each) noexcept;
+
+/// Empties the sparse extents of HOT, once so much is dead there that it is worth a visit of the
+/// guides. `candidates`: to work with. False when moving should end for this window.
+bool compact_hot(migration& moves, std::vector<candidate>& candidates,
+                 const std::function<bool()>& stop);
+
+/// Likewise of COLD, the sparsest first and as far as `live_bytes` allow, in the order of their
+/// pages, so that each is read once.
+bool compact_cold(migration& moves, std::uint64_t live_bytes, std::vector<candidate>& candidates,
+                  const std::function<bool()>& stop);
 
 }  // namespace isotherm::collector

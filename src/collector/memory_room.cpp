@@ -19,6 +19,7 @@ heap::usage warm_memory() {
   for (const heap::kind where : {heap::kind::newborn, heap::kind::hot}) {
     const heap::usage one = heap::usage_of(where, heap::residency::left_out);
     sum.objects += one.objects;
+    sum.bytes += one.bytes;
     sum.extent_bytes += one.extent_bytes;
   }
   return sum;

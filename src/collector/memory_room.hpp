@@ -24,7 +24,7 @@ struct memory_room {
   }
 };
 
-/// Objects and extents of NEW and HOT together.
+/// Objects, their bytes and the extents of NEW and HOT together.
 heap::usage warm_memory();
 
 /// The target is the least of `asked_bytes` (0: none) and what the control groups leave this

@@ -55,7 +55,6 @@ class choice final : public guides::slot_visitor {
     if (!parts_.contains(part_, where, object)) return guides::verdict::keep_due;
     std::optional<heap::kind> target = policy_.target(w);
     if (target && where == heap::kind::cold && !heap::is_in_dram(object)) target.reset();
-    if (!target && where == heap::kind::hot && heap::is_sparse(object)) target = where;
     const bool rests = target ? target == heap::kind::cold : where == heap::kind::cold;
     if (rests) {
       // Used meanwhile: it is not cold.
@@ -109,6 +108,25 @@ class clearing final : public guides::slot_visitor {
     }
     return guides::verdict::keep_due;
   }
+};
+
+class hot_compaction_search final : public guides::slot_visitor {
+ public:
+  explicit hot_compaction_search(std::vector<candidate>& candidates) : candidates_(candidates) {}
+  bool wants_pause() const noexcept override { return is_full(candidates_, kListBytes); }
+  guides::verdict visit(guides::slot_word& slot) override {
+    const guides::word w = slot.load_acquire();
+    if (!guides::is_null(w) && guides::heap_of(w) == heap::kind::hot) {
+      const void* object = guides::pointer_of(w);
+      if (heap::is_sparse(object)) {
+        list(candidates_, candidate_of(slot, heap::kind::hot, object));
+      }
+    }
+    return guides::verdict::keep_due;
+  }
+
+ private:
+  std::vector<candidate>& candidates_;
 };
 
 class cold_compaction_search final : public guides::slot_visitor {
@@ -206,6 +224,12 @@ void choose_returning(policy& decides, guides::progress& so_far,
 void clear_histories() {
   clearing visitor;
   guides::visit_registered(visitor);
+}
+
+void find_hot_compactions(guides::progress& so_far, std::vector<candidate>& candidates) {
+  candidates.clear();
+  hot_compaction_search visitor(candidates);
+  guides::visit_due(visitor, so_far);
 }
 
 void find_cold_compactions(const heap::sparse_extents& extents, guides::progress& so_far,

@@ -40,7 +40,7 @@ struct window_statistics {
   double cold_rest_seconds = 0;             ///< mean time between two uses of a COLD page; infinite
                                             ///< when none was used
   unsigned cold_threshold = 0;              ///< in force for the next window, 1..31
-  double kept_rate = 0;       ///< share of windows with a use from which an object is kept in DRAM
+  double kept_rate = 0;       ///< uses a window and page of DRAM from which an object is kept there
   unsigned rate_windows = 0;  ///< windows that the rates of use are the mean of
   std::uint64_t resident_bytes = 0;       ///< resident set when the window ended
   std::uint64_t memory_target_bytes = 0;  ///< what it was to be held to; 0: nothing

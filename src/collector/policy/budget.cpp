@@ -1,6 +1,7 @@
 #include "collector/policy/budget.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/random.hpp"
@@ -12,16 +13,24 @@ namespace {
 /// So far below the target a window's end aims, so that it is not exceeded until the next one.
 constexpr double kHysteresis = 1.0 / 32;
 
+std::uint64_t bytes_of(guides::word w) noexcept {
+  return guides::size_of_class(guides::size_class_of(w));
+}
+
 class budget_policy final : public policy {
  public:
   policy_name name() const noexcept override { return policy_name::budget; }
 
   void begin_ageing(const options&) override {
     memory_.end_window();
-    known_.fill(0);
+    expect_uses_in_cold();
+    bytes_.fill(0);
+    expected_uses_.fill(0);
     used_ = std::exchange(returned_, {});
+    if (warm_bytes_ > 0) typical_ = static_cast<unsigned>(weighted_sizes_ / warm_bytes_);
+    guess_unknown();
+    weighted_sizes_ = warm_bytes_ = newborn_bytes_ = missed_bytes_ = 0;
     missed_ = 0;
-    newborn_ = 0;
   }
 
   guides::word age(guides::word w) override {
@@ -32,31 +41,34 @@ class budget_policy final : public policy {
     if (where == heap::kind::cold) {
       if (!is_used) return w;
       before = memory_.looked_at(before);
-      const rate now = memory_.used(before, random_bits());
-      ++used_[std::max(before, kNever)];
+      note_use(w, before);
       ++missed_;
-      const rate kept = memory_.left_alone(now);
-      ++known_[memory_.looked_at(kept)];
+      missed_bytes_ += bytes_of(w);
+      const rate kept = memory_.left_alone(memory_.used(before, random_bits()));
+      note_known(w, memory_.looked_at(kept));
       return guides::with_history(w, kept);
     }
-    if (where == heap::kind::newborn) {
-      ++newborn_;
-      // Nothing is known of it: it is taken for one that is just worth its room.
-      if (before == kUnknown) before = static_cast<rate>(cut_);
+    warm_bytes_ += bytes_of(w);
+    weighted_sizes_ += bytes_of(w) * worth_of(w, 0);
+    if (where == heap::kind::newborn) newborn_bytes_ += bytes_of(w);
+    if (before == kUnknown) {  // that it was made is no use
+      note_known(w, unknown_);
+      return guides::with_history(w, unknown_);
     }
-    if (is_used) ++used_[std::max(before, kNever)];
+    if (is_used) note_use(w, before);
     const std::uint16_t random = random_bits();
     const rate now = is_used ? memory_.used(before, random) : memory_.idle(before, random);
     const rate known = std::max(now, kNever);
-    ++known_[known];
+    note_known(w, known);
     return guides::with_history(w, known);
   }
 
   void weigh(const options& chosen, const memory_state& now,
              const window_statistics& seen) override {
     memory_.note(seen.accessed_objects, seen.accessed_cold_objects, predicted_share_);
+    cold_objects_ = now.cold_objects;
     set_cut(0, 1);
-    if (now.target_bytes != 0) keep(room_for_objects(now) / now.bytes_each);
+    if (now.target_bytes != 0) keep(room_for_objects(now) / taken_by_byte(now));
     if (chosen.memory_target_bytes == 0) {
       let_go(allowed_misses(chosen, seen.accessed_objects, seen.window_seconds));
     }
@@ -82,7 +94,7 @@ class budget_policy final : public policy {
     const rate before = memory_.looked_at(static_cast<rate>(guides::history_of(w)));
     const rate now = memory_.used(before, random_bits());
     if (!stays(w, now)) return std::nullopt;
-    ++returned_[std::max(before, kNever)];
+    ++returned_[worth_now(w, before)];
     // As in COLD: the move may fail. In HOT that is the same rate, to within an eighth of an
     // octave.
     return guides::with_history(w, memory_.left_alone(now));
@@ -93,14 +105,12 @@ class budget_policy final : public policy {
     return guides::with_history(w, memory_.left_alone(static_cast<rate>(guides::history_of(w))));
   }
 
-  std::uint64_t expected_moves() const noexcept override {
-    std::uint64_t moves = newborn_ + missed_;
-    for (unsigned r = 0; r < cut_; ++r) moves += known_[r];
-    return moves;
+  std::uint64_t expected_bytes() const noexcept override {
+    return std::accumulate(bytes_.begin(), bytes_.begin() + cut_, newborn_bytes_ + missed_bytes_);
   }
 
   void adapt(const options&, std::uint64_t, window_statistics& seen) override {
-    seen.kept_rate = share_of(static_cast<rate>(cut_));
+    seen.kept_rate = share_of(cut_);
     seen.rate_windows = memory_.length();
   }
 
@@ -111,6 +121,39 @@ class budget_policy final : public policy {
  private:
   static constexpr rate kUnknown = 0, kNever = 1;
 
+  /// A mean over few windows says little, above all of an object that was not used in any of them:
+  /// it is expected to be used as often as the objects of COLD are in the mean. So much is added to
+  /// every rate.
+  void expect_uses_in_cold() {
+    const auto used =
+        static_cast<double>(std::accumulate(returned_.begin(), returned_.end(), missed_));
+    const double share =
+        cold_objects_ > 0 ? std::min(used / static_cast<double>(cold_objects_), 1.0) : 0;
+    cold_share_ += (share - cold_share_) / (memory_.length() + 1);
+    for (unsigned r = 0; r < kRates; ++r) {
+      likely_[r] = std::max(rate_of(share_of(r) + cold_share_), kNever);
+    }
+  }
+  unsigned worth_now(guides::word w, rate now) const noexcept { return worth_of(w, likely_[now]); }
+
+  /// By what it would be worth now if it had not been used.
+  void note_use(guides::word w, rate before) noexcept {
+    ++used_[worth_now(w, memory_.idle(before, 0))];
+  }
+  void note_known(guides::word w, rate now) noexcept {
+    const unsigned worth = worth_now(w, now);
+    bytes_[worth] += bytes_of(w);
+    expected_uses_[worth] += share_of(now);
+  }
+
+  /// Of a new object nothing is known, so that its size decides: one of the mean size (of all
+  /// bytes) is just worth its room.
+  void guess_unknown() {
+    const unsigned at_cut = std::clamp(cut_, typical_, typical_ + kRates - 1) - typical_;
+    const rate guess = rate_of(std::max(share_of(at_cut) - cold_share_, 0.0));
+    unknown_ = std::max(memory_.idle(guess, 0), kNever);
+  }
+
   /// Of the target, what is left to objects in DRAM.
   static double room_for_objects(const memory_state& now) noexcept {
     const std::uint64_t counted = now.warm_bytes + now.file_bytes;
@@ -119,24 +162,32 @@ class budget_policy final : public policy {
            static_cast<double>(others + now.cold_limit_bytes);
   }
 
-  /// Keeps so many objects, the most used first.
+  /// DRAM that a byte of a size class takes: objects are smaller than their class says, and there
+  /// are holes between them.
+  double taken_by_byte(const memory_state& now) const noexcept {
+    if (warm_bytes_ == 0) return 1;
+    const auto extents = static_cast<double>(now.warm_bytes);
+    const double taken =
+        now.spread > 0 ? static_cast<double>(now.warm_object_bytes) * now.spread : extents;
+    return taken / static_cast<double>(warm_bytes_);
+  }
+
+  /// Keeps so many bytes of size classes, what is worth most first.
   void keep(double most) {
-    const auto objects = static_cast<std::uint64_t>(std::max(most, 0.0));
-    const unsigned all_stay = cut_for(known_, objects);
+    const auto room = static_cast<std::uint64_t>(std::max(most, 0.0));
+    const unsigned all_stay = cut_for(bytes_, room);
     if (all_stay == 0) return;
-    std::uint64_t left = objects;
-    for (unsigned r = all_stay; r < kRates; ++r) left -= known_[r];
+    const std::uint64_t left =
+        room - std::accumulate(bytes_.begin() + all_stay, bytes_.end(), std::uint64_t{0});
     const unsigned at = all_stay - 1;
-    set_cut(at, static_cast<double>(left) / static_cast<double>(std::max(known_[at], left + 1)));
+    set_cut(at, static_cast<double>(left) / static_cast<double>(std::max(bytes_[at], left + 1)));
   }
 
   /// Lets go the objects whose misses together are allowed, if these are more.
   void let_go(double misses) {
-    const unsigned before = cut_for_misses(used_, known_, misses);
-    if (before == kRates) return set_cut(kRates - 1, 0);
-    // What was not used lost a little of its rate at the window's end.
-    const rate now = std::max(memory_.idle(static_cast<rate>(before), 0), kNever);
-    if (now > cut_) set_cut(now, 1);
+    const unsigned least = cut_for_misses(used_, expected_uses_, misses);
+    if (least == kWorths) return set_cut(kWorths - 1, 0);
+    if (least > cut_) set_cut(least, 1);
   }
 
   void set_cut(unsigned at, double staying) noexcept {
@@ -146,31 +197,42 @@ class budget_policy final : public policy {
         staying >= 1 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(staying * 0x1p64);
   }
 
-  /// Of what was used in the window, what was used so seldom before that it would have been in COLD
-  /// with this cut.
+  /// Of what was used in the window, what would have been in COLD with this cut.
   double share_below_cut(std::uint64_t used) const noexcept {
-    std::uint64_t below = 0;
-    for (unsigned r = 0; r < cut_; ++r) below += used_[r];
+    const std::uint64_t below =
+        std::accumulate(used_.begin(), used_.begin() + cut_, std::uint64_t{0});
     return used > 0 ? static_cast<double>(below) / static_cast<double>(used) : 0;
   }
 
-  /// Whether an object stays in DRAM, or comes back. Of those with the rate of the cut, which may
-  /// be most of all, a share does: by the address, for that it is asked for again says nothing new.
+  /// Whether an object stays in DRAM, or comes back. Of those that are worth as much as the cut,
+  /// which may be most of all, a share does: by the address, for that it is asked for again says
+  /// nothing new.
   bool stays(guides::word w, rate now) const noexcept {
-    if (now != cut_) return now > cut_;
+    const unsigned worth = worth_now(w, now);
+    if (worth != cut_) return worth > cut_;
     return base::mix64(guides::address_of(w) ^ draw_) <= staying_below_;
   }
 
   std::uint16_t random_bits() noexcept { return static_cast<std::uint16_t>(random_()); }
 
   use_memory memory_;
-  rate_histogram known_{};      // of NEW and HOT, and what was used in COLD
-  rate_histogram used_{};       // in the window, by the rate before it
-  rate_histogram returned_{};   // likewise in the next, what came back between windows
-  std::uint64_t missed_ = 0;    // of what was used, still in COLD at the window's end
+  double cold_share_ = 0;                 // of windows, in which an object of COLD is used
+  std::array<rate, kRates> likely_ = {};  // each rate with that added
+  // By worth: of NEW and HOT and what was used in COLD, the bytes of their size classes, and the
+  // uses that the rates let expect in a window.
+  std::array<std::uint64_t, kWorths> bytes_{};
+  std::array<double, kWorths> expected_uses_{};
+  use_histogram used_{};              // in the window, by what they would be worth without that
+  use_histogram returned_{};          // likewise in the next, what came back between windows
+  std::uint64_t warm_bytes_ = 0;      // of size classes: NEW and HOT
+  std::uint64_t weighted_sizes_ = 0;  // each byte by what its object's size adds to the worth
+  unsigned typical_ = 0;              // the mean of that, of the last window
+  rate unknown_ = kNever;             // of new objects
+  std::uint64_t newborn_bytes_ = 0;   // of warm_bytes_, those of NEW
+  std::uint64_t cold_objects_ = 0;    // at the last window's end
+  std::uint64_t missed_ = 0, missed_bytes_ = 0;  // used, and still in COLD at the window's end
   double predicted_share_ = 0;  // of misses in what is used, by the cut of the last window
-  std::uint64_t newborn_ = 0;   // objects of NEW that were aged in this window
-  unsigned cut_ = 0;            // what has a higher rate is kept
+  unsigned cut_ = 0;            // what is worth more is kept
   std::uint64_t staying_below_ = ~std::uint64_t{0};  // and of what has it, such a share (in 2^-64)
   std::uint64_t draw_ = 0;                           // which of them, in this window
   base::random random_{1};                           // for rounding
@@ -178,15 +240,20 @@ class budget_policy final : public policy {
 
 }  // namespace
 
-unsigned cut_for_misses(const rate_histogram& used, const rate_histogram& known,
+unsigned worth_of(guides::word w, rate now) noexcept {
+  const unsigned c = guides::size_class_of(w);
+  return now + (c < kPageClass ? kPageClass - c : 0) * kRatesPerOctave;
+}
+
+unsigned cut_for_misses(const use_histogram& used, std::span<const double, kWorths> expected,
                         double misses) noexcept {
-  double seen = 0, expected = 0;
-  for (unsigned r = 0; r < kRates; ++r) {
-    seen += static_cast<double>(used[r]);
-    expected += static_cast<double>(known[r]) * share_of(static_cast<rate>(r));
-    if (std::max(seen, expected) > misses) return r;
+  double seen = 0, likely = 0;
+  for (unsigned worth = 0; worth < kWorths; ++worth) {
+    seen += static_cast<double>(used[worth]);
+    likely += expected[worth];
+    if (std::max(seen, likely) > misses) return worth;
   }
-  return kRates;
+  return kWorths;
 }
 
 double allowed_misses(const options& chosen, std::uint64_t used, double seconds) noexcept {

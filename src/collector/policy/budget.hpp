@@ -1,23 +1,39 @@
-// The policy with a budget: what is kept is what is worth its DRAM. An object's worth is its rate
-// of use (temperature.hpp). With a memory target the objects used most are kept, as many as have
-// room. Without one, those are let go whose misses are few enough: a share of all uses, and of what
-// the device can read (the five-minute rule with the device's own numbers; Appuswamy, Graefe,
-// Borovica-Gajic, Ailamaki, CACM 2019).
+// The policy with a budget: what is kept is what is worth its DRAM. With a memory target the
+// objects that are worth most are kept, as many as have room. Without one, those are let go whose
+// misses are few enough: a share of all uses, and of what the device can read (the five-minute rule
+// with the device's own numbers; Appuswamy, Graefe, Borovica-Gajic, Ailamaki, CACM 2019).
+//
+// An object's worth is its rate of use (temperature.hpp) over the DRAM that it takes, for a miss
+// costs a read of a page whether the object fills it or not: a key of 32 bytes is kept in the place
+// of a value of a kilobyte that is used thirty times as often. What is larger than a page is read
+// page by page, and its worth is that of one of them.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
 
+#include "base/page.hpp"
 #include "collector/policy/policy.hpp"
 #include "collector/policy/temperature.hpp"
 
 namespace isotherm::collector {
 
-/// The highest rate below which objects may be in COLD when no more than `misses` objects a window
-/// are read there. `used`: the objects used in the window, by the rate that they had before it: had
-/// all of a lower rate been in COLD, so many would have been read there. `known`: all objects whose
-/// rate is known, whose uses are expected to be as many again: a window without uses does not let
-/// everything go. kRates: all may.
-unsigned cut_for_misses(const rate_histogram& used, const rate_histogram& known,
+/// A worth is a rate, of an object of a page or more; half the size is worth an octave more.
+inline constexpr unsigned kPageClass = guides::size_class_for(base::kPageBytes);
+inline constexpr unsigned kWorths = kRates + kPageClass * kRatesPerOctave;
+
+/// Of the object of `w`, whose rate is `now`. Below kWorths.
+unsigned worth_of(guides::word w, rate now) noexcept;
+
+/// Objects used in a window, by the worth that they had before it.
+using use_histogram = std::array<std::uint64_t, kWorths>;
+
+/// The highest worth below which objects may be in COLD when no more than `misses` objects a window
+/// are read there: had all that were worth less been in COLD, so many of `used` would have been
+/// read there. `expected`: uses a window by worth that the rates let expect, which must be as few:
+/// a window without uses does not let everything go. kWorths: all may.
+unsigned cut_for_misses(const use_histogram& used, std::span<const double, kWorths> expected,
                         double misses) noexcept;
 
 /// Misses that a window of so many seconds may have, in which `used` objects were used.

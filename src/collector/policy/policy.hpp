@@ -20,12 +20,14 @@ namespace isotherm::collector {
 
 /// The process's memory when a window ends.
 struct memory_state {
-  std::uint64_t target_bytes;      ///< what the process may have; 0: nothing limits it
-  std::uint64_t dram_bytes;        ///< what it has
-  std::uint64_t file_bytes;        ///< of that, pages of files, COLD's among them
-  std::uint64_t cold_limit_bytes;  ///< what these are kept to
-  std::uint64_t warm_bytes;        ///< of what it has, the extents of NEW and HOT
-  double bytes_each;               ///< that an object takes there
+  std::uint64_t target_bytes;       ///< what the process may have; 0: nothing limits it
+  std::uint64_t dram_bytes;         ///< what it has
+  std::uint64_t file_bytes;         ///< of that, pages of files, COLD's among them
+  std::uint64_t cold_limit_bytes;   ///< what these are kept to
+  std::uint64_t warm_bytes;         ///< of what it has, the extents of NEW and HOT
+  std::uint64_t warm_object_bytes;  ///< of these, what objects take
+  std::uint64_t cold_objects;
+  double spread;  ///< extents over objects, after the last window; 0: none was
 };
 
 /// Called by one thread, for each window in the order of the functions.
@@ -57,8 +59,9 @@ class policy {
   /// remember while it is not aged.
   virtual guides::word resting(guides::word w) const noexcept { return w; }
 
-  /// Objects that target() is going to move, as far as can be said before it is asked.
-  virtual std::uint64_t expected_moves() const noexcept = 0;
+  /// Bytes of objects that target() is going to move, as far as can be said before it is asked:
+  /// their size classes'.
+  virtual std::uint64_t expected_bytes() const noexcept = 0;
 
   /// What could move has moved, and COLD holds `cold_bytes`. Completes `seen` with what holds for
   /// the next window.

@@ -16,12 +16,14 @@ class published_policy final : public policy {
     if (chosen.cold_threshold != asked_threshold_) {
       threshold_ = asked_threshold_ = chosen.cold_threshold;
     }
-    expected_moves_ = 0;
+    expected_bytes_ = 0;
   }
 
   guides::word age(guides::word w) override {
     const guides::word aged = aged_by_windows(w);
-    expected_moves_ += target_by_windows(aged, threshold_).has_value();
+    if (target_by_windows(aged, threshold_)) {
+      expected_bytes_ += guides::size_of_class(guides::size_class_of(w));
+    }
     return aged;
   }
 
@@ -30,7 +32,7 @@ class published_policy final : public policy {
   std::optional<heap::kind> target(guides::word w) override {
     return target_by_windows(w, threshold_);
   }
-  std::uint64_t expected_moves() const noexcept override { return expected_moves_; }
+  std::uint64_t expected_bytes() const noexcept override { return expected_bytes_; }
 
   void adapt(const options& chosen, std::uint64_t cold_bytes, window_statistics& seen) override {
     const bool watched = was_watched(cold_bytes, cold_bytes_before_);
@@ -55,7 +57,7 @@ class published_policy final : public policy {
  private:
   unsigned threshold_ = 0;        // the controller's
   unsigned asked_threshold_ = 0;  // the option that it last started from
-  std::uint64_t expected_moves_ = 0;
+  std::uint64_t expected_bytes_ = 0;
   std::uint64_t cold_bytes_before_ = 0;  // COLD at the end of the last window
   bool cold_may_leave_ = false;
   std::uint64_t allowance_ = ~std::uint64_t{0};  // bytes that the last window had

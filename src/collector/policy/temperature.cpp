@@ -7,7 +7,6 @@ namespace isotherm::collector {
 
 namespace {
 
-constexpr double kStepsPerOctave = 256;
 constexpr double kHighest = kRates - 1;
 /// A load has changed when misses are so much above what was expected, above what chance does, and
 /// above that by such a share of what is used.
@@ -18,19 +17,23 @@ constexpr unsigned kLeastMemory = 4;
 constexpr double kNewest = 0.25;
 
 double steps_of(double share) noexcept {
-  return share > 0 ? kHighest + kStepsPerOctave * std::log2(share) : 0;
+  return share > 0 ? kHighest + kRatesPerOctave * std::log2(share) : 0;
 }
 
 }  // namespace
 
-double share_of(rate r) noexcept {
-  return r == 0 ? 0 : std::exp2((r - kHighest) / kStepsPerOctave);
+double share_of(unsigned r) noexcept {
+  return r == 0 ? 0 : std::exp2((r - kHighest) / kRatesPerOctave);
 }
 
-unsigned cut_for(const rate_histogram& objects, std::uint64_t budget) noexcept {
-  unsigned cut = kRates;
+rate rate_of(double share) noexcept {
+  return static_cast<rate>(std::clamp(steps_of(share) + 0.5, 0.0, kHighest));
+}
+
+unsigned cut_for(std::span<const std::uint64_t> amounts, std::uint64_t budget) noexcept {
+  auto cut = static_cast<unsigned>(amounts.size());
   for (std::uint64_t kept = 0; cut > 0; --cut) {
-    kept += objects[cut - 1];
+    kept += amounts[cut - 1];
     if (kept > budget) break;
   }
   return cut;
@@ -60,7 +63,7 @@ void use_memory::end_window() noexcept {
     faded_[era_] = 0;
   }
   rebuild();
-  faded_[era_] += static_cast<float>(-kStepsPerOctave * std::log2(1 - 1.0 / (length_ + 1)));
+  faded_[era_] += static_cast<float>(-double{kRatesPerOctave} * std::log2(1 - 1.0 / (length_ + 1)));
 }
 
 rate use_memory::looked_at(rate kept) const noexcept {

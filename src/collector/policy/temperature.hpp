@@ -14,23 +14,24 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 namespace isotherm::collector {
 
 using rate = std::uint16_t;
 inline constexpr unsigned kRates = 4096;
+inline constexpr unsigned kRatesPerOctave = 256;
 inline constexpr unsigned kLongestMemory = 256;  // windows
 inline constexpr unsigned kEraWindows = 32, kEras = 32;
 
-/// The share of windows that a rate stands for.
-double share_of(rate r) noexcept;
+/// The share of windows that a rate stands for; above all rates, more than one.
+double share_of(unsigned r) noexcept;
+/// The rate that is nearest to a share.
+rate rate_of(double share) noexcept;
 
-/// Objects by their rate.
-using rate_histogram = std::array<std::uint64_t, kRates>;
-
-/// The least rate that is worth DRAM when there is room for `budget` objects: all objects above it
-/// have room. kRates when not even those of the highest have.
-unsigned cut_for(const rate_histogram& objects, std::uint64_t budget) noexcept;
+/// The least index from which on all of `amounts`, of objects or their bytes by worth, are within
+/// `budget` together; their number when not even the last is.
+unsigned cut_for(std::span<const std::uint64_t> amounts, std::uint64_t budget) noexcept;
 
 /// What the end of a window does to rates. One thread.
 class use_memory {

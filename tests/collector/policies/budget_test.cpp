@@ -18,31 +18,28 @@ using heap::kind;
 
 constexpr std::uint64_t kMiB = 1 << 20;
 
-rate rate_of(double share) {
-  return static_cast<rate>(std::lround(kRates - 1 + 256 * std::log2(share)));
-}
+using uses_expected = std::array<double, kWorths>;
 
 TEST(CutForMisses, IsWhereTheObjectsUsedWouldHaveMissedAsOftenAsAllowed) {
-  const rate_histogram known{};
-  rate_histogram used{};
+  const uses_expected known{};
+  use_histogram used{};
   used[1] = 5;  // for the first time
   used[rate_of(0.01)] = 10;
   used[rate_of(0.1)] = 100;
   EXPECT_EQ(cut_for_misses(used, known, 4), 1u) << "whatever is used comes back";
   EXPECT_EQ(cut_for_misses(used, known, 5), rate_of(0.01));
   EXPECT_EQ(cut_for_misses(used, known, 15), rate_of(0.1));
-  EXPECT_EQ(cut_for_misses(used, known, 115), kRates);
+  EXPECT_EQ(cut_for_misses(used, known, 115), kWorths);
 }
 
 TEST(CutForMisses, ExpectsAsMuchOfWhatIsKnown) {
-  const rate_histogram used{};  // nothing was used in this window
-  rate_histogram known{};
-  known[0] = 1'000'000;  // never used: costs nothing
-  known[rate_of(0.01)] = 1000;
-  known[rate_of(0.1)] = 1000;
+  const use_histogram used{};  // nothing was used in this window
+  uses_expected known{};
+  known[rate_of(0.01)] = 10;
+  known[rate_of(0.1)] = 100;
   EXPECT_EQ(cut_for_misses(used, known, 0), rate_of(0.01));
   EXPECT_EQ(cut_for_misses(used, known, 50), rate_of(0.1));
-  EXPECT_EQ(cut_for_misses(used, known, 200), kRates);
+  EXPECT_EQ(cut_for_misses(used, known, 200), kWorths);
 }
 
 TEST(AllowedMisses, AreTheLessOfAShareOfTheUsesAndOfWhatTheDeviceReads) {
@@ -68,11 +65,12 @@ TEST(MemoryRoom, IsTheTargetOrWhatTheControlGroupsLeaveLessAMargin) {
 /// A policy and some words of objects, without the objects.
 class BudgetPolicy : public testing::Test {
  protected:
-  static constexpr double kEach = 1000;  // bytes
+  static constexpr std::uint64_t kEach = 1000;  // bytes
 
-  void make(std::size_t objects, kind where) {
+  void make(std::size_t objects, kind where, std::uint64_t bytes = kEach) {
     for (std::size_t i = 0; i < objects; ++i) {
-      words_.push_back(make_word(16 * (words_.size() + 1), where, 1000));
+      words_.push_back(make_word(16 * (words_.size() + 1), where, bytes));
+      sizes_.push_back(bytes);
     }
   }
   /// A window in which `is_used(i)` says which are used; objects go where the policy wants them.
@@ -91,8 +89,14 @@ class BudgetPolicy : public testing::Test {
       words_[i] = policy_->age(words_[i] | guides::kAccessed);
       EXPECT_FALSE(guides::is_accessed(words_[i]));
     }
-    const auto warm = static_cast<std::uint64_t>(kEach) * count(kind::hot, kind::newborn);
-    policy_->weigh(chosen_, {chosen_.memory_target_bytes, warm, 0, 0, warm, kEach}, seen);
+    std::uint64_t warm = 0;
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      if (guides::heap_of(words_[i]) != kind::cold) warm += sizes_[i];
+    }
+    policy_->weigh(
+        chosen_,
+        {chosen_.memory_target_bytes, warm, 0, 0, warm, warm, count(kind::cold, kind::cold), 1},
+        seen);
     for (std::size_t i = 0; i < words_.size(); ++i) {
       if (guides::heap_of(words_[i]) == kind::cold && !is_used(i)) continue;  // not due
       const auto target = policy_->target(words_[i]);
@@ -112,6 +116,7 @@ class BudgetPolicy : public testing::Test {
   options chosen_;
   std::unique_ptr<policy> policy_ = make_budget_policy();
   std::vector<word> words_;
+  std::vector<std::uint64_t> sizes_;
   std::uint64_t misses_ = 0;
 };
 
@@ -138,6 +143,73 @@ TEST_F(BudgetPolicy, KeepsAsManyOfOneRateAsHaveRoom) {
     window([](std::size_t) { return true; });
     EXPECT_LE(count(kind::hot, kind::hot), 3200u);
     EXPECT_GE(count(kind::hot, kind::hot), 2800u);
+  }
+}
+
+// A miss costs a read of a page for a key as for its value.
+TEST_F(BudgetPolicy, KeepsASmallObjectBeforeALargeOneThatIsUsedMoreOften) {
+  make(1000, kind::newborn, 32);
+  make(1000, kind::newborn, 1000);
+  chosen_.memory_target_bytes = 332'000;  // the small, and 290 of the large
+  for (std::size_t i = 0; i < 100; ++i) {
+    window([i](std::size_t object) {
+      return object < 1000 ? object % 50 == i % 50 : object % 10 == i % 10;
+    });
+  }
+  std::size_t small = 0, large = 0;
+  for (std::size_t i = 0; i < 1000; ++i) {
+    small += guides::heap_of(words_[i]) == kind::hot;
+    large += guides::heap_of(words_[1000 + i]) == kind::hot;
+  }
+  EXPECT_EQ(small, 1000u);
+  EXPECT_GE(large, 200u);
+  EXPECT_LE(large, 300u);
+}
+
+TEST_F(BudgetPolicy, OfWhatWasNeverUsedTheLargeLeaveFirst) {
+  make(1000, kind::newborn, 1000);
+  make(1000, kind::newborn, 32);
+  chosen_.memory_target_bytes = 332'000;
+  for (int i = 0; i < 5; ++i) window([](std::size_t) { return false; });
+  std::size_t small = 0;
+  for (std::size_t i = 1000; i < 2000; ++i) small += guides::heap_of(words_[i]) == kind::hot;
+  EXPECT_EQ(small, 1000u);
+}
+
+TEST_F(BudgetPolicy, WhatWasMadeIsNotWorthMoreForThat) {
+  make(100, kind::hot);
+  chosen_.memory_target_bytes = 94'000;
+  const auto kept = [&] {
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < 100; ++i) n += guides::heap_of(words_[i]) == kind::hot;
+    return n;
+  };
+  // Each is used in one window of 25.
+  const auto use = [&](std::size_t i) {
+    window([i](std::size_t object) { return object >= 100 || object % 25 == i % 25; });
+  };
+  for (std::size_t i = 0; i < 50; ++i) use(i);
+  ASSERT_GE(kept(), 80u);
+  make(100, kind::newborn);  // which marks them as used
+  use(50);
+  // All are worth about the same: none has more right to its room.
+  EXPECT_GE(kept(), 30u);
+}
+
+// A pause, or a memory that began anew, must not make keys of unseen use worth nothing.
+TEST_F(BudgetPolicy, WhatWasNeverUsedIsWorthWhatColdIsUsed) {
+  make(2000, kind::newborn, 32);
+  make(2000, kind::newborn, 1000);
+  chosen_.memory_target_bytes = 564'000;
+  base::random random(7);
+  for (int i = 0; i < 20; ++i) {
+    // Each value is used in one window of eight, and its key with it.
+    std::vector<bool> is_used(2000);
+    for (std::size_t k = 0; k < 2000; ++k) is_used[k] = random() % 8 == 0;
+    window([&](std::size_t object) { return is_used[object % 2000]; });
+    std::size_t keys = 0;
+    for (std::size_t k = 0; k < 2000; ++k) keys += guides::heap_of(words_[k]) != kind::cold;
+    EXPECT_GE(keys, 1990u) << "window " << i;
   }
 }
 
@@ -191,8 +263,8 @@ TEST_F(BudgetPolicy, WithoutATargetLetsGoWhatIsWorthNoDram) {
 
 TEST_F(BudgetPolicy, WhatWasMadeSinceTheWindowsEndStaysInNew) {
   window([](std::size_t) { return true; });
-  EXPECT_FALSE(policy_->target(make_word(16, kind::newborn, 1000)));
-  EXPECT_FALSE(policy_->target(make_word(16, kind::newborn, 1000) | guides::kAccessed));
+  EXPECT_FALSE(policy_->target(make_word(16, kind::newborn, kEach)));
+  EXPECT_FALSE(policy_->target(make_word(16, kind::newborn, kEach) | guides::kAccessed));
 }
 
 }  // namespace

@@ -8,9 +8,9 @@ namespace {
 constexpr std::uint64_t kMiB = 1 << 20;
 
 TEST(Compaction, IsWorthItWhenHalfOfMuchIsDead) {
-  EXPECT_FALSE(is_worth_compacting({.live_bytes = 51 * kMiB, .used_bytes = 100 * kMiB}));
-  EXPECT_TRUE(is_worth_compacting({.live_bytes = 49 * kMiB, .used_bytes = 100 * kMiB}));
-  EXPECT_FALSE(is_worth_compacting({.live_bytes = 1 * kMiB, .used_bytes = 8 * kMiB}));
+  EXPECT_FALSE(is_worth_compacting({.live_bytes = 51 * kMiB, .used_bytes = 100 * kMiB}, 0.5));
+  EXPECT_TRUE(is_worth_compacting({.live_bytes = 49 * kMiB, .used_bytes = 100 * kMiB}, 0.5));
+  EXPECT_FALSE(is_worth_compacting({.live_bytes = 1 * kMiB, .used_bytes = 8 * kMiB}, 0.5));
 }
 
 TEST(Compaction, ReadsNoMoreThanTheDeviceIsAskedForOrAHalfOfWhatIsPromoted) {

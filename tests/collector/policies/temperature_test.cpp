@@ -167,7 +167,7 @@ TEST(Temperature, NeverStaysNeverInCold) {
 }
 
 TEST(Cut, KeepsTheHighestRatesThatHaveRoom) {
-  rate_histogram objects{};
+  std::array<std::uint64_t, kRates> objects{};
   objects[4000] = 10;
   objects[3000] = 20;
   objects[0] = 1000;
@@ -175,7 +175,7 @@ TEST(Cut, KeepsTheHighestRatesThatHaveRoom) {
   EXPECT_EQ(cut_for(objects, 10), 3001u);
   EXPECT_EQ(cut_for(objects, 30), 1u);
   EXPECT_EQ(cut_for(objects, 1030), 0u);
-  EXPECT_EQ(cut_for(rate_histogram{}, 0), 0u);
+  EXPECT_EQ(cut_for(std::array<std::uint64_t, kRates>{}, 0), 0u);
   objects[kAlways] = 5;
   EXPECT_EQ(cut_for(objects, 4), kRates);
 }
