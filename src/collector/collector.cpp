@@ -240,7 +240,7 @@ void object_collector::state::migrate_returning(window& now) {
   std::vector<candidate> returning;
   bool may_move = true;
   for (guides::progress so_far; !so_far.is_over && may_move && !is_stopping();) {
-    choose_returning(*decides, so_far, returning);
+    choose_returning(*decides, look_at_memory(now.chosen).promotable_bytes(), so_far, returning);
     may_move = moves.run(returning);
   }
   now.seen.move_seconds += seconds_since(begin_ns);
@@ -371,7 +371,8 @@ void object_collector::state::migrate(window& now) {
   for (std::uint64_t part = 0; part < parts.count() && may_move; ++part) {
     for (guides::progress so_far; !so_far.is_over && may_move && !is_stopping();) {
       const std::uint64_t begin_choice_ns = os::monotonic_ns();
-      choose(*decides, parts, part, so_far, candidates);
+      choose(*decides, parts, part, look_at_memory(now.chosen).promotable_bytes(), so_far,
+             candidates);
       now.seen.scan_seconds += seconds_since(begin_choice_ns);
       may_move = moves.run(candidates);
       rest(now);

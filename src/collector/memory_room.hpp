@@ -18,6 +18,11 @@ struct memory_room {
   std::uint64_t target_bytes;  ///< what it may be; 0: nothing limits it
 
   bool is_short() const noexcept { return target_bytes != 0 && dram_bytes > target_bytes; }
+  /// What may come back from COLD at once: half of what is left, since others grow meanwhile.
+  std::uint64_t promotable_bytes() const noexcept {
+    if (target_bytes == 0) return ~std::uint64_t{0};
+    return (target_bytes - std::min(target_bytes, dram_bytes)) / 2;
+  }
   /// What pages of files are kept to.
   std::uint64_t cold_limit_bytes() const noexcept {
     return (target_bytes != 0 ? std::min(target_bytes, dram_bytes) : dram_bytes) / kColdShare;

@@ -35,13 +35,27 @@ guides::verdict verdict_of(guides::word w) noexcept {
   return rests ? guides::verdict::drop_due : guides::verdict::keep_due;
 }
 
+/// What may come back from COLD without a read of the disk, and within its bytes.
+class promotable {
+ public:
+  explicit promotable(std::uint64_t bytes) : left_(bytes) {}
+  bool has_room_for(const void* object) const {
+    return heap::room_of(object) <= left_ && heap::is_in_dram(object);
+  }
+  void take(const void* object) { left_ -= heap::room_of(object); }
+
+ private:
+  std::uint64_t left_;
+};
+
 class choice final : public guides::slot_visitor {
  public:
   choice(policy& decides, const source_parts& parts, std::uint64_t part,
-         std::vector<candidate>& candidates, std::size_t list_bytes)
+         std::uint64_t promotable_bytes, std::vector<candidate>& candidates, std::size_t list_bytes)
       : policy_(decides),
         parts_(parts),
         part_(part),
+        promotable_(promotable_bytes),
         candidates_(candidates),
         list_bytes_(list_bytes) {}
 
@@ -54,7 +68,13 @@ class choice final : public guides::slot_visitor {
     const heap::kind where = guides::heap_of(w);
     if (!parts_.contains(part_, where, object)) return guides::verdict::keep_due;
     std::optional<heap::kind> target = policy_.target(w);
-    if (target && where == heap::kind::cold && !heap::is_in_dram(object)) target.reset();
+    if (target && where == heap::kind::cold) {
+      if (promotable_.has_room_for(object)) {
+        promotable_.take(object);
+      } else {
+        target.reset();
+      }
+    }
     const bool rests = target ? target == heap::kind::cold : where == heap::kind::cold;
     if (rests) {
       // Used meanwhile: it is not cold.
@@ -71,14 +91,15 @@ class choice final : public guides::slot_visitor {
   policy& policy_;
   const source_parts& parts_;
   const std::uint64_t part_;
+  promotable promotable_;
   std::vector<candidate>& candidates_;
   const std::size_t list_bytes_;
 };
 
 class return_search final : public guides::slot_visitor {
  public:
-  return_search(policy& decides, std::vector<candidate>& candidates)
-      : policy_(decides), candidates_(candidates) {}
+  return_search(policy& decides, std::uint64_t promotable_bytes, std::vector<candidate>& candidates)
+      : policy_(decides), promotable_(promotable_bytes), candidates_(candidates) {}
   bool wants_pause() const noexcept override { return is_full(candidates_, kListBytes); }
   guides::verdict visit(guides::slot_word& slot) override {
     guides::word w = slot.load_acquire();
@@ -86,9 +107,10 @@ class return_search final : public guides::slot_visitor {
       return guides::verdict::keep_due;
     }
     const void* object = guides::pointer_of(w);
-    if (!heap::is_in_dram(object)) return guides::verdict::keep_due;
+    if (!promotable_.has_room_for(object)) return guides::verdict::keep_due;
     const auto next = policy_.returning(w);
     if (next && slot.compare_exchange_acq_rel(w, *next)) {
+      promotable_.take(object);
       list(candidates_, candidate_of(slot, heap::kind::hot, object));
     }
     return guides::verdict::keep_due;
@@ -96,6 +118,7 @@ class return_search final : public guides::slot_visitor {
 
  private:
   policy& policy_;
+  promotable promotable_;
   std::vector<candidate>& candidates_;
 };
 
@@ -200,7 +223,7 @@ source_parts::source_parts(std::uint64_t count) noexcept
 
 bool source_parts::contains(std::uint64_t number, heap::kind where,
                             const void* object) const noexcept {
-  if (where == heap::kind::cold) return number == 0;
+  if (where == heap::kind::cold) return number == count_ - 1;
   const span& all = spans_[where];
   const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(object) - all.begin;
   // What was made since lies behind all parts, or in the last.
@@ -208,16 +231,17 @@ bool source_parts::contains(std::uint64_t number, heap::kind where,
 }
 
 void choose(policy& decides, const source_parts& parts, std::uint64_t part,
-            guides::progress& so_far, std::vector<candidate>& candidates, std::size_t list_bytes) {
+            std::uint64_t promotable_bytes, guides::progress& so_far,
+            std::vector<candidate>& candidates, std::size_t list_bytes) {
   candidates.clear();
-  choice visitor(decides, parts, part, candidates, list_bytes);
+  choice visitor(decides, parts, part, promotable_bytes, candidates, list_bytes);
   guides::visit_due(visitor, so_far);
 }
 
-void choose_returning(policy& decides, guides::progress& so_far,
+void choose_returning(policy& decides, std::uint64_t promotable_bytes, guides::progress& so_far,
                       std::vector<candidate>& candidates) {
   candidates.clear();
-  return_search visitor(decides, candidates);
+  return_search visitor(decides, promotable_bytes, candidates);
   guides::visit_due(visitor, so_far);
 }
 

@@ -46,7 +46,8 @@ class source_parts {
  public:
   explicit source_parts(std::uint64_t count) noexcept;
   std::uint64_t count() const noexcept { return count_; }
-  /// Whether an object of `where` belongs to part `number`; COLD is in the first as a whole.
+  /// Whether an object of `where` belongs to part `number`; COLD is in the last as a whole, when
+  /// there is room for what comes back.
   bool contains(std::uint64_t number, heap::kind where, const void* object) const noexcept;
 
  private:
@@ -62,15 +63,15 @@ class source_parts {
 /// everything needs no list of everything.
 inline constexpr std::size_t kListBytes = std::size_t{1} << 20;
 
-/// Lists, from `so_far` on until the list is full, the objects in `part` that should move.
-/// `candidates` holds this call's findings only.
+/// Lists, from `so_far` on until the list is full, the objects in `part` that should move; of COLD
+/// no more than `promotable_bytes`. `candidates` holds this call's findings only.
 void choose(policy& decides, const source_parts& parts, std::uint64_t part,
-            guides::progress& so_far, std::vector<candidate>& candidates,
-            std::size_t list_bytes = kListBytes);
+            std::uint64_t promotable_bytes, guides::progress& so_far,
+            std::vector<candidate>& candidates, std::size_t list_bytes = kListBytes);
 
 /// Between the ends of windows: lists the objects that were used in COLD and should be in HOT
-/// before their pages leave DRAM again.
-void choose_returning(policy& decides, guides::progress& so_far,
+/// before their pages leave DRAM again, as far as `promotable_bytes` allow.
+void choose_returning(policy& decides, std::uint64_t promotable_bytes, guides::progress& so_far,
                       std::vector<candidate>& candidates);
 
 /// For words that mean something else from now on: clears the histories of all guides.

@@ -14,6 +14,8 @@
 namespace isotherm::collector {
 namespace {
 
+constexpr std::uint64_t kAnyBytes = ~std::uint64_t{0};
+
 class Scan : public testing::Test {
  protected:
   void SetUp() override {
@@ -27,7 +29,7 @@ class Scan : public testing::Test {
   }
   void choose_all(std::size_t parts = 1) {
     guides::progress all;
-    choose(*policy_, source_parts(parts), 0, all, candidates_);
+    choose(*policy_, source_parts(parts), 0, kAnyBytes, all, candidates_);
     EXPECT_TRUE(all.is_over);
   }
   guide<bytes> g_{make_bytes("value")};
@@ -47,6 +49,27 @@ TEST_F(Scan, AgesAndListsAWordThatIsStillWhatWasRead) {
   ASSERT_EQ(candidates_.size(), 1u);
   EXPECT_EQ(candidates_[0].target, heap::kind::cold);
   EXPECT_EQ(candidates_[0].bytes, bytes::footprint(5));
+}
+
+TEST_F(Scan, ListsNoMoreOfColdThanHasRoom) {
+  g_.reset();  // of NEW, it would be listed too
+  std::vector<guide<bytes>> held;
+  for (int i = 0; i < 100; ++i) {
+    held.emplace_back(make_bytes_in(heap::kind::cold, std::string(1000, 'x')));
+    const scope inside;
+    held.back().get(inside);
+  }
+  for (const std::uint64_t kept : {0, 30, 100}) {
+    const std::uint64_t bytes = kept * heap::room_of(held[0].get(scope{}));
+    guides::progress all;
+    choose(*policy_, source_parts(1), 0, bytes, all, candidates_);
+    EXPECT_EQ(std::ranges::count(candidates_, heap::kind::hot, &candidate::target), kept);
+    guides::progress again;
+    const auto rates = make_policy(policy_name::budget);
+    rates->begin_ageing(chosen_);
+    choose_returning(*rates, bytes, again, candidates_);
+    EXPECT_EQ(candidates_.size(), kept);
+  }
 }
 
 TEST_F(Scan, ListsWhatIsLeftInSparseExtentsOfHot) {
@@ -119,7 +142,7 @@ TEST_F(Scan, EachObjectIsInOnePart) {
     const void* end_of_last = nullptr;
     for (std::uint64_t part = 0; part < count; ++part) {
       guides::progress all;
-      choose(*policy_, parts, part, all, candidates_);
+      choose(*policy_, parts, part, kAnyBytes, all, candidates_);
       const void* end = end_of_last;
       for (const candidate& one : candidates_) {
         EXPECT_TRUE(listed.insert(one.slot).second);
@@ -144,7 +167,7 @@ TEST_F(Scan, PausesWhenItsListIsFullAndGoesOnFromThere) {
   guides::progress so_far;
   for (int calls = 0; !so_far.is_over; ++calls) {
     ASSERT_LT(calls, 1000) << "it makes no progress";
-    choose(*policy_, source_parts(1), 0, so_far, candidates_, 100 * sizeof(candidate));
+    choose(*policy_, source_parts(1), 0, kAnyBytes, so_far, candidates_, 100 * sizeof(candidate));
     EXPECT_LE(candidates_.size(), 100u);
     for (const candidate& one : candidates_) {
       EXPECT_TRUE(listed.insert(one.slot).second) << "a guide was seen twice";

@@ -12,6 +12,8 @@ namespace {
 
 /// So far below the target a window's end aims, so that it is not exceeded until the next one.
 constexpr double kHysteresis = 1.0 / 32;
+/// Weight of the last window in what is expected to come back during the next.
+constexpr double kNewest = 0.25;
 
 std::uint64_t bytes_of(guides::word w) noexcept {
   return guides::size_of_class(guides::size_class_of(w));
@@ -51,7 +53,9 @@ class budget_policy final : public policy {
     warm_bytes_ += bytes_of(w);
     weighted_sizes_ += bytes_of(w) * worth_of(w, 0);
     if (where == heap::kind::newborn) newborn_bytes_ += bytes_of(w);
-    if (before == kUnknown) {  // that it was made is no use
+    if (before == kUnknown) {
+      // That it was made is no use, and may hide one: it counts as one that could have missed.
+      if (is_used) note_use(w, unknown_);
       note_known(w, unknown_);
       return guides::with_history(w, unknown_);
     }
@@ -68,7 +72,11 @@ class budget_policy final : public policy {
     memory_.note(seen.accessed_objects, seen.accessed_cold_objects, predicted_share_);
     cold_objects_ = now.cold_objects;
     set_cut(0, 1);
-    if (now.target_bytes != 0) keep(room_for_objects(now) / taken_by_byte(now));
+    reserve_bytes_ += (std::exchange(returned_bytes_, 0) - reserve_bytes_) * kNewest;
+    if (now.target_bytes != 0) {
+      const double room = room_for_objects(now) / taken_by_byte(now);
+      keep(room - std::min(reserve_bytes_, room / 4));
+    }
     if (chosen.memory_target_bytes == 0) {
       let_go(allowed_misses(chosen, seen.accessed_objects, seen.window_seconds));
     }
@@ -95,6 +103,7 @@ class budget_policy final : public policy {
     const rate now = memory_.used(before, random_bits());
     if (!stays(w, now)) return std::nullopt;
     ++returned_[worth_now(w, before)];
+    returned_bytes_ += static_cast<double>(bytes_of(w));
     // As in COLD: the move may fail. In HOT that is the same rate, to within an eighth of an
     // octave.
     return guides::with_history(w, memory_.left_alone(now));
@@ -222,8 +231,10 @@ class budget_policy final : public policy {
   // uses that the rates let expect in a window.
   std::array<std::uint64_t, kWorths> bytes_{};
   std::array<double, kWorths> expected_uses_{};
-  use_histogram used_{};              // in the window, by what they would be worth without that
-  use_histogram returned_{};          // likewise in the next, what came back between windows
+  use_histogram used_{};       // in the window, by what they would be worth without that
+  use_histogram returned_{};   // likewise in the next, what came back between windows
+  double returned_bytes_ = 0;  // of size classes
+  double reserve_bytes_ = 0;   // their mean: room for what comes back before the next window's end
   std::uint64_t warm_bytes_ = 0;      // of size classes: NEW and HOT
   std::uint64_t weighted_sizes_ = 0;  // each byte by what its object's size adds to the worth
   unsigned typical_ = 0;              // the mean of that, of the last window

@@ -62,6 +62,13 @@ TEST(MemoryRoom, IsTheTargetOrWhatTheControlGroupsLeaveLessAMargin) {
   EXPECT_GT(memory_room_of(99 * kMiB, 100 * kMiB, 0, ~std::uint64_t{0}).target_bytes, 0u);
 }
 
+TEST(MemoryRoom, HalfOfWhatIsLeftMayComeBack) {
+  EXPECT_EQ(memory_room({100, 0, 0}).promotable_bytes(), ~std::uint64_t{0});
+  EXPECT_EQ(memory_room({100, 0, 160}).promotable_bytes(), 30u);
+  EXPECT_EQ(memory_room({100, 0, 100}).promotable_bytes(), 0u);
+  EXPECT_EQ(memory_room({100, 0, 60}).promotable_bytes(), 0u);
+}
+
 /// A policy and some words of objects, without the objects.
 class BudgetPolicy : public testing::Test {
  protected:
@@ -134,6 +141,21 @@ TEST_F(BudgetPolicy, KeepsTheMostUsedThatHaveRoom) {
   std::size_t hot = 0;
   for (std::size_t i = 0; i < 200; ++i) hot += guides::heap_of(words_[i]) == kind::hot;
   EXPECT_GE(hot, 195u);
+}
+
+TEST_F(BudgetPolicy, LeavesRoomForWhatComesBackBeforeTheNextWindowEnds) {
+  make(300, kind::hot);
+  make(700, kind::cold);
+  chosen_.memory_target_bytes = 320'000;
+  const auto hot = [](std::size_t object) { return object < 300; };
+  for (int i = 0; i < 10; ++i) window(hot);
+  ASSERT_EQ(count(kind::hot, kind::hot), 300u);
+  for (std::size_t i = 300; i < 500; ++i) {
+    ASSERT_TRUE(policy_->returning(words_[i] | guides::kAccessed));
+  }
+  // A quarter of them is expected to come back during the next window.
+  window(hot);
+  EXPECT_NEAR(static_cast<double>(count(kind::hot, kind::hot)), 260, 15);
 }
 
 TEST_F(BudgetPolicy, KeepsAsManyOfOneRateAsHaveRoom) {
@@ -243,6 +265,12 @@ TEST_F(BudgetPolicy, AShiftOfTheHotSetIsFollowedWithinTwoWindows) {
   EXPECT_EQ(misses_, 0u);
   for (int i = 0; i < 3; ++i) window([](std::size_t object) { return object >= 800; });
   EXPECT_EQ(misses_, 0u) << "after two windows all of the new hot set is in DRAM";
+}
+
+TEST_F(BudgetPolicy, WithoutATargetWhatWasJustMadeStays) {
+  make(10'000, kind::newborn);
+  window([](std::size_t) { return true; });  // which is how new objects look
+  EXPECT_EQ(count(kind::hot, kind::newborn), 10'000u);
 }
 
 TEST_F(BudgetPolicy, WithoutATargetLetsGoWhatIsWorthNoDram) {
