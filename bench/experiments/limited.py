@@ -76,7 +76,10 @@ class GroupV1:
             (self.folder / self.LIMIT).write_text(str(limit))
 
     def lower(self, target):
-        """One step towards the target. Never kills: who can't shrink keeps what he has."""
+        """One step towards the target. Never kills: who can't shrink keeps what he has. The kernel
+        takes no limit below what can't leave by itself, so the first is a little above what there
+        is: a server that watches its limit learns of it."""
+        self.try_limit(max(target, self.usage() * 11 // 10))
         self.try_limit(max(target, self.usage() - STEP))
 
     def holds(self, limit):

@@ -10,6 +10,8 @@ namespace isotherm::collector {
 namespace {
 /// By which share of its target DRAM has to exceed it before growth is refused.
 constexpr std::uint64_t kRefusedShare = 16;
+/// And for how long without having fallen.
+constexpr std::chrono::seconds kRefusedAfter{1};
 constexpr std::chrono::duration<double> kRoomLasts{0.4};
 /// Looks may follow each other faster, as batches of moves do; what was allowed stands until then.
 constexpr std::chrono::milliseconds kAllowsEvery{50};
@@ -22,14 +24,17 @@ std::uint64_t allowed_growth(const memory_room& now, std::chrono::duration<doubl
   return static_cast<std::uint64_t>(share * static_cast<double>(now.target_bytes - now.dram_bytes));
 }
 
-void growth_limit::follow(const memory_room& now) {
+void growth_limit::follow(const memory_room& now, time_point time) {
   const std::uint64_t refused_at = now.target_bytes + now.target_bytes / kRefusedShare;
   if (!now.is_short()) {
     refuses_.store_relaxed(false);
-  } else if (now.dram_bytes > refused_at) {
+    least_bytes_ = ~std::uint64_t{0};
+  } else if (now.dram_bytes < least_bytes_) {
+    least_bytes_ = now.dram_bytes;
+    least_at_ = time;
+  } else if (now.dram_bytes > refused_at && time - least_at_ >= kRefusedAfter) {
     refuses_.store_relaxed(true);
   }
-  const auto time = std::chrono::steady_clock::now();
   const bool has_room = now.target_bytes != 0 && !now.is_short();
   if (has_room && time - last_allowed_ < kAllowsEvery) return;
   heap::allow_growth(allowed_growth(now, time - std::exchange(last_allowed_, time)));
@@ -38,6 +43,7 @@ void growth_limit::follow(const memory_room& now) {
 void growth_limit::release() noexcept {
   heap::allow_growth(heap::kUnlimitedGrowth);
   refuses_.store_relaxed(false);
+  least_bytes_ = ~std::uint64_t{0};
 }
 
 }  // namespace isotherm::collector

@@ -13,16 +13,21 @@ namespace isotherm::collector {
 /// follow() and release(): one thread at a time.
 class growth_limit {
  public:
+  using time_point = std::chrono::steady_clock::time_point;
+
   /// At least every 100 ms, with the room there is now.
-  void follow(const memory_room& now);
+  void follow(const memory_room& now, time_point time = std::chrono::steady_clock::now());
   /// Nobody is held back any more.
   void release() noexcept;
-  /// Whether DRAM exceeds its target by a sixteenth, or did and has not been below it since. Any
-  /// thread.
+  /// Whether DRAM exceeds its target by a sixteenth and has not fallen for a second, or did so and
+  /// has not been below the target since. A target that was set too low for what there is gives
+  /// records time to leave. Any thread.
   bool refuses() const noexcept { return refuses_.load_relaxed(); }
 
  private:
-  std::chrono::steady_clock::time_point last_allowed_;
+  time_point last_allowed_;
+  std::uint64_t least_bytes_ = ~std::uint64_t{0};  // of DRAM, since it exceeded its target
+  time_point least_at_;
   base::atomic<bool> refuses_{false};
 };
 

@@ -21,23 +21,42 @@ TEST(AllowedGrowth, IsTheShareOfTheRoomThatIsDueForTheTime) {
   EXPECT_EQ(allowed_growth(room_of(60, 0), seconds(0.1)), heap::kUnlimitedGrowth);
 }
 
-TEST(GrowthLimit, RefusesASixteenthAboveTheTargetUntilDramIsBelowIt) {
-  growth_limit limit;
-  limit.follow(room_of(170, 160));
-  EXPECT_FALSE(limit.refuses());
-  limit.follow(room_of(171, 160));
-  EXPECT_TRUE(limit.refuses());
-  limit.follow(room_of(165, 160));
-  EXPECT_TRUE(limit.refuses()) << "it would be let in and refused in turn";
-  limit.follow(room_of(160, 160));
-  EXPECT_FALSE(limit.refuses());
-  limit.follow(room_of(171, 160));
-  limit.release();
-  EXPECT_FALSE(limit.refuses());
-  limit.follow(room_of(171, 160));
-  limit.follow(room_of(171, 0));
-  EXPECT_FALSE(limit.refuses()) << "the limit was taken away";
-  limit.release();
+class GrowthLimit : public testing::Test {
+ protected:
+  ~GrowthLimit() override { limit_.release(); }
+  /// A tenth of a second after the last look.
+  void look(std::uint64_t dram, std::uint64_t target) {
+    limit_.follow(room_of(dram, target), time_ += std::chrono::milliseconds(100));
+  }
+  growth_limit limit_;
+  growth_limit::time_point time_;
+};
+
+TEST_F(GrowthLimit, RefusesASixteenthAboveTheTargetUntilDramIsBelowIt) {
+  for (int i = 0; i < 30; ++i) look(170, 160);
+  EXPECT_FALSE(limit_.refuses());
+  look(171, 160);
+  EXPECT_TRUE(limit_.refuses());
+  look(165, 160);
+  EXPECT_TRUE(limit_.refuses()) << "it would be let in and refused in turn";
+  look(160, 160);
+  EXPECT_FALSE(limit_.refuses());
+  for (int i = 0; i < 30; ++i) look(171, 160);
+  EXPECT_TRUE(limit_.refuses());
+  limit_.release();
+  EXPECT_FALSE(limit_.refuses());
+  for (int i = 0; i < 30; ++i) look(171, 160);
+  look(171, 0);
+  EXPECT_FALSE(limit_.refuses()) << "the limit was taken away";
+}
+
+TEST_F(GrowthLimit, RefusesNothingWhileDramFalls) {
+  for (std::uint64_t dram = 300; dram > 161; --dram) {
+    for (int i = 0; i < 9; ++i) look(dram, 160);
+    EXPECT_FALSE(limit_.refuses()) << "at " << dram;
+  }
+  for (int i = 0; i < 11; ++i) look(175, 160);
+  EXPECT_TRUE(limit_.refuses()) << "it grows again";
 }
 
 }  // namespace
