@@ -76,11 +76,11 @@ class GroupV1:
             (self.folder / self.LIMIT).write_text(str(limit))
 
     def lower(self, target):
-        """One step towards the target. Never kills: who can't shrink keeps what he has. The kernel
-        takes no limit below what can't leave by itself, so the first is a little above what there
-        is: a server that watches its limit learns of it."""
+        """One step towards the target. Without swap only a server that watches its limit can
+        shrink: it is kept a tenth above what there is. Else the kernel shrinks whom it can."""
         self.try_limit(max(target, self.usage() * 11 // 10))
-        self.try_limit(max(target, self.usage() - STEP))
+        if len(pathlib.Path('/proc/swaps').read_text().splitlines()) > 1:
+            self.try_limit(max(target, self.usage() - STEP))
 
     def holds(self, limit):
         return self.read(self.LIMIT) == str(limit) and self.usage() <= limit

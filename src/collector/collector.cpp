@@ -367,6 +367,7 @@ void object_collector::state::migrate(window& now) {
       decides->expected_bytes() / moved_together(now.seen.memory_target_bytes), kMostParts));
   const std::uint64_t begin_ns = os::monotonic_ns();
   const double scanned_before = now.seen.scan_seconds, moved_before = now.seen.move_seconds;
+  const auto stop = [this] { return is_stopping(); };
   bool may_move = true;
   for (std::uint64_t part = 0; part < parts.count() && may_move; ++part) {
     for (guides::progress so_far; !so_far.is_over && may_move && !is_stopping();) {
@@ -377,9 +378,11 @@ void object_collector::state::migrate(window& now) {
       may_move = moves.run(candidates);
       rest(now);
     }
+    const std::uint64_t wanted = look_at_memory(now.chosen).short_bytes();
+    const bool is_last = part + 1 == parts.count();
+    if (may_move && (is_last || wanted > 0))
+      may_move = compact_hot(moves, wanted, candidates, stop);
   }
-  const auto stop = [this] { return is_stopping(); };
-  may_move = may_move && compact_hot(moves, candidates, stop);
   // Only now: what was just promoted must not be found in COLD and sent back there.
   if (may_move) {
     compact_cold(moves, compaction_bytes(now.chosen, now.seen, bytes_each), candidates, stop);

@@ -10,6 +10,10 @@ namespace isotherm::collector {
 namespace {
 constexpr double kMost = 0x1p62;  // bytes
 constexpr std::uint64_t kWorthCompacting = std::uint64_t{8} << 20;
+constexpr std::uint64_t kWorthGaining = std::uint64_t{1} << 20;  // an extent
+constexpr std::uint64_t kAll = ~std::uint64_t{0};
+/// An extent of HOT is not emptied for next to nothing: there a byte gained costs 32 copied.
+constexpr double kDenseShare = 1 - 1.0 / 32;
 bool move_all(migration& moves, std::vector<candidate>& candidates,
               const std::function<bool()>& stop, const auto& find) {
   bool may_move = true;
@@ -33,16 +37,27 @@ std::uint64_t compaction_bytes(const options& chosen, const window_statistics& s
                    chosen.batch_bytes});
 }
 
-bool compact_hot(migration& moves, std::vector<candidate>& candidates,
+std::uint64_t hot_bytes_to_gain(const heap::packing& now, std::uint64_t short_bytes) noexcept {
+  const std::uint64_t dead = now.used_bytes - std::min(now.used_bytes, now.live_bytes);
+  const auto bearable =
+      static_cast<std::uint64_t>((1 - kSparseHotShare) * static_cast<double>(now.used_bytes));
+  return std::max(dead - std::min(dead, bearable), std::min(dead, short_bytes));
+}
+
+bool compact_hot(migration& moves, std::uint64_t short_bytes, std::vector<candidate>& candidates,
                  const std::function<bool()>& stop) {
-  if (!is_worth_compacting(heap::packing_of(heap::kind::hot), kSparseHotShare)) return true;
-  return move_all(moves, candidates, stop, find_hot_compactions);
+  const std::uint64_t gain = hot_bytes_to_gain(heap::packing_of(heap::kind::hot), short_bytes);
+  if (gain < kWorthGaining) return true;
+  const heap::sparse_extents extents = heap::sparsest_of(heap::kind::hot, kDenseShare, kAll, gain);
+  return move_all(moves, candidates, stop,
+                  [&](auto& so_far, auto& found) { find_hot_compactions(extents, so_far, found); });
 }
 
 bool compact_cold(migration& moves, std::uint64_t live_bytes, std::vector<candidate>& candidates,
                   const std::function<bool()>& stop) {
   if (!is_worth_compacting(heap::packing_of(heap::kind::cold), kSparseColdShare)) return true;
-  const heap::sparse_extents extents = heap::sparsest_of_cold(live_bytes, kSparseColdShare);
+  const heap::sparse_extents extents =
+      heap::sparsest_of(heap::kind::cold, kSparseColdShare, live_bytes);
   return move_all(moves, candidates, stop, [&](auto& so_far, auto& found) {
     find_cold_compactions(extents, so_far, found);
   });

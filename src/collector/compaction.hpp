@@ -18,9 +18,9 @@ namespace isotherm::collector {
 /// lives in it, three times while much of it is used.
 inline constexpr double kSparseColdShare = 0.5;
 
-/// Of HOT, when less of it lives: an extent is emptied below heap::kSparseShare, so that all can be
-/// packed to about the middle between that and one.
-inline constexpr double kSparseHotShare = 0.9;
+/// So much of HOT lives at least, after compaction. Where objects leave at random a byte that dies
+/// costs about six copied, for the sparsest extents come first.
+inline constexpr double kSparseHotShare = 0.85;
 
 /// Whether less than `live_share` lives, and so much is dead that it is worth a visit of all
 /// guides.
@@ -32,9 +32,13 @@ bool is_worth_compacting(const heap::packing& now, double live_share) noexcept;
 std::uint64_t compaction_bytes(const options& chosen, const window_statistics& seen,
                                double bytes_each) noexcept;
 
-/// Empties the sparse extents of HOT, once so much is dead there that it is worth a visit of the
-/// guides. `candidates`: to work with. False when moving should end for this window.
-bool compact_hot(migration& moves, std::vector<candidate>& candidates,
+/// Dead bytes of HOT that are to go: what is beyond the share that may be dead, and when memory is
+/// short, what it is short by.
+std::uint64_t hot_bytes_to_gain(const heap::packing& now, std::uint64_t short_bytes) noexcept;
+
+/// Empties the sparsest extents of HOT that have so much dead. `candidates`: to work with. False
+/// when moving should end for this window.
+bool compact_hot(migration& moves, std::uint64_t short_bytes, std::vector<candidate>& candidates,
                  const std::function<bool()>& stop);
 
 /// Likewise of COLD, the sparsest first and as far as `live_bytes` allow, in the order of their

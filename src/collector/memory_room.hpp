@@ -17,7 +17,11 @@ struct memory_room {
   std::uint64_t file_bytes;  ///< of it pages of files: of COLD in a file, and of the program
   std::uint64_t target_bytes;  ///< what it may be; 0: nothing limits it
 
-  bool is_short() const noexcept { return target_bytes != 0 && dram_bytes > target_bytes; }
+  bool is_short() const noexcept { return short_bytes() > 0; }
+  /// By which DRAM exceeds the target.
+  std::uint64_t short_bytes() const noexcept {
+    return target_bytes != 0 ? dram_bytes - std::min(dram_bytes, target_bytes) : 0;
+  }
   /// What may come back from COLD at once: half of what is left, since others grow meanwhile.
   std::uint64_t promotable_bytes() const noexcept {
     if (target_bytes == 0) return ~std::uint64_t{0};

@@ -51,7 +51,8 @@ move_result mover::attempt(guides::slot_word& slot, guides::word seen, std::size
   const heap::kind from = guides::heap_of(seen);
   // A full disk refuses the next million objects as well, at a system call each.
   if (target_ == heap::kind::cold && cold_is_full_) return move_result::full;
-  if (from == target_ && !heap::is_sparse(guides::pointer_of(seen))) return move_result::moot;
+  // Moved or replaced since it was listed: it lies in an extent that still fills, or is full.
+  if (from == target_ && !heap::is_sparse(guides::pointer_of(seen), 1)) return move_result::moot;
   // Used, or replaced, since the scan: cold no longer.
   if (target_ == heap::kind::cold && guides::is_accessed(seen)) {
     if (from == heap::kind::newborn) {

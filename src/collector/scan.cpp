@@ -135,20 +135,20 @@ class clearing final : public guides::slot_visitor {
 
 class hot_compaction_search final : public guides::slot_visitor {
  public:
-  explicit hot_compaction_search(std::vector<candidate>& candidates) : candidates_(candidates) {}
+  hot_compaction_search(const heap::sparse_extents& extents, std::vector<candidate>& candidates)
+      : extents_(extents), candidates_(candidates) {}
   bool wants_pause() const noexcept override { return is_full(candidates_, kListBytes); }
   guides::verdict visit(guides::slot_word& slot) override {
     const guides::word w = slot.load_acquire();
-    if (!guides::is_null(w) && guides::heap_of(w) == heap::kind::hot) {
-      const void* object = guides::pointer_of(w);
-      if (heap::is_sparse(object)) {
-        list(candidates_, candidate_of(slot, heap::kind::hot, object));
-      }
+    if (!guides::is_null(w) && guides::heap_of(w) == heap::kind::hot &&
+        extents_.contains(guides::pointer_of(w))) {
+      list(candidates_, candidate_of(slot, heap::kind::hot, guides::pointer_of(w)));
     }
     return guides::verdict::keep_due;
   }
 
  private:
+  const heap::sparse_extents& extents_;
   std::vector<candidate>& candidates_;
 };
 
@@ -250,9 +250,10 @@ void clear_histories() {
   guides::visit_registered(visitor);
 }
 
-void find_hot_compactions(guides::progress& so_far, std::vector<candidate>& candidates) {
+void find_hot_compactions(const heap::sparse_extents& extents, guides::progress& so_far,
+                          std::vector<candidate>& candidates) {
   candidates.clear();
-  hot_compaction_search visitor(candidates);
+  hot_compaction_search visitor(extents, candidates);
   guides::visit_due(visitor, so_far);
 }
 

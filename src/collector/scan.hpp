@@ -77,8 +77,9 @@ void choose_returning(policy& decides, std::uint64_t promotable_bytes, guides::p
 /// For words that mean something else from now on: clears the histories of all guides.
 void clear_histories();
 
-/// Lists, from `so_far` on as above, guides of objects in sparse extents of HOT.
-void find_hot_compactions(guides::progress& so_far, std::vector<candidate>& candidates);
+/// Lists, from `so_far` on as above, guides of HOT objects in `extents`.
+void find_hot_compactions(const heap::sparse_extents& extents, guides::progress& so_far,
+                          std::vector<candidate>& candidates);
 
 /// Lists guides of COLD objects in `extents`, from `so_far` on as above, in the order of their
 /// addresses. Visits every guide: for when much of COLD is dead.

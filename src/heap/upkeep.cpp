@@ -24,32 +24,36 @@ bool is_sparse(const void* object, double live_share) noexcept {
 }
 
 bool sparse_extents::contains(const void* object) const noexcept {
-  const packed_heap& cold = heaps().packed(kind::cold);
+  const packed_heap& heap = heaps().packed(where_);
   const std::size_t index =
-      static_cast<std::size_t>(static_cast<const std::byte*>(object) - cold.begin()) / kExtentBytes;
+      static_cast<std::size_t>(static_cast<const std::byte*>(object) - heap.begin()) / kExtentBytes;
   return index < chosen_.size() && chosen_[index];
 }
 
-sparse_extents sparsest_of_cold(std::uint64_t live_bytes, double live_share) {
-  const packed_heap& cold = heaps().packed(kind::cold);
+sparse_extents sparsest_of(kind where, double live_share, std::uint64_t live_bytes,
+                           std::uint64_t dead_bytes) {
+  const packed_heap& heap = heaps().packed(where);
   struct candidate {
     double share;
-    std::uint64_t bytes;
+    std::uint64_t live, dead;
     std::size_t index;
   };
   std::vector<candidate> sparse;
-  for (std::size_t i = 0; i < cold.used_extents(); ++i) {
-    const extent_word seen = cold.row(i).load();
-    if (seen.live() == 0 || !cold.is_sparse(cold.address_of(i), live_share)) continue;
+  for (std::size_t i = 0; i < heap.used_extents(); ++i) {
+    const extent_word seen = heap.row(i).load();
+    if (seen.live() == 0 || !heap.is_sparse(heap.address_of(i), live_share)) continue;
     const auto live = static_cast<double>(seen.live());
-    sparse.push_back({live / seen.cursor(), seen.live() * kUnitBytes, i});
+    sparse.push_back({live / seen.cursor(), seen.live() * kUnitBytes,
+                      (seen.cursor() - seen.live()) * kUnitBytes, i});
   }
   std::ranges::sort(sparse, {}, &candidate::share);
   sparse_extents found;
-  found.chosen_.resize(cold.used_extents());
+  found.where_ = where;
+  found.chosen_.resize(heap.used_extents());
   for (const candidate& each : sparse) {
-    if (each.bytes > live_bytes) break;
-    live_bytes -= each.bytes;
+    if (each.live > live_bytes || dead_bytes == 0) break;
+    live_bytes -= each.live;
+    dead_bytes -= std::min(dead_bytes, each.dead);
     found.chosen_[each.index] = true;
   }
   return found;

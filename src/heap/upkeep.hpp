@@ -22,19 +22,23 @@ struct packing {
 };
 packing packing_of(kind where) noexcept;
 
-/// Extents of COLD that are to be emptied.
+/// Extents of a heap that are to be emptied.
 class sparse_extents {
  public:
-  /// Of an object of COLD.
+  /// Of an object of that heap.
   bool contains(const void* object) const noexcept;
 
  private:
-  friend sparse_extents sparsest_of_cold(std::uint64_t live_bytes, double live_share);
+  friend sparse_extents sparsest_of(kind where, double live_share, std::uint64_t live_bytes,
+                                    std::uint64_t dead_bytes);
+  kind where_ = kind::newborn;
   std::vector<bool> chosen_;  // by number
 };
-/// The sparsest, which hold `live_bytes` of live objects at most together; each takes no more
-/// allocations, and of its used bytes less than `live_share` live.
-sparse_extents sparsest_of_cold(std::uint64_t live_bytes, double live_share);
+/// The sparsest, which hold `live_bytes` of live objects at most together, and no more of them than
+/// it takes to have `dead_bytes` of dead ones; each takes no more allocations, and of its used
+/// bytes less than `live_share` live.
+sparse_extents sparsest_of(kind where, double live_share, std::uint64_t live_bytes,
+                           std::uint64_t dead_bytes = ~std::uint64_t{0});
 
 /// Whether the page on which the object begins is in DRAM, so that it is not read from a disk when
 /// the object is. Takes about half a microsecond.

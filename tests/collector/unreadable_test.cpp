@@ -105,7 +105,7 @@ TEST_F(Unreadable, IsNotLookedAtWhereCompactionIsSought) {
   const std::uint64_t before = heap::lost_reads();
   std::vector<candidate> found;
   guides::progress so_far;
-  const auto extents = heap::sparsest_of_cold(~std::uint64_t{0}, 0.75);
+  const auto extents = heap::sparsest_of(heap::kind::cold, 0.75, ~std::uint64_t{0});
   find_cold_compactions(extents, so_far, found);
   EXPECT_TRUE(so_far.is_over);
   EXPECT_GT(found.size(), kObjects / 4);

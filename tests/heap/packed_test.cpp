@@ -286,7 +286,7 @@ TEST_P(Holes, TrimGivesTheExtentsUnderThemBack) {
   EXPECT_TRUE(is_valid());
 }
 
-TEST(SparsestOfCold, AreChosenUpToTheirLiveBytes) {
+TEST(Sparsest, AreChosenUpToTheirLiveAndDeadBytes) {
   std::map<std::uintptr_t, std::vector<void*>> extents;
   for (void* object : fill_extents(kind::cold, 8, 1000)) {
     extents[reinterpret_cast<std::uintptr_t>(object) / kExtentBytes].push_back(object);
@@ -302,8 +302,9 @@ TEST(SparsestOfCold, AreChosenUpToTheirLiveBytes) {
     }
     left.push_back(objects.front());
   }
-  const auto chosen = [&](std::uint64_t live_bytes, double live_share) {
-    const sparse_extents found = sparsest_of_cold(live_bytes, live_share);
+  const auto chosen = [&](std::uint64_t live_bytes, double live_share,
+                          std::uint64_t dead_bytes = ~std::uint64_t{0}) {
+    const sparse_extents found = sparsest_of(kind::cold, live_share, live_bytes, dead_bytes);
     std::vector<std::size_t> which;
     for (std::size_t i = 0; i < left.size(); ++i) {
       if (found.contains(left[i])) which.push_back(i);
@@ -314,6 +315,8 @@ TEST(SparsestOfCold, AreChosenUpToTheirLiveBytes) {
   EXPECT_EQ(chosen(kExtentBytes * 15 / 100, 0.5), (std::vector<std::size_t>{1}));
   EXPECT_EQ(chosen(kExtentBytes / 20, 0.5), (std::vector<std::size_t>{}));
   EXPECT_EQ(chosen(100 * kExtentBytes, 0.35), (std::vector<std::size_t>{1, 2, 3}));
+  EXPECT_EQ(chosen(100 * kExtentBytes, 0.5, kExtentBytes), (std::vector<std::size_t>{1, 2}));
+  EXPECT_EQ(chosen(100 * kExtentBytes, 0.5, 0), (std::vector<std::size_t>{}));
   for (const auto& [number, objects] : extents) free_all(objects);
 }
 

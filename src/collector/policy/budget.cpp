@@ -115,7 +115,11 @@ class budget_policy final : public policy {
   }
 
   std::uint64_t expected_bytes() const noexcept override {
-    return std::accumulate(bytes_.begin(), bytes_.begin() + cut_, newborn_bytes_ + missed_bytes_);
+    const double staying = static_cast<double>(staying_below_) * 0x1p-64;
+    const auto at_cut =
+        static_cast<std::uint64_t>(static_cast<double>(bytes_[cut_]) * (1 - staying));
+    return std::accumulate(bytes_.begin(), bytes_.begin() + cut_,
+                           newborn_bytes_ + missed_bytes_ + at_cut);
   }
 
   void adapt(const options&, std::uint64_t, window_statistics& seen) override {

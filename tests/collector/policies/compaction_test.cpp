@@ -26,5 +26,17 @@ TEST(Compaction, ReadsNoMoreThanTheDeviceIsAskedForOrAHalfOfWhatIsPromoted) {
   EXPECT_EQ(compaction_bytes(chosen, seen, 500), chosen.batch_bytes);
 }
 
+TEST(Compaction, OfHotIsOfWhatIsDeadBeyondItsShareOrOfWhatIsShort) {
+  EXPECT_EQ(hot_bytes_to_gain({.live_bytes = 85 * kMiB, .used_bytes = 100 * kMiB}, 0), 0u);
+  EXPECT_NEAR(static_cast<double>(
+                  hot_bytes_to_gain({.live_bytes = 60 * kMiB, .used_bytes = 100 * kMiB}, 0)),
+              25.0 * kMiB, 2);
+  EXPECT_EQ(hot_bytes_to_gain({.live_bytes = 90 * kMiB, .used_bytes = 100 * kMiB}, 3 * kMiB),
+            3 * kMiB);
+  EXPECT_EQ(hot_bytes_to_gain({.live_bytes = 90 * kMiB, .used_bytes = 100 * kMiB}, 50 * kMiB),
+            10 * kMiB);
+  EXPECT_EQ(hot_bytes_to_gain({.live_bytes = 0, .used_bytes = 0}, 50 * kMiB), 0u);
+}
+
 }  // namespace
 }  // namespace isotherm::collector
