@@ -58,6 +58,7 @@ bool compact_cold(migration& moves, std::uint64_t live_bytes, std::vector<candid
   if (!is_worth_compacting(heap::packing_of(heap::kind::cold), kSparseColdShare)) return true;
   const heap::sparse_extents extents =
       heap::sparsest_of(heap::kind::cold, kSparseColdShare, live_bytes);
+  if (extents.is_empty()) return true;
   return move_all(moves, candidates, stop, [&](auto& so_far, auto& found) {
     find_cold_compactions(extents, so_far, found);
   });

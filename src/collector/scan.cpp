@@ -39,13 +39,19 @@ guides::verdict verdict_of(guides::word w) noexcept {
 class promotable {
  public:
   explicit promotable(std::uint64_t bytes) : left_(bytes) {}
+  /// The first one may take all the room, of which `bytes` are half.
   bool has_room_for(const void* object) const {
-    return heap::room_of(object) <= left_ && heap::is_in_dram(object);
+    const std::size_t bytes = heap::room_of(object);
+    return (is_first_ ? bytes / 2 : bytes) <= left_ && heap::is_in_dram(object);
   }
-  void take(const void* object) { left_ -= heap::room_of(object); }
+  void take(const void* object) {
+    left_ -= std::min<std::uint64_t>(left_, heap::room_of(object));
+    is_first_ = false;
+  }
 
  private:
   std::uint64_t left_;
+  bool is_first_ = true;
 };
 
 class choice final : public guides::slot_visitor {

@@ -53,7 +53,7 @@ constexpr statistic kTable[] = {
     row<&seen::cold_threshold>("cold_threshold", "windows",
                                "windows without use after which an object is cold, from now on", 0),
     row<&seen::kept_rate>("kept_rate", "",
-                          "share of windows with a use from which an object is kept in DRAM", 5),
+                          "uses a window and page of DRAM from which an object is kept there", 5),
     row<&seen::rate_windows>("rate_windows", "windows", "that the rates of use are the mean of"),
     row<&seen::resident_bytes>("resident_bytes", "bytes", "resident set when the window ended", 0),
     row<&seen::memory_target_bytes>("memory_target_bytes", "bytes",

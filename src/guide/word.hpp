@@ -92,6 +92,7 @@ constexpr bool is_null(word w) noexcept { return address_of(w) == 0; }
 /// The word of an object of `bytes` just placed: no count, no windows, not accessed, not locked.
 constexpr word make_word(word address, heap::kind where, std::size_t bytes) noexcept {
   ISO_ASSERT(heap::holds_objects(where), "a guide holds no node");
+  ISO_ASSERT((address & kSizeMask) == 0, "objects are aligned to 16 bytes");
   return (address & kAddressMask) | (static_cast<word>(where) << kHeapShift) |
          size_class_for(bytes);
 }

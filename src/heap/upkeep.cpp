@@ -55,6 +55,7 @@ sparse_extents sparsest_of(kind where, double live_share, std::uint64_t live_byt
     live_bytes -= each.live;
     dead_bytes -= std::min(dead_bytes, each.dead);
     found.chosen_[each.index] = true;
+    found.is_empty_ = false;
   }
   return found;
 }

@@ -27,11 +27,13 @@ class sparse_extents {
  public:
   /// Of an object of that heap.
   bool contains(const void* object) const noexcept;
+  bool is_empty() const noexcept { return is_empty_; }
 
  private:
   friend sparse_extents sparsest_of(kind where, double live_share, std::uint64_t live_bytes,
                                     std::uint64_t dead_bytes);
   kind where_ = kind::newborn;
+  bool is_empty_ = true;
   std::vector<bool> chosen_;  // by number
 };
 /// The sparsest, which hold `live_bytes` of live objects at most together, and no more of them than

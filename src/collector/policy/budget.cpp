@@ -46,7 +46,7 @@ class budget_policy final : public policy {
       note_use(w, before);
       ++missed_;
       missed_bytes_ += bytes_of(w);
-      const rate kept = memory_.left_alone(memory_.used(before, random_bits()));
+      const rate kept = left_alone(memory_.used(before, random_bits()));
       note_known(w, memory_.looked_at(kept));
       return guides::with_history(w, kept);
     }
@@ -106,12 +106,12 @@ class budget_policy final : public policy {
     returned_bytes_ += static_cast<double>(bytes_of(w));
     // As in COLD: the move may fail. In HOT that is the same rate, to within an eighth of an
     // octave.
-    return guides::with_history(w, memory_.left_alone(now));
+    return guides::with_history(w, left_alone(now));
   }
 
   guides::word resting(guides::word w) const noexcept override {
     if (guides::heap_of(w) == heap::kind::cold) return w;  // since age()
-    return guides::with_history(w, memory_.left_alone(static_cast<rate>(guides::history_of(w))));
+    return guides::with_history(w, left_alone(static_cast<rate>(guides::history_of(w))));
   }
 
   std::uint64_t expected_bytes() const noexcept override {
@@ -133,6 +133,9 @@ class budget_policy final : public policy {
 
  private:
   static constexpr rate kUnknown = 0, kNever = 1;
+
+  /// Never unknown: the move to COLD may fail.
+  rate left_alone(rate r) const noexcept { return std::max(memory_.left_alone(r), kNever); }
 
   /// A mean over few windows says little, above all of an object that was not used in any of them:
   /// it is expected to be used as often as the objects of COLD are in the mean. So much is added to
@@ -176,18 +179,18 @@ class budget_policy final : public policy {
   }
 
   /// DRAM that a byte of a size class takes: objects are smaller than their class says, and there
-  /// are holes between them.
+  /// are holes between them, but no more than now: a few objects in their extents say nothing of
+  /// many.
   double taken_by_byte(const memory_state& now) const noexcept {
-    if (warm_bytes_ == 0) return 1;
+    if (warm_bytes_ == 0 || now.warm_bytes == 0) return 1;
     const auto extents = static_cast<double>(now.warm_bytes);
-    const double taken =
-        now.spread > 0 ? static_cast<double>(now.warm_object_bytes) * now.spread : extents;
-    return taken / static_cast<double>(warm_bytes_);
+    const double packed = static_cast<double>(now.warm_object_bytes) * now.spread;
+    return (packed > 0 ? std::min(extents, packed) : extents) / static_cast<double>(warm_bytes_);
   }
 
   /// Keeps so many bytes of size classes, what is worth most first.
   void keep(double most) {
-    const auto room = static_cast<std::uint64_t>(std::max(most, 0.0));
+    const auto room = static_cast<std::uint64_t>(std::clamp(most, 0.0, 0x1p62));
     const unsigned all_stay = cut_for(bytes_, room);
     if (all_stay == 0) return;
     const std::uint64_t left =
@@ -198,6 +201,7 @@ class budget_policy final : public policy {
 
   /// Lets go the objects whose misses together are allowed, if these are more.
   void let_go(double misses) {
+    if (warm_bytes_ == 0) return;  // nothing says what a new object is worth
     const unsigned least = cut_for_misses(used_, expected_uses_, misses);
     if (least == kWorths) return set_cut(kWorths - 1, 0);
     if (least > cut_) set_cut(least, 1);

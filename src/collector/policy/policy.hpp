@@ -2,7 +2,7 @@
 //
 //   published   an inactive-window count and a threshold that follows the promotion rate
 //               (OBASE 3.4)
-//   budget      how often an object is used, and what DRAM or misses are allowed
+//   budget      how often an object is used for its size, and what DRAM or misses are allowed
 //
 // A policy reads and writes the history bits of guide words (guide/word.hpp). It has no thread, no
 // clock and no I/O.

@@ -100,10 +100,10 @@ class BudgetPolicy : public testing::Test {
     for (std::size_t i = 0; i < words_.size(); ++i) {
       if (guides::heap_of(words_[i]) != kind::cold) warm += sizes_[i];
     }
-    policy_->weigh(
-        chosen_,
-        {chosen_.memory_target_bytes, warm, 0, 0, warm, warm, count(kind::cold, kind::cold), 1},
-        seen);
+    policy_->weigh(chosen_,
+                   {chosen_.memory_target_bytes, warm, 0, 0, warm, warm,
+                    count(kind::cold, kind::cold), spread_},
+                   seen);
     for (std::size_t i = 0; i < words_.size(); ++i) {
       if (guides::heap_of(words_[i]) == kind::cold && !is_used(i)) continue;  // not due
       const auto target = policy_->target(words_[i]);
@@ -125,6 +125,7 @@ class BudgetPolicy : public testing::Test {
   std::vector<word> words_;
   std::vector<std::uint64_t> sizes_;
   std::uint64_t misses_ = 0;
+  double spread_ = 1;
 };
 
 TEST_F(BudgetPolicy, KeepsTheMostUsedThatHaveRoom) {
@@ -267,6 +268,21 @@ TEST_F(BudgetPolicy, AShiftOfTheHotSetIsFollowedWithinTwoWindows) {
   EXPECT_EQ(misses_, 0u);
   for (int i = 0; i < 3; ++i) window([](std::size_t object) { return object >= 800; });
   EXPECT_EQ(misses_, 0u) << "after two windows all of the new hot set is in DRAM";
+}
+
+TEST_F(BudgetPolicy, WhatIsMadeAfterAnEmptyWindowIsNotTakenForHot) {
+  window([](std::size_t) { return false; });
+  make(100, kind::newborn);
+  window([](std::size_t) { return true; });
+  for (const word w : words_) EXPECT_LE(guides::history_of(w), 1u);
+}
+
+TEST_F(BudgetPolicy, WhatAFewObjectsTookSaysNothingOfMany) {
+  make(10'000, kind::newborn, kEach);
+  chosen_.memory_target_bytes = 20'000'000;
+  spread_ = 400;  // ten keys in four extents
+  window([](std::size_t) { return false; });
+  EXPECT_EQ(count(kind::hot, kind::hot), 10'000u);
 }
 
 TEST_F(BudgetPolicy, WithoutATargetWhatWasJustMadeStays) {
