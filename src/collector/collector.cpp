@@ -32,11 +32,6 @@ namespace {
 constexpr double kSecond = 1e9;
 /// stop() waits for so much reclamation.
 constexpr std::uint64_t kReclaimedAtOnceUs = 10'000;
-/// Bytes of a part of the heaps that is moved together, and moved between two page-outs of COLD's
-/// new pages: what is in memory twice.
-constexpr std::uint64_t kMovedTogether = std::uint64_t{32} << 20;
-/// But this share of a target at most.
-constexpr std::uint64_t kMovedShare = 32;
 /// Each part is a pass over the guides, so that they are not too many.
 constexpr std::uint64_t kMostParts = 64;
 /// Share of a processor that moving and paging out take, while there is room in memory.
@@ -76,12 +71,6 @@ void watch_forks() {
 
 double seconds_since(std::uint64_t begin_ns) {
   return static_cast<double>(os::monotonic_ns() - begin_ns) / kSecond;
-}
-
-constexpr std::uint64_t moved_together(std::uint64_t target_bytes) noexcept {
-  return target_bytes == 0
-             ? kMovedTogether
-             : std::clamp(target_bytes / kMovedShare, kMovedTogether / 32, kMovedTogether);
 }
 
 /// Work under way, at a window's end or between two: what its phases share.
@@ -363,8 +352,8 @@ void object_collector::state::migrate(window& now) {
   if (now.chosen.manage != mode::on) return;
   migration moves =
       migration_of(now, [this, &now](std::uint64_t bytes) { after_batch(now, bytes); });
-  const source_parts parts(std::min(
-      decides->expected_bytes() / moved_together(now.seen.memory_target_bytes), kMostParts));
+  const std::uint64_t together = moved_together(now.seen.memory_target_bytes);
+  const source_parts parts(std::min(decides->expected_bytes() / together, kMostParts));
   const std::uint64_t begin_ns = os::monotonic_ns();
   const double scanned_before = now.seen.scan_seconds, moved_before = now.seen.move_seconds;
   const auto stop = [this] { return is_stopping(); };
@@ -380,8 +369,9 @@ void object_collector::state::migrate(window& now) {
     }
     const std::uint64_t wanted = look_at_memory(now.chosen).short_bytes();
     const bool is_last = part + 1 == parts.count();
-    if (may_move && (is_last || wanted > 0))
-      may_move = compact_hot(moves, wanted, candidates, stop);
+    if (may_move && (is_last || wanted > 0)) {
+      may_move = compact_hot(moves, {wanted, together, parts.end_of_hot(part)}, candidates, stop);
+    }
   }
   // Only now: what was just promoted must not be found in COLD and sent back there.
   if (may_move) {

@@ -1,6 +1,7 @@
 #include "collector/compaction.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "collector/scan.hpp"
 #include "heap/upkeep.hpp"
@@ -11,15 +12,19 @@ namespace {
 constexpr double kMost = 0x1p62;  // bytes
 constexpr std::uint64_t kWorthCompacting = std::uint64_t{8} << 20;
 constexpr std::uint64_t kWorthGaining = std::uint64_t{1} << 20;  // an extent
-constexpr std::uint64_t kAll = ~std::uint64_t{0};
 /// An extent of HOT is not emptied for next to nothing: there a byte gained costs 32 copied.
 constexpr double kDenseShare = 1 - 1.0 / 32;
-bool move_all(migration& moves, std::vector<candidate>& candidates,
-              const std::function<bool()>& stop, const auto& find) {
+
+/// Group by group; each is a pass over the guides that `find` visits.
+bool empty_all(std::span<const heap::sparse_extents> groups, migration& moves,
+               std::vector<candidate>& candidates, const std::function<bool()>& stop,
+               const auto& find) {
   bool may_move = true;
-  for (guides::progress so_far; may_move && !so_far.is_over && !stop();) {
-    find(so_far, candidates);
-    may_move = moves.run(candidates);
+  for (const heap::sparse_extents& group : groups) {
+    for (guides::progress so_far; may_move && !so_far.is_over && !stop();) {
+      find(group, so_far, candidates);
+      may_move = moves.run(candidates);
+    }
   }
   return may_move;
 }
@@ -44,24 +49,24 @@ std::uint64_t hot_bytes_to_gain(const heap::packing& now, std::uint64_t short_by
   return std::max(dead - std::min(dead, bearable), std::min(dead, short_bytes));
 }
 
-bool compact_hot(migration& moves, std::uint64_t short_bytes, std::vector<candidate>& candidates,
+bool compact_hot(migration& moves, const hot_compaction& asked, std::vector<candidate>& candidates,
                  const std::function<bool()>& stop) {
-  const std::uint64_t gain = hot_bytes_to_gain(heap::packing_of(heap::kind::hot), short_bytes);
+  const std::uint64_t gain =
+      hot_bytes_to_gain(heap::packing_of(heap::kind::hot), asked.short_bytes);
   if (gain < kWorthGaining) return true;
-  const heap::sparse_extents extents = heap::sparsest_of(heap::kind::hot, kDenseShare, kAll, gain);
-  return move_all(moves, candidates, stop,
-                  [&](auto& so_far, auto& found) { find_hot_compactions(extents, so_far, found); });
+  const auto groups = heap::sparsest_of(heap::kind::hot, {.live_share = kDenseShare,
+                                                          .dead_bytes = gain,
+                                                          .together_bytes = asked.together_bytes,
+                                                          .end = asked.end});
+  return empty_all(groups, moves, candidates, stop, find_hot_compactions);
 }
 
 bool compact_cold(migration& moves, std::uint64_t live_bytes, std::vector<candidate>& candidates,
                   const std::function<bool()>& stop) {
   if (!is_worth_compacting(heap::packing_of(heap::kind::cold), kSparseColdShare)) return true;
-  const heap::sparse_extents extents =
-      heap::sparsest_of(heap::kind::cold, kSparseColdShare, live_bytes);
-  if (extents.is_empty()) return true;
-  return move_all(moves, candidates, stop, [&](auto& so_far, auto& found) {
-    find_cold_compactions(extents, so_far, found);
-  });
+  const auto groups = heap::sparsest_of(heap::kind::cold,
+                                        {.live_share = kSparseColdShare, .live_bytes = live_bytes});
+  return empty_all(groups, moves, candidates, stop, find_cold_compactions);
 }
 
 }  // namespace isotherm::collector

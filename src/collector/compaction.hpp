@@ -36,9 +36,16 @@ std::uint64_t compaction_bytes(const options& chosen, const window_statistics& s
 /// short, what it is short by.
 std::uint64_t hot_bytes_to_gain(const heap::packing& now, std::uint64_t short_bytes) noexcept;
 
-/// Empties the sparsest extents of HOT that have so much dead. `candidates`: to work with. False
-/// when moving should end for this window.
-bool compact_hot(migration& moves, std::uint64_t short_bytes, std::vector<candidate>& candidates,
+/// A compaction of HOT.
+struct hot_compaction {
+  std::uint64_t short_bytes;     ///< by which DRAM exceeds its target
+  std::uint64_t together_bytes;  ///< what may be in memory twice meanwhile
+  std::uintptr_t end;  ///< extents below this address: behind it are objects that may yet leave
+};
+
+/// Empties the sparsest extents of HOT that have so much dead, a few at a time. `candidates`: to
+/// work with. False when moving should end for this window.
+bool compact_hot(migration& moves, const hot_compaction& asked, std::vector<candidate>& candidates,
                  const std::function<bool()>& stop);
 
 /// Likewise of COLD, the sparsest first and as far as `live_bytes` allow, in the order of their

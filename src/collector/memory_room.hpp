@@ -33,6 +33,17 @@ struct memory_room {
   }
 };
 
+/// Bytes of a part of the heaps that is moved together, and moved between two page-outs of COLD's
+/// new pages: what is in memory twice.
+inline constexpr std::uint64_t kMovedTogether = std::uint64_t{32} << 20;
+/// Less with a small target (0: none): a 32nd of it, but no less than an extent of a MiB.
+constexpr std::uint64_t moved_together(std::uint64_t target_bytes) noexcept {
+  constexpr std::uint64_t kShare = 32;
+  return target_bytes == 0
+             ? kMovedTogether
+             : std::clamp(target_bytes / kShare, kMovedTogether / kShare, kMovedTogether);
+}
+
 /// Objects, their bytes and the extents of NEW and HOT together.
 heap::usage warm_memory();
 

@@ -236,6 +236,11 @@ bool source_parts::contains(std::uint64_t number, heap::kind where,
   return std::min(offset / all.part_bytes, count_ - 1) == number;
 }
 
+std::uintptr_t source_parts::end_of_hot(std::uint64_t number) const noexcept {
+  const span& all = spans_[heap::kind::hot];
+  return number + 1 < count_ ? all.begin + (number + 1) * all.part_bytes : ~std::uintptr_t{0};
+}
+
 void choose(policy& decides, const source_parts& parts, std::uint64_t part,
             std::uint64_t promotable_bytes, guides::progress& so_far,
             std::vector<candidate>& candidates, std::size_t list_bytes) {

@@ -30,34 +30,39 @@ bool sparse_extents::contains(const void* object) const noexcept {
   return index < chosen_.size() && chosen_[index];
 }
 
-sparse_extents sparsest_of(kind where, double live_share, std::uint64_t live_bytes,
-                           std::uint64_t dead_bytes) {
+std::vector<sparse_extents> sparsest_of(kind where, const emptying& which) {
   const packed_heap& heap = heaps().packed(where);
   struct candidate {
     double share;
     std::uint64_t live, dead;
     std::size_t index;
   };
+  const std::size_t extents = heap.used_extents();
   std::vector<candidate> sparse;
-  for (std::size_t i = 0; i < heap.used_extents(); ++i) {
+  for (std::size_t i = 0; i < extents; ++i) {
+    const std::byte* const begin = heap.address_of(i);
     const extent_word seen = heap.row(i).load();
-    if (seen.live() == 0 || !heap.is_sparse(heap.address_of(i), live_share)) continue;
+    if (reinterpret_cast<std::uintptr_t>(begin) >= which.end) break;
+    if (seen.live() == 0 || !heap.is_sparse(begin, which.live_share)) continue;
     const auto live = static_cast<double>(seen.live());
     sparse.push_back({live / seen.cursor(), seen.live() * kUnitBytes,
                       (seen.cursor() - seen.live()) * kUnitBytes, i});
   }
   std::ranges::sort(sparse, {}, &candidate::share);
-  sparse_extents found;
-  found.where_ = where;
-  found.chosen_.resize(heap.used_extents());
+  std::uint64_t live_left = which.live_bytes, dead_left = which.dead_bytes, together_left = 0;
+  std::vector<sparse_extents> groups;
   for (const candidate& each : sparse) {
-    if (each.live > live_bytes || dead_bytes == 0) break;
-    live_bytes -= each.live;
-    dead_bytes -= std::min(dead_bytes, each.dead);
-    found.chosen_[each.index] = true;
-    found.is_empty_ = false;
+    if (each.live > live_left || dead_left == 0) break;
+    live_left -= each.live;
+    dead_left -= std::min(dead_left, each.dead);
+    if (groups.empty() || each.live > together_left) {
+      groups.emplace_back(where, extents);
+      together_left = which.together_bytes;
+    }
+    together_left -= std::min(together_left, each.live);
+    groups.back().choose(each.index);
   }
-  return found;
+  return groups;
 }
 
 packing packing_of(kind where) noexcept { return heaps().packed(where).packing_now(); }

@@ -22,25 +22,32 @@ struct packing {
 };
 packing packing_of(kind where) noexcept;
 
-/// Extents of a heap that are to be emptied.
+/// Some extents of a heap that are to be emptied.
 class sparse_extents {
  public:
+  sparse_extents(kind where, std::size_t extents) : where_(where), chosen_(extents) {}
   /// Of an object of that heap.
   bool contains(const void* object) const noexcept;
-  bool is_empty() const noexcept { return is_empty_; }
+  void choose(std::size_t extent) { chosen_[extent] = true; }
 
  private:
-  friend sparse_extents sparsest_of(kind where, double live_share, std::uint64_t live_bytes,
-                                    std::uint64_t dead_bytes);
-  kind where_ = kind::newborn;
-  bool is_empty_ = true;
+  kind where_;
   std::vector<bool> chosen_;  // by number
 };
-/// The sparsest, which hold `live_bytes` of live objects at most together, and no more of them than
-/// it takes to have `dead_bytes` of dead ones; each takes no more allocations, and of its used
-/// bytes less than `live_share` live.
-sparse_extents sparsest_of(kind where, double live_share, std::uint64_t live_bytes,
-                           std::uint64_t dead_bytes = ~std::uint64_t{0});
+
+/// Which extents are worth emptying, and how many of them at a time.
+struct emptying {
+  static constexpr std::uint64_t kAny = ~std::uint64_t{0};
+  double live_share;                    ///< of their used bytes less than so much lives
+  std::uint64_t live_bytes = kAny;      ///< what lives in all that are chosen, at most
+  std::uint64_t dead_bytes = kAny;      ///< no more than it takes to have so much dead
+  std::uint64_t together_bytes = kAny;  ///< what lives in those that are emptied together, at most
+  std::uintptr_t end = ~std::uintptr_t{0};  ///< addresses below it
+};
+/// The sparsest that take no more allocations, in groups that are to be emptied one after the
+/// other, so that the copies of one group take the room that the last one left; an extent alone may
+/// exceed `together_bytes`.
+std::vector<sparse_extents> sparsest_of(kind where, const emptying& which);
 
 /// Whether the page on which the object begins is in DRAM, so that it is not read from a disk when
 /// the object is. Takes about half a microsecond.

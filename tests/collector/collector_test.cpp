@@ -91,7 +91,8 @@ TEST_P(Collector, AColdObjectThatIsUsedComesBack) {
   touch(3, 4);
   const auto statistics = collector_.run_window();
   EXPECT_EQ(statistics.promoted.objects, 1u);
-  EXPECT_EQ(statistics.accessed_cold_pages, 1u);
+  EXPECT_GE(statistics.accessed_cold_pages, 1u);
+  EXPECT_LE(statistics.accessed_cold_pages, 2u);  // it may lie across the end of one
   EXPECT_GT(statistics.promotion_rate, 0.0);
   EXPECT_EQ(heap_of(3), kind::hot);
   expect_content();

@@ -82,9 +82,9 @@ TEST_F(Scan, ListsWhatIsLeftInSparseExtentsOfHot) {
   fill(4096);
   const auto list = [&] {
     std::size_t listed = 0;
-    const auto sparse = heap::sparsest_of(heap::kind::hot, heap::kSparseShare, kAnyBytes);
-    for (guides::progress so_far; !so_far.is_over;) {
-      find_hot_compactions(sparse, so_far, candidates_);
+    const auto sparse = heap::sparsest_of(heap::kind::hot, {.live_share = heap::kSparseShare});
+    for (guides::progress so_far; !sparse.empty() && !so_far.is_over;) {
+      find_hot_compactions(sparse.front(), so_far, candidates_);
       for (const candidate& each : candidates_) EXPECT_EQ(each.target, heap::kind::hot);
       listed += candidates_.size();
     }

@@ -105,8 +105,9 @@ TEST_F(Unreadable, IsNotLookedAtWhereCompactionIsSought) {
   const std::uint64_t before = heap::lost_reads();
   std::vector<candidate> found;
   guides::progress so_far;
-  const auto extents = heap::sparsest_of(heap::kind::cold, 0.75, ~std::uint64_t{0});
-  find_cold_compactions(extents, so_far, found);
+  const auto groups = heap::sparsest_of(heap::kind::cold, {.live_share = 0.75});
+  ASSERT_EQ(groups.size(), 1u);
+  find_cold_compactions(groups.front(), so_far, found);
   EXPECT_TRUE(so_far.is_over);
   EXPECT_GT(found.size(), kObjects / 4);
   EXPECT_EQ(heap::lost_reads(), before);

@@ -302,21 +302,28 @@ TEST(Sparsest, AreChosenUpToTheirLiveAndDeadBytes) {
     }
     left.push_back(objects.front());
   }
-  const auto chosen = [&](std::uint64_t live_bytes, double live_share,
-                          std::uint64_t dead_bytes = ~std::uint64_t{0}) {
-    const sparse_extents found = sparsest_of(kind::cold, live_share, live_bytes, dead_bytes);
-    std::vector<std::size_t> which;
-    for (std::size_t i = 0; i < left.size(); ++i) {
-      if (found.contains(left[i])) which.push_back(i);
+  using groups = std::vector<std::vector<std::size_t>>;
+  const auto chosen = [&](const emptying& which) {
+    groups found;
+    for (const sparse_extents& group : sparsest_of(kind::cold, which)) {
+      found.emplace_back();
+      for (std::size_t i = 0; i < left.size(); ++i) {
+        if (group.contains(left[i])) found.back().push_back(i);
+      }
     }
-    return which;
+    return found;
   };
-  EXPECT_EQ(chosen(kExtentBytes * 4 / 10, 0.5), (std::vector<std::size_t>{1, 2}));
-  EXPECT_EQ(chosen(kExtentBytes * 15 / 100, 0.5), (std::vector<std::size_t>{1}));
-  EXPECT_EQ(chosen(kExtentBytes / 20, 0.5), (std::vector<std::size_t>{}));
-  EXPECT_EQ(chosen(100 * kExtentBytes, 0.35), (std::vector<std::size_t>{1, 2, 3}));
-  EXPECT_EQ(chosen(100 * kExtentBytes, 0.5, kExtentBytes), (std::vector<std::size_t>{1, 2}));
-  EXPECT_EQ(chosen(100 * kExtentBytes, 0.5, 0), (std::vector<std::size_t>{}));
+  EXPECT_EQ(chosen({.live_share = 0.35}), (groups{{1, 2, 3}}));
+  EXPECT_EQ(chosen({.live_share = 0.5, .live_bytes = kExtentBytes * 4 / 10}), (groups{{1, 2}}));
+  EXPECT_EQ(chosen({.live_share = 0.5, .live_bytes = kExtentBytes * 15 / 100}), (groups{{1}}));
+  EXPECT_EQ(chosen({.live_share = 0.5, .live_bytes = kExtentBytes / 20}), groups{});
+  EXPECT_EQ(chosen({.live_share = 0.5, .dead_bytes = kExtentBytes}), (groups{{1, 2}}));
+  EXPECT_EQ(chosen({.live_share = 0.5, .dead_bytes = 0}), groups{});
+  EXPECT_EQ(chosen({.live_share = 0.45, .together_bytes = kExtentBytes * 4 / 10}),
+            (groups{{1, 2}, {3}, {4}}));
+  EXPECT_EQ(chosen({.live_share = 0.45, .together_bytes = 1}), (groups{{1}, {2}, {3}, {4}}));
+  const auto begin_of_third = reinterpret_cast<std::uintptr_t>(left[3]) / kExtentBytes;
+  EXPECT_EQ(chosen({.live_share = 0.45, .end = begin_of_third * kExtentBytes}), (groups{{1, 2}}));
   for (const auto& [number, objects] : extents) free_all(objects);
 }
 
