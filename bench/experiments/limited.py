@@ -76,9 +76,10 @@ class GroupV1:
             (self.folder / self.LIMIT).write_text(str(limit))
 
     def lower(self, target):
-        """One step towards the target. Without swap only a server that watches its limit can
-        shrink: it is kept a tenth above what there is. Else the kernel shrinks whom it can."""
-        self.try_limit(max(target, self.usage() * 11 // 10))
+        """One step towards the target. Without swap anonymous memory leaves only when a server
+        that watches its limit gives it up: the limit is kept a tenth above it. Else the kernel
+        shrinks whom it can."""
+        self.try_limit(max(target, self.numbers('memory.stat')[self.ANON] * 11 // 10))
         if len(pathlib.Path('/proc/swaps').read_text().splitlines()) > 1:
             self.try_limit(max(target, self.usage() - STEP))
 
@@ -497,6 +498,17 @@ def numbers(text):
     return [float(word) if '.' in word else int(word) for word in text.split(',')]
 
 
+def phase_seconds(text):
+    try:
+        found = numbers(text)
+    except ValueError:
+        found = []
+    if len(found) < 3 or min(found) <= 0:
+        raise argparse.ArgumentTypeError(f'{text} is not at least three positive numbers, as in '
+                                         '30,60,40')
+    return found
+
+
 def words(choices):
     def parse(text):
         for word in text.split(','):
@@ -521,7 +533,7 @@ def parse_arguments():
     runs.add_argument('--distribution', default='permuted')
     runs.add_argument('--records', type=int, default=2_000_000)
     runs.add_argument('--value', type=int, default=1024, help='bytes')
-    runs.add_argument('--seconds', type=numbers, default=[30, 60, 40, 30],
+    runs.add_argument('--seconds', type=phase_seconds, default=[30, 60, 40, 30],
                       help='without a limit, while it is lowered, and in each phase under it')
     runs.add_argument('--limit-at', choices=('loaded', 'start'), default='loaded',
                       help='when the limit is set: start leaves the first two phases out')
