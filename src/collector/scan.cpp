@@ -208,6 +208,11 @@ guides::verdict ageing::age(guides::slot_word& slot, guides::word seen) {
   return was_used ? guides::verdict::keep_due : verdict_of(next);
 }
 
+void ageing::expect(guides::word w) const noexcept {
+  if (guides::is_null(w) || !guides::is_accessed(w)) return;
+  if (guides::heap_of(w) != heap::kind::cold) heap::fetch_size(guides::pointer_of(w));
+}
+
 void ageing::record_use(guides::word w) {
   const void* object = guides::pointer_of(w);
   // Of COLD without a look at the object, whose page may have left DRAM since.

@@ -28,6 +28,8 @@ class ageing final : public guides::slot_visitor {
   ageing(policy& decides, counts_left counts, touched_pages& pages, window_statistics& statistics)
       : policy_(decides), counts_(counts), pages_(pages), statistics_(statistics) {}
   guides::verdict visit(guides::slot_word& slot) override { return age(slot, slot.load_acquire()); }
+  /// The sizes of used objects are read: one after the other, each would be a wait for memory.
+  void expect(guides::word w) const noexcept override;
   /// Replaces `seen`, the word as it was read, by what the window's end makes of it.
   guides::verdict age(guides::slot_word& slot, guides::word seen);
 

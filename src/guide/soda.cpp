@@ -168,6 +168,10 @@ std::size_t visit_granule(block& in, std::size_t granule, bitmap& which, slot_vi
   const hazard_guard guard((in.base + (granule << kGranuleShift)) | kWholeGranule);
   std::uint64_t bits = which[granule].load_seq_cst() & in.registered[granule].load_seq_cst();
   const auto visited = static_cast<std::size_t>(std::popcount(bits));
+  for (std::uint64_t ahead = bits; ahead; ahead &= ahead - 1) {
+    const auto index = static_cast<unsigned>(std::countr_zero(ahead));
+    visitor.expect(slot_at(in, granule, index).load_relaxed());
+  }
   for (; bits; bits &= bits - 1) {
     slot_word& slot = slot_at(in, granule, static_cast<unsigned>(std::countr_zero(bits)));
     if (visitor.visit(slot) == verdict::drop_due) drop_due(in, granule, bits & -bits, slot);

@@ -44,6 +44,10 @@ class slot_visitor {
  public:
   virtual ~slot_visitor() = default;
   virtual verdict visit(slot_word& slot) = 0;
+  /// Before the visits of a granule, the word of each slot in it: for a visitor that reads objects,
+  /// to have them fetched while it is busy with others. The word may have changed when its slot is
+  /// visited.
+  virtual void expect(word) const noexcept {}
   /// True when it can't bear another kGranuleSlots slots before its caller has had a turn.
   virtual bool wants_pause() const noexcept { return false; }
 };

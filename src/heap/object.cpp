@@ -55,6 +55,8 @@ std::size_t object_size(const void* object) noexcept {
   return size_of(set, set.kind_of(object), object).value_or(0);
 }
 
+void fetch_size(const void* object) noexcept { __builtin_prefetch(header_of(object)); }
+
 std::size_t room_of(const void* object) noexcept {
   const heap_set& set = heaps();
   return room_in(set, set.kind_of(object), object);

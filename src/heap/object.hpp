@@ -29,6 +29,10 @@ void deallocate(void* object, recycling room = recycling::allowed) noexcept;
 /// that cannot be read, and options::catch_read_errors holds.
 std::size_t object_size(const void* object) noexcept;
 
+/// Fetches what object_size() reads into the processor's caches, without waiting for it. `object`
+/// may be gone: an address that cannot be read is left alone.
+void fetch_size(const void* object) noexcept;
+
 /// Bytes that are free again after deallocate(): the size, in COLD up to 15 bytes more. Touches no
 /// page of an object in COLD.
 std::size_t room_of(const void* object) noexcept;
