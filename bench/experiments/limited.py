@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Redis and isotherm serve in one control group's memory, second by second.
+"""Redis, memcached and isotherm serve in one control group's memory, second by second.
 
     bench/experiments/limited.py run --limits 50,25 --save limited.jsonl -- --window 10
     bench/experiments/limited.py table limited.jsonl --plot limited.svg
@@ -10,8 +10,9 @@ limit is lowered, and serves under the limit in two phases. Each phase has reque
 `run` appends one JSON object a run; `table` prints Markdown tables and draws. Flags after -- go to
 the managed server; {limit} in them stands for the limit in bytes.
 
-Systems: redis:file, redis:zram, off:file, off:zram, on. What follows the colon is the swap. `on`
-has none: COLD lies in a file. Needs root, and a machine whose own swap is off.
+Systems: redis:file, redis:zram, off:file, off:zram, on, extstore. What follows the colon is the
+swap. `on` has none: COLD lies in a file; nor has `extstore`, a memcached whose values lie in one.
+Needs root, and a machine whose own swap is off.
 """
 import argparse
 import collections
@@ -32,7 +33,7 @@ import servers
 import ycsb
 from servers import MIB, Trouble
 
-SYSTEMS = ('redis:file', 'redis:zram', 'off:file', 'off:zram', 'on')
+SYSTEMS = ('redis:file', 'redis:zram', 'off:file', 'off:zram', 'on', 'extstore')
 STEP = 64 * MIB  # a limit is lowered by so much at a time
 LOAD_SECONDS = 600  # a load may take so long
 
@@ -197,8 +198,13 @@ class Run:
 
     def serve(self):
         system = self.row['system']
+        kind = servers.Server
         if system.startswith('redis'):
             words = servers.redis_command(self.folder)
+        elif system == 'extstore':
+            kind = servers.Memcached
+            words = servers.extstore_command(self.folder, self.row['limit_bytes'],
+                                             3 * self.row['reference'])
         else:
             flags = ['--threads', 2, '--expected-keys', self.options.records]
             if system == 'on':
@@ -210,7 +216,8 @@ class Run:
                 flags += ['--manage', 'off']
             words = servers.isotherm_command(self.folder, self.options.tool, flags)
         self.row['command'] = ' '.join(map(str, words))
-        return servers.serving(words, self.folder / 'socket', self.group.folder / 'cgroup.procs')
+        return servers.serving(words, self.folder / 'socket', self.group.folder / 'cgroup.procs',
+                               kind)
 
     def now(self):
         return round(time.monotonic() - self.began, 2)
@@ -250,7 +257,8 @@ class Run:
         found = {'phase': phase, 'seed': seed, 'at': start, 'errors': errors}
         for report in servers.reports([report]):
             found.update(throughput=report['throughput_ops_s'], latency_us=report['latency_us'],
-                         load_seconds=report['load_seconds'], operations=report['operations'])
+                         load_seconds=report['load_seconds'], operations=report['operations'],
+                         missing=report['missing'])
             found.update(miss_bounds=report['miss_bounds'],
                          seconds=servers.seconds_of(report, start))
         row['phases'].append(found)
@@ -332,7 +340,8 @@ def check_machine(options):
     if len(pathlib.Path('/proc/swaps').read_text().splitlines()) > 1:
         raise Trouble('this machine has swap of its own, which every server would use: swapoff it')
     lacking = {'zram': not shutil.which('zramctl') or not os.path.exists('/sys/class/zram-control'),
-               'redis': not shutil.which('redis-server')}
+               'redis': not shutil.which('redis-server'),
+               'extstore': not shutil.which('memcached')}
     for system in list(options.systems):
         for word in lacking:
             if lacking[word] and word in system:
@@ -423,6 +432,9 @@ def cells(rows):
     last = [found for row in rows if (found := phase_of(row, names[-1]))]
     ended = [f'{row["ended"]["how"]}, {row["ended"]["phase"]}' for row in rows if row['ended']]
     slips = sum(not row['limit_holds'] for row in rows if not row['ended'])
+    lost = sum(phase.get('missing', 0) for row in rows for phase in row['phases'])
+    remarks = ended + ([f'limit did not hold: {slips}'] if slips else [])
+    remarks += [f'{lost:,} requests found no record'] if lost else []
     return [
         len(rows),
         middle([found['throughput'] for row in rows if (found := phase_of(row, 'unlimited'))]),
@@ -432,13 +444,13 @@ def cells(rows):
         *(middle(last_samples(rows, key), scale=MIB) for key in ('dram', 'anon', 'file', 'swap',
                                                                 'zram')),
         middle(last_samples(rows, 'major_faults')),
-        '; '.join(ended + ([f'limit did not hold: {slips}'] if slips else [])) or '-']
+        '; '.join(remarks) or '-']
 
 
 def table(options):
     columns = ['limit', 'system', 'runs', 'unlimited ops/s', 'limited / unlimited, by phase',
                'p50 ms', 'p99 ms', 'p99.9 ms', 'DRAM MiB', 'anon', 'page cache', 'swap', 'zram',
-               'major faults/s', 'ended']
+               'major faults/s', 'remarks']
     for setting, systems in load_rows(options.runs).items():
         any_row = next(iter(systems.values()))[0]
         print(f'\n### {title(setting)}\n\n{any_row["machine"]}; Redis without a limit: '
@@ -460,7 +472,8 @@ PANELS = (('requests/s', lambda row: requests(row, lambda one: one['throughput']
                                      for one in row['samples']]),
           ('major faults/s', lambda row: [(one['at'], one['major_faults'])
                                           for one in row['samples']]))
-COLOURS = dict(zip(SYSTEMS, ('#d55e00', '#e69f00', '#0072b2', '#56b4e9', '#009e73')))
+COLOURS = dict(zip(SYSTEMS, ('#d55e00', '#e69f00', '#0072b2', '#56b4e9', '#009e73',
+                             '#cc79a7')))
 
 
 def draw(path, setting, systems):
@@ -523,7 +536,7 @@ def parse_arguments():
     commands = parser.add_subparsers(required=True)
     runs = commands.add_parser('run')
     runs.add_argument('--systems', type=words(SYSTEMS),
-                      default=['redis:file', 'redis:zram', 'off:file', 'on'])
+                      default=['redis:file', 'redis:zram', 'extstore', 'off:file', 'on'])
     runs.add_argument('--limits', type=numbers, default=[75, 50, 35, 25, 15],
                       help='per cent of what Redis takes')
     runs.add_argument('--workloads', type=words('abcdf'), default=['c', 'b'])

@@ -3,6 +3,7 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -43,19 +44,23 @@ def launch(command, **more):
 
 
 class Server:
+    """One that says when it is ready, and speaks Redis' protocol."""
+
     def __init__(self, process, path):
         self.process = process
-        self.path = path
+        self.address = f'unix:{path}'
         self.said = []
-        for line in process.stdout:
-            self.said.append(line.strip())
-            if READY in line.lower():
-                break
-        else:
-            raise Trouble(f'the server did not start: {" / ".join(self.said[-3:])}')
+        self.await_readiness(path)
         # A server that says more must never wait for its reader.
         threading.Thread(target=self.said.extend, args=(process.stdout,), daemon=True).start()
         self.client = redis.Redis(unix_socket_path=str(path), socket_timeout=PATIENCE)
+
+    def await_readiness(self, path):
+        for line in self.process.stdout:
+            self.said.append(line.strip())
+            if READY in line.lower():
+                return
+        raise Trouble(f'the server did not start: {" / ".join(self.said[-3:])}')
 
     def is_alive(self):
         return self.process.poll() is None
@@ -72,15 +77,28 @@ class Server:
         return int(fields[9]), (int(fields[11]) + int(fields[12])) / ticks
 
 
+class Memcached(Server):
+    """Says nothing: it is ready when its socket answers."""
+
+    def await_readiness(self, path):
+        self.address = f'memcached:unix:{path}'
+        while self.is_alive():
+            with socket.socket(socket.AF_UNIX) as probe, contextlib.suppress(OSError):
+                probe.connect(str(path))
+                return
+            time.sleep(0.01)
+        raise Trouble(f'memcached did not start: {self.process.stdout.read().strip()}')
+
+
 @contextlib.contextmanager
-def serving(command, path, group=None):
+def serving(command, path, group=None, kind=Server):
     """The server of `command`, which listens on `path`, from its start in the control group that
     the file `group` takes processes for."""
     if group:
         command = ['sh', '-c', 'echo $$ > "$0" && exec "$@"', group, *command]
     process = launch(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
-        yield Server(process, path)
+        yield kind(process, path)
     finally:
         end(process)
 
@@ -90,12 +108,21 @@ def redis_command(folder):
             '--appendonly', 'no', '--dir', folder]
 
 
+def extstore_command(folder, limit, size):
+    """memcached with values in a file of `size` bytes, under a limit of memory. Values go to the
+    file at once (ext_item_age): with the default a load at full speed is faster than its writer,
+    and a third of the records is evicted. The page cache keeps those that are used."""
+    return ['memcached', '-u', 'root', '-s', folder / 'socket', '-t', 2, '-m', limit // MIB, '-o',
+            f'ext_path={folder / "values"}:{-(-size // (64 * MIB)) * 64}m,ext_item_age=0,'
+            'ext_max_sleep=1000']
+
+
 def isotherm_command(folder, tool, flags):
     return [tool, 'serve', '--port', -1, '--unixsocket', folder / 'socket', *flags]
 
 
 def driver_command(tool, server, report, flags):
-    return [tool, 'bench', 'ycsb', '--connect', f'unix:{server.path}', '--json', report,
+    return [tool, 'bench', 'ycsb', '--connect', server.address, '--json', report,
             *flags]
 
 

@@ -46,7 +46,8 @@ void add_flags(CLI::App& command, bench_options& o) {
   command.add_flag("--huge-pages", o.huge_pages, "huge pages for HOT and the index nodes");
   command.add_option(
       "--connect", o.connect,
-      "unix:PATH or tcp:HOST:PORT of a server, ours or a Redis (default: in process)");
+      "unix:PATH or tcp:HOST:PORT of a server, ours or a Redis; of a memcached with memcached: "
+      "before it (default: in process)");
   command.add_flag("--no-load", o.no_load, "the server of --connect holds the records already");
   command.add_option("--used", o.used,
                      "write used keys to FILE, with the windows since; goes with --connect");

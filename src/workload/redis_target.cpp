@@ -4,7 +4,6 @@
 #include <hiredis/hiredis.h>
 
 #include <array>
-#include <charconv>
 #include <optional>
 
 namespace isotherm::workload {
@@ -130,30 +129,6 @@ class redis_session final : public session {
 };
 
 }  // namespace
-
-base::result<address> address::parse(const std::string& text) {
-  const base::error bad{
-      fmt::format("cannot read the address '{}'; write unix:PATH or tcp:HOST:PORT", text)};
-  address where;
-  if (text.starts_with("unix:") && text.size() > 5) {
-    where.path = text.substr(5);
-    return where;
-  }
-  const std::size_t colon = text.rfind(':');
-  if (!text.starts_with("tcp:") || colon <= 4) return std::unexpected(bad);
-  where.host = text.substr(4, colon - 4);
-  const char* end = text.data() + text.size();
-  const auto [rest, problem] = std::from_chars(text.data() + colon + 1, end, where.port);
-  if (problem != std::errc{} || rest != end || where.port == 0) return std::unexpected(bad);
-  if (where.host.starts_with('[') && where.host.ends_with(']')) {
-    where.host = where.host.substr(1, where.host.size() - 2);
-  }
-  return where;
-}
-
-std::string address::text() const {
-  return path.empty() ? fmt::format("tcp:{}:{}", host, port) : "unix:" + path;
-}
 
 void redis_connection::closer::operator()(redisContext* context) const noexcept {
   redisFree(context);

@@ -14,17 +14,6 @@ struct redisContext;
 
 namespace isotherm::workload {
 
-/// Where a server listens.
-struct address {
-  std::string path;  ///< of a Unix socket; empty for TCP
-  std::string host;
-  std::uint16_t port = 0;
-
-  /// Parses "unix:PATH" or "tcp:HOST:PORT".
-  static base::result<address> parse(const std::string& text);
-  std::string text() const;
-};
-
 /// A connection for commands whose answer is text. Not thread-safe.
 class redis_connection {
  public:

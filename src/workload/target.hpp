@@ -3,12 +3,26 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "base/error.hpp"
 
 namespace isotherm::workload {
 
 class touched_keys;
+
+/// Where a server listens, and what it speaks.
+struct address {
+  enum class protocol : std::uint8_t { redis, memcached };
+  protocol speaks = protocol::redis;
+  std::string path;  ///< of a Unix socket; empty for TCP
+  std::string host;
+  std::uint16_t port = 0;
+
+  /// Parses "unix:PATH" or "tcp:HOST:PORT", of a memcached with "memcached:" before it.
+  static base::result<address> parse(const std::string& text);
+  std::string text() const;
+};
 
 /// How an operation ended. Failures that end a run (connection lost, out of memory) are errors
 /// instead.

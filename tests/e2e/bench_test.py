@@ -6,7 +6,7 @@ import sys
 import tempfile
 import unittest
 
-from serve_process import start_redis
+from serve_process import start_memcached, start_redis
 
 TOOL = sys.argv.pop(1)
 FIELDS = {'miss_ratio', 'major_faults',
@@ -168,6 +168,35 @@ class RealRedis(unittest.TestCase):
         self.assertIsNone(found['miss_ratio'], 'its threads wait, not ours')
         self.assertGreater(found['rss_bytes'], 0)
         self.assertEqual((found['missing'], found['corrupt']), (0, 0))
+
+
+class RealMemcached(unittest.TestCase):
+    def test_drives_it_unchanged(self):
+        server = start_memcached()
+        self.addCleanup(server.stop)
+        run = small('--connect', f'memcached:unix:{server.path}', '--workload', 'f')
+        self.assertEqual(run.returncode, 0, run.stderr)
+        found = json.loads(run.stdout)
+        self.assertEqual(found['index'], 'memcached')
+        self.assertGreater(found['operations'], 0)
+        self.assertIsNone(found['rss_bytes'], 'it does not tell')
+        self.assertEqual((found['missing'], found['corrupt']), (0, 0))
+
+    def test_tells_of_records_that_a_small_one_dropped(self):
+        server = start_memcached('-m', '2')
+        self.addCleanup(server.stop)
+        run = small('--connect', f'memcached:unix:{server.path}', '--keys', 50_000)
+        self.assertEqual(run.returncode, 1)
+        self.assertRegex(run.stderr, '^isotherm: [1-9][0-9]* records were missing')
+        self.assertGreater(json.loads(run.stdout)['missing'], 0)
+
+    def test_says_that_a_redis_is_none(self):
+        server = start_redis()
+        self.addCleanup(server.stop)
+        run = small('--connect', f'memcached:unix:{server.path}')
+        self.assertEqual((run.returncode, run.stdout), (1, ''))
+        self.assertEqual(run.stderr, 'isotherm: no memcached answers at '
+                                     f'memcached:unix:{server.path}: is one running there?\n')
 
 
 if __name__ == '__main__':

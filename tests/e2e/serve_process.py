@@ -67,6 +67,12 @@ def start_redis(*flags):
                                  '--databases', '1', *flags], 'ready to accept connections')
 
 
+def start_memcached(*flags):
+    # It says that it listens only where it says all that it does.
+    return Process(lambda path: ['memcached', '-u', 'root', '-vv', '-s', path, *flags],
+                   'server listening')
+
+
 class Raw:
     """A socket and one reply after the other, unparsed."""
 

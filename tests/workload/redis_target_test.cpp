@@ -2,71 +2,12 @@
 #include "workload/redis_target.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
-
-#include <filesystem>
 #include <string>
-#include <thread>
+
+#include "prepared_server.hpp"
 
 namespace isotherm::workload {
 namespace {
-
-TEST(Address, ReadsBothForms) {
-  EXPECT_EQ(address::parse("unix:/tmp/x.sock")->path, "/tmp/x.sock");
-  const auto tcp = address::parse("tcp:127.0.0.1:6379");
-  ASSERT_TRUE(tcp);
-  EXPECT_EQ(tcp->host, "127.0.0.1");
-  EXPECT_EQ(tcp->port, 6379);
-  EXPECT_EQ(address::parse("tcp:[::1]:80")->host, "::1");
-  for (const char* bad : {"", "unix:", "tcp:", "tcp:host", "tcp:host:", "tcp:host:0", "tcp:host:7x",
-                          "tcp:host:70000", "tcp::1", "udp:host:1"}) {
-    EXPECT_FALSE(address::parse(bad)) << bad;
-  }
-}
-
-/// Listens on a Unix socket, takes one client, reads whatever comes and sends `answers`, then
-/// closes.
-class prepared_server {
- public:
-  explicit prepared_server(std::string answers)
-      : directory_(std::filesystem::temp_directory_path() / "isotherm-redis-XXXXXX") {
-    std::string name = directory_.string();
-    EXPECT_NE(mkdtemp(name.data()), nullptr);
-    directory_ = name;
-    where.path = (directory_ / "socket").string();
-    listener_ = socket(AF_UNIX, SOCK_STREAM, 0);
-    sockaddr_un at{.sun_family = AF_UNIX, .sun_path = {}};
-    where.path.copy(at.sun_path, sizeof at.sun_path - 1);
-    EXPECT_EQ(bind(listener_, reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
-    EXPECT_EQ(listen(listener_, 1), 0);
-    thread_ = std::jthread([this, answers = std::move(answers)] {
-      const int client = accept(listener_, nullptr, nullptr);
-      char buffer[65536];
-      if (read(client, buffer, sizeof buffer) > 0) {
-        EXPECT_EQ(write(client, answers.data(), answers.size()),
-                  static_cast<ssize_t>(answers.size()));
-      }
-      shutdown(client, SHUT_WR);
-      while (read(client, buffer, sizeof buffer) > 0) {
-      }
-      close(client);
-    });
-  }
-  ~prepared_server() {
-    thread_.join();
-    close(listener_);
-    std::filesystem::remove_all(directory_);
-  }
-
-  address where;
-
- private:
-  std::filesystem::path directory_;
-  int listener_ = -1;
-  std::jthread thread_;
-};
 
 constexpr record_format kFormat{.key_size = 20, .value_size = 100};
 
@@ -75,7 +16,7 @@ std::string bulk(std::string_view text) {
 }
 
 base::result<answer> read_from(const std::string& answers) {
-  prepared_server server(answers);
+  prepared_server server{answers};
   redis_target store(server.where, kFormat, 1);
   auto session = store.connect();
   EXPECT_TRUE(session);
@@ -101,7 +42,7 @@ TEST(RedisTarget, ErrorsAndLostConnectionsAreReported) {
 TEST(RedisTarget, LoadTakesAnAnswerForEachRecord) {
   std::string answers;
   for (int i = 0; i < 10; ++i) answers += "+OK\r\n";
-  prepared_server server(answers);
+  prepared_server server{answers};
   redis_target store(server.where, kFormat, 1);
   auto session = store.connect();
   ASSERT_TRUE(session);
@@ -109,8 +50,8 @@ TEST(RedisTarget, LoadTakesAnAnswerForEachRecord) {
 }
 
 TEST(RedisConnection, ReadsNestedNamesAndValues) {
-  prepared_server server(
-      "*4\r\n$4\r\nmode\r\n$2\r\non\r\n$3\r\nhot\r\n*2\r\n$5\r\nbytes\r\n:4096\r\n");
+  prepared_server server{
+      "*4\r\n$4\r\nmode\r\n$2\r\non\r\n$3\r\nhot\r\n*2\r\n$5\r\nbytes\r\n:4096\r\n"};
   auto connection = redis_connection::open(server.where);
   ASSERT_TRUE(connection);
   const auto found = connection->ask_fields("ISOTHERM STATS");
@@ -120,7 +61,7 @@ TEST(RedisConnection, ReadsNestedNamesAndValues) {
 
 TEST(RedisConnection, SaysWhenAnAnswerHasAnotherShape) {
   for (const char* answer : {"+OK\r\n", "*1\r\n+one\r\n", "*2\r\n*0\r\n+x\r\n"}) {
-    prepared_server server(answer);
+    prepared_server server{answer};
     auto connection = redis_connection::open(server.where);
     ASSERT_TRUE(connection);
     EXPECT_FALSE(connection->ask_fields("ISOTHERM STATS")) << answer;
@@ -128,7 +69,7 @@ TEST(RedisConnection, SaysWhenAnAnswerHasAnotherShape) {
 }
 
 TEST(RedisTarget, AnAbsentServerIsOneClearLine) {
-  const auto missing = redis_connection::open({"/nonexistent/socket", "", 0});
+  const auto missing = redis_connection::open({.path = "/nonexistent/socket", .host = ""});
   ASSERT_FALSE(missing);
   EXPECT_NE(missing.error().message.find("/nonexistent/socket"), std::string::npos);
   EXPECT_EQ(missing.error().message.find('\n'), std::string::npos);

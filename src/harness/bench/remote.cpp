@@ -1,12 +1,16 @@
 // Over a socket: isotherm serve tells of its heaps and windows by ISOTHERM STATS; a Redis tells its
-// resident set by INFO. The windows of the samples are the driver's own.
+// resident set by INFO; a memcached nothing of its memory. The windows of the samples are the
+// driver's own.
 #include <fmt/format.h>
 
 #include <charconv>
 #include <cstdlib>
+#include <memory>
+#include <optional>
 
 #include "harness/bench/run.hpp"
 #include "harness/bench/windows.hpp"
+#include "workload/memcached_target.hpp"
 #include "workload/redis_target.hpp"
 
 namespace isotherm::harness {
@@ -46,9 +50,11 @@ heap::usage usage_of(const fields& heaps, heap::kind where) {
 class watched_server {
  public:
   static base::result<watched_server> connect(const workload::address& where) {
+    watched_server made;
+    if (where.speaks == workload::address::protocol::memcached) return made;
     auto connection = workload::redis_connection::open(where);
     if (!connection) return std::unexpected(connection.error());
-    watched_server made(std::move(*connection));
+    made.connection_ = std::move(*connection);
     // A Redis answers with an error: it has no such command.
     made.is_ours_ = made.stats().has_value();
     return made;
@@ -56,15 +62,16 @@ class watched_server {
 
   bool is_ours() const noexcept { return is_ours_; }
 
-  base::result<fields> stats() { return connection_.ask_fields("ISOTHERM STATS"); }
+  base::result<fields> stats() { return connection_->ask_fields("ISOTHERM STATS"); }
 
   base::result<window_sample> sample() {
+    if (!connection_) return window_sample{};
     if (!is_ours_) return redis_sample();
     auto found = stats();
     if (!found) return std::unexpected(found.error());
     window_sample sample = sample_of(*found);
     if (!sample.seen) return sample;
-    const auto heaps = connection_.ask_fields("ISOTHERM HEAPS");
+    const auto heaps = connection_->ask_fields("ISOTHERM HEAPS");
     if (!heaps) return std::unexpected(heaps.error());
     sample.heaps.emplace();
     for (const heap::kind where : heap::kKinds) (*sample.heaps)[where] = usage_of(*heaps, where);
@@ -72,11 +79,8 @@ class watched_server {
   }
 
  private:
-  explicit watched_server(workload::redis_connection connection)
-      : connection_(std::move(connection)) {}
-
   base::result<window_sample> redis_sample() {
-    const auto info = connection_.ask("INFO memory");
+    const auto info = connection_->ask("INFO memory");
     if (!info) return std::unexpected(info.error());
     window_sample sample;
     sample.rss_bytes = sample.dram_bytes = info_number(*info, "used_memory_rss");
@@ -97,7 +101,7 @@ class watched_server {
     return sample;
   }
 
-  workload::redis_connection connection_;
+  std::optional<workload::redis_connection> connection_;  // absent: a memcached
   bool is_ours_ = false;
 };
 
@@ -124,19 +128,29 @@ base::result<workload::outcome> drive(workload::target& store, const bench_plan&
   return driven;
 }
 
+std::unique_ptr<workload::target> target_at(const workload::address& where,
+                                            const bench_plan& plan) {
+  if (where.speaks == workload::address::protocol::memcached) {
+    return std::make_unique<workload::memcached_target>(where, plan.format, plan.load.seed);
+  }
+  return std::make_unique<workload::redis_target>(where, plan.format, plan.load.seed);
+}
+
 }  // namespace
 
 base::result<bench_result> run_remote(const bench_plan& plan) {
   const auto where = workload::address::parse(plan.asked.connect);
   if (!where) return std::unexpected(where.error());
   if (plan.load.workload.shares.scan > 0) {
-    return std::unexpected(base::error{
-        "workload e scans, which the Redis protocol cannot: leave --connect out (--index art)"});
+    return std::unexpected(
+        base::error{"workload e scans, which no server can: leave --connect out (--index art)"});
   }
   auto server = watched_server::connect(*where);
   if (!server) return std::unexpected(server.error());
-  workload::redis_target store(*where, plan.format, plan.load.seed);
-  bench_result found{.driven = {}, .windows = {}, .index = "redis", .manage = "off"};
+  const auto store = target_at(*where, plan);
+  const bool is_redis = where->speaks == workload::address::protocol::redis;
+  bench_result found{
+      .driven = {}, .windows = {}, .index = is_redis ? "redis" : "memcached", .manage = "off"};
   if (server->is_ours()) {
     const auto stats = server->stats();
     if (!stats) return std::unexpected(stats.error());
@@ -144,12 +158,12 @@ base::result<bench_result> run_remote(const bench_plan& plan) {
     found.manage = text(*stats, "manage");
   }
   if (!plan.asked.no_load) {
-    const auto seconds = load_with_progress(store, plan);
+    const auto seconds = load_with_progress(*store, plan);
     if (!seconds) return std::unexpected(seconds.error());
     found.load_seconds = *seconds;
   }
   window_recorder windows(plan);
-  auto driven = drive(store, plan, *server, windows);
+  auto driven = drive(*store, plan, *server, windows);
   if (!driven) return std::unexpected(driven.error());
   found.driven = std::move(*driven);
   found.windows = windows.take();

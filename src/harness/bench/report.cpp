@@ -19,6 +19,9 @@ json or_null(const std::optional<T>& value) {
   return value ? json(*value) : json();
 }
 
+/// Of a process, which always has some: 0 is what a server did not tell.
+json told(std::uint64_t bytes) { return bytes > 0 ? json(bytes) : json(); }
+
 json latencies_of(const driven_summary& driven) {
   const auto& of = driven.latency_us;
   return {{"p50", of.p50},   {"p90", of.p90},   {"p99", of.p99},
@@ -96,8 +99,8 @@ json window_of(const bench_plan& plan, const window_sample& sample) {
               {"warmup", sample.is_warmup},
               {"operations", sample.driven.operations},
               {"latency_us", latencies_of(sample.driven)},
-              {"rss_bytes", sample.rss_bytes},
-              {"dram_bytes", sample.dram_bytes},
+              {"rss_bytes", told(sample.rss_bytes)},
+              {"dram_bytes", told(sample.dram_bytes)},
               {"used_bytes", sample.used_bytes}};
   add_waits(window, plan, sample.driven);
   add_bounds(window, held_bytes(sample), sample.bounds);
@@ -170,6 +173,7 @@ std::string percent(const std::optional<double>& share) {
 }
 
 std::string mebibytes(std::uint64_t bytes) {
+  if (bytes == 0) return "-";
   return fmt::format("{:.0f} MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
@@ -203,9 +207,9 @@ json to_json(const bench_plan& plan, const bench_result& found) {
   add_bounds(object, found.bounds ? found.bounds->record_dram_bytes : std::nullopt,
              found.bounds ? found.bounds->misses : std::nullopt);
   object["miss_bounds"] = curve_of(found.bounds);
-  object["rss_bytes"] = last.rss_bytes;
-  object["dram_bytes"] = last.dram_bytes;
-  object["rss_peak_bytes"] = last.rss_peak_bytes;
+  object["rss_bytes"] = told(last.rss_bytes);
+  object["dram_bytes"] = told(last.dram_bytes);
+  object["rss_peak_bytes"] = told(last.rss_peak_bytes);
   object["node_bytes"] = node_bytes_of(last);
   object["page_utilization"] = or_null(last.page_utilization);
   object["promotion_rate"] = or_null(promotion_rate_of(last));
