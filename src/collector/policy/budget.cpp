@@ -12,6 +12,8 @@ namespace {
 
 /// So far below the target a window's end aims, so that it is not exceeded until the next one.
 constexpr double kHysteresis = 1.0 / 32;
+/// Of the room for objects, what is left free at most for those that come back.
+constexpr double kMostReserved = 1.0 / 8;
 /// Weight of the last window in what is expected to come back during the next.
 constexpr double kNewest = 0.25;
 
@@ -75,7 +77,7 @@ class budget_policy final : public policy {
     reserve_bytes_ += (std::exchange(returned_bytes_, 0) - reserve_bytes_) * kNewest;
     if (now.target_bytes != 0) {
       const double room = room_for_objects(now) / taken_by_byte(now);
-      keep(room - std::min(reserve_bytes_, room / 4));
+      keep(room - std::min(reserve_bytes_, room * kMostReserved));
     }
     if (chosen.memory_target_bytes == 0) {
       let_go(allowed_misses(chosen, seen.accessed_objects, seen.window_seconds));
