@@ -36,6 +36,7 @@ from servers import MIB, Trouble
 SYSTEMS = ('redis:file', 'redis:zram', 'off:file', 'off:zram', 'on', 'extstore')
 STEP = 64 * MIB  # a limit is lowered by so much at a time
 LOAD_SECONDS = 600  # a load may take so long
+ENDS_WITHIN = 5  # seconds, that a killed server takes to go
 LOWERINGS = 4  # times that the phase in which the limit is lowered is repeated until it holds
 
 
@@ -78,10 +79,10 @@ class GroupV1:
             (self.folder / self.LIMIT).write_text(str(limit))
 
     def lower(self, target):
-        """One step towards the target. Without swap anonymous memory leaves only when a server
-        that watches its limit gives it up: the limit is kept a tenth above it. Else the kernel
-        shrinks whom it can."""
-        self.try_limit(max(target, self.numbers('memory.stat')[self.ANON] * 11 // 10))
+        """One step towards the target. Without swap anonymous memory leaves only when the server,
+        which was told of the target, gives it up: the limit is kept a quarter above it. Else the
+        kernel shrinks whom it can."""
+        self.try_limit(max(target, self.numbers('memory.stat')[self.ANON] * 5 // 4))
         if len(pathlib.Path('/proc/swaps').read_text().splitlines()) > 1:
             self.try_limit(max(target, self.usage() - STEP))
 
@@ -262,9 +263,13 @@ class Run:
                          operations=report['operations'], miss_bounds=report['miss_bounds'],
                          seconds=servers.seconds_of(report, start))
         row['phases'].append(found)
-        self.check_server()
+        self.check_server(bool(errors))
 
-    def check_server(self):
+    def check_server(self, is_doubtful):
+        """`is_doubtful`: it may be about to end."""
+        if is_doubtful:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.server.process.wait(ENDS_WITHIN)
         if self.server.is_alive():
             return
         how = 'out of memory' if self.group.kills() > 0 else self.server.process.returncode
@@ -281,16 +286,27 @@ class Run:
             self.drive('load', 0.1, '--rate', 100)
             if self.options.limit_at == 'loaded':
                 self.drive('unlimited', first, '--no-load')
-                self.is_lowering = True
-                for _ in range(LOWERINGS):
-                    self.drive('lowering', settle, '--no-load')
-                    if self.group.holds(self.row['limit_bytes']):
-                        break
-                self.is_lowering = False
+                self.lower(settle)
             self.row['limit_holds'] = self.group.holds(self.row['limit_bytes'])
             for number, seconds in enumerate(limited, 1):
                 self.drive(f'limited {number}', seconds, '--no-load')
             self.row['limit_holds'] &= self.group.holds(self.row['limit_bytes'])
+
+
+    def lower(self, seconds):
+        """Until the limit holds. A managed server, which has no swap, is told first."""
+        def tell(target):
+            if self.row['system'] == 'on':
+                self.server.client.execute_command('ISOTHERM', 'CONFIG', 'SET', 'memory-target',
+                                                   target)
+        tell(self.row['limit_bytes'] * 7 // 8)
+        self.is_lowering = True
+        for _ in range(LOWERINGS):
+            self.drive('lowering', seconds, '--no-load')
+            if self.group.holds(self.row['limit_bytes']):
+                break
+        self.is_lowering = False
+        tell('none')
 
 
 class ServerEnded(Exception):
