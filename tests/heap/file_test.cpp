@@ -125,6 +125,18 @@ TEST_F(FileBacked, ClosedExtentsLeaveDramAndComeBackWithTheirBytes) {
   }
 }
 
+// A use of an object that lies in two pages would be two reads of the disk.
+TEST_F(FileBacked, SmallObjectsLieInOnePage) {
+  for (const std::size_t bytes : {100UL, 1000UL}) {
+    for (int i = 0; i < 1000; ++i) {
+      void* const object = allocate(kind::cold, bytes);
+      const auto begin = reinterpret_cast<std::uintptr_t>(object) - kHeaderBytes;
+      EXPECT_EQ(begin / base::kPageBytes, (begin + kHeaderBytes + bytes - 1) / base::kPageBytes);
+      deallocate(object);
+    }
+  }
+}
+
 TEST_F(FileBacked, TellsThatPagesStayOnlyWhenMuchWasAskedForInARow) {
   kernel_keeps_pages = true;
   std::uint64_t asked = 0;

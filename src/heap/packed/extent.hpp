@@ -5,7 +5,7 @@
 //   bits 16-31  cursor   units appended so far; live <= cursor <= kExtentUnits
 //   bit     32  closed   takes no more objects until it is opened anew
 //
-//   append   CAS   open, room:          cursor += n, live += n
+//   append   CAS   open, room:          cursor += gap + n, live += n
 //   free     sub                        live -= n
 //   close    CAS   open:                closed = 1
 //   reopen   store closed, live == 0:   0
@@ -27,6 +27,7 @@
 #include <cstdint>
 
 #include "base/atomic.hpp"
+#include "base/page.hpp"
 #include "heap/header.hpp"
 
 namespace isotherm::heap {
@@ -48,6 +49,20 @@ constexpr std::size_t extents_of(std::size_t bytes) noexcept {
 }
 static_assert(extents_of(kSmallBytesMax + 8) == 1 && extents_of(kSmallBytesMax + 9) == 2);
 
+/// Units to leave free at `cursor` so that an object of so many lies in one page, which is one read
+/// where pages come from a file. Room costs less there than a read, but not any amount: none where
+/// it would be more than a quarter of a page, nor for an object of more than a page.
+constexpr std::size_t gap_before(std::size_t cursor, std::size_t units) noexcept {
+  constexpr std::size_t kPageUnits = base::kPageBytes / kUnitBytes;
+  const std::size_t in_page = cursor % kPageUnits;
+  // The last unit of a page ends 8 bytes behind it: see kExtentUnits.
+  if (units >= kPageUnits || in_page + units < kPageUnits) return 0;
+  const std::size_t gap = kPageUnits - in_page;
+  return gap <= kPageUnits / 4 ? gap : 0;
+}
+static_assert(gap_before(0, 70) == 0 && gap_before(140, 70) == 0 && gap_before(210, 70) == 46);
+static_assert(gap_before(100, 200) == 0 && gap_before(250, 300) == 0 && gap_before(255, 1) == 1);
+
 struct extent_word {
   std::uint64_t raw;
 
@@ -58,8 +73,8 @@ struct extent_word {
   constexpr bool has_room(std::size_t units) const noexcept {
     return !closed() && cursor() + units <= kExtentUnits;
   }
-  constexpr extent_word appended(std::size_t units) const noexcept {
-    return {raw + (units << 16U) + units};
+  constexpr extent_word appended(std::size_t gap, std::size_t units) const noexcept {
+    return {raw + ((gap + units) << 16U) + units};
   }
   constexpr extent_word closed_now() const noexcept { return {raw | kClosed}; }
 

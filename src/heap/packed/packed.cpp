@@ -93,9 +93,11 @@ packed_heap::append_attempt packed_heap::append_to(std::uint32_t index,
   extent& row = extents_[index];
   bool is_contended = false;
   extent_word seen = row.load();
-  while (seen.has_room(units)) {
-    const std::size_t cursor = seen.cursor();
-    if (row.word.compare_exchange_acq_rel(seen.raw, seen.appended(units).raw)) {
+  for (;;) {
+    const std::size_t gap = pages_.is_file() ? gap_before(seen.cursor(), units) : 0;
+    if (!seen.has_room(gap + units)) break;
+    const std::size_t cursor = seen.cursor() + gap;
+    if (row.word.compare_exchange_acq_rel(seen.raw, seen.appended(gap, units).raw)) {
       if (ends_) ends_[index].mark(cursor + units - 1);
       return {address_of(index) + 2 * kHeaderBytes + cursor * kUnitBytes, is_contended};
     }

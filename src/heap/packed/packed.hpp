@@ -1,8 +1,9 @@
 // NEW, HOT and COLD: objects of exact sizes, appended one behind the other. A size-class allocator
 // rounds a 1054-byte object up to 1280, which alone caps page utilization at 82%; here the loss is
-// under 16 bytes an object. A hole in a dense extent of NEW or HOT takes the next object of its
-// size (holes.hpp); beyond that holes are not refilled: the collector, which can move anything,
-// evacuates sparse extents, and an empty extent goes back to the system as a whole.
+// under 16 bytes an object, and in COLD's file what gap_before() leaves. A hole in a dense extent
+// of NEW or HOT takes the next object of its size (holes.hpp); beyond that holes are not refilled:
+// the collector, which can move anything, evacuates sparse extents, and an empty extent goes back
+// to the system as a whole.
 //
 //   range    | extent 0 | extent 1 | ... 1 MiB each        lowest free extent first
 //   extents_   a row for each, outside of the range        extent.hpp: the one-word protocol
