@@ -112,10 +112,12 @@ class return_search final : public guides::slot_visitor {
     if (guides::is_null(w) || guides::heap_of(w) != heap::kind::cold || !guides::is_accessed(w)) {
       return guides::verdict::keep_due;
     }
+    // The policy first: whether a page is in DRAM is a system call.
     const void* object = guides::pointer_of(w);
-    if (!promotable_.has_room_for(object)) return guides::verdict::keep_due;
     const auto next = policy_.returning(w);
-    if (next && slot.compare_exchange_acq_rel(w, *next)) {
+    if (!next || !promotable_.has_room_for(object)) return guides::verdict::keep_due;
+    if (slot.compare_exchange_acq_rel(w, *next)) {
+      policy_.note_return(w);
       promotable_.take(object);
       list(candidates_, candidate_of(slot, heap::kind::hot, object));
     }

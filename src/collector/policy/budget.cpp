@@ -1,6 +1,7 @@
 #include "collector/policy/budget.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -29,11 +30,12 @@ class budget_policy final : public policy {
     memory_.end_window();
     expect_uses_in_cold();
     bytes_.fill(0);
+    missed_bytes_.fill(0);
     expected_uses_.fill(0);
     used_ = std::exchange(returned_, {});
     if (warm_bytes_ > 0) typical_ = static_cast<unsigned>(weighted_sizes_ / warm_bytes_);
     guess_unknown();
-    weighted_sizes_ = warm_bytes_ = newborn_bytes_ = missed_bytes_ = 0;
+    weighted_sizes_ = warm_bytes_ = newborn_bytes_ = 0;
     missed_ = 0;
   }
 
@@ -47,9 +49,8 @@ class budget_policy final : public policy {
       before = memory_.looked_at(before);
       note_use(w, before);
       ++missed_;
-      missed_bytes_ += bytes_of(w);
       const rate kept = left_alone(memory_.used(before, random_bits()));
-      note_known(w, memory_.looked_at(kept));
+      note_known(w, memory_.looked_at(kept), missed_bytes_);
       return guides::with_history(w, kept);
     }
     warm_bytes_ += bytes_of(w);
@@ -58,14 +59,14 @@ class budget_policy final : public policy {
     if (before == kUnknown) {
       // That it was made is no use, and may hide one: it counts as one that could have missed.
       if (is_used) note_use(w, unknown_);
-      note_known(w, unknown_);
+      note_known(w, unknown_, bytes_);
       return guides::with_history(w, unknown_);
     }
     if (is_used) note_use(w, before);
     const std::uint16_t random = random_bits();
     const rate now = is_used ? memory_.used(before, random) : memory_.idle(before, random);
     const rate known = std::max(now, kNever);
-    note_known(w, known);
+    note_known(w, known, bytes_);
     return guides::with_history(w, known);
   }
 
@@ -73,7 +74,8 @@ class budget_policy final : public policy {
              const window_statistics& seen) override {
     memory_.note(seen.accessed_objects, seen.accessed_cold_objects, predicted_share_);
     cold_objects_ = now.cold_objects;
-    set_cut(0, 1);
+    set_cut(0, 1, 1);
+    expect_back(now.file_bytes);
     reserve_bytes_ += (std::exchange(returned_bytes_, 0) - reserve_bytes_) * kNewest;
     if (now.target_bytes != 0) {
       const double room = room_for_objects(now) / taken_by_byte(now);
@@ -104,11 +106,15 @@ class budget_policy final : public policy {
     const rate before = memory_.looked_at(static_cast<rate>(guides::history_of(w)));
     const rate now = memory_.used(before, random_bits());
     if (!stays(w, now)) return std::nullopt;
-    ++returned_[worth_now(w, before)];
-    returned_bytes_ += static_cast<double>(bytes_of(w));
     // As in COLD: the move may fail. In HOT that is the same rate, to within an eighth of an
     // octave.
     return guides::with_history(w, left_alone(now));
+  }
+
+  void note_return(guides::word w) override {
+    const rate before = memory_.looked_at(static_cast<rate>(guides::history_of(w)));
+    ++returned_[worth_now(w, before)];
+    returned_bytes_ += static_cast<double>(bytes_of(w));
   }
 
   guides::word resting(guides::word w) const noexcept override {
@@ -117,11 +123,10 @@ class budget_policy final : public policy {
   }
 
   std::uint64_t expected_bytes() const noexcept override {
-    const double staying = static_cast<double>(staying_below_) * 0x1p-64;
-    const auto at_cut =
-        static_cast<std::uint64_t>(static_cast<double>(bytes_[cut_]) * (1 - staying));
+    const double leaving = 1 - static_cast<double>(warm_below_) * 0x1p-64;
+    const auto at_cut = static_cast<std::uint64_t>(static_cast<double>(bytes_[cut_]) * leaving);
     return std::accumulate(bytes_.begin(), bytes_.begin() + cut_,
-                           newborn_bytes_ + missed_bytes_ + at_cut);
+                           newborn_bytes_ + back_bytes_ + at_cut);
   }
 
   void adapt(const options&, std::uint64_t, window_statistics& seen) override {
@@ -135,6 +140,7 @@ class budget_policy final : public policy {
 
  private:
   static constexpr rate kUnknown = 0, kNever = 1;
+  using bytes_by_worth = std::array<std::uint64_t, kWorths>;
 
   /// Never unknown: the move to COLD may fail.
   rate left_alone(rate r) const noexcept { return std::max(memory_.left_alone(r), kNever); }
@@ -158,9 +164,9 @@ class budget_policy final : public policy {
   void note_use(guides::word w, rate before) noexcept {
     ++used_[worth_now(w, memory_.idle(before, 0))];
   }
-  void note_known(guides::word w, rate now) noexcept {
+  void note_known(guides::word w, rate now, bytes_by_worth& bytes) noexcept {
     const unsigned worth = worth_now(w, now);
-    bytes_[worth] += bytes_of(w);
+    bytes[worth] += bytes_of(w);
     expected_uses_[worth] += share_of(now);
   }
 
@@ -190,30 +196,54 @@ class budget_policy final : public policy {
     return (packed > 0 ? std::min(extents, packed) : extents) / static_cast<double>(warm_bytes_);
   }
 
-  /// Keeps so many bytes of size classes, what is worth most first.
-  void keep(double most) {
+  /// Of what was used in COLD, that can come back of which the page is in DRAM yet. Which objects
+  /// these are is not known, so that it is expected of each worth alike.
+  void expect_back(std::uint64_t in_dram_bytes) noexcept {
+    const std::uint64_t all =
+        std::accumulate(missed_bytes_.begin(), missed_bytes_.end(), std::uint64_t{0});
+    back_bytes_ = std::min(all, in_dram_bytes);
+    if (back_bytes_ == all) return;
+    const double share = static_cast<double>(back_bytes_) / static_cast<double>(all);
+    for (std::uint64_t& bytes : missed_bytes_) {
+      bytes = static_cast<std::uint64_t>(static_cast<double>(bytes) * share);
+    }
+  }
+
+  /// Keeps so many bytes of size classes, what is worth most first; of the same worth what is in
+  /// DRAM before what is not: to exchange them would gain nothing.
+  void keep(double most) noexcept {
     const auto room = static_cast<std::uint64_t>(std::clamp(most, 0.0, 0x1p62));
-    const unsigned all_stay = cut_for(bytes_, room);
+    bytes_by_worth all;
+    std::ranges::transform(bytes_, missed_bytes_, all.begin(), std::plus());
+    const unsigned all_stay = cut_for(all, room);
     if (all_stay == 0) return;
-    const std::uint64_t left =
-        room - std::accumulate(bytes_.begin() + all_stay, bytes_.end(), std::uint64_t{0});
     const unsigned at = all_stay - 1;
-    set_cut(at, static_cast<double>(left) / static_cast<double>(std::max(bytes_[at], left + 1)));
+    const std::uint64_t left =
+        room - std::accumulate(all.begin() + all_stay, all.end(), std::uint64_t{0});
+    set_cut(at, share_with_room(left, bytes_[at]),
+            share_with_room(left - std::min(left, bytes_[at]), missed_bytes_[at]));
+  }
+  static double share_with_room(std::uint64_t room, std::uint64_t bytes) noexcept {
+    return bytes > room ? static_cast<double>(room) / static_cast<double>(bytes) : 1;
   }
 
   /// Lets go the objects whose misses together are allowed, if these are more.
   void let_go(double misses) {
     if (warm_bytes_ == 0) return;  // nothing says what a new object is worth
     const unsigned least = cut_for_misses(used_, expected_uses_, misses);
-    if (least == kWorths) return set_cut(kWorths - 1, 0);
-    if (least > cut_) set_cut(least, 1);
+    if (least == kWorths) return set_cut(kWorths - 1, 0, 0);
+    if (least > cut_) set_cut(least, 1, 1);
   }
 
-  void set_cut(unsigned at, double staying) noexcept {
+  /// With the shares that stay of what is worth as much.
+  void set_cut(unsigned at, double warm, double cold) noexcept {
     cut_ = at;
     draw_ = random_();
-    staying_below_ =
-        staying >= 1 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(staying * 0x1p64);
+    warm_below_ = of_all(warm);
+    cold_below_ = of_all(cold);
+  }
+  static std::uint64_t of_all(double share) noexcept {
+    return share >= 1 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(share * 0x1p64);
   }
 
   /// Of what was used in the window, what would have been in COLD with this cut.
@@ -229,7 +259,8 @@ class budget_policy final : public policy {
   bool stays(guides::word w, rate now) const noexcept {
     const unsigned worth = worth_now(w, now);
     if (worth != cut_) return worth > cut_;
-    return base::mix64(guides::address_of(w) ^ draw_) <= staying_below_;
+    const bool is_cold = guides::heap_of(w) == heap::kind::cold;
+    return base::mix64(guides::address_of(w) ^ draw_) <= (is_cold ? cold_below_ : warm_below_);
   }
 
   std::uint16_t random_bits() noexcept { return static_cast<std::uint16_t>(random_()); }
@@ -237,9 +268,10 @@ class budget_policy final : public policy {
   use_memory memory_;
   double cold_share_ = 0;                 // of windows, in which an object of COLD is used
   std::array<rate, kRates> likely_ = {};  // each rate with that added
-  // By worth: of NEW and HOT and what was used in COLD, the bytes of their size classes, and the
-  // uses that the rates let expect in a window.
-  std::array<std::uint64_t, kWorths> bytes_{};
+  // By worth: the bytes of size classes of NEW and HOT, those of what was used in COLD, and the
+  // uses that the rates of both let expect in a window.
+  bytes_by_worth bytes_{};
+  bytes_by_worth missed_bytes_{};
   std::array<double, kWorths> expected_uses_{};
   use_histogram used_{};       // in the window, by what they would be worth without that
   use_histogram returned_{};   // likewise in the next, what came back between windows
@@ -251,12 +283,14 @@ class budget_policy final : public policy {
   rate unknown_ = kNever;             // of new objects
   std::uint64_t newborn_bytes_ = 0;   // of warm_bytes_, those of NEW
   std::uint64_t cold_objects_ = 0;    // at the last window's end
-  std::uint64_t missed_ = 0, missed_bytes_ = 0;  // used, and still in COLD at the window's end
-  double predicted_share_ = 0;  // of misses in what is used, by the cut of the last window
-  unsigned cut_ = 0;            // what is worth more is kept
-  std::uint64_t staying_below_ = ~std::uint64_t{0};  // and of what has it, such a share (in 2^-64)
-  std::uint64_t draw_ = 0;                           // which of them, in this window
-  base::random random_{1};                           // for rounding
+  std::uint64_t missed_ = 0;          // used, and still in COLD at the window's end
+  std::uint64_t back_bytes_ = 0;      // of these, what can come back
+  double predicted_share_ = 0;        // of misses in what is used, by the cut of the last window
+  unsigned cut_ = 0;                  // what is worth more is kept
+  // And of what is worth as much, such a share (in 2^-64) of what is in DRAM, and of what is not.
+  std::uint64_t warm_below_ = ~std::uint64_t{0}, cold_below_ = ~std::uint64_t{0};
+  std::uint64_t draw_ = 0;  // which of them, in this window
+  base::random random_{1};  // for rounding
 };
 
 }  // namespace

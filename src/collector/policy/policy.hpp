@@ -55,6 +55,9 @@ class policy {
   /// should have in HOT; nullopt: it is to wait for the window's end.
   virtual std::optional<guides::word> returning(guides::word) { return std::nullopt; }
 
+  /// The object whose word was `w` is on its way, with the word that returning() gave.
+  virtual void note_return(guides::word) {}
+
   /// The word of an object that is to go to COLD, or was used there and stays, with what it has to
   /// remember while it is not aged.
   virtual guides::word resting(guides::word w) const noexcept { return w; }

@@ -98,17 +98,26 @@ class BudgetPolicy : public testing::Test {
       words_[i] = policy_->age(words_[i] | guides::kAccessed);
       EXPECT_FALSE(guides::is_accessed(words_[i]));
     }
-    std::uint64_t warm = 0;
+    std::uint64_t warm = 0, missed = 0;
     for (std::size_t i = 0; i < words_.size(); ++i) {
-      if (guides::heap_of(words_[i]) != kind::cold) warm += sizes_[i];
+      const bool is_cold = guides::heap_of(words_[i]) == kind::cold;
+      if (!is_cold) warm += sizes_[i];
+      if (is_cold && is_used(i) && pages_stay_) missed += sizes_[i];
     }
     policy_->weigh(chosen_,
-                   {chosen_.memory_target_bytes, warm, 0, 0, warm, warm,
-                    count(kind::cold, kind::cold), spread_},
+                   {.target_bytes = chosen_.memory_target_bytes,
+                    .dram_bytes = warm + missed,
+                    .file_bytes = missed,
+                    .cold_limit_bytes = 0,
+                    .warm_bytes = warm,
+                    .warm_object_bytes = warm,
+                    .cold_objects = count(kind::cold, kind::cold),
+                    .spread = spread_},
                    seen);
     for (std::size_t i = 0; i < words_.size(); ++i) {
       if (guides::heap_of(words_[i]) == kind::cold && !is_used(i)) continue;  // not due
       const auto target = policy_->target(words_[i]);
+      if (target == kind::hot && guides::heap_of(words_[i]) == kind::cold && !pages_stay_) continue;
       const kind to = target.value_or(guides::heap_of(words_[i]));
       if (to == kind::cold) words_[i] = policy_->resting(words_[i]);
       words_[i] = guides::moved_to(words_[i], guides::address_of(words_[i]), to);
@@ -128,6 +137,7 @@ class BudgetPolicy : public testing::Test {
   std::vector<std::uint64_t> sizes_;
   std::uint64_t misses_ = 0;
   double spread_ = 1;
+  bool pages_stay_ = true;  // of COLD, from their use to the window's end
 };
 
 TEST_F(BudgetPolicy, KeepsTheMostUsedThatHaveRoom) {
@@ -159,6 +169,7 @@ class BudgetPolicyReserve : public BudgetPolicy {
     EXPECT_EQ(count(kind::hot, kind::hot), 300u);
     for (std::size_t i = 300; i < 300 + came_back; ++i) {
       EXPECT_TRUE(policy_->returning(words_[i] | guides::kAccessed));
+      policy_->note_return(words_[i] | guides::kAccessed);
     }
     window(hot);
     return count(kind::hot, kind::hot);
@@ -182,6 +193,31 @@ TEST_F(BudgetPolicy, KeepsAsManyOfOneRateAsHaveRoom) {
     EXPECT_GE(count(kind::hot, kind::hot), 2800u);
     // What leaves of one rate is expected, too.
     if (i == 0) EXPECT_GE(policy_->expected_bytes(), 16'000'000u);
+  }
+}
+
+TEST_F(BudgetPolicy, OfOneWorthWhatIsInDramStays) {
+  make(10'000, kind::newborn);
+  chosen_.memory_target_bytes = 3'200'000;
+  const auto all = [](std::size_t) { return true; };
+  for (int i = 0; i < 20; ++i) window(all);
+  const std::vector<word> before = words_;
+  window(all);
+  std::size_t moved = 0;
+  for (std::size_t i = 0; i < words_.size(); ++i) {
+    moved += guides::heap_of(words_[i]) != guides::heap_of(before[i]);
+  }
+  EXPECT_LT(moved, 300u);
+}
+
+TEST_F(BudgetPolicy, LeavesNoRoomForWhatCannotComeBack) {
+  make(300, kind::hot);
+  make(700, kind::cold);
+  chosen_.memory_target_bytes = 320'000;
+  pages_stay_ = false;
+  for (int i = 0; i < 20; ++i) {
+    window([](std::size_t object) { return object >= 100; });
+    EXPECT_EQ(count(kind::hot, kind::hot), 300u);
   }
 }
 
