@@ -368,8 +368,8 @@ void object_collector::state::migrate(window& now) {
       rest(now);
     }
     const std::uint64_t wanted = look_at_memory(now.chosen).short_bytes();
-    const bool is_last = part + 1 == parts.count();
-    if (may_move && (is_last || wanted > 0)) {
+    // Before what comes back from COLD, which is in the last part, and after it.
+    if (may_move && (part + 2 >= parts.count() || wanted > 0)) {
       may_move = compact_hot(moves, {wanted, together, parts.end_of_hot(part)}, candidates, stop);
     }
   }

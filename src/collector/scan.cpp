@@ -226,26 +226,25 @@ void ageing::record_use(guides::word w) {
   pages_.add(guides::heap_of(w), object, bytes);
 }
 
-source_parts::source_parts(std::uint64_t count) noexcept
-    : count_(std::max(count, std::uint64_t{1})) {
+source_parts::source_parts(std::uint64_t count) : count_(std::max(count, std::uint64_t{1})) {
   for (const heap::kind where : {heap::kind::newborn, heap::kind::hot}) {
-    const std::uintptr_t begin = heap::range_of(where).begin;
-    spans_[where] = {begin, (heap::used_end(where) - begin) / count_ + 1};
+    ends_[where] = heap::cut_evenly(where, count_);
   }
 }
 
 bool source_parts::contains(std::uint64_t number, heap::kind where,
                             const void* object) const noexcept {
   if (where == heap::kind::cold) return number == count_ - 1;
-  const span& all = spans_[where];
-  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(object) - all.begin;
-  // What was made since lies behind all parts, or in the last.
-  return std::min(offset / all.part_bytes, count_ - 1) == number;
+  const std::vector<std::uintptr_t>& ends = ends_[where];
+  const auto part = std::ranges::upper_bound(ends, reinterpret_cast<std::uintptr_t>(object));
+  // Behind all ends, where also lies what was made since, is the last.
+  return number ==
+         (part == ends.end() ? count_ - 1 : static_cast<std::uint64_t>(part - ends.begin()));
 }
 
 std::uintptr_t source_parts::end_of_hot(std::uint64_t number) const noexcept {
-  const span& all = spans_[heap::kind::hot];
-  return number + 1 < count_ ? all.begin + (number + 1) * all.part_bytes : ~std::uintptr_t{0};
+  const std::vector<std::uintptr_t>& ends = ends_[heap::kind::hot];
+  return number < ends.size() ? ends[number] : ~std::uintptr_t{0};
 }
 
 void choose(policy& decides, const source_parts& parts, std::uint64_t part,

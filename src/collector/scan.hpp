@@ -42,11 +42,11 @@ class ageing final : public guides::slot_visitor {
   window_statistics& statistics_;
 };
 
-/// Cuts NEW and HOT into parts by address. What moves, moves part by part, so that the extents of
-/// one are empty, and given back, before those of the next are copied.
+/// Cuts NEW and HOT into parts by address, of about as many bytes. What moves, moves part by part,
+/// so that the extents of one are empty, and given back, before those of the next are copied.
 class source_parts {
  public:
-  explicit source_parts(std::uint64_t count) noexcept;
+  explicit source_parts(std::uint64_t count);
   std::uint64_t count() const noexcept { return count_; }
   /// Whether an object of `where` belongs to part `number`; COLD is in the last as a whole, when
   /// there is room for what comes back.
@@ -55,12 +55,8 @@ class source_parts {
   std::uintptr_t end_of_hot(std::uint64_t number) const noexcept;
 
  private:
-  struct span {
-    std::uintptr_t begin = 0;
-    std::uintptr_t part_bytes = 0;
-  };
   std::uint64_t count_;
-  heap::per_kind<span> spans_;
+  heap::per_kind<std::vector<std::uintptr_t>> ends_;  // of all parts but the last, ascending
 };
 
 /// The candidates' list pauses its pass before it grows beyond this, so that a first demotion of

@@ -65,6 +65,20 @@ std::vector<sparse_extents> sparsest_of(kind where, const emptying& which) {
   return groups;
 }
 
+std::vector<std::uintptr_t> cut_evenly(kind where, std::uint64_t count) {
+  const packed_heap& heap = heaps().packed(where);
+  const std::uint64_t part_bytes = packing_of(where).used_bytes / count + 1;
+  std::vector<std::uintptr_t> ends;
+  std::uint64_t in_part = 0;
+  for (std::size_t i = 0; i < heap.used_extents() && ends.size() + 1 < count; ++i) {
+    in_part += heap.packing_of(i).used_bytes;
+    if (in_part < part_bytes) continue;
+    in_part -= part_bytes;
+    ends.push_back(reinterpret_cast<std::uintptr_t>(heap.address_of(i + 1)));
+  }
+  return ends;
+}
+
 packing packing_of(kind where) noexcept { return heaps().packed(where).packing_now(); }
 
 void allow_growth(std::uint64_t bytes) noexcept {

@@ -49,6 +49,10 @@ struct emptying {
 /// exceed `together_bytes`.
 std::vector<sparse_extents> sparsest_of(kind where, const emptying& which);
 
+/// Cuts what the extents of a heap have in use into `count` parts of about as many bytes: the
+/// addresses where they end, the last one's not.
+std::vector<std::uintptr_t> cut_evenly(kind where, std::uint64_t count);
+
 /// Whether the page on which the object begins is in DRAM, so that it is not read from a disk when
 /// the object is. Takes about half a microsecond.
 bool is_in_dram(const void* object) noexcept;

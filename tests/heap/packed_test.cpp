@@ -2,6 +2,8 @@
 // sparseness.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <random>
@@ -325,6 +327,47 @@ TEST(Sparsest, AreChosenUpToTheirLiveAndDeadBytes) {
   const auto begin_of_third = reinterpret_cast<std::uintptr_t>(left[3]) / kExtentBytes;
   EXPECT_EQ(chosen({.live_share = 0.45, .end = begin_of_third * kExtentBytes}), (groups{{1, 2}}));
   for (const auto& [number, objects] : extents) free_all(objects);
+}
+
+TEST(CutEvenly, MakesPartsOfTheSameSizeWhereverItsObjectsLie) {
+  std::vector<void*> objects = fill_extents(kind::hot, 40, 1000);
+  std::ranges::sort(objects);
+  const auto middle = objects.begin() + static_cast<std::ptrdiff_t>(objects.size() / 2);
+  free_all({objects.begin(), middle});
+  trim();
+  objects.erase(objects.begin(), middle);
+  EXPECT_TRUE(cut_evenly(kind::hot, 1).empty());
+  const std::vector<std::uintptr_t> ends = cut_evenly(kind::hot, 4);
+  ASSERT_EQ(ends.size(), 3u);
+  EXPECT_TRUE(std::ranges::is_sorted(ends));
+  std::array<std::size_t, 4> in_part{};
+  for (const void* object : objects) {
+    const auto after = std::ranges::upper_bound(ends, reinterpret_cast<std::uintptr_t>(object));
+    ++in_part[static_cast<std::size_t>(after - ends.begin())];
+  }
+  for (const std::size_t count : in_part) EXPECT_GT(count, objects.size() / 8);
+  free_all(objects);
+}
+
+// In a file a page is a read; elsewhere room is DRAM.
+TEST(GapBefore, AnObjectOfLessThanAPageLiesInOneWhereThatCostsAQuarterOfItAtMost) {
+  for (const std::size_t units :
+       {1UL, 30UL, 64UL, 70UL, 100UL, 130UL, 200UL, 255UL, 256UL, 900UL}) {
+    std::size_t cursor = 0, gaps = 0, crossing = 0;
+    for (; cursor + 2 * units <= kExtentUnits;) {
+      const std::size_t gap = gap_before(cursor, units);
+      EXPECT_LE(gap, 64u);
+      // The first and the last byte of the object, whose header lies at 8.
+      const std::size_t begin = (cursor + gap) * kUnitBytes + kHeaderBytes;
+      const std::size_t end = begin + units * kUnitBytes;
+      crossing += begin / base::kPageBytes != (end - 1) / base::kPageBytes;
+      cursor += gap + units;
+      gaps += gap;
+    }
+    if (units <= 70) EXPECT_EQ(crossing, 0u) << units;
+    if (units > 256) EXPECT_EQ(gaps, 0u) << units;
+    EXPECT_LE(gaps, cursor / 4) << units;
+  }
 }
 
 }  // namespace

@@ -279,15 +279,21 @@ bool packed_heap::is_sparse(const void* object, double live_share) const noexcep
   return static_cast<double>(seen.live()) < live_share * static_cast<double>(seen.cursor());
 }
 
+packing packed_heap::packing_of(std::size_t index) const noexcept {
+  const extent_word seen = extents_[index].load();
+  if (seen.empty_for_good()) return {};
+  const std::uint64_t run = extents_[index].run.load_relaxed();
+  if (run != 0) return {run * kExtentBytes, run * kExtentBytes};
+  return {.live_bytes = seen.live() * kUnitBytes, .used_bytes = seen.cursor() * kUnitBytes};
+}
+
 packing packed_heap::packing_now() const noexcept {
   packing sum;
   const std::size_t used = used_.load_acquire();
   for (std::size_t i = 0; i < used; ++i) {
-    const extent_word seen = extents_[i].load();
-    if (seen.empty_for_good()) continue;
-    const std::uint64_t run = extents_[i].run.load_relaxed();
-    sum.live_bytes += run != 0 ? run * kExtentBytes : seen.live() * kUnitBytes;
-    sum.used_bytes += run != 0 ? run * kExtentBytes : seen.cursor() * kUnitBytes;
+    const packing one = packing_of(i);
+    sum.live_bytes += one.live_bytes;
+    sum.used_bytes += one.used_bytes;
   }
   return sum;
 }

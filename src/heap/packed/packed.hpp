@@ -58,6 +58,8 @@ class packed_heap {
     if (hinted.load_relaxed()) hinted.store_relaxed(false);  // else the line stays shared
   }
   packing packing_now() const noexcept;
+  /// Of the extent of that number, or the run that begins there.
+  packing packing_of(std::size_t index) const noexcept;
   /// Why the backing gave no pages when it was last asked for more than it had: an errno, else 0.
   int refusal_code() const noexcept { return refusal_code_.load_relaxed(); }
   std::uint64_t held_bytes() const noexcept { return held_.load_relaxed() * kExtentBytes; }
