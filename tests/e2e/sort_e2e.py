@@ -393,9 +393,9 @@ def interrupted_while_it_waits(d):
 def within_an_address_space(d):
     """Whatever ulimit -v leaves, the sort ends well or says what is too little.
 
-    From what the program's libraries need to be loaded on, which is about 23 MB."""
+    From what the program's libraries need to be loaded on, which is about 28 MB."""
     outcomes = set()
-    for kib in range(26000, 160000, 2117):
+    for kib in range(28500, 160000, 2117):
         for more in ([], ["--memory", "32M"], ["--memory", "64M"],
                      ["--memory", "64M", "--algorithm", "samplesort"],
                      ["--memory", "40M", "--key-size", "40", "--concurrency", "io-overlap"]):
