@@ -39,9 +39,6 @@ constexpr double kPacedShare = 0.25;
 /// It works so long at a time.
 constexpr std::uint64_t kTurnNs = 2'000'000;
 constexpr double kLikelyBytes = 1024;  // of an object, until the first window has ended
-/// How often memory is looked at between windows, and how soon after a window another may end
-/// early.
-constexpr std::chrono::milliseconds kLookEvery{100};
 /// A window ends early when a quarter of what NEW holds has no room any more.
 constexpr std::uint64_t kNewbornShare = 4;
 
@@ -94,8 +91,7 @@ struct object_collector::state {
   std::vector<candidate> candidates;
   std::uint64_t windows = 0;
   std::uint64_t last_end_ns = os::monotonic_ns();
-  /// The next window may end early after so long, for want of memory: longer with each that did not
-  /// help.
+  /// The next window may end early after so long, for want of memory.
   std::chrono::nanoseconds early_after = kLookEvery;
   std::uint64_t file_bytes_left = 0;  // pages of files in DRAM after the last page-out
   growth_limit growth;
@@ -130,7 +126,7 @@ struct object_collector::state {
   void migrate(window& now);
   void free_retired();
   void page_out(window& now);
-  void note_memory(const options& now);
+  void note_memory(const window& now);
   window_statistics publish(window& now);
 
   memory_room look_at_memory(const options& now);
@@ -250,7 +246,7 @@ window_statistics object_collector::state::run_window() {
   free_retired();
   decides->adapt(now.chosen, heap::packing_of(heap::kind::cold).used_bytes, now.seen);
   page_out(now);
-  note_memory(now.chosen);
+  note_memory(now);
   return publish(now);
 }
 
@@ -447,18 +443,19 @@ void object_collector::state::page_out_piece(window& now, std::uint64_t bytes) {
   if (!report.problem.empty()) now.seen.page_out_problem = std::move(report.problem);
 }
 
-/// What an object takes, the holes between them included. Windows that end early, one after the
-/// other, and make no room, come less and less often.
-void object_collector::state::note_memory(const options& now) {
+/// What an object takes, the holes between them included, and when the next window may end early.
+void object_collector::state::note_memory(const window& now) {
   const heap::usage warm = warm_memory();
   const auto extents = static_cast<double>(warm.extent_bytes);
   if (warm.objects > 0) bytes_each = extents / static_cast<double>(warm.objects);
   if (warm.bytes > 0) spread = extents / static_cast<double>(warm.bytes);
   const auto whole =
-      std::chrono::nanoseconds(static_cast<std::int64_t>(now.window_seconds * kSecond));
-  const memory_room room = look_at_memory(now);
+      std::chrono::nanoseconds(static_cast<std::int64_t>(now.chosen.window_seconds * kSecond));
+  const memory_room room = look_at_memory(now.chosen);
   file_bytes_left = room.file_bytes;
-  early_after = is_near_target(room) ? std::min(2 * early_after, whole) : kLookEvery;
+  early_after = is_near_target(room)
+                    ? next_early_end(early_after, now.seen.demoted.bytes, room.target_bytes, whole)
+                    : kLookEvery;
 }
 
 /// Completes the statistics, keeps them and tells the callback.

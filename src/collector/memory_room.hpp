@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
@@ -42,6 +43,20 @@ constexpr std::uint64_t moved_together(std::uint64_t target_bytes) noexcept {
   return target_bytes == 0
              ? kMovedTogether
              : std::clamp(target_bytes / kShare, kMovedTogether / kShare, kMovedTogether);
+}
+
+/// How often memory is looked at between windows, and how soon after a window another may end
+/// early.
+inline constexpr std::chrono::milliseconds kLookEvery{100};
+/// How soon after a window that left memory near its target, and sent `demoted_bytes` to COLD, the
+/// next may end early. Beside a load that goes on memory is near it after each, however much left.
+/// Where next to nothing did, it waits twice as long as `last`, up to a `whole` window.
+constexpr std::chrono::nanoseconds next_early_end(std::chrono::nanoseconds last,
+                                                  std::uint64_t demoted_bytes,
+                                                  std::uint64_t target_bytes,
+                                                  std::chrono::nanoseconds whole) noexcept {
+  if (demoted_bytes >= moved_together(target_bytes)) return kLookEvery;
+  return std::min(2 * last, whole);
 }
 
 /// Objects, their bytes and the extents of NEW and HOT together.

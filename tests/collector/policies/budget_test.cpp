@@ -71,6 +71,14 @@ TEST(MemoryRoom, HalfOfWhatIsLeftMayComeBack) {
   EXPECT_EQ(memory_room({100, 0, 60}).promotable_bytes(), 0u);
 }
 
+TEST(MemoryRoom, WindowsThatLetNothingLeaveEndEarlyLessAndLessOften) {
+  using std::chrono::milliseconds;
+  const milliseconds whole(1000);
+  EXPECT_EQ(next_early_end(milliseconds(100), 0, 320 * kMiB, whole), milliseconds(200));
+  EXPECT_EQ(next_early_end(milliseconds(800), 9 * kMiB, 320 * kMiB, whole), whole);
+  EXPECT_EQ(next_early_end(whole, 10 * kMiB, 320 * kMiB, whole), kLookEvery);
+}
+
 /// A policy and some words of objects, without the objects.
 class BudgetPolicy : public testing::Test {
  protected:
