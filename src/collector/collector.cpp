@@ -78,6 +78,7 @@ struct window {
   std::uint64_t begin_cpu_ns = os::thread_cpu_ns();
   std::uint64_t begin_turn_cpu_ns = begin_cpu_ns;  // of work since the last rest
   std::uint64_t moved_since_relief = 0;            // bytes
+  bool compacts_hot = false;                       // what moves makes no page of COLD
 };
 
 }  // namespace
@@ -131,9 +132,13 @@ struct object_collector::state {
 
   memory_room look_at_memory(const options& now);
   static bool is_near_target(const memory_room& room);
+  static std::uint64_t cold_limit_bytes(const memory_room& room) {
+    return room.cold_limit_bytes(
+        heap::usage_of(heap::kind::cold, heap::residency::left_out).extent_bytes);
+  }
   /// More pages of COLD are in DRAM than may be between two page-outs.
-  bool has_many_cold_pages(const memory_room& room) const noexcept {
-    return room.file_bytes > file_bytes_left + room.cold_limit_bytes();
+  bool has_many_cold_pages(const memory_room& room) const {
+    return room.file_bytes > file_bytes_left + cold_limit_bytes(room);
   }
   // Between batches.
   void after_batch(window& now, std::uint64_t bytes);
@@ -306,7 +311,7 @@ void object_collector::state::age_words(window& now) {
       {.target_bytes = now.chosen.hint == heap::hint::pageout ? room.target_bytes : 0,
        .dram_bytes = room.dram_bytes,
        .file_bytes = room.file_bytes - std::min(room.file_bytes, file_bytes_left),
-       .cold_limit_bytes = room.cold_limit_bytes(),
+       .cold_limit_bytes = cold_limit_bytes(room),
        .warm_bytes = warm.extent_bytes,
        .warm_object_bytes = warm.bytes,
        .cold_objects = heap::usage_of(heap::kind::cold, heap::residency::left_out).objects,
@@ -366,7 +371,9 @@ void object_collector::state::migrate(window& now) {
     const std::uint64_t wanted = look_at_memory(now.chosen).short_bytes();
     // Before what comes back from COLD, which is in the last part, and after it.
     if (may_move && (part + 2 >= parts.count() || wanted > 0)) {
+      now.compacts_hot = true;
       may_move = compact_hot(moves, {wanted, together, parts.end_of_hot(part)}, candidates, stop);
+      now.compacts_hot = false;
     }
   }
   // Only now: what was just promoted must not be found in COLD and sent back there.
@@ -393,7 +400,7 @@ void object_collector::state::free_retired() {
 /// in memory twice.
 void object_collector::state::after_batch(window& now, std::uint64_t bytes) {
   heap::trim();  // a hole that is kept for another object keeps its extent
-  now.moved_since_relief += bytes;
+  if (!now.compacts_hot) now.moved_since_relief += bytes;
   if (now.chosen.policy == policy_name::budget) {
     const bool is_many = has_many_cold_pages(look_at_memory(now.chosen));
     if (is_many) migrate_returning(now);

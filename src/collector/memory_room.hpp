@@ -10,7 +10,19 @@
 
 namespace isotherm::collector {
 
-/// Of what the process has, the part that pages of COLD may take between two page-outs: an eighth.
+/// Bytes of a part of the heaps that is moved together, and moved between two page-outs of COLD's
+/// new pages: what is in memory twice.
+inline constexpr std::uint64_t kMovedTogether = std::uint64_t{32} << 20;
+/// Less with a small target (0: none): a 32nd of it, but no less than an extent of a MiB.
+constexpr std::uint64_t moved_together(std::uint64_t target_bytes) noexcept {
+  constexpr std::uint64_t kShare = 32;
+  return target_bytes == 0
+             ? kMovedTogether
+             : std::clamp(target_bytes / kShare, kMovedTogether / kShare, kMovedTogether);
+}
+
+/// Of what the process has, and of COLD, the part that pages of COLD may take between two
+/// page-outs: an eighth.
 inline constexpr std::uint64_t kColdShare = 8;
 
 struct memory_room {
@@ -28,22 +40,14 @@ struct memory_room {
     if (target_bytes == 0) return ~std::uint64_t{0};
     return (target_bytes - std::min(target_bytes, dram_bytes)) / 2;
   }
-  /// What pages of files are kept to.
-  std::uint64_t cold_limit_bytes() const noexcept {
-    return (target_bytes != 0 ? std::min(target_bytes, dram_bytes) : dram_bytes) / kColdShare;
+  /// What pages of files are kept to. Of a small COLD, which is soon looked through, it is less, as
+  /// what is left to them is not there for HOT.
+  std::uint64_t cold_limit_bytes(std::uint64_t cold_bytes) const noexcept {
+    const std::uint64_t held = target_bytes != 0 ? std::min(target_bytes, dram_bytes) : dram_bytes;
+    return std::min(held / kColdShare,
+                    std::max(cold_bytes / kColdShare, moved_together(target_bytes)));
   }
 };
-
-/// Bytes of a part of the heaps that is moved together, and moved between two page-outs of COLD's
-/// new pages: what is in memory twice.
-inline constexpr std::uint64_t kMovedTogether = std::uint64_t{32} << 20;
-/// Less with a small target (0: none): a 32nd of it, but no less than an extent of a MiB.
-constexpr std::uint64_t moved_together(std::uint64_t target_bytes) noexcept {
-  constexpr std::uint64_t kShare = 32;
-  return target_bytes == 0
-             ? kMovedTogether
-             : std::clamp(target_bytes / kShare, kMovedTogether / kShare, kMovedTogether);
-}
 
 /// How often memory is looked at between windows, and how soon after a window another may end
 /// early.

@@ -71,6 +71,16 @@ TEST(MemoryRoom, HalfOfWhatIsLeftMayComeBack) {
   EXPECT_EQ(memory_room({100, 0, 60}).promotable_bytes(), 0u);
 }
 
+TEST(MemoryRoom, LeavesAnEighthToPagesOfColdAndLessOfASmallOne) {
+  const memory_room room{.dram_bytes = 320 * kMiB, .file_bytes = 0, .target_bytes = 320 * kMiB};
+  EXPECT_EQ(room.cold_limit_bytes(1000 * kMiB), 40 * kMiB);
+  EXPECT_EQ(room.cold_limit_bytes(160 * kMiB), 20 * kMiB);
+  EXPECT_EQ(room.cold_limit_bytes(0), 10 * kMiB);
+  EXPECT_EQ(memory_room({.dram_bytes = 64 * kMiB, .file_bytes = 0, .target_bytes = 320 * kMiB})
+                .cold_limit_bytes(0),
+            8 * kMiB);
+}
+
 TEST(MemoryRoom, WindowsThatLetNothingLeaveEndEarlyLessAndLessOften) {
   using std::chrono::milliseconds;
   const milliseconds whole(1000);
