@@ -368,6 +368,8 @@ void object_collector::state::migrate(window& now) {
       may_move = moves.run(candidates);
       rest(now);
     }
+    // What is used all the time has not moved, and would keep whole extents.
+    heap::release_dead_pages(heap::kind::newborn);
     const std::uint64_t wanted = look_at_memory(now.chosen).short_bytes();
     // Before what comes back from COLD, which is in the last part, and after it.
     if (may_move && (part + 2 >= parts.count() || wanted > 0)) {

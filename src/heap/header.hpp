@@ -5,6 +5,7 @@
 //   | size : 32 | mark : 32 | bytes ... |
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -29,6 +30,17 @@ constexpr std::size_t readable_bytes(std::size_t bytes) noexcept {
 
 inline header* header_of(const void* object) noexcept {
   return reinterpret_cast<header*>(reinterpret_cast<std::uintptr_t>(object) - kHeaderBytes);
+}
+
+/// Of an object that another thread may be making or freeing at the same time. Not for the address
+/// sanitizer, to which what is freed is out of bounds.
+[[gnu::no_sanitize_address]] inline header racy_header(const void* object) noexcept {
+  return std::bit_cast<header>(
+      __atomic_load_n(reinterpret_cast<const std::uint64_t*>(header_of(object)), __ATOMIC_RELAXED));
+}
+inline void write_header(void* object, const header& next) noexcept {
+  __atomic_store_n(reinterpret_cast<std::uint64_t*>(header_of(object)),
+                   std::bit_cast<std::uint64_t>(next), __ATOMIC_RELAXED);
 }
 
 inline header checked_header(const void* object) noexcept {

@@ -23,6 +23,10 @@ bool is_sparse(const void* object, double live_share) noexcept {
   return set.packed(set.kind_of(object)).is_sparse(object, live_share);
 }
 
+std::uint64_t release_dead_pages(kind where) noexcept {
+  return heaps().packed(where).release_dead_pages();
+}
+
 bool sparse_extents::contains(const void* object) const noexcept {
   const packed_heap& heap = heaps().packed(where_);
   const std::size_t index =

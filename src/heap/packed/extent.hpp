@@ -95,6 +95,10 @@ struct alignas(base::kCacheLineBytes) extent {
   /// the pager, cleared by reopening and by note_use(); a race between them costs a
   /// hint, or delays one until the row's turn to be looked at again, so relaxed.
   base::atomic<bool> hinted;
+  /// Pages in which no object lives were given back (packed_heap::release_dead_pages()); cleared by
+  /// reopening. What freed objects left there, headers too, is gone.
+  enum class thinning : std::uint8_t { none, chosen, done };
+  base::atomic<thinning> thinned;
 
   extent_word load() const noexcept { return {word.load_acquire()}; }
 };

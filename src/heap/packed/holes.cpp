@@ -5,20 +5,6 @@
 
 namespace isotherm::heap {
 
-bool hole_cache::keep(void* object, std::size_t units, std::uint32_t shard_number) noexcept {
-  shard& mine = shards_[shard_number % kShards];
-  const std::lock_guard held(mine.lock);
-  const std::size_t bytes = units * kUnitBytes;
-  bin& holes = mine.bins[units % kBins];
-  if (mine.bytes + bytes > kBytesMax || (holes.first && holes.units != units)) return false;
-  *static_cast<void**>(object) = holes.first;
-  // Before anyone can take it: whoever does makes it readable again.
-  poison(header_of(object), bytes);
-  holes = {units, object};
-  mine.bytes += bytes;
-  return true;
-}
-
 void* hole_cache::take(std::size_t units, std::uint32_t shard_number) noexcept {
   shard& mine = shards_[shard_number % kShards];
   const std::lock_guard held(mine.lock);

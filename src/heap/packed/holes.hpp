@@ -13,6 +13,8 @@
 
 #include "base/atomic.hpp"
 #include "base/spin_lock.hpp"
+#include "heap/packed/extent.hpp"
+#include "heap/poison.hpp"
 
 namespace isotherm::heap {
 
@@ -23,8 +25,11 @@ class hole_cache {
   /// A shard. Frees come in bursts as long as the longest scope: milliseconds of updates.
   static constexpr std::size_t kBytesMax = std::size_t{8} << 20;
 
-  /// Takes over the freed object of `units`, and poisons it; false when there is no room for it.
-  bool keep(void* object, std::size_t units, std::uint32_t shard) noexcept;
+  /// Takes over the freed object of `units`, and poisons it; false when there is no room for it, or
+  /// it is not worth it. That is asked under the lock that flush() takes too: what is not worth it
+  /// before a flush is not kept after it.
+  template <class IsWorthIt>
+  bool keep(void* object, std::size_t units, std::uint32_t shard, IsWorthIt is_worth_it) noexcept;
   /// Room of exactly `units` that keep() took, still poisoned; else null.
   void* take(std::size_t units, std::uint32_t shard) noexcept;
   /// Gives up all holes: `release(object, units)` for each, outside of the locks.
@@ -50,6 +55,23 @@ class hole_cache {
 
   std::array<shard, kShards> shards_;
 };
+
+template <class IsWorthIt>
+bool hole_cache::keep(void* object, std::size_t units, std::uint32_t shard_number,
+                      IsWorthIt is_worth_it) noexcept {
+  shard& mine = shards_[shard_number % kShards];
+  const std::lock_guard held(mine.lock);
+  if (!is_worth_it()) return false;
+  const std::size_t bytes = units * kUnitBytes;
+  bin& holes = mine.bins[units % kBins];
+  if (mine.bytes + bytes > kBytesMax || (holes.first && holes.units != units)) return false;
+  *static_cast<void**>(object) = holes.first;
+  // Before anyone can take it: whoever does makes it readable again.
+  poison(header_of(object), bytes);
+  holes = {units, object};
+  mine.bytes += bytes;
+  return true;
+}
 
 template <class Release>
 void hole_cache::flush(Release release) noexcept {

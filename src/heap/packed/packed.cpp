@@ -54,12 +54,12 @@ void* packed_heap::allocate(std::size_t bytes, recycling room, local_state& mine
   }
   if (object == nullptr) return nullptr;
   unpoison(header_of(object), kHeaderBytes + readable_bytes(bytes));
-  const auto write_header = [object, bytes] {
-    *header_of(object) = {static_cast<std::uint32_t>(bytes), kLiveMark};
+  const auto begin_life = [object, bytes] {
+    write_header(object, {static_cast<std::uint32_t>(bytes), kLiveMark});
   };
   if (!pages_.is_file()) {
-    write_header();
-  } else if (!os::survives(write_header)) {
+    begin_life();
+  } else if (!os::survives(begin_life)) {
     return nullptr;  // the disk does not give the page: the room stays taken
   }
   return object;
@@ -164,8 +164,9 @@ void packed_heap::deallocate(void* object, std::size_t bytes, recycling room,
   const std::size_t units = units_of(bytes);
   const bool small = bytes <= kSmallBytesMax;
   // A sparse extent is about to be emptied: what is put there would be moved out again.
-  if (!ends_ && small && room == recycling::allowed && !is_sparse(object, kSparseShare) &&
-      holes_.keep(object, units, mine.spread)) {
+  const auto is_worth_keeping = [this, object] { return !is_sparse(object, kSparseShare); };
+  if (!ends_ && small && room == recycling::allowed &&
+      holes_.keep(object, units, mine.spread, is_worth_keeping)) {
     return;
   }
   poison(header_of(object), kHeaderBytes + readable_bytes(bytes));
@@ -227,6 +228,7 @@ std::size_t packed_heap::choose_extents(std::size_t count) noexcept {
   if (first + count > used) poison(address_of(used), (first + count - used) * kExtentBytes);
   for (std::size_t i = first; i < first + count; ++i) {
     extents_[i].hinted.store_relaxed(false);
+    extents_[i].thinned.store_relaxed(extent::thinning::none);
     extents_[i].run.store_relaxed(0);
     extents_[i].word.store_release(extent_word::kClosed);
   }

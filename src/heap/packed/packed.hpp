@@ -52,6 +52,9 @@ class packed_heap {
   /// Drops all cached holes. Any thread.
   void flush_holes() noexcept;
 
+  /// As heap::release_dead_pages(). Of a heap whose freed room is recycled.
+  std::uint64_t release_dead_pages() noexcept;
+
   bool is_sparse(const void* object, double live_share) const noexcept;
   void note_use(const void* object) noexcept {
     auto& hinted = extents_[index_of(object)].hinted;
@@ -112,6 +115,8 @@ class packed_heap {
   void slow(std::size_t count, recycling room) const noexcept;
   void free_run(std::size_t index) noexcept;
   void close(std::size_t index) noexcept;
+  bool pin(std::size_t index) noexcept;
+  std::uint64_t thin(std::size_t index) noexcept;
   void give_back(std::size_t first, std::size_t count) noexcept;
   std::size_t take_extents(std::size_t count) noexcept;
 

@@ -1,0 +1,102 @@
+// Pages of NEW and HOT in which nothing lives, in extents that a few objects keep from being given
+// back as a whole: what is used all the time vetoes its moves, and of a heap full of such objects
+// each extent has one.
+#include <algorithm>
+#include <bitset>
+
+#include "base/page.hpp"
+#include "heap/header.hpp"
+#include "heap/packed/packed.hpp"
+
+namespace isotherm::heap {
+
+namespace {
+
+using thinning = extent::thinning;
+
+constexpr std::size_t kPages = kExtentBytes / base::kPageBytes;
+/// Of an extent of which less lives, pages are given back.
+constexpr double kThinShare = 0.5;
+
+/// Pages of the extent at `begin` in which an object lives, or may.
+std::bitset<kPages> live_pages(const std::byte* begin, std::size_t cursor) noexcept {
+  std::bitset<kPages> live;
+  const auto mark = [&live](std::size_t first_unit, std::size_t end_unit) {
+    const std::size_t first = first_unit * kUnitBytes + kHeaderBytes;
+    const std::size_t end = end_unit * kUnitBytes + kHeaderBytes;
+    for (std::size_t page = first / base::kPageBytes; page * base::kPageBytes < end; ++page) {
+      live.set(page);
+    }
+  };
+  for (std::size_t unit = 0; unit < cursor;) {
+    const header found = racy_header(begin + 2 * kHeaderBytes + unit * kUnitBytes);
+    if (found.mark != kLiveMark && found.mark != kFreedMark) {
+      // Whoever got this room has not written its header yet: what lies behind it is not known.
+      mark(unit, cursor);
+      break;
+    }
+    const std::size_t next = std::min(unit + units_of(found.bytes), cursor);
+    if (found.mark == kLiveMark) mark(unit, next);
+    unit = next;
+  }
+  return live;
+}
+
+}  // namespace
+
+/// Keeps a closed extent in which something lives from being given back, as an object of one unit
+/// would. False: it is not such an extent.
+bool packed_heap::pin(std::size_t index) noexcept {
+  extent& row = extents_[index];
+  extent_word seen = row.load();
+  while (seen.closed() && seen.live() > 0 && row.run.load_relaxed() == 0) {
+    if (row.word.compare_exchange_acq_rel(seen.raw, seen.raw + 1)) return true;
+  }
+  return false;
+}
+
+std::uint64_t packed_heap::thin(std::size_t index) noexcept {
+  if (!pin(index)) return 0;
+  extent& row = extents_[index];
+  std::uint64_t released = 0;
+  // Chosen still: it was not given back and opened anew since.
+  if (row.thinned.load_relaxed() == thinning::chosen) {
+    const std::bitset<kPages> live = live_pages(address_of(index), row.load().cursor());
+    for (std::size_t page = 0; page < kPages;) {
+      std::size_t end = page;
+      while (end < kPages && !live[end]) ++end;
+      if (end > page) {
+        pages_.give_back(index * kExtentBytes + page * base::kPageBytes,
+                         (end - page) * base::kPageBytes);
+        released += (end - page) * base::kPageBytes;
+      }
+      page = end + 1;
+    }
+    row.thinned.store_relaxed(thinning::done);
+  }
+  free_units(index, 1);
+  return released;
+}
+
+std::uint64_t packed_heap::release_dead_pages() noexcept {
+  const std::size_t used = used_.load_acquire();
+  bool is_any = false;
+  for (std::size_t i = 0; i < used; ++i) {
+    extent& row = extents_[i];
+    if (row.load().live() == 0 || !is_sparse(address_of(i), kThinShare)) continue;
+    thinning none = thinning::none;
+    is_any |=
+        row.thinned.compare_exchange_acq_rel(none, thinning::chosen) || none == thinning::chosen;
+  }
+  if (!is_any) return 0;
+  // Holes link to each other. From here on none is in an extent that was chosen, as sparse ones get
+  // no more (deallocate()), nor can one be taken there.
+  flush_holes();
+  std::uint64_t released = 0;
+  for (std::size_t i = 0; i < used; ++i) {
+    if (extents_[i].thinned.load_relaxed() == thinning::chosen) released += thin(i);
+  }
+  return released;
+}
+
+}  // namespace isotherm::heap

@@ -1,0 +1,125 @@
+// Pages of NEW and HOT in which nothing lives go back, although objects keep their extents.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "base/random.hpp"
+#include "heap/object.hpp"
+#include "heap/packed/extent.hpp"
+#include "heap/ranges.hpp"
+#include "heap/upkeep.hpp"
+#include "heap/usage.hpp"
+
+namespace isotherm::heap {
+namespace {
+
+class DeadPages : public testing::TestWithParam<kind> {};
+INSTANTIATE_TEST_SUITE_P(All, DeadPages, testing::Values(kind::newborn, kind::hot));
+
+constexpr std::size_t kBytes = 1000, kExtents = 24;
+
+/// Objects that fill some extents, of which one in `kept_of` stays; the others are freed.
+std::vector<void*> fill_and_keep_some(kind where, std::size_t kept_of) {
+  std::vector<void*> kept, freed;
+  const std::size_t count = kExtents * kExtentUnits / units_of(kBytes);
+  for (std::size_t i = 0; i < count; ++i) {
+    void* const object = allocate(where, kBytes);
+    std::memset(object, static_cast<int>(i % 251), kBytes);
+    (i % kept_of == kept_of / 2 ? kept : freed).push_back(object);
+  }
+  for (void* object : freed) deallocate(object);
+  trim();
+  return kept;
+}
+
+TEST_P(DeadPages, GoBackAndWhatLivesBesideThemStays) {
+  trim();
+  for (int round = 0; round < 2; ++round) {  // the second fills extents that were thinned
+    const std::uint64_t before = usage_of(GetParam()).resident_bytes;
+    const std::size_t in_extent = kExtentUnits / units_of(kBytes);
+    const std::vector<void*> kept = fill_and_keep_some(GetParam(), in_extent);
+    const std::uint64_t sparse = usage_of(GetParam()).resident_bytes;
+    EXPECT_GE(sparse, before + (kExtents - 4) * kExtentBytes) << "each extent has an object";
+    EXPECT_GT(release_dead_pages(GetParam()), (kExtents - 4) * kExtentBytes * 9 / 10);
+    // Two extents are open still.
+    EXPECT_LE(usage_of(GetParam()).resident_bytes, before + 3 * kExtentBytes);
+    EXPECT_EQ(release_dead_pages(GetParam()), 0u) << "each extent once";
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      const auto* const bytes = static_cast<const unsigned char*>(kept[i]);
+      const auto expected = static_cast<unsigned char>((i * in_extent + in_extent / 2) % 251);
+      ASSERT_EQ(object_size(bytes), kBytes);
+      ASSERT_EQ(bytes[0], expected);
+      ASSERT_EQ(bytes[kBytes - 1], expected);
+    }
+    for (void* object : kept) deallocate(object);
+    trim();
+    EXPECT_TRUE(is_valid());
+  }
+}
+
+TEST_P(DeadPages, StayWhereMoreThanHalfOfAnExtentLives) {
+  trim();
+  release_dead_pages(GetParam());
+  std::vector<void*> kept, freed;
+  for (std::size_t i = 0; i < kExtents * kExtentUnits / units_of(kBytes); ++i) {
+    (i % 3 == 0 ? freed : kept).push_back(allocate(GetParam(), kBytes));
+  }
+  for (void* object : freed) deallocate(object);
+  trim();
+  EXPECT_LT(release_dead_pages(GetParam()), kExtentBytes) << "the last one may have begun emptier";
+  for (void* object : kept) deallocate(object);
+}
+
+// Threads allocate and free while extents are thinned under them.
+TEST_P(DeadPages, NobodyElsesObjectIsTouched) {
+  constexpr unsigned kThreads = 3;
+#if defined(ISOTHERM_SANITIZED)
+  constexpr int kSteps = 20'000;
+#else
+  constexpr int kSteps = 200'000;
+#endif
+  std::atomic<unsigned> running{kThreads};
+  std::vector<std::jthread> threads;
+  for (unsigned t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      base::random random(t + 1);
+      struct held {
+        unsigned char* bytes = nullptr;
+        std::size_t size = 0;
+        unsigned char content = 0;
+      };
+      std::vector<held> mine(2'000);
+      const auto drop = [](held& one) {
+        if (!one.bytes) return;
+        ASSERT_EQ(one.bytes[0], one.content);
+        ASSERT_EQ(one.bytes[one.size - 1], one.content);
+        deallocate(one.bytes);
+        one.bytes = nullptr;
+      };
+      for (int i = 0; i < kSteps; ++i) {
+        // Most of a neighbourhood goes at once, so that extents get sparse.
+        held& one = mine[random.below(16) == 0 ? random.below(mine.size())
+                                               : static_cast<std::size_t>(i) % mine.size()];
+        drop(one);
+        if (random.below(8) == 0) continue;
+        one.size = 1 + random.below(3'000);
+        one.content = static_cast<unsigned char>(random.below(256));
+        one.bytes = static_cast<unsigned char*>(allocate(GetParam(), one.size));
+        ASSERT_NE(one.bytes, nullptr);
+        std::memset(one.bytes, one.content, one.size);
+      }
+      for (held& one : mine) drop(one);
+      running.fetch_sub(1);
+    });
+  }
+  while (running.load() > 0) release_dead_pages(GetParam());
+  threads.clear();
+  trim();
+  EXPECT_TRUE(is_valid());
+}
+
+}  // namespace
+}  // namespace isotherm::heap
