@@ -41,9 +41,10 @@ guides::verdict mover::visit(guides::slot_word& slot) {
   const move_result result = attempt(slot, seen, bytes);
   count(guides::heap_of(seen), result, bytes);
   const guides::word now = slot.load_relaxed();
-  // A count that stayed behind is for a later scan to clear, as in verdict_of() of scan.cpp.
-  const bool rests =
-      !guides::is_null(now) && guides::heap_of(now) == heap::kind::cold && !guides::is_counted(now);
+  // A count that stayed behind, or a lock, is for a later scan to clear, as in verdict_of() of
+  // scan.cpp.
+  const bool rests = !guides::is_null(now) && guides::heap_of(now) == heap::kind::cold &&
+                     !guides::is_counted(now) && !guides::is_locked(now);
   return rests ? guides::verdict::drop_due : guides::verdict::keep_due;
 }
 

@@ -32,7 +32,8 @@ class veto_protocol final : public migration_protocol {
 
   move_result move(guides::slot_word& slot, guides::word seen, heap::kind target,
                    std::size_t& bytes) override {
-    if (guides::is_accessed(seen)) return move_result::vetoed;
+    // Locked: its node was relocated since the last scan (guide's constructor for relocation).
+    if (guides::is_accessed(seen) || guides::is_locked(seen)) return move_result::vetoed;
     return copy_and_commit(slot, seen, target, bytes);
   }
 

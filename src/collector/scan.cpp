@@ -28,10 +28,11 @@ candidate candidate_of(guides::slot_word& slot, heap::kind target, const void* o
 }
 
 /// A COLD object that nobody used needs no scan until it is dereferenced. A count that stayed
-/// behind is for a later scan to clear, or it would pin until the next use.
+/// behind, or the lock of a relocated guide, is for a later scan to clear, or it would pin until
+/// the next use.
 guides::verdict verdict_of(guides::word w) noexcept {
-  const bool rests =
-      guides::heap_of(w) == heap::kind::cold && !guides::is_accessed(w) && !guides::is_counted(w);
+  const bool rests = guides::heap_of(w) == heap::kind::cold && !guides::is_accessed(w) &&
+                     !guides::is_counted(w) && !guides::is_locked(w);
   return rests ? guides::verdict::drop_due : guides::verdict::keep_due;
 }
 
@@ -201,7 +202,8 @@ guides::verdict ageing::age(guides::slot_word& slot, guides::word seen) {
             "where a guide was made lies something else: its memory went without its destructor");
   const bool was_used = guides::is_accessed(seen);
   if (was_used) record_use(seen);
-  const guides::word aged = policy_.age(seen);
+  // No copy is in flight during a scan: a lock is that of a relocated guide, which may move again.
+  const guides::word aged = guides::unlocked(policy_.age(seen));
   const guides::word next = counts_ == counts_left::cleared ? guides::without_counts(aged) : aged;
   if (next != seen && !slot.compare_exchange_acq_rel(seen, next)) {
     return guides::verdict::keep_due;

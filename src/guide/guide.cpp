@@ -125,6 +125,18 @@ bool compare_exchange(base::atomic<word>& slot, const void* expected, word next)
 
 word carry(word w) noexcept { return are_counted() ? carried(w) : unlocked(w); }
 
+word leave_to_relocated(base::atomic<word>& from) noexcept {
+  ISO_CHECK(!are_counted(), "guides are relocated under the protocol \"veto\" only");
+  const word held = from.load_acquire();
+  if (held == 0) return 0;
+  unregister_slot(&from);  // from here on the object stays
+  // Locked: a batch of moves that has chosen its slots before may name the new slot's address, that
+  // of a guide which is gone. Its grace period may be over, and says nothing of scopes that read
+  // `from`; the next scan clears the lock (ageing::age() in collector/scan.cpp).
+  const word now = from.load_acquire();
+  return is_null(now) ? now : locked(now);
+}
+
 word vacate(base::atomic<word>& slot) noexcept {
   unregister_slot(&slot);
   const word held = slot.exchange_acq_rel(0);

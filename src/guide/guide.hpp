@@ -52,6 +52,11 @@ word vacate(base::atomic<word>& slot) noexcept;
 /// The word of an object that vacate() took out of one slot, for another.
 word carry(word w) noexcept;
 
+/// Takes the object of `from` out of the collector's reach for a slot that is to take the place of
+/// `from`, and returns the word for that slot. `from` keeps its word: scopes that found it before
+/// may go on reading there. See guide's constructor for relocation.
+word leave_to_relocated(base::atomic<word>& from) noexcept;
+
 /// `made`, the word of an object just made, as `slot` takes it over. The thread that made the
 /// object may have its address from the `owned`, and use it until its scope closes: where moves may
 /// happen the object stays until then (its accessed bit vetoes a move; a scope that counts has
@@ -59,6 +64,9 @@ word carry(word w) noexcept;
 word kept_for_maker(base::atomic<word>& slot, word made) noexcept;
 
 }  // namespace guides
+
+/// Chooses the constructor of a guide whose node takes the place of another node.
+struct relocation {};
 
 /// Owning pointer to a movable object. One word. Movable, not copyable.
 ///
@@ -89,6 +97,22 @@ class guide {
   guide(const guide&) = delete;
   guide& operator=(const guide&) = delete;
   ~guide() { reset(); }
+
+  /// The first half of a relocation: a node is replaced by a copy of itself elsewhere, while scopes
+  /// that have found it go on reading it. Takes over the object of `from`, the guide in the old
+  /// node, which keeps its word for those scopes. The caller
+  /// - keeps writers away from both guides until finish_relocation() has returned,
+  /// - links the new node in the place of the old one in between,
+  /// - retires the old node's memory without running the destructor of `from`.
+  /// Until no scope is left that may read `from`, the object stays where it is: no collector knows
+  /// the new slot before the old node is unlinked, and what moves by way of it later has first been
+  /// through a scan and a grace period. For the protocol "veto" alone: counts taken in the old slot
+  /// would be unknown in the new one.
+  guide(relocation, guide& from) noexcept : slot_(guides::leave_to_relocated(from.slot_)) {}
+  /// The second half, when the old node is unlinked.
+  void finish_relocation() noexcept {
+    if (slot_.load_relaxed() != 0) guides::register_slot(&slot_);
+  }
 
   /// Address of the object, valid until the outermost open scope of this thread closes; null when
   /// the guide holds nothing, or its object lies on a page of COLD that cannot be read

@@ -103,6 +103,78 @@ TEST_P(MovingGuides, AnObjectStaysForTheScopeThatMadeIt) {
   protocol->end();
 }
 
+/// A node with a guide, as an index has it, which a copy of itself can replace.
+struct node {
+  explicit node(owned<bytes>&& object) : held(std::move(object)) {}
+  node(relocation how, node& from) : held(how, from.held) {}
+  guide<bytes> held;
+};
+
+/// Memory for a node whose destructor is not run when another one has taken its place.
+struct node_memory {
+  alignas(node) std::byte bytes[sizeof(node)];
+  node* as_node() { return std::launder(reinterpret_cast<node*>(bytes)); }
+};
+
+// A scope reads the old node after its copy took its place: the object stays where it is, although
+// the batch's grace period ended before the scope opened and its slots were chosen before that.
+TEST(RelocatedGuides, AnObjectThatAScopeReadsInTheOldNodeStays) {
+  node_memory old_memory, new_memory;
+  node* const old = ::new (&old_memory) node(make_bytes("value"));
+  const auto protocol = *make_protocol("veto");
+  ASSERT_TRUE(protocol->begin({}, 1'000'000));
+  {
+    const scope inside;
+    node* const copy = ::new (&new_memory) node(relocation{}, *old);
+    copy->held.finish_relocation();
+    EXPECT_FALSE(guides::is_registered(&old->held.slot()));
+    EXPECT_TRUE(guides::is_registered(&copy->held.slot()));
+    const bytes* const seen = old->held.get(inside);
+    EXPECT_EQ(move_to_cold(*protocol, copy->held), move_result::vetoed);
+    EXPECT_TRUE(copy->held.holds(seen));
+    EXPECT_EQ(seen->view(), "value");
+  }
+  protocol->end();
+  // A scan and a grace period later it moves.
+  options chosen;
+  chosen.policy = policy_name::published;
+  chosen.cold_threshold = 1;
+  chosen.adaptive_threshold = false;
+  object_collector collector(chosen);
+  std::uint64_t demoted = 0;
+  for (int window = 0; window < 3; ++window) demoted += collector.run_window().demoted.objects;
+  EXPECT_EQ(demoted, 1u);
+  {
+    const scope inside;
+    EXPECT_EQ(new_memory.as_node()->held->view(), "value");
+  }
+  std::destroy_at(new_memory.as_node());
+}
+
+// COLD objects are not scanned until they are used: a relocated one is, until its lock is gone.
+TEST(RelocatedGuides, AColdObjectIsDueUntilItMayMoveAgain) {
+  node_memory old_memory, new_memory;
+  node* const old = ::new (&old_memory) node(make_bytes_in(heap::kind::cold, "value"));
+  node* const copy = ::new (&new_memory) node(relocation{}, *old);
+  copy->held.finish_relocation();
+  EXPECT_TRUE(guides::is_locked(copy->held.slot().load_relaxed()));
+  options chosen;
+  chosen.policy = policy_name::published;
+  object_collector collector(chosen);
+  collector.run_window();
+  EXPECT_FALSE(guides::is_locked(copy->held.slot().load_relaxed()));
+  EXPECT_EQ(guides::heap_of(copy->held.slot().load_relaxed()), heap::kind::cold);
+  std::destroy_at(copy);
+}
+
+TEST(RelocatedGuides, AnEmptyGuideStaysEmpty) {
+  guide<bytes> never_filled;
+  guide<bytes> copy(relocation{}, never_filled);
+  copy.finish_relocation();
+  EXPECT_TRUE(copy.is_null());
+  EXPECT_FALSE(guides::is_registered(&copy.slot()));
+}
+
 /// A sorted array's way: readers take addresses under a shared lock and use them until their scope
 /// closes, a writer shifts the guides, and lets the array grow and shrink, under the exclusive one.
 class shifted_array {
