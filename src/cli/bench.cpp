@@ -123,6 +123,7 @@ void add_bench(CLI::App& app) {
     check_file("--json", options->json);
     require(harness::run_all(*plan));
   });
+  add_bench_tiers(*bench);
 }
 
 }  // namespace isotherm::cli

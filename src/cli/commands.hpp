@@ -7,8 +7,10 @@ class App;
 
 namespace isotherm::cli {
 
-/// isotherm bench ycsb
+/// isotherm bench ycsb, isotherm bench tiers
 void add_bench(CLI::App& app);
+/// The second of these.
+void add_bench_tiers(CLI::App& bench);
 /// isotherm serve
 void add_serve(CLI::App& app);
 /// isotherm device

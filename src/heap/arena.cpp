@@ -59,6 +59,8 @@ int set_control(const std::string& name, T value) {
 
 }  // namespace
 
+const int arena::kNoCache = MALLOCX_TCACHE_NONE;
+
 base::result<void> arena::open(std::byte* begin, std::size_t bytes) {
   begin_ = begin;
   end_ = begin + bytes;

@@ -17,6 +17,8 @@ namespace isotherm::heap {
 
 class arena {
  public:
+  static const int kNoCache;  ///< as `cache_flags`: without a thread's cache
+
   arena() noexcept = default;
   arena(const arena&) = delete;
   arena& operator=(const arena&) = delete;

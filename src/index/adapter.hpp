@@ -11,11 +11,13 @@ namespace isotherm::index {
 /// any_index over `Structure<Storage>`.
 template <template <class> class Structure, class Storage>
   requires concurrent_index<Structure<Storage>>
-class adapter final : public any_index {
+class adapter : public any_index {
+ protected:
   using structure = Structure<Storage>;
 
  public:
-  explicit adapter(std::size_t expected_keys) : structure_(expected_keys) {}
+  explicit adapter(std::size_t expected_keys, const Storage& storage = {})
+      : structure_(expected_keys, storage) {}
 
   std::optional<std::string_view> find(const scope& inside, std::string_view key) override {
     return structure_.find(inside, key);
@@ -52,14 +54,38 @@ class adapter final : public any_index {
   bool is_managed() const noexcept override { return Storage::kManaged; }
   bool is_valid() override { return structure_.is_valid(); }
 
- private:
+ protected:
   structure structure_;
+};
+
+/// The same over a tree whose nodes are placed.
+template <template <class> class Structure, class Storage>
+class placed_adapter final : public adapter<Structure, Storage>, public placement::placed_tree {
+ public:
+  explicit placed_adapter(placement::placer& chooser)
+      : adapter<Structure, Storage>(0, Storage(chooser)) {}
+
+  bool visit_leaves(const scope& inside, std::string& cursor,
+                    const placement::leaf_visitor& visit) override {
+    return this->structure_.visit_leaves(inside, cursor, visit);
+  }
+  placement::relocated relocate(const scope& inside, void* parent, void* node,
+                                placement::tier to) override {
+    return this->structure_.relocate(inside, parent, node, to);
+  }
 };
 
 template <template <class> class Structure>
 std::unique_ptr<any_index> make_adapter(management kind, std::size_t expected_keys) {
   if (kind == management::on) return std::make_unique<adapter<Structure, managed>>(expected_keys);
   return std::make_unique<adapter<Structure, unmanaged>>(expected_keys);
+}
+
+template <template <class> class Structure, class Storage>
+placed_index make_placed_adapter(placement::placer& chooser) {
+  auto made = std::make_unique<placed_adapter<Structure, Storage>>(chooser);
+  placement::placed_tree* const tree = made.get();
+  return {std::move(made), tree};
 }
 
 }  // namespace isotherm::index

@@ -13,6 +13,7 @@
 #include "base/spin_lock.hpp"
 #include "guide/object.hpp"
 #include "index/content.hpp"
+#include "placement/tier.hpp"
 #include "sync/retire.hpp"
 #include "sync/scope.hpp"
 
@@ -20,10 +21,11 @@ namespace isotherm::index {
 
 using base::backoff;
 
-/// Makes a `Node` in the storage's node memory for that level (storage.hpp).
+/// Makes a `Node` in the storage's node memory for that place (storage.hpp).
 template <class Node, class Storage, class... Arguments>
-Node* make_node(const Storage& storage, unsigned level, Arguments&&... arguments) {
-  return ::new (storage.allocate_node(sizeof(Node), level))
+Node* make_node(const Storage& storage, const placement::node_place& place,
+                Arguments&&... arguments) {
+  return ::new (storage.allocate_node(sizeof(Node), place))
       Node(std::forward<Arguments>(arguments)...);
 }
 
@@ -50,13 +52,14 @@ using unlinked = std::unique_ptr<Node, node_deleter<Storage, Node>>;
 
 /// Makes a `Node` of `arguments` and two new objects; null when memory is exhausted.
 template <class Node, class Storage, class... Arguments>
-unlinked<Storage, Node> make_entry(const Storage& storage, unsigned level, std::string_view key,
-                                   const content& value, Arguments... arguments) {
+unlinked<Storage, Node> make_entry(const Storage& storage, const placement::node_place& place,
+                                   std::string_view key, const content& value,
+                                   Arguments... arguments) {
   auto held_key = storage.make(key);
   auto held_value = storage.make(value);
   if (!held_key || !held_value) return nullptr;
   return unlinked<Storage, Node>(
-      make_node<Node>(storage, level, arguments..., std::move(held_key), std::move(held_value)));
+      make_node<Node>(storage, place, arguments..., std::move(held_key), std::move(held_value)));
 }
 
 inline void prefetch(const void* address) noexcept { __builtin_prefetch(address); }

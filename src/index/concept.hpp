@@ -1,6 +1,7 @@
 // What a structure must offer to be held by any_index (adapter.hpp). A structure is a template over
-// its storage (storage.hpp); a storage object may be the second argument of its constructor. Its
-// operations mean what any_index says.
+// its storage (storage.hpp); its constructor takes the number of keys expected and a storage
+// object, which may be left out where the storage has a default. Its operations mean what any_index
+// says.
 #pragma once
 
 #include <concepts>
@@ -15,7 +16,6 @@ namespace isotherm::index {
 /// A concurrent map of byte strings.
 template <class S>
 concept concurrent_index =
-    std::constructible_from<S, std::size_t> &&
     requires(S s, const S& c, const scope& inside, std::string_view text, const content& value,
              const updater& decide, const visitor& visit, std::uint64_t cursor) {
       { S::kName } -> std::convertible_to<std::string_view>;

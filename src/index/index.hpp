@@ -17,6 +17,8 @@
 
 #include "base/error.hpp"
 #include "index/content.hpp"
+#include "placement/placed_tree.hpp"
+#include "placement/placer.hpp"
 #include "sync/scope.hpp"
 
 namespace isotherm::index {
@@ -99,5 +101,23 @@ enum class management : unsigned char { off, on };
 /// message lists the known ones.
 base::result<std::unique_ptr<any_index>> make(std::string_view name, management kind,
                                               std::size_t expected_keys = 0);
+
+/// A tree whose nodes lie where a placer says; `nodes` is a part of `index`.
+struct placed_index {
+  std::unique_ptr<any_index> index;
+  placement::placed_tree* nodes = nullptr;
+};
+
+/// Names that make_placed() knows.
+const std::vector<std::string_view>& placed_names();
+
+/// A new, empty tree over placement::open_node_memory(), which must have been called. `chooser`
+/// must outlive it. An unknown name, and one of a structure whose nodes cannot be placed, is an
+/// error, whose message lists the others.
+base::result<placed_index> make_placed(std::string_view name, management kind,
+                                       placement::placer& chooser);
+/// The same with plain pointers, for benchmarks: searches find slow nodes slow, once
+/// placement::emulate_slow_memory() was called.
+base::result<placed_index> make_emulated(std::string_view name, placement::placer& chooser);
 
 }  // namespace isotherm::index

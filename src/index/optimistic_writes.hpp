@@ -18,6 +18,13 @@ template <class Storage>
 struct tree_entry {
   using owned_bytes = typename Storage::owned_bytes;
   tree_entry(owned_bytes&& k, owned_bytes&& v) noexcept : key(std::move(k)), value(std::move(v)) {}
+  /// A copy that takes the place of `from`: see guide's constructor for relocation.
+  tree_entry(relocation how, tree_entry& from) noexcept
+      : key(how, from.key), value(how, from.value) {}
+  void finish_relocation() noexcept {
+    key.finish_relocation();
+    value.finish_relocation();
+  }
   typename Storage::pointer key, value;
 };
 
@@ -84,6 +91,13 @@ class optimistic_writes {
   Map& self() noexcept { return static_cast<Map&>(*this); }
   template <class Position>
   bool link(const scope& inside, Position& at, std::string_view key, unlinked_entry& created) {
+    if constexpr (Storage::kPlaced) {
+      // It was made for a place under a fast node; the search now ended under a slow one.
+      if (placement::is_fast(created.get()) && placement::is_slow(at.at)) {
+        created.reset();
+        return false;
+      }
+    }
     if (!self().attach(inside, at, key, created.get())) return false;
     created.release();
     self().after_insert(count_.add(1));

@@ -38,15 +38,63 @@ constexpr entry kEntries[] = {
     {art<unmanaged>::kName, &make_adapter<art>},
 };
 
+using placed_factory = placed_index (*)(placement::placer& chooser);
+
+struct placed_entry {
+  std::string_view name;
+  placed_factory managed_by_guides, plain, emulated_slow;
+};
+
+template <template <class> class Structure>
+constexpr placed_entry placed_entry_of() {
+  return {Structure<unmanaged>::kName, &make_placed_adapter<Structure, placed<managed>>,
+          &make_placed_adapter<Structure, placed<unmanaged>>,
+          &make_placed_adapter<Structure, emulated>};
+}
+
+constexpr placed_entry kPlacedEntries[] = {placed_entry_of<btree_occ>(), placed_entry_of<art>()};
+
+base::result<const placed_entry*> find_placed(std::string_view name) {
+  for (const placed_entry& each : kPlacedEntries) {
+    if (each.name == name) return &each;
+  }
+  return std::unexpected(
+      base::error{fmt::format("the nodes of no index called '{}' can be placed; use one of: {}",
+                              name, fmt::join(placed_names(), ", ")),
+                  0});
+}
+
+template <class Entries>
+std::vector<std::string_view> names_of(const Entries& entries) {
+  std::vector<std::string_view> list;
+  for (const auto& each : entries) list.push_back(each.name);
+  return list;
+}
+
 }  // namespace
 
 const std::vector<std::string_view>& names() {
-  static const std::vector<std::string_view> all = [] {
-    std::vector<std::string_view> list;
-    for (const entry& each : kEntries) list.push_back(each.name);
-    return list;
-  }();
+  static const std::vector<std::string_view> all = names_of(kEntries);
   return all;
+}
+
+const std::vector<std::string_view>& placed_names() {
+  static const std::vector<std::string_view> all = names_of(kPlacedEntries);
+  return all;
+}
+
+base::result<placed_index> make_placed(std::string_view name, management kind,
+                                       placement::placer& chooser) {
+  const auto found = find_placed(name);
+  if (!found) return std::unexpected(found.error());
+  const auto& make = kind == management::on ? (*found)->managed_by_guides : (*found)->plain;
+  return make(chooser);
+}
+
+base::result<placed_index> make_emulated(std::string_view name, placement::placer& chooser) {
+  const auto found = find_placed(name);
+  if (!found) return std::unexpected(found.error());
+  return (*found)->emulated_slow(chooser);
 }
 
 base::result<std::unique_ptr<any_index>> make(std::string_view name, management kind,

@@ -4,10 +4,12 @@
 //
 //   managed      pointer: guide<bytes>    nodes in NODE     successors of hot values begin in HOT
 //   unmanaged    pointer: bytes*          nodes by malloc   values by malloc
+//   placed<...>  as one of these          nodes in fast or slow memory (placement/)
 //
 // An index is made with a storage object. That object is a handle: copies of it mean the same
-// memory, and each part of an index keeps one of its own. Both storages here are empty and take no
-// room; a storage that chooses a place for each node of a tree would hold a pointer to its policy.
+// memory, and each part of an index keeps one of its own. The first two are empty and take no room;
+// the third, for trees, holds a pointer to who chooses a tier for each node, counts the uses of
+// leaves, and lets nodes be relocated. What it adds to a search costs the others nothing.
 //
 // A node is allocated for a level: the number of nodes above it, as the search for its place has
 // counted them, 0 for the root. Levels are counted from the top because that works for all trees
@@ -33,8 +35,13 @@
 #include "heap/node.hpp"
 #include "heap/readable.hpp"
 #include "index/content.hpp"
+#include "placement/emulation.hpp"
+#include "placement/node_memory.hpp"
+#include "placement/placer.hpp"
 
 namespace isotherm::index {
+
+using placement::node_place;
 
 /// Whether an access counts as a use of the object. A walk over all objects peeks; otherwise it
 /// would make all of them warm (guide::peek()).
@@ -49,6 +56,7 @@ bytes* read(const Pointer& held, const scope& inside, access how) noexcept {
 class guide_pointer : public guide<bytes> {
  public:
   using guide<bytes>::guide;
+  guide_pointer(relocation how, guide_pointer& from) noexcept : guide<bytes>(how, from) {}
 
   bytes* get(const scope& inside) const noexcept {
     bytes* const found = guide<bytes>::get(inside);
@@ -89,25 +97,34 @@ class guide_pointer : public guide<bytes> {
 /// What an index asks of its storage. make() and make_successor() return an empty owner when memory
 /// is exhausted; the other functions end the process then.
 template <class S>
-concept storage = std::copy_constructible<S> && std::is_nothrow_destructible_v<S> &&
-                  requires(const S& s, const typename S::pointer& old, const content& value,
-                           std::size_t bytes, unsigned level, void* node) {
-                    typename S::read_watch;
-                    { S::kManaged } -> std::convertible_to<bool>;
-                    { s.make(value) } -> std::same_as<typename S::owned_bytes>;
-                    { s.make_successor(old, value) } -> std::same_as<typename S::owned_bytes>;
-                    { s.allocate_node(bytes, level) } -> std::same_as<void*>;
-                    {
-                      s.allocate_zeroed(bytes)
-                    } -> std::same_as<void*>;  // an array where all searches begin
-                    { S::deallocate_node(node) } noexcept;
-                  };
+concept storage =
+    std::copy_constructible<S> && std::is_nothrow_destructible_v<S> &&
+    requires(const S& s, const typename S::pointer& old, const content& value, std::size_t bytes,
+             const node_place& place, void* node, typename S::use_count& uses) {
+      typename S::read_watch;
+      { S::kManaged } -> std::convertible_to<bool>;
+      { s.make(value) } -> std::same_as<typename S::owned_bytes>;
+      { s.make_successor(old, value) } -> std::same_as<typename S::owned_bytes>;
+      { S::kPlaced } -> std::convertible_to<bool>;
+      { uses.add() } noexcept;
+      { S::touch(node, 1U) } noexcept;  // before some cache lines of it are read
+      { s.allocate_node(bytes, place) } -> std::same_as<void*>;
+      { s.allocate_zeroed(bytes) } -> std::same_as<void*>;  // an array where all searches begin
+      { S::deallocate_node(node) } noexcept;
+    };
+
+/// Counts nothing and takes no room: in leaves that nobody places.
+struct no_use_count {
+  static void add() noexcept {}
+};
 
 struct managed {
   using pointer = guide_pointer;
   using owned_bytes = owned<bytes>;
   using read_watch = heap::read_watch;
-  static constexpr bool kManaged = true;
+  using use_count = no_use_count;
+  static constexpr bool kManaged = true, kPlaced = false;
+  static void touch(const void*, unsigned /*lines*/) noexcept {}
 
   owned_bytes make(const content& value) const noexcept {
     return make_in(heap::kind::newborn, value);
@@ -115,7 +132,7 @@ struct managed {
   owned_bytes make_successor(const pointer& old, const content& value) const noexcept {
     return make_in(old.birth_heap(), value);
   }
-  void* allocate_node(std::size_t bytes, unsigned /*level*/) const noexcept {
+  void* allocate_node(std::size_t bytes, const node_place&) const noexcept {
     return heap::allocate_node(bytes);
   }
   /// Large memory takes pages only as they are used.
@@ -166,6 +183,9 @@ class plain_pointer {
     return *this;
   }
   ~plain_pointer() { reset(); }
+  /// As those of guide.
+  plain_pointer(relocation, plain_pointer& from) noexcept : object_(from.object_.load_acquire()) {}
+  static void finish_relocation() noexcept {}
 
   bytes* get(const scope&) const noexcept { return object_.load_acquire(); }
   bytes* peek(const scope&) const noexcept { return object_.load_acquire(); }
@@ -212,7 +232,9 @@ struct unmanaged {
   struct read_watch {
     static constexpr bool has_lost() noexcept { return false; }
   };
-  static constexpr bool kManaged = false;
+  using use_count = no_use_count;
+  static constexpr bool kManaged = false, kPlaced = false;
+  static void touch(const void*, unsigned /*lines*/) noexcept {}
 
   owned_bytes make(const content& value) const noexcept {
     void* memory = std::malloc(bytes::footprint(value.size()));
@@ -224,7 +246,7 @@ struct unmanaged {
   owned_bytes make_successor(const pointer&, const content& value) const noexcept {
     return make(value);
   }
-  void* allocate_node(std::size_t bytes, unsigned /*level*/) const noexcept {
+  void* allocate_node(std::size_t bytes, const node_place&) const noexcept {
     return checked(std::malloc(bytes));
   }
   void* allocate_zeroed(std::size_t bytes) const noexcept { return checked(std::calloc(1, bytes)); }
@@ -237,7 +259,33 @@ struct unmanaged {
   }
 };
 
-static_assert(storage<managed> && storage<unmanaged>);
+/// Keys and values as `Base` holds them, nodes where a placer says. Only for trees that keep the
+/// single-boundary rule (placement/tier.hpp).
+template <class Base>
+struct placed : Base {
+  using use_count = placement::use_count;
+  static constexpr bool kPlaced = true;
+
+  explicit placed(placement::placer& chooser) noexcept : placer_(&chooser) {}
+  void* allocate_node(std::size_t bytes, const node_place& place) const noexcept {
+    return placement::allocate_node(placer_->choose(bytes, place), bytes);
+  }
+  static void deallocate_node(void* node) noexcept { placement::deallocate_node(node); }
+
+ private:
+  placement::placer* placer_;
+};
+
+/// For benchmarks, on a machine with one kind of memory: searches find slow nodes slow
+/// (placement/emulation.hpp).
+struct emulated : placed<unmanaged> {
+  using placed<unmanaged>::placed;
+  using use_count = placement::optional_use_count;
+  static void touch(const void* node, unsigned lines) noexcept { placement::touch(node, lines); }
+};
+
+static_assert(storage<managed> && storage<unmanaged> && storage<emulated>);
+static_assert(storage<placed<managed>> && storage<placed<unmanaged>>);
 static_assert(std::is_empty_v<managed> && std::is_empty_v<unmanaged>);
 
 }  // namespace isotherm::index

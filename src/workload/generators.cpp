@@ -112,9 +112,16 @@ std::uint64_t key_chooser::operator()(base::random& random) const noexcept {
       break;
   }
   if (hot_keys_ == keys_ || random.unit() < choice_.hotspot_accesses) {
-    return spread(random.below(hot_keys_));
+    return hot_or_not(random.below(hot_keys_));
   }
-  return spread(hot_keys_ + random.below(keys_ - hot_keys_));
+  return hot_or_not(hot_keys_ + random.below(keys_ - hot_keys_));
+}
+
+/// Of a hotspot: ranks below hot_keys_ are hot.
+std::uint64_t key_chooser::hot_or_not(std::uint64_t rank) const noexcept {
+  if (!choice_.hotspot_at) return spread(rank);
+  const auto begin = static_cast<std::uint64_t>(*choice_.hotspot_at * static_cast<double>(keys_));
+  return (begin + rank) % keys_;
 }
 
 std::uint64_t key_chooser::spread(std::uint64_t rank) const noexcept {

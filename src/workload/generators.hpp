@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/error.hpp"
@@ -70,6 +71,9 @@ struct key_choice {
   double theta = 0.99;            ///< of zipfian, permuted and latest, 0 < theta < 1
   double hotspot_keys = 0.2;      ///< share of the keys that are hot, 0 < share <= 1
   double hotspot_accesses = 0.8;  ///< share of the accesses that go to them, 0..1
+  /// Where the hot keys begin, as a share of all, 0 <= share < 1, when they stand side by side (the
+  /// skewed partition of SINLK, 6.1); absent: they are spread.
+  std::optional<double> hotspot_at = std::nullopt;
 };
 
 /// Keys of `hotspot` that are hot.
@@ -88,6 +92,7 @@ class key_chooser {
   bool draws_ages() const noexcept { return choice_.which == distribution::latest; }
 
  private:
+  std::uint64_t hot_or_not(std::uint64_t rank) const noexcept;
   /// The key of a rank: neighbours in rank lie far apart, as what is popular does not come in
   /// order.
   std::uint64_t spread(std::uint64_t rank) const noexcept;

@@ -19,7 +19,7 @@ import cpp_text
 
 # Bottom first; the members of one group are peers.
 LAYERS = [['base'], ['os'], ['sync', 'device'], ['heap'], ['guide'], ['collector'],
-          ['index', 'placement', 'workload', 'pages', 'sort'], ['store'], ['server'],
+          ['placement'], ['index', 'workload', 'pages', 'sort'], ['store'], ['server'],
           ['harness'], ['cli']]
 RANK = {name: rank for rank, group in enumerate(LAYERS) for name in group}
 # The same inside a folder that has more than one folder of its own. Files that stand in the folder
@@ -28,6 +28,7 @@ SUBFOLDERS = {
     'os': [['memory'], ['files']],
     'collector': [['policy']],
     'index': [['art', 'btree', 'hash', 'masstree', 'skip']],
+    'harness': [['bench'], ['tiers'], ['charts']],
     'sort': [['job'], ['input'], ['coding'], ['plan'], ['runs'], ['cost', 'output'],
              ['index_sort'], ['algorithms']],
 }
@@ -39,6 +40,7 @@ FORBIDDEN = {('index', 'collector'): None, ('index', 'heap'): 'storage.hpp'}
 DEFINED_IN = {
     'src/cli/commands.hpp': '*', 'src/harness/bench/run.hpp': '*',
     'src/server/commands/families.hpp': '*', 'src/store/commands/command.hpp': '*',
+    'src/harness/tiers/placements.hpp': '*',
     'src/sync/scope.hpp': 'src/sync/retire.cpp',
     'src/guide/registry.hpp': 'src/guide/soda.cpp',
     'src/index/index.hpp': 'src/index/registry.cpp',

@@ -146,6 +146,24 @@ TEST(KeyChooser, LatestPrefersTheYoungest) {
   EXPECT_NEAR(found.counts[0] / (kDraws / zeta(1000, 0.99)), 1, 0.02);
 }
 
+TEST(KeyChooser, AHotspotSideBySideIsWhereItWasAskedFor) {
+  constexpr std::uint64_t kKeys = 1000;
+  const key_chooser choose({.which = distribution::hotspot,
+                            .hotspot_keys = 0.05,
+                            .hotspot_accesses = 0.9,
+                            .hotspot_at = 0.98},
+                           kKeys);
+  base::random random(7);
+  int hot = 0;
+  constexpr int kPicked = 20'000;
+  for (int i = 0; i < kPicked; ++i) {
+    const std::uint64_t key = choose(random);
+    ASSERT_LT(key, kKeys);
+    hot += key >= 980 || key < 30;  // it goes on at the beginning
+  }
+  EXPECT_NEAR(static_cast<double>(hot) / kPicked, 0.9, 0.01);
+}
+
 TEST(KeyChooser, HotspotSplitsAccessesAsAsked) {
   constexpr std::uint64_t kKeys = 1000;
   const key_chooser chooser(

@@ -45,13 +45,13 @@ base::result<void> check_numbers(const bench_options& asked) {
 }
 
 /// Short enough to be typed again.
+}  // namespace
+
 std::uint64_t drawn_seed() {
   std::uint32_t seed = 0;
   os::fill_with_entropy(std::as_writable_bytes(std::span(&seed, 1)));
   return seed;
 }
-
-}  // namespace
 
 base::result<bench_plan> understand(const bench_options& asked) {
   bench_plan plan{.asked = asked, .load = {}, .format = {asked.key_size, asked.value_size}};

@@ -45,6 +45,9 @@ struct bench_plan {
   workload::record_format format;
 };
 
+/// For a run whose user gave no seed; small enough to be typed again.
+std::uint64_t drawn_seed();
+
 /// Checks everything that needs no server and no index. Errors name the flag.
 base::result<bench_plan> understand(const bench_options& asked);
 

@@ -33,6 +33,7 @@ bool art<Storage>::try_locate(std::string_view key, position& at) const noexcept
     at.parent = n;
     at.parent_version = at.version;
     at.at = art_detail::inner_of(at.target);
+    Storage::touch(at.at, kSearchedLines);
     at.version = at.at->version.read();
     if (version_lock::is_obsolete(at.version)) return false;
     // Coupling: the parent still led to the child when the child's version was read.
@@ -46,6 +47,10 @@ template <class Storage>
 auto art<Storage>::locate(const scope&, std::string_view key) const noexcept -> position {
   position at;
   for (backoff wait; !try_locate(key, at);) wait();
+  if (at.how == ending::occupied) {
+    Storage::touch(leaf_of(at.target), 1);
+    leaf_of(at.target)->uses.add();
+  }
   return at;
 }
 
@@ -190,13 +195,16 @@ void art<Storage>::iterate(const scope& inside, std::optional<scan_start> from, 
     path.back().next = next;
     if (!art_detail::is_leaf(target)) {
       path.push_back({art_detail::inner_of(target), Way::kStart});
+      Storage::touch(path.back().at, kSearchedLines);
       continue;
     }
     entry* found = leaf_of(target);
+    Storage::touch(found, 1);
     const std::string_view key = read(found->key, inside, how)->view();
     if (guides::is_unreadable(key)) continue;  // cannot be continued from
     if (!is_past_bound && from && Way::is_left_out(*from, key)) continue;
     is_past_bound = true;
+    if (how == access::use) found->uses.add();
     if (!visit(key, read(found->value, inside, how)->view())) return;
     from = scan_start{key, bound::exclusive};
   }
@@ -226,6 +234,7 @@ bool art<Storage>::is_valid_node(const scope& inside, const place& here, std::si
     const std::string_view key = leaf_of(l)->key.get(inside)->view();
     return !leaf_of(l)->value.is_null() && (is_whole ? key == start : key.starts_with(start));
   };
+  if (Storage::kPlaced && placement::is_slow(n) && covers_fast(n)) return false;
   const link terminal = n->terminal.load_acquire();
   if (terminal && !is_valid_leaf(terminal, path, true)) return false;
   unsigned children = 0, inner_children = 0;
@@ -297,7 +306,8 @@ bool art<Storage>::split_prefix(const position& at, std::string_view key, link c
     return false;
   }
   const std::uint64_t word = at.at->prefix.load_relaxed();
-  node* above = new_inner(node_kind::n4, at.level);
+  node* above = new_inner(
+      node_kind::n4, {.level = at.level, .parent = at.parent, .is_inner = true, .covers = {at.at}});
   art_detail::set_prefix(above, word, at.matched);
   art_detail::add_child(above, art_detail::byte_at(word, at.matched), art_detail::link_of(at.at));
   put(above, key, at.depth + at.matched, created);
@@ -334,12 +344,17 @@ bool art<Storage>::expand_leaf(const scope& inside, const position& at, std::str
   std::size_t common = depth;
   while (common < limit && key[common] == other[common]) ++common;
 
-  unsigned level = at.level + 1;
-  node* top = new_inner(node_kind::n4, level);
+  node_place place{.level = at.level + 1,
+                   .parent = at.at,
+                   .is_inner = true,
+                   .covers = {leaf_of(at.target), leaf_of(created)}};
+  node* top = new_inner(node_kind::n4, place);
   node* last = top;
   for (; common - depth > art_detail::kMaxPrefix; depth += art_detail::kMaxPrefix + 1) {
     art_detail::set_prefix(last, art_detail::key_word(key, depth), art_detail::kMaxPrefix);
-    node* below = new_inner(node_kind::n4, ++level);
+    ++place.level;
+    place.parent = last;
+    node* below = new_inner(node_kind::n4, place);
     art_detail::add_child(last, art_detail::byte_at(key, depth + art_detail::kMaxPrefix),
                           art_detail::link_of(below));
     last = below;
@@ -465,7 +480,8 @@ bool art<Storage>::replace_inner(const position& at, std::uint8_t parent_byte, n
     at.parent->version.unlock_unchanged();
     return false;
   }
-  node* other = new_inner(kind, at.level);
+  node* other = new_inner(
+      kind, {.level = at.level, .parent = at.parent, .is_inner = true, .covers = {at.at}});
   art_detail::copy_contents(other, at.at);
   art_detail::find_child(at.parent, parent_byte)->store_release(art_detail::link_of(other));
   at.at->version.unlock_obsolete();
@@ -529,12 +545,18 @@ art<Storage>::~art() {
          b = art_detail::next_child(n, b.byte + 1)) {
       rest.push_back(b.target);
     }
-    free_inner(n);
+    if (n != root_) free_inner(n);
   }
 }
 
 template class art<managed>;
 template class art<unmanaged>;
+template class art<placed<managed>>;
+template class art<placed<unmanaged>>;
+template class art<emulated>;
 template std::unique_ptr<any_index> make_adapter<art>(management, std::size_t);
+template placed_index make_placed_adapter<art, placed<managed>>(placement::placer&);
+template placed_index make_placed_adapter<art, placed<unmanaged>>(placement::placer&);
+template placed_index make_placed_adapter<art, emulated>(placement::placer&);
 
 }  // namespace isotherm::index

@@ -22,8 +22,16 @@
 #include "index/optimistic_writes.hpp"
 #include "index/storage.hpp"
 #include "index/walk_cursors.hpp"
+#include "placement/placed_tree.hpp"
 
 namespace isotherm::index {
+
+/// The leaf of a key.
+template <class Storage>
+struct art_leaf : tree_entry<Storage> {
+  using tree_entry<Storage>::tree_entry;
+  [[no_unique_address]] typename Storage::use_count uses;
+};
 
 /// Ordered by bytes. All operations but the scans and walk linearizable. Scans, upwards and
 /// downwards, visit keys strictly in order, each at most once; every key that is present throughout
@@ -33,15 +41,15 @@ namespace isotherm::index {
 /// below it is being replaced, and start again if a node has changed. Writers do the same; while
 /// they hold a lock, they wait only for the lock of a node below.
 template <class Storage>
-class art : public optimistic_writes<art<Storage>, Storage> {
-  using writes = optimistic_writes<art<Storage>, Storage>;
+class art : public optimistic_writes<art<Storage>, Storage, art_leaf<Storage>> {
+  using writes = optimistic_writes<art<Storage>, Storage, art_leaf<Storage>>;
   friend writes;
 
  public:
   static constexpr std::string_view kName = "art";
 
   explicit art(std::size_t /*expected_keys: a tree needs no size*/, const Storage& storage = {})
-      : writes(storage), root_(new_inner(art_detail::node_kind::n256, 0)) {}
+      : writes(storage) {}
   ~art();
   art(const art&) = delete;
   art& operator=(const art&) = delete;
@@ -60,6 +68,11 @@ class art : public optimistic_writes<art<Storage>, Storage> {
   /// Ends the process when memory is exhausted: an exception would leave nodes locked.
   void clear() noexcept;
   bool is_valid();
+
+  // placement::placed_tree, in relocation.cpp. The root is in neither tier.
+  bool visit_leaves(const scope& inside, std::string& cursor, const placement::leaf_visitor& visit);
+  placement::relocated relocate(const scope& inside, void* parent, void* target,
+                                placement::tier to);
 
  private:
   using typename writes::entry;
@@ -89,6 +102,8 @@ class art : public optimistic_writes<art<Storage>, Storage> {
 
     std::size_t after_prefix() const noexcept { return depth + prefix_length; }
   };
+  /// Cache lines of an inner node that a search reads, about: its head, and a link.
+  static constexpr unsigned kSearchedLines = 2;
   static constexpr int kTerminal = -1, kAllBytes = 256;
   struct frame {
     node* at;
@@ -119,8 +134,8 @@ class art : public optimistic_writes<art<Storage>, Storage> {
 
   static entry* leaf_of(link l) noexcept { return reinterpret_cast<entry*>(l & ~link{1}); }
   static link link_to(entry* e) noexcept { return reinterpret_cast<link>(e) | 1; }
-  node* new_inner(node_kind kind, unsigned level) {
-    return art_detail::construct(storage_.allocate_node(art_detail::size_of(kind), level), kind);
+  node* new_inner(node_kind kind, const node_place& place) {
+    return art_detail::construct(storage_.allocate_node(art_detail::size_of(kind), place), kind);
   }
   static void free_inner(void* n) noexcept { Storage::deallocate_node(n); }
   static void retire_inner(node* n) { sync::retire(n, &free_inner); }
@@ -137,7 +152,7 @@ class art : public optimistic_writes<art<Storage>, Storage> {
   }
   static void unlock(const position& at) noexcept { at.at->version.unlock_unchanged(); }
   unlinked_entry make(const position& at, std::string_view key, const content& value) {
-    return make_entry<entry>(storage_, at.level + 1, key, value);
+    return make_entry<entry>(storage_, {.level = at.level + 1, .parent = at.at}, key, value);
   }
 
   bool attach(const scope& inside, const position& at, std::string_view key, entry* leaf);
@@ -160,6 +175,9 @@ class art : public optimistic_writes<art<Storage>, Storage> {
   template <class Turn>
   bool try_seek(std::string_view from, Turn turn, std::vector<frame>& path) const;
 
+  placement::relocated relocate_leaf(node* above, base::atomic<link>& where, placement::tier to);
+  static bool covers_fast(node* n) noexcept;
+
   struct place {
     node* at;
     std::string path;
@@ -167,8 +185,23 @@ class art : public optimistic_writes<art<Storage>, Storage> {
   bool is_valid_node(const scope& inside, const place& here, std::size_t& leaves,
                      std::vector<place>& below);
 
-  node* const root_;  // a node256 without prefix, never replaced
+  // Without prefix, never replaced; a part of the index itself, and so in neither tier.
+  alignas(base::kCacheLineBytes) art_detail::node256 root_node_;
+  node* const root_ = &root_node_;
   walk_cursors cursors_;
 };
+
+/// Whether a node or a leaf right below is in fast memory.
+template <class Storage>
+bool art<Storage>::covers_fast(node* n) noexcept {
+  const auto is_fast = [](link l) {
+    return placement::is_fast(reinterpret_cast<const void*>(l & ~link{1}));
+  };
+  if (is_fast(n->terminal.load_acquire())) return true;
+  for (auto b = art_detail::next_child(n, 0); b.target; b = art_detail::next_child(n, b.byte + 1)) {
+    if (is_fast(b.target)) return true;
+  }
+  return false;
+}
 
 }  // namespace isotherm::index

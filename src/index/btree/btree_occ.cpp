@@ -21,6 +21,12 @@ void btree_occ<Storage>::clear() noexcept {
 
 template class btree_occ<managed>;
 template class btree_occ<unmanaged>;
+template class btree_occ<placed<managed>>;
+template class btree_occ<placed<unmanaged>>;
+template class btree_occ<emulated>;
 template std::unique_ptr<any_index> make_adapter<btree_occ>(management, std::size_t);
+template placed_index make_placed_adapter<btree_occ, placed<managed>>(placement::placer&);
+template placed_index make_placed_adapter<btree_occ, placed<unmanaged>>(placement::placer&);
+template placed_index make_placed_adapter<btree_occ, emulated>(placement::placer&);
 
 }  // namespace isotherm::index

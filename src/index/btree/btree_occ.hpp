@@ -36,6 +36,9 @@ class btree_occ
   /// Ends the process when memory is exhausted: an exception would leave nodes locked.
   void clear() noexcept;
   bool is_valid() { return tree::is_valid(this->size()); }
+
+  using tree::relocate;
+  using tree::visit_leaves;
 };
 
 }  // namespace isotherm::index

@@ -1,7 +1,7 @@
 // Nodes of the B+trees.
 //
-//   leaf    latch, skip, count | 63 starts | 63 entries                    1 KiB each
-//   inner   latch, skip, count | 41 starts | 41 separators | 42 children
+//   leaf    latch, skip, count, uses | 63 starts | 63 entries              1 KiB each
+//   inner   latch, skip, count       | 41 starts | 41 separators | 42 children
 //   entry   key, value: tree_entry (optimistic_writes.hpp)
 //
 // All keys under a node lie between the two separators left and right of it (its fences), so that
@@ -46,18 +46,20 @@ enum class node_kind : std::uint8_t { leaf, inner };
 /// The first part of both kinds of nodes.
 template <class Latch>
 struct node {
-  node(node_kind kind, std::size_t skipped) noexcept
-      : skip(static_cast<std::uint32_t>(skipped)), is_leaf(kind == node_kind::leaf) {}
+  node(node_kind kind, std::size_t shared) noexcept
+      : skip(static_cast<std::uint16_t>(std::min<std::size_t>(shared, 0xffff))),
+        is_leaf(kind == node_kind::leaf) {}
   [[no_unique_address]] Latch latch;
-  const std::uint32_t skip;
-  const bool is_leaf;
+  const std::uint16_t skip;  ///< of longer common texts, the rest is compared
   base::atomic<std::uint16_t> count{0};
+  const bool is_leaf;
 };
 
 template <class Latch, class Storage>
 struct leaf : node<Latch> {
   static constexpr unsigned kCapacity = kLeafCapacity;
   explicit leaf(std::size_t skipped) noexcept : node<Latch>(node_kind::leaf, skipped) {}
+  [[no_unique_address]] typename Storage::use_count uses;
   start_array starts[kCapacity];
   base::atomic<tree_entry<Storage>*> entries[kCapacity];
 };
@@ -71,6 +73,7 @@ struct inner : node<Latch> {
   base::atomic<node<Latch>*> children[kCapacity + 1];
 };
 
+static_assert(sizeof(leaf<version_lock, placed<managed>>) == 1024);
 static_assert(sizeof(inner<version_lock>) <= 1024 && sizeof(inner<no_version_lock>) <= 1024);
 
 /// Prefetches the lines that a search in `n` may touch, all at once rather than one after another.

@@ -11,32 +11,9 @@ bool tree<Storage, Latch>::enter(path& p) noexcept {
   p.parent = &anchor_;
   p.parent_version = anchor_.latch.read();
   p.at = anchor_.children[0].load_acquire();
+  Storage::touch(p.at, kSearchedLines);
   p.version = p.at->latch.read();
   return !Latch::is_obsolete(p.version) && anchor_.latch.is_still(p.parent_version);
-}
-
-/// Goes from an inner node to its child `index`. False: start again.
-template <class Storage, class Latch>
-template <bool kWithFences>
-bool tree<Storage, Latch>::step_down(path& p, unsigned index) noexcept {
-  inner* const from = inner_of(p.at);
-  const std::uint64_t from_version = p.version;
-  if constexpr (kWithFences) {
-    p.parent_low = p.low;
-    p.parent_high = p.high;
-    if (index > 0) p.low = from->separators[index - 1].load_acquire();
-    if (index < count_of(from)) p.high = from->separators[index].load_acquire();
-  }
-  node* const child = from->children[index].load_acquire();
-  prefetch_starts(child);
-  p.parent = from;
-  p.parent_version = from_version;
-  p.index = index;
-  ++p.level;
-  p.at = child;
-  p.version = child->latch.read();
-  // Coupling: this node, unchanged, still led to the child when the child's version was read.
-  return !Latch::is_obsolete(p.version) && from->latch.is_still(from_version);
 }
 
 template <class Storage, class Latch>
@@ -45,6 +22,7 @@ place tree<Storage, Latch>::place_in(const scope& inside, leaf* n, std::string_v
                                      access how) {
   return find_place(n->starts, count_of(n), start_of(key, n->skip), key, [&](unsigned i) {
     const entry* e = n->entries[i].load_acquire();
+    Storage::touch(e, 1);
     const bytes* held = read(e->key, inside, how);
     // Fetched before the keys are compared: the two cache misses overlap.
     if constexpr (kForValue) prefetch(e->value.get(inside));
@@ -78,6 +56,7 @@ bool tree<Storage, Latch>::try_locate(const scope& inside, std::string_view key,
   out.level = p.level;
   out.where = place_in<kForValue>(inside, out.at, key);
   out.found = out.where.is_equal ? out.at->entries[out.where.at].load_acquire() : nullptr;
+  out.at->uses.add();
   return p.at->latch.is_still(p.version);
 }
 
@@ -114,6 +93,7 @@ bool tree<Storage, Latch>::try_collect_up(const scope& inside, const scan_start&
     out.entries[out.count++] = n->entries[i].load_acquire();
   }
   out.fence = p.high;
+  if (how == access::use) n->uses.add();
   return n->latch.is_still(p.version);
 }
 
@@ -141,6 +121,7 @@ bool tree<Storage, Latch>::try_collect_down(const scope& inside,
   }
   while (end-- > 0) out.entries[out.count++] = n->entries[end].load_acquire();
   out.fence = p.low;
+  n->uses.add();
   return n->latch.is_still(p.version);
 }
 
@@ -187,6 +168,7 @@ bool tree<Storage, Latch>::is_valid_node(const scope& inside, const subtree& her
     if (start != start_of(text, n->skip)) return false;
     before = text;
   }
+  if (Storage::kPlaced && placement::is_slow(n) && covers_fast(n)) return false;
   if (n->is_leaf) {
     keys += count;
     return true;
@@ -256,9 +238,11 @@ void tree<Storage, Latch>::append(inner* to, inner* from, unsigned begin, unsign
   to->count.store_release(static_cast<std::uint16_t>(count));
 }
 
+/// Read only where starts are equal, so that it need not be in fast memory.
 template <class Storage, class Latch>
-const separator* tree<Storage, Latch>::make_separator(std::string_view text, unsigned level) {
-  return ::new (storage_.allocate_node(sizeof(separator) + text.size(), level)) separator(text);
+const separator* tree<Storage, Latch>::make_separator(std::string_view text) {
+  constexpr node_place kAnywhere{.level = ~0U};
+  return ::new (storage_.allocate_node(sizeof(separator) + text.size(), kAnywhere)) separator(text);
 }
 
 // --- splitting ---------------------------------------------------------------------------------
@@ -292,11 +276,11 @@ void tree<Storage, Latch>::split_leaf(const scope& inside, const path& p, std::s
   };
   const unsigned cut = !p.high && key > text_at(count - 1) ? count - 1 : count / 2;
   const std::string_view right_first = text_at(cut);
-  const unsigned level = level_of_halves(p);
-  const separator* between = make_separator(
-      right_first.substr(0, common_prefix(text_at(cut - 1), right_first) + 1), level - 1);
-  leaf* left = make_node<leaf>(storage_, level, skip_between(p.low, between));
-  leaf* right = make_node<leaf>(storage_, level, skip_between(between, p.high));
+  const separator* between =
+      make_separator(right_first.substr(0, common_prefix(text_at(cut - 1), right_first) + 1));
+  const node_place here{.level = level_of_halves(p), .parent = p.parent};
+  leaf* left = make_node<leaf>(storage_, here, skip_between(p.low, between));
+  leaf* right = make_node<leaf>(storage_, here, skip_between(between, p.high));
   append(inside, left, full, 0, cut);
   append(inside, right, full, cut, count);
   if (reads.has_lost()) {  // the leaf stays full; the writer's own watch tells why
@@ -307,7 +291,11 @@ void tree<Storage, Latch>::split_leaf(const scope& inside, const path& p, std::s
     p.parent->latch.unlock_unchanged();
     return;
   }
-  replace_by_two(p, left, between, right);
+  if constexpr (Storage::kPlaced) {
+    link_copied_halves(p, left, between, right);
+  } else {
+    replace_by_two(p, left, between, right);
+  }
 }
 
 /// Splits in the middle; the middle separator goes up.
@@ -316,9 +304,10 @@ void tree<Storage, Latch>::split_inner(const path& p) {
   inner* const full = inner_of(p.at);
   const unsigned count = count_of(full), middle = count / 2;
   const separator* between = full->separators[middle].load_relaxed();
-  const unsigned level = level_of_halves(p);
-  inner* left = make_node<inner>(storage_, level, skip_between(p.low, between));
-  inner* right = make_node<inner>(storage_, level, skip_between(between, p.high));
+  const node_place here{
+      .level = level_of_halves(p), .parent = p.parent, .is_inner = true, .covers = {full}};
+  inner* left = make_node<inner>(storage_, here, skip_between(p.low, between));
+  inner* right = make_node<inner>(storage_, here, skip_between(between, p.high));
   append(left, full, 0, middle);
   append(right, full, middle + 1, count);
   replace_by_two(p, left, between, right);
@@ -330,7 +319,7 @@ void tree<Storage, Latch>::replace_by_two(const path& p, node* left, const separ
                                           node* right) {
   inner* into = p.parent;
   const bool is_root = p.parent == &anchor_;
-  if (is_root) into = make_node<inner>(storage_, 0, std::size_t{0});
+  if (is_root) into = make_node<inner>(storage_, {.is_inner = true, .covers = {left, right}}, 0U);
   const unsigned count = count_of(into);
   open_gap(into->starts, p.index, count);
   open_gap(into->separators, p.index, count);
@@ -416,7 +405,7 @@ bool tree<Storage, Latch>::merge(const path& p) {
       left_index > 0 ? parent->separators[left_index - 1].load_relaxed() : p.parent_low;
   const separator* high =
       left_index + 1 < siblings ? parent->separators[left_index + 1].load_relaxed() : p.parent_high;
-  node* const both = joined(inside, p.level, low, high, left, between, right);
+  node* const both = joined(inside, p, low, high, left, between, right);
   if (reads.has_lost()) {
     free_memory(both);
     return leave_unchanged();
@@ -437,17 +426,19 @@ bool tree<Storage, Latch>::merge(const path& p) {
 
 /// Makes a new node with the contents of two neighbours.
 template <class Storage, class Latch>
-auto tree<Storage, Latch>::joined(const scope& inside, unsigned level, const separator* low,
+auto tree<Storage, Latch>::joined(const scope& inside, const path& p, const separator* low,
                                   const separator* high, node* left, const separator* between,
                                   node* right) -> node* {
   const std::size_t skip = skip_between(low, high);
+  const node_place here{
+      .level = p.level, .parent = p.parent, .is_inner = !left->is_leaf, .covers = {left, right}};
   if (left->is_leaf) {
-    leaf* both = make_node<leaf>(storage_, level, skip);
+    leaf* both = make_node<leaf>(storage_, here, skip);
     append(inside, both, leaf_of(left), 0, count_of(left));
     append(inside, both, leaf_of(right), 0, count_of(right));
     return both;
   }
-  inner* both = make_node<inner>(storage_, level, skip);
+  inner* both = make_node<inner>(storage_, here, skip);
   append(both, inner_of(left), 0, count_of(left));
   const unsigned count = count_of(both);
   both->separators[count].store_release(between);
@@ -482,7 +473,7 @@ void tree<Storage, Latch>::take_apart(node* n, std::vector<node*>& children,
 /// in the same scope.
 template <class Storage, class Latch>
 auto tree<Storage, Latch>::cut() noexcept -> node* {
-  node* created = make_node<leaf>(storage_, 0, std::size_t{0});
+  node* created = make_node<leaf>(storage_, {}, std::size_t{0});
   anchor_.latch.lock();
   node* const root = anchor_.children[0].load_relaxed();
   anchor_.children[0].store_release(created);
@@ -565,6 +556,9 @@ void tree<Storage, Latch>::detach(const scope&, const position& at, std::string_
 
 template class tree<managed, version_lock>;
 template class tree<unmanaged, version_lock>;
+template class tree<placed<managed>, version_lock>;
+template class tree<placed<unmanaged>, version_lock>;
+template class tree<emulated, version_lock>;
 template class tree<managed, no_version_lock>;
 template class tree<unmanaged, no_version_lock>;
 

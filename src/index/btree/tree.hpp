@@ -22,6 +22,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,6 +32,7 @@
 #include "index/storage.hpp"
 #include "index/version_lock.hpp"
 #include "index/walk_cursors.hpp"
+#include "placement/placed_tree.hpp"
 
 namespace isotherm::index::btree_detail {
 
@@ -40,7 +42,7 @@ template <class Storage, class Latch>
 class tree {
  public:
   explicit tree(const Storage& storage) : storage_(storage) {
-    anchor_.children[0].store_release(make_node<leaf>(storage_, 0, std::size_t{0}));
+    anchor_.children[0].store_release(make_node<leaf>(storage_, {}, std::size_t{0}));
   }
   ~tree();
   tree(const tree&) = delete;
@@ -79,13 +81,18 @@ class tree {
   }
   static void unlock(const position& at) noexcept { at.at->latch.unlock_unchanged(); }
   unlinked<Storage, entry> make(const position& at, std::string_view key, const content& value) {
-    return make_entry<entry>(storage_, at.level + 1, key, value);
+    return make_entry<entry>(storage_, {.level = at.level + 1, .parent = at.at}, key, value);
   }
   bool attach(const scope& inside, const position& at, std::string_view key, entry* created);
   void detach(const scope&, const position& at, std::string_view key);
   node* cut() noexcept;
   std::int64_t retire_cut(node* root) noexcept;
   bool is_valid(std::size_t keys);
+
+  // placement::placed_tree, in relocation.cpp.
+  bool visit_leaves(const scope& inside, std::string& cursor, const placement::leaf_visitor& visit);
+  placement::relocated relocate(const scope& inside, void* parent, void* target,
+                                placement::tier to);
 
  private:
   using inner = btree_detail::inner<Latch>;
@@ -107,6 +114,8 @@ class tree {
     unsigned depth;
   };
 
+  /// Cache lines of a node that a search reads, about: its head, some starts, and a link.
+  static constexpr unsigned kSearchedLines = 6;
   static constexpr unsigned kUnderfull = 4;  // a node less than a quarter full is to be merged
 
   static leaf* leaf_of(node* n) noexcept { return static_cast<leaf*>(n); }
@@ -117,7 +126,7 @@ class tree {
   }
   static void free_memory(void* n) noexcept { Storage::deallocate_node(n); }
   static void retire_memory(const void* n) { sync::retire(const_cast<void*>(n), &free_memory); }
-  const separator* make_separator(std::string_view text, unsigned level);
+  const separator* make_separator(std::string_view text);
 
   // Searching.
   bool enter(path& p) noexcept;
@@ -147,10 +156,18 @@ class tree {
   bool tidy_one(std::string_view key);
   bool shorten(const path& p);
   bool merge(const path& p);
-  node* joined(const scope& inside, unsigned level, const separator* low, const separator* high,
+  node* joined(const scope& inside, const path& p, const separator* low, const separator* high,
                node* left, const separator* between, node* right);
   static void append(const scope& inside, leaf* to, leaf* from, unsigned begin, unsigned end);
   static void append(inner* to, inner* from, unsigned begin, unsigned end);
+  // Placing.
+  bool try_path(const scope& inside, std::string_view key, std::vector<void*>& nodes, path& p);
+  static bool covers_fast(node* n) noexcept;
+  static leaf* copy_of(leaf* n, placement::tier to);
+  static inner* copy_of(inner* n, placement::tier to);
+  void link_copied_halves(const path& p, leaf* left, const separator* between, leaf* right);
+  static void copy_fast_entries(leaf* made);
+  static void finish_relocation(leaf* old, unsigned begin, leaf* made);
   static void take_apart(node* n, std::vector<node*>& children, std::vector<entry*>& entries,
                          std::vector<const separator*>& separators);
   bool is_valid_node(const scope& inside, const subtree& here, std::size_t& keys,
@@ -159,5 +176,43 @@ class tree {
   [[no_unique_address]] const Storage storage_;
   inner anchor_{0};  // no separators; its one child is the root
 };
+
+/// Goes from an inner node to its child `index`. False: start again.
+template <class Storage, class Latch>
+template <bool kWithFences>
+bool tree<Storage, Latch>::step_down(path& p, unsigned index) noexcept {
+  inner* const from = inner_of(p.at);
+  const std::uint64_t from_version = p.version;
+  if constexpr (kWithFences) {
+    p.parent_low = p.low;
+    p.parent_high = p.high;
+    if (index > 0) p.low = from->separators[index - 1].load_acquire();
+    if (index < count_of(from)) p.high = from->separators[index].load_acquire();
+  }
+  node* const child = from->children[index].load_acquire();
+  Storage::touch(child, kSearchedLines);
+  prefetch_starts(child);
+  p.parent = from;
+  p.parent_version = from_version;
+  p.index = index;
+  ++p.level;
+  p.at = child;
+  p.version = child->latch.read();
+  // Coupling: this node, unchanged, still led to the child when the child's version was read.
+  return !Latch::is_obsolete(p.version) && from->latch.is_still(from_version);
+}
+
+/// Whether a node or an entry right below is in fast memory.
+template <class Storage, class Latch>
+bool tree<Storage, Latch>::covers_fast(node* n) noexcept {
+  const unsigned count = count_of(n);
+  for (unsigned i = 0; i <= count; ++i) {
+    const void* below = nullptr;
+    if (!n->is_leaf) below = inner_of(n)->children[i].load_acquire();
+    if (n->is_leaf && i < count) below = leaf_of(n)->entries[i].load_acquire();
+    if (placement::is_fast(below)) return true;
+  }
+  return false;
+}
 
 }  // namespace isotherm::index::btree_detail

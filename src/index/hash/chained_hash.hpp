@@ -76,7 +76,7 @@ class chained_hash : public optimistic_writes<chained_hash<Table, Storage, Node>
   }
   template <class Position>
   unlinked_entry make(const Position& at, std::string_view key, const content& value) {
-    return make_entry<Node>(this->storage_, kBelowTable, key, value, at.hash);
+    return make_entry<Node>(this->storage_, {kBelowTable}, key, value, at.hash);
   }
   template <class Position>
   bool try_lock(const scope&, Position& at, std::string_view) {

@@ -52,7 +52,7 @@ auto hash_harris<Storage>::make_bucket(const scope& inside, std::uint64_t index)
   const std::uint64_t parent = index & ~std::bit_floor(index);
   place* start = bucket_start(parent);
   if (!start) start = make_bucket(inside, parent);
-  unlinked<Storage, place> created(make_node<place>(storage_, kBelowTable, reverse_bits(index)));
+  unlinked<Storage, place> created(make_node<place>(storage_, {kBelowTable}, reverse_bits(index)));
   for (;;) {
     const position at = locate(inside, start, created->order, nullptr);
     place* made = at.at;

@@ -114,7 +114,7 @@ class hash_harris : public lock_free_writes<hash_harris<Storage>, Storage, harri
   }
   static node* found(const position& at) noexcept { return at.is_found ? at.found() : nullptr; }
   unlinked_node make(const position& at, std::string_view key, const content& value) {
-    return make_entry<node>(storage_, kBelowTable, key, value, at.order);
+    return make_entry<node>(storage_, {kBelowTable}, key, value, at.order);
   }
   bool attach(const scope&, const position& at, std::string_view, node* created);
   void take_out(const scope& inside, node* gone);

@@ -28,7 +28,7 @@ class node_memory {
       : free(&Storage::deallocate_node),
         storage_(&storage),
         allocate_([](const void* from, std::size_t bytes, unsigned level) noexcept {
-          return static_cast<const Storage*>(from)->allocate_node(bytes, level);
+          return static_cast<const Storage*>(from)->allocate_node(bytes, {level});
         }) {}
 
   /// `bits` are those of the initial version.

@@ -111,7 +111,7 @@ class masstree : public optimistic_writes<masstree<Storage>, Storage> {
   }
   static void unlock(const position& at) noexcept { at.at->state.unlock(); }
   unlinked_entry make(const position& at, std::string_view key, const content& value) {
-    return make_entry<entry>(storage_, at.level + 1, key, value);
+    return make_entry<entry>(storage_, {at.level + 1}, key, value);
   }
 
   bool attach(const scope& inside, const position& at, std::string_view key, entry* leaf);

@@ -111,7 +111,8 @@ struct node : State {
   /// A node's level (storage.hpp) is that of its topmost link: the head's is 0.
   static node* make(const Storage& storage, unsigned height, const key_start& start,
                     owned_bytes&& key, owned_bytes&& value) {
-    void* memory = storage.allocate_node(sizeof(node) + height * sizeof(link), kMaxHeight - height);
+    void* memory =
+        storage.allocate_node(sizeof(node) + height * sizeof(link), {kMaxHeight - height});
     return ::new (memory) node(height, start, std::move(key), std::move(value));
   }
 };

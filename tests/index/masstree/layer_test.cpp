@@ -240,10 +240,10 @@ TEST(MasstreeInterior, LeadsWhereAListOfRangesLeads) {
 /// included.
 struct counted : unmanaged {
   static inline std::atomic<std::int64_t> nodes{0}, bytes{0};
-  void* allocate_node(std::size_t size, unsigned level) const noexcept {
+  void* allocate_node(std::size_t size, const node_place& place) const noexcept {
     ++nodes;
     bytes += static_cast<std::int64_t>(size);
-    return unmanaged::allocate_node(size, level);
+    return unmanaged::allocate_node(size, place);
   }
   static void deallocate_node(void* node) noexcept {
     --nodes;

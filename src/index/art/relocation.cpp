@@ -1,0 +1,132 @@
+// The adaptive radix tree's part of placement (placement/placed_tree.hpp): an inner node that is
+// relocated is replaced, as one that grows is; a leaf is replaced under the lock of the node above.
+#include "index/art/art.hpp"
+
+namespace isotherm::index {
+
+using placement::leaf_visitor, placement::tier;
+using placement::relocated;
+using placement::relocation_result;
+
+namespace {
+
+/// The link of `n` to a node or leaf below; null when there is none.
+base::atomic<art_detail::link>* link_to_address(art_detail::node* n, const void* below) noexcept {
+  const auto address = reinterpret_cast<art_detail::link>(below);
+  const auto leads_there = [address](art_detail::link l) {
+    return (l & ~art_detail::link{1}) == address;
+  };
+  if (leads_there(n->terminal.load_relaxed())) return &n->terminal;
+  for (auto b = art_detail::next_child(n, 0); b.target; b = art_detail::next_child(n, b.byte + 1)) {
+    if (leads_there(b.target)) return art_detail::find_child(n, static_cast<std::uint8_t>(b.byte));
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+template <class Storage>
+bool art<Storage>::visit_leaves(const scope& inside, std::string& cursor,
+                                const leaf_visitor& visit) {
+  std::vector<frame> path;
+  std::vector<void*> nodes;
+  entry* last = nullptr;
+  const auto seek_again = [&](const std::optional<scan_start>& from) {
+    seek(up(), from, path);
+    nodes.clear();
+    for (const frame& each : path) nodes.push_back(each.at);
+  };
+  const auto place_of = [&inside](const entry* e) {
+    const std::string_view key = e->key.peek(inside)->view();
+    return guides::is_unreadable(key) ? scan_start{} : scan_start{key, bound::exclusive};
+  };
+  seek_again(scan_start{cursor, cursor.empty() ? bound::inclusive : bound::exclusive});
+  while (!path.empty()) {
+    node* const n = path.back().at;
+    const std::uint64_t version = n->version.read();
+    int next = 0;
+    const link target = up::step(path.back(), next);
+    if (version_lock::is_obsolete(version)) {
+      seek_again(last ? place_of(last) : scan_start{cursor});
+      continue;
+    }
+    if (!n->version.is_still(version)) continue;
+    if (!target) {
+      path.pop_back();
+      nodes.pop_back();
+      continue;
+    }
+    path.back().next = next;
+    if (!art_detail::is_leaf(target)) {
+      path.push_back({art_detail::inner_of(target), up::kStart});
+      nodes.push_back(path.back().at);
+      continue;
+    }
+    last = leaf_of(target);
+    nodes.push_back(last);
+    const bool goes_on = visit({nodes, last->uses, placement::bytes_of(last)});
+    nodes.pop_back();
+    if (goes_on) continue;
+    // A key that cannot be read cannot be continued from: the next one is.
+    if (const scan_start here = place_of(last); !here.key.empty()) {
+      cursor = here.key;
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Of the leaf that `where`, a link of the locked node `above`, leads to; unlocks `above`.
+template <class Storage>
+relocated art<Storage>::relocate_leaf(node* above, base::atomic<link>& where, tier to) {
+  entry* const old = leaf_of(where.load_relaxed());
+  auto* const made = ::new (placement::allocate_node(to, sizeof(entry))) entry(relocation{}, *old);
+  made->uses.set(old->uses.value());
+  where.store_release(link_to(made));
+  made->finish_relocation();
+  above->version.unlock_changed();
+  placement::retire_node(old);  // its guides own nothing any more
+  return {relocation_result::done, made};
+}
+
+template <class Storage>
+relocated art<Storage>::relocate(const scope&, void* parent, void* target, tier to) {
+  if (!parent) return {};
+  node* const above = static_cast<node*>(parent);
+  if (!above->version.lock()) return {};
+  const auto refuse = [above](relocation_result why) {
+    above->version.unlock_unchanged();
+    return relocated{why};
+  };
+  auto* const where = link_to_address(above, target);
+  if (!where) return refuse(relocation_result::changed);
+  if (to == tier::fast && placement::is_slow(above)) {
+    return refuse(relocation_result::parent_is_slow);
+  }
+  if (art_detail::is_leaf(where->load_relaxed())) return relocate_leaf(above, *where, to);
+  // Cannot be obsolete: its parent leads to it. Threads that hold a node's lock wait for those of
+  // nodes below only.
+  node* const n = art_detail::inner_of(where->load_relaxed());
+  n->version.lock();
+  if (to == tier::slow && covers_fast(n)) {
+    n->version.unlock_unchanged();
+    return refuse(relocation_result::covers_fast_node);
+  }
+  node* const made =
+      art_detail::construct(placement::allocate_node(to, art_detail::size_of(n->kind)), n->kind);
+  art_detail::copy_contents(made, n);
+  where->store_release(art_detail::link_of(made));
+  n->version.unlock_obsolete();
+  above->version.unlock_changed();
+  placement::retire_node(n);
+  return {relocation_result::done, made};
+}
+
+template bool art<placed<managed>>::visit_leaves(const scope&, std::string&, const leaf_visitor&);
+template bool art<placed<unmanaged>>::visit_leaves(const scope&, std::string&, const leaf_visitor&);
+template bool art<emulated>::visit_leaves(const scope&, std::string&, const leaf_visitor&);
+template relocated art<placed<managed>>::relocate(const scope&, void*, void*, tier);
+template relocated art<placed<unmanaged>>::relocate(const scope&, void*, void*, tier);
+template relocated art<emulated>::relocate(const scope&, void*, void*, tier);
+
+}  // namespace isotherm::index

@@ -1,0 +1,58 @@
+// Promotion of hot paths and demotion of cold nodes (SINLK, 4.2.1 and 4.2.2), for the leaves that
+// were visited in one scope.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "placement/placed_tree.hpp"
+
+namespace isotherm::placement {
+
+struct migration_counts {
+  std::uint64_t promoted_nodes = 0, promoted_bytes = 0;
+  std::uint64_t demoted_nodes = 0, demoted_bytes = 0;
+  std::uint64_t refused = 0;  ///< nodes that had changed since they were chosen
+};
+
+/// The queues, and who works them off. For one thread, inside one scope.
+class migration {
+ public:
+  migration(placed_tree& tree, migration_counts& counts) : tree_(tree), counts_(counts) {}
+
+  /// Of a leaf, by its path; paths come in the order of their leaves.
+  void queue_promotion(std::span<void* const> path);
+  /// A leaf that is slow already stands for its lowest fast ancestor (SINLK, 4.3.4).
+  void queue_demotion(std::span<void* const> path);
+
+  /// Moves queued paths to fast memory, from the top down, so that the single-boundary rule holds
+  /// at each moment, until `may_go_on` says no.
+  void promote(const sync::scope& inside, const std::function<bool()>& may_go_on);
+  /// Algorithm 1, the lowest nodes first: a node is demoted when all its queued children have been.
+  void demote(const sync::scope& inside, unsigned demote_level,
+              const std::function<bool()>& may_go_on);
+
+ private:
+  struct place {
+    void* node;
+    place* parent;
+    unsigned level;
+    bool is_leaf;
+    bool is_queued = false;
+  };
+  place& enter(std::span<void* const> path);
+  void queue(place& at);
+  bool move(const sync::scope& inside, place& at, tier to);
+
+  placed_tree& tree_;
+  migration_counts& counts_;
+  std::deque<place> places_;
+  std::vector<place*> path_;  // of the last leaf: neighbours share most of it
+  std::vector<place*> promotions_;
+  std::vector<std::vector<place*>> demotions_;  // by level
+};
+
+}  // namespace isotherm::placement

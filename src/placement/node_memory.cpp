@@ -1,0 +1,107 @@
+#include "placement/node_memory.hpp"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <optional>
+
+#include "base/atomic.hpp"
+#include "base/check.hpp"
+#include "heap/arena.hpp"
+#include "heap/poison.hpp"
+#include "os/memory/address_space.hpp"
+#include "sync/retire.hpp"
+
+namespace isotherm::placement {
+
+namespace detail {
+constinit node_ranges ranges;
+}  // namespace detail
+
+namespace {
+
+constexpr std::size_t kRangeBytes = std::size_t{256} << 30, kRangeBytesMin = std::size_t{64} << 20;
+constexpr std::size_t kAlignment = std::size_t{2} << 20;
+
+struct tier_memory {
+  heap::arena nodes;
+  base::apart<base::atomic<std::uint64_t>> used{};
+};
+
+std::array<tier_memory, 2>& tiers() {
+  static auto* const made = new std::array<tier_memory, 2>;  // outlives every static destructor
+  return *made;
+}
+tier_memory& memory_of(tier where) { return tiers()[static_cast<std::size_t>(where)]; }
+
+tier_memory& memory_of(const void* node) {
+  return memory_of(is_fast(node) ? tier::fast : tier::slow);
+}
+
+void free_memory(void* node) noexcept {
+  memory_of(node).nodes.deallocate(node, bytes_of(node), heap::arena::kNoCache);
+}
+
+base::result<void> open_once() {
+  std::size_t bytes = kRangeBytes;
+  if (const std::optional<std::size_t> limit = os::address_space_limit()) {
+    bytes = std::clamp(*limit / 8 / kAlignment * kAlignment, kRangeBytesMin, kRangeBytes);
+  }
+  auto begin = os::reserve(2 * bytes, kAlignment);
+  for (; !begin && bytes / 2 >= kRangeBytesMin; begin = os::reserve(2 * bytes, kAlignment)) {
+    bytes /= 2;
+  }
+  if (!begin) {
+    return std::unexpected(base::error{
+        "cannot reserve two address ranges of 64 MiB for placed nodes: raise the limit on address "
+        "space (ulimit -v)",
+        begin.error().code});
+  }
+  for (const tier where : {tier::fast, tier::slow}) {
+    std::byte* const from = *begin + (where == tier::fast ? 0 : bytes);
+    if (auto opened = memory_of(where).nodes.open(from, bytes); !opened) return opened;
+  }
+  heap::register_leak_roots(*begin, 2 * bytes);
+  detail::ranges = {reinterpret_cast<std::uintptr_t>(*begin), bytes};
+  return {};
+}
+
+}  // namespace
+
+base::result<void> open_node_memory() {
+  static std::mutex opening;
+  const std::lock_guard guard(opening);
+  return detail::ranges.bytes != 0 ? base::result<void>() : open_once();
+}
+
+void* allocate_node(tier where, std::size_t bytes) noexcept {
+  tier_memory& memory = memory_of(where);
+  void* const node =
+      memory.nodes.allocate(std::max(bytes, std::size_t{1}), 16, heap::arena::kNoCache);
+  ISO_CHECK(node != nullptr, "memory for placed nodes is exhausted");
+  memory.used.value.fetch_add_relaxed(bytes_of(node));
+  return node;
+}
+
+void deallocate_node(void* node) noexcept {
+  memory_of(node).used.value.fetch_sub_relaxed(bytes_of(node));
+  free_memory(node);
+}
+
+void retire_node(void* node) noexcept {
+  const std::size_t bytes = bytes_of(node);
+  memory_of(node).used.value.fetch_sub_relaxed(bytes);
+  sync::retire(node, &free_memory, bytes);
+}
+
+address_range used_range(tier where) noexcept {
+  const std::uintptr_t begin =
+      detail::ranges.begin + (where == tier::fast ? 0 : detail::ranges.bytes);
+  return {begin, memory_of(where).nodes.used_end()};
+}
+
+std::size_t bytes_of(const void* node) noexcept { return heap::arena::usable_bytes(node); }
+
+std::uint64_t used_bytes(tier where) noexcept { return memory_of(where).used.value.load_relaxed(); }
+
+}  // namespace isotherm::placement

@@ -1,0 +1,53 @@
+// Memory for the nodes of placed trees: two ranges of addresses side by side, each with an arena of
+// its own, so that an address tells its tier.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/error.hpp"
+#include "placement/tier.hpp"
+
+namespace isotherm::placement {
+
+/// Reserves the ranges; needed before anything else here. Does nothing when it has been done. Any
+/// thread. They stay as long as the process.
+base::result<void> open_node_memory();
+
+namespace detail {
+struct node_ranges {
+  std::uintptr_t begin = 0;  ///< of the fast one, behind which the slow one lies
+  std::size_t bytes = 0;     ///< of each
+};
+extern node_ranges ranges;
+}  // namespace detail
+
+/// False for whatever is no placed node.
+inline bool is_fast(const void* node) noexcept {
+  return reinterpret_cast<std::uintptr_t>(node) - detail::ranges.begin < detail::ranges.bytes;
+}
+inline bool is_slow(const void* node) noexcept {
+  return reinterpret_cast<std::uintptr_t>(node) - detail::ranges.begin - detail::ranges.bytes <
+         detail::ranges.bytes;
+}
+
+/// Aligned to 16 bytes. Ends the process when the tier's range, or the system's memory, is used up.
+/// How much of fast memory may be used is for a placer to say, not for this.
+void* allocate_node(tier where, std::size_t bytes) noexcept;
+void deallocate_node(void* node) noexcept;
+/// Of a node whose place another one has taken: deallocates it when all scopes that may have seen
+/// it have closed. used_bytes() no longer counts it.
+void retire_node(void* node) noexcept;
+
+/// Addresses of a tier that were ever used: nodes lie in [begin, end).
+struct address_range {
+  std::uintptr_t begin = 0, end = 0;
+};
+address_range used_range(tier where) noexcept;
+
+/// What a node takes, as the arena rounds it up.
+std::size_t bytes_of(const void* node) noexcept;
+/// Sum of bytes_of() over the nodes of a tier, but those that were retired.
+std::uint64_t used_bytes(tier where) noexcept;
+
+}  // namespace isotherm::placement

@@ -1,0 +1,374 @@
+#include "placement/sinlk.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "os/clock.hpp"
+#include "os/signals.hpp"
+#include "os/thread.hpp"
+#include "placement/node_memory.hpp"
+#include "sync/retire.hpp"
+
+namespace isotherm::placement {
+
+namespace {
+
+// How long a batch visits leaves. Its scope is open so long, and while it moves what it found:
+// nothing that was retired meanwhile can be freed.
+constexpr std::uint64_t kBatchNs = 500'000;
+constexpr unsigned kLeavesPerLook = 32;  // at the clock
+constexpr std::uint32_t kIntervalMsMax = 3'600'000;
+
+/// Adds the calling thread's processor time, in its lifetime, to a sum of seconds.
+class stopwatch {
+ public:
+  explicit stopwatch(double& sum) noexcept : sum_(sum), begin_(os::thread_cpu_ns()) {}
+  ~stopwatch() { sum_ += static_cast<double>(os::thread_cpu_ns() - begin_) / 1e9; }
+  stopwatch(const stopwatch&) = delete;
+  stopwatch& operator=(const stopwatch&) = delete;
+
+ private:
+  double& sum_;
+  const std::uint64_t begin_;
+};
+
+/// What a visit of all leaves finds: how often they are used, and what nodes take.
+class visit_record {
+ public:
+  void add(const visited_leaf& leaf, std::uint16_t uses) {
+    uses_.add(uses);
+    uses_.add_bytes(uses, leaf.bytes);
+    enter(leaf.path.first(leaf.path.size() - 1));
+    if (!open_.empty()) open_.back().most_uses = std::max(open_.back().most_uses, uses);
+  }
+  /// The last leaf was visited.
+  void finish() { leave(0); }
+  const access_histogram& uses() const noexcept { return uses_; }
+  /// Levels of which all inner nodes fit into `room`, and the lowest level.
+  level_bounds bounds(std::uint64_t room) const {
+    level_bounds found{.least = 0, .most = static_cast<unsigned>(level_bytes_.size())};
+    std::uint64_t sum = 0;
+    for (; found.least < found.most; ++found.least) {
+      sum += level_bytes_[found.least];
+      if (sum > room) break;
+    }
+    return found;
+  }
+
+ private:
+  /// An inner node of which leaves may follow.
+  struct open_node {
+    void* node;
+    std::size_t bytes;
+    std::uint16_t most_uses = 0;  // of a leaf below it
+  };
+  /// Leaves the nodes that are not on `path`, and enters those that are.
+  void enter(std::span<void* const> path) {
+    std::size_t shared = 0;
+    while (shared < std::min(path.size(), open_.size()) && open_[shared].node == path[shared]) {
+      ++shared;
+    }
+    leave(shared);
+    if (level_bytes_.size() < path.size()) level_bytes_.resize(path.size());
+    for (std::size_t level = shared; level < path.size(); ++level) {
+      // The root may be in neither tier.
+      const bool is_placed = is_fast(path[level]) || is_slow(path[level]);
+      open_.push_back({path[level], is_placed ? bytes_of(path[level]) : 0});
+      level_bytes_[level] += open_.back().bytes;
+    }
+  }
+  void leave(std::size_t kept) {
+    while (open_.size() > kept) {
+      const open_node left = open_.back();
+      open_.pop_back();
+      uses_.add_bytes(left.most_uses, left.bytes);
+      if (!open_.empty()) open_.back().most_uses = std::max(open_.back().most_uses, left.most_uses);
+    }
+  }
+
+  access_histogram uses_;
+  std::vector<open_node> open_;
+  std::vector<std::uint64_t> level_bytes_;
+};
+
+std::uint64_t share_of(std::uint64_t bytes, double share) noexcept {
+  return static_cast<std::uint64_t>(share * static_cast<double>(bytes));
+}
+
+}  // namespace
+
+base::result<void> check(const sinlk_options& chosen) {
+  const auto refuse = [](const char* why) { return std::unexpected(base::error{why, 0}); };
+  for (const std::uint32_t each : {chosen.trigger_ms, chosen.cooling_ms, chosen.watermark_ms}) {
+    if (each == 0 || each > kIntervalMsMax) {
+      return refuse("the intervals of node placement are of 1 to 3,600,000 ms");
+    }
+  }
+  const auto& marks = chosen.watermarks;
+  if (!(0 < marks.low && marks.low < marks.high && marks.high <= 1)) {
+    return refuse("watermarks of fast memory: 0 < low < high <= 1");
+  }
+  if (!(0 < chosen.trigger_share && chosen.trigger_share <= 1)) {
+    return refuse("the trigger's share of a processor is above 0 and at most 1");
+  }
+  return {};
+}
+
+/// The background thread's part. `moving_` is held while leaves are visited and nodes are moved.
+class sinlk::workers {
+ public:
+  explicit workers(sinlk& owner) : owner_(owner), watermark_(owner.chosen_.watermarks) {}
+
+  void visit_once(placed_tree& tree, use_counts counts) {
+    const std::lock_guard alone(moving_);
+    begin_visit(counts);
+    maintain();
+    while (!visit_batch(tree)) {
+    }
+    maintain();
+    publish();
+  }
+
+  base::result<void> start(placed_tree& tree) {
+    stopping_ = false;
+    const os::signals_blocked in_the_new_thread;
+    auto started = os::start_thread([this, &tree] { work(tree); });
+    if (!started) return std::unexpected(started.error());
+    thread_ = std::move(*started);
+    return {};
+  }
+  void stop() noexcept {
+    if (!thread_.joinable()) return;
+    {
+      const std::lock_guard lock(state_);
+      stopping_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+  }
+  /// Any thread. A call that comes while the thread is about to wait may be missed: it looks again
+  /// within the watermark's interval.
+  void strain() noexcept {
+    if (!is_woken_.exchange_acq_rel(true)) wake_.notify_all();
+  }
+  sinlk_statistics statistics() const {
+    const std::lock_guard lock(state_);
+    return published_;
+  }
+
+ private:
+  double usage() const noexcept {
+    const std::uint64_t room = owner_.fast_bytes_.load_relaxed(), used = used_bytes(tier::fast);
+    if (room == 0) return used == 0 ? 0 : 2;
+    return static_cast<double>(used) / static_cast<double>(room);
+  }
+  void begin_visit(use_counts counts) {
+    cursor_.clear();
+    seen_ = {};
+    counts_ = counts;
+    demoted_before_ = stats_.moved.demoted_nodes;
+  }
+  bool visit_batch(placed_tree& tree);
+  void look_at(migration& batch, const visited_leaf& leaf);
+  void end_visit();
+  void maintain();
+  void work(placed_tree& tree);
+  void relieve(placed_tree& tree);
+  void take_turn(placed_tree& tree);
+  bool is_stopping() const {
+    const std::lock_guard lock(state_);
+    return stopping_;
+  }
+  void publish() {
+    const std::lock_guard lock(state_);
+    published_ = stats_;
+    published_.fast_bytes_limit = owner_.fast_bytes_.load_relaxed();
+    published_.fast_bytes = used_bytes(tier::fast);
+    published_.slow_bytes = used_bytes(tier::slow);
+  }
+
+  sinlk& owner_;
+  std::mutex moving_;
+  hyper_watermark watermark_;
+  // The visit of all leaves that is under way, and the last whole one.
+  std::string cursor_;
+  visit_record seen_;
+  access_histogram last_uses_;
+  level_bounds levels_;
+  double share_that_fits_ = 1;
+  std::uint64_t demoted_before_ = 0;
+  use_counts counts_ = use_counts::kept;
+  bool is_visited_ = false, is_in_vain_ = false;
+  std::uint64_t next_cooling_ns_ = 0;
+  sinlk_statistics stats_;
+
+  mutable std::mutex state_;
+  std::condition_variable wake_;
+  base::atomic<bool> is_woken_{false};
+  bool stopping_ = false;
+  sinlk_statistics published_;
+  os::thread thread_;
+};
+
+void sinlk::workers::look_at(migration& batch, const visited_leaf& leaf) {
+  std::uint16_t count = leaf.uses.value();
+  if (counts_ == use_counts::halved && count > 0)
+    leaf.uses.set(count = static_cast<std::uint16_t>(count / 2));
+  seen_.add(leaf, count);
+  const bool is_in_fast = is_fast(leaf.path.back()), is_strained = watermark_.is_strained();
+  if (!is_in_fast && !is_strained && count >= stats_.limits.hot) {
+    batch.queue_promotion(leaf.path);
+  } else if (count < stats_.limits.cold && (is_in_fast || is_strained)) {
+    batch.queue_demotion(leaf.path);
+  }
+}
+
+/// Visits leaves for a while and moves what is to be moved. True: that was the last of them.
+bool sinlk::workers::visit_batch(placed_tree& tree) {
+  const sync::scope inside;
+  migration batch(tree, stats_.moved);
+  bool is_more = false;
+  {
+    const stopwatch timed(stats_.used.trigger);
+    const std::uint64_t end = os::monotonic_ns() + kBatchNs;
+    unsigned leaves = 0;
+    is_more = tree.visit_leaves(inside, cursor_, [&](const visited_leaf& leaf) {
+      look_at(batch, leaf);
+      return ++leaves % kLeavesPerLook != 0 || os::monotonic_ns() < end;
+    });
+  }
+  const auto& marks = owner_.chosen_.watermarks;
+  const bool is_strained = watermark_.is_strained();
+  {
+    const stopwatch timed(stats_.used.demotion);
+    batch.demote(inside, stats_.now.demote_level, [&] { return usage() >= marks.low; });
+  }
+  if (!is_strained) {
+    const stopwatch timed(stats_.used.promotion);
+    batch.promote(inside, [&] {
+      const std::uint64_t room = owner_.fast_bytes_.load_relaxed();
+      return used_bytes(tier::fast) < share_of(room, marks.high);
+    });
+  }
+  if (!is_more) end_visit();
+  return !is_more;
+}
+
+void sinlk::workers::end_visit() {
+  seen_.finish();
+  last_uses_ = seen_.uses();
+  const std::uint64_t room =
+      share_of(owner_.fast_bytes_.load_relaxed(), owner_.chosen_.watermarks.low);
+  levels_ = seen_.bounds(room);
+  share_that_fits_ = last_uses_.share_that_fits(room);
+  stats_.leaves = last_uses_.leaves();
+  ++stats_.visits;
+  is_visited_ = true;
+  is_in_vain_ = stats_.moved.demoted_nodes == demoted_before_;
+  const std::uint64_t now = os::monotonic_ns();
+  const bool is_cooling = now >= next_cooling_ns_;
+  if (is_cooling) next_cooling_ns_ = now + std::uint64_t{owner_.chosen_.cooling_ms} * 1'000'000;
+  begin_visit(is_cooling ? use_counts::halved : use_counts::kept);
+}
+
+/// The watermark maintainer's turn.
+void sinlk::workers::maintain() {
+  const stopwatch timed(stats_.used.watermark);
+  const bool was_strained = watermark_.is_strained();
+  const auto order = watermark_.check(
+      {.usage = usage(), .share = share_that_fits_, .levels = levels_, .is_done = is_visited_});
+  stats_.now = watermark_.now();
+  stats_.strains += watermark_.is_strained() && !was_strained;
+  owner_.fast_levels_.store_relaxed(stats_.now.fast_levels);
+  stats_.limits = last_uses_.choose(stats_.now.hot_share, stats_.now.cold_share);
+  if (order != hyper_watermark::order::demote_now) return;
+  is_visited_ = false;
+  begin_visit(use_counts::kept);
+}
+
+/// Demotes, all leaves after all leaves, until the strain is over; gives up for now after a visit
+/// of all that has demoted nothing.
+void sinlk::workers::relieve(placed_tree& tree) {
+  while (watermark_.is_strained() && !is_stopping()) {
+    const bool is_whole = visit_batch(tree);
+    sync::reclaim_ready();  // what was demoted takes its place in fast memory until then
+    maintain();
+    if (is_whole && is_in_vain_) return;
+  }
+}
+
+/// The migration trigger's turn.
+void sinlk::workers::take_turn(placed_tree& tree) {
+  const double share_ns =
+      owner_.chosen_.trigger_share * 1e6 * static_cast<double>(owner_.chosen_.trigger_ms);
+  const std::uint64_t end = os::thread_cpu_ns() + static_cast<std::uint64_t>(share_ns);
+  // Of a small tree each turn visits all leaves, and once.
+  bool is_over = false;
+  while (!is_over) {
+    is_over = visit_batch(tree) || os::thread_cpu_ns() >= end || is_stopping() ||
+              usage() > owner_.chosen_.watermarks.high;
+    sync::reclaim_ready();
+  }
+}
+
+void sinlk::workers::work(placed_tree& tree) {
+  using namespace std::chrono;
+  const auto turn = milliseconds(owner_.chosen_.trigger_ms);
+  const auto look = milliseconds(owner_.chosen_.watermark_ms);
+  auto next_turn = steady_clock::now() + turn, next_look = steady_clock::now() + look;
+  for (;;) {
+    {
+      std::unique_lock lock(state_);
+      wake_.wait_until(lock, std::min(next_turn, next_look),
+                       [this] { return stopping_ || is_woken_.load_acquire(); });
+      if (stopping_) return;
+    }
+    const std::lock_guard alone(moving_);
+    is_woken_.store_release(false);
+    maintain();
+    relieve(tree);
+    if (steady_clock::now() >= next_turn) {
+      take_turn(tree);
+      next_turn = steady_clock::now() + turn;
+    }
+    next_look = steady_clock::now() + look;
+    publish();
+  }
+}
+
+sinlk::sinlk(const sinlk_options& chosen)
+    : chosen_(chosen),
+      fast_bytes_(chosen.fast_bytes),
+      fast_levels_(~0U),
+      workers_(std::make_unique<workers>(*this)) {}
+
+sinlk::~sinlk() { stop(); }
+
+tier sinlk::choose(std::size_t bytes, const node_place& place) noexcept {
+  const std::uint64_t room = fast_bytes_.load_relaxed(), used = used_bytes(tier::fast) + bytes;
+  if (used > share_of(room, chosen_.watermarks.high)) workers_->strain();
+  // The rule comes before the limit: what must be fast may exceed it, until demotion has made room.
+  for (const void* below : place.covers) {
+    if (is_fast(below)) return tier::fast;
+  }
+  const bool may_be_fast = place.level < fast_levels_.load_relaxed() && !is_slow(place.parent);
+  return may_be_fast && used <= room ? tier::fast : tier::slow;
+}
+
+base::result<void> sinlk::start(placed_tree& tree) { return workers_->start(tree); }
+void sinlk::stop() noexcept { workers_->stop(); }
+
+void sinlk::resize(std::uint64_t fast_bytes) noexcept {
+  fast_bytes_.store_relaxed(fast_bytes);
+  workers_->strain();
+}
+
+sinlk_statistics sinlk::statistics() const { return workers_->statistics(); }
+
+void sinlk::visit_once(placed_tree& tree, use_counts counts) { workers_->visit_once(tree, counts); }
+
+}  // namespace isotherm::placement

@@ -1,0 +1,93 @@
+// SINLK: placement of a tree's nodes in fast and slow memory (Zhao, Dong, Wu, Chen, "Optimizing
+// tree-structure indexes for CXL-based heterogeneous memory with SINLK").
+//
+//   on the threads of the tree      choose() for each node made; a count for each use of a leaf
+//   on one thread in the background the paper's five workers:
+//     migration trigger    visits leaves, in order, and queues hot slow and cold fast ones
+//     executors            promote and demote what was queued (migration.hpp), batch by batch
+//     cooler               halves the counts; it goes with the trigger's visit, so that a leaf is
+//                          fetched once
+//     watermark maintainer checks how full fast memory is (hyper_watermark.hpp)
+//
+// The trigger does not visit all leaves at each of its turns, but goes on where its last turn
+// ended, for a share of the processor's time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/atomic.hpp"
+#include "base/error.hpp"
+#include "placement/access_histogram.hpp"
+#include "placement/hyper_watermark.hpp"
+#include "placement/migration.hpp"
+#include "placement/placed_tree.hpp"
+#include "placement/placer.hpp"
+
+namespace isotherm::placement {
+
+struct sinlk_options {
+  std::uint64_t fast_bytes = 0;  ///< size of fast memory; 0: all nodes are slow
+  hyper_watermark::limits watermarks{};
+  std::uint32_t trigger_ms = 500, cooling_ms = 2000, watermark_ms = 100;  ///< 1 .. 3,600,000
+  /// Share of one processor's time for the trigger's visits while fast memory is not strained;
+  /// 0..1.
+  double trigger_share = 0.05;
+};
+/// An error that says which option is out of range.
+base::result<void> check(const sinlk_options& chosen);
+
+/// Processor time of the workers since start, in seconds.
+struct worker_seconds {
+  double trigger = 0;  ///< the cooler's share in it
+  double promotion = 0, demotion = 0, watermark = 0;
+};
+
+/// What a visit of the leaves does with their counts.
+enum class use_counts : std::uint8_t { kept, halved };
+
+struct sinlk_statistics {
+  std::uint64_t fast_bytes_limit = 0;
+  std::uint64_t fast_bytes = 0, slow_bytes = 0;  ///< what nodes take
+  std::uint64_t leaves = 0;                      ///< at the last whole visit of the tree
+  std::uint64_t visits = 0;                      ///< whole ones
+  std::uint64_t strains = 0;                     ///< times that fast memory was above the high mark
+  thresholds limits;
+  parameters now;
+  migration_counts moved;
+  worker_seconds used;
+};
+
+/// For one tree. choose() and statistics() by any thread; the rest by the one that controls it.
+class sinlk final : public placer {
+ public:
+  /// The options must be in range.
+  explicit sinlk(const sinlk_options& chosen);
+  ~sinlk() override;
+  sinlk(const sinlk&) = delete;
+  sinlk& operator=(const sinlk&) = delete;
+
+  tier choose(std::size_t bytes, const node_place& place) noexcept override;
+
+  /// Starts the workers. The tree must live until stop(). Fails where the system gives no thread.
+  base::result<void> start(placed_tree& tree);
+  /// Idempotent; the nodes stay where they are.
+  void stop() noexcept;
+
+  /// Makes fast memory larger or smaller; what is too much leaves by demotion.
+  void resize(std::uint64_t fast_bytes) noexcept;
+  sinlk_statistics statistics() const;
+
+  /// Instead of start(): visits all leaves of `tree` once in the calling thread, and moves what is
+  /// to be moved. For tests, and for who paces it otherwise.
+  void visit_once(placed_tree& tree, use_counts counts);
+
+ private:
+  class workers;
+  const sinlk_options chosen_;
+  base::atomic<std::uint64_t> fast_bytes_;
+  base::atomic<unsigned> fast_levels_;
+  std::unique_ptr<workers> workers_;
+};
+
+}  // namespace isotherm::placement

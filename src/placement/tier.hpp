@@ -1,0 +1,43 @@
+// Two tiers of memory for the nodes of trees, and what a tree tells of a node (SINLK, 4.1).
+//
+// The single-boundary rule: every ancestor of a node in fast memory is in fast memory (SINLK,
+// 3.1.1). So each path from the root leads through fast nodes first and through slow ones then.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/atomic.hpp"
+
+namespace isotherm::placement {
+
+enum class tier : std::uint8_t { fast, slow };
+
+/// Where in its tree a node is about to be linked.
+struct node_place {
+  unsigned level = 0;            ///< how many nodes are above it
+  const void* parent = nullptr;  ///< the node above, if the tree knows it
+  bool is_inner = false;         ///< it is no leaf
+  /// Nodes that will hang below it, or whose children will. If one of them is fast, the node must
+  /// be.
+  std::array<const void*, 2> covers{};
+};
+
+/// How often a leaf was used, in two bytes. Any thread may add; of two at one moment one may be
+/// lost, which is why adding costs no locked instruction.
+class use_count {
+ public:
+  static constexpr std::uint16_t kMost = 0xffff;
+
+  void add() noexcept {
+    const std::uint16_t seen = count_.load_relaxed();
+    if (seen != kMost) count_.store_relaxed(static_cast<std::uint16_t>(seen + 1));
+  }
+  std::uint16_t value() const noexcept { return count_.load_relaxed(); }
+  void set(std::uint16_t value) noexcept { count_.store_relaxed(value); }
+
+ private:
+  base::atomic<std::uint16_t> count_{0};
+};
+
+}  // namespace isotherm::placement

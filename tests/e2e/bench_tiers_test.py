@@ -1,0 +1,88 @@
+"""isotherm bench tiers as a user runs it: reports of every placement, and mistakes."""
+import json
+import subprocess
+import sys
+import unittest
+
+TOOL = sys.argv.pop(1)
+PLACEMENTS = ('interleave', 'tpp', 'memtis', 'static', 'layered', 'sinlk', 'prophet')
+FIELDS = {'memory', 'index', 'workload', 'placement', 'fast_share', 'seed', 'keys', 'fast_ns',
+          'slow_ns', 'node_bytes', 'fast_bytes_limit', 'fast_bytes', 'throughput_ops_s',
+          'latency_us', 'each_second', 'details'}
+
+
+def tiers(*words):
+    return subprocess.run([TOOL, 'bench', 'tiers', *map(str, words)], capture_output=True,
+                          text=True, timeout=600)
+
+
+def reports(*words):
+    run = tiers('--keys', 20000, '--seconds', 0.5, '--warmup', 0.2, '--trigger-ms', 20,
+                '--watermark-ms', 10, '--json', '-', *words)
+    if run.returncode != 0:
+        raise AssertionError(run.stderr)
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+class Reports(unittest.TestCase):
+    def test_every_placement_of_both_trees(self):
+        found = reports('--index', 'btree-occ,art', '--placement', ','.join(PLACEMENTS))
+        self.assertEqual([(each['index'], each['placement']) for each in found],
+                         [(i, p) for i in ('btree-occ', 'art') for p in PLACEMENTS])
+        for each in found:
+            with self.subTest(index=each['index'], placement=each['placement']):
+                self.assertLessEqual(FIELDS, set(each))
+                self.assertEqual(each['memory'], 'emulated')
+                self.assertGreater(each['throughput_ops_s'], 0)
+                self.assertGreater(each['slow_ns'], each['fast_ns'])
+                self.assertEqual((each['missing'], each['corrupt']), (0, 0))
+                self.assertGreater(each['fast_bytes'], 0)
+                self.assertLess(each['fast_bytes'], each['node_bytes'] / 2)
+
+    def test_workloads_that_write_insert_and_scan(self):
+        for workload in ('sp-a', 'sp-d', 'ycsb-a', 'ycsb-d', 'ycsb-e', 'ycsb-f'):
+            with self.subTest(workload=workload):
+                one, = reports('--index', 'art', '--placement', 'sinlk', '--workload', workload)
+                self.assertEqual((one['missing'], one['corrupt']), (0, 0))
+
+    def test_no_fast_memory_and_all_of_it(self):
+        none, all_of_it = reports('--index', 'btree-occ', '--placement', 'sinlk', '--fast', '0,100')
+        self.assertEqual(none['fast_bytes'], 0)
+        self.assertGreater(all_of_it['fast_bytes'], all_of_it['node_bytes'] / 2)
+
+    def test_rounds_have_requests_of_their_own_and_a_seed_repeats_them(self):
+        words = ('--index', 'art', '--placement', 'static', '--rounds', 2, '--seed', 7)
+        self.assertEqual([each['seed'] for each in reports(*words)], [7, 8])
+
+    def test_a_table_says_that_the_memory_is_emulated(self):
+        run = tiers('--keys', 5000, '--seconds', 0.2, '--warmup', 0, '--index', 'art',
+                    '--placement', 'static')
+        self.assertEqual((run.returncode, run.stderr), (0, ''))
+        self.assertIn('slow memory is emulated', run.stdout)
+
+
+class Mistakes(unittest.TestCase):
+    def test_are_refused_in_one_line(self):
+        for words, said in ((('--index', 'hash-pugh'), 'btree-occ, art'),
+                            (('--workload', 'sp-e'), 'sp-a to sp-d'),
+                            (('--workload', ''), 'sp-a to sp-d'),
+                            (('--fast', '120'), '0 to 100'),
+                            (('--fast', 'much'), '0 to 100'),
+                            (('--placement', 'caption'), 'interleave'),
+                            (('--keys', 10), '--keys'),
+                            (('--threads', 0), '--threads'),
+                            (('--count', 'some'), '--count'),
+                            (('--key-size', 4), '--key-size'),
+                            (('--trigger-ms', 0), 'intervals'),
+                            (('--low', 0.99), 'watermarks'),
+                            (('--latency', 0.5), 'latency'),
+                            (('--bandwidth', 0), 'bandwidth')):
+            with self.subTest(words=words):
+                run = tiers('--keys', 5000, '--seconds', 0.1, '--warmup', 0, *words)
+                self.assertNotEqual(run.returncode, 0)
+                self.assertEqual(len(run.stderr.strip().splitlines()), 1, run.stderr)
+                self.assertIn(said, run.stderr)
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=1)

@@ -1,0 +1,307 @@
+// Trees whose nodes are moved between fast and slow memory while they are used: contents, the
+// single-boundary rule, what the tiers hold, and, with guides, a collector that moves the objects
+// at the same time.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <map>
+#include <thread>
+#include <vector>
+
+#include "collector/collector.hpp"
+#include "index/any_index.hpp"
+#include "placement/migration.hpp"
+#include "placement/node_memory.hpp"
+#include "placement/sinlk.hpp"
+
+namespace isotherm::index {
+namespace {
+
+using placement::node_place;
+using placement::tier;
+
+/// Chooses at random wherever the single-boundary rule leaves a choice.
+class random_placer final : public placement::placer {
+ public:
+  explicit random_placer(std::uint64_t seed) : next_(seed) {}
+  tier choose(std::size_t, const node_place& place) noexcept override {
+    for (const void* below : place.covers) {
+      if (placement::is_fast(below)) return tier::fast;
+    }
+    if (placement::is_slow(place.parent)) return tier::slow;
+    return base::mix64(next_.fetch_add(1)) % 2 == 0 ? tier::fast : tier::slow;
+  }
+
+ private:
+  std::atomic<std::uint64_t> next_;
+};
+
+/// Promotes and demotes leaves at random, some dozens at a step, again and again.
+class mover {
+ public:
+  mover(placement::placed_tree& tree, std::uint64_t seed) : tree_(tree), random_(seed) {}
+  void step() {
+    const scope inside;
+    placement::migration batch(tree_, counts_);
+    int leaves = 0;
+    const bool is_more =
+        tree_.visit_leaves(inside, cursor_, [&](const placement::visited_leaf& leaf) {
+          const std::uint64_t dice = random_.below(4);
+          if (dice == 0) batch.queue_promotion(leaf.path);
+          if (dice == 1) batch.queue_demotion(leaf.path);
+          return ++leaves < 64;
+        });
+    if (!is_more) cursor_.clear();
+    batch.demote(inside, 0, [] { return true; });
+    batch.promote(inside, [] { return true; });
+  }
+  const placement::migration_counts& counts() const noexcept { return counts_; }
+
+ private:
+  placement::placed_tree& tree_;
+  base::random random_;
+  std::string cursor_;
+  placement::migration_counts counts_;
+};
+
+/// Keys of 1 to some 20 bytes, many of which share prefixes.
+std::string key_of(std::uint64_t i) {
+  const std::uint64_t mixed = base::mix64(i);
+  return std::string(mixed % 4, 'p') + std::to_string(mixed % 1'000'000) +
+         std::string(mixed % 7, static_cast<char>(mixed % 3));
+}
+
+void reclaim_all() {
+  for (int i = 0; i < 8 && sync::retired_blocks() > 0; ++i) sync::reclaim_ready();
+}
+
+class PlacedTree : public testing::TestWithParam<index_kind> {
+ protected:
+  PlacedTree() : seed_(test_seed()), placer_(seed_) {
+    EXPECT_TRUE(placement::open_node_memory());
+    reclaim_all();
+    fast_before_ = placement::used_bytes(tier::fast);
+    slow_before_ = placement::used_bytes(tier::slow);
+    make_with(placer_);
+  }
+  void make_with(placement::placer& chooser) {
+    tree_.index.reset();
+    auto made = make_placed(std::get<0>(GetParam()), std::get<1>(GetParam()), chooser);
+    EXPECT_TRUE(made);
+    tree_ = std::move(*made);
+  }
+  /// What the tree took of the tiers comes back when it is gone.
+  void expect_nothing_left() {
+    tree_.index.reset();
+    reclaim_all();
+    EXPECT_EQ(placement::used_bytes(tier::fast), fast_before_);
+    EXPECT_EQ(placement::used_bytes(tier::slow), slow_before_);
+  }
+  any_index& index() { return *tree_.index; }
+
+  const std::uint64_t seed_;
+  random_placer placer_;
+  placed_index tree_;
+  std::uint64_t fast_before_ = 0, slow_before_ = 0;
+};
+
+TEST_P(PlacedTree, MatchesAMapWhileNodesMove) {
+  base::random random(seed_);
+  mover moves(*tree_.nodes, seed_ + 1);
+  std::map<std::string, std::string> expected;
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string key = key_of(random.below(3'000));
+    const std::string value = std::to_string(random.below(1'000'000));
+    switch (random.below(6)) {
+      case 0:
+        EXPECT_EQ(index().erase(key), expected.erase(key) == 1);
+        break;
+      case 1:
+        EXPECT_EQ(index().insert(key, value) == outcome::done,
+                  expected.try_emplace(key, value).second);
+        break;
+      case 2:
+        EXPECT_EQ(index().update(key,
+                                 [&](auto now) {
+                                   return now ? decision{action::write, value} : decision{};
+                                 }) == outcome::done,
+                  expected.contains(key));
+        if (auto at = expected.find(key); at != expected.end()) at->second = value;
+        break;
+      case 3: {
+        const scope inside;
+        const auto found = index().find(inside, key);
+        const auto at = expected.find(key);
+        ASSERT_EQ(found.has_value(), at != expected.end());
+        if (found) EXPECT_EQ(*found, at->second);
+        break;
+      }
+      default:
+        EXPECT_EQ(index().upsert(key, value), outcome::done);
+        expected[key] = value;
+    }
+    if (i % 16 == 0) moves.step();
+    if (i % 2'000 == 0) ASSERT_TRUE(index().is_valid());
+  }
+  EXPECT_TRUE(index().is_valid());
+  EXPECT_GT(moves.counts().promoted_nodes, 1'000u);
+  EXPECT_GT(moves.counts().demoted_nodes, 1'000u);
+  std::map<std::string, std::string> held;
+  {
+    const scope inside;
+    index().scan(inside, "", [&](std::string_view key, std::string_view value) {
+      return held.emplace(key, value).second;
+    });
+  }
+  EXPECT_EQ(held, expected);
+  expect_nothing_left();
+}
+
+// What a scope has found stays good while the leaf's guides go to another node and back, and a
+// collector moves objects.
+TEST_P(PlacedTree, WhatAScopeFoundStaysWhileItsLeafMoves) {
+  for (int i = 0; i < 200; ++i) index().upsert(key_of(i), std::string(100, 'v'));
+  collector::object_collector moving{collector::options{}};
+  mover moves(*tree_.nodes, seed_);
+  for (int round = 0; round < 20; ++round) {
+    {
+      const scope inside;
+      const auto found = index().find(inside, key_of(round));
+      for (int i = 0; i < 10; ++i) moves.step();
+      ASSERT_TRUE(found);
+      EXPECT_EQ(*found, std::string(100, 'v'));
+    }
+    if (index().is_managed()) moving.run_window();
+  }
+  EXPECT_TRUE(index().is_valid());
+  expect_nothing_left();
+}
+
+TEST_P(PlacedTree, WritersReadersAndBothMoversAtOnce) {
+  constexpr unsigned kThreads = 3;
+  constexpr std::uint64_t kKeys = 400;
+#if defined(ISOTHERM_SANITIZED)
+  constexpr int kSteps = 8'000;
+#else
+  constexpr int kSteps = 60'000;
+#endif
+  std::atomic<unsigned> running{kThreads};
+  std::vector<std::jthread> threads;
+  for (unsigned t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      base::random random(seed_ + t);
+      std::vector<std::string> mine(kKeys);  // empty: absent
+      for (int i = 0; i < kSteps; ++i) {
+        const std::uint64_t k = random.below(kKeys);
+        const std::string key = key_of(k) + "#" + std::to_string(t);
+        const std::string value = std::to_string(i + 1);
+        switch (random.below(5)) {
+          case 0:
+            ASSERT_EQ(index().erase(key), !mine[k].empty());
+            mine[k].clear();
+            break;
+          case 1:
+            ASSERT_EQ(index().upsert(key, value), outcome::done);
+            mine[k] = value;
+            break;
+          case 2: {
+            const scope inside;
+            int left = 20;
+            std::string before;
+            index().scan(inside, key, [&](std::string_view found, std::string_view) {
+              EXPECT_LT(before, found);
+              before = found;
+              return --left > 0;
+            });
+            break;
+          }
+          default: {
+            const scope inside;
+            const auto found = index().find(inside, key);
+            ASSERT_EQ(found.value_or(""), mine[k]) << key;
+          }
+        }
+      }
+      running.fetch_sub(1);
+    });
+  }
+  std::jthread node_mover([&] {
+    mover moves(*tree_.nodes, seed_ + 99);
+    while (running.load() > 0) moves.step();
+    EXPECT_GT(moves.counts().promoted_nodes + moves.counts().demoted_nodes, 0u);
+  });
+  if (index().is_managed()) {
+    collector::options chosen;
+    chosen.policy = collector::policy_name::published;
+    chosen.cold_threshold = 1;
+    chosen.adaptive_threshold = false;
+    collector::object_collector objects(chosen);
+    while (running.load() > 0) objects.run_window();
+  }
+  threads.clear();
+  node_mover.join();
+  EXPECT_TRUE(index().is_valid());
+  expect_nothing_left();
+}
+
+// The policy itself: nodes of what is used end up in fast memory, which is never exceeded for long.
+TEST_P(PlacedTree, SinlkPutsWhatIsUsedIntoFastMemory) {
+  placement::sinlk policy({.fast_bytes = 0});
+  make_with(policy);
+  constexpr std::uint64_t kKeys = 20'000, kHot = 1'000;
+  const auto ordered_key = [](std::uint64_t i) { return std::to_string(10'000'000 + i); };
+  for (std::uint64_t i = 0; i < kKeys; ++i) index().upsert(ordered_key(i), "value");
+  EXPECT_EQ(placement::used_bytes(tier::fast), fast_before_) << "fast memory of no bytes";
+  const std::uint64_t all = placement::used_bytes(tier::slow) - slow_before_;
+  policy.resize(all / 4);
+  for (int visit = 0; visit < 12; ++visit) {
+    for (std::uint64_t i = 0; i < 4 * kHot; ++i) {
+      const scope inside;
+      ASSERT_TRUE(index().find(inside, ordered_key(kKeys / 2 + i % kHot)));
+    }
+    policy.visit_once(*tree_.nodes,
+                      visit % 4 == 3 ? placement::use_counts::halved : placement::use_counts::kept);
+    EXPECT_TRUE(index().is_valid());
+  }
+  const placement::sinlk_statistics seen = policy.statistics();
+  EXPECT_GE(seen.leaves, kKeys / 64);
+  EXPECT_GT(seen.moved.promoted_nodes, 0u);
+  EXPECT_LE(seen.fast_bytes, all / 4);
+  unsigned hot = 0, hot_in_fast = 0;
+  {
+    const scope inside;
+    std::string cursor = ordered_key(kKeys / 2);
+    tree_.nodes->visit_leaves(inside, cursor, [&](const placement::visited_leaf& leaf) {
+      constexpr unsigned kHotUses = 4;  // the load's own are fewer
+      const bool is_hot = leaf.uses.value() >= kHotUses;
+      hot_in_fast += is_hot && placement::is_fast(leaf.path.back());
+      hot += is_hot;
+      return is_hot;
+    });
+  }
+  EXPECT_GT(hot, 10u);
+  EXPECT_GE(hot_in_fast * 10, hot * 9);
+  policy.resize(0);  // everything leaves
+  for (int visit = 0; visit < 24; ++visit)
+    policy.visit_once(*tree_.nodes, placement::use_counts::kept);
+  EXPECT_TRUE(index().is_valid());
+  reclaim_all();
+  EXPECT_EQ(placement::used_bytes(tier::fast), fast_before_);
+  tree_.index.reset();
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PlacedTree,
+                         testing::Combine(testing::ValuesIn(placed_names()),
+                                          testing::Values(management::off, management::on)),
+                         kind_name);
+
+TEST(PlacedTreeNames, AnUnknownOneIsAnErrorThatListsTheOthers) {
+  random_placer chooser(1);
+  const auto made = make_placed("hash-pugh", management::off, chooser);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().message,
+            "the nodes of no index called 'hash-pugh' can be placed; use one of: btree-occ, art");
+}
+
+}  // namespace
+}  // namespace isotherm::index

@@ -1,0 +1,90 @@
+// The state machine of fast memory's marks, with numbers (SINLK, 4.3).
+#include "placement/hyper_watermark.hpp"
+
+#include <gtest/gtest.h>
+
+namespace isotherm::placement {
+namespace {
+
+using order = hyper_watermark::order;
+
+/// A fifth of the leaves fit; of five levels, the first two whole.
+fast_memory_state at(double usage, bool is_done = false) {
+  return {.usage = usage, .share = 0.2, .levels = {.least = 2, .most = 5}, .is_done = is_done};
+}
+
+hyper_watermark fresh_mark() { return hyper_watermark({.low = 0.85, .high = 0.95}); }
+
+TEST(HyperWatermark, BeginsWithWhatTheSizeOfFastMemorySays) {
+  hyper_watermark mark = fresh_mark();
+  EXPECT_EQ(mark.check(at(0.9)), order::go_on);
+  EXPECT_DOUBLE_EQ(mark.now().hot_share, 0.2);
+  EXPECT_DOUBLE_EQ(mark.now().cold_share, 0.8);
+  EXPECT_GE(mark.now().fast_levels, 5u) << "all levels begin in fast memory";
+  EXPECT_GE(mark.now().demote_level, 5u) << "no inner node is demoted";
+}
+
+TEST(HyperWatermark, StrainIsAnsweredAtOnceAndStepByStep) {
+  hyper_watermark mark = fresh_mark();
+  ASSERT_EQ(mark.check(at(0.96)), order::demote_now);
+  EXPECT_TRUE(mark.is_strained());
+  EXPECT_DOUBLE_EQ(mark.now().hot_share, 0.15);
+  EXPECT_DOUBLE_EQ(mark.now().cold_share, 0.85);
+  EXPECT_EQ(mark.now().fast_levels, 4u);
+  EXPECT_EQ(mark.now().demote_level, 4u);
+  EXPECT_EQ(mark.check(at(0.97)), order::go_on) << "what was asked for is not done yet";
+  EXPECT_EQ(mark.check(at(0.97, true)), order::demote_now);
+  EXPECT_DOUBLE_EQ(mark.now().cold_share, 1 - 0.2 * 0.75 * 0.75);
+  EXPECT_EQ(mark.now().demote_level, 3u);
+}
+
+TEST(HyperWatermark, ParametersReturnWhenTheStrainIsOver) {
+  hyper_watermark mark = fresh_mark();
+  mark.check(at(0.9));
+  const parameters before = mark.now();
+  mark.check(at(0.99));
+  mark.check(at(0.98, true));
+  EXPECT_EQ(mark.check(at(0.94)), order::go_on) << "demotion is still under way";
+  EXPECT_TRUE(mark.is_strained());
+  EXPECT_EQ(mark.check(at(0.94, true)), order::resume);
+  EXPECT_FALSE(mark.is_strained());
+  EXPECT_EQ(mark.now(), before);
+}
+
+// SINLK, 4.3.4: an answer that was too strong is broken off.
+TEST(HyperWatermark, DemotionEndsAtOnceWhenTooMuchHasLeft) {
+  hyper_watermark mark = fresh_mark();
+  mark.check(at(0.96));
+  EXPECT_EQ(mark.check(at(0.84)), order::resume);
+  EXPECT_FALSE(mark.is_strained());
+}
+
+TEST(HyperWatermark, LevelsGoNoFurtherThanWhatFitsIntoFastMemory) {
+  hyper_watermark mark = fresh_mark();
+  for (int i = 0; i < 40; ++i) mark.check(at(1.2, true));
+  EXPECT_EQ(mark.now().fast_levels, 2u);
+  EXPECT_EQ(mark.now().demote_level, 2u);
+  EXPECT_EQ(mark.now().hot_share, 0);
+  EXPECT_EQ(mark.now().cold_share, 1);
+}
+
+TEST(HyperWatermark, AbundanceIsAnsweredSlowlyAndWithoutOrders) {
+  hyper_watermark mark = fresh_mark();
+  EXPECT_EQ(mark.check(at(0.5)), order::go_on);
+  EXPECT_DOUBLE_EQ(mark.now().hot_share, 0.21);
+  EXPECT_DOUBLE_EQ(mark.now().cold_share, 0.79 * 0.95);
+  for (int i = 0; i < 200; ++i) EXPECT_EQ(mark.check(at(0.5)), order::go_on);
+  EXPECT_DOUBLE_EQ(mark.now().hot_share, 1);
+  EXPECT_DOUBLE_EQ(mark.now().cold_share, 0);
+  EXPECT_EQ(mark.now().fast_levels, 5u);
+}
+
+TEST(HyperWatermark, ATreeThatFitsIsAllHot) {
+  hyper_watermark mark = fresh_mark();
+  mark.check({.usage = 0.9, .share = 1, .levels = {.least = 3, .most = 3}});
+  EXPECT_DOUBLE_EQ(mark.now().hot_share, 1);
+  EXPECT_DOUBLE_EQ(mark.now().cold_share, 0);
+}
+
+}  // namespace
+}  // namespace isotherm::placement
