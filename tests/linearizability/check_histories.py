@@ -189,6 +189,9 @@ def main():
             attempts = (is_mutant_seen(histories, one) for one in itertools.count(seed))
             sys.exit(0 if is_seen_in_time(SEARCH_SECONDS, attempts) else 'not seen')
         paths = []
+        if what == 'index':  # of trees whose nodes move too; their guides need this protocol
+            paths = [histories.record(tree, 'veto', 'sound', seed - number)
+                     for number, tree in enumerate(histories.names['placed'], 1)]
         for number, (index, protocol) in enumerate(histories.pairs()):
             if what == 'index':
                 paths.append(histories.record(index, protocol, 'sound', seed + 100 * number))

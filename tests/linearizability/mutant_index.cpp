@@ -14,4 +14,13 @@ base::result<std::unique_ptr<any_index>> make(std::string_view /*name*/, managem
   return std::make_unique<adapter<mutant, managed>>(expected_keys);
 }
 
+// Mutants place no nodes.
+const std::vector<std::string_view>& placed_names() {
+  static const std::vector<std::string_view> none;
+  return none;
+}
+base::result<placed_index> make_placed(std::string_view, management, placement::placer&) {
+  return std::unexpected(base::error{"a mutant places no nodes", 0});
+}
+
 }  // namespace isotherm::index

@@ -8,8 +8,9 @@
 // see it. Keys are few, so that operations meet. All threads, the collector's too, are stopped at
 // random by a signal, wherever they are; and they pause inside of callbacks and while they hold
 // what they found. Two more threads, of whom nothing is recorded, fill and empty the neighbourhood
-// of those keys, so that nodes split and merge, layers come and go and tables grow under them. Each
-// round has a fresh index, whose keys are numbered on.
+// of those keys, so that nodes split and merge, layers come and go and tables grow under them. Of
+// placed trees, "placed:NAME", another thread moves nodes between fast and slow memory without a
+// pause. Each round has a fresh index, whose keys are numbered on.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -26,6 +27,7 @@
 #include "collector/collector.hpp"
 #include "collector/protocol.hpp"
 #include "index/index.hpp"
+#include "index/placed/node_mover.hpp"
 #include "linearizability/broken_index.hpp"
 #include "linearizability/napping_threads.hpp"
 #include "os/clock.hpp"
@@ -259,10 +261,41 @@ void save(const std::vector<client>& clients, const char* path) {
   ISO_CHECK(std::fclose(file) == 0, "cannot write the history");
 }
 
+/// An index to use for a round, and its nodes, where they are to be moved meanwhile.
+struct used_index {
+  std::unique_ptr<any_index> index;
+  placement::placed_tree* nodes = nullptr;
+};
+
+/// "placed:NAME" stands for a tree whose nodes are placed.
+constexpr std::string_view kPlaced = "placed:";
+
+used_index make_used(std::string_view name, std::string_view broken, random_placer& chooser) {
+  if (!name.starts_with(kPlaced)) {
+    return {make_broken(broken, std::move(*make(name, management::on)))};
+  }
+  ISO_CHECK(placement::open_node_memory(), "no memory for placed nodes");
+  auto made = *make_placed(name.substr(kPlaced.size()), management::on, chooser);
+  return {std::move(made.index), made.nodes};
+}
+
+/// Moves nodes, placed ones, until `is_done`.
+void move_nodes(placement::placed_tree* nodes, std::uint64_t seed, const std::atomic<bool>& is_done,
+                naps::napping_threads& napping) {
+  if (!nodes) return;
+  const naps::napping_threads::member here(napping);
+  node_mover moves(*nodes, seed);
+  while (!is_done.load()) moves.step();
+  ISO_CHECK(moves.counts().promoted_nodes > 0 && moves.counts().demoted_nodes > 0,
+            "no node moved beside the operations");
+}
+
 /// False when the index's invariants do not hold any more.
-bool run_round(any_index& index, std::vector<client>& clients, std::uint64_t round,
+bool run_round(const used_index& used, std::vector<client>& clients, std::uint64_t round,
                naps::napping_threads& napping) {
+  any_index& index = *used.index;
   std::atomic<bool> is_done{false};
+  std::jthread moving([&] { move_nodes(used.nodes, round, is_done, napping); });
   std::vector<std::jthread> churners, threads;
   for (unsigned c = 0; c < kChurners; ++c) {
     churners.emplace_back([&, c] { churn(index, c, is_done, napping); });
@@ -276,6 +309,7 @@ bool run_round(any_index& index, std::vector<client>& clients, std::uint64_t rou
   threads.clear();
   is_done.store(true);
   churners.clear();
+  moving.join();
   return index.is_valid();
 }
 
@@ -287,11 +321,12 @@ int record(std::string_view name, std::string_view protocol, std::string_view br
   std::uint64_t moved = 0;
   naps::napping_threads napping(seed);
   std::jthread collecting([&] { moved = collect_until(is_done, protocol, napping); });
-  std::unique_ptr<any_index> index;
+  random_placer chooser(seed);
+  used_index used;
   bool is_valid = true;
   for (std::uint64_t round = 0; round < kRounds && is_valid; ++round) {
-    index = make_broken(broken, std::move(*make(name, management::on)));
-    is_valid = run_round(*index, clients, round, napping);
+    used = make_used(name, broken, chooser);
+    is_valid = run_round(used, clients, round, napping);
   }
   is_done.store(true);
   collecting.join();
@@ -313,6 +348,9 @@ int main(int count, char** words) {
   using namespace isotherm;
   if (count == 2 && std::string_view(words[1]) == "--list") {
     for (const auto name : index::names()) std::cout << "index " << name << '\n';
+    for (const auto name : index::placed_names()) {
+      std::cout << "placed " << index::kPlaced << name << '\n';
+    }
     for (const auto name : collector::protocol_names()) std::cout << "protocol " << name << '\n';
     for (const auto name : index::broken_names()) std::cout << "broken " << name << '\n';
     return 0;

@@ -9,60 +9,16 @@
 #include <vector>
 
 #include "collector/collector.hpp"
+#include "guide/soda.hpp"
 #include "index/any_index.hpp"
-#include "placement/migration.hpp"
+#include "index/placed/node_mover.hpp"
 #include "placement/node_memory.hpp"
 #include "placement/sinlk.hpp"
 
 namespace isotherm::index {
 namespace {
 
-using placement::node_place;
 using placement::tier;
-
-/// Chooses at random wherever the single-boundary rule leaves a choice.
-class random_placer final : public placement::placer {
- public:
-  explicit random_placer(std::uint64_t seed) : next_(seed) {}
-  tier choose(std::size_t, const node_place& place) noexcept override {
-    for (const void* below : place.covers) {
-      if (placement::is_fast(below)) return tier::fast;
-    }
-    if (placement::is_slow(place.parent)) return tier::slow;
-    return base::mix64(next_.fetch_add(1)) % 2 == 0 ? tier::fast : tier::slow;
-  }
-
- private:
-  std::atomic<std::uint64_t> next_;
-};
-
-/// Promotes and demotes leaves at random, some dozens at a step, again and again.
-class mover {
- public:
-  mover(placement::placed_tree& tree, std::uint64_t seed) : tree_(tree), random_(seed) {}
-  void step() {
-    const scope inside;
-    placement::migration batch(tree_, counts_);
-    int leaves = 0;
-    const bool is_more =
-        tree_.visit_leaves(inside, cursor_, [&](const placement::visited_leaf& leaf) {
-          const std::uint64_t dice = random_.below(4);
-          if (dice == 0) batch.queue_promotion(leaf.path);
-          if (dice == 1) batch.queue_demotion(leaf.path);
-          return ++leaves < 64;
-        });
-    if (!is_more) cursor_.clear();
-    batch.demote(inside, 0, [] { return true; });
-    batch.promote(inside, [] { return true; });
-  }
-  const placement::migration_counts& counts() const noexcept { return counts_; }
-
- private:
-  placement::placed_tree& tree_;
-  base::random random_;
-  std::string cursor_;
-  placement::migration_counts counts_;
-};
 
 /// Keys of 1 to some 20 bytes, many of which share prefixes.
 std::string key_of(std::uint64_t i) {
@@ -107,7 +63,7 @@ class PlacedTree : public testing::TestWithParam<index_kind> {
 
 TEST_P(PlacedTree, MatchesAMapWhileNodesMove) {
   base::random random(seed_);
-  mover moves(*tree_.nodes, seed_ + 1);
+  node_mover moves(*tree_.nodes, seed_ + 1);
   std::map<std::string, std::string> expected;
   for (int i = 0; i < 20'000; ++i) {
     const std::string key = key_of(random.below(3'000));
@@ -160,9 +116,10 @@ TEST_P(PlacedTree, MatchesAMapWhileNodesMove) {
 // What a scope has found stays good while the leaf's guides go to another node and back, and a
 // collector moves objects.
 TEST_P(PlacedTree, WhatAScopeFoundStaysWhileItsLeafMoves) {
+  const std::size_t guides_before = guides::registered_slots();
   for (int i = 0; i < 200; ++i) index().upsert(key_of(i), std::string(100, 'v'));
   collector::object_collector moving{collector::options{}};
-  mover moves(*tree_.nodes, seed_);
+  node_mover moves(*tree_.nodes, seed_);
   for (int round = 0; round < 20; ++round) {
     {
       const scope inside;
@@ -174,6 +131,10 @@ TEST_P(PlacedTree, WhatAScopeFoundStaysWhileItsLeafMoves) {
     if (index().is_managed()) moving.run_window();
   }
   EXPECT_TRUE(index().is_valid());
+  reclaim_all();
+  const std::size_t guides_of_a_key = index().is_managed() ? 2 : 0;
+  EXPECT_EQ(guides::registered_slots(), guides_before + guides_of_a_key * index().size())
+      << "the collector knows the guides where they are now, and no others";
   expect_nothing_left();
 }
 
@@ -225,8 +186,8 @@ TEST_P(PlacedTree, WritersReadersAndBothMoversAtOnce) {
       running.fetch_sub(1);
     });
   }
-  std::jthread node_mover([&] {
-    mover moves(*tree_.nodes, seed_ + 99);
+  std::jthread moving_nodes([&] {
+    node_mover moves(*tree_.nodes, seed_ + 99);
     while (running.load() > 0) moves.step();
     EXPECT_GT(moves.counts().promoted_nodes + moves.counts().demoted_nodes, 0u);
   });
@@ -239,7 +200,7 @@ TEST_P(PlacedTree, WritersReadersAndBothMoversAtOnce) {
     while (running.load() > 0) objects.run_window();
   }
   threads.clear();
-  node_mover.join();
+  moving_nodes.join();
   EXPECT_TRUE(index().is_valid());
   expect_nothing_left();
 }
