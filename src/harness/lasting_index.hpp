@@ -15,4 +15,9 @@ namespace isotherm::harness {
 base::result<index::any_index*> make_lasting_index(std::string_view name, index::management kind,
                                                    std::uint64_t expected_keys);
 
+/// As index::make_placed(), and lasting as well; so must `chooser` be.
+base::result<index::placed_index*> make_lasting_placed(std::string_view name,
+                                                       index::management kind,
+                                                       placement::placer& chooser);
+
 }  // namespace isotherm::harness

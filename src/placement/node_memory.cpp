@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
-#include <optional>
 
 #include "base/atomic.hpp"
 #include "base/check.hpp"
 #include "heap/arena.hpp"
 #include "heap/poison.hpp"
 #include "os/memory/address_space.hpp"
+#include "os/memory/numa.hpp"
 #include "sync/retire.hpp"
 
 namespace isotherm::placement {
@@ -42,7 +42,7 @@ void free_memory(void* node) noexcept {
   memory_of(node).nodes.deallocate(node, bytes_of(node), heap::arena::kNoCache);
 }
 
-base::result<void> open_once() {
+base::result<void> open_once(const memory_nodes& nodes) {
   std::size_t bytes = kRangeBytes;
   if (const std::optional<std::size_t> limit = os::address_space_limit()) {
     bytes = std::clamp(*limit / 8 / kAlignment * kAlignment, kRangeBytesMin, kRangeBytes);
@@ -59,6 +59,9 @@ base::result<void> open_once() {
   }
   for (const tier where : {tier::fast, tier::slow}) {
     std::byte* const from = *begin + (where == tier::fast ? 0 : bytes);
+    if (const auto& node = where == tier::fast ? nodes.fast : nodes.slow) {
+      if (auto put = os::prefer_node(from, bytes, *node); !put) return put;
+    }
     if (auto opened = memory_of(where).nodes.open(from, bytes); !opened) return opened;
   }
   heap::register_leak_roots(*begin, 2 * bytes);
@@ -68,10 +71,10 @@ base::result<void> open_once() {
 
 }  // namespace
 
-base::result<void> open_node_memory() {
+base::result<void> open_node_memory(const memory_nodes& nodes) {
   static std::mutex opening;
   const std::lock_guard guard(opening);
-  return detail::ranges.bytes != 0 ? base::result<void>() : open_once();
+  return detail::ranges.bytes != 0 ? base::result<void>() : open_once(nodes);
 }
 
 void* allocate_node(tier where, std::size_t bytes) noexcept {

@@ -4,15 +4,21 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "base/error.hpp"
 #include "placement/tier.hpp"
 
 namespace isotherm::placement {
 
+/// Memory nodes of the machine for the tiers; absent: wherever the system takes pages from.
+struct memory_nodes {
+  std::optional<unsigned> fast, slow;
+};
+
 /// Reserves the ranges; needed before anything else here. Does nothing when it has been done. Any
 /// thread. They stay as long as the process.
-base::result<void> open_node_memory();
+base::result<void> open_node_memory(const memory_nodes& nodes = {});
 
 namespace detail {
 struct node_ranges {

@@ -112,6 +112,9 @@ base::result<void> check(const sinlk_options& chosen) {
   if (!(0 < marks.low && marks.low < marks.high && marks.high <= 1)) {
     return refuse("watermarks of fast memory: 0 < low < high <= 1");
   }
+  if (chosen.fast_share && !(*chosen.fast_share >= 0 && *chosen.fast_share <= 1)) {
+    return refuse("fast memory is a share of 0 to 1 of what the nodes take");
+  }
   if (!(0 < chosen.trigger_share && chosen.trigger_share <= 1)) {
     return refuse("the trigger's share of a processor is above 0 and at most 1");
   }
@@ -162,7 +165,7 @@ class sinlk::workers {
 
  private:
   double usage() const noexcept {
-    const std::uint64_t room = owner_.fast_bytes_.load_relaxed(), used = used_bytes(tier::fast);
+    const std::uint64_t room = owner_.room(), used = used_bytes(tier::fast);
     if (room == 0) return used == 0 ? 0 : 2;
     return static_cast<double>(used) / static_cast<double>(room);
   }
@@ -186,7 +189,7 @@ class sinlk::workers {
   void publish() {
     const std::lock_guard lock(state_);
     published_ = stats_;
-    published_.fast_bytes_limit = owner_.fast_bytes_.load_relaxed();
+    published_.fast_bytes_limit = owner_.room();
     published_.fast_bytes = used_bytes(tier::fast);
     published_.slow_bytes = used_bytes(tier::slow);
   }
@@ -250,7 +253,7 @@ bool sinlk::workers::visit_batch(placed_tree& tree) {
   if (!is_strained) {
     const stopwatch timed(stats_.used.promotion);
     batch.promote(inside, [&] {
-      const std::uint64_t room = owner_.fast_bytes_.load_relaxed();
+      const std::uint64_t room = owner_.room();
       return used_bytes(tier::fast) < share_of(room, marks.high);
     });
   }
@@ -261,8 +264,7 @@ bool sinlk::workers::visit_batch(placed_tree& tree) {
 void sinlk::workers::end_visit() {
   seen_.finish();
   last_uses_ = seen_.uses();
-  const std::uint64_t room =
-      share_of(owner_.fast_bytes_.load_relaxed(), owner_.chosen_.watermarks.low);
+  const std::uint64_t room = share_of(owner_.room(), owner_.chosen_.watermarks.low);
   levels_ = seen_.bounds(room);
   share_that_fits_ = last_uses_.share_that_fits(room);
   stats_.leaves = last_uses_.leaves();
@@ -348,8 +350,13 @@ sinlk::sinlk(const sinlk_options& chosen)
 
 sinlk::~sinlk() { stop(); }
 
+std::uint64_t sinlk::room() const noexcept {
+  if (!chosen_.fast_share) return fast_bytes_.load_relaxed();
+  return share_of(used_bytes(tier::fast) + used_bytes(tier::slow), *chosen_.fast_share);
+}
+
 tier sinlk::choose(std::size_t bytes, const node_place& place) noexcept {
-  const std::uint64_t room = fast_bytes_.load_relaxed(), used = used_bytes(tier::fast) + bytes;
+  const std::uint64_t room = this->room(), used = used_bytes(tier::fast) + bytes;
   if (used > share_of(room, chosen_.watermarks.high)) workers_->strain();
   // The rule comes before the limit: what must be fast may exceed it, until demotion has made room.
   for (const void* below : place.covers) {

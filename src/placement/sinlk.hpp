@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "base/atomic.hpp"
 #include "base/error.hpp"
@@ -28,6 +29,8 @@ namespace isotherm::placement {
 
 struct sinlk_options {
   std::uint64_t fast_bytes = 0;  ///< size of fast memory; 0: all nodes are slow
+  /// In its place: a share of what all nodes take at the time, 0..1.
+  std::optional<double> fast_share = std::nullopt;
   hyper_watermark::limits watermarks{};
   std::uint32_t trigger_ms = 500, cooling_ms = 2000, watermark_ms = 100;  ///< 1 .. 3,600,000
   /// Share of one processor's time for the trigger's visits while fast memory is not strained;
@@ -75,6 +78,7 @@ class sinlk final : public placer {
   void stop() noexcept;
 
   /// Makes fast memory larger or smaller; what is too much leaves by demotion.
+  /// Not for a size that was given as a share.
   void resize(std::uint64_t fast_bytes) noexcept;
   sinlk_statistics statistics() const;
 
@@ -84,6 +88,7 @@ class sinlk final : public placer {
 
  private:
   class workers;
+  std::uint64_t room() const noexcept;
   const sinlk_options chosen_;
   base::atomic<std::uint64_t> fast_bytes_;
   base::atomic<unsigned> fast_levels_;

@@ -67,11 +67,13 @@ void say(const std::optional<std::string>& line) {
 
 }  // namespace
 
-server::server(options chosen, store::database& db, management* manager)
+server::server(options chosen, store::database& db, management* manager,
+               const placement::sinlk* nodes)
     : options_(std::move(chosen)),
       settings_(options_),
       db_(db),
       manager_(manager),
+      nodes_(nodes),
       table_({store::string_commands(), store::range_commands(), store::counter_commands(),
               store::key_commands(), store::expiry_commands(), store::keyspace_commands(),
               store::object_commands(), session_commands(), client_commands(), config_commands(),

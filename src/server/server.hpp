@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/sharded_counter.hpp"
+#include "placement/sinlk.hpp"
 #include "server/background.hpp"
 #include "server/client.hpp"
 #include "server/event_loop.hpp"
@@ -21,7 +22,9 @@ namespace isotherm::server {
 class server {
  public:
   /// `db` and `manager` (null: management is off) must outlive the server.
-  server(options chosen, store::database& db, management* manager);
+  /// `nodes`: who places the nodes of the index; null: nobody does. All must outlive the server.
+  server(options chosen, store::database& db, management* manager,
+         const placement::sinlk* nodes = nullptr);
   ~server();
 
   /// Listens and serves. Fails with one line when it can't listen.
@@ -34,6 +37,7 @@ class server {
   settings& tuning() noexcept { return settings_; }
   store::database& db() noexcept { return db_; }
   management* manager() noexcept { return manager_; }
+  const placement::sinlk* nodes() const noexcept { return nodes_; }
   /// Whether commands that may take memory are to be refused.
   bool refuses_growth() const noexcept { return manager_ && manager_->refuses_growth(); }
   const store::command_table& commands() const noexcept { return table_; }
@@ -78,6 +82,7 @@ class server {
   settings settings_;
   store::database& db_;
   management* manager_;
+  const placement::sinlk* nodes_;
   store::command_table table_;
   client_registry clients_;
   const std::int64_t started_ms_;

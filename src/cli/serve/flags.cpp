@@ -83,6 +83,26 @@ void add_store_flags(CLI::App& command, serve_options& o) {
       ->capture_default_str();
 }
 
+void add_node_flags(CLI::App& command, serve_options& o) {
+  command
+      .add_option("--node-placement", o.node_placement,
+                  fmt::format("sinlk: keep the nodes of the index that are used most in fast "
+                              "memory; of {}",
+                              fmt::join(index::placed_names(), ", ")))
+      ->check(CLI::IsMember({"none", "sinlk"}).description(""))
+      ->type_name("none|sinlk")
+      ->capture_default_str();
+  command
+      .add_option("--fast-memory", o.fast_memory,
+                  "what nodes may take of it, as 512mb, or as 20% of all that they take")
+      ->type_name("SIZE")
+      ->capture_default_str();
+  command.add_option("--fast-node", o.memory_nodes.fast, "number of the memory node that is fast")
+      ->type_name("N");
+  command.add_option("--slow-node", o.memory_nodes.slow, "number of the memory node that is slow")
+      ->type_name("N");
+}
+
 void add_memory_flags(CLI::App& command, serve_options& o) {
   command
       .add_option("--manage", o.manage,
@@ -112,6 +132,8 @@ void add_serve_flags(CLI::App& command, serve_options& o) {
   add_store_flags(command, o);
   command.option_defaults()->group("Cold bytes");
   add_memory_flags(command, o);
+  command.option_defaults()->group("Fast and slow memory");
+  add_node_flags(command, o);
 }
 
 }  // namespace isotherm::cli

@@ -59,6 +59,32 @@ void place_cold(const CLI::App& command, serve_options& o) {
   for (auto& line : server::describe(o.cold, room)) o.said_of_cold.push_back(std::move(line));
 }
 
+/// "20%", or bytes.
+void understand_nodes(serve_options& o) {
+  if (o.node_placement == "none") {
+    if (o.memory_nodes.fast || o.memory_nodes.slow) {
+      refuse_words("--fast-node and --slow-node go with --node-placement sinlk");
+    }
+    return;
+  }
+  const std::string_view text = o.fast_memory;
+  if (text.ends_with('%')) {
+    double percent = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), percent);
+    if (problem == std::errc() && *end == '%' && percent >= 0 && percent <= 100) {
+      o.sinlk.fast_share = percent / 100;
+    }
+  } else if (const auto bytes = store::parse_memory(o.fast_memory)) {
+    o.sinlk.fast_bytes = *bytes;
+  }
+  if (!o.sinlk.fast_share && o.sinlk.fast_bytes == 0 && text != "0") {
+    refuse_words(fmt::format("--fast-memory is '{}', but takes bytes, 512mb or 20%", text));
+  }
+  if (o.manage != "off" && o.collector.protocol != "veto") {
+    refuse_words("--node-placement moves guides: it needs --protocol veto, or --manage off");
+  }
+}
+
 }  // namespace
 
 void understand(const CLI::App& command, serve_options& o) {
@@ -92,6 +118,7 @@ void understand(const CLI::App& command, serve_options& o) {
   if (const auto valid = collector::check(o.collector); !valid) {
     refuse_words(valid.error().message);
   }
+  understand_nodes(o);
   o.collector.manage = o.manage == "on" ? collector::mode::on : collector::mode::track;
   take_password(o);
 }

@@ -9,6 +9,8 @@
 #include "cli/serve/password.hpp"
 #include "collector/options.hpp"
 #include "heap/configure.hpp"
+#include "placement/node_memory.hpp"
+#include "placement/sinlk.hpp"
 #include "server/options.hpp"
 
 namespace CLI {
@@ -33,6 +35,9 @@ struct serve_options {
   heap::cold_backing cold;
   /// Other defaults than the library's: the bytes of a store without flags are to leave DRAM.
   collector::options collector{.window_seconds = 10, .hint = heap::hint::pageout};
+  std::string node_placement = "none", fast_memory = "20%";
+  placement::memory_nodes memory_nodes;
+  placement::sinlk_options sinlk;         ///< of node_placement "sinlk"
   std::vector<std::string> said_of_cold;  ///< where it lies and why, a line each
 };
 

@@ -21,6 +21,9 @@ namespace {
 void say_ready(const serve_options& o, const server::server& running) {
   fmt::print("CrestDB: index {}, management {}, {} threads; nothing is persisted\n", o.index,
              o.manage, o.server.threads);
+  if (o.node_placement != "none") {
+    fmt::print("nodes of the index: {} in fast memory, by {}\n", o.fast_memory, o.node_placement);
+  }
   for (const auto& line : o.said_of_cold) fmt::print("{}\n", line);
   for (const auto& address : o.server.bind) {
     fmt::print("listening on {} port {}\n", address, running.port());
@@ -28,6 +31,27 @@ void say_ready(const serve_options& o, const server::server& running) {
   if (!o.server.unix_socket.empty()) fmt::print("listening on {}\n", o.server.unix_socket);
   fmt::print("Ready to accept connections\n");
   std::fflush(stdout);
+}
+
+/// The index, and who places its nodes, if that is asked for; both last as long as the process.
+struct used_index {
+  index::any_index* index = nullptr;
+  placement::placed_tree* nodes = nullptr;
+  placement::sinlk* placer = nullptr;
+};
+
+used_index make_index(const serve_options& o) {
+  const auto kind = o.manage == "off" ? index::management::off : index::management::on;
+  if (o.node_placement == "none") {
+    const auto made = harness::make_lasting_index(o.index, kind, o.expected_keys);
+    if (!made) refuse_words(made.error().message);  // there is none of that name
+    return {.index = *made};
+  }
+  require(placement::open_node_memory(o.memory_nodes));
+  static placement::sinlk placer(o.sinlk);
+  const auto made = harness::make_lasting_placed(o.index, kind, placer);
+  if (!made) refuse_words(made.error().message);
+  return {.index = (*made)->index.get(), .nodes = (*made)->nodes, .placer = &placer};
 }
 
 void run(const CLI::App& command, serve_options& o) {
@@ -38,10 +62,8 @@ void run(const CLI::App& command, serve_options& o) {
   if (managed)
     require(
         heap::configure({.cold = o.cold, .catch_read_errors = true, .huge_pages = o.huge_pages}));
-  const auto made = harness::make_lasting_index(
-      o.index, managed ? index::management::on : index::management::off, o.expected_keys);
-  if (!made) refuse_words(made.error().message);  // there is none of that name
-  store::database db(**made);
+  const used_index used = make_index(o);
+  store::database db(*used.index);
   std::unique_ptr<server::management> manager;
   std::unique_ptr<collector::object_collector> collecting;  // its windows report to `manager`
   if (managed) {
@@ -49,8 +71,9 @@ void run(const CLI::App& command, serve_options& o) {
     manager = server::make_management(*collecting, o.cold);
   }
   const pid_file written(o.pidfile);
-  server::server serving(o.server, db, manager.get());
+  server::server serving(o.server, db, manager.get(), used.placer);
   if (collecting) require(collecting->start());
+  if (used.placer) require(used.placer->start(*used.nodes));
   const auto listening = serving.start();
   if (listening) {
     say_ready(o, serving);
@@ -59,6 +82,7 @@ void run(const CLI::App& command, serve_options& o) {
     fmt::print("signal {}: closing clients and leaving\n", signal);
     serving.stop();
   }
+  if (used.placer) used.placer->stop();
   if (collecting) collecting->stop();
   require(listening);
 }

@@ -1,4 +1,4 @@
-// ISOTHERM STATS|HEAPS|PAGES|LOCATE|COLLECT|CONFIG: what the object collector sees and does.
+// ISOTHERM STATS|HEAPS|PAGES|NODES|LOCATE|COLLECT|CONFIG: what the object collector sees and does.
 #include <fmt/format.h>
 
 #include "base/page.hpp"
@@ -172,6 +172,35 @@ void config(call& c) {
   for (const auto& [name, value] : found) field(c.out, name, std::string_view(value));
 }
 
+/// ISOTHERM NODES: where the nodes of the index lie, and what was moved.
+void nodes(call& c) {
+  const placement::sinlk* const placed = sender(c).server.nodes();
+  if (!placed) {
+    return c.out.error(
+        "ERR the index's nodes are not placed: start the server with --node-placement sinlk");
+  }
+  const placement::sinlk_statistics seen = placed->statistics();
+  const std::pair<std::string_view, std::uint64_t> counts[] = {
+      {"fast_bytes", seen.fast_bytes},
+      {"fast_bytes_limit", seen.fast_bytes_limit},
+      {"slow_bytes", seen.slow_bytes},
+      {"leaves", seen.leaves},
+      {"visits", seen.visits},
+      {"strains", seen.strains},
+      {"hot_from_uses", seen.limits.hot},
+      {"cold_below_uses", seen.limits.cold},
+      {"promoted_nodes", seen.moved.promoted_nodes},
+      {"promoted_bytes", seen.moved.promoted_bytes},
+      {"demoted_nodes", seen.moved.demoted_nodes},
+      {"demoted_bytes", seen.moved.demoted_bytes},
+  };
+  const double seconds =
+      seen.used.trigger + seen.used.promotion + seen.used.demotion + seen.used.watermark;
+  c.out.map(std::size(counts) + 1);
+  for (const auto& [name, value] : counts) field(c.out, name, value);
+  field(c.out, "cpu_seconds", seconds);
+}
+
 void help(call& c) {
   static constexpr std::string_view kLines[] = {
       "ISOTHERM <subcommand> [<arg> ...]. Subcommands are:",
@@ -181,6 +210,8 @@ void help(call& c) {
       "    Return objects, bytes and resident bytes of NEW, HOT, COLD and NODE.",
       "PAGES",
       "    Return which pages of NEW, HOT and COLD are in DRAM: a digit a cell, 0 none to 9 all.",
+      "NODES",
+      "    Return how much of the index's nodes lies in fast memory, and what was moved.",
       "LOCATE <key> [<key> ...]",
       "    Return the address and the length of each key's value, or null.",
       "COLLECT",
@@ -200,6 +231,7 @@ constexpr command kIsotherm[] = {
     {"stats", 2, kKeepsWho, {}, stats, kGroup, kSince, "Statistics of the last window"},
     {"heaps", 2, kKeepsWho, {}, heaps, kGroup, kSince, "Sizes of the heaps"},
     {"pages", 2, kKeepsWho, {}, pages, kGroup, kSince, "Pages of the heaps in DRAM"},
+    {"nodes", 2, kKeepsWho, {}, nodes, kGroup, kSince, "Where the index's nodes lie"},
     {"locate",
      -3,
      kReadOnly,

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""isotherm serve with the nodes of its index placed in fast and slow memory.
+
+    serve_nodes_test.py ISOTHERM
+"""
+
+import subprocess
+import sys
+import time
+import unittest
+
+from serve_process import PATIENCE, Raw, start_ours
+
+ISOTHERM = sys.argv.pop(1)
+KEYS, HOT = 20_000, 500
+PLACED = ('--node-placement', 'sinlk')
+
+
+def key(number):
+    return b'key:%08d' % number
+
+
+class Placed(unittest.TestCase):
+    def serve(self, index, *flags):
+        process = start_ours(ISOTHERM, index, *PLACED, *flags)
+        self.addCleanup(process.stop)
+        client = Raw(process.path)
+        self.addCleanup(client.close)
+        return process, client
+
+    def load(self, client):
+        for number in range(KEYS):
+            self.assertEqual(client.ask('SET', key(number), b'value'), b'+OK\r\n')
+
+    def nodes(self, client):
+        words = client.ask('ISOTHERM', 'NODES').decode().split('\r\n')
+        return {name: int(words[words.index(name) + 1][1:])
+                for name in ('fast_bytes', 'fast_bytes_limit', 'slow_bytes', 'leaves', 'visits',
+                             'promoted_nodes', 'demoted_nodes')}
+
+    def wait_for(self, client, condition):
+        """Uses some keys until the nodes are as they are to be."""
+        deadline = time.monotonic() + PATIENCE
+        while not condition(seen := self.nodes(client)):
+            self.assertLess(time.monotonic(), deadline, seen)
+            for number in range(HOT):
+                self.assertEqual(client.ask('GET', key(number)), b'$5\r\nvalue\r\n')
+        return seen
+
+    def test_both_trees_with_and_without_a_collector(self):
+        for index in ('btree-occ', 'art'):
+            for manage in ('on', 'off'):
+                with self.subTest(index=index, manage=manage):
+                    _, client = self.serve(index, '--fast-memory', '30%', '--manage', manage,
+                                           '--window', '0.5')
+                    self.load(client)
+                    seen = self.wait_for(client, lambda now: now['visits'] > 3 and
+                                         now['promoted_nodes'] + now['demoted_nodes'] > 0 and
+                                         0 < now['fast_bytes'] <= now['fast_bytes_limit'])
+                    self.assertGreater(seen['leaves'], 100)
+                    self.assertEqual(client.ask('DBSIZE'), b':%d\r\n' % KEYS)
+
+    def test_no_fast_memory(self):
+        _, client = self.serve('art', '--fast-memory', '0')
+        self.load(client)
+        seen = self.wait_for(client, lambda now: now['visits'] > 0)
+        self.assertEqual(seen['fast_bytes'], 0)
+
+    def test_says_so_at_the_start_and_only_then(self):
+        process, _ = self.serve('art', '--fast-memory', '64mb')
+        self.assertTrue(any('64mb in fast memory, by sinlk' in line for line in process.said))
+        plain = start_ours(ISOTHERM, 'art')
+        self.addCleanup(plain.stop)
+        client = Raw(plain.path)
+        self.addCleanup(client.close)
+        self.assertIn(b'--node-placement sinlk', client.ask('ISOTHERM', 'NODES'))
+
+
+class Mistakes(unittest.TestCase):
+    def test_are_refused_in_one_line(self):
+        for words, said in (((*PLACED, '--index', 'hash-pugh'), 'btree-occ, art'),
+                            ((*PLACED, '--index', 'art', '--fast-memory', '120%'), '--fast-memory'),
+                            ((*PLACED, '--index', 'art', '--fast-memory', 'much'), '--fast-memory'),
+                            ((*PLACED, '--index', 'art', '--policy', 'published', '--protocol',
+                              'counts'), '--protocol veto'),
+                            ((*PLACED, '--index', 'art', '--slow-node', '999'), 'memory node 999'),
+                            (('--fast-node', '0'), '--node-placement sinlk'),
+                            (('--node-placement', 'best'), '--node-placement')):
+            with self.subTest(words=words):
+                run = subprocess.run([ISOTHERM, 'serve', '--port', '0', *words], text=True,
+                                     capture_output=True, timeout=PATIENCE, check=False)
+                self.assertNotEqual(run.returncode, 0)
+                self.assertEqual(len(run.stderr.strip().splitlines()), 1, run.stderr)
+                self.assertIn(said, run.stderr)
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=1)
