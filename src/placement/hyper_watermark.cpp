@@ -10,6 +10,11 @@ namespace {
 // sizes.
 constexpr double kTightenTo = 0.75, kLoosenTo = 1.05, kLoosenBy = 0.05, kLeastHot = 0.001;
 
+unsigned one_less(unsigned level, const level_bounds& levels) noexcept {
+  const unsigned now = std::min(level, levels.most);
+  return std::max(now > 0 ? now - 1 : 0, levels.least);
+}
+
 }  // namespace
 
 hyper_watermark::order hyper_watermark::check(const fast_memory_state& seen) noexcept {
@@ -25,6 +30,8 @@ hyper_watermark::order hyper_watermark::check(const fast_memory_state& seen) noe
     next = order::demote_now;
   } else if (!is_strained_ && seen.usage < at_.low) {
     loosen(seen.levels);
+  } else if (!is_strained_ && next == order::go_on) {
+    settle(seen.levels);
   }
   now_ = apply(seen.share);
   return next;
@@ -43,14 +50,18 @@ parameters hyper_watermark::apply(double fast_share) const noexcept {
 }
 
 void hyper_watermark::tighten(const level_bounds& levels) noexcept {
-  const auto less = [&levels](unsigned level) {
-    const unsigned now = std::min(level, levels.most);
-    return std::max(now > 0 ? now - 1 : 0, levels.least);
-  };
   adjusted_.hot *= kTightenTo;
   adjusted_.cold = 1;
-  adjusted_.fast_levels = less(adjusted_.fast_levels);
-  adjusted_.demote_level = less(adjusted_.demote_level);
+  adjusted_.fast_levels = one_less(adjusted_.fast_levels, levels);
+  adjusted_.demote_level = one_less(adjusted_.demote_level, levels);
+}
+
+/// Between the marks: what abundance has changed is taken back, so that what is used more now takes
+/// the place of what is used less.
+void hyper_watermark::settle(const level_bounds& levels) noexcept {
+  adjusted_.hot = std::max(adjusted_.hot / kLoosenTo, std::min(adjusted_.hot, 1.0));
+  adjusted_.cold = std::min(adjusted_.cold + kLoosenBy, 1.0);
+  adjusted_.demote_level = one_less(adjusted_.demote_level, levels);
 }
 
 void hyper_watermark::loosen(const level_bounds& levels) noexcept {

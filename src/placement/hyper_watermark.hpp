@@ -55,6 +55,7 @@ class hyper_watermark {
  private:
   void tighten(const level_bounds& levels) noexcept;
   void loosen(const level_bounds& levels) noexcept;
+  void settle(const level_bounds& levels) noexcept;
 
   /// By what the shares that the size of fast memory says are multiplied, and the levels.
   struct adjustment {

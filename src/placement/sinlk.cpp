@@ -177,6 +177,7 @@ class sinlk::workers {
   }
   bool visit_batch(placed_tree& tree);
   void look_at(migration& batch, const visited_leaf& leaf);
+  bool keeps_fast_node(std::span<void* const> path) const noexcept;
   void end_visit();
   void maintain();
   void work(placed_tree& tree);
@@ -222,12 +223,19 @@ void sinlk::workers::look_at(migration& batch, const visited_leaf& leaf) {
   if (counts_ == use_counts::halved && count > 0)
     leaf.uses.set(count = static_cast<std::uint16_t>(count / 2));
   seen_.add(leaf, count);
-  const bool is_in_fast = is_fast(leaf.path.back()), is_strained = watermark_.is_strained();
-  if (!is_in_fast && !is_strained && count >= stats_.limits.hot) {
+  const bool is_slow_leaf = is_slow(leaf.path.back());
+  if (is_slow_leaf && !watermark_.is_strained() && count >= stats_.limits.hot) {
     batch.queue_promotion(leaf.path);
-  } else if (count < stats_.limits.cold && (is_in_fast || is_strained)) {
+  } else if (count < stats_.limits.cold && (!is_slow_leaf || keeps_fast_node(leaf.path))) {
     batch.queue_demotion(leaf.path);
   }
+}
+
+/// Whether the lowest fast node above a slow leaf is one that may be demoted.
+bool sinlk::workers::keeps_fast_node(std::span<void* const> path) const noexcept {
+  std::size_t fast = path.size();
+  while (fast > 0 && is_slow(path[fast - 1])) --fast;
+  return fast > stats_.now.demote_level && is_fast(path[fast - 1]);
 }
 
 /// Visits leaves for a while and moves what is to be moved. True: that was the last of them.
@@ -252,10 +260,9 @@ bool sinlk::workers::visit_batch(placed_tree& tree) {
   }
   if (!is_strained) {
     const stopwatch timed(stats_.used.promotion);
-    batch.promote(inside, [&] {
-      const std::uint64_t room = owner_.room();
-      return used_bytes(tier::fast) < share_of(room, marks.high);
-    });
+    // Not up to the high mark: there a strain would begin, and undo it.
+    const double full = (marks.low + marks.high) / 2;
+    batch.promote(inside, [&] { return used_bytes(tier::fast) < share_of(owner_.room(), full); });
   }
   if (!is_more) end_visit();
   return !is_more;
