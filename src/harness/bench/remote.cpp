@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/check.hpp"
 #include "harness/bench/run.hpp"
 #include "harness/bench/windows.hpp"
 #include "workload/memcached_target.hpp"
@@ -62,7 +63,7 @@ class watched_server {
 
   bool is_ours() const noexcept { return is_ours_; }
 
-  base::result<fields> stats() { return connection_->ask_fields("ISOTHERM STATS"); }
+  base::result<fields> stats() { return connection().ask_fields("ISOTHERM STATS"); }
 
   base::result<window_sample> sample() {
     if (!connection_) return window_sample{};
@@ -71,7 +72,7 @@ class watched_server {
     if (!found) return std::unexpected(found.error());
     window_sample sample = sample_of(*found);
     if (!sample.seen) return sample;
-    const auto heaps = connection_->ask_fields("ISOTHERM HEAPS");
+    const auto heaps = connection().ask_fields("ISOTHERM HEAPS");
     if (!heaps) return std::unexpected(heaps.error());
     sample.heaps.emplace();
     for (const heap::kind where : heap::kKinds) (*sample.heaps)[where] = usage_of(*heaps, where);
@@ -79,8 +80,12 @@ class watched_server {
   }
 
  private:
+  workload::redis_connection& connection() {
+    ISO_CHECK(connection_.has_value(), "a server was connected to");
+    return *connection_;
+  }
   base::result<window_sample> redis_sample() {
-    const auto info = connection_->ask("INFO memory");
+    const auto info = connection().ask("INFO memory");
     if (!info) return std::unexpected(info.error());
     window_sample sample;
     sample.rss_bytes = sample.dram_bytes = info_number(*info, "used_memory_rss");

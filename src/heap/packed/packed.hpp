@@ -139,7 +139,8 @@ class packed_heap {
   object_ends* ends_ = nullptr;  // a row for each extent; null: freed room is recycled
   backing pages_;
   hole_cache holes_;
-  std::array<open_slot, 2 * kShards> open_;  // of each shard that of tiny objects, and the other
+  std::array<open_slot, std::size_t{2} * kShards>
+      open_;                           // of each shard that of tiny objects, and the other
   base::atomic<std::size_t> used_{0};  // extents [0, used_) were opened once; grows under mutex_
   base::atomic<std::uint64_t> held_{0};
   base::atomic<int> refusal_code_{0};
