@@ -81,10 +81,8 @@ class page_placement : public tier_placement, protected placement::placer {
   void move(std::uint64_t page, tier to) {
     emulated_page& moved = all_[page];
     if (moved.is_slow.load_relaxed() == (to == tier::slow)) return;
-    const auto range = placement::used_range(tier::fast);
-    copy_.resize(kPageBytes);
-    std::memcpy(copy_.data(), reinterpret_cast<const void*>(range.begin + page * kPageBytes),
-                kPageBytes);
+    // What a move costs; not the page itself, which may be one that the arena left out.
+    std::memcpy(copied_.data(), copy_.data(), kPageBytes);
     set(page, to);
     moved_.store_relaxed(moved_.load_relaxed() + 1);
   }
@@ -120,7 +118,7 @@ class page_placement : public tier_placement, protected placement::placer {
   emulated_page* const all_;
   std::uint64_t known_ = 0, expected_pages_ = 0;
   base::atomic<std::uint64_t> fast_{0}, moved_{0};
-  std::vector<char> copy_;
+  std::vector<char> copy_ = std::vector<char>(kPageBytes), copied_ = copy_;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;

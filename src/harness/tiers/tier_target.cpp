@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstring>
+#include <numeric>
 #include <string>
 
 #include "sync/scope.hpp"
@@ -14,8 +15,12 @@ using workload::answer;
 
 class tier_session final : public workload::session {
  public:
-  tier_session(index::any_index& index, const tier_record& format)
-      : index_(index), key_(format.key_size, 'k'), value_(format.value_size, 'v') {}
+  tier_session(index::any_index& index, const tier_record& format, std::uint64_t keys)
+      : index_(index),
+        keys_(keys),
+        stride_(coprime_stride(keys)),
+        key_(format.key_size, 'k'),
+        value_(format.value_size, 'v') {}
 
   base::result<answer> read(std::uint64_t number) override {
     const sync::scope inside;
@@ -48,12 +53,21 @@ class tier_session final : public workload::session {
   }
   base::result<void> load(std::uint64_t first, std::uint64_t last) override {
     for (std::uint64_t number = first; number < last; ++number) {
-      if (const auto how = insert(number); !how) return std::unexpected(how.error());
+      const auto spread =
+          static_cast<std::uint64_t>(static_cast<unsigned __int128>(number) * stride_ % keys_);
+      if (const auto how = insert(spread); !how) return std::unexpected(how.error());
     }
     return {};
   }
 
  private:
+  /// Multiples of it, modulo `keys`, are all the numbers, and evenly spread.
+  static std::uint64_t coprime_stride(std::uint64_t keys) noexcept {
+    constexpr double kGoldenRatio = 0.6180339887498949;
+    auto stride = static_cast<std::uint64_t>(kGoldenRatio * static_cast<double>(keys)) | 1;
+    while (std::gcd(stride, keys) != 1) stride += 2;
+    return stride;
+  }
   static base::result<answer> answer_of(index::outcome how) {
     if (how != index::outcome::no_memory) return answer::done;
     return std::unexpected(base::error{"out of memory: load fewer keys (--keys)"});
@@ -73,13 +87,14 @@ class tier_session final : public workload::session {
   }
 
   index::any_index& index_;
+  const std::uint64_t keys_, stride_;
   std::string key_, value_;
 };
 
 }  // namespace
 
 base::result<std::unique_ptr<workload::session>> tier_target::connect() {
-  return std::make_unique<tier_session>(index_, format_);
+  return std::make_unique<tier_session>(index_, format_, keys_);
 }
 
 }  // namespace isotherm::harness

@@ -16,11 +16,13 @@ struct tier_record {
   std::size_t value_size = 8;
 };
 
-/// Drives `index`, which must outlive it and its sessions.
+/// Drives `index`, which must outlive it and its sessions. Records 0 .. keys - 1 are loaded in an
+/// order in which neighbours in number come far apart, so that neighbours in memory are strangers
+/// in the tree, as after the life of a tree.
 class tier_target final : public workload::target {
  public:
-  tier_target(index::any_index& index, const tier_record& format)
-      : index_(index), format_(format) {}
+  tier_target(index::any_index& index, const tier_record& format, std::uint64_t keys)
+      : index_(index), format_(format), keys_(keys) {}
   base::result<std::unique_ptr<workload::session>> connect() override;
   bool can_scan() const noexcept override { return true; }
   place runs_in() const noexcept override { return place::caller; }
@@ -28,6 +30,7 @@ class tier_target final : public workload::target {
  private:
   index::any_index& index_;
   const tier_record format_;
+  const std::uint64_t keys_;
 };
 
 }  // namespace isotherm::harness

@@ -85,7 +85,7 @@ base::result<std::uint64_t> measure_nodes(const tiers_options& asked, const tier
   slow_placer slow;
   auto made = index::make_emulated(run.index, slow);
   if (!made) return std::unexpected(made.error());
-  tier_target store(*made->index, asked.record);
+  tier_target store(*made->index, asked.record, asked.keys);
   if (auto loaded = workload::load(store, plan, [](const auto&) { return true; }); !loaded) {
     return std::unexpected(loaded.error());
   }
@@ -211,7 +211,7 @@ base::result<tiers_result> run_tiers(const tiers_options& asked, const tiers_run
   if (!placed) return std::unexpected(placed.error());
   auto tree = index::make_emulated(run.index, (*placed)->chooser());
   if (!tree) return std::unexpected(tree.error());
-  tier_target store(*tree->index, asked.record);
+  tier_target store(*tree->index, asked.record, asked.keys);
   if (auto prepared = (*placed)->prepare(*tree->nodes); !prepared) {
     return std::unexpected(prepared.error());
   }
