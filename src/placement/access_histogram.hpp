@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "placement/tier.hpp"
+
 namespace isotherm::placement {
 
 /// A leaf used at least `hot` times is hot, one used less than `cold` times cold; cold <= hot.
@@ -19,14 +21,10 @@ struct thresholds {
 class access_histogram {
  public:
   void add(std::uint16_t uses) noexcept { ++bins_[bin_of(uses)]; }
-  void add_bytes(std::uint16_t uses, std::uint64_t bytes) noexcept {
-    bytes_[bin_of(uses)] += bytes;
+  void add_bytes(std::uint16_t uses, tier where, std::uint64_t bytes) noexcept {
+    bytes_of(where)[bin_of(uses)] += bytes;
   }
-  std::uint64_t leaves() const noexcept {
-    std::uint64_t sum = 0;
-    for (const std::uint64_t each : bins_) sum += each;
-    return sum;
-  }
+  std::uint64_t leaves() const noexcept { return sum(bins_, 0, kBins); }
   /// `hot`: the most at which at least that share of the leaves is hot, and at least the bin of
   /// those used most, though no leaf is that was not used; of a share of 0 all are cold. `cold`:
   /// the most at which at most that share is cold, but where any may be cold, at least the bin of
@@ -59,12 +57,30 @@ class access_histogram {
   double share_that_fits(std::uint64_t room) const noexcept {
     std::uint64_t fit = 0, taken = 0;
     for (unsigned bin = kBins; bin-- > 0;) {
-      taken += bytes_[bin];
+      taken += fast_[bin] + slow_[bin];
       if (taken > room && fit > 0) break;
       fit += bins_[bin];
     }
     const std::uint64_t all = leaves();
     return all == 0 ? 1 : static_cast<double>(fit) / static_cast<double>(all);
+  }
+
+  /// For fast memory of which `free` bytes may still be filled: what is hot in slow memory takes
+  /// the place of what was used less than half as often. Raises `by_share.hot` until as much may
+  /// leave as is to come.
+  thresholds choose_exchange(const thresholds& by_share, std::uint64_t free) const noexcept {
+    unsigned hot = 0;
+    while (hot < kBins && least_of(hot) < by_share.hot) ++hot;
+    std::uint64_t wanted = sum(slow_, hot, kBins);
+    for (; hot < kBins; ++hot) {
+      // Uses in neighbouring bins may differ by one: such leaves would change places for ever.
+      const unsigned cold = hot > 1 ? hot - 1 : 0;
+      if (wanted <= free + sum(fast_, 0, cold)) {
+        return {.hot = least_of(hot), .cold = least_of(cold)};
+      }
+      wanted -= slow_[hot];
+    }
+    return {.hot = least_of(kBins), .cold = 0};
   }
 
  private:
@@ -75,8 +91,16 @@ class access_histogram {
   static constexpr std::uint32_t least_of(unsigned bin) noexcept {
     return bin == 0 ? 0 : std::uint32_t{1} << (bin - 1);
   }
-  std::array<std::uint64_t, kBins> bins_{};
-  std::array<std::uint64_t, kBins> bytes_{};  // of nodes
+  using bins = std::array<std::uint64_t, kBins>;
+  static std::uint64_t sum(const bins& of, unsigned first, unsigned last) noexcept {
+    std::uint64_t all = 0;
+    for (; first < last; ++first) all += of[first];
+    return all;
+  }
+  bins& bytes_of(tier where) noexcept { return where == tier::fast ? fast_ : slow_; }
+
+  bins bins_{};
+  bins fast_{}, slow_{};  // bytes of nodes
 };
 
 }  // namespace isotherm::placement

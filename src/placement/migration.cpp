@@ -1,6 +1,7 @@
 #include "placement/migration.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "placement/node_memory.hpp"
 
@@ -24,6 +25,10 @@ migration::place& migration::enter(std::span<void* const> path) {
 
 void migration::queue_promotion(std::span<void* const> path) {
   promotions_.push_back(&enter(path));
+  for (place* at = promotions_.back(); at != nullptr && is_slow(at->node) && at->waiting == 0;
+       at = at->parent) {
+    promotion_bytes_ += at->waiting = bytes_of(at->node);
+  }
 }
 
 void migration::queue_demotion(std::span<void* const> path) {
@@ -58,7 +63,9 @@ void migration::promote(const sync::scope& inside, const std::function<bool()>& 
     for (place* at = leaf; at != nullptr && is_slow(at->node); at = at->parent) slow.push_back(at);
     for (; !slow.empty(); slow.pop_back()) {
       if (!may_go_on()) return;
-      if (!move(inside, *slow.back(), tier::fast)) break;
+      place& at = *slow.back();
+      promotion_bytes_ -= std::exchange(at.waiting, 0);
+      if (!move(inside, at, tier::fast)) break;
     }
   }
 }

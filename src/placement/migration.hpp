@@ -28,6 +28,9 @@ class migration {
   /// A leaf that is slow already stands for its lowest fast ancestor (SINLK, 4.3.4).
   void queue_demotion(std::span<void* const> path);
 
+  /// What the queued paths that were not promoted yet take in slow memory.
+  std::uint64_t promotion_bytes() const noexcept { return promotion_bytes_; }
+
   /// Moves queued paths to fast memory, from the top down, so that the single-boundary rule holds
   /// at each moment, until `may_go_on` says no.
   void promote(const sync::scope& inside, const std::function<bool()>& may_go_on);
@@ -41,7 +44,8 @@ class migration {
     place* parent;
     unsigned level;
     bool is_leaf;
-    bool is_queued = false;
+    bool is_queued = false;     // to be demoted
+    std::uint64_t waiting = 0;  // bytes of promotion_bytes_
   };
   place& enter(std::span<void* const> path);
   void queue(place& at);
@@ -52,6 +56,7 @@ class migration {
   std::deque<place> places_;
   std::vector<place*> path_;  // of the last leaf: neighbours share most of it
   std::vector<place*> promotions_;
+  std::uint64_t promotion_bytes_ = 0;
   std::vector<std::vector<place*>> demotions_;  // by level
 };
 

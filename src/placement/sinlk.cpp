@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -41,7 +42,7 @@ class visit_record {
  public:
   void add(const visited_leaf& leaf, std::uint16_t uses) {
     uses_.add(uses);
-    uses_.add_bytes(uses, leaf.bytes);
+    uses_.add_bytes(uses, tier_of(leaf.path.back()), leaf.bytes);
     enter(leaf.path.first(leaf.path.size() - 1));
     if (!open_.empty()) open_.back().most_uses = std::max(open_.back().most_uses, uses);
   }
@@ -60,9 +61,11 @@ class visit_record {
   }
 
  private:
+  static tier tier_of(const void* node) noexcept { return is_slow(node) ? tier::slow : tier::fast; }
   /// An inner node of which leaves may follow.
   struct open_node {
     void* node;
+    tier where;
     std::size_t bytes;
     std::uint16_t most_uses = 0;  // of a leaf below it
   };
@@ -77,7 +80,9 @@ class visit_record {
     for (std::size_t level = shared; level < path.size(); ++level) {
       // The root may be in neither tier.
       const bool is_placed = is_fast(path[level]) || is_slow(path[level]);
-      open_.push_back({path[level], is_placed ? bytes_of(path[level]) : 0});
+      open_.push_back({.node = path[level],
+                       .where = tier_of(path[level]),
+                       .bytes = is_placed ? bytes_of(path[level]) : 0});
       level_bytes_[level] += open_.back().bytes;
     }
   }
@@ -85,7 +90,7 @@ class visit_record {
     while (open_.size() > kept) {
       const open_node left = open_.back();
       open_.pop_back();
-      uses_.add_bytes(left.most_uses, left.bytes);
+      uses_.add_bytes(left.most_uses, left.where, left.bytes);
       if (!open_.empty()) open_.back().most_uses = std::max(open_.back().most_uses, left.most_uses);
     }
   }
@@ -169,13 +174,31 @@ class sinlk::workers {
     if (room == 0) return used == 0 ? 0 : 2;
     return static_cast<double>(used) / static_cast<double>(room);
   }
+  /// How far promotion fills fast memory. Not up to the high mark: there a strain would begin, and
+  /// undo it.
+  std::uint64_t full_bytes() const noexcept {
+    const auto& marks = owner_.chosen_.watermarks;
+    return share_of(owner_.room(), (marks.low + marks.high) / 2);
+  }
   void begin_visit(use_counts counts) {
     cursor_.clear();
     seen_ = {};
     counts_ = counts;
     demoted_before_ = stats_.moved.demoted_nodes;
   }
+  /// Leaves next to each other, some of them hot, for which fast memory had no room.
+  struct waiting_leaves {
+    std::string cursor;
+    unsigned leaves;
+    std::uint64_t bytes;  // what the hot ones and their paths take in slow memory
+    std::uint64_t visit;
+  };
   bool visit_batch(placed_tree& tree);
+  void promote(const sync::scope& inside, migration& batch);
+  void promote_waiting(placed_tree& tree);
+  bool is_promoted(const visited_leaf& leaf) const noexcept {
+    return is_slow(leaf.path.back()) && leaf.uses.value() >= stats_.limits.hot;
+  }
   void look_at(migration& batch, const visited_leaf& leaf);
   bool keeps_fast_node(std::span<void* const> path) const noexcept;
   void end_visit();
@@ -204,6 +227,9 @@ class sinlk::workers {
   access_histogram last_uses_;
   level_bounds levels_;
   double share_that_fits_ = 1;
+  thresholds exchange_limits_ = access_histogram().choose(0, 0);
+  std::deque<waiting_leaves> waiting_;
+  std::uint64_t waiting_bytes_ = 0;
   std::uint64_t demoted_before_ = 0;
   use_counts counts_ = use_counts::kept;
   bool is_visited_ = false, is_in_vain_ = false;
@@ -223,10 +249,10 @@ void sinlk::workers::look_at(migration& batch, const visited_leaf& leaf) {
   if (counts_ == use_counts::halved && count > 0)
     leaf.uses.set(count = static_cast<std::uint16_t>(count / 2));
   seen_.add(leaf, count);
-  const bool is_slow_leaf = is_slow(leaf.path.back());
-  if (is_slow_leaf && !watermark_.is_strained() && count >= stats_.limits.hot) {
-    batch.queue_promotion(leaf.path);
-  } else if (count < stats_.limits.cold && (!is_slow_leaf || keeps_fast_node(leaf.path))) {
+  if (is_promoted(leaf)) {
+    if (!watermark_.is_strained()) batch.queue_promotion(leaf.path);
+  } else if (count < stats_.limits.cold &&
+             (is_fast(leaf.path.back()) || keeps_fast_node(leaf.path))) {
     batch.queue_demotion(leaf.path);
   }
 }
@@ -240,32 +266,62 @@ bool sinlk::workers::keeps_fast_node(std::span<void* const> path) const noexcept
 
 /// Visits leaves for a while and moves what is to be moved. True: that was the last of them.
 bool sinlk::workers::visit_batch(placed_tree& tree) {
+  promote_waiting(tree);
   const sync::scope inside;
   migration batch(tree, stats_.moved);
   bool is_more = false;
+  unsigned leaves = 0;
+  std::string begin = cursor_;
   {
     const stopwatch timed(stats_.used.trigger);
     const std::uint64_t end = os::monotonic_ns() + kBatchNs;
-    unsigned leaves = 0;
     is_more = tree.visit_leaves(inside, cursor_, [&](const visited_leaf& leaf) {
       look_at(batch, leaf);
       return ++leaves % kLeavesPerLook != 0 || os::monotonic_ns() < end;
     });
   }
-  const auto& marks = owner_.chosen_.watermarks;
   const bool is_strained = watermark_.is_strained();
+  const std::uint64_t wanted = waiting_bytes_ + batch.promotion_bytes();
   {
     const stopwatch timed(stats_.used.demotion);
-    batch.demote(inside, stats_.now.demote_level, [&] { return usage() >= marks.low; });
+    batch.demote(inside, stats_.now.demote_level, [&] {
+      if (is_strained) return usage() >= owner_.chosen_.watermarks.low;
+      return used_bytes(tier::fast) + wanted > full_bytes();
+    });
   }
-  if (!is_strained) {
-    const stopwatch timed(stats_.used.promotion);
-    // Not up to the high mark: there a strain would begin, and undo it.
-    const double full = (marks.low + marks.high) / 2;
-    batch.promote(inside, [&] { return used_bytes(tier::fast) < share_of(owner_.room(), full); });
+  if (!is_strained) promote(inside, batch);
+  if (const std::uint64_t bytes = batch.promotion_bytes(); bytes > 0) {
+    waiting_.push_back({std::move(begin), leaves, bytes, stats_.visits});
+    waiting_bytes_ += bytes;
   }
   if (!is_more) end_visit();
   return !is_more;
+}
+
+void sinlk::workers::promote(const sync::scope& inside, migration& batch) {
+  const stopwatch timed(stats_.used.promotion);
+  batch.promote(inside, [this] { return used_bytes(tier::fast) < full_bytes(); });
+}
+
+/// Promotes of the leaves that have waited longest what is still hot, when demotion has made room.
+void sinlk::workers::promote_waiting(placed_tree& tree) {
+  if (waiting_.empty() || watermark_.is_strained() ||
+      used_bytes(tier::fast) + waiting_.front().bytes > full_bytes()) {
+    return;
+  }
+  waiting_leaves next = std::move(waiting_.front());
+  waiting_.pop_front();
+  waiting_bytes_ -= next.bytes;
+  const sync::scope inside;
+  migration batch(tree, stats_.moved);
+  {
+    const stopwatch timed(stats_.used.trigger);
+    tree.visit_leaves(inside, next.cursor, [&](const visited_leaf& leaf) {
+      if (is_promoted(leaf)) batch.queue_promotion(leaf.path);
+      return --next.leaves > 0;
+    });
+  }
+  promote(inside, batch);
 }
 
 void sinlk::workers::end_visit() {
@@ -274,6 +330,14 @@ void sinlk::workers::end_visit() {
   const std::uint64_t room = share_of(owner_.room(), owner_.chosen_.watermarks.low);
   levels_ = seen_.bounds(room);
   share_that_fits_ = last_uses_.share_that_fits(room);
+  const std::uint64_t used = used_bytes(tier::fast), full = full_bytes();
+  exchange_limits_ =
+      last_uses_.choose_exchange(last_uses_.choose(stats_.now.hot_share, stats_.now.cold_share),
+                                 full > used ? full - used : 0);
+  // What has waited for a whole visit, this one has visited again.
+  for (; !waiting_.empty() && waiting_.front().visit < stats_.visits; waiting_.pop_front()) {
+    waiting_bytes_ -= waiting_.front().bytes;
+  }
   stats_.leaves = last_uses_.leaves();
   ++stats_.visits;
   is_visited_ = true;
@@ -293,7 +357,9 @@ void sinlk::workers::maintain() {
   stats_.now = watermark_.now();
   stats_.strains += watermark_.is_strained() && !was_strained;
   owner_.fast_levels_.store_relaxed(stats_.now.fast_levels);
-  stats_.limits = last_uses_.choose(stats_.now.hot_share, stats_.now.cold_share);
+  stats_.limits = watermark_.is_strained()
+                      ? last_uses_.choose(stats_.now.hot_share, stats_.now.cold_share)
+                      : exchange_limits_;
   if (order != hyper_watermark::order::demote_now) return;
   is_visited_ = false;
   begin_visit(use_counts::kept);

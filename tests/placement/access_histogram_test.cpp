@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace isotherm::placement {
 namespace {
 
@@ -50,15 +52,46 @@ TEST(AccessHistogram, OfAShareOfZeroNothingIsHotAndAllIsCold) {
 
 TEST(AccessHistogram, TheShareThatFitsIsOfWholePathsInWholeBins) {
   access_histogram seen = skewed();
-  seen.add_bytes(50'000, 1000);  // the root and the path of the one
-  seen.add_bytes(100, 900);
-  seen.add_bytes(3, 2000);
-  seen.add_bytes(0, 60'000);
+  seen.add_bytes(50'000, tier::slow, 1000);  // the root and the path of the one
+  seen.add_bytes(100, tier::slow, 900);
+  seen.add_bytes(3, tier::slow, 2000);
+  seen.add_bytes(0, tier::slow, 60'000);
   EXPECT_DOUBLE_EQ(seen.share_that_fits(10), 0.01) << "the most used in any case";
   EXPECT_DOUBLE_EQ(seen.share_that_fits(1899), 0.01);
   EXPECT_DOUBLE_EQ(seen.share_that_fits(1900), 0.1);
   EXPECT_DOUBLE_EQ(seen.share_that_fits(10'000), 0.4);
   EXPECT_DOUBLE_EQ(seen.share_that_fits(100'000), 1);
+}
+
+/// Of slow memory what was used 100 times and 3 times, of fast memory what was used 40 times, once
+/// and not at all.
+access_histogram mixed() {
+  access_histogram seen;
+  seen.add_bytes(100, tier::slow, 500);
+  seen.add_bytes(3, tier::slow, 2000);
+  seen.add_bytes(40, tier::fast, 300);
+  seen.add_bytes(1, tier::fast, 400);
+  seen.add_bytes(0, tier::fast, 200);
+  return seen;
+}
+
+TEST(AccessHistogram, WhatIsUsedTwiceAsOftenTakesThePlaceOfWhatIsUsedLess) {
+  const auto limits_of = [](std::uint32_t hot, std::uint64_t free) {
+    const thresholds found = mixed().choose_exchange({.hot = hot, .cold = hot}, free);
+    return std::pair(found.hot, found.cold);
+  };
+  EXPECT_EQ(limits_of(2, 2300), std::pair(2u, 1u)) << "all of it has room, but for 200 bytes";
+  EXPECT_EQ(limits_of(2, 2299), std::pair(4u, 2u)) << "what was used 3 times has not";
+  EXPECT_EQ(limits_of(64, 0), std::pair(64u, 32u)) << "more than 500 bytes may leave";
+  EXPECT_EQ(limits_of(65'536, 10'000), std::pair(65'536u, 0u)) << "nothing is hot";
+}
+
+TEST(AccessHistogram, WhereNothingIsUsedLessNothingIsToLeave) {
+  access_histogram seen;
+  seen.add_bytes(100, tier::slow, 500);
+  seen.add_bytes(60, tier::fast, 500);
+  EXPECT_GT(seen.choose_exchange({.hot = 64, .cold = 64}, 400).hot, 64u);
+  EXPECT_EQ(seen.choose_exchange({.hot = 64, .cold = 64}, 500).hot, 64u);
 }
 
 TEST(AccessHistogram, OfNoLeavesNothingIsHotOrCold) {

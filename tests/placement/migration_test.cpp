@@ -113,10 +113,12 @@ TEST_F(Migration, PathsShareTheNodesThatWereMovedForTheFirst) {
 
 TEST_F(Migration, PromotionEndsWhereItIsToldToAndTheRuleHolds) {
   grow(tier::slow);
-  batch_.queue_promotion(tree_.path('A'));
+  for (const char leaf : {'A', 'B'}) batch_.queue_promotion(tree_.path(leaf));
+  EXPECT_EQ(batch_.promotion_bytes(), 5 * 64u);
   int left = 2;
   batch_.promote(inside_, [&left] { return left-- > 0; });
   EXPECT_EQ(tree_.fast(), "Rr");
+  EXPECT_EQ(batch_.promotion_bytes(), 3 * 64u) << "what waits";
 }
 
 // SINLK, figure 10(b): A, B and C are cold, D is not.
