@@ -267,6 +267,10 @@ struct placed : Base {
   static constexpr bool kPlaced = true;
 
   explicit placed(placement::placer& chooser) noexcept : placer_(&chooser) {}
+  /// Also empty when the nodes above a new entry would have no room.
+  typename Base::owned_bytes make(const content& value) const noexcept {
+    return placement::has_node_room() ? Base::make(value) : typename Base::owned_bytes();
+  }
   void* allocate_node(std::size_t bytes, const node_place& place) const noexcept {
     return placement::allocate_node(placer_->choose(bytes, place), bytes);
   }

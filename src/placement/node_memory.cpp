@@ -97,6 +97,8 @@ void retire_node(void* node) noexcept {
   sync::retire(node, &free_memory, bytes);
 }
 
+bool has_node_room() noexcept { return used_bytes(tier::slow) < capacity(); }
+
 address_range used_range(tier where) noexcept {
   const std::uintptr_t begin =
       detail::ranges.begin + (where == tier::fast ? 0 : detail::ranges.bytes);

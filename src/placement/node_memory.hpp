@@ -37,8 +37,15 @@ inline bool is_slow(const void* node) noexcept {
          detail::ranges.bytes;
 }
 
-/// Aligned to 16 bytes. Ends the process when the tier's range, or the system's memory, is used up.
-/// How much of fast memory may be used is for a placer to say, not for this.
+/// What nodes may take of a tier's range. The rest, an eighth, is for what must not fail: a split
+/// under way, a merge, a node that moves.
+inline std::uint64_t capacity() noexcept { return detail::ranges.bytes / 8 * 7; }
+/// Whether a tree may grow. All nodes fit into slow memory, so that it is what counts.
+bool has_node_room() noexcept;
+
+/// Aligned to 16 bytes. Ends the process when the tier's range, or the system's memory, is used up:
+/// whoever makes a tree grow asks has_node_room() first. How much of fast memory may be used is for
+/// a placer to say, not for this.
 void* allocate_node(tier where, std::size_t bytes) noexcept;
 void deallocate_node(void* node) noexcept;
 /// Of a node whose place another one has taken: deallocates it when all scopes that may have seen

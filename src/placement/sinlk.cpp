@@ -23,6 +23,7 @@ namespace {
 constexpr std::uint64_t kBatchNs = 500'000;
 constexpr unsigned kLeavesPerLook = 32;  // at the clock
 constexpr std::uint32_t kIntervalMsMax = 3'600'000;
+constexpr double kNoShare = -1;
 
 /// Adds the calling thread's processor time, in its lifetime, to a sum of seconds.
 class stopwatch {
@@ -117,7 +118,7 @@ base::result<void> check(const sinlk_options& chosen) {
   if (!(0 < marks.low && marks.low < marks.high && marks.high <= 1)) {
     return refuse("watermarks of fast memory: 0 < low < high <= 1");
   }
-  if (chosen.fast_share && !(*chosen.fast_share >= 0 && *chosen.fast_share <= 1)) {
+  if (chosen.fast.share && !(*chosen.fast.share >= 0 && *chosen.fast.share <= 1)) {
     return refuse("fast memory is a share of 0 to 1 of what the nodes take");
   }
   if (!(0 < chosen.trigger_share && chosen.trigger_share <= 1)) {
@@ -417,15 +418,17 @@ void sinlk::workers::work(placed_tree& tree) {
 
 sinlk::sinlk(const sinlk_options& chosen)
     : chosen_(chosen),
-      fast_bytes_(chosen.fast_bytes),
+      fast_bytes_(chosen.fast.bytes),
+      fast_share_(chosen.fast.share.value_or(kNoShare)),
       fast_levels_(~0U),
       workers_(std::make_unique<workers>(*this)) {}
 
 sinlk::~sinlk() { stop(); }
 
 std::uint64_t sinlk::room() const noexcept {
-  if (!chosen_.fast_share) return fast_bytes_.load_relaxed();
-  return share_of(used_bytes(tier::fast) + used_bytes(tier::slow), *chosen_.fast_share);
+  const double share = fast_share_.load_relaxed();
+  if (share < 0) return std::min(fast_bytes_.load_relaxed(), capacity());
+  return share_of(used_bytes(tier::fast) + used_bytes(tier::slow), share);
 }
 
 tier sinlk::choose(std::size_t bytes, const node_place& place) noexcept {
@@ -442,9 +445,16 @@ tier sinlk::choose(std::size_t bytes, const node_place& place) noexcept {
 base::result<void> sinlk::start(placed_tree& tree) { return workers_->start(tree); }
 void sinlk::stop() noexcept { workers_->stop(); }
 
-void sinlk::resize(std::uint64_t fast_bytes) noexcept {
-  fast_bytes_.store_relaxed(fast_bytes);
+void sinlk::resize(const fast_size& size) noexcept {
+  fast_bytes_.store_relaxed(size.bytes);
+  fast_share_.store_relaxed(size.share.value_or(kNoShare));
   workers_->strain();
+}
+
+fast_size sinlk::size() const noexcept {
+  const double share = fast_share_.load_relaxed();
+  if (share < 0) return {.bytes = fast_bytes_.load_relaxed()};
+  return {.share = share};
 }
 
 sinlk_statistics sinlk::statistics() const { return workers_->statistics(); }

@@ -27,10 +27,15 @@
 
 namespace isotherm::placement {
 
+/// What nodes may take of fast memory; 0: all are slow.
+struct fast_size {
+  std::uint64_t bytes = 0;
+  /// In place of bytes: a share of what all nodes take at the time, 0..1.
+  std::optional<double> share = std::nullopt;
+};
+
 struct sinlk_options {
-  std::uint64_t fast_bytes = 0;  ///< size of fast memory; 0: all nodes are slow
-  /// In its place: a share of what all nodes take at the time, 0..1.
-  std::optional<double> fast_share = std::nullopt;
+  fast_size fast{};
   hyper_watermark::limits watermarks{};
   std::uint32_t trigger_ms = 500, cooling_ms = 2000, watermark_ms = 100;  ///< 1 .. 3,600,000
   /// Share of one processor's time for the trigger's visits while fast memory is not strained;
@@ -61,7 +66,8 @@ struct sinlk_statistics {
   worker_seconds used;
 };
 
-/// For one tree. choose() and statistics() by any thread; the rest by the one that controls it.
+/// For one tree. choose(), resize(), size() and statistics() by any thread; the rest by the one
+/// that controls it.
 class sinlk final : public placer {
  public:
   /// The options must be in range.
@@ -77,9 +83,10 @@ class sinlk final : public placer {
   /// Idempotent; the nodes stay where they are.
   void stop() noexcept;
 
-  /// Makes fast memory larger or smaller; what is too much leaves by demotion.
-  /// Not for a size that was given as a share.
-  void resize(std::uint64_t fast_bytes) noexcept;
+  /// Makes fast memory larger or smaller; what is too much leaves by demotion. A share must be in
+  /// range.
+  void resize(const fast_size& size) noexcept;
+  fast_size size() const noexcept;
   sinlk_statistics statistics() const;
 
   /// Instead of start(): visits all leaves of `tree` once in the calling thread, and moves what is
@@ -90,7 +97,10 @@ class sinlk final : public placer {
   class workers;
   std::uint64_t room() const noexcept;
   const sinlk_options chosen_;
+  // While resize() changes them, room() may see the new one of the one and the old one of the
+  // other: a size that neither of the two callers asked for, until the next look.
   base::atomic<std::uint64_t> fast_bytes_;
+  base::atomic<double> fast_share_;  // negative: fast_bytes_ says the size
   base::atomic<unsigned> fast_levels_;
   std::unique_ptr<workers> workers_;
 };

@@ -1,5 +1,9 @@
 #include "server/options.hpp"
 
+#include <fmt/format.h>
+
+#include <charconv>
+
 #include "store/text.hpp"
 
 namespace isotherm::server {
@@ -13,6 +17,23 @@ std::optional<std::int64_t> parse_clients_limit(std::string_view text) noexcept 
   const auto bytes = store::parse_memory(text);
   if (!bytes) return std::nullopt;
   return *bytes > INT64_MAX ? INT64_MIN : static_cast<std::int64_t>(*bytes);
+}
+
+std::optional<placement::fast_size> parse_fast_size(std::string_view text) noexcept {
+  if (!text.ends_with('%')) {
+    const auto bytes = store::parse_memory(text);
+    if (!bytes) return std::nullopt;
+    return placement::fast_size{.bytes = *bytes};
+  }
+  double percent = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), percent);
+  const bool is_whole = problem == std::errc() && end == text.data() + text.size() - 1;
+  if (!is_whole || !(percent >= 0 && percent <= 100)) return std::nullopt;
+  return placement::fast_size{.share = percent / 100};
+}
+
+std::string to_text(const placement::fast_size& size) {
+  return size.share ? fmt::format("{}%", *size.share * 100) : fmt::format("{}", size.bytes);
 }
 
 std::uint64_t settings::clients_limit_bytes() const noexcept {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/atomic.hpp"
+#include "placement/sinlk.hpp"
 #include "store/record.hpp"
 
 namespace isotherm::server {
@@ -32,6 +33,11 @@ struct options {
 /// maxmemory ("5%"), which is returned as a negative number. nullopt: neither. Below -100: too
 /// large.
 std::optional<std::int64_t> parse_clients_limit(std::string_view text) noexcept;
+
+/// Parses bytes ("512mb", "0"), or a share of all nodes ("20%", 0 to 100). nullopt: neither.
+std::optional<placement::fast_size> parse_fast_size(std::string_view text) noexcept;
+/// What parse_fast_size() takes.
+std::string to_text(const placement::fast_size& size);
 
 /// Parameters that CONFIG SET may change at any time. Thread-safe.
 class settings {

@@ -67,8 +67,7 @@ void say(const std::optional<std::string>& line) {
 
 }  // namespace
 
-server::server(options chosen, store::database& db, management* manager,
-               const placement::sinlk* nodes)
+server::server(options chosen, store::database& db, management* manager, placement::sinlk* nodes)
     : options_(std::move(chosen)),
       settings_(options_),
       db_(db),

@@ -24,7 +24,7 @@ class server {
   /// `db` and `manager` (null: management is off) must outlive the server.
   /// `nodes`: who places the nodes of the index; null: nobody does. All must outlive the server.
   server(options chosen, store::database& db, management* manager,
-         const placement::sinlk* nodes = nullptr);
+         placement::sinlk* nodes = nullptr);
   ~server();
 
   /// Listens and serves. Fails with one line when it can't listen.
@@ -37,7 +37,7 @@ class server {
   settings& tuning() noexcept { return settings_; }
   store::database& db() noexcept { return db_; }
   management* manager() noexcept { return manager_; }
-  const placement::sinlk* nodes() const noexcept { return nodes_; }
+  placement::sinlk* nodes() const noexcept { return nodes_; }
   /// Whether commands that may take memory are to be refused.
   bool refuses_growth() const noexcept { return manager_ && manager_->refuses_growth(); }
   const store::command_table& commands() const noexcept { return table_; }
@@ -82,7 +82,7 @@ class server {
   settings settings_;
   store::database& db_;
   management* manager_;
-  const placement::sinlk* nodes_;
+  placement::sinlk* nodes_;
   store::command_table table_;
   client_registry clients_;
   const std::int64_t started_ms_;

@@ -4,6 +4,7 @@
     serve_nodes_test.py ISOTHERM
 """
 
+import resource
 import subprocess
 import sys
 import time
@@ -21,8 +22,8 @@ def key(number):
 
 
 class Placed(unittest.TestCase):
-    def serve(self, index, *flags):
-        process = start_ours(ISOTHERM, index, *PLACED, *flags)
+    def serve(self, index, *flags, **more):
+        process = start_ours(ISOTHERM, index, *PLACED, *flags, **more)
         self.addCleanup(process.stop)
         client = Raw(process.path)
         self.addCleanup(client.close)
@@ -65,6 +66,59 @@ class Placed(unittest.TestCase):
         self.load(client)
         seen = self.wait_for(client, lambda now: now['visits'] > 0)
         self.assertEqual(seen['fast_bytes'], 0)
+
+    def test_fast_memory_smaller_than_the_path_to_a_leaf(self):
+        for index in ('btree-occ', 'art'):
+            with self.subTest(index=index):
+                _, client = self.serve(index, '--fast-memory', '100')
+                self.load(client)
+                self.wait_for(client, lambda now: now['visits'] > 2 and now['fast_bytes'] <= 100)
+                self.assertEqual(client.ask('DBSIZE'), b':%d\r\n' % KEYS)
+
+    def test_fast_memory_changes_its_size(self):
+        for manage in ('on', 'off'):
+            with self.subTest(manage=manage):
+                _, client = self.serve('art', '--fast-memory', '50%', '--manage', manage)
+                self.load(client)
+                self.assertIn(b'$3\r\n50%\r\n', client.ask('ISOTHERM', 'CONFIG', 'GET', 'fast*'))
+                self.wait_for(client, lambda now: now['fast_bytes'] > 0)
+                for size, most in ((b'16kb', 16 << 10), (b'0', 0)):
+                    self.assertEqual(client.ask('ISOTHERM', 'CONFIG', 'SET', 'fast-memory', size),
+                                     b'+OK\r\n')
+                    self.wait_for(client, lambda now, most=most: now['fast_bytes'] <= most)
+                client.ask('ISOTHERM', 'CONFIG', 'SET', 'fast-memory', '30%')
+                self.wait_for(client, lambda now: now['fast_bytes'] > 0)
+                for wrong in ('120%', '-1', 'much', '%', '3%%'):
+                    self.assertIn(b'-ERR fast-memory takes',
+                                  client.ask('ISOTHERM', 'CONFIG', 'SET', 'fast-memory', wrong))
+
+    def test_slow_memory_that_is_full_refuses_keys_and_nothing_else(self):
+        for index in ('btree-occ', 'art'):
+            with self.subTest(index=index):
+                # 64 MiB for the nodes of each tier, as an eighth of this is less.
+                _, client = self.serve(
+                    index, '--fast-memory', '0', '--manage', 'off',
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30)))
+                many, kept, refused = 10_000, 0, b''
+                while not refused.startswith(b'-'):
+                    pairs = [word for number in range(kept, kept + many)
+                             for word in (key(number), b'%d' % number)]
+                    refused = client.ask('MSET', *pairs)
+                    kept += many
+                    self.assertLess(kept, 10_000_000)
+                self.assertIn(b'OOM', refused)
+                kept = int(client.ask('DBSIZE')[1:])
+                self.assertGreater(kept, 100_000)
+                for number in range(0, kept, 1000):
+                    text = b'%d' % number
+                    self.assertEqual(client.ask('GET', key(number)),
+                                     b'$%d\r\n%s\r\n' % (len(text), text))
+                self.assertEqual(client.ask('SET', key(0), b'new'), b'+OK\r\n')
+                half = kept // 2
+                for first in range(0, half, many):
+                    gone = [key(number) for number in range(first, min(first + many, half))]
+                    self.assertEqual(client.ask('DEL', *gone), b':%d\r\n' % len(gone))
+                self.assertEqual(client.ask('SET', b'another', b'value'), b'+OK\r\n')
 
     def test_says_so_at_the_start_and_only_then(self):
         process, _ = self.serve('art', '--fast-memory', '64mb')

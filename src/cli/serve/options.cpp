@@ -67,19 +67,12 @@ void understand_nodes(serve_options& o) {
     }
     return;
   }
-  const std::string_view text = o.fast_memory;
-  if (text.ends_with('%')) {
-    double percent = 0;
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), percent);
-    if (problem == std::errc() && *end == '%' && percent >= 0 && percent <= 100) {
-      o.sinlk.fast_share = percent / 100;
-    }
-  } else if (const auto bytes = store::parse_memory(o.fast_memory)) {
-    o.sinlk.fast_bytes = *bytes;
+  const auto size = server::parse_fast_size(o.fast_memory);
+  if (!size) {
+    refuse_words(
+        fmt::format("--fast-memory is '{}', but takes bytes, 512mb or 20%", o.fast_memory));
   }
-  if (!o.sinlk.fast_share && o.sinlk.fast_bytes == 0 && text != "0") {
-    refuse_words(fmt::format("--fast-memory is '{}', but takes bytes, 512mb or 20%", text));
-  }
+  o.sinlk.fast = *size;
   if (o.manage != "off" && o.collector.protocol != "veto") {
     refuse_words("--node-placement moves guides: it needs --protocol veto, or --manage off");
   }

@@ -13,7 +13,7 @@ struct entry {
 
 template <std::unique_ptr<tier_placement> (*Make)(std::uint64_t)>
 std::unique_ptr<tier_placement> of_size(const placement::sinlk_options& chosen) {
-  return Make(chosen.fast_bytes);
+  return Make(chosen.fast.bytes);
 }
 
 constexpr entry kEntries[] = {

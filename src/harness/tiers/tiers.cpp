@@ -205,8 +205,8 @@ base::result<tiers_result> run_tiers(const tiers_options& asked, const tiers_run
   tiers_result found;
   found.node_bytes = *nodes;
   placement::sinlk_options policy = asked.policy;
-  policy.fast_bytes = static_cast<std::uint64_t>(run.fast_share * static_cast<double>(*nodes));
-  found.fast_bytes_limit = policy.fast_bytes;
+  policy.fast.bytes = static_cast<std::uint64_t>(run.fast_share * static_cast<double>(*nodes));
+  found.fast_bytes_limit = policy.fast.bytes;
   auto placed = make_placement(run.placement, policy);
   if (!placed) return std::unexpected(placed.error());
   auto tree = index::make_emulated(run.index, (*placed)->chooser());
@@ -236,7 +236,7 @@ base::result<tiers_result> run_tiers(const tiers_options& asked, const tiers_run
   if (auto started = (*placed)->begin(*tree->nodes, drive); !started) {
     return std::unexpected(started.error());
   }
-  const auto driven = measured(asked, store, **placed, policy.fast_bytes, found).run(plan);
+  const auto driven = measured(asked, store, **placed, policy.fast.bytes, found).run(plan);
   (*placed)->end();
   if (!driven) return std::unexpected(driven.error());
   found.fast_bytes = (*placed)->fast_bytes();

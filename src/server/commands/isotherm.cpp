@@ -1,6 +1,8 @@
 // ISOTHERM STATS|HEAPS|PAGES|NODES|LOCATE|COLLECT|CONFIG: what the object collector sees and does.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/page.hpp"
 #include "heap/usage.hpp"
 #include "os/memory/process_memory.hpp"
@@ -15,12 +17,13 @@ using namespace store;
 
 namespace {
 
+void refuse_unmanaged(call& c) {
+  c.out.error("ERR management is off: start the server with --manage on or --manage track");
+}
 /// Answers with an error and returns null when management is off.
 management* manager_of(call& c) {
-  management* manager = sender(c).server.manager();
-  if (!manager) {
-    c.out.error("ERR management is off: start the server with --manage on or --manage track");
-  }
+  management* const manager = sender(c).server.manager();
+  if (!manager) refuse_unmanaged(c);
   return manager;
 }
 
@@ -153,10 +156,23 @@ void collect(call& c) {
   });
 }
 
+constexpr std::string_view kFastMemory = "fast-memory";
+
+void set_fast_memory(call& c, placement::sinlk& nodes, std::string_view text) {
+  const auto size = parse_fast_size(text);
+  if (!size) return c.out.error("ERR fast-memory takes bytes, 512mb or 20%");
+  nodes.resize(*size);
+  c.out.ok();
+}
+
+/// The collector's parameters, and that of node placement.
 void config(call& c) {
-  management* manager = manager_of(c);
-  if (!manager) return;
-  if (c.count() >= 3 && equals_folded(c[2], "set") && c.count() == 5) {
+  management* const manager = sender(c).server.manager();
+  placement::sinlk* const nodes = sender(c).server.nodes();
+  const bool is_set = c.count() == 5 && equals_folded(c[2], "set");
+  if (is_set && nodes && equals_folded(c[3], kFastMemory)) return set_fast_memory(c, *nodes, c[4]);
+  if (!manager && (is_set || !nodes)) return refuse_unmanaged(c);
+  if (is_set) {
     const auto done = manager->configure(c[3], c[4]);
     return done ? c.out.ok() : c.out.error("ERR " + done.error().message);
   }
@@ -165,9 +181,11 @@ void config(call& c) {
   }
   const std::string_view pattern = c.count() == 4 ? c[3] : "*";
   std::vector<std::pair<std::string, std::string>> found;
-  for (auto& each : manager->configuration()) {
+  const auto add = [&](std::pair<std::string, std::string> each) {
     if (matches_glob(pattern, each.first, letter_case::any)) found.push_back(std::move(each));
-  }
+  };
+  if (manager) std::ranges::for_each(manager->configuration(), add);
+  if (nodes) add({std::string(kFastMemory), to_text(nodes->size())});
   c.out.map(found.size());
   for (const auto& [name, value] : found) field(c.out, name, std::string_view(value));
 }

@@ -253,21 +253,21 @@ class SinlkTree : public PlacedTree {
     EXPECT_GE(hot_in_fast, share * hot);
   }
 
-  placement::sinlk policy_{{.fast_bytes = 0}};
+  placement::sinlk policy_{{}};
   std::uint64_t least_fast_bytes_ = 0;  // after a visit
 };
 
 // The policy itself: nodes of what is used end up in fast memory, which is never exceeded for long.
 TEST_P(SinlkTree, PutsWhatIsUsedIntoFastMemory) {
   const std::uint64_t all = load();
-  policy_.resize(all / 4);
+  policy_.resize({.bytes = all / 4});
   use(kKeys / 2, 12);
   const placement::sinlk_statistics seen = policy_.statistics();
   EXPECT_GE(seen.leaves, kKeys / 64);
   EXPECT_GT(seen.moved.promoted_nodes, 0u);
   EXPECT_LE(seen.fast_bytes, all / 4);
   expect_in_fast_memory(kKeys / 2);
-  policy_.resize(0);  // everything leaves
+  policy_.resize({.bytes = 0});  // everything leaves
   for (int i = 0; i < 24; ++i) visit(placement::use_counts::kept);
   reclaim_all();
   EXPECT_EQ(placement::used_bytes(tier::fast), fast_before_);
@@ -277,7 +277,7 @@ TEST_P(SinlkTree, PutsWhatIsUsedIntoFastMemory) {
 // A hot region is found at once, and what is to leave for it later, by a visit in the keys' order.
 TEST_P(SinlkTree, WhatIsUsedMoreTakesThePlaceOfWhatIsUsedLess) {
   const std::uint64_t all = load();
-  policy_.resize(all / 8);
+  policy_.resize({.bytes = all / 8});
   for (int i = 0; i < 3; ++i) {
     read(0, kKeys);
     visit(placement::use_counts::kept);
