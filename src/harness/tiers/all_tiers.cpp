@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <map>
 #include <string>
 
 #include "harness/bench/options.hpp"
@@ -123,14 +124,19 @@ void print_row(const nlohmann::json& row) {
 }  // namespace
 
 base::result<void> run_all_tiers(const tiers_options& asked) {
-  const auto runs = understand(asked);
+  auto runs = understand(asked);
   if (!runs) return std::unexpected(runs.error());
   bool is_first = true;
+  std::map<std::string, std::uint64_t> node_bytes;  // by the index: all runs load the same keys
   for (unsigned round = 0; round < asked.rounds; ++round) {
     const std::uint64_t seed = asked.seed ? *asked.seed + round : drawn_seed();
-    for (const tiers_run& run : *runs) {
+    for (tiers_run& run : *runs) {
+      if (const auto known = node_bytes.find(run.index); known != node_bytes.end()) {
+        run.node_bytes = known->second;
+      }
       const auto row = run_apart(asked, run, round, seed);
       if (!row) return std::unexpected(row.error());
+      node_bytes[run.index] = (*row)["node_bytes"].get<std::uint64_t>();
       if (asked.json != "-") {
         if (is_first) print_head(*row);
         print_row(*row);

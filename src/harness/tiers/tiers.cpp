@@ -181,7 +181,8 @@ base::result<std::vector<tiers_run>> understand(const tiers_options& asked) {
                         .placement = placed,
                         .fast_share = *share,
                         .requests = {},
-                        .keys_by = {}};
+                        .keys_by = {},
+                        .node_bytes = {}};
           if (auto parsed = parse_workload(run); !parsed) return std::unexpected(parsed.error());
           runs.push_back(std::move(run));
         }
@@ -200,7 +201,8 @@ base::result<tiers_result> run_tiers(const tiers_options& asked, const tiers_run
   plan.keys = asked.keys;
   plan.threads = asked.threads;
   plan.seed = seed;
-  const auto nodes = measure_nodes(asked, run, plan);
+  const auto nodes = run.node_bytes ? base::result<std::uint64_t>(*run.node_bytes)
+                                    : measure_nodes(asked, run, plan);
   if (!nodes) return std::unexpected(nodes.error());
   tiers_result found;
   found.node_bytes = *nodes;
