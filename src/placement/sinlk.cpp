@@ -136,7 +136,7 @@ class sinlk::workers {
     const std::lock_guard alone(moving_);
     begin_visit(counts);
     maintain();
-    while (!visit_batch(tree)) {
+    while (!step(tree)) {
     }
     maintain();
     publish();
@@ -194,11 +194,18 @@ class sinlk::workers {
     std::uint64_t bytes;  // what the hot ones and their paths take in slow memory
     std::uint64_t visit;
   };
+  /// Promotes what waits, where there is room, or else visits leaves. True: the last were visited.
+  bool step(placed_tree& tree) { return !promote_waiting(tree) && visit_batch(tree); }
   bool visit_batch(placed_tree& tree);
   void promote(const sync::scope& inside, migration& batch);
-  void promote_waiting(placed_tree& tree);
+  bool promote_waiting(placed_tree& tree);
   bool is_promoted(const visited_leaf& leaf) const noexcept {
     return is_slow(leaf.path.back()) && leaf.uses.value() >= stats_.limits.hot;
+  }
+  /// It is hot by the shares of the watermark, and there is room that no hotter leaf waits for.
+  bool fills_room(const visited_leaf& leaf, const migration& batch) const noexcept {
+    return leaf.uses.value() >= hot_by_share_ &&
+           used_bytes(tier::fast) + waiting_bytes_ + batch.promotion_bytes() < full_bytes();
   }
   void look_at(migration& batch, const visited_leaf& leaf);
   bool keeps_fast_node(std::span<void* const> path) const noexcept;
@@ -229,6 +236,7 @@ class sinlk::workers {
   level_bounds levels_;
   double share_that_fits_ = 1;
   thresholds exchange_limits_ = access_histogram().choose(0, 0);
+  std::uint32_t hot_by_share_ = 0;
   std::deque<waiting_leaves> waiting_;
   std::uint64_t waiting_bytes_ = 0;
   std::uint64_t demoted_before_ = 0;
@@ -250,7 +258,7 @@ void sinlk::workers::look_at(migration& batch, const visited_leaf& leaf) {
   if (counts_ == use_counts::halved && count > 0)
     leaf.uses.set(count = static_cast<std::uint16_t>(count / 2));
   seen_.add(leaf, count);
-  if (is_promoted(leaf)) {
+  if (is_promoted(leaf) || (fills_room(leaf, batch) && is_slow(leaf.path.back()))) {
     if (!watermark_.is_strained()) batch.queue_promotion(leaf.path);
   } else if (count < stats_.limits.cold &&
              (is_fast(leaf.path.back()) || keeps_fast_node(leaf.path))) {
@@ -267,7 +275,6 @@ bool sinlk::workers::keeps_fast_node(std::span<void* const> path) const noexcept
 
 /// Visits leaves for a while and moves what is to be moved. True: that was the last of them.
 bool sinlk::workers::visit_batch(placed_tree& tree) {
-  promote_waiting(tree);
   const sync::scope inside;
   migration batch(tree, stats_.moved);
   bool is_more = false;
@@ -304,11 +311,12 @@ void sinlk::workers::promote(const sync::scope& inside, migration& batch) {
   batch.promote(inside, [this] { return used_bytes(tier::fast) < full_bytes(); });
 }
 
-/// Promotes of the leaves that have waited longest what is still hot, when demotion has made room.
-void sinlk::workers::promote_waiting(placed_tree& tree) {
+/// Promotes of the leaves that have waited longest what is still hot. False: none wait, or demotion
+/// has not made room yet.
+bool sinlk::workers::promote_waiting(placed_tree& tree) {
   if (waiting_.empty() || watermark_.is_strained() ||
       used_bytes(tier::fast) + waiting_.front().bytes > full_bytes()) {
-    return;
+    return false;
   }
   waiting_leaves next = std::move(waiting_.front());
   waiting_.pop_front();
@@ -323,6 +331,7 @@ void sinlk::workers::promote_waiting(placed_tree& tree) {
     });
   }
   promote(inside, batch);
+  return true;
 }
 
 void sinlk::workers::end_visit() {
@@ -358,9 +367,9 @@ void sinlk::workers::maintain() {
   stats_.now = watermark_.now();
   stats_.strains += watermark_.is_strained() && !was_strained;
   owner_.fast_levels_.store_relaxed(stats_.now.fast_levels);
-  stats_.limits = watermark_.is_strained()
-                      ? last_uses_.choose(stats_.now.hot_share, stats_.now.cold_share)
-                      : exchange_limits_;
+  const thresholds by_share = last_uses_.choose(stats_.now.hot_share, stats_.now.cold_share);
+  hot_by_share_ = by_share.hot;
+  stats_.limits = watermark_.is_strained() ? by_share : exchange_limits_;
   if (order != hyper_watermark::order::demote_now) return;
   is_visited_ = false;
   begin_visit(use_counts::kept);
@@ -370,7 +379,7 @@ void sinlk::workers::maintain() {
 /// of all that has demoted nothing.
 void sinlk::workers::relieve(placed_tree& tree) {
   while (watermark_.is_strained() && !is_stopping()) {
-    const bool is_whole = visit_batch(tree);
+    const bool is_whole = step(tree);
     sync::reclaim_ready();  // what was demoted takes its place in fast memory until then
     maintain();
     if (is_whole && is_in_vain_) return;
@@ -385,7 +394,7 @@ void sinlk::workers::take_turn(placed_tree& tree) {
   // Of a small tree each turn visits all leaves, and once.
   bool is_over = false;
   while (!is_over) {
-    is_over = visit_batch(tree) || os::thread_cpu_ns() >= end || is_stopping() ||
+    is_over = step(tree) || os::thread_cpu_ns() >= end || is_stopping() ||
               usage() > owner_.chosen_.watermarks.high;
     sync::reclaim_ready();
   }
