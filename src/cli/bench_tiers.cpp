@@ -17,7 +17,7 @@ void add_flags(CLI::App& command, tiers_options& o) {
       .add_option(
           "--workload", o.workloads,
           "sp-a to sp-d (90% of the requests go to 5% of the keys, side by side), ycsb-a to "
-          "ycsb-f")
+          "ycsb-f, trace:FILE (reads of the blocks that its lines name)")
       ->delimiter(',')
       ->capture_default_str();
   command.add_option("--fast", o.fast, "size of fast memory, in per cent of what the nodes take")

@@ -10,8 +10,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/random.hpp"
@@ -74,6 +76,9 @@ struct key_choice {
   /// Where the hot keys begin, as a share of all, 0 <= share < 1, when they stand side by side (the
   /// skewed partition of SINLK, 6.1); absent: they are spread.
   std::optional<double> hotspot_at = std::nullopt;
+  /// In place of a distribution: the keys, in the order in which they are asked for. Each thread
+  /// begins somewhere in it, and anew at its end. Not empty; all below the number of keys.
+  std::shared_ptr<const std::vector<std::uint64_t>> trace = nullptr;
 };
 
 /// Keys of `hotspot` that are hot.
@@ -89,6 +94,8 @@ class key_chooser {
   key_chooser(const key_choice& choice, std::uint64_t keys) noexcept;
 
   std::uint64_t operator()(base::random& random) const noexcept;
+  /// Null: keys are drawn.
+  const std::vector<std::uint64_t>* trace() const noexcept { return choice_.trace.get(); }
   bool draws_ages() const noexcept { return choice_.which == distribution::latest; }
 
  private:

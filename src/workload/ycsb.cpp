@@ -55,10 +55,14 @@ base::result<ycsb_workload> parse_workload(const std::string& text) {
 }
 
 void request_stream::fill(std::span<request> batch) noexcept {
+  std::uint64_t at = seed_ / 2 + next_batch_ * batch.size();  // in a trace
   base::random random(seed_ + base::mix64(next_batch_++));
+  const auto* const trace = chooser_.trace();
   for (request& next : batch) {
     next.kind = choose(shares_, random.below(100));
-    next.key = next.kind == operation::insert ? 0 : chooser_(random);
+    next.key = next.kind == operation::insert ? 0
+               : trace                        ? (*trace)[at++ % trace->size()]
+                                              : chooser_(random);
     if (next.kind == operation::scan) {
       next.scan_length = static_cast<std::uint8_t>(1 + random.below(kLongestScan));
     }

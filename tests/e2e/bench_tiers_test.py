@@ -2,6 +2,7 @@
 import json
 import subprocess
 import sys
+import tempfile
 import unittest
 
 TOOL = sys.argv.pop(1)
@@ -45,6 +46,16 @@ class Reports(unittest.TestCase):
                 one, = reports('--index', 'art', '--placement', 'sinlk', '--workload', workload)
                 self.assertEqual((one['missing'], one['corrupt']), (0, 0))
 
+    def test_a_trace_is_sent_again(self):
+        with tempfile.NamedTemporaryFile('w', suffix='.lis') as file:
+            # Blocks 100 .. 1299 and 5000 .. 5009, some of them several times.
+            file.write('\n'.join(['100 1200 0 1', '5000 10 0 2', '700', '5003', '600 20']))
+            file.flush()
+            found = reports('--index', 'art,btree-occ', '--placement', 'static,sinlk',
+                            '--workload', 'trace:' + file.name)
+        self.assertEqual([(each['keys'], each['missing'], each['corrupt']) for each in found],
+                         4 * [(1210, 0, 0)])
+
     def test_no_fast_memory_and_all_of_it(self):
         none, all_of_it = reports('--index', 'btree-occ', '--placement', 'sinlk', '--fast', '0,100')
         self.assertEqual(none['fast_bytes'], 0)
@@ -66,6 +77,9 @@ class Mistakes(unittest.TestCase):
         for words, said in ((('--index', 'hash-pugh'), 'btree-occ, art'),
                             (('--workload', 'sp-e'), 'sp-a to sp-d'),
                             (('--workload', ''), 'sp-a to sp-d'),
+                            (('--workload', 'trace:/nowhere'), '/nowhere'),
+                            (('--workload', 'trace:/dev/null'), '1000 blocks or more'),
+                            (('--workload', 'trace:' + __file__), 'line 1'),
                             (('--fast', '120'), '0 to 100'),
                             (('--fast', 'much'), '0 to 100'),
                             (('--placement', 'caption'), 'interleave'),

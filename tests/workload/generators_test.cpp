@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <memory>
 #include <vector>
 
 #include "workload/ycsb.hpp"
@@ -253,6 +255,28 @@ TEST(RequestStream, SkippingIsReadingOn) {
   for (int i = 0; i < 5; ++i) read_on.fill(batch);
   skipped.skip(5);
   EXPECT_EQ(keys_of(read_on), keys_of(skipped));
+}
+
+TEST(RequestStream, ATraceIsSentInItsOrderFromSomewhereAndRoundAndRound) {
+  key_choice choice;
+  choice.trace =
+      std::make_shared<const std::vector<std::uint64_t>>(std::vector<std::uint64_t>{9, 3, 3, 7, 1});
+  const key_chooser chooser(choice, 10);
+  request_stream stream(parse_workload("c")->shares, chooser, kSeed, 1);
+  request_stream copy = stream;
+  std::vector<std::uint64_t> keys = keys_of(copy);
+  copy.skip(1);
+  std::ranges::copy(keys_of(copy), std::back_inserter(keys));
+  const auto& trace = *choice.trace;
+  const auto begins_at = [&](std::size_t first) {
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (keys[i] != trace[(first + i) % trace.size()]) return false;
+    }
+    return true;
+  };
+  int places = 0;
+  for (std::size_t first = 0; first < trace.size(); ++first) places += begins_at(first);
+  EXPECT_EQ(places, 1);
 }
 
 }  // namespace

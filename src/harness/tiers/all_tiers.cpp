@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "harness/bench/options.hpp"
 #include "harness/bench/report.hpp"
@@ -32,7 +33,7 @@ nlohmann::json to_json(const tiers_options& asked, const tiers_run& run, unsigne
           {"fast_share", run.fast_share},
           {"round", round},
           {"seed", seed},
-          {"keys", asked.keys},
+          {"keys", run.keys},
           {"key_size", asked.record.key_size},
           {"value_size", asked.record.value_size},
           {"threads", asked.threads},
@@ -127,16 +128,17 @@ base::result<void> run_all_tiers(const tiers_options& asked) {
   auto runs = understand(asked);
   if (!runs) return std::unexpected(runs.error());
   bool is_first = true;
-  std::map<std::string, std::uint64_t> node_bytes;  // by the index: all runs load the same keys
+  // By the index and the number of keys, which are the same in all its runs.
+  std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> node_bytes;
   for (unsigned round = 0; round < asked.rounds; ++round) {
     const std::uint64_t seed = asked.seed ? *asked.seed + round : drawn_seed();
     for (tiers_run& run : *runs) {
-      if (const auto known = node_bytes.find(run.index); known != node_bytes.end()) {
+      if (const auto known = node_bytes.find({run.index, run.keys}); known != node_bytes.end()) {
         run.node_bytes = known->second;
       }
       const auto row = run_apart(asked, run, round, seed);
       if (!row) return std::unexpected(row.error());
-      node_bytes[run.index] = (*row)["node_bytes"].get<std::uint64_t>();
+      node_bytes[{run.index, run.keys}] = (*row)["node_bytes"].get<std::uint64_t>();
       if (asked.json != "-") {
         if (is_first) print_head(*row);
         print_row(*row);

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "harness/tiers/placements.hpp"
+#include "harness/tiers/trace.hpp"
 #include "placement/node_memory.hpp"
 #include "sync/retire.hpp"
 
@@ -15,6 +16,8 @@ namespace isotherm::harness {
 namespace {
 
 using placement::tier;
+
+constexpr std::uint64_t kLeastKeys = 1000;
 
 base::result<double> parse_percent(const std::string& text) {
   double value = 0;
@@ -25,9 +28,27 @@ base::result<double> parse_percent(const std::string& text) {
       base::error{fmt::format("--fast {}: shares of 0 to 100 per cent, as in 10,20,80", text), 0});
 }
 
+constexpr std::string_view kTrace = "trace:";
+
+/// The keys of a trace are its blocks (SINLK, 6.7).
+base::result<void> take_trace(tiers_run& run) {
+  const auto trace = read_trace(run.workload.substr(kTrace.size()));
+  if (!trace) return std::unexpected(trace.error());
+  if (trace->blocks < kLeastKeys) {
+    return std::unexpected(base::error{
+        fmt::format("--workload {}: a trace names {} blocks or more", run.workload, kLeastKeys),
+        0});
+  }
+  run.requests = {.letter = 'c', .shares = {.read = 100}};
+  run.keys_by.trace = trace->requests;
+  run.keys = trace->blocks;
+  return {};
+}
+
 /// "sp-a".."sp-d": 90% of the requests go to 5% of the keys, side by side (SINLK, 6.1);
-/// "ycsb-a".."ycsb-f".
+/// "ycsb-a".."ycsb-f"; "trace:FILE".
 base::result<void> parse_workload(tiers_run& run) {
+  if (run.workload.starts_with(kTrace)) return take_trace(run);
   const bool is_partition = run.workload.starts_with("sp-");
   const std::string letter =
       run.workload.substr(std::min(run.workload.find('-') + 1, run.workload.size()));
@@ -35,7 +56,8 @@ base::result<void> parse_workload(tiers_run& run) {
   const bool is_known = is_partition || run.workload.starts_with("ycsb-");
   if (!is_known || !parsed || (is_partition && parsed->letter > 'd')) {
     return std::unexpected(base::error{
-        fmt::format("--workload {}: choose of sp-a to sp-d and ycsb-a to ycsb-f", run.workload),
+        fmt::format("--workload {}: choose of sp-a to sp-d, ycsb-a to ycsb-f and trace:FILE",
+                    run.workload),
         0});
   }
   run.requests = *parsed;
@@ -53,7 +75,7 @@ base::result<void> check(const tiers_options& asked) {
   const auto refuse = [](std::string why) {
     return std::unexpected(base::error{std::move(why), 0});
   };
-  if (asked.keys < 1000) return refuse("--keys: 1000 or more");
+  if (asked.keys < kLeastKeys) return refuse(fmt::format("--keys: {} or more", kLeastKeys));
   if (asked.record.key_size < 8 || asked.record.key_size > 512) {
     return refuse("--key-size: 8 to 512 bytes");
   }
@@ -85,7 +107,7 @@ base::result<std::uint64_t> measure_nodes(const tiers_options& asked, const tier
   slow_placer slow;
   auto made = index::make_emulated(run.index, slow);
   if (!made) return std::unexpected(made.error());
-  tier_target store(*made->index, asked.record, asked.keys);
+  tier_target store(*made->index, asked.record, run.keys);
   if (auto loaded = workload::load(store, plan, [](const auto&) { return true; }); !loaded) {
     return std::unexpected(loaded.error());
   }
@@ -168,6 +190,14 @@ base::result<std::vector<tiers_run>> understand(const tiers_options& asked) {
                                          0});
     }
     for (const std::string& workload : asked.workloads) {
+      tiers_run run{.index = index,
+                    .workload = workload,
+                    .placement = {},
+                    .requests = {},
+                    .keys_by = {},
+                    .keys = asked.keys,
+                    .node_bytes = {}};
+      if (auto parsed = parse_workload(run); !parsed) return std::unexpected(parsed.error());
       for (const std::string& fast : asked.fast) {
         const auto share = parse_percent(fast);
         if (!share) return std::unexpected(share.error());
@@ -176,15 +206,9 @@ base::result<std::vector<tiers_run>> understand(const tiers_options& asked) {
             return std::unexpected(base::error{
                 fmt::format("--placement {}: choose of {}", placed, fmt::join(known, ", ")), 0});
           }
-          tiers_run run{.index = index,
-                        .workload = workload,
-                        .placement = placed,
-                        .fast_share = *share,
-                        .requests = {},
-                        .keys_by = {},
-                        .node_bytes = {}};
-          if (auto parsed = parse_workload(run); !parsed) return std::unexpected(parsed.error());
-          runs.push_back(std::move(run));
+          run.placement = placed;
+          run.fast_share = *share;
+          runs.push_back(run);
         }
       }
     }
@@ -198,7 +222,7 @@ base::result<tiers_result> run_tiers(const tiers_options& asked, const tiers_run
     return std::unexpected(opened.error());
   }
   workload::plan plan{.workload = run.requests, .keys_by = run.keys_by};
-  plan.keys = asked.keys;
+  plan.keys = run.keys;
   plan.threads = asked.threads;
   plan.seed = seed;
   const auto nodes = run.node_bytes ? base::result<std::uint64_t>(*run.node_bytes)
@@ -213,7 +237,7 @@ base::result<tiers_result> run_tiers(const tiers_options& asked, const tiers_run
   if (!placed) return std::unexpected(placed.error());
   auto tree = index::make_emulated(run.index, (*placed)->chooser());
   if (!tree) return std::unexpected(tree.error());
-  tier_target store(*tree->index, asked.record, asked.keys);
+  tier_target store(*tree->index, asked.record, run.keys);
   if (auto prepared = (*placed)->prepare(*tree->nodes); !prepared) {
     return std::unexpected(prepared.error());
   }

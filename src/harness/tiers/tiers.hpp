@@ -42,7 +42,8 @@ struct tiers_run {
   double fast_share = 0;
   workload::ycsb_workload requests;
   workload::key_choice keys_by;
-  std::optional<std::uint64_t> node_bytes;  ///< known from another run of the same index
+  std::uint64_t keys = 0;
+  std::optional<std::uint64_t> node_bytes;  ///< known from another run with this index and keys
 };
 /// All, in the order in which a round has them: placements next to each other, as they are to be
 /// compared. Errors name the flag.
