@@ -23,8 +23,10 @@ migration::place& migration::enter(std::span<void* const> path) {
   return *path_.back();
 }
 
-void migration::queue_promotion(std::span<void* const> path) {
-  promotions_.push_back(&enter(path));
+void migration::queue_promotion(std::span<void* const> path, std::size_t levels) {
+  place* lowest = &enter(path);
+  for (std::size_t below = path.size(); below > levels; --below) lowest = lowest->parent;
+  promotions_.push_back(lowest);
   for (place* at = promotions_.back(); at != nullptr && is_slow(at->node) && at->waiting == 0;
        at = at->parent) {
     promotion_bytes_ += at->waiting = bytes_of(at->node);

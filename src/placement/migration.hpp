@@ -23,8 +23,9 @@ class migration {
  public:
   migration(placed_tree& tree, migration_counts& counts) : tree_(tree), counts_(counts) {}
 
-  /// Of a leaf, by its path; paths come in the order of their leaves.
-  void queue_promotion(std::span<void* const> path);
+  /// Of a leaf, by its path; paths come in the order of their leaves. `levels`: of the upper part
+  /// of its path alone.
+  void queue_promotion(std::span<void* const> path, std::size_t levels = ~std::size_t{0});
   /// A leaf that is slow already stands for its lowest fast ancestor (SINLK, 4.3.4).
   void queue_demotion(std::span<void* const> path);
 

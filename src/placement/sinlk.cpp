@@ -260,8 +260,14 @@ void sinlk::workers::look_at(migration& batch, const visited_leaf& leaf) {
   seen_.add(leaf, count);
   if (is_promoted(leaf) || (fills_room(leaf, batch) && is_slow(leaf.path.back()))) {
     if (!watermark_.is_strained()) batch.queue_promotion(leaf.path);
-  } else if (count < stats_.limits.cold &&
-             (is_fast(leaf.path.back()) || keeps_fast_node(leaf.path))) {
+    return;
+  }
+  // Levels that fit whole: all searches pass them, though no leaf below may be hot (SINLK, 7).
+  if (const std::size_t upper = std::min<std::size_t>(levels_.least, leaf.path.size() - 1);
+      upper > 0 && is_slow(leaf.path[upper - 1]) && !watermark_.is_strained()) {
+    batch.queue_promotion(leaf.path, upper);
+  }
+  if (count < stats_.limits.cold && (is_fast(leaf.path.back()) || keeps_fast_node(leaf.path))) {
     batch.queue_demotion(leaf.path);
   }
 }

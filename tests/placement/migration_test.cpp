@@ -111,6 +111,17 @@ TEST_F(Migration, PathsShareTheNodesThatWereMovedForTheFirst) {
   EXPECT_EQ(counts_.refused, 0u);
 }
 
+TEST_F(Migration, TheUpperPartOfAPathIsPromotedAlone) {
+  grow(tier::slow);
+  batch_.queue_promotion(tree_.path('A'), 2);
+  batch_.queue_promotion(tree_.path('C'), 2);
+  EXPECT_EQ(batch_.promotion_bytes(), 3 * 64u);
+  batch_.queue_promotion(tree_.path('D'));
+  batch_.promote(inside_, always);
+  EXPECT_EQ(tree_.moved(), "rRFD");
+  EXPECT_EQ(counts_.refused, 0u);
+}
+
 TEST_F(Migration, PromotionEndsWhereItIsToldToAndTheRuleHolds) {
   grow(tier::slow);
   for (const char leaf : {'A', 'B'}) batch_.queue_promotion(tree_.path(leaf));
