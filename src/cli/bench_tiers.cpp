@@ -25,7 +25,8 @@ void add_flags(CLI::App& command, tiers_options& o) {
       ->capture_default_str();
   command
       .add_option("--placement", o.placements,
-                  "of nodes: static, layered, sinlk, prophet; of pages: interleave, tpp, memtis")
+                  "of nodes: static, layered, sinlk, prophet; of pages: interleave, tpp, memtis, "
+                  "caption")
       ->delimiter(',')
       ->capture_default_str();
   command.add_option("--keys", o.keys, "records to load")->capture_default_str();

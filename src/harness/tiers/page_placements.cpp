@@ -6,10 +6,12 @@
 // background.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/random.hpp"
@@ -198,6 +200,51 @@ class memtis_placement final : public page_placement {
   unsigned ticks_ = 0;
 };
 
+/// In the manner of Caption (Sun et al., MICRO 2023): the share of slow pages takes a step once a
+/// second, in the same direction as long as more nodes are touched than in the second before, else
+/// back and by half as much. At least as many are slow as the size of fast memory demands. Left
+/// out: the estimate of the throughput from processor counters (touches are counted here), and that
+/// only new pages follow the share (pages taken at random are moved here).
+class caption_placement final : public page_placement {
+  using page_placement::page_placement;
+
+  void tick() override {
+    constexpr unsigned kTicksPerStep = 10;
+    for (emulated_page& each : pages()) {
+      touches_ += each.uses.value();
+      each.uses.set(0);
+    }
+    if (++ticks_ % kTicksPerStep != 0) return;
+    choose_share();
+    follow_share();
+  }
+  void choose_share() noexcept {
+    constexpr double kLeastStep = 0.01;
+    if (touches_ < touches_before_) {
+      step_ = std::copysign(std::max(std::abs(step_) / 2, kLeastStep), -step_);
+    }
+    touches_before_ = std::exchange(touches_, 0);
+    const auto all = static_cast<double>(pages().size());
+    const double least = 1 - std::min(static_cast<double>(fast_pages_) / all, 1.0);
+    slow_share_ = std::clamp(slow_share_ + step_, least, 1.0);
+  }
+  void follow_share() {
+    const auto all = pages();
+    const auto wanted =
+        static_cast<std::uint64_t>((1 - slow_share_) * static_cast<double>(all.size())) *
+        kPageBytes;
+    while (fast_bytes() != wanted) {
+      const tier to = fast_bytes() < wanted ? tier::fast : tier::slow;
+      move(random_.below(all.size()), to);
+    }
+  }
+
+  base::random random_{1};
+  unsigned ticks_ = 0;
+  std::uint64_t touches_ = 0, touches_before_ = 0;
+  double slow_share_ = 0, step_ = 0.1;
+};
+
 }  // namespace
 
 std::unique_ptr<tier_placement> make_interleave_placement(std::uint64_t fast_bytes) {
@@ -208,6 +255,9 @@ std::unique_ptr<tier_placement> make_tpp_placement(std::uint64_t fast_bytes) {
 }
 std::unique_ptr<tier_placement> make_memtis_placement(std::uint64_t fast_bytes) {
   return std::make_unique<memtis_placement>(fast_bytes);
+}
+std::unique_ptr<tier_placement> make_caption_placement(std::uint64_t fast_bytes) {
+  return std::make_unique<caption_placement>(fast_bytes);
 }
 
 }  // namespace isotherm::harness

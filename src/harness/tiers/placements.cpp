@@ -20,6 +20,7 @@ constexpr entry kEntries[] = {
     {"interleave", &of_size<make_interleave_placement>},
     {"tpp", &of_size<make_tpp_placement>},
     {"memtis", &of_size<make_memtis_placement>},
+    {"caption", &of_size<make_caption_placement>},
     {"static", &of_size<make_static_placement>},
     {"layered", &of_size<make_layered_placement>},
     {"sinlk", &make_sinlk_placement},

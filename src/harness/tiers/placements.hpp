@@ -49,5 +49,6 @@ std::unique_ptr<tier_placement> make_sinlk_placement(const placement::sinlk_opti
 std::unique_ptr<tier_placement> make_interleave_placement(std::uint64_t fast_bytes);
 std::unique_ptr<tier_placement> make_tpp_placement(std::uint64_t fast_bytes);
 std::unique_ptr<tier_placement> make_memtis_placement(std::uint64_t fast_bytes);
+std::unique_ptr<tier_placement> make_caption_placement(std::uint64_t fast_bytes);
 
 }  // namespace isotherm::harness
