@@ -13,6 +13,9 @@
 namespace isotherm::os {
 namespace {
 
+/// MADV_POPULATE_READ, of Linux 5.14; an older system refuses it.
+constexpr int kPopulateRead = 22;
+
 int madvise_flag(advice wanted) noexcept {
   switch (wanted) {
     case advice::discard:
@@ -25,6 +28,8 @@ int madvise_flag(advice wanted) noexcept {
       return MADV_HUGEPAGE;
     case advice::random:
       return MADV_RANDOM;
+    case advice::populate:
+      return kPopulateRead;
   }
   std::unreachable();
 }

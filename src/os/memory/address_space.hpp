@@ -37,6 +37,7 @@ enum class advice {
   page_out,  ///< MADV_PAGEOUT: leave DRAM now (clean file pages; anonymous ones when there is swap)
   huge,      ///< MADV_HUGEPAGE
   random,    ///< MADV_RANDOM: no read-ahead, no fault-around
+  populate,  ///< MADV_POPULATE_READ: pages are in DRAM when it returns; fails where one cannot be
 };
 
 /// madvise(2) over whole pages. Retries what the kernel may interrupt (EAGAIN, EINTR).

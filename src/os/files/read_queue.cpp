@@ -1,0 +1,234 @@
+#include "os/files/read_queue.hpp"
+
+#include <liburing.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "os/faults.hpp"
+#include "os/signals.hpp"
+#include "os/thread.hpp"
+
+namespace isotherm::os {
+namespace {
+
+constexpr unsigned kRingEntries = 128;
+constexpr std::size_t kLargestRead = std::size_t{1} << 30;
+constexpr unsigned kThreads = 8;  // a disk answers so many at once better than one after the other
+
+/// What is missing of a read whose last call returned `result`, a length or a negative errno. True:
+/// it has ended.
+bool take_result(queued_read& of, int result) noexcept {
+  if (const int injected = injected_fault(io_call::read); injected != 0) result = -injected;
+  if (result == -EINTR || result == -EAGAIN) return false;
+  // The end of the file in the middle: the pages were taken before anything was put there.
+  if (result == 0) result = -EIO;
+  if (result < 0) {
+    of.error = -result;
+    return true;
+  }
+  of.done += static_cast<std::size_t>(result);
+  return of.done >= of.bytes;
+}
+
+std::size_t next_length(const queued_read& of) noexcept {
+  return std::min(of.bytes - of.done, kLargestRead);
+}
+
+class ring_queue final : public read_queue {
+ public:
+  static std::unique_ptr<ring_queue> make(file direct) {
+    auto queue = std::make_unique<ring_queue>(std::move(direct));
+    if (queue->descriptor() < 0) return nullptr;
+    if (io_uring_queue_init(kRingEntries, &queue->ring_, 0) != 0) return nullptr;
+    queue->is_open_ = true;
+    if (io_uring_register_eventfd(&queue->ring_, queue->descriptor()) != 0) return nullptr;
+    return queue;
+  }
+  explicit ring_queue(file direct) : file_(std::move(direct)) {}
+  ~ring_queue() override {
+    if (is_open_) io_uring_queue_exit(&ring_);
+  }
+
+  const char* name() const noexcept override { return "io_uring"; }
+
+  void start(queued_read& wanted) override {
+    ++under_way_;
+    prepare(wanted);
+  }
+  void submit() override {
+    if (is_prepared_) io_uring_submit(&ring_);
+    is_prepared_ = false;
+  }
+  queued_read* take_ended() override {
+    io_uring_cqe* completion = nullptr;
+    while (io_uring_peek_cqe(&ring_, &completion) == 0) {
+      auto* const read = static_cast<queued_read*>(io_uring_cqe_get_data(completion));
+      const int result = completion->res;
+      io_uring_cqe_seen(&ring_, completion);
+      if (take_result(*read, result)) {
+        --under_way_;
+        return read;
+      }
+      prepare(*read);  // the rest of it
+      submit();
+    }
+    return nullptr;
+  }
+
+ private:
+  void prepare(queued_read& wanted) {
+    io_uring_sqe* request = io_uring_get_sqe(&ring_);
+    while (request == nullptr) {
+      io_uring_submit(&ring_);
+      request = io_uring_get_sqe(&ring_);
+    }
+    io_uring_prep_read(request, file_.descriptor(), wanted.to + wanted.done,
+                       static_cast<unsigned>(next_length(wanted)), wanted.offset + wanted.done);
+    io_uring_sqe_set_data(request, &wanted);
+    is_prepared_ = true;
+  }
+
+  file file_;
+  io_uring ring_{};
+  bool is_open_ = false, is_prepared_ = false;
+};
+
+class thread_queue final : public read_queue {
+ public:
+  explicit thread_queue(std::function<void(queued_read&)> perform) : perform_(std::move(perform)) {}
+  ~thread_queue() override {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    ready_.notify_all();
+    for (thread& each : threads_) each.join();
+  }
+
+  /// False where the system gives nothing.
+  base::result<void> begin() {
+    if (descriptor() < 0) {
+      return std::unexpected(base::system_error("cannot make an eventfd", errno));
+    }
+    const signals_blocked in_the_new_threads;
+    for (unsigned i = 0; i < kThreads; ++i) {
+      auto started = start_thread([this] { work(); });
+      if (!started && threads_.empty()) return std::unexpected(started.error());
+      if (!started) break;
+      threads_.push_back(std::move(*started));
+    }
+    return {};
+  }
+
+  const char* name() const noexcept override { return "threads"; }
+  void start(queued_read& wanted) override {
+    ++under_way_;
+    started_.push_back(&wanted);
+  }
+  void submit() override {
+    if (started_.empty()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      waiting_.insert(waiting_.end(), started_.begin(), started_.end());
+    }
+    started_.size() == 1 ? ready_.notify_one() : ready_.notify_all();
+    started_.clear();
+  }
+  queued_read* take_ended() override {
+    const std::lock_guard lock(mutex_);
+    if (ended_.empty()) return nullptr;
+    queued_read* const first = ended_.front();
+    ended_.pop_front();
+    --under_way_;
+    return first;
+  }
+
+ private:
+  void work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      ready_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+      if (stopping_) return;
+      queued_read* const next = waiting_.front();
+      waiting_.pop_front();
+      lock.unlock();
+      perform_(*next);
+      lock.lock();
+      ended_.push_back(next);
+      wake();
+    }
+  }
+
+  const std::function<void(queued_read&)> perform_;
+  std::vector<queued_read*> started_;  // the owner's
+  std::mutex mutex_;                   // guards all below
+  std::condition_variable ready_;
+  std::deque<queued_read*> waiting_, ended_;
+  bool stopping_ = false;
+  std::vector<thread> threads_;
+};
+
+void read_whole(const file& direct, queued_read& wanted) noexcept {
+  ssize_t got = 0;
+  do {
+    got = ::pread(direct.descriptor(), wanted.to + wanted.done, next_length(wanted),
+                  static_cast<off_t>(wanted.offset + wanted.done));
+  } while (!take_result(wanted, got < 0 ? -errno : static_cast<int>(got)));
+}
+
+}  // namespace
+
+read_queue::read_queue() noexcept : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+read_queue::~read_queue() {
+  if (event_ >= 0) ::close(event_);
+}
+
+int read_queue::descriptor() const noexcept { return event_; }
+
+void read_queue::acknowledge() const noexcept {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const ssize_t got = ::read(event_, &count, sizeof count);
+}
+
+void read_queue::wait(int milliseconds) const noexcept {
+  pollfd ended{.fd = event_, .events = POLLIN, .revents = 0};
+  ::poll(&ended, 1, milliseconds);
+}
+
+void read_queue::wake() const noexcept {
+  const std::uint64_t one = 1;
+  // It fails when the counter is full, and then whoever waits wakes up anyway.
+  [[maybe_unused]] const ssize_t written = ::write(event_, &one, sizeof one);
+}
+
+base::result<std::unique_ptr<read_queue>> read_queue::open(const file& cached, engine chosen) {
+  auto direct = cached.past_the_cache();
+  if (!direct) return std::unexpected(direct.error());
+  if (chosen == engine::best) {
+    auto again = direct->again();
+    if (again) {
+      if (auto ring = ring_queue::make(std::move(*again))) return ring;
+    }
+  }
+  const auto shared = std::make_shared<file>(std::move(*direct));
+  return of([shared](queued_read& wanted) { read_whole(*shared, wanted); });
+}
+
+base::result<std::unique_ptr<read_queue>> read_queue::of(
+    std::function<void(queued_read&)> perform) {
+  auto queue = std::make_unique<thread_queue>(std::move(perform));
+  if (auto started = queue->begin(); !started) return std::unexpected(started.error());
+  return queue;
+}
+
+}  // namespace isotherm::os

@@ -1,0 +1,72 @@
+// Reads of whole pages of a file past the page cache, many at a time. Their ends are told by a
+// descriptor, for event loops: through io_uring, or by threads where the system refuses it, as many
+// containers do.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "base/error.hpp"
+#include "os/files/file.hpp"
+
+namespace isotherm::os {
+
+/// A read of `bytes` from `offset` to `to`, all multiples of a page. Whoever starts it owns it, and
+/// keeps it and `to` where they are until it has ended.
+struct queued_read {
+  std::byte* to = nullptr;
+  std::uint64_t offset = 0;
+  std::size_t bytes = 0;
+  std::size_t done = 0;  ///< bytes that are there
+  int error = 0;         ///< once it has ended: 0, or an errno value
+};
+
+/// One thread's.
+class read_queue {
+ public:
+  enum class engine : std::uint8_t {
+    best,     ///< io_uring where there is one
+    threads,  ///< a few of them
+  };
+  /// Of the file of `cached`, which is opened once more. Fails where its file system has no
+  /// O_DIRECT, and where there are no descriptors or threads left.
+  static base::result<std::unique_ptr<read_queue>> open(const file& cached, engine chosen);
+  /// Calls `perform` on some threads in place of reading. It sets queued_read::error.
+  static base::result<std::unique_ptr<read_queue>> of(std::function<void(queued_read&)> perform);
+
+  /// What is under way must have ended.
+  virtual ~read_queue();
+  read_queue(const read_queue&) = delete;
+  read_queue& operator=(const read_queue&) = delete;
+
+  /// For event loops: can be read from when reads have ended, or wake() was called, since
+  /// acknowledge().
+  int descriptor() const noexcept;
+  void acknowledge() const noexcept;
+  /// Waits until it can be read from, or so long.
+  void wait(int milliseconds) const noexcept;
+  /// Any thread.
+  void wake() const noexcept;
+
+  virtual void start(queued_read& wanted) = 0;
+  /// Hands what was started to the system.
+  virtual void submit() = 0;
+  /// A read that has ended; null: none has since.
+  virtual queued_read* take_ended() = 0;
+  /// "io_uring" or "threads".
+  virtual const char* name() const noexcept = 0;
+
+  /// Started, and not taken.
+  std::size_t under_way() const noexcept { return under_way_; }
+
+ protected:
+  read_queue() noexcept;
+  std::size_t under_way_ = 0;
+
+ private:
+  int event_;
+};
+
+}  // namespace isotherm::os
