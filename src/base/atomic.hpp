@@ -35,6 +35,7 @@ class atomic {
   T fetch_or_relaxed(T v) noexcept { return value_.fetch_or(v, std::memory_order_relaxed); }
   T fetch_or_acq_rel(T v) noexcept { return value_.fetch_or(v, std::memory_order_acq_rel); }
   T fetch_or_seq_cst(T v) noexcept { return value_.fetch_or(v, std::memory_order_seq_cst); }
+  T fetch_and_relaxed(T v) noexcept { return value_.fetch_and(v, std::memory_order_relaxed); }
   T fetch_and_acq_rel(T v) noexcept { return value_.fetch_and(v, std::memory_order_acq_rel); }
   T fetch_and_seq_cst(T v) noexcept { return value_.fetch_and(v, std::memory_order_seq_cst); }
 

@@ -11,6 +11,13 @@ namespace isotherm::base {
 /// The page size of x86-64, and of AArch64 as it is commonly configured.
 inline constexpr std::size_t kPageBytes = 4096;
 
+/// Some whole pages of a range.
+struct page_span {
+  std::uint64_t offset = 0;  ///< of the first, from the range's begin
+  std::uint64_t bytes = 0;
+  friend bool operator==(const page_span&, const page_span&) = default;
+};
+
 /// Calls visit(page, bytes) for each page that holds a part of the object of `bytes` bytes at
 /// `address`: the page's number (address / kPageBytes) and the bytes of the part. An object of no
 /// bytes has a part of none.

@@ -51,9 +51,15 @@ bool is_readable_to_free(const void* object) noexcept {
 
 bool is_readable(const void* object) noexcept {
   if (is_readable_to_free(object)) return true;
-  ++read_watch::of_this_thread.lost;
-  lost_by_all.fetch_add_relaxed(1);
+  note_unreadable();
   return false;
+}
+
+void note_missed() noexcept { ++read_watch::of_this_thread.lost; }
+
+void note_unreadable() noexcept {
+  note_missed();
+  lost_by_all.fetch_add_relaxed(1);
 }
 
 std::uint64_t lost_reads() noexcept { return lost_by_all.load_relaxed(); }

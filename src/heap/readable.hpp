@@ -28,6 +28,11 @@ bool is_readable_to_free(const void* object) noexcept;
 /// lost_reads(). For object_size().
 std::optional<std::size_t> size_in_cold(const void* object) noexcept;
 
+/// For the thread's watches: it has met an object that it does not wait for (cold/misses.hpp).
+void note_missed() noexcept;
+/// Likewise, one that was read past the mapping, and could not be; counts in lost_reads().
+void note_unreadable() noexcept;
+
 /// Failures since the start.
 std::uint64_t lost_reads() noexcept;
 
@@ -51,7 +56,7 @@ class read_watch {
   void forgive() const noexcept { of_this_thread.lost = before_; }
 
  private:
-  friend bool is_readable(const void* object) noexcept;
+  friend void note_missed() noexcept;
 
   /// Inline, and without a call for their address: every command makes a watch.
   struct counts {

@@ -4,6 +4,7 @@
 
 #include "base/page.hpp"
 #include "heap/brake.hpp"
+#include "heap/cold/misses.hpp"
 #include "heap/ranges.hpp"
 #include "os/memory/residency.hpp"
 
@@ -12,6 +13,7 @@ namespace isotherm::heap {
 void note_cold_use(const void* object) noexcept { heaps().packed(kind::cold).note_use(object); }
 
 bool is_in_dram(const void* object) noexcept {
+  if (is_out(object)) return false;
   const auto address = reinterpret_cast<std::uintptr_t>(object);
   const auto resident = os::resident_bytes(
       reinterpret_cast<void*>(address / base::kPageBytes * base::kPageBytes), base::kPageBytes);

@@ -27,8 +27,10 @@ RANK = {name: rank for rank, group in enumerate(LAYERS) for name in group}
 SUBFOLDERS = {
     'os': [['memory'], ['files']],
     'collector': [['policy']],
+    'heap': [['packed'], ['cold']],
     'index': [['art', 'btree', 'hash', 'masstree', 'skip']],
     'harness': [['bench'], ['tiers'], ['charts']],
+    'server': [['management'], ['commands']],
     'sort': [['job'], ['input'], ['coding'], ['plan'], ['runs'], ['cost', 'output'],
              ['index_sort'], ['algorithms']],
 }

@@ -76,7 +76,7 @@ class LintCatches(unittest.TestCase):
         self.expect({'src/index/art/a.hpp': '#pragma once\n#include "index/hash/h.hpp"\n'},
                     'index/art must not use index/hash')
         self.expect({'src/sort/new/n.hpp': '#pragma once\n'}, 'no place in SUBFOLDERS')
-        self.expect({'src/heap/a/a.hpp': '#pragma once\n#include "heap/b/b.hpp"\n'},
+        self.expect({'src/guide/a/a.hpp': '#pragma once\n#include "guide/b/b.hpp"\n'},
                     'say in SUBFOLDERS')
         through_the_root = {'include/isotherm/s.hpp': '#pragma once\n#include "sort/runs/r.hpp"\n',
                             'src/sort/runs/r.hpp': '#pragma once\n#include "sort/input/i.hpp"\n',

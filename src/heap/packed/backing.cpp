@@ -10,10 +10,6 @@ namespace {
 // Access is opened in steps: few system calls, and enough around each fault for huge pages.
 constexpr std::size_t kCommitStep = std::size_t{32} << 20;
 
-// Written back at once. A thread that faults a page in waits behind what the device is writing, so
-// this bounds its wait.
-constexpr std::size_t kWriteTogether = std::size_t{1} << 20;
-
 }  // namespace
 
 base::result<void> backing::map(std::byte* begin, std::size_t bytes) {
@@ -52,18 +48,14 @@ void backing::give_back(std::size_t offset, std::size_t bytes) const noexcept {
   }
 }
 
-base::result<void> backing::page_out(std::size_t offset, std::size_t bytes) const {
-  // MADV_PAGEOUT only unmaps dirty file pages and leaves them in the page cache, where a second
-  // one does not find them: they must be clean before it, and mapped until then.
-  if (!file_) return os::advise(begin_ + offset, bytes, os::advice::page_out);
-  for (std::size_t done = 0; done < bytes; done += kWriteTogether) {
-    const std::size_t piece = std::min(kWriteTogether, bytes - done);
-    if (auto written = file_->write_back(offset + done, piece); !written) return written;
-    if (auto out = os::advise(begin_ + offset + done, piece, os::advice::page_out); !out) {
-      return out;
-    }
-  }
-  return {};
+// MADV_PAGEOUT only unmaps dirty file pages and leaves them in the page cache, where a second one
+// does not find them: they must be clean before it, and mapped until then.
+base::result<void> backing::clean(std::size_t offset, std::size_t bytes) const {
+  return file_ ? file_->write_back(offset, bytes) : base::result<void>();
+}
+
+base::result<void> backing::drop(std::size_t offset, std::size_t bytes) const {
+  return os::advise(begin_ + offset, bytes, os::advice::page_out);
 }
 
 }  // namespace isotherm::heap

@@ -37,8 +37,13 @@ class backing {
   /// Gives pages, and a file's disk space, back. Any thread.
   void give_back(std::size_t offset, std::size_t bytes) const noexcept;
 
-  /// Asks that the pages leave DRAM now; a file's are written back first. Any thread.
-  base::result<void> page_out(std::size_t offset, std::size_t bytes) const;
+  /// Writes a file's pages back, so that they can leave. Any thread.
+  base::result<void> clean(std::size_t offset, std::size_t bytes) const;
+  /// Asks that pages, which are clean, leave DRAM now. Any thread.
+  base::result<void> drop(std::size_t offset, std::size_t bytes) const;
+
+  /// The file, if it is one, for reads past the mapping.
+  const os::file* file() const noexcept { return file_ ? &*file_ : nullptr; }
 
   /// In a fork child, a file belongs to the parent: nothing is taken, nothing given back.
   void freeze() noexcept { frozen_ = file_.has_value(); }

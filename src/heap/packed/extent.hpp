@@ -4,15 +4,20 @@
 //   bits  0-15  live     units of 16 bytes that live objects take
 //   bits 16-31  cursor   units appended so far; live <= cursor <= kExtentUnits
 //   bit     32  closed   takes no more objects until it is opened anew
+//   bits 40-63  readers  reads of its pages that are under way past the mapping (COLD's file)
 //
 //   append   CAS   open, room:          cursor += gap + n, live += n
 //   free     sub                        live -= n
 //   close    CAS   open:                closed = 1
-//   reopen   store closed, live == 0:   0
+//   keep     add   in a scope that has found a live object there: readers += 1
+//   let go   sub                        readers -= 1
+//   reopen   store closed, live == 0, readers == 0:   0
 //
 // An allocator holds room in an extent only by a successful append, which raises live in the same
-// step; so `closed && live == 0` means that nobody holds room and nobody can get any. Exactly one
-// operation makes that true, the last free or the close, and that one gives the extent back. A
+// step; so `closed && live == 0 && readers == 0` means that nobody holds room, nobody can get any,
+// and nobody reads there: whoever keeps the extent does so while an object lives there. Exactly one
+// operation makes that true, the last free, the close or the last reader's, and that one gives the
+// extent back. So while a reader keeps it, no address in it comes to mean another object. A
 // stale allocator whose CAS hits an extent that was given back fails on `closed`; one that hits an
 // extent opened anew has got room in it like anybody else.
 //
@@ -69,7 +74,10 @@ struct extent_word {
   constexpr std::size_t live() const noexcept { return raw & 0xffffU; }
   constexpr std::size_t cursor() const noexcept { return (raw >> 16U) & 0xffffU; }
   constexpr bool closed() const noexcept { return (raw & kClosed) != 0; }
-  constexpr bool empty_for_good() const noexcept { return closed() && live() == 0; }
+  constexpr std::size_t readers() const noexcept { return raw >> kReaderShift; }
+  constexpr bool empty_for_good() const noexcept {
+    return closed() && live() == 0 && readers() == 0;
+  }
   constexpr bool has_room(std::size_t units) const noexcept {
     return !closed() && cursor() + units <= kExtentUnits;
   }
@@ -79,6 +87,8 @@ struct extent_word {
   constexpr extent_word closed_now() const noexcept { return {raw | kClosed}; }
 
   static constexpr std::uint64_t kClosed = std::uint64_t{1} << 32U;
+  static constexpr unsigned kReaderShift = 40;
+  static constexpr std::uint64_t kReader = std::uint64_t{1} << kReaderShift;
 };
 static_assert(kExtentUnits <= 0xffffU);
 
@@ -129,6 +139,31 @@ class object_ends {
     return std::uint64_t{1} << (unit % 64);
   }
   std::array<base::atomic<std::uint64_t>, (kExtentUnits + 64) / 64> words_;
+};
+
+/// Which pages of a COLD extent have left DRAM, as far as this process has made them, a bit a page.
+/// What the system takes by itself, or brings back for a fault that nobody reports, is not known: a
+/// page that is called in DRAM and is not costs a fault, the other way round a read that was not
+/// needed. Relaxed for that reason.
+class pages_out {
+ public:
+  static constexpr std::size_t kPages = kExtentBytes / base::kPageBytes;
+
+  bool is_out(std::size_t page) const noexcept {
+    return (words_[page / 64].load_relaxed() >> (page % 64) & 1U) != 0;
+  }
+  void mark_all_out() noexcept {
+    for (auto& word : words_) word.store_relaxed(~std::uint64_t{0});
+  }
+  void mark_all_in() noexcept {
+    for (auto& word : words_) word.store_relaxed(0);
+  }
+  void mark_in(std::size_t page) noexcept {
+    if (is_out(page)) words_[page / 64].fetch_and_relaxed(~(std::uint64_t{1} << (page % 64)));
+  }
+
+ private:
+  std::array<base::atomic<std::uint64_t>, kPages / 64> words_;
 };
 
 }  // namespace isotherm::heap

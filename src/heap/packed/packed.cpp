@@ -38,6 +38,9 @@ base::result<void> packed_heap::open(std::byte* begin, std::size_t bytes, backin
     auto ends = make_table<object_ends>(extent_count_);
     if (!ends) return std::unexpected(ends.error());
     ends_ = *ends;
+    auto out = make_table<pages_out>(extent_count_);
+    if (!out) return std::unexpected(out.error());
+    out_ = *out;
   }
   return pages_.map(begin, bytes);
 }
@@ -135,7 +138,7 @@ void packed_heap::close(std::size_t index) noexcept {
   extent_word seen = row.load();
   while (!row.word.compare_exchange_acq_rel(seen.raw, seen.closed_now().raw)) {
   }
-  if (seen.live() == 0) give_back(index, 1);
+  if (seen.closed_now().empty_for_good()) give_back(index, 1);
 }
 
 void* packed_heap::allocate_run(std::size_t bytes, recycling room) noexcept {
@@ -189,11 +192,62 @@ void packed_heap::free_units(std::size_t index, std::size_t units) noexcept {
 
 void packed_heap::free_run(std::size_t index) noexcept {
   extent& row = extents_[index];
-  const std::uint32_t count = row.run.load_relaxed();
-  ISO_CHECK(count > 0, "an object of this size heads a run");
+  ISO_CHECK(row.run.load_relaxed() > 0, "an object of this size heads a run");
+  const extent_word before{row.word.fetch_sub_acq_rel(1)};
+  if (extent_word{before.raw - 1}.empty_for_good()) give_back_whole(index);
+}
+
+/// An extent, or the run that it heads.
+void packed_heap::give_back_whole(std::size_t index) noexcept {
+  extent& row = extents_[index];
+  const std::uint32_t count = std::max(row.run.load_relaxed(), 1U);
   row.run.store_relaxed(0);
-  row.word.fetch_sub_acq_rel(1);
   give_back(index, count);
+}
+
+void packed_heap::keep_extent(const void* object) noexcept {
+  extents_[index_of(object)].word.fetch_add_acq_rel(extent_word::kReader);
+}
+
+void packed_heap::release_extent(const void* object) noexcept {
+  const std::size_t index = index_of(object);
+  const extent_word before{extents_[index].word.fetch_sub_acq_rel(extent_word::kReader)};
+  ISO_CHECK(before.readers() > 0, "an extent that is released was kept");
+  if (extent_word{before.raw - extent_word::kReader}.empty_for_good()) give_back_whole(index);
+}
+
+base::page_span packed_heap::place_of(const void* object) const noexcept {
+  const auto offset = static_cast<std::uint64_t>(static_cast<const std::byte*>(object) - begin_);
+  const std::uint64_t begin = (offset - kHeaderBytes) / base::kPageBytes * base::kPageBytes;
+  const std::uint64_t end = offset + room_of(object);
+  return {begin, (end - begin + base::kPageBytes - 1) / base::kPageBytes * base::kPageBytes};
+}
+
+bool packed_heap::is_out(const void* object) const noexcept {
+  const auto is_page_out = [this](std::uint64_t offset) {
+    const std::uint64_t page = offset / base::kPageBytes;
+    return out_[page / pages_out::kPages].is_out(page % pages_out::kPages);
+  };
+  const auto offset = static_cast<std::uint64_t>(static_cast<const std::byte*>(object) - begin_);
+  return is_page_out(offset - kHeaderBytes) || is_page_out(offset + room_of(object) - 1);
+}
+
+void packed_heap::mark_out(std::size_t first, std::size_t count) noexcept {
+  for (std::size_t i = first; i < first + count; ++i) out_[i].mark_all_out();
+}
+
+void packed_heap::mark_in(const base::page_span& where) noexcept {
+  const std::uint64_t first = where.offset / base::kPageBytes;
+  for (std::uint64_t page = first; page < first + where.bytes / base::kPageBytes; ++page) {
+    out_[page / pages_out::kPages].mark_in(page % pages_out::kPages);
+  }
+}
+
+void packed_heap::note_use(const void* object) noexcept {
+  auto& hinted = extents_[index_of(object)].hinted;
+  if (!hinted.load_relaxed() && !is_out(object)) return;  // the lines stay shared
+  hinted.store_relaxed(false);
+  mark_in(place_of(object));
 }
 
 /// Called once per emptying, by whoever made the extent closed and empty: nobody else touches it.
@@ -230,6 +284,7 @@ std::size_t packed_heap::choose_extents(std::size_t count) noexcept {
     extents_[i].hinted.store_relaxed(false);
     extents_[i].thinned.store_relaxed(extent::thinning::none);
     extents_[i].run.store_relaxed(0);
+    if (out_) out_[i].mark_all_in();
     extents_[i].word.store_release(extent_word::kClosed);
   }
   extents_[first].run.store_relaxed(static_cast<std::uint32_t>(count));

@@ -56,10 +56,23 @@ class packed_heap {
   std::uint64_t release_dead_pages() noexcept;
 
   bool is_sparse(const void* object, double live_share) const noexcept;
-  void note_use(const void* object) noexcept {
-    auto& hinted = extents_[index_of(object)].hinted;
-    if (hinted.load_relaxed()) hinted.store_relaxed(false);  // else the line stays shared
-  }
+  void note_use(const void* object) noexcept;
+
+  // Of COLD, whose pages leave DRAM. Any thread.
+  /// The whole pages that an object takes, with its header.
+  base::page_span place_of(const void* object) const noexcept;
+  /// Whether reading it would wait for pages that this process has made leave DRAM. Its first page
+  /// and its last one are looked at.
+  bool is_out(const void* object) const noexcept;
+  /// Of extents that are asked to leave, or were found to have left.
+  void mark_out(std::size_t first, std::size_t count) noexcept;
+  void mark_in(const base::page_span& where) noexcept;
+
+  /// While it is kept, no address in the extent comes to mean another object: it is not given back.
+  /// Of a live object, in a scope that has found it.
+  void keep_extent(const void* object) noexcept;
+  /// `object` may be gone.
+  void release_extent(const void* object) noexcept;
   packing packing_now() const noexcept;
   /// Of the extent of that number, or the run that begins there.
   packing packing_of(std::size_t index) const noexcept;
@@ -115,6 +128,7 @@ class packed_heap {
   void slow(std::size_t count, recycling room) const noexcept;
   void free_run(std::size_t index) noexcept;
   void close(std::size_t index) noexcept;
+  void give_back_whole(std::size_t index) noexcept;
   bool pin(std::size_t index) noexcept;
   std::uint64_t thin(std::size_t index) noexcept;
   void give_back(std::size_t first, std::size_t count) noexcept;
@@ -137,6 +151,7 @@ class packed_heap {
   std::size_t extent_count_ = 0;
   extent* extents_ = nullptr;
   object_ends* ends_ = nullptr;  // a row for each extent; null: freed room is recycled
+  pages_out* out_ = nullptr;     // likewise
   backing pages_;
   hole_cache holes_;
   std::array<open_slot, std::size_t{2} * kShards>

@@ -16,6 +16,15 @@ constexpr std::size_t kLookedAtAgain = 16;
 constexpr std::uint64_t kToldFrom = std::uint64_t{64} << 20;
 }  // namespace
 
+/// An extent at a time: a thread that faults a page in waits behind what the device is writing.
+base::result<void> pager::send_out(std::size_t index) {
+  const std::size_t offset = index * kExtentBytes;
+  if (auto clean = heap_.pages().clean(offset, kExtentBytes); !clean) return clean;
+  // From here on readers look in the file, where all is: nobody writes to a closed extent.
+  heap_.mark_out(index, 1);
+  return heap_.pages().drop(offset, kExtentBytes);
+}
+
 std::uint64_t pager::resident(std::size_t first, std::size_t count) const {
   return os::resident_bytes(heap_.address_of(first), count * kExtentBytes).value_or(0);
 }
@@ -42,6 +51,8 @@ std::vector<pager::candidate> pager::candidates(hint how, std::uint64_t limit_by
     if (in_dram <= limit_bytes && in_dram > limit_bytes - bytes) break;
     visited += count;
     i = first + count < used ? first + count : 0;
+    // The system has taken it by itself.
+    if (is_looked_at && in_dram == 0) heap_.mark_out(first, count);
     if (in_dram == 0 || in_dram > limit_bytes) continue;
     bytes += in_dram;
     found.push_back({first, count, in_dram});
@@ -72,7 +83,7 @@ page_out_report pager::page_out(hint how, std::uint64_t limit_bytes,
         return report;
       }
       const base::result<void> done =
-          how == hint::pageout ? heap_.pages().page_out(i * kExtentBytes, kExtentBytes)
+          how == hint::pageout ? send_out(i)
                                : os::advise(heap_.address_of(i), kExtentBytes, os::advice::cold);
       if (done) continue;
       report.problem = done.error().message;

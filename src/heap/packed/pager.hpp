@@ -5,7 +5,7 @@
 // collector and peek() report uses (note_use). What nobody sees (a use while pages were on their
 // way out) shows when an extent's turn comes to be looked at: mincore walks page tables, so that a
 // look at all of COLD would make a window's cost follow the heap. What counts is DRAM: for a file
-// backing the page cache, so dirty pages are written back first (backing::page_out).
+// backing the page cache, so dirty pages are written back first (backing::clean).
 #pragma once
 
 #include <cstddef>
@@ -34,6 +34,7 @@ class pager {
     std::uint64_t resident_bytes;
   };
   std::vector<candidate> candidates(hint how, std::uint64_t limit_bytes);
+  base::result<void> send_out(std::size_t index);
   std::uint64_t resident(std::size_t first, std::size_t count) const;
 
   packed_heap& heap_;

@@ -1,0 +1,70 @@
+#include "heap/cold/misses.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "heap/header.hpp"
+#include "heap/ranges.hpp"
+
+namespace isotherm::heap {
+
+constinit thread_local miss_watch* miss_watch::current = nullptr;
+
+bool is_out(const void* object) noexcept {
+  const heap_set& set = heaps();
+  return set.range_of(kind::cold).contains(object) && set.packed(kind::cold).is_out(object);
+}
+
+miss::miss(const void* object) noexcept : object_(object) {
+  packed_heap& cold = heaps().packed(kind::cold);
+  cold.keep_extent(object);
+  where_ = cold.place_of(object);
+  bytes_ = cold.room_of(object);
+}
+
+miss::~miss() {
+  if (object_ != nullptr) heaps().packed(kind::cold).release_extent(object_);
+}
+
+const void* cold_read::copy_of(const void* object) const noexcept {
+  if (!was_copied()) return nullptr;  // what failed may hold what an earlier read left
+  const std::byte* const begin = heaps().packed(kind::cold).begin() + where().offset;
+  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(object) - begin);
+  ISO_ASSERT(offset < where().bytes, "an object lies in the pages that were read for it");
+  const void* const copy = data_.get() + offset;
+  const header found = *header_of(copy);
+  // As in the mapping: a page that the disk failed to take may hold what was there before.
+  const bool is_whole = offset + readable_bytes(found.bytes) <= where().bytes;
+  return found.mark == kLiveMark && is_whole ? copy : nullptr;
+}
+
+const cold_read* arrived_reads::find(const base::page_span& where) const noexcept {
+  const auto offset_of = [](const auto& read) { return read->where().offset; };
+  if (!is_sorted_) std::ranges::sort(reads_, {}, offset_of);
+  is_sorted_ = true;
+  const auto at = std::ranges::lower_bound(reads_, where.offset, {}, offset_of);
+  for (auto it = at; it != reads_.end() && offset_of(*it) == where.offset; ++it) {
+    if ((*it)->where().bytes >= where.bytes) return it->get();
+  }
+  return nullptr;
+}
+
+miss_watch::miss_watch(const arrived_reads& arrived, copies may_use, missing others) noexcept
+    : arrived_(arrived), may_use_(may_use), others_(others), outer_(std::exchange(current, this)) {}
+
+miss_watch::~miss_watch() { current = outer_; }
+
+const cold_read* miss_watch::find(const void* object) const noexcept {
+  if (arrived_.is_empty()) return nullptr;
+  return arrived_.find(heaps().packed(kind::cold).place_of(object));
+}
+
+void miss_watch::note(const void* object) {
+  miss noted(object);
+  const auto is_same = [&](const miss& each) { return each.where() == noted.where(); };
+  // The one before, as a rule: a search asks for what it did not get a second time.
+  if (!missed_.empty() && is_same(missed_.back())) return;
+  missed_.push_back(std::move(noted));
+}
+
+}  // namespace isotherm::heap

@@ -1,0 +1,94 @@
+// A thread that does not wait for pages of COLD.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "heap/cold/read.hpp"
+
+namespace isotherm::heap {
+
+/// Whether this process has made the pages of a live object leave DRAM; false for what lies in no
+/// COLD. It may be wrong about what the system does by itself (packed/extent.hpp). Any thread.
+bool is_out(const void* object) noexcept;
+
+/// What has been read for a thread. Not thread-safe.
+class arrived_reads {
+ public:
+  void add(std::shared_ptr<const cold_read> ended) {
+    reads_.push_back(std::move(ended));
+    is_sorted_ = reads_.size() < 2;
+  }
+  /// The read of an object's pages, or null.
+  const cold_read* find(const base::page_span& where) const noexcept;
+  void clear() noexcept { reads_.clear(); }
+  bool is_empty() const noexcept { return reads_.empty(); }
+
+ private:
+  mutable std::vector<std::shared_ptr<const cold_read>> reads_;
+  mutable bool is_sorted_ = true;
+};
+
+/// While one lives its thread does not wait: a guide whose object is out of DRAM gives null, as for
+/// one that cannot be read (heap::read_watch tells), and the object is noted here; or, of what has
+/// arrived, a copy. Of several the innermost counts.
+class miss_watch {
+ public:
+  /// What a use of an object that has arrived may get.
+  enum class copies : std::uint8_t {
+    /// The copy itself, which nobody may write to or compare: the object may stay in COLD.
+    allowed,
+    /// The object, which comes back to HOT for it.
+    refused
+  };
+
+  /// What becomes of a use of an object that has not arrived.
+  enum class missing : std::uint8_t { noted, waited_for };
+
+  /// `arrived` must outlive it.
+  miss_watch(const arrived_reads& arrived, copies may_use,
+             missing others = missing::noted) noexcept;
+  ~miss_watch();
+  miss_watch(const miss_watch&) = delete;
+  miss_watch& operator=(const miss_watch&) = delete;
+
+  /// The calling thread's, or null.
+  static miss_watch* of_this_thread() noexcept { return current; }
+
+  bool has_missed() const noexcept { return !missed_.empty(); }
+  std::vector<miss> take() noexcept { return std::move(missed_); }
+
+  // For guides.
+  bool allows_copies() const noexcept { return may_use_ == copies::allowed; }
+  bool waits_for_others() const noexcept { return others_ == missing::waited_for; }
+  const arrived_reads& arrived() const noexcept { return arrived_; }
+  const cold_read* find(const void* object) const noexcept;
+  /// Of a live object that is out, in a scope. The same one counts once.
+  void note(const void* object);
+
+ private:
+  friend class waiting;
+  static constinit thread_local miss_watch* current __attribute__((tls_model("initial-exec")));
+
+  const arrived_reads& arrived_;
+  const copies may_use_;
+  const missing others_;
+  miss_watch* const outer_;
+  std::vector<miss> missed_;
+};
+
+/// While one lives its thread waits for pages of COLD all the same, for what must not end in the
+/// middle.
+class waiting {
+ public:
+  waiting() noexcept : paused_(std::exchange(miss_watch::current, nullptr)) {}
+  ~waiting() { miss_watch::current = paused_; }
+  waiting(const waiting&) = delete;
+  waiting& operator=(const waiting&) = delete;
+
+ private:
+  miss_watch* const paused_;
+};
+
+}  // namespace isotherm::heap

@@ -1,0 +1,98 @@
+// A read of an object of COLD whose pages have left DRAM, past the mapping: nobody waits for a
+// fault, and no page comes back for the sake of one object.
+//
+//   miss        an object that a thread needed and did not wait for; keeps the object's extent
+//   cold_read   the read of its pages, shared by all that wait for it; keeps the extent meanwhile
+//   miss_watch  says that this thread does not wait, and notes what it missed (misses.hpp)
+//   cold_reader starts reads and tells their ends, of one thread (reader.hpp)
+//
+// What was read stays right as long as its extent is kept: the bytes of an object in COLD do not
+// change, and its address means no other object meanwhile (packed/extent.hpp). What lies in pages
+// that are out is whole: the collector alone allocates in COLD, and writes an object before it asks
+// pages to leave. Whether a guide
+// still holds the object is for whoever uses the copy to see (guide/fetched.hpp).
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/atomic.hpp"
+#include "base/page.hpp"
+#include "os/files/read_queue.hpp"
+
+namespace isotherm::heap {
+
+/// Move-only.
+class miss {
+ public:
+  /// Of a live object of COLD, in a scope that has found it.
+  explicit miss(const void* object) noexcept;
+  miss(miss&& other) noexcept
+      : object_(std::exchange(other.object_, nullptr)),
+        bytes_(other.bytes_),
+        where_(other.where_) {}
+  miss& operator=(miss&& other) noexcept {
+    std::swap(object_, other.object_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(where_, other.where_);
+    return *this;
+  }
+  ~miss();
+
+  /// Of the object, up to 15 more.
+  std::size_t bytes() const noexcept { return bytes_; }
+  /// Its pages, from the begin of COLD's range.
+  const base::page_span& where() const noexcept { return where_; }
+
+ private:
+  const void* object_;
+  std::size_t bytes_;
+  base::page_span where_;
+};
+
+class cold_reader;
+
+/// Made by a cold_reader. Once it has ended it does not change, and any thread may look at it.
+class cold_read {
+ public:
+  explicit cold_read(miss&& wanted) noexcept : wanted_(std::move(wanted)) {}
+
+  const base::page_span& where() const noexcept { return wanted_.where(); }
+  /// Acquire: pairs with the release of cold_reader::end(); what was read is seen.
+  bool has_ended() const noexcept { return has_ended_.load_acquire(); }
+  /// 0, or an errno value: EIO where the disk does not give the pages, ENOMEM where there was no
+  /// memory to put them.
+  int error() const noexcept { return request_.error; }
+  /// False where the pages were brought back to DRAM instead, and where the read failed.
+  bool was_copied() const noexcept { return data_ != nullptr && error() == 0; }
+  /// The copy of an object of COLD that lies in these pages, as long as this read lives; null where
+  /// they were not copied, or hold no live object there.
+  const void* copy_of(const void* object) const noexcept;
+
+ private:
+  friend class cold_reader;
+  struct frees {
+    void operator()(std::byte* memory) const noexcept { std::free(memory); }
+  };
+  struct waiter {
+    cold_reader* reader;
+    std::uint64_t ticket;
+  };
+
+  miss wanted_;
+  std::unique_ptr<std::byte, frees> data_;
+  struct request : os::queued_read {
+    cold_read* of = nullptr;
+  } request_;
+  base::atomic<bool> has_ended_{false};
+  std::vector<waiter> waiters_;        // under the mutex of reader.cpp
+  std::shared_ptr<cold_read> myself_;  // while it is under way
+  std::chrono::steady_clock::time_point asked_;
+};
+
+}  // namespace isotherm::heap

@@ -1,0 +1,199 @@
+#include "heap/cold/reader.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "heap/ranges.hpp"
+#include "os/memory/address_space.hpp"
+
+namespace isotherm::heap {
+namespace {
+
+using clock = std::chrono::steady_clock;
+constexpr auto kPatience = std::chrono::seconds(5);
+
+/// All reads under way, by the offset of their pages, so that one serves all who wait for it. The
+/// mutex guards this, the waiters of each read, and the mail of each reader: a reader that another
+/// one tells of an end cannot go meanwhile.
+struct shared_reads {
+  std::mutex mutex;
+  std::unordered_multimap<std::uint64_t, std::shared_ptr<cold_read>> under_way;
+};
+shared_reads& shared() {
+  static auto* const made = new shared_reads;  // outlives every static destructor
+  return *made;
+}
+
+struct counters {
+  base::atomic<std::uint64_t> misses{0}, reads{0}, shared_reads{0}, failed_reads{0}, read_bytes{0},
+      requested_bytes{0}, under_way{0};
+  std::array<base::atomic<std::uint64_t>, cold_read_statistics::kWaits> waits{};
+};
+counters tally;
+
+void count_wait(clock::time_point asked) noexcept {
+  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(clock::now() - asked);
+  const auto bits =
+      std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(us.count(), 1)));
+  const auto last = cold_read_statistics::kWaits;
+  tally.waits[std::min<std::size_t>(static_cast<std::size_t>(bits), last) - 1].fetch_add_relaxed(1);
+}
+
+/// Brings the pages back to DRAM. A page that cannot be read stays where it is: whoever uses the
+/// object finds that out (readable.hpp).
+void populate(os::queued_read& wanted) {
+  std::byte* const begin = heaps().packed(kind::cold).begin() + wanted.offset;
+  static_cast<void>(os::advise(begin, wanted.bytes, os::advice::populate));
+}
+
+}  // namespace
+
+cold_read_statistics cold_reads() noexcept {
+  cold_read_statistics seen{.misses = tally.misses.load_relaxed(),
+                            .reads = tally.reads.load_relaxed(),
+                            .shared_reads = tally.shared_reads.load_relaxed(),
+                            .failed_reads = tally.failed_reads.load_relaxed(),
+                            .read_bytes = tally.read_bytes.load_relaxed(),
+                            .requested_bytes = tally.requested_bytes.load_relaxed(),
+                            .under_way = tally.under_way.load_relaxed()};
+  for (std::size_t i = 0; i < seen.waits.size(); ++i) seen.waits[i] = tally.waits[i].load_relaxed();
+  return seen;
+}
+
+base::result<std::unique_ptr<cold_reader>> cold_reader::make(os::read_queue::engine chosen) {
+  const backing& pages = heaps().packed(kind::cold).pages();
+  if (pages.is_frozen()) {
+    return std::unexpected(base::error{"a fork child cannot read its parent's COLD", 0});
+  }
+  if (pages.file() != nullptr) {
+    if (auto queue = os::read_queue::open(*pages.file(), chosen)) {
+      return std::unique_ptr<cold_reader>(new cold_reader(std::move(*queue)));
+    }
+  }
+  auto queue = os::read_queue::of(&populate);
+  if (!queue) return std::unexpected(queue.error());
+  auto made = std::unique_ptr<cold_reader>(new cold_reader(std::move(*queue)));
+  made->copies_ = false;
+  return made;
+}
+
+cold_reader::~cold_reader() {
+  {
+    const std::lock_guard lock(shared().mutex);
+    for (auto& [offset, read] : shared().under_way) {
+      std::erase_if(read->waiters_, [this](const auto& each) { return each.reader == this; });
+    }
+  }
+  // Those that were not started end now, for the sake of readers that share them.
+  for (const auto& read : std::exchange(waiting_, {})) {
+    read->request_.error = ECANCELED;
+    end(*read);
+  }
+  const clock::time_point give_up = clock::now() + kPatience;
+  while (queue_->under_way() > 0 && clock::now() < give_up) {
+    queue_->wait(100);
+    take_ended([](std::uint64_t) {});
+  }
+  if (queue_->under_way() > 0) static_cast<void>(queue_.release());  // it may still be written to
+}
+
+std::shared_ptr<const cold_read> cold_reader::read(miss&& wanted, std::uint64_t ticket) {
+  tally.misses.fetch_add_relaxed(1);
+  tally.requested_bytes.fetch_add_relaxed(wanted.bytes());
+  const base::page_span where = wanted.where();
+  std::shared_ptr<cold_read> made;
+  {
+    const std::lock_guard lock(shared().mutex);
+    const auto [first, last] = shared().under_way.equal_range(where.offset);
+    for (auto at = first; at != last; ++at) {
+      if (at->second->where().bytes < where.bytes) continue;
+      at->second->waiters_.push_back({this, ticket});
+      tally.shared_reads.fetch_add_relaxed(1);
+      return at->second;
+    }
+    made = std::make_shared<cold_read>(std::move(wanted));
+    made->asked_ = clock::now();
+    made->waiters_.push_back({this, ticket});
+    shared().under_way.emplace(where.offset, made);
+  }
+  tally.under_way.fetch_add_relaxed(1);
+  waiting_.push_back(made);
+  return made;
+}
+
+void cold_reader::submit() {
+  start_waiting();
+  queue_->submit();
+}
+
+void cold_reader::start_waiting() {
+  while (!waiting_.empty()) {
+    const std::shared_ptr<cold_read> next = waiting_.front();
+    const base::page_span& where = next->where();
+    if (bytes_under_way_ > 0 && bytes_under_way_ + where.bytes > kBytesUnderWay) return;
+    waiting_.pop_front();
+    if (copies_) {
+      next->data_.reset(static_cast<std::byte*>(std::aligned_alloc(base::kPageBytes, where.bytes)));
+      if (!next->data_) {
+        next->request_.error = ENOMEM;
+        end(*next);
+        queue_->wake();  // no end of a read tells it
+        continue;
+      }
+    }
+    next->request_.of = next.get();
+    next->request_.to = next->data_.get();
+    next->request_.offset = where.offset;
+    next->request_.bytes = where.bytes;
+    next->myself_ = next;
+    bytes_under_way_ += where.bytes;
+    queue_->start(next->request_);
+  }
+}
+
+/// Tells all who wait, this thread's by way of `telling_`.
+void cold_reader::end(cold_read& ended) {
+  if (!copies_) heaps().packed(kind::cold).mark_in(ended.where());
+  count_wait(ended.asked_);
+  tally.under_way.fetch_sub_relaxed(1);
+  tally.reads.fetch_add_relaxed(1);
+  tally.read_bytes.fetch_add_relaxed(ended.where().bytes);
+  if (ended.error() != 0) tally.failed_reads.fetch_add_relaxed(1);
+  const std::lock_guard lock(shared().mutex);
+  ended.has_ended_.store_release(true);
+  for (const auto& each : std::exchange(ended.waiters_, {})) {
+    if (each.reader == this) {
+      telling_.push_back(each.ticket);
+    } else {
+      each.reader->mail_.push_back(each.ticket);
+      each.reader->queue_->wake();
+    }
+  }
+  const auto [first, last] = shared().under_way.equal_range(ended.where().offset);
+  const auto at =
+      std::find_if(first, last, [&](const auto& each) { return each.second.get() == &ended; });
+  if (at != last) shared().under_way.erase(at);
+}
+
+void cold_reader::take_ended(const std::function<void(std::uint64_t)>& tell) {
+  queue_->acknowledge();
+  while (os::queued_read* const request = queue_->take_ended()) {
+    cold_read& ended = *static_cast<cold_read::request&>(*request).of;
+    bytes_under_way_ -= ended.where().bytes;
+    const std::shared_ptr<cold_read> kept = std::move(ended.myself_);
+    end(ended);
+  }
+  submit();
+  {
+    const std::lock_guard lock(shared().mutex);
+    telling_.insert(telling_.end(), mail_.begin(), mail_.end());
+    mail_.clear();
+  }
+  for (const std::uint64_t ticket : std::exchange(telling_, {})) tell(ticket);
+}
+
+}  // namespace isotherm::heap

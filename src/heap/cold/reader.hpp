@@ -1,0 +1,77 @@
+// Reads objects of COLD whose pages have left DRAM, many at a time, and tells when they have
+// arrived.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "base/atomic.hpp"
+#include "heap/cold/read.hpp"
+
+namespace isotherm::heap {
+
+/// What has been read past the mapping since the process began.
+struct cold_read_statistics {
+  std::uint64_t misses = 0;        ///< objects asked for
+  std::uint64_t reads = 0;         ///< that have ended
+  std::uint64_t shared_reads = 0;  ///< objects whose pages were being read already
+  std::uint64_t failed_reads = 0;
+  std::uint64_t read_bytes = 0;       ///< of pages
+  std::uint64_t requested_bytes = 0;  ///< of objects: what read_bytes were read for
+  std::uint64_t under_way = 0;        ///< reads, now
+  /// Reads by the time from being asked for to their end: [b] of 2^b .. 2^(b+1) - 1 microseconds.
+  static constexpr std::size_t kWaits = 32;
+  std::array<std::uint64_t, kWaits> waits{};
+};
+/// Any thread.
+cold_read_statistics cold_reads() noexcept;
+
+/// For one thread, but for what others' reads tell it. What has a page of COLD's file to read past
+/// the page cache does so, by io_uring or threads; where COLD has no file, or one whose file system
+/// does not allow that, threads bring the pages back to DRAM instead.
+class cold_reader {
+ public:
+  /// Fails where there are no descriptors or threads left, and in a fork child.
+  static base::result<std::unique_ptr<cold_reader>> make(
+      os::read_queue::engine chosen = os::read_queue::engine::best);
+  /// Waits for what is under way some seconds; what a disk never answers stays in memory for ever.
+  ~cold_reader();
+  cold_reader(const cold_reader&) = delete;
+  cold_reader& operator=(const cold_reader&) = delete;
+
+  /// Can be read from when take_ended() has something to tell.
+  int descriptor() const noexcept { return queue_->descriptor(); }
+  std::string_view engine() const noexcept { return queue_->name(); }
+
+  /// Asks for the pages of a missed object; take_ended() tells `ticket` when they have been read.
+  /// Reads that another thread has under way are shared. At most kBytesUnderWay are read at a time,
+  /// or one object; the others wait their turn. Call submit() when all are asked for.
+  std::shared_ptr<const cold_read> read(miss&& wanted, std::uint64_t ticket);
+  void submit();
+  /// Waits until there is something to tell, or so long.
+  void wait(int milliseconds) const noexcept { queue_->wait(milliseconds); }
+  /// Calls tell(ticket) for each read that has ended.
+  void take_ended(const std::function<void(std::uint64_t ticket)>& tell);
+
+  static constexpr std::size_t kBytesUnderWay = std::size_t{4} << 20;
+
+ private:
+  explicit cold_reader(std::unique_ptr<os::read_queue> queue) : queue_(std::move(queue)) {}
+  bool is_mapped() const noexcept;
+  void start_waiting();
+  void end(cold_read& ended);
+
+  std::unique_ptr<os::read_queue> queue_;
+  std::deque<std::shared_ptr<cold_read>> waiting_;
+  std::size_t bytes_under_way_ = 0;
+  bool copies_ = true;                  // false: pages come back to DRAM
+  std::vector<std::uint64_t> mail_;     // tickets told by other readers, under the mutex
+  std::vector<std::uint64_t> telling_;  // those of the reads that end, to be told
+};
+
+}  // namespace isotherm::heap

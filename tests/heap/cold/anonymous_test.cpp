@@ -1,0 +1,92 @@
+// The same where COLD has no file: pages that are out are brought back. There is no swap where this
+// runs, or need not be, so that what is out is said by hand.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "heap/cold/misses.hpp"
+#include "heap/cold/reader.hpp"
+#include "heap/object.hpp"
+#include "heap/ranges.hpp"
+#include "heap/upkeep.hpp"
+
+namespace isotherm::heap {
+namespace {
+
+/// An object of COLD. For its life, unless it is used, its extent counts as one that has left DRAM.
+class object_said_out {
+ public:
+  explicit object_said_out(std::size_t bytes) : object_(allocate(kind::cold, bytes)) {
+    std::memset(object_, 7, bytes);
+    EXPECT_FALSE(is_out(object_));
+    cold_.mark_out(extent(), 1);
+  }
+  ~object_said_out() {
+    cold_.mark_in({extent() * kExtentBytes, kExtentBytes});
+    deallocate(object_);
+  }
+  object_said_out(const object_said_out&) = delete;
+  object_said_out& operator=(const object_said_out&) = delete;
+  const char* get() const { return static_cast<const char*>(object_); }
+
+ private:
+  std::uint64_t extent() const { return cold_.place_of(object_).offset / kExtentBytes; }
+  packed_heap& cold_ = heaps().packed(kind::cold);
+  void* const object_;
+};
+
+std::vector<std::uint64_t> take(cold_reader& reader, std::size_t count) {
+  std::vector<std::uint64_t> told;
+  while (told.size() < count) {
+    reader.wait(-1);
+    reader.take_ended([&told](std::uint64_t ticket) { told.push_back(ticket); });
+  }
+  return told;
+}
+
+TEST(AnonymousCold, APageThatIsOutIsBroughtBack) {
+  auto reader = std::move(*cold_reader::make());
+  EXPECT_EQ(reader->engine(), "threads");
+  const object_said_out one(10'000);
+  EXPECT_TRUE(is_out(one.get()));
+  const cold_read_statistics before = cold_reads();
+  const auto read = reader->read(miss(one.get()), 5);
+  reader->submit();
+  EXPECT_EQ(take(*reader, 1), std::vector<std::uint64_t>{5});
+  EXPECT_EQ(read->error(), 0);
+  EXPECT_FALSE(read->was_copied());
+  EXPECT_EQ(read->copy_of(one.get()), nullptr) << "it is where it was";
+  EXPECT_FALSE(is_out(one.get()));
+  EXPECT_EQ(cold_reads().reads - before.reads, 1u);
+  EXPECT_EQ(cold_reads().failed_reads, before.failed_reads);
+  EXPECT_EQ(one.get()[9999], 7);
+}
+
+TEST(AnonymousCold, OnlyThePagesOfTheObjectComeBack) {
+  auto reader = std::move(*cold_reader::make());
+  void* const other = allocate(kind::cold, 9000);
+  const object_said_out one(3000);
+  ASSERT_TRUE(is_out(other));
+  const auto read = reader->read(miss(one.get()), 5);
+  reader->submit();
+  take(*reader, 1);
+  EXPECT_FALSE(is_out(one.get()));
+  EXPECT_TRUE(is_out(other));
+  deallocate(other);
+}
+
+TEST(AnonymousCold, NothingIsOutUnlessTheSystemCanTakeIt) {
+  std::vector<void*> objects;
+  for (int i = 0; i < 3000; ++i) objects.push_back(allocate(kind::cold, 1000));
+  const page_out_report report = page_out_cold(hint::pageout, ~std::uint64_t{0});
+  for (void* each : objects) {
+    // With swap, or with the reason that there is none.
+    EXPECT_TRUE(!is_out(each) || report.problem.empty());
+    deallocate(each);
+  }
+}
+
+}  // namespace
+}  // namespace isotherm::heap
