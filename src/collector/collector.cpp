@@ -184,6 +184,7 @@ memory_room object_collector::state::look_at_memory(const options& now) {
   const memory_room room = read_memory_room(now.memory_target_bytes);
   if (room.dram_bytes == 0) return last_room;  // out of descriptors: /proc could not be read
   last_room = room;
+  gate().allow(room.promotable_bytes());
   if (now.policy != policy_name::budget || now.manage != mode::on) last_room.target_bytes = 0;
   has_thread.load_acquire() ? growth.follow(last_room) : growth.release();
   return last_room;
@@ -298,6 +299,9 @@ void object_collector::state::age_words(window& now) {
   // The last epoch's tracking scopes must be gone before counts that stayed behind are cleared.
   const sync::patience patience(now.chosen.epoch_timeout_us, &stopping);
   const bool may_clear = guides::are_counted() && sync::wait_for_open_scopes(patience);
+  const returned came_back = gate().take_returned();
+  count_returned(came_back, now.seen);
+  decides->note_returned(came_back);
   decides->begin_ageing(now.chosen);
   ageing visitor(*decides, may_clear ? counts_left::cleared : counts_left::kept, pages, now.seen);
   now.seen.scanned_guides += guides::visit_due(visitor);
@@ -317,6 +321,8 @@ void object_collector::state::age_words(window& now) {
        .cold_objects = heap::usage_of(heap::kind::cold, heap::residency::left_out).objects,
        .spread = spread},
       now.seen);
+  decides->write_returns(gate());
+  guides::set_return_policy(&gate());
   now.seen.scan_seconds += seconds_since(begin_ns);
 }
 
@@ -324,7 +330,7 @@ void object_collector::state::age_words(window& now) {
 void object_collector::state::measure(window& now) {
   window_statistics& seen = now.seen;
   seen.accessed_pages = seen.working_set_pages = pages.count();
-  seen.accessed_cold_pages = pages.count(heap::kind::cold);
+  seen.accessed_cold_pages += pages.count(heap::kind::cold);
   seen.page_utilization = base::page_utilization(seen.accessed_bytes, seen.accessed_pages);
   seen.promotion_rate =
       promotion_rate(seen.accessed_cold_pages, seen.working_set_pages, seen.window_seconds);

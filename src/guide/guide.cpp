@@ -1,5 +1,7 @@
 #include "guide/guide.hpp"
 
+#include "guide/fetched.hpp"
+#include "heap/cold/misses.hpp"
 #include "sync/epoch.hpp"
 #include "sync/step_hook.hpp"
 
@@ -80,12 +82,46 @@ word mark(base::atomic<word>& slot, const sync::scope& inside) noexcept {
   return found;
 }
 
+namespace {
+
+/// The word of an object that stays where it is until the scope closes: until it is marked, the
+/// collector may move the object of a word that was just loaded, and free it.
+word marked_word(base::atomic<word>& slot, word seen, const sync::scope& inside) noexcept {
+  const bool is_marked = is_null(seen) || (needs_no_mark(seen) && !inside.is_tracking());
+  return is_marked ? seen : mark(slot, inside);
+}
+
+}  // namespace
+
 void* reach(base::atomic<word>& slot, word seen, const sync::scope& inside) noexcept {
-  const word found =
-      is_null(seen) || (needs_no_mark(seen) && !inside.is_tracking()) ? seen : mark(slot, inside);
-  void* const object = pointer_of(found);
-  const bool is_cold = !is_null(found) && heap_of(found) == heap::kind::cold;
-  if (!is_cold) return object;
+  const word found = marked_word(slot, seen, inside);
+  return is_in_cold(found) ? touch_cold(found) : pointer_of(found);
+}
+
+void* reach_immutable(base::atomic<word>& slot, word seen, const sync::scope& inside) noexcept {
+  const word found = marked_word(slot, seen, inside);
+  if (!is_in_cold(found)) return pointer_of(found);
+  heap::miss_watch* const watch = heap::miss_watch::of_this_thread();
+  if (watch != nullptr && heap::is_out(pointer_of(found))) [[unlikely]] {
+    return reach_without_waiting(slot, found, *watch);
+  }
+  return touch_cold(found);
+}
+
+std::expected<void*, heap::miss> try_reach(base::atomic<word>& slot, const sync::scope& inside) {
+  const word seen = slot.load_acquire();
+  if (reads_directly(seen) && !inside.is_tracking()) return pointer_of(seen);
+  static const heap::arrived_reads nothing;
+  const heap::miss_watch* const outer = heap::miss_watch::of_this_thread();
+  heap::miss_watch watch(outer != nullptr ? outer->arrived() : nothing,
+                         heap::miss_watch::copies::refused);
+  void* const object = reach_immutable(slot, seen, inside);
+  if (object != nullptr || !watch.has_missed()) return object;
+  return std::unexpected(std::move(watch.take().back()));
+}
+
+void* touch_cold(word w) noexcept {
+  void* const object = pointer_of(w);
   heap::note_cold_use(object);
   return heap::is_readable(object) ? object : nullptr;
 }
@@ -129,11 +165,15 @@ word leave_to_relocated(base::atomic<word>& from) noexcept {
   ISO_CHECK(!are_counted(), "guides are relocated under the protocol \"veto\" only");
   const word held = from.load_acquire();
   if (held == 0) return 0;
-  unregister_slot(&from);  // from here on the object stays
+  unregister_slot(&from);  // from here on the collector leaves it where it is
+  // Whoever commits what he has read for a scope (fetched.hpp) has done so before, and the new slot
+  // gets his word, or finds that the object has left.
+  word now = from.load_acquire();
+  while (!from.compare_exchange_acq_rel(now, left(now))) {
+  }
   // Locked: a batch of moves that has chosen its slots before may name the new slot's address, that
   // of a guide which is gone. Its grace period may be over, and says nothing of scopes that read
   // `from`; the next scan clears the lock (ageing::age() in collector/scan.cpp).
-  const word now = from.load_acquire();
   return is_null(now) ? now : locked(now);
 }
 

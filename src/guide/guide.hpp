@@ -2,13 +2,18 @@
 // get()).
 #pragma once
 
+#include <expected>
+#include <utility>
+
 #include "base/atomic.hpp"
 #include "base/check.hpp"
 #include "guide/object.hpp"
 #include "guide/registry.hpp"
 #include "guide/word.hpp"
+#include "heap/cold/read.hpp"
 #include "heap/readable.hpp"
 #include "heap/upkeep.hpp"
+#include "heap/usage.hpp"
 #include "sync/epoch.hpp"
 #include "sync/retire.hpp"
 #include "sync/scope.hpp"
@@ -37,6 +42,23 @@ void use_words_for(word_use use) noexcept;
 /// need be, and touches a COLD object where reading may fail. Null when the guide holds nothing, or
 /// the object cannot be read.
 [[gnu::noinline]] void* reach(base::atomic<word>& slot, word seen, const scope& inside) noexcept;
+/// The same, of an object that is never written where it lies: a thread that does not wait for what
+/// has left DRAM (heap::miss_watch) gets a copy of it, or null.
+[[gnu::noinline]] void* reach_immutable(base::atomic<word>& slot, word seen,
+                                        const scope& inside) noexcept;
+
+/// Whether the object of a word lies in COLD.
+inline bool is_in_cold(word w) noexcept {
+  if (is_null(w)) return false;
+  if (!has_left(w)) [[likely]]
+    return heap_of(w) == heap::kind::cold;
+  return heap::range_of(heap::kind::cold).contains(pointer_of(w));
+}
+/// Dereference without waiting for what has left DRAM. Null as reach().
+std::expected<void*, heap::miss> try_reach(base::atomic<word>& slot, const scope& inside);
+/// Before an object of COLD is read: notes that its pages come to DRAM. Null when it cannot be read
+/// (heap::options::catch_read_errors).
+void* touch_cold(word w) noexcept;
 
 /// Replaces what `slot` holds, keeping its counts, or its history. Returns the old word.
 word exchange(base::atomic<word>& slot, word next) noexcept;
@@ -104,7 +126,8 @@ class guide {
   /// - keeps writers away from both guides until finish_relocation() has returned,
   /// - links the new node in the place of the old one in between,
   /// - retires the old node's memory without running the destructor of `from`.
-  /// Until no scope is left that may read `from`, the object stays where it is: no collector knows
+  /// Until no scope is left that may read `from`, the object stays where it is: `from` says that it
+  /// has left, so that nobody moves it by way of `from`, and no collector knows
   /// the new slot before the old node is unlinked, and what moves by way of it later has first been
   /// through a scan and a grace period. For the protocol "veto" alone: counts taken in the old slot
   /// would be unknown in the new one.
@@ -127,6 +150,9 @@ class guide {
     if (guides::reads_directly(w) && !inside.is_tracking()) [[likely]] {
       return static_cast<object*>(guides::pointer_of(w));
     }
+    if constexpr (is_immutable<object>::value) {
+      return static_cast<object*>(guides::reach_immutable(slot_, w, inside));
+    }
     return static_cast<object*>(guides::reach(slot_, w, inside));
   }
 
@@ -137,12 +163,21 @@ class guide {
   object* peek(const scope& inside) const noexcept {
     if (inside.is_tracking() || sync::moves_may_happen()) return get(inside);
     const guides::word w = slot_.load_acquire();
-    if (guides::is_null(w)) return nullptr;
-    if (guides::heap_of(w) == heap::kind::cold) {
-      heap::note_cold_use(guides::pointer_of(w));
-      if (!heap::is_readable(guides::pointer_of(w))) return nullptr;
-    }
-    return static_cast<object*>(guides::pointer_of(w));
+    return static_cast<object*>(guides::is_in_cold(w) ? guides::touch_cold(w)
+                                                      : guides::pointer_of(w));
+  }
+
+  /// As get(), but an object that this process has made leave DRAM is not waited for: what is
+  /// missing is returned, to be read by a fetcher (guide/fetcher.hpp), after which the guide is to
+  /// be looked up again. Also for one thread among others that use get(). Only for types that are
+  /// immutable.
+  std::expected<object*, heap::miss> try_get(const scope& inside) const {
+    static_assert(is_immutable<object>::value,
+                  "isotherm: an object that is read past its mapping must not be written where it "
+                  "lies. Specialise isotherm::is_immutable<T> if T never is, or use get().");
+    auto found = guides::try_reach(slot_, inside);
+    if (!found) return std::unexpected(std::move(found.error()));
+    return static_cast<object*>(*found);
   }
 
   /// Dereference inside the scope that this thread has open.
@@ -182,7 +217,8 @@ class guide {
   }
 
   /// As replace(), when the guide still holds the object at `expected` (obtained in this scope);
-  /// otherwise, and when `made` is empty, false, and `made` keeps its object.
+  /// otherwise (it was replaced, or has come back from COLD for another thread), and when `made` is
+  /// empty, false, and `made` keeps its object.
   [[nodiscard]] bool compare_replace(const scope&, const object* expected,
                                      owned<T>& made) noexcept {
     if (!made || !guides::compare_exchange(slot_, expected, word_of(made))) return false;

@@ -19,13 +19,20 @@ namespace isotherm {
 template <class T>
 struct is_trivially_relocatable : std::is_trivially_copyable<T> {};
 
+/// Opt-in for a type whose objects are never written where they lie once a guide holds them (no
+/// write_in_place(), no assignment through get()): they can be read past their mapping when they
+/// have left DRAM (guide::try_get()).
+///   template <> struct isotherm::is_immutable<my_type> : std::true_type {};
+template <class T>
+struct is_immutable : std::false_type {};
+
 /// What a guide may own.
 template <class T>
 concept movable_object = is_trivially_relocatable<T>::value && alignof(T) <= 16;
 
 /// A byte string of any length with its length before it: the variable-length object. Made by
-/// make_bytes(), never copied without its content. Once a guide holds it, it changes by
-/// write_in_place() only.
+/// make_bytes(), never copied without its content. Once a guide holds it, it does not change, but
+/// for whoever knows that it lies in no COLD and writes by atomic stores (store/record.hpp).
 class bytes {
  public:
   bytes(const bytes&) = delete;
@@ -51,6 +58,8 @@ class bytes {
 static_assert(sizeof(bytes) == 4);
 template <>
 struct is_trivially_relocatable<bytes> : std::true_type {};
+template <>
+struct is_immutable<bytes> : std::true_type {};
 
 /// An array whose length is fixed when it is made: the object of a guide<T[]>.
 template <class T>
@@ -83,6 +92,8 @@ class array {
 };
 template <class T>
 struct is_trivially_relocatable<array<T>> : is_trivially_relocatable<T> {};
+template <class T>
+struct is_immutable<array<T>> : is_immutable<T> {};
 
 namespace guides {
 /// What a guide<T> holds: a T, or, of T[], an array<T>.

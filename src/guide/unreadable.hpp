@@ -15,6 +15,12 @@ namespace isotherm::guides {
 /// What stands for an object that cannot be read.
 const bytes* unreadable_bytes() noexcept;
 
+/// What a walk gets in the place of a value that has left DRAM: a record without content, of which
+/// nothing is known.
+const bytes* absent_bytes() noexcept;
+/// Whether a value that a walk gave stands for one that has left DRAM.
+bool is_absent(std::string_view text) noexcept;
+
 /// Whether a key or a value that a structure gave stands for one that cannot be read.
 bool is_unreadable(std::string_view text) noexcept;
 

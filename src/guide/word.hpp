@@ -81,13 +81,17 @@ constexpr unsigned history_of(word w) noexcept {
 constexpr word with_history(word w, unsigned history) noexcept {
   return (w & ~kHistoryMask) | (word{history} << kHistoryShift);
 }
-/// Of a word that is not null, NEW, HOT or COLD.
+/// Of a word that is not null, NEW, HOT or COLD; NODE if has_left().
 constexpr heap::kind heap_of(word w) noexcept {
   return static_cast<heap::kind>((w & kHeapMask) >> kHeapShift);
 }
 constexpr bool is_accessed(word w) noexcept { return (w & kAccessed) != 0; }
 constexpr bool is_locked(word w) noexcept { return (w & kLocked) != 0; }
 constexpr bool is_null(word w) noexcept { return address_of(w) == 0; }
+/// Whether the object has another slot now, and this one is there only for scopes that have found
+/// it before (guide's constructor for relocation). No object lives in NODE, so its value in the
+/// heap field can say so.
+constexpr bool has_left(word w) noexcept { return !is_null(w) && heap_of(w) == heap::kind::node; }
 
 /// The word of an object of `bytes` just placed: no count, no windows, not accessed, not locked.
 constexpr word make_word(word address, heap::kind where, std::size_t bytes) noexcept {
@@ -150,6 +154,10 @@ constexpr word heir_of(word old, word next) noexcept {
 /// The object of `w` in another slot. The scopes that counted it go on using it and no longer know
 /// its slot, so it is pinned there.
 constexpr word carried(word w) noexcept { return unlocked(count_of(w) == 0 ? w : pinned(w)); }
+/// For the old slot of an object that gets another one; an empty slot stays as it is.
+constexpr word left(word w) noexcept {
+  return is_null(w) ? w : w | (static_cast<word>(heap::kind::node) << kHeapShift);
+}
 /// The same object at a new place, not locked.
 constexpr word moved_to(word w, word address, heap::kind where) noexcept {
   return make_word(address, where, size_of_class(size_class_of(w))) |

@@ -95,9 +95,9 @@ outcome lock_free_writes<Map, Storage, Node>::upsert(std::string_view key, const
     if (!successor && !(successor = storage_.make_successor(n->value, value))) {
       return outcome::no_memory;
     }
-    const bytes* current = n->value.get(inside);
+    const bytes* current = n->value.address();  // it is not read
     while (current && !n->value.compare_replace(inside, current, successor)) {
-      current = n->value.get(inside);
+      current = n->value.address();
     }
     if (current) return outcome::done;
     self().help(inside, at, key);

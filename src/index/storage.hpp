@@ -32,6 +32,7 @@
 #include "base/atomic.hpp"
 #include "guide/guide.hpp"
 #include "guide/unreadable.hpp"
+#include "heap/cold/misses.hpp"
 #include "heap/node.hpp"
 #include "heap/readable.hpp"
 #include "index/content.hpp"
@@ -52,6 +53,13 @@ bytes* read(const Pointer& held, const scope& inside, access how) noexcept {
   return how == access::use ? held.get(inside) : held.peek(inside);
 }
 
+/// The value of a pair: a walk does not read those that have left DRAM, but gets
+/// guides::absent_bytes() in their place.
+template <class Pointer>
+bytes* read_value(const Pointer& held, const scope& inside, access how) noexcept {
+  return how == access::use ? held.get(inside) : held.look(inside);
+}
+
 /// A guide that returns guides::unreadable_bytes() in place of an object that cannot be read.
 class guide_pointer : public guide<bytes> {
  public:
@@ -65,6 +73,20 @@ class guide_pointer : public guide<bytes> {
   bytes* peek(const scope& inside) const noexcept {
     bytes* const found = guide<bytes>::peek(inside);
     return found ? found : stand_in(inside);
+  }
+  /// As peek(), of what is in DRAM; else guides::absent_bytes().
+  bytes* look(const scope& inside) const noexcept {
+    // As in peek(): while moves may happen it is the mark that keeps the object where it is.
+    const bool is_marked = inside.is_tracking() || sync::moves_may_happen();
+    const guides::word w = is_marked ? guides::mark(slot(), inside) : slot().load_acquire();
+    if (guides::is_in_cold(w) && heap::is_out(guides::pointer_of(w))) {
+      return const_cast<bytes*>(guides::absent_bytes());
+    }
+    return peek(inside);
+  }
+  /// For compare_replace(): the object, unread. Null when the guide is empty.
+  const bytes* address() const noexcept {
+    return static_cast<const bytes*>(guides::pointer_of(slot().load_acquire()));
   }
   [[nodiscard]] bool compare_replace(const scope& inside, const bytes* expected,
                                      owned<bytes>& next) noexcept {
@@ -90,7 +112,7 @@ class guide_pointer : public guide<bytes> {
   const bytes* real(const bytes* expected) const noexcept {
     if (expected != guides::unreadable_bytes()) [[likely]]
       return expected;
-    return static_cast<const bytes*>(guides::pointer_of(slot().load_acquire()));
+    return address();
   }
 };
 
@@ -102,6 +124,7 @@ concept storage =
     requires(const S& s, const typename S::pointer& old, const content& value, std::size_t bytes,
              const node_place& place, void* node, typename S::use_count& uses) {
       typename S::read_watch;
+      typename S::waiting;
       { S::kManaged } -> std::convertible_to<bool>;
       { s.make(value) } -> std::same_as<typename S::owned_bytes>;
       { s.make_successor(old, value) } -> std::same_as<typename S::owned_bytes>;
@@ -122,6 +145,7 @@ struct managed {
   using pointer = guide_pointer;
   using owned_bytes = owned<bytes>;
   using read_watch = heap::read_watch;
+  using waiting = heap::waiting;
   using use_count = no_use_count;
   static constexpr bool kManaged = true, kPlaced = false;
   static void touch(const void*, unsigned /*lines*/) noexcept {}
@@ -189,6 +213,8 @@ class plain_pointer {
 
   bytes* get(const scope&) const noexcept { return object_.load_acquire(); }
   bytes* peek(const scope&) const noexcept { return object_.load_acquire(); }
+  bytes* look(const scope& inside) const noexcept { return peek(inside); }
+  const bytes* address() const noexcept { return object_.load_acquire(); }
   bool is_null() const noexcept { return object_.load_acquire() == nullptr; }
   bool holds(const bytes* address) const noexcept { return object_.load_acquire() == address; }
   [[nodiscard]] bool replace(const scope&, owned_bytes&& next) {
@@ -231,6 +257,9 @@ struct unmanaged {
   /// As heap::read_watch; plain objects can always be read.
   struct read_watch {
     static constexpr bool has_lost() noexcept { return false; }
+  };
+  struct waiting {
+    waiting() noexcept {}  // not trivial, as the other one: it is not an unused variable
   };
   using use_count = no_use_count;
   static constexpr bool kManaged = false, kPlaced = false;

@@ -40,8 +40,8 @@ bool is_http(std::string_view word) {
 
 std::size_t connection::pause_bytes() noexcept { return settings::kOutputPauseBytes; }
 
-connection::connection(server& server, std::shared_ptr<client> client)
-    : server_(server), client_(std::move(client)), reply_(output_) {}
+connection::connection(server& server, std::shared_ptr<client> client, heap::cold_reader* reader)
+    : server_(server), client_(std::move(client)), parked_(reader, client_->id), reply_(output_) {}
 
 connection::~connection() { ::close(client_->fd); }
 
@@ -65,6 +65,12 @@ bool connection::on_readable() {
   return !paused_ || advance();
 }
 
+bool connection::on_arrival() {
+  if (!is_parked() || !parked_.is_ready()) return true;
+  parked_.resume();
+  return run_buffer();
+}
+
 bool connection::on_writable() { return flush() && advance(); }
 
 bool connection::advance() {
@@ -77,32 +83,60 @@ bool connection::advance() {
 }
 
 bool connection::run_buffer() {
-  settings& tuning = server_.tuning();
-  reply_.set_limit(sent_ + tuning.output_hard_limit.load_relaxed());
+  reply_.set_limit(sent_ + server_.tuning().output_hard_limit.load_relaxed());
   while (query_.size() > 0 && wants_to_read()) {
-    const resp_parser::limits bounds{tuning.longest_storable(),
-                                     client_->authenticated || !tuning.has_password()};
-    const auto status = parser_.parse(query_.view(), bounds);
-    if (status == resp_parser::status::incomplete) break;
-    if (status == resp_parser::status::error) {
-      reply_.error(parser_.problem());
-      client_->closing = true;
-      break;
+    // The arguments of a command that runs again are those of its first run.
+    if (!is_again_) {
+      const auto status = parser_.parse(query_.view(), bounds());
+      if (status == resp_parser::status::incomplete) break;
+      if (status == resp_parser::status::error) {
+        reply_.error(parser_.problem());
+        client_->closing = true;
+        break;
+      }
     }
     const bool more = query_.size() > parser_.consumed();
     if (more && output_.empty()) output_.reserve(kPipelineBytes);
     if (!parser_.arguments().empty()) run(parser_.arguments());
+    is_again_ = is_parked();
+    if (is_again_ && parked_.is_ready()) {  // it is to wait for what it misses
+      parked_.resume();
+      continue;
+    }
+    if (is_again_) {
+      if (more) read_ahead();
+      break;
+    }
+    parked_.finish();
     query_.consume(parser_.consumed());
+    read_ahead_end_ -= std::min(read_ahead_end_, parser_.consumed());
     if (reply_.overflowed()) {
       server_.statistics.output_limit.add(1);
       return false;
     }
   }
   paused_ = query_.size() > 0 && !wants_to_read();
-  if (query_.size() == 0) parser_.release();
+  if (query_.size() == 0) {
+    parser_.release();
+    parked_.forget();
+  }
   if (output_.empty()) release_output();
   note_memory();
   return !client_->closing || wants_to_write();  // a muted last reply leaves nothing to send
+}
+
+resp_parser::limits connection::bounds() const {
+  const settings& tuning = server_.tuning();
+  return {tuning.longest_storable(), client_->authenticated || !tuning.has_password()};
+}
+
+/// What the commands behind the parked one are going to miss is read meanwhile.
+void connection::read_ahead() {
+  const std::string_view behind = query_.view().substr(parser_.consumed());
+  if (read_ahead_end_ > parser_.consumed()) return;  // their reads are under way
+  parked_.read_ahead(
+      misses_of(behind, bounds(), server_.commands(), server_.db(), parked_.arrived()));
+  read_ahead_end_ = parser_.consumed() + std::min(behind.size(), kReadAheadBytes);
 }
 
 bool connection::resume(std::string_view reply) {
@@ -120,7 +154,8 @@ void connection::note_memory() noexcept {
   client_->query_room.store_relaxed(query_.room());
   client_->output_bytes.store_relaxed(waiting());
   client_->argument_bytes.store_relaxed(parser_.held_bytes());
-  client_->held_bytes.store_relaxed(query_.capacity() + output_.capacity() + parser_.held_bytes());
+  client_->held_bytes.store_relaxed(query_.capacity() + output_.capacity() + parser_.held_bytes() +
+                                    parked_.held_bytes());
 }
 
 void connection::run(std::span<const std::string_view> arguments) {
@@ -129,6 +164,7 @@ void connection::run(std::span<const std::string_view> arguments) {
   const replies mode = client_->mode;
   mute_ = mode != replies::on;
   dispatch(arguments);
+  if (is_parked()) return;
   if (mode == replies::on && client_->mode == replies::on) [[likely]]
     return;
   if (mode == replies::off && client_->mode == replies::on) return;  // CLIENT REPLY ON has a reply
@@ -160,17 +196,33 @@ void connection::dispatch(std::span<const std::string_view> arguments) {
     return reply_.error(kOverTarget);
   }
   client_->last.store_relaxed(command);
-  server_.count_command();
+  if (!is_again_) server_.count_command();
   const store::limits bounds{server_.tuning().longest_storable()};
   store::call c{server_.db(), reply_, arguments, store::now_ms(), bounds, client_.get()};
   const std::size_t before = output_.size();
   try {
-    store::execute(*command, c, server_.tuning().maxmemory.load_relaxed());
+    execute(*command, c);
   } catch (const std::exception& failed) {
     // A command that does not fit in memory fails, and nothing else does.
     output_.resize(before);
     const bool memory = dynamic_cast<const std::bad_alloc*>(&failed);
     reply_.error(memory ? store::errors::kNoRoom : fmt::format("ERR {}", failed.what()));
+  }
+}
+
+/// A command on keys does not wait for what it misses.
+void connection::execute(const store::command& command, store::call& call) {
+  const std::uint64_t maxmemory = server_.tuning().maxmemory.load_relaxed();
+  if (!parked_.is_possible() || command.keys.first == 0) {
+    static_cast<void>(store::execute(command, call, maxmemory));
+    return;
+  }
+  // A subcommand may answer with addresses.
+  const bool may_use_copies = (command.flags & store::kReadOnly) != 0 && command.keys.first == 1;
+  using copies = heap::miss_watch::copies;
+  heap::miss_watch watch(parked_.arrived(), may_use_copies ? copies::allowed : copies::refused);
+  if (store::execute(command, call, maxmemory) == store::executed::missed) {
+    parked_.park(watch.take());
   }
 }
 

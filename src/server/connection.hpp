@@ -8,6 +8,7 @@
 
 #include "server/client.hpp"
 #include "server/idle_order.hpp"
+#include "server/parked_command.hpp"
 #include "server/query_buffer.hpp"
 #include "server/resp_parser.hpp"
 
@@ -16,7 +17,8 @@ namespace isotherm::server {
 /// Owned and used by one event loop.
 class connection {
  public:
-  connection(server& server, std::shared_ptr<client> client);
+  /// `reader` reads what commands miss; null: they wait for it.
+  connection(server& server, std::shared_ptr<client> client, heap::cold_reader* reader = nullptr);
   ~connection();  ///< closes the socket
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
@@ -29,8 +31,13 @@ class connection {
   /// Goes on after server::defer(): `reply` answers the deferred command.
   bool resume(std::string_view reply);
 
+  /// A read that this client asked for has ended: runs its parked command again, if nothing else is
+  /// missing. False when the connection is to be closed.
+  bool on_arrival();
+  bool is_parked() const noexcept { return parked_.is_parked(); }
+
   bool wants_to_read() const noexcept {
-    return !client_->closing && !client_->waits && waiting() <= pause_bytes();
+    return !client_->closing && !client_->waits && !is_parked() && waiting() <= pause_bytes();
   }
   bool wants_to_write() const noexcept { return waiting() > 0; }
   std::uint32_t events = 0;  ///< what epoll watches now
@@ -46,6 +53,9 @@ class connection {
   bool advance();
   void run(std::span<const std::string_view> arguments);
   void dispatch(std::span<const std::string_view> arguments);
+  void execute(const store::command& command, store::call& call);
+  void read_ahead();
+  resp_parser::limits bounds() const;
   bool flush();
   void release_output() noexcept;
   void note_memory() noexcept;
@@ -58,6 +68,10 @@ class connection {
   std::size_t sent_ = 0;
   bool paused_ = false;  ///< whole commands may wait in the buffer (wants_to_read())
   bool mute_ = false;    ///< the deferred command gets no reply (CLIENT REPLY)
+  parked_command parked_;
+  bool is_again_ = false;  ///< the command at the begin of the buffer runs again, after a miss
+  /// Bytes of the buffer up to which later commands' reads have been started.
+  std::size_t read_ahead_end_ = 0;
   store::reply reply_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/check.hpp"
 #include "heap/upkeep.hpp"
+#include "os/memory/process_memory.hpp"
 #include "server/server.hpp"
 
 namespace isotherm::server {
@@ -21,6 +22,7 @@ constexpr int kEventsAtOnce = 128;
 // that client must not get the old events.
 constexpr std::uint64_t kWakeup = 0;  // clients count from 1
 constexpr std::uint64_t kListener = std::uint64_t{1} << 63;
+constexpr std::uint64_t kArrival = std::uint64_t{1} << 62;
 
 bool change_watch(int epoll, int operation, int fd, std::uint32_t events, std::uint64_t whose) {
   epoll_event event{.events = events, .data = {.u64 = whose}};
@@ -57,6 +59,11 @@ void event_loop::watch_listeners(std::uint32_t events) {
 }
 
 base::result<void> event_loop::start() {
+  // Where no reader can be had, commands wait for what they miss.
+  if (server_.manager() != nullptr && server_.db().index().is_managed()) {
+    if (auto made = heap::cold_reader::make()) reader_ = std::move(*made);
+  }
+  if (reader_) change_watch(epoll_, EPOLL_CTL_ADD, reader_->descriptor(), EPOLLIN, kArrival);
   auto started = os::start_thread([this] { run(); });
   if (!started) return std::unexpected(started.error());
   thread_ = std::move(*started);
@@ -116,6 +123,8 @@ void event_loop::wait_once() {
       close_ended();
       take_adopted();
       take_finished();
+    } else if (whose == kArrival) {
+      take_arrived();
     } else if (whose & kListener) {
       const auto fd = static_cast<int>(whose & ~kListener);
       // Out of descriptors: the listeners are not watched until the next tick, instead of spinning.
@@ -124,7 +133,9 @@ void event_loop::wait_once() {
       handle(*at->second, events[i].events);
     }
   }
+  if (reader_) reader_->submit();  // the disk is at work while replies are sent
   answer_all();
+  if (reader_) reader_->submit();
   heap::wait_for_room();
   const std::int64_t now = os::monotonic_ms();
   if (now < next_tick_ms_) return;
@@ -134,6 +145,7 @@ void event_loop::wait_once() {
 
 void event_loop::housekeeping() {
   if (!listeners_watched_) watch_listeners(EPOLLIN);
+  major_faults_.store_relaxed(os::thread_major_faults());
   close_idle();
 }
 
@@ -144,7 +156,7 @@ void event_loop::take_adopted() {
     arrived.swap(adopted_);
   }
   for (auto& client : arrived) {
-    auto made = std::make_unique<connection>(server_, std::move(client));
+    auto made = std::make_unique<connection>(server_, std::move(client), reader_.get());
     connection& which = *made;
     which.place = by_use_.add(which.peer().id, which.peer().active_ms.load_relaxed());
     which.events = EPOLLIN;
@@ -154,6 +166,27 @@ void event_loop::take_adopted() {
     // It may have been killed before this loop knew it, so that close_ended() did not find it.
     if (!watched || which.peer().killed.load_acquire()) close(which);
   }
+}
+
+/// Runs the commands again whose reads have ended.
+void event_loop::take_arrived() {
+  reader_->take_ended([this](std::uint64_t id) {
+    const auto at = connections_.find(id);
+    if (at == connections_.end()) return;
+    connection& which = *at->second;
+    bool lives = true;
+    try {
+      lives = which.on_arrival();
+    } catch (const std::exception&) {
+      lives = false;  // no memory for this client's buffers; the others are not affected
+    }
+    if (!lives) return close(which);
+    if (which.wants_to_write()) {
+      answered_.push_back(id);
+    } else {
+      watch(which);
+    }
+  });
 }
 
 bool event_loop::resume(connection& which, std::string_view reply) {
@@ -192,6 +225,7 @@ void event_loop::answer_all() {
 }
 
 void event_loop::handle(connection& which, std::uint32_t events) {
+  const bool speaks_parked = which.is_parked() && (events & EPOLLIN) != 0;
   bool lives = !(events & EPOLLERR);
   const bool reads = events & (EPOLLIN | EPOLLHUP);
   try {
@@ -206,12 +240,19 @@ void event_loop::handle(connection& which, std::uint32_t events) {
   if (reads && which.wants_to_write()) {
     answered_.push_back(which.peer().id);
   } else {
-    watch(which);
+    speaks_parked ? update_watch(which) : watch(which);
   }
 }
 
+/// A client that waits for its parked command sends nothing, as a rule: what is watched is changed
+/// only when it does, which saves two system calls.
 void event_loop::watch(connection& which) {
   by_use_.use(which.place, which.peer().active_ms.load_relaxed());
+  if (which.is_parked() && !which.wants_to_write() && which.events == EPOLLIN) return;
+  update_watch(which);
+}
+
+void event_loop::update_watch(connection& which) {
   const std::uint32_t wanted = (which.wants_to_read() ? std::uint32_t{EPOLLIN} : 0u) |
                                (which.wants_to_write() ? std::uint32_t{EPOLLOUT} : 0u);
   if (wanted == which.events) return;
@@ -243,7 +284,7 @@ void event_loop::close_idle() {
   if (timeout_ms == 0) return;
   for (const std::uint64_t id : by_use_.unused_since(os::monotonic_ms() - timeout_ms)) {
     connection& which = *connections_.at(id);
-    if (!which.peer().waits) close(which);
+    if (!which.peer().waits && !which.is_parked()) close(which);
   }
 }
 

@@ -33,6 +33,8 @@ class event_loop {
   void adopt(std::shared_ptr<client> client);
   /// Answers a client that waits (client::waits), if it is still connected.
   void finish(std::uint64_t id, std::string reply);
+  /// Of the loop's thread, until a tenth of a second ago: waits for pages of a disk. Any thread.
+  std::uint64_t major_faults() const noexcept { return major_faults_.load_relaxed(); }
   /// Closes a client whose client::killed is set, if it is still connected.
   void end(std::uint64_t id);
 
@@ -42,20 +44,25 @@ class event_loop {
   void wait_once();
   void take_adopted();
   void take_finished();
+  void take_arrived();
   void close_ended();
   void handle(connection& which, std::uint32_t events);
   bool resume(connection& which, std::string_view reply);  ///< false: it is to be closed
   void answer_all();
-  void watch(connection& which);  ///< updates what epoll watches, after each use
+  void watch(connection& which);         ///< after each use
+  void update_watch(connection& which);  ///< updates what epoll watches
   void close(connection& which);
   void close_idle();
   void housekeeping();
   void watch_listeners(std::uint32_t events);  ///< EPOLLIN; 0: for nothing
 
   server& server_;
+  /// Reads what commands miss; null: they wait. Before the connections, whose commands ask it.
+  std::unique_ptr<heap::cold_reader> reader_;
   int epoll_;
   int wakeup_;
   os::thread thread_;
+  base::atomic<std::uint64_t> major_faults_{0};
   base::atomic<bool> stopping_{false};
   std::mutex adopted_mutex_;
   std::vector<std::shared_ptr<client>> adopted_;

@@ -117,6 +117,12 @@ void server::stop() {
   say(wrong_passwords_.rest());
 }
 
+std::uint64_t server::loop_major_faults() const noexcept {
+  std::uint64_t sum = 0;
+  for (const auto& loop : loops_) sum += loop->major_faults();
+  return sum;
+}
+
 bool server::accept_from(int listening, const std::string& unix_path) {
   for (int i = 0; i < kAcceptedAtOnce; ++i) {
     const int fd = ::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);

@@ -11,7 +11,7 @@
 #include "server/client.hpp"
 #include "server/event_loop.hpp"
 #include "server/listener.hpp"
-#include "server/management.hpp"
+#include "server/management/management.hpp"
 #include "server/options.hpp"
 #include "server/wrong_passwords.hpp"
 #include "store/commands/table.hpp"
@@ -38,6 +38,8 @@ class server {
   store::database& db() noexcept { return db_; }
   management* manager() noexcept { return manager_; }
   placement::sinlk* nodes() const noexcept { return nodes_; }
+  /// Pages that the event loops have waited for.
+  std::uint64_t loop_major_faults() const noexcept;
   /// Whether commands that may take memory are to be refused.
   bool refuses_growth() const noexcept { return manager_ && manager_->refuses_growth(); }
   const store::command_table& commands() const noexcept { return table_; }

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "base/random.hpp"
+#include "heap/usage.hpp"
 
 namespace isotherm::store {
 
@@ -45,6 +46,8 @@ std::optional<std::string> next_due(stripe& here, std::int64_t now, std::size_t&
 
 }  // namespace
 
+constinit thread_local look_ups database::look_ups_here{};
+
 std::int64_t now_ms() noexcept {
   using namespace std::chrono;
   return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
@@ -59,11 +62,17 @@ void database::wait_for_several(std::string_view key) noexcept { one_key wait(st
 
 std::optional<record> database::find(const sync::scope& inside, std::string_view key,
                                      std::int64_t now, lookup purpose) {
+  const heap::read_watch reads;
   const bool holds_stripe = purpose == lookup::before_write || purpose == lookup::read_before_write;
   const auto found =
       holds_stripe ? find_live_in_stripe(inside, key, now) : find_live(inside, key, now);
+  if (reads.has_lost()) [[unlikely]]
+    return std::nullopt;
   const bool counts = purpose != lookup::peek && purpose != lookup::before_write;
-  if (counts) (found ? counted_.hits : counted_.misses).add(1);
+  if (counts) {
+    (found ? counted_.hits : counted_.misses).add(1);
+    ++(found ? look_ups_here.hits : look_ups_here.misses);
+  }
   const bool notes = purpose != lookup::peek && purpose != lookup::inspect;
   if (notes && found) touch(key, now);
   return found;
@@ -89,8 +98,7 @@ std::optional<record> database::find_live_in_stripe(const sync::scope& inside, s
   const record found = records::decode(*stored);
   if (!found.is_expired(now)) [[likely]]
     return found;
-  remove(key);
-  counted_.expired.add(1);
+  if (remove(key)) counted_.expired.add(1);
   return std::nullopt;
 }
 
@@ -125,10 +133,20 @@ void database::sweep_beside(stripe& held, std::int64_t now) {
   }
 }
 
+void database::take_back_look_ups(const look_ups& before) noexcept {
+  counted_.hits.add(before.hits - look_ups_here.hits);
+  counted_.misses.add(before.misses - look_ups_here.misses);
+  look_ups_here = before;
+}
+
 bool database::append(std::string_view key, const record& old, std::size_t zeros,
                       std::string_view tail, std::int64_t now) {
   const std::size_t more = zeros + tail.size();
-  if (old.room > 0 && more <= old.room) {
+  // Nothing is written into COLD: who reads it past its mapping relies on that
+  // (heap/cold/read.hpp).
+  const bool is_cold =
+      index_.is_managed() && heap::range_of(heap::kind::cold).contains(old.payload.data());
+  if (old.room > 0 && more <= old.room && !is_cold) {
     if (heap::read_watch::outermost_has_lost()) return false;
     records::append_in_place(old, zeros, tail);
     return true;
@@ -213,9 +231,12 @@ std::optional<std::string> database::random_key(std::int64_t now) {
     std::uint64_t seen = 0;
     const sync::scope inside;
     const heap::read_watch reads;
+    const bool some_expire = expiring_keys() > 0;
     cursor = index_.walk(inside, cursor, [&](std::string_view key, std::string_view stored) {
       if (is_unreadable(key, stored)) return true;
-      if (!records::decode(stored).is_expired(now) && dice.below(++seen) == 0) chosen = key;
+      const bool is_gone = guides::is_absent(stored) ? some_expire && has_expired(key, now)
+                                                     : records::decode(stored).is_expired(now);
+      if (!is_gone && dice.below(++seen) == 0) chosen = key;
       return true;
     });
     reads.forgive();
@@ -226,6 +247,15 @@ std::optional<std::string> database::random_key(std::int64_t now) {
   }
   random_cursor_.store_relaxed(cursor);
   return chosen;
+}
+
+bool database::has_expired(std::string_view key, std::int64_t now) {
+  stripe& here = stripes_.of(key);
+  const std::lock_guard lock(here);
+  if (is_due(here, key, now)) return true;
+  // It may have been removed, with the note, since the walk has come to it.
+  const sync::scope inside;
+  return !index_.contains(inside, key);
 }
 
 bool database::remove_due(stripe& here, const std::string& key, std::int64_t now) {

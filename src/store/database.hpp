@@ -30,6 +30,11 @@ struct counters {
   base::sharded_counter hits, misses, expired;
 };
 
+/// What a thread has counted so far, of any database.
+struct look_ups {
+  std::int64_t hits = 0, misses = 0;
+};
+
 /// Whether a pair that a walk has come to cannot be read from disk. Walks leave it out.
 inline bool is_unreadable(std::string_view key, std::string_view stored) noexcept {
   return guides::is_unreadable(key) || guides::is_unreadable(stored);
@@ -60,9 +65,16 @@ class database {
   std::size_t keys() const noexcept { return index_.size(); }
   std::size_t expiring_keys() const noexcept { return expiring_.load_relaxed(); }
 
-  /// The live record of `key`. An expired record is removed.
+  /// The live record of `key`. An expired record is removed. None also where something on the way
+  /// to it could not be read, or is not waited for (heap::read_watch tells): the call then ends
+  /// without an answer of its own, and must have changed nothing.
   std::optional<record> find(const sync::scope& inside, std::string_view key, std::int64_t now,
                              lookup purpose);
+
+  /// For a command that is to run again, and would count once more: `before` is what the calling
+  /// thread had counted when it began, and has counted again after this.
+  static look_ups look_ups_of_this_thread() noexcept { return look_ups_here; }
+  void take_back_look_ups(const look_ups& before) noexcept;
 
   // For callers that hold the stripe of `key`, by one_key or several_keys.
   /// Stores `payload`, which may copy from a record that was found, and all of `value` but its
@@ -87,6 +99,10 @@ class database {
 
   /// Seconds since `key` was last read or written; a lower bound, since keys share clocks.
   std::uint32_t idle_seconds(std::string_view key, std::int64_t now) const noexcept;
+
+  /// Whether a key whose value a walk has not seen has expired, or is gone. Locks its stripe. Need
+  /// not be asked where expiring_keys() was 0 before the walk.
+  bool has_expired(std::string_view key, std::int64_t now);
 
   /// A live key, or nullopt. Not uniform: goes on from where the last call ended.
   std::optional<std::string> random_key(std::int64_t now);
@@ -120,6 +136,8 @@ class database {
   bool expire(stripe& held, const std::string& key);
   bool remove_due(stripe& here, const std::string& key, std::int64_t now);
   void note_expiry(stripe& held, std::string_view key, std::int64_t expires_ms);
+
+  static constinit thread_local look_ups look_ups_here __attribute__((tls_model("initial-exec")));
 
   index::any_index& index_;
   stripes stripes_;

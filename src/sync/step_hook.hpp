@@ -17,6 +17,8 @@ enum class step : std::uint8_t {
   awaits_visit,  ///< a guide's slot is in the collector's hands and its owner waits; where: the
                  ///< slot
   copied_piece,  ///< a piece of an object was copied; where: the guide's slot
+  fetched,       ///< a copy in HOT of an object that was read is about to take the object's place;
+                 ///< where: the guide's slot
   between_nodes  ///< an index's cursor knows the next node and has not read it; where: that node
 };
 

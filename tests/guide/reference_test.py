@@ -13,11 +13,15 @@ import unittest
 COMPILER, SOURCE = sys.argv.pop(1), sys.argv.pop(1)
 
 # What the examples take for granted.
-AROUND = '''#include <isotherm/guide.hpp>
+AROUND = '''#include <isotherm/fetch.hpp>
+#include <isotherm/guide.hpp>
 #include <isotherm/runtime.hpp>
 #include <isotherm/scope.hpp>
+#include <functional>
 #include <string>
 struct account { long balance; };
+template <>
+struct isotherm::is_immutable<account> : std::true_type {};
 int out_of_memory();
 void report(const std::string&);
 '''
@@ -25,7 +29,7 @@ void report(const std::string&);
 # Of the runtime's headers, the classes and the free functions that the reference is about.
 CLASSES = (('guide/guide.hpp', 'guide'), ('guide/object.hpp', 'owned'),
            ('guide/object.hpp', 'bytes'), ('guide/object.hpp', 'array'),
-           ('sync/scope.hpp', 'scope'),
+           ('sync/scope.hpp', 'scope'), ('guide/fetcher.hpp', 'fetcher'),
            ('collector/collector.hpp', 'object_collector'))
 FREE = ('guide/guide.hpp', 'guide/object.hpp', 'guide/in_place.hpp')
 NOT_FOR_USERS = {
@@ -76,7 +80,8 @@ class Reference(unittest.TestCase):
 
     def test_names_no_other_call(self):
         declared = ''.join(without_comments(read('src', folder, file))
-                           for folder in ('base', 'sync', 'heap', 'guide', 'collector')
+                           for folder in ('base', 'sync', 'heap', 'heap/cold', 'guide',
+                                          'collector')
                            for file in os.listdir(os.path.join(SOURCE, 'src', folder))
                            if file.endswith('.hpp'))
         told = re.findall(r'`(?:[\w:]+::)?~?([a-z]\w*)(?:<T>)?\(', self.text)

@@ -118,6 +118,30 @@ TEST(GuideWord, AHistoryIsTheTwelveBitsOfBothCounts) {
   });
 }
 
+// The old slot of a relocated object: all that its readers use of the word stays.
+TEST(GuideWord, ALeftWordKeepsItsAddressAndIsInNoHeapOfObjects) {
+  for_all_words([](word w, word address, unsigned count, unsigned inactive, unsigned heap,
+                   bool accessed, bool lock) {
+    ASSERT_EQ(has_left(w), address != 0 && heap == 3);
+    const word after = left(w);
+    if (address == 0) {
+      ASSERT_EQ(after, w);
+      ASSERT_FALSE(has_left(after));
+      return;
+    }
+    ASSERT_EQ(after, compose(address, count, inactive, 3, accessed, lock));
+    ASSERT_TRUE(has_left(after));
+    ASSERT_TRUE(has_left(marked(after)) && has_left(counted(after)) && has_left(unlocked(after)));
+    ASSERT_EQ(left(after), after);
+    ASSERT_FALSE(reads_directly(after)) << "it may lie in COLD";
+    ASSERT_EQ(needs_no_mark(after), needs_no_mark(w));
+  });
+  const word sized = make_word(0x3000, heap::kind::hot, 1000);
+  EXPECT_EQ(size_class_of(left(sized)), size_class_of(sized));
+  EXPECT_FALSE(has_left(kVacant));
+  EXPECT_EQ(left(kVacant), kVacant);
+}
+
 TEST(GuideWord, VacantIsNullButNotZero) {
   EXPECT_TRUE(is_null(kVacant));
   EXPECT_NE(kVacant, 0u);

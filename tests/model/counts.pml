@@ -20,13 +20,13 @@
 #endif
 #define kCollector 4 /* bit of the collector's own scope */
 
-#include "word.pml"
-#include "memory.pml"
-#include "epochs.pml"
+#include "parts/word.pml"
+#include "parts/memory.pml"
+#include "parts/epochs.pml"
 
 #define kCounts
-#include "application.pml"
-#include "move.pml"
+#include "parts/application.pml"
+#include "parts/move.pml"
 
 /* run_window()'s wait, and window_scan::visit() (scan.cpp). */
 inline scan() {

@@ -24,9 +24,9 @@
 #define VETO
 #endif
 
-#include "word.pml"
-#include "memory.pml"
-#include "epochs.pml"
+#include "parts/word.pml"
+#include "parts/memory.pml"
+#include "parts/epochs.pml"
 
 byte slots[kSlots];
 bool registered[kSlots];
@@ -144,7 +144,7 @@ proctype writer() {
 }
 
 #define slot slots[at]
-#include "move.pml"
+#include "parts/move.pml"
 
 /* The collector's choice of a guide; it visits what is registered, under its hazard. That of the
  * swap's own guide is left out: no scope gets anything from it.

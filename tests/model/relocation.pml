@@ -22,9 +22,9 @@
 #define kCollector 4 /* bit of the collector's own scope */
 #define kWriter 8    /* bit of the writer's */
 
-#include "word.pml"
-#include "memory.pml"
-#include "epochs.pml"
+#include "parts/word.pml"
+#include "parts/memory.pml"
+#include "parts/epochs.pml"
 
 byte slots[2];
 bool registered[2];
@@ -103,7 +103,7 @@ proctype writer() {
 }
 
 #define slot slots[at]
-#include "move.pml"
+#include "parts/move.pml"
 
 inline visit_begins() {
   hazard = at + 1;

@@ -19,11 +19,11 @@
 #endif
 #define kCollector 4 /* bit of the collector's own scope */
 
-#include "word.pml"
-#include "memory.pml"
-#include "epochs.pml"
-#include "application.pml"
-#include "move.pml"
+#include "parts/word.pml"
+#include "parts/memory.pml"
+#include "parts/epochs.pml"
+#include "parts/application.pml"
+#include "parts/move.pml"
 
 mtype = { nowhere, promotion, demotion, compaction };
 

@@ -1,5 +1,5 @@
 // Where COLD lies without a word from the operator, and what he is told.
-#include "server/cold_place.hpp"
+#include "server/management/cold_place.hpp"
 
 #include <gmock/gmock.h>
 

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "cli/fail.hpp"
-#include "server/cold_place.hpp"
+#include "server/management/cold_place.hpp"
 #include "store/text.hpp"
 
 namespace isotherm::cli {

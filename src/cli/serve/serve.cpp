@@ -12,7 +12,7 @@
 #include "cli/serve/options.hpp"
 #include "cli/serve/process.hpp"
 #include "harness/lasting_index.hpp"
-#include "server/collector_management.hpp"
+#include "server/management/collector_management.hpp"
 #include "server/server.hpp"
 
 namespace isotherm::cli {

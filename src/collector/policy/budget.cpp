@@ -1,6 +1,7 @@
 #include "collector/policy/budget.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <utility>
@@ -36,7 +37,7 @@ class budget_policy final : public policy {
     if (warm_bytes_ > 0) typical_ = static_cast<unsigned>(weighted_sizes_ / warm_bytes_);
     guess_unknown();
     weighted_sizes_ = warm_bytes_ = newborn_bytes_ = 0;
-    missed_ = 0;
+    missed_ = std::exchange(came_back_, 0);
   }
 
   guides::word age(guides::word w) override {
@@ -117,6 +118,34 @@ class budget_policy final : public policy {
     returned_bytes_ += static_cast<double>(bytes_of(w));
   }
 
+  void write_returns(return_gate& gate) const override {
+    const unsigned margin = doubt();
+    const auto answer_of = [this, margin](unsigned history) {
+      const rate before = memory_.looked_at(static_cast<rate>(history));
+      const auto worth = static_cast<int>(likely_[memory_.used(before, kNoChance)]);
+      // A class less is an octave more, below a page.
+      const int missing = static_cast<int>(cut_ + margin) - worth;
+      const int octaves = missing < 0 ? 0 : missing / static_cast<int>(kRatesPerOctave);
+      const bool is_tie = missing >= 0 && missing % static_cast<int>(kRatesPerOctave) == 0;
+      const int first_out = static_cast<int>(kPageClass) - octaves;  // of the classes
+      return_gate::answer all{.history = std::max(before, kNever),
+                              .below = missing < 0
+                                           ? return_gate::kAllClasses
+                                           : static_cast<std::uint8_t>(std::max(first_out, 0))};
+      if (!is_tie || first_out < 0) return all;
+      // All of a page or more are worth as much.
+      all.drawn =
+          missing == 0 ? return_gate::kAllClasses : static_cast<std::uint8_t>(first_out + 1);
+      return all;
+    };
+    gate.write(answer_of, {.seed = draw_, .most = cold_below_});
+  }
+
+  void note_returned(const returned& since) override {
+    came_back_ += since.objects;
+    returned_bytes_ += static_cast<double>(since.bytes);
+  }
+
   guides::word resting(guides::word w) const noexcept override {
     if (guides::heap_of(w) == heap::kind::cold) return w;  // since age()
     return guides::with_history(w, left_alone(static_cast<rate>(guides::history_of(w))));
@@ -140,6 +169,7 @@ class budget_policy final : public policy {
 
  private:
   static constexpr rate kUnknown = 0, kNever = 1;
+  static constexpr std::uint16_t kNoChance = 0xffff;  // the rounding of use_memory: down
   using bytes_by_worth = std::array<std::uint64_t, kWorths>;
 
   /// Never unknown: the move to COLD may fail.
@@ -159,6 +189,18 @@ class budget_policy final : public policy {
     }
   }
   unsigned worth_now(guides::word w, rate now) const noexcept { return worth_of(w, likely_[now]); }
+
+  /// By how much the worth of what was read for a use must exceed the cut so that it comes back.
+  /// The rate of an object that is used in k of n windows is known to within 1 / sqrt(k) of itself.
+  /// That it was just used makes it look better than it is, and to exchange it for what is worth as
+  /// much costs two moves and a write to the disk, again and again. Where nothing has to leave,
+  /// none.
+  unsigned doubt() const noexcept {
+    if (cut_ == 0) return 0;
+    constexpr double kDeviations = 3;
+    const double uses = share_of(cut_) * memory_.length();
+    return static_cast<unsigned>(std::log2(1 + kDeviations / std::sqrt(uses)) * kRatesPerOctave);
+  }
 
   /// By what it would be worth now if it had not been used.
   void note_use(guides::word w, rate before) noexcept {
@@ -283,7 +325,8 @@ class budget_policy final : public policy {
   rate unknown_ = kNever;             // of new objects
   std::uint64_t newborn_bytes_ = 0;   // of warm_bytes_, those of NEW
   std::uint64_t cold_objects_ = 0;    // at the last window's end
-  std::uint64_t missed_ = 0;          // used, and still in COLD at the window's end
+  std::uint64_t missed_ = 0;          // used in COLD, and not yet counted when it came back
+  std::uint64_t came_back_ = 0;       // to HOT for a use, since the last window's end
   std::uint64_t back_bytes_ = 0;      // of these, what can come back
   double predicted_share_ = 0;        // of misses in what is used, by the cut of the last window
   unsigned cut_ = 0;                  // what is worth more is kept

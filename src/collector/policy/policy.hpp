@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "collector/options.hpp"
+#include "collector/return_gate.hpp"
 #include "collector/statistics.hpp"
 #include "guide/word.hpp"
 
@@ -57,6 +58,13 @@ class policy {
 
   /// The object whose word was `w` is on its way, with the word that returning() gave.
   virtual void note_return(guides::word) {}
+
+  /// Writes down which objects come back when they have been read for a use, between the ends of
+  /// windows: those for which returning() would have a word.
+  virtual void write_returns(return_gate& gate) const = 0;
+
+  /// Since the last window's end so much has come back so; it was found in HOT, and used.
+  virtual void note_returned(const returned&) {}
 
   /// The word of an object that is to go to COLD, or was used there and stays, with what it has to
   /// remember while it is not aged.

@@ -32,6 +32,14 @@ class published_policy final : public policy {
   std::optional<heap::kind> target(guides::word w) override {
     return target_by_windows(w, threshold_);
   }
+  void write_returns(return_gate& gate) const override {
+    gate.write(
+        [](unsigned history) {
+          return return_gate::answer{.history = static_cast<std::uint16_t>(history),
+                                     .below = return_gate::kAllClasses};
+        },
+        {});
+  }
   std::uint64_t expected_bytes() const noexcept override { return expected_bytes_; }
 
   void adapt(const options& chosen, std::uint64_t cold_bytes, window_statistics& seen) override {

@@ -205,7 +205,7 @@ void art<Storage>::iterate(const scope& inside, std::optional<scan_start> from, 
     if (!is_past_bound && from && Way::is_left_out(*from, key)) continue;
     is_past_bound = true;
     if (how == access::use) found->uses.add();
-    if (!visit(key, read(found->value, inside, how)->view())) return;
+    if (!visit(key, read_value(found->value, inside, how)->view())) return;
     from = scan_start{key, bound::exclusive};
   }
 }

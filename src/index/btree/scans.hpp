@@ -54,7 +54,7 @@ class scans {
       for (unsigned i = 0; i < some.count; ++i) {
         auto* e = some.entries[i];
         const std::string_view key = read(e->key, inside, how)->view();
-        if (!visit(key, read(e->value, inside, how)->view())) return;
+        if (!visit(key, read_value(e->value, inside, how)->view())) return;
       }
     } while (some.fence);
   }

@@ -259,7 +259,7 @@ std::uint64_t growing_table<Storage, Node>::walk(const scope& inside, std::uint6
     found.clear();
     collect(at, cursor & at->mask(), found);
     for (Node* n : found) {
-      if (!visit(n->key.peek(inside)->view(), n->value.peek(inside)->view())) return cursor;
+      if (!visit(n->key.peek(inside)->view(), n->value.look(inside)->view())) return cursor;
       ++visited;
     }
     cursor = next_cursor(cursor, at->mask());

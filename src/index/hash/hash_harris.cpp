@@ -171,7 +171,7 @@ std::uint64_t hash_harris<Storage>::walk(const scope& inside, std::uint64_t curs
     group = p->order;
     if (!is_node(p)) continue;
     auto* n = static_cast<node*>(p);
-    const bytes* value = n->value.peek(inside);
+    const bytes* value = n->value.look(inside);
     if (!value) continue;
     if (!visit(n->key.peek(inside)->view(), value->view())) return p->order;
     ++visited;

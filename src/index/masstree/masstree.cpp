@@ -84,7 +84,7 @@ void masstree<Storage>::iterate(const scope& inside, direction where_to,
     if (guides::is_unreadable(key)) continue;  // cannot be continued from
     if (!is_past_bound && is_before_bound(key)) continue;
     is_past_bound = true;
-    if (!visit(key, read(found->value, inside, how)->view())) return;
+    if (!visit(key, read_value(found->value, inside, how)->view())) return;
     from = scan_start{key, bound::exclusive};
   }
 }

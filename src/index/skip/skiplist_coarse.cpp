@@ -103,7 +103,8 @@ void skiplist_coarse<Storage>::iterate(const scope& inside, const scan_start& fr
       }
     }
     for (node* n : piece) {
-      if (!visit(read(n->key, inside, how)->view(), read(n->value, inside, how)->view())) return;
+      if (!visit(read(n->key, inside, how)->view(), read_value(n->value, inside, how)->view()))
+        return;
     }
   } while (last);
 }

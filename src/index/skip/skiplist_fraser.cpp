@@ -96,8 +96,7 @@ bool skiplist_fraser<Storage>::attach(const scope& inside, position& where, std:
   const wanted_key wanted(key);
   link_above(inside, wanted, where, n);
   if (n->progress.fetch_or_acq_rel(progress_state::kLinked) & progress_state::kErased) {
-    locate(inside, wanted, where);  // unlinks it for good
-    retire_node<Storage>(n);
+    unlink_and_retire(inside, wanted, where, n);
   }
   return true;
 }
@@ -134,8 +133,23 @@ void skiplist_fraser<Storage>::remove(const scope& inside, position& where, std:
   node* const n = where.found;
   mark(n);
   const auto before = n->progress.fetch_or_acq_rel(progress_state::kErased);
-  locate(inside, wanted_key(key), where);
-  if (before & progress_state::kLinked) retire_node<Storage>(n);
+  if (before & progress_state::kLinked) {
+    unlink_and_retire(inside, wanted_key(key), where, n);
+  } else {
+    locate(inside, wanted_key(key), where);
+  }
+}
+
+/// Of a node that is marked and that nobody links any more. The search passes the keys behind it,
+/// which the one that found it has not read: it waits for them, as one that went past the node
+/// would leave it linked. If the disk does not give one the node is left, with its memory.
+template <class Storage>
+void skiplist_fraser<Storage>::unlink_and_retire(const scope& inside, const wanted_key& key,
+                                                 position& where, node* n) {
+  const typename Storage::waiting for_keys;
+  const typename Storage::read_watch reads;
+  locate(inside, key, where);
+  if (!reads.has_lost()) retire_node<Storage>(n);
 }
 
 template <class Storage>
@@ -159,7 +173,7 @@ void skiplist_fraser<Storage>::iterate(const scope& inside, const scan_start& fr
       if (order < 0 || (order == 0 && from.kind == bound::exclusive)) continue;
       is_past_bound = true;
     }
-    const bytes* value = read(n->value, inside, how);
+    const bytes* value = read_value(n->value, inside, how);
     if (value && !visit(read(n->key, inside, how)->view(), value->view())) return;
   }
 }

@@ -104,6 +104,7 @@ class skiplist_fraser : public lock_free_writes<skiplist_fraser<Storage>, Storag
   bool attach(const scope& inside, position& where, std::string_view key, node* created);
   void link_above(const scope& inside, const wanted_key& key, position& where, node* n);
   void remove(const scope& inside, position& where, std::string_view key);
+  void unlink_and_retire(const scope& inside, const wanted_key& key, position& where, node* n);
   void iterate(const scope& inside, const scan_start& from, access how, const visitor& visit);
 
   node* const head_;

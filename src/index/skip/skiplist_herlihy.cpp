@@ -126,7 +126,7 @@ void skiplist_herlihy<Storage>::iterate(const scope& inside, const scan_start& f
       if (order < 0 || (order == 0 && from.kind == bound::exclusive)) continue;
       is_past_bound = true;
     }
-    const std::string_view value = read(n->value, inside, how)->view();
+    const std::string_view value = read_value(n->value, inside, how)->view();
     if (!visit(read(n->key, inside, how)->view(), value)) return;
   }
 }

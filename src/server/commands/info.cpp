@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "server/commands/families.hpp"
+#include "server/management/cold_reads.hpp"
 #include "server/server.hpp"
 #include "store/text.hpp"
 
@@ -108,6 +109,11 @@ std::string isotherm_section(server& server, std::int64_t) {
   const auto last = server.manager()->last_window();
   text += fmt::format("problem:{}\r\nrefused_cold_objects:{}\r\n", server.manager()->problem(),
                       server.manager()->refused_cold_objects());
+  text += fmt::format("loop_major_faults:{}\r\n", server.loop_major_faults());
+  const heap::cold_read_statistics reads = heap::cold_reads();
+  for (const auto& each : cold_read_table()) {
+    text += fmt::format("{}:{}\r\n", each.name, each.get(reads));
+  }
   for (const auto& each : collector::statistic_table()) {
     if (!each.info_decimals) continue;
     const double value = std::visit([](auto v) { return static_cast<double>(v); }, each.get(last));

@@ -8,6 +8,7 @@
 #include "os/memory/process_memory.hpp"
 #include "os/memory/residency.hpp"
 #include "server/commands/families.hpp"
+#include "server/management/cold_reads.hpp"
 #include "server/server.hpp"
 #include "store/text.hpp"
 
@@ -56,8 +57,9 @@ heap::footprint footprint_alone() {
 
 void answer_stats(reply& out, server& server) {
   management* const manager = server.manager();
-  constexpr std::size_t kOwnFields = 6, kManagedFields = 2;
-  out.map(kOwnFields + (manager ? kManagedFields + collector::statistic_table().size() : 0));
+  constexpr std::size_t kOwnFields = 6, kManagedFields = 3;
+  const std::size_t of_tables = collector::statistic_table().size() + cold_read_table().size();
+  out.map(kOwnFields + (manager ? kManagedFields + of_tables : 0));
   field(out, "index", server.db().index().name());
   field(out, "manage", manager ? manager->mode() : "off");
   field(out, "keys", std::uint64_t{server.db().keys()});
@@ -69,6 +71,9 @@ void answer_stats(reply& out, server& server) {
   if (!manager) return;
   field(out, "problem", std::string_view(manager->problem()));
   field(out, "refused_cold_objects", manager->refused_cold_objects());
+  field(out, "loop_major_faults", server.loop_major_faults());
+  const heap::cold_read_statistics reads = heap::cold_reads();
+  for (const auto& each : cold_read_table()) field(out, each.name, each.get(reads));
   answer_window(out, manager->last_window());
 }
 

@@ -1,4 +1,5 @@
 // Commands on keys whatever their value: DEL, EXISTS, TYPE, RENAME, COPY, TOUCH.
+#include "heap/cold/misses.hpp"
 #include "store/commands/command.hpp"
 #include "store/text.hpp"
 
@@ -41,6 +42,7 @@ void rename_to(call& c, on_existing policy) {
   if (c[1] == c[2]) return refuses ? c.out.integer(0) : c.out.ok();
   if (refuses && c.db.find(inside, c[2], c.now, lookup::before_write)) return c.out.integer(0);
   if (!put_or_refuse(c, c[2], *moved)) return;
+  const heap::waiting until_done;  // run again, it would find the new name taken
   c.db.remove(c[1]);
   if (refuses)
     c.out.integer(1);

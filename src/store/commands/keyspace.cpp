@@ -35,11 +35,13 @@ std::uint64_t walk_piece(call& c, std::uint64_t cursor, std::string_view pattern
                          std::vector<std::string>& keys, std::size_t& visited) {
   const sync::scope inside;
   const heap::read_watch reads;
+  const bool some_expire = c.db.expiring_keys() > 0;
   const auto visit = [&](std::string_view key, std::string_view stored) {
     ++visited;
     if (is_unreadable(key, stored)) return true;
-    if (!records::decode(stored).is_expired(c.now) &&
-        (pattern == "*" || matches_glob(pattern, key))) {
+    const bool is_gone = guides::is_absent(stored) ? some_expire && c.db.has_expired(key, c.now)
+                                                   : records::decode(stored).is_expired(c.now);
+    if (!is_gone && (pattern == "*" || matches_glob(pattern, key))) {
       keys.emplace_back(key);
     }
     return true;

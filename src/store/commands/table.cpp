@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "base/check.hpp"
+#include "heap/cold/misses.hpp"
 #include "store/text.hpp"
 
 namespace isotherm::store {
@@ -13,6 +16,24 @@ std::size_t hash_of(std::string_view lower) noexcept {
   std::uint32_t hash = 2166136261u;  // FNV-1a: names are short
   for (const char c : lower) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
   return hash ^ hash >> 15;
+}
+
+/// Commands that write one key after the other, and could miss one when others are written. Their
+/// values need not be read.
+bool writes_several(const command& invoked) noexcept {
+  return (invoked.flags & kWrite) != 0 && invoked.keys.last == -1;
+}
+
+/// Whether keys on the way to those of a call are out of DRAM; notes them.
+bool misses_keys(const command& invoked, const call& c) {
+  const heap::read_watch reads;
+  for_each_key(invoked, c.arguments, [&c](std::string_view key) {
+    const sync::scope inside;
+    c.db.index().contains(inside, key);
+  });
+  const bool has_missed = reads.has_lost() && heap::miss_watch::of_this_thread()->has_missed();
+  reads.forgive();  // what cannot be read is found again by the command itself
+  return has_missed;
 }
 
 std::string quote_arguments(std::span<const std::string_view> arguments) {
@@ -89,17 +110,29 @@ const command* command_table::resolve(std::span<const std::string_view> argument
   return sub;
 }
 
-void execute(const command& invoked, call& c, std::uint64_t maxmemory_bytes) {
+executed execute(const command& invoked, call& c, std::uint64_t maxmemory_bytes) {
   if (invoked.flags & kDenyOom && c.db.memory().is_over(maxmemory_bytes, c.now)) [[unlikely]] {
-    return c.out.error(errors::kOutOfMemory);
+    c.out.error(errors::kOutOfMemory);
+    return executed::answered;
   }
+  const bool waits = heap::miss_watch::of_this_thread() != nullptr && writes_several(invoked);
+  if (waits && misses_keys(invoked, c)) return executed::missed;
+  std::optional<heap::waiting> until_done;
+  if (waits) until_done.emplace();
   const heap::read_watch reads;
   const std::size_t before = c.out.size();
+  const look_ups counted = database::look_ups_of_this_thread();
   invoked.run(c);
-  if (reads.has_lost()) [[unlikely]] {
-    c.out.take_back(before);
-    c.out.error(errors::kUnreadable);
+  if (!reads.has_lost()) [[likely]]
+    return executed::answered;
+  c.out.take_back(before);
+  const heap::miss_watch* const watch = heap::miss_watch::of_this_thread();
+  if (watch != nullptr && watch->has_missed()) {
+    c.db.take_back_look_ups(counted);
+    return executed::missed;
   }
+  c.out.error(errors::kUnreadable);
+  return executed::answered;
 }
 
 }  // namespace isotherm::store

@@ -1,6 +1,7 @@
 // All commands of a process, found by name.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <initializer_list>
 #include <vector>
@@ -31,7 +32,26 @@ class command_table {
 /// The subcommand of that name in any case, or null.
 const command* find_subcommand(const command& container, std::string_view name) noexcept;
 
+/// Positions of the keys among the arguments of a call that `invoked` accepts: calls visit(key) for
+/// each.
+template <class Visit>
+void for_each_key(const command& invoked, std::span<const std::string_view> arguments,
+                  Visit visit) {
+  const key_positions& at = invoked.keys;
+  if (at.first == 0) return;
+  const auto count = static_cast<int>(arguments.size());
+  const int last = at.last < 0 ? count + at.last : std::min(at.last, count - 1);
+  for (int i = at.first; i <= last; i += at.step) visit(arguments[static_cast<std::size_t>(i)]);
+}
+
+/// What became of a call.
+enum class executed : std::uint8_t {
+  answered,
+  /// Nothing was answered, and nothing changed: objects were missed, which the thread's
+  /// heap::miss_watch has noted. The same call is to be made again when they have been read.
+  missed
+};
 /// Runs `invoked`, unless it needs memory and the limit is reached: then answers with an error.
-void execute(const command& invoked, call& c, std::uint64_t maxmemory_bytes);
+executed execute(const command& invoked, call& c, std::uint64_t maxmemory_bytes);
 
 }  // namespace isotherm::store

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "collector/collector.hpp"
-#include "server/management.hpp"
+#include "server/management/management.hpp"
 
 namespace isotherm::server {
 

@@ -1,4 +1,4 @@
-#include "server/collector_management.hpp"
+#include "server/management/collector_management.hpp"
 
 #include <fmt/format.h>
 

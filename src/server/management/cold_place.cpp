@@ -1,4 +1,4 @@
-#include "server/cold_place.hpp"
+#include "server/management/cold_place.hpp"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,67 @@
+#include "collector/return_gate.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/random.hpp"
+
+namespace isotherm::collector {
+
+namespace {
+constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max();
+}  // namespace
+
+void return_gate::write(const std::function<answer(unsigned history)>& answer_of,
+                        const draw& ties) {
+  seed_.store_relaxed(ties.seed);
+  most_.store_relaxed(ties.most);
+  for (unsigned history = 0; history < answers_.size(); ++history) {
+    answers_[history].store_relaxed(pack(answer_of(history)));
+  }
+}
+
+void return_gate::allow(std::uint64_t bytes) noexcept {
+  room_.store_relaxed(bytes == kUnlimited ? kEndless : static_cast<std::int64_t>(bytes));
+}
+
+returned return_gate::take_returned() noexcept {
+  return {objects_.exchange_acq_rel(0), bytes_.exchange_acq_rel(0)};
+}
+
+/// As of what is freed while others move: each looks before it takes, so that no more than one
+/// object a thread is too much.
+bool return_gate::take_room(std::size_t bytes) noexcept {
+  const std::int64_t left = room_.load_relaxed();
+  if (left == kEndless) return true;
+  if (left < static_cast<std::int64_t>(bytes)) return false;
+  room_.fetch_sub_relaxed(static_cast<std::int64_t>(bytes));
+  return true;
+}
+
+std::optional<unsigned> return_gate::admit(guides::word w, std::size_t bytes) noexcept {
+  const std::uint32_t found = answers_[guides::history_of(w)].load_relaxed();
+  const auto below = found >> 16U & 0xffU, drawn = found >> 24U;
+  const unsigned size_class = guides::size_class_of(w);
+  const bool wins_draw =
+      size_class < drawn &&
+      base::mix64(guides::address_of(w) ^ seed_.load_relaxed()) <= most_.load_relaxed();
+  if (size_class >= below && !wins_draw) return std::nullopt;
+  if (!take_room(bytes)) return std::nullopt;
+  objects_.fetch_add_relaxed(1);
+  bytes_.fetch_add_relaxed(bytes);
+  return found & 0xffffU;
+}
+
+return_gate& gate() {
+  static auto* const made = new return_gate;  // outlives every static destructor
+  return *made;
+}
+
+void count_returned(const returned& since, window_statistics& seen) noexcept {
+  seen.promoted.objects += since.objects;
+  seen.promoted.bytes += since.bytes;
+  seen.accessed_cold_objects += since.objects;
+  seen.accessed_cold_pages += since.objects;
+}
+
+}  // namespace isotherm::collector

@@ -1,0 +1,67 @@
+// Which objects come back from COLD when they have been read for a use (guide/fetched.hpp): the
+// policy's answer for all histories and sizes, written down at a window's end, so that any thread
+// can ask at any time; and how many bytes may come back until the collector looks at memory again.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "base/atomic.hpp"
+#include "collector/statistics.hpp"
+#include "guide/fetched.hpp"
+
+namespace isotherm::collector {
+
+/// What has come back since the last count.
+struct returned {
+  std::uint64_t objects = 0, bytes = 0;
+};
+
+class return_gate final : public guides::return_policy {
+ public:
+  /// For objects of one history.
+  struct answer {
+    std::uint16_t history = 0;  ///< that they have in HOT
+    /// Those of a size class below `below` come back; of the others, those of a class below `drawn`
+    /// that the draw says.
+    std::uint8_t below = 0, drawn = 0;
+  };
+  static constexpr std::uint8_t kAllClasses = 1U << guides::kSizeBits;
+  /// Says those of which the address, mixed with `seed`, is at most `most`.
+  struct draw {
+    std::uint64_t seed = 0, most = 0;
+  };
+
+  /// Takes over the answers for each history, and the draw. One thread at a time; who asks
+  /// meanwhile gets old answers or new ones.
+  void write(const std::function<answer(unsigned history)>& answer_of, const draw& ties);
+  /// Until the next call so many bytes may come back; kUnlimited: any number. Any thread.
+  void allow(std::uint64_t bytes) noexcept;
+  static constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
+  returned take_returned() noexcept;
+
+  /// Counts what it lets pass.
+  std::optional<unsigned> admit(guides::word w, std::size_t bytes) noexcept override;
+
+ private:
+  static constexpr std::uint32_t pack(const answer& a) noexcept {
+    return std::uint32_t{a.history} | std::uint32_t{a.below} << 16U | std::uint32_t{a.drawn} << 24U;
+  }
+  bool take_room(std::size_t bytes) noexcept;
+
+  // Relaxed: each answer is right by itself, for this window or the last one.
+  std::array<base::atomic<std::uint32_t>, 1U << guides::kHistoryBits> answers_{};
+  base::atomic<std::uint64_t> seed_{0}, most_{0};
+  base::atomic<std::int64_t> room_{0};
+  base::atomic<std::uint64_t> objects_{0}, bytes_{0};
+};
+
+/// That of the collector that runs windows; threads may ask it at any time.
+return_gate& gate();
+
+/// What has come back was used in COLD, each object in a page of its own as a rule.
+void count_returned(const returned& since, window_statistics& seen) noexcept;
+
+}  // namespace isotherm::collector

@@ -1,0 +1,90 @@
+#include "guide/fetched.hpp"
+
+#include <cerrno>
+
+#include "base/words.hpp"
+#include "guide/guide.hpp"
+#include "heap/header.hpp"
+#include "heap/readable.hpp"
+#include "sync/step_hook.hpp"
+
+namespace isotherm::guides {
+namespace {
+
+// Release by who sets it, acquire by who asks: the policy is complete.
+constinit base::atomic<return_policy*> chosen_policy{nullptr};
+
+void free_object(void* gone) noexcept { heap::deallocate(gone, heap::recycling::none); }
+
+/// The history that the object is to have in HOT; nullopt: it stays in COLD.
+std::optional<unsigned> admitted(word w, std::size_t bytes) noexcept {
+  return_policy* const policy = chosen_policy.load_acquire();
+  if (policy == nullptr) return history_of(w);
+  return policy->admit(w, bytes);
+}
+
+/// Puts a copy in HOT in the place of the object of `seen`; null when the slot has changed, and
+/// `seen` is what it holds, or when HOT is full.
+void* commit_fetched(base::atomic<word>& slot, word& seen, const void* copy, unsigned history) {
+  const std::size_t bytes = heap::header_of(copy)->bytes;
+  // As the collector's copies: whoever serves others is not made to wait for room.
+  void* const made = heap::allocate(heap::kind::hot, bytes, heap::recycling::none);
+  if (made == nullptr) return nullptr;
+  base::copy_words_racy(made, copy, heap::readable_bytes(bytes));
+  void* const old = pointer_of(seen);
+  while (pointer_of(seen) == old && heap_of(seen) == heap::kind::cold) {
+    // Accessed by this scope, as reach() has marked it: no collector moves the copy until it has
+    // closed.
+    word next = marked(moved_to(seen, reinterpret_cast<word>(made), heap::kind::hot));
+    if (!are_counted()) next = with_history(next, history);
+    sync::pause_at(sync::step::fetched, &slot);
+    // Seq_cst, as every change of a slot whose due bit is looked at afterwards; it publishes the
+    // copy.
+    if (!slot.compare_exchange_seq_cst(seen, next)) continue;
+    report_cold_access(&slot);  // due for a scan: it is in HOT
+    sync::retire(old, &free_object, heap::room_of(old));
+    return made;
+  }
+  heap::deallocate(made, heap::recycling::none);
+  return nullptr;
+}
+
+}  // namespace
+
+void set_return_policy(return_policy* chosen) noexcept { chosen_policy.store_release(chosen); }
+
+void* reach_without_waiting(base::atomic<word>& slot, word seen, heap::miss_watch& watch) noexcept {
+  while (is_in_cold(seen)) {
+    void* const object = pointer_of(seen);
+    if (!heap::is_out(object)) return touch_cold(seen);
+    const heap::cold_read* const read = watch.find(object);
+    if (read == nullptr && watch.waits_for_others()) return touch_cold(seen);
+    if (read == nullptr) {
+      watch.note(object);
+      heap::note_missed();
+      return nullptr;
+    }
+    const void* const copy = read->copy_of(object);
+    if (copy == nullptr) {
+      // Not read, or brought back and gone again: it is waited for.
+      const int error = read->error();
+      const bool came_back = error == 0 && !read->was_copied();
+      if (came_back || error == ENOMEM || error == ECANCELED) return touch_cold(seen);
+      heap::note_unreadable();
+      return nullptr;
+    }
+    const std::size_t bytes = heap::header_of(copy)->bytes;
+    const auto history = has_left(seen) ? std::nullopt : admitted(seen, bytes);
+    if (watch.allows_copies() && !history) return const_cast<void*>(copy);
+    if (has_left(seen)) return touch_cold(seen);
+    if (void* made = commit_fetched(slot, seen, copy, history.value_or(history_of(seen)))) {
+      return made;
+    }
+    if (is_in_cold(seen) && pointer_of(seen) == object && !has_left(seen)) {  // HOT is full
+      return watch.allows_copies() ? const_cast<void*>(copy) : touch_cold(seen);
+    }
+  }
+  return pointer_of(seen);
+}
+
+}  // namespace isotherm::guides

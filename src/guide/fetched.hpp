@@ -1,0 +1,44 @@
+// The use of an object of COLD that has left DRAM, by a thread that does not wait for it
+// (heap/cold/misses.hpp). First the object is noted and the use ends without it; when its pages
+// have been read, outside of every scope, the same use comes again, looks the guide up anew, and
+// finds a copy:
+//
+//   noted      in the scope that found the guide; from here on the extent is kept
+//   read       no scope is open; the guide may change, move or go
+//   found      in another scope, by whoever looks the guide up again. If the guide still holds the
+//              object at that address, the copy is right: the bytes of objects in COLD do not
+//              change, and while its extent is kept the address means no other object
+//   committed  if the object is to come back: a copy in HOT takes its place by a compare-and-swap,
+//              as a writer's would, and the old one is retired. It fails when a writer or the
+//              collector was faster.
+//
+// The slot is the one that this scope has found, so that it is there. It may be the old one of an
+// object that has moved on to another slot; then its word says so (has_left()), and nothing is
+// committed. Model: tests/model/fetch.pml.
+#pragma once
+
+#include <optional>
+
+#include "base/atomic.hpp"
+#include "guide/word.hpp"
+#include "heap/cold/misses.hpp"
+
+namespace isotherm::guides {
+
+/// Says which objects that were read for a use come back to DRAM.
+class return_policy {
+ public:
+  virtual ~return_policy() = default;
+  /// The history of the object of `w`, of `bytes`, once it is in HOT; nullopt: it stays in COLD.
+  /// Any thread; must not wait.
+  virtual std::optional<unsigned> admit(word w, std::size_t bytes) noexcept = 0;
+};
+/// Asks `chosen` from now on; null, as at first: all come back, with the history that they have.
+/// It must live as long as the process.
+void set_return_policy(return_policy* chosen) noexcept;
+
+/// What a dereference gives of a slot whose object was seen out of DRAM, and marked: the object,
+/// a copy of it, or null, which the thread's heap::read_watch tells.
+void* reach_without_waiting(base::atomic<word>& slot, word seen, heap::miss_watch& watch) noexcept;
+
+}  // namespace isotherm::guides

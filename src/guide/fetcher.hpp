@@ -1,0 +1,83 @@
+// Reads objects that have left DRAM for a program that does not want to wait for them:
+//
+//   isotherm::scope inside;
+//   auto found = g.try_get(inside);
+//   if (found) return use(*found);
+//   fetcher.fetch(std::move(found.error()), [&] { start over; });      // called by run()
+//
+//   co_await fetcher.fetch(std::move(found.error()));                   // the same in a coroutine,
+//                                                                       // with no scope open
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+
+#include "base/error.hpp"
+#include "heap/cold/misses.hpp"
+#include "heap/cold/reader.hpp"
+
+namespace isotherm {
+
+/// One thread's. Several may exist; what two of them ask for is read once.
+class fetcher {
+ public:
+  using ticket = std::uint64_t;
+
+  /// Fails where the system has no descriptors or threads left, and in a fork child.
+  static base::result<fetcher> make();
+  fetcher(fetcher&&) noexcept = default;
+  fetcher& operator=(fetcher&&) noexcept = default;
+  /// What waits is not called any more. Waits some seconds for reads that are under way.
+  ~fetcher() = default;
+
+  /// Reads what a try_get() of this thread has missed. run() calls `then` when that has ended, well
+  /// or badly, outside of every scope; a try_get() or get() in it finds the object, which comes
+  /// back to HOT. It must not be called within a scope for what it then waits for: an open scope
+  /// holds the collector up.
+  ticket fetch(heap::miss&& missed, std::function<void()> then);
+  /// `then` of that ticket is not called any more. Not from within it.
+  void cancel(ticket which) noexcept { waiting_.erase(which); }
+
+  /// For co_await: resumes the coroutine from run().
+  class arrival {
+   public:
+    arrival(fetcher& by, heap::miss&& missed) noexcept : by_(by), missed_(std::move(missed)) {}
+    static bool await_ready() noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> waits) {
+      ticket_ = by_.fetch(std::move(missed_), [waits] { waits.resume(); });
+    }
+    static void await_resume() noexcept {}
+
+   private:
+    fetcher& by_;
+    heap::miss missed_;
+    ticket ticket_ = 0;
+  };
+  arrival fetch(heap::miss&& missed) noexcept { return {*this, std::move(missed)}; }
+
+  /// Calls what waits for reads that have ended; returns how many.
+  std::size_t run();
+  /// Waits until a read has ended, or so long, and runs.
+  std::size_t run_within(int milliseconds);
+  /// Can be read from when run() has something to do: for poll() and its like.
+  int descriptor() const noexcept { return reader_->descriptor(); }
+  /// Fetches that have not ended.
+  std::size_t waiting() const noexcept { return waiting_.size(); }
+
+ private:
+  struct pending {
+    std::shared_ptr<const heap::cold_read> read;
+    std::function<void()> then;
+  };
+  explicit fetcher(std::unique_ptr<heap::cold_reader> reader) : reader_(std::move(reader)) {}
+
+  std::unique_ptr<heap::cold_reader> reader_;
+  std::unordered_map<ticket, pending> waiting_;
+  ticket next_ = 1;
+};
+
+}  // namespace isotherm

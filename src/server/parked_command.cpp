@@ -1,0 +1,92 @@
+#include "server/parked_command.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace isotherm::server {
+
+namespace {
+
+std::uint64_t bytes_of(const std::vector<std::shared_ptr<const heap::cold_read>>& reads) noexcept {
+  std::uint64_t sum = 0;
+  for (const auto& each : reads) sum += each->where().bytes;
+  return sum;
+}
+
+}  // namespace
+
+const heap::arrived_reads& parked_command::arrived() {
+  arrived_.clear();
+  for (const read& each : ended_) arrived_.add(each);
+  for (const read& each : ahead_) {
+    if (each->has_ended()) arrived_.add(each);
+  }
+  return arrived_;
+}
+
+std::uint64_t parked_command::held_bytes() const noexcept {
+  return bytes_of(awaited_) + bytes_of(ended_) + bytes_of(ahead_);
+}
+
+void parked_command::park(std::vector<heap::miss> missed) {
+  std::uint64_t held = bytes_of(ended_);
+  must_wait_ = !ended_.empty() && held >= kHeldBytes;
+  for (heap::miss& each : missed) {
+    if (must_wait_) break;
+    held += each.where().bytes;
+    awaited_.push_back(reader_->read(std::move(each), client_));
+    if (held >= kHeldBytes) break;
+  }
+  is_parked_ = true;  // last: a command that finds no memory for this is answered with an error
+}
+
+void parked_command::read_ahead(std::vector<heap::miss> missed) {
+  ahead_.clear();
+  std::uint64_t held = 0;
+  for (heap::miss& each : missed) {
+    held += each.where().bytes;
+    if (held > kHeldBytes) break;  // the others are read when it is their turn
+    ahead_.push_back(reader_->read(std::move(each), client_));
+  }
+}
+
+bool parked_command::is_ready() const noexcept {
+  return std::ranges::all_of(awaited_, [](const read& each) { return each->has_ended(); });
+}
+
+void parked_command::resume() {
+  // What it found in earlier runs it needs again.
+  std::ranges::move(awaited_, std::back_inserter(ended_));
+  awaited_.clear();
+  is_parked_ = false;
+}
+
+void parked_command::finish() noexcept {
+  must_wait_ = false;
+  ended_.clear();
+  arrived_.clear();
+}
+
+std::vector<heap::miss> misses_of(std::string_view requests, const resp_parser::limits& bounds,
+                                  const store::command_table& commands, store::database& db,
+                                  const heap::arrived_reads& arrived) {
+  heap::miss_watch watch(arrived, heap::miss_watch::copies::allowed);
+  const heap::read_watch reads;
+  resp_parser parser;
+  requests = requests.substr(0, kReadAheadBytes);
+  while (!requests.empty() && parser.parse(requests, bounds) == resp_parser::status::command) {
+    const auto arguments = parser.arguments();
+    const store::command* const invoked = arguments.empty() ? nullptr : commands.find(arguments[0]);
+    if (invoked != nullptr && (invoked->flags & store::kReadOnly) != 0) {
+      store::for_each_key(*invoked, arguments, [&db](std::string_view key) {
+        const sync::scope inside;
+        db.index().find(inside, key);
+      });
+    }
+    requests.remove_prefix(parser.consumed());
+  }
+  reads.forgive();
+  return watch.take();
+}
+
+}  // namespace isotherm::server

@@ -1,0 +1,69 @@
+// A command that missed objects of COLD waits, with its client's later ones, until they have been
+// read; other clients are served meanwhile. The reads of the commands behind it are started too.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "heap/cold/misses.hpp"
+#include "heap/cold/reader.hpp"
+#include "server/resp_parser.hpp"
+#include "store/commands/table.hpp"
+
+namespace isotherm::server {
+
+/// Of one connection; for its loop. Reads are asked for under the client's number as their ticket.
+class parked_command {
+ public:
+  /// `reader` is the loop's; null: nothing is ever missed.
+  parked_command(heap::cold_reader* reader, std::uint64_t client) noexcept
+      : reader_(reader), client_(client) {}
+
+  /// Whether the next command on keys is to go without waiting: there is a reader, and the command
+  /// does not need more at once than may be held for it.
+  bool is_possible() const noexcept { return reader_ != nullptr && !must_wait_; }
+
+  /// What has been read for the command that is to run next.
+  const heap::arrived_reads& arrived();
+
+  /// The command has missed these. What is held for it is bounded: of these, and in the next runs
+  /// of what it misses then, so many are read as come to kHeldBytes, or one. A command that needs
+  /// more runs again at once, and waits.
+  void park(std::vector<heap::miss> missed);
+  static constexpr std::uint64_t kHeldBytes = std::uint64_t{32} << 20;
+  /// Asks also for what later commands of the client are going to read, as far as it comes to
+  /// kHeldBytes.
+  void read_ahead(std::vector<heap::miss> missed);
+  bool is_parked() const noexcept { return is_parked_; }
+  /// All that it waits for has been read: it is to run again.
+  bool is_ready() const noexcept;
+  /// It is about to run again.
+  void resume();
+  /// It has been answered.
+  void finish() noexcept;
+  /// No command is left that reads were started for.
+  void forget() noexcept { ahead_.clear(); }
+  /// What is held for it, or being read.
+  std::uint64_t held_bytes() const noexcept;
+
+ private:
+  using read = std::shared_ptr<const heap::cold_read>;
+  heap::cold_reader* const reader_;
+  const std::uint64_t client_;
+  bool is_parked_ = false, must_wait_ = false;
+  std::vector<read> awaited_;  // by the command that is parked
+  std::vector<read> ended_;    // that it has waited for
+  std::vector<read> ahead_;    // for those behind it
+  heap::arrived_reads arrived_;
+};
+
+/// Notes what the reading commands at the begin of `requests` are going to miss, of the first
+/// kReadAheadBytes. Takes about as long as to look their keys up.
+inline constexpr std::size_t kReadAheadBytes = std::size_t{16} << 10;
+std::vector<heap::miss> misses_of(std::string_view requests, const resp_parser::limits& bounds,
+                                  const store::command_table& commands, store::database& db,
+                                  const heap::arrived_reads& arrived);
+
+}  // namespace isotherm::server

@@ -1,0 +1,86 @@
+// Objects that are out where COLD has no file: they come back to DRAM, and may have left again when
+// they are used. What is out is said by hand.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "guide/guide.hpp"
+#include "heap/cold/misses.hpp"
+#include "heap/cold/reader.hpp"
+#include "heap/packed/extent.hpp"
+#include "heap/ranges.hpp"
+#include "heap/readable.hpp"
+
+namespace isotherm {
+namespace {
+
+using heap::kind;
+
+class BroughtBack : public testing::TestWithParam<heap::miss_watch::copies> {
+ protected:
+  void say_out() {
+    auto& cold = heap::heaps().packed(kind::cold);
+    const void* const object = guides::pointer_of(guide_.slot().load_relaxed());
+    cold.mark_out(cold.place_of(object).offset / heap::kExtentBytes, 1);
+    ASSERT_TRUE(heap::is_out(object));
+  }
+  /// As a use by a thread that does not wait.
+  std::string use(std::vector<heap::miss>& missed) {
+    heap::miss_watch watch(arrived_, GetParam());
+    const scope inside;
+    const bytes* const got = guide_.get(inside);
+    std::string content(got != nullptr ? got->view() : "nothing");
+    missed = watch.take();
+    return content;
+  }
+  void fetch() {
+    std::vector<heap::miss> missed;
+    EXPECT_EQ(use(missed), "nothing");
+    ASSERT_EQ(missed.size(), 1u);
+    const auto reader = std::move(*heap::cold_reader::make());
+    const auto read = reader->read(std::move(missed.front()), 1);
+    reader->submit();
+    while (!read->has_ended()) {
+      reader->wait(-1);
+      reader->take_ended([](std::uint64_t) {});
+    }
+    arrived_.add(read);
+  }
+
+  guide<bytes> guide_{make_bytes_in(kind::cold, "value")};
+  heap::arrived_reads arrived_;
+};
+INSTANTIATE_TEST_SUITE_P(Uses, BroughtBack,
+                         testing::Values(heap::miss_watch::copies::allowed,
+                                         heap::miss_watch::copies::refused),
+                         [](const auto& info) {
+                           return info.param == heap::miss_watch::copies::allowed ? "Copies"
+                                                                                  : "Objects";
+                         });
+
+TEST_P(BroughtBack, IsUsedWhereItIs) {
+  say_out();
+  fetch();
+  std::vector<heap::miss> missed;
+  EXPECT_EQ(use(missed), "value");
+  EXPECT_TRUE(missed.empty());
+  EXPECT_EQ(guides::heap_of(guide_.slot().load_relaxed()), kind::cold);
+}
+
+TEST_P(BroughtBack, IsWaitedForWhenItHasLeftAgain) {
+  say_out();
+  fetch();
+  say_out();
+  const std::uint64_t lost = heap::lost_reads();
+  const heap::read_watch reads;
+  std::vector<heap::miss> missed;
+  EXPECT_EQ(use(missed), "value");
+  EXPECT_TRUE(missed.empty());
+  EXPECT_FALSE(reads.has_lost());
+  EXPECT_EQ(heap::lost_reads(), lost);
+}
+
+}  // namespace
+}  // namespace isotherm

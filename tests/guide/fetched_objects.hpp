@@ -1,0 +1,131 @@
+// Guides of objects that have left DRAM, COLD being a file, and a thread that reads them past their
+// mapping.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "guide/fetched.hpp"
+#include "guide/guide.hpp"
+#include "heap/cold/cold_file.hpp"
+#include "heap/cold/reader.hpp"
+#include "heap/usage.hpp"
+#include "sync/retire.hpp"
+
+namespace isotherm::testing_help {
+
+/// Answers as it is told, for the test that has said so.
+class told_policy final : public guides::return_policy {
+ public:
+  std::optional<unsigned> admit(guides::word w, std::size_t bytes) noexcept override {
+    ++asked;
+    last_word = w;
+    last_bytes = bytes;
+    return answer;
+  }
+  std::optional<unsigned> answer;
+  int asked = 0;
+  guides::word last_word = 0;
+  std::size_t last_bytes = 0;
+};
+
+inline constexpr auto kCopies = heap::miss_watch::copies::allowed;
+inline constexpr auto kObjects = heap::miss_watch::copies::refused;
+
+class FetchedObjects : public testing::Test {
+ protected:
+  static constexpr std::size_t kCount = 100;
+
+  static void SetUpTestSuite() { cold_in_a_file(); }
+  FetchedObjects() : reader_(std::move(*heap::cold_reader::make())) {
+    truncate_cold(cold_in_a_file(), kColdRangeBytes);
+    for (std::size_t i = 0; i < kCount; ++i) {
+      guides_.emplace_back(make_bytes_in(heap::kind::cold, content(i)));
+    }
+    let_leave();
+    for (const auto& each : guides_) EXPECT_TRUE(heap::is_out(address(each)));
+  }
+  ~FetchedObjects() override {
+    guides::set_return_policy(nullptr);
+    arrived_.clear();
+    guides_.clear();
+    sync::reclaim_ready();
+    EXPECT_TRUE(heap::is_valid());
+  }
+
+  static std::string content(std::size_t i) {
+    return std::string(1000 + i, static_cast<char>('!' + i % 90));
+  }
+  static void let_leave() {
+    close_cold_extents();
+    page_out_all();
+  }
+  static guides::word word_of(const guide<bytes>& g) { return g.slot().load_relaxed(); }
+  static const bytes* address(const guide<bytes>& g) {
+    return static_cast<const bytes*>(guides::pointer_of(word_of(g)));
+  }
+  static heap::kind heap_of(const guide<bytes>& g) { return guides::heap_of(word_of(g)); }
+  static std::uint64_t objects_in(heap::kind where) {
+    return heap::usage_of(where, heap::residency::left_out).objects;
+  }
+  static told_policy& ask_policy(std::optional<unsigned> answer) {
+    static told_policy chosen;
+    chosen = {};
+    chosen.answer = answer;
+    guides::set_return_policy(&chosen);
+    return chosen;
+  }
+
+  std::shared_ptr<const heap::cold_read> read(heap::miss&& missed) {
+    auto made = reader_->read(std::move(missed), 1);
+    reader_->submit();
+    while (!made->has_ended()) {
+      reader_->wait(-1);
+      reader_->take_ended([](std::uint64_t) {});
+    }
+    return made;
+  }
+  /// Uses the object of `g`, which is out, and has it read.
+  void fetch(const guide<bytes>& g) {
+    const heap::arrived_reads nothing;
+    std::vector<heap::miss> missed;
+    {
+      heap::miss_watch watch(nothing, kCopies);
+      const scope inside;
+      EXPECT_EQ(g.get(inside), nullptr);
+      missed = watch.take();
+    }
+    ASSERT_EQ(missed.size(), 1u);
+    arrived_.add(read(std::move(missed.front())));
+  }
+  /// What a use gives with what has arrived, as a copy of the content.
+  struct use_result {
+    const bytes* object = nullptr;
+    std::optional<std::string> content{};
+    bool has_lost = false;
+    std::size_t missed = 0;
+  };
+  use_result use(const guide<bytes>& g, heap::miss_watch::copies may_use) const {
+    heap::miss_watch watch(arrived_, may_use);
+    const scope inside;
+    const heap::read_watch reads;
+    use_result got;
+    got.object = g.get(inside);
+    if (got.object != nullptr) got.content = got.object->view();
+    got.has_lost = reads.has_lost();
+    got.missed = watch.take().size();
+    return got;
+  }
+
+  std::vector<guide<bytes>> guides_;
+  std::unique_ptr<heap::cold_reader> reader_;
+  heap::arrived_reads arrived_;
+};
+
+}  // namespace isotherm::testing_help

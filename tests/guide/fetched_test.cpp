@@ -1,0 +1,438 @@
+// Uses of objects that have left DRAM by a thread that does not wait for them.
+#include "guide/fetched.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "guide/fetched_objects.hpp"
+#include "guide/soda.hpp"
+#include "heap/readable.hpp"
+#include "sync/epoch.hpp"
+
+namespace isotherm {
+namespace {
+
+using heap::kind;
+using testing_help::kCopies;
+using testing_help::kObjects;
+
+class Fetched : public testing_help::FetchedObjects {};
+
+bool lies_in_a_heap(const void* object) {
+  return heap::range_of(kind::newborn).contains(object) ||
+         heap::range_of(kind::hot).contains(object) || heap::range_of(kind::cold).contains(object);
+}
+
+TEST_F(Fetched, WithoutAWatchAUseWaits) {
+  const scope inside;
+  const heap::read_watch reads;
+  EXPECT_EQ(guides_[5].get(inside)->view(), content(5));
+  EXPECT_FALSE(reads.has_lost());
+  EXPECT_FALSE(heap::is_out(address(guides_[5])));
+  EXPECT_EQ(heap_of(guides_[5]), kind::cold);
+}
+
+TEST_F(Fetched, AMissIsNotedOnceAndTellsThatSomethingWasLost) {
+  const std::uint64_t lost = heap::lost_reads();
+  const heap::arrived_reads nothing;
+  heap::miss_watch watch(nothing, kCopies);
+  const scope inside;
+  const heap::read_watch reads;
+  EXPECT_FALSE(watch.has_missed());
+  EXPECT_EQ(guides_[3].get(inside), nullptr);
+  EXPECT_TRUE(reads.has_lost());
+  EXPECT_EQ(guides_[3].get(inside), nullptr);
+  EXPECT_TRUE(watch.has_missed());
+  EXPECT_EQ(guides_[50].get(inside), nullptr);
+  const auto missed = watch.take();
+  EXPECT_EQ(missed.size(), 2u);
+  EXPECT_EQ(missed[0].where(), heap::heaps().packed(kind::cold).place_of(address(guides_[3])));
+  EXPECT_FALSE(watch.has_missed());
+  EXPECT_TRUE(heap::is_out(address(guides_[3])));
+  EXPECT_EQ(heap::lost_reads(), lost) << "the disk gives it";
+}
+
+TEST_F(Fetched, WhatIsInDramIsNoMiss) {
+  guide<bytes> empty, born(make_bytes("new")), in_cold(make_bytes_in(kind::cold, "cold"));
+  {
+    const scope inside;
+    guides_[7].get(inside);  // brings it back
+  }
+  const heap::arrived_reads nothing;
+  heap::miss_watch watch(nothing, kCopies);
+  const scope inside;
+  const heap::read_watch reads;
+  EXPECT_EQ(empty.get(inside), nullptr);
+  EXPECT_EQ(born.get(inside)->view(), "new");
+  EXPECT_EQ(in_cold.get(inside)->view(), "cold");
+  EXPECT_EQ(guides_[7].get(inside)->view(), content(7));
+  EXPECT_FALSE(reads.has_lost());
+  EXPECT_FALSE(watch.has_missed());
+}
+
+TEST_F(Fetched, AWatchIsItsThreadsAlone) {
+  const heap::arrived_reads nothing;
+  const heap::miss_watch watch(nothing, kCopies);
+  EXPECT_EQ(heap::miss_watch::of_this_thread(), &watch);
+  std::thread other([&] {
+    EXPECT_EQ(heap::miss_watch::of_this_thread(), nullptr);
+    const scope inside;
+    EXPECT_EQ(guides_[1].get(inside)->view(), content(1));
+  });
+  other.join();
+}
+
+TEST_F(Fetched, WhatMustNotEndInTheMiddleWaits) {
+  const heap::arrived_reads nothing;
+  heap::miss_watch watch(nothing, kCopies);
+  const scope inside;
+  {
+    const heap::waiting meanwhile;
+    EXPECT_EQ(guides_[1].get(inside)->view(), content(1));
+  }
+  EXPECT_FALSE(watch.has_missed());
+  EXPECT_EQ(guides_[80].get(inside), nullptr);
+  EXPECT_TRUE(watch.has_missed());
+}
+
+TEST_F(Fetched, TheInnermostWatchCounts) {
+  const heap::arrived_reads nothing;
+  heap::miss_watch outer(nothing, kCopies);
+  const scope inside;
+  {
+    heap::miss_watch inner(nothing, kCopies);
+    EXPECT_EQ(guides_[3].get(inside), nullptr);
+    EXPECT_TRUE(inner.has_missed());
+    const heap::miss_watch waiting(nothing, kCopies, heap::miss_watch::missing::waited_for);
+    EXPECT_EQ(guides_[60].get(inside)->view(), content(60));
+  }
+  EXPECT_FALSE(outer.has_missed());
+  EXPECT_EQ(heap::miss_watch::of_this_thread(), &outer);
+  EXPECT_EQ(guides_[90].get(inside), nullptr);
+  EXPECT_TRUE(outer.has_missed());
+}
+
+struct counter {
+  std::uint64_t value = 0;
+};
+
+// Another thread may have written there since it was read.
+TEST_F(Fetched, WhatMayBeWrittenWhereItLiesIsNeitherMissedNorCopied) {
+  std::vector<guide<counter>> counters;
+  std::vector<guide<bytes>> between;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    counters.emplace_back(make_object_in<counter>(kind::cold, i));
+    between.emplace_back(make_bytes_in(kind::cold, "of few bytes"));
+  }
+  let_leave();
+  const auto& cold = heap::heaps().packed(kind::cold);
+  const auto place_of = [&cold](const auto& g) {
+    return cold.place_of(guides::pointer_of(g.slot().load_relaxed()));
+  };
+  ASSERT_EQ(place_of(counters[7]), place_of(between[7]));
+  fetch(between[7]);
+  for (const std::size_t i : {7UL, 8UL}) {
+    const void* const before = guides::pointer_of(counters[i].slot().load_relaxed());
+    heap::miss_watch watch(arrived_, kObjects);
+    const scope inside;
+    const counter* const got = counters[i].get(inside);
+    EXPECT_EQ(got, before);
+    EXPECT_EQ(got->value, i);
+    EXPECT_FALSE(watch.has_missed());
+  }
+}
+
+TEST_F(Fetched, ACopyServesWhereTheObjectIsToStay) {
+  fetch(guides_[5]);
+  auto& policy = ask_policy(std::nullopt);
+  const guides::word before = word_of(guides_[5]);
+  const std::uint64_t hot = objects_in(kind::hot);
+  const use_result got = use(guides_[5], kCopies);
+  EXPECT_EQ(got.content, content(5));
+  EXPECT_FALSE(lies_in_a_heap(got.object));
+  EXPECT_FALSE(got.has_lost);
+  EXPECT_EQ(got.missed, 0u);
+  EXPECT_EQ(word_of(guides_[5]), before) << "marked by the miss, and otherwise as it was";
+  EXPECT_TRUE(guides::is_accessed(before));
+  EXPECT_TRUE(heap::is_out(address(guides_[5])));
+  EXPECT_EQ(objects_in(kind::hot), hot);
+  EXPECT_EQ(policy.asked, 1);
+  EXPECT_EQ(policy.last_bytes, bytes::footprint(content(5).size()));
+  EXPECT_EQ(guides::address_of(policy.last_word), guides::address_of(before));
+}
+
+TEST_F(Fetched, TheObjectComesBackWhereThePolicyAdmitsIt) {
+  fetch(guides_[5]);
+  ask_policy(0x123);
+  const bytes* const before = address(guides_[5]);
+  const std::uint64_t hot = objects_in(kind::hot), cold = objects_in(kind::cold);
+  {
+    const scope outer;  // the old one may be in use here
+    const use_result got = use(guides_[5], kCopies);
+    EXPECT_EQ(got.content, content(5));
+    EXPECT_EQ(got.object, address(guides_[5]));
+    EXPECT_FALSE(got.has_lost);
+    sync::reclaim_ready();
+    EXPECT_EQ(objects_in(kind::cold), cold);
+  }
+  const guides::word now = word_of(guides_[5]);
+  EXPECT_NE(address(guides_[5]), before);
+  EXPECT_EQ(guides::heap_of(now), kind::hot);
+  EXPECT_EQ(guides::history_of(now), 0x123u);
+  EXPECT_TRUE(guides::is_accessed(now));
+  EXPECT_FALSE(guides::is_locked(now));
+  EXPECT_EQ(objects_in(kind::hot), hot + 1);
+  sync::reclaim_ready();
+  EXPECT_EQ(objects_in(kind::cold), cold - 1);
+  const use_result again = use(guides_[5], kCopies);
+  EXPECT_EQ(again.content, content(5));
+  EXPECT_EQ(again.object, address(guides_[5]));
+}
+
+TEST_F(Fetched, WithoutAPolicyAllComeBackWithTheirHistory) {
+  auto& slot = guides_[5].slot();
+  slot.store_relaxed(guides::with_history(slot.load_relaxed(), 0x5a5));
+  fetch(guides_[5]);
+  EXPECT_EQ(use(guides_[5], kCopies).content, content(5));
+  EXPECT_EQ(heap_of(guides_[5]), kind::hot);
+  EXPECT_EQ(guides::history_of(word_of(guides_[5])), 0x5a5u);
+}
+
+TEST_F(Fetched, WhoeverNeedsTheObjectItselfGetsItWhateverThePolicySays) {
+  fetch(guides_[5]);
+  ask_policy(std::nullopt);
+  const use_result got = use(guides_[5], kObjects);
+  EXPECT_EQ(got.content, content(5));
+  EXPECT_EQ(got.object, address(guides_[5]));
+  EXPECT_EQ(heap_of(guides_[5]), kind::hot);
+}
+
+TEST_F(Fetched, TheGuideIsDueForAScanWhenItsObjectCameBack) {
+  class forgetting final : public guides::slot_visitor {
+    guides::verdict visit(guides::slot_word& slot) override {
+      slot.store_relaxed(slot.load_relaxed() & ~guides::kAccessed);
+      return guides::verdict::drop_due;
+    }
+  };
+  fetch(guides_[5]);
+  forgetting all;
+  guides::visit_due(all);
+  EXPECT_EQ(guides::visit_due(all), 0u);
+  use(guides_[5], kObjects);
+  EXPECT_EQ(guides::visit_due(all), 1u);
+}
+
+TEST_F(Fetched, AReadServesTheOtherObjectsOfItsPage) {
+  fetch(guides_[5]);
+  const auto& cold = heap::heaps().packed(kind::cold);
+  std::size_t same = 0;
+  ask_policy(std::nullopt);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const bool is_there = cold.place_of(address(guides_[i])) == cold.place_of(address(guides_[5]));
+    const use_result got = use(guides_[i], kCopies);
+    EXPECT_EQ(got.content.has_value(), is_there);
+    EXPECT_EQ(got.missed, is_there ? 0u : 1u);
+    if (is_there) EXPECT_EQ(got.content, content(i));
+    same += is_there;
+  }
+  EXPECT_GE(same, 2u);
+}
+
+TEST_F(Fetched, AWriterBetweenMissAndArrivalWins) {
+  const std::uint64_t hot = objects_in(kind::hot);
+  for (const std::size_t i : {1UL, 20UL, 40UL}) fetch(guides_[i]);
+  {
+    const scope inside;
+    ASSERT_TRUE(guides_[1].replace(inside, make_bytes("another")));
+    ASSERT_TRUE(guides_[20].clear(inside));
+  }
+  guides_[40].reset();
+  sync::reclaim_ready();
+  EXPECT_EQ(use(guides_[1], kObjects).content, "another");
+  for (const std::size_t i : {20UL, 40UL}) {
+    const use_result got = use(guides_[i], kObjects);
+    EXPECT_EQ(got.object, nullptr);
+    EXPECT_FALSE(got.has_lost) << "the guide is empty";
+    EXPECT_EQ(got.missed, 0u);
+  }
+  EXPECT_EQ(objects_in(kind::hot), hot);
+}
+
+// The copy is kept, and so is the meaning of its address.
+TEST_F(Fetched, AnotherObjectThatIsOutIsNotTakenForTheOneThatWasRead) {
+  fetch(guides_[1]);
+  const bytes* const before = address(guides_[1]);
+  for (auto& each : guides_) {
+    const scope inside;
+    ASSERT_TRUE(each.replace(inside, make_bytes_in(kind::cold, std::string(1000, '~'))));
+  }
+  sync::reclaim_ready();
+  for (int i = 0; i < 3000; ++i) {
+    guides_.emplace_back(make_bytes_in(kind::cold, std::string(1000, '~')));
+  }
+  let_leave();
+  for (const auto& each : guides_) ASSERT_NE(address(each), before);
+  ASSERT_TRUE(heap::is_out(address(guides_[1])));
+  const use_result got = use(guides_[1], kCopies);
+  EXPECT_EQ(got.object, nullptr);
+  EXPECT_EQ(got.missed, 1u);
+}
+
+TEST_F(Fetched, WhatAnotherThreadBroughtBackIsUsedWhereItIs) {
+  fetch(guides_[5]);
+  {
+    const scope inside;
+    guides_[5].get(inside);
+  }
+  const use_result got = use(guides_[5], kCopies);
+  EXPECT_EQ(got.object, address(guides_[5]));
+  EXPECT_EQ(heap_of(guides_[5]), kind::cold);
+}
+
+TEST_F(Fetched, WhereHotIsFullNothingIsLost) {
+  fetch(guides_[5]);
+  fetch(guides_[60]);
+  std::vector<void*> filling;
+  for (const std::size_t bytes : {std::size_t{1} << 20, std::size_t{900}}) {
+    while (void* const made = heap::allocate(kind::hot, bytes, heap::recycling::none)) {
+      filling.push_back(made);
+    }
+  }
+  const use_result copied = use(guides_[5], kCopies);
+  EXPECT_EQ(copied.content, content(5));
+  EXPECT_EQ(heap_of(guides_[5]), kind::cold);
+  EXPECT_FALSE(lies_in_a_heap(copied.object));
+  const use_result waited = use(guides_[60], kObjects);
+  EXPECT_EQ(waited.content, content(60));
+  EXPECT_EQ(waited.object, address(guides_[60]));
+  EXPECT_EQ(heap_of(guides_[60]), kind::cold);
+  for (void* each : filling) heap::deallocate(each, heap::recycling::none);
+}
+
+TEST_F(Fetched, WhatTheDiskDoesNotGiveIsLostAndNotAskedForAgain) {
+  ASSERT_TRUE(testing_help::truncate_cold(testing_help::cold_in_a_file(), 0));
+  fetch(guides_[5]);
+  for (const auto may_use : {kCopies, kObjects}) {
+    const std::uint64_t lost = heap::lost_reads();
+    const use_result got = use(guides_[5], may_use);
+    EXPECT_EQ(got.object, nullptr);
+    EXPECT_TRUE(got.has_lost);
+    EXPECT_EQ(got.missed, 0u);
+    EXPECT_EQ(heap::lost_reads(), lost + 1);
+    EXPECT_EQ(heap_of(guides_[5]), kind::cold);
+  }
+}
+
+TEST_F(Fetched, WhatNobodyReadIsWaitedFor) {
+  const heap::arrived_reads nothing;
+  std::vector<heap::miss> missed;
+  {
+    heap::miss_watch watch(nothing, kCopies);
+    const scope inside;
+    guides_[5].get(inside);
+    missed = watch.take();
+  }
+  const auto cancelled = reader_->read(std::move(missed.front()), 1);
+  reader_ = std::move(*heap::cold_reader::make());
+  ASSERT_EQ(cancelled->error(), ECANCELED);
+  arrived_.add(cancelled);
+  const use_result got = use(guides_[5], kCopies);
+  EXPECT_EQ(got.content, content(5));
+  EXPECT_EQ(got.object, address(guides_[5]));
+  EXPECT_EQ(got.missed, 0u);
+}
+
+// Scopes that count: the copy has the count of the scope that brought it back.
+TEST_F(Fetched, TheCountOfAScopeGoesWithTheObject) {
+  guides::use_words_for(guides::word_use::counts);
+  ASSERT_TRUE(sync::begin_migration_epoch(1'000'000));
+  fetch(guides_[5]);
+  {
+    heap::miss_watch watch(arrived_, kCopies);
+    const scope inside;
+    ASSERT_TRUE(inside.is_tracking());
+    const bytes* const got = guides_[5].get(inside);
+    EXPECT_EQ(got->view(), content(5));
+    EXPECT_EQ(heap_of(guides_[5]), kind::hot);
+    EXPECT_EQ(guides::count_of(word_of(guides_[5])), 1u);
+  }
+  EXPECT_EQ(guides::count_of(word_of(guides_[5])), 0u);
+  sync::end_migration_epoch();
+  guides::use_words_for(guides::word_use::history);
+}
+
+/// A guide in a node, and in the node's copy elsewhere.
+struct relocated_guide {
+  explicit relocated_guide(guide<bytes>& from) : copy(relocation{}, from) {}
+  guide<bytes> copy;
+};
+
+TEST_F(Fetched, ByWayOfASlotThatItHasLeftNothingIsCommitted) {
+  fetch(guides_[5]);
+  auto& policy = ask_policy(0x123);
+  const bytes* const before = address(guides_[5]);
+  relocated_guide moved(guides_[5]);
+  const guides::word old_word = word_of(guides_[5]), new_word = word_of(moved.copy);
+  EXPECT_TRUE(guides::has_left(old_word));
+  EXPECT_EQ(guides::address_of(old_word), guides::address_of(new_word));
+  EXPECT_TRUE(guides::is_in_cold(old_word));
+  EXPECT_FALSE(guides::has_left(new_word));
+  const std::uint64_t hot = objects_in(kind::hot);
+  const use_result copied = use(guides_[5], kCopies);
+  EXPECT_EQ(copied.content, content(5));
+  EXPECT_NE(copied.object, before);
+  EXPECT_EQ(policy.asked, 0) << "nothing can come back";
+  const use_result waited = use(guides_[5], kObjects);
+  EXPECT_EQ(waited.content, content(5));
+  EXPECT_EQ(waited.object, before);
+  EXPECT_EQ(word_of(guides_[5]), old_word);
+  EXPECT_EQ(word_of(moved.copy), new_word);
+  EXPECT_EQ(objects_in(kind::hot), hot);
+  moved.copy.finish_relocation();
+  guides_[5].slot().store_relaxed(0);  // the node's destructor is not run
+}
+
+TEST_F(Fetched, ByWayOfItsNewSlotItComesBack) {
+  fetch(guides_[5]);
+  relocated_guide moved(guides_[5]);
+  moved.copy.finish_relocation();
+  guides_[5].slot().store_relaxed(0);
+  EXPECT_EQ(use(moved.copy, kObjects).content, content(5));
+  EXPECT_EQ(heap_of(moved.copy), kind::hot);
+}
+
+TEST_F(Fetched, ASlotThatItHasLeftMissesToo) {
+  relocated_guide moved(guides_[5]);
+  const use_result missed = use(guides_[5], kCopies);
+  EXPECT_EQ(missed.object, nullptr);
+  EXPECT_TRUE(missed.has_lost);
+  EXPECT_EQ(missed.missed, 1u);
+  {
+    const scope inside;  // and waits without a watch
+    EXPECT_EQ(guides_[5].get(inside)->view(), content(5));
+    EXPECT_FALSE(heap::is_out(address(moved.copy)));
+    EXPECT_EQ(guides_[5].peek(inside)->view(), content(5));
+  }
+  moved.copy.finish_relocation();
+  guides_[5].slot().store_relaxed(0);
+}
+
+TEST_F(Fetched, ASlotThatAWarmObjectHasLeftIsRead) {
+  for (const kind where : {kind::newborn, kind::hot}) {
+    guide<bytes> from(make_bytes_in(where, "warm"));
+    relocated_guide moved(from);
+    EXPECT_FALSE(guides::is_in_cold(word_of(from)));
+    EXPECT_EQ(use(from, kObjects).content, "warm");
+    EXPECT_EQ(from.birth_heap(), kind::newborn);
+    moved.copy.finish_relocation();
+    from.slot().store_relaxed(0);
+  }
+}
+
+}  // namespace
+}  // namespace isotherm

@@ -1,0 +1,345 @@
+// Clients whose commands miss records that have left DRAM, and others beside them.
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "server/parked/cold_server.hpp"
+#include "sync/retire.hpp"
+
+namespace isotherm::server {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string key(int i) { return "key:" + std::to_string(i); }
+/// In a page of its own.
+std::string value(int i) { return std::to_string(i) + std::string(3000, 'v'); }
+std::string get(int i) { return encode({"GET", key(i)}); }
+
+class Parked : public ColdServer {
+ protected:
+  static constexpr int kKeys = 200;
+
+  void start(unsigned threads = 1) {
+    serving_ = std::make_unique<running>("hash-pugh", index::management::on, threads);
+    talker one(path());
+    for (int i = 0; i < kKeys; ++i) ASSERT_EQ(one.run({"SET", key(i), value(i)}), "+OK\r\n");
+    send_out();
+    ASSERT_EQ(one.ask("SET in DRAM\r\nSET number 7\r\n"), "+OK\r\n+OK\r\n");
+  }
+  void start_with_a_slow_disk(unsigned threads = 1) {
+    cold_disk::use_threads();
+    start(threads);
+    cold_disk::hold();
+  }
+  /// As often as the client is parked so many reads are under way.
+  static void until_under_way(std::uint64_t reads) {
+    until([&] { return heap::cold_reads().under_way == reads; });
+  }
+  std::string number_of(talker& of) {
+    std::string text = of.ask("CLIENT ID\r\n");
+    return text.substr(1, text.size() - 3);
+  }
+  bool is_listed(const std::string& number) {
+    const std::string all = "\n" + talker(path()).ask("CLIENT LIST\r\n");
+    return all.find("\nid=" + number + " ") != std::string::npos;
+  }
+  const std::string& path() const { return serving_->path; }
+  server& serving() { return *serving_->serving; }
+
+  std::unique_ptr<running> serving_;
+};
+
+TEST_F(Parked, AnswersWithoutFaults) {
+  for (const auto engine : {&cold_disk::use_best, &cold_disk::use_threads}) {
+    engine();
+    start();
+    talker one(path());
+    const auto before = heap::cold_reads();
+    const std::uint64_t faults = major_faults();
+    for (int i = 0; i < kKeys; ++i) ASSERT_EQ(one.ask(get(i)), bulk(value(i))) << i;
+    EXPECT_EQ(heap::cold_reads().misses - before.misses, kKeys);
+    EXPECT_EQ(heap::cold_reads().reads - before.reads, kKeys);
+    EXPECT_LT(major_faults() - faults, kKeys / 4) << "of a page for each key";
+    EXPECT_THAT(one.ask("INFO isotherm\r\n"), HasSubstr("\r\ncold_misses:"));
+  }
+}
+
+TEST_F(Parked, StaysInColdWhereThePolicySaysSo) {
+  start();
+  leave_in_cold();
+  talker one(path());
+  const auto before = heap::cold_reads();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(one.ask(get(5)), bulk(value(5)));
+  EXPECT_EQ(one.run({"GETRANGE", key(5), "0", "3"}), bulk(value(5).substr(0, 4)));
+  EXPECT_EQ(heap::cold_reads().reads - before.reads, 4u);
+}
+
+TEST_F(Parked, OthersAreServedMeanwhile) {
+  start_with_a_slow_disk();
+  talker one(path()), other(path());
+  one.send(get(0));
+  until_under_way(1);
+  EXPECT_EQ(other.ask("GET in\r\nSET in place\r\nINCR number\r\n"), bulk("DRAM") + "+OK\r\n:8\r\n");
+  EXPECT_THAT(other.ask("INFO isotherm\r\n"), HasSubstr("cold_reads_under_way:1\r\n"));
+  EXPECT_EQ(other.run({"SET", key(1), "new"}), "+OK\r\n");  // an old value that is out
+  EXPECT_FALSE(one.has_replies());
+  cold_disk::let_go();
+  EXPECT_EQ(one.receive(bulk(value(0)).size()), bulk(value(0)));
+}
+
+TEST_F(Parked, APipelinesRepliesKeepTheirOrder) {
+  start();
+  talker one(path());
+  EXPECT_EQ(one.ask("PING\r\n" + get(1) + "GET in\r\n" + get(2) + encode({"SET", key(3), "new"}) +
+                    get(3) + "INCR number\r\n" + encode({"APPEND", key(1), "+"}) + get(1) +
+                    encode({"DEL", key(2), key(4)}) + get(2) + get(1)),
+            "+PONG\r\n" + bulk(value(1)) + bulk("DRAM") + bulk(value(2)) + "+OK\r\n" + bulk("new") +
+                ":8\r\n:" + std::to_string(value(1).size() + 1) + "\r\n" + bulk(value(1) + "+") +
+                ":2\r\n$-1\r\n" + bulk(value(1) + "+"));
+}
+
+TEST_F(Parked, APipelinesReadsAreUnderWayTogether) {
+  start_with_a_slow_disk();
+  talker one(path());
+  std::string asked, right;
+  for (int i = 0; i < 20; ++i) {
+    asked += get(i);
+    right += bulk(value(i));
+  }
+  one.send(asked);
+  until_under_way(20);
+  EXPECT_FALSE(one.has_replies());
+  cold_disk::let_go();
+  EXPECT_EQ(one.receive(right.size()), right);
+}
+
+TEST_F(Parked, AMgetMissesAllAtOnce) {
+  start_with_a_slow_disk();
+  talker one(path());
+  std::vector<std::string> words{"MGET", "in"};
+  std::string right = "*22\r\n" + bulk("DRAM");
+  for (int i = 0; i < 20; ++i) {
+    words.push_back(key(i));
+    right += bulk(value(i));
+  }
+  words.emplace_back("nowhere");
+  right += "$-1\r\n";
+  one.send(encode(words));
+  until_under_way(20);
+  cold_disk::let_go();
+  EXPECT_EQ(one.receive(right.size()), right);
+}
+
+TEST_F(Parked, ClientsOfSeveralLoopsShareARead) {
+  start_with_a_slow_disk(2);
+  const auto before = heap::cold_reads();
+  talker one(path()), other(path()), third(path());
+  for (talker* each : {&one, &other, &third}) each->send(get(0));
+  until([&] { return heap::cold_reads().shared_reads - before.shared_reads == 2; });
+  cold_disk::let_go();
+  for (talker* each : {&one, &other, &third}) {
+    EXPECT_EQ(each->receive(bulk(value(0)).size()), bulk(value(0)));
+  }
+  EXPECT_EQ(heap::cold_reads().reads - before.reads, 1u);
+}
+
+TEST_F(Parked, MayTakeMoreThanIsHeldForOne) {
+  serving_ = std::make_unique<running>("hash-pugh", index::management::on);
+  talker one(path());
+  const std::string large(std::size_t{3} << 20, 'l');
+  std::vector<std::string> words{"MGET"};
+  std::string right = "*14\r\n", pipeline;
+  for (int i = 0; i < 14; ++i) {
+    ASSERT_EQ(one.run({"SET", key(i), large}), "+OK\r\n");
+    words.push_back(key(i));
+    right += bulk(large);
+    pipeline += get(i);
+  }
+  send_out();
+  leave_in_cold();
+  EXPECT_TRUE(one.run(words) == right);
+  send_out();
+  leave_in_cold();
+  EXPECT_TRUE("*14\r\n" + one.ask(pipeline) == right);
+  const std::uint64_t before = heap::cold_reads().misses;
+  EXPECT_TRUE(one.ask(get(0)) == bulk(large)) << "the next one goes without waiting again";
+  EXPECT_EQ(heap::cold_reads().misses - before, 1u);
+}
+
+TEST_F(Parked, ReadsAheadNoMoreThanIsHeldForOne) {
+  cold_disk::use_threads();
+  start();
+  talker one(path()), other(path());
+  const std::string large(std::size_t{1} << 20, 'l');
+  std::string pipeline;
+  for (int i = 0; i < 60; ++i) {
+    ASSERT_EQ(other.run({"SET", key(i), large}), "+OK\r\n");
+    pipeline += get(i);
+  }
+  send_out();
+  cold_disk::hold();
+  const std::uint64_t before = heap::cold_reads().misses;
+  one.send(pipeline);
+  until([] { return heap::cold_reads().under_way > 1; });
+  EXPECT_EQ(other.ask("PING\r\n"), "+PONG\r\n");
+  EXPECT_LE((heap::cold_reads().misses - before) * large.size(),
+            parked_command::kHeldBytes + 2 * large.size());
+  cold_disk::let_go();
+  std::string right;
+  for (int i = 0; i < 60; ++i) right += bulk(large);
+  EXPECT_TRUE(one.receive(right.size()) == right);
+}
+
+TEST_F(Parked, AnAppendWritesNothingInCold) {
+  start();
+  talker one(path());
+  ASSERT_EQ(one.run({"APPEND", key(0), "1"}), ":" + std::to_string(value(0).size() + 1) + "\r\n");
+  let_leave(leaving::values);  // it has room for more, and can be read without a wait
+  const auto in_cold = [] {
+    return heap::usage_of(heap::kind::cold, heap::residency::left_out).objects;
+  };
+  const std::uint64_t before = in_cold();
+  EXPECT_EQ(one.run({"APPEND", key(0), "2"}), ":" + std::to_string(value(0).size() + 2) + "\r\n");
+  EXPECT_EQ(one.ask(get(0)), bulk(value(0) + "12"));
+  while (in_cold() == before) sync::reclaim_ready();  // the old one goes
+}
+
+TEST_F(Parked, MaySendMoreMeanwhile) {
+  start_with_a_slow_disk();
+  talker one(path()), other(path());
+  const std::string number = number_of(one);
+  one.send(get(0) + "GET i");
+  until_under_way(1);
+  one.send("n\r\n" + get(1));
+  one.send("SET in " + std::string(60'000, 'x') + "\r\nSTRLEN in\r\n");
+  EXPECT_EQ(other.ask("PING\r\n"), "+PONG\r\n");
+  EXPECT_TRUE(is_listed(number));
+  cold_disk::let_go();
+  EXPECT_EQ(one.ask(""), bulk(value(0)) + bulk("DRAM") + bulk(value(1)) + "+OK\r\n:60000\r\n");
+}
+
+TEST_F(Parked, MayLeave) {
+  start_with_a_slow_disk();
+  std::string number;
+  {
+    talker one(path());
+    number = number_of(one);
+    one.send(get(0) + get(1));
+    until_under_way(2);
+  }
+  until([&] { return !is_listed(number); });
+  cold_disk::let_go();
+  until_under_way(0);
+  EXPECT_EQ(talker(path()).ask(get(0)), bulk(value(0)));
+}
+
+TEST_F(Parked, MayHaveShutItsEndAndGetsItsReply) {
+  start_with_a_slow_disk();
+  talker one(path());
+  one.send(get(0) + get(1));
+  ::shutdown(one.fd(), SHUT_WR);
+  until_under_way(2);
+  EXPECT_EQ(talker(path()).ask("PING\r\n"), "+PONG\r\n");
+  cold_disk::let_go();
+  EXPECT_EQ(one.receive_all(), bulk(value(0)) + bulk(value(1)));
+}
+
+TEST_F(Parked, MayQuitBehindIt) {
+  start_with_a_slow_disk();
+  talker one(path());
+  one.send(get(0) + "QUIT\r\n" + get(1));
+  until_under_way(2);
+  cold_disk::let_go();
+  EXPECT_EQ(one.receive_all(), bulk(value(0)) + "+OK\r\n");
+}
+
+TEST_F(Parked, CanBeKilled) {
+  start_with_a_slow_disk();
+  talker one(path()), other(path());
+  const std::string number = number_of(one);
+  one.send(get(0));
+  until_under_way(1);
+  EXPECT_EQ(other.ask("CLIENT KILL ID " + number + "\r\n"), ":1\r\n");
+  EXPECT_EQ(one.receive_all(), "");
+  EXPECT_FALSE(is_listed(number));
+  cold_disk::let_go();
+  EXPECT_EQ(other.ask(get(0)), bulk(value(0)));
+}
+
+TEST_F(Parked, GetsNoReplyWhereItWantsNone) {
+  start();
+  talker one(path());
+  EXPECT_EQ(one.ask("CLIENT REPLY SKIP\r\n" + get(0) + "PING\r\n" + get(0)),
+            "+PONG\r\n" + bulk(value(0)));
+  EXPECT_EQ(one.ask("CLIENT REPLY OFF\r\n" + get(1) + "PING\r\n" + get(2) + "CLIENT REPLY ON\r\n" +
+                    get(3)),
+            "+OK\r\n" + bulk(value(3)));
+}
+
+TEST_F(Parked, IsNotIdle) {
+  start_with_a_slow_disk();
+  talker one(path()), other(path());
+  one.send(get(0));
+  until_under_way(1);
+  EXPECT_EQ(other.ask("PING\r\nCONFIG SET timeout 1\r\n"), "+PONG\r\n+OK\r\n");
+  EXPECT_EQ(other.receive_all(), "") << "it has rested for less than the parked one";
+  cold_disk::let_go();
+  EXPECT_EQ(one.receive(bulk(value(0)).size()), bulk(value(0)));
+}
+
+TEST_F(Parked, HoldsMemoryThatCountsAsItsClients) {
+  cold_disk::use_threads();
+  start();
+  talker one(path()), other(path());
+  const std::string large(std::size_t{1} << 20, 'l');
+  std::vector<std::string> words{"MGET"};
+  for (int i = 0; i < 6; ++i) {
+    words.push_back("large:" + std::to_string(i));
+    ASSERT_EQ(other.run({"SET", words.back(), large}), "+OK\r\n");
+  }
+  send_out();
+  cold_disk::hold();
+  EXPECT_EQ(other.ask("CONFIG SET maxmemory-clients 4mb\r\n"), "+OK\r\n");
+  one.send(encode(words));
+  EXPECT_EQ(one.receive_all(), "") << "it is closed";
+  EXPECT_THAT(other.ask("INFO clients\r\nINFO stats\r\n"), HasSubstr("evicted_clients:1\r\n"));
+  cold_disk::let_go();
+  EXPECT_EQ(other.ask(get(0)), bulk(value(0)));
+}
+
+TEST_F(Parked, ACommandCountsOnce) {
+  start();
+  talker one(path());
+  auto& hits = serving_->db.counted().hits;
+  auto& misses = serving_->db.counted().misses;
+  using counts = std::vector<std::uint64_t>;
+  const auto count_of = [&](const std::string& commands) {
+    EXPECT_EQ(one.ask("CONFIG RESETSTAT\r\n"), "+OK\r\n");
+    EXPECT_THAT(one.ask(commands), Not(HasSubstr("-ERR")));
+    return counts{serving().statistics.commands.sum() - 2, hits.sum(), misses.sum()};
+  };
+  EXPECT_EQ(count_of(get(0)), (counts{1, 1, 0}));
+  EXPECT_EQ(count_of(encode({"MGET", "in", key(1), "nowhere", key(2)})), (counts{1, 3, 1}));
+  EXPECT_EQ(count_of(encode({"EXISTS", "in", key(3), "nowhere", key(4)})), (counts{1, 3, 1}));
+  EXPECT_EQ(count_of(encode({"GETSET", key(5), "x"})), (counts{1, 1, 0}));
+  EXPECT_EQ(count_of(get(6) + get(7) + encode({"COPY", "in", key(8)})), (counts{3, 3, 0}));
+}
+
+TEST_F(Parked, TheServerMayStop) {
+  start_with_a_slow_disk(2);
+  talker one(path()), other(path());
+  one.send(get(0) + get(1));
+  other.send(get(0));
+  until([] { return heap::cold_reads().under_way >= 2; });
+  std::thread stopping([this] { serving_.reset(); });
+  EXPECT_EQ(one.receive_all(), "");
+  EXPECT_EQ(other.receive_all(), "");
+  cold_disk::let_go();
+  stopping.join();
+  EXPECT_EQ(heap::cold_reads().under_way, 0u);
+}
+
+}  // namespace
+}  // namespace isotherm::server
