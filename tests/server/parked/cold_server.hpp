@@ -187,6 +187,13 @@ class ColdServer : public ::testing::Test {
     static stays always;
     guides::set_return_policy(&always);
   }
+  /// Objects that lie in no COLD.
+  static std::uint64_t in_dram() {
+    const auto objects = [](heap::kind where) {
+      return heap::usage_of(where, heap::residency::left_out).objects;
+    };
+    return objects(heap::kind::newborn) + objects(heap::kind::hot);
+  }
   static inline std::string directory;
 
  private:
@@ -211,12 +218,6 @@ class ColdServer : public ::testing::Test {
     chosen.cold_threshold = 1;
     chosen.adaptive_threshold = false;
     return chosen;
-  }
-  static std::uint64_t in_dram() {
-    const auto objects = [](heap::kind where) {
-      return heap::usage_of(where, heap::residency::left_out).objects;
-    };
-    return objects(heap::kind::newborn) + objects(heap::kind::hot);
   }
   /// The extent that takes objects of this size takes no more, and may leave DRAM; what is made now
   /// has an extent of its own.
