@@ -66,7 +66,11 @@ TEST(ColdFile, WrittenBackPagesCanLeaveDram) {
   std::memset(*range, 5, kBytes);
   EXPECT_EQ(resident_bytes(*range, kBytes), kBytes);
   ASSERT_TRUE(made->write_back(0, kBytes));
-  ASSERT_TRUE(advise(*range, kBytes, advice::page_out));
+  // The system may keep a page for a moment that a processor has in a batch: it is asked again.
+  constexpr int kTries = 1000;
+  for (int i = 0; i < kTries && resident_bytes(*range, kBytes).value_or(0) > 0; ++i) {
+    ASSERT_TRUE(advise(*range, kBytes, advice::page_out));
+  }
   EXPECT_EQ(resident_bytes(*range, kBytes), 0U);
   EXPECT_EQ((*range)[kBytes - 1], std::byte{5});
   release(*range, kBytes);
