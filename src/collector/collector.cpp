@@ -184,7 +184,7 @@ memory_room object_collector::state::look_at_memory(const options& now) {
   const memory_room room = read_memory_room(now.memory_target_bytes);
   if (room.dram_bytes == 0) return last_room;  // out of descriptors: /proc could not be read
   last_room = room;
-  gate().allow(room.promotable_bytes());
+  gate().allow(room.returnable_bytes());
   if (now.policy != policy_name::budget || now.manage != mode::on) last_room.target_bytes = 0;
   has_thread.load_acquire() ? growth.follow(last_room) : growth.release();
   return last_room;

@@ -40,6 +40,14 @@ struct memory_room {
     if (target_bytes == 0) return ~std::uint64_t{0};
     return (target_bytes - std::min(target_bytes, dram_bytes)) / 2;
   }
+  /// What may come back at once for uses that do not wait: those of a read-mostly load take all
+  /// that they may, and what is written meanwhile must find room too, or it is refused.
+  std::uint64_t returnable_bytes() const noexcept {
+    constexpr std::uint64_t kWritersShare = 16;
+    if (target_bytes == 0) return ~std::uint64_t{0};
+    const std::uint64_t most = target_bytes - target_bytes / kWritersShare;
+    return (most - std::min(most, dram_bytes)) / 2;
+  }
   /// What pages of files are kept to. Of a small COLD, which is soon looked through, it is less, as
   /// what is left to them is not there for HOT.
   std::uint64_t cold_limit_bytes(std::uint64_t cold_bytes) const noexcept {

@@ -69,6 +69,10 @@ TEST(MemoryRoom, HalfOfWhatIsLeftMayComeBack) {
   EXPECT_EQ(memory_room({100, 0, 160}).promotable_bytes(), 30u);
   EXPECT_EQ(memory_room({100, 0, 100}).promotable_bytes(), 0u);
   EXPECT_EQ(memory_room({100, 0, 60}).promotable_bytes(), 0u);
+  // A sixteenth of the target is left to writers.
+  EXPECT_EQ(memory_room({100, 0, 0}).returnable_bytes(), ~std::uint64_t{0});
+  EXPECT_EQ(memory_room({100, 0, 160}).returnable_bytes(), 25u);
+  EXPECT_EQ(memory_room({150, 0, 160}).returnable_bytes(), 0u);
 }
 
 TEST(MemoryRoom, LeavesAnEighthToPagesOfColdAndLessOfASmallOne) {
