@@ -1,0 +1,84 @@
+#!/usr/bin/python3
+"""A store with a memory target beside one without: the same requests, by turns.
+
+    bench/experiments/cold/pair.py --target 141M --workload c --pairs 8
+
+Both run all the time and hold the same records. After a warm-up of the one with a target, phases of
+new requests go to the one and to the other by turns, so that what else the machine does meets both.
+Prints throughput, its ratio, latencies, and misses of the requests; then medians.
+"""
+import argparse
+import contextlib
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import servers  # noqa: E402
+import ycsb  # noqa: E402
+
+
+def stats(server):
+    said = server.client.execute_command('ISOTHERM', 'STATS')
+    return {name.decode(): value for name, value in zip(said[::2], said[1::2])}
+
+
+def drive(options, server, seconds, *more):
+    """The driver's report."""
+    command = [options.tool, 'bench', 'ycsb', '--connect', server.address, '--keys', options.keys,
+               '--workload', options.workload, '--distribution', 'permuted', '--threads',
+               options.threads, '--seconds', seconds, '--json', '-', *more]
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          check=False)
+    if done.returncode != 0:
+        raise servers.Trouble(done.stderr.strip() or 'the driver failed')
+    return json.loads(done.stdout)
+
+
+def measure(options, limited, free):
+    before = stats(limited)
+    seen = drive(options, limited, options.seconds, '--no-load')
+    after = stats(limited)
+    alone = drive(options, free, options.seconds, '--no-load')
+    requests = seen['throughput_ops_s'] * options.seconds
+    return {'ratio': seen['throughput_ops_s'] / alone['throughput_ops_s'],
+            'ops': seen['throughput_ops_s'], 'ops_free': alone['throughput_ops_s'],
+            'misses': (int(after['cold_misses']) - int(before['cold_misses'])) / requests,
+            'p99': seen['latency_us']['p99'] / alone['latency_us']['p99'],
+            'faults': int(after['loop_major_faults']) - int(before['loop_major_faults'])}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--tool', default=ycsb.TOOL)
+    parser.add_argument('--target', default='141M', help="of the one's DRAM")
+    parser.add_argument('--workload', default='c')
+    parser.add_argument('--keys', type=int, default=300000)
+    parser.add_argument('--threads', type=int, default=16, help='connections')
+    parser.add_argument('--warmup', type=float, default=60, help='seconds')
+    parser.add_argument('--seconds', type=float, default=5, help='of a phase')
+    parser.add_argument('--pairs', type=int, default=8)
+    options = parser.parse_args()
+    with contextlib.ExitStack() as stack:
+        pair = []
+        for flags in (['--memory-target', options.target, '--window', 5], ['--window', 5]):
+            folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            command = servers.isotherm_command(folder, options.tool, flags)
+            pair.append(stack.enter_context(servers.serving(command, folder / 'socket')))
+        drive(options, pair[1], 1)
+        drive(options, pair[0], options.warmup)
+        print(ycsb.machine())
+        rows = []
+        for _ in range(options.pairs):
+            rows.append(measure(options, *pair))
+            print(' '.join(f'{name} {value:.4g}' for name, value in rows[-1].items()), flush=True)
+    for name in rows[0]:
+        values = [row[name] for row in rows]
+        print(f'{name}: {statistics.median(values):.4g} ({min(values):.4g} .. {max(values):.4g})')
+
+
+if __name__ == '__main__':
+    servers.run_main('pair', main)
