@@ -25,6 +25,7 @@ void return_gate::allow(std::uint64_t bytes) noexcept {
 }
 
 returned return_gate::take_returned() noexcept {
+  // What comes back between the two is counted next time with its bytes, or its object, alone.
   return {objects_.exchange_acq_rel(0), bytes_.exchange_acq_rel(0)};
 }
 

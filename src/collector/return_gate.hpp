@@ -51,7 +51,8 @@ class return_gate final : public guides::return_policy {
   }
   bool take_room(std::size_t bytes) noexcept;
 
-  // Relaxed: each answer is right by itself, for this window or the last one.
+  // Relaxed but for the exchanges, for which there is no weaker one: each answer is right by
+  // itself, for this window or the last one, and the rest are counts.
   std::array<base::atomic<std::uint32_t>, 1U << guides::kHistoryBits> answers_{};
   base::atomic<std::uint64_t> seed_{0}, most_{0};
   base::atomic<std::int64_t> room_{0};

@@ -1,7 +1,6 @@
 #include "guide/fetcher.hpp"
 
 #include <utility>
-#include <vector>
 
 namespace isotherm {
 
@@ -19,11 +18,11 @@ fetcher::ticket fetcher::fetch(heap::miss&& missed, std::function<void()> then) 
 }
 
 std::size_t fetcher::run() {
-  std::vector<ticket> ended;
-  reader_->take_ended([&ended](ticket each) { ended.push_back(each); });
+  reader_->take_ended([this](ticket each) { ended_.push_back(each); });
   std::size_t called = 0;
-  for (const ticket each : ended) {
-    const auto at = waiting_.find(each);
+  for (std::size_t left = ended_.size(); left > 0 && !ended_.empty(); --left) {
+    const auto at = waiting_.find(ended_.front());
+    ended_.pop_front();
     if (at == waiting_.end()) continue;  // cancelled
     const pending done = std::move(at->second);
     waiting_.erase(at);

@@ -12,6 +12,7 @@
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <unordered_map>
@@ -42,24 +43,32 @@ class fetcher {
   /// `then` of that ticket is not called any more. Not from within it.
   void cancel(ticket which) noexcept { waiting_.erase(which); }
 
-  /// For co_await: resumes the coroutine from run().
+  /// For co_await: resumes the coroutine from run(). The fetcher must stay where it is meanwhile; a
+  /// coroutine that is destroyed while it waits is not resumed.
   class arrival {
    public:
     arrival(fetcher& by, heap::miss&& missed) noexcept : by_(by), missed_(std::move(missed)) {}
+    ~arrival() {
+      if (ticket_ != 0) by_.cancel(ticket_);
+    }
+    arrival(const arrival&) = delete;
+    arrival& operator=(const arrival&) = delete;
+
     static bool await_ready() noexcept { return false; }
     void await_suspend(std::coroutine_handle<> waits) {
       ticket_ = by_.fetch(std::move(missed_), [waits] { waits.resume(); });
     }
-    static void await_resume() noexcept {}
+    void await_resume() noexcept { ticket_ = 0; }
 
    private:
     fetcher& by_;
     heap::miss missed_;
-    ticket ticket_ = 0;
+    ticket ticket_ = 0;  // while it waits
   };
   arrival fetch(heap::miss&& missed) noexcept { return {*this, std::move(missed)}; }
 
-  /// Calls what waits for reads that have ended; returns how many.
+  /// Calls what waits for reads that have ended; returns how many. What one throws is passed on;
+  /// the next call goes on behind it.
   std::size_t run();
   /// Waits until a read has ended, or so long, and runs.
   std::size_t run_within(int milliseconds);
@@ -77,6 +86,7 @@ class fetcher {
 
   std::unique_ptr<heap::cold_reader> reader_;
   std::unordered_map<ticket, pending> waiting_;
+  std::deque<ticket> ended_;  // to be called
   ticket next_ = 1;
 };
 

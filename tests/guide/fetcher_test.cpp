@@ -7,6 +7,7 @@
 #include <coroutine>
 #include <exception>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -241,6 +242,54 @@ TEST_F(Fetcher, ACoroutineMayWaitAgainAndAgain) {
   run_all(fetcher_);
   for (std::size_t i = 0; i < kCount; ++i) expected += content(i);
   EXPECT_EQ(all, expected);
+}
+
+/// A coroutine whose owner may destroy it while it waits.
+struct owned_coroutine {
+  struct promise_type {
+    owned_coroutine get_return_object() {
+      return {std::coroutine_handle<promise_type>::from_promise(*this)};
+    }
+    static std::suspend_never initial_suspend() noexcept { return {}; }
+    static std::suspend_always final_suspend() noexcept { return {}; }
+    static void return_void() {}
+    static void unhandled_exception() { std::terminate(); }
+  };
+  std::coroutine_handle<promise_type> handle;
+};
+
+owned_coroutine wait_for(fetcher& by, heap::miss missed, int& resumed) {
+  co_await by.fetch(std::move(missed));
+  ++resumed;
+}
+
+TEST_F(Fetcher, ACoroutineThatIsDestroyedWhileItWaitsIsNotResumed) {
+  int resumed = 0;
+  const owned_coroutine kept = wait_for(fetcher_, *miss_of(guides_[3]), resumed);
+  wait_for(fetcher_, *miss_of(guides_[70]), resumed).handle.destroy();
+  EXPECT_EQ(fetcher_.waiting(), 1u);
+  run_all(fetcher_);
+  EXPECT_EQ(resumed, 1);
+  kept.handle.destroy();
+}
+
+TEST_F(Fetcher, WhatOneThrowsIsPassedOnAndTheOthersAreCalledNext) {
+  int calls = 0;
+  for (const std::size_t i : {3, 60}) {
+    fetcher_.fetch(*miss_of(guides_[i]), [&calls] {
+      if (++calls == 1) throw std::runtime_error("the first");
+    });
+  }
+  bool has_thrown = false;
+  while (fetcher_.waiting() > 0) {
+    try {
+      fetcher_.run_within(10);
+    } catch (const std::runtime_error&) {
+      has_thrown = true;
+    }
+  }
+  EXPECT_TRUE(has_thrown);
+  EXPECT_EQ(calls, 2);
 }
 
 TEST_F(Fetcher, TwoOfThemReadOnce) {

@@ -197,8 +197,8 @@ class budget_policy final : public policy {
   /// none.
   unsigned doubt() const noexcept {
     if (cut_ == 0) return 0;
-    constexpr double kDeviations = 3;
-    const double uses = share_of(cut_) * memory_.length();
+    constexpr double kDeviations = 3, kFewestUses = 1.0 / 64;  // a memory that begins knows nothing
+    const double uses = std::max(share_of(cut_) * memory_.length(), kFewestUses);
     return static_cast<unsigned>(std::log2(1 + kDeviations / std::sqrt(uses)) * kRatesPerOctave);
   }
 

@@ -62,7 +62,6 @@ class cold_reader {
 
  private:
   explicit cold_reader(std::unique_ptr<os::read_queue> queue) : queue_(std::move(queue)) {}
-  bool is_mapped() const noexcept;
   void start_waiting();
   void end(cold_read& ended);
 

@@ -65,8 +65,8 @@ class ring_queue final : public read_queue {
     prepare(wanted);
   }
   void submit() override {
-    if (is_prepared_) io_uring_submit(&ring_);
-    is_prepared_ = false;
+    // A system short of memory takes them with the next call.
+    if (is_prepared_ && io_uring_submit(&ring_) >= 0) is_prepared_ = false;
   }
   queued_read* take_ended() override {
     io_uring_cqe* completion = nullptr;
