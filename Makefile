@@ -31,13 +31,13 @@ bootstrap-demo: ## install what the tool and the demo need, and no more
 demo: bootstrap-demo tool ## load, serve and cool a store, before your eyes (at most 5 minutes)
 	@scripts/demo
 
-test: bootstrap test-release test-tsan test-asan test-gcc test-in-turn ## all tests
+test: bootstrap test-release test-tsan test-asan test-in-turn ## all tests
 
 # Both do not fit into an hour beside the rest. The commit's own number picks one, the same wherever
 # that commit is tested.
-TURNS = test-debug tidy
+TURNS = test-gcc tidy
 
-test-in-turn: ## test-debug or tidy: whose turn it is at this commit
+test-in-turn: ## test-gcc or tidy: whose turn it is at this commit
 	@commit=$$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0); set -- $(TURNS); \
 	shift $$((0x$$commit % $$#)); echo "== $$1, in turn at $$commit"; \
 	$(MAKE) --no-print-directory $$1
@@ -54,17 +54,17 @@ test-tsan: ## tests labelled concurrency, under ThreadSanitizer
 GCC_TESTS = base_test sync_test heap_test guide_test collector_test index_model_test store_test \
             server_test
 
-test-gcc: ## the runtime and the store, built by gcc 12
+test-gcc: ## the runtime and the store, built by gcc 12 (in turn)
 	cmake --preset gcc -DISOTHERM_BUILD_BENCH=OFF
 	cmake --build --preset gcc -j $(JOBS) --target $(GCC_TESTS)
 	ctest --preset gcc
 
-test-asan: ## tests labelled memory, under AddressSanitizer and UBSan
+test-asan: ## tests labelled memory, under ASan and UBSan, every assertion on
 	cmake --preset asan -DISOTHERM_BUILD_BENCH=OFF
 	cmake --build --preset asan -j $(JOBS) --target tests-memory
 	ctest --preset asan
 
-test-debug: ## the same tests with every assertion on (in turn)
+test-debug: ## the same tests without sanitizers and optimisation (not part of test)
 	cmake --preset debug -DISOTHERM_BUILD_BENCH=OFF
 	cmake --build --preset debug -j $(JOBS) --target tests-memory
 	ctest --preset debug

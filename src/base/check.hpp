@@ -1,7 +1,7 @@
 // Three levels of assertion: broken invariants abort, expected failures are base::result.
 //   ISO_CHECK     always on: what would corrupt memory or lose data; must be cheap
 //   ISO_ASSERT    debug and sanitizer builds: internal invariants
-//   ISO_EXPENSIVE debug builds only: walks a structure
+//   ISO_EXPENSIVE without NDEBUG (debug, and the preset asan): walks a structure
 #pragma once
 
 namespace isotherm::base {
