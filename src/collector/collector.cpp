@@ -331,7 +331,7 @@ void object_collector::state::measure(window& now) {
   window_statistics& seen = now.seen;
   seen.accessed_pages = seen.working_set_pages = pages.count();
   seen.accessed_cold_pages += pages.count(heap::kind::cold);
-  seen.page_utilization = base::page_utilization(seen.accessed_bytes, seen.accessed_pages);
+  seen.page_utilization = page_utilization_of(seen);
   seen.promotion_rate =
       promotion_rate(seen.accessed_cold_pages, seen.working_set_pages, seen.window_seconds);
   const std::uint64_t cold_bytes = heap::packing_of(heap::kind::cold).used_bytes;

@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "guide/guide.hpp"
+#include "heap/cold/misses.hpp"
 #include "heap/object.hpp"
 #include "heap/usage.hpp"
 
@@ -225,7 +226,12 @@ void ageing::record_use(guides::word w) {
   ++statistics_.accessed_objects;
   statistics_.accessed_bytes += bytes;
   statistics_.accessed_cold_objects += is_cold;
-  pages_.add(guides::heap_of(w), object, bytes);
+  // A use in its place brings the page back and clears the mark (packed_heap::note_use).
+  const bool is_past = is_cold && heap::is_out(object);
+  if (is_past) statistics_.read_past_bytes += bytes;
+  pages_.add(guides::heap_of(w), object, bytes,
+             is_past ? usage_path::read_past : usage_path::in_place);
+  statistics_.read_past_pages = pages_.count_read_past();
 }
 
 source_parts::source_parts(std::uint64_t count) : count_(std::max(count, std::uint64_t{1})) {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <variant>
 
+#include "base/page.hpp"
 #include "heap/usage.hpp"
 
 namespace isotherm::collector {
@@ -34,7 +35,9 @@ struct window_statistics {
   std::uint64_t accessed_bytes = 0;         ///< bytes of objects accessed in the window
   std::uint64_t accessed_pages = 0;         ///< 4 KiB pages that hold at least one of them
   std::uint64_t accessed_cold_pages = 0;    ///< of them in COLD
-  double page_utilization = 0;              ///< accessed_bytes / (accessed_pages * 4096), 0..1
+  std::uint64_t read_past_bytes = 0;        ///< of accessed_bytes, read past pages of COLD
+  std::uint64_t read_past_pages = 0;        ///< of accessed_cold_pages, which stayed out of DRAM
+  double page_utilization = 0;              ///< of the others: bytes / (pages * 4096), 0..1
   std::uint64_t working_set_pages = 0;      ///< pages accessed
   double promotion_rate = 0;                ///< a minute; 0.01 = 1% (OBASE 3.4)
   double cold_rest_seconds = 0;             ///< mean time between two uses of a COLD page; infinite
@@ -57,6 +60,12 @@ struct window_statistics {
   double page_out_seconds = 0;
   double collector_cpu_seconds = 0;  ///< processor time of the collector's thread in this window
 };
+
+/// Of the pages that were used where they lie: what was read past its page touched none.
+constexpr double page_utilization_of(const window_statistics& seen) noexcept {
+  return base::page_utilization(seen.accessed_bytes - seen.read_past_bytes,
+                                seen.accessed_pages - seen.read_past_pages);
+}
 
 /// Calls `callback`. What it threw, in one line; empty: nothing.
 std::string problem_of(const std::function<void(const window_statistics&)>& callback,

@@ -8,12 +8,18 @@
 
 namespace isotherm::collector {
 
+/// How an object was used: where it lies, or by a read of COLD whose pages stay out of DRAM
+/// (heap/cold). It is told by where the pages are when the window ends: what was used in its place
+/// and left DRAM since counts as read past.
+enum class usage_path : std::uint8_t { in_place, read_past };
+
 /// A bitmap a heap. For one thread.
 class touched_pages {
  public:
   void clear() noexcept;
   /// Marks the pages of an object in heap `where`; those for which no memory is left go uncounted.
-  void add(heap::kind where, const void* object, std::size_t bytes) noexcept;
+  void add(heap::kind where, const void* object, std::size_t bytes,
+           usage_path path = usage_path::in_place) noexcept;
   std::uint64_t count(heap::kind where) const noexcept { return counts_[where]; }
   /// Of all heaps.
   std::uint64_t count() const noexcept {
@@ -22,9 +28,13 @@ class touched_pages {
     return sum;
   }
 
+  /// Of them those that stayed out of DRAM: marked first for an object that was read past them.
+  std::uint64_t count_read_past() const noexcept { return read_past_; }
+
  private:
   heap::per_kind<std::vector<std::uint64_t>> bits_;
   heap::per_kind<std::uint64_t> counts_;
+  std::uint64_t read_past_ = 0;
 };
 
 }  // namespace isotherm::collector

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/page.hpp"
 #include "collector/collector.hpp"
 #include "guide/guide.hpp"
 #include "heap/configure.hpp"
@@ -104,6 +105,27 @@ TEST_F(PagingOut, WhatLeftAgainIsNotReadToBePromoted) {
   }
   seen = collector_.run_window();
   EXPECT_EQ(seen.promoted.objects, 1u) << "it was used once more";
+}
+
+TEST_F(PagingOut, WhatIsReadPastItsPageTouchesNone) {
+  {
+    const scope inside;
+    ASSERT_FALSE(far_one().try_get(inside)) << "it is out";
+  }
+  window_statistics seen = collector_.run_window();
+  EXPECT_EQ(seen.accessed_cold_objects, 1u);
+  EXPECT_EQ(seen.read_past_bytes, seen.accessed_bytes);
+  EXPECT_EQ(seen.read_past_pages, seen.accessed_pages);
+  EXPECT_EQ(seen.page_utilization, 0) << "of no pages";
+  EXPECT_GT(seen.promotion_rate, 0);
+  {
+    const scope inside;
+    EXPECT_NE(guides_[0].get(inside), nullptr);
+  }
+  seen = collector_.run_window();
+  EXPECT_EQ(seen.read_past_bytes, 0u);
+  EXPECT_EQ(seen.page_utilization, static_cast<double>(seen.accessed_bytes) /
+                                       static_cast<double>(seen.accessed_pages * base::kPageBytes));
 }
 
 TEST_F(PagingOut, AFreeBringsNoPageBack) {
