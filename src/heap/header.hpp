@@ -32,8 +32,9 @@ inline header* header_of(const void* object) noexcept {
   return reinterpret_cast<header*>(reinterpret_cast<std::uintptr_t>(object) - kHeaderBytes);
 }
 
-/// Of an object that another thread may be making or freeing at the same time. Not for the address
-/// sanitizer, to which what is freed is out of bounds.
+/// Of an object that another thread may be making or freeing at the same time. Not checked
+/// by the address sanitizer: the header of a freed object is poisoned, and this reads it on
+/// purpose, to tell by its mark whether the object lives (packed/dead_pages.cpp).
 [[gnu::no_sanitize_address]] inline header racy_header(const void* object) noexcept {
   return std::bit_cast<header>(
       __atomic_load_n(reinterpret_cast<const std::uint64_t*>(header_of(object)), __ATOMIC_RELAXED));

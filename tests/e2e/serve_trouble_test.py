@@ -29,7 +29,7 @@ def until(found, seconds=PATIENCE):
     while time.monotonic() < deadline:
         if value := found():
             return value
-        time.sleep(0.02)
+        time.sleep(0.02)  # between two looks at the condition, which alone ends the wait
     raise AssertionError(f'nothing happened within {seconds} seconds')
 
 

@@ -396,15 +396,14 @@ def within_an_address_space(d):
 
     From the least that the program can be loaded in: its libraries crash below that, before
     main(). This depends on the build and the machine's libraries (27 to 31 MB)."""
-    loads = next(kib for kib in range(20000, 128000, 1000)
+    loads = next(kib for kib in range(20000, 128000, 500)
                  if piped(f"ulimit -c 0; ulimit -v {kib}; exec $1 --version",
                           stdout=subprocess.DEVNULL).returncode == 0)
     variants = ([], ["--memory", "32M"], ["--memory", "64M"],
                 ["--memory", "64M", "--algorithm", "samplesort"],
                 ["--memory", "40M", "--key-size", "40", "--concurrency", "io-overlap"])
     outcomes = set()
-    # The step is no multiple of a page or of a block, and the variants take turns.
-    for kib, more in zip(range(loads, loads + 131500, 1117), itertools.cycle(variants)):
+    for kib, more in itertools.product(range(loads, loads + 131500, 2117), variants):
         words = " ".join([f"ulimit -v {kib}; exec $1 sort {d}/in {d}/new --no-fsync", *more])
         r = piped(words, stdout=subprocess.DEVNULL)
         assert r.returncode in (0, 1), (kib, more, r)

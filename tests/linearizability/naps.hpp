@@ -31,7 +31,7 @@ inline void nap(int /*signal*/) noexcept {
   const std::uint64_t most_ns = chance % 16 == 0 ? 4'900'000 : 200'000;
   const timespec length{0, static_cast<long>(100'000 + (chance >> 8) % most_ns)};
   if (is_amid_operation != 0) amid_operations.fetch_add(1);
-  ::nanosleep(&length, nullptr);
+  ::nanosleep(&length, nullptr);  // the pause is what is made here; nothing is waited for
   errno = kept;
 }
 
@@ -48,7 +48,7 @@ inline bool install(std::uint64_t chosen_seed) noexcept {
 /// Between two signals, for the thread that sends them: how often threads are disturbed.
 inline void wait_a_little() noexcept {
   const timespec length{0, 100'000};
-  ::nanosleep(&length, nullptr);
+  ::nanosleep(&length, nullptr);  // a rate, not a wait: no check depends on what happens meanwhile
 }
 
 }  // namespace isotherm::naps

@@ -100,6 +100,18 @@ TEST(PageOut, AllowanceHalvesWhilePagesComeBackSoonAndRecovers) {
   EXPECT_EQ(less(kMiB, 64 * kMiB), kMiB);
 }
 
+TEST(TouchedPages, TellsPagesThatWereReadPast) {
+  touched_pages pages;
+  const auto* base = reinterpret_cast<const char*>(heap::range_of(kind::cold).begin);
+  pages.add(kind::cold, base + 16, 100, usage_path::read_past);
+  pages.add(kind::cold, base + 200, 100, usage_path::read_past);
+  pages.add(kind::cold, base + 4096, 100, usage_path::in_place);
+  EXPECT_EQ(pages.count(kind::cold), 2u);
+  EXPECT_EQ(pages.count_read_past(), 1u);
+  pages.clear();
+  EXPECT_EQ(pages.count_read_past(), 0u);
+}
+
 TEST(TouchedPages, CountsEachPageOnceAndStraddlersTwice) {
   touched_pages pages;
   const auto* base = reinterpret_cast<const char*>(heap::range_of(kind::hot).begin);
