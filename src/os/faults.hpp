@@ -22,7 +22,8 @@ enum class io_call {
   rename,
   space,
   resize,  ///< of a file or of the disk space that it takes
-  wait
+  wait,
+  submit  ///< of requests to a ring
 };
 
 /// Decides the fate of one call: 0 lets it through, an errno value makes it fail so.

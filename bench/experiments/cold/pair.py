@@ -5,7 +5,8 @@
 
 Both run all the time and hold the same records. After a warm-up of the one with a target, phases of
 new requests go to the one and to the other by turns, so that what else the machine does meets both.
-Prints throughput, its ratio, latencies, and misses of the requests; then medians.
+Prints throughput, its ratio, latencies, misses of the requests, and the server's processor time: of
+a request, and what a miss adds to it (`us_a_miss`); then medians.
 """
 import argparse
 import contextlib
@@ -38,17 +39,28 @@ def drive(options, server, seconds, *more):
     return json.loads(done.stdout)
 
 
+def driven(options, server):
+    """A phase's report, and the server's processor time a request, in microseconds."""
+    _, before = server.spent()
+    seen = drive(options, server, options.seconds, '--no-load')
+    _, after = server.spent()
+    return seen, (after - before) / (seen['throughput_ops_s'] * options.seconds) * 1e6
+
+
 def measure(options, limited, free):
     before = stats(limited)
-    seen = drive(options, limited, options.seconds, '--no-load')
+    seen, cost = driven(options, limited)
     after = stats(limited)
-    alone = drive(options, free, options.seconds, '--no-load')
+    alone, cost_free = driven(options, free)
     requests = seen['throughput_ops_s'] * options.seconds
+    misses = (int(after['cold_misses']) - int(before['cold_misses'])) / requests
     return {'ratio': seen['throughput_ops_s'] / alone['throughput_ops_s'],
             'ops': seen['throughput_ops_s'], 'ops_free': alone['throughput_ops_s'],
-            'misses': (int(after['cold_misses']) - int(before['cold_misses'])) / requests,
+            'misses': misses,
             'p99': seen['latency_us']['p99'] / alone['latency_us']['p99'],
-            'faults': int(after['loop_major_faults']) - int(before['loop_major_faults'])}
+            'faults': int(after['loop_major_faults']) - int(before['loop_major_faults']),
+            'us': cost, 'us_free': cost_free,
+            'us_a_miss': (cost - cost_free) / misses if misses else 0}
 
 
 def main():

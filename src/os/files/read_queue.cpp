@@ -62,11 +62,15 @@ class ring_queue final : public read_queue {
 
   void start(queued_read& wanted) override {
     ++under_way_;
-    prepare(wanted);
+    started_.push_back(&wanted);
   }
   void submit() override {
-    // A system short of memory takes them with the next call.
-    if (is_prepared_ && io_uring_submit(&ring_) >= 0) is_prepared_ = false;
+    while (!started_.empty() || io_uring_sq_ready(&ring_) > 0) {
+      prepare();
+      if (hand_over()) continue;
+      wake();  // the system is short of memory: whoever is woken submits again
+      return;
+    }
   }
   queued_read* take_ended() override {
     io_uring_cqe* completion = nullptr;
@@ -78,28 +82,33 @@ class ring_queue final : public read_queue {
         --under_way_;
         return read;
       }
-      prepare(*read);  // the rest of it
+      started_.push_back(read);  // the rest of it
       submit();
     }
     return nullptr;
   }
 
  private:
-  void prepare(queued_read& wanted) {
-    io_uring_sqe* request = io_uring_get_sqe(&ring_);
-    while (request == nullptr) {
-      io_uring_submit(&ring_);
-      request = io_uring_get_sqe(&ring_);
+  /// Fills the ring's free entries.
+  void prepare() noexcept {
+    while (!started_.empty()) {
+      io_uring_sqe* const request = io_uring_get_sqe(&ring_);
+      if (request == nullptr) return;
+      queued_read& next = *started_.front();
+      started_.pop_front();
+      io_uring_prep_read(request, file_.descriptor(), next.to + next.done,
+                         static_cast<unsigned>(next_length(next)), next.offset + next.done);
+      io_uring_sqe_set_data(request, &next);
     }
-    io_uring_prep_read(request, file_.descriptor(), wanted.to + wanted.done,
-                       static_cast<unsigned>(next_length(wanted)), wanted.offset + wanted.done);
-    io_uring_sqe_set_data(request, &wanted);
-    is_prepared_ = true;
+  }
+  bool hand_over() noexcept {
+    return injected_fault(io_call::submit) == 0 && io_uring_submit(&ring_) > 0;
   }
 
   file file_;
   io_uring ring_{};
-  bool is_open_ = false, is_prepared_ = false;
+  bool is_open_ = false;
+  std::deque<queued_read*> started_;  // that the ring had no entry for yet
 };
 
 class thread_queue final : public read_queue {

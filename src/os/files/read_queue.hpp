@@ -51,7 +51,8 @@ class read_queue {
   void wake() const noexcept;
 
   virtual void start(queued_read& wanted) = 0;
-  /// Hands what was started to the system.
+  /// Hands what was started to the system. What it does not take, short of memory, it gets with the
+  /// next call, for which descriptor() can be read from.
   virtual void submit() = 0;
   /// A read that has ended; null: none has since.
   virtual queued_read* take_ended() = 0;

@@ -185,6 +185,31 @@ TEST_P(ReadQueue, AnErrorIsTheReadsAlone) {
   }
 }
 
+// As of a system that is short of memory: the reads are not lost, and the descriptor says that they
+// are to be submitted once more.
+TEST_P(ReadQueue, WhatTheSystemRefusesIsSubmittedAgain) {
+  const page_buffer into(300);  // more than a ring has entries
+  std::vector<queued_read> wanted;
+  for (std::size_t i = 0; i < 300; ++i) wanted.push_back(one(into.page(i).data(), i, 1));
+  int refusals = 5;
+  set_fault_hook([&refusals](io_call call) {
+    return call == io_call::submit && refusals > 0 ? (--refusals, EAGAIN) : 0;
+  });
+  for (queued_read& each : wanted) queue_->start(each);
+  queue_->submit();
+  std::size_t ended = 0;
+  while (ended < wanted.size()) {
+    queue_->wait(-1);
+    queue_->acknowledge();
+    while (queue_->take_ended() != nullptr) ++ended;
+    queue_->submit();
+  }
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    ASSERT_EQ(wanted[i].error, 0);
+    ASSERT_TRUE(is_page(into.page(i), i)) << i;
+  }
+}
+
 // A signal, or a device that has no room for the request, says nothing of the pages.
 TEST_P(ReadQueue, AReadThatWasInterruptedGoesOn) {
   const page_buffer into(2);
