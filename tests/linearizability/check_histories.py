@@ -7,6 +7,9 @@
     check_histories.py CHECKER RECORDER resp TOOL NAPPING
                                                        every index behind `TOOL serve`; the library
                                                        NAPPING stops its threads at random
+    check_histories.py CHECKER RECORDER out TOOL NAPPING
+                                                       the same, with records that leave DRAM, so
+                                                       that commands wait for their reads
 
 ISOTHERM_TEST_SEED repeats a run.
 """
@@ -28,13 +31,17 @@ from serve_process import Raw, start_ours  # noqa: E402
 CLIENTS = 4
 COMMANDS = 1000  # of each client
 KEYS = 4
+# For records to leave DRAM, clients go from one group of keys to the next, and let a window of the
+# collector end in between.
+GROUPS, BURST = 16, 10  # number of groups, commands
 SEARCH_SECONDS = 600  # for defects to show; below ctest's limit (CMakePresets.json)
 TORN = 'a value is not what was written'  # the recorder's own check
 MUTANT_SECONDS = 30  # for one history: what is broken may also go in circles
 
 
 def value_of(number):
-    return b'%d:%s' % (number, b'.' * (number % 300))
+    """Of less than a page up to two, so that those that leave DRAM fill pages."""
+    return b'%d:%s' % (number, b'.' * (number % 300 * 30))
 
 
 def id_of(reply):
@@ -47,12 +54,16 @@ def id_of(reply):
     return number
 
 
-def talk(path, client, seed, events):
+def talk(path, what, client, seed, events):
     """One client's commands; what it asked and was answered goes to `events`."""
     chance = random.Random(seed + client)
     connection = Raw(path)
     for i in range(COMMANDS):
         key = chance.randrange(KEYS)
+        if what == 'out':
+            key += i // BURST % GROUPS * KEYS
+            if i % BURST == 0:
+                connection.ask('ISOTHERM', 'COLLECT')
         name, value = b'key:%d' % key, value_of(1 + client + i * CLIENTS)
         operation = chance.choice(['find', 'find', 'insert', 'upsert', 'erase', 'swap', 'take'])
         words = {'find': (b'GET', name), 'insert': (b'SETNX', name, value),
@@ -71,29 +82,43 @@ def talk(path, client, seed, events):
     connection.close()
 
 
-def moved_objects(connection, windows):
-    """Of the windows seen so far; the last one is asked for."""
-    words = connection.ask('ISOTHERM', 'STATS').split(b'\r\n')
-    of = lambda name: int(words[words.index(name) + 1][1:])
-    windows[of(b'window')] = of(b'promoted_objects') + of(b'demoted_objects')
-    return sum(windows.values())
+class Watch:
+    """What the windows seen so far moved, and how many commands waited for a read."""
+
+    def __init__(self, path):
+        self.connection, self.windows, self.misses = Raw(path), {}, 0
+
+    def look(self):
+        words = self.connection.ask('ISOTHERM', 'STATS').split(b'\r\n')
+        of = lambda name: int(words[words.index(name) + 1][1:])
+        self.windows[of(b'window')] = of(b'promoted_objects') + of(b'demoted_objects')
+        self.misses = of(b'cold_misses')
+
+    @property
+    def moved(self):
+        return sum(self.windows.values())
 
 
-def record_resp(tool, napping, index, protocol, seed, path):
-    # A sanitizer's runtime would refuse to come behind a preloaded library. Nothing is paged out:
-    # waiting for a disk, the collector would move less.
+# Without a file nothing is paged out: waiting for a disk, the collector would move less.
+PLACES = {'resp': lambda folder: ('--cold-backing', 'anon', '--hint', 'none'),
+          'out': lambda folder: ('--cold-backing', f'file:{folder}', '--hint', 'pageout',
+                                 '--target-promotion-rate', '1000000')}
+
+
+def record_resp(tool, napping, what, index, protocol, seed, path):
+    # A sanitizer's runtime would refuse to come behind a preloaded library.
     server = start_ours(tool, index, '--port', '-1', '--threads', '2', '--window', '0.001',
                         '--policy', 'published', '--cold-threshold', '1', '--protocol', protocol,
-                        '--cold-backing', 'anon', '--hint', 'none',
+                        *PLACES[what](os.path.dirname(path)),
                         env={**os.environ, 'LD_PRELOAD': napping, 'ISOTHERM_TEST_SEED': str(seed),
                              'ASAN_OPTIONS': 'verify_asan_link_order=0'})
     events = [[] for _ in range(CLIENTS)]
     failures = []
-    watching, windows, moved = Raw(server.path), {}, 0
+    watch = Watch(server.path)
 
     def run(client):
         try:
-            talk(server.path, client, seed, events[client])
+            talk(server.path, what, client, seed, events[client])
         except Exception as error:  # pylint: disable=broad-except
             failures.append(repr(error))
 
@@ -101,17 +126,20 @@ def record_resp(tool, napping, index, protocol, seed, path):
     for thread in threads:
         thread.start()
     while any(thread.is_alive() for thread in threads):
-        moved = moved_objects(watching, windows)
+        watch.look()
         threads[0].join(0.01)
     for thread in threads:
         thread.join()
-    watching.close()
+    watch.connection.close()
     status, said, _ = server.stop()
     if failures or status != 0:
         sys.exit(f'{index} {protocol}: {failures} status {status}\n{said}')
-    print(f'{index} {protocol} seed {seed}: {moved} objects moved in {len(windows)} windows seen')
-    if moved == 0:
+    print(f'{index} {protocol} seed {seed}: {watch.moved} objects moved in {len(watch.windows)} '
+          f'windows seen, {watch.misses} reads waited for')
+    if watch.moved == 0:
         sys.exit(f'{index} {protocol}: no object moved beside the commands')
+    if what == 'out' and watch.misses == 0:
+        sys.exit(f'{index} {protocol}: no command waited for a read')
     with open(path, 'w', encoding='ascii') as file:
         for event in sum(events, []):
             print(*event, file=file)
@@ -196,8 +224,8 @@ def main():
             if what == 'index':
                 paths.append(histories.record(index, protocol, 'sound', seed + 100 * number))
             else:
-                paths.append(histories.path(index, protocol, 'resp'))
-                record_resp(*rest, index, protocol, seed + 100 * number, paths[-1])
+                paths.append(histories.path(index, protocol, what))
+                record_resp(*rest, what, index, protocol, seed + 100 * number, paths[-1])
         sys.exit(histories.check(paths))
 
 
