@@ -1,19 +1,22 @@
 #!/usr/bin/python3
 """How much of the pages that a store touches it uses, as its records are read past their pages.
 
-    bench/experiments/cold/utilization.py run --workloads c,b,a --requests 0.5,1,2 --save used.jsonl
+    bench/experiments/cold/utilization.py run --workloads c,b --requests 0.5,1,2 --save used.jsonl
     bench/experiments/cold/utilization.py table used.jsonl
 
 Starts isotherm serve with a memory target of a share of what the records take, and beside it one
-that only watches (--manage track). Both get YCSB's requests (permuted Zipfian 0.99) at a fixed rate,
-so many a record and window of the collector. After a warm-up, page utilization of each window is
-taken from ISOTHERM STATS: bytes of the objects used in it over the bytes of the pages touched for
-them. `run` appends a JSON object a run; `table` prints medians and ranges of the windows.
+that only watches (--manage track). Both get YCSB's requests (permuted Zipfian 0.99) at a fixed
+rate, so many a record and window of the collector. After a warm-up, page utilization of each window
+is taken from ISOTHERM STATS: bytes of the objects used in it over the bytes of the pages touched
+for them. `run` appends a JSON object a run; `table` prints medians and ranges of the windows,
+beside the best that any order gives of the most popular records that fit, were nothing else in
+DRAM.
 """
 import argparse
 import collections
 import contextlib
 import json
+import math
 import pathlib
 import statistics
 import sys
@@ -25,6 +28,7 @@ import servers  # noqa: E402
 import ycsb  # noqa: E402
 from pair import stats  # noqa: E402
 
+PERMUTED = ['--distribution', 'permuted']
 FIELDS = ('page_utilization', 'accessed_bytes', 'accessed_pages', 'read_past_bytes',
           'read_past_pages', 'accessed_cold_objects', 'promoted_objects', 'demoted_objects')
 
@@ -90,6 +94,29 @@ def run_one(options, mode, workload, requests):
           f'{ycsb.spread(found, ".1%")} of {len(found)} windows', flush=True)
 
 
+RECORD = 1056  # bytes of a value of 1 KiB with what stands before it
+PAGE = 4096
+
+
+def best_order(keys, share, requests):
+    """Utilization of the pages touched in a window when the records that fit lie in the order of
+    their popularity, each as likely to be used as the Zipfian 0.99 says."""
+    weights = [1 / (i + 1)**0.99 for i in range(keys)]
+    scale = keys * requests / sum(weights)
+    used = touched = filled = 0
+    none = 1.0  # the probability that nothing in this page is used
+    for weight in weights[:keys * share // 100]:
+        unused = math.exp(-weight * scale)
+        used += (1 - unused) * RECORD
+        none *= unused
+        filled += RECORD
+        if filled >= PAGE:
+            touched += 1 - none
+            filled -= PAGE
+            none = unused if filled else 1.0  # that record goes on in the next page
+    return used / (touched * PAGE)
+
+
 def run(options):
     servers.check_tool(options.tool)
     print(servers.MACHINE)
@@ -103,12 +130,12 @@ def table(options):
     groups = collections.OrderedDict()
     for path in options.files:
         for row in map(json.loads, pathlib.Path(path).read_text(encoding='utf-8').splitlines()):
-            what = row['workload'], row['requests']
+            what = row['workload'], row['requests'], row['share']
             groups.setdefault(what, {})[row['mode']] = row
-    print('| workload | requests a record and window | watched only | with a target | of the bytes '
-          'used, read past their pages | DRAM of records |')
-    print('|---|---|---|---|---|---|')
-    for (workload, requests), modes in groups.items():
+    print('| workload | requests a record and window | target | watched only | with the target '
+          '| best order of what fits | of the bytes used, read past their pages |')
+    print('|---|---|---|---|---|---|---|')
+    for (workload, requests, share), modes in groups.items():
         if len(modes) < 2:
             continue
         used = {mode: [each['page_utilization'] for each in row['windows']]
@@ -116,9 +143,10 @@ def table(options):
         managed = modes['target']
         past = statistics.median(each['read_past_bytes'] / max(each['accessed_bytes'], 1)
                                  for each in managed['windows'])
-        print(f'| {workload} | {requests:g} | {ycsb.spread(used["track"], ".1%")} '
-              f'| {ycsb.spread(used["target"], ".1%")} | {past:.1%} '
-              f'| {managed["dram"] / managed["taken"]:.0%} |')
+        best = (f'{best_order(managed["keys"], share, requests):.1%}'
+                if managed['load'] == PERMUTED else '')
+        print(f'| {workload} | {requests:g} | {share}% | {ycsb.spread(used["track"], ".1%")} '
+              f'| {ycsb.spread(used["target"], ".1%")} | {best} | {past:.1%} |')
 
 
 def main():
@@ -136,7 +164,7 @@ def main():
     running.add_argument('--dir', default='/var/tmp', help='where COLD lies')
     running.add_argument('--tool', default=ycsb.TOOL)
     running.add_argument('--save', help='append a JSON object a run')
-    running.add_argument('load', nargs='*', default=['--distribution', 'permuted'],
+    running.add_argument('load', nargs='*', default=PERMUTED,
                          help='flags of the driver, after --, in place of the permuted Zipfian')
     printing = commands.add_parser('table')
     printing.set_defaults(work=table)
