@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """A store with a memory target beside one without: the same requests, by turns.
 
-    bench/experiments/cold/pair.py --target 141M --workload c --pairs 8
+    bench/experiments/cold/pair.py --target 141M --workloads c,b --pairs 8 --warmup 600
 
 Both run all the time and hold the same records. After a warm-up of the one with a target, phases of
 new requests go to the one and to the other by turns, so that what else the machine does meets both.
+Each further workload has a warm-up of a tenth of the first one's.
 Prints throughput, its ratio, latencies, misses of the requests, and the server's processor time: of
 a request, and what a miss adds to it (`us_a_miss`); then medians.
 """
@@ -27,10 +28,10 @@ def stats(server):
     return {name.decode(): value for name, value in zip(said[::2], said[1::2])}
 
 
-def drive(options, server, seconds, *more):
+def drive(options, server, workload, seconds, *more):
     """The driver's report."""
     command = [options.tool, 'bench', 'ycsb', '--connect', server.address, '--keys', options.keys,
-               '--workload', options.workload, '--distribution', 'permuted', '--threads',
+               '--workload', workload, '--distribution', 'permuted', '--threads',
                options.threads, '--seconds', seconds, '--json', '-', *more]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
                           check=False)
@@ -39,19 +40,19 @@ def drive(options, server, seconds, *more):
     return json.loads(done.stdout)
 
 
-def driven(options, server):
+def driven(options, server, workload):
     """A phase's report, and the server's processor time a request, in microseconds."""
     _, before = server.spent()
-    seen = drive(options, server, options.seconds, '--no-load')
+    seen = drive(options, server, workload, options.seconds, '--no-load')
     _, after = server.spent()
     return seen, (after - before) / (seen['throughput_ops_s'] * options.seconds) * 1e6
 
 
-def measure(options, limited, free):
+def measure(options, workload, limited, free):
     before = stats(limited)
-    seen, cost = driven(options, limited)
+    seen, cost = driven(options, limited, workload)
     after = stats(limited)
-    alone, cost_free = driven(options, free)
+    alone, cost_free = driven(options, free, workload)
     requests = seen['throughput_ops_s'] * options.seconds
     misses = (int(after['cold_misses']) - int(before['cold_misses'])) / requests
     return {'ratio': seen['throughput_ops_s'] / alone['throughput_ops_s'],
@@ -67,7 +68,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--tool', default=ycsb.TOOL)
     parser.add_argument('--target', default='141M', help="of the one's DRAM")
-    parser.add_argument('--workload', default='c')
+    parser.add_argument('--workloads', default='c')
     parser.add_argument('--keys', type=int, default=300000)
     parser.add_argument('--threads', type=int, default=16, help='connections')
     parser.add_argument('--warmup', type=float, default=60, help='seconds')
@@ -76,20 +77,27 @@ def main():
     options = parser.parse_args()
     with contextlib.ExitStack() as stack:
         pair = []
-        for flags in (['--memory-target', options.target, '--window', 5], ['--window', 5]):
+        for _ in range(2):
             folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            command = servers.isotherm_command(folder, options.tool, flags)
+            command = servers.isotherm_command(folder, options.tool, ['--window', 5])
             pair.append(stack.enter_context(servers.serving(command, folder / 'socket')))
-        drive(options, pair[1], 1)
-        drive(options, pair[0], options.warmup)
+        workloads = options.workloads.split(',')
+        drive(options, pair[1], workloads[0], 1)
+        drive(options, pair[0], workloads[0], 1)
+        pair[0].client.execute_command('ISOTHERM', 'CONFIG', 'SET', 'memory-target', options.target)
         print(ycsb.machine())
-        rows = []
-        for _ in range(options.pairs):
-            rows.append(measure(options, *pair))
-            print(' '.join(f'{name} {value:.4g}' for name, value in rows[-1].items()), flush=True)
+        for workload in workloads:
+            seconds = options.warmup if workload == workloads[0] else options.warmup / 10
+            drive(options, pair[0], workload, seconds, '--no-load')
+            print(f'workload {workload}, target {options.target}, after {seconds:g} s')
+            report([measure(options, workload, *pair) for _ in range(options.pairs)])
+
+
+def report(rows):
     for name in rows[0]:
         values = [row[name] for row in rows]
-        print(f'{name}: {statistics.median(values):.4g} ({min(values):.4g} .. {max(values):.4g})')
+        print(f'  {name}: {statistics.median(values):.4g} '
+              f'({min(values):.4g} .. {max(values):.4g})', flush=True)
 
 
 if __name__ == '__main__':
