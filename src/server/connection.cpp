@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <exception>
 #include <new>
+#include <optional>
 
 #include "server/server.hpp"
 #include "store/text.hpp"
@@ -21,6 +23,10 @@ constexpr std::size_t kReadAtOnce = std::size_t{1} << 20;
 /// Bytes reserved for the replies to a pipeline of commands. The allocator caches memory of about
 /// this size for each thread; for more it would take a lock.
 constexpr std::size_t kPipelineBytes = std::size_t{4} << 10;
+
+/// A turn of a client that has sent several commands ends with the command during which this has
+/// passed; so does the search for what the commands behind a parked one are going to miss.
+constexpr std::chrono::microseconds kTurn(50);
 
 constexpr std::string_view kNotRun =
     "ERR not run: MULTI was refused, as there are no transactions; EXEC or DISCARD ends its "
@@ -71,6 +77,12 @@ bool connection::on_arrival() {
   return run_buffer();
 }
 
+bool connection::go_on() {
+  if (!is_unfinished_) return true;
+  if (!run_buffer()) return false;
+  return !paused_ || advance();
+}
+
 bool connection::on_writable() { return flush() && advance(); }
 
 bool connection::advance() {
@@ -84,6 +96,8 @@ bool connection::advance() {
 
 bool connection::run_buffer() {
   reply_.set_limit(sent_ + server_.tuning().output_hard_limit.load_relaxed());
+  is_unfinished_ = false;
+  std::optional<turn> mine;
   while (query_.size() > 0 && wants_to_read()) {
     // The arguments of a command that runs again are those of its first run.
     if (!is_again_) {
@@ -96,6 +110,7 @@ bool connection::run_buffer() {
       }
     }
     const bool more = query_.size() > parser_.consumed();
+    if (more && !mine) mine.emplace(kTurn);
     if (more && output_.empty()) output_.reserve(kPipelineBytes);
     if (!parser_.arguments().empty()) run(parser_.arguments());
     is_again_ = is_parked();
@@ -114,6 +129,8 @@ bool connection::run_buffer() {
       server_.statistics.output_limit.add(1);
       return false;
     }
+    is_unfinished_ = more && wants_to_read() && mine->is_over();
+    if (is_unfinished_) break;
   }
   paused_ = query_.size() > 0 && !wants_to_read();
   if (query_.size() == 0) {
@@ -134,9 +151,10 @@ resp_parser::limits connection::bounds() const {
 void connection::read_ahead() {
   const std::string_view behind = query_.view().substr(parser_.consumed());
   if (read_ahead_end_ > parser_.consumed()) return;  // their reads are under way
-  parked_.read_ahead(
-      misses_of(behind, bounds(), server_.commands(), server_.db(), parked_.arrived()));
-  read_ahead_end_ = parser_.consumed() + std::min(behind.size(), kReadAheadBytes);
+  std::size_t seen = 0;
+  parked_.read_ahead(misses_of(behind, bounds(), server_.commands(), server_.db(),
+                               parked_.arrived(), turn(kTurn), seen));
+  read_ahead_end_ = parser_.consumed() + seen;
 }
 
 bool connection::resume(std::string_view reply) {

@@ -1,6 +1,7 @@
-// One client's socket with its buffers: reads, runs all commands in the buffer, and answers them
-// with one write when its turn comes (event_loop). The server stops reading from a client that does
-// not read its replies, so that the memory that the client can make it hold is bounded.
+// One client's socket with its buffers: reads, runs the commands in the buffer, and answers them
+// with one write when its turn comes (event_loop). A long pipeline takes several turns, between
+// which other clients have theirs. The server stops reading from a client that does not read its
+// replies, so that the memory that the client can make it hold is bounded.
 #pragma once
 
 #include <memory>
@@ -28,6 +29,10 @@ class connection {
   bool on_readable();
   bool on_writable();
 
+  /// Its turn ended with commands left in the buffer: go_on() runs them, as on_readable() does.
+  bool is_unfinished() const noexcept { return is_unfinished_; }
+  bool go_on();
+
   /// Goes on after server::defer(): `reply` answers the deferred command.
   bool resume(std::string_view reply);
 
@@ -47,7 +52,7 @@ class connection {
  private:
   static std::size_t pause_bytes() noexcept;
   std::size_t waiting() const noexcept { return output_.size() - sent_; }
-  /// Runs the commands in the buffer, until too many replies wait.
+  /// Runs the commands in the buffer, until the turn is over or too many replies wait.
   bool run_buffer();
   /// Goes on after a pause: run_buffer() and flush(), until the next pause or nothing is left.
   bool advance();
@@ -67,7 +72,8 @@ class connection {
   std::string output_;
   std::size_t sent_ = 0;
   bool paused_ = false;  ///< whole commands may wait in the buffer (wants_to_read())
-  bool mute_ = false;    ///< the deferred command gets no reply (CLIENT REPLY)
+  bool is_unfinished_ = false;
+  bool mute_ = false;  ///< the deferred command gets no reply (CLIENT REPLY)
   parked_command parked_;
   bool is_again_ = false;  ///< the command at the begin of the buffer runs again, after a miss
   /// Bytes of the buffer up to which later commands' reads have been started.

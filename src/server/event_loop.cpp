@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <exception>
+#include <utility>
 
 #include "base/check.hpp"
 #include "heap/upkeep.hpp"
@@ -30,6 +31,16 @@ bool change_watch(int epoll, int operation, int fd, std::uint32_t events, std::u
 }
 
 std::uint64_t listener_tag(int fd) noexcept { return kListener | static_cast<std::uint64_t>(fd); }
+
+/// Whether a client's connection goes on after `work`. It does not where there is no memory for its
+/// buffers; other clients are not affected.
+bool lives_after(const std::function<bool()>& work) {
+  try {
+    return work();
+  } catch (const std::exception&) {
+    return false;
+  }
+}
 }  // namespace
 
 event_loop::event_loop(server& server)
@@ -114,7 +125,8 @@ void event_loop::run() {
 
 void event_loop::wait_once() {
   epoll_event events[kEventsAtOnce];
-  const int ready = ::epoll_wait(epoll_, events, kEventsAtOnce, kTickMs);
+  const int patience = unfinished_.empty() ? kTickMs : 0;
+  const int ready = ::epoll_wait(epoll_, events, kEventsAtOnce, patience);
   for (int i = 0; i < ready; ++i) {
     const std::uint64_t whose = events[i].data.u64;
     if (whose == kWakeup) {
@@ -133,6 +145,7 @@ void event_loop::wait_once() {
       handle(*at->second, events[i].events);
     }
   }
+  go_on();
   if (reader_) reader_->submit();  // the disk is at work while replies are sent
   answer_all();
   if (reader_) reader_->submit();
@@ -174,26 +187,33 @@ void event_loop::take_arrived() {
     const auto at = connections_.find(id);
     if (at == connections_.end()) return;
     connection& which = *at->second;
-    bool lives = true;
-    try {
-      lives = which.on_arrival();
-    } catch (const std::exception&) {
-      lives = false;  // no memory for this client's buffers; the others are not affected
-    }
-    if (!lives) return close(which);
-    if (which.wants_to_write()) {
-      answered_.push_back(id);
-    } else {
-      watch(which);
-    }
+    if (!lives_after([&which] { return which.on_arrival(); })) return close(which);
+    follow_up(which);
   });
 }
 
-bool event_loop::resume(connection& which, std::string_view reply) {
-  try {
-    return which.resume(reply);
-  } catch (const std::exception&) {
-    return false;  // no memory for this client's buffers; the others are not affected
+/// The next turns of those whose pipelines were not at their ends.
+void event_loop::go_on() {
+  for (const std::uint64_t id : std::exchange(unfinished_, {})) {
+    const auto at = connections_.find(id);
+    if (at == connections_.end()) continue;
+    connection& which = *at->second;
+    if (lives_after([&which] { return which.go_on(); })) {
+      follow_up(which);
+    } else {
+      close(which);
+    }
+  }
+}
+
+/// After commands were run.
+void event_loop::follow_up(connection& which) {
+  if (which.is_unfinished()) {
+    unfinished_.push_back(which.peer().id);
+  } else if (which.wants_to_write()) {
+    answered_.push_back(which.peer().id);
+  } else {
+    watch(which);
   }
 }
 
@@ -207,10 +227,13 @@ void event_loop::take_finished() {
     const auto at = connections_.find(id);
     if (at == connections_.end()) continue;
     connection& which = *at->second;
-    if (resume(which, reply))
-      watch(which);
-    else
+    if (!lives_after([&which, &reply] { return which.resume(reply); })) {
       close(which);
+    } else if (which.is_unfinished()) {
+      unfinished_.push_back(id);
+    } else {
+      watch(which);
+    }
   }
 }
 
@@ -226,22 +249,15 @@ void event_loop::answer_all() {
 
 void event_loop::handle(connection& which, std::uint32_t events) {
   const bool speaks_parked = which.is_parked() && (events & EPOLLIN) != 0;
-  bool lives = !(events & EPOLLERR);
   const bool reads = events & (EPOLLIN | EPOLLHUP);
-  try {
-    if (lives && events & EPOLLOUT) lives = which.on_writable();
-    if (lives && reads) {
-      lives = which.wants_to_read() ? which.on_readable() : !(events & EPOLLHUP);
-    }
-  } catch (const std::exception&) {
-    lives = false;  // no memory for this client's buffers; the others are not affected
-  }
+  const bool lives = !(events & EPOLLERR) && lives_after([&which, events, reads] {
+    if (events & EPOLLOUT && !which.on_writable()) return false;
+    if (!reads) return true;
+    return which.wants_to_read() ? which.on_readable() : !(events & EPOLLHUP);
+  });
   if (!lives) return close(which);
-  if (reads && which.wants_to_write()) {
-    answered_.push_back(which.peer().id);
-  } else {
-    speaks_parked ? update_watch(which) : watch(which);
-  }
+  if (which.is_unfinished() || (reads && which.wants_to_write())) return follow_up(which);
+  speaks_parked ? update_watch(which) : watch(which);
 }
 
 /// A client that waits for its parked command sends nothing, as a rule: what is watched is changed

@@ -46,8 +46,9 @@ class event_loop {
   void take_finished();
   void take_arrived();
   void close_ended();
+  void go_on();
+  void follow_up(connection& which);
   void handle(connection& which, std::uint32_t events);
-  bool resume(connection& which, std::string_view reply);  ///< false: it is to be closed
   void answer_all();
   void watch(connection& which);         ///< after each use
   void update_watch(connection& which);  ///< updates what epoll watches
@@ -71,7 +72,8 @@ class event_loop {
   std::unordered_map<std::uint64_t, std::unique_ptr<connection>> connections_;  // by client::id
   idle_order by_use_;
   std::unordered_map<int, std::function<bool(int)>> listeners_;
-  std::vector<std::uint64_t> answered_;  // connections with replies of this round
+  std::vector<std::uint64_t> answered_;    // connections with replies of this round
+  std::vector<std::uint64_t> unfinished_;  // whose next turn comes with the next round
   bool listeners_watched_ = true;
   std::int64_t next_tick_ms_ = 0;
 };

@@ -69,12 +69,14 @@ void parked_command::finish() noexcept {
 
 std::vector<heap::miss> misses_of(std::string_view requests, const resp_parser::limits& bounds,
                                   const store::command_table& commands, store::database& db,
-                                  const heap::arrived_reads& arrived) {
+                                  const heap::arrived_reads& arrived, const turn& mine,
+                                  std::size_t& seen) {
   heap::miss_watch watch(arrived, heap::miss_watch::copies::allowed);
   const heap::read_watch reads;
   resp_parser parser;
-  requests = requests.substr(0, kReadAheadBytes);
-  while (!requests.empty() && parser.parse(requests, bounds) == resp_parser::status::command) {
+  const std::size_t all = requests.size();
+  while (!requests.empty() && !mine.is_over() &&
+         parser.parse(requests, bounds) == resp_parser::status::command) {
     const auto arguments = parser.arguments();
     const store::command* const invoked = arguments.empty() ? nullptr : commands.find(arguments[0]);
     if (invoked != nullptr && (invoked->flags & store::kReadOnly) != 0) {
@@ -85,6 +87,7 @@ std::vector<heap::miss> misses_of(std::string_view requests, const resp_parser::
     }
     requests.remove_prefix(parser.consumed());
   }
+  seen = all - requests.size();
   reads.forgive();
   return watch.take();
 }

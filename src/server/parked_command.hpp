@@ -10,6 +10,7 @@
 #include "heap/cold/misses.hpp"
 #include "heap/cold/reader.hpp"
 #include "server/resp_parser.hpp"
+#include "server/turn.hpp"
 #include "store/commands/table.hpp"
 
 namespace isotherm::server {
@@ -59,11 +60,11 @@ class parked_command {
   heap::arrived_reads arrived_;
 };
 
-/// Notes what the reading commands at the begin of `requests` are going to miss, of the first
-/// kReadAheadBytes. Takes about as long as to look their keys up.
-inline constexpr std::size_t kReadAheadBytes = std::size_t{16} << 10;
+/// Notes what the reading commands at the begin of `requests` are going to miss, until `mine` is
+/// over. `seen`: bytes of the commands that were looked at.
 std::vector<heap::miss> misses_of(std::string_view requests, const resp_parser::limits& bounds,
                                   const store::command_table& commands, store::database& db,
-                                  const heap::arrived_reads& arrived);
+                                  const heap::arrived_reads& arrived, const turn& mine,
+                                  std::size_t& seen);
 
 }  // namespace isotherm::server

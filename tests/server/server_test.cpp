@@ -23,6 +23,27 @@ TEST_F(Serving, AnswersAPipelineInOrder) {
   EXPECT_EQ(one.receive(expected.size()), expected);
 }
 
+// What has arrived of a pipeline runs in several turns, so that another client's command may run
+// amid it. As the two may also miss each other, it is tried until that has been seen.
+TEST_F(Serving, APipelineLetsOtherClientsHaveTheirTurns) {
+  options_.threads = 1;
+  start();
+  peer many(path_), one(path_);
+  constexpr int kFirst = 1'000'000, kCommands = 2000;  // 16 kB, which the server reads at once
+  std::string pipeline;
+  for (int i = 0; i < kCommands; ++i) pipeline += "INCR n\r\n";
+  for (int seen = 0; seen <= kFirst || seen >= kFirst + kCommands;) {
+    one.send("SET n " + std::to_string(kFirst) + "\r\n");
+    ASSERT_EQ(one.receive(5), "+OK\r\n");
+    many.send(pipeline);
+    one.send("GET n\r\n");
+    const std::string reply = one.receive(std::size_t{4 + 7 + 2});
+    ASSERT_THAT(reply, StartsWith("$7\r\n"));
+    seen = std::stoi(reply.substr(4));
+    ASSERT_EQ(many.receive(std::size_t{10} * kCommands).size(), std::size_t{10} * kCommands);
+  }
+}
+
 TEST_F(Serving, SpeaksBothProtocols) {
   start();
   EXPECT_EQ(peer(path_).last_words("GET none"), "$-1\r\n");
