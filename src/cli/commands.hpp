@@ -19,6 +19,8 @@ void add_device(CLI::App& app);
 void add_sort(CLI::App& app);
 /// isotherm gensort
 void add_gensort(CLI::App& app);
+/// isotherm report
+void add_report(CLI::App& app);
 /// isotherm valsort
 void add_valsort(CLI::App& app);
 

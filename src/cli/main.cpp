@@ -45,6 +45,7 @@ int run(int argc, char** argv) {
   add_sort(app);
   add_gensort(app);
   add_valsort(app);
+  add_report(app);
   try {
     app.parse(argc, argv);
     finish_output();

@@ -1,6 +1,7 @@
 """isotherm bench ycsb as a user runs it: reports, mistakes, and a real Redis behind a socket."""
 import json
 import pathlib
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -9,7 +10,7 @@ import unittest
 from serve_process import start_memcached, start_redis
 
 TOOL = sys.argv.pop(1)
-FIELDS = {'miss_ratio', 'major_faults',
+FIELDS = {'miss_ratio', 'major_faults', 'origin',
           'index', 'workload', 'keys', 'value_size', 'threads', 'manage', 'protocol',
           'throughput_ops_s', 'latency_us', 'rss_bytes', 'dram_bytes', 'rss_peak_bytes',
           'object_lru_miss_ratio', 'best_static_miss_ratio', 'record_dram_bytes', 'miss_bounds',
@@ -36,6 +37,12 @@ class Reports(unittest.TestCase):
         self.assertLessEqual(FIELDS, set(found))
         self.assertGreater(found['operations'], 0)
         self.assertEqual((found['missing'], found['corrupt']), (0, 0))
+        origin = found['origin']
+        self.assertEqual(origin['command'],
+                         shlex.join(['isotherm', *run.args[1:]]), 'repeats the run')
+        self.assertGreater(origin['processors'], 0)
+        self.assertGreater(origin['memory_bytes'], 0)
+        self.assertRegex(origin['date'], r'^\d{4}-\d\d-\d\dT')
         latency = found['latency_us']
         self.assertLessEqual(latency['p50'], latency['p90'])
         self.assertLessEqual(latency['p90'], latency['p99'])

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "os/fork.hpp"
+#include "os/machine.hpp"
 #include "os/memory/pressure.hpp"
 #include "os/memory/swap.hpp"
 #include "os/proc_file.hpp"
@@ -24,6 +25,20 @@ TEST(ProcFile, FindsNumbersBehindLabels) {
 }
 
 TEST(ProcFile, AnAbsentFileReadsAsEmpty) { EXPECT_EQ(read_proc_file("/proc/no such"), ""); }
+
+TEST(Machine, NamesItself) {
+  const machine here = this_machine();
+  EXPECT_FALSE(here.processor.empty());
+  EXPECT_GT(here.processors, 0U);
+  EXPECT_GT(here.memory_bytes, 0U);
+  EXPECT_TRUE(here.system.starts_with("Linux ")) << here.system;
+}
+
+TEST(Machine, TheCommandsFirstWordIsTheProgram) {
+  const auto words = command_words();
+  ASSERT_FALSE(words.empty());
+  EXPECT_TRUE(words.front().ends_with("os_system_facts_test")) << words.front();
+}
 
 TEST(Pressure, ParsesTheKernelsLines) {
   EXPECT_EQ(parse_pressure("some avg10=12.50 avg60=1.00 avg300=0.10 total=9\nfull avg10=3.00"),

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "harness/origin.hpp"
+
 namespace isotherm::cli {
 
 std::uint64_t parse_size(const std::string& text) {
@@ -36,7 +38,8 @@ std::string to_json(const sort_report& r) {
                       {"bytes_written", s.bytes_written},
                       {"device_share", s.device_share}});
   }
-  const nlohmann::json all = {{"algorithm", r.algorithm},
+  const nlohmann::json all = {{"origin", harness::origin()},
+                              {"algorithm", r.algorithm},
                               {"concurrency", r.concurrency},
                               {"values", r.values},
                               {"device", r.device},

@@ -18,23 +18,15 @@
 
 #include "harness/bench/report.hpp"
 #include "index/index.hpp"
+#include "os/machine.hpp"
 
 namespace isotherm::harness {
 namespace {
 
-/// The words of this run's command line, which a child repeats: of a flag that is given twice the
-/// last counts.
-std::vector<std::string> own_words() {
-  std::ifstream file("/proc/self/cmdline");
-  std::vector<std::string> words;
-  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
-  return words;
-}
-
 /// Runs this program again for one index, with the requests of `seed`, and returns its JSON object.
 base::result<nlohmann::json> run_child(std::string_view index, std::uint64_t seed,
                                        const std::filesystem::path& output) {
-  auto words = own_words();
+  auto words = os::command_words();  // of a flag that is given twice the last counts
   words.insert(words.end(), {"--index", std::string(index), "--seed", std::to_string(seed),
                              "--json", output.string()});
   std::vector<char*> arguments;

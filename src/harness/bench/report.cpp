@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "harness/origin.hpp"
+
 namespace isotherm::harness {
 namespace {
 
@@ -190,6 +192,7 @@ json to_json(const bench_plan& plan, const bench_result& found) {
   const workload::tally& driven = found.driven.sums;
   const window_sample& last = found.windows.back();
   json object = settings_of(plan, found);
+  object["origin"] = origin();
   if (last.seen && plan.asked.connect.empty()) {
     object["collector"] = options_of(plan.asked.collector);
   }

@@ -12,6 +12,7 @@
 
 #include "harness/bench/options.hpp"
 #include "harness/bench/report.hpp"
+#include "harness/origin.hpp"
 
 namespace isotherm::harness {
 namespace {
@@ -55,7 +56,10 @@ nlohmann::json to_json(const tiers_options& asked, const tiers_run& run, unsigne
           {"missing", found.driven.sums.missing},
           {"corrupt", found.driven.sums.corrupt},
           {"each_second", seconds},
-          {"details", found.details}};
+          {"details", found.details},
+          {"warmup_seconds", asked.warmup},
+          {"shift_seconds", asked.shift_seconds},
+          {"origin", origin()}};
 }
 
 /// The report of one run, or {"problem": why there is none}.

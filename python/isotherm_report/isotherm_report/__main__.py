@@ -1,0 +1,5 @@
+import sys
+
+from isotherm_report.command import main
+
+sys.exit(main())

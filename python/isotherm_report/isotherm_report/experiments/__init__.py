@@ -1,0 +1,28 @@
+"""Experiments: each module makes sections of the results that it knows, in this order."""
+from isotherm_report import page
+from isotherm_report.experiments import (dereference, devices, effectiveness, overhead, placements,
+                                         sorts, sweeps, timeline)
+
+MODULES = (effectiveness, overhead, timeline, dereference, placements, sweeps, sorts, devices)
+
+
+def rest_of(results, sections):
+    """A section that names the results that no other shows, or nothing."""
+    shown = {id(result) for section in sections for result in section.results}
+    rest = [result for result in results if id(result) not in shown]
+    if not rest:
+        return []
+    rows = [(result.path, result.kind, str(result.data.get('index', result.data.get('device', ''))),
+             str(result.data.get('workload', '')), str(result.data.get('placement', ''))
+             or str(result.data.get('manage', '')),
+             f'{result.data["throughput_ops_s"]:,.0f}' if 'throughput_ops_s' in result.data else '')
+            for result in rest]
+    return [page.Section('Other runs', rest,
+                         notes=['Single runs, that is, of one side only: there is nothing here to '
+                                'compare them with.'],
+                         tables=[(('file', 'kind', 'index', 'workload', 'side', 'ops/s'), rows)])]
+
+
+def sections_of(results):
+    sections = [section for module in MODULES for section in module.sections(results)]
+    return sections + rest_of(results, sections)

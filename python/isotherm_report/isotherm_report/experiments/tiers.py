@@ -1,0 +1,95 @@
+"""What the experiments of trees on two memories share: rounds, and ratios to interleaving."""
+import pathlib
+
+from isotherm_report import drawing, papers
+from isotherm_report.experiments import common
+
+BASE = 'interleave'
+CONFIGURATION = ('index', 'keys', 'key_size', 'value_size', 'threads', 'fast_share')
+TREES = {'btree-occ': 'masstree', 'art': 'art'}  # the paper's tree that each one answers
+
+
+def workload_of(result):
+    kind, colon, path = result.data['workload'].partition(':')
+    return kind + colon + pathlib.PurePath(path).name if colon else kind
+
+
+def placement_of(result):
+    counting = result.data.get('counting', 'leaves')
+    return result.data['placement'] + ('' if counting == 'leaves' else f' ({counting} counted)')
+
+
+def times_of(result):
+    """How long was warmed up and measured, and how often the hot region moved: runs that differ in
+    these are apart."""
+    data = result.data
+    return round(data['seconds']), data.get('warmup_seconds'), data.get('shift_seconds', 0)
+
+
+def configuration_of(result):
+    return (*(result.data[field] for field in CONFIGURATION), *times_of(result))
+
+
+def rounds_of(results):
+    """Lists of runs that were made by turns, on the same requests."""
+    return list(common.grouped(results, lambda run: (
+        configuration_of(run), run.data['workload'], run.data['seed'])).values())
+
+
+def has_base(runs):
+    return any(placement_of(run) == BASE for run in runs)
+
+
+def over_base(rounds, figure):
+    """placement -> ratios to the interleaving of the same round; rounds without it add nothing."""
+    found = {}
+    for runs in rounds:
+        base = next((run for run in runs if placement_of(run) == BASE), None)
+        for run in runs:
+            if base is not None and run is not base:
+                found.setdefault(placement_of(run), []).append(figure(run) / figure(base))
+    return found
+
+
+def throughput(run):
+    return run.data['throughput_ops_s']
+
+
+def p99(run):
+    return run.data['latency_us']['p99']
+
+
+def paper_of(index, workload):
+    """What the paper reports of SINLK over interleaving, or None."""
+    tree = TREES.get(index)
+    if workload.startswith('sp-'):
+        return papers.reported('tiers-micro') if tree == 'masstree' else None
+    if workload.startswith('ycsb-') and workload != 'ycsb-e' and tree:
+        return papers.reported(f'tiers-macro-{tree}')
+    if workload.startswith('trace:') and tree:
+        return papers.reported(f'tiers-trace-{tree}')
+    return None
+
+
+def words_of(runs):
+    """The settings that all runs share."""
+    first = runs[0].data
+    texts = {'keys': f'{common.number_text(first["keys"])} records',
+             'key_size': f'keys of {first["key_size"]} bytes',
+             'value_size': f'values of {first["value_size"]} bytes',
+             'threads': f'{first["threads"]} threads',
+             'fast_share': f'fast memory {first["fast_share"] * 100:g}% of the nodes'}
+    shared = [text for field, text in texts.items() if len(common.distinct(runs, field)) == 1]
+    slow, fast = (drawing.spread(common.values_of(runs, field))[0]
+                  for field in ('slow_ns', 'fast_ns'))
+    return (', '.join([first['index'], *shared, f'{first["seconds"]:.0f} s measured'])
+            + f'. Slow memory is emulated: a miss takes {slow:.0f} ns there and {fast:.0f} ns in '
+            'fast memory (medians).')
+
+
+def commands_of(rounds):
+    """One for all that the tool ran with the same flags and the same seed."""
+    calls = common.grouped(rounds, lambda runs: (
+        configuration_of(runs[0]), runs[0].data['seed'], *map(placement_of, runs)))
+    return [common.tiers_command([run for runs in call for run in runs])
+            for call in calls.values()]

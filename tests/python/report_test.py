@@ -1,0 +1,327 @@
+#!/usr/bin/env python3
+"""The package isotherm_report: what it reads, what it draws, and what stands beside it.
+
+    report_test.py PACKAGE
+"""
+
+import contextlib
+import html.parser
+import io
+import json
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, sys.argv.pop(1))
+
+from isotherm_report import command, experiments, page, papers, results  # noqa: E402
+from isotherm_report.experiments import common, tiers  # noqa: E402
+
+ORIGIN = {'command': 'isotherm bench ycsb --json x', 'processor': 'Some <Processor>',
+          'processors': 3, 'memory_bytes': 2**31, 'system': 'Linux 1', 'date': '2026-01-02T03:04Z'}
+
+
+def window(at, **more):
+    return {'at_seconds': at, 'dram_bytes': 2**27, 'memory_target_bytes': 2**26,
+            'promotion_rate': 0.02, 'cold_threshold': 3, 'miss_ratio': 0.1,
+            'best_static_miss_ratio': 0.05, 'object_lru_miss_ratio': 0.07, **more}
+
+
+def ycsb(**more):
+    return {'index': 'hash-pugh', 'workload': 'c', 'keys': 1000, 'key_size': 30, 'value_size': 1024,
+            'threads': 2, 'manage': 'on', 'protocol': 'veto', 'distribution': 'zipfian',
+            'theta': 0.99, 'rate': 2000.0, 'seconds': 5.0, 'warmup_seconds': 4.0,
+            'window_seconds': 1.0, 'cold_backing': 'anon', 'hint': 'none', 'seed': 1,
+            'target': 'in-process', 'throughput_ops_s': 1000.0, 'latency_us': {'p90': 2.0},
+            'dram_bytes': 2**27, 'page_utilization': 0.5, 'collector_cpu_fraction': 0.01,
+            'windows': [window(at) for at in range(6)], **more}
+
+
+def tier(**more):
+    return {'memory': 'emulated', 'index': 'btree-occ', 'workload': 'sp-c', 'placement': 'sinlk',
+            'fast_share': 0.2, 'seed': 1, 'keys': 1000, 'key_size': 8, 'value_size': 8,
+            'threads': 2, 'counting': 'leaves', 'fast_ns': 170.0, 'slow_ns': 340.0,
+            'seconds': 3.0, 'throughput_ops_s': 2e6, 'latency_us': {'p99': 3.0},
+            'each_second': [{'throughput_ops_s': 2e6, 'fast_usage': 0.9}] * 2, 'details': {},
+            **more}
+
+
+def sort(**more):
+    return {'algorithm': 'ems', 'concurrency': 'no-io-overlap', 'device': 'emu:pmem@1/8',
+            'emulated': True, 'seconds': 3.0, 'memory_limit_bytes': 2**26,
+            'stages': [{'stage': 'RUN read', 'seconds': 1.0}], **more}
+
+
+def curve(*rates):
+    return [{'streams': n, 'bytes_per_s': rate, 'spread': 0} for n, rate in enumerate(rates, 1)]
+
+
+def device(**more):
+    return {'isotherm_profile': 3, 'path': '/mnt', 'device': '',
+            'sequential_read': curve(1e9, 2e9), 'write': curve(1e9, 5e8),
+            'random_read': [{'access_bytes': 256, 'bandwidth': curve(1e8, 1e9)}],
+            'braid': [{'letter': 'B', 'holds': 'yes', 'why': 'reads of 10 B'}], **more}
+
+
+def dereferences():
+    sides = {'raw': 32.0, 'guide': 48.0}
+    return {'context': {}, 'benchmarks': [
+        {'run_name': f'chase/{side}/bytes:16384', 'name': '', 'run_type': 'iteration',
+         'real_time': time, 'time_unit': 'ns'} for side, time in sides.items()]}
+
+
+def made_of(*rows):
+    """Sections of some objects."""
+    return experiments.sections_of([results.understand(row, 'a.jsonl') for row in rows])
+
+
+class Ids(html.parser.HTMLParser):
+    """The identifiers of a page, what it links to, and what it would load."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.ids, self.links, self.loads = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        for name, value in attributes:
+            if name == 'id':
+                self.ids.append(value)
+            if name in ('href', 'xlink:href'):
+                self.links.append(value)
+            if name in ('src', 'srcset', 'data') or tag in ('link', 'script', 'iframe'):
+                self.loads.append((tag, name, value))
+
+
+class Reading(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.at = pathlib.Path(folder.name)
+
+    def test_knows_each_kind(self):
+        rows = {'ycsb': ycsb(), 'tiers': tier(), 'sort': sort(), 'device': device(),
+                'google-benchmark': dereferences()}
+        for kind, row in rows.items():
+            self.assertEqual(results.understand(row, 'x').kind, kind)
+        for other in ({}, {'index': 'art'}, [], 'text', 7, None):
+            self.assertIsNone(results.understand(other, 'x'))
+
+    def test_unpacks_what_scripts_wrote_around_it(self):
+        found = results.understand({'side': 'on:veto', 'flags': ['--keys', '9'], 'found': ycsb()},
+                                   'x')
+        self.assertEqual(found.kind, 'ycsb')
+        self.assertEqual(common.ycsb_command(found),
+                         'isotherm bench ycsb --keys 9 --manage on --protocol veto')
+
+    def test_reads_objects_lists_and_lines(self):
+        (self.at / 'one.json').write_text(json.dumps(ycsb(), indent=1))
+        (self.at / 'list.json').write_text(json.dumps([ycsb(), ycsb()]))
+        below = self.at / 'below'
+        below.mkdir()
+        (below / 'lines.jsonl').write_text('\n'.join(json.dumps(tier()) for _ in range(3)) + '\n')
+        (self.at / 'notes.txt').write_text('no result')
+        found, problems = results.read_folder(self.at)
+        self.assertEqual(problems, [])
+        self.assertEqual(sorted(each.path for each in found),
+                         ['below/lines.jsonl'] * 3 + ['list.json'] * 2 + ['one.json'])
+
+    def test_names_what_it_leaves_out(self):
+        (self.at / 'good.jsonl').write_text(json.dumps(tier()) + '\n{"cut": ' + '\n')
+        (self.at / 'bad.json').write_text('{')
+        (self.at / 'other.json').write_text('{"a": 1}')
+        (self.at / 'mixed.json').write_text(json.dumps([ycsb(), {}]))
+        (self.at / 'bytes.json').write_bytes(b'\xff\xfe\x00')
+        (self.at / 'empty.jsonl').write_text('')
+        found, problems = results.read_folder(self.at)
+        self.assertEqual(len(found), 2)
+        text = '\n'.join(problems)
+        for part in ('good.jsonl: line 2', 'bad.json: not JSON', 'other.json: holds no result',
+                     'mixed.json: 1 of 2', 'bytes.json: cannot be read', 'empty.jsonl: '):
+            self.assertIn(part, text)
+
+    def test_emulation_is_told_by_memory_and_by_device(self):
+        self.assertTrue(results.understand(tier(), 'x').is_emulated)
+        self.assertTrue(results.understand(sort(), 'x').is_emulated)
+        self.assertTrue(results.understand(device(device='emu:bd'), 'x').is_emulated)
+        for row in (ycsb(), device(), sort(device='', emulated=False)):
+            self.assertFalse(results.understand(row, 'x').is_emulated)
+
+
+class Papers(unittest.TestCase):
+    def test_each_figure_names_its_source_and_has_a_range(self):
+        for name, paper in papers.everything().items():
+            with self.subTest(name):
+                self.assertTrue(paper.title and paper.says)
+                self.assertTrue(paper.is_goal or re.search(r'figure|section|table', paper.where))
+                if paper.low is not None:
+                    self.assertLessEqual(paper.low, paper.high)
+
+    def test_sinlk_stands_beside_the_tree_that_it_answers(self):
+        said = {(index, load): paper and (paper.low, paper.high)
+                for index in ('btree-occ', 'art') for load in ('sp-a', 'ycsb-c', 'ycsb-e')
+                for paper in [tiers.paper_of(index, load)]}
+        self.assertEqual(said['btree-occ', 'sp-a'], (1.50, 1.82))
+        self.assertEqual(said['btree-occ', 'ycsb-c'], (1.31, 1.57))
+        self.assertEqual(said['art', 'ycsb-c'], (1.32, 1.84))
+        self.assertIsNone(said['art', 'sp-a'])  # of ART the paper has no such figure
+        self.assertIsNone(said['btree-occ', 'ycsb-e'])  # nor a range of scans
+
+
+class Experiments(unittest.TestCase):
+    def titles(self, *rows):
+        return [section.title for section in made_of(*rows)]
+
+    def test_sides_of_one_setting_are_compared_and_others_are_not(self):
+        both = made_of(ycsb(), ycsb(manage='off', windows=[]))
+        self.assertTrue(both[0].title.startswith('Pages and DRAM'))
+        self.assertEqual([paper.name for paper in both[0].papers],
+                         ['utilization-before', 'utilization-c', 'dram-saved'])
+        apart = made_of(ycsb(), ycsb(manage='off', keys=7, windows=[]))
+        self.assertNotIn('dram-saved', [paper.name for paper in apart[0].papers])
+
+    def test_overhead_is_of_closed_loops(self):
+        rows = [ycsb(manage=manage, rate=0, windows=[]) for manage in ('off', 'on')]
+        self.assertEqual(self.titles(*rows), ['Overhead of management'])
+
+    def test_ratios_are_within_a_round(self):
+        rows = [tier(seed=seed, placement=placement, throughput_ops_s=rate)
+                for seed, placement, rate in ((1, 'interleave', 1e6), (1, 'sinlk', 2e6),
+                                              (2, 'sinlk', 9e6), (2, 'interleave', 3e6),
+                                              (3, 'sinlk', 5e6))]
+        rounds = tiers.rounds_of([results.understand(row, 'x') for row in rows])
+        self.assertEqual(tiers.over_base(rounds, tiers.throughput), {'sinlk': [2.0, 3.0]})
+
+    def test_placements_need_three_and_sweeps_two_values(self):
+        three = [tier(placement=name) for name in ('interleave', 'static', 'sinlk')]
+        self.assertEqual(self.titles(*three),
+                         ['Placement of nodes, btree-occ, 1k records, fast memory 20%'])
+        sizes = [tier(placement=name, keys=keys, seed=keys)
+                 for keys in (1000, 4000) for name in ('interleave', 'sinlk')]
+        self.assertEqual(self.titles(*sizes), ['btree-occ, sp-c, by records'])
+
+    def test_runs_of_other_lengths_are_apart(self):
+        rows = [tier(placement=name, keys=keys, seed=keys, seconds=keys / 1000)
+                for keys in (1000, 4000) for name in ('interleave', 'sinlk')]
+        self.assertEqual(self.titles(*rows), ['Other runs'])
+
+    def test_workers_need_to_know_the_warmup(self):
+        details = dict.fromkeys(('trigger_seconds', 'promotion_seconds', 'demotion_seconds',
+                                 'watermark_seconds'), 0.01)
+        section, = made_of(tier(details=details, warmup_seconds=7.0))
+        self.assertEqual(section.tables[0][1][0][-5:], ('0.50', '0.50', '0.50', '0.50', '2.00'))
+        self.assertEqual(self.titles(tier(details=details)), ['Other runs'])
+
+    def test_sorts_stand_beside_the_papers_ratios(self):
+        rows = [sort(side=side, experiment='sortbenchmark', seconds=seconds)
+                for side, seconds in (('ems', 6.0), ('onepass', 2.0))]
+        section, = made_of(*rows)
+        self.assertEqual([paper.name for paper in section.papers], ['sort-onepass'])
+        self.assertTrue(section.is_emulated)
+
+    def test_devices_and_dereferences(self):
+        profile, = made_of(device())
+        self.assertIn(('reads over writes', '2.00', '4'), profile.tables[0][1])
+        guides, = made_of(dereferences())
+        self.assertEqual(guides.tables[0][1], [('one after the other', '16384B', '+1.00 ns')])
+
+    def test_nothing_vanishes(self):
+        rows = [ycsb(manage='off'), tier(), sort(), device(), dereferences()]
+        shown = {id(result.data) for section in made_of(*rows) for result in section.results}
+        self.assertEqual(shown, {id(row) for row in rows})
+
+    def test_commands(self):
+        told = results.understand(ycsb(origin=ORIGIN), 'x')
+        self.assertEqual(common.ycsb_command(told), ORIGIN['command'])
+        rows = [results.understand(tier(placement=name, workload=load), 'x')
+                for load in ('sp-a', 'sp-c') for name in ('interleave', 'sinlk')]
+        line, = tiers.commands_of(tiers.rounds_of(rows))
+        self.assertIn('--workload sp-a,sp-c --placement interleave,sinlk --fast 20', line)
+
+
+class Page(unittest.TestCase):
+    ROWS = (ycsb(origin=ORIGIN), ycsb(manage='off', index='<b>', windows=[]), device(), sort(),
+            *(tier(placement=name) for name in ('interleave', 'static', 'sinlk')))
+
+    def text(self):
+        sections = made_of(*self.ROWS)
+        found = [result for section in sections for result in section.results]
+        return page.render('Title & more', command.facts(found), sections, ['bad.json: <wrong>'])
+
+    def test_is_whole_and_loads_nothing(self):
+        text = self.text()
+        ids = Ids(text)
+        self.assertEqual(ids.loads, [])
+        self.assertEqual(len(ids.ids), len(set(ids.ids)), 'no identifier stands twice')
+        for link in ids.links:
+            self.assertTrue(link.startswith('#') and link[1:] in ids.ids, link)
+        self.assertIsNone(re.search(r'@import|url\((?!#)', text))
+
+    def test_escapes_what_results_say(self):
+        text = self.text()
+        self.assertIn('Some &lt;Processor&gt;', text)
+        self.assertIn('bad.json: &lt;wrong&gt;', text)
+        self.assertNotIn('<b>', text)
+
+    def test_marks_what_is_emulated(self):
+        marked = re.findall(r'<h2>([^<]*)<?/?(?: <span class="emulated">)?', self.text())
+        self.assertGreater(len(marked), 3)
+        for section in made_of(*self.ROWS):
+            heading = page.section_html(section).split('</h2>')[0]
+            self.assertEqual('class="emulated"' in heading, section.is_emulated, section.title)
+
+    def test_names_the_machine_or_says_that_it_is_not_told(self):
+        facts = dict(command.facts([results.understand(row, 'x') for row in self.ROWS[:2]]))
+        self.assertEqual(facts['measured on'],
+                         '3 x Some <Processor>, 2.0 GiB, Linux 1; 2026-01-02 to 2026-01-02')
+        self.assertIn('1 of 2 results', facts['not told'])
+
+
+class Command(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.at = pathlib.Path(folder.name)
+
+    def run_it(self, *words):
+        said, error = io.StringIO(), io.StringIO()
+        status = 0
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(error):
+            try:
+                command.main([str(word) for word in words])
+            except SystemExit as ended:
+                if isinstance(ended.code, str):
+                    error.write(ended.code)
+                status = 1
+        return status, said.getvalue(), error.getvalue()
+
+    def test_is_content_with_one_good_file(self):
+        (self.at / 'good.json').write_text(json.dumps(ycsb()))
+        (self.at / 'bad.json').write_text('{')
+        output = self.at / 'page.html'
+        status, said, error = self.run_it(self.at, '--output', output)
+        self.assertEqual(status, 0)
+        self.assertIn('1 results', said)
+        self.assertIn('left out: bad.json', error)
+        self.assertIn('bad.json', output.read_text())
+        self.assertFalse(output.with_name('page.html.part').exists())
+
+    def test_fails_where_nothing_can_be_read(self):
+        (self.at / 'bad.json').write_text('{')
+        for folder in (self.at, self.at / 'none'):
+            status, _, error = self.run_it(folder, '--output', self.at / 'page.html')
+            self.assertEqual(status, 1)
+            self.assertIn(str(folder), error)
+        self.assertFalse((self.at / 'page.html').exists())
+
+    def test_fails_where_it_cannot_write(self):
+        (self.at / 'good.json').write_text(json.dumps(ycsb()))
+        status, _, error = self.run_it(self.at, '--output', self.at / 'no' / 'page.html')
+        self.assertEqual(status, 1)
+        self.assertIn('cannot write', error)
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=1)
