@@ -303,7 +303,7 @@ class Command(unittest.TestCase):
         output = self.at / 'page.html'
         status, said, error = self.run_it(self.at, '--output', output)
         self.assertEqual(status, 0)
-        self.assertIn('1 results', said)
+        self.assertIn('1 result, ', said)
         self.assertIn('left out: bad.json', error)
         self.assertIn('bad.json', output.read_text())
         self.assertFalse(output.with_name('page.html.part').exists())

@@ -72,5 +72,6 @@ def main(words=None):
     title = f'Isotherm: results of {pathlib.Path(options.folder).resolve().name}'
     write(options.output, page.render(title, facts(found), sections, problems))
     if options.output != '-':
-        print(f'{options.output}: {len(found)} results, {len(sections)} experiments')
+        print(f'{options.output}: {page.counted(found, "result")}, '
+              f'{page.counted(sections, "experiment")}')
     return 0

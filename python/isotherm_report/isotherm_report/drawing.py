@@ -6,7 +6,7 @@ import re
 import matplotlib
 
 matplotlib.use('svg')
-from matplotlib import pyplot  # noqa: E402  (the backend is chosen first)
+from matplotlib import pyplot, ticker  # noqa: E402  (the backend is chosen first)
 
 # Okabe and Ito's colours, which colour-blind people tell apart.
 COLOURS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#f0e442', '#000000']
@@ -50,8 +50,10 @@ def legend(axes, columns=4):
     """Below the axes, so that it hides nothing; entries of one name stand once."""
     handles = dict(zip(*reversed(axes.get_legend_handles_labels())))
     if handles:
+        inches = axes.get_position().height * axes.figure.get_figheight()
+        below = 0.55 if axes.get_xlabel() else 0.4
         axes.legend(handles.values(), handles.keys(), ncols=columns, loc='upper left',
-                    bbox_to_anchor=(0, -0.16))
+                    bbox_to_anchor=(0, -below / inches))
 
 
 def spread(values):
@@ -98,6 +100,11 @@ def level(axes, paper, begin=None, end=None):
                   linewidth=1.4, label=paper.label)
     if begin is None:
         axes.set_xlim(left, right)
+
+
+def whole_numbers(axes):
+    """On the x axis: threads and seconds are counted."""
+    axes.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
 
 
 def headroom(axes):

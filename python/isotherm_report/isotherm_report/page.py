@@ -2,6 +2,9 @@
 import dataclasses
 import html
 import importlib.resources
+import re
+
+NUMBER = re.compile(r'[-+]?[\d.,]+( ?[%a-zA-Z]+)?|-')
 
 
 @dataclasses.dataclass
@@ -31,13 +34,18 @@ class Section:
         return ''.join(c if c.isalnum() else '-' for c in self.title.lower())
 
 
+def kind_of(cell):
+    return '' if NUMBER.fullmatch(cell) else ' class="words"'
+
+
 def table(head, rows):
     lines = ['<div class="wide"><table><thead><tr>',
-             *(f'<th scope="col">{html.escape(cell)}</th>' for cell in head),
+             *(f'<th scope="col"{kind_of(first)}>{html.escape(cell)}</th>'
+               for cell, first in zip(head, rows[0])),
              '</tr></thead><tbody>']
     for row in rows:
-        lines.append('<tr>' + ''.join(f'<td>{html.escape(str(cell))}</td>' for cell in row)
-                     + '</tr>')
+        cells = (f'<td{kind_of(cell)}>{html.escape(cell)}</td>' for cell in row)
+        lines.append('<tr>' + ''.join(cells) + '</tr>')
     return '\n'.join(lines) + '</tbody></table></div>'
 
 
@@ -48,6 +56,10 @@ def quotes(papers):
         lines.append(f'<li><cite title="{html.escape(paper.title)}">{html.escape(paper.label)}'
                      f'</cite>: <{mark}>{html.escape(paper.says)}</{mark}></li>')
     return '\n'.join(lines) + '</ul>'
+
+
+def counted(things, name):
+    return f'{len(things)} {name}' + ('' if len(things) == 1 else 's')
 
 
 def section_html(section):
@@ -64,7 +76,8 @@ def section_html(section):
         text = '\n'.join(dict.fromkeys(section.commands))
         lines.append('<h3>To repeat it</h3><pre>' + html.escape(text) + '</pre>')
     files = ', '.join(sorted({result.path for result in section.results}))
-    lines.append(f'<p class="files">{len(section.results)} results of {html.escape(files)}</p>')
+    lines.append(f'<p class="files">{counted(section.results, "result")} of {html.escape(files)}'
+                 '</p>')
     return '\n'.join(lines) + '</section>'
 
 

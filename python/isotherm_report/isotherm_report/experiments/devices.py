@@ -23,6 +23,7 @@ def plot_of(profile):
         draw_curve(axes, curve, label, number)
     axes.set_ylim(bottom=0)
     axes.set_xlabel('threads')
+    drawing.whole_numbers(axes)
     axes.set_ylabel('GB/s')
     axes.set_title('Bandwidth')
     drawing.legend(axes, 4)

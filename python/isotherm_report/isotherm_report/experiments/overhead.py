@@ -41,7 +41,7 @@ def section_of(runs, number):
              ratio_plot(groups, over_off(sides, lambda run: run.data['latency_us']['p90']),
                         over_one(added, 1), 'p90 latency')]
     title = 'Overhead of management' + (f' ({number})' if number > 1 else '')
-    rows = [(side, group, len(mine),
+    rows = [(side, group, str(len(mine)),
              f'{drawing.spread(common.values_of(mine, "throughput_ops_s"))[0]:,.0f}',
              share_text(mine))
             for side, lists in sides.items() for group, mine in zip(groups, lists) if mine]

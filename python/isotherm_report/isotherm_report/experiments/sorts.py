@@ -54,8 +54,8 @@ def stages_plot(runs):
             begin += stage['seconds']
         axes.plot([run.data['seconds']] * 2, [row - 0.38, row + 0.38], color='#000000',
                   linewidth=2)
-        axes.text(max(begin, run.data['seconds']), row, f'  {run.data["seconds"]:.2f} s',
-                  va='center', fontsize=8.5)
+        axes.annotate(f'{run.data["seconds"]:.2f} s', (max(begin, run.data['seconds']), row),
+                      (5, 0), textcoords='offset points', va='center', fontsize=8.5)
     axes.set_yticks(range(len(runs)), [name_of(run) for run in runs])
     axes.invert_yaxis()
     axes.grid(axis='y', visible=False)

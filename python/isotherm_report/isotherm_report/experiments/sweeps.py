@@ -100,6 +100,7 @@ def seconds_plot(runs):
     below.set_xlim(begin, end)
     below.set_ylabel('fast memory used, %')
     below.set_xlabel('seconds measured')
+    drawing.whole_numbers(below)
     drawing.legend(below, 2)
     return Plot(drawing.svg_of(made), 'Throughput, and how much of fast memory is used, second by '
                 'second')
