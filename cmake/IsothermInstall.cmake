@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 
 # What isotherm::isotherm consists of, in link order: users before what they use.
 set(ISOTHERM_RUNTIME_LAYERS collector guide heap sync os base)
-set(ISOTHERM_RUNTIME_HEADERS fetch.hpp guide.hpp runtime.hpp scope.hpp)
+set(ISOTHERM_RUNTIME_HEADERS abi.h compiler.hpp fetch.hpp guide.hpp runtime.hpp scope.hpp)
 # What isotherm::sorting consists of beside the runtime's lower layers.
 set(ISOTHERM_SORTING_LAYERS sort device)
 set(ISOTHERM_SORTING_HEADERS sort.hpp index_map.hpp)

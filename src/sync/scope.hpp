@@ -18,12 +18,8 @@ void maybe_reclaim(thread_slot& slot) noexcept;
 /// never other threads. Stays on the thread that made it.
 class scope {
  public:
-  scope() noexcept : slot_(slot_of_this_thread()) {
-    if (slot_.depth++ == 0) enter();
-  }
-  ~scope() {
-    if (--slot_.depth == 0) leave();
-  }
+  scope() noexcept : slot_(slot_of_this_thread()) { open(slot_); }
+  ~scope() { close(slot_); }
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;
 
@@ -34,11 +30,20 @@ class scope {
   bool is_tracking() const noexcept { return slot_.tracking; }
   thread_slot& slot() const noexcept { return slot_; }
 
+  /// The two halves of a scope, for code whose exits a compiler finds (isotherm/abi.h): each open()
+  /// is followed by one close() on the same thread. `mine` is the calling thread's slot.
+  static void open(thread_slot& mine) noexcept {
+    if (mine.depth++ == 0) enter(mine);
+  }
+  static void close(thread_slot& mine) noexcept {
+    if (--mine.depth == 0) leave(mine);
+  }
+
  private:
-  void enter() noexcept {
+  static void enter(thread_slot& mine) noexcept {
     std::uint64_t global = facts.global_word.load_acquire();
     for (;;) {
-      pause_at(step::entering, &slot_);
+      pause_at(step::entering, &mine);
       std::uint64_t again;
       // Acquire: what was done before the epoch advanced (unlinking, clearing accessed bits) is
       // seen by a scope that carries the new epoch.
@@ -46,28 +51,28 @@ class scope {
         // Release: who reads this, not the zero before it, must see what this thread's scopes did
         // up to here too: a later store by the same thread is in no release sequence of leave()'s
         // (C++20, [intro.races]). Pairs with oldest_open_epoch(). The machine's store is the same.
-        slot_.entered.store_release(slot_value(global));
+        mine.entered.store_release(slot_value(global));
         base::compiler_barrier();  // pairs with os::membarrier() in whoever changed the word
         again = facts.global_word.load_acquire();
       } else {
         // Both sequentially consistent: an acquire load could still pass the exchange.
-        slot_.entered.exchange_seq_cst(slot_value(global));
+        mine.entered.exchange_seq_cst(slot_value(global));
         again = facts.global_word.load_seq_cst();
       }
       if (again == global) [[likely]]
         break;
       global = again;
     }
-    slot_.tracking = state_of(global) != migration_state::inactive;
+    mine.tracking = state_of(global) != migration_state::inactive;
   }
 
-  void leave() noexcept {
-    if (slot_.tracking) [[unlikely]]
-      leave_tracking(slot_);
+  static void leave(thread_slot& mine) noexcept {
+    if (mine.tracking) [[unlikely]]
+      leave_tracking(mine);
     // Release: all that this scope read and wrote happens before whoever finds the slot empty.
-    slot_.entered.store_release(0);
-    if (slot_.retired_weight >= kReclaimWeight) [[unlikely]]
-      maybe_reclaim(slot_);
+    mine.entered.store_release(0);
+    if (mine.retired_weight >= kReclaimWeight) [[unlikely]]
+      maybe_reclaim(mine);
   }
 
   thread_slot& slot_;

@@ -1,0 +1,143 @@
+// marked<T>: a guide that is written like the pointer in whose place isotherm-clang.so puts it
+// (docs/compiler.md). Not for code that is written by hand: that says guide<T>.
+//
+// A field `[[isotherm::guide]] T* value` gets the type marked<T>. It keeps a pointer's meaning:
+// what it pointed to before an assignment, and what it points to when it is destroyed, lives on
+// until somebody discards it. What it adds is that the object may move, and so at most one marked
+// field holds it at a time.
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "guide/guide.hpp"
+#include "heap/ranges.hpp"
+
+/// On functions whose callers hold an object's address afterwards: isotherm-clang.so gives them a
+/// scope.
+#if defined(__clang__)
+#define ISOTHERM_TOUCHES [[clang::annotate("isotherm::touch")]]
+#else
+#define ISOTHERM_TOUCHES
+#endif
+
+namespace isotherm {
+
+template <class T>
+class marked {
+  using object = std::remove_const_t<T>;
+
+ public:
+  marked() noexcept = default;
+  marked(std::nullptr_t) noexcept {}
+  /// `made` is null or comes from make(), and no other marked field holds it.
+  ISOTHERM_TOUCHES marked(T* made) noexcept { point_to(made); }
+  marked(marked&& other) noexcept : guide_(std::move(other.guide_)) {}
+  marked& operator=(marked&& other) noexcept {
+    if (this == &other) return *this;
+    forget();
+    guide_ = std::move(other.guide_);
+    return *this;
+  }
+  marked(const marked&) = delete;
+  marked& operator=(const marked&) = delete;
+  ~marked() { forget(); }
+
+  ISOTHERM_TOUCHES marked& operator=(T* made) noexcept {
+    point_to(made);
+    return *this;
+  }
+  marked& operator=(std::nullptr_t) noexcept {
+    release();
+    return *this;
+  }
+
+  ISOTHERM_TOUCHES operator T*() const noexcept {
+    const scope nested;
+    return guide_.get(nested);
+  }
+  ISOTHERM_TOUCHES T* operator->() const noexcept { return *this; }
+  ISOTHERM_TOUCHES T& operator*() const noexcept { return *operator->(); }
+
+  /// These are no accesses.
+  explicit operator bool() const noexcept { return !guide_.is_null(); }
+  friend bool operator==(const marked& held, std::nullptr_t) noexcept {
+    return held.guide_.is_null();
+  }
+  friend bool operator==(const marked& held, const T* address) noexcept {
+    return held.guide_.holds(address);
+  }
+  friend bool operator==(const marked& held, T* address) noexcept
+    requires(!std::is_const_v<T>)
+  {
+    return held.guide_.holds(address);
+  }
+
+  /// Points to nothing from here on; gives what it pointed to, which may be in use by scopes.
+  T* release() noexcept {
+    auto& slot = guide_.slot();
+    if (slot.load_acquire() == 0) return nullptr;
+    return static_cast<T*>(guides::pointer_of(guides::exchange(slot, guides::kVacant)));
+  }
+
+ private:
+  void point_to(T* made) noexcept {
+    if (made == nullptr) {
+      release();
+      return;
+    }
+    const scope nested;
+    auto* const taken = const_cast<object*>(made);
+    const heap::kind where = heap::heaps().kind_of(taken);  // aborts on what make() did not make
+    auto& slot = guide_.slot();
+    guides::exchange(slot,
+                     guides::make_word(taken, where, heap::object_size(taken)) | guides::kAccessed);
+    guides::register_slot(&slot);
+  }
+  void forget() noexcept {
+    if (guide_.slot().load_relaxed() != 0) guides::vacate(guide_.slot());
+  }
+
+  guide<object> guide_;
+};
+
+/// A T that the collector may move once a marked field points to it. Throws std::bad_alloc. What
+/// T's constructor throws is passed on.
+template <class T, class... Arguments>
+ISOTHERM_TOUCHES T* make(Arguments&&... arguments) {
+  auto made = make_object_in<std::remove_const_t<T>>(heap::kind::newborn,
+                                                     std::forward<Arguments>(arguments)...);
+  if (!made) throw std::bad_alloc();
+  return made.release();
+}
+
+/// Destroys what make() has made, or nothing, when every scope that may see it has closed. No
+/// marked field may point to it any more.
+template <class T>
+void discard(T* made) noexcept {
+  if (made == nullptr) return;
+  using object = std::remove_const_t<T>;
+  auto* const gone = const_cast<object*>(made);
+  sync::retire(
+      gone,
+      [](void* object_gone) noexcept {
+        if constexpr (!std::is_trivially_destructible_v<object>) {
+          if (heap::is_readable_to_free(object_gone)) {
+            std::destroy_at(static_cast<object*>(object_gone));
+          }
+        }
+        heap::deallocate(object_gone);
+      },
+      heap::room_of(gone));
+}
+/// The same of what `held` points to, which then points to nothing.
+template <class T>
+void discard(marked<T>& held) noexcept {
+  discard(held.release());
+}
+
+static_assert(sizeof(marked<int>) == sizeof(int*));
+
+}  // namespace isotherm
