@@ -44,11 +44,16 @@ function(isotherm_install_runtime)
 
   set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/isotherm)
   install(EXPORT isotherm-targets NAMESPACE isotherm:: DESTINATION ${package_dir})
+  set(ISOTHERM_PLUGIN_INSTALLED "")
+  if(TARGET isotherm_clang)
+    set(ISOTHERM_PLUGIN_INSTALLED ${CMAKE_INSTALL_LIBDIR}/isotherm/isotherm-clang.so)
+  endif()
   configure_package_config_file(cmake/isothermConfig.cmake.in isothermConfig.cmake
                                 INSTALL_DESTINATION ${package_dir})
   write_basic_package_version_file(isothermConfigVersion.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/isothermConfig.cmake
-                ${PROJECT_BINARY_DIR}/isothermConfigVersion.cmake DESTINATION ${package_dir})
+                ${PROJECT_BINARY_DIR}/isothermConfigVersion.cmake
+                cmake/IsothermInstrument.cmake DESTINATION ${package_dir})
 
   # The archives' flags for pkg-config, and the way back from its file to the prefix.
   list(TRANSFORM ISOTHERM_RUNTIME_LAYERS PREPEND -lisotherm_ OUTPUT_VARIABLE flags)
@@ -75,6 +80,7 @@ function(isotherm_install_sorting)
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 
+include(IsothermInstrument)
 isotherm_install_runtime()
 if(TARGET isotherm_runtime AND TARGET isotherm_sort)
   isotherm_install_sorting()

@@ -1,0 +1,142 @@
+#include "ast_facts.hpp"
+
+#include "clang/AST/Attr.h"
+#include "clang/AST/DeclTemplate.h"
+#include "names.hpp"
+
+namespace isotherm::compiler {
+
+using namespace clang;
+
+bool is_in_namespace(const Decl* declaration, std::string_view name) {
+  const DeclContext* at = declaration->getDeclContext();
+  if (const auto* self = dyn_cast<NamespaceDecl>(declaration)) at = self;
+  for (; at != nullptr; at = at->getParent()) {
+    const auto* space = dyn_cast<NamespaceDecl>(at);
+    if (space != nullptr && space->getParent()->getRedeclContext()->isTranslationUnit() &&
+        space->getName() == llvm::StringRef(name)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool is_ours(QualType type, llvm::StringRef name) {
+  if (type.isNull()) return false;
+  type = type.getNonReferenceType();
+  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
+  if (record == nullptr) {
+    const auto* special = type->getAs<TemplateSpecializationType>();
+    const TemplateDecl* made =
+        special == nullptr ? nullptr : special->getTemplateName().getAsTemplateDecl();
+    return made != nullptr && made->getName() == name && is_in_namespace(made, "isotherm");
+  }
+  return record->getIdentifier() != nullptr && record->getName() == name &&
+         is_in_namespace(record, "isotherm");
+}
+
+bool is_marked(QualType type) { return is_ours(type, "marked"); }
+bool is_pinned(QualType type) { return is_ours(type, "pinned"); }
+
+bool has_annotation(const Decl* declaration, std::string_view text) {
+  for (const auto* note : declaration->specific_attrs<AnnotateAttr>()) {
+    if (note->getAnnotation() == llvm::StringRef(text)) return true;
+  }
+  return false;
+}
+
+bool holds_marked(const CXXRecordDecl* record) {
+  if (record == nullptr || !record->hasDefinition()) return false;
+  record = record->getDefinition();
+  for (const FieldDecl* field : record->fields()) {
+    if (is_marked(field->getType())) return true;
+    const Type* held = field->getType()->getBaseElementTypeUnsafe();
+    if (holds_marked(held->getAsCXXRecordDecl())) return true;
+  }
+  for (const CXXBaseSpecifier& base : record->bases()) {
+    if (holds_marked(base.getType()->getAsCXXRecordDecl())) return true;
+  }
+  return false;
+}
+
+bool reach::knows_type(QualType type) {
+  if (type.isNull()) return false;
+  if (is_marked(type)) return true;
+  for (;;) {
+    type = type.getNonReferenceType();
+    if (type->isPointerType()) {
+      type = type->getPointeeType();
+    } else if (const ArrayType* array = type->getAsArrayTypeUnsafe()) {
+      type = array->getElementType();
+    } else {
+      break;
+    }
+    if (is_marked(type)) return true;
+  }
+  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
+  return record != nullptr && knows(record);
+}
+
+bool reach::knows(const CXXRecordDecl* record) {
+  if (record->hasDefinition()) record = record->getDefinition();
+  const auto [place, is_new] = known_.try_emplace(record, false);
+  if (!is_new) return place->second;
+  seen_.push_back(record);
+  const bool is_outermost = seen_.size() == 1;
+  const bool known = look(record);
+  if (known) known_[record] = true;
+  if (is_outermost) {
+    // What was seen on the way to a "yes" may lead to it too, and what was incomplete may be
+    // completed: only the "no" of a whole walk lasts.
+    for (const CXXRecordDecl* other : seen_) {
+      if ((known || saw_incomplete_) && !known_[other]) known_.erase(other);
+    }
+    seen_.clear();
+    saw_incomplete_ = false;
+  }
+  return known;
+}
+
+bool reach::look(const CXXRecordDecl* record) {
+  if (is_marked(QualType(record->getTypeForDecl(), 0))) return true;
+  if (const auto* special = dyn_cast<ClassTemplateSpecializationDecl>(record)) {
+    for (const TemplateArgument& argument : special->getTemplateArgs().asArray()) {
+      if (argument.getKind() == TemplateArgument::Type && knows_type(argument.getAsType())) {
+        return true;
+      }
+    }
+  }
+  if (!record->isCompleteDefinition()) {
+    saw_incomplete_ = true;
+    return false;
+  }
+  for (const FieldDecl* field : record->fields()) {
+    if (knows_type(field->getType())) return true;
+  }
+  for (const CXXBaseSpecifier& base : record->bases()) {
+    if (knows_type(base.getType())) return true;
+  }
+  for (const Decl* inner : record->decls()) {
+    const auto* nested = dyn_cast<CXXRecordDecl>(inner);
+    if (nested != nullptr && nested != record && !nested->isInjectedClassName() && knows(nested)) {
+      return true;
+    }
+  }
+  const auto* outer = dyn_cast<CXXRecordDecl>(record->getDeclContext());
+  return outer != nullptr && outer->isCompleteDefinition() && knows(outer);
+}
+
+standing standing_of(const FunctionDecl* function) {
+  if (is_in_namespace(function, "isotherm")) return standing::runtime;
+  if (is_in_namespace(function, "std") || is_in_namespace(function, "__gnu_cxx")) {
+    return standing::transparent;
+  }
+  if (has_annotation(function, kInside)) return standing::inside;
+  const auto* method = dyn_cast<CXXMethodDecl>(function);
+  if (method == nullptr) return standing::open;
+  if (method->getParent()->isLambda()) return standing::inside;
+  return method->getAccess() == AS_public || method->getAccess() == AS_none ? standing::open
+                                                                            : standing::inside;
+}
+
+}  // namespace isotherm::compiler

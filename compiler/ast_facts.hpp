@@ -1,0 +1,49 @@
+// What the syntax tree says of types and functions.
+#pragma once
+
+#include <string_view>
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/DeclCXX.h"
+#include "clang/AST/Type.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace isotherm::compiler {
+
+/// Whether `declaration` lies in `name`, a namespace at the top, or in one inside it.
+bool is_in_namespace(const clang::Decl* declaration, std::string_view name);
+
+/// Whether `type`, or what it refers to, is isotherm::marked<...>: the type of a marked field.
+bool is_marked(clang::QualType type);
+bool is_pinned(clang::QualType type);
+
+/// Whether an annotation `text` stands on `declaration`.
+bool has_annotation(const clang::Decl* declaration, std::string_view text);
+
+/// A class with a marked field of its own, in a base or in a member.
+bool holds_marked(const clang::CXXRecordDecl* record);
+
+/// Which classes can reach marked fields: by fields, bases, nested classes, what pointers point to,
+/// and template arguments. Asked at the end of a class or later.
+class reach {
+ public:
+  bool knows(const clang::CXXRecordDecl* record);
+
+ private:
+  bool knows_type(clang::QualType type);
+  bool look(const clang::CXXRecordDecl* record);
+  llvm::DenseMap<const clang::CXXRecordDecl*, bool> known_;
+  llvm::SmallVector<const clang::CXXRecordDecl*> seen_;  // by the question being answered
+  bool saw_incomplete_ = false;
+};
+
+/// How the pass is to treat a function.
+enum class standing {
+  runtime,      ///< of namespace isotherm
+  transparent,  ///< of namespace std
+  inside,       ///< called inside a scope only
+  open          ///< public method, or a function that is no method: may be called by anybody
+};
+standing standing_of(const clang::FunctionDecl* function);
+
+}  // namespace isotherm::compiler

@@ -1,0 +1,491 @@
+#include "checker.hpp"
+
+#include "ast_facts.hpp"
+#include "clang/AST/Attr.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/AST/StmtCXX.h"
+
+namespace isotherm::compiler {
+
+using namespace clang;
+
+namespace {
+
+/// Whoever calls `function` need not be in a scope.
+bool is_entry(const FunctionDecl* function) {
+  return standing_of(function) == standing::open &&
+         (isa<CXXMethodDecl>(function) || function->isExternallyVisible());
+}
+
+bool is_jump(const FunctionDecl* callee) {
+  return callee != nullptr && callee->getIdentifier() != nullptr &&
+         llvm::is_contained({"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "longjmp", "_longjmp",
+                             "siglongjmp", "__builtin_setjmp", "__builtin_longjmp"},
+                            callee->getName());
+}
+
+/// The class with guides whose bytes `argument` points to; null: it points to none.
+const CXXRecordDecl* bytes_with_guides(const Expr* argument) {
+  const QualType type = argument->IgnoreImpCasts()->getType();
+  if (!type->isPointerType()) return nullptr;
+  const CXXRecordDecl* record = type->getPointeeType()->getAsCXXRecordDecl();
+  return record != nullptr && holds_marked(record) ? record : nullptr;
+}
+
+class checker : public RecursiveASTVisitor<checker> {
+ public:
+  checker(const FunctionDecl* function, const origins& known, complaints& complain,
+          const options& chosen)
+      : function_(function), known_(known), complain_(complain), options_(chosen) {}
+
+  bool uses_guides() const { return uses_guides_; }
+  const CallExpr* jump() const { return jump_; }
+
+  bool TraverseLambdaExpr(LambdaExpr* lambda) {
+    ++lambdas_;
+    const bool goes_on = RecursiveASTVisitor::TraverseLambdaExpr(lambda);
+    --lambdas_;
+    return goes_on;
+  }
+
+  bool VisitExpr(Expr* expression) {
+    uses_guides_ |= is_marked(expression->getType());
+    return true;
+  }
+  bool VisitBinaryOperator(BinaryOperator* binary);
+  bool VisitUnaryOperator(UnaryOperator* unary);
+  bool VisitArraySubscriptExpr(ArraySubscriptExpr* element);
+  bool VisitCastExpr(CastExpr* cast);
+  bool VisitVarDecl(VarDecl* variable);
+  bool VisitInitListExpr(InitListExpr* list);
+  bool VisitReturnStmt(ReturnStmt* result);
+  bool VisitCallExpr(CallExpr* call);
+  bool VisitCXXConstructExpr(CXXConstructExpr* made);
+  bool VisitCXXDeleteExpr(CXXDeleteExpr* end);
+  bool VisitAttributedStmt(AttributedStmt* statement);
+  void check_initializers(const CXXConstructorDecl* constructor);
+
+ private:
+  void check_store(const Expr* to, const Expr* value, SourceRange where);
+  void check_guide_gets(const Expr* value, const ValueDecl* guide);
+  void check_reference_argument(const FunctionDecl* callee, unsigned index, const Expr* argument);
+  void refuse_store(SourceRange where, origin found, const std::string& place);
+
+  const FunctionDecl* function_;
+  const origins& known_;
+  complaints& complain_;
+  const options& options_;
+  int lambdas_ = 0;
+  bool uses_guides_ = false;
+  const CallExpr* jump_ = nullptr;
+};
+
+std::string quoted(const NamedDecl* declaration) {
+  return "'" + declaration->getNameAsString() + "'";
+}
+
+void checker::refuse_store(SourceRange where, origin found, const std::string& place) {
+  complain_.error(where,
+                  "the address that " + complaints::named(found.guide) + " gives is stored in " +
+                      place + ", where it outlives its scope",
+                  found.guide);
+}
+
+/// `value` is assigned to `to`.
+void checker::check_store(const Expr* to, const Expr* value, SourceRange where) {
+  to = unwrapped(to);
+  const origin found = known_.of_value(to->getType(), value);
+  if (!found) return;
+  const auto* named = dyn_cast<DeclRefExpr>(to);
+  const auto* member = dyn_cast<MemberExpr>(to);
+  const ValueDecl* const target = named != nullptr    ? named->getDecl()
+                                  : member != nullptr ? member->getMemberDecl()
+                                                      : nullptr;
+  if (const auto* variable = dyn_cast_or_null<VarDecl>(target)) {
+    if (variable->hasGlobalStorage()) {
+      const char* const kind =
+          variable->isFileVarDecl() ? "the global variable " : "the static variable ";
+      return refuse_store(where, found, kind + quoted(variable));
+    }
+    if (isa<ParmVarDecl>(variable) && variable->getType()->isReferenceType() &&
+        is_entry(function_) && lambdas_ == 0) {
+      refuse_store(where, found, quoted(variable) + ", which is the caller's");
+    }
+    return;
+  }
+  if (isa_and_nonnull<FieldDecl>(target)) {
+    return refuse_store(where, found, "the field " + quoted(target) + ", which is not marked");
+  }
+  if (is_entry(function_) && lambdas_ == 0) {
+    refuse_store(where, found, "memory that may be the caller's");
+  }
+}
+
+/// `value` becomes what `guide` points to.
+void checker::check_guide_gets(const Expr* value, const ValueDecl* guide) {
+  const Expr* const given = unwrapped(value)->IgnoreParenImpCasts();
+  if (const auto* made = dyn_cast<CXXNewExpr>(given)) {
+    const std::string type = made->getAllocatedType().getAsString();
+    llvm::SmallVector<FixItHint, 3> fixes;
+    const SourceRange name = made->getAllocatedTypeSourceInfo()->getTypeLoc().getSourceRange();
+    if (!made->isArray() && made->getNumPlacementArgs() == 0 &&
+        !made->getTypeIdParens().isValid()) {
+      fixes.push_back(
+          FixItHint::CreateReplacement(SourceRange(made->getBeginLoc(), name.getEnd()),
+                                       "isotherm::make<" + complain_.text_of(name) + ">"));
+      if (made->getInitializationStyle() == CXXNewInitializationStyle::Braces) {
+        const SourceRange braces = made->getInitializer()->getSourceRange();
+        fixes.push_back(FixItHint::CreateReplacement(braces.getBegin(), "("));
+        fixes.push_back(FixItHint::CreateReplacement(braces.getEnd(), ")"));
+      } else if (made->getInitializationStyle() == CXXNewInitializationStyle::None) {
+        fixes.push_back(FixItHint::CreateInsertion(complain_.end_of(name.getEnd()), "()"));
+      }
+    }
+    return complain_.error(
+        made->getSourceRange(),
+        complaints::named(guide) + " takes what isotherm::make<" + type + ">() makes, not 'new'",
+        guide, fixes);
+  }
+  const origin found = known_.of_address(value);
+  if (found.kind == origin::inner) {
+    complain_.error(value->getSourceRange(),
+                    complaints::named(guide) + " takes whole objects, not a part of the one that " +
+                        complaints::named(found.guide) + " holds",
+                    guide);
+  } else if (found && known_.is_from_guides_only(value)) {
+    complain_.error(value->getSourceRange(),
+                    complaints::named(guide) + " would hold the object of " +
+                        complaints::named(found.guide) +
+                        " too, and an object moves with one guide: hand it over by "
+                        "std::exchange(..., nullptr)",
+                    guide);
+  }
+}
+
+bool checker::VisitBinaryOperator(BinaryOperator* binary) {
+  const SourceRange where = binary->getSourceRange();
+  if (binary->getOpcode() == BO_Assign) {
+    check_store(binary->getLHS(), binary->getRHS(), where);
+    return true;
+  }
+  if (!binary->isAdditiveOp() && binary->getOpcode() != BO_AddAssign &&
+      binary->getOpcode() != BO_SubAssign) {
+    return true;
+  }
+  for (const Expr* side : {binary->getLHS(), binary->getRHS()}) {
+    if (!side->getType()->isPointerType()) continue;
+    const origin found = known_.of_address(side);
+    if (found.kind != origin::whole) continue;
+    complain_.error(where,
+                    "arithmetic on the address that " + complaints::named(found.guide) +
+                        " gives: it is one object, not an array",
+                    found.guide);
+    break;
+  }
+  return true;
+}
+
+bool checker::VisitUnaryOperator(UnaryOperator* unary) {
+  if (unary->getOpcode() == UO_AddrOf) {
+    const Expr* const object = unwrapped(unary->getSubExpr());
+    const ValueDecl* const guide = guide_named(object);
+    if (guide != nullptr) {
+      complain_.error(unary->getSourceRange(),
+                      "the address of " + complaints::named(guide) +
+                          " is taken: a guide is not a pointer, and what points to it cannot "
+                          "change it",
+                      guide);
+    }
+  } else if (unary->isIncrementDecrementOp() && unary->getType()->isPointerType()) {
+    const origin found = known_.of_address(unary->getSubExpr());
+    if (found.kind == origin::whole) {
+      complain_.error(unary->getSourceRange(),
+                      "arithmetic on the address that " + complaints::named(found.guide) +
+                          " gives: it is one object, not an array",
+                      found.guide);
+    }
+  }
+  return true;
+}
+
+bool checker::VisitArraySubscriptExpr(ArraySubscriptExpr* element) {
+  const origin found = known_.of_address(element->getBase());
+  if (found.kind == origin::whole) {
+    complain_.error(element->getSourceRange(),
+                    "indexing the address that " + complaints::named(found.guide) +
+                        " gives: it is one object, not an array",
+                    found.guide);
+  }
+  return true;
+}
+
+bool checker::VisitCastExpr(CastExpr* cast) {
+  const Expr* const inside = cast->getSubExpr();
+  if (cast->getCastKind() == CK_PointerToIntegral) {
+    const origin found = known_.of_address(inside);
+    if (found) {
+      complain_.error(cast->getSourceRange(),
+                      "the address that " + complaints::named(found.guide) +
+                          " gives becomes a number, which does not change when the object moves",
+                      found.guide);
+    }
+  } else if (isa<ExplicitCastExpr>(cast) &&
+             (cast->getCastKind() == CK_BitCast || cast->getCastKind() == CK_LValueBitCast)) {
+    const origin found =
+        cast->getCastKind() == CK_BitCast ? known_.of_address(inside) : known_.of_object(inside);
+    if (found && !cast->getType()->isVoidPointerType()) {
+      complain_.error(cast->getSourceRange(),
+                      "the address that " + complaints::named(found.guide) +
+                          " gives is reinterpreted as '" + cast->getType().getAsString() + "'",
+                      found.guide);
+    }
+    if (guide_named(inside) != nullptr) {
+      const ValueDecl* const guide = guide_named(inside);
+      complain_.error(cast->getSourceRange(),
+                      complaints::named(guide) + " is reinterpreted: its bits are not an address",
+                      guide);
+    }
+  }
+  const CXXRecordDecl* to = cast->getType()->isPointerType()
+                                ? cast->getType()->getPointeeType()->getAsCXXRecordDecl()
+                                : nullptr;
+  const auto* made = dyn_cast<CallExpr>(inside->IgnoreParenImpCasts());
+  const FunctionDecl* const by = made == nullptr ? nullptr : made->getDirectCallee();
+  if (options_.warns_malloc && isa<ExplicitCastExpr>(cast) && to != nullptr && by != nullptr &&
+      by->getIdentifier() != nullptr && holds_marked(to) &&
+      llvm::is_contained({"malloc", "calloc", "realloc", "aligned_alloc"}, by->getName())) {
+    complain_.say(DiagnosticsEngine::Warning, cast->getSourceRange(),
+                  "guides of " + quoted(to) + " in memory of '" + by->getNameAsString() +
+                      "' are not constructed: use 'new', or placement new there "
+                      "[-Wisotherm-malloc]");
+  }
+  return true;
+}
+
+bool checker::VisitVarDecl(VarDecl* variable) {
+  const Expr* const value = variable->getInit();
+  if (value == nullptr || isa<ParmVarDecl>(variable)) return true;
+  const ValueDecl* const guide =
+      variable->getType()->isReferenceType() ? guide_named(value) : nullptr;
+  if (guide != nullptr && !variable->isCXXForRangeDecl()) {
+    llvm::SmallVector<FixItHint, 1> fixes;
+    const TypeSourceInfo* const written = variable->getTypeSourceInfo();
+    const auto reference =
+        written == nullptr ? ReferenceTypeLoc() : written->getTypeLoc().getAs<ReferenceTypeLoc>();
+    if (!reference.isNull() && reference.getSigilLoc().isValid()) {
+      fixes.push_back(FixItHint::CreateReplacement(reference.getSigilLoc(), "*"));
+    }
+    complain_.error(
+        variable->getSourceRange(),
+        "a reference is bound to " + complaints::named(guide) + ": a guide is not a pointer", guide,
+        fixes);
+  }
+  if (variable->hasGlobalStorage()) {
+    const origin found = known_.of_value(variable->getType(), value);
+    if (found) {
+      refuse_store(variable->getSourceRange(), found, "the static variable " + quoted(variable));
+    }
+  }
+  return true;
+}
+
+bool checker::VisitInitListExpr(InitListExpr* list) {
+  if (InitListExpr* const converted = list->getSemanticForm()) list = converted;
+  const CXXRecordDecl* const record = list->getType()->getAsCXXRecordDecl();
+  if (record == nullptr || record->isUnion()) return true;
+  unsigned index = record->getNumBases();
+  for (const FieldDecl* field : record->fields()) {
+    if (index >= list->getNumInits()) break;
+    const Expr* const value = list->getInit(index++);
+    const origin found = known_.of_value(field->getType(), value);
+    if (found) {
+      refuse_store(value->getSourceRange(), found,
+                   "the field " + quoted(field) + ", which is not marked");
+    }
+  }
+  return true;
+}
+
+void checker::check_initializers(const CXXConstructorDecl* constructor) {
+  for (const CXXCtorInitializer* init : constructor->inits()) {
+    if (!init->isAnyMemberInitializer() || init->getInit() == nullptr) continue;
+    const origin found = known_.of_value(init->getAnyMember()->getType(), init->getInit());
+    if (found) {
+      refuse_store(init->getInit()->getSourceRange(), found,
+                   "the field " + quoted(init->getAnyMember()) + ", which is not marked");
+    }
+  }
+}
+
+bool checker::VisitReturnStmt(ReturnStmt* result) {
+  if (lambdas_ > 0 || !is_entry(function_) || result->getRetValue() == nullptr) return true;
+  const QualType type = function_->getReturnType();
+  const origin found = known_.of_value(type, result->getRetValue());
+  if (!found) return true;
+  const QualType object = type->getPointeeType();
+  const std::string handle = "isotherm::pinned<" + object.getAsString() + ">";
+  llvm::SmallVector<FixItHint, 3> fixes;
+  const SourceRange value = result->getRetValue()->getSourceRange();
+  const SourceRange written = function_->getReturnTypeSourceRange();
+  if (type->isPointerType() && written.isValid() && !function_->isTemplateInstantiation() &&
+      !written.getBegin().isMacroID() && !type->getContainedAutoType()) {
+    fixes.push_back(FixItHint::CreateReplacement(written, handle));
+    fixes.push_back(FixItHint::CreateInsertion(value.getBegin(), handle + "("));
+    fixes.push_back(FixItHint::CreateInsertion(complain_.end_of(value.getEnd()), ")"));
+  }
+  complain_.error(value,
+                  quoted(function_) + " returns the address that " +
+                      complaints::named(found.guide) + " gives, whose scope ends here: return " +
+                      handle + ", or mark the function [[isotherm::inside]]",
+                  found.guide, fixes);
+  return true;
+}
+
+/// A guide that is handed over by reference to something that does not know what it is.
+void checker::check_reference_argument(const FunctionDecl* callee, unsigned index,
+                                       const Expr* argument) {
+  const ValueDecl* const guide = guide_named(argument);
+  if (guide == nullptr || index >= callee->getNumParams()) return;
+  if (!callee->getParamDecl(index)->getType()->isReferenceType()) return;
+  if (is_in_namespace(callee, "isotherm")) return;
+  if (is_std(callee, {"exchange", "swap", "move", "forward", "as_const"})) return;
+  complain_.error(argument->getSourceRange(),
+                  complaints::named(guide) + " is passed by reference to " + quoted(callee) +
+                      ": a guide is not a pointer",
+                  guide);
+}
+
+bool checker::VisitCallExpr(CallExpr* call) {
+  const FunctionDecl* const callee = call->getDirectCallee();
+  if (callee == nullptr) return true;
+  if (is_jump(callee)) jump_ = call;
+  if (const auto* assigned = dyn_cast<CXXOperatorCallExpr>(call);
+      assigned != nullptr && assigned->getOperator() == OO_Equal &&
+      is_marked(assigned->getArg(0)->getType())) {
+    check_guide_gets(assigned->getArg(1), guide_named(assigned->getArg(0)));
+    return true;
+  }
+  if (isa<CXXOperatorCallExpr>(call)) return true;
+  for (unsigned i = 0; i < call->getNumArgs(); ++i) {
+    check_reference_argument(callee, i, call->getArg(i));
+    const CXXRecordDecl* const record = bytes_with_guides(call->getArg(i));
+    if (record != nullptr && callee->getIdentifier() != nullptr &&
+        llvm::is_contained({"memcpy", "memmove", "memset", "bcopy", "bzero", "realloc", "free",
+                            "__builtin_memcpy", "__builtin_memmove", "__builtin_memset"},
+                           callee->getName())) {
+      complain_.error(call->getSourceRange(), "'" + callee->getNameAsString() + "' treats a " +
+                                                  quoted(record) +
+                                                  ", which holds guides, as bytes");
+    }
+  }
+  return true;
+}
+
+bool checker::VisitCXXConstructExpr(CXXConstructExpr* made) {
+  const CXXConstructorDecl* const constructor = made->getConstructor();
+  if (is_marked(made->getType())) {
+    if (made->getNumArgs() == 1 && constructor->getParamDecl(0)->getType()->isPointerType()) {
+      check_guide_gets(made->getArg(0), nullptr);
+    }
+    return true;
+  }
+  for (unsigned i = 0; i < made->getNumArgs(); ++i) {
+    check_reference_argument(constructor, i, made->getArg(i));
+  }
+  return true;
+}
+
+bool checker::VisitCXXDeleteExpr(CXXDeleteExpr* end) {
+  const origin found = known_.of_address(end->getArgument());
+  if (found.kind != origin::whole) return true;
+  llvm::SmallVector<FixItHint, 2> fixes;
+  if (!end->isArrayForm()) {
+    const Expr* const ended = end->getArgument();
+    const CharSourceRange keyword =
+        CharSourceRange::getCharRange(end->getBeginLoc(), ended->getBeginLoc());
+    fixes.push_back(FixItHint::CreateReplacement(keyword, "isotherm::discard("));
+    fixes.push_back(FixItHint::CreateInsertion(complain_.end_of(ended->getEndLoc()), ")"));
+  }
+  complain_.error(end->getSourceRange(),
+                  "the object of " + complaints::named(found.guide) +
+                      " is ended by isotherm::discard(), not by 'delete'",
+                  found.guide, fixes);
+  return true;
+}
+
+bool checker::VisitAttributedStmt(AttributedStmt* statement) {
+  bool is_tail = false;
+  for (const Attr* attribute : statement->getAttrs()) is_tail |= isa<MustTailAttr>(attribute);
+  const auto* result = dyn_cast<ReturnStmt>(statement->getSubStmt());
+  if (!is_tail || result == nullptr || result->getRetValue() == nullptr) return true;
+  const auto* call = dyn_cast<CallExpr>(unwrapped(result->getRetValue()));
+  for (unsigned i = 0; call != nullptr && i < call->getNumArgs(); ++i) {
+    const Expr* const argument = call->getArg(i);
+    const origin found =
+        argument->isGLValue() ? known_.of_object(argument) : known_.of_address(argument);
+    if (!found) continue;
+    complain_.error(argument->getSourceRange(),
+                    "the scope closes before a 'musttail' call, which gets the address that " +
+                        complaints::named(found.guide) + " gives",
+                    found.guide);
+  }
+  return true;
+}
+
+/// Finds out whether a function returns an address.
+struct return_finder : RecursiveASTVisitor<return_finder> {
+  return_finder(const FunctionDecl* of, const origins& with) : function(of), known(with) {}
+  bool TraverseLambdaExpr(LambdaExpr*) { return true; }
+  bool VisitReturnStmt(ReturnStmt* result) {
+    found |= static_cast<bool>(known.of_value(function->getReturnType(), result->getRetValue()));
+    return true;
+  }
+  const FunctionDecl* function;
+  const origins& known;
+  bool found = false;
+};
+
+}  // namespace
+
+void check_function(const FunctionDecl* function, const returning_functions& returning,
+                    complaints& complain, const options& chosen) {
+  origins known(returning);
+  known.learn(function->getBody());
+  checker look(function, known, complain, chosen);
+  look.TraverseStmt(function->getBody());
+  if (const auto* constructor = dyn_cast<CXXConstructorDecl>(function)) {
+    look.check_initializers(constructor);
+    for (const CXXCtorInitializer* init : constructor->inits()) {
+      look.TraverseStmt(init->getInit());
+    }
+  }
+  if (look.uses_guides() && isa<CoroutineBodyStmt>(function->getBody())) {
+    complain.error(function->getLocation(),
+                   "the coroutine " + quoted(function) +
+                       " uses guides: a scope cannot stay open while it is suspended");
+  }
+  if (look.jump() == nullptr) return;
+  const std::string name = look.jump()->getDirectCallee()->getNameAsString();
+  if (look.uses_guides()) {
+    complain.error(look.jump()->getSourceRange(),
+                   "'" + name + "' in a function that uses guides: a jump leaves its scope open");
+  } else if (chosen.warns_longjmp && llvm::StringRef(name).contains("longjmp")) {
+    complain.say(DiagnosticsEngine::Warning, look.jump()->getSourceRange(),
+                 "'" + name +
+                     "' may jump out of a scope, which then stays open "
+                     "[-Wisotherm-longjmp]");
+  }
+}
+
+bool returns_address(const FunctionDecl* function, const returning_functions& returning) {
+  if (is_entry(function)) return false;
+  const QualType type = function->getReturnType();
+  if (!type->isPointerType() && !type->isReferenceType()) return false;
+  origins known(returning);
+  known.learn(function->getBody());
+  return_finder look(function, known);
+  look.TraverseStmt(function->getBody());
+  return look.found;
+}
+
+}  // namespace isotherm::compiler

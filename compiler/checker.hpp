@@ -1,0 +1,18 @@
+// What one function must not do with guides.
+#pragma once
+
+#include "complaints.hpp"
+#include "options.hpp"
+#include "origin.hpp"
+
+namespace isotherm::compiler {
+
+/// Reports the uses in `function`, a definition that is no template, that are refused.
+void check_function(const clang::FunctionDecl* function, const returning_functions& returning,
+                    complaints& complain, const options& chosen);
+
+/// Whether `function`, called inside scopes only, returns an address of a guide's object to its
+/// callers.
+bool returns_address(const clang::FunctionDecl* function, const returning_functions& returning);
+
+}  // namespace isotherm::compiler

@@ -1,0 +1,50 @@
+#include "complaints.hpp"
+
+#include "clang/Lex/Lexer.h"
+
+namespace isotherm::compiler {
+
+using namespace clang;
+
+bool complaints::is_new(SourceLocation where, const std::string& text) {
+  // Instances of a template differ in their types, which come later in the text.
+  constexpr std::size_t kTelling = 16;
+  return said_.emplace(where.getRawEncoding(), text.substr(0, kTelling)).second;
+}
+
+bool complaints::say(DiagnosticsEngine::Level level, SourceRange where, const std::string& text,
+                     llvm::ArrayRef<FixItHint> fixes) {
+  if (!is_new(where.getBegin(), text)) return false;
+  DiagnosticsEngine& engine = context_.getDiagnostics();
+  const unsigned id =
+      engine.getDiagnosticIDs()->getCustomDiagID(static_cast<DiagnosticIDs::Level>(level), "%0");
+  auto report = engine.Report(where.getBegin(), id);
+  report << text << where;
+  for (const FixItHint& fix : fixes) report << fix;
+  return true;
+}
+
+void complaints::error(SourceRange where, const std::string& text, const ValueDecl* guide,
+                       llvm::ArrayRef<FixItHint> fixes) {
+  if (!say(DiagnosticsEngine::Error, where, text, fixes) || guide == nullptr) return;
+  DiagnosticsEngine& engine = context_.getDiagnostics();
+  engine.Report(guide->getLocation(),
+                engine.getCustomDiagID(DiagnosticsEngine::Note, "%0 is marked here"))
+      << "'" + guide->getNameAsString() + "'" << guide->getSourceRange();
+}
+
+std::string complaints::named(const ValueDecl* guide) {
+  return guide == nullptr ? "a guide" : "guide '" + guide->getNameAsString() + "'";
+}
+
+std::string complaints::text_of(SourceRange range) const {
+  return Lexer::getSourceText(CharSourceRange::getTokenRange(range), context_.getSourceManager(),
+                              context_.getLangOpts())
+      .str();
+}
+
+SourceLocation complaints::end_of(SourceLocation token) const {
+  return Lexer::getLocForEndOfToken(token, 0, context_.getSourceManager(), context_.getLangOpts());
+}
+
+}  // namespace isotherm::compiler

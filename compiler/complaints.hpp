@@ -1,0 +1,40 @@
+// The diagnostics of the validation, each place once.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/Decl.h"
+#include "clang/Basic/Diagnostic.h"
+
+namespace isotherm::compiler {
+
+/// A diagnostic at a place: which arguments and fix-its it takes is up to the caller.
+class complaints {
+ public:
+  explicit complaints(clang::ASTContext& context) : context_(context) {}
+
+  /// Says `text` of `where`; of a template once, whatever its instances. False: it has been said.
+  bool say(clang::DiagnosticsEngine::Level level, clang::SourceRange where, const std::string& text,
+           llvm::ArrayRef<clang::FixItHint> fixes = {});
+  void error(clang::SourceRange where, const std::string& text,
+             llvm::ArrayRef<clang::FixItHint> fixes = {}) {
+    say(clang::DiagnosticsEngine::Error, where, text, fixes);
+  }
+  /// As error(), of a guide: with a note that points to the mark.
+  void error(clang::SourceRange where, const std::string& text, const clang::ValueDecl* guide,
+             llvm::ArrayRef<clang::FixItHint> fixes = {});
+  /// "guide 'value'", or "a guide".
+  static std::string named(const clang::ValueDecl* guide);
+  /// As the source has it.
+  std::string text_of(clang::SourceRange range) const;
+  clang::SourceLocation end_of(clang::SourceLocation token) const;
+
+ private:
+  bool is_new(clang::SourceLocation where, const std::string& text);
+  clang::ASTContext& context_;
+  std::set<std::pair<unsigned, std::string>> said_;
+};
+
+}  // namespace isotherm::compiler

@@ -1,0 +1,71 @@
+#include "marking.hpp"
+
+#include "clang/AST/Attr.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/Basic/SourceManager.h"
+#include "names.hpp"
+
+namespace isotherm::compiler {
+
+using namespace clang;
+
+namespace {
+
+void write(FunctionDecl* function, const char* text) {
+  if (has_annotation(function, text)) return;
+  function->addAttr(AnnotateAttr::CreateImplicit(function->getASTContext(), text, nullptr, 0));
+}
+
+/// Declared by the system, defined in its libraries.
+bool is_system(const FunctionDecl* function) {
+  const auto& sources = function->getASTContext().getSourceManager();
+  if (function->isDefined() || function->isTemplateInstantiation()) return false;
+  return function->getBuiltinID() != 0 || function->getLocation().isInvalid() ||
+         sources.isInSystemHeader(function->getLocation());
+}
+
+struct callee_marker : RecursiveASTVisitor<callee_marker> {
+  explicit callee_marker(reach& known) : classes(known) {}
+  bool shouldVisitImplicitCode() const { return true; }
+
+  bool VisitDeclRefExpr(DeclRefExpr* named) { return mark(named->getDecl()); }
+  bool VisitMemberExpr(MemberExpr* named) { return mark(named->getMemberDecl()); }
+  bool VisitCXXConstructExpr(CXXConstructExpr* made) { return mark(made->getConstructor()); }
+  bool mark(ValueDecl* named) {
+    if (auto* function = dyn_cast<FunctionDecl>(named)) mark_function(function, classes);
+    return true;
+  }
+  reach& classes;
+};
+
+}  // namespace
+
+void mark_function(FunctionDecl* function, reach& classes) {
+  if (function->isDependentContext()) return;
+  switch (standing_of(function)) {
+    case standing::runtime:
+      return write(function, kRuntime);
+    case standing::transparent:
+      write(function, kTransparent);
+      if (!function->isDefined()) write(function, kUntouched);
+      return;
+    case standing::inside:
+      write(function, kInside);
+      break;
+    case standing::open:
+      if (isa<CXXMethodDecl>(function)) {
+        write(function, kPublic);
+      } else if (is_system(function)) {
+        write(function, kUntouched);
+      }
+      break;
+  }
+  const auto* method = dyn_cast<CXXMethodDecl>(function);
+  if (method != nullptr && classes.knows(method->getParent())) write(function, kKnows);
+}
+
+void mark_callees(FunctionDecl* function, reach& classes) {
+  callee_marker(classes).TraverseDecl(function);
+}
+
+}  // namespace isotherm::compiler

@@ -1,0 +1,18 @@
+// What -fplugin-arg-isotherm-NAME asks for.
+#pragma once
+
+#include <string>
+
+namespace isotherm::compiler {
+
+struct options {
+  std::string report;         ///< file that says what was instrumented and why; empty: none
+  bool warns_longjmp = true;  ///< -Wisotherm-longjmp
+  bool warns_malloc = true;   ///< -Wisotherm-malloc
+  bool warns_main = true;     ///< -Wisotherm-main
+};
+
+/// False where `argument` is no option.
+bool parse_option(options& into, const std::string& argument);
+
+}  // namespace isotherm::compiler

@@ -1,0 +1,59 @@
+// Where an address comes from: whether an expression is, or lies in, an object that a guide holds.
+#pragma once
+
+#include "clang/AST/Expr.h"
+#include "clang/AST/ExprCXX.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace isotherm::compiler {
+
+/// What is known of an address.
+struct origin {
+  enum kind_of { none, inner, whole };  ///< of no guide's object; of a part of one; of one
+  kind_of kind = none;
+  const clang::ValueDecl* guide = nullptr;  ///< the marked field, where it has a name
+  explicit operator bool() const { return kind != none; }
+};
+
+/// Of the local variables of one function. Not by the order of statements: what a variable holds
+/// somewhere it is taken to hold everywhere.
+struct local_origin {
+  origin from_guide;
+  bool from_elsewhere = false;  ///< is given other values too
+};
+
+/// Functions that return an address of a guide's object to their callers.
+using returning_functions = llvm::DenseSet<const clang::FunctionDecl*>;
+
+class origins {
+ public:
+  explicit origins(const returning_functions& returning) : returning_(returning) {}
+
+  /// Learns from the variables and assignments in `body`.
+  void learn(const clang::Stmt* body);
+  /// `expression`, a pointer's value.
+  origin of_address(const clang::Expr* expression) const;
+  /// `expression`, an object.
+  origin of_object(const clang::Expr* expression) const;
+  /// What a variable, field or result of `type` gets from `initializer`.
+  origin of_value(clang::QualType type, const clang::Expr* initializer) const;
+  /// Whether all that is known to be `expression`'s value comes from guides.
+  bool is_from_guides_only(const clang::Expr* expression) const;
+
+ private:
+  friend struct learner;
+  bool add(const clang::VarDecl* variable, origin found);
+  origin of_call(const clang::CallExpr* call) const;
+  llvm::DenseMap<const clang::VarDecl*, local_origin> locals_;
+  const returning_functions& returning_;
+};
+
+/// The expression below wrappers that change nothing: parentheses, temporaries, clean-ups.
+const clang::Expr* unwrapped(const clang::Expr* expression);
+/// The marked field that `expression` names, or what else is a guide there; null: it is no guide.
+const clang::ValueDecl* guide_named(const clang::Expr* expression);
+/// Whether `function` is of namespace std and has one of these names.
+bool is_std(const clang::FunctionDecl* function, std::initializer_list<llvm::StringRef> names);
+
+}  // namespace isotherm::compiler

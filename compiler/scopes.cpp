@@ -1,0 +1,109 @@
+#include "scopes.hpp"
+
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Transforms/Utils/EscapeEnumerator.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+#include "report.hpp"
+#include "touching.hpp"
+
+namespace isotherm::compiler {
+
+using namespace llvm;
+
+namespace {
+
+FunctionCallee hook(Module& module, StringRef name) {
+  LLVMContext& context = module.getContext();
+  AttributeList attributes;
+  attributes = attributes.addFnAttribute(context, Attribute::NoUnwind);
+  return module.getOrInsertFunction(name, attributes, Type::getVoidTy(context));
+}
+
+/// A call with the location that verifiers want where both functions have debug information.
+void call(IRBuilder<>& builder, FunctionCallee hook, Function& in) {
+  if (!builder.getCurrentDebugLocation() && in.getSubprogram() != nullptr) {
+    builder.SetCurrentDebugLocation(
+        DILocation::get(in.getContext(), in.getSubprogram()->getLine(), 0, in.getSubprogram()));
+  }
+  builder.CreateCall(hook, {});
+}
+
+void put_scope(Function& function, FunctionCallee enter, FunctionCallee leave) {
+  // EscapeEnumerator gives a function without a personality that of C, and what has two different
+  // ones is not inlined into each other.
+  if (!function.hasPersonalityFn() && !function.doesNotThrow()) {
+    FunctionCallee personality = function.getParent()->getOrInsertFunction(
+        "__gxx_personality_v0", FunctionType::get(Type::getInt32Ty(function.getContext()), true));
+    function.setPersonalityFn(cast<Constant>(personality.getCallee()));
+  }
+  for (Instruction& instruction : instructions(function)) {
+    // A tail call would leave the frame, whose exit has to close the scope.
+    auto* const tail = dyn_cast<CallInst>(&instruction);
+    if (tail != nullptr && tail->isTailCall() && !tail->isMustTailCall()) {
+      tail->setTailCallKind(CallInst::TCK_None);
+    }
+  }
+  // What is called before a scope is open, and so must not be undone where it throws, is nothing:
+  // the scope opens first.
+  BasicBlock& start = function.getEntryBlock();
+  IRBuilder<> at_entry(&start, start.getFirstNonPHIOrDbgOrAlloca());
+  at_entry.SetCurrentDebugLocation(DebugLoc());
+  Instruction* const first = &*at_entry.GetInsertPoint();
+  EscapeEnumerator exits(function, "isotherm.leave", true);
+  while (IRBuilder<>* const at = exits.Next()) call(*at, leave, function);
+  at_entry.SetInsertPoint(first);
+  call(at_entry, enter, function);
+}
+
+/// Two objects that were compiled in either way do not link: see isotherm/compiler.hpp.
+void put_tripwire(Module& module) {
+  GlobalVariable* const way = module.getGlobalVariable("isotherm_compiled_with_and_without_plugin");
+  if (way == nullptr || way->isDeclaration()) return;
+  Comdat* const group = module.getOrInsertComdat(way->getName());
+  way->setComdat(group);
+  Type* const byte = Type::getInt8Ty(module.getContext());
+  auto* const present =
+      new GlobalVariable(module, byte, true, GlobalValue::ExternalLinkage,
+                         ConstantInt::get(byte, 0), "isotherm_compiled_with_plugin");
+  present->setComdat(group);
+  auto* const needed =
+      new GlobalVariable(module, present->getType(), true, GlobalValue::InternalLinkage, present,
+                         "isotherm.needs.plugin");
+  appendToUsed(module, {needed});
+}
+
+}  // namespace
+
+PreservedAnalyses scope_pass::run(Module& module, ModuleAnalysisManager&) {
+  put_tripwire(module);
+  const touching found(module);
+  const FunctionCallee enter = hook(module, "isotherm_enter_scope");
+  const FunctionCallee leave = hook(module, "isotherm_leave_scope");
+  for (const auto& [function, facts] : found.functions()) {
+    if (facts.touches && function->isPresplitCoroutine()) {
+      module.getContext().diagnose(DiagnosticInfoUnsupported(
+          *function,
+          "isotherm: a coroutine touches guides, and a scope cannot stay open over its "
+          "suspension",
+          function->getSubprogram()));
+      continue;
+    }
+    if (facts.has_scope) put_scope(*function, enter, leave);
+    if (facts.has_scope && options_.warns_main && function->getName() == "main") {
+      module.getContext().diagnose(DiagnosticInfoUnsupported(
+          *function,
+          "isotherm: main() touches guides itself, and so has one scope until the program ends, "
+          "which holds up the collector: move the use into a function [-Wisotherm-main]",
+          function->getSubprogram(), DS_Warning));
+    }
+  }
+  if (!options_.report.empty() && !write_report(found, options_.report)) {
+    module.getContext().emitError("isotherm: cannot write " + Twine(options_.report));
+  }
+  return PreservedAnalyses::none();
+}
+
+}  // namespace isotherm::compiler

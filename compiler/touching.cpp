@@ -1,0 +1,203 @@
+// A function needs a scope when it holds the address of an object: it dereferences a guide, or
+// calls something that does and has no scope of its own. Three kinds of functions:
+//
+//   entry    public methods, functions that are no methods and are visible outside of the file.
+//            Called from anywhere, so each that touches gets a scope. A caller of an entry need not
+//            have one: an address does not leave an entry (validation.cpp).
+//   inner    methods that are not public, lambdas, functions of this file alone. Touches go through
+//            to their callers. One gets a scope only if it is called from where there is none (a
+//            lambda that becomes a thread's function).
+//   std      never gets a scope; touches go through it, and so does "called from where there is
+//            none".
+//
+// A call through a pointer, and of what is defined elsewhere, counts as a touch in a method whose
+// class can reach marked fields. Elsewhere whoever is called has a scope of its own, since its
+// address was taken or since it is an entry.
+#include "touching.hpp"
+
+#include <algorithm>
+
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "names.hpp"
+
+namespace isotherm::compiler {
+
+using namespace llvm;
+
+std::string readable_name(const Function& function) { return demangle(function.getName()); }
+
+static Function* direct_callee(const CallBase& call) {
+  Value* called = call.getCalledOperand()->stripPointerCasts();
+  if (auto* alias = dyn_cast<GlobalAlias>(called)) called = alias->getAliaseeObject();
+  return dyn_cast<Function>(called);
+}
+
+touching::touching(Module& module) : module_(module) {
+  read_marks();
+  for (Function& function : module_) {
+    if (!function.isDeclaration() && !has_mark(&function, kRuntime)) look_at(function);
+  }
+  while (spread_touches()) {
+  }
+  find_scopes();
+}
+
+void touching::read_marks() {
+  const GlobalVariable* const all = module_.getGlobalVariable("llvm.global.annotations");
+  if (all == nullptr || !all->hasInitializer()) return;
+  const auto* const rows = dyn_cast<ConstantArray>(all->getInitializer());
+  if (rows == nullptr) return;
+  for (const Use& row : rows->operands()) {
+    const auto* const fields = cast<ConstantStruct>(row);
+    const auto* const function = dyn_cast<Function>(fields->getOperand(0)->stripPointerCasts());
+    const auto* const text = dyn_cast<GlobalVariable>(fields->getOperand(1)->stripPointerCasts());
+    if (function == nullptr || text == nullptr || !text->hasInitializer()) continue;
+    const auto* const characters = dyn_cast<ConstantDataArray>(text->getInitializer());
+    if (characters == nullptr || !characters->isCString()) continue;
+    const StringRef mark = characters->getAsCString();
+    if (mark.starts_with("isotherm::")) marks_[function].push_back(mark.str());
+  }
+}
+
+bool touching::has_mark(const Function* function, const char* mark) const {
+  const auto found = marks_.find(function);
+  return found != marks_.end() &&
+         std::find(found->second.begin(), found->second.end(), mark) != found->second.end();
+}
+
+static std::string place_of(const Instruction& instruction) {
+  const DebugLoc& where = instruction.getDebugLoc();
+  return where ? " in line " + std::to_string(where.getLine()) : "";
+}
+
+void touching::look_at(Function& function) {
+  function_facts& facts = facts_[&function];
+  facts.is_public = has_mark(&function, kPublic);
+  facts.is_inside = has_mark(&function, kInside);
+  facts.knows = has_mark(&function, kKnows);
+  facts.is_transparent = has_mark(&function, kTransparent);
+  facts.is_entry =
+      !facts.is_transparent && !facts.is_inside && (facts.is_public || !function.hasLocalLinkage());
+  if (has_mark(&function, kUntouched) && !facts.is_transparent) return;
+  for (const Instruction& instruction : instructions(function)) {
+    const auto* const call = dyn_cast<CallBase>(&instruction);
+    if (call == nullptr || isa<IntrinsicInst>(call) || call->isInlineAsm()) continue;
+    const Function* const callee = direct_callee(*call);
+    if (callee != nullptr && has_mark(callee, kTouch)) {
+      facts.touches = true;
+      facts.reason = "calls " + readable_name(*callee) + place_of(instruction);
+      return;
+    }
+    const bool is_unknown =
+        callee == nullptr || (callee->isDeclaration() && !is_known_harmless(*callee));
+    if (!is_unknown) continue;
+    if (callee != nullptr && has_mark(callee, kInside) && has_mark(callee, kKnows)) {
+      facts.touches = true;
+      facts.reason = "calls " + readable_name(*callee) + ", which is defined elsewhere" +
+                     place_of(instruction);
+      return;
+    }
+    facts.calls_unknown = true;
+    facts.reason =
+        (callee == nullptr ? "calls through a pointer"
+                           : "calls " + readable_name(*callee) + ", which is defined elsewhere") +
+        place_of(instruction);
+  }
+  if (facts.knows && facts.calls_unknown) facts.touches = true;
+}
+
+/// Of a function that is only declared here.
+bool touching::is_known_harmless(const Function& callee) const {
+  if (has_mark(&callee, kUntouched) || has_mark(&callee, kRuntime)) return true;
+  if (has_mark(&callee, kPublic)) return true;  // an entry
+  const StringRef name = callee.getName();
+  // What compilers call by themselves: the language's runtime, new, delete.
+  return name.starts_with("__") || name.starts_with("_Zn") || name.starts_with("_Zd") ||
+         name.starts_with("_ZTW") || name == "_Unwind_Resume";
+}
+
+/// One round; true when something changed.
+bool touching::spread_touches() {
+  bool has_changed = false;
+  for (auto& [function, facts] : facts_) {
+    if (facts.touches) continue;
+    if (has_mark(function, kUntouched) && !facts.is_transparent) continue;
+    for (const Instruction& instruction : instructions(*function)) {
+      const auto* const call = dyn_cast<CallBase>(&instruction);
+      if (call == nullptr) continue;
+      const auto callee = facts_.find(direct_callee(*call));
+      if (callee == facts_.end() || callee->second.is_entry) continue;
+      const bool passes_touch = callee->second.touches;
+      const bool passes_unknown = callee->second.calls_unknown && !facts.calls_unknown;
+      if (!passes_touch && !passes_unknown) continue;
+      has_changed = true;
+      facts.calls_unknown |= passes_unknown;
+      facts.touches |= passes_touch || (facts.knows && facts.calls_unknown);
+      facts.reason = "calls " + readable_name(*callee->first) + place_of(instruction);
+      if (facts.touches) break;
+    }
+  }
+  return has_changed;
+}
+
+/// Whether each use of `function` is a call by a function that is itself in a scope.
+bool touching::is_used_in_scopes_only(Function* function) const {
+  const auto is_annotation = [](const User* user) {
+    return isa<Constant>(user) && !isa<GlobalValue>(user) &&
+           std::all_of(user->user_begin(), user->user_end(), [](const User* outer) {
+             return isa<ConstantArray>(outer) &&
+                    std::all_of(outer->user_begin(), outer->user_end(), [](const User* all) {
+                      return isa<GlobalVariable>(all) &&
+                             all->getName() == "llvm.global.annotations";
+                    });
+           });
+  };
+  bool is_used = false;
+  for (const Use& use : function->uses()) {
+    if (is_annotation(use.getUser())) continue;
+    is_used = true;
+    const auto* const call = dyn_cast<CallBase>(use.getUser());
+    if (call == nullptr || !call->isCallee(&use)) return false;
+    const auto caller = facts_.find(const_cast<Function*>(call->getFunction()));
+    if (caller == facts_.end()) return false;
+    const function_facts& facts = caller->second;
+    if (!(facts.is_entry && facts.touches) && !facts.is_covered) return false;
+  }
+  // What nothing here uses is called from elsewhere: as a method by methods that have a scope.
+  return is_used || (!function->hasLocalLinkage() && !facts_.at(function).is_transparent);
+}
+
+void touching::find_scopes() {
+  for (auto& [function, facts] : facts_) facts.is_covered = !facts.is_entry;
+  for (bool has_changed = true; has_changed;) {
+    has_changed = false;
+    for (auto& [function, facts] : facts_) {
+      if (facts.is_covered && !is_used_in_scopes_only(function)) {
+        facts.is_covered = false;
+        has_changed = true;
+      }
+    }
+  }
+  for (auto& [function, facts] : facts_) {
+    facts.has_scope = facts.touches && !facts.is_transparent && !facts.is_covered;
+  }
+}
+
+std::string touching::explain(Function* function) const {
+  const function_facts& facts = facts_.at(function);
+  if (!facts.touches) return "touches no guide";
+  if (facts.has_scope) {
+    const std::string kind = facts.is_public  ? "public"
+                             : facts.is_entry ? "free"
+                                              : "called outside";
+    return kind + ", " + facts.reason;
+  }
+  return facts.is_transparent ? "of std, " + facts.reason : "called in scopes, " + facts.reason;
+}
+
+}  // namespace isotherm::compiler

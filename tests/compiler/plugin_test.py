@@ -1,0 +1,288 @@
+#!/usr/bin/env python3
+"""plugin_test.py CLANG PLUGIN SOURCE_DIR REFUSED...
+
+What isotherm-clang.so says, makes of code, and keeps from linking.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CLANG, PLUGIN, SOURCE, *REFUSED = sys.argv[1:]
+HERE = pathlib.Path(__file__).resolve().parent
+PLAIN = [CLANG, '-std=c++23', '-mcx16', f'-I{SOURCE}/include', f'-I{SOURCE}/src']
+PREFIX = 'isotherm_'
+
+
+def run(*command, **options):
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False,
+                          **options)
+
+
+def instrumented(*arguments):
+    return [*PLAIN, f'-fplugin={PLUGIN}', '-DISOTHERM_INSTRUMENTED', '-include',
+            'isotherm/compiler.hpp', *arguments]
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.at = pathlib.Path(self.folder.name)
+
+    def source(self, text, name='source.cpp'):
+        path = self.at / name
+        path.write_text(text, encoding='utf-8')
+        return str(path)
+
+    def messages(self, path, *arguments):
+        """What the compiler says, without the folder; one line a message."""
+        done = run(*instrumented('-fsyntax-only', '-fno-caret-diagnostics',
+                                 '-fno-color-diagnostics', *arguments, str(path)))
+        lines = done.stderr.replace(str(pathlib.Path(path).parent) + '/', '').splitlines()
+        return [line for line in lines if re.match(r'\w+\.[ch]pp:', line)]
+
+    def code(self, text, *arguments):
+        """The functions of `text` in LLVM's language, by their names."""
+        done = run(*instrumented('-S', '-emit-llvm', '-Xclang', '-disable-llvm-verifier', '-o', '-',
+                                 *arguments, self.source(text)))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = {}
+        for body in re.finditer(r'^define .*?@"?([\w.$]+)"?\(.*?^}', done.stdout, re.M | re.S):
+            found[body[1]] = body[0]
+        return found
+
+
+class Refusals(Case):
+    """The exact messages, their places and their order."""
+
+    def test_refused(self):
+        self.assertTrue(REFUSED)
+        for name in REFUSED:
+            path = HERE / name
+            expected = path.with_suffix('.expected').read_text(encoding='utf-8').splitlines()
+            with self.subTest(name):
+                self.assertEqual(self.messages(path), expected)
+
+    def test_a_warning_can_be_turned_off(self):
+        path = HERE / 'refused' / 'guides.cpp'
+        for name in ['malloc', 'longjmp']:
+            group = f'[-Wisotherm-{name}]'
+            self.assertTrue(any(group in line for line in self.messages(path)))
+            quiet = self.messages(path, f'-fplugin-arg-isotherm-Wno-isotherm-{name}')
+            self.assertFalse(any(group in line for line in quiet))
+
+    def test_unknown_option(self):
+        done = run(*instrumented('-fsyntax-only', '-fplugin-arg-isotherm-nonsense',
+                                 self.source('')))
+        self.assertIn("isotherm-clang.so has no option 'nonsense'", done.stderr)
+        self.assertNotEqual(done.returncode, 0)
+
+    def test_a_copied_node_is_refused(self):
+        said = self.messages(self.source(HEAD + 'node copy(const node& n) { return n; }\n'))
+        self.assertIn("implicitly-deleted copy constructor of 'node'", '\n'.join(said))
+        said = self.messages(self.source(HEAD + 'void copy(node& a, node& b) { a = b; }\n'))
+        self.assertIn('cannot be assigned', '\n'.join(said))
+        said = self.messages(
+            self.source(HEAD + 'void copy(node& a, node& b) { a.value = b.value; }\n'))
+        self.assertIn("selected deleted operator '='", '\n'.join(said))
+
+    def test_an_object_that_cannot_be_moved_is_refused(self):
+        done = run(*instrumented('-fsyntax-only', self.source(
+            '#include <isotherm/compiler.hpp>\n#include <string>\n'
+            'struct node { [[isotherm::guide]] std::string* value = nullptr; };\n'
+            'node one;\n')))
+        self.assertIn('the collector moves objects by copying bytes', done.stderr)
+        self.assertIn('source.cpp:3:', done.stderr)
+
+    def test_a_header_that_marks_includes_the_tripwire(self):
+        self.source('struct record { int a; };\n'
+                    'struct node { [[isotherm::guide]] record* value = nullptr; };\n', 'node.hpp')
+        said = self.messages(self.source('#include "node.hpp"\n'))
+        self.assertEqual(said, ['node.hpp:2:35: error: a file that marks guides includes '
+                                '<isotherm/compiler.hpp> itself, so that objects compiled without '
+                                'the plugin are found out'])
+
+
+class FixIts(Case):
+    def test_applied_they_compile(self):
+        text = (HEAD +
+                'struct list {\n'
+                '  record* first() { return at->value; }\n'
+                '  void fill() { at->value = new record{3}; }\n'
+                '  void refill() { delete at->value; at->value = new record; }\n'
+                '  node* at;\n'
+                '};\n')
+        path = self.source(text)
+        self.assertEqual(len([m for m in self.messages(path) if 'error' in m]), 4)
+        done = run(*instrumented('-fsyntax-only', '-fdiagnostics-parseable-fixits', path))
+        lines = text.splitlines()
+        # From the last to the first, each is a range of a line and what takes its place.
+        fixes = re.findall(r'^fix-it:"[^"]*":{(\d+):(\d+)-\d+:(\d+)}:"(.*)"$', done.stderr, re.M)
+        for line, begin, end, new in sorted(((int(a), int(b), int(c), d) for a, b, c, d in fixes),
+                                            reverse=True):
+            old = lines[line - 1]
+            lines[line - 1] = old[:begin - 1] + new + old[end - 1:]
+        fixed = '\n'.join(lines) + '\n'
+        self.assertEqual(self.messages(self.source(fixed)), [])
+        self.assertIn('isotherm::pinned<record> first() { return '
+                      'isotherm::pinned<record>(at->value); }', fixed)
+        self.assertIn('at->value = isotherm::make<record>(3);', fixed)
+        self.assertIn('isotherm::discard(at->value); at->value = isotherm::make<record>();', fixed)
+
+
+HEAD = '''#include <isotherm/compiler.hpp>
+struct record { int a = 0; };
+struct node { node* next = nullptr; [[isotherm::guide]] record* value = nullptr; };
+'''
+
+FIGURE_5_5 = '''#include <iostream>
+#include <isotherm/compiler.hpp>
+class HashMap {
+ public:
+  void get();
+  void skip() { ++looked; }
+ private:
+  int looked = 0;
+  [[isotherm::guide]] char* key = nullptr;
+};
+void HashMap::get() {
+  if (*key > 37) {
+    return;
+  }
+  *key = 42;
+  std::cout << "Value: " << *key << std::endl;
+}
+'''
+
+
+class Code(Case):
+    """What the pass makes, before anything is inlined."""
+
+    def scopes(self, body):
+        return body.count('@isotherm_enter_scope('), body.count('@isotherm_leave_scope(')
+
+    def test_figure_5_5(self):
+        for level in ['-O0', '-O2']:
+            functions = self.code(FIGURE_5_5, level, '-fno-inline')
+            get = functions['_ZN7HashMap3getEv']
+            entered, left = self.scopes(get)
+            self.assertEqual(entered, 1)
+            self.assertGreaterEqual(left, 2)  # the return, and what writing throws
+            # It opens before the first use, and no use comes after it closes.
+            self.assertLess(get.index('isotherm_enter_scope'), get.index('marked'))
+            last = get.rindex('isotherm_leave_scope')
+            self.assertNotIn('isotherm6marked', get[last:])
+
+    def test_nothing_where_nothing_is_touched(self):
+        for body in self.code(FIGURE_5_5 + 'void f(HashMap& m) { m.skip(); m.get(); }\n',
+                              '-O0').items():
+            if body[0] != '_ZN7HashMap3getEv' and PREFIX not in body[0]:
+                self.assertEqual(self.scopes(body[1]), (0, 0), body[0])
+
+    def test_through_private_methods_and_lambdas(self):
+        functions = self.code(HEAD + '''
+class list {
+ public:
+  int outer() { return one(); }
+  int by_lambda() { return visit([](record& r) { return r.a; }); }
+  int none() { return 4; }
+ private:
+  int one() { return two(); }
+  int two() { return first->value->a; }
+  template <class F> int visit(F f) { return f(*first->value); }
+  node* first;
+};
+int use(list& l) { return l.outer() + l.by_lambda() + l.none(); }
+''', '-O0')
+        with_scope = {name for name, body in functions.items()
+                      if self.scopes(body)[0] and not name.startswith(PREFIX)}
+        self.assertEqual(with_scope, {'_ZN4list5outerEv', '_ZN4list9by_lambdaEv'})
+
+    def test_what_is_defined_elsewhere_may_touch(self):
+        text = HEAD + '''
+void unknown(node*);
+[[isotherm::untouched]] void harmless(node*);
+class list {
+ public:
+  void calls_unknown() { unknown(first); }
+  void calls_harmless() { harmless(first); }
+  void calls_pointer(void (*f)()) { f(); }
+ private:
+  node* first;
+};
+class other {
+ public:
+  void calls_unknown() { unknown(nullptr); }
+};
+void use(list& l, other& o) {
+  l.calls_unknown();
+  l.calls_harmless();
+  l.calls_pointer(nullptr);
+  o.calls_unknown();
+}
+'''
+        functions = self.code(text, '-O0')
+        self.assertEqual(self.scopes(functions['_ZN4list13calls_unknownEv'])[0], 1)
+        self.assertEqual(self.scopes(functions['_ZN4list14calls_harmlessEv'])[0], 0)
+        self.assertEqual(self.scopes(functions['_ZN4list13calls_pointerEPFvvE'])[0], 1)
+        self.assertEqual(self.scopes(functions['_ZN5other13calls_unknownEv'])[0], 0)
+
+    def test_one_personality(self):
+        functions = self.code(FIGURE_5_5, '-O0')
+        self.assertIn('personality ptr @__gxx_personality_v0', functions['_ZN7HashMap3getEv'])
+
+    def test_the_code_is_valid(self):
+        for level in ['-O0', '-O2', '-O2 -g', '-O1 -fsanitize=address', '-O2 -flto=thin',
+                      '-O1 -fsanitize=thread']:
+            done = run(*instrumented('-c', '-o', str(self.at / 'o'), *level.split(),
+                                     self.source(FIGURE_5_5)))
+            self.assertEqual(done.returncode, 0, level + done.stderr)
+
+    def test_report(self):
+        report = self.at / 'report'
+        done = run(*instrumented('-c', '-g', '-o', str(self.at / 'o'),
+                                 f'-fplugin-arg-isotherm-report={report}',
+                                 self.source(FIGURE_5_5)))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(report.read_text(encoding='utf-8'),
+                         'scope\tHashMap::get()\tpublic, calls isotherm::marked<char>::operator*() '
+                         'const in line 12\n')
+
+    def test_main_is_warned_of(self):
+        path = self.source(HEAD + 'int main() { node n; return n.value->a; }\n')
+        done = run(*instrumented('-c', '-o', str(self.at / 'o'), path))
+        self.assertIn('main() touches guides itself', done.stderr)
+        self.assertIn('[-Wisotherm-main]', done.stderr)
+
+
+class Links(Case):
+    """Objects compiled with the plugin and without do not meet in a program."""
+
+    def test_mixed_objects(self):
+        main = self.source('#include <isotherm/compiler.hpp>\nint f();\n'
+                           'int main() { return f(); }\n', 'main.cpp')
+        other = self.source('#include <isotherm/compiler.hpp>\nint f() { return 0; }\n', 'f.cpp')
+        objects = {}
+        for kind, command in {'plain': PLAIN, 'plugin': instrumented()}.items():
+            for path in [main, other]:
+                made = f'{path}.{kind}.o'
+                done = run(*command, '-c', '-o', made, path)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                objects[kind, path] = made
+        for linker in ['bfd', 'lld']:
+            for first, second in [('plain', 'plugin'), ('plugin', 'plain')]:
+                done = run(CLANG, f'-fuse-ld={linker}', '-o', str(self.at / 'program'),
+                           objects[first, main], objects[second, other])
+                self.assertNotEqual(done.returncode, 0)
+                self.assertRegex(done.stderr, 'isotherm_compiled_with')
+            done = run(CLANG, f'-fuse-ld={linker}', '-o', str(self.at / 'program'),
+                       objects['plain', main], objects['plain', other])
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,22 @@
+// Where marks must not stand. marks.expected has the messages and their places.
+#include <isotherm/compiler.hpp>
+
+struct record {
+  int a;
+};
+
+struct node {
+  [[isotherm::guide]] int number;
+  [[isotherm::guide]] record& reference;
+  [[isotherm::guide]] void* anything;
+  [[isotherm::guide]] void (*function)();
+  [[isotherm::guide]] record** several;
+  [[isotherm::guide]] static record* shared;
+  union {
+    [[isotherm::guide]] record* either;
+    int or_else;
+  };
+};
+[[isotherm::guide]] record* global;
+void function([[isotherm::guide]] record* parameter);
+[[isotherm::inside]] int variable;
