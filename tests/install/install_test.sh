@@ -28,6 +28,39 @@ echo "== find_package"
 "$work/by_cmake/movable_map"
 "$work/by_cmake/sort_and_count"
 
+echo "== marked pointers"
+mkdir "$work/marked"
+cp "$source/tests/compiler/hash_map.hpp" "$work/marked"
+cat >"$work/marked/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.25)
+project(marked LANGUAGES CXX)
+find_package(isotherm REQUIRED)
+add_executable(marked marked.cpp)
+isotherm_instrument(marked REPORT ${CMAKE_BINARY_DIR}/reports)
+END
+cat >"$work/marked/marked.cpp" <<'END'
+#include "hash_map.hpp"
+int main() {
+  hash_map map(7);
+  for (int key = 1; key <= 100; ++key) map.put(key, 3 * key);
+  return map.get(50) == 150 && map.sum() == 15150 ? 0 : 1;
+}
+END
+for generator in Ninja "Unix Makefiles"; do
+  build_in="$work/marked/$generator"
+  "$cmake" -S "$work/marked" -B "$build_in" -G "$generator" -DCMAKE_PREFIX_PATH="$prefix" \
+    -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release
+  "$cmake" --build "$build_in"
+  "$build_in/marked"
+  plugin=$(find "$prefix" -name isotherm-clang.so)
+  [ -n "$plugin" ] || continue
+  grep -q "^scope.hash_map::get" "$build_in/reports/marked_cpp.txt"
+  before=$(stat -c %y "$build_in/marked")
+  touch "$plugin"  # what was compiled with it is compiled anew
+  "$cmake" --build "$build_in"
+  [ "$before" != "$(stat -c %y "$build_in/marked")" ]
+done
+
 echo "== pkg-config"
 pc=$(dirname "$(find "$prefix" -name isotherm.pc)")
 read -ra flags <<<"$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs isotherm)"
