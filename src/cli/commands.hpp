@@ -21,6 +21,8 @@ void add_sort(CLI::App& app);
 void add_gensort(CLI::App& app);
 /// isotherm report
 void add_report(CLI::App& app);
+/// isotherm top
+void add_top(CLI::App& app);
 /// isotherm valsort
 void add_valsort(CLI::App& app);
 

@@ -46,6 +46,7 @@ int run(int argc, char** argv) {
   add_gensort(app);
   add_valsort(app);
   add_report(app);
+  add_top(app);
   try {
     app.parse(argc, argv);
     finish_output();

@@ -152,6 +152,24 @@ base::result<redis_connection> redis_connection::open(const address& where) {
   return made;
 }
 
+base::result<void> redis_connection::authenticate(const std::string& user,
+                                                  const std::string& password) {
+  std::array<const char*, 3> words{"AUTH", user.data(), password.data()};
+  std::array<std::size_t, 3> sizes{4, user.size(), password.size()};
+  if (user.empty()) {
+    words[1] = words[2];
+    sizes[1] = sizes[2];
+  }
+  auto reply = checked(context_.get(), redisCommandArgv(context_.get(), user.empty() ? 2 : 3,
+                                                        words.data(), sizes.data()));
+  if (!reply) return std::unexpected(std::move(reply).error());
+  return {};
+}
+
+void redis_connection::wait_at_most(std::chrono::seconds limit) {
+  redisSetTimeout(context_.get(), timeval{.tv_sec = limit.count(), .tv_usec = 0});
+}
+
 base::result<std::string> redis_connection::ask(const std::string& command) {
   auto reply = checked(context_.get(), redisCommand(context_.get(), command.c_str()));
   if (!reply) return std::unexpected(std::move(reply).error());

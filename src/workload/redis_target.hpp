@@ -2,6 +2,7 @@
 // updates and inserts, both for read-modify-writes; no scans.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -18,6 +19,11 @@ namespace isotherm::workload {
 class redis_connection {
  public:
   static base::result<redis_connection> open(const address& where);
+
+  /// AUTH; `user` may be empty: the default one.
+  base::result<void> authenticate(const std::string& user, const std::string& password);
+  /// From now on an answer that takes longer is an error, after which the connection is of no use.
+  void wait_at_most(std::chrono::seconds limit);
 
   /// Answer of a command (given word by word, separated by blanks): its text, or an error for
   /// errors of the server and of the connection.

@@ -29,7 +29,7 @@ SUBFOLDERS = {
     'collector': [['policy']],
     'heap': [['packed'], ['cold']],
     'index': [['art', 'btree', 'hash', 'masstree', 'skip']],
-    'harness': [['bench'], ['tiers'], ['charts']],
+    'harness': [['bench'], ['tiers'], ['charts'], ['top']],
     'server': [['management'], ['commands']],
     'sort': [['job'], ['input'], ['coding'], ['plan'], ['runs'], ['cost', 'output'],
              ['index_sort'], ['algorithms']],

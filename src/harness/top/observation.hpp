@@ -1,0 +1,63 @@
+// What `isotherm top` knows of a server: asked over its protocol, so that it needs nothing of the
+// server but a connection.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "workload/redis_target.hpp"
+
+namespace isotherm::harness {
+
+/// Pages of one heap: a digit a cell, 0 (none of its pages in DRAM) to 9 (all).
+struct heap_map {
+  std::string name;
+  std::uint64_t pages = 0, pages_per_cell = 1, resident_bytes = 0;
+  std::string cells;
+};
+
+/// One look at a server. Texts are as the server gave them.
+struct observation {
+  using fields = std::map<std::string, std::string>;
+  fields statistics;               ///< ISOTHERM STATS and INFO stats
+  fields configuration;            ///< ISOTHERM CONFIG GET *; empty without management
+  std::vector<heap_map> heaps;     ///< NEW, HOT, COLD, NODE; empty without management
+  double at_seconds = 0;           ///< of a clock that only advances
+  std::uint64_t own_commands = 0;  ///< that were asked for this and all earlier observations
+
+  /// A statistic as a number; 0 where there is none of that name.
+  double number(const std::string& name) const;
+  /// Likewise of the configuration.
+  double setting(const std::string& name) const;
+  std::string text(const std::string& name) const;
+  bool is_managed() const { return !heaps.empty(); }
+};
+
+/// "127.0.0.1:6379", a path, or with "tcp:" or "unix:" before it. An error says what is wrong.
+base::result<workload::address> parse_server(const std::string& text);
+
+/// Who asks: without a password nobody in particular.
+struct credentials {
+  std::string user, password;
+};
+
+/// A connection that is asked again and again. Not thread-safe. Each question waits for at most a
+/// few seconds, so that a server that hangs is told as such.
+class observer {
+ public:
+  static base::result<observer> connect(const workload::address& where, const credentials& as);
+  base::result<observation> look();
+
+ private:
+  explicit observer(workload::redis_connection connection) : connection_(std::move(connection)) {}
+  base::result<observation::fields> ask(const std::string& command);
+  base::result<void> add_stats(observation& seen);
+
+  workload::redis_connection connection_;
+  std::uint64_t commands_ = 0;
+};
+
+}  // namespace isotherm::harness

@@ -1,0 +1,67 @@
+#include "harness/top/top.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include "harness/top/frame.hpp"
+#include "harness/top/terminal.hpp"
+
+namespace isotherm::harness {
+namespace {
+
+using std::chrono::milliseconds;
+using clock = std::chrono::steady_clock;
+
+base::result<observer> connect(const top_options& asked) {
+  const auto where = parse_server(asked.server);
+  if (!where) return std::unexpected(where.error());
+  return observer::connect(*where, asked.as);
+}
+
+/// One window after another until the user quits, or the server is no more.
+base::result<void> watch(observer& server, history& seen, terminal& screen, milliseconds interval) {
+  const text_style style = style_of_environment();
+  for (;;) {
+    const auto next = clock::now() + interval;
+    auto found = server.look();
+    if (!found) return std::unexpected(std::move(found).error());
+    seen.add(std::move(*found));
+    for (;;) {
+      screen.draw(render(seen, style, size_of_window()));
+      const auto left = std::chrono::ceil<milliseconds>(next - clock::now());
+      const auto event = screen.wait(std::max(left, milliseconds{0}));
+      if (event == terminal::event::quit) return {};
+      if (event == terminal::event::timeout && clock::now() >= next) break;
+    }
+  }
+}
+
+}  // namespace
+
+base::result<void> print_frame(const top_options& asked) {
+  auto server = connect(asked);
+  if (!server) return std::unexpected(std::move(server).error());
+  auto found = server->look();
+  if (!found) return std::unexpected(std::move(found).error());
+  history seen(asked.server);
+  seen.add(std::move(*found));
+  for (const std::string& line : render(seen, style_of_environment(), size_of_window())) {
+    fmt::print("{}\n", line);
+  }
+  return {};
+}
+
+base::result<void> watch_server(const top_options& asked) {
+  if (auto there = terminal::check(); !there) return there;
+  auto server = connect(asked);
+  if (!server) return std::unexpected(std::move(server).error());
+  history seen(asked.server);
+  terminal screen;
+  return watch(*server, seen, screen,
+               milliseconds(static_cast<std::int64_t>(asked.interval_seconds * 1000)));
+}
+
+}  // namespace isotherm::harness
