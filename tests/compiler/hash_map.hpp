@@ -16,7 +16,7 @@ struct account {
   std::uint64_t key;
   std::uint64_t number;
   std::uint64_t check;  ///< key ^ number
-  char padding[72];
+  char padding[72] = {};
 };
 
 class hash_map {
