@@ -89,6 +89,7 @@ struct object_collector::state {
   std::unique_ptr<migration_protocol> protocol;
   std::unique_ptr<policy> decides;
   touched_pages pages;
+  page_watch watch;
   std::vector<candidate> candidates;
   std::uint64_t windows = 0;
   std::uint64_t last_end_ns = os::monotonic_ns();
@@ -123,7 +124,6 @@ struct object_collector::state {
   window begin();
   void choose_ways(const options& chosen);
   void age_words(window& now);
-  void measure(window& now);
   void migrate(window& now);
   void free_retired();
   void page_out(window& now);
@@ -269,6 +269,8 @@ window object_collector::state::begin() {
   now.seen.window_seconds = static_cast<double>(now.begin_ns - last_end_ns) / kSecond;
   last_end_ns = now.begin_ns;
   pages.clear();  // of a window that ended early, for want of memory
+  pages.note_in(watch.begin_window());
+  if (pages.uses()) pages.uses()->begin(windows);
   return now;
 }
 
@@ -305,7 +307,7 @@ void object_collector::state::age_words(window& now) {
   decides->begin_ageing(now.chosen);
   ageing visitor(*decides, may_clear ? counts_left::cleared : counts_left::kept, pages, now.seen);
   now.seen.scanned_guides += guides::visit_due(visitor);
-  measure(now);
+  measure(pages, now.seen);
   const memory_room room = look_at_memory(now.chosen);
   now.seen.resident_bytes = room.dram_bytes;
   now.seen.memory_target_bytes = room.target_bytes;
@@ -324,19 +326,6 @@ void object_collector::state::age_words(window& now) {
   decides->write_returns(gate());
   guides::set_return_policy(&gate());
   now.seen.scan_seconds += seconds_since(begin_ns);
-}
-
-/// What the pages that were used say.
-void object_collector::state::measure(window& now) {
-  window_statistics& seen = now.seen;
-  seen.accessed_pages = seen.working_set_pages = pages.count();
-  seen.accessed_cold_pages += pages.count(heap::kind::cold);
-  seen.page_utilization = page_utilization_of(seen);
-  seen.promotion_rate =
-      promotion_rate(seen.accessed_cold_pages, seen.working_set_pages, seen.window_seconds);
-  const std::uint64_t cold_bytes = heap::packing_of(heap::kind::cold).used_bytes;
-  seen.cold_rest_seconds = mean_rest_seconds(cold_bytes / base::kPageBytes,
-                                             seen.accessed_cold_pages, seen.window_seconds);
 }
 
 migration object_collector::state::migration_of(window& now,
@@ -479,6 +468,7 @@ window_statistics object_collector::state::publish(window& now) {
   for (const heap::kind where : heap::kKinds) {
     seen.heaps[where] = heap::usage_of(where, heap::residency::left_out);
   }
+  watch.end_window(pages.take_uses());
   pages.clear();
   std::vector<candidate>().swap(candidates);
   seen.collector_cpu_seconds =
@@ -573,6 +563,14 @@ bool object_collector::is_running() const noexcept {
 }
 
 window_statistics object_collector::run_window() { return state_->run_window(); }
+
+std::shared_ptr<const page_uses> object_collector::last_page_uses() { return state_->watch.look(); }
+
+std::optional<std::vector<seen_object>> object_collector::objects_in(const heap::range& where) {
+  const std::unique_lock alone(one_window_at_a_time, std::try_to_lock);
+  if (!alone || !state_->decides || forked.load_relaxed()) return std::nullopt;
+  return collector::objects_in(*state_->decides, where);
+}
 
 window_statistics object_collector::last_window() const {
   const std::lock_guard lock(settings);

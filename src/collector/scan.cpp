@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "base/page.hpp"
+#include "collector/policy/page_out.hpp"
+#include "collector/policy/threshold.hpp"
 #include "guide/guide.hpp"
 #include "heap/cold/misses.hpp"
 #include "heap/object.hpp"
@@ -162,6 +165,38 @@ class hot_compaction_search final : public guides::slot_visitor {
   std::vector<candidate>& candidates_;
 };
 
+class object_search final : public guides::slot_visitor {
+ public:
+  object_search(const policy& decides, const heap::range& where, std::vector<seen_object>& found)
+      : policy_(decides), where_(where), found_(found) {}
+  guides::verdict visit(guides::slot_word& slot) override {
+    const guides::word w = slot.load_acquire();
+    if (guides::is_null(w) || guides::has_left(w) || is_elsewhere(w)) {
+      return guides::verdict::keep_due;
+    }
+    const void* const object = guides::pointer_of(w);
+    const std::size_t bytes = heap::room_of(object);
+    if (guides::address_of(w) + bytes > where_.begin) {
+      found_.push_back({guides::address_of(w), bytes, policy_.rate_now(w), guides::is_accessed(w)});
+    }
+    return guides::verdict::keep_due;
+  }
+
+ private:
+  /// As far as can be said without a look at the object.
+  bool is_elsewhere(guides::word w) const noexcept {
+    constexpr unsigned kAnySize = (1U << guides::kSizeBits) - 1;
+    const unsigned size_class = guides::size_class_of(w);
+    const std::uint64_t begin = guides::address_of(w);
+    return begin >= where_.end ||
+           (size_class != kAnySize && begin + guides::size_of_class(size_class) <= where_.begin);
+  }
+
+  const policy& policy_;
+  const heap::range where_;
+  std::vector<seen_object>& found_;
+};
+
 class cold_compaction_search final : public guides::slot_visitor {
  public:
   explicit cold_compaction_search(const heap::sparse_extents& extents) : extents_(extents) {
@@ -206,6 +241,7 @@ guides::verdict ageing::age(guides::slot_word& slot, guides::word seen) {
   // No copy is in flight during a scan: a lock is that of a relocated guide, which may move again.
   const guides::word aged = guides::unlocked(policy_.age(seen));
   const guides::word next = counts_ == counts_left::cleared ? guides::without_counts(aged) : aged;
+  if (page_uses* const uses = pages_.uses()) uses->add_rate(next, policy_.rate_now(next));
   if (next != seen && !slot.compare_exchange_acq_rel(seen, next)) {
     return guides::verdict::keep_due;
   }
@@ -232,6 +268,25 @@ void ageing::record_use(guides::word w) {
   pages_.add(guides::heap_of(w), object, bytes,
              is_past ? usage_path::read_past : usage_path::in_place);
   statistics_.read_past_pages = pages_.count_read_past();
+}
+
+void measure(const touched_pages& pages, window_statistics& seen) {
+  seen.accessed_pages = seen.working_set_pages = pages.count();
+  seen.accessed_cold_pages += pages.count(heap::kind::cold);
+  seen.page_utilization = page_utilization_of(seen);
+  seen.promotion_rate =
+      promotion_rate(seen.accessed_cold_pages, seen.working_set_pages, seen.window_seconds);
+  const std::uint64_t cold_bytes = heap::packing_of(heap::kind::cold).used_bytes;
+  seen.cold_rest_seconds = mean_rest_seconds(cold_bytes / base::kPageBytes,
+                                             seen.accessed_cold_pages, seen.window_seconds);
+}
+
+std::vector<seen_object> objects_in(const policy& decides, const heap::range& where) {
+  std::vector<seen_object> found;
+  object_search visitor(decides, where, found);
+  guides::visit_registered(visitor);
+  std::ranges::sort(found, {}, &seen_object::address);
+  return found;
 }
 
 source_parts::source_parts(std::uint64_t count) : count_(std::max(count, std::uint64_t{1})) {

@@ -13,6 +13,7 @@ void touched_pages::clear() noexcept {
   for (auto& bits : bits_) std::ranges::fill(bits, 0);
   counts_ = {};
   read_past_ = 0;
+  uses_.reset();
 }
 
 void touched_pages::add(heap::kind where, const void* object, std::size_t bytes,
@@ -20,7 +21,8 @@ void touched_pages::add(heap::kind where, const void* object, std::size_t bytes,
   const std::uintptr_t begin =
       reinterpret_cast<std::uintptr_t>(object) - heap::range_of(where).begin;
   auto& bits = bits_[where];
-  base::for_each_page(begin, bytes, [&](std::size_t page, std::size_t) {
+  base::for_each_page(begin, bytes, [&](std::size_t page, std::size_t part) {
+    if (uses_) uses_->add_used(where, page, part);
     if (page / 64 >= bits.size()) bits.resize(std::max(page / 64 + 1, 2 * bits.size()));
     const std::uint64_t bit = std::uint64_t{1} << (page % 64);
     const bool is_new = (bits[page / 64] & bit) == 0;

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
+#include "collector/page_uses.hpp"
 #include "heap/kind.hpp"
 
 namespace isotherm::collector {
@@ -17,6 +20,11 @@ enum class usage_path : std::uint8_t { in_place, read_past };
 class touched_pages {
  public:
   void clear() noexcept;
+  /// Until clear(), how much of each page was used is noted there too; null: it is not.
+  void note_in(std::shared_ptr<page_uses> uses) noexcept { uses_ = std::move(uses); }
+  page_uses* uses() const noexcept { return uses_.get(); }
+  /// What was noted since note_in().
+  std::shared_ptr<page_uses> take_uses() noexcept { return std::move(uses_); }
   /// Marks the pages of an object in heap `where`; those for which no memory is left go uncounted.
   void add(heap::kind where, const void* object, std::size_t bytes,
            usage_path path = usage_path::in_place) noexcept;
@@ -35,6 +43,7 @@ class touched_pages {
   heap::per_kind<std::vector<std::uint64_t>> bits_;
   heap::per_kind<std::uint64_t> counts_;
   std::uint64_t read_past_ = 0;
+  std::shared_ptr<page_uses> uses_;
 };
 
 }  // namespace isotherm::collector

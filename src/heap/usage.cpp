@@ -7,6 +7,18 @@
 
 namespace isotherm::heap {
 
+namespace {
+constexpr usage_field kFields[] = {
+    {"objects", "objects", "objects in the heap", &usage::objects},
+    {"bytes", "bytes", "bytes of its objects", &usage::bytes},
+    {"extent_bytes", "bytes", "bytes of the extents that it holds", &usage::extent_bytes},
+    {"resident_bytes", "bytes", "of these, bytes in DRAM, page cache included",
+     &usage::resident_bytes},
+};
+}  // namespace
+
+std::span<const usage_field> usage_table() noexcept { return kFields; }
+
 range range_of(kind where) noexcept { return heaps().range_of(where); }
 
 std::uintptr_t used_end(kind where) noexcept {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string_view>
 
 #include "heap/kind.hpp"
 
@@ -28,6 +30,15 @@ struct usage {
   /// Of the extents' bytes, those in DRAM: mapped pages and, for a file backing, page cache.
   std::uint64_t resident_bytes = 0;
 };
+/// What tells of the counters by name goes through it.
+struct usage_field {
+  std::string_view name;
+  std::string_view unit;
+  std::string_view help;
+  std::uint64_t usage::* member;
+};
+std::span<const usage_field> usage_table() noexcept;
+
 /// Finding out what is in DRAM takes a walk over all pages of the heap.
 enum class residency : std::uint8_t {
   measured,

@@ -71,6 +71,11 @@ class budget_policy final : public policy {
     return guides::with_history(w, known);
   }
 
+  rate rate_now(guides::word w) const noexcept override {
+    const auto kept = static_cast<rate>(guides::history_of(w));
+    return guides::heap_of(w) == heap::kind::cold ? memory_.looked_at(kept) : kept;
+  }
+
   void weigh(const options& chosen, const memory_state& now,
              const window_statistics& seen) override {
     memory_.note(seen.accessed_objects, seen.accessed_cold_objects, predicted_share_);

@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "collector/options.hpp"
+#include "collector/policy/temperature.hpp"
 #include "collector/return_gate.hpp"
 #include "collector/statistics.hpp"
 #include "guide/word.hpp"
@@ -43,6 +44,10 @@ class policy {
   /// What the window's end makes of the word of an object, whose accessed bit tells whether it was
   /// used. The accessed bit is clear afterwards.
   virtual guides::word age(guides::word w) = 0;
+
+  /// In which share of the windows the object of an aged word is used, as far as the word tells; 0:
+  /// nothing is known of it.
+  virtual rate rate_now(guides::word w) const noexcept = 0;
 
   /// All words have been aged, and `seen` counts the window's uses.
   virtual void weigh(const options& chosen, const memory_state& now,

@@ -27,6 +27,11 @@ class published_policy final : public policy {
     return aged;
   }
 
+  /// Used in the last window: always; before that, once in the windows since.
+  rate rate_now(guides::word w) const noexcept override {
+    return rate_of(1.0 / (1 + guides::inactive_of(w)));
+  }
+
   void weigh(const options&, const memory_state&, const window_statistics&) override {}
 
   std::optional<heap::kind> target(guides::word w) override {

@@ -5,10 +5,11 @@
 #include <unistd.h>
 
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "heap/cold/read_table.hpp"
 #include "server/commands/families.hpp"
-#include "server/management/cold_reads.hpp"
 #include "server/server.hpp"
 #include "store/text.hpp"
 
@@ -111,7 +112,7 @@ std::string isotherm_section(server& server, std::int64_t) {
                       server.manager()->refused_cold_objects());
   text += fmt::format("loop_major_faults:{}\r\n", server.loop_major_faults());
   const heap::cold_read_statistics reads = heap::cold_reads();
-  for (const auto& each : cold_read_table()) {
+  for (const auto& each : heap::cold_read_table()) {
     text += fmt::format("{}:{}\r\n", each.name, each.get(reads));
   }
   for (const auto& each : collector::statistic_table()) {
@@ -121,10 +122,13 @@ std::string isotherm_section(server& server, std::int64_t) {
   }
   const auto heaps = server.manager()->heaps();
   for (const heap::kind where : heap::kKinds) {
-    const heap::usage& usage = heaps[where];
-    text += fmt::format("heap_{}:objects={},bytes={},extent_bytes={},resident_bytes={}\r\n",
-                        name_of(where), usage.objects, usage.bytes, usage.extent_bytes,
-                        usage.resident_bytes);
+    text += fmt::format("heap_{}", name_of(where));
+    char before = ':';
+    for (const auto& each : heap::usage_table()) {
+      text +=
+          fmt::format("{}{}={}", std::exchange(before, ','), each.name, heaps[where].*each.member);
+    }
+    text += "\r\n";
   }
   return text;
 }

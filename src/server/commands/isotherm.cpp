@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "base/page.hpp"
+#include "heap/cold/read_table.hpp"
 #include "heap/usage.hpp"
 #include "os/memory/process_memory.hpp"
 #include "os/memory/residency.hpp"
 #include "server/commands/families.hpp"
-#include "server/management/cold_reads.hpp"
 #include "server/server.hpp"
 #include "store/text.hpp"
 
@@ -58,7 +58,8 @@ heap::footprint footprint_alone() {
 void answer_stats(reply& out, server& server) {
   management* const manager = server.manager();
   constexpr std::size_t kOwnFields = 6, kManagedFields = 3;
-  const std::size_t of_tables = collector::statistic_table().size() + cold_read_table().size();
+  const std::size_t of_tables =
+      collector::statistic_table().size() + heap::cold_read_table().size();
   out.map(kOwnFields + (manager ? kManagedFields + of_tables : 0));
   field(out, "index", server.db().index().name());
   field(out, "manage", manager ? manager->mode() : "off");
@@ -73,7 +74,7 @@ void answer_stats(reply& out, server& server) {
   field(out, "refused_cold_objects", manager->refused_cold_objects());
   field(out, "loop_major_faults", server.loop_major_faults());
   const heap::cold_read_statistics reads = heap::cold_reads();
-  for (const auto& each : cold_read_table()) field(out, each.name, each.get(reads));
+  for (const auto& each : heap::cold_read_table()) field(out, each.name, each.get(reads));
   answer_window(out, manager->last_window());
 }
 
@@ -82,11 +83,8 @@ void answer_heaps(reply& out, const heap::per_kind<heap::usage>& all) {
   for (const heap::kind where : heap::kKinds) {
     const heap::usage& usage = all[where];
     out.bulk(name_of(where));
-    out.map(4);
-    field(out, "objects", usage.objects);
-    field(out, "bytes", usage.bytes);
-    field(out, "extent_bytes", usage.extent_bytes);
-    field(out, "resident_bytes", usage.resident_bytes);
+    out.map(heap::usage_table().size());
+    for (const auto& each : heap::usage_table()) field(out, each.name, usage.*each.member);
   }
 }
 

@@ -1,0 +1,82 @@
+// How the window that ended last used the pages of the heaps: for whoever draws them. It is
+// recorded only while somebody asks for it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "collector/policy/temperature.hpp"
+#include "guide/word.hpp"
+#include "heap/kind.hpp"
+
+namespace isotherm::collector {
+
+/// A page, as its objects were used where they lay when the window ended, before anything moved.
+struct page_use {
+  std::uint16_t used_bytes = 0;  ///< of objects used in the window; at most base::kPageBytes
+  rate hottest =
+      0;  ///< the highest rate of an object in it (share_of()); 0: nothing is known of any
+};
+
+/// An object as its guide tells of it.
+struct seen_object {
+  std::uintptr_t address;
+  std::uint64_t bytes;
+  rate of_use;    ///< share_of() of the windows; 0: nothing is known
+  bool was_used;  ///< since the last window's end
+};
+
+/// Filled by the collector's thread at a window's end; afterwards it does not change.
+class page_uses {
+ public:
+  std::uint64_t window() const noexcept { return window_; }
+  /// Of page `number` from the heap's begin on; zeros where nothing was seen.
+  page_use of(heap::kind where, std::uint64_t number) const noexcept {
+    const auto& pages = pages_[where];
+    return number < pages.size() ? pages[number] : page_use{};
+  }
+  /// What page utilization would be if the objects of NEW and HOT lay in the order of their rates,
+  /// pages of one rate and one size class each, and were used independently; 0: nothing is known.
+  double utilization_bound() const noexcept;
+
+  // For the collector. What no memory is left to note is not noted.
+  void begin(std::uint64_t window) noexcept { window_ = window; }
+  void add_used(heap::kind where, std::uint64_t number, std::size_t bytes) noexcept;
+  /// Of the object of `w`, an aged word.
+  void add_rate(guides::word w, rate of_use) noexcept;
+
+ private:
+  static constexpr unsigned kClasses = 1U << guides::kSizeBits;
+  static constexpr unsigned kStep = 16;  // rates that are counted together
+
+  page_use* at(heap::kind where, std::uint64_t number) noexcept;
+
+  std::uint64_t window_ = 0;
+  heap::per_kind<std::vector<page_use>> pages_;
+  std::array<std::array<std::uint32_t, kClasses>, kRates / kStep> objects_{};  // of NEW and HOT
+};
+
+/// Hands page uses from the collector's thread to others. Thread-safe.
+class page_watch {
+ public:
+  static constexpr std::uint64_t kPatienceNs = 5'000'000'000;
+  /// What the last window made; null until one has ended since somebody began to ask. Orders that
+  /// of the windows that end within kPatienceNs, and of the next one in any case.
+  std::shared_ptr<const page_uses> look();
+
+  /// For the collector: what the window that ends now is to fill; null when nobody asks any more,
+  /// and then nothing is kept.
+  std::shared_ptr<page_uses> begin_window();
+  void end_window(std::shared_ptr<const page_uses> filled);
+
+ private:
+  std::mutex mutex_;
+  bool is_asked_for_ = false;  // since the last window
+  std::uint64_t asked_until_ns_ = 0;
+  std::shared_ptr<const page_uses> last_;
+};
+
+}  // namespace isotherm::collector

@@ -1,0 +1,131 @@
+// What a window tells of single pages and objects to whoever draws them.
+#include "collector/page_uses.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/page.hpp"
+#include "collector/collector.hpp"
+#include "guide/guide.hpp"
+#include "heap/usage.hpp"
+
+namespace isotherm::collector {
+namespace {
+
+constexpr heap::kind kNew = heap::kind::newborn, kHot = heap::kind::hot;
+
+std::uint64_t page_of(heap::kind where, const void* object) {
+  return (reinterpret_cast<std::uintptr_t>(object) - heap::range_of(where).begin) /
+         base::kPageBytes;
+}
+
+TEST(PageUses, AddsBytesUpToAPage) {
+  page_uses uses;
+  uses.add_used(kHot, 7, 1000);
+  uses.add_used(kHot, 7, 500);
+  uses.add_used(kHot, 8, 70'000);
+  EXPECT_EQ(uses.of(kHot, 7).used_bytes, 1500);
+  EXPECT_EQ(uses.of(kHot, 8).used_bytes, base::kPageBytes);
+  EXPECT_EQ(uses.of(kHot, 6).used_bytes, 0);
+  EXPECT_EQ(uses.of(kHot, std::uint64_t{1} << 40).used_bytes, 0);
+  EXPECT_EQ(uses.of(kNew, 7).used_bytes, 0);
+}
+
+TEST(PageUses, KeepsTheHighestRateOfEachPageOfAnObject) {
+  page_uses uses;
+  const std::uintptr_t begin = heap::range_of(kHot).begin;
+  const auto word_at = [&](std::uintptr_t offset, std::size_t bytes) {
+    return guides::make_word(begin + offset, kHot, bytes);
+  };
+  uses.add_rate(word_at(16, 100), 500);
+  uses.add_rate(word_at(160, 100), 300);
+  uses.add_rate(word_at(base::kPageBytes - 512, 1024), 700);  // more than 512 bytes: in both pages
+  EXPECT_EQ(uses.of(kHot, 0).hottest, 700);
+  EXPECT_EQ(uses.of(kHot, 1).hottest, 700);
+  EXPECT_EQ(uses.of(kHot, 2).hottest, 0);
+}
+
+TEST(PageUses, TheBoundIsThatOfTheBestOrder) {
+  page_uses uses;
+  EXPECT_EQ(uses.utilization_bound(), 0);
+  const std::uintptr_t begin = heap::range_of(kHot).begin;
+  const guides::word kilobyte = guides::make_word(begin + 16, kHot, 1024);
+  for (int i = 0; i < 1000; ++i) uses.add_rate(kilobyte, kRates - 1);
+  EXPECT_NEAR(uses.utilization_bound(), 1, 0.03) << "what is always used fills its pages";
+  page_uses seldom;
+  for (int i = 0; i < 1000; ++i) seldom.add_rate(kilobyte, rate_of(1.0 / 256));
+  EXPECT_NEAR(seldom.utilization_bound(), 0.25, 0.01) << "one of four of a page, at a time";
+}
+
+TEST(PageWatch, RecordsOnlyWhatSomebodyAsksFor) {
+  page_watch watch;
+  EXPECT_EQ(watch.begin_window(), nullptr);
+  EXPECT_EQ(watch.look(), nullptr);
+  const auto filled = watch.begin_window();
+  ASSERT_NE(filled, nullptr);
+  EXPECT_EQ(watch.look(), nullptr) << "the window has not ended";
+  watch.end_window(filled);
+  EXPECT_EQ(watch.look(), filled);
+}
+
+class PagesOfACollector : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (int i = 0; i < 40; ++i) held_.emplace_back(make_bytes(std::string(1000, 'x')));
+    collector_.run_window();
+  }
+  const void* use(int i) {
+    const scope inside;
+    return held_[static_cast<std::size_t>(i)].get(inside);
+  }
+  std::vector<guide<bytes>> held_;
+  object_collector collector_{{.manage = mode::track, .policy = policy_name::published}};
+};
+
+TEST_F(PagesOfACollector, AWindowTellsTheBytesUsedOfAPage) {
+  EXPECT_EQ(collector_.last_page_uses(), nullptr);
+  const void* const object = use(3);
+  const auto seen = collector_.run_window();
+  const auto uses = collector_.last_page_uses();
+  ASSERT_NE(uses, nullptr);
+  EXPECT_EQ(uses->window(), seen.window);
+  const std::uint64_t page = page_of(kNew, object);
+  std::uint64_t used = 0;
+  for (std::uint64_t at = 0; at < page + 20; ++at) used += uses->of(kNew, at).used_bytes;
+  EXPECT_EQ(used, seen.accessed_bytes);
+  EXPECT_GT(uses->of(kNew, page).used_bytes, 0);
+  EXPECT_EQ(uses->of(kNew, page).hottest, rate_of(1));
+  EXPECT_EQ(uses->of(kNew, page + 5).hottest, rate_of(1.0 / 3)) << "not used in two windows";
+}
+
+TEST_F(PagesOfACollector, ObjectsOfAPageAreThoseThatLieInIt) {
+  const void* const object = use(3);
+  const std::uint64_t page = page_of(kNew, object);
+  const std::uintptr_t begin = heap::range_of(kNew).begin + page * base::kPageBytes;
+  const auto found = collector_.objects_in({begin, begin + base::kPageBytes});
+  ASSERT_TRUE(found);
+  EXPECT_GE(found->size(), 4u);
+  EXPECT_LE(found->size(), 5u);
+  for (const seen_object& each : *found) {
+    EXPECT_LT(each.address, begin + base::kPageBytes);
+    EXPECT_GT(each.address + each.bytes, begin);
+    EXPECT_EQ(each.bytes, bytes::footprint(1000));
+    EXPECT_EQ(each.was_used, each.address == reinterpret_cast<std::uintptr_t>(object));
+  }
+  const auto none = collector_.objects_in({begin + (1 << 20), begin + (1 << 20) + 4096});
+  ASSERT_TRUE(none);
+  EXPECT_TRUE(none->empty());
+}
+
+TEST_F(PagesOfACollector, AskedDuringAWindowThereIsNoAnswer) {
+  bool was_refused = false;
+  object_collector other({.manage = mode::track, .policy = policy_name::published});
+  other.on_window([&](const window_statistics&) { was_refused = !other.objects_in({0, 1}); });
+  other.run_window();
+  EXPECT_TRUE(was_refused);
+}
+
+}  // namespace
+}  // namespace isotherm::collector
