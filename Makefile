@@ -91,7 +91,7 @@ stress: bootstrap ## every index, protocol and mix, under both sanitizers (STRES
 FUZZ_SECONDS ?= 60
 
 fuzz: build ## requests and commands that libFuzzer thinks of (FUZZ_SECONDS=N: longer)
-	@for target in resp commands; do \
+	@for target in resp commands http; do \
 	  echo "== $$target, $(FUZZ_SECONDS) seconds" && \
 	  (cd build/release/tests/fuzz && ../../bin/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) \
 	    -max_len=512 -print_final_stats=1 -verbosity=0 found/$$target \

@@ -80,8 +80,23 @@ function(isotherm_install_sorting)
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 
+# isotherm::live likewise: it needs a library for HTTP.
+function(isotherm_install_live)
+  install(TARGETS isotherm_live EXPORT isotherm-live-targets
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  isotherm_install_headers(live.hpp "")
+  install(EXPORT isotherm-live-targets NAMESPACE isotherm::
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/isotherm)
+  configure_file(cmake/isotherm-live.pc.in isotherm-live.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/isotherm-live.pc
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
 include(IsothermInstrument)
 isotherm_install_runtime()
+if(TARGET isotherm_runtime AND TARGET isotherm_live)
+  isotherm_install_live()
+endif()
 if(TARGET isotherm_runtime AND TARGET isotherm_sort)
   isotherm_install_sorting()
 endif()
@@ -101,5 +116,5 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libjemalloc-dev, liburing-dev")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libfmt-dev, libhwy-dev, zlib1g-dev")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libfmt-dev, libhwy-dev, libmicrohttpd-dev, zlib1g-dev")
 include(CPack)

@@ -27,6 +27,7 @@ echo "== find_package"
 "$cmake" --build "$work/by_cmake"
 "$work/by_cmake/movable_map"
 "$work/by_cmake/sort_and_count"
+"$work/by_cmake/live_page"
 
 echo "== marked pointers"
 mkdir "$work/marked"
@@ -116,6 +117,11 @@ read -ra flags <<<"$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs isotherm-sor
 "$compiler" -std=c++23 -O2 -o "$work/sort_by_pkg_config" "$work/examples/sort_and_count.cpp" \
   "${flags[@]}"
 "$work/sort_by_pkg_config"
+
+read -ra flags <<<"$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs isotherm-live)"
+"$compiler" -std=c++23 -O2 -o "$work/live_by_pkg_config" "$work/examples/live_page.cpp" \
+  "${flags[@]}"
+"$work/live_by_pkg_config"
 
 if [ -x "$build/bin/isotherm" ]; then
   echo "== tool"

@@ -18,7 +18,7 @@ import sys
 import cpp_text
 
 # Bottom first; the members of one group are peers.
-LAYERS = [['base'], ['os'], ['sync', 'device'], ['heap'], ['guide'], ['collector'],
+LAYERS = [['base'], ['os'], ['sync', 'device'], ['heap'], ['guide'], ['collector'], ['live'],
           ['placement'], ['index', 'workload', 'pages', 'sort'], ['store'], ['server'],
           ['harness'], ['cli']]
 RANK = {name: rank for rank, group in enumerate(LAYERS) for name in group}

@@ -1,0 +1,31 @@
+// Where the page is served, and by which names a browser may ask for it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/error.hpp"
+
+namespace isotherm::live {
+
+struct address {
+  std::string host;        ///< an IPv4 or IPv6 address, without brackets
+  std::uint16_t port = 0;  ///< 0: any free one
+  bool is_v6() const noexcept { return host.contains(':'); }
+  bool is_loopback() const noexcept { return host == "::1" || host.starts_with("127."); }
+};
+
+/// "127.0.0.1:9180", "[::1]:9180", "localhost:9180" or ":9180", which are on loopback. Fails with
+/// one line.
+base::result<address> parse_address(std::string_view text);
+
+/// "http://127.0.0.1:9180/".
+std::string url_of(const address& where);
+
+/// Whether a request with this Host header can't come from a page of another's: a page that has had
+/// its own name point to this machine (DNS rebinding) names itself, with a dot in it. So it must be
+/// an IP address, a name without a dot, or the machine's own name.
+bool is_own_name(std::string_view host_header, std::string_view machine_name);
+
+}  // namespace isotherm::live

@@ -1,0 +1,126 @@
+#include "live/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "heap/cold/read_table.hpp"
+
+namespace isotherm::live {
+
+namespace {
+
+using course = figure::course;
+constexpr std::string_view kMicroseconds = "microseconds", kMicrosecondsEnd = "_us";
+
+struct footprint_field {
+  std::string_view name, help;
+  std::uint64_t heap::footprint::* member;
+};
+constexpr footprint_field kFootprint[] = {
+    {"rss_bytes", "resident set", &heap::footprint::rss},
+    {"rss_peak_bytes", "resident set at its highest", &heap::footprint::rss_peak},
+    {"dram_bytes", "DRAM of the process: resident set, and page cache of COLD's file beyond it",
+     &heap::footprint::dram},
+};
+
+/// Of a value of a label: backslashes, quotes and ends of lines are escaped.
+std::string label_text(std::string_view text) {
+  std::string out = "\"";
+  for (const char letter : text) {
+    if (letter == '\n') {
+      out += "\\n";
+      continue;
+    }
+    if (letter == '\\' || letter == '"') out += '\\';
+    out += letter;
+  }
+  return out + '"';
+}
+
+/// What stands before the samples of a metric.
+void add_head(std::string& text, std::string_view name, std::string_view help, course over_time) {
+  fmt::format_to(std::back_inserter(text), "# HELP {} {}\n# TYPE {} {}\n", name, help, name,
+                 over_time == course::counter ? "counter" : "gauge");
+}
+
+void add_heaps(std::string& text, const heap::per_kind<heap::usage>& heaps) {
+  for (const auto& field : heap::usage_table()) {
+    const std::string name = fmt::format("isotherm_heap_{}", field.name);
+    add_head(text, name, field.help, course::gauge);
+    for (const heap::kind where : heap::kKinds) {
+      fmt::format_to(std::back_inserter(text), "{}{{heap=\"{}\"}} {}\n", name, name_of(where),
+                     heaps[where].*field.member);
+    }
+  }
+}
+
+}  // namespace
+
+void add_window(const collector::window_statistics& last, std::vector<figure>& figures) {
+  for (const auto& each : collector::statistic_table()) {
+    figures.push_back({each.name, each.unit, each.help, course::gauge, each.get(last)});
+  }
+}
+
+void add_cold_reads(const heap::cold_read_statistics& now, std::vector<figure>& figures) {
+  for (const auto& each : heap::cold_read_table()) {
+    const bool is_total = each.over_time == heap::cold_read_field::course::total;
+    figures.push_back({each.name, each.unit, each.help, is_total ? course::counter : course::gauge,
+                       each.get(now)});
+  }
+}
+
+void add_footprint(const heap::footprint& now, std::vector<figure>& figures) {
+  for (const auto& each : kFootprint) {
+    figures.push_back({each.name, "bytes", each.help, course::gauge, now.*each.member});
+  }
+}
+
+std::string to_json(const snapshot& seen) {
+  nlohmann::json facts = nlohmann::json::object(), figures = facts, heaps = facts;
+  for (const auto& [name, text] : seen.facts) facts[std::string(name)] = text;
+  for (const auto& each : seen.figures) {
+    std::visit([&](auto value) { figures[std::string(each.name)] = value; }, each.value);
+  }
+  if (seen.heaps) {
+    for (const heap::kind where : heap::kKinds) {
+      auto& one = heaps[std::string(name_of(where))];
+      for (const auto& field : heap::usage_table()) {
+        one[std::string(field.name)] = (*seen.heaps)[where].*field.member;
+      }
+    }
+  }
+  const nlohmann::json all{{"facts", facts}, {"figures", figures}, {"heaps", heaps}};
+  return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string metric_name(const figure& shown) {
+  std::string_view name = shown.name;
+  const bool is_in_us = shown.unit == kMicroseconds && name.ends_with(kMicrosecondsEnd);
+  if (is_in_us) name.remove_suffix(kMicrosecondsEnd.size());
+  return fmt::format("isotherm_{}{}{}", name, is_in_us ? "_seconds" : "",
+                     shown.over_time == course::counter ? "_total" : "");
+}
+
+std::string to_metrics(const snapshot& seen) {
+  std::string text;
+  add_head(text, "isotherm_info", "what serves: always 1", course::gauge);
+  text += "isotherm_info{";
+  for (const auto& [name, value] : seen.facts) {
+    fmt::format_to(std::back_inserter(text), "{}={},", name, label_text(value));
+  }
+  text += "} 1\n";
+  for (const auto& each : seen.figures) {
+    const std::string name = metric_name(each);
+    add_head(text, name, each.help, each.over_time);
+    const auto value = std::visit([](auto v) { return fmt::format("{}", v); }, each.value);
+    const bool is_in_us = each.unit == kMicroseconds;
+    fmt::format_to(std::back_inserter(text), "{} {}{}\n", name, value, is_in_us ? "e-6" : "");
+  }
+  if (seen.heaps) add_heaps(text, *seen.heaps);
+  return text;
+}
+
+}  // namespace isotherm::live

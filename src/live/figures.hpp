@@ -1,0 +1,51 @@
+// Numbers that a process shows: each with its name, unit and help, from the tables of those who
+// count them, so that a new row of a table is on the page and in /metrics without more.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "collector/statistics.hpp"
+#include "heap/cold/reader.hpp"
+#include "heap/usage.hpp"
+
+namespace isotherm::live {
+
+struct figure {
+  /// A counter only grows while the process lives.
+  enum class course : std::uint8_t { counter, gauge };
+  std::string_view name;
+  std::string_view unit;  ///< empty: none, as of a share
+  std::string_view help;
+  course over_time;
+  std::variant<std::uint64_t, double> value;
+};
+
+/// What a process shows at one moment.
+struct snapshot {
+  std::vector<std::pair<std::string_view, std::string>> facts{};  ///< words: name and value
+  std::vector<figure> figures{};
+  std::optional<heap::per_kind<heap::usage>> heaps{};  ///< none: there are none
+};
+
+/// Each adds what its table has.
+void add_window(const collector::window_statistics& last, std::vector<figure>& figures);
+void add_cold_reads(const heap::cold_read_statistics& now, std::vector<figure>& figures);
+void add_footprint(const heap::footprint& now, std::vector<figure>& figures);
+
+/// {"facts": {name: text}, "figures": {name: number}, "heaps": {heap: {name: number}}}, in one
+/// line.
+std::string to_json(const snapshot& seen);
+
+/// What a figure is called in /metrics: "isotherm_" before its name, "_total" behind that of a
+/// counter, and seconds for microseconds.
+std::string metric_name(const figure& shown);
+/// Prometheus' text format, version 0.0.4. The facts are the labels of isotherm_info.
+std::string to_metrics(const snapshot& seen);
+
+}  // namespace isotherm::live

@@ -1,0 +1,515 @@
+#include "live/http_server.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <list>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "live/address_map.hpp"
+#include "live/files.hpp"
+#include "os/signals.hpp"
+#include "os/thread.hpp"
+
+namespace isotherm::live {
+
+namespace {
+
+using nlohmann::json;
+
+/// Of a connection: its request's head must fit, and what is sent is kept there.
+constexpr std::size_t kConnectionBytes = std::size_t{16} << 10;
+constexpr std::size_t kBodyBytesMost = 4096;
+constexpr std::size_t kStreamBlockBytes = std::size_t{16} << 10;
+/// An idle connection is closed after so long; sooner while more than half of them are taken.
+constexpr unsigned kIdleSeconds = 10, kIdleSecondsWhenFull = 1;
+constexpr std::uint64_t kTickNs = 1'000'000'000;
+
+constexpr std::string_view kJson = "application/json", kText = "text/plain; charset=utf-8";
+
+/// Of every answer: nothing is loaded from elsewhere, nobody frames the page, nothing is guessed.
+constexpr std::pair<const char*, const char*> kHeaders[] = {
+    {"Content-Security-Policy",
+     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' "
+     "data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+    {"X-Content-Type-Options", "nosniff"},
+    {"X-Frame-Options", "DENY"},
+    {"Referrer-Policy", "no-referrer"},
+    {"Cross-Origin-Resource-Policy", "same-origin"},
+    {"Cache-Control", "no-store"},
+};
+
+/// What is to be answered.
+struct answer {
+  unsigned status = 200;
+  std::string_view type = kText;
+  std::string body{};
+  std::uint64_t retry_after_ms = 0;  ///< 0: at once
+};
+
+answer problem(unsigned status, std::string_view why) {
+  return {status, kJson, json{{"error", why}}.dump()};
+}
+
+/// A request on its way in.
+struct incoming {
+  std::string body;
+};
+
+std::string_view header_of(MHD_Connection* from, const char* name) {
+  const char* const found = MHD_lookup_connection_value(from, MHD_HEADER_KIND, name);
+  return found ? found : "";
+}
+std::optional<std::string_view> parameter_of(MHD_Connection* from, const char* name) {
+  const char* const found = MHD_lookup_connection_value(from, MHD_GET_ARGUMENT_KIND, name);
+  return found ? std::optional<std::string_view>(found) : std::nullopt;
+}
+std::optional<std::uint64_t> number_of(MHD_Connection* from, const char* name) {
+  const auto text = parameter_of(from, name);
+  return text ? parse_number(*text) : std::nullopt;
+}
+
+std::string_view type_of(std::string_view file) {
+  if (file.ends_with(".html")) return "text/html; charset=utf-8";
+  if (file.ends_with(".css")) return "text/css; charset=utf-8";
+  return "text/javascript; charset=utf-8";
+}
+
+std::string machine_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+bool send(MHD_Connection* to, unsigned status, MHD_Response* response) {
+  if (!response) return false;
+  for (const auto& [name, value] : kHeaders) MHD_add_response_header(response, name, value);
+  const bool queued = MHD_queue_response(to, status, response) == MHD_YES;
+  MHD_destroy_response(response);
+  return queued;
+}
+
+bool send(MHD_Connection* to, answer&& of) {
+  MHD_Response* const response =
+      MHD_create_response_from_buffer(of.body.size(), of.body.data(), MHD_RESPMEM_MUST_COPY);
+  if (!response) return false;
+  MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, std::string(of.type).c_str());
+  if (of.retry_after_ms > 0) {
+    const std::string seconds = fmt::format("{}", (of.retry_after_ms + 999) / 1000);
+    MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, seconds.c_str());
+  }
+  return send(to, of.status, response);
+}
+
+answer of_map(map_answer&& found) {
+  if (!found.json.empty()) return {200, kJson, std::move(found.json)};
+  // No failure, which a browser would report: the page asks again.
+  const json body{{"retry_after_ms", found.retry_after_ms}};
+  return {202, kJson, body.dump(), found.retry_after_ms};
+}
+
+}  // namespace
+
+struct http_server::state {
+  state(process_view& view, control allowed, address listening)
+      : shown(view), changes(allowed), where(std::move(listening)) {
+    if (view.collector()) map.emplace(*view.collector());
+  }
+  ~state();
+
+  /// An event stream. It sends the newest event when it has sent the one before: a client that
+  /// reads slowly misses some, and one that does not read keeps one.
+  struct stream {
+    state& of;
+    MHD_Connection* connection;
+    std::list<stream>::iterator self{};
+    std::shared_ptr<const std::string> event{};
+    std::size_t sent = 0;
+    bool is_suspended = false;
+  };
+  struct route {
+    std::string_view path;
+    access wanted;
+    answer (state::*act)(MHD_Connection*, std::string_view body);
+  };
+  static const route kRoutes[];
+
+  process_view& shown;
+  const control changes;
+  address where;
+  const std::string own_name = machine_name();
+  const pid_t process = ::getpid();
+  std::optional<address_map> map;
+  std::string start_problem;  // what the library said when it did not start
+
+  MHD_Daemon* daemon = nullptr;
+  int epoll = -1;
+  int wake = -1;
+  base::atomic<bool> stopping{false};  // release by stop(), acquire by the thread
+  os::thread thread;
+
+  // Of the thread.
+  std::list<stream> streams;
+  std::shared_ptr<const std::string> newest;
+  std::uint64_t next_tick_ns = 0;
+
+  base::result<void> listen();
+  base::result<void> start_thread();
+  void stop();
+  void run();
+  int wait_ms() const;
+  void tick();
+
+  // What the library calls, in the thread.
+  static MHD_Result on_request(void* of, MHD_Connection* from, const char* path, const char* method,
+                               const char* version, const char* data, std::size_t* bytes,
+                               void** request);
+  static void on_end_of_request(void*, MHD_Connection*, void** request, MHD_RequestTerminationCode);
+  static void on_connection(void* of, MHD_Connection* connection, void**,
+                            MHD_ConnectionNotificationCode code);
+  static void on_message(void* of, const char* format, std::va_list values);
+  static ssize_t next_piece(stream& to, char* buffer, std::size_t most);
+
+  bool take(MHD_Connection* from, std::string_view path, std::string_view method,
+            std::string_view body);
+  answer answer_to(MHD_Connection* from, std::string_view path, std::string_view method,
+                   std::string_view body);
+  std::optional<answer> refused(MHD_Connection* from, access wanted, std::string_view method) const;
+  bool stream_to(MHD_Connection* to, std::string_view method);
+
+  answer healthz(MHD_Connection*, std::string_view) { return {200, kText, "ok\n"}; }
+  answer metrics(MHD_Connection*, std::string_view) {
+    return {200, "text/plain; version=0.0.4; charset=utf-8", to_metrics(shown.look())};
+  }
+  answer stats(MHD_Connection*, std::string_view) { return {200, kJson, to_json(shown.look())}; }
+  answer tables(MHD_Connection*, std::string_view);
+  answer map_cells(MHD_Connection* from, std::string_view);
+  answer page_objects(MHD_Connection* from, std::string_view);
+  answer change_option(MHD_Connection*, std::string_view body);
+};
+
+const http_server::state::route http_server::state::kRoutes[] = {
+    {"/healthz", access::read, &state::healthz},
+    {"/metrics", access::read, &state::metrics},
+    {"/api/stats", access::read, &state::stats},
+    {"/api/tables", access::read, &state::tables},
+    {"/api/map", access::read, &state::map_cells},
+    {"/api/page", access::read, &state::page_objects},
+    {"/api/options", access::change, &state::change_option},
+};
+
+answer http_server::state::tables(MHD_Connection*, std::string_view) {
+  json figures = json::array(), options = json::array();
+  for (const auto& each : shown.look().figures) {
+    figures.push_back({{"name", each.name},
+                       {"unit", each.unit},
+                       {"help", each.help},
+                       {"metric", metric_name(each)}});
+  }
+  for (const auto& each : shown.options()) {
+    options.push_back({{"name", each.name},
+                       {"unit", each.unit},
+                       {"help", each.help},
+                       {"range", each.range},
+                       {"value", each.value},
+                       {"live", each.is_live}});
+  }
+  const json all{{"figures", std::move(figures)},
+                 {"options", std::move(options)},
+                 {"control", changes == control::allowed}};
+  return {200, kJson, all.dump(-1, ' ', false, json::error_handler_t::replace)};
+}
+
+answer http_server::state::map_cells(MHD_Connection* from, std::string_view) {
+  if (!map) return problem(404, "management is off: there are no heaps");
+  const auto name = parameter_of(from, "heap");
+  if (!name) return of_map(map->overview());
+  const auto heap = parse_heap(*name);
+  const auto first = number_of(from, "from"), count = number_of(from, "count");
+  if (!heap || !first || !count) {
+    return problem(400, "ask as /api/map?heap=hot&from=0&count=256, in pages");
+  }
+  return of_map(map->part(*heap, *first, *count));
+}
+
+answer http_server::state::page_objects(MHD_Connection* from, std::string_view) {
+  if (!map) return problem(404, "management is off: there are no heaps");
+  const auto name = parameter_of(from, "heap");
+  const auto heap = name ? parse_heap(*name) : std::nullopt;
+  const auto page = number_of(from, "page");
+  if (!heap || !page) return problem(400, "ask as /api/page?heap=hot&page=0");
+  return of_map(map->page(*heap, *page));
+}
+
+answer http_server::state::change_option(MHD_Connection*, std::string_view body) {
+  const auto wanted = parse_change(body);
+  if (!wanted) return problem(400, wanted.error().message);
+  const auto done = shown.configure(wanted->name, wanted->value);
+  if (!done) return problem(400, done.error().message);
+  return {200, kJson, "{}"};
+}
+
+std::optional<answer> http_server::state::refused(MHD_Connection* from, access wanted,
+                                                  std::string_view method) const {
+  const request_head head{.method = method,
+                          .host = header_of(from, MHD_HTTP_HEADER_HOST),
+                          .origin = header_of(from, MHD_HTTP_HEADER_ORIGIN),
+                          .fetch_site = header_of(from, "Sec-Fetch-Site"),
+                          .content_type = header_of(from, MHD_HTTP_HEADER_CONTENT_TYPE)};
+  const auto why = refusal_of(head, wanted, changes, own_name);
+  return why ? std::optional(problem(why->status, why->reason)) : std::nullopt;
+}
+
+answer http_server::state::answer_to(MHD_Connection* from, std::string_view path,
+                                     std::string_view method, std::string_view body) {
+  for (const route& each : kRoutes) {
+    if (each.path != path) continue;
+    if (auto no = refused(from, each.wanted, method)) return std::move(*no);
+    return (this->*each.act)(from, body);
+  }
+  if (auto no = refused(from, access::page, method)) return std::move(*no);
+  const std::string_view wanted = path == "/" ? "index.html" : path.substr(path.starts_with('/'));
+  const auto all = page_files();
+  const auto file = std::ranges::find(all, wanted, &page_file::name);
+  if (file == all.end()) return problem(404, "there is no such path");
+  return {200, type_of(file->name), std::string(file->content)};
+}
+
+bool http_server::state::take(MHD_Connection* from, std::string_view path, std::string_view method,
+                              std::string_view body) {
+  if (path == "/events") return stream_to(from, method);
+  return send(from, answer_to(from, path, method, body));
+}
+
+bool http_server::state::stream_to(MHD_Connection* to, std::string_view method) {
+  if (auto no = refused(to, access::read, method)) return send(to, std::move(*no));
+  if (method != "GET") return send(to, problem(405, "an event stream is for GET"));
+  if (streams.size() >= kStreams) return send(to, problem(503, "too many event streams"));
+  if (streams.empty()) tick();  // what it shows first must be of now
+  streams.push_back({*this, to});
+  streams.back().self = std::prev(streams.end());
+  MHD_Response* const response = MHD_create_response_from_callback(
+      MHD_SIZE_UNKNOWN, kStreamBlockBytes,
+      [](void* of, std::uint64_t, char* buffer, std::size_t most) {
+        return next_piece(*static_cast<stream*>(of), buffer, most);
+      },
+      &streams.back(),
+      [](void* of) {
+        auto& ended = *static_cast<stream*>(of);
+        ended.of.streams.erase(ended.self);
+      });
+  if (!response) {
+    streams.pop_back();
+    return false;
+  }
+  MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "text/event-stream");
+  return send(to, MHD_HTTP_OK, response);
+}
+
+ssize_t http_server::state::next_piece(stream& to, char* buffer, std::size_t most) {
+  if (!to.event || to.sent == to.event->size()) {
+    if (to.event == to.of.newest) {
+      MHD_suspend_connection(to.connection);
+      to.is_suspended = true;
+      return 0;
+    }
+    to.event = to.of.newest;
+    to.sent = 0;
+  }
+  const std::size_t piece = std::min(most, to.event->size() - to.sent);
+  std::memcpy(buffer, to.event->data() + to.sent, piece);
+  to.sent += piece;
+  return static_cast<ssize_t>(piece);
+}
+
+/// One snapshot for all streams.
+void http_server::state::tick() {
+  newest = std::make_shared<const std::string>("data: " + to_json(shown.look()) + "\n\n");
+  next_tick_ns = os::monotonic_ns() + kTickNs;
+  for (stream& each : streams) {
+    if (std::exchange(each.is_suspended, false)) MHD_resume_connection(each.connection);
+  }
+}
+
+/// Without end when nobody is connected.
+int http_server::state::wait_ms() const {
+  constexpr std::uint64_t kLongest = 60'000;
+  MHD_UNSIGNED_LONG_LONG of_library = 0;
+  std::uint64_t least = ~std::uint64_t{0};
+  if (MHD_get_timeout(daemon, &of_library) == MHD_YES) least = of_library;
+  if (!streams.empty()) {
+    const std::uint64_t now = os::monotonic_ns();
+    least = std::min(least, now < next_tick_ns ? (next_tick_ns - now) / 1'000'000 + 1 : 0);
+  }
+  return least == ~std::uint64_t{0} ? -1 : static_cast<int>(std::min(least, kLongest));
+}
+
+void http_server::state::run() {
+  while (!stopping.load_acquire()) {
+    std::array<pollfd, 2> ready{{{epoll, POLLIN, 0}, {wake, POLLIN, 0}}};
+    ::poll(ready.data(), ready.size(), wait_ms());
+    try {
+      if (!streams.empty() && os::monotonic_ns() >= next_tick_ns) tick();
+    } catch (const std::bad_alloc&) {
+      next_tick_ns = os::monotonic_ns() + kTickNs;  // the streams miss one
+    }
+    MHD_run(daemon);
+  }
+}
+
+MHD_Result http_server::state::on_request(void* of, MHD_Connection* from, const char* path,
+                                          const char* method, const char*, const char* data,
+                                          std::size_t* bytes, void** request) {
+  try {
+    if (!*request) {
+      *request = new incoming;
+      return MHD_YES;
+    }
+    std::string& body = static_cast<incoming*>(*request)->body;
+    if (*bytes == 0) {
+      return static_cast<state*>(of)->take(from, path, method, body) ? MHD_YES : MHD_NO;
+    }
+    if (body.size() + *bytes > kBodyBytesMost) return MHD_NO;  // closes the connection
+    body.append(data, *bytes);
+    *bytes = 0;
+    return MHD_YES;
+  } catch (const std::exception&) {
+    return MHD_NO;
+  }
+}
+
+void http_server::state::on_end_of_request(void*, MHD_Connection*, void** request,
+                                           MHD_RequestTerminationCode) {
+  delete static_cast<incoming*>(std::exchange(*request, nullptr));
+}
+
+/// The fuller, the sooner idle connections go.
+void http_server::state::on_connection(void* of, MHD_Connection* connection, void**,
+                                       MHD_ConnectionNotificationCode code) {
+  const auto* const serving = static_cast<state*>(of);
+  if (code != MHD_CONNECTION_NOTIFY_STARTED || !serving->daemon) return;
+  const auto* const now = MHD_get_daemon_info(serving->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+  if (now->num_connections <= kConnections / 2) return;
+  MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, kIdleSecondsWhenFull);
+}
+
+void http_server::state::on_message(void* of, const char* format, std::va_list values) {
+  auto* const serving = static_cast<state*>(of);
+  if (serving->daemon) return;  // what clients do wrong is theirs
+  std::array<char, 256> line{};
+  std::vsnprintf(line.data(), line.size(), format, values);
+  serving->start_problem = line.data();
+}
+
+namespace {
+
+/// The address in the form of the system.
+struct socket_address {
+  explicit socket_address(const address& where) {
+    if (where.is_v6()) {
+      v6.sin6_family = AF_INET6;
+      v6.sin6_port = htons(where.port);
+      inet_pton(AF_INET6, where.host.c_str(), &v6.sin6_addr);
+    } else {
+      v4.sin_family = AF_INET;
+      v4.sin_port = htons(where.port);
+      inet_pton(AF_INET, where.host.c_str(), &v4.sin_addr);
+    }
+  }
+  union {
+    sockaddr_in v4;
+    sockaddr_in6 v6{};
+    sockaddr any;
+  };
+};
+
+}  // namespace
+
+base::result<void> http_server::state::listen() {
+  const socket_address at(where);
+  const unsigned flags = MHD_USE_EPOLL | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME |
+                         MHD_USE_ERROR_LOG | (where.is_v6() ? MHD_USE_IPv6 : 0U);
+  errno = 0;
+  daemon = MHD_start_daemon(flags, where.port, nullptr, nullptr, &on_request, this,  //
+                            MHD_OPTION_EXTERNAL_LOGGER, &on_message, this,           //
+                            MHD_OPTION_SOCK_ADDR, &at.any,                           //
+                            MHD_OPTION_CONNECTION_LIMIT, kConnections,               //
+                            MHD_OPTION_CONNECTION_TIMEOUT, kIdleSeconds,             //
+                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionBytes,    //
+                            MHD_OPTION_NOTIFY_COMPLETED, &on_end_of_request, nullptr,
+                            MHD_OPTION_NOTIFY_CONNECTION, &on_connection, this,  //
+                            MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+  if (!daemon) {
+    const int code = errno;
+    while (start_problem.ends_with('\n')) start_problem.pop_back();
+    return std::unexpected(base::error{
+        fmt::format("cannot serve HTTP at {} port {}: {}", where.host, where.port,
+                    start_problem.empty() ? std::strerror(code) : start_problem.c_str()),
+        code});
+  }
+  epoll = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+  where.port = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
+  wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (wake < 0) return std::unexpected(base::system_error("cannot serve HTTP", errno));
+  return {};
+}
+
+base::result<void> http_server::state::start_thread() {
+  const os::signals_blocked in_the_new_thread;
+  auto started = os::start_thread([this] { run(); });
+  if (!started) return std::unexpected(started.error());
+  thread = std::move(*started);
+  return {};
+}
+
+void http_server::state::stop() {
+  stopping.store_release(true);
+  if (!thread.joinable()) return;
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(wake, &one, sizeof one);
+  thread.join();
+}
+
+http_server::state::~state() {
+  stop();
+  for (stream& each : streams) {
+    if (each.is_suspended) MHD_resume_connection(each.connection);
+  }
+  if (daemon) MHD_stop_daemon(daemon);  // ends the streams
+  if (wake >= 0) ::close(wake);
+}
+
+http_server::http_server(std::unique_ptr<state> running) : state_(std::move(running)) {}
+
+http_server::~http_server() {
+  if (state_->process != ::getpid()) static_cast<void>(state_.release());
+}
+
+base::result<std::unique_ptr<http_server>> http_server::start(const address& where,
+                                                              process_view& shown,
+                                                              control changes) {
+  if (changes == control::allowed && !where.is_loopback()) {
+    return std::unexpected(
+        base::error{"changes over HTTP are for loopback addresses: there is no password"});
+  }
+  auto made = std::make_unique<state>(shown, changes, where);
+  if (auto listening = made->listen(); !listening) return std::unexpected(listening.error());
+  if (auto started = made->start_thread(); !started) return std::unexpected(started.error());
+  return std::unique_ptr<http_server>(new http_server(std::move(made)));
+}
+
+std::string http_server::url() const { return url_of(state_->where); }
+
+}  // namespace isotherm::live

@@ -1,0 +1,255 @@
+// The page: events once a second to numbers and charts, the map beside them. While it is hidden it
+// asks for nothing.
+'use strict';
+
+(() => {
+  const make = isotherm.element, get = (id) => document.getElementById(id);
+  const saved = get('saved') ? JSON.parse(get('saved').textContent) : null;
+  const HEAPS = ['new', 'hot', 'cold', 'node'];
+  let tables = {figures: [], options: [], control: false};
+  let before = null, before_at = 0, bound = null, source = null;
+
+  /** A number of the event, or null. */
+  const figure = (name) => (event) => event.figures[name] ?? null;
+  const rate = (name) => (event, last, seconds) =>
+      last && seconds > 0 && name in event.figures ?
+      Math.max(0, event.figures[name] - last.figures[name]) / seconds : null;
+  const option = (name) => () => {
+    const found = tables.options.find((each) => each.name === name);
+    return found && isFinite(found.value) ? Number(found.value) : null;
+  };
+  const sum = (event, field) => ['new', 'hot', 'cold'].reduce(
+      (all, name) => all + (event.heaps[name] ? event.heaps[name][field] : 0), 0);
+  const has_heaps = (event) => 'cold' in event.heaps;
+
+  const CHARTS = [
+    ['DRAM against its target', 'bytes', [
+      {name: 'DRAM', get: figure('dram_bytes')},
+      {name: 'target', dashed: true, get: (event) => event.figures.memory_target_bytes || null}]],
+    ['Out of DRAM: what the last window allows, and what is', 'bytes', [
+      {name: 'of heaps out of DRAM', get: (event) => has_heaps(event) ?
+        Math.max(0, sum(event, 'extent_bytes') - sum(event, 'resident_bytes')) : null},
+      {name: 'objects not used in the window', dashed: true, get: (event) => has_heaps(event) && event.figures.window ?
+        Math.max(0, sum(event, 'bytes') - event.figures.accessed_bytes) : null}]],
+    ['Page utilization against its bound', 'share', [
+      {name: 'used of each page touched', get: figure('page_utilization')},
+      {name: 'in the best order', dashed: true, get: (event) => event.bound ?? bound}]],
+    ['Promotion rate against its target (a minute)', 'share', [
+      {name: 'rate', get: figure('promotion_rate')},
+      {name: 'target', dashed: true, get: option('target-promotion-rate')}]],
+    ['Threshold', '', [
+      {name: 'windows until cold', get: (event) => event.figures.cold_threshold || null},
+      {name: 'uses a window and page to stay', get: (event) => event.figures.kept_rate || null}]],
+    ['Misses a second', '', [
+      {name: 'objects', get: rate('cold_misses')}, {name: 'reads', get: rate('cold_reads')}]],
+    ['Time of misses, since the start', 'microseconds', [
+      {name: 'p50', get: figure('cold_read_p50_us')}, {name: 'p99', get: figure('cold_read_p99_us')},
+      {name: 'p99.9', get: figure('cold_read_p999_us')}]],
+    ['Moves in the last window', '', [
+      {name: 'to HOT', get: figure('promoted_objects')}, {name: 'to COLD', get: figure('demoted_objects')},
+      {name: 'vetoed', get: figure('vetoed')}]],
+    ['Commands a second', '', [{name: 'commands', get: rate('commands')}]],
+  ];
+  const charts = CHARTS.map((each) => new isotherm.Chart(get('charts'), ...each));
+
+  const shared = {
+    chosen: null,
+    colour: () => document.querySelector('input[name=colour]:checked').value,
+    refresh: () => refresh_map(),
+    choose: (map) => choose(map),
+    async ask(path) {
+      for (let attempts = 0; !saved && attempts < 5; ++attempts) {
+        const answer = await fetch(path).catch(() => null);
+        if (!answer || !answer.ok) return null;
+        const found = await answer.json();
+        if (answer.status !== 202) return found;
+        await new Promise((done) => setTimeout(done, Math.min(found.retry_after_ms, 1000)));
+      }
+      return null;
+    },
+  };
+  const maps = HEAPS.map((name) => new isotherm.HeapMap(get('heaps'), name, shared));
+
+  function draw_all() {
+    charts.forEach((each) => each.draw());
+    maps.forEach((each) => each.draw());
+    draw_legend();
+  }
+
+  function draw_legend() {
+    const is_used = shared.colour() === 'used';
+    const words = is_used ?
+        [[0, 'no byte used'], [1, 'hardly any'], [3, 'a quarter'], [5, 'half'], [7, 'three quarters'], [9, 'all']] :
+        [[0, 'not seen used'], [1, 'in fewer than 1 of 128 windows'], [4, '1 of 32'], [6, '1 of 8'], [8, 'every other'],
+         [9, 'every window']];
+    const items = [...words.map(([digit, text]) => [9, digit, text]), [0, 0, 'hatched: not in DRAM'],
+                   [0, 7, 'and used all the same'], [5, 5, 'a cell of several pages, half in DRAM']];
+    get('legend').replaceChildren(
+        is_used ? 'Of each page was used: ' : 'The warmest object of each page is used: ',
+        ...items.map(([in_dram, digit, text]) => {
+          const canvas = make('canvas');
+          const item = make('span', {}, canvas, text);
+          requestAnimationFrame(() => isotherm.draw_cell(isotherm.fit(canvas).context, 0, 0, 16, in_dram, digit));
+          return item;
+        }));
+  }
+
+  async function choose(map) {
+    const previous = shared.chosen;
+    shared.chosen = map;
+    if (previous && previous !== map) previous.draw();
+    const text = isotherm.describe(map);
+    const line = make('p', {textContent: text, id: 'chosen'});
+    get('detail').replaceChildren(make('div', {className: 'card'}, line));
+    if (map.cells.pages_per_cell > 1 || map.name === 'node') return;
+    const page = map.page();
+    for (;;) {
+      const found = await shared.ask(`api/page?heap=${map.name}&page=${page}`);
+      if (shared.chosen !== map || map.page() !== page) return;
+      if (found) return show_objects(found, text);
+      if (saved) return;
+      line.textContent = `${text}; its objects are being looked for`;
+      await new Promise((done) => setTimeout(done, 500));
+      if (shared.chosen !== map || map.page() !== page) return;
+    }
+  }
+
+  function show_objects(page, text) {
+    const canvas = make('canvas', {className: 'objects'});
+    canvas.setAttribute('role', 'img');
+    canvas.setAttribute('aria-label', `${page.objects.length} objects in the page, by address`);
+    const rows = page.objects.map((each) => make('tr', {},
+      make('td', {textContent: `0x${each.address.toString(16)}`}),
+      make('td', {className: 'number', textContent: `${each.bytes.toLocaleString('en')} bytes`}),
+      make('td', {textContent: isotherm.TEMPERATURES[isotherm.digit_of_share(each.temperature)]}),
+      make('td', {textContent: each.used ? 'used since the last window' : ''})));
+    const words = `${text}; ${page.used_bytes.toLocaleString('en')} of 4,096 bytes used in the last window; ` +
+        `${page.objects.length} objects`;
+    get('detail').replaceChildren(make('div', {className: 'card'}, make('p', {textContent: words, id: 'chosen'}),
+        canvas, make('div', {className: 'scroll'}, make('table', {id: 'objects'}, make('tbody', {}, ...rows)))));
+    isotherm.draw_objects(canvas, page);
+  }
+
+  function show_map(found) {
+    bound = found.utilization_bound || null;
+    get('window-note').textContent = found.window === null ?
+        'Uses are shown from the end of the next window on.' : `Uses of window ${found.window.toLocaleString('en')}.`;
+    found.heaps.forEach((cells, at) => { if (!maps[at].view) maps[at].take(cells); });
+  }
+
+  async function refresh_map() {
+    if (!tables.options.length) {
+      if (tables.figures.length) get('window-note').textContent = 'Management is off: there are no heaps to show.';
+      return;
+    }
+    const found = await shared.ask('api/map');
+    if (found) show_map(found);
+    for (const map of maps) await map.refresh();
+  }
+
+  function show(event, now) {
+    const seconds = (now - before_at) / 1000;
+    for (const chart of charts) {
+      chart.add(event, before, seconds);
+      chart.draw();
+    }
+    [before, before_at] = [event, now];
+    const {problem, ...facts} = event.facts;
+    get('facts').textContent = Object.entries(facts).map(([name, value]) => `${name} ${value}`).join(', ');
+    get('state').textContent = problem ? `problem: ${problem}` : 'live';
+    get('state').className = problem ? 'problem' : '';
+    for (const [name, value] of Object.entries(event.figures)) {
+      const cell = get(`figure-${name}`);
+      if (!cell) continue;
+      cell.dataset.value = value;
+      cell.textContent = isotherm.write(value, cell.dataset.unit);
+    }
+    document.body.dataset.events = Number(document.body.dataset.events || 0) + 1;
+  }
+
+  function show_tables() {
+    get('figures').replaceChildren(make('tbody', {}, ...tables.figures.map((each) => {
+      const cell = make('td', {className: 'number', id: `figure-${each.name}`});
+      cell.dataset.unit = each.unit;
+      return make('tr', {}, make('th', {textContent: each.name, scope: 'row'}), cell,
+                  make('td', {textContent: each.help + (each.unit ? ` (${each.unit})` : '')}));
+    })));
+    get('options-section').hidden = !tables.options.length;
+    get('options-note').textContent = tables.control ? 'Each change is asked for once more, and holds from the next window on.' :
+        'Started without --http-control: they are shown, not changed.';
+    get('options').replaceChildren(make('tbody', {}, ...tables.options.map(option_row)));
+  }
+
+  function option_row(each) {
+    const value = make('td', {id: `option-${each.name}`});
+    if (tables.control && each.live) {
+      const input = make('input', {value: each.value, title: each.range});
+      input.setAttribute('aria-label', each.name);
+      value.append(input, ' ', make('button', {type: 'button', textContent: 'Change',
+                                               onclick: () => change(each, input.value)}));
+    } else {
+      value.textContent = each.value;
+    }
+    return make('tr', {}, make('th', {textContent: each.name, scope: 'row'}), value,
+                make('td', {textContent: `${each.help} (${each.range})`}));
+  }
+
+  function change(each, value) {
+    const dialog = get('confirm');
+    get('confirm-text').textContent = `Change ${each.name} from ${each.value} to ${value}?`;
+    dialog.returnValue = 'no';
+    dialog.onclose = async () => {
+      if (dialog.returnValue !== 'yes') return;
+      const answer = await fetch('api/options', {
+        method: 'POST', headers: {'Content-Type': 'application/json'},
+        body: JSON.stringify({name: each.name, value})});
+      const told = await answer.json();
+      await read_tables();
+      get('options-note').textContent = answer.ok ? `${each.name} is ${value} from the next window on.` : told.error;
+    };
+    dialog.showModal();
+  }
+
+  async function read_tables() {
+    const found = await shared.ask('api/tables');
+    if (!found) return;
+    tables = found;
+    show_tables();
+  }
+
+  function open() {
+    if (source) return;
+    read_tables();
+    source = new EventSource('events');
+    source.onmessage = (message) => {
+      show(JSON.parse(message.data), performance.now());
+      refresh_map();
+    };
+    source.onerror = () => {
+      get('state').textContent = 'not connected';
+      get('state').className = 'problem';
+    };
+  }
+
+  function close() {
+    if (source) source.close();
+    source = null;
+    before = null;
+  }
+
+  document.querySelectorAll('input[name=colour]').forEach((each) => { each.onchange = draw_all; });
+  window.addEventListener('resize', draw_all);
+  window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw_all);
+  draw_legend();
+  if (saved) {
+    tables = saved.tables;
+    show_tables();
+    saved.events.forEach((event, at) => show(event, at * 1000 * saved.seconds_between));
+    if (saved.map) show_map(saved.map);
+    get('state').textContent = `saved ${saved.at}`;
+    get('course-note').textContent = saved.course;
+    return;
+  }
+  document.addEventListener('visibilitychange', () => document.hidden ? close() : open());
+  if (!document.hidden) open();
+})();

@@ -1,0 +1,49 @@
+// What a request must be like to be answered, as functions of its parts: no request of another
+// site's page reads or changes anything, whatever a browser is made to send.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <isotherm/live.hpp>
+
+#include "base/error.hpp"
+#include "heap/kind.hpp"
+
+namespace isotherm::live {
+
+/// What a route does.
+enum class access : std::uint8_t {
+  page,   ///< gives a part of the page, which tells nothing: a link may lead to it
+  read,   ///< tells something
+  change  ///< changes something: only where that is allowed
+};
+
+/// The parts that matter; a header that is not there is empty.
+struct request_head {
+  std::string_view method{}, host{}, origin{}, fetch_site{}, content_type{};
+};
+
+struct refusal {
+  unsigned status;
+  std::string_view reason;
+};
+
+/// Why the request is not answered; nullopt: it is. `machine_name`: see is_own_name().
+std::optional<refusal> refusal_of(const request_head& head, access wanted, control changes,
+                                  std::string_view machine_name);
+
+/// {"name": "window", "value": "5"} in a request's body. Fails with one line.
+struct change {
+  std::string name, value;
+};
+base::result<change> parse_change(std::string_view body);
+
+/// "new", "hot", "cold" or "node".
+std::optional<heap::kind> parse_heap(std::string_view text) noexcept;
+/// Digits only; nullopt for what is no number of 64 bits.
+std::optional<std::uint64_t> parse_number(std::string_view text) noexcept;
+
+}  // namespace isotherm::live

@@ -1,0 +1,96 @@
+// Nothing is listed here a second time: what the tables have is shown.
+#include "live/figures.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "heap/cold/read_table.hpp"
+
+namespace isotherm::live {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using course = figure::course;
+
+snapshot of_a_window() {
+  snapshot seen{.facts = {{"index", "hash-pugh"}}, .heaps = heap::per_kind<heap::usage>{}};
+  collector::window_statistics last;
+  last.window = 7;
+  last.page_utilization = 0.25;
+  last.demoted.bytes = ~std::uint64_t{0};
+  add_window(last, seen.figures);
+  heap::cold_read_statistics reads;
+  reads.misses = 3;
+  reads.waits[6] = 1;
+  add_cold_reads(reads, seen.figures);
+  add_footprint({.rss = 1, .rss_peak = 2, .dram = 3}, seen.figures);
+  (*seen.heaps)[heap::kind::cold].objects = 9;
+  return seen;
+}
+
+TEST(Figures, JsonHasEachRowOfTheTables) {
+  const auto all = nlohmann::json::parse(to_json(of_a_window()));
+  for (const auto& each : collector::statistic_table()) {
+    EXPECT_TRUE(all["figures"].contains(each.name)) << each.name;
+  }
+  for (const auto& each : heap::cold_read_table()) {
+    EXPECT_TRUE(all["figures"].contains(each.name)) << each.name;
+  }
+  EXPECT_EQ(all["figures"]["window"], 7);
+  EXPECT_EQ(all["figures"]["page_utilization"], 0.25);
+  EXPECT_EQ(all["figures"]["demoted_bytes"], ~std::uint64_t{0});
+  EXPECT_EQ(all["figures"]["cold_read_p99_us"], 128);
+  EXPECT_EQ(all["figures"]["dram_bytes"], 3);
+  EXPECT_EQ(all["heaps"]["cold"]["objects"], 9);
+  for (const auto& field : heap::usage_table()) {
+    EXPECT_TRUE(all["heaps"]["new"].contains(field.name)) << field.name;
+  }
+  EXPECT_EQ(all["facts"]["index"], "hash-pugh");
+}
+
+TEST(Figures, JsonIsWholeWhateverTheWordsAre) {
+  snapshot seen{.facts = {{"problem", "a \"\n\xff"}}};
+  seen.figures.push_back(
+      {"endless", "", "", course::gauge, std::numeric_limits<double>::infinity()});
+  const auto all = nlohmann::json::parse(to_json(seen));
+  EXPECT_THAT(std::string(all["facts"]["problem"]), HasSubstr("a \"\n"));
+  EXPECT_TRUE(all["figures"]["endless"].is_null());
+  EXPECT_TRUE(all["heaps"].empty());
+}
+
+TEST(Figures, MetricsHaveNamesByTheRule) {
+  EXPECT_EQ(metric_name({"keys", "keys", "", course::gauge, std::uint64_t{0}}), "isotherm_keys");
+  EXPECT_EQ(metric_name({"commands", "", "", course::counter, std::uint64_t{0}}),
+            "isotherm_commands_total");
+  EXPECT_EQ(metric_name({"cold_read_p99_us", "microseconds", "", course::gauge, std::uint64_t{0}}),
+            "isotherm_cold_read_p99_seconds");
+}
+
+TEST(Figures, MetricsTellEachOnceWithItsHelp) {
+  const snapshot seen = of_a_window();
+  const std::string text = to_metrics(seen);
+  for (const figure& each : seen.figures) {
+    const std::string name = metric_name(each);
+    EXPECT_THAT(text, HasSubstr("# HELP " + name + " " + std::string(each.help) + "\n"));
+    const std::string type = each.over_time == course::counter ? " counter\n" : " gauge\n";
+    EXPECT_THAT(text, HasSubstr("# TYPE " + name + type + name + " "));
+  }
+  EXPECT_THAT(text, HasSubstr("\nisotherm_window 7\n"));
+  EXPECT_THAT(text, HasSubstr("\nisotherm_cold_misses_total 3\n"));
+  EXPECT_THAT(text, HasSubstr("\nisotherm_cold_read_p99_seconds 128e-6\n"));
+  EXPECT_THAT(text, HasSubstr("\nisotherm_heap_objects{heap=\"cold\"} 9\n"));
+  EXPECT_THAT(text, HasSubstr("isotherm_info{index=\"hash-pugh\",} 1\n"));
+}
+
+TEST(Figures, MetricsQuoteWords) {
+  const snapshot seen{.facts = {{"problem", "a\"b\\c\nd"}}};
+  EXPECT_THAT(to_metrics(seen), HasSubstr(R"(problem="a\"b\\c\nd")"));
+  EXPECT_THAT(to_metrics(seen), Not(HasSubstr("heap")));
+}
+
+}  // namespace
+}  // namespace isotherm::live

@@ -1,0 +1,101 @@
+#include "live/request.hpp"
+
+#include <gtest/gtest.h>
+
+namespace isotherm::live {
+namespace {
+
+constexpr std::string_view kMachine = "box.example.org";
+
+unsigned status_of(const request_head& head, access wanted, control changes = control::allowed) {
+  const auto refused = refusal_of(head, wanted, changes, kMachine);
+  return refused ? refused->status : 200;
+}
+
+const request_head kGet{.method = "GET", .host = "127.0.0.1:9180"};
+const request_head kPost{
+    .method = "POST", .host = "127.0.0.1:9180", .content_type = "application/json"};
+
+request_head with(request_head head, std::string_view request_head::* member,
+                  std::string_view value) {
+  head.*member = value;
+  return head;
+}
+
+TEST(Request, OfAProgramIsAnswered) {
+  EXPECT_EQ(status_of(kGet, access::page), 200u);
+  EXPECT_EQ(status_of(kGet, access::read), 200u);
+  EXPECT_EQ(status_of(with(kGet, &request_head::method, "HEAD"), access::read), 200u);
+  EXPECT_EQ(status_of(kPost, access::change), 200u);
+}
+
+TEST(Request, UnderAnotherSitesNameIsRefused) {
+  for (const access wanted : {access::page, access::read}) {
+    EXPECT_EQ(status_of(with(kGet, &request_head::host, "evil.example:9180"), wanted), 403u);
+    EXPECT_EQ(status_of(with(kGet, &request_head::host, ""), wanted), 403u);
+  }
+  EXPECT_EQ(status_of(with(kPost, &request_head::host, "evil.example"), access::change), 403u);
+}
+
+TEST(Request, OfAnotherSitesPageIsRefused) {
+  for (const std::string_view origin : {"http://evil.example", "null", "https://127.0.0.1:9180",
+                                        "http://127.0.0.1:9181", "http://127.0.0.1"}) {
+    EXPECT_EQ(status_of(with(kGet, &request_head::origin, origin), access::read), 403u) << origin;
+    EXPECT_EQ(status_of(with(kPost, &request_head::origin, origin), access::change), 403u);
+  }
+  for (const std::string_view site : {"cross-site", "same-site", "x"}) {
+    EXPECT_EQ(status_of(with(kGet, &request_head::fetch_site, site), access::read), 403u);
+    EXPECT_EQ(status_of(with(kPost, &request_head::fetch_site, site), access::change), 403u);
+    EXPECT_EQ(status_of(with(kGet, &request_head::fetch_site, site), access::page), 200u)
+        << "a link to the page";
+  }
+}
+
+TEST(Request, OfThePageIsAnswered) {
+  auto own = with(kGet, &request_head::fetch_site, "same-origin");
+  EXPECT_EQ(status_of(own, access::read), 200u);
+  own = with(kPost, &request_head::origin, "http://127.0.0.1:9180");
+  EXPECT_EQ(status_of(own, access::change), 200u);
+}
+
+TEST(Request, ThatChangesIsAPostOfJsonWhereThatIsAllowed) {
+  EXPECT_EQ(status_of(kPost, access::change, control::refused), 403u);
+  EXPECT_EQ(status_of(kGet, access::change), 405u);
+  EXPECT_EQ(status_of(kPost, access::read), 405u);
+  EXPECT_EQ(status_of(kPost, access::page), 405u);
+  for (const std::string_view type : {"", "text/plain", "application/x-www-form-urlencoded",
+                                      "application/jsonp", "multipart/form-data"}) {
+    EXPECT_EQ(status_of(with(kPost, &request_head::content_type, type), access::change), 415u);
+  }
+  EXPECT_EQ(status_of(with(kPost, &request_head::content_type, "application/json; charset=utf-8"),
+                      access::change),
+            200u);
+}
+
+TEST(Request, AChangeIsAnObjectOfTwoStrings) {
+  const auto good = parse_change(R"({"name": "window", "value": "5"})");
+  ASSERT_TRUE(good);
+  EXPECT_EQ(good->name, "window");
+  EXPECT_EQ(good->value, "5");
+  for (const std::string_view text :
+       {"", "{", "[]", "null", R"({"name": "window"})", R"({"name": "window", "value": 5})",
+        R"({"name": "a", "value": "b", "more": "c"})", R"({"name": ["a"], "value": "b"})",
+        R"(["name", "value"])", "\xff"}) {
+    EXPECT_FALSE(parse_change(text)) << text;
+  }
+}
+
+TEST(Request, NamesOneOfTheHeapsAndWholeNumbers) {
+  EXPECT_EQ(parse_heap("cold"), heap::kind::cold);
+  EXPECT_EQ(parse_heap("node"), heap::kind::node);
+  EXPECT_EQ(parse_heap("COLD"), std::nullopt);
+  EXPECT_EQ(parse_heap(""), std::nullopt);
+  EXPECT_EQ(parse_number("18446744073709551615"), ~std::uint64_t{0});
+  for (const std::string_view text :
+       {"", "-1", "+1", "1.5", "0x10", " 1", "1 ", "18446744073709551616"}) {
+    EXPECT_EQ(parse_number(text), std::nullopt) << text;
+  }
+}
+
+}  // namespace
+}  // namespace isotherm::live
