@@ -27,6 +27,13 @@ void add_place_flags(CLI::App& command, serve_options& o) {
       .add_option("--unixsocketperm", o.unix_socket_mode,
                   "who may connect to it, in octal as 700; without: as the umask leaves it")
       ->type_name("MODE");
+  command
+      .add_option("--http", o.http_address,
+                  "serve the live page and /metrics there: 127.0.0.1:9180; :9180 is on loopback; "
+                  "port 0: any free one")
+      ->type_name("HOST:PORT");
+  command.add_flag("--http-control", o.http_control,
+                   "let the page change the collector's options; on loopback only");
   command.add_option("--pidfile", o.pidfile, "where to write the process's number while it runs")
       ->type_name("PATH");
 }

@@ -104,6 +104,14 @@ void understand(const CLI::App& command, serve_options& o) {
   if (o.server.bind.empty() && o.server.unix_socket.empty()) {
     refuse_words("nothing to listen on: give --port or --unixsocket");
   }
+  if (!o.http_address.empty()) {
+    const auto where = live::parse_address(o.http_address);
+    if (!where) refuse_words("--http: " + where.error().message);
+    o.http = *where;
+  }
+  if (o.http_control && !(o.http && o.http->is_loopback())) {
+    refuse_words("--http-control has no password: it needs --http with a loopback address");
+  }
   place_cold(command, o);
   if (o.collector.memory_target_bytes > 0 && o.manage != "on") {
     refuse_words("--memory-target is held by moving objects: it needs --manage on");

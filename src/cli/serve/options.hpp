@@ -9,6 +9,7 @@
 #include "cli/serve/password.hpp"
 #include "collector/options.hpp"
 #include "heap/configure.hpp"
+#include "live/address.hpp"
 #include "placement/node_memory.hpp"
 #include "placement/sinlk.hpp"
 #include "server/options.hpp"
@@ -31,6 +32,9 @@ struct serve_options {
   password_flags password;
   std::string unix_socket_mode;
   std::string pidfile;
+  std::string http_address;           ///< of the live page; empty: there is none
+  std::optional<live::address> http;  ///< what that means
+  bool http_control = false;
   std::size_t expected_keys = 0;
   heap::cold_backing cold;
   /// Other defaults than the library's: the bytes of a store without flags are to leave DRAM.

@@ -14,9 +14,9 @@
 
 namespace isotherm::cli {
 
-void fit_descriptors(server::options& chosen) {
+void fit_descriptors(server::options& chosen, std::uint64_t others) {
   // Standard streams, listeners, the cold file, /proc; an epoll set and a wake-up a thread.
-  const std::uint64_t own = 32 + 2 * std::uint64_t{chosen.threads};
+  const std::uint64_t own = 32 + 2 * std::uint64_t{chosen.threads} + others;
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   if (limit.rlim_cur < chosen.maxclients + own) {

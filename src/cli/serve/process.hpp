@@ -9,9 +9,9 @@
 
 namespace isotherm::cli {
 
-/// Lifts the limit of open files as far as the clients need it, or takes fewer clients and says so.
-/// Fails the command where not even one fits.
-void fit_descriptors(server::options& chosen);
+/// Lifts the limit of open files as far as the clients, and `others`, need it, or takes fewer
+/// clients and says so. Fails the command where not even one fits.
+void fit_descriptors(server::options& chosen, std::uint64_t others);
 
 /// Blocks the signals that end the server, which the end of a terminal's session (SIGHUP) is not,
 /// and returns them, for sigwait(); every thread that is started later inherits the mask.

@@ -12,13 +12,25 @@
 #include "cli/serve/options.hpp"
 #include "cli/serve/process.hpp"
 #include "harness/lasting_index.hpp"
+#include "live/http_server.hpp"
+#include "server/live_view.hpp"
 #include "server/management/collector_management.hpp"
 #include "server/server.hpp"
 
 namespace isotherm::cli {
 namespace {
 
-void say_ready(const serve_options& o, const server::server& running) {
+/// Null where it is not asked for.
+std::unique_ptr<live::http_server> open_page(const serve_options& o, server::live_view& shown) {
+  if (!o.http) return nullptr;
+  auto opened = live::http_server::start(
+      *o.http, shown, o.http_control ? live::control::allowed : live::control::refused);
+  if (!opened) fail(opened.error().message);
+  return std::move(*opened);
+}
+
+void say_ready(const serve_options& o, const server::server& running,
+               const live::http_server* page) {
   fmt::print("CrestDB: index {}, management {}, {} threads; nothing is persisted\n", o.index,
              o.manage, o.server.threads);
   if (o.node_placement != "none") {
@@ -29,6 +41,7 @@ void say_ready(const serve_options& o, const server::server& running) {
     fmt::print("listening on {} port {}\n", address, running.port());
   }
   if (!o.server.unix_socket.empty()) fmt::print("listening on {}\n", o.server.unix_socket);
+  if (page) fmt::print("live page at {}\n", page->url());
   fmt::print("Ready to accept connections\n");
   std::fflush(stdout);
 }
@@ -58,7 +71,7 @@ void run(const CLI::App& command, serve_options& o) {
   understand(command, o);
   const bool managed = o.manage != "off";
   const sigset_t ending = block_signals();
-  fit_descriptors(o.server);
+  fit_descriptors(o.server, o.http ? live::http_server::kDescriptors : 0);
   if (managed)
     require(
         heap::configure({.cold = o.cold, .catch_read_errors = true, .huge_pages = o.huge_pages}));
@@ -74,12 +87,15 @@ void run(const CLI::App& command, serve_options& o) {
   server::server serving(o.server, db, manager.get(), used.placer);
   if (collecting) require(collecting->start());
   if (used.placer) require(used.placer->start(*used.nodes));
+  server::live_view shown(serving, collecting.get());
   const auto listening = serving.start();
   if (listening) {
-    say_ready(o, serving);
+    auto page = open_page(o, shown);
+    say_ready(o, serving, page.get());
     int signal = 0;
     sigwait(&ending, &signal);
     fmt::print("signal {}: closing clients and leaving\n", signal);
+    page.reset();
     serving.stop();
   }
   if (used.placer) used.placer->stop();

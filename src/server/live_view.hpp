@@ -1,0 +1,25 @@
+// What the live page shows of the server: its own counters beside what the collector sees.
+#pragma once
+
+#include "live/view.hpp"
+
+namespace isotherm::server {
+
+class server;
+
+/// For one thread, the page's.
+class live_view final : public live::process_view {
+ public:
+  /// Both must outlive it; `running` is null where management is off.
+  live_view(server& of, collector::object_collector* running)
+      : process_view(running), server_(of) {}
+
+  live::snapshot look() override;
+  /// As ISOTHERM CONFIG SET.
+  base::result<void> configure(std::string_view name, std::string_view value) override;
+
+ private:
+  server& server_;
+};
+
+}  // namespace isotherm::server

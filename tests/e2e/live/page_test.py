@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""The live page in a browser: it shows what ISOTHERM STATS tells, zooms, takes the keyboard, and
+asks nobody else for anything.
+
+    page_test.py ISOTHERM [FOLDER]      FOLDER: where pictures of the page are kept
+"""
+
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
+from browser import Browser
+from serve_process import Raw, start_ours
+
+ISOTHERM = sys.argv.pop(1)
+PICTURES = sys.argv.pop(1) if len(sys.argv) > 1 and not sys.argv[1].startswith('-') else None
+KEYS = 20_000
+
+
+def url_of(process):
+    return next(line.split()[-1] for line in process.said if line.startswith('live page at'))
+
+
+class Page(unittest.TestCase):
+    def setUp(self):
+        self.browser = Browser()
+        self.addCleanup(self.browser.close)
+
+    def serve(self, *flags):
+        process = start_ours(ISOTHERM, 'hash-pugh', '--http', ':0', *flags)
+        self.addCleanup(process.stop)
+        client = Raw(process.path)
+        self.addCleanup(client.close)
+        return process, client
+
+    def load(self, client):
+        for first in range(0, KEYS, 1000):
+            words = [word for number in range(first, first + 1000)
+                     for word in (f'key:{number}', 'x' * 1000)]
+            client.ask('MSET', *words)
+
+    def open(self, process, **more):
+        self.browser.show(url_of(process), **more)
+        self.browser.wait_for('Number(document.body && document.body.dataset.events) >= 2')
+
+    def assert_quiet(self, process):
+        """No error, and no request but to the server."""
+        self.assertEqual(self.browser.problems, [])
+        self.assertGreater(len(self.browser.requests), 5)
+        for url in self.browser.requests:
+            self.assertTrue(url.startswith((url_of(process), 'data:')), url)
+
+    def text(self, selector):
+        return self.browser.value(f'document.querySelector({selector!r}).textContent')
+
+    def test_values_are_those_of_isotherm_stats(self):
+        process, client = self.serve('--window', '3600')
+        self.load(client)
+        client.ask('ISOTHERM', 'COLLECT')
+        self.open(process)
+        words = client.ask('ISOTHERM', 'STATS').decode().split('\r\n')
+        compared = 0
+        for name in ('keys', 'window', 'accessed_objects', 'accessed_bytes', 'accessed_pages',
+                     'page_utilization', 'promoted_objects', 'demoted_objects', 'scanned_guides',
+                     'cold_misses', 'vetoed', 'refused_cold_objects'):
+            at = words.index(name) + 1
+            value = words[at + 1] if words[at].startswith('$') else words[at][1:]
+            shown = self.browser.value(f'document.getElementById("figure-{name}").dataset.value')
+            self.assertEqual(float(shown), float(value), name)
+            compared += float(value) != 0
+        self.assertGreaterEqual(compared, 4)
+        self.assertIn('index hash-pugh', self.text('#facts'))
+        self.assertEqual(self.text('#state'), 'live')
+        self.assert_quiet(process)
+
+    def test_zooms_by_wheel_buttons_and_keyboard(self):
+        process, client = self.serve('--window', '1')
+        self.load(client)
+        self.open(process)
+        hot = 'document.getElementById("map-hot")'
+        label = f'{hot}.getAttribute("aria-label")'
+        all_of_it = self.browser.wait_for(f'{label}.includes("pages 0 to") && {label}')
+        box = self.browser.value(f'JSON.parse(JSON.stringify({hot}.getBoundingClientRect()))')
+        self.browser.wheel(box['x'] + 20, box['y'] + 20, -100)
+        self.browser.wait_for(f'{label} !== {all_of_it!r}')
+        self.browser.wheel(box['x'] + 20, box['y'] + 20, 100)
+        self.browser.wait_for(f'{label}.includes("pages 0 to") && {label}')
+        self.browser.value(f'{hot}.focus()')
+        self.browser.press('ArrowRight')
+        self.browser.press('ArrowDown')
+        self.browser.wait_for('document.getElementById("chosen").textContent'
+                              '.startsWith("HOT, page")')
+        for _ in range(6):
+            before = self.browser.value(label)
+            self.browser.press('+', '+')
+            after = f'new Promise((done) => setTimeout(() => done({label}), 700))'
+            if before == self.browser.value(after):
+                break
+        self.browser.press('Home')
+        self.browser.wait_for(f'{label}.includes("pages 0 to")')
+        self.assert_quiet(process)
+
+    def test_shows_the_objects_of_a_page(self):
+        process, client = self.serve('--window', '1')
+        self.load(client)
+        self.open(process)
+        self.browser.wait_for('document.getElementById("window-note").textContent'
+                              '.startsWith("Uses of")')
+        hot = 'document.getElementById("map-hot")'
+        self.browser.wait_for(f'{hot}.getAttribute("aria-label").includes("pages 0 to")')
+        self.browser.value(f'{hot}.focus()')
+        self.browser.press('+', '+')
+        self.browser.wait_for(f'{hot}.getAttribute("aria-label").includes("a cell is a page")')
+        for _ in range(5):
+            self.browser.press('ArrowRight')
+        self.browser.wait_for('document.querySelectorAll("#objects tr").length >= 4')
+        self.assertRegex(self.text('#objects'), r'0x[0-9a-f]+1,00\d bytes|0x[0-9a-f]+[\d,]+ bytes')
+        self.assertIn('of 4,096 bytes used', self.text('#chosen'))
+        self.assert_quiet(process)
+
+    def test_changes_an_option_after_a_question(self):
+        process, client = self.serve('--http-control', '--window', '3600')
+        self.open(process)
+        row = '#option-window'
+        self.browser.wait_for(f'document.querySelector("{row} input") !== null')
+        change = (f'document.querySelector("{row} input").value = "1800";'
+                  f'document.querySelector("{row} button").click()')
+        self.browser.value(change)
+        self.browser.wait_for('document.getElementById("confirm").open')
+        self.assertIn('window from 3600 to 1800', self.text('#confirm-text'))
+        self.browser.value('document.querySelector("#confirm button[value=no]").click()')
+        self.assertIn(b'3600', client.ask('ISOTHERM', 'CONFIG', 'GET', 'window'))
+        self.browser.value(change)
+        self.browser.value('document.querySelector("#confirm button[value=yes]").click()')
+        self.browser.wait_for('document.getElementById("options-note").textContent'
+                              '.startsWith("window is 1800")')
+        self.assertIn(b'1800', client.ask('ISOTHERM', 'CONFIG', 'GET', 'window'))
+        self.assert_quiet(process)
+
+    def test_without_control_nothing_can_be_changed(self):
+        process, _ = self.serve()
+        self.open(process)
+        self.browser.wait_for('document.getElementById("option-window") !== null')
+        inputs = self.browser.value('document.querySelectorAll("#options input").length')
+        self.assertEqual(inputs, 0)
+
+    def test_without_management(self):
+        process, client = self.serve('--manage', 'off')
+        client.ask('SET', 'key', 'value')
+        self.open(process)
+        self.browser.wait_for('document.getElementById("figure-keys").dataset.value === "1"')
+        self.browser.wait_for('document.getElementById("window-note").textContent'
+                              '.startsWith("Management is off")')
+        self.assert_quiet(process)
+
+    def test_pictures(self):
+        process, client = self.serve('--window', '1', '--memory-target', '40M')
+        self.load(client)
+        for scheme, width in (('light', 1300), ('dark', 1300), ('light', 420)):
+            self.open(process, width=width, scheme=scheme)
+            self.browser.wait_for('document.getElementById("window-note").textContent'
+                                  '.startsWith("Uses of")')
+            self.assertLessEqual(self.browser.value('document.documentElement.scrollWidth'), width)
+            back = self.browser.value('getComputedStyle(document.body).backgroundColor')
+            self.assertEqual(back, 'rgb(20, 24, 27)' if scheme == 'dark' else 'rgb(251, 251, 250)')
+            picture = self.browser.picture()
+            self.assertGreater(len(picture), 20_000)
+            if PICTURES:
+                with open(os.path.join(PICTURES, f'live-{scheme}-{width}.png'), 'wb') as file:
+                    file.write(picture)
+        self.assert_quiet(process)
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=1)
