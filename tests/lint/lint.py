@@ -56,7 +56,7 @@ MAX_CLI_LINES = 150  # a subcommand reads its flags and calls what does the work
 MAX_FOLDER_FILES = 14  # a header and its source, x.hpp and x.cpp, count as one
 
 FOLDERS = ['include', 'src', 'tests', 'bench', 'examples', 'scripts', 'cmake', 'compiler', 'lab',
-           'python', 'docs', '.ci']
+           'python', 'deploy', 'docs', '.ci']
 SKIPPED_FOLDERS = {'corpus', 'data', '__pycache__', 'build'}
 CPP = {'.cpp', '.hpp', '.h'}
 CODE = CPP | {'.py', '.cmake', '.sh', '.txt', ''}
