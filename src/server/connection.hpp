@@ -46,6 +46,7 @@ class connection {
   }
   bool wants_to_write() const noexcept { return waiting() > 0; }
   std::uint32_t events = 0;  ///< what epoll watches now
+  bool awaits_turn = false;  ///< the loop is going to call go_on()
   idle_order::place place;   ///< in the loop's order of last use
   client& peer() const noexcept { return *client_; }
 

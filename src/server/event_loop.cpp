@@ -127,6 +127,7 @@ void event_loop::wait_once() {
   epoll_event events[kEventsAtOnce];
   const int patience = unfinished_.empty() ? kTickMs : 0;
   const int ready = ::epoll_wait(epoll_, events, kEventsAtOnce, patience);
+  const std::vector<std::uint64_t> turns = std::exchange(unfinished_, {});
   for (int i = 0; i < ready; ++i) {
     const std::uint64_t whose = events[i].data.u64;
     if (whose == kWakeup) {
@@ -145,7 +146,7 @@ void event_loop::wait_once() {
       handle(*at->second, events[i].events);
     }
   }
-  go_on();
+  go_on(turns);
   if (reader_) reader_->submit();  // the disk is at work while replies are sent
   answer_all();
   if (reader_) reader_->submit();
@@ -193,11 +194,12 @@ void event_loop::take_arrived() {
 }
 
 /// The next turns of those whose pipelines were not at their ends.
-void event_loop::go_on() {
-  for (const std::uint64_t id : std::exchange(unfinished_, {})) {
+void event_loop::go_on(const std::vector<std::uint64_t>& turns) {
+  for (const std::uint64_t id : turns) {
     const auto at = connections_.find(id);
     if (at == connections_.end()) continue;
     connection& which = *at->second;
+    which.awaits_turn = false;
     if (lives_after([&which] { return which.go_on(); })) {
       follow_up(which);
     } else {
@@ -209,7 +211,8 @@ void event_loop::go_on() {
 /// After commands were run.
 void event_loop::follow_up(connection& which) {
   if (which.is_unfinished()) {
-    unfinished_.push_back(which.peer().id);
+    by_use_.use(which.place, which.peer().active_ms.load_relaxed());
+    if (!std::exchange(which.awaits_turn, true)) unfinished_.push_back(which.peer().id);
   } else if (which.wants_to_write()) {
     answered_.push_back(which.peer().id);
   } else {
@@ -230,7 +233,7 @@ void event_loop::take_finished() {
     if (!lives_after([&which, &reply] { return which.resume(reply); })) {
       close(which);
     } else if (which.is_unfinished()) {
-      unfinished_.push_back(id);
+      follow_up(which);
     } else {
       watch(which);
     }
@@ -249,7 +252,8 @@ void event_loop::answer_all() {
 
 void event_loop::handle(connection& which, std::uint32_t events) {
   const bool speaks_parked = which.is_parked() && (events & EPOLLIN) != 0;
-  const bool reads = events & (EPOLLIN | EPOLLHUP);
+  // What else has arrived, the end included, waits until what was read has run.
+  const bool reads = !which.is_unfinished() && (events & (EPOLLIN | EPOLLHUP)) != 0;
   const bool lives = !(events & EPOLLERR) && lives_after([&which, events, reads] {
     if (events & EPOLLOUT && !which.on_writable()) return false;
     if (!reads) return true;
@@ -300,7 +304,7 @@ void event_loop::close_idle() {
   if (timeout_ms == 0) return;
   for (const std::uint64_t id : by_use_.unused_since(os::monotonic_ms() - timeout_ms)) {
     connection& which = *connections_.at(id);
-    if (!which.peer().waits && !which.is_parked()) close(which);
+    if (!which.peer().waits && !which.is_parked() && !which.is_unfinished()) close(which);
   }
 }
 

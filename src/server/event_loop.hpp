@@ -46,7 +46,7 @@ class event_loop {
   void take_finished();
   void take_arrived();
   void close_ended();
-  void go_on();
+  void go_on(const std::vector<std::uint64_t>& turns);
   void follow_up(connection& which);
   void handle(connection& which, std::uint32_t events);
   void answer_all();

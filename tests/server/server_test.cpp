@@ -44,6 +44,21 @@ TEST_F(Serving, APipelineLetsOtherClientsHaveTheirTurns) {
   }
 }
 
+// As `printf ... | nc` does: the end comes while what was sent before it runs.
+TEST_F(Serving, AnswersAllThatWasSentBeforeTheEnd) {
+  options_.threads = 1;
+  start();
+  peer one(path_);
+  constexpr int kFirst = 1'000'000, kCommands = 20'000;  // some reads of the server, many turns
+  std::string pipeline = "SET n " + std::to_string(kFirst) + "\r\n";
+  for (int i = 0; i < kCommands; ++i) pipeline += "INCR n\r\n";
+  std::jthread sender([&] {
+    one.send(pipeline);
+    ::shutdown(one.fd(), SHUT_WR);
+  });
+  EXPECT_EQ(one.receive(std::size_t{1} << 20).size(), 5 + std::size_t{10} * kCommands);
+}
+
 TEST_F(Serving, SpeaksBothProtocols) {
   start();
   EXPECT_EQ(peer(path_).last_words("GET none"), "$-1\r\n");
