@@ -38,6 +38,8 @@ class budget_policy final : public policy {
     guess_unknown();
     weighted_sizes_ = warm_bytes_ = newborn_bytes_ = 0;
     missed_ = std::exchange(came_back_, 0);
+    warm_.fill(0);
+    warm_used_ = 0;
   }
 
   guides::word age(guides::word w) override {
@@ -63,7 +65,11 @@ class budget_policy final : public policy {
       note_known(w, unknown_, bytes_);
       return guides::with_history(w, unknown_);
     }
-    if (is_used) note_use(w, before);
+    ++warm_[before / kRatesPerGroup];
+    if (is_used) {
+      ++warm_used_;
+      note_use(w, before);
+    }
     const std::uint16_t random = random_bits();
     const rate now = is_used ? memory_.used(before, random) : memory_.idle(before, random);
     const rate known = std::max(now, kNever);
@@ -78,7 +84,8 @@ class budget_policy final : public policy {
 
   void weigh(const options& chosen, const memory_state& now,
              const window_statistics& seen) override {
-    memory_.note(seen.accessed_objects, seen.accessed_cold_objects, predicted_share_);
+    memory_.note(seen.accessed_objects, seen.accessed_cold_objects, load_of(warm_, warm_used_),
+                 predicted_share_);
     cold_objects_ = now.cold_objects;
     set_cut(0, 1, 1);
     expect_back(now.file_bytes);
@@ -324,6 +331,8 @@ class budget_policy final : public policy {
   use_histogram returned_{};   // likewise in the next, what came back between windows
   double returned_bytes_ = 0;  // of size classes
   double reserve_bytes_ = 0;   // their mean: room for what comes back before the next window's end
+  objects_by_rate warm_{};     // NEW and HOT, by what was known before the window
+  std::uint64_t warm_used_ = 0;       // of these
   std::uint64_t warm_bytes_ = 0;      // of size classes: NEW and HOT
   std::uint64_t weighted_sizes_ = 0;  // each byte by what its object's size adds to the worth
   unsigned typical_ = 0;              // the mean of that, of the last window

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace isotherm::collector {
 
@@ -13,8 +14,11 @@ constexpr double kHighest = kRates - 1;
 constexpr double kUnexpected = 1.3, kDeviations = 4, kWorthNoting = 0.01;
 /// Windows that a memory lasts at least: a new one has no expectation yet.
 constexpr unsigned kLeastMemory = 4;
-/// Weight of the last window in the share of misses that is expected of the next.
+/// Weight of the last window in the misses that are expected of the next.
 constexpr double kNewest = 0.25;
+/// A window in which less than this share of the usual number of objects was used says nothing.
+constexpr double kFewUses = 0.125;
+constexpr double kHighestLoad = 64;
 
 double steps_of(double share) noexcept {
   return share > 0 ? kHighest + kRatesPerOctave * std::log2(share) : 0;
@@ -39,20 +43,49 @@ unsigned cut_for(std::span<const std::uint64_t> amounts, std::uint64_t budget) n
   return cut;
 }
 
-void use_memory::note(std::uint64_t used, std::uint64_t misses, double predicted_share) noexcept {
+double load_of(const objects_by_rate& objects, std::uint64_t used) noexcept {
+  // What is used in each window may be used once in it or a thousand times: as if nearly always.
+  constexpr double kNearlyAlways = 0.98;
+  std::array<double, std::tuple_size_v<objects_by_rate>> unused{};  // logarithms
+  for (unsigned group = 0; group < unused.size(); ++group) {
+    const double share = share_of(group * kRatesPerGroup + kRatesPerGroup / 2);
+    unused[group] = std::log1p(-std::min(share, kNearlyAlways));
+  }
+  const auto uses_at = [&](double load) {
+    double sum = 0;
+    for (unsigned group = 0; group < unused.size(); ++group) {
+      sum -= static_cast<double>(objects[group]) * std::expm1(load * unused[group]);
+    }
+    return sum;
+  };
+  if (std::ranges::all_of(objects, [](std::uint64_t n) { return n == 0; })) return 1;
+  double least = 0, most = kHighestLoad;
+  while (most - least > 1e-3 * most) {
+    const double middle = (least + most) / 2;
+    (uses_at(middle) < static_cast<double>(used) ? least : most) = middle;
+    if (most < 1e-6) break;
+  }
+  return most;
+}
+
+void use_memory::note(std::uint64_t used, std::uint64_t misses, double load,
+                      double predicted_share) noexcept {
   const auto all = static_cast<double>(used), seen = static_cast<double>(misses);
-  const double expected = std::max(expected_share_, predicted_share) * all;
+  if (all < kFewUses * usual_uses_) return;
+  const double expected = std::max(expected_misses_ * load, predicted_share * all);
   const bool has_changed =
       length_ >= kLeastMemory &&
       seen > kUnexpected * expected + kDeviations * std::sqrt(expected) + kWorthNoting * all;
-  const double share = all > 0 ? seen / all : expected_share_;
   if (has_changed) {
     length_ = 0;
     ++restarts_;
-    expected_share_ = share;
-  } else {
-    expected_share_ += (expected_share_ > 0 ? kNewest : 1) * (share - expected_share_);
+    usual_uses_ = all;
+    expected_misses_ = seen;
+    return;
   }
+  const double at_one = seen / std::max(load, kFewUses);
+  expected_misses_ += (expected_misses_ > 0 ? kNewest : 1) * (at_one - expected_misses_);
+  usual_uses_ += (usual_uses_ > 0 ? kNewest : 1) * (all - usual_uses_);
 }
 
 void use_memory::end_window() noexcept {

@@ -33,6 +33,14 @@ rate rate_of(double share) noexcept;
 /// `budget` together; their number when not even the last is.
 unsigned cut_for(std::span<const std::uint64_t> amounts, std::uint64_t budget) noexcept;
 
+/// Numbers of objects by their rates, kRatesPerGroup together.
+inline constexpr unsigned kRatesPerGroup = 64;
+using objects_by_rate = std::array<std::uint64_t, kRates / kRatesPerGroup>;
+/// How many times as many requests a window had as those whose mean the rates are, when `used` of
+/// these objects were used in it: of each, with the probability 1 - (1 - rate)^load. At most 64;
+/// without objects 1.
+double load_of(const objects_by_rate& objects, std::uint64_t used) noexcept;
+
 /// What the end of a window does to rates. One thread.
 class use_memory {
  public:
@@ -40,10 +48,12 @@ class use_memory {
 
   /// Ends a window. Call it before the window's rates are updated.
   void end_window() noexcept;
-  /// In the window that ended last `used` objects were used, of which `misses` were in COLD. When
-  /// that is more than the last windows and `predicted_share` let expect, the memory starts anew
-  /// with the next window.
-  void note(std::uint64_t used, std::uint64_t misses, double predicted_share = 0) noexcept;
+  /// In the window that ended last `used` objects were used, of which `misses` were in COLD, and
+  /// the load was `load` (load_of()). When that is more than the last windows let expect at this
+  /// load, and `predicted_share` of what was used, the memory starts anew with the next window:
+  /// other objects are used, not the same ones more or less often.
+  void note(std::uint64_t used, std::uint64_t misses, double load = 1,
+            double predicted_share = 0) noexcept;
 
   /// Windows that the rates are the mean of.
   unsigned length() const noexcept { return length_; }
@@ -81,7 +91,8 @@ class use_memory {
 
   unsigned length_ = 0;
   std::uint64_t restarts_ = 0;
-  double expected_share_ = 0;  ///< of misses in what is used
+  double usual_uses_ = 0;       ///< objects used in a window
+  double expected_misses_ = 0;  ///< at a load of 1
   unsigned windows_in_era_ = 0;
   unsigned era_ = 0;
   std::array<float, kEras> faded_{};  ///< steps that a rate without uses lost in each era

@@ -145,6 +145,7 @@ class BudgetPolicy : public testing::Test {
       words_[i] = guides::moved_to(words_[i], guides::address_of(words_[i]), to);
     }
     policy_->adapt(chosen_, 0, seen);
+    rate_windows_ = seen.rate_windows;
     misses_ = seen.accessed_cold_objects;
   }
   std::size_t count(kind one, kind other) const {
@@ -158,6 +159,7 @@ class BudgetPolicy : public testing::Test {
   std::vector<word> words_;
   std::vector<std::uint64_t> sizes_;
   std::uint64_t misses_ = 0;
+  std::uint64_t rate_windows_ = 0;  // that the rates are the mean of
   double spread_ = 1;
   bool pages_stay_ = true;  // of COLD, from their use to the window's end
 };
@@ -340,6 +342,24 @@ TEST_F(BudgetPolicy, AShiftOfTheHotSetIsFollowedWithinTwoWindows) {
   EXPECT_EQ(misses_, 0u);
   for (int i = 0; i < 3; ++i) window([](std::size_t object) { return object >= 800; });
   EXPECT_EQ(misses_, 0u) << "after two windows all of the new hot set is in DRAM";
+}
+
+// Clients that pause and come back use the same objects, at first fewer of them. Of these more are
+// hot, so that the share of misses rises when the others are used again.
+TEST_F(BudgetPolicy, APauseOfTheLoadIsNoShiftOfTheHotSet) {
+  base::random random(11);
+  make(3000, kind::newborn);
+  chosen_.memory_target_bytes = 900'000;  // of 3 million
+  std::uint64_t at_first = 0;             // when the first windows say what is usual
+  for (unsigned i = 0; i < 90; ++i) {
+    if (i == 15) at_first = rate_windows_;
+    const double load = i % 3 == 2 ? 0.15 : 1;
+    window([&](std::size_t object) {
+      const double uses = 300 / static_cast<double>(object + 1);  // a Zipfian of exponent 1
+      return random.unit() < -std::expm1(-load * uses);
+    });
+  }
+  EXPECT_EQ(rate_windows_, at_first + 75);
 }
 
 TEST_F(BudgetPolicy, WhatIsMadeAfterAnEmptyWindowIsNotTakenForHot) {

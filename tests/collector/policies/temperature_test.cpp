@@ -18,9 +18,9 @@ rate after(const use_memory& memory, rate before, window was, base::random& rand
   return was == window::used ? memory.used(before, bits) : memory.idle(before, bits);
 }
 
-void end(use_memory& memory, std::uint64_t used, std::uint64_t misses) {
+void end(use_memory& memory, std::uint64_t used, std::uint64_t misses, double load = 1) {
   memory.end_window();
-  memory.note(used, misses);
+  memory.note(used, misses, load);
 }
 
 /// The rate of an object that is used with a chance of `share` in each of so many windows.
@@ -91,11 +91,39 @@ TEST(Temperature, TheMemoryGrowsToItsLimitAndStartsAnewWithUnexpectedMisses) {
   EXPECT_EQ(memory.length(), 1u);
 }
 
-TEST(Temperature, WhatIsExpectedIsAShareSoThatShorterWindowsChangeNothing) {
+TEST(Temperature, WhatIsExpectedIsOfTheLoadSoThatShorterWindowsChangeNothing) {
   use_memory memory;
   for (unsigned i = 0; i < 20; ++i) end(memory, 1000, 100);
-  for (const std::uint64_t used : {10'000, 200, 30'000, 100}) end(memory, used, used / 10);
+  for (const double load : {10.0, 0.2, 30.0, 0.1}) {
+    const auto used = static_cast<std::uint64_t>(1000 * load);
+    end(memory, used, used / 10, load);
+  }
   EXPECT_EQ(memory.restarts(), 0u);
+}
+
+// As of a client that scans while all others pause.
+TEST(Temperature, AWindowOfFewUsesRestartsNothing) {
+  use_memory memory;
+  for (unsigned i = 0; i < 20; ++i) end(memory, 1000, 10);
+  end(memory, 100, 90, 0.01);
+  EXPECT_EQ(memory.restarts(), 0u);
+  end(memory, 1000, 10);
+  end(memory, 200, 90, 0.1);
+  EXPECT_EQ(memory.restarts(), 1u);
+}
+
+TEST(Load, IsThatAtWhichAsManyAreUsed) {
+  objects_by_rate objects{};
+  EXPECT_EQ(load_of(objects, 100), 1) << "nothing tells";
+  const auto group_of = [](double share) { return rate_of(share) / kRatesPerGroup; };
+  objects[group_of(0.5)] = 1000;
+  objects[group_of(0.01)] = 10'000;
+  for (const double load : {0.1, 0.5, 1.0, 2.0, 8.0}) {
+    const double used = 1000 * (1 - std::pow(0.5, load)) + 10'000 * (1 - std::pow(0.99, load));
+    EXPECT_NEAR(load_of(objects, static_cast<std::uint64_t>(used)) / load, 1, 0.12) << load;
+  }
+  EXPECT_LT(load_of(objects, 0), 1e-3);
+  EXPECT_NEAR(load_of(objects, 11'000), 64, 1e-6);
 }
 
 TEST(Temperature, ChanceInFewMissesRestartsNothing) {
