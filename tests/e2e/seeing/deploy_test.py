@@ -110,6 +110,11 @@ class Started(unittest.TestCase):
                 if word.startswith('--'):
                     self.assertRegex(told, rf'(?m)^ +(-\w,)?{word}\b')
 
+    def test_of_sources_alone(self):
+        # `COPY . .` would take a build of this machine along, and all of the history.
+        kept_out = (DEPLOY.resolve().parent / '.dockerignore').read_text(encoding='utf-8').split()
+        self.assertLessEqual({'build', 'dist', '.git'}, set(kept_out))
+
     def test_in_a_container_that_has_its_libraries(self):
         listed = re.search(r'--no-install-recommends(.*?)&&', self.recipe, re.DOTALL).group(1)
         packages = set(listed.replace('\\', ' ').split())
