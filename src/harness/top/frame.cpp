@@ -7,8 +7,6 @@
 #include <limits>
 #include <optional>
 
-#include "base/page.hpp"
-
 namespace isotherm::harness {
 namespace {
 
@@ -127,8 +125,9 @@ std::string title_of(const history& seen) {
 std::string heading_of(const heap_place& place) {
   std::string name = place.heap->name;
   std::ranges::transform(name, name.begin(), [](char c) { return c - 'a' + 'A'; });
-  const double bytes = static_cast<double>(place.heap->pages * base::kPageBytes);
-  const double share = bytes > 0 ? static_cast<double>(place.heap->resident_bytes) / bytes : 0;
+  const auto bytes = static_cast<double>(place.heap->extent_bytes);
+  const auto resident = static_cast<double>(place.heap->resident_bytes);
+  const double share = bytes > 0 ? std::min(resident / bytes, 1.0) : 0;
   return cut(
       fmt::format("{:<{}}", fmt::format("{} {} {:.0f}%", name, size_text(bytes), share * 100),
                   place.width),
@@ -136,10 +135,11 @@ std::string heading_of(const heap_place& place) {
 }
 
 std::string legend_of(const text_style& style, std::uint64_t pages) {
-  const char* const how = style.shown_in == text_style::colours::indexed ? "lit: in DRAM, dark: out"
+  const char* const how = style.shown_in == text_style::colours::indexed
+                              ? "lit: in DRAM, dark: out or given back"
                           : style.drawn_with == text_style::letters::blocks
-                              ? "filled: in DRAM, dots: out"
-                              : "from '.' out of DRAM to '#' in DRAM";
+                              ? "filled: in DRAM, dots: out or given back"
+                              : "from '.' out or given back to '#' in DRAM";
   return fmt::format("{}; a dot is {} page{}; per cent in DRAM; q quits", how, pages,
                      pages == 1 ? "" : "s");
 }

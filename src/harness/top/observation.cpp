@@ -50,6 +50,7 @@ std::vector<heap_map> heaps_in(const fields& pages) {
     heaps.push_back({.name = name,
                      .pages = number_in<std::uint64_t>(pages, name + ".pages"),
                      .pages_per_cell = number_in<std::uint64_t>(pages, name + ".pages_per_cell"),
+                     .extent_bytes = number_in<std::uint64_t>(pages, name + ".extent_bytes"),
                      .resident_bytes = number_in<std::uint64_t>(pages, name + ".resident_bytes"),
                      .cells = text_in(pages, name + ".cells")});
   }

@@ -12,10 +12,11 @@
 
 namespace isotherm::harness {
 
-/// Pages of one heap: a digit a cell, 0 (none of its pages in DRAM) to 9 (all).
+/// Pages of one heap: a digit a cell, 0 (none of its pages in DRAM) to 9 (all). `extent_bytes` of
+/// them the heap holds; others it has given back.
 struct heap_map {
   std::string name;
-  std::uint64_t pages = 0, pages_per_cell = 1, resident_bytes = 0;
+  std::uint64_t pages = 0, pages_per_cell = 1, extent_bytes = 0, resident_bytes = 0;
   std::string cells;
 };
 

@@ -57,6 +57,25 @@ std::size_t number_of(const char* variable, std::size_t otherwise) {
   return problem == std::errc() && value > 0 ? value : otherwise;
 }
 
+/// Behind the sequence that begins at `at` with an escape, as keys without a letter send it, or a
+/// letter with Alt.
+std::size_t end_of_sequence(std::string_view keys, std::size_t at) {
+  const char kind = at + 1 < keys.size() ? keys[at + 1] : '\0';
+  if (kind != '[') return at + (kind == 'O' ? 3 : 2);
+  const auto is_final = [](char c) { return c >= '@' && c <= '~'; };
+  for (at += 2; at < keys.size() && !is_final(keys[at]);) ++at;
+  return at + 1;
+}
+
+bool asks_to_quit(std::string_view keys) {
+  constexpr std::string_view kQuits = "qQ\003";
+  for (std::size_t at = 0; at < keys.size();) {
+    if (kQuits.contains(keys[at])) return true;
+    at = keys[at] == '\033' ? end_of_sequence(keys, at) : at + 1;
+  }
+  return false;
+}
+
 bool is_set(const char* variable) {
   const char* const text = std::getenv(variable);
   return text && *text;
@@ -129,9 +148,12 @@ void terminal::draw(const std::vector<std::string>& lines) {
   std::string text = "\033[H";
   for (const std::string& line : lines) {
     if (&line != &lines.front()) text += "\r\n";
-    text += line + "\033[0m\033[K";
+    // Cleared before it is written: behind a line as wide as the window, its last character would
+    // be cleared. With the last line goes what is below.
+    text += &line == &lines.back() ? "\033[J" : "\033[K";
+    text += line + "\033[0m";
   }
-  write_all(text + "\033[J");
+  write_all(text);
 }
 
 terminal::event terminal::wait(std::chrono::milliseconds limit) {
@@ -150,11 +172,7 @@ terminal::event terminal::wait(std::chrono::milliseconds limit) {
     std::array<char, 64> keys{};
     const ssize_t count = read(STDIN_FILENO, keys.data(), keys.size());
     if (count <= 0) return event::quit;
-    constexpr std::string_view kQuits = "qQ\003";
-    if (std::string_view(keys.data(), static_cast<std::size_t>(count)).find_first_of(kQuits) !=
-        std::string_view::npos) {
-      return event::quit;
-    }
+    if (asks_to_quit({keys.data(), static_cast<std::size_t>(count)})) return event::quit;
   }
   if (g_resized) {
     g_resized = 0;

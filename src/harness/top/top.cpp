@@ -10,10 +10,12 @@
 #include "harness/top/terminal.hpp"
 
 namespace isotherm::harness {
+
+using clock = std::chrono::steady_clock;
+
 namespace {
 
 using std::chrono::milliseconds;
-using clock = std::chrono::steady_clock;
 
 base::result<observer> connect(const top_options& asked) {
   const auto where = parse_server(asked.server);
@@ -25,9 +27,10 @@ base::result<observer> connect(const top_options& asked) {
 base::result<void> watch(observer& server, history& seen, terminal& screen, milliseconds interval) {
   const text_style style = style_of_environment();
   for (;;) {
-    const auto next = clock::now() + interval;
+    const auto began = clock::now();
     auto found = server.look();
     if (!found) return std::unexpected(std::move(found).error());
+    const auto next = next_look(began, clock::now(), interval);
     seen.add(std::move(*found));
     for (;;) {
       screen.draw(render(seen, style, size_of_window()));
@@ -40,6 +43,12 @@ base::result<void> watch(observer& server, history& seen, terminal& screen, mill
 }
 
 }  // namespace
+
+clock::time_point next_look(clock::time_point began, clock::time_point ended,
+                            milliseconds interval) {
+  constexpr int kRests = 20;
+  return std::max(began + interval, ended + kRests * (ended - began));
+}
 
 base::result<void> print_frame(const top_options& asked) {
   auto server = connect(asked);

@@ -116,10 +116,11 @@ void answer_pages(reply& out) {
     while (count / per_cell > kMostCells) per_cell *= 2;
     const auto map = os::resident_cells(reinterpret_cast<const void*>(begin), count, per_cell);
     out.bulk(name_of(where));
-    out.map(5);
+    out.map(6);
     field(out, "address", std::uint64_t{begin});
     field(out, "pages", std::uint64_t{count});
     field(out, "pages_per_cell", std::uint64_t{per_cell});
+    field(out, "extent_bytes", heap::usage_of(where, heap::residency::left_out).extent_bytes);
     field(out, "resident_bytes", map ? map->resident_pages * base::kPageBytes : 0);
     field(out, "cells", std::string_view(map ? map->cells : std::string()));
   }

@@ -96,8 +96,8 @@ class Screen:
 
 
 def frames_in(text):
-    """Whole frames: each begins at the upper left corner and ends by clearing what is below."""
-    return re.findall(r'\033\[H(.*?)\033\[J', text, re.DOTALL)
+    """Whole frames: each begins at the upper left corner, and is whole when the next one begins."""
+    return re.findall(r'\033\[H(.*?)(?=\033\[H)', text, re.DOTALL)
 
 
 def lines_of(frame):
@@ -155,6 +155,20 @@ class Top(unittest.TestCase):
                     screen.process.send_signal(how)
                 self.assertEqual(screen.end(), (0, ''))
                 self.assertTrue(screen.is_restored())
+
+    def test_keys_that_send_sequences_are_no_letters(self):
+        screen = self.screen(self.server.path)
+        for keys in ('\033OQ', '\033[13~', '\033q', '\033', '\033['):
+            screen.type(keys)
+            screen.read_until(lambda text: len(frames_in(text)) > 1)
+        screen.type('\033[Aq')
+        self.assertEqual(screen.end(), (0, ''))
+
+    def test_clears_no_line_that_it_has_written(self):
+        text = self.screen(self.server.path).read_until(lambda seen: len(frames_in(seen)) > 1)
+        self.assertIn('\033[K', text)
+        # In a line as wide as the window the last character would go.
+        self.assertNotRegex(text, r'[^\nH]\033\[[KJ]')
 
     def test_tells_that_the_server_went_away(self):
         screen = self.screen(self.server.path)

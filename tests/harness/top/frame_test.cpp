@@ -7,6 +7,9 @@
 #include <limits>
 #include <numeric>
 
+#include "base/page.hpp"
+#include "harness/top/top.hpp"
+
 namespace isotherm::harness {
 namespace {
 
@@ -45,6 +48,7 @@ heap_map heap_of(const std::string& name, const std::string& cells, std::uint64_
   return {.name = name,
           .pages = cells.size() * per_cell,
           .pages_per_cell = per_cell,
+          .extent_bytes = cells.size() * per_cell * base::kPageBytes,
           .resident_bytes = 0,
           .cells = cells};
 }
@@ -178,6 +182,25 @@ TEST(Frame, SaysWhatWasSeen) {
   EXPECT_THAT(lines, Contains(HasSubstr("a dot is 1 page")));
   EXPECT_THAT(lines, Not(Contains(HasSubstr("problem"))));
   EXPECT_THAT(lines, Not(Contains(HasSubstr("\033"))));
+}
+
+TEST(Frame, TheShareInDramIsOfWhatAHeapHolds) {
+  history seen("s");
+  observation shrunk = seen_at(1);
+  shrunk.heaps[1] = heap_of("hot", std::string(1024, '0'));  // 4 MiB of addresses
+  shrunk.heaps[1].extent_bytes = 2 << 20;
+  shrunk.heaps[1].resident_bytes = 1 << 20;
+  seen.add(shrunk);
+  EXPECT_THAT(render(seen, kAscii, {100, 30}), Contains(HasSubstr("HOT 2.0 MiB 50%")));
+}
+
+TEST(Pace, TheNextLookIsAnIntervalLaterOrTwentyTimesWhatThisOneTook) {
+  using std::chrono::milliseconds;
+  const std::chrono::steady_clock::time_point began;
+  EXPECT_EQ(next_look(began, began + milliseconds(10), milliseconds(1000)),
+            began + milliseconds(1000));
+  EXPECT_EQ(next_look(began, began + milliseconds(100), milliseconds(1000)),
+            began + milliseconds(2100));
 }
 
 TEST(Frame, DrawsDramAgainstItsTarget) {
