@@ -82,13 +82,16 @@ def draw(page, picture):
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if not browser:
         return f'no picture of the live page: none of {", ".join(BROWSERS)} is installed'
-    with tempfile.TemporaryDirectory(prefix='isotherm-browser-') as folder:
-        done = subprocess.run(
-            [browser, '--headless=new', '--disable-gpu', '--hide-scrollbars', '--no-first-run',
-             *(['--no-sandbox'] if os.geteuid() == 0 else []), f'--user-data-dir={folder}',
-             f'--window-size={WIDTH},{HEIGHT}', '--virtual-time-budget=2000',
-             f'--screenshot={picture.resolve()}', page.resolve().as_uri()],
-            capture_output=True, text=True, check=False, timeout=PATIENCE)
+    try:
+        with tempfile.TemporaryDirectory(prefix='isotherm-browser-') as folder:
+            done = subprocess.run(
+                [browser, '--headless=new', '--disable-gpu', '--hide-scrollbars', '--no-first-run',
+                 *(['--no-sandbox'] if os.geteuid() == 0 else []), f'--user-data-dir={folder}',
+                 f'--window-size={WIDTH},{HEIGHT}', '--virtual-time-budget=2000',
+                 f'--screenshot={picture.resolve()}', page.resolve().as_uri()],
+                capture_output=True, text=True, check=False, timeout=PATIENCE)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f'no picture of the live page: {error}'
     if done.returncode != 0 or not picture.exists():
         return f'no picture of the live page: {browser} ended with {done.returncode}'
     return None

@@ -3,11 +3,18 @@
 
     demo_pages_test.py SCRIPTS
 """
+import contextlib
+import os
+import pathlib
 import sys
+import tempfile
 import unittest
+import unittest.mock
 
 SCRIPTS = sys.argv.pop(1)
 sys.path.insert(0, SCRIPTS)
+import demo_live_page
+import demo_live_page
 import demo_page
 import demo_pages_used
 
@@ -59,6 +66,20 @@ class DemoPages(unittest.TestCase):
     def test_a_colour_is_a_quarter(self):
         self.assertEqual([demo_page.step_of(used) for used in (0, 1, 1024, 1025, 3073, 4096)],
                          [0, 1, 1, 2, 4, 4])
+
+    def test_a_picture_that_cannot_be_drawn_is_told_and_no_more(self):
+        with tempfile.TemporaryDirectory() as folder:
+            browser = pathlib.Path(folder) / 'chromium'
+            page = browser.with_suffix('.html')
+            for script, told in (('#!/bin/false', 'ended with 1'), ('#!/nowhere', 'No such file'),
+                                 ('#!/bin/sh\nexec tail -f /dev/null', 'timed out')):
+                browser.write_text(script + '\n', encoding='utf-8')
+                browser.chmod(0o700)
+                with unittest.mock.patch.object(demo_live_page.shutil, 'which',
+                                                return_value=str(browser)), \
+                        unittest.mock.patch.object(demo_live_page, 'PATIENCE', 1):
+                    problem = demo_live_page.draw(page, page.with_suffix('.png'))
+                self.assertIn(told, problem)
 
     def test_the_course_is_told_at_even_intervals(self):
         course = [(0.5, 10), (3, 20), (3.5, 30), (6.5, 40), (11, 50)]
