@@ -12,6 +12,7 @@
 #include "cli/fail.hpp"
 #include "harness/bench/all_indexes.hpp"
 #include "harness/bench/run.hpp"
+#include "harness/origin.hpp"
 
 namespace isotherm::cli {
 namespace {
@@ -83,7 +84,8 @@ void check_file(const std::string& flag, const std::string& where) {
 void report(const bench_plan& plan, const bench_result& found) {
   if (plan.asked.json != "-") fmt::print("{}", harness::to_text(plan, found));
   if (!plan.asked.json.empty()) {
-    require(harness::append_line(plan.asked.json, harness::to_json(plan, found).dump()));
+    const std::string line = harness::text_of(harness::to_json(plan, found));
+    require(harness::append_line(plan.asked.json, line));
   }
   if (!plan.asked.used.empty()) {
     require(harness::write_keys(plan.asked.used, plan.format, found.used_keys));

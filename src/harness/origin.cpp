@@ -28,6 +28,7 @@ std::string quoted(const std::string& word) {
 /// The program by its name alone: its folder is of no use elsewhere.
 std::string command_line() {
   auto words = os::command_words();
+  if (words.empty()) return {};
   words.front().erase(0, words.front().rfind('/') + 1);
   std::string line;
   for (const std::string& word : words) line += (line.empty() ? "" : " ") + quoted(word);
@@ -44,6 +45,10 @@ nlohmann::json origin() {
           {"memory_bytes", machine.memory_bytes},
           {"system", machine.system},
           {"date", fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr)))}};
+}
+
+std::string text_of(const nlohmann::json& result, int indent) {
+  return result.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace isotherm::harness

@@ -1,5 +1,6 @@
 """isotherm bench ycsb as a user runs it: reports, mistakes, and a real Redis behind a socket."""
 import json
+import os
 import pathlib
 import shlex
 import subprocess
@@ -66,6 +67,15 @@ class Reports(unittest.TestCase):
                 with self.subTest(manage=manage, workload=workload):
                     found = self.report('--manage', manage, '--workload', workload)
                     self.assertEqual(found['heaps'] is None, manage == 'off')
+
+    def test_a_command_line_that_is_no_utf8_loses_no_result(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(os.fsencode(folder), b'\xff.json')
+            run = bench('--keys', 2000, '--value-size', 100, '--seconds', 0.1, '--json',
+                        os.fsdecode(path))
+            self.assertEqual(run.returncode, 0, run.stderr)
+            with open(path, encoding='utf-8') as file:
+                self.assertIn('\ufffd.json', json.load(file)['origin']['command'])
 
     def test_all_indexes_in_one_table_or_array(self):
         words = ('--index', 'all', '--keys', 2000, '--value-size', 100, '--seconds', 0.1)

@@ -59,7 +59,7 @@ std::string to_json(const sort_report& r) {
                               {"write_threads", r.write_threads},
                               {"sort_threads", r.sort_threads},
                               {"stages", stages}};
-  return all.dump(2) + "\n";
+  return harness::text_of(all, 2) + "\n";
 }
 
 std::string to_text(const sort_report& r) {

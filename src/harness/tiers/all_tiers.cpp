@@ -80,7 +80,7 @@ base::result<nlohmann::json> run_apart(const tiers_options& asked, const tiers_r
   if (child < 0) return std::unexpected(base::system_error("cannot start a run", errno));
   if (child == 0) {
     close(ends[0]);
-    const std::string text = report_of(asked, run, round, seed).dump();
+    const std::string text = text_of(report_of(asked, run, round, seed));
     const bool is_written =
         write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size());
     _exit(is_written ? 0 : 1);  // the tree is not taken apart
