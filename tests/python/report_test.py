@@ -142,6 +142,33 @@ class Reading(unittest.TestCase):
                      'mixed.json: 1 of 2', 'bytes.json: cannot be read', 'empty.jsonl: '):
             self.assertIn(part, text)
 
+    def test_names_and_leaves_out_what_is_incomplete(self):
+        whole = {'ycsb': ycsb(origin=ORIGIN), 'tiers': tier(), 'sort': sort(), 'device': device(),
+                 'google-benchmark': dereferences()}
+        for kind, row in whole.items():
+            (self.at / 'whole.json').write_text(json.dumps(row))
+            self.assertEqual(results.read_folder(self.at)[1], [], kind)
+            for field in results.NEEDED[kind]:
+                row = json.loads(json.dumps(whole[kind]))
+                *outer, last = re.split(r'\.', re.sub(r'\[.?\]', '', field))
+                within = row
+                for name in outer:
+                    within = within[name][0] if isinstance(within[name], list) else within[name]
+                del within[last]
+                (self.at / 'part.json').write_text(json.dumps([row, row]))
+                found, problems = results.read_folder(self.at)
+                with self.subTest(kind=kind, field=field):
+                    self.assertEqual([each.path for each in found], ['whole.json'])
+                    self.assertEqual(problems,
+                                     [f'part.json: 2 incomplete: {kind} without {field}'])
+            (self.at / 'part.json').unlink()
+        for row, field in ((ycsb(origin={'command': 'x'}), 'origin.processors'),
+                           (device(write=[]), 'write[+].bytes_per_s'), (ycsb(rate=None), 'rate')):
+            (self.at / 'part.json').write_text(json.dumps(row))
+            found, problems = results.read_folder(self.at)
+            self.assertEqual(len(found), 1)
+            self.assertIn(field, problems[0])
+
     def test_emulation_is_told_by_memory_and_by_device(self):
         self.assertTrue(results.understand(tier(), 'x').is_emulated)
         self.assertTrue(results.understand(sort(), 'x').is_emulated)
@@ -264,6 +291,10 @@ class Page(unittest.TestCase):
         self.assertIn('Some &lt;Processor&gt;', text)
         self.assertIn('bad.json: &lt;wrong&gt;', text)
         self.assertNotIn('<b>', text)
+
+    def test_a_table_may_be_without_rows(self):
+        self.assertIn('<th scope="col" class="words">why</th>', page.table(('letter', 'why'), []))
+        self.assertIn('holds', page.section_html(made_of(device(braid=[]))[0]))
 
     def test_marks_what_is_emulated(self):
         marked = re.findall(r'<h2>([^<]*)<?/?(?: <span class="emulated">)?', self.text())

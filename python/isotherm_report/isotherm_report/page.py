@@ -39,9 +39,10 @@ def kind_of(cell):
 
 
 def table(head, rows):
+    firsts = rows[0] if rows else head
     lines = ['<div class="wide"><table><thead><tr>',
              *(f'<th scope="col"{kind_of(first)}>{html.escape(cell)}</th>'
-               for cell, first in zip(head, rows[0])),
+               for cell, first in zip(head, firsts)),
              '</tr></thead><tbody>']
     for row in rows:
         cells = (f'<td{kind_of(cell)}>{html.escape(cell)}</td>' for cell in row)

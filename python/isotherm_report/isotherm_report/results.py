@@ -1,4 +1,5 @@
 """Reads result files: which there are, what each one is, and what is wrong with the others."""
+import collections
 import dataclasses
 import json
 import pathlib
@@ -11,6 +12,25 @@ KINDS = {
     'device': {'isotherm_profile', 'sequential_read', 'random_read', 'write', 'braid'},
     'google-benchmark': {'context', 'benchmarks'},
 }
+# What the experiments ask of it. "a.b": b of the object a; "a[].b": of each of a list, which may be
+# empty; "a[+].b": of each of at least one.
+NEEDED = {
+    'ycsb': ('keys', 'key_size', 'value_size', 'threads', 'protocol', 'hint', 'distribution',
+             'rate', 'target', 'seconds', 'warmup_seconds', 'window_seconds', 'latency_us.p90',
+             'windows[].at_seconds'),
+    'tiers': ('keys', 'key_size', 'value_size', 'threads', 'counting', 'seed', 'seconds', 'slow_ns',
+              'fast_ns', 'details', 'latency_us.p99', 'each_second[].throughput_ops_s',
+              'each_second[].fast_usage'),
+    'sort': ('memory_limit_bytes', 'stages[].stage', 'stages[].seconds'),
+    'device': ('path', 'device', 'sequential_read[+].streams', 'sequential_read[+].bytes_per_s',
+               'write[+].streams', 'write[+].bytes_per_s', 'random_read[].access_bytes',
+               'random_read[].bandwidth[+].streams', 'random_read[].bandwidth[+].bytes_per_s',
+               'braid[].letter', 'braid[].holds', 'braid[].why'),
+    'google-benchmark': ('benchmarks[].run_name', 'benchmarks[].real_time',
+                         'benchmarks[].time_unit'),
+}
+NEEDED_OF_ORIGIN = ('origin.processor', 'origin.processors', 'origin.memory_bytes', 'origin.system',
+                    'origin.date')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,6 +52,23 @@ class Result:
 def kind_of(data):
     """The name of what `data` is, or None."""
     return next((kind for kind, fields in KINDS.items() if fields <= data.keys()), None)
+
+
+def has(thing, field):
+    """Whether `thing` has a field of NEEDED, and it is not null."""
+    name, _, rest = field.partition('.')
+    name, bracket, sign = name.partition('[')
+    value = thing.get(name) if isinstance(thing, dict) else None
+    if bracket:
+        return (isinstance(value, list) and len(value) >= (sign == '+]')
+                and all(has(each, rest) for each in value))
+    return value is not None and (not rest or has(value, rest))
+
+
+def missing_in(result):
+    """The fields that a result should have and has not."""
+    wanted = NEEDED[result.kind] + (NEEDED_OF_ORIGIN if result.data.get('origin') else ())
+    return [field for field in wanted if not has(result.data, field)]
 
 
 def parse(text, path):
@@ -78,7 +115,11 @@ def read_file(path, name):
     elif unknown:
         problems.append(f'{name}: {unknown} of {len(results)} entries are no results that this '
                         'report knows')
-    return [result for result in results if result], problems
+    known = [(result, missing_in(result)) for result in results if result]
+    incomplete = collections.Counter(f'{result.kind} without {", ".join(missing)}'
+                                     for result, missing in known if missing)
+    problems += [f'{name}: {count} incomplete: {text}' for text, count in incomplete.items()]
+    return [result for result, missing in known if not missing], problems
 
 
 def read_folder(folder):
