@@ -43,7 +43,7 @@ constexpr double kLikelyBytes = 1024;  // of an object, until the first window h
 constexpr std::uint64_t kNewbornShare = 4;
 
 /// Collectors of this process that run windows: at most one (SODA's hazard is one word).
-std::mutex one_window_at_a_time;
+std::timed_mutex one_window_at_a_time;
 base::atomic<bool> a_thread_runs{false};
 /// A child could neither go on with what a window had half done at the fork, nor share a COLD file.
 base::atomic<bool> has_ever_run{false};
@@ -194,7 +194,7 @@ memory_room object_collector::state::look_at_memory(const options& now) {
 /// memory is short all the same, so that the window that began at `began` should end now.
 bool object_collector::state::look_after_memory(std::chrono::steady_clock::time_point began,
                                                 const options& now) {
-  const std::unique_lock alone(one_window_at_a_time, std::try_to_lock);
+  const std::unique_lock alone(one_window_at_a_time, 2 * kSearchPiece);
   if (!alone) return false;  // a window that somebody asked for looks by itself
   memory_room room = look_at_memory(now);
   if (now.manage != mode::on || now.policy != policy_name::budget) return false;
@@ -564,12 +564,14 @@ bool object_collector::is_running() const noexcept {
 
 window_statistics object_collector::run_window() { return state_->run_window(); }
 
-std::shared_ptr<const page_uses> object_collector::last_page_uses() { return state_->watch.look(); }
+std::shared_ptr<const page_uses> object_collector::last_page_uses() {
+  return forked.load_relaxed() ? nullptr : state_->watch.look();
+}
 
 std::optional<std::vector<seen_object>> object_collector::objects_in(const heap::range& where) {
-  const std::unique_lock alone(one_window_at_a_time, std::try_to_lock);
+  std::unique_lock alone(one_window_at_a_time, std::try_to_lock);
   if (!alone || !state_->decides || forked.load_relaxed()) return std::nullopt;
-  return collector::objects_in(*state_->decides, where);
+  return find_objects(*state_->decides, where, alone, state_->windows);
 }
 
 window_statistics object_collector::last_window() const {

@@ -48,11 +48,13 @@ class object_collector {
   window_statistics last_window() const;
   /// How the last window used the pages of the heaps; null until a window has ended since somebody
   /// began to ask. Each call orders it of the next window, and of those of some seconds; while
-  /// nobody calls, nothing is recorded. Any thread.
+  /// nobody calls, nothing is recorded. Any thread; null in a fork child.
   std::shared_ptr<const page_uses> last_page_uses();
   /// The objects that lie in `where`, in part at least, in the order of their addresses; nullopt
-  /// while a window is under way, and before the first one. Looks at every guide: of the order of
-  /// 50 ns for each, during which no window can begin. Any thread outside of every scope.
+  /// while a window is under way, when one begins meanwhile, before the first one, and in a fork
+  /// child. Looks at every guide, of the order of 50 ns for each, in pieces of some milliseconds
+  /// between which windows can begin and memory is looked after. An object that is made, freed or
+  /// moved meanwhile may be left out. Any thread outside of every scope.
   std::optional<std::vector<seen_object>> objects_in(const heap::range& where);
   /// `callback` runs in the collecting thread at the end of every window, which lasts until it
   /// returns: it must not call run_window() or stop(). What it throws is dropped, and told by

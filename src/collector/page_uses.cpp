@@ -11,25 +11,17 @@
 
 namespace isotherm::collector {
 
-namespace {
-
-/// Bytes that an object of a class has at least.
-std::uint64_t least_bytes(unsigned size_class) noexcept {
-  return size_class == 0 ? 1 : guides::size_of_class(size_class - 1) + 1;
-}
-
-}  // namespace
-
 double page_uses::utilization_bound() const noexcept {
   double used = 0, touched = 0;
-  for (unsigned step = 0; step < objects_.size(); ++step) {
+  for (unsigned step = 0; step < alike_.size(); ++step) {
     const double share = share_of(step * kStep + kStep / 2);
-    for (unsigned size_class = 0; size_class < kClasses; ++size_class) {
-      const auto bytes = static_cast<double>(guides::size_of_class(size_class));
-      const double objects_a_page = std::max(base::kPageBytes / bytes, 1.0);
-      const double all = objects_[step][size_class] * bytes;
-      used += all * share;
-      touched += all * (1 - std::pow(1 - share, objects_a_page));
+    for (const sum& all : alike_[step]) {
+      if (all.bytes == 0) continue;
+      const auto bytes = static_cast<double>(all.bytes);
+      const double bytes_each = bytes / static_cast<double>(all.objects);
+      const double objects_a_page = std::max(base::kPageBytes / bytes_each, 1.0);
+      used += bytes * share;
+      touched += bytes * (1 - std::pow(1 - share, objects_a_page));
     }
   }
   return touched > 0 ? used / touched : 0;
@@ -50,11 +42,14 @@ void page_uses::add_used(heap::kind where, std::uint64_t number, std::size_t byt
       static_cast<std::uint16_t>(std::min(page->used_bytes + bytes, base::kPageBytes));
 }
 
-void page_uses::add_rate(guides::word w, rate of_use) noexcept {
+void page_uses::add_rate(guides::word w, std::uint64_t bytes, rate of_use) noexcept {
   const heap::kind where = guides::heap_of(w);
-  const unsigned size_class = guides::size_class_of(w);
-  if (where != heap::kind::cold && of_use > 0) ++objects_[of_use / kStep][size_class];
-  base::for_each_page(guides::address_of(w) - heap::range_of(where).begin, least_bytes(size_class),
+  if (where != heap::kind::cold && of_use > 0) {
+    sum& alike = alike_[of_use / kStep][guides::size_class_of(w)];
+    ++alike.objects;
+    alike.bytes += bytes;
+  }
+  base::for_each_page(guides::address_of(w) - heap::range_of(where).begin, bytes,
                       [&](std::uint64_t number, std::size_t) {
                         page_use* const page = at(where, number);
                         if (page) page->hottest = std::max(page->hottest, of_use);

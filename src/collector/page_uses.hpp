@@ -45,18 +45,22 @@ class page_uses {
   // For the collector. What no memory is left to note is not noted.
   void begin(std::uint64_t window) noexcept { window_ = window; }
   void add_used(heap::kind where, std::uint64_t number, std::size_t bytes) noexcept;
-  /// Of the object of `w`, an aged word.
-  void add_rate(guides::word w, rate of_use) noexcept;
+  /// Of the object of `w`, an aged word, which takes so many bytes.
+  void add_rate(guides::word w, std::uint64_t bytes, rate of_use) noexcept;
 
  private:
   static constexpr unsigned kClasses = 1U << guides::kSizeBits;
   static constexpr unsigned kStep = 16;  // rates that are counted together
 
+  struct sum {
+    std::uint64_t objects = 0, bytes = 0;
+  };
+
   page_use* at(heap::kind where, std::uint64_t number) noexcept;
 
   std::uint64_t window_ = 0;
   heap::per_kind<std::vector<page_use>> pages_;
-  std::array<std::array<std::uint32_t, kClasses>, kRates / kStep> objects_{};  // of NEW and HOT
+  std::array<std::array<sum, kClasses>, kRates / kStep> alike_{};  // objects of NEW and HOT
 };
 
 /// Hands page uses from the collector's thread to others. Thread-safe.

@@ -10,10 +10,16 @@
 #include "heap/cold/misses.hpp"
 #include "heap/object.hpp"
 #include "heap/usage.hpp"
+#include "os/clock.hpp"
 
 namespace isotherm::collector {
 
 namespace {
+
+/// Between two pieces a search rests, so that others can take the lock, and waits for it so long:
+/// as for a page-out, but not for a window.
+constexpr std::uint64_t kSearchRestUs = 1000;
+constexpr std::chrono::milliseconds kSearchPatience{100};
 
 /// False for nearly all words that are no guide's.
 bool is_word_of_object(guides::word w) noexcept {
@@ -169,6 +175,7 @@ class object_search final : public guides::slot_visitor {
  public:
   object_search(const policy& decides, const heap::range& where, std::vector<seen_object>& found)
       : policy_(decides), where_(where), found_(found) {}
+  bool wants_pause() const noexcept override { return os::monotonic_ns() >= end_ns_; }
   guides::verdict visit(guides::slot_word& slot) override {
     const guides::word w = slot.load_acquire();
     if (guides::is_null(w) || guides::has_left(w) || is_elsewhere(w)) {
@@ -195,6 +202,8 @@ class object_search final : public guides::slot_visitor {
   const policy& policy_;
   const heap::range where_;
   std::vector<seen_object>& found_;
+  static constexpr std::uint64_t kPieceNs = std::chrono::nanoseconds(kSearchPiece).count();
+  const std::uint64_t end_ns_ = os::monotonic_ns() + kPieceNs;
 };
 
 class cold_compaction_search final : public guides::slot_visitor {
@@ -241,7 +250,9 @@ guides::verdict ageing::age(guides::slot_word& slot, guides::word seen) {
   // No copy is in flight during a scan: a lock is that of a relocated guide, which may move again.
   const guides::word aged = guides::unlocked(policy_.age(seen));
   const guides::word next = counts_ == counts_left::cleared ? guides::without_counts(aged) : aged;
-  if (page_uses* const uses = pages_.uses()) uses->add_rate(next, policy_.rate_now(next));
+  if (page_uses* const uses = pages_.uses()) {
+    uses->add_rate(next, heap::room_of(guides::pointer_of(next)), policy_.rate_now(next));
+  }
   if (next != seen && !slot.compare_exchange_acq_rel(seen, next)) {
     return guides::verdict::keep_due;
   }
@@ -250,7 +261,7 @@ guides::verdict ageing::age(guides::slot_word& slot, guides::word seen) {
 }
 
 void ageing::expect(guides::word w) const noexcept {
-  if (guides::is_null(w) || !guides::is_accessed(w)) return;
+  if (guides::is_null(w) || !(guides::is_accessed(w) || pages_.uses())) return;
   if (guides::heap_of(w) != heap::kind::cold) heap::fetch_size(guides::pointer_of(w));
 }
 
@@ -281,10 +292,21 @@ void measure(const touched_pages& pages, window_statistics& seen) {
                                              seen.accessed_cold_pages, seen.window_seconds);
 }
 
-std::vector<seen_object> objects_in(const policy& decides, const heap::range& where) {
+std::optional<std::vector<seen_object>> find_objects(const policy& decides,
+                                                     const heap::range& where,
+                                                     std::unique_lock<std::timed_mutex>& alone,
+                                                     const std::uint64_t& windows) {
+  const std::uint64_t began_in = windows;
   std::vector<seen_object> found;
-  object_search visitor(decides, where, found);
-  guides::visit_registered(visitor);
+  for (guides::progress so_far; !so_far.is_over;) {
+    if (so_far.next != 0) {
+      alone.unlock();
+      os::sleep_us(kSearchRestUs);
+      if (!alone.try_lock_for(kSearchPatience) || windows != began_in) return std::nullopt;
+    }
+    object_search visitor(decides, where, found);
+    guides::visit_registered(visitor, so_far);
+  }
   std::ranges::sort(found, {}, &seen_object::address);
   return found;
 }

@@ -3,6 +3,9 @@
 // single one counts.
 #pragma once
 
+#include <chrono>
+#include <mutex>
+#include <optional>
 #include <vector>
 
 #include "collector/policy/policy.hpp"
@@ -29,7 +32,8 @@ class ageing final : public guides::slot_visitor {
   ageing(policy& decides, counts_left counts, touched_pages& pages, window_statistics& statistics)
       : policy_(decides), counts_(counts), pages_(pages), statistics_(statistics) {}
   guides::verdict visit(guides::slot_word& slot) override { return age(slot, slot.load_acquire()); }
-  /// The sizes of used objects are read: one after the other, each would be a wait for memory.
+  /// The sizes of used objects are read, and those of all of them for who looks at pages: one after
+  /// the other, each would be a wait for memory.
   void expect(guides::word w) const noexcept override;
   /// Replaces `seen`, the word as it was read, by what the window's end makes of it.
   guides::verdict age(guides::slot_word& slot, guides::word seen);
@@ -46,9 +50,16 @@ class ageing final : public guides::slot_visitor {
 /// Completes `seen` with what the pages that were used say.
 void measure(const touched_pages& pages, window_statistics& seen);
 
+/// How long a piece of a search for objects takes.
+inline constexpr std::chrono::milliseconds kSearchPiece{5};
 /// The objects that lie, in part at least, in `where`, in the order of their addresses. Looks at
-/// every guide: of the order of 50 ns for each. Waits for no page.
-std::vector<seen_object> objects_in(const policy& decides, const heap::range& where);
+/// every guide: of the order of 50 ns for each. Waits for no page. Between its pieces it lets go of
+/// `alone`, the lock under which `windows` counts, for windows and for whoever looks after memory;
+/// nullopt when a window began, or the lock does not come back.
+std::optional<std::vector<seen_object>> find_objects(const policy& decides,
+                                                     const heap::range& where,
+                                                     std::unique_lock<std::timed_mutex>& alone,
+                                                     const std::uint64_t& windows);
 
 /// Cuts NEW and HOT into parts by address, of about as many bytes. What moves, moves part by part,
 /// so that the extents of one are empty, and given back, before those of the next are copied.

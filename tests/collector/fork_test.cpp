@@ -87,6 +87,16 @@ TEST(CollectorFork, AChildAsksAndSetsWhatItsParentsThreadsWereAskingAndSetting) 
   }
 }
 
+TEST(CollectorFork, AChildIsToldOfNoPages) {
+  object_collector collector({.window_seconds = 1e9});
+  collector.last_page_uses();
+  collector.run_window();
+  ASSERT_NE(collector.last_page_uses(), nullptr);
+  EXPECT_TRUE(succeeds_in_a_child([&] {
+    return !collector.last_page_uses() && !collector.objects_in({0, ~std::uintptr_t{0}}) ? 0 : 1;
+  }));
+}
+
 /// Forks amid a visit, when the guide's granule is in the collector's hands.
 class forking_visitor final : public guides::slot_visitor {
  public:

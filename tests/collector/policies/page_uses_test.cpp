@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/page.hpp"
@@ -36,27 +38,34 @@ TEST(PageUses, AddsBytesUpToAPage) {
 TEST(PageUses, KeepsTheHighestRateOfEachPageOfAnObject) {
   page_uses uses;
   const std::uintptr_t begin = heap::range_of(kHot).begin;
-  const auto word_at = [&](std::uintptr_t offset, std::size_t bytes) {
-    return guides::make_word(begin + offset, kHot, bytes);
+  const auto add = [&](std::uintptr_t offset, std::size_t bytes, rate of_use) {
+    uses.add_rate(guides::make_word(begin + offset, kHot, bytes), bytes, of_use);
   };
-  uses.add_rate(word_at(16, 100), 500);
-  uses.add_rate(word_at(160, 100), 300);
-  uses.add_rate(word_at(base::kPageBytes - 512, 1024), 700);  // more than 512 bytes: in both pages
+  add(16, 100, 500);
+  add(160, 100, 300);
+  add(base::kPageBytes - 512, 1024, 700);
   EXPECT_EQ(uses.of(kHot, 0).hottest, 700);
   EXPECT_EQ(uses.of(kHot, 1).hottest, 700);
   EXPECT_EQ(uses.of(kHot, 2).hottest, 0);
+  add(4 * base::kPageBytes, std::size_t{1} << 20, 200);  // more than the largest class's least
+  EXPECT_EQ(uses.of(kHot, 3).hottest, 0);
+  for (std::uint64_t page = 4; page < 260; ++page) EXPECT_EQ(uses.of(kHot, page).hottest, 200);
+  EXPECT_EQ(uses.of(kHot, 260).hottest, 0);
 }
 
 TEST(PageUses, TheBoundIsThatOfTheBestOrder) {
-  page_uses uses;
-  EXPECT_EQ(uses.utilization_bound(), 0);
+  EXPECT_EQ(page_uses().utilization_bound(), 0);
   const std::uintptr_t begin = heap::range_of(kHot).begin;
-  const guides::word kilobyte = guides::make_word(begin + 16, kHot, 1024);
-  for (int i = 0; i < 1000; ++i) uses.add_rate(kilobyte, kRates - 1);
-  EXPECT_NEAR(uses.utilization_bound(), 1, 0.03) << "what is always used fills its pages";
-  page_uses seldom;
-  for (int i = 0; i < 1000; ++i) seldom.add_rate(kilobyte, rate_of(1.0 / 256));
-  EXPECT_NEAR(seldom.utilization_bound(), 0.25, 0.01) << "one of four of a page, at a time";
+  // Sizes that are not those of their classes too.
+  for (const std::size_t bytes : {1024u, 1032u, 1500u}) {
+    const guides::word object = guides::make_word(begin + 16, kHot, bytes);
+    page_uses always, seldom;
+    for (int i = 0; i < 1000; ++i) always.add_rate(object, bytes, kRates - 1);
+    EXPECT_NEAR(always.utilization_bound(), 1, 0.03) << "what is always used fills its pages";
+    for (int i = 0; i < 1000; ++i) seldom.add_rate(object, bytes, rate_of(1.0 / 256));
+    EXPECT_NEAR(seldom.utilization_bound(), static_cast<double>(bytes) / base::kPageBytes, 0.01)
+        << "one object of a page, at a time";
+  }
 }
 
 TEST(PageWatch, RecordsOnlyWhatSomebodyAsksFor) {
@@ -117,6 +126,49 @@ TEST_F(PagesOfACollector, ObjectsOfAPageAreThoseThatLieInIt) {
   const auto none = collector_.objects_in({begin + (1 << 20), begin + (1 << 20) + 4096});
   ASSERT_TRUE(none);
   EXPECT_TRUE(none->empty());
+}
+
+TEST_F(PagesOfACollector, AllPagesOfALargeObjectHaveItsRate) {
+  const guide<bytes> large(make_bytes(std::string(10 * base::kPageBytes, 'x')));
+  collector_.last_page_uses();
+  const void* object = nullptr;
+  {
+    const scope inside;
+    object = large.get(inside);
+  }
+  collector_.run_window();
+  const auto uses = collector_.last_page_uses();
+  ASSERT_NE(uses, nullptr);
+  const std::uint64_t first = page_of(kNew, object);
+  for (std::uint64_t page = first; page < first + 10; ++page) {
+    EXPECT_EQ(uses->of(kNew, page).hottest, rate_of(1)) << page - first;
+  }
+}
+
+/// More guides than one piece of a search looks at.
+class ManyGuides : public PagesOfACollector {
+ protected:
+  void SetUp() override {
+    many_.reserve(kGuides);
+    for (std::size_t i = 0; i < kGuides; ++i) many_.emplace_back(make_object_in<long>(kNew, 7));
+    collector_.run_window();
+  }
+  /// The objects of NEW, or nothing.
+  std::optional<std::size_t> count() {
+    const auto found = collector_.objects_in(heap::range_of(kNew));
+    return found ? std::optional(found->size()) : std::nullopt;
+  }
+  static constexpr std::size_t kGuides = 300'000;
+  std::vector<guide<long>> many_;
+};
+
+TEST_F(ManyGuides, ASearchFindsAllObjectsPieceByPiece) { EXPECT_EQ(count(), kGuides); }
+
+TEST_F(ManyGuides, ASearchBesideWindowsIsWholeOrNone) {
+  const std::jthread other([&] {
+    for (int i = 0; i < 20; ++i) collector_.run_window();
+  });
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(count().value_or(kGuides), kGuides);
 }
 
 TEST_F(PagesOfACollector, AskedDuringAWindowThereIsNoAnswer) {
