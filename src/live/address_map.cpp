@@ -97,8 +97,8 @@ map_answer address_map::overview() {
 }
 
 map_answer address_map::part(heap::kind where, std::uint64_t from, std::uint64_t count) {
-  if (looking_.wait_ns() > 0) return later(looking_);
-  return looking_.run([&]() -> map_answer {
+  if (zooming_.wait_ns() > 0) return later(zooming_);
+  return zooming_.run([&]() -> map_answer {
     const auto uses = collector_.last_page_uses();
     const std::uint64_t all = pages_of(where);
     const std::uint64_t first = std::min(from, all);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "guide/guide.hpp"
+#include "live/address_map.hpp"
 
 namespace isotherm::live {
 namespace {
@@ -123,6 +124,14 @@ TEST_F(Page, ShowsTheAddressSpaceDownToTheObjects) {
   EXPECT_GE(page["objects"].size(), 4u);
   EXPECT_EQ(page["objects"][0]["bytes"], bytes::footprint(1000));
   EXPECT_TRUE(page["in_dram"]);
+}
+
+TEST_F(Page, APartNeedNotWaitForTheWhole) {
+  const auto held = make_guide<int>(1);
+  address_map map(collector_);
+  EXPECT_FALSE(map.overview().json.empty());
+  EXPECT_FALSE(map.part(heap::kind::newborn, 0, 1).json.empty());
+  EXPECT_FALSE(map.overview().json.empty()) << "what it saw last";
 }
 
 TEST_F(Page, RefusesWhatIsNoQuestionOfTheMap) {

@@ -109,6 +109,7 @@ isotherm.HeapMap = class {
     const page = this.page();
     from = Math.max(0, Math.min(from, this.cells.pages - count));
     this.view = {from, count, page};
+    this.tell();
     this.refresh();
   }
 
@@ -180,7 +181,8 @@ isotherm.HeapMap = class {
         `${Math.min(cells.pages, cells.from + this.length() * cells.pages_per_cell).toLocaleString('en')} ` +
         `of ${cells.pages.toLocaleString('en')}; a cell is ` +
         (cells.pages_per_cell === 1 ? 'a page' : `${cells.pages_per_cell.toLocaleString('en')} pages`) : '';
-    this.where.textContent = text;
+    const is_awaited = this.view && this.view.page !== undefined;
+    this.where.textContent = is_awaited ? `${text}; closer pages are being looked at` : text;
     this.canvas.setAttribute('aria-label', `Heap ${this.name.toUpperCase()}, ${text || 'empty'}`);
   }
 };
@@ -191,7 +193,7 @@ isotherm.describe = (map) => {
   const {cells} = map, page = map.page();
   const pages = cells.pages_per_cell === 1 ? `page ${page.toLocaleString('en')}` :
       `pages ${page.toLocaleString('en')} to ${(page + cells.pages_per_cell - 1).toLocaleString('en')}`;
-  const dram = of(cells.in_dram, (digit) => digit === 0 ? 'not in DRAM' : digit === 9 ? 'in DRAM' :
+  const dram = of(cells.in_dram, (digit) => digit === 0 ? 'not in DRAM, or given back' : digit === 9 ? 'in DRAM' :
       `about ${Math.round(100 * digit / 9)}% in DRAM`);
   const temperature = of(cells.temperature, (digit) => isotherm.TEMPERATURES[digit]);
   return `${map.name.toUpperCase()}, ${pages}: ${dram}; warmest object ${temperature}`;

@@ -33,7 +33,7 @@
         Math.max(0, sum(event, 'bytes') - event.figures.accessed_bytes) : null}]],
     ['Page utilization against its bound', 'share', [
       {name: 'used of each page touched', get: figure('page_utilization')},
-      {name: 'in the best order', dashed: true, get: (event) => event.bound ?? bound}]],
+      {name: 'of NEW and HOT in the best order', dashed: true, get: (event) => event.bound ?? bound}]],
     ['Promotion rate against its target (a minute)', 'share', [
       {name: 'rate', get: figure('promotion_rate')},
       {name: 'target', dashed: true, get: option('target-promotion-rate')}]],
@@ -82,7 +82,7 @@
         [[0, 'no byte used'], [1, 'hardly any'], [3, 'a quarter'], [5, 'half'], [7, 'three quarters'], [9, 'all']] :
         [[0, 'not seen used'], [1, 'in fewer than 1 of 128 windows'], [4, '1 of 32'], [6, '1 of 8'], [8, 'every other'],
          [9, 'every window']];
-    const items = [...words.map(([digit, text]) => [9, digit, text]), [0, 0, 'hatched: not in DRAM'],
+    const items = [...words.map(([digit, text]) => [9, digit, text]), [0, 0, 'hatched: not in DRAM, or given back'],
                    [0, 7, 'and used all the same'], [5, 5, 'a cell of several pages, half in DRAM']];
     get('legend').replaceChildren(
         is_used ? 'Of each page was used: ' : 'The warmest object of each page is used: ',
@@ -107,7 +107,8 @@
       const found = await shared.ask(`api/page?heap=${map.name}&page=${page}`);
       if (shared.chosen !== map || map.page() !== page) return;
       if (found) return show_objects(found, text);
-      if (saved) return;
+      line.textContent = text;
+      if (saved || !source || source.readyState !== EventSource.OPEN) return;
       line.textContent = `${text}; its objects are being looked for`;
       await new Promise((done) => setTimeout(done, 500));
       if (shared.chosen !== map || map.page() !== page) return;
@@ -202,7 +203,11 @@
       if (dialog.returnValue !== 'yes') return;
       const answer = await fetch('api/options', {
         method: 'POST', headers: {'Content-Type': 'application/json'},
-        body: JSON.stringify({name: each.name, value})});
+        body: JSON.stringify({name: each.name, value})}).catch(() => null);
+      if (!answer) {
+        get('options-note').textContent = `The server does not answer: ${each.name} may be as it was.`;
+        return;
+      }
       const told = await answer.json();
       await read_tables();
       get('options-note').textContent = answer.ok ? `${each.name} is ${value} from the next window on.` : told.error;
