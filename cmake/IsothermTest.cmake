@@ -1,4 +1,4 @@
-# isotherm_test(<name> SOURCES ... [LINK ...] [LABELS ...] [TIMEOUT seconds])
+# isotherm_test(<name> SOURCES ... [LINK ...] [LABELS ...] [ARGUMENTS ...] [TIMEOUT seconds])
 # A GoogleTest program, registered as one ctest entry per program. A test that hangs is ended after
 # the time that CMakePresets.json gives all of them; it is no statement about speed.
 #
@@ -13,12 +13,12 @@ foreach(label concurrency memory)
 endforeach()
 
 function(isotherm_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK;LABELS;ARGUMENTS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE isotherm_settings ${ARG_LINK}
                                         GTest::gtest_main GTest::gmock)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  add_test(NAME ${name} COMMAND ${name})
+  add_test(NAME ${name} COMMAND ${name} ${ARG_ARGUMENTS})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
   if(ARG_TIMEOUT)
     set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})

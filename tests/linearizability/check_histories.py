@@ -219,7 +219,7 @@ def main():
         paths = []
         if what == 'index':  # of trees whose nodes move too; their guides need this protocol
             paths = [histories.record(tree, 'veto', 'sound', seed - number)
-                     for number, tree in enumerate(histories.names['placed'], 1)]
+                     for number, tree in enumerate(histories.names.get('placed', []), 1)]
         for number, (index, protocol) in enumerate(histories.pairs()):
             if what == 'index':
                 paths.append(histories.record(index, protocol, 'sound', seed + 100 * number))

@@ -165,6 +165,7 @@ class client {
   }
   void swap(event& e, const std::string& key, std::string_view value) {
     const auto done = index_->update(key, [&](std::optional<std::string_view> current) {
+      maybe_pause();
       e.seen = current ? id_of(*current) : 0;
       maybe_pause();
       return decision{action::write, value};
@@ -173,6 +174,7 @@ class client {
   }
   void take(event& e, const std::string& key) {
     index_->update(key, [&](std::optional<std::string_view> current) {
+      maybe_pause();
       e.seen = current ? id_of(*current) : 0;
       maybe_pause();
       return decision{current ? action::erase : action::keep, {}};
