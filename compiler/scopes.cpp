@@ -46,16 +46,18 @@ void put_scope(Function& function, FunctionCallee enter, FunctionCallee leave) {
       tail->setTailCallKind(CallInst::TCK_None);
     }
   }
-  // What is called before a scope is open, and so must not be undone where it throws, is nothing:
-  // the scope opens first.
+  // clang lets what no clause of a `try` matches pass by the frame, unless there is something to
+  // clean up in it: here there is the scope.
+  for (Instruction& instruction : instructions(function)) {
+    if (auto* const pad = dyn_cast<LandingPadInst>(&instruction)) pad->setCleanup(true);
+  }
+  // Before EscapeEnumerator, which puts other instructions in the place of calls that may throw.
   BasicBlock& start = function.getEntryBlock();
   IRBuilder<> at_entry(&start, start.getFirstNonPHIOrDbgOrAlloca());
   at_entry.SetCurrentDebugLocation(DebugLoc());
-  Instruction* const first = &*at_entry.GetInsertPoint();
+  call(at_entry, enter, function);
   EscapeEnumerator exits(function, "isotherm.leave", true);
   while (IRBuilder<>* const at = exits.Next()) call(*at, leave, function);
-  at_entry.SetInsertPoint(first);
-  call(at_entry, enter, function);
 }
 
 /// Two objects that were compiled in either way do not link: see isotherm/compiler.hpp.

@@ -62,6 +62,13 @@ class structure {
       throw;
     }
   }
+  void catches_another() {
+    node_.value->number = 7;
+    try {
+      fail();
+    } catch (const std::logic_error&) {
+    }
+  }
   void throws_with_locals(int& seen) {
     const at_end local{seen};
     node_.value->number = 7;

@@ -35,6 +35,11 @@ TEST(Exits, Catch) {
   EXPECT_EQ(under_test.catches(), 1);
   EXPECT_EQ(depth(), 0);
 }
+TEST(Exits, CatchOfAnother) {
+  structure under_test;
+  EXPECT_THROW(under_test.catches_another(), std::runtime_error);
+  EXPECT_EQ(depth(), 0);
+}
 TEST(Exits, Rethrow) {
   structure under_test;
   EXPECT_THROW(under_test.rethrows(), std::runtime_error);

@@ -231,6 +231,17 @@ void use(list& l, other& o) {
         self.assertEqual(self.scopes(functions['_ZN4list13calls_pointerEPFvvE'])[0], 1)
         self.assertEqual(self.scopes(functions['_ZN5other13calls_unknownEv'])[0], 0)
 
+    def test_a_function_that_begins_with_a_call(self):
+        functions = self.code(HEAD + '''
+node only;
+void may_throw();
+static record* current() { may_throw(); return only.value; }
+int get() { return current()->a; }
+''', '-O0')
+        get = functions['_Z3getv']
+        self.assertEqual(self.scopes(get), (1, 2))
+        self.assertLess(get.index('isotherm_enter_scope'), get.index('current'))
+
     def test_one_personality(self):
         functions = self.code(FIGURE_5_5, '-O0')
         self.assertIn('personality ptr @__gxx_personality_v0', functions['_ZN7HashMap3getEv'])
