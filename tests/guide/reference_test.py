@@ -15,6 +15,7 @@ COMPILER, SOURCE = sys.argv.pop(1), sys.argv.pop(1)
 # What the examples take for granted.
 AROUND = '''#include <isotherm/fetch.hpp>
 #include <isotherm/guide.hpp>
+#include <isotherm/live.hpp>
 #include <isotherm/runtime.hpp>
 #include <isotherm/scope.hpp>
 #include <functional>
@@ -26,15 +27,16 @@ int out_of_memory();
 void report(const std::string&);
 '''
 
+LIVE = '../include/isotherm/live.hpp'
 # Of the runtime's headers, the classes and the free functions that the reference is about.
 CLASSES = (('guide/guide.hpp', 'guide'), ('guide/object.hpp', 'owned'),
            ('guide/object.hpp', 'bytes'), ('guide/object.hpp', 'array'),
            ('sync/scope.hpp', 'scope'), ('guide/fetcher.hpp', 'fetcher'),
-           ('collector/collector.hpp', 'object_collector'))
-FREE = ('guide/guide.hpp', 'guide/object.hpp', 'guide/in_place.hpp')
+           ('collector/collector.hpp', 'object_collector'), (LIVE, 'page'))
+FREE = ('guide/guide.hpp', 'guide/object.hpp', 'guide/in_place.hpp', LIVE)
 NOT_FOR_USERS = {
     'guide': {'slot'},              # for the collector's own tools
-    'scope': {'slot'},
+    'scope': {'slot', 'open', 'close'},  # the last two for isotherm/abi.h
     'bytes': {'footprint', 'place'},
     'array': {'place'},
     'object.hpp': {'require_movable'},
@@ -84,6 +86,7 @@ class Reference(unittest.TestCase):
                                           'collector')
                            for file in os.listdir(os.path.join(SOURCE, 'src', folder))
                            if file.endswith('.hpp'))
+        declared += without_comments(read('src', LIVE))
         told = re.findall(r'`(?:[\w:]+::)?~?([a-z]\w*)(?:<T>)?\(', self.text)
         self.assertGreater(len(told), 30)
         for call in told:
@@ -116,8 +119,10 @@ class Reference(unittest.TestCase):
         examples = re.findall(r'```cpp\n(.*?)```', self.text, re.S)
         self.assertGreaterEqual(len(examples), 2)
         for number, example in enumerate(examples):
-            source = (f'{AROUND}int example(isotherm::guide<account>& g, long amount) {{\n'
-                      f'(void)g; (void)amount;\n{example}return {number};\n}}\n')
+            source = (f'{AROUND}int example(isotherm::guide<account>& g, long amount,\n'
+                      f'            isotherm::collector::object_collector& collector) {{\n'
+                      f'(void)g; (void)amount; (void)collector;\n'
+                      f'{{\n{example}}}\nreturn {number};\n}}\n')
             ended = self.compile(source)
             self.assertEqual(ended.returncode, 0, ended.stderr)
 
