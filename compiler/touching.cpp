@@ -16,6 +16,7 @@
 #include "touching.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Constants.h"
@@ -38,7 +39,7 @@ static Function* direct_callee(const CallBase& call) {
 }
 
 touching::touching(Module& module) : module_(module) {
-  read_marks();
+  take_marks();
   for (Function& function : module_) {
     if (!function.isDeclaration() && !has_mark(&function, kRuntime)) look_at(function);
   }
@@ -47,21 +48,43 @@ touching::touching(Module& module) : module_(module) {
   find_scopes();
 }
 
-void touching::read_marks() {
-  const GlobalVariable* const all = module_.getGlobalVariable("llvm.global.annotations");
+/// A row of the list of annotations, where it is one of ours.
+static std::optional<std::pair<Function*, StringRef>> mark_of(const Use& row) {
+  const auto* const fields = cast<ConstantStruct>(row);
+  auto* const function = dyn_cast<Function>(fields->getOperand(0)->stripPointerCasts());
+  const auto* const text = dyn_cast<GlobalVariable>(fields->getOperand(1)->stripPointerCasts());
+  if (function == nullptr || text == nullptr || !text->hasInitializer()) return std::nullopt;
+  const auto* const characters = dyn_cast<ConstantDataArray>(text->getInitializer());
+  if (characters == nullptr || !characters->isCString()) return std::nullopt;
+  const StringRef mark = characters->getAsCString();
+  if (!mark.starts_with("isotherm::")) return std::nullopt;
+  return std::pair(function, mark);
+}
+
+/// Reads our marks, and removes them: as uses of their functions they would keep in the object each
+/// one that has been inlined everywhere.
+void touching::take_marks() {
+  GlobalVariable* const all = module_.getGlobalVariable("llvm.global.annotations");
   if (all == nullptr || !all->hasInitializer()) return;
-  const auto* const rows = dyn_cast<ConstantArray>(all->getInitializer());
+  auto* const rows = dyn_cast<ConstantArray>(all->getInitializer());
   if (rows == nullptr) return;
+  std::vector<Constant*> others;
   for (const Use& row : rows->operands()) {
-    const auto* const fields = cast<ConstantStruct>(row);
-    const auto* const function = dyn_cast<Function>(fields->getOperand(0)->stripPointerCasts());
-    const auto* const text = dyn_cast<GlobalVariable>(fields->getOperand(1)->stripPointerCasts());
-    if (function == nullptr || text == nullptr || !text->hasInitializer()) continue;
-    const auto* const characters = dyn_cast<ConstantDataArray>(text->getInitializer());
-    if (characters == nullptr || !characters->isCString()) continue;
-    const StringRef mark = characters->getAsCString();
-    if (mark.starts_with("isotherm::")) marks_[function].push_back(mark.str());
+    if (const auto mark = mark_of(row)) {
+      marks_[mark->first].push_back(mark->second.str());
+    } else {
+      others.push_back(cast<Constant>(row));
+    }
   }
+  if (!others.empty()) {
+    auto* const type = ArrayType::get(rows->getType()->getElementType(), others.size());
+    auto* const left = new GlobalVariable(module_, type, false, all->getLinkage(),
+                                          ConstantArray::get(type, others));
+    left->setSection(all->getSection());
+    left->takeName(all);
+  }
+  all->eraseFromParent();
+  for (const auto& [function, texts] : marks_) function->removeDeadConstantUsers();
 }
 
 bool touching::has_mark(const Function* function, const char* mark) const {

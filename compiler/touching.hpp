@@ -30,7 +30,7 @@ class touching {
   std::string explain(llvm::Function* function) const;
 
  private:
-  void read_marks();
+  void take_marks();
   void look_at(llvm::Function& function);
   bool spread_touches();
   bool is_known_harmless(const llvm::Function& callee) const;

@@ -45,13 +45,18 @@ class Case(unittest.TestCase):
         lines = done.stderr.replace(str(pathlib.Path(path).parent) + '/', '').splitlines()
         return [line for line in lines if re.match(r'\w+\.[ch]pp:', line)]
 
-    def code(self, text, *arguments):
-        """The functions of `text` in LLVM's language, by their names."""
+    def module(self, text, *arguments):
+        """What is made of `text`, in LLVM's language."""
         done = run(*instrumented('-S', '-emit-llvm', '-Xclang', '-disable-llvm-verifier', '-o', '-',
                                  *arguments, self.source(text)))
         self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def code(self, text, *arguments):
+        """Its functions by their names."""
         found = {}
-        for body in re.finditer(r'^define .*?@"?([\w.$]+)"?\(.*?^}', done.stdout, re.M | re.S):
+        for body in re.finditer(r'^define .*?@"?([\w.$]+)"?\(.*?^}',
+                                self.module(text, *arguments), re.M | re.S):
             found[body[1]] = body[0]
         return found
 
@@ -201,6 +206,28 @@ int use(list& l) { return l.outer() + l.by_lambda() + l.none(); }
         with_scope = {name for name, body in functions.items()
                       if self.scopes(body)[0] and not name.startswith(PREFIX)}
         self.assertEqual(with_scope, {'_ZN4list5outerEv', '_ZN4list9by_lambdaEv'})
+
+    def test_what_is_inlined_everywhere_is_not_kept(self):
+        text = HEAD + '''
+class list {
+ public:
+  int get() { return one(); }
+ private:
+  int one() { return first->value->a; }
+  node* first;
+};
+int use(list& l) { return l.get(); }
+'''
+        functions = self.code(text, '-O2')
+        self.assertIn('_ZN4list3getEv', ''.join(functions.values()))
+        self.assertNotIn('_ZN4list3oneEv', functions)
+
+    def test_marks_of_others_stay(self):
+        made = self.module(FIGURE_5_5 + '[[clang::annotate("theirs")]] void f() {}\n', '-O2')
+        rows = re.search(r'^@llvm.global.annotations = .*', made, re.M)[0]
+        self.assertEqual(rows.count('{ ptr @'), 1)
+        self.assertIn('{ ptr @_Z1fv,', rows)
+        self.assertIn('c"theirs\\00"', made)
 
     def test_what_is_defined_elsewhere_may_touch(self):
         text = HEAD + '''
