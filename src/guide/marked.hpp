@@ -54,9 +54,14 @@ class marked {
     return *this;
   }
 
+  /// In a scope, which isotherm-clang.so sees to.
   ISOTHERM_TOUCHES operator T*() const noexcept {
-    const scope nested;
-    return guide_.get(nested);
+    const guides::word w = guide_.slot().load_acquire();  // acquire: as in guide::get()
+    const sync::thread_slot* const mine = sync::this_thread_slot;
+    if (mine != nullptr && guides::reads_directly(w) && !mine->tracking) [[likely]] {
+      return static_cast<T*>(guides::pointer_of(w));
+    }
+    return reach();
   }
   ISOTHERM_TOUCHES T* operator->() const noexcept { return *this; }
   ISOTHERM_TOUCHES T& operator*() const noexcept { return *operator->(); }
@@ -83,6 +88,10 @@ class marked {
   }
 
  private:
+  [[gnu::noinline]] T* reach() const noexcept {
+    const scope nested;
+    return guide_.get(nested);
+  }
   void point_to(T* made) noexcept {
     if (made == nullptr) {
       release();

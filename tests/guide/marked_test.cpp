@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "guide/pinned.hpp"
+#include "guide/soda.hpp"
+#include "sync/epoch.hpp"
 
 namespace isotherm {
 namespace {
@@ -35,6 +37,27 @@ TEST(Marked, IsUsedAsAPointer) {
   EXPECT_EQ(read->number, 8);
   discard(n.value);
   EXPECT_TRUE(n.value == nullptr);
+}
+
+TEST(Marked, AScopeThatTracksCountsWhatItReads) {
+  node n;
+  {
+    const scope inside;
+    n.value = make<record>(7);
+    EXPECT_EQ(n.value->number, 7);  // accessed from here on: read at once
+  }
+  const auto& slot = *reinterpret_cast<base::atomic<guides::word>*>(&n.value);
+  guides::use_words_for(guides::word_use::counts);
+  ASSERT_TRUE(sync::begin_migration_epoch(1'000'000));
+  {
+    const scope inside;
+    EXPECT_EQ(n.value->number, 7);
+    EXPECT_EQ(guides::count_of(slot.load_relaxed()), 1u);
+  }
+  EXPECT_EQ(guides::count_of(slot.load_relaxed()), 0u);
+  sync::end_migration_epoch();
+  guides::use_words_for(guides::word_use::history);
+  discard(n.value);
 }
 
 TEST(Marked, KnowsItsSlotWhileItLives) {
