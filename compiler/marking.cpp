@@ -16,10 +16,10 @@ void write(FunctionDecl* function, const char* text) {
   function->addAttr(AnnotateAttr::CreateImplicit(function->getASTContext(), text, nullptr, 0));
 }
 
-/// Declared by the system, defined in its libraries.
+/// Declared by the system, defined in its libraries. Of a template: it is the system's.
 bool is_system(const FunctionDecl* function) {
   const auto& sources = function->getASTContext().getSourceManager();
-  if (function->isDefined() || function->isTemplateInstantiation()) return false;
+  if (function->isDefined()) return false;
   return function->getBuiltinID() != 0 || function->getLocation().isInvalid() ||
          sources.isInSystemHeader(function->getLocation());
 }
@@ -47,7 +47,7 @@ void mark_function(FunctionDecl* function, reach& classes) {
       return write(function, kRuntime);
     case standing::transparent:
       write(function, kTransparent);
-      if (!function->isDefined()) write(function, kUntouched);
+      if (is_system(function)) write(function, kUntouched);
       return;
     case standing::inside:
       write(function, kInside);
@@ -55,7 +55,7 @@ void mark_function(FunctionDecl* function, reach& classes) {
     case standing::open:
       if (isa<CXXMethodDecl>(function)) {
         write(function, kPublic);
-      } else if (is_system(function)) {
+      } else if (is_system(function) && !function->isTemplateInstantiation()) {
         write(function, kUntouched);
       }
       break;

@@ -7,7 +7,8 @@ namespace isotherm::compiler {
 inline constexpr char kPublic[] = "isotherm::public";
 /// Called inside a scope only: [[isotherm::inside]], methods that are not public, lambdas.
 inline constexpr char kInside[] = "isotherm::inside";
-/// Method of a class that can reach marked fields: what it calls and nobody knows may touch them.
+/// [[isotherm::inside]], and methods of a class that can reach marked fields: what they call and
+/// nobody knows may touch them.
 inline constexpr char kKnows[] = "isotherm::knows";
 /// [[isotherm::untouched]], and functions that system headers declare: touches no guide.
 inline constexpr char kUntouched[] = "isotherm::untouched";

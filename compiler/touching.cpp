@@ -119,7 +119,7 @@ void touching::look_at(Function& function) {
     const bool is_unknown =
         callee == nullptr || (callee->isDeclaration() && !is_known_harmless(*callee));
     if (!is_unknown) continue;
-    if (callee != nullptr && has_mark(callee, kInside) && has_mark(callee, kKnows)) {
+    if (callee != nullptr && has_no_scope(*callee)) {
       facts.touches = true;
       facts.reason = "calls " + readable_name(*callee) + ", which is defined elsewhere" +
                      place_of(instruction);
@@ -132,6 +132,13 @@ void touching::look_at(Function& function) {
         place_of(instruction);
   }
   if (facts.knows && facts.calls_unknown) facts.touches = true;
+}
+
+/// Of a function that is only declared here, and may touch: whether it leaves the scope to whoever
+/// calls it.
+bool touching::has_no_scope(const Function& callee) const {
+  return has_mark(&callee, kTransparent) ||
+         (has_mark(&callee, kInside) && has_mark(&callee, kKnows));
 }
 
 /// Of a function that is only declared here.

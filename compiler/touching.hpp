@@ -33,6 +33,7 @@ class touching {
   void take_marks();
   void look_at(llvm::Function& function);
   bool spread_touches();
+  bool has_no_scope(const llvm::Function& callee) const;
   bool is_known_harmless(const llvm::Function& callee) const;
   void find_scopes();
   bool is_used_in_scopes_only(llvm::Function* function) const;

@@ -102,6 +102,11 @@ TEST(Exits, FreeFunction) {
   EXPECT_EQ(free_function(held.at), 6);
   EXPECT_EQ(depth(), 0);
 }
+TEST(Exits, CallOfAnInsideFunctionOfAnotherFile) {
+  holder held;
+  EXPECT_EQ(calls_inside(held.at), 15);
+  EXPECT_EQ(depth(), 0);
+}
 TEST(Exits, LambdaThatIsCalledFromOutside) {
   holder held;
   int seen = 0;

@@ -258,6 +258,16 @@ void use(list& l, other& o) {
         self.assertEqual(self.scopes(functions['_ZN4list13calls_pointerEPFvvE'])[0], 1)
         self.assertEqual(self.scopes(functions['_ZN5other13calls_unknownEv'])[0], 0)
 
+    def test_a_specialisation_of_std_that_is_defined_elsewhere_may_touch(self):
+        functions = self.code('#include <functional>\n#include <string>\n' + HEAD + '''
+template <> struct std::hash<node> { std::size_t operator()(const node&) const; };
+std::size_t hashed(const node& n) { return std::hash<node>{}(n); }
+std::size_t text(const std::string& s) { return std::string(s).append(s).size(); }
+''', '-O0')
+        self.assertEqual(self.scopes(functions['_Z6hashedRK4node'])[0], 1)
+        text = next(body for name, body in functions.items() if name.startswith('_Z4text'))
+        self.assertEqual(self.scopes(text)[0], 0)
+
     def test_a_function_that_begins_with_a_call(self):
         functions = self.code(HEAD + '''
 node only;
