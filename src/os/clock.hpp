@@ -8,10 +8,13 @@ namespace isotherm::os {
 /// Time that never jumps; its zero is arbitrary. Advances while the process sleeps.
 std::uint64_t monotonic_ns() noexcept;
 
-/// The same in milliseconds.
-inline std::int64_t monotonic_ms() noexcept {
-  return static_cast<std::int64_t>(monotonic_ns() / 1'000'000);
+/// Whole milliseconds of `ns` nanoseconds.
+constexpr std::int64_t milliseconds(std::uint64_t ns) noexcept {
+  return static_cast<std::int64_t>(ns / 1'000'000);
 }
+
+/// monotonic_ns() in milliseconds.
+inline std::int64_t monotonic_ms() noexcept { return milliseconds(monotonic_ns()); }
 
 /// monotonic_ns() in `timeout_us` microseconds; the end of time where that is beyond it.
 std::uint64_t deadline_ns(std::uint64_t timeout_us) noexcept;

@@ -46,8 +46,13 @@ bool is_http(std::string_view word) {
 
 std::size_t connection::pause_bytes() noexcept { return settings::kOutputPauseBytes; }
 
-connection::connection(server& server, std::shared_ptr<client> client, heap::cold_reader* reader)
-    : server_(server), client_(std::move(client)), parked_(reader, client_->id), reply_(output_) {}
+connection::connection(server& server, std::shared_ptr<client> client, reply_times& times,
+                       heap::cold_reader* reader)
+    : server_(server),
+      client_(std::move(client)),
+      times_(times),
+      parked_(reader, client_->id),
+      reply_(output_) {}
 
 connection::~connection() { ::close(client_->fd); }
 
@@ -59,10 +64,12 @@ bool connection::on_readable() {
   const ssize_t got = ::recv(client_->fd, query_.tail(), query_.room(), 0);
   if (got == 0) return false;
   if (got < 0) return errno == EAGAIN || errno == EINTR;
+  const std::uint64_t now = os::monotonic_ns();
+  if (is_idle()) asked_ns_ = now;
   query_.filled(static_cast<std::size_t>(got));
   note_memory();  // before the commands run: CLIENT LIST may be among them
   server_.count_input(static_cast<std::uint64_t>(got));
-  client_->active_ms.store_relaxed(os::monotonic_ms());
+  client_->active_ms.store_relaxed(os::milliseconds(now));
   if (query_.size() > server_.tuning().query_buffer_limit.load_relaxed()) {
     server_.statistics.query_limit.add(1);
     return false;
@@ -259,8 +266,10 @@ bool connection::flush() {
       return true;
     }
     sent_ += static_cast<std::size_t>(put);
-    client_->active_ms.store_relaxed(os::monotonic_ms());  // a client that reads is not idle
+    const std::uint64_t now = os::monotonic_ns();
+    client_->active_ms.store_relaxed(os::milliseconds(now));  // a client that reads is not idle
     server_.count_output(static_cast<std::uint64_t>(put));
+    if (is_idle()) times_.record(now - asked_ns_);
   }
   sent_ = 0;
   release_output();

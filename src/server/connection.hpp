@@ -8,18 +8,20 @@
 #include <string>
 
 #include "server/client.hpp"
-#include "server/idle_order.hpp"
 #include "server/parked_command.hpp"
 #include "server/query_buffer.hpp"
 #include "server/resp_parser.hpp"
+#include "server/timing/idle_order.hpp"
+#include "server/timing/reply_times.hpp"
 
 namespace isotherm::server {
 
 /// Owned and used by one event loop.
 class connection {
  public:
-  /// `reader` reads what commands miss; null: they wait for it.
-  connection(server& server, std::shared_ptr<client> client, heap::cold_reader* reader = nullptr);
+  /// `reader` reads what commands miss; null: they wait for it. `times`: of the event loop.
+  connection(server& server, std::shared_ptr<client> client, reply_times& times,
+             heap::cold_reader* reader = nullptr);
   ~connection();  ///< closes the socket
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
@@ -63,11 +65,17 @@ class connection {
   void read_ahead();
   resp_parser::limits bounds() const;
   bool flush();
+  /// Whether all commands that were read are answered.
+  bool is_idle() const noexcept {
+    return query_.size() == 0 && !wants_to_write() && !is_parked() && !client_->waits;
+  }
   void release_output() noexcept;
   void note_memory() noexcept;
 
   server& server_;
   std::shared_ptr<client> client_;
+  reply_times& times_;
+  std::uint64_t asked_ns_ = 0;  ///< when the first byte that has no reply yet was read
   resp_parser parser_;
   query_buffer query_;
   std::string output_;

@@ -170,7 +170,7 @@ void event_loop::take_adopted() {
     arrived.swap(adopted_);
   }
   for (auto& client : arrived) {
-    auto made = std::make_unique<connection>(server_, std::move(client), reader_.get());
+    auto made = std::make_unique<connection>(server_, std::move(client), times_, reader_.get());
     connection& which = *made;
     which.place = by_use_.add(which.peer().id, which.peer().active_ms.load_relaxed());
     which.events = EPOLLIN;

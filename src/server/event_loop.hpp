@@ -35,6 +35,8 @@ class event_loop {
   void finish(std::uint64_t id, std::string reply);
   /// Of the loop's thread, until a tenth of a second ago: waits for pages of a disk. Any thread.
   std::uint64_t major_faults() const noexcept { return major_faults_.load_relaxed(); }
+  /// Of its clients. Any thread.
+  const reply_times& times() const noexcept { return times_; }
   /// Closes a client whose client::killed is set, if it is still connected.
   void end(std::uint64_t id);
 
@@ -64,6 +66,7 @@ class event_loop {
   int wakeup_;
   os::thread thread_;
   base::atomic<std::uint64_t> major_faults_{0};
+  reply_times times_;
   base::atomic<bool> stopping_{false};
   std::mutex adopted_mutex_;
   std::vector<std::shared_ptr<client>> adopted_;

@@ -10,7 +10,7 @@
 #include "heap/cold/misses.hpp"
 #include "heap/cold/reader.hpp"
 #include "server/resp_parser.hpp"
-#include "server/turn.hpp"
+#include "server/timing/turn.hpp"
 #include "store/commands/table.hpp"
 
 namespace isotherm::server {
@@ -60,8 +60,8 @@ class parked_command {
   heap::arrived_reads arrived_;
 };
 
-/// Notes what the reading commands at the begin of `requests` are going to miss, until `mine` is
-/// over. `seen`: bytes of the commands that were looked at.
+/// Notes what the reading commands at the begin of `requests` are going to miss: of the first one,
+/// and of more until `mine` is over. `seen`: bytes of the commands that were looked at.
 std::vector<heap::miss> misses_of(std::string_view requests, const resp_parser::limits& bounds,
                                   const store::command_table& commands, store::database& db,
                                   const heap::arrived_reads& arrived, const turn& mine,

@@ -243,7 +243,7 @@ void server::upkeep() noexcept {
   } catch (const std::exception&) {
     // No memory, as for a copy of a key: the next call tries again.
   }
-  count_rate();
+  look_at_last_second();
   // Threads free what they have retired by the hundred; a few large values must not wait for that.
   if (sync::retired_blocks() > 0) sync::reclaim_ready(kReclaimedAtOnceUs);
 }
@@ -253,15 +253,31 @@ void server::note_wrong_password(const client& client) {
   say(wrong_passwords_.note(client.address, store::now_ms()));
 }
 
-void server::count_rate() noexcept {
+void server::look_at_last_second() noexcept {
   const std::int64_t now = os::monotonic_ms();
-  if (now - rate_since_ms_ < 1000) return;
+  if (now - second_since_ms_ < 1000) return;
+  count_rate(now - second_since_ms_);
+  count_reply_times();
+  second_since_ms_ = now;
+}
+
+void server::count_rate(std::int64_t elapsed_ms) noexcept {
   const std::uint64_t commands = statistics.commands.sum();
-  const auto elapsed = static_cast<std::uint64_t>(now - rate_since_ms_);
-  if (rate_since_ms_ != 0 && commands >= rate_commands_)
+  const auto elapsed = static_cast<std::uint64_t>(elapsed_ms);
+  if (second_since_ms_ != 0 && commands >= rate_commands_)  // not after CONFIG RESETSTAT
     rate_.store_relaxed((commands - rate_commands_) * 1000 / elapsed);
   rate_commands_ = commands;
-  rate_since_ms_ = now;
+}
+
+void server::count_reply_times() noexcept {
+  reply_times::counts now{};
+  for (const auto& loop : loops_) loop->times().add_to(now);
+  reply_times::counts last_second = now;
+  for (std::size_t b = 0; b < now.size(); ++b) last_second[b] -= replies_before_[b];
+  replies_before_ = now;
+  reply_quantiles_.p50_us.store_relaxed(reply_times::quantile_us(last_second, 0.5));
+  reply_quantiles_.p99_us.store_relaxed(reply_times::quantile_us(last_second, 0.99));
+  reply_quantiles_.p999_us.store_relaxed(reply_times::quantile_us(last_second, 0.999));
 }
 
 }  // namespace isotherm::server

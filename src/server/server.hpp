@@ -71,11 +71,19 @@ class server {
   void reset_statistics() noexcept;
   /// Commands a second over the last second.
   std::uint64_t commands_per_second() const noexcept { return rate_.load_relaxed(); }
+  /// How long replies took in the server over the last second (reply_times), in microseconds: half,
+  /// 99 of 100 and 999 of 1000 at most so long.
+  struct reply_quantiles {
+    base::atomic<std::uint64_t> p50_us{0}, p99_us{0}, p999_us{0};
+  };
+  const reply_quantiles& reply_times_now() const noexcept { return reply_quantiles_; }
 
  private:
   bool accept_from(int fd, const std::string& unix_path);
   void admit(int fd, const std::string& unix_path);
-  void count_rate() noexcept;
+  void look_at_last_second() noexcept;
+  void count_rate(std::int64_t elapsed_ms) noexcept;
+  void count_reply_times() noexcept;
   void upkeep() noexcept;
   void look_at_cold();
   void evict_clients();
@@ -92,7 +100,9 @@ class server {
   base::atomic<std::uint64_t> rate_{0};
   std::uint64_t look_at_cold_ns_ = 0;  ///< when look_at_cold() may run next
   std::uint64_t rate_commands_ = 0;
-  std::int64_t rate_since_ms_ = 0;
+  reply_quantiles reply_quantiles_;
+  reply_times::counts replies_before_{};
+  std::int64_t second_since_ms_ = 0;
   int port_ = 0;
   std::size_t next_loop_ = 0;
   wrong_passwords wrong_passwords_;

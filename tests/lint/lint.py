@@ -30,7 +30,7 @@ SUBFOLDERS = {
     'heap': [['packed'], ['cold']],
     'index': [['art', 'btree', 'hash', 'masstree', 'skip']],
     'harness': [['bench'], ['tiers'], ['charts'], ['top']],
-    'server': [['management'], ['commands']],
+    'server': [['timing'], ['management'], ['commands']],
     'sort': [['job'], ['input'], ['coding'], ['plan'], ['runs'], ['cost', 'output'],
              ['index_sort'], ['algorithms']],
 }

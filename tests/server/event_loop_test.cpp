@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <iterator>
+#include <numeric>
 #include <semaphore>
 #include <string>
 
@@ -98,6 +100,36 @@ TEST(EventLoop, AReusedDescriptorDoesNotInheritEvents) {
   EXPECT_EQ(receive_pong(new_pair.outside), "+PONG\r\n");
   loop.stop();
   ::close(new_pair.outside);
+}
+
+std::uint64_t replies_timed(const event_loop& loop) {
+  reply_times::counts counts{};
+  loop.times().add_to(counts);
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
+
+TEST(EventLoop, TimesEachReplyAndAPipelineAsOne) {
+  store::testing::fake_index index;
+  store::database db{index, [] { return std::uint64_t{0}; }};
+  server server(options{}, db, nullptr);
+  event_loop loop(server);
+  const socket_pair pair;
+  ASSERT_TRUE(loop.start());
+  loop.adopt(std::make_shared<client>(server, 1, pair.inside, "one", "one"));
+  send_ping(pair.outside);
+  EXPECT_EQ(receive_pong(pair.outside), "+PONG\r\n");
+  const std::string_view both = "PING\r\nPING\r\n";
+  ASSERT_EQ(::send(pair.outside, both.data(), both.size(), MSG_NOSIGNAL), std::ssize(both));
+  receive_pong(pair.outside);
+  receive_pong(pair.outside);
+  // The replies that are never sent are not timed, nor is what follows them timed from there on.
+  const std::string_view mute = "CLIENT REPLY SKIP\r\nPING\r\n";
+  ASSERT_EQ(::send(pair.outside, mute.data(), mute.size(), MSG_NOSIGNAL), std::ssize(mute));
+  send_ping(pair.outside);
+  EXPECT_EQ(receive_pong(pair.outside), "+PONG\r\n");
+  loop.stop();
+  EXPECT_EQ(replies_timed(loop), 3u);
+  ::close(pair.outside);
 }
 
 // A client is listed, and so can be killed, before its loop knows it.

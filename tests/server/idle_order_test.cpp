@@ -1,4 +1,4 @@
-#include "server/idle_order.hpp"
+#include "server/timing/idle_order.hpp"
 
 #include <gmock/gmock.h>
 

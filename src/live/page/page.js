@@ -49,6 +49,9 @@
       {name: 'to HOT', get: figure('promoted_objects')}, {name: 'to COLD', get: figure('demoted_objects')},
       {name: 'vetoed', get: figure('vetoed')}]],
     ['Commands a second', '', [{name: 'commands', get: rate('commands')}]],
+    ['Time of replies in the server, over the last second', 'microseconds', [
+      {name: 'p50', get: figure('reply_p50_us')}, {name: 'p99', get: figure('reply_p99_us')},
+      {name: 'p99.9', get: figure('reply_p999_us')}]],
   ];
   const charts = CHARTS.map((each) => new isotherm.Chart(get('charts'), ...each));
 

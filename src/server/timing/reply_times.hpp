@@ -1,0 +1,60 @@
+// How long replies take in the server: from the read of a request's first byte until the last of
+// what answers it was handed to the socket. A pipeline counts as one request.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/atomic.hpp"
+
+namespace isotherm::server {
+
+/// Counts of times, those of a power of two nanoseconds in four buckets. One thread records, any
+/// thread reads.
+class reply_times {
+ public:
+  static constexpr std::size_t kBuckets = 4 * 40;  ///< the last one: of 2^40 ns and more
+  using counts = std::array<std::uint64_t, kBuckets>;
+
+  void record(std::uint64_t ns) noexcept {
+    auto& one = counts_[bucket_of(ns)];
+    one.store_relaxed(one.load_relaxed() + 1);
+  }
+
+  void add_to(counts& sum) const noexcept {
+    for (std::size_t b = 0; b < kBuckets; ++b) sum[b] += counts_[b].load_relaxed();
+  }
+
+  /// The time, in microseconds, within which at least `share` of the times lie, at most a quarter
+  /// too long; 0 where none was recorded.
+  static std::uint64_t quantile_us(const counts& of, double share) noexcept {
+    std::uint64_t all = 0;
+    for (const std::uint64_t each : of) all += each;
+    std::uint64_t seen = 0;
+    for (std::size_t b = 0; b < kBuckets && all > 0; ++b) {
+      seen += of[b];
+      if (static_cast<double>(seen) >= share * static_cast<double>(all))
+        return (end_of(b) + 999) / 1000;
+    }
+    return 0;
+  }
+
+ private:
+  static constexpr std::size_t bucket_of(std::uint64_t ns) noexcept {
+    if (ns < 4) return ns;
+    const auto power = static_cast<unsigned>(std::bit_width(ns)) - 1;
+    return std::min<std::size_t>(4 * (power - 1) + ((ns >> (power - 2)) & 3), kBuckets - 1);
+  }
+  /// The first time beyond a bucket.
+  static constexpr std::uint64_t end_of(std::size_t bucket) noexcept {
+    if (bucket < 4) return bucket + 1;
+    return std::uint64_t{4 + bucket % 4 + 1} << (bucket / 4 - 1);
+  }
+
+  std::array<base::atomic<std::uint64_t>, kBuckets> counts_{};
+};
+
+}  // namespace isotherm::server
