@@ -75,8 +75,7 @@ std::vector<heap::miss> misses_of(std::string_view requests, const resp_parser::
   const heap::read_watch reads;
   resp_parser parser;
   const std::size_t all = requests.size();
-  while (!requests.empty() && !mine.is_over() &&
-         parser.parse(requests, bounds) == resp_parser::status::command) {
+  while (!requests.empty() && parser.parse(requests, bounds) == resp_parser::status::command) {
     const auto arguments = parser.arguments();
     const store::command* const invoked = arguments.empty() ? nullptr : commands.find(arguments[0]);
     if (invoked != nullptr && (invoked->flags & store::kReadOnly) != 0) {
@@ -86,6 +85,7 @@ std::vector<heap::miss> misses_of(std::string_view requests, const resp_parser::
       });
     }
     requests.remove_prefix(parser.consumed());
+    if (mine.is_over()) break;
   }
   seen = all - requests.size();
   reads.forgive();
