@@ -100,9 +100,13 @@ class marked {
     const scope nested;
     auto* const taken = const_cast<object*>(made);
     const heap::kind where = heap::heaps().kind_of(taken);  // aborts on what make() did not make
+    const guides::word next = guides::make_word(taken, where, heap::object_size(taken));
     auto& slot = guide_.slot();
-    guides::exchange(slot,
-                     guides::make_word(taken, where, heap::object_size(taken)) | guides::kAccessed);
+    if (slot.load_relaxed() == 0) {  // as guide(owned): being made is no use
+      slot.store_release(guides::kept_for_maker(slot, next));
+    } else {  // as replace()
+      guides::exchange(slot, next | guides::kAccessed);
+    }
     guides::register_slot(&slot);
   }
   void forget() noexcept {

@@ -60,6 +60,20 @@ TEST(Marked, AScopeThatTracksCountsWhatItReads) {
   discard(n.value);
 }
 
+TEST(Marked, IsUsedByBeingReadOrReplacedNotByBeingMade) {
+  const scope inside;
+  node n{make<record>(7)};
+  auto& slot = *reinterpret_cast<base::atomic<guides::word>*>(&n.value);
+  EXPECT_FALSE(guides::is_accessed(slot.load_relaxed()));
+  record* const old = n.value;
+  EXPECT_TRUE(guides::is_accessed(slot.load_relaxed()));
+  slot.store_relaxed(guides::rested(slot.load_relaxed()));
+  n.value = make<record>(8);
+  EXPECT_TRUE(guides::is_accessed(slot.load_relaxed()));
+  discard(old);
+  discard(n.value);
+}
+
 TEST(Marked, KnowsItsSlotWhileItLives) {
   const scope inside;
   base::atomic<guides::word>* slot = nullptr;
