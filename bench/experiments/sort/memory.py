@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Whether isotherm sort keeps its memory limit, on inputs many times as large.
 
-    bench/experiments/sort_memory.py --dir /dev/shm --limits 64M 256M
-    bench/experiments/sort_memory.py --dir /var/tmp --limits 1G --times 20
-    bench/experiments/sort_memory.py --dir /var/tmp --limits 4G --times 5
+    bench/experiments/sort/memory.py --dir /dev/shm --limits 64M 256M
+    bench/experiments/sort/memory.py --dir /var/tmp --limits 1G --times 20
+    bench/experiments/sort/memory.py --dir /var/tmp --limits 4G --times 5
 
 The peak is the kernel's: ru_maxrss of the child. The directory needs three times the input, which
 is the limit times --times. Every output is checked by valsort. Exits with 1 if a limit was broken.
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 UNITS = {'M': 1 << 20, 'G': 1 << 30}
 
 
@@ -30,7 +30,7 @@ def run(tool, *args):
     child = os.spawnv(os.P_NOWAIT, tool, [str(tool), *map(str, args)])
     _, status, usage = os.wait4(child, 0)
     if os.waitstatus_to_exitcode(status) != 0:
-        sys.exit(f'sort_memory: isotherm {" ".join(map(str, args))} failed')
+        sys.exit(f'sort/memory: isotherm {" ".join(map(str, args))} failed')
     return time.monotonic() - start, usage.ru_maxrss * 1024
 
 
@@ -39,7 +39,7 @@ def measure(options, limit, source, target):
     records = size * options.times // 100
     free = shutil.disk_usage(options.dir).free
     if free < 3 * records * 100:
-        sys.exit(f'sort_memory: {limit} needs {3 * records * 100} bytes in {options.dir}, '
+        sys.exit(f'sort/memory: {limit} needs {3 * records * 100} bytes in {options.dir}, '
                  f'{free} are free: lower --times, or name another --dir')
     subprocess.run([options.tool, 'gensort', str(records), source], check=True)
     kept = True

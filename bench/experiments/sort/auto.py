@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """How far `isotherm sort --algorithm auto` is from the best algorithm that could have been named.
 
-    bench/experiments/sort_auto.py --dir /var/tmp --megabytes 400 --cache warm --save auto.jsonl
-    bench/experiments/sort_auto.py --dir /dev/shm --only records-100 --limit tenth
-    bench/experiments/sort_auto.py --dir /var/tmp --profile profile.json
-    bench/experiments/sort_auto.py --table auto.jsonl
+    bench/experiments/sort/auto.py --dir /var/tmp --megabytes 400 --cache warm --save auto.jsonl
+    bench/experiments/sort/auto.py --dir /dev/shm --only records-100 --limit tenth
+    bench/experiments/sort/auto.py --dir /var/tmp --profile profile.json
+    bench/experiments/sort/auto.py --table auto.jsonl
 
 A cell is a shape of records, a memory limit (a part of the input, but never below the least that a
 sort takes), and an input that is in the page cache or not (--dir on a disk). In each, `auto` and
@@ -25,7 +25,7 @@ import struct
 import subprocess
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 SHAPES = {
     'records-100': [],
     'records-16': ['--record', '16', '--key-size', '8'],

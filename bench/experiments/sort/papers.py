@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The experiments of the WiscSort paper on an emulated device, beside the paper's ratios.
 
-    bench/experiments/sort_papers.py run --dir /dev/shm --save runs.jsonl
-    bench/experiments/sort_papers.py table runs.jsonl
+    bench/experiments/sort/papers.py run --dir /dev/shm --save runs.jsonl
+    bench/experiments/sort/papers.py table runs.jsonl
 
 `run` measures alternately, a round at a time, and appends one JSON object a run; `table` prints
 medians, spreads and ratios. Ratios are of medians; times are those of an emulated device.
@@ -21,7 +21,7 @@ import statistics
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 DEVICE_STAGES = ('RUN read', 'RECORD read', 'RUN write', 'MERGE read', 'MERGE write', 'COPY')
 PAPER_THREADS = 16
 EXPERIMENTS = {}
@@ -142,7 +142,7 @@ def measure(options, name, one, bytes_):
                '--json', '-']
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
-        sys.exit(f'sort_papers: {" ".join(map(str, command))} failed')
+        sys.exit(f'sort/papers: {" ".join(map(str, command))} failed')
     if record == 100 and options.check:
         subprocess.run([options.tool, 'valsort', '-q', target], check=True)
     target.unlink()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """isotherm sort beside what people use instead, on inputs of other shapes than 100-byte records.
 
-    bench/experiments/sort_shapes.py --dir /var/tmp --rounds 5 --python PYTHON
-    bench/experiments/sort_shapes.py --dir /var/tmp --only urls
+    bench/experiments/sort/shapes.py --dir /var/tmp --rounds 5 --python PYTHON
+    bench/experiments/sort/shapes.py --dir /var/tmp --only urls
 
 URLs (lines that begin alike), lines of 20,000 kinds with and without --unique, lines that differ at
 once, 8-byte integers, klv records of 1 to 100 KB. Lines beside GNU sort (LC_ALL=C, --parallel as
@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 TOOL = ROOT / 'build/release/bin/isotherm'
 NUMPY = "import numpy; a = numpy.fromfile('{source}', '>u8'); a.sort(); a.tofile('{target}')"
 KLV = '''

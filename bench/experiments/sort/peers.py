@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """isotherm sort beside its peers, alternately, on the machine's own memory or disk.
 
-    bench/experiments/sort_peers.py --dir /dev/shm --megabytes 2000 --rounds 3 --save peers.jsonl
-    bench/experiments/sort_peers.py --dir /dev/shm --lines --megabytes 1000
-    bench/experiments/sort_peers.py --dir /var/tmp --megabytes 2000 --sync --cold
-    bench/experiments/sort_peers.py --table peers.jsonl --profile profile.json
+    bench/experiments/sort/peers.py --dir /dev/shm --megabytes 2000 --rounds 3 --save peers.jsonl
+    bench/experiments/sort/peers.py --dir /dev/shm --lines --megabytes 1000
+    bench/experiments/sort/peers.py --dir /var/tmp --megabytes 2000 --sync --cold
+    bench/experiments/sort/peers.py --table peers.jsonl --profile profile.json
 
 Fixed records: the libraries' sorts of bench/sort (read, sort in place, write), our own external
 merge sort, DuckDB and Polars (Python packages, from and to uncompressed Parquet, if installed).
@@ -27,7 +27,7 @@ import subprocess
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 BIN = ROOT / 'build/release/bin'
 
 DUCKDB = '''
