@@ -2,19 +2,19 @@
 """redis-benchmark against isotherm serve and redis-server in turn: same clients, persistence off.
 
 Both servers run all the time; rounds alternate between them, so that what else the machine does
-meets both. Prints medians, spreads and the ratio, and names the machine.
+meets both. Prints medians, spreads and the ratio, and names the machine; --save appends a JSON
+object for each round of a test.
 """
 import argparse
 import csv
-import json
-import os
 import pathlib
-import platform
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+
+import saved
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = ROOT / 'build/release/bin/isotherm'
@@ -44,10 +44,10 @@ def measure(path, options, pipeline):
                               said.splitlines())}
 
 
-def report(name, test, pipeline, ours, theirs):
+def report(name, test, ours, theirs):
     def spread(values):
         return (max(values) - min(values)) / statistics.median(values)
-    row = {'test': test, 'pipeline': pipeline}
+    row = {}
     for side, runs in (('isotherm', ours), ('redis', theirs)):
         rates = [run[test][0] for run in runs]
         row[side] = {'ops_s': statistics.median(rates), 'spread': spread(rates),
@@ -58,7 +58,16 @@ def report(name, test, pipeline, ours, theirs):
         f'{row[side]["ops_s"]:>11.0f} ±{row[side]["spread"] / 2:>4.0%}{row[side]["p50_ms"]:>8.2f}'
         f'{row[side]["p99_ms"]:>8.2f}' for side in ('isotherm', 'redis'))
         + f'{row["ratio"]:>8.2f}', flush=True)
-    return row
+
+
+def save(options, pipeline, runs):
+    """A row for each round of a test: rate and latencies of both."""
+    for number, round_of in enumerate(zip(*runs.values()), 1):
+        for test in TESTS:
+            saved.append(options.save, 'beside redis', test=test, pipeline=pipeline, round=number,
+                         clients=options.clients, value_size=options.value_size, keys=options.keys,
+                         **{side: dict(zip(('ops_s', 'p50_ms', 'p99_ms'), found[test]))
+                            for side, found in zip(runs, round_of)})
 
 
 def parse_arguments():
@@ -69,14 +78,14 @@ def parse_arguments():
     parser.add_argument('--value-size', type=int, default=1024)
     parser.add_argument('--keys', type=int, default=100_000)
     parser.add_argument('--pipeline', type=int, nargs='+', default=[1, 16])
-    parser.add_argument('--json', help='file for the results')
+    parser.add_argument('--save', help='append a JSON object for each round of a test')
     parser.add_argument('flags', nargs='*', help='flags of isotherm serve, after --')
     return parser.parse_args()
 
 
 def main():
     options = parse_arguments()
-    rows, servers = [], []
+    servers = []
     with tempfile.TemporaryDirectory(prefix='isotherm-beside-') as folder:
         paths = {side: pathlib.Path(folder, side) for side in ('isotherm', 'redis')}
         try:
@@ -85,7 +94,7 @@ def main():
             servers.append(start(['redis-server', '--port', '0', '--unixsocket', paths['redis'],
                                   '--save', '', '--appendonly', 'no', '--dir', folder],
                                  paths['redis']))
-            print(f'{platform.processor() or platform.machine()}, {os.cpu_count()} processors; '
+            print(f'{saved.here()}; '
                   f'{options.clients} clients, {options.value_size}-byte values, medians of '
                   f'{options.rounds} pairs; flags: {" ".join(options.flags) or "none"}')
             print(f'{"":<16}{"isotherm/s":>11}{"":>6}{"p50 ms":>8}{"p99 ms":>8}'
@@ -95,16 +104,14 @@ def main():
                 for _ in range(options.rounds):
                     for side, path in paths.items():
                         runs[side].append(measure(path, options, pipeline))
+                save(options, pipeline, runs)
                 for test in TESTS:
-                    rows.append(report(f'{test} -P {pipeline}', test, pipeline,
-                                       runs['isotherm'], runs['redis']))
+                    report(f'{test} -P {pipeline}', test, *runs.values())
         finally:
             for server in servers:
                 server.terminate()
             for server in servers:
                 server.wait()
-    if options.json:
-        pathlib.Path(options.json).write_text(json.dumps(rows, indent=1) + '\n')
 
 
 if __name__ == '__main__':

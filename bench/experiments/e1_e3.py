@@ -17,7 +17,6 @@ tool. The tables are printed at the end, or by `table` from what there is.
 import argparse
 import collections
 import itertools
-import json
 import math
 import os
 import pathlib
@@ -25,6 +24,7 @@ import statistics
 import sys
 import time
 
+import saved
 import ycsb
 
 INDEXES = ('hash-pugh', 'hash-harris', 'hash-chm', 'skiplist-coarse', 'skiplist-fraser',
@@ -87,7 +87,7 @@ def machine_state():
 def read_runs(path):
     if not pathlib.Path(path).exists():
         return []
-    return [json.loads(line) for line in open(path)]
+    return list(saved.rows(path))
 
 
 def measure(options):
@@ -118,12 +118,9 @@ def measure(options):
             print(f'e1_e3: {error}', file=sys.stderr)
             continue
         found['windows'] = found['windows'][-1:]
-        row = {'experiment': options.experiment, 'index': index, 'workload': workload, 'side': side,
-               'round': turn, 'flags': flags,
-               'load_average': [before['load'], after['load']],
-               'steal_seconds': round(after['steal_s'] - before['steal_s'], 2), 'found': found}
-        with open(options.save, 'a') as file:
-            file.write(json.dumps(row) + '\n')
+        saved.append(options.save, options.experiment, index=index, workload=workload, side=side,
+                     round=turn, flags=flags, load_average=[before['load'], after['load']],
+                     steal_seconds=round(after['steal_s'] - before['steal_s'], 2), found=found)
         pace = (time.monotonic() - began) / scheduled
         minutes = pace * (expected - scheduled) / 60
         print(f'{number}/{len(left)}, {minutes:.1f} minutes left: {index} {workload} {side}: '
@@ -233,7 +230,7 @@ def show(runs):
                  if name not in (*apart, '--warmup', '--seconds')]
         words += ['--huge-pages'] * ('--huge-pages' in one['flags'])
         groups[one['experiment'], ' '.join(words)].append(one)
-    print(f'\n{ycsb.machine()}')
+    print(f'\n{saved.here()}')
     for (experiment, words), group in groups.items():
         rounds = 1 + max(one['round'] for one in group)
         print(f'\n{experiment}, {rounds} rounds, medians (ranges): {words}\n')

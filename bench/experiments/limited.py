@@ -17,8 +17,6 @@ Needs root, and a machine whose own swap is off.
 import argparse
 import collections
 import contextlib
-import datetime
-import json
 import os
 import pathlib
 import random
@@ -29,6 +27,7 @@ import sys
 import tempfile
 import time
 
+import saved
 import servers
 import ycsb
 from servers import MIB, Trouble
@@ -322,17 +321,12 @@ def measure(options, row):
         group = memory_group()
         stack.callback(group.close)
         # The row is kept however the run ends, with what there is.
-        stack.callback(save, options, row)
+        stack.callback(lambda: saved.append(options.save, 'limited', **row))
         run = Run(options, row, group, zram_bytes, folder)
         with contextlib.suppress(ServerEnded):
             run.work()
             row['is_whole'] = True
         run.line.show('')
-
-
-def save(options, row):
-    with open(options.save, 'a') as file:
-        file.write(json.dumps(row) + '\n')
 
 
 def reference_bytes(options):
@@ -384,9 +378,8 @@ def runs_of(options, reference):
                                 'distribution': options.distribution,
                                 'limit_at': options.limit_at, 'reference': reference,
                                 'limit_bytes': page_multiple(reference * limit // 100),
-                                'machine': servers.MACHINE, 'is_whole': False,
-                                'when': datetime.datetime.now().isoformat(timespec='seconds'),
-                                'ended': None, 'limit_holds': False, 'phases': [], 'samples': []}
+                                'is_whole': False, 'ended': None, 'limit_holds': False,
+                                'phases': [], 'samples': []}
 
 
 def say(row):
@@ -401,7 +394,7 @@ def say(row):
 def run(options):
     check_machine(options)
     reference = reference_bytes(options)
-    print(f'{servers.MACHINE}; Redis takes {reference / MIB:.0f} MiB for {options.records:,} '
+    print(f'{saved.here()}; Redis takes {reference / MIB:.0f} MiB for {options.records:,} '
           f'records of {options.value} bytes', flush=True)
     for row in runs_of(options, reference):
         measure(options, row)
@@ -410,8 +403,7 @@ def run(options):
 
 def load_rows(path):
     groups = collections.defaultdict(lambda: collections.defaultdict(list))
-    for line in open(path):
-        row = json.loads(line)
+    for row in saved.rows(path):
         setting = (row['workload'], row['connections'], row['rate'], row['records'], row['value'])
         groups[setting][row['limit'], row['system']].append(row)
     return groups
@@ -472,7 +464,8 @@ def table(options):
                'major faults/s', 'remarks']
     for setting, systems in load_rows(options.runs).items():
         any_row = next(iter(systems.values()))[0]
-        print(f'\n### {title(setting)}\n\n{any_row["machine"]}; Redis without a limit: '
+        machine = saved.words_of(any_row['origin'])
+        print(f'\n### {title(setting)}\n\n{machine}; Redis without a limit: '
               f'{any_row["reference"] / MIB:.0f} MiB\n\n| {" | ".join(columns)} |\n'
               f'|{"---|" * len(columns)}')
         for (limit, system), rows in sorted(systems.items(), key=lambda found: -found[0][0]):

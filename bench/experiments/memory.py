@@ -15,10 +15,10 @@ records lay in the order of their true popularity. No placement by popularity ca
 better; it is no strict bound.
 """
 import argparse
-import json
 import random
 import sys
 
+import saved
 import ycsb
 
 MIB = 1 << 20
@@ -111,10 +111,8 @@ def main():
                 except ycsb.run_failed as error:
                     sys.exit(f'memory: {error}')
                 found.setdefault((workload, f'{int(rate):,}/s'), {})[side] = run
-                if options.save:
-                    with open(options.save, 'a') as file:
-                        file.write(json.dumps(run) + '\n')
-    print(f'{" ".join(options.flags)}\n{ycsb.machine()}')
+                saved.append(options.save, 'memory', **run)
+    print(f'{" ".join(options.flags)}\n{saved.here()}')
     table('Memory', ['workload', 'rate', 'off', 'cold pages out', 'threshold', 'records + index',
                      'misses', 'object-LRU, best static with DRAM for as many records',
                      'utilization off, out, best order (computed)'],

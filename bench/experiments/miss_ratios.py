@@ -5,16 +5,22 @@
 
 DIR holds traces as Caffeine's simulator and the ARC paper's authors give them out, each under its
 own name; those that are there are taken. The requests of one are cut into --windows windows. Needs
-the micro-benchmarks (make build), xz and zstd.
+the micro-benchmarks (make build), xz and zstd. --save appends a JSON object for each row of a
+table.
 """
 import argparse
 import pathlib
+import re
 import struct
 import subprocess
 import sys
 
+import saved
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TOOL = ROOT / 'build/release/bin/miss_ratios'
+
+ROW = re.compile(r'^\| ([\d.]+)% \| (.+?) \| ([\d.]+)% \|', re.MULTILINE)  # of the tool's tables
 
 
 def numbers_of(code):
@@ -54,7 +60,12 @@ def compare(name, path, unpack, read, options):
     command = [TOOL, '--requests', '-', '--window', str(max(1, len(requests) // options.windows)),
                '--shares', options.shares]
     print(f'\n### {name}\n', flush=True)
-    subprocess.run(command, input='\n'.join(requests) + '\n', text=True, check=True)
+    said = subprocess.run(command, input='\n'.join(requests) + '\n', text=True, check=True,
+                          stdout=subprocess.PIPE).stdout
+    print(said, end='', flush=True)
+    for share, policy, misses in ROW.findall(said):
+        saved.append(options.save, 'miss ratios', trace=name, requests=len(requests),
+                     share=float(share) / 100, policy=policy, misses=float(misses) / 100)
 
 
 def main():
@@ -62,6 +73,7 @@ def main():
     parser.add_argument('--traces', required=True, type=pathlib.Path)
     parser.add_argument('--windows', default=200, type=int)
     parser.add_argument('--shares', default='0.1,0.35,0.75')
+    parser.add_argument('--save', help='append a JSON object for each share and policy')
     options = parser.parse_args()
     if not TOOL.exists():
         sys.exit(f'miss_ratios: {TOOL} is not there: run make build')

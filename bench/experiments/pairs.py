@@ -10,10 +10,10 @@ and the spread of each side, and the median of the ratios of neighbours to their
 after -- go to the tool.
 """
 import argparse
-import json
 import random
 import sys
 
+import saved
 import ycsb
 
 SIDES = ('off', 'track', 'on')
@@ -48,11 +48,9 @@ def main():
             except ycsb.run_failed as error:
                 sys.exit(f'pairs: {error}')
             runs[side].append(found)
-            if options.save:
-                with open(options.save, 'a') as file:
-                    file.write(json.dumps(found) + '\n')
+            saved.append(options.save, 'pairs', **found)
     print(f'{options.rounds} rounds of {", ".join(sides)}: {" ".join(options.flags)}')
-    print(ycsb.machine())
+    print(saved.here())
     for name, figure in FIGURES.items():
         print(name)
         base = [figure(one) for one in runs[sides[0]]]

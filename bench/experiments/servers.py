@@ -11,8 +11,6 @@ import time
 
 import redis
 
-import ycsb
-
 READY = 'ready to accept connections'
 MIB = 1 << 20
 PATIENCE = 300  # seconds a driver may take beyond what it was asked for
@@ -193,6 +191,3 @@ def run_main(name, main):
         sys.exit(f'{name}: {trouble}')
     except KeyboardInterrupt:
         sys.exit(130)
-
-
-MACHINE = ycsb.machine()

@@ -14,7 +14,6 @@ known, so that an interrupted run keeps what it has; requests come at the end of
 import argparse
 import collections
 import contextlib
-import json
 import pathlib
 import random
 import shutil
@@ -24,6 +23,7 @@ import time
 
 import redis
 
+import saved
 import servers
 import ycsb
 from servers import MIB, Trouble
@@ -45,8 +45,7 @@ class Soak:
         self.phase = 'start'
 
     def write(self, **what):
-        with open(self.options.save, 'a') as file:
-            file.write(json.dumps({'run': self.label, 'phase': self.phase, **what}) + '\n')
+        saved.append(self.options.save, 'soak', run=self.label, phase=self.phase, **what)
 
     def now(self):
         return round(time.monotonic() - self.began, 2)
@@ -145,9 +144,8 @@ def soaking(options, manage):
     try:
         with servers.serving(command, folder / 'socket') as server:
             soak = Soak(options, label, server, folder)
-            soak.write(machine=servers.MACHINE, command=' '.join(map(str, command)),
-                       records=options.records, values=options.values,
-                       when=time.strftime('%Y-%m-%dT%H:%M:%S'))
+            soak.write(command=' '.join(map(str, command)), records=options.records,
+                       values=options.values)
             yield soak
             soak.line.show('')
     finally:
@@ -186,8 +184,7 @@ def points_of(path, every):
     def put(run, at, name, value):
         bins[run][name, int(at // every)].append(value)
 
-    for line in open(path):
-        row = json.loads(line)
+    for row in saved.rows(path):
         if 'stats' in row:
             borders[row['run']].setdefault(row['phase'], row['at'])
             put(row['run'], row['at'], 'DRAM, MiB', row['stats']['dram_bytes'] / MIB)

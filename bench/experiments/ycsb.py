@@ -1,8 +1,6 @@
 """Runs of `isotherm bench ycsb`, one process each, and the words of their tables."""
 import json
-import os
 import pathlib
-import platform
 import statistics
 import subprocess
 
@@ -42,9 +40,3 @@ def spread(values, form='.4g'):
     if not values:
         return '-'
     return f'{median(values, form)} ({min(values):{form}} .. {max(values):{form}})'
-
-
-def machine():
-    model = next((line.split(':', 1)[1].strip() for line in open('/proc/cpuinfo')
-                  if line.startswith('model name')), platform.machine())
-    return f'{os.cpu_count()} x {model}, Linux {platform.release()}'

@@ -20,7 +20,6 @@ over that without one, for values of several sizes. Each appends one JSON object
 import argparse
 import collections
 import contextlib
-import datetime
 import itertools
 import json
 import multiprocessing
@@ -34,6 +33,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import saved  # noqa: E402
 import servers  # noqa: E402
 import ycsb  # noqa: E402
 from servers import MIB, Trouble  # noqa: E402
@@ -240,11 +240,8 @@ def stores(options, group=None):
 
 
 def save(options, **row):
-    row.update(records=options.records, value=options.value, share=options.share,
-               machine=servers.MACHINE, when=datetime.datetime.now().isoformat(timespec='seconds'))
-    if options.save:
-        with open(options.save, 'a') as file:
-            file.write(json.dumps(row) + '\n')
+    row.update(records=options.records, value=options.value, share=options.share)
+    saved.append(options.save, **row)
     rest = '  '.join(f'{name} {row["latency_us"][name]:,.0f}' for name in SHARES
                      if row.get('latency_us'))
     print(f'{row["experiment"]:8} {row["beside"]:12} {row.get("read_ms", 0):>3} ms a read  {rest}  '
@@ -346,12 +343,6 @@ def sizes(options):
                       f'{unlimited["throughput_ops_s"]:,.0f}/s')
 
 
-def rows_of(paths):
-    for path in paths:
-        with open(path) as file:
-            yield from map(json.loads, file)
-
-
 def print_table(columns, rows):
     print(f'\n| {" | ".join(columns)} |\n|{"---|" * len(columns)}')
     for row in rows:
@@ -360,10 +351,10 @@ def print_table(columns, rows):
 
 def table(options):
     groups = collections.defaultdict(list)
-    for row in rows_of(options.files):
+    for row in saved.rows(*options.files):
         kind = (row['experiment'], row['records'], row['value'], row['share'], row.get('depth'))
         groups[kind].append(row)
-        groups['machines', row['machine']] = []
+        groups['machines', saved.words_of(row['origin'])] = []
     print('\n'.join(sorted(kind[1] for kind in groups if kind[0] == 'machines')))
     for kind, rows in groups.items():
         if kind[0] == 'sizes':
@@ -427,7 +418,7 @@ def main():
     options = parser.parse_args()
     if options.work is not table:
         servers.check_tool(options.tool)
-        print(servers.MACHINE, flush=True)
+        print(saved.here(), flush=True)
     options.work(options)
 
 

@@ -1,13 +1,15 @@
 #!/usr/bin/python3
 """A store with a memory target beside one without: the same requests, by turns.
 
-    bench/experiments/cold/pair.py --target 141M --workloads c,b --pairs 8 --warmup 600
+    bench/experiments/cold/pair.py --target 141M --workloads c,b --pairs 8 --warmup 600 \\
+        --save pairs.jsonl
 
 Both run all the time and hold the same records. After a warm-up of the one with a target, phases of
 new requests go to the one and to the other by turns, so that what else the machine does meets both.
 Each further workload has a warm-up of a tenth of the first one's.
 Prints throughput, its ratio, latencies, misses of the requests, and the server's processor time: of
-a request, and what a miss adds to it (`us_a_miss`); then medians.
+a request, and what a miss adds to it (`us_a_miss`): medians and ranges. --save appends a JSON
+object a pair.
 """
 import argparse
 import contextlib
@@ -19,6 +21,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import saved  # noqa: E402
 import servers  # noqa: E402
 import ycsb  # noqa: E402
 
@@ -55,13 +58,16 @@ def measure(options, workload, limited, free):
     alone, cost_free = driven(options, free, workload)
     requests = seen['throughput_ops_s'] * options.seconds
     misses = (int(after['cold_misses']) - int(before['cold_misses'])) / requests
-    return {'ratio': seen['throughput_ops_s'] / alone['throughput_ops_s'],
-            'ops': seen['throughput_ops_s'], 'ops_free': alone['throughput_ops_s'],
-            'misses': misses,
-            'p99': seen['latency_us']['p99'] / alone['latency_us']['p99'],
-            'faults': int(after['loop_major_faults']) - int(before['loop_major_faults']),
-            'us': cost, 'us_free': cost_free,
-            'us_a_miss': (cost - cost_free) / misses if misses else 0}
+    found = {'ratio': seen['throughput_ops_s'] / alone['throughput_ops_s'],
+             'ops': seen['throughput_ops_s'], 'ops_free': alone['throughput_ops_s'],
+             'misses': misses,
+             'p99': seen['latency_us']['p99'] / alone['latency_us']['p99'],
+             'faults': int(after['loop_major_faults']) - int(before['loop_major_faults']),
+             'us': cost, 'us_free': cost_free,
+             'us_a_miss': (cost - cost_free) / misses if misses else 0}
+    saved.append(options.save, 'pair', workload=workload, target=options.target, keys=options.keys,
+                 threads=options.threads, warmup=options.warmup, seconds=options.seconds, **found)
+    return found
 
 
 def main():
@@ -74,6 +80,7 @@ def main():
     parser.add_argument('--warmup', type=float, default=60, help='seconds')
     parser.add_argument('--seconds', type=float, default=5, help='of a phase')
     parser.add_argument('--pairs', type=int, default=8)
+    parser.add_argument('--save', help='append a JSON object a pair')
     options = parser.parse_args()
     with contextlib.ExitStack() as stack:
         pair = []
@@ -85,7 +92,7 @@ def main():
         drive(options, pair[1], workloads[0], 1)
         drive(options, pair[0], workloads[0], 1)
         pair[0].client.execute_command('ISOTHERM', 'CONFIG', 'SET', 'memory-target', options.target)
-        print(ycsb.machine())
+        print(saved.here())
         for workload in workloads:
             seconds = options.warmup if workload == workloads[0] else options.warmup / 10
             drive(options, pair[0], workload, seconds, '--no-load')

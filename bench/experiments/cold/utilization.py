@@ -21,9 +21,9 @@ import pathlib
 import statistics
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import saved  # noqa: E402
 import servers  # noqa: E402
 import ycsb  # noqa: E402
 from pair import stats  # noqa: E402
@@ -84,11 +84,10 @@ def run_one(options, mode, workload, requests):
         row = {'mode': mode, 'workload': workload, 'requests': requests, 'rate': rate,
                'achieved': said['throughput_ops_s'], 'keys': options.keys, 'share': options.share,
                'window': options.window, 'load': options.load, 'windows': seen,
-               'dram': int(stats(server)['dram_bytes']) - empty, 'taken': taken,
-               'machine': servers.MACHINE}
-    if options.save:
-        with open(options.save, 'a', encoding='utf-8') as file:
-            file.write(json.dumps(row) + '\n')
+               'dram': int(stats(server)['dram_bytes']) - empty, 'taken': taken}
+    if options.load == PERMUTED:
+        row['best_order'] = best_order(options.keys, options.share, requests)
+    saved.append(options.save, 'utilization', **row)
     found = [each['page_utilization'] for each in seen]
     print(f'{mode:6} {workload} {requests:g} a record and window, {row["achieved"]:,.0f}/s: '
           f'{ycsb.spread(found, ".1%")} of {len(found)} windows', flush=True)
@@ -119,7 +118,7 @@ def best_order(keys, share, requests):
 
 def run(options):
     servers.check_tool(options.tool)
-    print(servers.MACHINE)
+    print(saved.here())
     for workload in options.workloads.split(','):
         for requests in map(float, options.requests.split(',')):
             for mode in ('track', 'target'):
@@ -128,10 +127,9 @@ def run(options):
 
 def table(options):
     groups = collections.OrderedDict()
-    for path in options.files:
-        for row in map(json.loads, pathlib.Path(path).read_text(encoding='utf-8').splitlines()):
-            what = row['workload'], row['requests'], row['share']
-            groups.setdefault(what, {})[row['mode']] = row
+    for row in saved.rows(*options.files):
+        what = row['workload'], row['requests'], row['share']
+        groups.setdefault(what, {})[row['mode']] = row
     print('| workload | requests a record and window | target | watched only | with the target '
           '| best order of what fits | of the bytes used, read past their pages |')
     print('|---|---|---|---|---|---|---|')
@@ -143,8 +141,7 @@ def table(options):
         managed = modes['target']
         past = statistics.median(each['read_past_bytes'] / max(each['accessed_bytes'], 1)
                                  for each in managed['windows'])
-        best = (f'{best_order(managed["keys"], share, requests):.1%}'
-                if managed['load'] == PERMUTED else '')
+        best = f'{managed["best_order"]:.1%}' if 'best_order' in managed else ''
         print(f'| {workload} | {requests:g} | {share}% | {ycsb.spread(used["track"], ".1%")} '
               f'| {ycsb.spread(used["target"], ".1%")} | {best} | {past:.1%} |')
 

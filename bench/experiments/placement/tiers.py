@@ -16,13 +16,13 @@ of SINLK's workers.
 """
 import argparse
 import collections
-import json
 import pathlib
 import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
+import saved  # noqa: E402
 import ycsb  # noqa: E402
 
 
@@ -85,12 +85,6 @@ def figure(options):
             call_tool(options, words, folder / f'{name}.jsonl')
 
 
-def rows_of(paths):
-    for path in paths:
-        with open(path, encoding='utf-8') as file:
-            yield from map(json.loads, file)
-
-
 def name_of(row):
     counted = '' if row['counting'] == 'leaves' else f' ({row["counting"]} counted)'
     return row['placement'] + counted
@@ -98,12 +92,12 @@ def name_of(row):
 
 def table(options):
     groups = collections.OrderedDict()
-    for row in rows_of(options.files):
+    for row in saved.rows(*options.files):
         what = (row['index'], row['workload'], row['fast_share'], row['keys'], row['key_size'],
                 row['threads'])
         groups.setdefault(what, collections.OrderedDict()).setdefault(row['seed'], {})[
             name_of(row)] = row
-    print(f'{ycsb.machine()}; slow memory is emulated')
+    print(f'{saved.here()}; slow memory is emulated')
     print('| index | workload | fast | placement | ops/s | over the first | p99 over the first |')
     print('|---|---|---|---|---|---|---|')
     for (index, workload, fast, *_), rounds in groups.items():
@@ -119,7 +113,7 @@ def table(options):
 
 
 def seconds(options):
-    for row in rows_of(options.files):
+    for row in saved.rows(*options.files):
         print(f'{row["index"]} {row["workload"]} {row["fast_share"]:.0%} {name_of(row)}, '
               f'seed {row["seed"]}: M ops/s, fast memory used')
         print('  ' + ' '.join(f'{each["throughput_ops_s"] / 1e6:.2f}/{each["fast_usage"]:.0%}'

@@ -23,7 +23,11 @@ import resource
 import statistics
 import struct
 import subprocess
+import sys
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import saved  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 SHAPES = {
@@ -111,8 +115,7 @@ def measure(options, source, cell):
             if done is None:
                 continue
             took[algorithm] = done['seconds']
-            with open(options.save, 'a') as file:
-                file.write(json.dumps(cell | done) + '\n')
+            saved.append(options.save, 'sort auto', **cell, **done)
         best = min(took.values())
         algorithms = [a for a in took if a == 'auto' or took[a] <= HOPELESS * best]
 
@@ -135,8 +138,7 @@ def run(options):
 def table(path):
     cases = collections.defaultdict(lambda: collections.defaultdict(list))
     took = {}
-    for line in open(path):
-        one = json.loads(line)
+    for one in saved.rows(path):
         case = (f'{one["where"]}, {one["cache"]}{", profile" if one["profile"] else ""}',
                 f'{one["megabytes"]} MB, {one["shape"]}', one['limit'])
         cases[case][one['algorithm']].append(one['seconds'])

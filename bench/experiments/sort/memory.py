@@ -7,6 +7,7 @@
 
 The peak is the kernel's: ru_maxrss of the child. The directory needs three times the input, which
 is the limit times --times. Every output is checked by valsort. Exits with 1 if a limit was broken.
+--save appends a JSON object a run.
 """
 import argparse
 import os
@@ -15,6 +16,9 @@ import shutil
 import subprocess
 import sys
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import saved  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 UNITS = {'M': 1 << 20, 'G': 1 << 30}
@@ -49,6 +53,9 @@ def measure(options, limit, source, target):
         subprocess.run([options.tool, 'valsort', '-q', target], check=True)
         target.unlink()
         kept = kept and peak <= size
+        saved.append(options.save, 'sort memory', limit=limit, limit_bytes=size,
+                     times=options.times, algorithm=algorithm, peak_bytes=peak, seconds=seconds,
+                     dir=options.dir)
         print(f'| {limit} | {options.times} | {algorithm} | {peak / (1 << 20):.0f} '
               f'| {100 * peak / size:.0f}% | {seconds:.1f} |', flush=True)
     source.unlink()
@@ -62,6 +69,7 @@ def main():
     parser.add_argument('--limits', nargs='+', default=['64M', '128M', '256M'])
     parser.add_argument('--times', type=int, default=20, help='input over limit')
     parser.add_argument('--algorithms', nargs='+', default=['auto', 'mergepass', 'ems'])
+    parser.add_argument('--save', help='append a JSON object a run')
     options = parser.parse_args()
     source = pathlib.Path(options.dir) / 'sort_memory.in'
     target = pathlib.Path(options.dir) / 'sort_memory.out'

@@ -21,6 +21,9 @@ import statistics
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import saved  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 DEVICE_STAGES = ('RUN read', 'RECORD read', 'RUN write', 'MERGE read', 'MERGE write', 'COPY')
 PAPER_THREADS = 16
@@ -147,7 +150,8 @@ def measure(options, name, one, bytes_):
         subprocess.run([options.tool, 'valsort', '-q', target], check=True)
     target.unlink()
     found = json.loads(done.stdout)
-    found.update(experiment=name, side=label(name, one), scale=options.scale, value=one['value'])
+    found.update(side=label(name, one), scale=options.scale, value=one['value'])
+    saved.append(options.save, name, **found)
     return found
 
 
@@ -161,8 +165,6 @@ def run(options):
         for _ in range(options.rounds):
             for one in sides:
                 found = measure(options, name, one, options.megabytes * 10**6)
-                with open(options.save, 'a') as file:
-                    file.write(json.dumps(found) + '\n')
                 print(f'{name:14} {found["side"]:28} {found["seconds"]:7.3f} s', flush=True)
     for old in pathlib.Path(options.dir).glob('sort_papers.*.in'):
         old.unlink()
@@ -192,8 +194,7 @@ def stage_seconds(runs, stage):
 
 def table(options):
     groups = collections.defaultdict(lambda: collections.defaultdict(list))
-    for line in open(options.runs):
-        found = json.loads(line)
+    for found in saved.rows(options.runs):
         groups[found['experiment']][found['side']].append(found)
     for name, sides in groups.items():
         devices = sorted({one['device'] for runs in sides.values() for one in runs})

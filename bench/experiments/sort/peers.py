@@ -27,6 +27,9 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import saved  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 BIN = ROOT / 'build/release/bin'
 
@@ -154,8 +157,7 @@ class peers:
 def table(options):
     groups = collections.defaultdict(lambda: collections.defaultdict(list))
     least = bound(options.profile, options.past_the_cache) if options.profile else None
-    for line in open(options.table):
-        one = json.loads(line)
+    for one in saved.rows(options.table):
         groups[one['what'], one['megabytes']][one['side']].append(one['seconds'])
     for (what, megabytes), sides in groups.items():
         ours = statistics.median(next(iter(sides.values())))
@@ -201,9 +203,8 @@ def main():
     for _ in range(options.rounds):
         for side in work.sides():
             seconds = work.run(side)
-            with open(options.save, 'a') as file:
-                file.write(json.dumps({'what': what, 'megabytes': options.megabytes,
-                                       'side': side, 'seconds': seconds}) + '\n')
+            saved.append(options.save, 'sort peers', what=what, megabytes=options.megabytes,
+                         side=side, seconds=seconds)
             print(f'{side:28} {seconds:7.2f} s', flush=True)
     if not options.keep:
         for old in (work.records, work.parquet):

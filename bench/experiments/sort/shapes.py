@@ -8,6 +8,7 @@ URLs (lines that begin alike), lines of 20,000 kinds with and without --unique, 
 once, 8-byte integers, klv records of 1 to 100 KB. Lines beside GNU sort (LC_ALL=C, --parallel as
 many as there are processors, the same memory), integers beside numpy (of --python: fromfile, sort,
 tofile), klv beside ten lines of Python. In turn, from the page cache; nobody waits for the disk.
+--save appends a JSON object a run.
 """
 import argparse
 import os
@@ -18,6 +19,9 @@ import struct
 import subprocess
 import sys
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import saved  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 TOOL = ROOT / 'build/release/bin/isotherm'
@@ -76,6 +80,8 @@ CASES = [
     ('klv', 'klv', 500, '', ['--klv'], None),
 ]
 
+PEERS = {'integers': 'numpy', 'klv': 'Python'}  # beside whom, if not GNU sort
+
 
 def commands(options, kind, memory, ours, gnu, source, target):
     lines = gnu is not None
@@ -97,6 +103,7 @@ def main():
     parser.add_argument('--keep', action='store_true', help='leave the inputs for the next call')
     parser.add_argument('--only', action='append', choices=sorted({c[1] for c in CASES}))
     parser.add_argument('--python', default=sys.executable, help='with numpy')
+    parser.add_argument('--save', help='append a JSON object a run')
     options = parser.parse_args()
     print('| input | isotherm, s (spread) | peer, s (spread) | peer / isotherm |')
     print('|---|---|---|---|')
@@ -107,17 +114,20 @@ def main():
         target = pathlib.Path(options.dir) / 'sort_shapes.out'
         if not source.exists():
             make(kind, source, megabytes * 1_000_000)
-        seconds = ([], [])
+        seconds = {'isotherm': [], PEERS.get(kind, 'GNU sort'): []}
         for _ in range(options.rounds):
             pair = commands(options, kind, memory, ours, gnu, source, target)
-            for command, all_seconds in zip(pair, seconds):
+            for command, side in zip(pair, seconds):
                 start = time.monotonic()
                 subprocess.run(command, check=True, stdout=subprocess.DEVNULL,
                                env={**os.environ, 'LC_ALL': 'C'})
-                all_seconds.append(time.monotonic() - start)
+                seconds[side].append(time.monotonic() - start)
+                saved.append(options.save, 'sort shapes', what=name, megabytes=megabytes,
+                             side=side, seconds=seconds[side][-1])
                 target.unlink()
-        mine, theirs = (statistics.median(s) for s in seconds)
-        cells = [f'{statistics.median(s):.2f} ({min(s):.2f} .. {max(s):.2f})' for s in seconds]
+        mine, theirs = (statistics.median(s) for s in seconds.values())
+        cells = [f'{statistics.median(s):.2f} ({min(s):.2f} .. {max(s):.2f})'
+                 for s in seconds.values()]
         print(f'| {name} | {cells[0]} | {cells[1]} | {theirs / mine:.2f} |', flush=True)
     if options.keep:
         return
