@@ -72,6 +72,73 @@ def dereferences():
          'real_time': time, 'time_unit': 'ns'} for side, time in sides.items()]}
 
 
+LATENCY = {'p50': 2.0, 'p99': 9.0, 'p999': 20.0}
+
+
+def limited(**more):
+    phases = [{'phase': name, 'throughput': rate, 'latency_us': LATENCY}
+              for name, rate in (('load', 9), ('unlimited', 100), ('limited 1', 40),
+                                 ('limited 2', 50))]
+    samples = [{'phase': 'limited 2', 'dram': 2**20, 'zram': 2**20, 'major_faults': 7}]
+    return {'system': 'on', 'limit': 35, 'limit_bytes': 2**20, 'phases': phases, 'workload': 'c',
+            'samples': samples, 'connections': 4, 'rate': 0, 'records': 1000, 'value': 100,
+            'reference': 2**22, 'limit_holds': True, 'ended': None, 'is_whole': True, **more}
+
+
+def soak_run(**more):
+    return {'run': 'on, YCSB-C', 'phase': 'start', 'records': 1000, 'values': [100], **more}
+
+
+def soak_second(**more):
+    return {'run': 'on, YCSB-C', 'phase': 'soak', 'at': 1.0, 'stats': {'dram_bytes': 2**22},
+            'major_faults': 3, **more}
+
+
+def soak_requests(**more):
+    return {'run': 'on, YCSB-C', 'phase': 'soak', 'value': 100,
+            'requests': [{'at': 1.1, 'throughput': 50, 'p99': 4000.0}], **more}
+
+
+def misses(**more):
+    return {'experiment': 'hotkey', 'beside': 'nobody', 'read_ms': 0, 'latency_us': LATENCY,
+            'reads': 9, 'share': 35, 'records': 1000, 'value': 100, 'depth': 1, **more}
+
+
+def utilization(**more):
+    seen = {'page_utilization': 0.5, 'read_past_bytes': 1.0, 'accessed_bytes': 4.0}
+    return {'mode': 'target', 'workload': 'c', 'requests': 0.5, 'share': 35, 'taken': 2**20,
+            'windows': [seen], 'keys': 1000, 'window': 10, 'load': ['--distribution', 'permuted'],
+            **more}
+
+
+def redis(**more):
+    side = {'ops_s': 100.0, 'p50_ms': 1.0, 'p99_ms': 2.0}
+    return {'test': 'GET', 'pipeline': 1, 'clients': 50, 'value_size': 100, 'keys': 1000,
+            'isotherm': {**side, 'ops_s': 150.0}, 'redis': side, **more}
+
+
+def whole():
+    """kind -> a result that is complete."""
+    return {
+        'ycsb': ycsb(origin=ORIGIN), 'tiers': tier(), 'sort': sort(), 'device': device(),
+        'google-benchmark': dereferences(), 'limited': limited(), 'soak-run': soak_run(),
+        'soak-second': soak_second(), 'soak-requests': soak_requests(), 'misses': misses(),
+        'miss-sizes': {'beside': '100 bytes', 'unlimited': 10.0, 'ratio': 0.5, 'holds': True,
+                       'share': 35, 'latency_us': LATENCY, 'unlimited_us': LATENCY},
+        'pair': {'workload': 'c', 'target': '20M', 'keys': 1000, 'threads': 4, 'ratio': 0.9,
+                 'p99': 1.5, 'ops': 9.0, 'ops_free': 10.0, 'misses': 0.1, 'us_a_miss': 9.0},
+        'utilization': utilization(),
+        'miss-ratios': {'trace': 'OLTP', 'requests': 9, 'share': 0.1, 'policy': 'LRU',
+                        'misses': 0.3},
+        'redis': redis(),
+        'sort-beside': {'what': '9 MB', 'megabytes': 9, 'side': 'isotherm', 'seconds': 1.0},
+        'sort-auto': {'where': '/mnt', 'megabytes': 9, 'shape': 'lines', 'limit': 'half',
+                      'cache': 'warm', 'profile': False, 'algorithm': 'auto', 'ran': 'ems',
+                      'seconds': 1.0},
+        'sort-memory': {'limit': '64M', 'limit_bytes': 2**26, 'times': 2, 'algorithm': 'ems',
+                        'peak_bytes': 2**25, 'seconds': 1.0, 'dir': '/mnt'}}
+
+
 def made_of(*rows):
     """Sections of some objects."""
     return experiments.sections_of([results.understand(row, 'a.jsonl') for row in rows])
@@ -102,9 +169,9 @@ class Reading(unittest.TestCase):
         self.at = pathlib.Path(folder.name)
 
     def test_knows_each_kind(self):
-        rows = {'ycsb': ycsb(), 'tiers': tier(), 'sort': sort(), 'device': device(),
-                'google-benchmark': dereferences()}
-        for kind, row in rows.items():
+        self.assertEqual(whole().keys(), results.KINDS.keys())
+        self.assertEqual(results.NEEDED.keys(), results.KINDS.keys())
+        for kind, row in whole().items():
             self.assertEqual(results.understand(row, 'x').kind, kind)
         for other in ({}, {'index': 'art'}, [], 'text', 7, None):
             self.assertIsNone(results.understand(other, 'x'))
@@ -143,13 +210,11 @@ class Reading(unittest.TestCase):
             self.assertIn(part, text)
 
     def test_names_and_leaves_out_what_is_incomplete(self):
-        whole = {'ycsb': ycsb(origin=ORIGIN), 'tiers': tier(), 'sort': sort(), 'device': device(),
-                 'google-benchmark': dereferences()}
-        for kind, row in whole.items():
+        for kind, row in whole().items():
             (self.at / 'whole.json').write_text(json.dumps(row))
             self.assertEqual(results.read_folder(self.at)[1], [], kind)
             for field in results.NEEDED[kind]:
-                row = json.loads(json.dumps(whole[kind]))
+                row = json.loads(json.dumps(whole()[kind]))
                 *outer, last = re.split(r'\.', re.sub(r'\[.?\]', '', field))
                 within = row
                 for name in outer:
@@ -161,7 +226,7 @@ class Reading(unittest.TestCase):
                     self.assertEqual([each.path for each in found], ['whole.json'])
                     self.assertEqual(problems,
                                      [f'part.json: 2 incomplete: {kind} without {field}'])
-            (self.at / 'part.json').unlink()
+            (self.at / 'part.json').unlink(missing_ok=True)  # of a kind that needs nothing
         for row, field in ((ycsb(origin={'command': 'x'}), 'origin.processors'),
                            (device(write=[]), 'write[+].bytes_per_s'), (ycsb(rate=None), 'rate')):
             (self.at / 'part.json').write_text(json.dumps(row))
@@ -254,8 +319,55 @@ class Experiments(unittest.TestCase):
         guides, = made_of(dereferences())
         self.assertEqual(guides.tables[0][1], [('one after the other', '16384B', '+1.00 ns')])
 
+    def test_limits_stand_beside_the_papers_control_group(self):
+        section, = made_of(limited(), limited(system='redis:file', is_whole=False, phases=[
+            limited()['phases'][1]], ended={'how': 'out of memory', 'phase': 'lowering', 'at': 2}))
+        self.assertEqual([paper.name for paper in section.papers],
+                         ['limit-unmanaged', 'limit-managed'])
+        (head, (managed, killed)), = section.tables
+        self.assertEqual(managed, ['35%', 'on', '1', '0.50', '0.01', '2', '7', ''])
+        self.assertEqual(killed[3:5] + killed[-1:], ['-', '-', 'out of memory, in phase lowering'])
+        self.assertEqual(head[-1], 'remarks')
+
+    def test_a_cut_off_run_is_named(self):
+        section, = made_of(limited(is_whole=False))
+        self.assertEqual(section.tables[0][1][0][-1], 'cut off')
+
+    def test_utilization_stands_beside_the_workloads_own_figure(self):
+        section, = made_of(utilization(best_order=0.8), utilization(mode='track'))
+        self.assertEqual([paper.name for paper in section.papers],
+                         ['utilization-before', 'utilization-c'])
+        self.assertEqual(section.tables[0][1],
+                         [['C, 0.5', 'with the target', '1', '50%', '62%', '25%'],
+                          ['C, 0.5', 'watched only', '1', '50%', '-', '-']])
+
+    def test_settings_apart_are_sections_apart(self):
+        self.assertEqual(len(made_of(misses(), misses(share=50), misses(beside='cold reads'))), 2)
+
+    def test_ratios_to_redis_are_within_a_round(self):
+        section, = made_of(redis(), redis(redis={'ops_s': 300.0, 'p50_ms': 1.0, 'p99_ms': 1.0}))
+        self.assertEqual(section.tables[0][1][0][2], '1.00 (0.50 .. 1.50)')
+
+    def test_a_soak_is_a_run_of_its_lines(self):
+        lines = (soak_run(), soak_second(), soak_second(at=2.0, stats={'dram_bytes': 2**21}),
+                 soak_requests(), soak_requests(value=1000))
+        section, = made_of(*lines, soak_run(), soak_second())
+        self.assertEqual(section.tables[0][1], [
+            ('on, YCSB-C', '2', '4', '2', '50%', '100', '4.00'),
+            ('on, YCSB-C', '1', '4', '4', '0%', '-', '-')])
+
+    def test_older_rows_have_a_command_of_their_settings(self):
+        for kind, row in whole().items():
+            with self.subTest(kind):
+                for section in made_of(row):
+                    for line in section.commands:
+                        self.assertNotIn('{', line)
+        section, = made_of(whole()['pair'])
+        self.assertEqual(section.commands, ['bench/experiments/cold/pair.py --target 20M '
+                                            '--workloads c --keys 1000 --threads 4'])
+
     def test_nothing_vanishes(self):
-        rows = [ycsb(manage='off'), tier(), sort(), device(), dereferences()]
+        rows = list(whole().values())
         shown = {id(result.data) for section in made_of(*rows) for result in section.results}
         self.assertEqual(shown, {id(row) for row in rows})
 

@@ -46,12 +46,13 @@ def svg_of(made):
         r'(<svg[^>]*?) height="[^"]*pt"', r'\1', svg, count=1), count=1)
 
 
-def legend(axes, columns=4):
-    """Below the axes, so that it hides nothing; entries of one name stand once."""
+def legend(axes, columns=4, lines=1):
+    """Below the axes, so that it hides nothing; entries of one name stand once. `lines`: of the
+    labels of the x axis."""
     handles = dict(zip(*reversed(axes.get_legend_handles_labels())))
     if handles:
         inches = axes.get_position().height * axes.figure.get_figheight()
-        below = 0.55 if axes.get_xlabel() else 0.4
+        below = (0.55 if axes.get_xlabel() else 0.4) + 0.16 * (lines - 1)
         axes.legend(handles.values(), handles.keys(), ncols=columns, loc='upper left',
                     bbox_to_anchor=(0, -below / inches))
 

@@ -13,6 +13,7 @@ import tempfile
 import unittest
 
 ISOTHERM, PACKAGE = sys.argv.pop(1), sys.argv.pop(1)
+SCRIPTS = pathlib.Path(__file__).resolve().parents[3] / 'bench/experiments'
 
 
 def run(*words, path=PACKAGE, programs=None):
@@ -56,6 +57,20 @@ class Report(unittest.TestCase):
         self.assertNotIn('not told', text)
         for line in lines.read_text(encoding='utf-8').splitlines():
             self.assertGreater(json.loads(line)['origin']['memory_bytes'], 0)
+
+    def test_draws_what_a_script_saved(self):
+        told = subprocess.run(
+            [sys.executable, '-B', SCRIPTS / 'sort/memory.py', '--tool', ISOTHERM, '--dir', self.at,
+             '--limits', '32M', '--times', '1', '--algorithms', 'auto', '--save',
+             self.results / 'memory.jsonl'], capture_output=True, text=True, timeout=600,
+            check=False)
+        self.assertEqual(told.returncode, 0, told.stderr)
+        told = run('report', self.results, '--output', self.page)
+        self.assertEqual((told.returncode, told.stderr), (0, ''))
+        text = self.page.read_text(encoding='utf-8')
+        for part in ('Memory of sorts', 'bench/experiments/sort/memory.py --tool', 'measured on'):
+            self.assertIn(part, text)
+        self.assertNotIn('not told', text)
 
     def test_tells_how_to_install_what_it_needs(self):
         nowhere = self.at / 'nowhere'

@@ -1,9 +1,10 @@
 """Experiments: each module makes sections of the results that it knows, in this order."""
 from isotherm_report import page
-from isotherm_report.experiments import (dereference, devices, effectiveness, overhead, placements,
-                                         sorts, sweeps, timeline)
+from isotherm_report.experiments import (comparisons, dereference, devices, effectiveness, overhead,
+                                         placements, soaks, sorts, sweeps, timeline)
 
-MODULES = (effectiveness, overhead, timeline, dereference, placements, sweeps, sorts, devices)
+MODULES = (effectiveness, overhead, timeline, dereference, soaks, comparisons, placements, sweeps,
+           sorts, devices)
 
 
 def rest_of(results, sections):
