@@ -356,6 +356,13 @@ class Experiments(unittest.TestCase):
             ('on, YCSB-C', '2', '4', '2', '50%', '100', '4.00'),
             ('on, YCSB-C', '1', '4', '4', '0%', '-', '-')])
 
+    def test_experiments_ask_of_nothing_else_than_results_check(self):
+        for kind, row in whole().items():
+            heads = {re.split(r'[.\[]', field)[0] for field in results.NEEDED[kind]}
+            with self.subTest(kind):
+                made_of({field: value for field, value in row.items()
+                         if field in heads | results.KINDS[kind]})
+
     def test_older_rows_have_a_command_of_their_settings(self):
         for kind, row in whole().items():
             with self.subTest(kind):
