@@ -439,8 +439,8 @@ struct socket_address {
 
 base::result<void> http_server::state::listen() {
   const socket_address at(where);
-  const unsigned flags = MHD_USE_EPOLL | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME |
-                         MHD_USE_ERROR_LOG | (where.is_v6() ? MHD_USE_IPv6 : 0U);
+  unsigned flags = MHD_USE_EPOLL | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+  if (where.is_v6()) flags |= MHD_USE_IPv6;
   errno = 0;
   daemon = MHD_start_daemon(flags, where.port, nullptr, nullptr, &on_request, this,  //
                             MHD_OPTION_EXTERNAL_LOGGER, &on_message, this,           //
