@@ -329,7 +329,7 @@ ssize_t http_server::state::next_piece(stream& to, char* buffer, std::size_t mos
     to.sent = 0;
   }
   const std::size_t piece = std::min(most, to.event->size() - to.sent);
-  std::memcpy(buffer, to.event->data() + to.sent, piece);
+  to.event->copy(buffer, piece, to.sent);
   to.sent += piece;
   return static_cast<ssize_t>(piece);
 }

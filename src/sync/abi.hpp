@@ -2,6 +2,8 @@
 // can put a scope's few instructions in the place of the call.
 #pragma once
 
+#include <isotherm/abi.h>
+
 #include "sync/scope.hpp"
 
 extern "C" {

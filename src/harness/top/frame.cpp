@@ -173,6 +173,7 @@ void history::add(observation seen) {
 
 std::vector<double> history::curve(const std::string& name) const {
   std::vector<double> values;
+  values.reserve(all_.size());
   for (const observation& each : all_) values.push_back(each.number(name));
   return values;
 }

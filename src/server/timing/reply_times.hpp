@@ -16,7 +16,8 @@ namespace isotherm::server {
 /// thread reads.
 class reply_times {
  public:
-  static constexpr std::size_t kBuckets = 4 * 40;  ///< the last one: of 2^40 ns and more
+  static constexpr std::size_t kBuckets =
+      std::size_t{4} * 40;  ///< the last one: of 2^40 ns and more
   using counts = std::array<std::uint64_t, kBuckets>;
 
   void record(std::uint64_t ns) noexcept {
@@ -45,13 +46,13 @@ class reply_times {
  private:
   static constexpr std::size_t bucket_of(std::uint64_t ns) noexcept {
     if (ns < 4) return ns;
-    const auto power = static_cast<unsigned>(std::bit_width(ns)) - 1;
+    const auto power = static_cast<std::size_t>(std::bit_width(ns)) - 1;
     return std::min<std::size_t>(4 * (power - 1) + ((ns >> (power - 2)) & 3), kBuckets - 1);
   }
   /// The first time beyond a bucket.
   static constexpr std::uint64_t end_of(std::size_t bucket) noexcept {
     if (bucket < 4) return bucket + 1;
-    return std::uint64_t{4 + bucket % 4 + 1} << (bucket / 4 - 1);
+    return (std::uint64_t{5} + bucket % 4) << (bucket / 4 - 1);
   }
 
   std::array<base::atomic<std::uint64_t>, kBuckets> counts_{};
