@@ -36,7 +36,12 @@ static bool is_ours(QualType type, llvm::StringRef name) {
 }
 
 bool is_marked(QualType type) { return is_ours(type, "marked"); }
-bool is_pinned(QualType type) { return is_ours(type, "pinned"); }
+
+QualType pointee_of_marked(QualType type) {
+  if (!is_marked(type) || type->isDependentType()) return {};
+  const auto* made = dyn_cast_or_null<ClassTemplateSpecializationDecl>(type->getAsCXXRecordDecl());
+  return made == nullptr ? QualType() : made->getTemplateArgs()[0].getAsType();
+}
 
 bool has_annotation(const Decl* declaration, std::string_view text) {
   for (const auto* note : declaration->specific_attrs<AnnotateAttr>()) {
@@ -137,6 +142,21 @@ standing standing_of(const FunctionDecl* function) {
   if (method->getParent()->isLambda()) return standing::inside;
   return method->getAccess() == AS_public || method->getAccess() == AS_none ? standing::open
                                                                             : standing::inside;
+}
+
+bool is_jump(const FunctionDecl* callee) {
+  return callee != nullptr && callee->getIdentifier() != nullptr &&
+         llvm::is_contained({"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "longjmp", "_longjmp",
+                             "siglongjmp", "__builtin_setjmp", "__builtin_longjmp"},
+                            callee->getName());
+}
+
+const FunctionDecl* outermost(const FunctionDecl* function) {
+  for (const DeclContext* at = function; at != nullptr; at = at->getParent()) {
+    const auto* outer = dyn_cast<FunctionDecl>(at);
+    if (outer != nullptr && outer->hasBody()) function = outer;
+  }
+  return function;
 }
 
 }  // namespace isotherm::compiler

@@ -15,7 +15,8 @@ bool is_in_namespace(const clang::Decl* declaration, std::string_view name);
 
 /// Whether `type`, or what it refers to, is isotherm::marked<...>: the type of a marked field.
 bool is_marked(clang::QualType type);
-bool is_pinned(clang::QualType type);
+/// T of isotherm::marked<T>; null of another type, and where T depends on a template's arguments.
+clang::QualType pointee_of_marked(clang::QualType type);
 
 /// Whether an annotation `text` stands on `declaration`.
 bool has_annotation(const clang::Decl* declaration, std::string_view text);
@@ -45,5 +46,11 @@ enum class standing {
   open          ///< public method, or a function that is no method: may be called by anybody
 };
 standing standing_of(const clang::FunctionDecl* function);
+
+/// setjmp() and longjmp() under all their names. False of none.
+bool is_jump(const clang::FunctionDecl* callee);
+
+/// The function in whose body `function`'s stands: of a lambda another one.
+const clang::FunctionDecl* outermost(const clang::FunctionDecl* function);
 
 }  // namespace isotherm::compiler

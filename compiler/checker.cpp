@@ -4,6 +4,8 @@
 #include "clang/AST/Attr.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/AST/StmtCXX.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "names.hpp"
 
 namespace isotherm::compiler {
 
@@ -11,17 +13,10 @@ using namespace clang;
 
 namespace {
 
-/// Whoever calls `function` need not be in a scope.
+/// Whoever calls `function` need not be in a scope. False of none.
 bool is_entry(const FunctionDecl* function) {
-  return standing_of(function) == standing::open &&
+  return function != nullptr && standing_of(function) == standing::open &&
          (isa<CXXMethodDecl>(function) || function->isExternallyVisible());
-}
-
-bool is_jump(const FunctionDecl* callee) {
-  return callee != nullptr && callee->getIdentifier() != nullptr &&
-         llvm::is_contained({"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "longjmp", "_longjmp",
-                             "siglongjmp", "__builtin_setjmp", "__builtin_longjmp"},
-                            callee->getName());
 }
 
 /// The class with guides whose bytes `argument` points to; null: it points to none.
@@ -32,8 +27,44 @@ const CXXRecordDecl* bytes_with_guides(const Expr* argument) {
   return record != nullptr && holds_marked(record) ? record : nullptr;
 }
 
+/// Finds the lambdas that objects of std keep (a thread, a std::function), and call in no scope.
+struct kept_finder : RecursiveASTVisitor<kept_finder> {
+  bool VisitCXXConstructExpr(CXXConstructExpr* made) {
+    if (is_in_namespace(made->getConstructor(), "std")) keep(made->arguments());
+    return true;
+  }
+  bool VisitCallExpr(CallExpr* call) {
+    if (is_std(call->getDirectCallee(), {"async"})) keep(call->arguments());
+    return true;
+  }
+  template <class Arguments>
+  void keep(const Arguments& arguments) {
+    for (const Expr* argument : arguments) {
+      const CXXRecordDecl* const closure = argument->getType()->getAsCXXRecordDecl();
+      if (closure != nullptr && closure->isLambda()) closures.insert(closure);
+    }
+  }
+  llvm::SmallPtrSet<const CXXRecordDecl*, 4> closures;
+};
+
+/// What `to` names, by way of the local references that are bound to it.
+const Expr* target_of(const Expr* to) {
+  llvm::SmallPtrSet<const VarDecl*, 4> seen;
+  for (;;) {
+    to = unwrapped(to);
+    const auto* named = dyn_cast<DeclRefExpr>(to);
+    const auto* variable = named == nullptr ? nullptr : dyn_cast<VarDecl>(named->getDecl());
+    if (variable == nullptr || isa<ParmVarDecl>(variable) || variable->getInit() == nullptr ||
+        !variable->getType()->isReferenceType() || !seen.insert(variable).second) {
+      return to;
+    }
+    to = variable->getInit();
+  }
+}
+
 class checker : public RecursiveASTVisitor<checker> {
  public:
+  /// `function`: null where an initializer outside of functions is looked at.
   checker(const FunctionDecl* function, const origins& known, complaints& complain,
           const options& chosen)
       : function_(function), known_(known), complain_(complain), options_(chosen) {}
@@ -42,10 +73,14 @@ class checker : public RecursiveASTVisitor<checker> {
   const CallExpr* jump() const { return jump_; }
 
   bool TraverseLambdaExpr(LambdaExpr* lambda) {
-    ++lambdas_;
+    lambdas_.push_back(lambda);
     const bool goes_on = RecursiveASTVisitor::TraverseLambdaExpr(lambda);
-    --lambdas_;
+    lambdas_.pop_back();
     return goes_on;
+  }
+  void look_at(const Stmt* code) {
+    kept_.TraverseStmt(const_cast<Stmt*>(code));
+    TraverseStmt(const_cast<Stmt*>(code));
   }
 
   bool VisitExpr(Expr* expression) {
@@ -63,19 +98,28 @@ class checker : public RecursiveASTVisitor<checker> {
   bool VisitCXXConstructExpr(CXXConstructExpr* made);
   bool VisitCXXDeleteExpr(CXXDeleteExpr* end);
   bool VisitAttributedStmt(AttributedStmt* statement);
+  bool VisitDeclRefExpr(DeclRefExpr* named);
+  void check_stored(const ValueDecl* in, const Expr* value);
   void check_initializers(const CXXConstructorDecl* constructor);
 
  private:
   void check_store(const Expr* to, const Expr* value, SourceRange where);
   void check_guide_gets(const Expr* value, const ValueDecl* guide);
   void check_reference_argument(const FunctionDecl* callee, unsigned index, const Expr* argument);
+  void check_untouched(const FunctionDecl* callee, SourceRange where);
   void refuse_store(SourceRange where, origin found, const std::string& place);
+  bool is_callers(const Expr* memory) const;
+  bool is_kept(const LambdaExpr* lambda) const {
+    return kept_.closures.contains(lambda->getLambdaClass());
+  }
 
   const FunctionDecl* function_;
   const origins& known_;
   complaints& complain_;
   const options& options_;
-  int lambdas_ = 0;
+  llvm::SmallVector<const LambdaExpr*, 4> lambdas_;  // around what is being looked at
+  kept_finder kept_;
+  llvm::SmallPtrSet<const Expr*, 16> callees_;
   bool uses_guides_ = false;
   const CallExpr* jump_ = nullptr;
 };
@@ -91,11 +135,23 @@ void checker::refuse_store(SourceRange where, origin found, const std::string& p
                   found.guide);
 }
 
+/// Of memory that no variable of the function has: whether it may be its caller's. A lambda may
+/// write where its own caller says.
+bool checker::is_callers(const Expr* memory) const {
+  if (!is_entry(function_)) return false;
+  if (lambdas_.empty()) return true;
+  if (const auto* unary = dyn_cast<UnaryOperator>(memory)) memory = unary->getSubExpr();
+  if (const auto* element = dyn_cast<ArraySubscriptExpr>(memory)) memory = element->getBase();
+  const auto* named = dyn_cast<DeclRefExpr>(memory->IgnoreParenImpCasts());
+  return named != nullptr && isa<ParmVarDecl>(named->getDecl()) &&
+         named->getDecl()->getDeclContext() == function_;
+}
+
 /// `value` is assigned to `to`.
 void checker::check_store(const Expr* to, const Expr* value, SourceRange where) {
-  to = unwrapped(to);
   const origin found = known_.of_value(to->getType(), value);
   if (!found) return;
+  to = target_of(to);
   const auto* named = dyn_cast<DeclRefExpr>(to);
   const auto* member = dyn_cast<MemberExpr>(to);
   const ValueDecl* const target = named != nullptr    ? named->getDecl()
@@ -107,18 +163,55 @@ void checker::check_store(const Expr* to, const Expr* value, SourceRange where) 
           variable->isFileVarDecl() ? "the global variable " : "the static variable ";
       return refuse_store(where, found, kind + quoted(variable));
     }
-    if (isa<ParmVarDecl>(variable) && variable->getType()->isReferenceType() &&
-        is_entry(function_) && lambdas_ == 0) {
-      refuse_store(where, found, quoted(variable) + ", which is the caller's");
+    if (variable->getType()->isReferenceType() && is_callers(to)) {
+      return refuse_store(where, found, quoted(variable) + ", which is the caller's");
+    }
+    for (const LambdaExpr* lambda : lambdas_) {
+      if (!is_kept(lambda) || lambda->getCallOperator()->Encloses(variable->getDeclContext())) {
+        continue;
+      }
+      return refuse_store(where, found, quoted(variable) + ", which is not the lambda's");
     }
     return;
   }
   if (isa_and_nonnull<FieldDecl>(target)) {
     return refuse_store(where, found, "the field " + quoted(target) + ", which is not marked");
   }
-  if (is_entry(function_) && lambdas_ == 0) {
-    refuse_store(where, found, "memory that may be the caller's");
+  if (is_callers(to)) refuse_store(where, found, "memory that may be the caller's");
+}
+
+/// `value` initializes `in`, a variable or a field that is not a local one.
+void checker::check_stored(const ValueDecl* in, const Expr* value) {
+  const origin found = known_.of_value(in->getType(), value);
+  if (!found) return;
+  const auto* variable = dyn_cast<VarDecl>(in);
+  const std::string place = variable == nullptr
+                                ? "the field " + quoted(in) + ", which is not marked"
+                            : variable->isFileVarDecl() ? "the global variable " + quoted(in)
+                                                        : "the static variable " + quoted(in);
+  refuse_store(variable == nullptr ? value->getSourceRange() : in->getSourceRange(), found, place);
+}
+
+/// `callee` is called, or gives its address.
+void checker::check_untouched(const FunctionDecl* callee, SourceRange where) {
+  if (function_ == nullptr || !has_annotation(function_, kUntouched)) return;
+  if (!has_annotation(callee, kTouch)) return;
+  complain_.error(where,
+                  quoted(function_) + " is marked [[isotherm::untouched]], and uses a guide");
+}
+
+/// A function that returns an address is called where a scope is open, which is known of calls by
+/// its name alone.
+bool checker::VisitDeclRefExpr(DeclRefExpr* named) {
+  const auto* function = dyn_cast<FunctionDecl>(named->getDecl());
+  if (function == nullptr || callees_.contains(named) || !known_.returns_address(function)) {
+    return true;
   }
+  complain_.error(named->getSourceRange(),
+                  quoted(function) +
+                      " returns the address that a guide gives: called through a pointer it has "
+                      "a scope of its own, which ends before");
+  return true;
 }
 
 /// `value` becomes what `guide` points to.
@@ -280,12 +373,7 @@ bool checker::VisitVarDecl(VarDecl* variable) {
         "a reference is bound to " + complaints::named(guide) + ": a guide is not a pointer", guide,
         fixes);
   }
-  if (variable->hasGlobalStorage()) {
-    const origin found = known_.of_value(variable->getType(), value);
-    if (found) {
-      refuse_store(variable->getSourceRange(), found, "the static variable " + quoted(variable));
-    }
-  }
+  if (variable->hasGlobalStorage()) check_stored(variable, value);
   return true;
 }
 
@@ -296,12 +384,7 @@ bool checker::VisitInitListExpr(InitListExpr* list) {
   unsigned index = record->getNumBases();
   for (const FieldDecl* field : record->fields()) {
     if (index >= list->getNumInits()) break;
-    const Expr* const value = list->getInit(index++);
-    const origin found = known_.of_value(field->getType(), value);
-    if (found) {
-      refuse_store(value->getSourceRange(), found,
-                   "the field " + quoted(field) + ", which is not marked");
-    }
+    check_stored(field, list->getInit(index++));
   }
   return true;
 }
@@ -309,19 +392,24 @@ bool checker::VisitInitListExpr(InitListExpr* list) {
 void checker::check_initializers(const CXXConstructorDecl* constructor) {
   for (const CXXCtorInitializer* init : constructor->inits()) {
     if (!init->isAnyMemberInitializer() || init->getInit() == nullptr) continue;
-    const origin found = known_.of_value(init->getAnyMember()->getType(), init->getInit());
-    if (found) {
-      refuse_store(init->getInit()->getSourceRange(), found,
-                   "the field " + quoted(init->getAnyMember()) + ", which is not marked");
-    }
+    check_stored(init->getAnyMember(), init->getInit());
   }
 }
 
 bool checker::VisitReturnStmt(ReturnStmt* result) {
-  if (lambdas_ > 0 || !is_entry(function_) || result->getRetValue() == nullptr) return true;
-  const QualType type = function_->getReturnType();
+  const FunctionDecl* const from =
+      lambdas_.empty() ? function_ : lambdas_.back()->getCallOperator();
+  if (lambdas_.empty() ? !is_entry(from) : !is_kept(lambdas_.back())) return true;
+  const QualType type = from->getReturnType();
   const origin found = known_.of_value(type, result->getRetValue());
   if (!found) return true;
+  if (!lambdas_.empty()) {
+    complain_.error(result->getSourceRange(),
+                    "a lambda that is called from outside of scopes returns the address that " +
+                        complaints::named(found.guide) + " gives, whose scope ends here",
+                    found.guide);
+    return true;
+  }
   const QualType object = type->getPointeeType();
   const std::string handle = "isotherm::pinned<" + object.getAsString() + ">";
   llvm::SmallVector<FixItHint, 3> fixes;
@@ -356,8 +444,10 @@ void checker::check_reference_argument(const FunctionDecl* callee, unsigned inde
 }
 
 bool checker::VisitCallExpr(CallExpr* call) {
+  callees_.insert(call->getCallee()->IgnoreParenImpCasts());
   const FunctionDecl* const callee = call->getDirectCallee();
   if (callee == nullptr) return true;
+  check_untouched(callee, call->getSourceRange());
   if (is_jump(callee)) jump_ = call;
   if (const auto* assigned = dyn_cast<CXXOperatorCallExpr>(call);
       assigned != nullptr && assigned->getOperator() == OO_Equal &&
@@ -383,6 +473,7 @@ bool checker::VisitCallExpr(CallExpr* call) {
 
 bool checker::VisitCXXConstructExpr(CXXConstructExpr* made) {
   const CXXConstructorDecl* const constructor = made->getConstructor();
+  check_untouched(constructor, made->getSourceRange());
   if (is_marked(made->getType())) {
     if (made->getNumArgs() == 1 && constructor->getParamDecl(0)->getType()->isPointerType()) {
       check_guide_gets(made->getArg(0), nullptr);
@@ -452,11 +543,11 @@ void check_function(const FunctionDecl* function, const returning_functions& ret
   origins known(returning);
   known.learn(function->getBody());
   checker look(function, known, complain, chosen);
-  look.TraverseStmt(function->getBody());
+  look.look_at(function->getBody());
   if (const auto* constructor = dyn_cast<CXXConstructorDecl>(function)) {
     look.check_initializers(constructor);
     for (const CXXCtorInitializer* init : constructor->inits()) {
-      look.TraverseStmt(init->getInit());
+      look.look_at(init->getInit());
     }
   }
   if (look.uses_guides() && isa<CoroutineBodyStmt>(function->getBody())) {
@@ -477,12 +568,21 @@ void check_function(const FunctionDecl* function, const returning_functions& ret
   }
 }
 
+void check_initializer(const ValueDecl* of, const Expr* value, const returning_functions& returning,
+                       complaints& complain, const options& chosen) {
+  origins known(returning);
+  known.learn(value);
+  checker look(nullptr, known, complain, chosen);
+  look.check_stored(of, value);
+  look.look_at(value);
+}
+
 bool returns_address(const FunctionDecl* function, const returning_functions& returning) {
   if (is_entry(function)) return false;
   const QualType type = function->getReturnType();
   if (!type->isPointerType() && !type->isReferenceType()) return false;
   origins known(returning);
-  known.learn(function->getBody());
+  known.learn(outermost(function)->getBody());
   return_finder look(function, known);
   look.TraverseStmt(function->getBody());
   return look.found;

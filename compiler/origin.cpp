@@ -66,7 +66,7 @@ origin origins::of_call(const CallExpr* call) const {
     const origin object = of_object(call->getArg(0));
     return object ? object : of_address(call->getArg(0));
   }
-  if (returning_.contains(callee->getCanonicalDecl())) return {origin::whole, nullptr};
+  if (returns_address(callee)) return {origin::whole, nullptr};
   return {};
 }
 
@@ -194,6 +194,11 @@ struct learner : RecursiveASTVisitor<learner> {
     return true;
   }
   void learn(const VarDecl* variable, QualType type, const Expr* value) {
+    // Null is nobody's address.
+    if (type->isPointerType() &&
+        value->isNullPointerConstant(variable->getASTContext(), Expr::NPC_ValueDependentIsNull)) {
+      return;
+    }
     has_changed |= known.add(variable, known.of_value(type, value));
   }
 

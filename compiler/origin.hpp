@@ -38,6 +38,10 @@ class origins {
   origin of_object(const clang::Expr* expression) const;
   /// What a variable, field or result of `type` gets from `initializer`.
   origin of_value(clang::QualType type, const clang::Expr* initializer) const;
+  /// Whether `function` returns such an address to its callers.
+  bool returns_address(const clang::FunctionDecl* function) const {
+    return returning_.contains(function->getCanonicalDecl());
+  }
   /// Whether all that is known to be `expression`'s value comes from guides.
   bool is_from_guides_only(const clang::Expr* expression) const;
 

@@ -75,6 +75,13 @@ class action : public PluginASTAction {
  public:
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance& compiler,
                                                  llvm::StringRef) override {
+    if (compiler.getCodeGenOpts().DisableLLVMPasses) {
+      DiagnosticsEngine& diagnostics = compiler.getDiagnostics();
+      diagnostics.Report(diagnostics.getCustomDiagID(
+          DiagnosticsEngine::Error,
+          "isotherm-clang.so cannot put scopes where clang runs no passes on the code that it "
+          "makes: compile without -save-temps and -disable-llvm-passes"));
+    }
     compiler.getCodeGenOpts().PassBuilderCallbacks.push_back(
         [chosen = options_](llvm::PassBuilder& builder) {
           builder.registerPipelineStartEPCallback(

@@ -60,6 +60,13 @@ void put_scope(Function& function, FunctionCallee enter, FunctionCallee leave) {
   while (IRBuilder<>* const at = exits.Next()) call(*at, leave, function);
 }
 
+/// For an inline function that has no scope, since this file calls it in scopes: linkers would take
+/// it for that of a file which calls it outside of them, and the other way round.
+void keep_in_file(Function& function) {
+  function.setLinkage(GlobalValue::InternalLinkage);
+  function.setComdat(nullptr);
+}
+
 /// Two objects that were compiled in either way do not link: see isotherm/compiler.hpp.
 void put_tripwire(Module& module) {
   GlobalVariable* const way = module.getGlobalVariable("isotherm_compiled_with_and_without_plugin");
@@ -94,6 +101,9 @@ PreservedAnalyses scope_pass::run(Module& module, ModuleAnalysisManager&) {
       continue;
     }
     if (facts.has_scope) put_scope(*function, enter, leave);
+    if (facts.touches && facts.is_covered && function->hasLinkOnceLinkage()) {
+      keep_in_file(*function);
+    }
     if (facts.has_scope && options_.warns_main && function->getName() == "main") {
       module.getContext().diagnose(DiagnosticInfoUnsupported(
           *function,

@@ -198,12 +198,16 @@ bool touching::is_used_in_scopes_only(Function* function) const {
     const function_facts& facts = caller->second;
     if (!(facts.is_entry && facts.touches) && !facts.is_covered) return false;
   }
-  // What nothing here uses is called from elsewhere: as a method by methods that have a scope.
-  return is_used || (!function->hasLocalLinkage() && !facts_.at(function).is_transparent);
+  return is_used;
 }
 
 void touching::find_scopes() {
-  for (auto& [function, facts] : facts_) facts.is_covered = !facts.is_entry;
+  // What other files call too has a scope, since who knows what calls it there. Of an inline
+  // function each file has one for itself (scopes.cpp).
+  for (auto& [function, facts] : facts_) {
+    facts.is_covered =
+        !facts.is_entry && (function->hasLocalLinkage() || function->hasLinkOnceLinkage());
+  }
   for (bool has_changed = true; has_changed;) {
     has_changed = false;
     for (auto& [function, facts] : facts_) {

@@ -7,6 +7,7 @@
 // field holds it at a time.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <new>
 #include <type_traits>
@@ -31,7 +32,9 @@ class marked {
 
  public:
   marked() noexcept = default;
-  marked(std::nullptr_t) noexcept {}
+  /// A template, so that NULL and 0 are the null pointer of type T*.
+  template <std::same_as<std::nullptr_t> Null>
+  marked(Null) noexcept {}
   /// `made` is null or comes from make(), and no other marked field holds it.
   ISOTHERM_TOUCHES marked(T* made) noexcept { point_to(made); }
   marked(marked&& other) noexcept : guide_(std::move(other.guide_)) {}
@@ -49,13 +52,15 @@ class marked {
     point_to(made);
     return *this;
   }
-  marked& operator=(std::nullptr_t) noexcept {
+  template <std::same_as<std::nullptr_t> Null>
+  marked& operator=(Null) noexcept {
     release();
     return *this;
   }
 
   /// In a scope, which isotherm-clang.so sees to.
   ISOTHERM_TOUCHES operator T*() const noexcept {
+    ISO_ASSERT(scope::is_open(), "a marked field is dereferenced outside of every scope");
     const guides::word w = guide_.slot().load_acquire();  // acquire: as in guide::get()
     const sync::thread_slot* const mine = sync::this_thread_slot;
     if (mine != nullptr && guides::reads_directly(w) && !mine->tracking) [[likely]] {
@@ -68,15 +73,19 @@ class marked {
 
   /// These are no accesses.
   explicit operator bool() const noexcept { return !guide_.is_null(); }
-  friend bool operator==(const marked& held, std::nullptr_t) noexcept {
+  template <std::same_as<std::nullptr_t> Null>
+  friend bool operator==(const marked& held, Null) noexcept {
     return held.guide_.is_null();
+  }
+  friend bool operator==(const marked& one, const marked& other) noexcept {
+    return one.guide_.holds(
+        static_cast<const object*>(guides::pointer_of(other.guide_.slot().load_acquire())));
   }
   friend bool operator==(const marked& held, const T* address) noexcept {
     return held.guide_.holds(address);
   }
-  friend bool operator==(const marked& held, T* address) noexcept
-    requires(!std::is_const_v<T>)
-  {
+  template <std::same_as<object*> Address>
+  friend bool operator==(const marked& held, Address address) noexcept {
     return held.guide_.holds(address);
   }
 
@@ -148,6 +157,12 @@ void discard(T* made) noexcept {
 /// The same of what `held` points to, which then points to nothing.
 template <class T>
 void discard(marked<T>& held) noexcept {
+  discard(held.release());
+}
+
+/// The same of what is handed over: discard(std::exchange(field, nullptr)).
+template <class T>
+void discard(marked<T>&& held) noexcept {
   discard(held.release());
 }
 

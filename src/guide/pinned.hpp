@@ -3,6 +3,13 @@
 
 #include "sync/scope.hpp"
 
+/// On what gives an address that is valid as long as the object that gives it.
+#if defined(__clang__)
+#define ISOTHERM_LIFETIMEBOUND [[clang::lifetimebound]]
+#else
+#define ISOTHERM_LIFETIMEBOUND
+#endif
+
 namespace isotherm {
 
 /// The address of an object, and the scope that keeps it valid. Made in the scope in which the
@@ -16,9 +23,9 @@ class pinned {
   pinned(const pinned&) = delete;
   pinned& operator=(const pinned&) = delete;
 
-  T* get() const noexcept { return object_; }
-  T& operator*() const noexcept { return *object_; }
-  T* operator->() const noexcept { return object_; }
+  T* get() const noexcept ISOTHERM_LIFETIMEBOUND { return object_; }
+  T& operator*() const noexcept ISOTHERM_LIFETIMEBOUND { return *object_; }
+  T* operator->() const noexcept ISOTHERM_LIFETIMEBOUND { return object_; }
   explicit operator bool() const noexcept { return object_ != nullptr; }
 
  private:

@@ -99,9 +99,14 @@ class structure {
   /// Touches no guide.
   int untouched() const { return depth(); }
 
+  /// Calls a private method in a scope; the other file calls it by its address.
+  int calls_shared();
+
  private:
+  friend int call_shared_by_address(structure& of);
   [[noreturn]] static void fail();
   static int tail(int);
+  int shared() { return depth() + 10 * node_.value->number; }
   int helper() { return depth() + 10 * node_.value->number; }
   node node_;
 };
@@ -120,6 +125,8 @@ struct holder {
 /// Defined in another file, where it has no scope of its own.
 [[isotherm::inside]] record* find(node& at);
 inline int calls_inside(node& at) { return find(at)->number + 10 * depth(); }
+
+int call_shared_by_address(structure& of);
 
 /// Not a method.
 inline int free_function(node& at) { return at.value->number + depth(); }

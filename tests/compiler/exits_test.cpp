@@ -7,6 +7,12 @@
 #include <thread>
 
 namespace exits {
+
+int call_shared_by_address(structure& of) {
+  int (structure::* volatile how)() = &structure::shared;
+  return (of.*how)();
+}
+
 namespace {
 
 TEST(Exits, Straight) {
@@ -91,6 +97,12 @@ TEST(Exits, PrivateMethodAndLambdaAreCovered) {
   structure under_test;
   EXPECT_EQ(under_test.inner(), 71);
   EXPECT_EQ(under_test.lambda(), 71);
+  EXPECT_EQ(depth(), 0);
+}
+TEST(Exits, InlineMethodThatOneFileCallsInScopesAndOneByItsAddress) {
+  structure under_test;
+  EXPECT_EQ(under_test.calls_shared(), 71);
+  EXPECT_EQ(call_shared_by_address(under_test), 71);
   EXPECT_EQ(depth(), 0);
 }
 TEST(Exits, NothingWhereNothingIsTouched) {

@@ -112,6 +112,68 @@ class Refusals(Case):
                                 'the plugin are found out'])
 
 
+    def test_what_comes_from_a_precompiled_header_is_not_checked_again(self):
+        header = self.source(HEAD + '''
+class list {
+ public:
+  int first() { return find()->a; }
+ private:
+  friend void store(list&);
+  record* find() { return at->value; }
+  node* at;
+};
+''', 'list.hpp')
+        compiled = str(self.at / 'list.hpp.pch')
+        done = run(*instrumented('-x', 'c++-header', '-o', compiled, header))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = self.messages(self.source('int f(list& l) { return l.first(); }\n'),
+                             '-include-pch', compiled)
+        self.assertEqual(said, [])
+        text = 'record* kept;\nvoid store(list& l) { kept = l.find(); }\n'
+        said = self.messages(self.source(text), '-include-pch', compiled)
+        self.assertEqual(said, ['source.cpp:2:23: error: the address that a guide gives is stored '
+                                "in the global variable 'kept', where it outlives its scope"])
+
+    def test_a_pinned_object_that_ends_at_once_is_warned_of(self):
+        said = self.messages(self.source(HEAD + '''
+isotherm::pinned<record> first(node& n) { return isotherm::pinned<record>(n.value); }
+int fine(node& n) { return first(n)->a; }
+int dangling(node& n) {
+  record* found = first(n).get();
+  return found->a;
+}
+'''))
+        self.assertEqual(len(said), 1, said)
+        self.assertRegex(said[0], r'source\.cpp:8:19: warning: .*\[-Wdangling')
+
+    def test_null_is_written_in_every_way(self):
+        self.assertEqual(self.messages(self.source('''#include <cstddef>
+#include <isotherm/compiler.hpp>
+struct record { int a = 0; };
+struct node {
+  [[isotherm::guide]] record* value = nullptr;
+  [[isotherm::guide]] record* zero = 0;
+  [[isotherm::guide]] const record* null = NULL;
+};
+bool use(node& n, node& other, record* held, const record* seen) {
+  n.value = 0;
+  n.value = NULL;
+  n.value = nullptr;
+  isotherm::discard(std::exchange(other.value, nullptr));
+  isotherm::discard(std::move(other.value));
+  return n.value == 0 || n.value == NULL || nullptr != n.value || n.value == other.value ||
+         n.value == held || n.value == seen || n.null == held || seen != n.null;
+}
+''')), [])
+
+    def test_without_passes_there_would_be_no_scopes(self):
+        path = self.source(HEAD + 'int get(node& n) { return n.value->a; }\n')
+        for option in ['-save-temps=obj', '-Xclang -disable-llvm-passes']:
+            done = run(*instrumented('-c', '-o', str(self.at / 'o'), *option.split(), path))
+            self.assertNotEqual(done.returncode, 0, option)
+            self.assertIn('isotherm-clang.so cannot put scopes', done.stderr)
+
+
 class FixIts(Case):
     def test_applied_they_compile(self):
         text = (HEAD +
@@ -257,6 +319,25 @@ void use(list& l, other& o) {
         self.assertEqual(self.scopes(functions['_ZN4list14calls_harmlessEv'])[0], 0)
         self.assertEqual(self.scopes(functions['_ZN4list13calls_pointerEPFvvE'])[0], 1)
         self.assertEqual(self.scopes(functions['_ZN5other13calls_unknownEv'])[0], 0)
+
+    def test_what_other_files_may_call_has_a_scope(self):
+        functions = self.code(HEAD + '''
+node only;
+class hidden {
+ public:
+  int twice();
+ private:
+  int once();
+  int in_class() { return only.value->a; }
+};
+int hidden::once() { return only.value->a; }
+int hidden::twice() { return once() + in_class(); }
+''', '-O0')
+        self.assertEqual(self.scopes(functions['_ZN6hidden4onceEv'])[0], 1)
+        # Called in scopes in this file, and not to be taken for that of another one.
+        own = functions['_ZN6hidden8in_classEv']
+        self.assertEqual(self.scopes(own)[0], 0)
+        self.assertIn('define internal', own)
 
     def test_a_specialisation_of_std_that_is_defined_elsewhere_may_touch(self):
         functions = self.code('#include <functional>\n#include <string>\n' + HEAD + '''

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "guide/guide.hpp"
+#include "guide/marked.hpp"
 
 namespace isotherm {
 namespace {
@@ -22,6 +23,17 @@ TEST(GuideDeathTest, DereferencingOutsideOfEveryScopeIsReportedWhereChecksAreOn)
 #else
   EXPECT_EQ(*g.get(*closed), 1) << "release builds do not pay for the check";
 #endif
+}
+
+TEST(GuideDeathTest, AMarkedFieldOutsideOfEveryScopeIsReportedWhereChecksAreOn) {
+  int* const made = make<int>(1);
+  marked<int> field = made;
+#if !defined(NDEBUG) || defined(ISOTHERM_SANITIZED)
+  EXPECT_DEATH(static_cast<void>(*field), "outside of every scope");
+#else
+  EXPECT_EQ(*field, 1) << "release builds do not pay for the check";
+#endif
+  discard(field);
 }
 
 TEST(GuideDeathTest, AWordOfANodeIsReportedWhereChecksAreOn) {
