@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <exception>
 #include <new>
 #include <optional>
@@ -23,10 +22,6 @@ constexpr std::size_t kReadAtOnce = std::size_t{1} << 20;
 /// Bytes reserved for the replies to a pipeline of commands. The allocator caches memory of about
 /// this size for each thread; for more it would take a lock.
 constexpr std::size_t kPipelineBytes = std::size_t{4} << 10;
-
-/// A turn of a client that has sent several commands ends with the command during which this has
-/// passed; so does the search for what the commands behind a parked one are going to miss.
-constexpr std::chrono::microseconds kTurn(50);
 
 constexpr std::string_view kNotRun =
     "ERR not run: MULTI was refused, as there are no transactions; EXEC or DISCARD ends its "
@@ -117,7 +112,7 @@ bool connection::run_buffer() {
       }
     }
     const bool more = query_.size() > parser_.consumed();
-    if (more && !mine) mine.emplace(kTurn);
+    if (more && !mine) mine.emplace(turn_length());
     if (more && output_.empty()) output_.reserve(kPipelineBytes);
     if (!parser_.arguments().empty()) run(parser_.arguments());
     is_again_ = is_parked();
@@ -149,6 +144,10 @@ bool connection::run_buffer() {
   return !client_->closing || wants_to_write();  // a muted last reply leaves nothing to send
 }
 
+std::chrono::microseconds connection::turn_length() const noexcept {
+  return std::chrono::microseconds(server_.tuning().turn_us.load_relaxed());
+}
+
 resp_parser::limits connection::bounds() const {
   const settings& tuning = server_.tuning();
   return {tuning.longest_storable(), client_->authenticated || !tuning.has_password()};
@@ -160,7 +159,7 @@ void connection::read_ahead() {
   if (read_ahead_end_ > parser_.consumed()) return;  // their reads are under way
   std::size_t seen = 0;
   parked_.read_ahead(misses_of(behind, bounds(), server_.commands(), server_.db(),
-                               parked_.arrived(), turn(kTurn), seen));
+                               parked_.arrived(), turn(turn_length()), seen));
   read_ahead_end_ = parser_.consumed() + seen;
 }
 

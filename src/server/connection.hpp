@@ -4,6 +4,7 @@
 // replies, so that the memory that the client can make it hold is bounded.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -63,6 +64,7 @@ class connection {
   void dispatch(std::span<const std::string_view> arguments);
   void execute(const store::command& command, store::call& call);
   void read_ahead();
+  std::chrono::microseconds turn_length() const noexcept;
   resp_parser::limits bounds() const;
   bool flush();
   /// Whether all commands that were read are answered.

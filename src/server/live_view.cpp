@@ -25,13 +25,6 @@ constexpr server_field kFields[] = {
      [](server& of) { return of.statistics.commands.sum(); }},
     {"commands_per_second", "commands", "commands a second, over the last second", course::gauge,
      [](server& of) { return of.commands_per_second(); }},
-    {"reply_p50_us", "microseconds",
-     "half of the replies of the last second took the server at most so long, a pipeline as one",
-     course::gauge, [](server& of) { return of.reply_times_now().p50_us.load_relaxed(); }},
-    {"reply_p99_us", "microseconds", "99 of 100 of these replies took at most so long",
-     course::gauge, [](server& of) { return of.reply_times_now().p99_us.load_relaxed(); }},
-    {"reply_p999_us", "microseconds", "999 of 1000 of these replies took at most so long",
-     course::gauge, [](server& of) { return of.reply_times_now().p999_us.load_relaxed(); }},
     {"keyspace_hits", "keys", "keys that were asked for and were there", course::counter,
      [](server& of) { return of.db().counted().hits.sum(); }},
     {"keyspace_misses", "keys", "keys that were asked for and were not there", course::counter,
@@ -64,6 +57,11 @@ live::snapshot live_view::look() {
   }
   for (const server_field& each : kFields) {
     seen.figures.push_back({each.name, each.unit, each.help, each.over_time, each.get(server_)});
+  }
+  for (std::size_t q = 0; q < kReplyQuantiles.size(); ++q) {
+    const reply_quantile& each = kReplyQuantiles[q];
+    seen.figures.push_back(
+        {each.name, "microseconds", each.help, course::gauge, server_.reply_time_us(q)});
   }
   return seen;
 }

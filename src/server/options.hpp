@@ -59,6 +59,9 @@ class settings {
   base::atomic<std::uint64_t> longest_value{std::uint64_t{512} << 20};     ///< proto-max-bulk-len
   base::atomic<std::uint64_t> query_buffer_limit{std::uint64_t{1} << 30};  ///< bytes of a client
   base::atomic<std::uint64_t> output_hard_limit{std::uint64_t{2} << 30};   ///< bytes of a client
+  /// After so many microseconds the turn of a client that has sent several commands is over, and so
+  /// is the search for what the commands behind a parked one are going to miss. Not of CONFIG SET.
+  base::atomic<std::uint64_t> turn_us{50};
 
   /// Bytes that all clients' buffers together may take; 0: no limit.
   std::uint64_t clients_limit_bytes() const noexcept;

@@ -275,9 +275,10 @@ void server::count_reply_times() noexcept {
   reply_times::counts last_second = now;
   for (std::size_t b = 0; b < now.size(); ++b) last_second[b] -= replies_before_[b];
   replies_before_ = now;
-  reply_quantiles_.p50_us.store_relaxed(reply_times::quantile_us(last_second, 0.5));
-  reply_quantiles_.p99_us.store_relaxed(reply_times::quantile_us(last_second, 0.99));
-  reply_quantiles_.p999_us.store_relaxed(reply_times::quantile_us(last_second, 0.999));
+  for (std::size_t q = 0; q < kReplyQuantiles.size(); ++q) {
+    reply_times_us_[q].store_relaxed(
+        reply_times::quantile_us(last_second, kReplyQuantiles[q].share));
+  }
 }
 
 }  // namespace isotherm::server

@@ -1,6 +1,7 @@
 // The server: listeners, event loops, clients, the command table and the database behind them.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -71,12 +72,10 @@ class server {
   void reset_statistics() noexcept;
   /// Commands a second over the last second.
   std::uint64_t commands_per_second() const noexcept { return rate_.load_relaxed(); }
-  /// How long replies took in the server over the last second (reply_times), in microseconds: half,
-  /// 99 of 100 and 999 of 1000 at most so long.
-  struct reply_quantiles {
-    base::atomic<std::uint64_t> p50_us{0}, p99_us{0}, p999_us{0};
-  };
-  const reply_quantiles& reply_times_now() const noexcept { return reply_quantiles_; }
+  /// Of the last second, in microseconds: the quantile at that place of kReplyQuantiles.
+  std::uint64_t reply_time_us(std::size_t quantile) const noexcept {
+    return reply_times_us_[quantile].load_relaxed();
+  }
 
  private:
   bool accept_from(int fd, const std::string& unix_path);
@@ -100,7 +99,7 @@ class server {
   base::atomic<std::uint64_t> rate_{0};
   std::uint64_t look_at_cold_ns_ = 0;  ///< when look_at_cold() may run next
   std::uint64_t rate_commands_ = 0;
-  reply_quantiles reply_quantiles_;
+  std::array<base::atomic<std::uint64_t>, kReplyQuantiles.size()> reply_times_us_{};
   reply_times::counts replies_before_{};
   std::int64_t second_since_ms_ = 0;
   int port_ = 0;

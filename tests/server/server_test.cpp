@@ -23,6 +23,23 @@ TEST_F(Serving, AnswersAPipelineInOrder) {
   EXPECT_EQ(one.receive(expected.size()), expected);
 }
 
+TEST_F(Serving, TellsHowLongRepliesOfTheLastSecondTook) {
+  start();
+  peer one(path_);
+  until([&] {
+    one.send("PING\r\n");
+    EXPECT_EQ(one.receive(7), "+PONG\r\n");
+    for (std::size_t q = 0; q < kReplyQuantiles.size(); ++q) {
+      if (server_->reply_time_us(q) == 0) return false;
+    }
+    return true;
+  });
+  const std::string told = peer(path_).last_words("INFO stats");
+  for (const auto& each : kReplyQuantiles) {
+    EXPECT_NE(told.find("\r\n" + std::string(each.name) + ":"), std::string::npos) << each.name;
+  }
+}
+
 // What has arrived of a pipeline runs in several turns, so that another client's command may run
 // amid it. As the two may also miss each other, it is tried until that has been seen.
 TEST_F(Serving, APipelineLetsOtherClientsHaveTheirTurns) {

@@ -65,24 +65,25 @@ std::string persistence_section(server&, std::int64_t) {
 
 std::string stats_section(server& server, std::int64_t) {
   const auto& counted = server.db().counted();
-  return fmt::format(
+  std::string text = fmt::format(
       "total_connections_received:{}\r\ntotal_commands_processed:{}\r\n"
-      "instantaneous_ops_per_sec:{}\r\nreply_p50_us:{}\r\nreply_p99_us:{}\r\nreply_p999_us:{}\r\n"
-      "total_net_input_bytes:{}\r\ntotal_net_output_bytes:{}\r\n"
+      "instantaneous_ops_per_sec:{}\r\ntotal_net_input_bytes:{}\r\ntotal_net_output_bytes:{}\r\n"
       "rejected_connections:{}\r\nexpired_keys:{}\r\nevicted_keys:0\r\nkeyspace_hits:{}\r\n"
       "keyspace_misses:{}\r\nunknown_commands:{}\r\n"
       "client_query_buffer_limit_disconnections:{}\r\n"
       "client_output_buffer_limit_disconnections:{}\r\nevicted_clients:{}\r\n"
       "acl_access_denied_auth:{}\r\nrefused_writes:{}\r\n",
       server.statistics.connections.sum(), server.statistics.commands.sum(),
-      server.commands_per_second(), server.reply_times_now().p50_us.load_relaxed(),
-      server.reply_times_now().p99_us.load_relaxed(),
-      server.reply_times_now().p999_us.load_relaxed(), server.statistics.input_bytes.sum(),
+      server.commands_per_second(), server.statistics.input_bytes.sum(),
       server.statistics.output_bytes.sum(), server.statistics.rejected.sum(), counted.expired.sum(),
       counted.hits.sum(), counted.misses.sum(), server.statistics.errors.sum(),
       server.statistics.query_limit.sum(), server.statistics.output_limit.sum(),
       server.statistics.evicted.sum(), server.statistics.wrong_passwords.sum(),
       server.statistics.refused_writes.sum());
+  for (std::size_t q = 0; q < kReplyQuantiles.size(); ++q) {
+    text += fmt::format("{}:{}\r\n", kReplyQuantiles[q].name, server.reply_time_us(q));
+  }
+  return text;
 }
 
 std::string replication_section(server&, std::int64_t) {

@@ -57,7 +57,7 @@ heap::footprint footprint_alone() {
 
 void answer_stats(reply& out, server& server) {
   management* const manager = server.manager();
-  constexpr std::size_t kOwnFields = 9, kManagedFields = 3;
+  constexpr std::size_t kOwnFields = 6 + kReplyQuantiles.size(), kManagedFields = 3;
   const std::size_t of_tables =
       collector::statistic_table().size() + heap::cold_read_table().size();
   out.map(kOwnFields + (manager ? kManagedFields + of_tables : 0));
@@ -69,10 +69,9 @@ void answer_stats(reply& out, server& server) {
   field(out, "rss_bytes", memory.rss);
   field(out, "rss_peak_bytes", memory.rss_peak);
   field(out, "dram_bytes", memory.dram);
-  const auto& replies = server.reply_times_now();
-  field(out, "reply_p50_us", replies.p50_us.load_relaxed());
-  field(out, "reply_p99_us", replies.p99_us.load_relaxed());
-  field(out, "reply_p999_us", replies.p999_us.load_relaxed());
+  for (std::size_t q = 0; q < kReplyQuantiles.size(); ++q) {
+    field(out, kReplyQuantiles[q].name, server.reply_time_us(q));
+  }
   if (!manager) return;
   field(out, "problem", std::string_view(manager->problem()));
   field(out, "refused_cold_objects", manager->refused_cold_objects());

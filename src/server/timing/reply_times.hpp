@@ -7,13 +7,29 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "base/atomic.hpp"
 
 namespace isotherm::server {
 
+/// What is told of them.
+struct reply_quantile {
+  std::string_view name;  ///< in INFO, STATS and metrics
+  double share;           ///< of the replies that took at most so long
+  std::string_view help;
+};
+inline constexpr std::array kReplyQuantiles{
+    reply_quantile{
+        "reply_p50_us", 0.5,
+        "half of the replies of the last second took the server at most so long, a pipeline as "
+        "one"},
+    reply_quantile{"reply_p99_us", 0.99, "99 of 100 of these replies took at most so long"},
+    reply_quantile{"reply_p999_us", 0.999, "999 of 1000 of these replies took at most so long"}};
+
 /// Counts of times, those of a power of two nanoseconds in four buckets. One thread records, any
-/// thread reads.
+/// thread reads: relaxed, since no other memory depends on a count, and who reads one count again
+/// never gets less.
 class reply_times {
  public:
   static constexpr std::size_t kBuckets =

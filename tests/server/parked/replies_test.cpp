@@ -107,11 +107,23 @@ TEST_F(Parked, APipelinesReadsAreUnderWayTogether) {
     asked += get(i);
     right += bulk(value(i));
   }
+  serving_->serving->tuning().turn_us.store_relaxed(std::uint64_t{1}
+                                                    << 40);  // the search has time for all
   one.send(asked);
-  // How many more there are depends on the processor: a turn is bounded by time.
-  until([] { return heap::cold_reads().under_way >= 2; });
+  until_under_way(20);
   EXPECT_FALSE(one.has_replies());
   cold_disk::let_go();
+  EXPECT_EQ(one.receive(right.size()), right);
+}
+
+TEST_F(Parked, ASearchWithoutTimeStillLooksAtTheNextCommand) {
+  start_with_a_slow_disk();
+  serving_->serving->tuning().turn_us.store_relaxed(0);
+  talker one(path());
+  one.send(get(0) + get(1) + get(2));
+  until_under_way(2);
+  cold_disk::let_go();
+  const std::string right = bulk(value(0)) + bulk(value(1)) + bulk(value(2));
   EXPECT_EQ(one.receive(right.size()), right);
 }
 
