@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""What the scripts of bench/experiments save tells where it comes from, as the report needs it.
+"""What the scripts of bench/experiments save tells where it comes from, as the report needs it; and
+they ask of each other only what is there.
 
     saved_rows_test.py EXPERIMENTS PACKAGE
 """
 
+import ast
+import importlib
 import pathlib
 import shlex
 import sys
@@ -59,6 +62,21 @@ class Rows(unittest.TestCase):
                 # In tiers.py the tool saves.
                 if "add_argument('--save'" in text and script.name != 'tiers.py':
                     self.assertTrue('saved.append(' in text)
+
+    def test_scripts_use_what_the_modules_that_they_share_have(self):
+        shared = {name: importlib.import_module(name) for name in ('saved', 'servers', 'ycsb')}
+        for script in EXPERIMENTS.rglob('*.py'):
+            nodes = list(ast.walk(ast.parse(script.read_text(encoding='utf-8'))))
+            imported = {name.name for node in nodes if isinstance(node, ast.Import)
+                        for name in node.names}
+            for node in nodes:
+                if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+                    continue
+                module = shared.get(node.value.id)
+                if node.value.id not in imported or module is None or isinstance(node.ctx, ast.Store):
+                    continue
+                with self.subTest(f'{script.name}:{node.lineno}'):
+                    self.assertTrue(hasattr(module, node.attr), f'{node.value.id}.{node.attr}')
 
 
 if __name__ == '__main__':

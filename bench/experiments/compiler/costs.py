@@ -23,6 +23,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
+import saved  # noqa: E402
 import ycsb  # noqa: E402
 
 KINDS = ('plain', 'by_hand', 'by_plugin')
@@ -135,7 +136,7 @@ def main():
     parser.add_argument('--instructions', action='store_true', help='instead of times')
     options = parser.parse_args()
     build = options.build.resolve()
-    print(f'{ycsb.machine()}, load {os.getloadavg()[0]:.1f}')
+    print(f'{saved.here()}, load {os.getloadavg()[0]:.1f}')
     for kind in KINDS:
         print(f'{"object":20} {kind:10} {object_bytes(build, kind)} bytes')
     if options.instructions:
