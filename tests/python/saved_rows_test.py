@@ -73,7 +73,9 @@ class Rows(unittest.TestCase):
                 if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
                     continue
                 module = shared.get(node.value.id)
-                if node.value.id not in imported or module is None or isinstance(node.ctx, ast.Store):
+                if module is None or node.value.id not in imported:
+                    continue
+                if isinstance(node.ctx, ast.Store):
                     continue
                 with self.subTest(f'{script.name}:{node.lineno}'):
                     self.assertTrue(hasattr(module, node.attr), f'{node.value.id}.{node.attr}')
