@@ -95,7 +95,7 @@ struct object_collector::state {
   std::uint64_t last_end_ns = os::monotonic_ns();
   /// The next window may end early after so long, for want of memory.
   std::chrono::nanoseconds early_after = kLookEvery;
-  std::uint64_t file_bytes_left = 0;  // pages of files in DRAM after the last page-out
+  cold_pages cold;
   growth_limit growth;
   memory_room last_room{};
   base::atomic<bool> has_thread{false};
@@ -138,7 +138,7 @@ struct object_collector::state {
   }
   /// More pages of COLD are in DRAM than may be between two page-outs.
   bool has_many_cold_pages(const memory_room& room) const {
-    return room.file_bytes > file_bytes_left + cold_limit_bytes(room);
+    return cold.in_dram(room) > cold_limit_bytes(room);
   }
   // Between batches.
   void after_batch(window& now, std::uint64_t bytes);
@@ -184,6 +184,7 @@ memory_room object_collector::state::look_at_memory(const options& now) {
   const memory_room room = read_memory_room(now.memory_target_bytes);
   if (room.dram_bytes == 0) return last_room;  // out of descriptors: /proc could not be read
   last_room = room;
+  cold.note(room);
   gate().allow(room.returnable_bytes());
   if (now.policy != policy_name::budget || now.manage != mode::on) last_room.target_bytes = 0;
   has_thread.load_acquire() ? growth.follow(last_room) : growth.release();
@@ -200,8 +201,7 @@ bool object_collector::state::look_after_memory(std::chrono::steady_clock::time_
   if (now.manage != mode::on || now.policy != policy_name::budget) return false;
   if (now.hint != heap::hint::none && has_many_cold_pages(room)) {
     page_out_used(now);
-    room = look_at_memory(now);
-    file_bytes_left = room.file_bytes;
+    cold.note_page_out(room = look_at_memory(now));
   }
   return is_near_target(room) && std::chrono::steady_clock::now() - began >= early_after;
 }
@@ -316,8 +316,8 @@ void object_collector::state::age_words(window& now) {
       now.chosen,
       {.target_bytes = now.chosen.hint == heap::hint::pageout ? room.target_bytes : 0,
        .dram_bytes = room.dram_bytes,
-       .file_bytes = room.file_bytes - std::min(room.file_bytes, file_bytes_left),
-       .cold_limit_bytes = cold_limit_bytes(room),
+       .file_bytes = cold.in_dram(room),
+       .cold_room_bytes = std::min(cold_limit_bytes(room), cold.expect()),
        .warm_bytes = warm.extent_bytes,
        .warm_object_bytes = warm.bytes,
        .cold_objects = heap::usage_of(heap::kind::cold, heap::residency::left_out).objects,
@@ -404,7 +404,7 @@ void object_collector::state::after_batch(window& now, std::uint64_t bytes) {
     if (is_many || now.moved_since_relief >= moved_together(now.seen.memory_target_bytes)) {
       now.moved_since_relief = 0;
       page_out_piece(now, kMovedTogether);
-      if (is_many) file_bytes_left = look_at_memory(now.chosen).file_bytes;
+      if (is_many) cold.note_page_out(look_at_memory(now.chosen));
     }
   }
   rest(now);
@@ -456,7 +456,7 @@ void object_collector::state::note_memory(const window& now) {
   const auto whole =
       std::chrono::nanoseconds(static_cast<std::int64_t>(now.chosen.window_seconds * kSecond));
   const memory_room room = look_at_memory(now.chosen);
-  file_bytes_left = room.file_bytes;
+  cold.begin_window(room);
   early_after = is_near_target(room)
                     ? next_early_end(early_after, now.seen.demoted.bytes, room.target_bytes, whole)
                     : kLookEvery;

@@ -25,6 +25,10 @@ constexpr std::uint64_t moved_together(std::uint64_t target_bytes) noexcept {
 /// page-outs: an eighth.
 inline constexpr std::uint64_t kColdShare = 8;
 
+/// Of the target, what is left to writers: neither what stays in DRAM at a window's end, nor what
+/// comes back from COLD, takes it. What is written must find room at once, or it is refused.
+inline constexpr std::uint64_t kWritersShare = 16;
+
 struct memory_room {
   std::uint64_t dram_bytes;  ///< the resident set, in which COLD's pages are while they are mapped
   std::uint64_t file_bytes;  ///< of it pages of files: of COLD in a file, and of the program
@@ -41,9 +45,8 @@ struct memory_room {
     return (target_bytes - std::min(target_bytes, dram_bytes)) / 2;
   }
   /// What may come back at once for uses that do not wait: those of a read-mostly load take all
-  /// that they may, and what is written meanwhile must find room too, or it is refused.
+  /// that they may.
   std::uint64_t returnable_bytes() const noexcept {
-    constexpr std::uint64_t kWritersShare = 16;
     if (target_bytes == 0) return ~std::uint64_t{0};
     const std::uint64_t most = target_bytes - target_bytes / kWritersShare;
     return (most - std::min(most, dram_bytes)) / 2;
@@ -55,6 +58,36 @@ struct memory_room {
     return std::min(held / kColdShare,
                     std::max(cold_bytes / kColdShare, moved_together(target_bytes)));
   }
+};
+
+/// COLD's pages in DRAM, as far as they are pages of a file. One thread.
+class cold_pages {
+ public:
+  /// Bytes beyond what the last page-out left.
+  std::uint64_t in_dram(const memory_room& room) const noexcept {
+    return room.file_bytes - std::min(room.file_bytes, left_bytes_);
+  }
+  /// At each look at memory.
+  void note(const memory_room& room) noexcept {
+    most_bytes_ = std::max(most_bytes_, in_dram(room));
+  }
+  /// They have been paged out, between windows or in one.
+  void note_page_out(const memory_room& room) noexcept { left_bytes_ = room.file_bytes; }
+  /// A window has ended; what its moves brought to DRAM for a moment is not counted.
+  void begin_window(const memory_room& room) noexcept {
+    note_page_out(room);
+    most_bytes_ = 0;
+  }
+  /// What they are going to take until the next window's end: as much as the most lately, which is
+  /// forgotten by a quarter each window. Records that are read past their pages bring none back.
+  /// Once a window.
+  std::uint64_t expect() noexcept {
+    likely_bytes_ = std::max(most_bytes_, likely_bytes_ - likely_bytes_ / 4);
+    return likely_bytes_;
+  }
+
+ private:
+  std::uint64_t left_bytes_ = 0, most_bytes_ = 0, likely_bytes_ = 0;
 };
 
 /// How often memory is looked at between windows, and how soon after a window another may end

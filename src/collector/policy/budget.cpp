@@ -7,17 +7,15 @@
 #include <utility>
 
 #include "base/random.hpp"
+#include "collector/memory_room.hpp"
 
 namespace isotherm::collector {
 
 namespace {
 
-/// So far below the target a window's end aims, so that it is not exceeded until the next one.
-constexpr double kHysteresis = 1.0 / 32;
-/// Of the room for objects, what is left free at most for those that come back.
-constexpr double kMostReserved = 1.0 / 8;
-/// Weight of the last window in what is expected to come back during the next.
-constexpr double kNewest = 0.25;
+/// Of the room for objects, what is left free at most for those that come back as they are used: an
+/// eighth.
+constexpr std::uint64_t kReservedShare = 8;
 
 std::uint64_t bytes_of(guides::word w) noexcept {
   return guides::size_of_class(guides::size_class_of(w));
@@ -87,16 +85,13 @@ class budget_policy final : public policy {
     memory_.note(seen.accessed_objects, seen.accessed_cold_objects, load_of(warm_, warm_used_),
                  predicted_share_);
     cold_objects_ = now.cold_objects;
-    set_cut(0, 1, 1);
-    expect_back(now.file_bytes);
-    reserve_bytes_ += (std::exchange(returned_bytes_, 0) - reserve_bytes_) * kNewest;
-    if (now.target_bytes != 0) {
-      const double room = room_for_objects(now) / taken_by_byte(now);
-      keep(room - std::min(reserve_bytes_, room * kMostReserved));
-    }
+    draw_ = random_();
+    cut_ = leave_cut_ = {};
+    if (now.target_bytes != 0) keep(room_for_objects(now) / taken_by_byte(now), now.file_bytes);
     if (chosen.memory_target_bytes == 0) {
       let_go(allowed_misses(chosen, seen.accessed_objects, seen.window_seconds));
     }
+    back_bytes_ = back_at_once(now.file_bytes);
     predicted_share_ = share_below_cut(seen.accessed_objects);
   }
 
@@ -105,20 +100,20 @@ class budget_policy final : public policy {
     const auto now = static_cast<rate>(guides::history_of(w));
     switch (guides::heap_of(w)) {
       case kind::cold:
-        return stays(w, memory_.looked_at(now)) ? std::optional(kind::hot) : std::nullopt;
+        return is_kept(w, memory_.looked_at(now), cut_) ? std::optional(kind::hot) : std::nullopt;
       case kind::hot:
-        if (guides::is_accessed(w) || stays(w, now)) return std::nullopt;
+        if (guides::is_accessed(w) || is_kept(w, now, leave_cut_)) return std::nullopt;
         return kind::cold;
       default:
         if (now == kUnknown) return std::nullopt;  // made since the window's end
-        return guides::is_accessed(w) || stays(w, now) ? kind::hot : kind::cold;
+        return guides::is_accessed(w) || is_kept(w, now, leave_cut_) ? kind::hot : kind::cold;
     }
   }
 
   std::optional<guides::word> returning(guides::word w) override {
     const rate before = memory_.looked_at(static_cast<rate>(guides::history_of(w)));
     const rate now = memory_.used(before, random_bits());
-    if (!stays(w, now)) return std::nullopt;
+    if (!is_kept(w, now, cut_)) return std::nullopt;
     // As in COLD: the move may fail. In HOT that is the same rate, to within an eighth of an
     // octave.
     return guides::with_history(w, left_alone(now));
@@ -127,16 +122,16 @@ class budget_policy final : public policy {
   void note_return(guides::word w) override {
     const rate before = memory_.looked_at(static_cast<rate>(guides::history_of(w)));
     ++returned_[worth_now(w, before)];
-    returned_bytes_ += static_cast<double>(bytes_of(w));
   }
 
   void write_returns(return_gate& gate) const override {
-    const unsigned margin = doubt();
+    // Where nothing has to leave, what comes back takes nobody's place.
+    const unsigned margin = leave_cut_.at > 0 ? doubt() : 0;
     const auto answer_of = [this, margin](unsigned history) {
       const rate before = memory_.looked_at(static_cast<rate>(history));
       const auto worth = static_cast<int>(likely_[memory_.used(before, kNoChance)]);
       // A class less is an octave more, below a page.
-      const int missing = static_cast<int>(cut_ + margin) - worth;
+      const int missing = static_cast<int>(cut_.at + margin) - worth;
       const int octaves = missing < 0 ? 0 : missing / static_cast<int>(kRatesPerOctave);
       const bool is_tie = missing >= 0 && missing % static_cast<int>(kRatesPerOctave) == 0;
       const int first_out = static_cast<int>(kPageClass) - octaves;  // of the classes
@@ -150,13 +145,10 @@ class budget_policy final : public policy {
           missing == 0 ? return_gate::kAllClasses : static_cast<std::uint8_t>(first_out + 1);
       return all;
     };
-    gate.write(answer_of, {.seed = draw_, .most = cold_below_});
+    gate.write(answer_of, {.seed = draw_, .most = cut_.ties});
   }
 
-  void note_returned(const returned& since) override {
-    came_back_ += since.objects;
-    returned_bytes_ += static_cast<double>(since.bytes);
-  }
+  void note_returned(const returned& since) override { came_back_ += since.objects; }
 
   guides::word resting(guides::word w) const noexcept override {
     if (guides::heap_of(w) == heap::kind::cold) return w;  // since age()
@@ -164,14 +156,12 @@ class budget_policy final : public policy {
   }
 
   std::uint64_t expected_bytes() const noexcept override {
-    const double leaving = 1 - static_cast<double>(warm_below_) * 0x1p-64;
-    const auto at_cut = static_cast<std::uint64_t>(static_cast<double>(bytes_[cut_]) * leaving);
-    return std::accumulate(bytes_.begin(), bytes_.begin() + cut_,
-                           newborn_bytes_ + back_bytes_ + at_cut);
+    const std::uint64_t leaving = warm_bytes_ - bytes_kept(bytes_, leave_cut_);
+    return newborn_bytes_ + back_bytes_ + leaving;
   }
 
   void adapt(const options&, std::uint64_t, window_statistics& seen) override {
-    seen.kept_rate = share_of(cut_);
+    seen.kept_rate = share_of(cut_.at);
     seen.rate_windows = memory_.length();
   }
 
@@ -183,6 +173,13 @@ class budget_policy final : public policy {
   static constexpr rate kUnknown = 0, kNever = 1;
   static constexpr std::uint16_t kNoChance = 0xffff;  // the rounding of use_memory: down
   using bytes_by_worth = std::array<std::uint64_t, kWorths>;
+
+  /// What is worth more than `at` is above it; of what is worth as much, a share: those of which
+  /// the address, mixed with the window's draw, is at most `ties`.
+  struct worth_cut {
+    unsigned at = 0;
+    std::uint64_t ties = ~std::uint64_t{0};
+  };
 
   /// Never unknown: the move to COLD may fail.
   rate left_alone(rate r) const noexcept { return std::max(memory_.left_alone(r), kNever); }
@@ -205,13 +202,11 @@ class budget_policy final : public policy {
   /// By how much the worth of what was read for a use must exceed the cut so that it comes back.
   /// The rate of an object that is used in k of n windows is known to within 1 / sqrt(k) of itself.
   /// That it was just used makes it look better than it is, and to exchange it for what is worth as
-  /// much costs two moves and a write to the disk, again and again. Where nothing has to leave,
-  /// none.
+  /// much costs two moves and a write to the disk, again and again.
   unsigned doubt() const noexcept {
-    if (cut_ == 0) return 0;
-    constexpr double kDeviations = 3, kFewestUses = 1.0 / 64;  // a memory that begins knows nothing
-    const double uses = std::max(share_of(cut_) * memory_.length(), kFewestUses);
-    return static_cast<unsigned>(std::log2(1 + kDeviations / std::sqrt(uses)) * kRatesPerOctave);
+    constexpr double kFewestUses = 1.0 / 64;  // a memory that begins knows nothing
+    const double uses = std::max(share_of(cut_.at) * memory_.length(), kFewestUses);
+    return static_cast<unsigned>(std::log2(1 + 1 / std::sqrt(uses)) * kRatesPerOctave);
   }
 
   /// By what it would be worth now if it had not been used.
@@ -227,7 +222,7 @@ class budget_policy final : public policy {
   /// Of a new object nothing is known, so that its size decides: one of the mean size (of all
   /// bytes) is just worth its room.
   void guess_unknown() {
-    const unsigned at_cut = std::clamp(cut_, typical_, typical_ + kRates - 1) - typical_;
+    const unsigned at_cut = std::clamp(cut_.at, typical_, typical_ + kRates - 1) - typical_;
     const rate guess = rate_of(std::max(share_of(at_cut) - cold_share_, 0.0));
     unknown_ = std::max(memory_.idle(guess, 0), kNever);
   }
@@ -236,8 +231,8 @@ class budget_policy final : public policy {
   static double room_for_objects(const memory_state& now) noexcept {
     const std::uint64_t counted = now.warm_bytes + now.file_bytes;
     const std::uint64_t others = now.dram_bytes - std::min(now.dram_bytes, counted);
-    return static_cast<double>(now.target_bytes) * (1 - kHysteresis) -
-           static_cast<double>(others + now.cold_limit_bytes);
+    return static_cast<double>(now.target_bytes - now.target_bytes / kWritersShare) -
+           static_cast<double>(others + now.cold_room_bytes);
   }
 
   /// DRAM that a byte of a size class takes: objects are smaller than their class says, and there
@@ -250,71 +245,76 @@ class budget_policy final : public policy {
     return (packed > 0 ? std::min(extents, packed) : extents) / static_cast<double>(warm_bytes_);
   }
 
-  /// Of what was used in COLD, that can come back of which the page is in DRAM yet. Which objects
-  /// these are is not known, so that it is expected of each worth alike.
-  void expect_back(std::uint64_t in_dram_bytes) noexcept {
-    const std::uint64_t all =
-        std::accumulate(missed_bytes_.begin(), missed_bytes_.end(), std::uint64_t{0});
-    back_bytes_ = std::min(all, in_dram_bytes);
-    if (back_bytes_ == all) return;
-    const double share = static_cast<double>(back_bytes_) / static_cast<double>(all);
-    for (std::uint64_t& bytes : missed_bytes_) {
-      bytes = static_cast<std::uint64_t>(static_cast<double>(bytes) * share);
-    }
-  }
-
-  /// Keeps so many bytes of size classes, what is worth most first; of the same worth what is in
-  /// DRAM before what is not: to exchange them would gain nothing.
-  void keep(double most) noexcept {
+  /// With `most` bytes of size classes in DRAM. What is worth most of all that is known, there or
+  /// used in COLD, should have them: that is the cut for what comes back. Of that, pages in DRAM
+  /// let some come back at the window's end, and the rest does as it is used: until then others may
+  /// stay in its place, but for so much as is expected in a window.
+  void keep(double most, std::uint64_t in_dram_bytes) noexcept {
     const auto room = static_cast<std::uint64_t>(std::clamp(most, 0.0, 0x1p62));
     bytes_by_worth all;
     std::ranges::transform(bytes_, missed_bytes_, all.begin(), std::plus());
-    const unsigned all_stay = cut_for(all, room);
-    if (all_stay == 0) return;
-    const unsigned at = all_stay - 1;
-    const std::uint64_t left =
-        room - std::accumulate(all.begin() + all_stay, all.end(), std::uint64_t{0});
-    set_cut(at, share_with_room(left, bytes_[at]),
-            share_with_room(left - std::min(left, bytes_[at]), missed_bytes_[at]));
+    cut_ = cut_within(all, room);
+    if (cut_.at > 0) {
+      // Of the same worth what is in DRAM before what is not: to exchange them would gain nothing.
+      const std::uint64_t before = bytes_above(all, cut_.at) + bytes_[cut_.at];
+      cut_.ties = share_with_room(room - std::min(room, before), missed_bytes_[cut_.at]);
+    }
+    const std::uint64_t at_once = back_at_once(in_dram_bytes);
+    const std::uint64_t sure = bytes_above(missed_bytes_, cut_.at + doubt());
+    const std::uint64_t later = std::min(sure - std::min(sure, at_once), room / kReservedShare);
+    leave_cut_ = cut_within(bytes_, room - std::min(room, at_once + later));
   }
-  static double share_with_room(std::uint64_t room, std::uint64_t bytes) noexcept {
-    return bytes > room ? static_cast<double>(room) / static_cast<double>(bytes) : 1;
+  /// Of what was used in COLD, what comes back at the window's end: its page must be in DRAM.
+  std::uint64_t back_at_once(std::uint64_t in_dram_bytes) const noexcept {
+    return std::min(bytes_kept(missed_bytes_, cut_), in_dram_bytes);
+  }
+  static worth_cut cut_within(const bytes_by_worth& bytes, std::uint64_t room) noexcept {
+    const unsigned all_stay = cut_for(bytes, room);
+    if (all_stay == 0) return {};
+    const unsigned at = all_stay - 1;
+    return {at, share_with_room(room - bytes_above(bytes, at), bytes[at])};
+  }
+  static std::uint64_t bytes_above(const bytes_by_worth& bytes, unsigned worth) noexcept {
+    const auto first = bytes.begin() + std::min(worth + 1, kWorths);
+    return std::accumulate(first, bytes.end(), std::uint64_t{0});
+  }
+  /// Of those at the cut, its share.
+  static std::uint64_t bytes_kept(const bytes_by_worth& bytes, worth_cut cut) noexcept {
+    const auto at_cut =
+        static_cast<double>(bytes[cut.at]) * static_cast<double>(cut.ties) * 0x1p-64;
+    return bytes_above(bytes, cut.at) + static_cast<std::uint64_t>(at_cut);
+  }
+  /// In 2^-64.
+  static std::uint64_t share_with_room(std::uint64_t room, std::uint64_t bytes) noexcept {
+    if (room >= bytes) return ~std::uint64_t{0};
+    return static_cast<std::uint64_t>(static_cast<double>(room) / static_cast<double>(bytes) *
+                                      0x1p64);
   }
 
   /// Lets go the objects whose misses together are allowed, if these are more.
   void let_go(double misses) {
     if (warm_bytes_ == 0) return;  // nothing says what a new object is worth
     const unsigned least = cut_for_misses(used_, expected_uses_, misses);
-    if (least == kWorths) return set_cut(kWorths - 1, 0, 0);
-    if (least > cut_) set_cut(least, 1, 1);
-  }
-
-  /// With the shares that stay of what is worth as much.
-  void set_cut(unsigned at, double warm, double cold) noexcept {
-    cut_ = at;
-    draw_ = random_();
-    warm_below_ = of_all(warm);
-    cold_below_ = of_all(cold);
-  }
-  static std::uint64_t of_all(double share) noexcept {
-    return share >= 1 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(share * 0x1p64);
+    if (least == kWorths) {
+      cut_ = leave_cut_ = {kWorths - 1, 0};
+    } else if (least > cut_.at) {
+      cut_ = leave_cut_ = {least};
+    }
   }
 
   /// Of what was used in the window, what would have been in COLD with this cut.
   double share_below_cut(std::uint64_t used) const noexcept {
     const std::uint64_t below =
-        std::accumulate(used_.begin(), used_.begin() + cut_, std::uint64_t{0});
+        std::accumulate(used_.begin(), used_.begin() + cut_.at, std::uint64_t{0});
     return used > 0 ? static_cast<double>(below) / static_cast<double>(used) : 0;
   }
 
-  /// Whether an object stays in DRAM, or comes back. Of those that are worth as much as the cut,
-  /// which may be most of all, a share does: by the address, for that it is asked for again says
-  /// nothing new.
-  bool stays(guides::word w, rate now) const noexcept {
+  /// Of those that are worth as much as the cut, which may be most of all, a share is: by the
+  /// address, for that it is asked for again says nothing new.
+  bool is_kept(guides::word w, rate now, worth_cut cut) const noexcept {
     const unsigned worth = worth_now(w, now);
-    if (worth != cut_) return worth > cut_;
-    const bool is_cold = guides::heap_of(w) == heap::kind::cold;
-    return base::mix64(guides::address_of(w) ^ draw_) <= (is_cold ? cold_below_ : warm_below_);
+    if (worth != cut.at) return worth > cut.at;
+    return base::mix64(guides::address_of(w) ^ draw_) <= cut.ties;
   }
 
   std::uint16_t random_bits() noexcept { return static_cast<std::uint16_t>(random_()); }
@@ -327,11 +327,9 @@ class budget_policy final : public policy {
   bytes_by_worth bytes_{};
   bytes_by_worth missed_bytes_{};
   std::array<double, kWorths> expected_uses_{};
-  use_histogram used_{};       // in the window, by what they would be worth without that
-  use_histogram returned_{};   // likewise in the next, what came back between windows
-  double returned_bytes_ = 0;  // of size classes
-  double reserve_bytes_ = 0;   // their mean: room for what comes back before the next window's end
-  objects_by_rate warm_{};     // NEW and HOT, by what was known before the window
+  use_histogram used_{};              // in the window, by what they would be worth without that
+  use_histogram returned_{};          // likewise in the next, what came back between windows
+  objects_by_rate warm_{};            // NEW and HOT, by what was known before the window
   std::uint64_t warm_used_ = 0;       // of these
   std::uint64_t warm_bytes_ = 0;      // of size classes: NEW and HOT
   std::uint64_t weighted_sizes_ = 0;  // each byte by what its object's size adds to the worth
@@ -341,13 +339,12 @@ class budget_policy final : public policy {
   std::uint64_t cold_objects_ = 0;    // at the last window's end
   std::uint64_t missed_ = 0;          // used in COLD, and not yet counted when it came back
   std::uint64_t came_back_ = 0;       // to HOT for a use, since the last window's end
-  std::uint64_t back_bytes_ = 0;      // of these, what can come back
+  std::uint64_t back_bytes_ = 0;      // of these, what comes back at the window's end at most
   double predicted_share_ = 0;        // of misses in what is used, by the cut of the last window
-  unsigned cut_ = 0;                  // what is worth more is kept
-  // And of what is worth as much, such a share (in 2^-64) of what is in DRAM, and of what is not.
-  std::uint64_t warm_below_ = ~std::uint64_t{0}, cold_below_ = ~std::uint64_t{0};
-  std::uint64_t draw_ = 0;  // which of them, in this window
-  base::random random_{1};  // for rounding
+  worth_cut cut_;                     // what is above it may come back from COLD
+  worth_cut leave_cut_;               // what is not above it leaves DRAM: never above cut_
+  std::uint64_t draw_ = 0;            // of what is at a cut, in this window
+  base::random random_{1};            // for rounding
 };
 
 }  // namespace

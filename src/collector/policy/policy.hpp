@@ -25,7 +25,7 @@ struct memory_state {
   std::uint64_t target_bytes;       ///< what the process may have; 0: nothing limits it
   std::uint64_t dram_bytes;         ///< what it has
   std::uint64_t file_bytes;         ///< of that, pages of files, COLD's among them
-  std::uint64_t cold_limit_bytes;   ///< what these are kept to
+  std::uint64_t cold_room_bytes;    ///< what is left to these
   std::uint64_t warm_bytes;         ///< of what it has, the extents of NEW and HOT
   std::uint64_t warm_object_bytes;  ///< of these, what objects take
   std::uint64_t cold_objects;

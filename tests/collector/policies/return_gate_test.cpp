@@ -163,10 +163,10 @@ class BudgetReturns : public testing::Test {
     seen.accessed_cold_objects = in_cold;
     const bool is_cold = in_cold > 0;
     policy_->weigh(chosen_,
-                   {.target_bytes = static_cast<std::uint64_t>(room * 32 / 31),
+                   {.target_bytes = static_cast<std::uint64_t>(room * 16 / 15),
                     .dram_bytes = bytes,
                     .file_bytes = is_cold ? bytes : 0,
-                    .cold_limit_bytes = 0,
+                    .cold_room_bytes = 0,
                     .warm_bytes = is_cold ? 0 : bytes,
                     .warm_object_bytes = is_cold ? 0 : bytes,
                     .cold_objects = is_cold ? kObjects : 0,

@@ -1,0 +1,167 @@
+// A load that reads past the pages of COLD, simulated: what is missed comes back at once or stays
+// out, as the policy has written it down for the gate; what leaves does so at a window's end.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/random.hpp"
+#include "collector/memory_room.hpp"
+#include "collector/policy/policy.hpp"
+#include "collector/return_gate.hpp"
+
+namespace isotherm::collector {
+namespace {
+
+using guides::word;
+using heap::kind;
+
+class ReadsPastPages : public testing::Test {
+ protected:
+  static constexpr std::uint64_t kEach = 1024;  // bytes
+  static constexpr std::size_t kObjects = 4000, kRoom = 1000;
+  /// Beside the objects, the process has as much as they may have.
+  static constexpr std::uint64_t kOthers = kRoom * kEach, kTarget = 2 * kRoom * kEach;
+
+  ReadsPastPages() {
+    chosen_.memory_target_bytes = kTarget;
+    for (std::size_t i = 0; i < kObjects; ++i) {
+      words_.push_back(guides::make_word((i + 1) * kEach, kind::cold, kEach));
+    }
+  }
+  /// Object i is used in so many of 100 windows: a Zipfian tail.
+  static double share_of_windows(std::size_t i) {
+    return -std::expm1(-static_cast<double>(kObjects) / 9 / static_cast<double>(i + 1));
+  }
+  void window() {
+    gate_.allow(room().returnable_bytes());
+    window_statistics seen;
+    for (std::size_t i = 0; i < kObjects; ++i) {
+      if (random_.unit() < share_of_windows(i)) use(words_[i]);
+      if (i % (kObjects / 50) == 0) gate_.allow(room().returnable_bytes());
+    }
+    const returned back = gate_.take_returned();
+    back_ = back.objects;
+    count_returned(back, seen);
+    policy_->note_returned(back);
+    age(seen);
+    kept_ = count_kept();
+    policy_->weigh(chosen_, now(), seen);
+    policy_->write_returns(gate_);
+    move();
+    policy_->adapt(chosen_, 0, seen);
+  }
+  std::size_t count_kept() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(words_, [](word w) { return guides::heap_of(w) == kind::hot; }));
+  }
+
+  options chosen_;
+  std::uint64_t cold_room_ = 0;  // of the target, for pages of COLD
+  std::uint64_t back_ = 0;       // objects, in the last window
+  std::uint64_t misses_ = 0;     // likewise
+  std::size_t kept_ = 0;         // at its end, before others left
+  base::random random_{7};
+
+ private:
+  memory_room room() const {
+    return {.dram_bytes = kOthers + count_kept() * kEach, .file_bytes = 0, .target_bytes = kTarget};
+  }
+  memory_state now() const {
+    const std::uint64_t bytes = count_kept() * kEach;
+    return {.target_bytes = kTarget,
+            .dram_bytes = kOthers + bytes,
+            .file_bytes = 0,
+            .cold_room_bytes = cold_room_,
+            .warm_bytes = bytes,
+            .warm_object_bytes = bytes,
+            .cold_objects = kObjects - count_kept(),
+            .spread = 1};
+  }
+  void use(word& w) {
+    if (guides::heap_of(w) == kind::cold) {
+      if (const auto history = gate_.admit(w, kEach)) {
+        w = guides::with_history(guides::moved_to(w, guides::address_of(w), kind::hot), *history);
+      }
+    }
+    w = guides::marked(w);
+  }
+  void age(window_statistics& seen) {
+    policy_->begin_ageing(chosen_);
+    for (word& w : words_) {
+      const bool is_used = guides::is_accessed(w), is_cold = guides::heap_of(w) == kind::cold;
+      if (is_cold && !is_used) continue;
+      seen.accessed_objects += is_used;
+      seen.accessed_cold_objects += is_cold;
+      w = policy_->age(w);
+      if (is_cold) w = policy_->resting(w);
+    }
+    misses_ = seen.accessed_cold_objects;
+  }
+  void move() {
+    for (word& w : words_) {
+      if (guides::heap_of(w) != kind::hot || policy_->target(w) != kind::cold) continue;
+      w = guides::moved_to(policy_->resting(w), guides::address_of(w), kind::cold);
+    }
+  }
+
+  std::vector<word> words_;
+  std::unique_ptr<policy> policy_ = make_policy(policy_name::budget);
+  return_gate gate_;
+};
+
+TEST_F(ReadsPastPages, FillTheRoomThatThereIs) {
+  for (int i = 0; i < 6; ++i) window();
+  // A sixteenth of the target is the writers'.
+  EXPECT_GT(kept_, kRoom - 2 * kRoom / 16 - 10);
+  EXPECT_LE(kept_, kRoom - 2 * kRoom / 16 + 10);
+}
+
+// With room for pages of COLD, which nobody brings back, more may come back in a window than stays
+// at its end: that must not let all of it in and out again in every second window.
+TEST_F(ReadsPastPages, ComeToRestBelowWhatMayComeBack) {
+  cold_room_ = kTarget / 8;
+  std::uint64_t back = 0, misses = 0;
+  for (int i = 0; i < 60; ++i) {
+    window();
+    if (i < 30) continue;
+    back += back_;
+    misses += misses_;
+  }
+  EXPECT_LT(back, misses / 10);
+}
+
+TEST_F(ReadsPastPages, LetBackWhatIsWorthMore) {
+  constexpr std::size_t kWindows = 20;
+  std::uint64_t misses = 0;
+  for (std::size_t i = 0; i < 60; ++i) {
+    window();
+    if (i >= 60 - kWindows) misses += misses_;
+  }
+  double best = 0;  // the most popular have all the room; a list of the last used misses 1.7 of it
+  for (std::size_t i = kRoom - 2 * kRoom / 16; i < kObjects; ++i) best += share_of_windows(i);
+  EXPECT_LT(static_cast<double>(misses), 1.15 * best * kWindows);
+}
+
+TEST(ColdPages, AreExpectedAsTheMostLatelyAboveWhatAPageOutLeaves) {
+  const auto room_with = [](std::uint64_t file_bytes) {
+    return memory_room{.dram_bytes = 1000, .file_bytes = file_bytes, .target_bytes = 0};
+  };
+  cold_pages pages;
+  pages.begin_window(room_with(100));
+  EXPECT_EQ(pages.expect(), 0u);
+  pages.note(room_with(180));
+  pages.note(room_with(150));
+  EXPECT_EQ(pages.in_dram(room_with(150)), 50u);
+  EXPECT_EQ(pages.expect(), 80u);
+  pages.note_page_out(room_with(120));
+  pages.note(room_with(210));
+  EXPECT_EQ(pages.expect(), 90u);
+  pages.begin_window(room_with(120));
+  EXPECT_EQ(pages.expect(), 68u) << "a quarter is forgotten";
+  EXPECT_EQ(pages.expect(), 51u);
+}
+
+}  // namespace
+}  // namespace isotherm::collector
