@@ -96,28 +96,41 @@ outcome run(policies::policy& policy, const load& given, std::uint64_t window) {
   return seen;
 }
 
+/// How soon a policy learns, or learns anew.
+std::vector<std::size_t> windows_shown(const settings& s, std::size_t count) {
+  std::vector<std::size_t> shown;
+  if (s.shift > 0) {
+    for (std::size_t w = s.shift; w < s.shift + 6; ++w) shown.push_back(w);
+  } else {
+    for (std::size_t w = 2; w <= count; w *= 2) shown.push_back(w);
+  }
+  return shown;
+}
+
 void compare(const settings& s, const load& given) {
   const auto objects = static_cast<std::uint32_t>(given.popularity.size());
   fmt::print("{} objects, {} requests, windows of {}, seed {}\n\n", objects, given.requests.size(),
              s.window, s.seed);
   fmt::print("| in DRAM | policy | misses | over best static |{}\n|---|---|---|---|{}\n",
-             s.shift > 0 ? " misses before the shift, and in the windows behind it |" : "",
-             s.shift > 0 ? "---|" : "");
+             s.shift > 0 ? " misses before the shift, and in the windows behind it |"
+                         : " misses in windows 2, 4, 8, 16 .. |",
+             "---|");
   for (const double share : s.shares) {
     const auto room = static_cast<std::uint32_t>(share * objects);
     double best = -1;
     for (const auto& policy :
-         {policies::make_best_static(given.popularity, room), policies::make_rates(objects, room),
-          policies::make_tiny_lfu(objects, room), policies::make_s3_fifo(objects, room),
-          policies::make_two_queues(objects, room), policies::make_lru(objects, room)}) {
+         {policies::make_best_static(given.popularity, room),
+          policies::make_rates(objects, room, s.window), policies::make_tiny_lfu(objects, room),
+          policies::make_s3_fifo(objects, room), policies::make_two_queues(objects, room),
+          policies::make_lru(objects, room)}) {
       const outcome seen = run(*policy, given, s.window);
       if (best < 0) best = seen.misses;
       fmt::print("| {:.0f}% | {} | {:.2f}% | {} |", 100 * share, policy->name(), 100 * seen.misses,
                  best > 0 ? fmt::format("{:.2f}", seen.misses / best) : "-");
-      for (unsigned w = s.shift; s.shift > 0 && w < s.shift + 6; ++w) {
+      for (const std::size_t w : windows_shown(s, seen.of_windows.size())) {
         fmt::print(" {:.1f}%", 100 * seen.of_windows[w - 1]);
       }
-      fmt::print("{}\n", s.shift > 0 ? " |" : "");
+      fmt::print(" |\n");
     }
   }
 }

@@ -27,8 +27,8 @@ std::unique_ptr<policy> make_s3_fifo(std::uint32_t objects, std::uint32_t room);
 /// Einziger, Friedman, Manes, ACM ToS 13(4), 2017: a window of 1%, counts to 15, halved every 10
 /// times the room. The counts are exact, where the paper has a sketch.
 std::unique_ptr<policy> make_tiny_lfu(std::uint32_t objects, std::uint32_t room);
-/// What the collector does (collector/policy/temperature.hpp).
-std::unique_ptr<policy> make_rates(std::uint32_t objects, std::uint32_t room);
+/// The collector's own, with windows of so many uses.
+std::unique_ptr<policy> make_rates(std::uint32_t objects, std::uint32_t room, std::uint64_t window);
 /// The best that a fixed choice can do: the most popular objects, known beforehand.
 std::unique_ptr<policy> make_best_static(const std::vector<std::uint64_t>& popularity,
                                          std::uint32_t room);

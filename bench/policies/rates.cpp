@@ -1,73 +1,102 @@
 // What decides at the end of a window, or before the first.
 #include <algorithm>
-#include <array>
 #include <numeric>
+#include <utility>
 
-#include "base/random.hpp"
-#include "collector/policy/temperature.hpp"
+#include "collector/memory_room.hpp"
+#include "collector/policy/policy.hpp"
+#include "collector/return_gate.hpp"
+#include "guide/word.hpp"
 #include "policy.hpp"
 
 namespace isotherm::policies {
 namespace {
 
-/// A missed object is read into DRAM and stays there until the window ends; so many as are missed
-/// in a window are always reserved room.
-class rates final : public policy {
+/// The collector's own policy and its gate (collector/policy/budget.hpp, collector/return_gate.hpp)
+/// on guide words of objects that do not exist. What is missed comes back, or is read past its page
+/// and stays out, as the gate says; what leaves does so at the end of a window.
+class collected final : public policy {
  public:
-  rates(std::uint32_t objects, std::uint32_t room)
-      : rate_(objects), is_used_(objects), at_(objects), room_(room) {}
+  collected(std::uint32_t objects, std::uint32_t room, std::uint64_t window)
+      : words_(objects), uses_between_looks_(std::max<std::uint64_t>(window / kLooks, 1)) {
+    chosen_.memory_target_bytes = room * kBytes;
+    for (std::uint32_t object = 0; object < objects; ++object) {
+      words_[object] = guides::make_word((object + 1) * kBytes, heap::kind::cold, kBytes);
+    }
+  }
   std::string_view name() const noexcept override { return "rates"; }
 
   bool use(std::uint32_t object) override {
-    is_used_[object] = 1;
-    if (at_[object] != place::cold) return true;
-    at_[object] = place::missed;
-    ++misses_;
-    return false;
+    if (uses_++ % uses_between_looks_ == 0) look();
+    guides::word& w = words_[object];
+    const bool is_hit = guides::heap_of(w) != heap::kind::cold;
+    if (!is_hit) {
+      if (const auto history = gate_.admit(w, kBytes)) {
+        w = guides::with_history(guides::moved_to(w, guides::address_of(w), heap::kind::hot),
+                                 *history);
+        ++kept_;
+      }
+    }
+    w = guides::marked(w);
+    return is_hit;
   }
 
   void end_window() override {
-    const auto used = static_cast<std::uint64_t>(std::ranges::count(is_used_, 1));
-    memory_.end_window();
-    objects_by_rate kept{};
-    for (std::uint32_t object = 0; object < rate_.size(); ++object) {
-      if (at_[object] == place::cold) continue;
-      auto& rate = rate_[object];
-      if (at_[object] == place::missed) rate = memory_.looked_at(rate);
-      const auto random = static_cast<std::uint16_t>(random_());
-      rate = is_used_[object] != 0 ? memory_.used(rate, random) : memory_.idle(rate, random);
-      ++kept[rate];
-      is_used_[object] = 0;
+    collector::window_statistics seen;
+    const collector::returned back = gate_.take_returned();
+    collector::count_returned(back, seen);
+    decides_->note_returned(back);
+    decides_->begin_ageing(chosen_);
+    for (guides::word& w : words_) {
+      const bool is_used = guides::is_accessed(w), is_cold = guides::heap_of(w) == heap::kind::cold;
+      if (is_cold && !is_used) continue;
+      seen.accessed_objects += is_used;
+      seen.accessed_cold_objects += is_cold;
+      w = decides_->age(w);
+      if (is_cold) missed_.push_back(&w);
     }
-    memory_.note(used, misses_);
-    reserve_ = reserve_ > 0 ? (3 * reserve_ + misses_) / 4 : misses_;
-    misses_ = 0;
-    let_go(kept, room_ > reserve_ ? room_ - reserve_ : 0);
+    const std::uint64_t bytes = kept_ * kBytes;
+    decides_->weigh(chosen_,
+                    {.target_bytes = chosen_.memory_target_bytes,
+                     .dram_bytes = bytes,
+                     .file_bytes = 0,
+                     .cold_room_bytes = 0,
+                     .warm_bytes = bytes,
+                     .warm_object_bytes = bytes,
+                     .cold_objects = words_.size() - kept_,
+                     .spread = 1},
+                    seen);
+    decides_->write_returns(gate_);
+    for (guides::word* w : std::exchange(missed_, {})) *w = decides_->resting(*w);
+    for (guides::word& w : words_) {
+      if (guides::heap_of(w) == heap::kind::cold) continue;
+      if (decides_->target(w) != heap::kind::cold) continue;
+      w = guides::moved_to(decides_->resting(w), guides::address_of(w), heap::kind::cold);
+      --kept_;
+    }
+    decides_->adapt(chosen_, 0, seen);
+    look();
   }
 
  private:
-  enum class place : std::uint8_t { cold, hot, missed };
-  using objects_by_rate = std::array<std::uint64_t, collector::kRates>;
+  static constexpr std::uint64_t kBytes = 1024;
+  static constexpr unsigned kLooks = 50;  // in a window
 
-  void let_go(const objects_by_rate& kept, std::uint64_t budget) {
-    const unsigned cut = collector::cut_for(kept, budget);
-    std::uint64_t left = budget;  // of it, what objects of the rate below the cut may have
-    for (unsigned r = cut; r < collector::kRates; ++r) left -= kept[r];
-    for (std::uint32_t object = 0; object < rate_.size(); ++object) {
-      if (at_[object] == place::cold) continue;
-      const bool stays = rate_[object] >= cut || (rate_[object] + 1u == cut && left > 0 && left--);
-      at_[object] = stays ? place::hot : place::cold;
-      if (!stays) rate_[object] = memory_.left_alone(rate_[object]);
-    }
+  void look() {
+    gate_.allow(collector::memory_room{
+        .dram_bytes = kept_ * kBytes, .file_bytes = 0, .target_bytes = chosen_.memory_target_bytes}
+                    .returnable_bytes());
   }
 
-  collector::use_memory memory_;
-  std::vector<collector::rate> rate_;
-  std::vector<std::uint8_t> is_used_;
-  std::vector<place> at_;
-  std::uint64_t room_;
-  std::uint64_t misses_ = 0, reserve_ = 0;
-  base::random random_{1};
+  std::vector<guides::word> words_;
+  std::vector<guides::word*> missed_;
+  std::uint64_t kept_ = 0;
+  std::uint64_t uses_ = 0;
+  const std::uint64_t uses_between_looks_;
+  collector::options chosen_;
+  collector::return_gate gate_;
+  std::unique_ptr<collector::policy> decides_ =
+      collector::make_policy(collector::policy_name::budget);
 };
 
 class best_static final : public policy {
@@ -89,8 +118,9 @@ class best_static final : public policy {
 
 }  // namespace
 
-std::unique_ptr<policy> make_rates(std::uint32_t objects, std::uint32_t room) {
-  return std::make_unique<rates>(objects, room);
+std::unique_ptr<policy> make_rates(std::uint32_t objects, std::uint32_t room,
+                                   std::uint64_t window) {
+  return std::make_unique<collected>(objects, room, window);
 }
 std::unique_ptr<policy> make_best_static(const std::vector<std::uint64_t>& popularity,
                                          std::uint32_t room) {
