@@ -15,6 +15,7 @@
 #include "collector/policy/page_out.hpp"
 #include "collector/policy/policy.hpp"
 #include "collector/policy/threshold.hpp"
+#include "collector/policy/unusual_misses.hpp"
 #include "collector/scan.hpp"
 #include "guide/guide.hpp"
 #include "heap/upkeep.hpp"
@@ -91,11 +92,11 @@ struct object_collector::state {
   touched_pages pages;
   page_watch watch;
   std::vector<candidate> candidates;
-  std::uint64_t windows = 0;
-  std::uint64_t last_end_ns = os::monotonic_ns();
+  std::uint64_t windows = 0, last_end_ns = os::monotonic_ns();
   /// The next window may end early after so long, for want of memory.
   std::chrono::nanoseconds early_after = kLookEvery;
   cold_pages cold;
+  unusual_misses unusual;
   growth_limit growth;
   memory_room last_room{};
   base::atomic<bool> has_thread{false};
@@ -132,10 +133,6 @@ struct object_collector::state {
 
   memory_room look_at_memory(const options& now);
   static bool is_near_target(const memory_room& room);
-  static std::uint64_t cold_limit_bytes(const memory_room& room) {
-    return room.cold_limit_bytes(
-        heap::usage_of(heap::kind::cold, heap::residency::left_out).extent_bytes);
-  }
   /// More pages of COLD are in DRAM than may be between two page-outs.
   bool has_many_cold_pages(const memory_room& room) const {
     return cold.in_dram(room) > cold_limit_bytes(room);
@@ -191,8 +188,8 @@ memory_room object_collector::state::look_at_memory(const options& now) {
   return last_room;
 }
 
-/// Between windows: pages of COLD that were used leave again when they are too many. True when
-/// memory is short all the same, so that the window that began at `began` should end now.
+/// Between windows: pages of COLD that were used leave again when they are too many. True when the
+/// window that began at `began` should end now: memory is short all the same, or too much misses.
 bool object_collector::state::look_after_memory(std::chrono::steady_clock::time_point began,
                                                 const options& now) {
   const std::unique_lock alone(one_window_at_a_time, 2 * kSearchPiece);
@@ -203,7 +200,9 @@ bool object_collector::state::look_after_memory(std::chrono::steady_clock::time_
     page_out_used(now);
     cold.note_page_out(room = look_at_memory(now));
   }
-  return is_near_target(room) && std::chrono::steady_clock::now() - began >= early_after;
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
+  return (is_near_target(room) && elapsed >= early_after) ||
+         unusual.end_window_now(gate().asked(), elapsed.count() / now.window_seconds);
 }
 
 /// Of NEW, which a load fills, nearly all can leave, and it takes a while.
@@ -265,6 +264,7 @@ window object_collector::state::begin() {
   window now{configured(), counted};
   ISO_CHECK(check(now.chosen), "the options of a collector are in range");
   choose_ways(now.chosen);
+  unusual.end_window(gate().asked());
   now.seen.window = ++windows;
   now.seen.window_seconds = static_cast<double>(now.begin_ns - last_end_ns) / kSecond;
   last_end_ns = now.begin_ns;

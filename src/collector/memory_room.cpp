@@ -30,6 +30,11 @@ heap::usage warm_memory() {
   return sum;
 }
 
+std::uint64_t cold_limit_bytes(const memory_room& room) {
+  return room.cold_limit_bytes(
+      heap::usage_of(heap::kind::cold, heap::residency::left_out).extent_bytes);
+}
+
 memory_room memory_room_of(std::uint64_t asked_bytes, std::uint64_t dram_bytes,
                            std::uint64_t file_bytes, std::optional<std::uint64_t> group_room) {
   memory_room found{dram_bytes, file_bytes, asked_bytes};

@@ -51,8 +51,8 @@ struct memory_room {
     const std::uint64_t most = target_bytes - target_bytes / kWritersShare;
     return (most - std::min(most, dram_bytes)) / 2;
   }
-  /// What pages of files are kept to. Of a small COLD, which is soon looked through, it is less, as
-  /// what is left to them is not there for HOT.
+  /// What pages of files are kept to, beside a COLD of so many bytes. Of a small COLD, which is
+  /// soon looked through, it is less, as what is left to them is not there for HOT.
   std::uint64_t cold_limit_bytes(std::uint64_t cold_bytes) const noexcept {
     const std::uint64_t held = target_bytes != 0 ? std::min(target_bytes, dram_bytes) : dram_bytes;
     return std::min(held / kColdShare,
@@ -106,6 +106,9 @@ constexpr std::chrono::nanoseconds next_early_end(std::chrono::nanoseconds last,
 
 /// Objects, their bytes and the extents of NEW and HOT together.
 heap::usage warm_memory();
+
+/// What COLD's pages are kept to. Of a file.
+std::uint64_t cold_limit_bytes(const memory_room& room);
 
 /// The target is the least of `asked_bytes` (0: none) and what the control groups leave this
 /// process less a margin for what is not counted here (page tables, sockets). Reads some files of

@@ -40,6 +40,7 @@ bool return_gate::take_room(std::size_t bytes) noexcept {
 }
 
 std::optional<unsigned> return_gate::admit(guides::word w, std::size_t bytes) noexcept {
+  asked_.fetch_add_relaxed(1);
   const std::uint32_t found = answers_[guides::history_of(w)].load_relaxed();
   const auto below = found >> 16U & 0xffU, drawn = found >> 24U;
   const unsigned size_class = guides::size_class_of(w);

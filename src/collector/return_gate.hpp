@@ -41,6 +41,8 @@ class return_gate final : public guides::return_policy {
   void allow(std::uint64_t bytes) noexcept;
   static constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
   returned take_returned() noexcept;
+  /// Times that it was asked: uses of objects whose pages had left DRAM. Any thread.
+  std::uint64_t asked() const noexcept { return asked_.load_relaxed(); }
 
   /// Counts what it lets pass.
   std::optional<unsigned> admit(guides::word w, std::size_t bytes) noexcept override;
@@ -56,7 +58,7 @@ class return_gate final : public guides::return_policy {
   std::array<base::atomic<std::uint32_t>, 1U << guides::kHistoryBits> answers_{};
   base::atomic<std::uint64_t> seed_{0}, most_{0};
   base::atomic<std::int64_t> room_{0};
-  base::atomic<std::uint64_t> objects_{0}, bytes_{0};
+  base::atomic<std::uint64_t> asked_{0}, objects_{0}, bytes_{0};
 };
 
 /// That of the collector that runs windows; threads may ask it at any time.

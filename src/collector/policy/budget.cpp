@@ -126,7 +126,7 @@ class budget_policy final : public policy {
 
   void write_returns(return_gate& gate) const override {
     // Where nothing has to leave, what comes back takes nobody's place.
-    const unsigned margin = leave_cut_.at > 0 ? doubt() : 0;
+    const unsigned margin = cut_.at > 0 && leave_cut_.at > 0 ? doubt() : 0;
     const auto answer_of = [this, margin](unsigned history) {
       const rate before = memory_.looked_at(static_cast<rate>(history));
       const auto worth = static_cast<int>(likely_[memory_.used(before, kNoChance)]);
@@ -202,11 +202,13 @@ class budget_policy final : public policy {
   /// By how much the worth of what was read for a use must exceed the cut so that it comes back.
   /// The rate of an object that is used in k of n windows is known to within 1 / sqrt(k) of itself.
   /// That it was just used makes it look better than it is, and to exchange it for what is worth as
-  /// much costs two moves and a write to the disk, again and again.
+  /// much costs two moves and a write to the disk, again and again. While next to nothing is known
+  /// what was used last is the better guess, so that it is a quarter of an octave at most.
   unsigned doubt() const noexcept {
-    constexpr double kFewestUses = 1.0 / 64;  // a memory that begins knows nothing
+    constexpr double kMost = 0.25, kFewestUses = 1.0 / 64;
     const double uses = std::max(share_of(cut_.at) * memory_.length(), kFewestUses);
-    return static_cast<unsigned>(std::log2(1 + 1 / std::sqrt(uses)) * kRatesPerOctave);
+    const double octaves = std::min(std::log2(1 + 1 / std::sqrt(uses)), kMost);
+    return static_cast<unsigned>(octaves * kRatesPerOctave);
   }
 
   /// By what it would be worth now if it had not been used.
@@ -222,7 +224,7 @@ class budget_policy final : public policy {
   /// Of a new object nothing is known, so that its size decides: one of the mean size (of all
   /// bytes) is just worth its room.
   void guess_unknown() {
-    const unsigned at_cut = std::clamp(cut_.at, typical_, typical_ + kRates - 1) - typical_;
+    const unsigned at_cut = std::clamp(leave_cut_.at, typical_, typical_ + kRates - 1) - typical_;
     const rate guess = rate_of(std::max(share_of(at_cut) - cold_share_, 0.0));
     unknown_ = std::max(memory_.idle(guess, 0), kNever);
   }
@@ -259,10 +261,17 @@ class budget_policy final : public policy {
       const std::uint64_t before = bytes_above(all, cut_.at) + bytes_[cut_.at];
       cut_.ties = share_with_room(room - std::min(room, before), missed_bytes_[cut_.at]);
     }
+    if (memory_.length() == 0) return make_room_for_others(room);
     const std::uint64_t at_once = back_at_once(in_dram_bytes);
     const std::uint64_t sure = bytes_above(missed_bytes_, cut_.at + doubt());
     const std::uint64_t later = std::min(sure - std::min(sure, at_once), room / kReservedShare);
     leave_cut_ = cut_within(bytes_, room - std::min(room, at_once + later));
+  }
+  /// Others are used than what is in DRAM, and nothing is known of them: what is used comes back.
+  /// So much is expected to as was used in COLD, but no more than half of the room.
+  void make_room_for_others(std::uint64_t room) noexcept {
+    cut_ = {};
+    leave_cut_ = cut_within(bytes_, room - std::min(room / 2, bytes_kept(missed_bytes_, {})));
   }
   /// Of what was used in COLD, what comes back at the window's end: its page must be in DRAM.
   std::uint64_t back_at_once(std::uint64_t in_dram_bytes) const noexcept {

@@ -9,6 +9,7 @@
 #include "base/random.hpp"
 #include "collector/memory_room.hpp"
 #include "collector/policy/policy.hpp"
+#include "collector/policy/unusual_misses.hpp"
 #include "collector/return_gate.hpp"
 
 namespace isotherm::collector {
@@ -38,7 +39,7 @@ class ReadsPastPages : public testing::Test {
     gate_.allow(room().returnable_bytes());
     window_statistics seen;
     for (std::size_t i = 0; i < kObjects; ++i) {
-      if (random_.unit() < share_of_windows(i)) use(words_[i]);
+      if (random_.unit() < share_of_windows(i)) use(words_[(i + shift_) % kObjects]);
       if (i % (kObjects / 50) == 0) gate_.allow(room().returnable_bytes());
     }
     const returned back = gate_.take_returned();
@@ -59,6 +60,7 @@ class ReadsPastPages : public testing::Test {
 
   options chosen_;
   std::uint64_t cold_room_ = 0;  // of the target, for pages of COLD
+  std::size_t shift_ = 0;        // of the objects' numbers
   std::uint64_t back_ = 0;       // objects, in the last window
   std::uint64_t misses_ = 0;     // likewise
   std::size_t kept_ = 0;         // at its end, before others left
@@ -142,6 +144,47 @@ TEST_F(ReadsPastPages, LetBackWhatIsWorthMore) {
   double best = 0;  // the most popular have all the room; a list of the last used misses 1.7 of it
   for (std::size_t i = kRoom - 2 * kRoom / 16; i < kObjects; ++i) best += share_of_windows(i);
   EXPECT_LT(static_cast<double>(misses), 1.15 * best * kWindows);
+}
+
+// All that was used is cold from now on, and others are used.
+TEST_F(ReadsPastPages, MakeRoomForOthersWhenTheLoadChanges) {
+  for (int i = 0; i < 60; ++i) window();
+  const std::uint64_t before = misses_;
+  shift_ = kObjects / 2;
+  window();
+  EXPECT_GT(misses_, before * 3 / 2);
+  window();
+  EXPECT_GT(back_, kRoom / 3) << "as they are used, before their rates are known";
+  for (int i = 0; i < 3; ++i) window();
+  EXPECT_LT(misses_, before * 4 / 3);
+}
+
+TEST(UnusualMisses, EndAWindowThatHasTwiceAsManyAsTheLastOnes) {
+  unusual_misses watch;
+  std::uint64_t misses = 0;
+  for (int i = 0; i < 30; ++i) watch.end_window(misses += 4000);
+  EXPECT_FALSE(watch.end_window_now(misses + 7900, 0.9));
+  EXPECT_TRUE(watch.end_window_now(misses + 8100, 0.9));
+  EXPECT_TRUE(watch.end_window_now(misses + 8100, 0.125));
+  EXPECT_FALSE(watch.end_window_now(misses + 8100, 0.1)) << "as soon after the last one";
+}
+
+TEST(UnusualMisses, AreUsualAfterAWhile) {
+  unusual_misses watch;
+  std::uint64_t misses = 0;
+  for (int i = 0; i < 30; ++i) watch.end_window(misses += 4000);
+  int early = 0;
+  for (std::uint64_t seen = 0; seen < 40'000; watch.end_window(misses += seen), ++early) {
+    for (seen = 0; seen < 40'000 && !watch.end_window_now(misses + seen, 1);) seen += 100;
+    ASSERT_LT(early, 20);
+  }
+  EXPECT_GE(early, 3);
+}
+
+TEST(UnusualMisses, AreNotAFew) {
+  unusual_misses watch;
+  EXPECT_FALSE(watch.end_window_now(1000, 1));
+  EXPECT_TRUE(watch.end_window_now(1001, 1));
 }
 
 TEST(ColdPages, AreExpectedAsTheMostLatelyAboveWhatAPageOutLeaves) {
