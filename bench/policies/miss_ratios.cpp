@@ -87,7 +87,6 @@ outcome run(policies::policy& policy, const load& given, std::uint64_t window) {
     of_window += missed;
     measured += missed && i >= given.measured_from;
     if ((i + 1) % window != 0) continue;
-    policy.end_window();
     seen.of_windows.push_back(static_cast<double>(of_window) / static_cast<double>(window));
     of_window = 0;
   }

@@ -14,8 +14,6 @@ class policy {
   virtual std::string_view name() const noexcept = 0;
   /// Uses an object; whether it was in DRAM.
   virtual bool use(std::uint32_t object) = 0;
-  /// Ends a window, for policies that decide then.
-  virtual void end_window() {}
 };
 
 /// The policies compared, with room for `room` of `objects` objects.

@@ -5,6 +5,7 @@
 
 #include "collector/memory_room.hpp"
 #include "collector/policy/policy.hpp"
+#include "collector/policy/unusual_misses.hpp"
 #include "collector/return_gate.hpp"
 #include "guide/word.hpp"
 #include "policy.hpp"
@@ -18,7 +19,7 @@ namespace {
 class collected final : public policy {
  public:
   collected(std::uint32_t objects, std::uint32_t room, std::uint64_t window)
-      : words_(objects), uses_between_looks_(std::max<std::uint64_t>(window / kLooks, 1)) {
+      : words_(objects), uses_of_window_(window) {
     chosen_.memory_target_bytes = room * kBytes;
     for (std::uint32_t object = 0; object < objects; ++object) {
       words_[object] = guides::make_word((object + 1) * kBytes, heap::kind::cold, kBytes);
@@ -27,7 +28,9 @@ class collected final : public policy {
   std::string_view name() const noexcept override { return "rates"; }
 
   bool use(std::uint32_t object) override {
-    if (uses_++ % uses_between_looks_ == 0) look();
+    const double elapsed = static_cast<double>(uses_) / static_cast<double>(uses_of_window_);
+    if (uses_ == uses_of_window_ || unusual_.end_window_now(gate_.asked(), elapsed)) end_window();
+    if (uses_++ % std::max<std::uint64_t>(uses_of_window_ / kLooks, 1) == 0) look();
     guides::word& w = words_[object];
     const bool is_hit = guides::heap_of(w) != heap::kind::cold;
     if (!is_hit) {
@@ -41,7 +44,13 @@ class collected final : public policy {
     return is_hit;
   }
 
-  void end_window() override {
+ private:
+  static constexpr std::uint64_t kBytes = 1024;
+  static constexpr unsigned kLooks = 50;  // in a window
+
+  void end_window() {
+    uses_ = 0;
+    unusual_.end_window(gate_.asked());
     collector::window_statistics seen;
     const collector::returned back = gate_.take_returned();
     collector::count_returned(back, seen);
@@ -78,10 +87,6 @@ class collected final : public policy {
     look();
   }
 
- private:
-  static constexpr std::uint64_t kBytes = 1024;
-  static constexpr unsigned kLooks = 50;  // in a window
-
   void look() {
     gate_.allow(collector::memory_room{
         .dram_bytes = kept_ * kBytes, .file_bytes = 0, .target_bytes = chosen_.memory_target_bytes}
@@ -91,8 +96,9 @@ class collected final : public policy {
   std::vector<guides::word> words_;
   std::vector<guides::word*> missed_;
   std::uint64_t kept_ = 0;
-  std::uint64_t uses_ = 0;
-  const std::uint64_t uses_between_looks_;
+  std::uint64_t uses_ = 0;  // in the window
+  const std::uint64_t uses_of_window_;
+  collector::unusual_misses unusual_;
   collector::options chosen_;
   collector::return_gate gate_;
   std::unique_ptr<collector::policy> decides_ =
