@@ -76,7 +76,7 @@ COMPARISONS = (
              d, lambda each: (each['dram'] + each['zram']) / MIB), '{:,.0f}'),
          Figure('major faults a second', lambda d: last_samples(
              d, lambda each: each['major_faults']), '{:,.0f}')),
-        'bench/experiments/limited.py run --systems {system} --limits {limit} --workloads '
+        'bench/experiments/serve/limited.py run --systems {system} --limits {limit} --workloads '
         '{workload} --connections {connections} --rates {rate} --records {records} '
         '--value {value}',
         'A limit is a share of what Redis takes for the same records without one. What follows a '
@@ -92,8 +92,8 @@ COMPARISONS = (
                 lambda d: [d['isotherm']['p99_ms'] / d['redis']['p99_ms']]),
          Figure('requests a second, isotherm', lambda d: [d['isotherm']['ops_s']], '{:,.0f}'),
          Figure('requests a second, Redis', lambda d: [d['redis']['ops_s']], '{:,.0f}')),
-        'bench/experiments/beside_redis.py --clients {clients} --value-size {value_size} --keys '
-        '{keys} --pipeline {pipeline}',
+        'bench/experiments/serve/beside_redis.py --clients {clients} --value-size {value_size} '
+        '--keys {keys} --pipeline {pipeline}',
         'redis-benchmark against each in turn; a ratio is of one round.'),
     Comparison(
         'pair', lambda d: f'With a memory target beside without: {d["target"]}, '

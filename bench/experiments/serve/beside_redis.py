@@ -14,9 +14,10 @@ import sys
 import tempfile
 import time
 
-import saved
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import saved  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 TOOL = ROOT / 'build/release/bin/isotherm'
 TESTS = ('SET', 'GET')
 

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Redis, memcached and isotherm serve in one control group's memory, second by second.
 
-    bench/experiments/limited.py run --limits 50,25 --save limited.jsonl -- --window 10
-    bench/experiments/limited.py table limited.jsonl --plot limited.svg
+    bench/experiments/serve/limited.py run --limits 50,25 --save limited.jsonl -- --window 10
+    bench/experiments/serve/limited.py table limited.jsonl --plot limited.svg
 
 A limit is a share of what Redis takes without one for the same records. Each run is a server of
 its own in a memory control group (v1 or v2): it loads, serves without a limit, serves while the
@@ -27,10 +27,11 @@ import sys
 import tempfile
 import time
 
-import saved
-import servers
-import ycsb
-from servers import MIB, Trouble
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import saved  # noqa: E402
+import servers  # noqa: E402
+import ycsb  # noqa: E402
+from servers import MIB, Trouble  # noqa: E402
 
 SYSTEMS = ('redis:file', 'redis:zram', 'off:file', 'off:zram', 'on', 'extstore')
 STEP = 64 * MIB  # a limit is lowered by so much at a time

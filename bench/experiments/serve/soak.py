@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """isotherm serve under load for long, second by second.
 
-    bench/experiments/soak.py run --workload a --rate 20000 --minutes 30 --save soak.jsonl -- FLAGS
-    bench/experiments/soak.py phases --save phases.jsonl -- FLAGS
-    bench/experiments/soak.py draw soak.jsonl -o soak.svg
-    bench/experiments/soak.py draw phases.jsonl -o phases.svg --every 1
+    bench/experiments/serve/soak.py run --workload a --rate 20000 --minutes 30 \\
+        --save soak.jsonl -- FLAGS
+    bench/experiments/serve/soak.py phases --save phases.jsonl -- FLAGS
+    bench/experiments/serve/soak.py draw soak.jsonl -o soak.svg
+    bench/experiments/serve/soak.py draw phases.jsonl -o phases.svg --every 1
 
 FLAGS are the managed server's. `run` drives one server; call it again for another line in the
 plot. `phases` serves managed, then unmanaged: load, first demotion, steady state, a shift of the
@@ -18,15 +19,17 @@ import pathlib
 import random
 import shutil
 import statistics
+import sys
 import tempfile
 import time
 
 import redis
 
-import saved
-import servers
-import ycsb
-from servers import MIB, Trouble
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import saved  # noqa: E402
+import servers  # noqa: E402
+import ycsb  # noqa: E402
+from servers import MIB, Trouble  # noqa: E402
 
 LOAD_SECONDS = 600  # a load may take so long
 DELETED_AT_ONCE = 500  # keys of one command
