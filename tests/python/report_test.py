@@ -127,6 +127,8 @@ def whole():
                        'share': 35, 'latency_us': LATENCY, 'unlimited_us': LATENCY},
         'pair': {'workload': 'c', 'target': '20M', 'keys': 1000, 'threads': 4, 'ratio': 0.9,
                  'p99': 1.5, 'ops': 9.0, 'ops_free': 10.0, 'misses': 0.1, 'us_a_miss': 9.0},
+        'page-cost': {'side': 'open', 'flags': '--window 5', 'keys': 1000, 'threads': 4, 'ops': 9.0,
+                      'us': 12.0, 'ops_over_none': 0.99, 'us_over_none': 1.01},
         'utilization': utilization(),
         'miss-ratios': {'trace': 'OLTP', 'requests': 9, 'share': 0.1, 'policy': 'LRU',
                         'misses': 0.3},
@@ -293,6 +295,14 @@ class Experiments(unittest.TestCase):
         sizes = [tier(placement=name, keys=keys, seed=keys)
                  for keys in (1000, 4000) for name in ('interleave', 'sinlk')]
         self.assertEqual(self.titles(*sizes), ['btree-occ, sp-c, by records'])
+
+    def test_intervals_stand_over_their_mean(self):
+        rows = [tier(trigger_ms=trigger, cooling_ms=4 * trigger, throughput_ops_s=rate)
+                for trigger, rate in ((500, 3e6), (1000, 1e6))]
+        section, = made_of(*rows)
+        self.assertEqual(section.title, 'btree-occ, sp-c, by the intervals of SINLK\'s workers')
+        self.assertIn('--trigger-ms 500 --cooling-ms 2000', section.commands[0])
+        self.assertEqual(self.titles(rows[0]), ['Other runs'])
 
     def test_runs_of_other_lengths_are_apart(self):
         rows = [tier(placement=name, keys=keys, seed=keys, seconds=keys / 1000)

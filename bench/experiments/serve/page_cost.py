@@ -113,16 +113,19 @@ def measure(options, without, paged, port, number):
     # Each is first as often as the others.
     order = [SIDES[(number + i) % len(SIDES)] for i in range(len(SIDES))]
     found = {side: sides[side]() for side in order}
-    for side in SIDES:
-        saved.append(options.save, 'page cost', side=side, flags=' '.join(options.flags),
-                     **found[side])
+    none = found['none']
+    for side, one in found.items():
+        one |= {'ops_over_none': one['ops'] / none['ops'], 'us_over_none': one['us'] / none['us']}
+        if one is not none:
+            saved.append(options.save, 'page cost', side=side, flags=' '.join(options.flags),
+                         keys=options.keys, threads=options.threads, **one)
     return found
 
 
 def report(rounds):
     for side in SIDES:
         for name, title in (('ops', 'throughput'), ('us', 'processor time of a request')):
-            ratios = [one[side][name] / one['none'][name] for one in rounds]
+            ratios = [one[side][f'{name}_over_none'] for one in rounds]
             value = statistics.median(one[side][name] for one in rounds)
             print(f'{side}: {title} {value:.4g}, over none {statistics.median(ratios):.4f} '
                   f'({min(ratios):.3f} .. {max(ratios):.3f})')

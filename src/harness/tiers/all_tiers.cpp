@@ -59,6 +59,8 @@ nlohmann::json to_json(const tiers_options& asked, const tiers_run& run, unsigne
           {"details", found.details},
           {"warmup_seconds", asked.warmup},
           {"shift_seconds", asked.shift_seconds},
+          {"trigger_ms", asked.policy.trigger_ms},
+          {"cooling_ms", asked.policy.cooling_ms},
           {"origin", origin()}};
 }
 

@@ -77,4 +77,7 @@ def tiers_command(results):
     for field in ('keys', 'key_size', 'value_size', 'threads'):
         words += [f'--{field.replace("_", "-")}', data[field]]
     words += ['--count', data['counting'], '--seconds', round(data['seconds'])]
+    for field in ('trigger_ms', 'cooling_ms'):
+        if field in data:
+            words += [f'--{field.replace("_", "-")}', data[field]]
     return command_of(results[0], words)

@@ -108,6 +108,18 @@ COMPARISONS = (
         '--threads {threads}',
         'Two servers with the same records get phases of the same load by turns.'),
     Comparison(
+        'page-cost', lambda d: f'What the live page costs: {common.number_text(d["keys"])} records, '
+                               f'{d["threads"]} connections',
+        lambda d: f'the page is {d["side"]}', lambda d: '',
+        (Figure('throughput over that of a server without it', lambda d: [d['ops_over_none']],
+                '{:.3f}'),
+         Figure('processor time of a request over that of a server without it',
+                lambda d: [d['us_over_none']], '{:.3f}'),
+         Figure('requests a second', lambda d: [d['ops']], '{:,.0f}')),
+        'bench/experiments/serve/page_cost.py --keys {keys} --threads {threads} -- {flags}',
+        'Two servers with the same records get phases of the same load by turns; a reader asks for '
+        'what an open page asks for.'),
+    Comparison(
         'utilization', lambda d: f'Page utilization, {d["share"]}% of '
                                  f'{common.number_text(d["keys"])} records in DRAM, '
                                  f'{shlex.join(d["load"])}',

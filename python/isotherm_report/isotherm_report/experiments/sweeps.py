@@ -1,5 +1,6 @@
-"""SINLK over interleaving by size of fast memory, records, keys, values and threads, and second by
-second (the paper's figures 15, 16, 18 and 20, and its table 2)."""
+"""SINLK over interleaving by size of fast memory, records, keys, values and threads, by its
+workers' intervals, and second by second (the paper's figures 15, 16, 18 and 20, and its table
+2)."""
 import dataclasses
 
 from isotherm_report import drawing, papers
@@ -80,6 +81,49 @@ def sweep_section(rounds, sweep):
     return section
 
 
+def interval_sections(results):
+    """SINLK by how often its workers wake up, over the mean of all intervals."""
+    runs = [run for run in results if run.data['placement'] == 'sinlk'
+            and None not in tiers.intervals_of(run)]
+    made = []
+    for group in common.grouped(runs, lambda run: (
+            tiers.workload_of(run), *tiers.times_of(run),
+            *(run.data[field] for field in tiers.CONFIGURATION))).values():
+        by_interval = dict(sorted(common.grouped(group, tiers.intervals_of).items()))
+        if len(by_interval) < 2:
+            continue
+        medians = [drawing.spread([tiers.throughput(run) for run in each])[0]
+                   for each in by_interval.values()]
+        mean = sum(medians) / len(medians)
+        made.append(interval_section(by_interval, mean, group))
+    return made
+
+
+def interval_section(by_interval, mean, runs):
+    figure, axes = drawing.figure(1, 1)
+    spreads = [drawing.spread([tiers.throughput(run) / mean for run in each])
+               for each in by_interval.values()]
+    places = range(len(spreads))
+    axes.errorbar(places, [middle for middle, _, _ in spreads],
+                  yerr=[[below for _, below, _ in spreads], [above for _, _, above in spreads]],
+                  marker='o', markersize=4, capsize=2, color=drawing.COLOURS[0], label='sinlk')
+    axes.set_xticks(places, [f'{trigger:,} / {cooling:,}' for trigger, cooling in by_interval])
+    axes.set_xlabel('ms between turns of the trigger / between halvings of the counts')
+    axes.set_ylabel('throughput over the mean')
+    axes.margins(x=0.05)
+    paper = papers.reported('tiers-intervals')
+    drawing.level(axes, paper)
+    axes.set_ylim(bottom=0)
+    drawing.legend(axes, 2)
+    workload = tiers.workload_of(runs[0])
+    return Section(
+        f'{runs[0].data["index"]}, {workload}, by the intervals of SINLK\'s workers', runs,
+        notes=[tiers.words_of(runs)], papers=[paper],
+        plots=[Plot(drawing.svg_of(figure), f'Throughput of sinlk, {workload}, over the mean of all '
+                    'intervals')],
+        commands=tiers.commands_of(tiers.rounds_of(runs)))
+
+
 def seconds_plot(runs):
     made, (above, below) = drawing.figure(2, 1, height=2.3, sharex=True)
     for number, run in enumerate(runs):
@@ -156,4 +200,4 @@ def sections(results):
             if len({each[0].data[sweep.field] for each in group}) > 1:
                 section = sweep_section(group, sweep)
                 made += [section] if section else []
-    return made + seconds_sections(runs) + worker_sections(runs)
+    return made + interval_sections(runs) + seconds_sections(runs) + worker_sections(runs)

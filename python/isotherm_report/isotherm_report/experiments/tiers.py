@@ -26,8 +26,14 @@ def times_of(result):
     return round(data['seconds']), data.get('warmup_seconds'), data.get('shift_seconds', 0)
 
 
+def intervals_of(result):
+    """How often SINLK's trigger and its cooler wake up, in ms; of results that do not tell, None."""
+    return result.data.get('trigger_ms'), result.data.get('cooling_ms')
+
+
 def configuration_of(result):
-    return (*(result.data[field] for field in CONFIGURATION), *times_of(result))
+    return (*(result.data[field] for field in CONFIGURATION), *times_of(result),
+            *intervals_of(result))
 
 
 def rounds_of(results):
