@@ -108,7 +108,8 @@ COMPARISONS = (
         '--threads {threads}',
         'Two servers with the same records get phases of the same load by turns.'),
     Comparison(
-        'page-cost', lambda d: f'What the live page costs: {common.number_text(d["keys"])} records, '
+        'page-cost', lambda d: 'What the live page costs: '
+                               f'{common.number_text(d["keys"])} records, '
                                f'{d["threads"]} connections',
         lambda d: f'the page is {d["side"]}', lambda d: '',
         (Figure('throughput over that of a server without it', lambda d: [d['ops_over_none']],

@@ -119,8 +119,8 @@ def interval_section(by_interval, mean, runs):
     return Section(
         f'{runs[0].data["index"]}, {workload}, by the intervals of SINLK\'s workers', runs,
         notes=[tiers.words_of(runs)], papers=[paper],
-        plots=[Plot(drawing.svg_of(figure), f'Throughput of sinlk, {workload}, over the mean of all '
-                    'intervals')],
+        plots=[Plot(drawing.svg_of(figure),
+                    f'Throughput of sinlk, {workload}, over the mean of all intervals')],
         commands=tiers.commands_of(tiers.rounds_of(runs)))
 
 

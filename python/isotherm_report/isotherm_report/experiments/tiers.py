@@ -27,7 +27,7 @@ def times_of(result):
 
 
 def intervals_of(result):
-    """How often SINLK's trigger and its cooler wake up, in ms; of results that do not tell, None."""
+    """Of SINLK's trigger and its cooler, in ms; None: the result does not tell."""
     return result.data.get('trigger_ms'), result.data.get('cooling_ms')
 
 
