@@ -60,6 +60,8 @@ origin origins::of_call(const CallExpr* call) const {
     const Expr* held = isa<CXXOperatorCallExpr>(call)
                            ? call->getArg(0)
                            : cast<CXXMemberCallExpr>(call)->getImplicitObjectArgument();
+    // A guide of no name, as std::exchange(from, nullptr) returns it: what it held is no guide's.
+    if (unwrapped(held)->isPRValue()) return {};
     return {origin::whole, guide_named(held)};
   }
   if (call->getNumArgs() > 0 && is_std(callee, {"move", "forward", "as_const", "addressof"})) {

@@ -46,6 +46,8 @@ class structure {
   void handed_over(node* other) {
     other->value = std::exchange(node_->value, nullptr);
     std::swap(other->value, node_->value);
+    record* nobodys = std::exchange(node_->value, nullptr);
+    other->value = nobodys;
     record* found = other->value;
     if (!found) {
       found = isotherm::make<record>(1);
