@@ -525,7 +525,7 @@ base::result<void> object_collector::start() {
     auto worker = std::make_unique<os::thread>();
     state_->has_thread.store_release(true);
     const os::signals_blocked in_the_new_thread;
-    auto started = os::start_thread([this] { state_->work(); });
+    auto started = os::start_thread("iso-collector", [this] { state_->work(); });
     if (!started) return refused(started.error().message);
     *worker = std::move(*started);
     state_->worker = std::move(worker);

@@ -244,7 +244,7 @@ rates prober::measure(const pattern& p, unsigned streams, unsigned writers, std:
   std::vector<os::thread> threads;
   threads.reserve(streams + writers);
   for (unsigned t = 0; t < streams + writers; ++t) {
-    auto started = os::start_thread([&, t] {
+    auto started = os::start_thread("iso-probe", [&, t] {
       t < streams ? work(p, t + 1, stop, moved, ready) : work(writing, t + 1, stop, written, ready);
     });
     if (!started) {

@@ -468,7 +468,7 @@ base::result<void> http_server::state::listen() {
 
 base::result<void> http_server::state::start_thread() {
   const os::signals_blocked in_the_new_thread;
-  auto started = os::start_thread([this] { run(); });
+  auto started = os::start_thread("iso-http", [this] { run(); });
   if (!started) return std::unexpected(started.error());
   thread = std::move(*started);
   return {};

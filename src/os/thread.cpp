@@ -1,5 +1,7 @@
 #include "os/thread.hpp"
 
+#include <sys/prctl.h>
+
 #include <cerrno>
 #include <new>
 #include <system_error>
@@ -8,11 +10,14 @@
 
 namespace isotherm::os {
 
-base::result<thread> start_thread(std::function<void()> body) {
+base::result<thread> start_thread(const char* name, std::function<void()> body) {
   int code = injected_thread_fault();
   if (code == 0) {
     try {
-      return thread(std::jthread(std::move(body)));
+      return thread(std::jthread([name, body = std::move(body)] {
+        ::prctl(PR_SET_NAME, name);
+        body();
+      }));
     } catch (const std::system_error& refused) {
       code = refused.code().value();
     } catch (const std::bad_alloc&) {

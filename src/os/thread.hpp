@@ -19,12 +19,14 @@ class thread {
   void join() { running_.join(); }
 
  private:
-  friend base::result<thread> start_thread(std::function<void()> body);
+  friend base::result<thread> start_thread(const char* name, std::function<void()> body);
   explicit thread(std::jthread running) noexcept : running_(std::move(running)) {}
   std::jthread running_;
 };
 
-/// Runs `body`, which must not throw, on a new thread; an error where the system gives none.
-base::result<thread> start_thread(std::function<void()> body);
+/// Runs `body`, which must not throw, on a new thread; an error where the system gives none. `name`
+/// is what the system shows for it (top -H, /proc/PID/task/TID/comm): a literal of at most 15
+/// characters.
+base::result<thread> start_thread(const char* name, std::function<void()> body);
 
 }  // namespace isotherm::os

@@ -19,7 +19,7 @@ unsigned thread_pool::start(unsigned threads) {
     threads_.reserve(threads);
     while (threads_.size() + 1 < threads) {
       const auto t = static_cast<unsigned>(threads_.size() + 1);
-      auto started = start_thread([this, t] { work(t); });
+      auto started = start_thread("iso-pool", [this, t] { work(t); });
       if (!started) break;  // those that there are do its part
       threads_.push_back(std::move(*started));
     }

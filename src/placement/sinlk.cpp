@@ -145,7 +145,7 @@ class sinlk::workers {
   base::result<void> start(placed_tree& tree) {
     stopping_ = false;
     const os::signals_blocked in_the_new_thread;
-    auto started = os::start_thread([this, &tree] { work(tree); });
+    auto started = os::start_thread("iso-sinlk", [this, &tree] { work(tree); });
     if (!started) return std::unexpected(started.error());
     thread_ = std::move(*started);
     return {};

@@ -9,7 +9,7 @@ void background::run(std::function<void()> job) {
   const std::lock_guard lock(mutex_);
   if (stopping_) return;
   if (!thread_.joinable()) {
-    auto started = os::start_thread([this] { work(); });
+    auto started = os::start_thread("iso-background", [this] { work(); });
     if (!started) throw std::runtime_error(started.error().message);
     thread_ = std::move(*started);
   }
@@ -40,7 +40,7 @@ void background::work() {
 }
 
 base::result<void> periodic::start(std::chrono::milliseconds pause, std::function<void()> work) {
-  auto started = os::start_thread([this, pause, work = std::move(work)] {
+  auto started = os::start_thread("iso-background", [this, pause, work = std::move(work)] {
     std::unique_lock lock(mutex_);
     do {
       lock.unlock();

@@ -75,7 +75,7 @@ base::result<void> event_loop::start() {
     if (auto made = heap::cold_reader::make()) reader_ = std::move(*made);
   }
   if (reader_) change_watch(epoll_, EPOLL_CTL_ADD, reader_->descriptor(), EPOLLIN, kArrival);
-  auto started = os::start_thread([this] { run(); });
+  auto started = os::start_thread("iso-loop", [this] { run(); });
   if (!started) return std::unexpected(started.error());
   thread_ = std::move(*started);
   return {};

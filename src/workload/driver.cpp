@@ -231,7 +231,7 @@ base::result<void> load(target& store, const plan& chosen, const watcher& watch)
   base::atomic<unsigned> running{chosen.threads};
   std::vector<os::thread> threads;
   for (auto& one : *sessions) {
-    auto started = os::start_thread([&, mine = one.get()] {
+    auto started = os::start_thread("iso-load", [&, mine = one.get()] {
       while (!shared.stop.load_relaxed()) {
         const std::uint64_t first = next.fetch_add_relaxed(kLoadPiece);
         if (first >= chosen.keys) break;
@@ -273,7 +273,7 @@ base::result<outcome> run(target& store, const plan& chosen, meters& counts, tou
   threads.reserve(chosen.threads);
   const auto start = clock::now();
   for (unsigned i = 0; i < chosen.threads; ++i) {
-    auto started = os::start_thread([&, i] {
+    auto started = os::start_thread("iso-load", [&, i] {
       worker mine(*(*sessions)[i], store.runs_in(), chosen, chooser, used, shared, counts[i], i);
       mine.run(start);
       before[i] = mine.before();

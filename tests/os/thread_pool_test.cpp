@@ -2,7 +2,9 @@
 #include "os/thread_pool.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <stdexcept>
@@ -11,6 +13,14 @@
 
 namespace isotherm::os {
 namespace {
+
+TEST(Thread, BearsItsName) {
+  std::array<char, 16> name{};
+  auto started = start_thread("iso-of-a-test", [&] { ::prctl(PR_GET_NAME, name.data()); });
+  ASSERT_TRUE(started);
+  started->join();
+  EXPECT_STREQ(name.data(), "iso-of-a-test");
+}
 
 TEST(Pool, RunsEveryPartOnce) {
   thread_pool pool;

@@ -45,7 +45,7 @@ class page_placement : public tier_placement, protected placement::placer {
   base::result<void> begin(placement::placed_tree&, const request_drive&) override {
     add_pages();
     const os::signals_blocked in_the_new_thread;
-    auto started = os::start_thread([this] { work(); });
+    auto started = os::start_thread("iso-pages", [this] { work(); });
     if (!started) return std::unexpected(started.error());
     thread_ = std::move(*started);
     return {};

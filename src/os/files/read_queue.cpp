@@ -130,7 +130,7 @@ class thread_queue final : public read_queue {
     }
     const signals_blocked in_the_new_threads;
     for (unsigned i = 0; i < kThreads; ++i) {
-      auto started = start_thread([this] { work(); });
+      auto started = start_thread("iso-reads", [this] { work(); });
       if (!started && threads_.empty()) return std::unexpected(started.error());
       if (!started) break;
       threads_.push_back(std::move(*started));

@@ -66,7 +66,7 @@ void job::guard(const std::function<void()>& work) noexcept {
 }
 
 void job::beside(os::thread& thread, const std::function<void()>& work) {
-  auto started = os::start_thread([this, work] { guard(work); });
+  auto started = os::start_thread("iso-sort", [this, work] { guard(work); });
   if (started) {
     thread = std::move(*started);
   } else {
