@@ -10,7 +10,8 @@ stream of events, and after each the map of all heaps and of one from its parts.
 drawing is no part of it. FLAGS after -- are both servers'.
 
 Prints throughput and the server's processor time of a request over those of the server without the
-page: medians and ranges. --save appends a JSON object a round and side.
+page, and what of a processor the thread takes that serves the page: medians and ranges. --save
+appends a JSON object a round and side.
 """
 import argparse
 import contextlib
@@ -94,9 +95,19 @@ def drive(options, server, *more):
     return json.loads(done.stdout)
 
 
+def page_seconds(server):
+    """Processor time of the thread that serves the page; 0 where there is none."""
+    for task in pathlib.Path(f'/proc/{server.process.pid}/task').iterdir():
+        if (task / 'comm').read_text().strip() == 'iso-http':
+            return int((task / 'schedstat').read_text().split()[0]) / 1e9
+    return 0
+
+
 def phase(options, server, port=None):
-    """Throughput, the server's processor time a request (microseconds), and events read."""
+    """Throughput, the server's processor time a request (microseconds), the share of a processor
+    that the page's thread takes, and events read."""
     _, before = server.spent()
+    page_before = page_seconds(server)
     with Page(port) if port else contextlib.nullcontext() as page:
         seen = drive(options, server, '--no-load', '--seconds', options.seconds)
     _, after = server.spent()
@@ -104,6 +115,7 @@ def phase(options, server, port=None):
         raise servers.Trouble(f'the page was not read: {page.failure or page.events}')
     return {'ops': seen['throughput_ops_s'],
             'us': (after - before) / (seen['throughput_ops_s'] * options.seconds) * 1e6,
+            'page_share': (page_seconds(server) - page_before) / options.seconds,
             'events': page.events if page else 0}
 
 
@@ -129,6 +141,9 @@ def report(rounds):
             value = statistics.median(one[side][name] for one in rounds)
             print(f'{side}: {title} {value:.4g}, over none {statistics.median(ratios):.4f} '
                   f'({min(ratios):.3f} .. {max(ratios):.3f})')
+        shares = [one[side]['page_share'] for one in rounds]
+        print(f"{side}: the page's thread takes {statistics.median(shares):.3%} of a processor "
+              f'({min(shares):.3%} .. {max(shares):.3%})')
 
 
 def main():
