@@ -39,7 +39,8 @@ bool return_gate::take_room(std::size_t bytes) noexcept {
   return true;
 }
 
-std::optional<unsigned> return_gate::admit(guides::word w, std::size_t bytes) noexcept {
+std::optional<unsigned> return_gate::admit(guides::word w, std::size_t bytes,
+                                           heap::used_before before) noexcept {
   asked_.fetch_add_relaxed(1);
   const std::uint32_t found = answers_[guides::history_of(w)].load_relaxed();
   const auto below = found >> 16U & 0xffU, drawn = found >> 24U;
@@ -47,7 +48,8 @@ std::optional<unsigned> return_gate::admit(guides::word w, std::size_t bytes) no
   const bool wins_draw =
       size_class < drawn &&
       base::mix64(guides::address_of(w) ^ seed_.load_relaxed()) <= most_.load_relaxed();
-  if (size_class >= below && !wins_draw) return std::nullopt;
+  const bool is_worth_it = size_class < below || wins_draw;
+  if (!is_worth_it && before == heap::used_before::no) return std::nullopt;
   if (!take_room(bytes)) return std::nullopt;
   objects_.fetch_add_relaxed(1);
   bytes_.fetch_add_relaxed(bytes);

@@ -44,8 +44,11 @@ class return_gate final : public guides::return_policy {
   /// Times that it was asked: uses of objects whose pages had left DRAM. Any thread.
   std::uint64_t asked() const noexcept { return asked_.load_relaxed(); }
 
+  /// Lets pass what the answers say, and what is used a second time in its window: requests that
+  /// repeat within one would miss each time (admission as in 2Q: Johnson, Shasha, VLDB 1994).
   /// Counts what it lets pass.
-  std::optional<unsigned> admit(guides::word w, std::size_t bytes) noexcept override;
+  std::optional<unsigned> admit(guides::word w, std::size_t bytes,
+                                heap::used_before before) noexcept override;
 
  private:
   static constexpr std::uint32_t pack(const answer& a) noexcept {

@@ -17,10 +17,10 @@ constinit base::atomic<return_policy*> chosen_policy{nullptr};
 void free_object(void* gone) noexcept { heap::deallocate(gone, heap::recycling::none); }
 
 /// The history that the object is to have in HOT; nullopt: it stays in COLD.
-std::optional<unsigned> admitted(word w, std::size_t bytes) noexcept {
+std::optional<unsigned> admitted(word w, std::size_t bytes, heap::used_before before) noexcept {
   return_policy* const policy = chosen_policy.load_acquire();
   if (policy == nullptr) return history_of(w);
-  return policy->admit(w, bytes);
+  return policy->admit(w, bytes, before);
 }
 
 /// Puts a copy in HOT in the place of the object of `seen`; null when the slot has changed, and
@@ -53,14 +53,15 @@ void* commit_fetched(base::atomic<word>& slot, word& seen, const void* copy, uns
 
 void set_return_policy(return_policy* chosen) noexcept { chosen_policy.store_release(chosen); }
 
-void* reach_without_waiting(base::atomic<word>& slot, word seen, heap::miss_watch& watch) noexcept {
+void* reach_without_waiting(base::atomic<word>& slot, word seen, heap::used_before before,
+                            heap::miss_watch& watch) noexcept {
   while (is_in_cold(seen)) {
     void* const object = pointer_of(seen);
     if (!heap::is_out(object)) return touch_cold(seen);
     const heap::cold_read* const read = watch.find(object);
     if (read == nullptr && watch.waits_for_others()) return touch_cold(seen);
     if (read == nullptr) {
-      watch.note(object);
+      watch.note(object, before);
       heap::note_missed();
       return nullptr;
     }
@@ -74,7 +75,7 @@ void* reach_without_waiting(base::atomic<word>& slot, word seen, heap::miss_watc
       return nullptr;
     }
     const std::size_t bytes = heap::header_of(copy)->bytes;
-    const auto history = has_left(seen) ? std::nullopt : admitted(seen, bytes);
+    const auto history = has_left(seen) ? std::nullopt : admitted(seen, bytes, read->before());
     if (watch.allows_copies() && !history) return const_cast<void*>(copy);
     if (has_left(seen)) return touch_cold(seen);
     if (void* made = commit_fetched(slot, seen, copy, history.value_or(history_of(seen)))) {

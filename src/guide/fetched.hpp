@@ -30,15 +30,17 @@ class return_policy {
  public:
   virtual ~return_policy() = default;
   /// The history of the object of `w`, of `bytes`, once it is in HOT; nullopt: it stays in COLD.
-  /// Any thread; must not wait.
-  virtual std::optional<unsigned> admit(word w, std::size_t bytes) noexcept = 0;
+  /// `before`: whether it had been used in this window. Any thread; must not wait.
+  virtual std::optional<unsigned> admit(word w, std::size_t bytes,
+                                        heap::used_before before) noexcept = 0;
 };
 /// Asks `chosen` from now on; null, as at first: all come back, with the history that they have.
 /// It must live as long as the process.
 void set_return_policy(return_policy* chosen) noexcept;
 
 /// What a dereference gives of a slot whose object was seen out of DRAM, and marked: the object,
-/// a copy of it, or null, which the thread's heap::read_watch tells.
-void* reach_without_waiting(base::atomic<word>& slot, word seen, heap::miss_watch& watch) noexcept;
+/// a copy of it, or null, which the thread's heap::read_watch tells. `before`: until then.
+void* reach_without_waiting(base::atomic<word>& slot, word seen, heap::used_before before,
+                            heap::miss_watch& watch) noexcept;
 
 }  // namespace isotherm::guides

@@ -103,7 +103,8 @@ void* reach_immutable(base::atomic<word>& slot, word seen, const sync::scope& in
   if (!is_in_cold(found)) return pointer_of(found);
   heap::miss_watch* const watch = heap::miss_watch::of_this_thread();
   if (watch != nullptr && heap::is_out(pointer_of(found))) [[unlikely]] {
-    return reach_without_waiting(slot, found, *watch);
+    const auto before = is_accessed(seen) ? heap::used_before::yes : heap::used_before::no;
+    return reach_without_waiting(slot, found, before, *watch);
   }
   return touch_cold(found);
 }

@@ -23,16 +23,19 @@ namespace isotherm::testing_help {
 /// Answers as it is told, for the test that has said so.
 class told_policy final : public guides::return_policy {
  public:
-  std::optional<unsigned> admit(guides::word w, std::size_t bytes) noexcept override {
+  std::optional<unsigned> admit(guides::word w, std::size_t bytes,
+                                heap::used_before before) noexcept override {
     ++asked;
     last_word = w;
     last_bytes = bytes;
+    last_before = before;
     return answer;
   }
   std::optional<unsigned> answer;
   int asked = 0;
   guides::word last_word = 0;
   std::size_t last_bytes = 0;
+  heap::used_before last_before = heap::used_before::no;
 };
 
 inline constexpr auto kCopies = heap::miss_watch::copies::allowed;

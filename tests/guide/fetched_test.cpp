@@ -166,6 +166,17 @@ TEST_F(Fetched, ACopyServesWhereTheObjectIsToStay) {
   EXPECT_EQ(guides::address_of(policy.last_word), guides::address_of(before));
 }
 
+TEST_F(Fetched, ThePolicyIsToldOfASecondUse) {
+  fetch(guides_[5]);
+  const auto& policy = ask_policy(std::nullopt);
+  use(guides_[5], kCopies);
+  EXPECT_EQ(policy.last_before, heap::used_before::no) << "the use that missed is the first one";
+  arrived_.clear();
+  fetch(guides_[5]);
+  use(guides_[5], kCopies);
+  EXPECT_EQ(policy.last_before, heap::used_before::yes);
+}
+
 TEST_F(Fetched, TheObjectComesBackWhereThePolicyAdmitsIt) {
   fetch(guides_[5]);
   ask_policy(0x123);

@@ -16,6 +16,8 @@ namespace {
 /// Of the room for objects, what is left free at most for those that come back as they are used: an
 /// eighth.
 constexpr std::uint64_t kReservedShare = 8;
+/// Weight of the last window in how much comes back between two windows' ends.
+constexpr double kNewest = 0.25;
 
 std::uint64_t bytes_of(guides::word w) noexcept {
   return guides::size_of_class(guides::size_class_of(w));
@@ -148,7 +150,10 @@ class budget_policy final : public policy {
     gate.write(answer_of, {.seed = draw_, .most = cut_.ties});
   }
 
-  void note_returned(const returned& since) override { came_back_ += since.objects; }
+  void note_returned(const returned& since) override {
+    came_back_ += since.objects;
+    likely_back_ += (static_cast<double>(since.bytes) - likely_back_) * kNewest;
+  }
 
   guides::word resting(guides::word w) const noexcept override {
     if (guides::heap_of(w) == heap::kind::cold) return w;  // since age()
@@ -264,7 +269,9 @@ class budget_policy final : public policy {
     if (memory_.length() == 0) return make_room_for_others(room);
     const std::uint64_t at_once = back_at_once(in_dram_bytes);
     const std::uint64_t sure = bytes_above(missed_bytes_, cut_.at + doubt());
-    const std::uint64_t later = std::min(sure - std::min(sure, at_once), room / kReservedShare);
+    const std::uint64_t later =
+        std::min(std::max(sure - std::min(sure, at_once), static_cast<std::uint64_t>(likely_back_)),
+                 room / kReservedShare);
     leave_cut_ = cut_within(bytes_, room - std::min(room, at_once + later));
   }
   /// Others are used than what is in DRAM, and nothing is known of them: what is used comes back.
@@ -348,6 +355,7 @@ class budget_policy final : public policy {
   std::uint64_t cold_objects_ = 0;    // at the last window's end
   std::uint64_t missed_ = 0;          // used in COLD, and not yet counted when it came back
   std::uint64_t came_back_ = 0;       // to HOT for a use, since the last window's end
+  double likely_back_ = 0;            // bytes of it in a window, a mean
   std::uint64_t back_bytes_ = 0;      // of these, what comes back at the window's end at most
   double predicted_share_ = 0;        // of misses in what is used, by the cut of the last window
   worth_cut cut_;                     // what is above it may come back from COLD

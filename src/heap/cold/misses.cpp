@@ -15,7 +15,7 @@ bool is_out(const void* object) noexcept {
   return set.range_of(kind::cold).contains(object) && set.packed(kind::cold).is_out(object);
 }
 
-miss::miss(const void* object) noexcept : object_(object) {
+miss::miss(const void* object, used_before before) noexcept : object_(object), before_(before) {
   packed_heap& cold = heaps().packed(kind::cold);
   cold.keep_extent(object);
   where_ = cold.place_of(object);
@@ -59,8 +59,8 @@ const cold_read* miss_watch::find(const void* object) const noexcept {
   return arrived_.find(heaps().packed(kind::cold).place_of(object));
 }
 
-void miss_watch::note(const void* object) {
-  miss noted(object);
+void miss_watch::note(const void* object, used_before before) {
+  miss noted(object, before);
   const auto is_same = [&](const miss& each) { return each.where() == noted.where(); };
   // The one before, as a rule: a search asks for what it did not get a second time.
   if (!missed_.empty() && is_same(missed_.back())) return;

@@ -65,7 +65,7 @@ class miss_watch {
   const arrived_reads& arrived() const noexcept { return arrived_; }
   const cold_read* find(const void* object) const noexcept;
   /// Of a live object that is out, in a scope. The same one counts once.
-  void note(const void* object);
+  void note(const void* object, used_before before);
 
  private:
   friend class waiting;

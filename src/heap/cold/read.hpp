@@ -28,18 +28,23 @@
 namespace isotherm::heap {
 
 /// Move-only.
+/// Whether an object that is missed had been used since the collector's last window ended.
+enum class used_before : std::uint8_t { no, yes };
+
 class miss {
  public:
   /// Of a live object of COLD, in a scope that has found it.
-  explicit miss(const void* object) noexcept;
+  explicit miss(const void* object, used_before before = used_before::no) noexcept;
   miss(miss&& other) noexcept
       : object_(std::exchange(other.object_, nullptr)),
         bytes_(other.bytes_),
-        where_(other.where_) {}
+        where_(other.where_),
+        before_(other.before_) {}
   miss& operator=(miss&& other) noexcept {
     std::swap(object_, other.object_);
     std::swap(bytes_, other.bytes_);
     std::swap(where_, other.where_);
+    std::swap(before_, other.before_);
     return *this;
   }
   ~miss();
@@ -48,11 +53,13 @@ class miss {
   std::size_t bytes() const noexcept { return bytes_; }
   /// Its pages, from the begin of COLD's range.
   const base::page_span& where() const noexcept { return where_; }
+  used_before before() const noexcept { return before_; }
 
  private:
   const void* object_;
   std::size_t bytes_;
   base::page_span where_;
+  used_before before_;
 };
 
 class cold_reader;
@@ -60,7 +67,8 @@ class cold_reader;
 /// Made by a cold_reader. Once it has ended it does not change, and any thread may look at it.
 class cold_read {
  public:
-  explicit cold_read(miss&& wanted) noexcept : wanted_(std::move(wanted)) {}
+  explicit cold_read(miss&& wanted) noexcept
+      : wanted_(std::move(wanted)), before_(wanted_.before()) {}
 
   const base::page_span& where() const noexcept { return wanted_.where(); }
   /// Acquire: pairs with the release of cold_reader::end(); what was read is seen.
@@ -73,6 +81,8 @@ class cold_read {
   /// The copy of an object of COLD that lies in these pages, as long as this read lives; null where
   /// they were not copied, or hold no live object there.
   const void* copy_of(const void* object) const noexcept;
+  /// Of what is read here, whether some that wait for it had been used before. Once it has ended.
+  used_before before() const noexcept { return before_; }
 
  private:
   friend class cold_reader;
@@ -90,7 +100,9 @@ class cold_read {
     cold_read* of = nullptr;
   } request_;
   base::atomic<bool> has_ended_{false};
-  std::vector<waiter> waiters_;        // under the mutex of reader.cpp
+  // Under the mutex of reader.cpp.
+  std::vector<waiter> waiters_;
+  used_before before_;
   std::shared_ptr<cold_read> myself_;  // while it is under way
   std::chrono::steady_clock::time_point asked_;
 };

@@ -112,6 +112,7 @@ std::shared_ptr<const cold_read> cold_reader::read(miss&& wanted, std::uint64_t 
     for (auto at = first; at != last; ++at) {
       if (at->second->where().bytes < where.bytes) continue;
       at->second->waiters_.push_back({this, ticket});
+      if (wanted.before() == used_before::yes) at->second->before_ = used_before::yes;
       tally.shared_reads.fetch_add_relaxed(1);
       return at->second;
     }

@@ -19,6 +19,10 @@
 namespace isotherm::collector {
 namespace {
 
+std::optional<unsigned> admit_first(return_gate& gate, guides::word w, std::size_t bytes) {
+  return gate.admit(w, bytes, heap::used_before::no);
+}
+
 using guides::word;
 using heap::kind;
 
@@ -41,7 +45,7 @@ TEST(ReturnGate, AdmitsNothingUntilItIsWritten) {
   gate.allow(return_gate::kUnlimited);
   for (unsigned c = 0; c < kClasses; ++c) {
     for (unsigned history = 0; history < kHistories; ++history) {
-      ASSERT_FALSE(gate.admit(cold_word(history, c), 16)) << c;
+      ASSERT_FALSE(admit_first(gate, cold_word(history, c), 16)) << c;
     }
   }
 }
@@ -58,7 +62,7 @@ TEST(ReturnGate, AnswersByHistoryAndSizeClass) {
       {});
   for (unsigned history = 0; history < kHistories; ++history) {
     for (unsigned c = 0; c < kClasses; ++c) {
-      const auto answer = gate.admit(cold_word(history, c), 100);
+      const auto answer = admit_first(gate, cold_word(history, c), 100);
       ASSERT_EQ(answer.has_value(), c < below(history)) << history << " " << c;
       if (answer) ASSERT_EQ(*answer, kHistories - 1 - history);
     }
@@ -74,45 +78,46 @@ TEST(ReturnGate, TheDrawSaysWhichOfTheOthersComeBack) {
   for (word i = 1; i <= 4000; ++i) {
     const word address = i * 16;
     const bool wins = base::mix64(address ^ ties.seed) <= ties.most;
-    ASSERT_TRUE(gate.admit(cold_word(9, 2, address), 1));
+    ASSERT_TRUE(admit_first(gate, cold_word(9, 2, address), 1));
     for (const unsigned c : {3U, 5U}) {
-      ASSERT_EQ(gate.admit(cold_word(9, c, address), 1).has_value(), wins);
+      ASSERT_EQ(admit_first(gate, cold_word(9, c, address), 1).has_value(), wins);
     }
-    ASSERT_FALSE(gate.admit(cold_word(9, 6, address), 1));
+    ASSERT_FALSE(admit_first(gate, cold_word(9, 6, address), 1));
     drawn += wins;
   }
   EXPECT_NEAR(drawn, 1000, 120);
   write(gate, {.history = 5, .below = 3, .drawn = kClasses},
         {.seed = 1, .most = ~std::uint64_t{0}});
-  EXPECT_TRUE(gate.admit(cold_word(9, kClasses - 1), 1));
+  EXPECT_TRUE(admit_first(gate, cold_word(9, kClasses - 1), 1));
 }
 
 TEST(ReturnGate, WhatHasNoRoomWaits) {
   return_gate gate;
   write(gate, {.below = return_gate::kAllClasses});
-  EXPECT_FALSE(gate.admit(cold_word(0, 3), 1)) << "nobody has allowed any";
+  EXPECT_FALSE(admit_first(gate, cold_word(0, 3), 1)) << "nobody has allowed any";
   gate.allow(1000);
-  EXPECT_TRUE(gate.admit(cold_word(0, 3), 600));
-  EXPECT_FALSE(gate.admit(cold_word(0, 3), 600));
-  EXPECT_TRUE(gate.admit(cold_word(0, 3), 400));
-  EXPECT_FALSE(gate.admit(cold_word(0, 3), 1));
+  EXPECT_TRUE(admit_first(gate, cold_word(0, 3), 600));
+  EXPECT_FALSE(admit_first(gate, cold_word(0, 3), 600));
+  EXPECT_TRUE(admit_first(gate, cold_word(0, 3), 400));
+  EXPECT_FALSE(admit_first(gate, cold_word(0, 3), 1));
   gate.allow(50);
-  EXPECT_TRUE(gate.admit(cold_word(0, 3), 50)) << "the room is what was said last";
-  EXPECT_FALSE(gate.admit(cold_word(0, 3), 1));
+  EXPECT_TRUE(admit_first(gate, cold_word(0, 3), 50)) << "the room is what was said last";
+  EXPECT_FALSE(admit_first(gate, cold_word(0, 3), 1));
   gate.allow(return_gate::kUnlimited);
-  for (int i = 0; i < 10; ++i) EXPECT_TRUE(gate.admit(cold_word(0, 3), std::size_t{1} << 62));
+  for (int i = 0; i < 10; ++i)
+    EXPECT_TRUE(admit_first(gate, cold_word(0, 3), std::size_t{1} << 62));
   gate.allow(0);
-  EXPECT_FALSE(gate.admit(cold_word(0, 3), 1));
+  EXPECT_FALSE(admit_first(gate, cold_word(0, 3), 1));
 }
 
 TEST(ReturnGate, CountsWhatItAdmitsUntilTheCountIsTaken) {
   return_gate gate;
   write(gate, {.below = 4});
   gate.allow(1000);
-  gate.admit(cold_word(0, 3), 600);
-  gate.admit(cold_word(0, 4), 10);   // not of such a class
-  gate.admit(cold_word(0, 3), 500);  // no room
-  gate.admit(cold_word(0, 3), 30);
+  admit_first(gate, cold_word(0, 3), 600);
+  admit_first(gate, cold_word(0, 4), 10);   // not of such a class
+  admit_first(gate, cold_word(0, 3), 500);  // no room
+  admit_first(gate, cold_word(0, 3), 30);
   const returned first = gate.take_returned();
   EXPECT_EQ(first.objects, 2u);
   EXPECT_EQ(first.bytes, 630u);
@@ -131,7 +136,7 @@ TEST(ReturnGate, ThreadsExceedTheRoomByAnObjectEachAtMost) {
     std::vector<std::jthread> threads;
     for (std::uint64_t t = 0; t < kThreads; ++t) {
       threads.emplace_back([&] {
-        while (gate.admit(cold_word(0, 3), kBytes)) ++admitted;
+        while (admit_first(gate, cold_word(0, 3), kBytes)) ++admitted;
       });
     }
   }
@@ -140,13 +145,27 @@ TEST(ReturnGate, ThreadsExceedTheRoomByAnObjectEachAtMost) {
   EXPECT_EQ(gate.take_returned().objects, admitted);
 }
 
+TEST(ReturnGate, WhatIsUsedASecondTimeComesBackWhileThereIsRoom) {
+  return_gate gate;
+  gate.write(
+      [](unsigned history) {
+        return return_gate::answer{.history = static_cast<std::uint16_t>(history + 1)};
+      },
+      {});
+  gate.allow(1000);
+  EXPECT_FALSE(admit_first(gate, cold_word(7, 3), 600)) << "it is not worth its room";
+  EXPECT_EQ(gate.admit(cold_word(7, 3), 600, heap::used_before::yes), 8u);
+  EXPECT_FALSE(gate.admit(cold_word(7, 3), 600, heap::used_before::yes));
+  EXPECT_EQ(gate.asked(), 3u);
+}
+
 TEST(PublishedPolicy, LetsAllComeBackWithTheirHistory) {
   return_gate gate;
   make_policy(policy_name::published)->write_returns(gate);
   gate.allow(return_gate::kUnlimited);
   for (unsigned history = 0; history < kHistories; ++history) {
     for (unsigned c = 0; c < kClasses; ++c)
-      ASSERT_EQ(gate.admit(cold_word(history, c), 1), history);
+      ASSERT_EQ(admit_first(gate, cold_word(history, c), 1), history);
   }
 }
 
@@ -211,7 +230,7 @@ class BudgetReturns : public testing::Test {
     policy_->write_returns(gate_);
     gate_.allow(return_gate::kUnlimited);
   }
-  bool admits(const word w) { return gate_.admit(w, 1).has_value(); }
+  bool admits(const word w) { return admit_first(gate_, w, 1).has_value(); }
   /// Whether the policy would let it come back, however it rounds.
   bool surely_returns(word w) {
     for (int i = 0; i < 10; ++i) {
@@ -284,7 +303,7 @@ TEST_F(BudgetReturns, OfManyRatesAndSizesWhatIsWorthMostComesBack) {
 TEST_F(BudgetReturns, TheHistoryIsTheRateBeforeTheUse) {
   use_all(6, 100);
   for (unsigned history = 0; history < kHistories; ++history) {
-    const auto given = gate_.admit(cold_word(history, 6), 1);
+    const auto given = admit_first(gate_, cold_word(history, 6), 1);
     ASSERT_TRUE(given);
     const word in_hot = guides::with_history(guides::make_word(0x5000, kind::hot, 1024), *given);
     const auto kept = policy_->returning(cold_word(history, 6));

@@ -198,7 +198,7 @@ class ColdServer : public ::testing::Test {
 
  private:
   struct stays final : guides::return_policy {
-    std::optional<unsigned> admit(guides::word, std::size_t) noexcept override {
+    std::optional<unsigned> admit(guides::word, std::size_t, heap::used_before) noexcept override {
       return std::nullopt;
     }
   };
