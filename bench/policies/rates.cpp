@@ -14,39 +14,50 @@ namespace isotherm::policies {
 namespace {
 
 /// The collector's own policy and its gate (collector/policy/budget.hpp, collector/return_gate.hpp)
-/// on guide words of objects that do not exist. What is missed comes back, or is read past its page
-/// and stays out, as the gate says; what leaves does so at the end of a window.
+/// on guide words of objects that do not exist. The first use of an object makes it, in DRAM. What
+/// is missed comes back, or is read past its page and stays out, as the gate says; what leaves does
+/// so at the end of a window, which comes early when memory is short.
 class collected final : public policy {
  public:
   collected(std::uint32_t objects, std::uint32_t room, std::uint64_t window)
       : words_(objects), uses_of_window_(window) {
     chosen_.memory_target_bytes = room * kBytes;
-    for (std::uint32_t object = 0; object < objects; ++object) {
-      words_[object] = guides::make_word((object + 1) * kBytes, heap::kind::cold, kBytes);
-    }
   }
   std::string_view name() const noexcept override { return "rates"; }
 
   bool use(std::uint32_t object) override {
     const double elapsed = static_cast<double>(uses_) / static_cast<double>(uses_of_window_);
-    if (uses_ == uses_of_window_ || unusual_.end_window_now(gate_.asked(), elapsed)) end_window();
+    const bool is_short = kept_ * kBytes > chosen_.memory_target_bytes;
+    if (uses_ == uses_of_window_ || is_short || unusual_.end_window_now(gate_.asked(), elapsed)) {
+      end_window();
+    }
     if (uses_++ % std::max<std::uint64_t>(uses_of_window_ / kLooks, 1) == 0) look();
     guides::word& w = words_[object];
-    const bool is_hit = guides::heap_of(w) != heap::kind::cold;
-    if (!is_hit) {
-      if (const auto history = gate_.admit(w, kBytes)) {
-        w = guides::with_history(guides::moved_to(w, guides::address_of(w), heap::kind::hot),
-                                 *history);
-        ++kept_;
-      }
-    }
+    const bool is_made = guides::is_null(w);
+    const bool is_missed = !is_made && guides::heap_of(w) == heap::kind::cold;
+    if (is_made) make(w, object);
+    if (is_missed) read_past_page(w);
     w = guides::marked(w);
-    return is_hit;
+    return !is_made && !is_missed;
   }
 
  private:
   static constexpr std::uint64_t kBytes = 1024;
   static constexpr unsigned kLooks = 50;  // in a window
+
+  void make(guides::word& w, std::uint32_t object) {
+    w = guides::make_word((object + std::uint64_t{1}) * kBytes, heap::kind::newborn, kBytes);
+    ++kept_;
+    ++made_;
+  }
+
+  void read_past_page(guides::word& w) {
+    const auto before = guides::is_accessed(w) ? heap::used_before::yes : heap::used_before::no;
+    const auto history = gate_.admit(w, kBytes, before);
+    if (!history) return;
+    w = guides::with_history(guides::moved_to(w, guides::address_of(w), heap::kind::hot), *history);
+    ++kept_;
+  }
 
   void end_window() {
     uses_ = 0;
@@ -58,7 +69,7 @@ class collected final : public policy {
     decides_->begin_ageing(chosen_);
     for (guides::word& w : words_) {
       const bool is_used = guides::is_accessed(w), is_cold = guides::heap_of(w) == heap::kind::cold;
-      if (is_cold && !is_used) continue;
+      if (guides::is_null(w) || (is_cold && !is_used)) continue;
       seen.accessed_objects += is_used;
       seen.accessed_cold_objects += is_cold;
       w = decides_->age(w);
@@ -72,16 +83,17 @@ class collected final : public policy {
                      .cold_room_bytes = 0,
                      .warm_bytes = bytes,
                      .warm_object_bytes = bytes,
-                     .cold_objects = words_.size() - kept_,
+                     .cold_objects = made_ - kept_,
                      .spread = 1},
                     seen);
     decides_->write_returns(gate_);
     for (guides::word* w : std::exchange(missed_, {})) *w = decides_->resting(*w);
     for (guides::word& w : words_) {
-      if (guides::heap_of(w) == heap::kind::cold) continue;
-      if (decides_->target(w) != heap::kind::cold) continue;
-      w = guides::moved_to(decides_->resting(w), guides::address_of(w), heap::kind::cold);
-      --kept_;
+      if (guides::is_null(w) || guides::heap_of(w) == heap::kind::cold) continue;
+      const heap::kind to = decides_->target(w).value_or(heap::kind::hot);
+      if (to == heap::kind::cold) w = decides_->resting(w);
+      w = guides::moved_to(w, guides::address_of(w), to);
+      kept_ -= to == heap::kind::cold;
     }
     decides_->adapt(chosen_, 0, seen);
     look();
@@ -95,7 +107,7 @@ class collected final : public policy {
 
   std::vector<guides::word> words_;
   std::vector<guides::word*> missed_;
-  std::uint64_t kept_ = 0;
+  std::uint64_t made_ = 0, kept_ = 0;
   std::uint64_t uses_ = 0;  // in the window
   const std::uint64_t uses_of_window_;
   collector::unusual_misses unusual_;
