@@ -39,7 +39,8 @@ class return_policy {
 void set_return_policy(return_policy* chosen) noexcept;
 
 /// What a dereference gives of a slot whose object was seen out of DRAM, and marked: the object,
-/// a copy of it, or null, which the thread's heap::read_watch tells. `before`: until then.
+/// a copy of it, or null, which the thread's heap::read_watch tells. `before`: whether it had
+/// been used in the window before this use marked it.
 void* reach_without_waiting(base::atomic<word>& slot, word seen, heap::used_before before,
                             heap::miss_watch& watch) noexcept;
 

@@ -127,8 +127,8 @@ def measure(options, without, paged, port, number):
     found = {side: sides[side]() for side in order}
     none = found['none']
     for side, one in found.items():
-        one |= {'ops_over_none': one['ops'] / none['ops'], 'us_over_none': one['us'] / none['us']}
-        if one is not none:
+        one |= {f'{name}_over_none': one[name] / none[name] for name in ('ops', 'us')}
+        if side != 'none':
             saved.append(options.save, 'page cost', side=side, flags=' '.join(options.flags),
                          keys=options.keys, threads=options.threads, **one)
     return found

@@ -89,6 +89,8 @@ class budget_policy final : public policy {
     cold_objects_ = now.cold_objects;
     draw_ = random_();
     cut_ = leave_cut_ = {};
+    const auto back = static_cast<double>(std::exchange(returned_bytes_, 0));
+    likely_back_ += (back - likely_back_) * kNewest;
     if (now.target_bytes != 0) keep(room_for_objects(now) / taken_by_byte(now), now.file_bytes);
     if (chosen.memory_target_bytes == 0) {
       let_go(allowed_misses(chosen, seen.accessed_objects, seen.window_seconds));
@@ -124,6 +126,7 @@ class budget_policy final : public policy {
   void note_return(guides::word w) override {
     const rate before = memory_.looked_at(static_cast<rate>(guides::history_of(w)));
     ++returned_[worth_now(w, before)];
+    returned_bytes_ += bytes_of(w);
   }
 
   void write_returns(return_gate& gate) const override {
@@ -152,7 +155,7 @@ class budget_policy final : public policy {
 
   void note_returned(const returned& since) override {
     came_back_ += since.objects;
-    likely_back_ += (static_cast<double>(since.bytes) - likely_back_) * kNewest;
+    returned_bytes_ += since.bytes;
   }
 
   guides::word resting(guides::word w) const noexcept override {
@@ -355,7 +358,8 @@ class budget_policy final : public policy {
   std::uint64_t cold_objects_ = 0;    // at the last window's end
   std::uint64_t missed_ = 0;          // used in COLD, and not yet counted when it came back
   std::uint64_t came_back_ = 0;       // to HOT for a use, since the last window's end
-  double likely_back_ = 0;            // bytes of it in a window, a mean
+  std::uint64_t returned_bytes_ = 0;  // of what came back between two windows' ends
+  double likely_back_ = 0;            // its mean
   std::uint64_t back_bytes_ = 0;      // of these, what comes back at the window's end at most
   double predicted_share_ = 0;        // of misses in what is used, by the cut of the last window
   worth_cut cut_;                     // what is above it may come back from COLD

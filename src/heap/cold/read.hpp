@@ -27,10 +27,10 @@
 
 namespace isotherm::heap {
 
-/// Move-only.
 /// Whether an object that is missed had been used since the collector's last window ended.
 enum class used_before : std::uint8_t { no, yes };
 
+/// Move-only.
 class miss {
  public:
   /// Of a live object of COLD, in a scope that has found it.

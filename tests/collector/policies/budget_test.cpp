@@ -197,6 +197,23 @@ class BudgetPolicyReserve : public BudgetPolicy {
     }
     return count(kind::hot, kind::hot);
   }
+
+  /// Likewise of 300 that are used in every window, after so many others came back.
+  std::size_t kept_after(std::size_t came_back, const returned& by_the_gate = {}) {
+    make(300, kind::hot);
+    make(700, kind::cold);
+    chosen_.memory_target_bytes = 321'000;  // a little more than these take
+    const auto hot = [](std::size_t object) { return object < 300; };
+    for (int i = 0; i < 10; ++i) window(hot);
+    EXPECT_EQ(count(kind::hot, kind::hot), 300u);
+    for (std::size_t i = 300; i < 300 + came_back; ++i) {
+      EXPECT_TRUE(policy_->returning(words_[i] | guides::kAccessed));
+      policy_->note_return(words_[i] | guides::kAccessed);
+    }
+    policy_->note_returned(by_the_gate);
+    window(hot);
+    return count(kind::hot, kind::hot);
+  }
 };
 
 TEST_F(BudgetPolicyReserve, IsForThoseThatComeBackInAWindow) {
@@ -205,6 +222,18 @@ TEST_F(BudgetPolicyReserve, IsForThoseThatComeBackInAWindow) {
 
 TEST_F(BudgetPolicyReserve, IsNoMoreThanAnEighthOfTheRoom) {
   EXPECT_NEAR(static_cast<double>(kept_beside(200)), 263, 2);
+}
+
+TEST_F(BudgetPolicyReserve, IsForAQuarterOfThoseThatCameBack) {
+  EXPECT_NEAR(static_cast<double>(kept_after(100)), 275, 5);
+}
+
+TEST_F(BudgetPolicyReserve, IsForAQuarterOfThoseThatTheGateLetBack) {
+  EXPECT_NEAR(static_cast<double>(kept_after(0, {100, 100 * 1024})), 275, 5);
+}
+
+TEST_F(BudgetPolicyReserve, IsNoMoreThanAnEighthForThoseThatCameBack) {
+  EXPECT_NEAR(static_cast<double>(kept_after(700)), 263, 5);
 }
 
 TEST_F(BudgetPolicyReserve, IsNotForWhatIsWorthNoMoreThanTheLeastThatIsKept) {
