@@ -5,7 +5,6 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/EscapeEnumerator.h"
-#include "llvm/Transforms/Utils/ModuleUtils.h"
 #include "report.hpp"
 #include "touching.hpp"
 
@@ -67,27 +66,9 @@ void keep_in_file(Function& function) {
   function.setComdat(nullptr);
 }
 
-/// Two objects that were compiled in either way do not link: see isotherm/compiler.hpp.
-void put_tripwire(Module& module) {
-  GlobalVariable* const way = module.getGlobalVariable("isotherm_compiled_with_and_without_plugin");
-  if (way == nullptr || way->isDeclaration()) return;
-  Comdat* const group = module.getOrInsertComdat(way->getName());
-  way->setComdat(group);
-  Type* const byte = Type::getInt8Ty(module.getContext());
-  auto* const present =
-      new GlobalVariable(module, byte, true, GlobalValue::ExternalLinkage,
-                         ConstantInt::get(byte, 0), "isotherm_compiled_with_plugin");
-  present->setComdat(group);
-  auto* const needed =
-      new GlobalVariable(module, present->getType(), true, GlobalValue::InternalLinkage, present,
-                         "isotherm.needs.plugin");
-  appendToUsed(module, {needed});
-}
-
 }  // namespace
 
 PreservedAnalyses scope_pass::run(Module& module, ModuleAnalysisManager&) {
-  put_tripwire(module);
   const touching found(module);
   const FunctionCallee enter = hook(module, "isotherm_enter_scope");
   const FunctionCallee leave = hook(module, "isotherm_leave_scope");

@@ -8,25 +8,31 @@
 //   isotherm::pinned<T>(pointer)      what a public method returns instead of an address
 #pragma once
 
-// Objects compiled in either way must not meet in one program: the classes differ. A variable of
-// one name that is thread-local in the one and not in the other, and with the plugin alone in its
-// group of sections with a second one, makes linkers refuse.
+// Objects compiled in either way must not meet in one program: the classes differ. Without the
+// plugin an object defines a symbol. With it, it has one byte for that symbol's address: 0 where
+// nobody defines the symbol, and an error of every linker where somebody does, as no address fits.
+// The section has no address either and so is never loaded; its name is what the error shows. Both
+// are kept when a linker removes what is not used (retain, "R").
 #ifdef ISOTHERM_INSTRUMENTED
 
 #include "guide/marked.hpp"
 #include "guide/pinned.hpp"
 #include "sync/abi.hpp"
 
-extern "C" {
-[[gnu::used]] inline constinit thread_local char isotherm_compiled_with_and_without_plugin = 0;
-}
+asm(R"(
+    .pushsection .isotherm_compiled_with_and_without_plugin, "R", @progbits
+    .weak isotherm_compiled_without_plugin
+    .hidden isotherm_compiled_without_plugin
+    .byte isotherm_compiled_without_plugin
+    .popsection
+)");
 
 #else
 
 #include <utility>
 
 extern "C" {
-[[gnu::used]] inline constinit char isotherm_compiled_with_and_without_plugin = 0;
+[[gnu::used, gnu::retain]] inline constinit char isotherm_compiled_without_plugin = 0;
 }
 
 namespace isotherm {

@@ -101,7 +101,7 @@ class marked {
     const scope nested;
     return guide_.get(nested);
   }
-  void point_to(T* made) noexcept {
+  [[gnu::noinline]] void point_to(T* made) noexcept {
     if (made == nullptr) {
       release();
       return;

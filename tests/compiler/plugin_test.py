@@ -15,6 +15,7 @@ CLANG, PLUGIN, SOURCE, *REFUSED = sys.argv[1:]
 HERE = pathlib.Path(__file__).resolve().parent
 PLAIN = [CLANG, '-std=c++23', '-mcx16', f'-I{SOURCE}/include', f'-I{SOURCE}/src']
 PREFIX = 'isotherm_'
+GC = ['-ffunction-sections', '-fdata-sections', '-Wl,--gc-sections']
 
 
 def run(*command, **options):
@@ -395,21 +396,31 @@ class Links(Case):
         main = self.source('#include <isotherm/compiler.hpp>\nint f();\n'
                            'int main() { return f(); }\n', 'main.cpp')
         other = self.source('#include <isotherm/compiler.hpp>\nint f() { return 0; }\n', 'f.cpp')
+        # A linker with its flags, and flags for the compiler.
+        for linker, flags in [('bfd', []), ('lld', []), ('bfd', GC), ('lld', GC),
+                              ('lld', ['-flto=thin']), ('lld', ['-flto=full'])]:
+            with self.subTest(linker=linker, flags=flags):
+                self.refuses_mixed(main, other, linker, flags)
+
+    def refuses_mixed(self, main, other, linker, flags):
         objects = {}
         for kind, command in {'plain': PLAIN, 'plugin': instrumented()}.items():
             for path in [main, other]:
                 made = f'{path}.{kind}.o'
-                done = run(*command, '-c', '-o', made, path)
+                done = run(*command, *flags, '-c', '-o', made, path)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 objects[kind, path] = made
-        for linker in ['bfd', 'lld']:
-            for first, second in [('plain', 'plugin'), ('plugin', 'plain')]:
-                done = run(CLANG, f'-fuse-ld={linker}', '-o', str(self.at / 'program'),
-                           objects[first, main], objects[second, other])
+        # Without the library, whose symbols stay undefined.
+        link = [CLANG, f'-fuse-ld={linker}', '-Wl,--unresolved-symbols=ignore-all', *flags, '-o',
+                str(self.at / 'program')]
+        for first, second in [('plain', 'plugin'), ('plugin', 'plain')]:
+            for order in [1, -1]:
+                mixed = [objects[first, main], objects[second, other]]
+                done = run(*link, *mixed[::order])
                 self.assertNotEqual(done.returncode, 0)
-                self.assertRegex(done.stderr, 'isotherm_compiled_with')
-            done = run(CLANG, f'-fuse-ld={linker}', '-o', str(self.at / 'program'),
-                       objects['plain', main], objects['plain', other])
+                self.assertIn('isotherm_compiled_with_and_without_plugin', done.stderr)
+        for kind in ['plain', 'plugin']:
+            done = run(*link, objects[kind, main], objects[kind, other])
             self.assertEqual(done.returncode, 0, done.stderr)
 
 
