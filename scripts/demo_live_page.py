@@ -12,7 +12,7 @@ import time
 import urllib.request
 
 BROWSERS = ('chromium', 'chromium-browser', 'google-chrome')
-WIDTH, HEIGHT = 1280, 1020  # of the PNG: the map and the charts
+WIDTH, HEIGHT = 1280, 1560  # of the browser's window: the map and the charts; the rest is cut off
 PATIENCE = 60               # seconds, for an answer
 
 
@@ -36,9 +36,11 @@ class Follower:
         try:
             for line in self.stream:
                 if line.startswith(b'data: '):
+                    at = time.monotonic()
                     event = json.loads(line[len(b'data: '):])
                     seen = json.loads(read(self.url + 'api/map'))
                     event['bound'] = seen.get('utilization_bound') or None
+                    event['at_ms'] = round(at * 1000)
                     self.events.append(event)
         except (OSError, ValueError, AttributeError):
             pass  # the server has ended
@@ -52,7 +54,7 @@ class Follower:
                                 f'<style>{read(self.url + name)}</style>')
         kept = json.dumps({
             'tables': json.loads(read(self.url + 'api/tables')), 'events': self.events,
-            'map': self.newest_map(), 'seconds_between': 1,
+            'map': self.newest_map(),
             'at': time.strftime('%Y-%m-%d %H:%M:%S'),
             'course': f'The last {len(self.events)} seconds before it was saved; a point a second.',
         }).replace('</', '<\\/')

@@ -42,7 +42,7 @@ struct window_statistics {
   double promotion_rate = 0;                ///< a minute; 0.01 = 1% (OBASE 3.4)
   double cold_rest_seconds = 0;             ///< mean time between two uses of a COLD page; infinite
                                             ///< when none was used
-  unsigned cold_threshold = 0;              ///< in force for the next window, 1..31
+  unsigned cold_threshold = 0;              ///< for the next window, 1..31; 0 with policy budget
   double kept_rate = 0;       ///< uses a window and page of DRAM from which an object is kept there
   unsigned rate_windows = 0;  ///< windows that the rates of use are the mean of
   std::uint64_t resident_bytes = 0;       ///< resident set when the window ended

@@ -15,9 +15,16 @@ constexpr usage_field kFields[] = {
     {"resident_bytes", "bytes", "of these, bytes in DRAM, page cache included",
      &usage::resident_bytes},
 };
+constexpr footprint_field kFootprint[] = {
+    {"rss_bytes", "resident set", &footprint::rss},
+    {"rss_peak_bytes", "resident set at its highest", &footprint::rss_peak},
+    {"dram_bytes", "DRAM of the process: resident set, and page cache of COLD's file beyond it",
+     &footprint::dram},
+};
 }  // namespace
 
 std::span<const usage_field> usage_table() noexcept { return kFields; }
+std::span<const footprint_field> footprint_table() noexcept { return kFootprint; }
 
 range range_of(kind where) noexcept { return heaps().range_of(where); }
 
@@ -59,6 +66,11 @@ footprint read_footprint(std::uint64_t cold_resident_bytes) {
   const std::uint64_t mapped = os::resident_in(cold.begin, cold.end);
   const std::uint64_t others = memory.rss_bytes > mapped ? memory.rss_bytes - mapped : 0;
   return {memory.rss_bytes, memory.rss_peak_bytes, others + cold_resident_bytes};
+}
+
+footprint read_footprint_without_heaps() {
+  const os::process_memory memory = os::read_process_memory();
+  return {memory.rss_bytes, memory.rss_peak_bytes, memory.rss_bytes};
 }
 
 }  // namespace isotherm::heap

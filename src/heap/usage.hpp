@@ -68,7 +68,17 @@ struct footprint {
   std::uint64_t dram = 0;  ///< resident set and, beyond it, the page cache of the COLD file
 };
 
+/// What tells of it by name goes through it.
+struct footprint_field {
+  std::string_view name;
+  std::string_view help;
+  std::uint64_t footprint::* member;
+};
+std::span<const footprint_field> footprint_table() noexcept;
+
 /// `cold_resident_bytes` is usage_of(kind::cold).resident_bytes, taken at about the same time.
 footprint read_footprint(std::uint64_t cold_resident_bytes);
+/// Of a process without heaps, none of which this creates.
+footprint read_footprint_without_heaps();
 
 }  // namespace isotherm::heap

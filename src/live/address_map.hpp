@@ -18,9 +18,9 @@ struct map_answer {
   std::uint64_t retry_after_ms = 0;
 };
 
-/// For one thread, the page's. Looks at all pages with half a hundredth of a processor at most, at
-/// those of parts with as much again, so that a small part need not wait for a large whole; and for
-/// objects, which somebody has to ask for page by page, with a twentieth.
+/// For one thread, the page's. Looks at all pages with a third of a per cent of a processor at
+/// most, at those of parts with as much again, so that a small part need not wait for a large
+/// whole; and for objects, which somebody has to ask for page by page, with a twentieth.
 class address_map {
  public:
   /// Cells of an answer at most, for each heap; a cell is a power of two of pages.
@@ -39,7 +39,7 @@ class address_map {
 
  private:
   collector::object_collector& collector_;
-  pace looking_{200}, zooming_{200}, searching_{20};
+  pace looking_{300}, zooming_{300}, searching_{20};
   std::string overview_;
 };
 

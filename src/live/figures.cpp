@@ -14,17 +14,6 @@ namespace {
 using course = figure::course;
 constexpr std::string_view kMicroseconds = "microseconds", kMicrosecondsEnd = "_us";
 
-struct footprint_field {
-  std::string_view name, help;
-  std::uint64_t heap::footprint::* member;
-};
-constexpr footprint_field kFootprint[] = {
-    {"rss_bytes", "resident set", &heap::footprint::rss},
-    {"rss_peak_bytes", "resident set at its highest", &heap::footprint::rss_peak},
-    {"dram_bytes", "DRAM of the process: resident set, and page cache of COLD's file beyond it",
-     &heap::footprint::dram},
-};
-
 /// Of a value of a label: backslashes, quotes and ends of lines are escaped.
 std::string label_text(std::string_view text) {
   std::string out = "\"";
@@ -56,6 +45,21 @@ void add_heaps(std::string& text, const heap::per_kind<heap::usage>& heaps) {
   }
 }
 
+void add_read_times(std::string& text, const heap::cold_read_statistics& reads) {
+  constexpr std::string_view kName = "isotherm_cold_read_duration_seconds";
+  fmt::format_to(std::back_inserter(text),
+                 "# HELP {} times of the reads for misses\n# TYPE {} histogram\n", kName, kName);
+  std::uint64_t within = 0;
+  for (std::size_t b = 0; b < reads.waits.size(); ++b) {
+    within += reads.waits[b];
+    fmt::format_to(std::back_inserter(text), "{}_bucket{{le=\"{}e-6\"}} {}\n", kName,
+                   std::uint64_t{2} << b, within);
+  }
+  fmt::format_to(std::back_inserter(text),
+                 "{}_bucket{{le=\"+Inf\"}} {}\n{}_sum {}e-6\n{}_count {}\n", kName, within, kName,
+                 reads.wait_us, kName, within);
+}
+
 }  // namespace
 
 void add_window(const collector::window_statistics& last, std::vector<figure>& figures) {
@@ -64,16 +68,17 @@ void add_window(const collector::window_statistics& last, std::vector<figure>& f
   }
 }
 
-void add_cold_reads(const heap::cold_read_statistics& now, std::vector<figure>& figures) {
+void add_cold_reads(const heap::cold_read_statistics& now, snapshot& seen) {
+  seen.reads = now;
   for (const auto& each : heap::cold_read_table()) {
     const bool is_total = each.over_time == heap::cold_read_field::course::total;
-    figures.push_back({each.name, each.unit, each.help, is_total ? course::counter : course::gauge,
-                       each.get(now)});
+    seen.figures.push_back({each.name, each.unit, each.help,
+                            is_total ? course::counter : course::gauge, each.get(now)});
   }
 }
 
 void add_footprint(const heap::footprint& now, std::vector<figure>& figures) {
-  for (const auto& each : kFootprint) {
+  for (const auto& each : heap::footprint_table()) {
     figures.push_back({each.name, "bytes", each.help, course::gauge, now.*each.member});
   }
 }
@@ -92,7 +97,8 @@ std::string to_json(const snapshot& seen) {
       }
     }
   }
-  const nlohmann::json all{{"facts", facts}, {"figures", figures}, {"heaps", heaps}};
+  nlohmann::json all{{"facts", facts}, {"figures", figures}, {"heaps", heaps}};
+  if (seen.reads) all["cold_read_waits"] = seen.reads->waits;
   return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -120,6 +126,7 @@ std::string to_metrics(const snapshot& seen) {
     fmt::format_to(std::back_inserter(text), "{} {}{}\n", name, value, is_in_us ? "e-6" : "");
   }
   if (seen.heaps) add_heaps(text, *seen.heaps);
+  if (seen.reads) add_read_times(text, *seen.reads);
   return text;
 }
 

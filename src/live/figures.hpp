@@ -31,21 +31,24 @@ struct snapshot {
   std::vector<std::pair<std::string_view, std::string>> facts{};  ///< words: name and value
   std::vector<figure> figures{};
   std::optional<heap::per_kind<heap::usage>> heaps{};  ///< none: there are none
+  std::optional<heap::cold_read_statistics> reads{};   ///< likewise
 };
 
 /// Each adds what its table has.
 void add_window(const collector::window_statistics& last, std::vector<figure>& figures);
-void add_cold_reads(const heap::cold_read_statistics& now, std::vector<figure>& figures);
+void add_cold_reads(const heap::cold_read_statistics& now, snapshot& seen);
 void add_footprint(const heap::footprint& now, std::vector<figure>& figures);
 
-/// {"facts": {name: text}, "figures": {name: number}, "heaps": {heap: {name: number}}}, in one
-/// line.
+/// {"facts": {name: text}, "figures": {name: number}, "heaps": {heap: {name: number}},
+/// "cold_read_waits": [count]}, in one line. Of the last, the count at place b is of the reads that
+/// took 2^b to 2^(b+1) - 1 microseconds, since the start.
 std::string to_json(const snapshot& seen);
 
 /// What a figure is called in /metrics: "isotherm_" before its name, "_total" behind that of a
 /// counter, and seconds for microseconds.
 std::string metric_name(const figure& shown);
-/// Prometheus' text format, version 0.0.4. The facts are the labels of isotherm_info.
+/// Prometheus' text format, version 0.0.4. The facts are the labels of isotherm_info; the times of
+/// reads from COLD are the histogram isotherm_cold_read_duration_seconds.
 std::string to_metrics(const snapshot& seen);
 
 }  // namespace isotherm::live

@@ -1,14 +1,12 @@
 #include "live/view.hpp"
 
 #include "heap/usage.hpp"
-#include "os/memory/process_memory.hpp"
 
 namespace isotherm::live {
 
 void process_view::measure() {
-  if (!running_) {  // to ask for a range would make the heaps
-    const os::process_memory memory = os::read_process_memory();
-    footprint_ = {memory.rss_bytes, memory.rss_peak_bytes, memory.rss_bytes};
+  if (!running_) {
+    footprint_ = heap::read_footprint_without_heaps();
     return;
   }
   for (const heap::kind where : heap::kKinds) heaps_[where] = heap::usage_of(where);
@@ -29,7 +27,7 @@ snapshot process_view::look() {
     heaps_[where].resident_bytes = resident;
   }
   seen.heaps = heaps_;
-  add_cold_reads(heap::cold_reads(), seen.figures);
+  add_cold_reads(heap::cold_reads(), seen);
   const collector::window_statistics last = running_->last_window();
   seen.facts.emplace_back("problem", last.page_out_problem);
   add_window(last, seen.figures);

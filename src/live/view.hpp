@@ -14,7 +14,7 @@
 
 namespace isotherm::live {
 
-/// Bounds the share of a processor that something takes which may be put off.
+/// Limits work that can wait to a share of a processor's time.
 class pace {
  public:
   /// At most one part in `parts`.
@@ -56,8 +56,8 @@ class process_view {
   process_view(const process_view&) = delete;
   process_view& operator=(const process_view&) = delete;
 
-  /// What is in DRAM is measured with at most half a hundredth of a processor; in between the last
-  /// measurement stands.
+  /// What is in DRAM is measured with at most a third of a per cent of a processor; in between the
+  /// last measurement stands.
   virtual snapshot look();
   virtual base::result<void> configure(std::string_view name, std::string_view value);
   std::vector<shown_option> options() const;
@@ -68,7 +68,7 @@ class process_view {
   void measure();
 
   collector::object_collector* const running_;
-  pace measuring_{200};
+  pace measuring_{300};
   heap::per_kind<heap::usage> heaps_;
   heap::footprint footprint_;
 };

@@ -14,7 +14,6 @@ import unittest.mock
 SCRIPTS = sys.argv.pop(1)
 sys.path.insert(0, SCRIPTS)
 import demo_live_page
-import demo_live_page
 import demo_page
 import demo_pages_used
 

@@ -26,7 +26,9 @@ snapshot of_a_window() {
   heap::cold_read_statistics reads;
   reads.misses = 3;
   reads.waits[6] = 1;
-  add_cold_reads(reads, seen.figures);
+  reads.waits[9] = 2;
+  reads.wait_us = 1700;
+  add_cold_reads(reads, seen);
   add_footprint({.rss = 1, .rss_peak = 2, .dram = 3}, seen.figures);
   (*seen.heaps)[heap::kind::cold].objects = 9;
   return seen;
@@ -43,7 +45,9 @@ TEST(Figures, JsonHasEachRowOfTheTables) {
   EXPECT_EQ(all["figures"]["window"], 7);
   EXPECT_EQ(all["figures"]["page_utilization"], 0.25);
   EXPECT_EQ(all["figures"]["demoted_bytes"], ~std::uint64_t{0});
-  EXPECT_EQ(all["figures"]["cold_read_p99_us"], 128);
+  EXPECT_EQ(all["figures"]["cold_read_p50_us"], 1024);
+  EXPECT_EQ(all["cold_read_waits"][6], 1);
+  EXPECT_EQ(all["cold_read_waits"].size(), heap::cold_read_statistics::kWaits);
   EXPECT_EQ(all["figures"]["dram_bytes"], 3);
   EXPECT_EQ(all["heaps"]["cold"]["objects"], 9);
   for (const auto& field : heap::usage_table()) {
@@ -81,7 +85,12 @@ TEST(Figures, MetricsTellEachOnceWithItsHelp) {
   }
   EXPECT_THAT(text, HasSubstr("\nisotherm_window 7\n"));
   EXPECT_THAT(text, HasSubstr("\nisotherm_cold_misses_total 3\n"));
-  EXPECT_THAT(text, HasSubstr("\nisotherm_cold_read_p99_seconds 128e-6\n"));
+  EXPECT_THAT(text, HasSubstr("\nisotherm_cold_read_p99_seconds 1024e-6\n"));
+  EXPECT_THAT(text, HasSubstr("_seconds_bucket{le=\"64e-6\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("_seconds_bucket{le=\"128e-6\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("_seconds_bucket{le=\"1024e-6\"} 3\n"));
+  EXPECT_THAT(text, HasSubstr("_seconds_bucket{le=\"+Inf\"} 3\n"));
+  EXPECT_THAT(text, HasSubstr("_seconds_sum 1700e-6\n"));
   EXPECT_THAT(text, HasSubstr("\nisotherm_heap_objects{heap=\"cold\"} 9\n"));
   EXPECT_THAT(text, HasSubstr("isotherm_info{index=\"hash-pugh\",} 1\n"));
 }

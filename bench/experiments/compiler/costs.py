@@ -104,8 +104,11 @@ def print_times(build, options):
                                            stderr=subprocess.DEVNULL)
             for name, found in nanoseconds(told).items():
                 times.setdefault((name, kind), []).append(found)
+                saved.append(options.save, 'compiler', operation=name, guides=kind, ns=found)
         for name, commands in groups.items():
-            seconds.setdefault(name, []).append(user_seconds(commands, build))
+            spent = user_seconds(commands, build)
+            seconds.setdefault(name, []).append(spent)
+            saved.append(options.save, 'compiler', compiled=name, user_seconds=spent)
     print(f'medians and ranges of {options.rounds} rounds')
     for (name, kind), found in sorted(times.items()):
         print(f'{name:20} {kind:10} {ycsb.spread(found)} ns')
@@ -133,6 +136,7 @@ def main():
     parser.add_argument('--build', type=pathlib.Path, default=pathlib.Path('build/release'))
     parser.add_argument('--rounds', type=int, default=9)
     parser.add_argument('--seconds', type=float, default=0.5, help='of each benchmark in a round')
+    parser.add_argument('--save', help='append a JSON object for each time')
     parser.add_argument('--instructions', action='store_true', help='instead of times')
     options = parser.parse_args()
     build = options.build.resolve()

@@ -48,9 +48,25 @@ std::string dram_text(const observation& seen) {
   return target > 0 ? now + " of " + size_text(target) + " target" : now + ", no target";
 }
 
-std::string promotion_text(const observation& seen) {
-  return percent_text(seen.number("promotion_rate")) + " a minute, target " +
-         percent_text(seen.setting("target-promotion-rate"));
+/// Which objects stay: what the promotion rate and a threshold say of it, or an object's worth.
+std::vector<row> policy_rows(const history& seen) {
+  const observation& last = seen.last();
+  const std::string rate = percent_text(last.number("promotion_rate")) + " a minute";
+  if (!last.has_threshold()) {
+    return {{"promotion", seen.curve("promotion_rate"), rate},
+            {"threshold", seen.curve("kept_rate"),
+             fmt::format("{:.4g} uses a window and page to stay", last.number("kept_rate"))}};
+  }
+  const double target = last.setting("target-promotion-rate");
+  return {{"promotion", seen.curve("promotion_rate"), rate + ", target " + percent_text(target),
+           target},
+          {"threshold", seen.curve("cold_threshold"),
+           fmt::format("{:.0f} windows without use", last.number("cold_threshold"))}};
+}
+
+std::string replies_text(const observation& seen) {
+  return fmt::format("in the server p50 {:.0f} us, p99 {:.0f} us", seen.number("reply_p50_us"),
+                     seen.number("reply_p99_us"));
 }
 
 std::string rate_text(double per_second, const char* unit) {
@@ -58,9 +74,9 @@ std::string rate_text(double per_second, const char* unit) {
 }
 
 std::string misses_text(const observation& seen, double per_second) {
-  return rate_text(per_second, "") + fmt::format(", reads p50 {:.0f} us, p99 {:.0f} us",
-                                                 seen.number("cold_read_p50_us"),
-                                                 seen.number("cold_read_p99_us"));
+  return rate_text(per_second, "") +
+         fmt::format(", reads p50 {:.0f} us, p99 {:.0f} us",
+                     seen.number("cold_read_p50_us"), seen.number("cold_read_p99_us"));
 }
 
 std::string moves_text(const observation& seen) {
@@ -72,20 +88,18 @@ std::string moves_text(const observation& seen) {
 
 std::vector<row> rows_of(const history& seen) {
   const observation& last = seen.last();
-  const auto operations = seen.rate("total_commands_processed");
+  const auto operations = seen.rate("commands");
   std::vector<row> rows{
       {"DRAM", seen.curve("dram_bytes"), dram_text(last), last.number("memory_target_bytes")},
       {"throughput", operations, rate_text(last_of(operations), " commands")},
+      {"replies", seen.curve("reply_p99_us"), replies_text(last)},
   };
   if (!last.is_managed()) return rows;
   const auto misses = seen.rate("cold_misses");
   rows.push_back({"utilization", seen.curve("page_utilization"),
                   percent_text(last.number("page_utilization")) + " of the bytes of pages in use",
                   1});
-  rows.push_back({"promotion", seen.curve("promotion_rate"), promotion_text(last),
-                  last.setting("target-promotion-rate")});
-  rows.push_back({"threshold", seen.curve("cold_threshold"),
-                  fmt::format("{:.0f} windows without use", last.number("cold_threshold"))});
+  std::ranges::move(policy_rows(seen), std::back_inserter(rows));
   rows.push_back({"misses", misses, misses_text(last, last_of(misses))});
   rows.push_back({"moves", seen.curve("promoted_objects"), moves_text(last)});
   return rows;
@@ -186,7 +200,7 @@ std::vector<double> history::rate(const std::string& name) const {
     if (before && each.at_seconds > before->at_seconds) {
       double gained = each.number(name) - before->number(name);
       // What this program itself has asked is no load.
-      if (name == "total_commands_processed") {
+      if (name == "commands") {
         gained -= static_cast<double>(each.own_commands - before->own_commands);
       }
       value = std::max(0.0, gained) / (each.at_seconds - before->at_seconds);

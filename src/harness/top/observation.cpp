@@ -31,18 +31,6 @@ std::string text_in(const fields& all, const std::string& name) {
   return found == all.end() ? std::string() : found->second;
 }
 
-/// The lines "name:value" of INFO.
-void add_lines(std::string_view text, fields& into) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find("\r\n"), text.size());
-    const std::string_view line = text.substr(0, end);
-    if (const std::size_t colon = line.find(':'); colon != std::string_view::npos) {
-      into[std::string(line.substr(0, colon))] = line.substr(colon + 1);
-    }
-    text.remove_prefix(std::min(end + 2, text.size()));
-  }
-}
-
 std::vector<heap_map> heaps_in(const fields& pages) {
   std::vector<heap_map> heaps;
   for (const heap::kind where : heap::kKinds) {
@@ -84,6 +72,8 @@ double observation::setting(const std::string& name) const {
 
 std::string observation::text(const std::string& name) const { return text_in(statistics, name); }
 
+bool observation::has_threshold() const { return text_in(configuration, "policy") == "published"; }
+
 base::result<workload::address> parse_server(const std::string& text) {
   if (text.starts_with("tcp:") || text.starts_with("unix:")) {
     return workload::address::parse(text);
@@ -116,19 +106,13 @@ base::result<fields> observer::ask(const std::string& command) {
   return found;
 }
 
-base::result<void> observer::add_stats(observation& seen) {
-  ++commands_;
-  const auto text = connection_.ask("INFO stats");
-  if (!text) return std::unexpected(explained(text.error()));
-  add_lines(*text, seen.statistics);
-  return {};
-}
-
 base::result<observation> observer::look() {
   observation seen;
   auto statistics = ask("ISOTHERM STATS");
   if (!statistics) return std::unexpected(std::move(statistics).error());
   seen.statistics = std::move(*statistics);
+  seen.at_seconds = static_cast<double>(os::monotonic_ns()) / 1e9;
+  seen.own_commands = commands_;
   if (seen.text("manage") != "off") {
     auto configuration = ask("ISOTHERM CONFIG GET *");
     if (!configuration) return std::unexpected(std::move(configuration).error());
@@ -137,9 +121,6 @@ base::result<observation> observer::look() {
     if (!pages) return std::unexpected(pages.error());
     seen.heaps = heaps_in(*pages);
   }
-  if (auto added = add_stats(seen); !added) return std::unexpected(std::move(added).error());
-  seen.at_seconds = static_cast<double>(os::monotonic_ns()) / 1e9;
-  seen.own_commands = commands_;
   return seen;
 }
 

@@ -23,17 +23,19 @@ struct heap_map {
 /// One look at a server. Texts are as the server gave them.
 struct observation {
   using fields = std::map<std::string, std::string>;
-  fields statistics;               ///< ISOTHERM STATS and INFO stats
+  fields statistics;               ///< ISOTHERM STATS
   fields configuration;            ///< ISOTHERM CONFIG GET *; empty without management
   std::vector<heap_map> heaps;     ///< NEW, HOT, COLD, NODE; empty without management
   double at_seconds = 0;           ///< of a clock that only advances
-  std::uint64_t own_commands = 0;  ///< that were asked for this and all earlier observations
+  std::uint64_t own_commands = 0;  ///< asked so far, as far as `statistics` counts them
 
   /// A statistic as a number; 0 where there is none of that name.
   double number(const std::string& name) const;
   /// Likewise of the configuration.
   double setting(const std::string& name) const;
   std::string text(const std::string& name) const;
+  /// A target of the promotion rate and a threshold in windows are policy `published`'s alone.
+  bool has_threshold() const;
   bool is_managed() const { return !heaps.empty(); }
 };
 
@@ -55,7 +57,6 @@ class observer {
  private:
   explicit observer(workload::redis_connection connection) : connection_(std::move(connection)) {}
   base::result<observation::fields> ask(const std::string& command);
-  base::result<void> add_stats(observation& seen);
 
   workload::redis_connection connection_;
   std::uint64_t commands_ = 0;

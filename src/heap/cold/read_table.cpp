@@ -37,11 +37,11 @@ constexpr cold_read_field kFields[] = {
     {"cold_reads_under_way", "reads", "reads for misses that are under way now", course::now,
      [](const seen& s) noexcept { return s.under_way; }},
     {"cold_read_p50_us", "microseconds",
-     "half of the reads for misses took at most so long, up to a power of two", course::now,
-     [](const seen& s) noexcept { return wait_us(s, 50, 100); }},
-    {"cold_read_p99_us", "microseconds", "99 of 100 reads for misses took at most so long",
+     "half of the reads for misses since the start took at most so long, up to a power of two",
+     course::now, [](const seen& s) noexcept { return wait_us(s, 50, 100); }},
+    {"cold_read_p99_us", "microseconds", "99 of 100 of these reads took at most so long",
      course::now, [](const seen& s) noexcept { return wait_us(s, 99, 100); }},
-    {"cold_read_p999_us", "microseconds", "999 of 1000 reads for misses took at most so long",
+    {"cold_read_p999_us", "microseconds", "999 of 1000 of these reads took at most so long",
      course::now, [](const seen& s) noexcept { return wait_us(s, 999, 1000); }},
 };
 

@@ -30,17 +30,18 @@ shared_reads& shared() {
 
 struct counters {
   base::atomic<std::uint64_t> misses{0}, reads{0}, shared_reads{0}, failed_reads{0}, read_bytes{0},
-      requested_bytes{0}, under_way{0};
+      requested_bytes{0}, under_way{0}, wait_us{0};
   std::array<base::atomic<std::uint64_t>, cold_read_statistics::kWaits> waits{};
 };
 counters tally;
 
 void count_wait(clock::time_point asked) noexcept {
   const auto us = std::chrono::duration_cast<std::chrono::microseconds>(clock::now() - asked);
-  const auto bits =
-      std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(us.count(), 1)));
+  const auto waited = static_cast<std::uint64_t>(std::max<std::int64_t>(us.count(), 1));
+  const auto bits = std::bit_width(waited);
   const auto last = cold_read_statistics::kWaits;
   tally.waits[std::min<std::size_t>(static_cast<std::size_t>(bits), last) - 1].fetch_add_relaxed(1);
+  tally.wait_us.fetch_add_relaxed(waited);
 }
 
 /// Brings the pages back to DRAM. A page that cannot be read stays where it is: whoever uses the
@@ -59,7 +60,8 @@ cold_read_statistics cold_reads() noexcept {
                             .failed_reads = tally.failed_reads.load_relaxed(),
                             .read_bytes = tally.read_bytes.load_relaxed(),
                             .requested_bytes = tally.requested_bytes.load_relaxed(),
-                            .under_way = tally.under_way.load_relaxed()};
+                            .under_way = tally.under_way.load_relaxed(),
+                            .wait_us = tally.wait_us.load_relaxed()};
   for (std::size_t i = 0; i < seen.waits.size(); ++i) seen.waits[i] = tally.waits[i].load_relaxed();
   return seen;
 }

@@ -24,6 +24,7 @@ struct cold_read_statistics {
   std::uint64_t read_bytes = 0;       ///< of pages
   std::uint64_t requested_bytes = 0;  ///< of objects: what read_bytes were read for
   std::uint64_t under_way = 0;        ///< reads, now
+  std::uint64_t wait_us = 0;          ///< sum of the times in `waits`, microseconds
   /// Reads by the time from being asked for to their end: [b] of 2^b .. 2^(b+1) - 1 microseconds.
   static constexpr std::size_t kWaits = 32;
   std::array<std::uint64_t, kWaits> waits{};

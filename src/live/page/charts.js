@@ -43,8 +43,9 @@ isotherm.write = (value, unit) => {
 isotherm.Chart = class {
   static POINTS = 600;
   static COLOURS = ['--accent', '--second', '--third'];
+  static DASHES = [[], [7, 4], [2, 3]];  // so that lines are told apart without colours, too
 
-  /** lines: [{name, dashed, get(event, before, seconds)}]; get gives a number, or null. */
+  /** lines: [{name, get(event, before, seconds)}]; get gives a number, or null. */
   constructor(into, title, unit, lines) {
     Object.assign(this, {title, unit, lines, points: []});
     this.canvas = isotherm.element('canvas', {className: 'chart'});
@@ -72,7 +73,7 @@ isotherm.Chart = class {
     const step = width / Math.max(this.points.length - 1, 60);
     this.lines.forEach((line, index) => {
       context.strokeStyle = isotherm.ink(isotherm.Chart.COLOURS[index]);
-      context.setLineDash(line.dashed ? [5, 4] : []);
+      context.setLineDash(isotherm.Chart.DASHES[index]);
       context.lineWidth = 2;
       context.beginPath();
       let is_down = false;
@@ -89,13 +90,24 @@ isotherm.Chart = class {
     this.tell();
   }
 
+  draw_key(canvas, index) {
+    const {context, width, height} = isotherm.fit(canvas);
+    context.strokeStyle = isotherm.ink(isotherm.Chart.COLOURS[index]);
+    context.setLineDash(isotherm.Chart.DASHES[index]);
+    context.lineWidth = 2;
+    context.beginPath();
+    context.moveTo(0, height / 2);
+    context.lineTo(width, height / 2);
+    context.stroke();
+  }
+
   tell() {
     const last = this.points[this.points.length - 1] || [];
     const words = this.lines.map((line, index) => `${line.name} ${isotherm.write(last[index], this.unit)}`);
     this.canvas.setAttribute('aria-label', `${this.title}: ${words.join(', ')}`);
     this.now.replaceChildren(...this.lines.flatMap((line, index) => {
-      const key = isotherm.element('i', {className: 'key'});
-      key.style.background = isotherm.ink(isotherm.Chart.COLOURS[index]);
+      const key = isotherm.element('canvas', {className: 'key'});
+      requestAnimationFrame(() => this.draw_key(key, index));
       return [key, `${line.name} `,
               isotherm.element('b', {textContent: isotherm.write(last[index], this.unit)}), '  '];
     }));

@@ -28,7 +28,7 @@ isotherm.HeapMap = class {
   static LEAST_PAGES = 64;
   static NOTES = {new: 'just made', hot: 'used of late', cold: 'at rest', node: 'index nodes'};
 
-  /** shared: {colour(), choose(map), ask(path)} of the page. */
+  /** shared: {colour(), choose(map), ask(path), is_saved} of the page. */
   constructor(into, name, shared) {
     Object.assign(this, {name, shared, cells: null, view: null, cursor: 0, columns: 1, size: 1});
     const make = isotherm.element;
@@ -40,7 +40,7 @@ isotherm.HeapMap = class {
       made.setAttribute('aria-label', `${name.toUpperCase()}: ${label}`);
       return made;
     };
-    this.buttons = make('span', {}, button('+', 'zoom in', () => this.zoom_in()), ' ',
+    this.buttons = make('span', {hidden: shared.is_saved}, button('+', 'zoom in', () => this.zoom_in()), ' ',
                         button('\u2212', 'zoom out', () => this.zoom_out()), ' ',
                         button('all', 'show all', () => this.show_all()));
     const title = make('h3', {textContent: `${name.toUpperCase()} `},
@@ -52,12 +52,16 @@ isotherm.HeapMap = class {
 
   listen() {
     this.canvas.addEventListener('wheel', (event) => {
+      if (this.shared.is_saved) return;
       event.preventDefault();
       this.point_at(event);
       if (event.deltaY < 0) this.zoom_in(); else this.zoom_out();
     }, {passive: false});
     this.canvas.addEventListener('click', (event) => { this.point_at(event); this.look_closer(); });
-    this.canvas.addEventListener('dblclick', (event) => { this.point_at(event); this.zoom_in(); });
+    this.canvas.addEventListener('dblclick', (event) => {
+      this.point_at(event);
+      if (!this.shared.is_saved) this.zoom_in();
+    });
     this.canvas.addEventListener('focus', () => this.draw());
     this.canvas.addEventListener('blur', () => this.draw());
     this.canvas.addEventListener('keydown', (event) => this.press(event));
@@ -67,6 +71,7 @@ isotherm.HeapMap = class {
     const steps = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -this.columns, ArrowDown: this.columns};
     const acts = {'+': 'zoom_in', '=': 'zoom_in', Enter: 'zoom_in', '-': 'zoom_out',
                   Backspace: 'zoom_out', Home: 'show_all'};
+    if (this.shared.is_saved && event.key in acts) return;  // nobody answers with closer pages
     if (event.key in steps) {
       this.cursor = Math.max(0, Math.min(this.length() - 1, this.cursor + steps[event.key]));
       this.look_closer();

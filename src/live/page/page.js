@@ -5,8 +5,8 @@
 (() => {
   const make = isotherm.element, get = (id) => document.getElementById(id);
   const saved = get('saved') ? JSON.parse(get('saved').textContent) : null;
-  const HEAPS = ['new', 'hot', 'cold', 'node'];
   let tables = {figures: [], options: [], control: false};
+  const maps = [];  // made when the first answer names the heaps
   let before = null, before_at = 0, bound = null, source = null;
 
   /** A number of the event, or null. */
@@ -14,37 +14,46 @@
   const rate = (name) => (event, last, seconds) =>
       last && seconds > 0 && name in event.figures ?
       Math.max(0, event.figures[name] - last.figures[name]) / seconds : null;
-  const option = (name) => () => {
-    const found = tables.options.find((each) => each.name === name);
-    return found && isFinite(found.value) ? Number(found.value) : null;
+  const option = (name) => (tables.options.find((each) => each.name === name) || {value: ''}).value;
+  /** Of a policy that has thresholds; another one leaves its fields unused. */
+  const published = (get) => (event) => option('policy') === 'published' ? get(event) : null;
+  /** Microseconds within which that share of the reads since the event before ended. */
+  const read_time = (share) => (event, last) => {
+    if (!last || !event.cold_read_waits || !last.cold_read_waits) return null;
+    const counts = event.cold_read_waits.map((count, at) => count - last.cold_read_waits[at]);
+    const all = counts.reduce((sum, count) => sum + count, 0);
+    let seen = 0;
+    const within = counts.findIndex((count) => (seen += count) >= share * all);
+    return all > 0 ? 2 ** (within + 1) : null;
   };
-  const sum = (event, field) => ['new', 'hot', 'cold'].reduce(
-      (all, name) => all + (event.heaps[name] ? event.heaps[name][field] : 0), 0);
-  const has_heaps = (event) => 'cold' in event.heaps;
+  /** Over the heaps of objects. */
+  const sum = (event, field) => Object.entries(event.heaps).reduce(
+      (all, [name, heap]) => name === 'node' ? all : all + field(heap), 0);
+  const has_heaps = (event) => Object.keys(event.heaps).length > 0;
 
   const CHARTS = [
     ['DRAM against its target', 'bytes', [
       {name: 'DRAM', get: figure('dram_bytes')},
-      {name: 'target', dashed: true, get: (event) => event.figures.memory_target_bytes || null}]],
-    ['Out of DRAM: what the last window allows, and what is', 'bytes', [
-      {name: 'of heaps out of DRAM', get: (event) => has_heaps(event) ?
-        Math.max(0, sum(event, 'extent_bytes') - sum(event, 'resident_bytes')) : null},
-      {name: 'objects not used in the window', dashed: true, get: (event) => has_heaps(event) && event.figures.window ?
-        Math.max(0, sum(event, 'bytes') - event.figures.accessed_bytes) : null}]],
+      {name: 'target', get: (event) => event.figures.memory_target_bytes || null}]],
+    ['Saved: what the last window allows, and what is', 'bytes', [
+      {name: 'of objects out of DRAM', get: (event) => has_heaps(event) ?
+        sum(event, (heap) => Math.max(0, heap.bytes - heap.resident_bytes)) : null},
+      {name: 'objects not used in the window', get: (event) => has_heaps(event) && event.figures.window ?
+        Math.max(0, sum(event, (heap) => heap.bytes) - event.figures.accessed_bytes) : null}]],
     ['Page utilization against its bound', 'share', [
       {name: 'used of each page touched', get: figure('page_utilization')},
-      {name: 'of NEW and HOT in the best order', dashed: true, get: (event) => event.bound ?? bound}]],
+      {name: 'of NEW and HOT in the best order', get: (event) => event.bound ?? bound}]],
     ['Promotion rate against its target (a minute)', 'share', [
       {name: 'rate', get: figure('promotion_rate')},
-      {name: 'target', dashed: true, get: option('target-promotion-rate')}]],
+      {name: 'target', get: published(() => Number(option('target-promotion-rate')))}]],
     ['Threshold', '', [
-      {name: 'windows until cold', get: (event) => event.figures.cold_threshold || null},
-      {name: 'uses a window and page to stay', get: (event) => event.figures.kept_rate || null}]],
+      {name: 'uses a window and page to stay', get: (event) => event.figures.kept_rate || null},
+      {name: 'windows until cold', get: published(figure('cold_threshold'))}]],
     ['Misses a second', '', [
       {name: 'objects', get: rate('cold_misses')}, {name: 'reads', get: rate('cold_reads')}]],
-    ['Time of misses, since the start', 'microseconds', [
-      {name: 'p50', get: figure('cold_read_p50_us')}, {name: 'p99', get: figure('cold_read_p99_us')},
-      {name: 'p99.9', get: figure('cold_read_p999_us')}]],
+    ['Time of misses, over the last second, to a power of two', 'microseconds', [
+      {name: 'p50', get: read_time(.5)}, {name: 'p99', get: read_time(.99)},
+      {name: 'p99.9', get: read_time(.999)}]],
     ['Moves in the last window', '', [
       {name: 'to HOT', get: figure('promoted_objects')}, {name: 'to COLD', get: figure('demoted_objects')},
       {name: 'vetoed', get: figure('vetoed')}]],
@@ -56,7 +65,7 @@
   const charts = CHARTS.map((each) => new isotherm.Chart(get('charts'), ...each));
 
   const shared = {
-    chosen: null,
+    chosen: null, is_saved: saved !== null,
     colour: () => document.querySelector('input[name=colour]:checked').value,
     refresh: () => refresh_map(),
     choose: (map) => choose(map),
@@ -71,7 +80,6 @@
       return null;
     },
   };
-  const maps = HEAPS.map((name) => new isotherm.HeapMap(get('heaps'), name, shared));
 
   function draw_all() {
     charts.forEach((each) => each.draw());
@@ -138,7 +146,10 @@
     bound = found.utilization_bound || null;
     get('window-note').textContent = found.window === null ?
         'Uses are shown from the end of the next window on.' : `Uses of window ${found.window.toLocaleString('en')}.`;
-    found.heaps.forEach((cells, at) => { if (!maps[at].view) maps[at].take(cells); });
+    found.heaps.forEach((cells, at) => {
+      maps[at] ??= new isotherm.HeapMap(get('heaps'), cells.heap, shared);
+      if (!maps[at].view) maps[at].take(cells);
+    });
   }
 
   async function refresh_map() {
@@ -227,8 +238,8 @@
 
   function open() {
     if (source) return;
-    read_tables();
-    source = new EventSource('events');
+    const opened = source = new EventSource('events');
+    source.onopen = read_tables;  // again after a break: it may be another server
     source.onmessage = (message) => {
       show(JSON.parse(message.data), performance.now());
       refresh_map();
@@ -236,6 +247,10 @@
     source.onerror = () => {
       get('state').textContent = 'not connected';
       get('state').className = 'problem';
+      // A browser tries again by itself after a break, and not when it was refused.
+      if (source.readyState === EventSource.CLOSED) {
+        setTimeout(() => { if (source === opened) { close(); open(); } }, 2000);
+      }
     };
   }
 
@@ -252,10 +267,11 @@
   if (saved) {
     tables = saved.tables;
     show_tables();
-    saved.events.forEach((event, at) => show(event, at * 1000 * saved.seconds_between));
+    saved.events.forEach((event) => show(event, event.at_ms));
     if (saved.map) show_map(saved.map);
     get('state').textContent = `saved ${saved.at}`;
     get('course-note').textContent = saved.course;
+    get('zoom-hint').textContent = 'Saved: it cannot be zoomed. A click, or Tab and the arrows, tell of a cell.';
     return;
   }
   document.addEventListener('visibilitychange', () => document.hidden ? close() : open());

@@ -10,6 +10,7 @@
 
 #include "heap/cold/read_table.hpp"
 #include "server/commands/families.hpp"
+#include "server/figures.hpp"
 #include "server/server.hpp"
 #include "store/text.hpp"
 
@@ -63,27 +64,17 @@ std::string persistence_section(server&, std::int64_t) {
          "aof_enabled:0\r\naof_rewrite_in_progress:0\r\n";
 }
 
-std::string stats_section(server& server, std::int64_t) {
-  const auto& counted = server.db().counted();
-  std::string text = fmt::format(
-      "total_connections_received:{}\r\ntotal_commands_processed:{}\r\n"
-      "instantaneous_ops_per_sec:{}\r\ntotal_net_input_bytes:{}\r\ntotal_net_output_bytes:{}\r\n"
-      "rejected_connections:{}\r\nexpired_keys:{}\r\nevicted_keys:0\r\nkeyspace_hits:{}\r\n"
-      "keyspace_misses:{}\r\nunknown_commands:{}\r\n"
-      "client_query_buffer_limit_disconnections:{}\r\n"
-      "client_output_buffer_limit_disconnections:{}\r\nevicted_clients:{}\r\n"
-      "acl_access_denied_auth:{}\r\nrefused_writes:{}\r\n",
-      server.statistics.connections.sum(), server.statistics.commands.sum(),
-      server.commands_per_second(), server.statistics.input_bytes.sum(),
-      server.statistics.output_bytes.sum(), server.statistics.rejected.sum(), counted.expired.sum(),
-      counted.hits.sum(), counted.misses.sum(), server.statistics.errors.sum(),
-      server.statistics.query_limit.sum(), server.statistics.output_limit.sum(),
-      server.statistics.evicted.sum(), server.statistics.wrong_passwords.sum(),
-      server.statistics.refused_writes.sum());
-  for (std::size_t q = 0; q < kReplyQuantiles.size(); ++q) {
-    text += fmt::format("{}:{}\r\n", kReplyQuantiles[q].name, server.reply_time_us(q));
+void add_figures(std::string& text, server& server, server_figure::section which) {
+  for (const server_figure& each : server_figures()) {
+    if (each.info_section != which) continue;
+    text += fmt::format("{}:{}\r\n", each.info_name, each.get(server));
   }
-  return text;
+}
+
+std::string stats_section(server& server, std::int64_t) {
+  std::string text;
+  add_figures(text, server, server_figure::section::stats);
+  return text + "evicted_keys:0\r\n";
 }
 
 std::string replication_section(server&, std::int64_t) {
@@ -112,9 +103,8 @@ std::string isotherm_section(server& server, std::int64_t) {
       server.manager() ? server.manager()->mode() : "off", server.start_options().threads);
   if (!server.manager()) return text;
   const auto last = server.manager()->last_window();
-  text += fmt::format("problem:{}\r\nrefused_cold_objects:{}\r\n", server.manager()->problem(),
-                      server.manager()->refused_cold_objects());
-  text += fmt::format("loop_major_faults:{}\r\n", server.loop_major_faults());
+  text += fmt::format("problem:{}\r\n", server.manager()->problem());
+  add_figures(text, server, server_figure::section::isotherm);
   const heap::cold_read_statistics reads = heap::cold_reads();
   for (const auto& each : heap::cold_read_table()) {
     text += fmt::format("{}:{}\r\n", each.name, each.get(reads));

@@ -6,9 +6,9 @@
 #include "base/page.hpp"
 #include "heap/cold/read_table.hpp"
 #include "heap/usage.hpp"
-#include "os/memory/process_memory.hpp"
 #include "os/memory/residency.hpp"
 #include "server/commands/families.hpp"
+#include "server/figures.hpp"
 #include "server/server.hpp"
 #include "store/text.hpp"
 
@@ -50,32 +50,22 @@ void answer_window(reply& out, const collector::window_statistics& seen) {
 heap::footprint footprint_beside_heaps() {
   return heap::read_footprint(heap::usage_of(heap::kind::cold).resident_bytes);
 }
-heap::footprint footprint_alone() {
-  const os::process_memory memory = os::read_process_memory();
-  return {memory.rss_bytes, memory.rss_peak_bytes, memory.rss_bytes};
-}
 
 void answer_stats(reply& out, server& server) {
   management* const manager = server.manager();
-  constexpr std::size_t kOwnFields = 6 + kReplyQuantiles.size(), kManagedFields = 3;
-  const std::size_t of_tables =
-      collector::statistic_table().size() + heap::cold_read_table().size();
-  out.map(kOwnFields + (manager ? kManagedFields + of_tables : 0));
+  constexpr std::size_t kWords = 2, kManagedWords = 1;
+  const std::size_t always = kWords + heap::footprint_table().size() + server_figures().size();
+  const std::size_t managed =
+      kManagedWords + heap::cold_read_table().size() + collector::statistic_table().size();
+  out.map(always + (manager ? managed : 0));
   field(out, "index", server.db().index().name());
   field(out, "manage", manager ? manager->mode() : "off");
-  field(out, "keys", std::uint64_t{server.db().keys()});
-  // Without management there are no heaps, and asking for the COLD range would create them.
-  const heap::footprint memory = manager ? footprint_beside_heaps() : footprint_alone();
-  field(out, "rss_bytes", memory.rss);
-  field(out, "rss_peak_bytes", memory.rss_peak);
-  field(out, "dram_bytes", memory.dram);
-  for (std::size_t q = 0; q < kReplyQuantiles.size(); ++q) {
-    field(out, kReplyQuantiles[q].name, server.reply_time_us(q));
-  }
+  const heap::footprint memory =
+      manager ? footprint_beside_heaps() : heap::read_footprint_without_heaps();
+  for (const auto& each : heap::footprint_table()) field(out, each.name, memory.*each.member);
+  for (const auto& each : server_figures()) field(out, each.name, each.get(server));
   if (!manager) return;
   field(out, "problem", std::string_view(manager->problem()));
-  field(out, "refused_cold_objects", manager->refused_cold_objects());
-  field(out, "loop_major_faults", server.loop_major_faults());
   const heap::cold_read_statistics reads = heap::cold_reads();
   for (const auto& each : heap::cold_read_table()) field(out, each.name, each.get(reads));
   answer_window(out, manager->last_window());

@@ -7,7 +7,9 @@
 import http.client
 import json
 import os
+import pathlib
 import random
+import re
 import resource
 import signal
 import socket
@@ -20,6 +22,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from serve_process import PATIENCE, Raw, start_ours
 
 ISOTHERM = sys.argv.pop(1)
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
 def url_of(process):
@@ -78,11 +81,17 @@ class Figures(Served):
         self.assertEqual(shown['facts']['index'], told['index'])
         self.assertEqual(shown['facts']['manage'], told['manage'])
         changing = ('rss', 'dram', 'resident')
+        traffic = ('commands', 'connections', 'input_bytes', 'output_bytes')
         for name, text in told.items():
             if name in shown['facts']:
                 continue
             if name.startswith(changing):
                 self.assertGreater(shown['figures'][name], 0, name)
+                continue
+            if name in traffic:  # the question itself counts
+                self.assertGreaterEqual(shown['figures'][name], float(text), name)
+                continue
+            if name == 'commands_per_second':
                 continue
             self.assertEqual(shown['figures'][name], float(text), name)
             metric = [metrics[each] for each in (f'isotherm_{name}', f'isotherm_{name}_total')
@@ -92,6 +101,20 @@ class Figures(Served):
         self.assertEqual(shown['figures']['keys'], 1000)
         self.assertEqual(shown['heaps']['new']['objects'] + shown['heaps']['hot']['objects'] +
                          shown['heaps']['cold']['objects'], 2000)
+
+    def test_what_the_page_and_top_show_is_served(self):
+        process, _ = self.serve()
+        tables = json.loads(self.ask(process, '/api/tables')[1])
+        served = {each['name'] for each in tables['figures'] + tables['options']}
+        wanted = set()
+        for path, pattern in (('src/live/page/page.js',
+                               r"(?:figure|rate|option)\('([\w-]+)'\)|event\.figures\.(\w+)"),
+                              ('src/harness/top/frame.cpp',
+                               r'(?:number|curve|rate|setting)\("([\w-]+)"\)()')):
+            found = re.findall(pattern, (ROOT / path).read_text(encoding='utf-8'))
+            self.assertGreater(len(found), 8, path)
+            wanted |= {one or other for one, other in found}
+        self.assertEqual(wanted - served, set())
 
     def test_promtool_accepts_the_metrics(self):
         for flags in ((), ('--manage', 'off')):

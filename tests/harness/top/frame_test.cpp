@@ -65,11 +65,11 @@ observation seen_at(double seconds) {
                      {"promotion_rate", "0.012"},
                      {"cold_threshold", "7"},
                      {"cold_misses", "10"},
-                     {"total_commands_processed", "100"},
+                     {"commands", "100"},
                      {"window", "12"},
                      {"window_seconds", "10"},
                      {"problem", ""}};
-  seen.configuration = {{"target-promotion-rate", "0.01"}};
+  seen.configuration = {{"policy", "published"}, {"target-promotion-rate", "0.01"}};
   seen.heaps = {heap_of("new", "99"), heap_of("hot", "9999"), heap_of("cold", "0000000000"),
                 heap_of("node", "9")};
   return seen;
@@ -184,6 +184,19 @@ TEST(Frame, SaysWhatWasSeen) {
   EXPECT_THAT(lines, Not(Contains(HasSubstr("\033"))));
 }
 
+TEST(Frame, APolicyWithoutThresholdHasNoTargetOfThePromotionRate) {
+  history seen("s");
+  observation of_budget = seen_at(1);
+  of_budget.configuration["policy"] = "budget";
+  of_budget.statistics["kept_rate"] = "0.125";
+  seen.add(of_budget);
+  const auto lines = render(seen, kAscii, {100, 30});
+  EXPECT_THAT(lines, Contains(HasSubstr("1.2% a minute")));
+  EXPECT_THAT(lines, Contains(HasSubstr("0.125 uses a window and page to stay")));
+  EXPECT_THAT(lines, Not(Contains(HasSubstr("target 1.0%"))));
+  EXPECT_THAT(lines, Not(Contains(HasSubstr("windows without use"))));
+}
+
 TEST(Frame, TheShareInDramIsOfWhatAHeapHolds) {
   history seen("s");
   observation shrunk = seen_at(1);
@@ -233,12 +246,12 @@ TEST(History, RatesLeaveOutWhatWasAskedByItself) {
   observation first = seen_at(10), second = seen_at(12);
   first.own_commands = 4;
   second.own_commands = 8;
-  second.statistics["total_commands_processed"] = "304";
+  second.statistics["commands"] = "304";
   second.statistics["cold_misses"] = "30";
   seen.add(first);
   EXPECT_TRUE(std::isnan(seen.rate("cold_misses").back()));
   seen.add(second);
-  EXPECT_EQ(seen.rate("total_commands_processed").back(), 100);
+  EXPECT_EQ(seen.rate("commands").back(), 100);
   EXPECT_EQ(seen.rate("cold_misses").back(), 10);
 }
 

@@ -19,8 +19,8 @@ def rest_of(results, sections):
              f'{result.data["throughput_ops_s"]:,.0f}' if 'throughput_ops_s' in result.data else '')
             for result in rest]
     return [page.Section('Other runs', rest,
-                         notes=['Single runs, that is, of one side only: there is nothing here to '
-                                'compare them with.'],
+                         notes=['Runs without another side that they can be compared with, and '
+                                'results of programs whose figures have no plot here.'],
                          tables=[(('file', 'kind', 'index', 'workload', 'side', 'ops/s'), rows)])]
 
 

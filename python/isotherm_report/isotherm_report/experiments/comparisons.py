@@ -112,14 +112,29 @@ COMPARISONS = (
                                f'{common.number_text(d["keys"])} records, '
                                f'{d["threads"]} connections',
         lambda d: f'the page is {d["side"]}', lambda d: '',
-        (Figure('throughput over that of a server without it', lambda d: [d['ops_over_none']],
-                '{:.3f}'),
+        (Figure('of a processor, taken by the page\'s thread', lambda d: [d['page_share']],
+                '{:.2%}'),
          Figure('processor time of a request over that of a server without it',
                 lambda d: [d['us_over_none']], '{:.3f}'),
+         Figure('throughput over that of a server without it', lambda d: [d['ops_over_none']],
+                '{:.3f}'),
          Figure('requests a second', lambda d: [d['ops']], '{:,.0f}')),
         'bench/experiments/serve/page_cost.py --keys {keys} --threads {threads} -- {flags}',
         'Two servers with the same records get phases of the same load by turns; a reader asks for '
         'what an open page asks for.'),
+    Comparison(
+        'guide-cost', lambda d: 'Guides by the compiler plugin beside guides by hand',
+        lambda d: d['operation'], lambda d: d['guides'].replace('_', ' '),
+        (Figure('nanoseconds of an operation', lambda d: [d['ns']], '{:.1f}'),),
+        'bench/experiments/compiler/costs.py',
+        'A hash table of one thread whose values are plain pointers, guides written by hand, and '
+        'guides by the plugin.'),
+    Comparison(
+        'plugin-cost', lambda d: 'Compilation with the compiler plugin',
+        lambda d: d['compiled'], lambda d: '',
+        (Figure('processor time of the compiler, s', lambda d: [d['user_seconds']]),),
+        'bench/experiments/compiler/costs.py',
+        'User time of the compiler, without a cache.'),
     Comparison(
         'utilization', lambda d: f'Page utilization, {d["share"]}% of '
                                  f'{common.number_text(d["keys"])} records in DRAM, '

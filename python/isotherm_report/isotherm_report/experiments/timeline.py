@@ -38,8 +38,18 @@ def rate_panel(axes, run):
     axes.set_ylim(bottom=0)
 
 
+def worth_panel(axes, run):
+    times, values = series(run, 'kept_rate')
+    axes.step(times, values, where='post', color=drawing.COLOURS[2], label='worth to stay')
+    axes.margins(x=0.02)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel('uses')
+
+
 def threshold_panel(axes, run):
     times, values = series(run, 'cold_threshold')
+    if not any(values):  # of a policy that has none
+        return worth_panel(axes, run)
     axes.step(times, values, where='post', color=drawing.COLOURS[2], label='cold threshold')
     axes.margins(x=0.02)
     drawing.level(axes, papers.reported('threshold'))
@@ -73,8 +83,9 @@ def plot_of(run):
         for axes in all_axes:
             axes.axvline(warmup, color=drawing.GREY, linewidth=0.8)
     return Plot(drawing.svg_of(made), f'{run.data["index"]}, workload {run.data["workload"]}: '
-                'DRAM, promotion rate, cold threshold and misses, window by window; the vertical '
-                'line is the end of the warm-up')
+                'DRAM, promotion rate, what is cold (a threshold in windows without use, or the '
+                'uses a window and page from which an object stays) and misses, window by '
+                'window; the vertical line is the end of the warm-up')
 
 
 def sections(results):

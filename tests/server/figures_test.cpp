@@ -1,0 +1,41 @@
+// The tables of what the server and its process count of themselves: the guide knows every row.
+#include "server/figures.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+
+#include "heap/cold/read_table.hpp"
+#include "heap/usage.hpp"
+
+namespace isotherm::server {
+namespace {
+
+TEST(Figures, EachIsInTheGuideAndStandsOnce) {
+  std::ifstream file(ISOTHERM_DOCS "/serve.md");
+  ASSERT_TRUE(file.is_open());
+  const std::string guide(std::istreambuf_iterator<char>(file), {});
+  std::set<std::string_view> names;
+  const auto look_at = [&](std::string_view name, std::string_view help) {
+    EXPECT_TRUE(names.insert(name).second) << name << " stands twice";
+    EXPECT_FALSE(help.empty()) << name;
+    EXPECT_THAT(guide, ::testing::HasSubstr('`' + std::string(name) + '`'));
+  };
+  for (const auto& each : server_figures()) look_at(each.name, each.help);
+  for (const auto& each : heap::footprint_table()) look_at(each.name, each.help);
+  for (const auto& each : heap::cold_read_table()) look_at(each.name, each.help);
+}
+
+TEST(Figures, WhatInfoTellsHasANameThere) {
+  for (const auto& each : server_figures()) {
+    EXPECT_EQ(each.info_name.empty(), each.info_section == server_figure::section::none)
+        << each.name;
+  }
+}
+
+}  // namespace
+}  // namespace isotherm::server
