@@ -12,7 +12,7 @@ import time
 import urllib.request
 
 BROWSERS = ('chromium', 'chromium-browser', 'google-chrome')
-WIDTH, HEIGHT = 1280, 1560  # of the browser's window: the map and the charts; the rest is cut off
+WIDTH, HEIGHT = 1280, 1590  # of the browser's window: the map and the charts; the rest is cut off
 PATIENCE = 60               # seconds, for an answer
 
 
