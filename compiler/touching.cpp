@@ -196,7 +196,9 @@ bool touching::is_used_in_scopes_only(Function* function) const {
     const auto caller = facts_.find(const_cast<Function*>(call->getFunction()));
     if (caller == facts_.end()) return false;
     const function_facts& facts = caller->second;
-    if (!(facts.is_entry && facts.touches) && !facts.is_covered) return false;
+    // A caller's own scope closes before a `musttail` call.
+    const bool has_own_scope = facts.is_entry && facts.touches && !call->isMustTailCall();
+    if (!has_own_scope && !facts.is_covered) return false;
   }
   return is_used;
 }

@@ -79,6 +79,10 @@ class structure {
     node_.value->number = number;
     return tail(number);
   }
+  /// The frame, and its scope, are gone when the callee runs.
+  static int replaced(structure& by, int number) {
+    [[clang::musttail]] return takes_over(by, number);
+  }
   [[noreturn]] void never_returns() {
     node_.value->number = 9;
     fail();
@@ -106,6 +110,9 @@ class structure {
   friend int call_shared_by_address(structure& of);
   [[noreturn]] static void fail();
   static int tail(int);
+  static int takes_over(structure& in, int number) {
+    return in.node_.value->number * number + 100 * depth();
+  }
   int shared() { return depth() + 10 * node_.value->number; }
   int helper() { return depth() + 10 * node_.value->number; }
   node node_;

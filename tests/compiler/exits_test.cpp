@@ -68,6 +68,11 @@ TEST(Exits, TailCall) {
   EXPECT_EQ(under_test.calls_last(3), 13);
   EXPECT_EQ(depth(), 0);
 }
+TEST(Exits, MustTailCalleeHasItsOwn) {
+  structure under_test;
+  EXPECT_EQ(structure::replaced(under_test, 3), 121);
+  EXPECT_EQ(depth(), 0);
+}
 TEST(Exits, NoReturn) {
   structure under_test;
   EXPECT_THROW(under_test.never_returns(), std::runtime_error);
