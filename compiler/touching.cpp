@@ -145,10 +145,13 @@ bool touching::has_no_scope(const Function& callee) const {
 bool touching::is_known_harmless(const Function& callee) const {
   if (has_mark(&callee, kUntouched) || has_mark(&callee, kRuntime)) return true;
   if (has_mark(&callee, kPublic)) return true;  // an entry
+  if (has_no_scope(callee)) return false;
+  // What compilers call by themselves: new and delete of single objects and of arrays, the wrappers
+  // of thread-local variables, and the language's runtime, whose names are reserved.
   const StringRef name = callee.getName();
-  // What compilers call by themselves: the language's runtime, new, delete.
-  return name.starts_with("__") || name.starts_with("_Zn") || name.starts_with("_Zd") ||
-         name.starts_with("_ZTW") || name == "_Unwind_Resume";
+  constexpr StringRef kPrefixes[] = {"_Znw", "_Zna", "_Zdl", "_Zda", "_ZTW", "__"};
+  return name == "_Unwind_Resume" ||
+         any_of(kPrefixes, [&](StringRef prefix) { return name.starts_with(prefix); });
 }
 
 /// One round; true when something changed.

@@ -321,6 +321,34 @@ void use(list& l, other& o) {
         self.assertEqual(self.scopes(functions['_ZN4list13calls_pointerEPFvvE'])[0], 1)
         self.assertEqual(self.scopes(functions['_ZN5other13calls_unknownEv'])[0], 0)
 
+    def test_operators_that_are_defined_elsewhere_may_touch(self):
+        # Their symbols begin as those of new and delete do: _Zde, _Znt, _Zng.
+        functions = self.code(HEAD + '''
+struct handle { node* at; };
+[[isotherm::inside]] record& operator*(handle&);
+bool operator!(node&);
+handle operator-(handle&);
+int get(handle& h) { return (*h).a; }
+class list {
+ public:
+  bool is_empty() { return !*first; }
+  handle last() { return -own; }
+  node* fresh() { return new node; }
+ private:
+  node* first;
+  handle own;
+};
+void use(list& l) {
+  l.is_empty();
+  l.last();
+  l.fresh();
+}
+''', '-O0')
+        self.assertEqual(self.scopes(functions['_Z3getR6handle'])[0], 1)
+        self.assertEqual(self.scopes(functions['_ZN4list8is_emptyEv'])[0], 1)
+        self.assertEqual(self.scopes(functions['_ZN4list4lastEv'])[0], 1)
+        self.assertEqual(self.scopes(functions['_ZN4list5freshEv'])[0], 0)
+
     def test_what_other_files_may_call_has_a_scope(self):
         functions = self.code(HEAD + '''
 node only;
