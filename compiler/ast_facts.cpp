@@ -144,6 +144,22 @@ standing standing_of(const FunctionDecl* function) {
                                                                             : standing::inside;
 }
 
+bool is_entry(const FunctionDecl* function) {
+  return function != nullptr && standing_of(function) == standing::open &&
+         (isa<CXXMethodDecl>(function) || function->isExternallyVisible());
+}
+
+bool is_std(const FunctionDecl* function, std::initializer_list<llvm::StringRef> names) {
+  if (function == nullptr || function->getIdentifier() == nullptr) return false;
+  if (!is_in_namespace(function, "std")) return false;
+  return llvm::is_contained(names, function->getName());
+}
+
+bool returns_memory(const FunctionDecl* function) {
+  const QualType type = function->getReturnType();
+  return type->isPointerType() || type->isReferenceType();
+}
+
 bool is_jump(const FunctionDecl* callee) {
   return callee != nullptr && callee->getIdentifier() != nullptr &&
          llvm::is_contained({"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "longjmp", "_longjmp",

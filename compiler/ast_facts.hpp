@@ -46,6 +46,13 @@ enum class standing {
   open          ///< public method, or a function that is no method: may be called by anybody
 };
 standing standing_of(const clang::FunctionDecl* function);
+/// Whether whoever calls `function` need not be in a scope. False of none.
+bool is_entry(const clang::FunctionDecl* function);
+
+/// Whether `function` is of namespace std and has one of these names. False of none.
+bool is_std(const clang::FunctionDecl* function, std::initializer_list<llvm::StringRef> names);
+/// Whether `function` returns an address, by its type: a pointer or a reference.
+bool returns_memory(const clang::FunctionDecl* function);
 
 /// setjmp() and longjmp() under all their names. False of none.
 bool is_jump(const clang::FunctionDecl* callee);

@@ -13,12 +13,6 @@ using namespace clang;
 
 namespace {
 
-/// Whoever calls `function` need not be in a scope. False of none.
-bool is_entry(const FunctionDecl* function) {
-  return function != nullptr && standing_of(function) == standing::open &&
-         (isa<CXXMethodDecl>(function) || function->isExternallyVisible());
-}
-
 /// The class with guides whose bytes `argument` points to; null: it points to none.
 const CXXRecordDecl* bytes_with_guides(const Expr* argument) {
   const QualType type = argument->IgnoreImpCasts()->getType();
@@ -65,9 +59,13 @@ const Expr* target_of(const Expr* to) {
 class checker : public RecursiveASTVisitor<checker> {
  public:
   /// `function`: null where an initializer outside of functions is looked at.
-  checker(const FunctionDecl* function, const origins& known, complaints& complain,
-          const options& chosen)
-      : function_(function), known_(known), complain_(complain), options_(chosen) {}
+  checker(const FunctionDecl* function, const origins& known, const returning_functions& returning,
+          complaints& complain, const options& chosen)
+      : function_(function),
+        known_(known),
+        returning_(returning),
+        complain_(complain),
+        options_(chosen) {}
 
   bool uses_guides() const { return uses_guides_; }
   const CallExpr* jump() const { return jump_; }
@@ -115,6 +113,7 @@ class checker : public RecursiveASTVisitor<checker> {
 
   const FunctionDecl* function_;
   const origins& known_;
+  const returning_functions& returning_;
   complaints& complain_;
   const options& options_;
   llvm::SmallVector<const LambdaExpr*, 4> lambdas_;  // around what is being looked at
@@ -204,7 +203,7 @@ void checker::check_untouched(const FunctionDecl* callee, SourceRange where) {
 /// its name alone.
 bool checker::VisitDeclRefExpr(DeclRefExpr* named) {
   const auto* function = dyn_cast<FunctionDecl>(named->getDecl());
-  if (function == nullptr || callees_.contains(named) || !known_.returns_address(function)) {
+  if (function == nullptr || callees_.contains(named) || !returning_.contains(function)) {
     return true;
   }
   complain_.error(named->getSourceRange(),
@@ -523,26 +522,13 @@ bool checker::VisitAttributedStmt(AttributedStmt* statement) {
   return true;
 }
 
-/// Finds out whether a function returns an address.
-struct return_finder : RecursiveASTVisitor<return_finder> {
-  return_finder(const FunctionDecl* of, const origins& with) : function(of), known(with) {}
-  bool TraverseLambdaExpr(LambdaExpr*) { return true; }
-  bool VisitReturnStmt(ReturnStmt* result) {
-    found |= static_cast<bool>(known.of_value(function->getReturnType(), result->getRetValue()));
-    return true;
-  }
-  const FunctionDecl* function;
-  const origins& known;
-  bool found = false;
-};
-
 }  // namespace
 
 void check_function(const FunctionDecl* function, const returning_functions& returning,
                     complaints& complain, const options& chosen) {
   origins known(returning);
   known.learn(function->getBody());
-  checker look(function, known, complain, chosen);
+  checker look(function, known, returning, complain, chosen);
   look.look_at(function->getBody());
   if (const auto* constructor = dyn_cast<CXXConstructorDecl>(function)) {
     look.check_initializers(constructor);
@@ -572,20 +558,9 @@ void check_initializer(const ValueDecl* of, const Expr* value, const returning_f
                        complaints& complain, const options& chosen) {
   origins known(returning);
   known.learn(value);
-  checker look(nullptr, known, complain, chosen);
+  checker look(nullptr, known, returning, complain, chosen);
   look.check_stored(of, value);
   look.look_at(value);
-}
-
-bool returns_address(const FunctionDecl* function, const returning_functions& returning) {
-  if (is_entry(function)) return false;
-  const QualType type = function->getReturnType();
-  if (!type->isPointerType() && !type->isReferenceType()) return false;
-  origins known(returning);
-  known.learn(outermost(function)->getBody());
-  return_finder look(function, known);
-  look.TraverseStmt(function->getBody());
-  return look.found;
 }
 
 }  // namespace isotherm::compiler

@@ -16,8 +16,4 @@ void check_initializer(const clang::ValueDecl* of, const clang::Expr* value,
                        const returning_functions& returning, complaints& complain,
                        const options& chosen);
 
-/// Whether `function`, called inside scopes only, returns an address of a guide's object to its
-/// callers.
-bool returns_address(const clang::FunctionDecl* function, const returning_functions& returning);
-
 }  // namespace isotherm::compiler

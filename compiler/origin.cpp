@@ -34,12 +34,6 @@ const ValueDecl* guide_named(const Expr* expression) {
   return nullptr;
 }
 
-bool is_std(const FunctionDecl* function, std::initializer_list<llvm::StringRef> names) {
-  if (function == nullptr || function->getIdentifier() == nullptr) return false;
-  if (!is_in_namespace(function, "std")) return false;
-  return llvm::is_contained(names, function->getName());
-}
-
 static origin merged(origin a, origin b) { return a.kind >= b.kind ? a : b; }
 
 static origin as_inner(origin found) {
@@ -68,7 +62,7 @@ origin origins::of_call(const CallExpr* call) const {
     const origin object = of_object(call->getArg(0));
     return object ? object : of_address(call->getArg(0));
   }
-  if (returns_address(callee)) return {origin::whole, nullptr};
+  if (returning_.contains(callee)) return {origin::whole, nullptr};
   return {};
 }
 
@@ -215,6 +209,28 @@ void origins::learn(const Stmt* body) {
     round.TraverseStmt(const_cast<Stmt*>(body));
     has_changed = round.has_changed;
   }
+}
+
+/// Finds out whether a function returns an address.
+struct return_finder : RecursiveASTVisitor<return_finder> {
+  return_finder(const FunctionDecl* of, const origins& with) : function(of), known(with) {}
+  bool TraverseLambdaExpr(LambdaExpr*) { return true; }
+  bool VisitReturnStmt(ReturnStmt* result) {
+    found |= static_cast<bool>(known.of_value(function->getReturnType(), result->getRetValue()));
+    return true;
+  }
+  const FunctionDecl* function;
+  const origins& known;
+  bool found = false;
+};
+
+bool returns_address(const FunctionDecl* function, const returning_functions& returning) {
+  if (is_entry(function) || !returns_memory(function)) return false;
+  origins known(returning);
+  known.learn(outermost(function)->getBody());
+  return_finder look(function, known);
+  look.TraverseStmt(function->getBody());
+  return look.found;
 }
 
 }  // namespace isotherm::compiler

@@ -24,7 +24,16 @@ struct local_origin {
 };
 
 /// Functions that return an address of a guide's object to their callers.
-using returning_functions = llvm::DenseSet<const clang::FunctionDecl*>;
+class returning_functions {
+ public:
+  void add(const clang::FunctionDecl* function) { known_.insert(function->getCanonicalDecl()); }
+  bool contains(const clang::FunctionDecl* function) const {
+    return known_.contains(function->getCanonicalDecl());
+  }
+
+ private:
+  llvm::DenseSet<const clang::FunctionDecl*> known_;
+};
 
 class origins {
  public:
@@ -38,10 +47,6 @@ class origins {
   origin of_object(const clang::Expr* expression) const;
   /// What a variable, field or result of `type` gets from `initializer`.
   origin of_value(clang::QualType type, const clang::Expr* initializer) const;
-  /// Whether `function` returns such an address to its callers.
-  bool returns_address(const clang::FunctionDecl* function) const {
-    return returning_.contains(function->getCanonicalDecl());
-  }
   /// Whether all that is known to be `expression`'s value comes from guides.
   bool is_from_guides_only(const clang::Expr* expression) const;
 
@@ -53,11 +58,13 @@ class origins {
   const returning_functions& returning_;
 };
 
+/// Whether the body of `function`, which is called inside scopes only, returns an address of a
+/// guide's object to its callers.
+bool returns_address(const clang::FunctionDecl* function, const returning_functions& returning);
+
 /// The expression below wrappers that change nothing: parentheses, temporaries, clean-ups.
 const clang::Expr* unwrapped(const clang::Expr* expression);
 /// The marked field that `expression` names, or what else is a guide there; null: it is no guide.
 const clang::ValueDecl* guide_named(const clang::Expr* expression);
-/// Whether `function` is of namespace std and has one of these names.
-bool is_std(const clang::FunctionDecl* function, std::initializer_list<llvm::StringRef> names);
 
 }  // namespace isotherm::compiler

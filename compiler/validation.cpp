@@ -96,16 +96,16 @@ returning_functions find_returning(const finder& found) {
   for (const FunctionDecl* function : found.declared) {
     const QualType object = function->getReturnType()->getPointeeType();
     if (!object.isNull() && held.contains(object->getCanonicalTypeUnqualified().getTypePtr())) {
-      returning.insert(function->getCanonicalDecl());
+      returning.add(function);
     }
   }
   for (bool has_changed = true; has_changed;) {
     has_changed = false;
     for (const auto* functions : {&found.functions, &found.lambdas}) {
       for (const FunctionDecl* function : *functions) {
-        if (returning.contains(function->getCanonicalDecl())) continue;
+        if (returning.contains(function)) continue;
         if (!returns_address(function, returning)) continue;
-        returning.insert(function->getCanonicalDecl());
+        returning.add(function);
         has_changed = true;
       }
     }
