@@ -149,6 +149,17 @@ bool is_entry(const FunctionDecl* function) {
          (isa<CXXMethodDecl>(function) || function->isExternallyVisible());
 }
 
+const CXXMethodDecl* called_outside_as(const CXXMethodDecl* method) {
+  const auto knows = [](const Decl* each) { return has_annotation(each, kKnows); };
+  if (standing_of(method) != standing::inside || llvm::none_of(method->redecls(), knows)) {
+    return method;
+  }
+  for (const CXXMethodDecl* overridden : method->overridden_methods()) {
+    if (const CXXMethodDecl* found = called_outside_as(overridden)) return found;
+  }
+  return nullptr;
+}
+
 bool is_std(const FunctionDecl* function, std::initializer_list<llvm::StringRef> names) {
   if (function == nullptr || function->getIdentifier() == nullptr) return false;
   if (!is_in_namespace(function, "std")) return false;

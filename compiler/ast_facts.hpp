@@ -1,6 +1,7 @@
 // What the syntax tree says of types and functions.
 #pragma once
 
+#include <initializer_list>
 #include <string_view>
 
 #include "clang/AST/ASTContext.h"
@@ -48,6 +49,10 @@ enum class standing {
 standing standing_of(const clang::FunctionDecl* function);
 /// Whether whoever calls `function` need not be in a scope. False of none.
 bool is_entry(const clang::FunctionDecl* function);
+
+/// What `method` may be called as by somebody who has no scope: itself, or what it overrides. Null:
+/// by nobody.
+const clang::CXXMethodDecl* called_outside_as(const clang::CXXMethodDecl* method);
 
 /// Whether `function` is of namespace std and has one of these names. False of none.
 bool is_std(const clang::FunctionDecl* function, std::initializer_list<llvm::StringRef> names);

@@ -106,6 +106,8 @@ class checker : public RecursiveASTVisitor<checker> {
   void check_reference_argument(const FunctionDecl* callee, unsigned index, const Expr* argument);
   void check_untouched(const FunctionDecl* callee, SourceRange where);
   void refuse_store(SourceRange where, origin found, const std::string& place);
+  void check_returned(const Expr* value);
+  void check_returned_virtually(const Expr* value);
   bool is_callers(const Expr* memory) const;
   bool is_kept(const LambdaExpr* lambda) const {
     return kept_.closures.contains(lambda->getLambdaClass());
@@ -395,36 +397,58 @@ void checker::check_initializers(const CXXConstructorDecl* constructor) {
   }
 }
 
-bool checker::VisitReturnStmt(ReturnStmt* result) {
-  const FunctionDecl* const from =
-      lambdas_.empty() ? function_ : lambdas_.back()->getCallOperator();
-  if (lambdas_.empty() ? !is_entry(from) : !is_kept(lambdas_.back())) return true;
-  const QualType type = from->getReturnType();
-  const origin found = known_.of_value(type, result->getRetValue());
-  if (!found) return true;
-  if (!lambdas_.empty()) {
-    complain_.error(result->getSourceRange(),
-                    "a lambda that is called from outside of scopes returns the address that " +
-                        complaints::named(found.guide) + " gives, whose scope ends here",
-                    found.guide);
-    return true;
-  }
-  const QualType object = type->getPointeeType();
-  const std::string handle = "isotherm::pinned<" + object.getAsString() + ">";
+/// `value` is returned by a function that may be called from anywhere.
+void checker::check_returned(const Expr* value) {
+  const QualType type = function_->getReturnType();
+  const origin found = known_.of_value(type, value);
+  if (!found) return;
+  const std::string handle = "isotherm::pinned<" + type->getPointeeType().getAsString() + ">";
   llvm::SmallVector<FixItHint, 3> fixes;
-  const SourceRange value = result->getRetValue()->getSourceRange();
   const SourceRange written = function_->getReturnTypeSourceRange();
   if (type->isPointerType() && written.isValid() && !function_->isTemplateInstantiation() &&
       !written.getBegin().isMacroID() && !type->getContainedAutoType()) {
     fixes.push_back(FixItHint::CreateReplacement(written, handle));
-    fixes.push_back(FixItHint::CreateInsertion(value.getBegin(), handle + "("));
-    fixes.push_back(FixItHint::CreateInsertion(complain_.end_of(value.getEnd()), ")"));
+    fixes.push_back(FixItHint::CreateInsertion(value->getBeginLoc(), handle + "("));
+    fixes.push_back(FixItHint::CreateInsertion(complain_.end_of(value->getEndLoc()), ")"));
   }
-  complain_.error(value,
+  complain_.error(value->getSourceRange(),
                   quoted(function_) + " returns the address that " +
                       complaints::named(found.guide) + " gives, whose scope ends here: return " +
                       handle + ", or mark the function [[isotherm::inside]]",
                   found.guide, fixes);
+}
+
+/// `value` is returned by a function that is called inside scopes, as far as its name goes.
+void checker::check_returned_virtually(const Expr* value) {
+  const auto* method = dyn_cast_or_null<CXXMethodDecl>(function_);
+  if (method == nullptr || !method->isVirtual()) return;
+  const origin found = known_.of_value(method->getReturnType(), value);
+  const CXXMethodDecl* const called = found ? called_outside_as(method) : nullptr;
+  if (called == nullptr) return;
+  complain_.error(value->getSourceRange(),
+                  quoted(method) + " returns the address that " + complaints::named(found.guide) +
+                      " gives, and is called as '" + called->getQualifiedNameAsString() +
+                      "' where there may be no scope: mark that [[isotherm::inside]]",
+                  found.guide);
+}
+
+bool checker::VisitReturnStmt(ReturnStmt* result) {
+  if (lambdas_.empty()) {
+    if (is_entry(function_)) {
+      check_returned(result->getRetValue());
+    } else {
+      check_returned_virtually(result->getRetValue());
+    }
+    return true;
+  }
+  if (!is_kept(lambdas_.back())) return true;
+  const QualType type = lambdas_.back()->getCallOperator()->getReturnType();
+  const origin found = known_.of_value(type, result->getRetValue());
+  if (!found) return true;
+  complain_.error(result->getSourceRange(),
+                  "a lambda that is called from outside of scopes returns the address that " +
+                      complaints::named(found.guide) + " gives, whose scope ends here",
+                  found.guide);
   return true;
 }
 

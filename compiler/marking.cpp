@@ -1,5 +1,7 @@
 #include "marking.hpp"
 
+#include <utility>
+
 #include "clang/AST/Attr.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Basic/SourceManager.h"
@@ -25,16 +27,30 @@ bool is_system(const FunctionDecl* function) {
 }
 
 struct callee_marker : RecursiveASTVisitor<callee_marker> {
-  explicit callee_marker(reach& known) : classes(known) {}
+  callee_marker(FunctionDecl* function, reach& known) : caller(function), classes(known) {}
   bool shouldVisitImplicitCode() const { return true; }
 
   bool VisitDeclRefExpr(DeclRefExpr* named) { return mark(named->getDecl()); }
   bool VisitMemberExpr(MemberExpr* named) { return mark(named->getMemberDecl()); }
   bool VisitCXXConstructExpr(CXXConstructExpr* made) { return mark(made->getConstructor()); }
+  bool TraverseLambdaExpr(LambdaExpr* lambda) {
+    FunctionDecl* const around = std::exchange(caller, lambda->getCallOperator());
+    const bool goes_on = RecursiveASTVisitor::TraverseLambdaExpr(lambda);
+    caller = around;
+    return goes_on;
+  }
   bool mark(ValueDecl* named) {
-    if (auto* function = dyn_cast<FunctionDecl>(named)) mark_function(function, classes);
+    auto* const function = dyn_cast<FunctionDecl>(named);
+    if (function == nullptr) return true;
+    mark_function(function, classes);
+    const auto* method = dyn_cast<CXXMethodDecl>(function);
+    if (method != nullptr && method->isVirtual() && has_annotation(method, kInside) &&
+        has_annotation(method, kKnows)) {
+      write(caller, kCallsInside);
+    }
     return true;
   }
+  FunctionDecl* caller;
   reach& classes;
 };
 
@@ -65,7 +81,7 @@ void mark_function(FunctionDecl* function, reach& classes) {
 }
 
 void mark_callees(FunctionDecl* function, reach& classes) {
-  callee_marker(classes).TraverseDecl(function);
+  callee_marker(function, classes).TraverseDecl(function);
 }
 
 }  // namespace isotherm::compiler

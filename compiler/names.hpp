@@ -7,9 +7,11 @@ namespace isotherm::compiler {
 inline constexpr char kPublic[] = "isotherm::public";
 /// Called inside a scope only: [[isotherm::inside]], methods that are not public, lambdas.
 inline constexpr char kInside[] = "isotherm::inside";
-/// [[isotherm::inside]], and methods of a class that can reach marked fields: what they call and
-/// nobody knows may touch them.
+/// On `[[isotherm::inside]]` functions and methods of classes that can reach marked fields: a call
+/// whose callee this file does not define counts as a use of a guide.
 inline constexpr char kKnows[] = "isotherm::knows";
+/// On functions that call a virtual method which leaves its scope to its callers: the same.
+inline constexpr char kCallsInside[] = "isotherm::calls_inside";
 /// [[isotherm::untouched]], and functions that system headers declare: touches no guide.
 inline constexpr char kUntouched[] = "isotherm::untouched";
 /// Of namespace std: has no scope of its own, and is seen through.

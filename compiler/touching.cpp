@@ -11,8 +11,8 @@
 //            none".
 //
 // A call through a pointer, and of what is defined elsewhere, counts as a touch in a method whose
-// class can reach marked fields. Elsewhere whoever is called has a scope of its own, since its
-// address was taken or since it is an entry.
+// class can reach marked fields, and in what calls a virtual method that is no entry. Elsewhere
+// whoever is called has a scope of its own, since its address was taken or since it is an entry.
 #include "touching.hpp"
 
 #include <algorithm>
@@ -102,7 +102,7 @@ void touching::look_at(Function& function) {
   function_facts& facts = facts_[&function];
   facts.is_public = has_mark(&function, kPublic);
   facts.is_inside = has_mark(&function, kInside);
-  facts.knows = has_mark(&function, kKnows);
+  facts.knows = has_mark(&function, kKnows) || has_mark(&function, kCallsInside);
   facts.is_transparent = has_mark(&function, kTransparent);
   facts.is_entry =
       !facts.is_transparent && !facts.is_inside && (facts.is_public || !function.hasLocalLinkage());

@@ -83,6 +83,14 @@ void check_includes(ASTContext& context, const std::vector<const FieldDecl*>& ma
   }
 }
 
+/// A virtual method may be called as any that it overrides.
+void add(returning_functions& returning, const FunctionDecl* function) {
+  returning.add(function);
+  const auto* method = dyn_cast<CXXMethodDecl>(function);
+  if (method == nullptr) return;
+  for (const CXXMethodDecl* overridden : method->overridden_methods()) add(returning, overridden);
+}
+
 /// Which functions return addresses of guides' objects. Of one that is defined elsewhere: returns
 /// what may be one, by its type.
 returning_functions find_returning(const finder& found) {
@@ -105,7 +113,7 @@ returning_functions find_returning(const finder& found) {
       for (const FunctionDecl* function : *functions) {
         if (returning.contains(function)) continue;
         if (!returns_address(function, returning)) continue;
-        returning.add(function);
+        add(returning, function);
         has_changed = true;
       }
     }

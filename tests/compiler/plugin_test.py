@@ -351,6 +351,20 @@ void use(list& l) {
         self.assertEqual(self.scopes(functions['_ZN4list4lastEv'])[0], 1)
         self.assertEqual(self.scopes(functions['_ZN4list5freshEv'])[0], 0)
 
+    def test_a_call_of_a_virtual_method_that_has_no_scope(self):
+        functions = self.code(HEAD + '''
+struct store {
+  [[isotherm::inside]] virtual record* find() = 0;
+  virtual int count() = 0;
+};
+int first(store& s) { return s.find()->a; }
+int by_lambda(store& s) { return [&] { return s.find()->a; }(); }
+int count(store& s) { return s.count(); }
+''', '-O0')
+        self.assertEqual(self.scopes(functions['_Z5firstR5store'])[0], 1)
+        self.assertEqual(self.scopes(functions['_Z9by_lambdaR5store'])[0], 1)
+        self.assertEqual(self.scopes(functions['_Z5countR5store'])[0], 0)
+
     def test_what_other_files_may_call_has_a_scope(self):
         functions = self.code(HEAD + '''
 node only;
