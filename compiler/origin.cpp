@@ -41,6 +41,16 @@ static origin as_inner(origin found) {
   return found;
 }
 
+/// The object that a method is called of, or a pointer to it; null: no method is called.
+static const Expr* called_of(const CallExpr* call) {
+  const auto* method = dyn_cast_or_null<CXXMethodDecl>(call->getDirectCallee());
+  if (method == nullptr || method->isStatic()) return nullptr;
+  if (const auto* member = dyn_cast<CXXMemberCallExpr>(call)) {
+    return member->getImplicitObjectArgument();
+  }
+  return isa<CXXOperatorCallExpr>(call) ? call->getArg(0) : nullptr;
+}
+
 origin origins::of_call(const CallExpr* call) const {
   const FunctionDecl* const callee = call->getDirectCallee();
   if (callee == nullptr) return {};
@@ -51,9 +61,7 @@ origin origins::of_call(const CallExpr* call) const {
                                    : method->getOverloadedOperator() == OO_Arrow ||
                                          method->getOverloadedOperator() == OO_Star;
     if (!gives_address) return {};
-    const Expr* held = isa<CXXOperatorCallExpr>(call)
-                           ? call->getArg(0)
-                           : cast<CXXMemberCallExpr>(call)->getImplicitObjectArgument();
+    const Expr* const held = called_of(call);
     // A guide of no name, as std::exchange(from, nullptr) returns it: what it held is no guide's.
     if (unwrapped(held)->isPRValue()) return {};
     return {origin::whole, guide_named(held)};
@@ -62,7 +70,15 @@ origin origins::of_call(const CallExpr* call) const {
     const origin object = of_object(call->getArg(0));
     return object ? object : of_address(call->getArg(0));
   }
+  if (call->getNumArgs() > 0 && is_std(callee, {"get", "get_if"})) {
+    const origin object = of_object(call->getArg(0));
+    return as_inner(object ? object : of_address(call->getArg(0)));
+  }
   if (returning_.contains(callee)) return {origin::whole, nullptr};
+  if (const Expr* const of = called_of(call)) {
+    const origin object = of->getType()->isPointerType() ? of_address(of) : of_object(of);
+    if (object && returning_.gives_part(cast<CXXMethodDecl>(callee))) return as_inner(object);
+  }
   return {};
 }
 
@@ -79,6 +95,7 @@ origin origins::of_address(const Expr* expression) const {
     }
     return of_address(inside);
   }
+  if (isa<CXXThisExpr>(expression)) return own_;
   if (const auto* named = dyn_cast<DeclRefExpr>(expression)) {
     const auto* variable = dyn_cast<VarDecl>(named->getDecl());
     const auto found = variable == nullptr ? locals_.end() : locals_.find(variable);
@@ -224,13 +241,37 @@ struct return_finder : RecursiveASTVisitor<return_finder> {
   bool found = false;
 };
 
-bool returns_address(const FunctionDecl* function, const returning_functions& returning) {
-  if (is_entry(function) || !returns_memory(function)) return false;
-  origins known(returning);
+/// Whether the body of `function` returns an address of a guide's object; `own`: what `this` points
+/// to in it.
+static bool body_returns_address(const FunctionDecl* function, const returning_functions& returning,
+                                 origin own) {
+  origins known(returning, own);
   known.learn(outermost(function)->getBody());
   return_finder look(function, known);
   look.TraverseStmt(function->getBody());
   return look.found;
+}
+
+bool returns_address(const FunctionDecl* function, const returning_functions& returning) {
+  return !is_entry(function) && returns_memory(function) &&
+         body_returns_address(function, returning, {});
+}
+
+bool returning_functions::gives_part(const CXXMethodDecl* method) const {
+  if (!returns_memory(method)) return false;
+  if (is_in_namespace(method, "std")) {
+    // The others keep their elements elsewhere.
+    return llvm::is_contained({"array", "optional", "basic_string"},
+                              method->getParent()->getName());
+  }
+  const FunctionDecl* const definition = method->getDefinition();
+  if (definition == nullptr) return true;
+  if (!definition->hasBody()) return false;  // is the compiler's
+  const auto [place, is_new] = gives_part_.try_emplace(method->getCanonicalDecl(), false);
+  if (!is_new) return place->second;
+  const bool gives = body_returns_address(definition, *this, {origin::whole, nullptr});
+  gives_part_[method->getCanonicalDecl()] = gives;
+  return gives;
 }
 
 }  // namespace isotherm::compiler

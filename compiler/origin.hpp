@@ -30,14 +30,20 @@ class returning_functions {
   bool contains(const clang::FunctionDecl* function) const {
     return known_.contains(function->getCanonicalDecl());
   }
+  /// Whether `method` returns the address of a part of the object that it is called of. Of one
+  /// whose body is not seen: whether it returns any address.
+  bool gives_part(const clang::CXXMethodDecl* method) const;
 
  private:
   llvm::DenseSet<const clang::FunctionDecl*> known_;
+  mutable llvm::DenseMap<const clang::FunctionDecl*, bool> gives_part_;  // as far as asked
 };
 
 class origins {
  public:
-  explicit origins(const returning_functions& returning) : returning_(returning) {}
+  /// `own`: what `this` points to.
+  explicit origins(const returning_functions& returning, origin own = {})
+      : returning_(returning), own_(own) {}
 
   /// Learns from the variables and assignments in `body`.
   void learn(const clang::Stmt* body);
@@ -56,6 +62,7 @@ class origins {
   origin of_call(const clang::CallExpr* call) const;
   llvm::DenseMap<const clang::VarDecl*, local_origin> locals_;
   const returning_functions& returning_;
+  origin own_;
 };
 
 /// Whether the body of `function`, which is called inside scopes only, returns an address of a
