@@ -41,19 +41,41 @@ struct kept_finder : RecursiveASTVisitor<kept_finder> {
   llvm::SmallPtrSet<const CXXRecordDecl*, 4> closures;
 };
 
-/// What `to` names, by way of the local references that are bound to it.
-const Expr* target_of(const Expr* to) {
-  llvm::SmallPtrSet<const VarDecl*, 4> seen;
+/// What `memory` names; null: it has no name.
+const ValueDecl* named_by(const Expr* memory) {
+  if (const auto* named = dyn_cast<DeclRefExpr>(memory)) return named->getDecl();
+  const auto* member = dyn_cast<MemberExpr>(memory);
+  return member == nullptr ? nullptr : member->getMemberDecl();
+}
+
+/// The array or pointer of which `memory` is an element, at any depth.
+const Expr* base_of(const Expr* memory) {
   for (;;) {
-    to = unwrapped(to);
-    const auto* named = dyn_cast<DeclRefExpr>(to);
-    const auto* variable = named == nullptr ? nullptr : dyn_cast<VarDecl>(named->getDecl());
-    if (variable == nullptr || isa<ParmVarDecl>(variable) || variable->getInit() == nullptr ||
-        !variable->getType()->isReferenceType() || !seen.insert(variable).second) {
-      return to;
+    memory = memory->IgnoreParenCasts();
+    if (const auto* element = dyn_cast<ArraySubscriptExpr>(memory)) {
+      memory = element->getBase();
+    } else if (const auto* unary = dyn_cast<UnaryOperator>(memory);
+               unary != nullptr && unary->getOpcode() == UO_Deref) {
+      memory = unary->getSubExpr();
+    } else {
+      return memory;
     }
-    to = variable->getInit();
   }
+}
+
+std::string quoted(const NamedDecl* declaration) {
+  return "'" + declaration->getNameAsString() + "'";
+}
+
+/// How `declaration`, which no function has for itself, is called; empty: it is another one.
+std::string name_of_shared(const ValueDecl* declaration) {
+  if (isa_and_nonnull<FieldDecl>(declaration)) {
+    return "the field " + quoted(declaration) + ", which is not marked";
+  }
+  const auto* variable = dyn_cast_or_null<VarDecl>(declaration);
+  if (variable == nullptr || !variable->hasGlobalStorage()) return "";
+  return (variable->isFileVarDecl() ? "the global variable " : "the static variable ") +
+         quoted(variable);
 }
 
 class checker : public RecursiveASTVisitor<checker> {
@@ -108,7 +130,7 @@ class checker : public RecursiveASTVisitor<checker> {
   void refuse_store(SourceRange where, origin found, const std::string& place);
   void check_returned(const Expr* value);
   void check_returned_virtually(const Expr* value);
-  bool is_callers(const Expr* memory) const;
+  std::string lasting_place(const Expr* to) const;
   bool is_kept(const LambdaExpr* lambda) const {
     return kept_.closures.contains(lambda->getLambdaClass());
   }
@@ -125,10 +147,6 @@ class checker : public RecursiveASTVisitor<checker> {
   const CallExpr* jump_ = nullptr;
 };
 
-std::string quoted(const NamedDecl* declaration) {
-  return "'" + declaration->getNameAsString() + "'";
-}
-
 void checker::refuse_store(SourceRange where, origin found, const std::string& place) {
   complain_.error(where,
                   "the address that " + complaints::named(found.guide) + " gives is stored in " +
@@ -136,61 +154,40 @@ void checker::refuse_store(SourceRange where, origin found, const std::string& p
                   found.guide);
 }
 
-/// Of memory that no variable of the function has: whether it may be its caller's. A lambda may
-/// write where its own caller says.
-bool checker::is_callers(const Expr* memory) const {
-  if (!is_entry(function_)) return false;
-  if (lambdas_.empty()) return true;
-  if (const auto* unary = dyn_cast<UnaryOperator>(memory)) memory = unary->getSubExpr();
-  if (const auto* element = dyn_cast<ArraySubscriptExpr>(memory)) memory = element->getBase();
-  const auto* named = dyn_cast<DeclRefExpr>(memory->IgnoreParenImpCasts());
-  return named != nullptr && isa<ParmVarDecl>(named->getDecl()) &&
-         named->getDecl()->getDeclContext() == function_;
+/// Where in memory `to` is, if that may outlive the scope; empty: in a local variable.
+std::string checker::lasting_place(const Expr* to) const {
+  to = target_of(to);
+  const ValueDecl* const target = named_by(to);
+  const auto* variable = dyn_cast_or_null<VarDecl>(target);
+  if (variable == nullptr || variable->hasGlobalStorage()) {
+    const std::string name = name_of_shared(target != nullptr ? target : named_by(base_of(to)));
+    return name.empty() ? "memory that others may read" : name;
+  }
+  if (variable->getType()->isReferenceType()) {
+    return quoted(variable) + ", which is the caller's";
+  }
+  for (const LambdaExpr* lambda : lambdas_) {
+    if (is_kept(lambda) && !lambda->getCallOperator()->Encloses(variable->getDeclContext())) {
+      return quoted(variable) + ", which is not the lambda's";
+    }
+  }
+  return "";
 }
 
 /// `value` is assigned to `to`.
 void checker::check_store(const Expr* to, const Expr* value, SourceRange where) {
   const origin found = known_.of_value(to->getType(), value);
   if (!found) return;
-  to = target_of(to);
-  const auto* named = dyn_cast<DeclRefExpr>(to);
-  const auto* member = dyn_cast<MemberExpr>(to);
-  const ValueDecl* const target = named != nullptr    ? named->getDecl()
-                                  : member != nullptr ? member->getMemberDecl()
-                                                      : nullptr;
-  if (const auto* variable = dyn_cast_or_null<VarDecl>(target)) {
-    if (variable->hasGlobalStorage()) {
-      const char* const kind =
-          variable->isFileVarDecl() ? "the global variable " : "the static variable ";
-      return refuse_store(where, found, kind + quoted(variable));
-    }
-    if (variable->getType()->isReferenceType() && is_callers(to)) {
-      return refuse_store(where, found, quoted(variable) + ", which is the caller's");
-    }
-    for (const LambdaExpr* lambda : lambdas_) {
-      if (!is_kept(lambda) || lambda->getCallOperator()->Encloses(variable->getDeclContext())) {
-        continue;
-      }
-      return refuse_store(where, found, quoted(variable) + ", which is not the lambda's");
-    }
-    return;
-  }
-  if (isa_and_nonnull<FieldDecl>(target)) {
-    return refuse_store(where, found, "the field " + quoted(target) + ", which is not marked");
-  }
-  if (is_callers(to)) refuse_store(where, found, "memory that may be the caller's");
+  const std::string place = lasting_place(to);
+  if (!place.empty()) refuse_store(where, found, place);
 }
 
 /// `value` initializes `in`, a variable or a field that is not a local one.
 void checker::check_stored(const ValueDecl* in, const Expr* value) {
   const origin found = known_.of_value(in->getType(), value);
   if (!found) return;
-  const auto* variable = dyn_cast<VarDecl>(in);
-  const std::string place = variable == nullptr
-                                ? "the field " + quoted(in) + ", which is not marked"
-                            : variable->isFileVarDecl() ? "the global variable " + quoted(in)
-                                                        : "the static variable " + quoted(in);
-  refuse_store(variable == nullptr ? value->getSourceRange() : in->getSourceRange(), found, place);
+  refuse_store(isa<VarDecl>(in) ? in->getSourceRange() : value->getSourceRange(), found,
+               name_of_shared(in));
 }
 
 /// `callee` is called, or gives its address.

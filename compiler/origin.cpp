@@ -2,6 +2,7 @@
 
 #include "ast_facts.hpp"
 #include "clang/AST/RecursiveASTVisitor.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace isotherm::compiler {
 
@@ -24,6 +25,20 @@ const Expr* unwrapped(const Expr* expression) {
     }
   }
   return expression;
+}
+
+const Expr* target_of(const Expr* to) {
+  llvm::SmallPtrSet<const VarDecl*, 4> seen;
+  for (;;) {
+    to = unwrapped(to);
+    const auto* named = dyn_cast<DeclRefExpr>(to);
+    const auto* variable = named == nullptr ? nullptr : dyn_cast<VarDecl>(named->getDecl());
+    if (variable == nullptr || isa<ParmVarDecl>(variable) || variable->getInit() == nullptr ||
+        !variable->getType()->isReferenceType() || !seen.insert(variable).second) {
+      return to;
+    }
+    to = variable->getInit();
+  }
 }
 
 const ValueDecl* guide_named(const Expr* expression) {
@@ -198,7 +213,7 @@ struct learner : RecursiveASTVisitor<learner> {
   }
   bool VisitBinaryOperator(BinaryOperator* assignment) {
     if (assignment->getOpcode() != BO_Assign) return true;
-    const auto* named = dyn_cast<DeclRefExpr>(unwrapped(assignment->getLHS()));
+    const auto* named = dyn_cast<DeclRefExpr>(target_of(assignment->getLHS()));
     const auto* variable = named == nullptr ? nullptr : dyn_cast<VarDecl>(named->getDecl());
     if (variable != nullptr && variable->hasLocalStorage() &&
         variable->getType()->isPointerType()) {

@@ -71,6 +71,8 @@ bool returns_address(const clang::FunctionDecl* function, const returning_functi
 
 /// The expression below wrappers that change nothing: parentheses, temporaries, clean-ups.
 const clang::Expr* unwrapped(const clang::Expr* expression);
+/// What `to`, which is assigned to, names: by way of the local references that are bound to it.
+const clang::Expr* target_of(const clang::Expr* to);
 /// The marked field that `expression` names, or what else is a guide there; null: it is no guide.
 const clang::ValueDecl* guide_named(const clang::Expr* expression);
 
