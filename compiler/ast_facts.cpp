@@ -2,6 +2,7 @@
 
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclTemplate.h"
+#include "clang/AST/RecursiveASTVisitor.h"
 #include "names.hpp"
 
 namespace isotherm::compiler {
@@ -62,6 +63,13 @@ bool holds_marked(const CXXRecordDecl* record) {
     if (holds_marked(base.getType()->getAsCXXRecordDecl())) return true;
   }
   return false;
+}
+
+const CXXRecordDecl* bytes_with_guides(const Expr* argument) {
+  const QualType type = argument->IgnoreImpCasts()->getType();
+  if (!type->isPointerType()) return nullptr;
+  const CXXRecordDecl* record = type->getPointeeType()->getAsCXXRecordDecl();
+  return record != nullptr && holds_marked(record) ? record : nullptr;
 }
 
 bool reach::knows_type(QualType type) {
@@ -176,6 +184,41 @@ bool is_jump(const FunctionDecl* callee) {
          llvm::is_contained({"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "longjmp", "_longjmp",
                              "siglongjmp", "__builtin_setjmp", "__builtin_longjmp"},
                             callee->getName());
+}
+
+struct kept_finder : RecursiveASTVisitor<kept_finder> {
+  explicit kept_finder(kept_lambdas& found) : into(found) {}
+
+  bool VisitCXXConstructExpr(CXXConstructExpr* made) {
+    const CXXConstructorDecl* const constructor = made->getConstructor();
+    if (!is_in_namespace(constructor, "std")) return true;
+    const bool is_thread =
+        llvm::is_contained({"thread", "jthread"}, constructor->getParent()->getName());
+    keep(made->arguments(), is_thread ? into.by_threads : into.by_others);
+    return true;
+  }
+  bool VisitCallExpr(CallExpr* call) {
+    const FunctionDecl* const callee = call->getDirectCallee();
+    const bool assigns = callee != nullptr && callee->getOverloadedOperator() == OO_Equal &&
+                         is_in_namespace(callee, "std");
+    if (assigns ||
+        is_std(callee, {"async", "emplace", "emplace_back", "emplace_front", "try_emplace"})) {
+      keep(call->arguments(), into.by_others);
+    }
+    return true;
+  }
+  template <class Arguments>
+  void keep(const Arguments& arguments, kept_lambdas::classes& closures) {
+    for (const Expr* argument : arguments) {
+      const CXXRecordDecl* const closure = argument->getType()->getAsCXXRecordDecl();
+      if (closure != nullptr && closure->isLambda()) closures.insert(closure);
+    }
+  }
+  kept_lambdas& into;
+};
+
+void kept_lambdas::add(const Stmt* code) {
+  kept_finder(*this).TraverseStmt(const_cast<Stmt*>(code));
 }
 
 const FunctionDecl* outermost(const FunctionDecl* function) {

@@ -8,6 +8,7 @@
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/Type.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace isotherm::compiler {
 
@@ -24,6 +25,9 @@ bool has_annotation(const clang::Decl* declaration, std::string_view text);
 
 /// A class with a marked field of its own, in a base or in a member.
 bool holds_marked(const clang::CXXRecordDecl* record);
+
+/// The class with guides whose bytes `argument` points to; null: it points to none.
+const clang::CXXRecordDecl* bytes_with_guides(const clang::Expr* argument);
 
 /// Which classes can reach marked fields: by fields, bases, nested classes, what pointers point to,
 /// and template arguments. Asked at the end of a class or later.
@@ -61,6 +65,19 @@ bool returns_memory(const clang::FunctionDecl* function);
 
 /// setjmp() and longjmp() under all their names. False of none.
 bool is_jump(const clang::FunctionDecl* callee);
+
+/// The classes of the lambdas that objects of std keep, and call in no scope.
+struct kept_lambdas {
+  using classes = llvm::SmallPtrSet<const clang::CXXRecordDecl*, 4>;
+
+  /// Looks for them in `code`.
+  void add(const clang::Stmt* code);
+  bool contains(const clang::CXXRecordDecl* closure) const {
+    return by_threads.contains(closure) || by_others.contains(closure);
+  }
+  classes by_threads;  ///< may be waited for in the scope
+  classes by_others;   ///< std::function, std::async, containers
+};
 
 /// The function in whose body `function`'s stands: of a lambda another one.
 const clang::FunctionDecl* outermost(const clang::FunctionDecl* function);

@@ -13,34 +13,6 @@ using namespace clang;
 
 namespace {
 
-/// The class with guides whose bytes `argument` points to; null: it points to none.
-const CXXRecordDecl* bytes_with_guides(const Expr* argument) {
-  const QualType type = argument->IgnoreImpCasts()->getType();
-  if (!type->isPointerType()) return nullptr;
-  const CXXRecordDecl* record = type->getPointeeType()->getAsCXXRecordDecl();
-  return record != nullptr && holds_marked(record) ? record : nullptr;
-}
-
-/// Finds the lambdas that objects of std keep (a thread, a std::function), and call in no scope.
-struct kept_finder : RecursiveASTVisitor<kept_finder> {
-  bool VisitCXXConstructExpr(CXXConstructExpr* made) {
-    if (is_in_namespace(made->getConstructor(), "std")) keep(made->arguments());
-    return true;
-  }
-  bool VisitCallExpr(CallExpr* call) {
-    if (is_std(call->getDirectCallee(), {"async"})) keep(call->arguments());
-    return true;
-  }
-  template <class Arguments>
-  void keep(const Arguments& arguments) {
-    for (const Expr* argument : arguments) {
-      const CXXRecordDecl* const closure = argument->getType()->getAsCXXRecordDecl();
-      if (closure != nullptr && closure->isLambda()) closures.insert(closure);
-    }
-  }
-  llvm::SmallPtrSet<const CXXRecordDecl*, 4> closures;
-};
-
 /// What `memory` names; null: it has no name.
 const ValueDecl* named_by(const Expr* memory) {
   if (const auto* named = dyn_cast<DeclRefExpr>(memory)) return named->getDecl();
@@ -96,10 +68,11 @@ class checker : public RecursiveASTVisitor<checker> {
     lambdas_.push_back(lambda);
     const bool goes_on = RecursiveASTVisitor::TraverseLambdaExpr(lambda);
     lambdas_.pop_back();
+    check_captures(lambda);
     return goes_on;
   }
   void look_at(const Stmt* code) {
-    kept_.TraverseStmt(const_cast<Stmt*>(code));
+    kept_.add(code);
     TraverseStmt(const_cast<Stmt*>(code));
   }
 
@@ -123,6 +96,7 @@ class checker : public RecursiveASTVisitor<checker> {
   void check_initializers(const CXXConstructorDecl* constructor);
 
  private:
+  void check_captures(const LambdaExpr* lambda);
   void check_store(const Expr* to, const Expr* value, SourceRange where);
   void check_guide_gets(const Expr* value, const ValueDecl* guide);
   void check_reference_argument(const FunctionDecl* callee, unsigned index, const Expr* argument);
@@ -131,9 +105,7 @@ class checker : public RecursiveASTVisitor<checker> {
   void check_returned(const Expr* value);
   void check_returned_virtually(const Expr* value);
   std::string lasting_place(const Expr* to) const;
-  bool is_kept(const LambdaExpr* lambda) const {
-    return kept_.closures.contains(lambda->getLambdaClass());
-  }
+  bool is_kept(const LambdaExpr* lambda) const { return kept_.contains(lambda->getLambdaClass()); }
 
   const FunctionDecl* function_;
   const origins& known_;
@@ -141,7 +113,7 @@ class checker : public RecursiveASTVisitor<checker> {
   complaints& complain_;
   const options& options_;
   llvm::SmallVector<const LambdaExpr*, 4> lambdas_;  // around what is being looked at
-  kept_finder kept_;
+  kept_lambdas kept_;
   llvm::SmallPtrSet<const Expr*, 16> callees_;
   bool uses_guides_ = false;
   const CallExpr* jump_ = nullptr;
@@ -152,6 +124,27 @@ void checker::refuse_store(SourceRange where, origin found, const std::string& p
                   "the address that " + complaints::named(found.guide) + " gives is stored in " +
                       place + ", where it outlives its scope",
                   found.guide);
+}
+
+/// What a kept lambda captures outlives the scope in which the lambda is made.
+void checker::check_captures(const LambdaExpr* lambda) {
+  if (!kept_.by_others.contains(lambda->getLambdaClass())) return;
+  for (const LambdaCapture& capture : lambda->captures()) {
+    if (!capture.capturesVariable()) continue;
+    const auto* variable = dyn_cast<VarDecl>(capture.getCapturedVar());
+    // By copy, of what a reference is bound to: the object is another one.
+    if (variable == nullptr ||
+        (variable->getType()->isReferenceType() && capture.getCaptureKind() == LCK_ByCopy)) {
+      continue;
+    }
+    const origin found = known_.of_variable(variable);
+    if (!found) continue;
+    complain_.error(capture.getLocation(),
+                    "the address that " + complaints::named(found.guide) +
+                        " gives is captured by a lambda that is kept, where it outlives its "
+                        "scope: capture the node",
+                    found.guide);
+  }
 }
 
 /// Where in memory `to` is, if that may outlive the scope; empty: in a local variable.

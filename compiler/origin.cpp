@@ -113,8 +113,7 @@ origin origins::of_address(const Expr* expression) const {
   if (isa<CXXThisExpr>(expression)) return own_;
   if (const auto* named = dyn_cast<DeclRefExpr>(expression)) {
     const auto* variable = dyn_cast<VarDecl>(named->getDecl());
-    const auto found = variable == nullptr ? locals_.end() : locals_.find(variable);
-    return found == locals_.end() ? origin{} : found->second.from_guide;
+    return variable == nullptr ? origin{} : of_variable(variable);
   }
   if (const auto* call = dyn_cast<CallExpr>(expression)) return of_call(call);
   if (const auto* unary = dyn_cast<UnaryOperator>(expression)) {

@@ -51,6 +51,11 @@ class origins {
   origin of_address(const clang::Expr* expression) const;
   /// `expression`, an object.
   origin of_object(const clang::Expr* expression) const;
+  /// What a local variable holds, or is bound to.
+  origin of_variable(const clang::VarDecl* variable) const {
+    const auto found = locals_.find(variable);
+    return found == locals_.end() ? origin{} : found->second.from_guide;
+  }
   /// What a variable, field or result of `type` gets from `initializer`.
   origin of_value(clang::QualType type, const clang::Expr* initializer) const;
   /// Whether all that is known to be `expression`'s value comes from guides.
