@@ -66,10 +66,16 @@ bool holds_marked(const CXXRecordDecl* record) {
 }
 
 const CXXRecordDecl* bytes_with_guides(const Expr* argument) {
-  const QualType type = argument->IgnoreImpCasts()->getType();
-  if (!type->isPointerType()) return nullptr;
-  const CXXRecordDecl* record = type->getPointeeType()->getAsCXXRecordDecl();
-  return record != nullptr && holds_marked(record) ? record : nullptr;
+  for (;;) {
+    argument = argument->IgnoreParens();
+    const QualType type = argument->getType();
+    const QualType object = type->isPointerType() ? type->getPointeeType() : type;
+    const CXXRecordDecl* record = object->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
+    if ((type->isPointerType() || type->isArrayType()) && holds_marked(record)) return record;
+    const auto* cast = dyn_cast<CastExpr>(argument);
+    if (cast == nullptr) return nullptr;
+    argument = cast->getSubExpr();
+  }
 }
 
 bool reach::knows_type(QualType type) {

@@ -26,7 +26,7 @@ bool has_annotation(const clang::Decl* declaration, std::string_view text);
 /// A class with a marked field of its own, in a base or in a member.
 bool holds_marked(const clang::CXXRecordDecl* record);
 
-/// The class with guides whose bytes `argument` points to; null: it points to none.
+/// The class with guides whose bytes `argument` points to, also by casts; null: to none.
 const clang::CXXRecordDecl* bytes_with_guides(const clang::Expr* argument);
 
 /// Which classes can reach marked fields: by fields, bases, nested classes, what pointers point to,
