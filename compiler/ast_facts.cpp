@@ -142,7 +142,7 @@ bool reach::look(const CXXRecordDecl* record) {
     }
   }
   const auto* outer = dyn_cast<CXXRecordDecl>(record->getDeclContext());
-  return outer != nullptr && outer->isCompleteDefinition() && knows(outer);
+  return outer != nullptr && knows(outer);
 }
 
 standing standing_of(const FunctionDecl* function) {

@@ -45,7 +45,7 @@ struct callee_marker : RecursiveASTVisitor<callee_marker> {
     mark_function(function, classes);
     const auto* method = dyn_cast<CXXMethodDecl>(function);
     if (method != nullptr && method->isVirtual() && has_annotation(method, kInside) &&
-        has_annotation(method, kKnows)) {
+        (has_annotation(method, kKnows) || has_annotation(method, kGives))) {
       write(caller, kCallsInside);
     }
     return true;
@@ -67,6 +67,7 @@ void mark_function(FunctionDecl* function, reach& classes) {
       return;
     case standing::inside:
       write(function, kInside);
+      if (isa<CXXMethodDecl>(function) && returns_memory(function)) write(function, kGives);
       break;
     case standing::open:
       if (isa<CXXMethodDecl>(function)) {

@@ -10,6 +10,10 @@ inline constexpr char kInside[] = "isotherm::inside";
 /// On `[[isotherm::inside]]` functions and methods of classes that can reach marked fields: a call
 /// whose callee this file does not define counts as a use of a guide.
 inline constexpr char kKnows[] = "isotherm::knows";
+/// On methods that are not public and return a pointer or a reference, which may lead into an
+/// object: a call of one that this file does not define counts as a use of a guide, whether its
+/// class is known to reach marked fields or not.
+inline constexpr char kGives[] = "isotherm::gives";
 /// On functions that call a virtual method which leaves its scope to its callers: the same.
 inline constexpr char kCallsInside[] = "isotherm::calls_inside";
 /// [[isotherm::untouched]], and functions that system headers declare: touches no guide.

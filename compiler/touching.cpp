@@ -138,7 +138,7 @@ void touching::look_at(Function& function) {
 /// calls it.
 bool touching::has_no_scope(const Function& callee) const {
   return has_mark(&callee, kTransparent) ||
-         (has_mark(&callee, kInside) && has_mark(&callee, kKnows));
+         (has_mark(&callee, kInside) && (has_mark(&callee, kKnows) || has_mark(&callee, kGives)));
 }
 
 /// Of a function that is only declared here.

@@ -365,6 +365,42 @@ int count(store& s) { return s.count(); }
         self.assertEqual(self.scopes(functions['_Z9by_lambdaR5store'])[0], 1)
         self.assertEqual(self.scopes(functions['_Z5countR5store'])[0], 0)
 
+    def test_a_class_that_does_not_show_what_it_reaches(self):
+        functions = self.code(HEAD + '''
+class hidden {
+ public:
+  int first() { return find().a; }
+  int second() { return next()->a; }
+  int none() { return count(); }
+ private:
+  record& find();
+  virtual record* next() = 0;
+  int count();
+  struct rest;
+  rest* all_;
+};
+void unknown();
+class list {
+ public:
+  struct cursor {
+    void move() { unknown(); }
+  };
+ private:
+  node* first;
+};
+void use(hidden& h, list::cursor& c) {
+  h.first();
+  h.second();
+  h.none();
+  c.move();
+}
+''', '-O0')
+        self.assertEqual(self.scopes(functions['_ZN6hidden5firstEv'])[0], 1)
+        self.assertEqual(self.scopes(functions['_ZN6hidden6secondEv'])[0], 1)
+        self.assertEqual(self.scopes(functions['_ZN6hidden4noneEv'])[0], 0)
+        # Asked first when the class around it is not complete.
+        self.assertEqual(self.scopes(functions['_ZN4list6cursor4moveEv'])[0], 1)
+
     def test_what_other_files_may_call_has_a_scope(self):
         functions = self.code(HEAD + '''
 node only;
