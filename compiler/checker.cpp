@@ -96,6 +96,7 @@ class checker : public RecursiveASTVisitor<checker> {
   void check_initializers(const CXXConstructorDecl* constructor);
 
  private:
+  llvm::SmallVector<FixItHint, 1> as_pointer(const VarDecl* variable) const;
   void check_captures(const LambdaExpr* lambda);
   void check_store(const Expr* to, const Expr* value, SourceRange where);
   void check_guide_gets(const Expr* value, const ValueDecl* guide);
@@ -346,23 +347,30 @@ bool checker::VisitCastExpr(CastExpr* cast) {
   return true;
 }
 
+/// Makes a pointer of `auto&`, which is bound to a guide. Not where other words stand before it.
+llvm::SmallVector<FixItHint, 1> checker::as_pointer(const VarDecl* variable) const {
+  const TypeSourceInfo* const written = variable->getTypeSourceInfo();
+  const QualType object = pointee_of_marked(variable->getType().getNonReferenceType());
+  if (written == nullptr || object.isNull() || function_ == nullptr ||
+      function_->isTemplateInstantiation()) {
+    return {};
+  }
+  const SourceRange type = written->getTypeLoc().getSourceRange();
+  if (type.getBegin() != variable->getBeginLoc() || type.getBegin().isMacroID()) return {};
+  const PrintingPolicy& as_written = variable->getASTContext().getPrintingPolicy();
+  return {FixItHint::CreateReplacement(type, object.getAsString(as_written) + "*")};
+}
+
 bool checker::VisitVarDecl(VarDecl* variable) {
   const Expr* const value = variable->getInit();
   if (value == nullptr || isa<ParmVarDecl>(variable)) return true;
   const ValueDecl* const guide =
       variable->getType()->isReferenceType() ? guide_named(value) : nullptr;
   if (guide != nullptr && !variable->isCXXForRangeDecl()) {
-    llvm::SmallVector<FixItHint, 1> fixes;
-    const TypeSourceInfo* const written = variable->getTypeSourceInfo();
-    const auto reference =
-        written == nullptr ? ReferenceTypeLoc() : written->getTypeLoc().getAs<ReferenceTypeLoc>();
-    if (!reference.isNull() && reference.getSigilLoc().isValid()) {
-      fixes.push_back(FixItHint::CreateReplacement(reference.getSigilLoc(), "*"));
-    }
     complain_.error(
         variable->getSourceRange(),
         "a reference is bound to " + complaints::named(guide) + ": a guide is not a pointer", guide,
-        fixes);
+        as_pointer(variable));
   }
   if (variable->hasGlobalStorage()) check_stored(variable, value);
   return true;
@@ -395,8 +403,10 @@ void checker::check_returned(const Expr* value) {
   const std::string handle = "isotherm::pinned<" + type->getPointeeType().getAsString() + ">";
   llvm::SmallVector<FixItHint, 3> fixes;
   const SourceRange written = function_->getReturnTypeSourceRange();
+  // Of a function that is declared elsewhere, too, both would have to change.
+  const bool is_declared_once = function_->getFirstDecl() == function_;
   if (type->isPointerType() && written.isValid() && !function_->isTemplateInstantiation() &&
-      !written.getBegin().isMacroID() && !type->getContainedAutoType()) {
+      !written.getBegin().isMacroID() && !type->getContainedAutoType() && is_declared_once) {
     fixes.push_back(FixItHint::CreateReplacement(written, handle));
     fixes.push_back(FixItHint::CreateInsertion(value->getBeginLoc(), handle + "("));
     fixes.push_back(FixItHint::CreateInsertion(complain_.end_of(value->getEndLoc()), ")"));

@@ -184,10 +184,11 @@ class FixIts(Case):
                 '  record* first() { return at->value; }\n'
                 '  void fill() { at->value = new record{3}; }\n'
                 '  void refill() { delete at->value; at->value = new record; }\n'
+                '  int bound() { auto& held = at->value; return held->a; }\n'
                 '  node* at;\n'
                 '};\n')
         path = self.source(text)
-        self.assertEqual(len([m for m in self.messages(path) if 'error' in m]), 4)
+        self.assertEqual(len([m for m in self.messages(path) if 'error' in m]), 5)
         done = run(*instrumented('-fsyntax-only', '-fdiagnostics-parseable-fixits', path))
         lines = text.splitlines()
         # From the last to the first, each is a range of a line and what takes its place.
@@ -202,6 +203,15 @@ class FixIts(Case):
                       'isotherm::pinned<record>(at->value); }', fixed)
         self.assertIn('at->value = isotherm::make<record>(3);', fixed)
         self.assertIn('isotherm::discard(at->value); at->value = isotherm::make<record>();', fixed)
+        self.assertIn('{ record* held = at->value; return held->a; }', fixed)
+
+    def test_none_where_another_declaration_would_have_to_change(self):
+        done = run(*instrumented('-fsyntax-only', '-fdiagnostics-parseable-fixits', self.source(
+            HEAD + 'record* first(node& n);\n'
+            'record* first(node& n) { return n.value; }\n'
+            'int bound(node& n) { const auto& held = n.value; return held->a; }\n')))
+        self.assertEqual(done.stderr.count('error:'), 2, done.stderr)
+        self.assertNotIn('fix-it', done.stderr)
 
 
 HEAD = '''#include <isotherm/compiler.hpp>
