@@ -105,8 +105,8 @@ bool reach::knows(const CXXRecordDecl* record) {
   const bool known = look(record);
   if (known) known_[record] = true;
   if (is_outermost) {
-    // What was seen on the way to a "yes" may lead to it too, and what was incomplete may be
-    // completed: only the "no" of a whole walk lasts.
+    // A "no" found during a walk that ended in "yes", or that met an incomplete class, is not
+    // final: forget it.
     for (const CXXRecordDecl* other : seen_) {
       if ((known || saw_incomplete_) && !known_[other]) known_.erase(other);
     }

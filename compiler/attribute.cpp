@@ -125,7 +125,8 @@ struct function_attribute : our_attribute {
   }
   AttrHandling handleDeclAttribute(Sema& sema, Decl* on, const ParsedAttr& mark) const override {
     annotate(sema, on, note_, mark.getRange());
-    // Said by a person, so that its callers have a scope whatever class it belongs to.
+    // Written explicitly in the source, so callers get a scope even if the function's class cannot
+    // reach marked fields.
     if (llvm::StringRef(note_) == kInside) annotate(sema, on, kKnows, mark.getRange());
     return AttributeApplied;
   }

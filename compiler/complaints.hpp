@@ -10,7 +10,8 @@
 
 namespace isotherm::compiler {
 
-/// A diagnostic at a place: which arguments and fix-its it takes is up to the caller.
+/// Reports errors and warnings. Each place and kind of message once, however often a template is
+/// instantiated. Callers supply text and fix-its.
 class complaints {
  public:
   explicit complaints(clang::ASTContext& context) : context_(context) {}

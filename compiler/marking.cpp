@@ -18,7 +18,8 @@ void write(FunctionDecl* function, const char* text) {
   function->addAttr(AnnotateAttr::CreateImplicit(function->getASTContext(), text, nullptr, 0));
 }
 
-/// Declared by the system, defined in its libraries. Of a template: it is the system's.
+/// Declared in a system header (or built in) and not defined in this file: its body is in a system
+/// library, which uses no guides.
 bool is_system(const FunctionDecl* function) {
   const auto& sources = function->getASTContext().getSourceManager();
   if (function->isDefined()) return false;

@@ -16,8 +16,8 @@ struct origin {
   explicit operator bool() const { return kind != none; }
 };
 
-/// Of the local variables of one function. Not by the order of statements: what a variable holds
-/// somewhere it is taken to hold everywhere.
+/// Of a local variable. Ignores the order of statements: a variable that is given an object's
+/// address anywhere counts as holding it everywhere.
 struct local_origin {
   origin from_guide;
   bool from_elsewhere = false;  ///< is given other values too
