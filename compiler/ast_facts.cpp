@@ -1,8 +1,6 @@
 #include "ast_facts.hpp"
 
 #include "clang/AST/Attr.h"
-#include "clang/AST/DeclTemplate.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "names.hpp"
 
 namespace isotherm::compiler {
@@ -192,7 +190,7 @@ bool is_jump(const FunctionDecl* callee) {
                             callee->getName());
 }
 
-struct kept_finder : RecursiveASTVisitor<kept_finder> {
+struct kept_finder : code_visitor<kept_finder> {
   explicit kept_finder(kept_lambdas& found) : into(found) {}
 
   bool VisitCXXConstructExpr(CXXConstructExpr* made) {

@@ -6,6 +6,8 @@
 
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclCXX.h"
+#include "clang/AST/DeclTemplate.h"
+#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/AST/Type.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -65,6 +67,27 @@ bool returns_memory(const clang::FunctionDecl* function);
 
 /// setjmp() and longjmp() under all their names. False of none.
 bool is_jump(const clang::FunctionDecl* callee);
+
+/// Visits code as it is compiled: with the conversions of what aggregates get, and what was made of
+/// generic lambdas. Types that depend on a template's arguments lead to no guide.
+template <class Derived>
+class code_visitor : public clang::RecursiveASTVisitor<Derived> {
+  using base = clang::RecursiveASTVisitor<Derived>;
+
+ public:
+  bool TraverseInitListExpr(clang::InitListExpr* list) {
+    return base::TraverseSynOrSemInitListExpr(list->isSemanticForm() ? list
+                                                                     : list->getSemanticForm());
+  }
+  bool TraverseLambdaExpr(clang::LambdaExpr* lambda) {
+    if (!base::TraverseLambdaExpr(lambda)) return false;
+    const auto* const made = lambda->getCallOperator()->getDescribedFunctionTemplate();
+    if (made == nullptr) return true;
+    return llvm::all_of(made->specializations(), [&](clang::FunctionDecl* each) {
+      return this->getDerived().TraverseStmt(each->getBody());
+    });
+  }
+};
 
 /// The classes of the lambdas that objects of std keep, and call in no scope.
 struct kept_lambdas {

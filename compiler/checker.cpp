@@ -2,7 +2,6 @@
 
 #include "ast_facts.hpp"
 #include "clang/AST/Attr.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/AST/StmtCXX.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "names.hpp"
@@ -50,7 +49,7 @@ std::string name_of_shared(const ValueDecl* declaration) {
          quoted(variable);
 }
 
-class checker : public RecursiveASTVisitor<checker> {
+class checker : public code_visitor<checker> {
  public:
   /// `function`: null where an initializer outside of functions is looked at.
   checker(const FunctionDecl* function, const origins& known, const returning_functions& returning,
@@ -66,7 +65,7 @@ class checker : public RecursiveASTVisitor<checker> {
 
   bool TraverseLambdaExpr(LambdaExpr* lambda) {
     lambdas_.push_back(lambda);
-    const bool goes_on = RecursiveASTVisitor::TraverseLambdaExpr(lambda);
+    const bool goes_on = code_visitor::TraverseLambdaExpr(lambda);
     lambdas_.pop_back();
     check_captures(lambda);
     return goes_on;
@@ -161,7 +160,7 @@ std::string checker::lasting_place(const Expr* to) const {
     return quoted(variable) + ", which is the caller's";
   }
   for (const LambdaExpr* lambda : lambdas_) {
-    if (is_kept(lambda) && !lambda->getCallOperator()->Encloses(variable->getDeclContext())) {
+    if (is_kept(lambda) && !lambda->getLambdaClass()->Encloses(variable->getDeclContext())) {
       return quoted(variable) + ", which is not the lambda's";
     }
   }
@@ -377,7 +376,6 @@ bool checker::VisitVarDecl(VarDecl* variable) {
 }
 
 bool checker::VisitInitListExpr(InitListExpr* list) {
-  if (InitListExpr* const converted = list->getSemanticForm()) list = converted;
   const CXXRecordDecl* const record = list->getType()->getAsCXXRecordDecl();
   if (record == nullptr || record->isUnion()) return true;
   unsigned index = record->getNumBases();
@@ -441,9 +439,12 @@ bool checker::VisitReturnStmt(ReturnStmt* result) {
     }
     return true;
   }
-  if (!is_kept(lambdas_.back())) return true;
-  const QualType type = lambdas_.back()->getCallOperator()->getReturnType();
-  const origin found = known_.of_value(type, result->getRetValue());
+  const Expr* const value = result->getRetValue();
+  if (!is_kept(lambdas_.back()) || value == nullptr) return true;
+  const QualType written = lambdas_.back()->getCallOperator()->getReturnType();
+  // Of a generic lambda it is that of each instance.
+  const origin found =
+      known_.of_value(written->isDependentType() ? value->getType() : written, value);
   if (!found) return true;
   complain_.error(result->getSourceRange(),
                   "a lambda that is called from outside of scopes returns the address that " +

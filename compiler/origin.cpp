@@ -201,7 +201,7 @@ bool origins::add(const VarDecl* variable, origin found) {
   return true;
 }
 
-struct learner : RecursiveASTVisitor<learner> {
+struct learner : code_visitor<learner> {
   explicit learner(origins& into) : known(into) {}
 
   bool VisitVarDecl(VarDecl* variable) {

@@ -13,6 +13,10 @@ struct node {
   [[isotherm::guide]] record* value = nullptr;
 };
 
+struct holder {
+  std::function<int()> call;
+};
+
 class structure {
  public:
   void pointer() {
@@ -34,6 +38,10 @@ class structure {
   std::future<int> task() {
     record* found = node_->value;
     return std::async([found] { return found->a; });
+  }
+  void member_of_aggregate() {
+    record* found = node_->value;
+    kept_ = holder{[found] { return found->a; }};
   }
   void stored_by_assigned() {
     record* found = nullptr;
@@ -58,5 +66,6 @@ class structure {
  private:
   std::function<int()> later_;
   std::vector<std::function<int()>> all_;
+  holder kept_;
   node* node_;
 };

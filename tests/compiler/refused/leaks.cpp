@@ -87,6 +87,13 @@ class structure {
   }
   [[isotherm::untouched]] int untouched() { return node_->value->a; }
   [[isotherm::untouched]] bool also_untouched() { return node_->value == nullptr; }
+  void generic_kept_by_function() {
+    const std::function<record*(node&)> get = [](auto& at) {
+      record* found = at.value;
+      return found;
+    };
+    get(only)->a = 1;
+  }
 
  private:
   record* find();

@@ -17,8 +17,11 @@ record** everybodys;
 record* one;
 record* two;
 
+node only;
 template <class Visit>
-void each(Visit visit);
+void each(Visit visit) {
+  visit(only);
+}
 
 class structure {
  public:
@@ -50,8 +53,16 @@ class structure {
     number = 1;
   }
   void in_lambda() {
-    each([this](record*& out) { out = node_->value; });
-    each([this](node& at) { table[2] = at.value; });
+    const auto fill = [this](record*& out) { out = node_->value; };
+    record* found = nullptr;
+    fill(found);
+    each([](node& at) { table[2] = at.value; });
+  }
+  void in_generic_lambda() {
+    record* found = nullptr;
+    each([](auto& at) { one = at.value; });
+    each([&](auto& at) { found = at.value; });
+    two = found;
   }
   /// What a reference is bound to is followed.
   record* by_reference(node* other) {
