@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <isotherm/compiler.hpp>
+#include <ostream>
 #include <stdexcept>
 
 namespace exits {
@@ -120,6 +121,37 @@ class structure {
 
 struct derived : structure {
   int overridden() override { return structure::overridden() + 100 * depth(); }
+};
+
+/// Figure 5.5 of the dissertation.
+class figure_5_5 {
+ public:
+  explicit figure_5_5(char first) { key_ = isotherm::make<char>(first); }
+  ~figure_5_5() { isotherm::discard(key_); }
+  void get(std::ostream& to) {
+    if (*key_ > 37) {
+      return;
+    }
+    *key_ = 42;
+    to << "Value: " << *key_ << depth() << std::endl;
+  }
+
+ private:
+  [[isotherm::guide]] char* key_ = nullptr;
+};
+
+/// Touches a guide when it ends.
+class destroyed {
+ public:
+  explicit destroyed(int& seen) : seen_(seen) { node_.value = isotherm::make<record>(3); }
+  ~destroyed() {
+    seen_ = node_.value->number + 10 * depth();
+    isotherm::discard(node_.value);
+  }
+
+ private:
+  int& seen_;
+  node node_;
 };
 
 /// A node with an object.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <sstream>
 #include <thread>
 
 namespace exits {
@@ -131,6 +132,31 @@ TEST(Exits, LambdaThatIsCalledFromOutside) {
   EXPECT_EQ(seen, 15);
   const std::function<int()> later = [&] { return held.at.value->number + 10 * depth(); };
   EXPECT_EQ(later(), 15);
+  EXPECT_EQ(depth(), 0);
+}
+TEST(Exits, Destructor) {
+  int seen = 0;
+  {
+    const destroyed ends(seen);
+  }
+  EXPECT_EQ(seen, 13);
+  EXPECT_EQ(depth(), 0);
+}
+TEST(Exits, Figure55) {
+  figure_5_5 map(1);
+  std::ostringstream written;
+  map.get(written);
+  map.get(written);  // returns early
+  EXPECT_EQ(written.str(), "Value: *1\n");
+  EXPECT_EQ(depth(), 0);
+}
+TEST(Exits, Figure55WhereWritingFails) {
+  struct : std::streambuf {
+  } full;
+  std::ostream to(&full);
+  to.exceptions(std::ios::badbit);
+  figure_5_5 map(1);
+  EXPECT_THROW(map.get(to), std::ios::failure);
   EXPECT_EQ(depth(), 0);
 }
 TEST(Exits, ThreadThatEndsInside) {

@@ -94,3 +94,4 @@ class pair_of {
   held* node_;
 };
 template class pair_of<int>;
+template class pair_of<long>;

@@ -12,6 +12,8 @@ struct node {
   [[isotherm::guide]] void (*function)();
   [[isotherm::guide]] record** several;
   [[isotherm::guide]] static record* shared;
+  [[isotherm::guide]] volatile record* changing;
+  [[isotherm::guide]] record* volatile changed;
   union {
     [[isotherm::guide]] record* either;
     int or_else;
@@ -20,3 +22,4 @@ struct node {
 [[isotherm::guide]] record* global;
 void function([[isotherm::guide]] record* parameter);
 [[isotherm::inside]] int variable;
+[[isotherm::untouched]] int other_variable;

@@ -1,0 +1,64 @@
+"""What the tests of isotherm-clang.so share: how it is called, and what comes out.
+
+Their arguments: CLANG PLUGIN SOURCE_DIR [REFUSED...]
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CLANG, PLUGIN, SOURCE, *REFUSED = sys.argv[1:]
+PLAIN = [CLANG, '-std=c++23', '-mcx16', f'-I{SOURCE}/include', f'-I{SOURCE}/src']
+# A release of clang does not look at whether the code that it makes is valid.
+VERIFIED = '-fverify-intermediate-code'
+HEAD = '''#include <isotherm/compiler.hpp>
+struct record { int a = 0; };
+struct node { node* next = nullptr; [[isotherm::guide]] record* value = nullptr; };
+'''
+
+
+def run(*command, **options):
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False,
+                          **options)
+
+
+def instrumented(*arguments):
+    return [*PLAIN, f'-fplugin={PLUGIN}', '-DISOTHERM_INSTRUMENTED', '-include',
+            'isotherm/compiler.hpp', *arguments]
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.at = pathlib.Path(self.folder.name)
+
+    def source(self, text, name='source.cpp'):
+        path = self.at / name
+        path.write_text(text, encoding='utf-8')
+        return str(path)
+
+    def messages(self, path, *arguments):
+        """What the compiler says, without the folder; one line a message."""
+        done = run(*instrumented('-fsyntax-only', '-fno-caret-diagnostics',
+                                 '-fno-color-diagnostics', *arguments, str(path)))
+        lines = done.stderr.replace(str(pathlib.Path(path).parent) + '/', '').splitlines()
+        return [line for line in lines if re.match(r'\w+\.[ch]pp:', line)]
+
+    def module(self, text, *arguments):
+        """What is made of `text`, in LLVM's language."""
+        done = run(*instrumented('-S', '-emit-llvm', VERIFIED, '-o', '-', *arguments,
+                                 self.source(text)))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def code(self, text, *arguments):
+        """Its functions by their names."""
+        found = {}
+        for body in re.finditer(r'^define .*?@"?([\w.$]+)"?\(.*?^}',
+                                self.module(text, *arguments), re.M | re.S):
+            found[body[1]] = body[0]
+        return found
