@@ -51,8 +51,8 @@ test-tsan: ## tests labelled concurrency, under ThreadSanitizer
 	ctest --preset tsan
 
 # What a user of the library compiles, and the store: names of test programs.
-GCC_TESTS = base_test sync_test heap_test guide_test collector_test index_model_test store_test \
-            server_test
+GCC_TESTS = base_test sync_test heap_test guide_test collector_test compiler_plain_test \
+            index_model_test store_test server_test
 
 test-gcc: ## the runtime and the store, built by gcc 12 (in turn)
 	cmake --preset gcc -DISOTHERM_BUILD_BENCH=OFF

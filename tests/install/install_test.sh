@@ -62,6 +62,15 @@ for generator in Ninja "Unix Makefiles"; do
   [ "$before" != "$(stat -c %y "$build_in/marked")" ]
 done
 
+if gcc=$(command -v g++-12); then
+  echo "== marked pointers, by a compiler that cannot load the plugin"
+  "$cmake" -S "$work/marked" -B "$work/marked/plain" -DCMAKE_PREFIX_PATH="$prefix" \
+    -DCMAKE_CXX_COMPILER="$gcc" -DCMAKE_BUILD_TYPE=Release 2>&1 | tee "$work/plain.log"
+  grep -q "^isotherm_instrument(marked): marked pointers stay plain, since " "$work/plain.log"
+  "$cmake" --build "$work/marked/plain"
+  "$work/marked/plain/marked"
+fi
+
 echo "== pkg-config"
 pc=$(dirname "$(find "$prefix" -name isotherm.pc)")
 read -ra flags <<<"$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs isotherm)"
