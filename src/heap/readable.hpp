@@ -6,9 +6,10 @@
 // again, so where a read fails no reader ever sees anything but the object or the failure. Where
 // the option is off nothing is touched, and the failure ends the process.
 //
-// A write that fails is not caught: the system may drop such a page as if it had been written, and
-// later give what the disk held there before. It looks like an object that was there then, or, by
-// its header, like none.
+// After a write that failed nothing is dropped before it has been written anew (packed/pager.hpp).
+// But the system itself, short of memory, may drop such a page as if it had been written, and later
+// give what the disk held there before. It looks like an object that was there then, or, by its
+// header, like none.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // COLD over a file on disk. One process configures once, so the whole program runs on it.
-#include <gtest/gtest.h>
+#include <fcntl.h>
+#include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -11,11 +12,17 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <functional>
 #include <semaphore>
 #include <set>
+#include <sstream>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "heap/cold/misses.hpp"
 #include "heap/configure.hpp"
 #include "heap/object.hpp"
 #include "heap/packed/extent.hpp"
@@ -29,8 +36,41 @@
 // are reported. Without the sanitizer nobody calls this.
 extern "C" const char* __tsan_default_options() { return "detect_deadlocks=0"; }
 
-// These stand before the C library's: a disk that is full, or makes one thread wait, a kernel that
-// keeps pages, and how much of the heap is walked.
+/// Bytes of COLD in this process's pages that are to be written to the disk.
+static std::uint64_t dirty_bytes_of_cold() {
+  const isotherm::heap::range cold = isotherm::heap::range_of(isotherm::heap::kind::cold);
+  std::ifstream maps("/proc/self/smaps");
+  std::uint64_t sum = 0;
+  bool is_of_cold = false;
+  for (std::string line; std::getline(maps, line);) {
+    std::istringstream words(line);
+    std::string first;
+    std::uint64_t kib = 0;
+    words >> first;
+    if (!first.ends_with(':')) {
+      const std::uintptr_t begin = std::stoull(first, nullptr, 16);
+      is_of_cold = cold.contains(reinterpret_cast<const void*>(begin));
+    } else if (is_of_cold && first.ends_with("_Dirty:") && words >> kib) {
+      sum += kib << 10U;
+    }
+  }
+  return sum;
+}
+
+// These stand before the C library's: a disk that is full, or makes one thread wait, or loses what
+// it is given once, a kernel that keeps pages, and how much of the heap is walked.
+static bool next_write_back_fails = false;
+static std::function<void(std::uint64_t offset)> before_write_back;
+extern "C" int sync_file_range(int file, off64_t offset, off64_t bytes, unsigned flags) {
+  if (before_write_back) before_write_back(static_cast<std::uint64_t>(offset));
+  // All pages are taken for written after a failure, and it is told once.
+  const bool fails = std::exchange(next_write_back_fails, false);
+  const long done = fails ? syscall(SYS_sync_file_range, file, 0, 0, flags)
+                          : syscall(SYS_sync_file_range, file, offset, bytes, flags);
+  if (!fails) return static_cast<int>(done);
+  errno = EIO;
+  return -1;
+}
 static int fallocate_refuses_with = 0;
 static std::atomic<bool> next_fallocate_waits{false};
 static std::binary_semaphore disk_is_asked(0), disk_answers(0);
@@ -266,6 +306,55 @@ TEST_F(FileBacked, WhatIsOutAndUntouchedIsNotWalkedAgain) {
   bytes_walked = 0;
   page_out_cold(hint::pageout, kNoLimit);
   EXPECT_LE(bytes_walked, 20 * kExtentBytes) << "of 160";
+}
+
+TEST_F(FileBacked, WhatTheSystemHasTakenByItselfIsFoundOut) {
+  const auto extent =
+      reinterpret_cast<std::uintptr_t>(objects_[objects_.size() / 2]) / kExtentBytes * kExtentBytes;
+  auto* const begin = reinterpret_cast<std::byte*>(extent);
+  const backing& pages = heaps().packed(kind::cold).pages();
+  ASSERT_TRUE(pages.clean(extent - range_of(kind::cold).begin, kExtentBytes));
+  ASSERT_EQ(syscall(SYS_madvise, begin, kExtentBytes, MADV_PAGEOUT), 0);
+  EXPECT_FALSE(is_out(objects_[objects_.size() / 2])) << "nobody has told";
+  paged_out.clear();
+  page_out_cold(hint::pageout, kNoLimit);
+  EXPECT_TRUE(is_out(objects_[objects_.size() / 2]));
+  EXPECT_THAT(paged_out, testing::Not(testing::Contains(extent))) << "it is not there";
+}
+
+TEST_F(FileBacked, PagesAreOnTheDiskBeforeReadersLookThere) {
+  std::vector<bool> was_out;
+  before_write_back = [&](std::uint64_t offset) {
+    for (const void* each : objects_) {
+      const auto at = reinterpret_cast<std::uintptr_t>(each) - range_of(kind::cold).begin;
+      if (at / kExtentBytes == offset / kExtentBytes) was_out.push_back(is_out(each));
+    }
+  };
+  page_out_cold(hint::pageout, kNoLimit);
+  before_write_back = nullptr;
+  EXPECT_GE(was_out.size(), objects_.size() * 9 / 10);
+  EXPECT_THAT(was_out, testing::Each(false));
+  EXPECT_TRUE(is_out(objects_[objects_.size() / 2]));
+}
+
+TEST_F(FileBacked, AfterAFailedWriteAllIsWrittenAnewBeforeItLeaves) {
+  next_write_back_fails = true;
+  EXPECT_THAT(page_out_cold(hint::pageout, kNoLimit).problem,
+              testing::StartsWith("cannot write back the cold file"));
+  for (const void* each : objects_) ASSERT_FALSE(is_out(each));
+  std::vector<std::uint64_t> to_be_written;
+  before_write_back = [&](std::uint64_t) { to_be_written.push_back(dirty_bytes_of_cold()); };
+  EXPECT_EQ(page_out_cold(hint::pageout, kNoLimit).problem, "");
+  const auto is_all = [](std::uint64_t bytes) { return bytes >= kExtentBytes * 9 / 10; };
+  EXPECT_GE(std::ranges::count_if(to_be_written, is_all), 30);
+  EXPECT_TRUE(is_out(objects_[objects_.size() / 2]));
+  to_be_written.clear();
+  static_cast<void>(*static_cast<volatile char*>(objects_[objects_.size() / 2]));
+  note_cold_use(objects_[objects_.size() / 2]);
+  page_out_cold(hint::pageout, kNoLimit);
+  before_write_back = nullptr;
+  EXPECT_THAT(to_be_written, testing::Not(testing::IsEmpty()));
+  EXPECT_THAT(to_be_written, testing::Each(0u)) << "once is enough";
 }
 
 TEST_F(FileBacked, FreedExtentsLeaveThePageCache) {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "base/page.hpp"
 #include "os/memory/address_space.hpp"
+#include "os/memory/residency.hpp"
 
 namespace isotherm::heap {
 namespace {
@@ -52,6 +54,27 @@ void backing::give_back(std::size_t offset, std::size_t bytes) const noexcept {
 // does not find them: they must be clean before it, and mapped until then.
 base::result<void> backing::clean(std::size_t offset, std::size_t bytes) const {
   return file_ ? file_->write_back(offset, bytes) : base::result<void>();
+}
+
+base::result<void> backing::write_anew(std::size_t offset, std::size_t bytes) const {
+  if (!file_) return {};
+  const std::size_t count = bytes / base::kPageBytes;
+  const auto is_there = os::resident_pages(begin_ + offset, count);
+  if (!is_there) return std::unexpected(is_there.error());
+  // What has left was on the disk, or is lost: to bring it back for this would be of no use.
+  const auto first = is_there->begin(), last = is_there->end();
+  for (auto at = std::find(first, last, true); at != last; at = std::find(at, last, true)) {
+    const auto end = std::find(at, last, false);
+    std::byte* const begin = begin_ + offset + (at - first) * std::ptrdiff_t{base::kPageBytes};
+    const auto run = static_cast<std::size_t>(end - at) * base::kPageBytes;
+    if (auto dirty = os::advise(begin, run, os::advice::dirty); !dirty) {
+      return std::unexpected(
+          base::error{"cannot write back " + file_->path() + " anew: " + dirty.error().message,
+                      dirty.error().code});
+    }
+    at = end;
+  }
+  return {};
 }
 
 base::result<void> backing::drop(std::size_t offset, std::size_t bytes) const {

@@ -39,6 +39,9 @@ class backing {
 
   /// Writes a file's pages back, so that they can leave. Any thread.
   base::result<void> clean(std::size_t offset, std::size_t bytes) const;
+  /// Makes the pages that are in DRAM ones that clean() writes, unchanged, though the system may
+  /// believe that they are on the disk. Any thread.
+  base::result<void> write_anew(std::size_t offset, std::size_t bytes) const;
   /// Asks that pages, which are clean, leave DRAM now. Any thread.
   base::result<void> drop(std::size_t offset, std::size_t bytes) const;
 

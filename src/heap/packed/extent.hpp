@@ -105,6 +105,10 @@ struct alignas(base::kCacheLineBytes) extent {
   /// the pager, cleared by reopening and by note_use(); a race between them costs a
   /// hint, or delays one until the row's turn to be looked at again, so relaxed.
   base::atomic<bool> hinted;
+  /// The disk has failed to take a page of some extent, maybe of this one, which looks written. Set
+  /// and cleared by the pager, and by reopening: what was there is gone. Relaxed: set once too
+  /// often it costs a write.
+  base::atomic<bool> unwritten;
   /// Pages in which no object lives were given back (packed_heap::release_dead_pages()); cleared by
   /// reopening. What freed objects left there, headers too, is gone.
   enum class thinning : std::uint8_t { none, chosen, done };

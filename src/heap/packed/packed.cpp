@@ -282,6 +282,7 @@ std::size_t packed_heap::choose_extents(std::size_t count) noexcept {
   if (first + count > used) poison(address_of(used), (first + count - used) * kExtentBytes);
   for (std::size_t i = first; i < first + count; ++i) {
     extents_[i].hinted.store_relaxed(false);
+    extents_[i].unwritten.store_relaxed(false);
     extents_[i].thinned.store_relaxed(extent::thinning::none);
     extents_[i].run.store_relaxed(0);
     if (out_) out_[i].mark_all_in();

@@ -16,10 +16,27 @@ constexpr std::size_t kLookedAtAgain = 16;
 constexpr std::uint64_t kToldFrom = std::uint64_t{64} << 20;
 }  // namespace
 
+/// After it the disk has all of an extent.
+base::result<void> pager::write(std::size_t index) {
+  const std::size_t offset = index * kExtentBytes;
+  extent& row = heap_.row(index);
+  if (row.unwritten.load_relaxed()) {
+    if (auto anew = heap_.pages().write_anew(offset, kExtentBytes); !anew) return anew;
+  }
+  auto clean = heap_.pages().clean(offset, kExtentBytes);
+  if (clean) {
+    row.unwritten.store_relaxed(false);
+    return clean;
+  }
+  const std::size_t used = heap_.used_extents();
+  for (std::size_t i = 0; i < used; ++i) heap_.row(i).unwritten.store_relaxed(true);
+  return clean;
+}
+
 /// An extent at a time: a thread that faults a page in waits behind what the device is writing.
 base::result<void> pager::send_out(std::size_t index) {
   const std::size_t offset = index * kExtentBytes;
-  if (auto clean = heap_.pages().clean(offset, kExtentBytes); !clean) return clean;
+  if (auto written = write(index); !written) return written;
   // From here on readers look in the file, where all is: nobody writes to a closed extent.
   heap_.mark_out(index, 1);
   return heap_.pages().drop(offset, kExtentBytes);

@@ -6,6 +6,10 @@
 // way out) shows when an extent's turn comes to be looked at: mincore walks page tables, so that a
 // look at all of COLD would make a window's cost follow the heap. What counts is DRAM: for a file
 // backing the page cache, so dirty pages are written back first (backing::clean).
+//
+// The system tells once that a write-back has failed, of the file as a whole, and takes the pages
+// for written from then on. So after such a failure all extents are written anew before any page of
+// theirs is dropped; pages that the system itself takes before that are lost.
 #pragma once
 
 #include <cstddef>
@@ -35,6 +39,7 @@ class pager {
   };
   std::vector<candidate> candidates(hint how, std::uint64_t limit_bytes);
   base::result<void> send_out(std::size_t index);
+  base::result<void> write(std::size_t index);
   std::uint64_t resident(std::size_t first, std::size_t count) const;
 
   packed_heap& heap_;

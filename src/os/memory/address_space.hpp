@@ -38,6 +38,7 @@ enum class advice {
   huge,      ///< MADV_HUGEPAGE
   random,    ///< MADV_RANDOM: no read-ahead, no fault-around
   populate,  ///< MADV_POPULATE_READ: pages are in DRAM when it returns; fails where one cannot be
+  dirty,     ///< MADV_POPULATE_WRITE: the same, and as if written to: pages are to be written back
 };
 
 /// madvise(2) over whole pages. Retries what the kernel may interrupt (EAGAIN, EINTR).

@@ -42,6 +42,14 @@ base::result<std::uint64_t> resident_bytes(const void* begin, std::size_t bytes)
   return pages * page;
 }
 
+base::result<std::vector<bool>> resident_pages(const void* begin, std::size_t pages) {
+  std::vector<bool> found;
+  found.reserve(pages);
+  const auto seen = for_each_page(begin, pages, [&](bool present) { found.push_back(present); });
+  if (!seen) return std::unexpected(seen.error());
+  return found;
+}
+
 base::result<residency_map> resident_cells(const void* begin, std::size_t pages,
                                            std::size_t pages_per_cell) {
   residency_map map;

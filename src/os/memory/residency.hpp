@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
 
@@ -13,6 +14,9 @@ namespace isotherm::os {
 /// for file mappings the page cache, mapped or not. `begin` must lie on a page. Fails on unmapped
 /// addresses. Costs about a byte read for each page, in the kernel.
 base::result<std::uint64_t> resident_bytes(const void* begin, std::size_t bytes);
+
+/// Which of `pages` pages from `begin` on are in DRAM. Fails as above.
+base::result<std::vector<bool>> resident_pages(const void* begin, std::size_t pages);
 
 /// Residency in cells of some pages: a digit a cell, '0' for none of its pages to '9' for all.
 struct residency_map {

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "os/memory/residency.hpp"
 
@@ -35,6 +36,16 @@ TEST(Memory, CommittedPagesAreZeroAndResidentOnceTouched) {
   release(*range, kBytes);
 }
 
+TEST(Memory, TellsWhichPagesAreThere) {
+  const auto range = reserve(kBytes, page_bytes());
+  ASSERT_TRUE(range);
+  ASSERT_TRUE(commit(*range, kBytes));
+  (*range)[page_bytes()] = std::byte{1};
+  ASSERT_TRUE(advise(*range + 3 * page_bytes(), page_bytes(), advice::dirty));
+  EXPECT_EQ(resident_pages(*range, 5), (std::vector<bool>{false, true, false, true, false}));
+  release(*range, kBytes);
+}
+
 TEST(Memory, ARangeBeyondTheAddressSpaceIsRefused) {
   const auto range = reserve(std::size_t{1} << 60, page_bytes());
   ASSERT_FALSE(range);
@@ -48,6 +59,7 @@ TEST(Memory, FailuresCarryTheirErrno) {
   EXPECT_EQ(advise(*range, kBytes, advice::cold).error().code, ENOMEM);
   EXPECT_EQ(commit(*range, kBytes).error().code, ENOMEM);
   EXPECT_EQ(resident_bytes(*range, kBytes).error().code, ENOMEM);
+  EXPECT_EQ(resident_pages(*range, 1).error().code, ENOMEM);
 }
 
 }  // namespace
