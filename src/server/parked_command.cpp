@@ -25,7 +25,20 @@ const heap::arrived_reads& parked_command::arrived() {
 }
 
 std::uint64_t parked_command::held_bytes() const noexcept {
-  return bytes_of(awaited_) + bytes_of(ended_) + bytes_of(ahead_);
+  return bytes_of(awaited_) + bytes_of(ended_) + bytes_of(ahead_) - counted_twice_;
+}
+
+/// A read that was started for the command when it was looked at ahead is what it waits for: asked
+/// for anew it would count as another use of the object, which would bring it back.
+parked_command::read parked_command::ask(heap::miss&& missed) {
+  const auto brings = [&missed](const read& each) {
+    return each->where().offset == missed.where().offset &&
+           each->where().bytes >= missed.where().bytes;
+  };
+  const auto at = std::ranges::find_if(ahead_, brings);
+  if (at == ahead_.end()) return reader_->read(std::move(missed), client_);
+  counted_twice_ += (*at)->where().bytes;
+  return *at;  // it stays there for later commands, whose records may lie in the same pages
 }
 
 void parked_command::park(std::vector<heap::miss> missed) {
@@ -34,14 +47,14 @@ void parked_command::park(std::vector<heap::miss> missed) {
   for (heap::miss& each : missed) {
     if (must_wait_) break;
     held += each.where().bytes;
-    awaited_.push_back(reader_->read(std::move(each), client_));
+    awaited_.push_back(ask(std::move(each)));
     if (held >= kHeldBytes) break;
   }
   is_parked_ = true;  // last: a command that finds no memory for this is answered with an error
 }
 
 void parked_command::read_ahead(std::vector<heap::miss> missed) {
-  ahead_.clear();
+  forget();
   std::uint64_t held = 0;
   for (heap::miss& each : missed) {
     held += each.where().bytes;
@@ -63,6 +76,7 @@ void parked_command::resume() {
 
 void parked_command::finish() noexcept {
   must_wait_ = false;
+  counted_twice_ = 0;
   ended_.clear();
   arrived_.clear();
 }

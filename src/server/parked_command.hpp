@@ -45,18 +45,24 @@ class parked_command {
   /// It has been answered.
   void finish() noexcept;
   /// No command is left that reads were started for.
-  void forget() noexcept { ahead_.clear(); }
+  void forget() noexcept {
+    counted_twice_ = 0;
+    ahead_.clear();
+  }
   /// What is held for it, or being read.
   std::uint64_t held_bytes() const noexcept;
 
  private:
   using read = std::shared_ptr<const heap::cold_read>;
+  read ask(heap::miss&& missed);
+
   heap::cold_reader* const reader_;
   const std::uint64_t client_;
   bool is_parked_ = false, must_wait_ = false;
-  std::vector<read> awaited_;  // by the command that is parked
-  std::vector<read> ended_;    // that it has waited for
-  std::vector<read> ahead_;    // for those behind it
+  std::vector<read> awaited_;        // by the command that is parked
+  std::vector<read> ended_;          // that it has waited for
+  std::vector<read> ahead_;          // for those behind it, and of those that were
+  std::uint64_t counted_twice_ = 0;  // of the first two, what is among the third as well
   heap::arrived_reads arrived_;
 };
 

@@ -187,6 +187,22 @@ class ColdServer : public ::testing::Test {
     static stays always;
     guides::set_return_policy(&always);
   }
+  /// Leaves all in COLD, until the next send_out(), and counts the records that were used for the
+  /// first time in a window, and again.
+  struct use_counts final : guides::return_policy {
+    std::optional<unsigned> admit(guides::word, std::size_t,
+                                  heap::used_before before) noexcept override {
+      ++(before == heap::used_before::yes ? later_uses : first_uses);
+      return std::nullopt;
+    }
+    std::atomic<int> first_uses{0}, later_uses{0};
+  };
+  static use_counts& tell_uses() {
+    static use_counts counts;
+    counts.first_uses = counts.later_uses = 0;
+    guides::set_return_policy(&counts);
+    return counts;
+  }
   /// Objects that lie in no COLD.
   static std::uint64_t in_dram() {
     const auto objects = [](heap::kind where) {

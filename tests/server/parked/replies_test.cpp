@@ -116,6 +116,56 @@ TEST_F(Parked, APipelinesReadsAreUnderWayTogether) {
   EXPECT_EQ(one.receive(right.size()), right);
 }
 
+// A read that was started ahead and has not ended when its command's turn comes.
+TEST_F(Parked, APipelineThatReadsEachRecordOnceUsesEachOnce) {
+  start_with_a_slow_disk();
+  auto& policy = tell_uses();
+  serving_->serving->tuning().turn_us.store_relaxed(std::uint64_t{1} << 40);
+  talker one(path());
+  std::string asked, right;
+  for (int i = 0; i < kKeys; ++i) {
+    asked += get(i);
+    right += bulk(value(i));
+  }
+  const auto before = heap::cold_reads();
+  one.send(asked);
+  until_under_way(kKeys);
+  cold_disk::let_go();
+  EXPECT_EQ(one.receive(right.size()), right);
+  EXPECT_EQ(policy.first_uses.load(), kKeys);
+  EXPECT_EQ(policy.later_uses.load(), 0);
+  const auto now = heap::cold_reads();
+  EXPECT_EQ(now.misses - before.misses, kKeys);
+  EXPECT_EQ(now.shared_reads, before.shared_reads);
+  EXPECT_EQ(one.ask(get(0)), bulk(value(0)));
+  EXPECT_EQ(policy.later_uses.load(), 1);
+}
+
+TEST_F(Parked, WhatIsReadForSeveralCommandsServesThemAll) {
+  cold_disk::use_threads();
+  serving_ = std::make_unique<running>("hash-pugh", index::management::on);
+  talker one(path());
+  std::string asked, right;
+  for (int i = 0; i < kKeys; ++i) {  // several of them in a page
+    const std::string small(700, static_cast<char>('a' + i % 26));
+    ASSERT_EQ(one.run({"SET", key(i), small}), "+OK\r\n");
+    asked += get(i);
+    right += bulk(small);
+  }
+  send_out();
+  auto& policy = tell_uses();
+  cold_disk::hold();
+  serving_->serving->tuning().turn_us.store_relaxed(std::uint64_t{1} << 40);
+  const auto before = heap::cold_reads();
+  one.send(asked);
+  until([&] { return heap::cold_reads().under_way > kKeys / 6; });
+  cold_disk::let_go();
+  EXPECT_EQ(one.receive(right.size()), right);
+  EXPECT_EQ(policy.first_uses.load(), kKeys);
+  EXPECT_EQ(policy.later_uses.load(), 0);
+  EXPECT_LT(heap::cold_reads().reads - before.reads, kKeys / 2);
+}
+
 TEST_F(Parked, ASearchWithoutTimeStillLooksAtTheNextCommand) {
   start_with_a_slow_disk();
   serving_->serving->tuning().turn_us.store_relaxed(0);
