@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "base/random.hpp"
+#include "heap/cold/misses.hpp"
 #include "heap/usage.hpp"
 
 namespace isotherm::store {
@@ -128,8 +129,10 @@ void database::sweep_beside(stripe& held, std::int64_t now) {
   std::size_t looked_at = 0;
   for (int i = 0; i < kBuckets; ++i) {
     if (held.next_swept >= held.expires.bucket_count()) held.next_swept = 0;
-    while (const auto due = due_in(held, held.next_swept, now, looked_at)) expire(held, *due);
-    ++held.next_swept;
+    const std::size_t bucket = held.next_swept++;
+    while (const auto due = due_in(held, bucket, now, looked_at)) {
+      if (!expire(held, *due) && is_due(held, *due, now)) return;  // it was put off
+    }
   }
 }
 
@@ -182,8 +185,11 @@ bool database::expire(stripe& held, const std::string& key) {
   const heap::read_watch reads;
   const bool is_removed = remove(key);
   if (is_removed) counted_.expired.add(1);
-  // If a key on the way cannot be read, this one stays; without a note it is not tried again.
-  note_expiry(held, key, kNever);
+  // If a key on the way cannot be read, this one stays; without a note it is not tried again. A
+  // thread that does not wait cannot tell that from a key that is out: the sweep, which waits,
+  // does.
+  const bool waits = heap::miss_watch::of_this_thread() == nullptr;
+  if (waits || !reads.has_lost()) note_expiry(held, key, kNever);
   reads.forgive();  // no command waits for this
   return is_removed;
 }

@@ -73,6 +73,28 @@ TEST_F(Sweep, WritersKeepTheExpiredFromOutnumberingTheLiving) {
   EXPECT_EQ(db_.expiring_keys(), before + 1);
 }
 
+// A key on the way has left DRAM.
+TEST_F(Sweep, WritersLeaveWhatTheyWouldWaitForToTheSweep) {
+  constexpr int kKeys = 5000;
+  set_expiring(kKeys);
+  now_ += 11;
+  index_.keys_are_out = true;
+  db_.set_writers_sweep(true);
+  {
+    const heap::arrived_reads nothing;
+    const heap::miss_watch does_not_wait(nothing, heap::miss_watch::copies::allowed);
+    for (int i = 0; i < kKeys; ++i) {
+      ASSERT_EQ(run({"SET", "new" + std::to_string(i), "v", "PX", "100000"}), "+OK\r\n");
+    }
+  }
+  db_.set_writers_sweep(false);
+  EXPECT_EQ(db_.keys(), 2 * kKeys);
+  EXPECT_EQ(db_.expiring_keys(), db_.keys()) << "it is still known of each that it has expired";
+  const auto sweep = [this] { return db_.sweep_expired(now_, kUnbounded).removed; };
+  const std::size_t removed = sweep();  // from where the writers have come to
+  EXPECT_EQ(removed + sweep(), static_cast<std::size_t>(kKeys));
+}
+
 TEST_F(Sweep, ReadsWhatIsColdBeforeItTakesTheStripe) {
   set_expiring(100);
   now_ += 11;

@@ -10,6 +10,8 @@
 #include <new>
 #include <string>
 
+#include "heap/cold/misses.hpp"
+#include "heap/readable.hpp"
 #include "index/index.hpp"
 
 namespace isotherm::store::testing {
@@ -40,6 +42,10 @@ class fake_index final : public index::any_index {
     return write(key, value);
   }
   bool erase(std::string_view key) override {
+    if (keys_are_out && heap::miss_watch::of_this_thread() != nullptr) {
+      heap::note_missed();
+      return false;
+    }
     const std::lock_guard lock(mutex_);
     const auto at = map_.find(key);
     if (at == map_.end()) return false;
@@ -96,6 +102,9 @@ class fake_index final : public index::any_index {
 
   /// Called at the begin of each look-up, without a lock of the index: where a cold page is read.
   std::function<void(std::string_view key)> before_find;
+
+  /// Whoever removes a key has to wait for it, or leaves it.
+  bool keys_are_out = false;
 
   /// How often a look-up has read the value as well.
   std::atomic<std::size_t> values_read{0};
