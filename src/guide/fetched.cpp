@@ -70,7 +70,7 @@ void* reach_without_waiting(base::atomic<word>& slot, word seen, heap::used_befo
       // Not read, or brought back and gone again: it is waited for.
       const int error = read->error();
       const bool came_back = error == 0 && !read->was_copied();
-      if (came_back || error == ENOMEM || error == ECANCELED) return touch_cold(seen);
+      if (came_back || error == ENOMEM) return touch_cold(seen);
       heap::note_unreadable();
       return nullptr;
     }

@@ -85,6 +85,7 @@ void event_loop::stop() {
   stopping_.store_release(true);
   wake();
   if (thread_.joinable()) thread_.join();
+  if (reader_) reader_->leave();  // all loops' readers wait for the disk together
 }
 
 void event_loop::wake() {

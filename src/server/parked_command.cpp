@@ -32,7 +32,7 @@ std::uint64_t parked_command::held_bytes() const noexcept {
 /// for anew it would count as another use of the object, which would bring it back.
 parked_command::read parked_command::ask(heap::miss&& missed) {
   const auto brings = [&missed](const read& each) {
-    return each->where().offset == missed.where().offset &&
+    return !each->is_cancelled() && each->where().offset == missed.where().offset &&
            each->where().bytes >= missed.where().bytes;
   };
   const auto at = std::ranges::find_if(ahead_, brings);

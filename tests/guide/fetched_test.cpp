@@ -339,7 +339,7 @@ TEST_F(Fetched, WhatTheDiskDoesNotGiveIsLostAndNotAskedForAgain) {
   }
 }
 
-TEST_F(Fetched, WhatNobodyReadIsWaitedFor) {
+TEST_F(Fetched, WhatNobodyReadIsMissedAgain) {
   const heap::arrived_reads nothing;
   std::vector<heap::miss> missed;
   {
@@ -353,9 +353,10 @@ TEST_F(Fetched, WhatNobodyReadIsWaitedFor) {
   ASSERT_EQ(cancelled->error(), ECANCELED);
   arrived_.add(cancelled);
   const use_result got = use(guides_[5], kCopies);
-  EXPECT_EQ(got.content, content(5));
-  EXPECT_EQ(got.object, address(guides_[5]));
-  EXPECT_EQ(got.missed, 0u);
+  EXPECT_EQ(got.object, nullptr);
+  EXPECT_EQ(got.missed, 1u);
+  fetch(guides_[5]);
+  EXPECT_EQ(use(guides_[5], kCopies).content, content(5));
 }
 
 // Scopes that count: the copy has the count of the scope that brought it back.

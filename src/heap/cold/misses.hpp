@@ -17,6 +17,7 @@ bool is_out(const void* object) noexcept;
 class arrived_reads {
  public:
   void add(std::shared_ptr<const cold_read> ended) {
+    if (ended->is_cancelled()) return;  // nobody has read it: it is missed again
     reads_.push_back(std::move(ended));
     is_sorted_ = reads_.size() < 2;
   }

@@ -13,6 +13,7 @@
 // (guide/fetched.hpp).
 #pragma once
 
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -74,8 +75,9 @@ class cold_read {
   /// Acquire: pairs with the release of cold_reader::end(); what was read is seen.
   bool has_ended() const noexcept { return has_ended_.load_acquire(); }
   /// 0, or an errno value: EIO where the disk does not give the pages, ENOMEM where there was no
-  /// memory to put them.
-  int error() const noexcept { return request_.error; }
+  /// memory to put them, ECANCELED where its reader went before the disk had answered.
+  int error() const noexcept { return error_; }
+  bool is_cancelled() const noexcept { return has_ended() && error() == ECANCELED; }
   /// False where the pages were brought back to DRAM instead, and where the read failed.
   bool was_copied() const noexcept { return data_ != nullptr && error() == 0; }
   /// The copy of an object of COLD that lies in these pages, as long as this read lives; null where
@@ -95,15 +97,18 @@ class cold_read {
   };
 
   miss wanted_;
+  // The disk may write to these two after the read has ended by cancellation.
   std::unique_ptr<std::byte, frees> data_;
   struct request : os::queued_read {
     cold_read* of = nullptr;
   } request_;
+  int error_ = 0;  // written before has_ended_
   base::atomic<bool> has_ended_{false};
   // Under the mutex of reader.cpp.
+  const cold_reader* by_ = nullptr;  // whose read it is
   std::vector<waiter> waiters_;
   used_before before_;
-  std::shared_ptr<cold_read> myself_;  // while it is under way
+  std::shared_ptr<cold_read> myself_;  // while the disk may write to it
   std::chrono::steady_clock::time_point asked_;
 };
 

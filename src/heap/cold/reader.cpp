@@ -83,24 +83,38 @@ base::result<std::unique_ptr<cold_reader>> cold_reader::make(os::read_queue::eng
   return made;
 }
 
-cold_reader::~cold_reader() {
+void cold_reader::leave() {
+  if (left_until_ != clock::time_point()) return;
+  left_until_ = clock::now() + kPatience;
   {
     const std::lock_guard lock(shared().mutex);
     for (auto& [offset, read] : shared().under_way) {
       std::erase_if(read->waiters_, [this](const auto& each) { return each.reader == this; });
     }
   }
-  // Those that were not started end now, for the sake of readers that share them.
-  for (const auto& read : std::exchange(waiting_, {})) {
-    read->request_.error = ECANCELED;
-    end(*read);
-  }
-  const clock::time_point give_up = clock::now() + kPatience;
-  while (queue_->under_way() > 0 && clock::now() < give_up) {
+  // For the sake of readers that share them.
+  for (const auto& read : std::exchange(waiting_, {})) end(*read, ECANCELED);
+}
+
+cold_reader::~cold_reader() {
+  leave();
+  while (queue_->under_way() > 0 && clock::now() < left_until_) {
     queue_->wait(100);
     take_ended([](std::uint64_t) {});
   }
-  if (queue_->under_way() > 0) static_cast<void>(queue_.release());  // it may still be written to
+  if (queue_->under_way() > 0) give_up();
+}
+
+/// Those who share what the disk has not answered are told, and nobody joins it any more.
+void cold_reader::give_up() {
+  const auto one_of_mine = [this]() -> std::shared_ptr<cold_read> {
+    const std::lock_guard lock(shared().mutex);
+    const auto is_mine = [this](const auto& each) { return each.second->by_ == this; };
+    const auto at = std::ranges::find_if(shared().under_way, is_mine);
+    return at == shared().under_way.end() ? nullptr : at->second;
+  };
+  while (const auto read = one_of_mine()) end(*read, ECANCELED);
+  static_cast<void>(queue_.release());  // what it reads to is its own (cold_read::myself_)
 }
 
 std::shared_ptr<const cold_read> cold_reader::read(miss&& wanted, std::uint64_t ticket) {
@@ -120,6 +134,7 @@ std::shared_ptr<const cold_read> cold_reader::read(miss&& wanted, std::uint64_t 
     }
     made = std::make_shared<cold_read>(std::move(wanted));
     made->asked_ = clock::now();
+    made->by_ = this;
     made->waiters_.push_back({this, ticket});
     shared().under_way.emplace(where.offset, made);
   }
@@ -142,8 +157,7 @@ void cold_reader::start_waiting() {
     if (copies_) {
       next->data_.reset(static_cast<std::byte*>(std::aligned_alloc(base::kPageBytes, where.bytes)));
       if (!next->data_) {
-        next->request_.error = ENOMEM;
-        end(*next);
+        end(*next, ENOMEM);
         queue_->wake();  // no end of a read tells it
         continue;
       }
@@ -159,14 +173,15 @@ void cold_reader::start_waiting() {
 }
 
 /// Tells all who wait, this thread's by way of `telling_`.
-void cold_reader::end(cold_read& ended) {
-  if (!copies_) heaps().packed(kind::cold).mark_in(ended.where());
+void cold_reader::end(cold_read& ended, int error) {
+  if (!copies_ && error == 0) heaps().packed(kind::cold).mark_in(ended.where());
   count_wait(ended.asked_);
   tally.under_way.fetch_sub_relaxed(1);
   tally.reads.fetch_add_relaxed(1);
   tally.read_bytes.fetch_add_relaxed(ended.where().bytes);
-  if (ended.error() != 0) tally.failed_reads.fetch_add_relaxed(1);
+  if (error != 0) tally.failed_reads.fetch_add_relaxed(1);
   const std::lock_guard lock(shared().mutex);
+  ended.error_ = error;
   ended.has_ended_.store_release(true);
   for (const auto& each : std::exchange(ended.waiters_, {})) {
     if (each.reader == this) {
@@ -188,7 +203,7 @@ void cold_reader::take_ended(const std::function<void(std::uint64_t)>& tell) {
     cold_read& ended = *static_cast<cold_read::request&>(*request).of;
     bytes_under_way_ -= ended.where().bytes;
     const std::shared_ptr<cold_read> kept = std::move(ended.myself_);
-    end(ended);
+    end(ended, ended.request_.error);
   }
   submit();
   {

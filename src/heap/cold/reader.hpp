@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -40,7 +41,8 @@ class cold_reader {
   /// Fails where there are no descriptors or threads left, and in a fork child.
   static base::result<std::unique_ptr<cold_reader>> make(
       os::read_queue::engine chosen = os::read_queue::engine::best);
-  /// Waits for what is under way some seconds; what a disk never answers stays in memory for ever.
+  /// leave(), and waits for what is under way. What the disk has not answered then ends as
+  /// cancelled, for others who share it, and stays in memory for ever.
   ~cold_reader();
   cold_reader(const cold_reader&) = delete;
   cold_reader& operator=(const cold_reader&) = delete;
@@ -54,6 +56,9 @@ class cold_reader {
   /// or one object; the others wait their turn. Call submit() when all are asked for.
   std::shared_ptr<const cold_read> read(miss&& wanted, std::uint64_t ticket);
   void submit();
+  /// Nothing more is asked for, nor told: what was not started ends as cancelled, and what is under
+  /// way has some seconds from now on, so that several readers that go wait for them together.
+  void leave();
   /// Waits until there is something to tell, or so long.
   void wait(int milliseconds) const noexcept { queue_->wait(milliseconds); }
   /// Calls tell(ticket) for each read that has ended.
@@ -64,12 +69,14 @@ class cold_reader {
  private:
   explicit cold_reader(std::unique_ptr<os::read_queue> queue) : queue_(std::move(queue)) {}
   void start_waiting();
-  void end(cold_read& ended);
+  void end(cold_read& ended, int error);
+  void give_up();
 
   std::unique_ptr<os::read_queue> queue_;
   std::deque<std::shared_ptr<cold_read>> waiting_;
   std::size_t bytes_under_way_ = 0;
-  bool copies_ = true;                  // false: pages come back to DRAM
+  std::chrono::steady_clock::time_point left_until_;  // zero: leave() was not called
+  bool copies_ = true;                                // false: pages come back to DRAM
   std::vector<std::uint64_t> mail_;     // tickets told by other readers, under the mutex
   std::vector<std::uint64_t> telling_;  // those of the reads that end, to be told
 };

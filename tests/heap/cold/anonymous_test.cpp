@@ -2,6 +2,7 @@
 // runs, or need not be, so that what is out is said by hand.
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -62,6 +63,16 @@ TEST(AnonymousCold, APageThatIsOutIsBroughtBack) {
   EXPECT_EQ(cold_reads().reads - before.reads, 1u);
   EXPECT_EQ(cold_reads().failed_reads, before.failed_reads);
   EXPECT_EQ(one.get()[9999], 7);
+}
+
+TEST(AnonymousCold, WhatWasNotBroughtBackStaysOut) {
+  const object_said_out one(3000);
+  const auto read = [&one] {
+    const auto reader = std::move(*cold_reader::make());
+    return reader->read(miss(one.get()), 5);
+  }();
+  EXPECT_EQ(read->error(), ECANCELED);
+  EXPECT_TRUE(is_out(one.get()));
 }
 
 TEST(AnonymousCold, OnlyThePagesOfTheObjectComeBack) {

@@ -18,8 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "heap/cold/cold_file.hpp"
-#include "heap/header.hpp"
+#include "heap/cold/objects_out.hpp"
 #include "os/faults.hpp"
 
 // Stands before the C library's: no memory for what is read.
@@ -33,65 +32,11 @@ extern "C" void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcep
 namespace isotherm::heap {
 namespace {
 
-using engine = os::read_queue::engine;
 using testing_help::cold_offset_of;
-
-/// Objects of COLD of one size, each of other bytes, that have left DRAM.
-class objects_out {
- public:
-  objects_out(std::size_t count, std::size_t bytes) : bytes_(bytes) {
-    for (std::size_t i = 0; i < count; ++i) {
-      void* const object = allocate(kind::cold, bytes);
-      EXPECT_NE(object, nullptr);
-      for (std::size_t k = 0; k < bytes; ++k) static_cast<unsigned char*>(object)[k] = byte(i, k);
-      all_.push_back(object);
-    }
-    testing_help::close_cold_extents();
-    testing_help::page_out_all();
-    for (const void* each : all_) EXPECT_TRUE(is_out(each));
-  }
-  ~objects_out() {
-    for (void* each : all_) deallocate(each);
-  }
-  objects_out(const objects_out&) = delete;
-  objects_out& operator=(const objects_out&) = delete;
-
-  std::size_t size() const { return all_.size(); }
-  const void* operator[](std::size_t i) const { return all_[i]; }
-  /// Whether `copy` is one of object `i`, with its header.
-  bool is_copy(const void* copy, std::size_t i) const {
-    if (copy == nullptr || header_of(copy)->bytes != bytes_) return false;
-    const auto* const at = static_cast<const unsigned char*>(copy);
-    for (std::size_t k = 0; k < bytes_; ++k) {
-      if (at[k] != byte(i, k)) return false;
-    }
-    return true;
-  }
-
- private:
-  static unsigned char byte(std::size_t i, std::size_t k) {
-    return static_cast<unsigned char>(i * 13 + k * 7 + (k >> 8U));
-  }
-  std::size_t bytes_;
-  std::vector<void*> all_;
-};
-
-std::unique_ptr<cold_reader> make_reader(engine chosen = engine::best) {
-  auto made = cold_reader::make(chosen);
-  EXPECT_TRUE(made) << made.error().message;
-  return std::move(*made);
-}
-
-/// Takes tickets until `count` have been told.
-std::vector<std::uint64_t> take(cold_reader& reader, std::size_t count) {
-  std::vector<std::uint64_t> told;
-  while (told.size() < count) {
-    reader.wait(-1);
-    reader.take_ended([&told](std::uint64_t ticket) { told.push_back(ticket); });
-  }
-  std::ranges::sort(told);
-  return told;
-}
+using testing_help::engine;
+using testing_help::make_reader;
+using testing_help::objects_out;
+using testing_help::take;
 
 std::vector<std::uint64_t> tickets(std::size_t count) {
   std::vector<std::uint64_t> all(count);

@@ -400,5 +400,18 @@ TEST_F(Parked, TheServerMayStop) {
   EXPECT_EQ(heap::cold_reads().under_way, 0u);
 }
 
+TEST_F(Parked, TheServerStopsWithoutADiskThatDoesNotAnswer) {
+  start_with_a_slow_disk(3);
+  talker one(path()), other(path()), third(path());
+  int i = 0;  // of pages that are far from each other
+  for (talker* each : {&one, &other, &third}) each->send(get(20 * i++));
+  until_under_way(3);
+  const auto began = std::chrono::steady_clock::now();
+  serving_.reset();
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  EXPECT_LT(took.count(), 9) << "not as long for each loop";
+  EXPECT_EQ(heap::cold_reads().under_way, 0u);
+}
+
 }  // namespace
 }  // namespace isotherm::server
