@@ -5,12 +5,17 @@
 
 namespace isotherm::testing_help {
 thread_local bool refuses_memory = false;
-}
+thread_local int calls_before_refusal = 0;
+}  // namespace isotherm::testing_help
 
 namespace {
+using isotherm::testing_help::calls_before_refusal;
 using isotherm::testing_help::refuses_memory;
 
-void* give(std::size_t bytes) noexcept { return refuses_memory ? nullptr : std::malloc(bytes); }
+void* give(std::size_t bytes) noexcept {
+  if (refuses_memory && calls_before_refusal-- <= 0) return nullptr;
+  return std::malloc(bytes);
+}
 void* give_or_throw(std::size_t bytes) {
   void* const memory = give(bytes);
   if (!memory) throw std::bad_alloc();

@@ -3,7 +3,8 @@
 
 namespace isotherm::testing_help {
 
-/// Of the calling thread: while true, operator new finds no memory.
+/// Of the calling thread: while true, operator new finds no memory, but for so many calls first.
 extern thread_local bool refuses_memory;
+extern thread_local int calls_before_refusal;
 
 }  // namespace isotherm::testing_help

@@ -18,9 +18,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <list>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "base/atomic.hpp"
 #include "base/page.hpp"
@@ -106,7 +106,7 @@ class cold_read {
   base::atomic<bool> has_ended_{false};
   // Under the mutex of reader.cpp.
   const cold_reader* by_ = nullptr;  // whose read it is
-  std::vector<waiter> waiters_;
+  std::list<waiter> waiters_;
   used_before before_;
   std::shared_ptr<cold_read> myself_;  // while the disk may write to it
   std::chrono::steady_clock::time_point asked_;

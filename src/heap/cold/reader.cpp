@@ -4,6 +4,7 @@
 #include <bit>
 #include <cerrno>
 #include <mutex>
+#include <new>
 #include <unordered_map>
 #include <utility>
 
@@ -118,29 +119,42 @@ void cold_reader::give_up() {
 }
 
 std::shared_ptr<const cold_read> cold_reader::read(miss&& wanted, std::uint64_t ticket) {
-  tally.misses.fetch_add_relaxed(1);
-  tally.requested_bytes.fetch_add_relaxed(wanted.bytes());
+  std::list<cold_read::waiter> asks{{this, ticket}};
   const base::page_span where = wanted.where();
-  std::shared_ptr<cold_read> made;
-  {
-    const std::lock_guard lock(shared().mutex);
-    const auto [first, last] = shared().under_way.equal_range(where.offset);
-    for (auto at = first; at != last; ++at) {
-      if (at->second->where().bytes < where.bytes) continue;
-      at->second->waiters_.push_back({this, ticket});
-      if (wanted.before() == used_before::yes) at->second->before_ = used_before::yes;
-      tally.shared_reads.fetch_add_relaxed(1);
-      return at->second;
-    }
-    made = std::make_shared<cold_read>(std::move(wanted));
-    made->asked_ = clock::now();
-    made->by_ = this;
-    made->waiters_.push_back({this, ticket});
-    shared().under_way.emplace(where.offset, made);
+  const std::size_t bytes = wanted.bytes();
+  const std::lock_guard lock(shared().mutex);
+  const auto is_enough = [&where](const auto& each) {
+    return each.second->where().bytes >= where.bytes;
+  };
+  const auto [first, last] = shared().under_way.equal_range(where.offset);
+  const auto at = std::find_if(first, last, is_enough);
+  std::shared_ptr<cold_read> found;
+  if (at != last) {
+    found = at->second;
+    if (wanted.before() == used_before::yes) found->before_ = used_before::yes;
+    tally.shared_reads.fetch_add_relaxed(1);
+  } else {
+    found = std::make_shared<cold_read>(std::move(wanted));
+    publish(found);
+  }
+  found->waiters_.splice(found->waiters_.end(), asks);
+  tally.misses.fetch_add_relaxed(1);
+  tally.requested_bytes.fetch_add_relaxed(bytes);
+  return found;
+}
+
+/// With the mutex. Either it is going to be started, and others find it, or there is no memory.
+void cold_reader::publish(const std::shared_ptr<cold_read>& made) {
+  made->asked_ = clock::now();
+  made->by_ = this;
+  waiting_.push_back(made);
+  try {
+    shared().under_way.emplace(made->where().offset, made);
+  } catch (const std::bad_alloc&) {
+    waiting_.pop_back();
+    throw;
   }
   tally.under_way.fetch_add_relaxed(1);
-  waiting_.push_back(made);
-  return made;
 }
 
 void cold_reader::submit() {
@@ -173,7 +187,7 @@ void cold_reader::start_waiting() {
 }
 
 /// Tells all who wait, this thread's by way of `telling_`.
-void cold_reader::end(cold_read& ended, int error) {
+void cold_reader::end(cold_read& ended, int error) noexcept {
   if (!copies_ && error == 0) heaps().packed(kind::cold).mark_in(ended.where());
   count_wait(ended.asked_);
   tally.under_way.fetch_sub_relaxed(1);
@@ -183,13 +197,11 @@ void cold_reader::end(cold_read& ended, int error) {
   const std::lock_guard lock(shared().mutex);
   ended.error_ = error;
   ended.has_ended_.store_release(true);
-  for (const auto& each : std::exchange(ended.waiters_, {})) {
-    if (each.reader == this) {
-      telling_.push_back(each.ticket);
-    } else {
-      each.reader->mail_.push_back(each.ticket);
-      each.reader->queue_->wake();
-    }
+  while (!ended.waiters_.empty()) {
+    cold_reader& waits = *ended.waiters_.front().reader;
+    auto& told = &waits == this ? telling_ : waits.mail_;
+    told.splice(told.end(), ended.waiters_, ended.waiters_.begin());
+    if (&waits != this) waits.queue_->wake();
   }
   const auto [first, last] = shared().under_way.equal_range(ended.where().offset);
   const auto at =
@@ -208,10 +220,9 @@ void cold_reader::take_ended(const std::function<void(std::uint64_t)>& tell) {
   submit();
   {
     const std::lock_guard lock(shared().mutex);
-    telling_.insert(telling_.end(), mail_.begin(), mail_.end());
-    mail_.clear();
+    telling_.splice(telling_.end(), mail_);
   }
-  for (const std::uint64_t ticket : std::exchange(telling_, {})) tell(ticket);
+  for (; !telling_.empty(); telling_.pop_front()) tell(telling_.front().ticket);
 }
 
 }  // namespace isotherm::heap

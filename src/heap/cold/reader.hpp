@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -53,7 +54,8 @@ class cold_reader {
 
   /// Asks for the pages of a missed object; take_ended() tells `ticket` when they have been read.
   /// Reads that another thread has under way are shared. At most kBytesUnderWay are read at a time,
-  /// or one object; the others wait their turn. Call submit() when all are asked for.
+  /// or one object; the others wait their turn. Call submit() when all are asked for. Throws where
+  /// there is no memory for it, and has done nothing then.
   std::shared_ptr<const cold_read> read(miss&& wanted, std::uint64_t ticket);
   void submit();
   /// Nothing more is asked for, nor told: what was not started ends as cancelled, and what is under
@@ -61,15 +63,17 @@ class cold_reader {
   void leave();
   /// Waits until there is something to tell, or so long.
   void wait(int milliseconds) const noexcept { queue_->wait(milliseconds); }
-  /// Calls tell(ticket) for each read that has ended.
+  /// Calls tell(ticket) for each read that has ended. What it throws is passed on, and the next
+  /// call begins with that ticket.
   void take_ended(const std::function<void(std::uint64_t ticket)>& tell);
 
   static constexpr std::size_t kBytesUnderWay = std::size_t{4} << 20;
 
  private:
   explicit cold_reader(std::unique_ptr<os::read_queue> queue) : queue_(std::move(queue)) {}
+  void publish(const std::shared_ptr<cold_read>& made);
   void start_waiting();
-  void end(cold_read& ended, int error);
+  void end(cold_read& ended, int error) noexcept;
   void give_up();
 
   std::unique_ptr<os::read_queue> queue_;
@@ -77,8 +81,9 @@ class cold_reader {
   std::size_t bytes_under_way_ = 0;
   std::chrono::steady_clock::time_point left_until_;  // zero: leave() was not called
   bool copies_ = true;                                // false: pages come back to DRAM
-  std::vector<std::uint64_t> mail_;     // tickets told by other readers, under the mutex
-  std::vector<std::uint64_t> telling_;  // those of the reads that end, to be told
+  // Nodes of the lists of reads that have ended, so that no end needs memory.
+  std::list<cold_read::waiter> mail_;     // told by other readers; under the mutex
+  std::list<cold_read::waiter> telling_;  // of this reader, to be told
 };
 
 }  // namespace isotherm::heap

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <condition_variable>
-#include <deque>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -60,19 +59,19 @@ class ring_queue final : public read_queue {
 
   const char* name() const noexcept override { return "io_uring"; }
 
-  void start(queued_read& wanted) override {
+  void start(queued_read& wanted) noexcept override {
     ++under_way_;
-    started_.push_back(&wanted);
+    started_.push_back(wanted);
   }
-  void submit() override {
-    while (!started_.empty() || io_uring_sq_ready(&ring_) > 0) {
+  void submit() noexcept override {
+    while (!started_.is_empty() || io_uring_sq_ready(&ring_) > 0) {
       prepare();
       if (hand_over()) continue;
       wake();  // the system is short of memory: whoever is woken submits again
       return;
     }
   }
-  queued_read* take_ended() override {
+  queued_read* take_ended() noexcept override {
     io_uring_cqe* completion = nullptr;
     while (io_uring_peek_cqe(&ring_, &completion) == 0) {
       auto* const read = static_cast<queued_read*>(io_uring_cqe_get_data(completion));
@@ -82,7 +81,7 @@ class ring_queue final : public read_queue {
         --under_way_;
         return read;
       }
-      started_.push_back(read);  // the rest of it
+      started_.push_back(*read);  // the rest of it
       submit();
     }
     return nullptr;
@@ -91,11 +90,10 @@ class ring_queue final : public read_queue {
  private:
   /// Fills the ring's free entries.
   void prepare() noexcept {
-    while (!started_.empty()) {
+    while (!started_.is_empty()) {
       io_uring_sqe* const request = io_uring_get_sqe(&ring_);
       if (request == nullptr) return;
-      queued_read& next = *started_.front();
-      started_.pop_front();
+      queued_read& next = *started_.pop_front();
       io_uring_prep_read(request, file_.descriptor(), next.to + next.done,
                          static_cast<unsigned>(next_length(next)), next.offset + next.done);
       io_uring_sqe_set_data(request, &next);
@@ -108,7 +106,7 @@ class ring_queue final : public read_queue {
   file file_;
   io_uring ring_{};
   bool is_open_ = false;
-  std::deque<queued_read*> started_;  // that the ring had no entry for yet
+  waiting_reads started_;  // that the ring had no entry for yet
 };
 
 class thread_queue final : public read_queue {
@@ -139,25 +137,23 @@ class thread_queue final : public read_queue {
   }
 
   const char* name() const noexcept override { return "threads"; }
-  void start(queued_read& wanted) override {
+  void start(queued_read& wanted) noexcept override {
     ++under_way_;
-    started_.push_back(&wanted);
+    started_.push_back(wanted);
   }
-  void submit() override {
-    if (started_.empty()) return;
+  void submit() noexcept override {
+    if (started_.is_empty()) return;
+    const bool is_one = started_.is_one();
     {
       const std::lock_guard lock(mutex_);
-      waiting_.insert(waiting_.end(), started_.begin(), started_.end());
+      waiting_.append(started_);
     }
-    started_.size() == 1 ? ready_.notify_one() : ready_.notify_all();
-    started_.clear();
+    is_one ? ready_.notify_one() : ready_.notify_all();
   }
-  queued_read* take_ended() override {
+  queued_read* take_ended() noexcept override {
     const std::lock_guard lock(mutex_);
-    if (ended_.empty()) return nullptr;
-    queued_read* const first = ended_.front();
-    ended_.pop_front();
-    --under_way_;
+    queued_read* const first = ended_.pop_front();
+    if (first != nullptr) --under_way_;
     return first;
   }
 
@@ -165,23 +161,22 @@ class thread_queue final : public read_queue {
   void work() {
     std::unique_lock lock(mutex_);
     for (;;) {
-      ready_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+      ready_.wait(lock, [this] { return stopping_ || !waiting_.is_empty(); });
       if (stopping_) return;
-      queued_read* const next = waiting_.front();
-      waiting_.pop_front();
+      queued_read* const next = waiting_.pop_front();
       lock.unlock();
       perform_(*next);
       lock.lock();
-      ended_.push_back(next);
+      ended_.push_back(*next);
       wake();
     }
   }
 
   const std::function<void(queued_read&)> perform_;
-  std::vector<queued_read*> started_;  // the owner's
-  std::mutex mutex_;                   // guards all below
+  waiting_reads started_;  // the owner's
+  std::mutex mutex_;       // guards all below
   std::condition_variable ready_;
-  std::deque<queued_read*> waiting_, ended_;
+  waiting_reads waiting_, ended_;
   bool stopping_ = false;
   std::vector<thread> threads_;
 };

@@ -19,8 +19,35 @@ struct queued_read {
   std::byte* to = nullptr;
   std::uint64_t offset = 0;
   std::size_t bytes = 0;
-  std::size_t done = 0;  ///< bytes that are there
-  int error = 0;         ///< once it has ended: 0, or an errno value
+  std::size_t done = 0;         ///< bytes that are there
+  int error = 0;                ///< once it has ended: 0, or an errno value
+  queued_read* next = nullptr;  ///< in the list where it waits
+};
+
+/// Reads that wait, the one that came first at the front. Takes no memory of its own: what has been
+/// accepted does not fail for want of it.
+class waiting_reads {
+ public:
+  bool is_empty() const noexcept { return first_ == nullptr; }
+  bool is_one() const noexcept { return first_ != nullptr && first_ == last_; }
+  void push_back(queued_read& one) noexcept {
+    one.next = nullptr;
+    (first_ == nullptr ? first_ : last_->next) = &one;
+    last_ = &one;
+  }
+  /// Null when there is none.
+  queued_read* pop_front() noexcept {
+    queued_read* const front = first_;
+    if (front != nullptr) first_ = front->next;
+    return front;
+  }
+  /// Takes all of another list.
+  void append(waiting_reads& others) noexcept {
+    while (queued_read* const each = others.pop_front()) push_back(*each);
+  }
+
+ private:
+  queued_read *first_ = nullptr, *last_ = nullptr;  // the last one counts while there is a first
 };
 
 /// One thread's.
@@ -50,12 +77,12 @@ class read_queue {
   /// Any thread.
   void wake() const noexcept;
 
-  virtual void start(queued_read& wanted) = 0;
+  virtual void start(queued_read& wanted) noexcept = 0;
   /// Hands what was started to the system. What it does not take, short of memory, it gets with the
   /// next call, for which descriptor() can be read from.
-  virtual void submit() = 0;
+  virtual void submit() noexcept = 0;
   /// A read that has ended; null: none has since.
-  virtual queued_read* take_ended() = 0;
+  virtual queued_read* take_ended() noexcept = 0;
   /// "io_uring" or "threads".
   virtual const char* name() const noexcept = 0;
 
