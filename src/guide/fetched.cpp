@@ -1,6 +1,8 @@
 #include "guide/fetched.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
 
 #include "base/words.hpp"
 #include "guide/guide.hpp"
@@ -13,6 +15,15 @@ namespace {
 
 // Release by who sets it, acquire by who asks: the policy is complete.
 constinit base::atomic<return_policy*> chosen_policy{nullptr};
+
+/// Whether a read that ended so says that the disk does not give the pages. Other errors are of the
+/// way that was taken (no memory; an old system, or one that reads this file otherwise): a mapping
+/// may still give them.
+bool is_lost(int error) noexcept {
+  constexpr int kOfTheDisk[] = {EIO,     ENXIO,     ENODEV,    ENODATA, EBADMSG,
+                                EUCLEAN, EREMOTEIO, ETIMEDOUT, ESTALE,  ENOLINK};
+  return std::ranges::find(kOfTheDisk, error) != std::end(kOfTheDisk);
+}
 
 void free_object(void* gone) noexcept { heap::deallocate(gone, heap::recycling::none); }
 
@@ -68,9 +79,7 @@ void* reach_without_waiting(base::atomic<word>& slot, word seen, heap::used_befo
     const void* const copy = read->copy_of(object);
     if (copy == nullptr) {
       // Not read, or brought back and gone again: it is waited for.
-      const int error = read->error();
-      const bool came_back = error == 0 && !read->was_copied();
-      if (came_back || error == ENOMEM) return touch_cold(seen);
+      if (!read->was_copied() && !is_lost(read->error())) return touch_cold(seen);
       heap::note_unreadable();
       return nullptr;
     }

@@ -12,6 +12,7 @@
 #include "guide/fetched_objects.hpp"
 #include "guide/soda.hpp"
 #include "heap/readable.hpp"
+#include "os/faults.hpp"
 #include "sync/epoch.hpp"
 
 namespace isotherm {
@@ -337,6 +338,19 @@ TEST_F(Fetched, WhatTheDiskDoesNotGiveIsLostAndNotAskedForAgain) {
     EXPECT_EQ(heap::lost_reads(), lost + 1);
     EXPECT_EQ(heap_of(guides_[5]), kind::cold);
   }
+}
+
+// The system refuses the read, which says nothing of the pages.
+TEST_F(Fetched, WhatCannotBeReadPastItsMappingIsWaitedFor) {
+  const std::uint64_t lost = heap::lost_reads();
+  os::set_fault_hook([](os::io_call call) { return call == os::io_call::read ? EINVAL : 0; });
+  fetch(guides_[5]);
+  os::set_fault_hook({});
+  const use_result got = use(guides_[5], kCopies);
+  EXPECT_EQ(got.content, content(5));
+  EXPECT_EQ(got.object, address(guides_[5]));
+  EXPECT_FALSE(got.has_lost);
+  EXPECT_EQ(heap::lost_reads(), lost);
 }
 
 TEST_F(Fetched, WhatNobodyReadIsMissedAgain) {
