@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/check.hpp"
 #include "heap/object.hpp"
 
 namespace isotherm {
@@ -146,9 +147,12 @@ class owned {
 };
 
 namespace guides {
-/// Memory in `where`, or in NEW when `where` is full; null when that is full too.
+/// Memory in `where`, or in NEW when `where` is full; null when that is full too. Not in COLD: what
+/// lies there must be whole before any page near it may leave (heap/cold/read.hpp), which the
+/// collector alone knows to wait for.
 inline std::pair<void*, heap::kind> allocate_or_newborn(heap::kind where,
                                                         std::size_t size) noexcept {
+  ISO_CHECK(where != heap::kind::cold, "the collector alone makes objects in COLD");
   if (void* memory = heap::allocate(where, size)) return {memory, where};
   if (where == heap::kind::newborn) return {nullptr, where};
   return {heap::allocate(heap::kind::newborn, size), heap::kind::newborn};
@@ -168,8 +172,8 @@ consteval void require_movable() {
       "(vectors) by unaligned loads, or copy it to aligned memory for its use.");
 }
 
-/// Makes a T in heap `birth`. Null when memory is exhausted. What T's constructor throws is passed
-/// on, and nothing is left behind.
+/// Makes a T in heap `birth`, NEW or HOT. Null when memory is exhausted. What T's constructor
+/// throws is passed on, and nothing is left behind.
 template <class T, class... Arguments>
   requires(!std::is_unbounded_array_v<T>)
 owned<T> make_object_in(heap::kind birth, Arguments&&... arguments) {
@@ -210,7 +214,7 @@ owned<T> make_object_in(heap::kind birth, std::size_t size) {
   }
 }
 
-/// An uninitialised byte string of `length`, to be filled before a guide takes it.
+/// An uninitialised byte string of `length` in NEW or HOT, to be filled before a guide takes it.
 inline owned<bytes> make_bytes_in(heap::kind birth, std::size_t length) {
   if (length > guides::kObjectBytesMax) return {};
   const auto [memory, where] = guides::allocate_or_newborn(birth, bytes::footprint(length));

@@ -15,6 +15,7 @@
 #include "collector/collector.hpp"
 #include "collector/protocol.hpp"
 #include "guide/guide.hpp"
+#include "guide/in_cold.hpp"
 #include "sync/epoch.hpp"
 
 namespace isotherm::collector {
@@ -154,7 +155,7 @@ TEST(RelocatedGuides, AnObjectThatAScopeReadsInTheOldNodeStays) {
 // COLD objects are not scanned until they are used: a relocated one is, until its lock is gone.
 TEST(RelocatedGuides, AColdObjectIsDueUntilItMayMoveAgain) {
   node_memory old_memory, new_memory;
-  node* const old = ::new (&old_memory) node(make_bytes_in(heap::kind::cold, "value"));
+  node* const old = ::new (&old_memory) node(testing_help::bytes_in_cold("value"));
   node* const copy = ::new (&new_memory) node(relocation{}, *old);
   copy->held.finish_relocation();
   EXPECT_TRUE(guides::is_locked(copy->held.slot().load_relaxed()));

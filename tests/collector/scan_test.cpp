@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "guide/guide.hpp"
+#include "guide/in_cold.hpp"
 #include "heap/usage.hpp"
 
 namespace isotherm::collector {
@@ -55,7 +56,7 @@ TEST_F(Scan, ListsNoMoreOfColdThanHasRoom) {
   g_.reset();  // of NEW, it would be listed too
   std::vector<guide<bytes>> held;
   for (int i = 0; i < 100; ++i) {
-    held.emplace_back(make_bytes_in(heap::kind::cold, std::string(1000, 'x')));
+    held.emplace_back(testing_help::bytes_in_cold(std::string(1000, 'x')));
     const scope inside;
     held.back().get(inside);
   }

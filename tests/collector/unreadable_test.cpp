@@ -8,6 +8,7 @@
 #include "collector/collector.hpp"
 #include "collector/scan.hpp"
 #include "guide/guide.hpp"
+#include "guide/in_cold.hpp"
 #include "heap/configure.hpp"
 #include "heap/packed/extent.hpp"
 #include "heap/temporary_directory.hpp"
@@ -98,7 +99,7 @@ TEST_F(Unreadable, IsLostAloneToReadersAndToTheCollector) {
 TEST_F(Unreadable, IsNotLookedAtWhereCompactionIsSought) {
   std::vector<guide<bytes>> guides;
   for (std::size_t i = 0; i < kObjects; ++i) {
-    guides.emplace_back(make_bytes_in(heap::kind::cold, 1000));
+    guides.emplace_back(testing_help::bytes_in_cold(std::string(1000, 'x')));
   }
   for (std::size_t i = 0; i < kObjects; i += 2) guides[i].reset();
   ASSERT_TRUE(testing_help::truncate_cold(path, 0));
@@ -118,7 +119,7 @@ TEST_F(Unreadable, IsNoLossOfWhomFreesIt) {
   std::vector<guide<with_destructor>> guides;
   std::size_t in_cold = 0;  // the others found no room: its last page is lost
   for (std::size_t i = 0; i < kMany; ++i) {
-    auto object = make_object_in<with_destructor>(heap::kind::cold);
+    auto object = testing_help::object_in_cold<with_destructor>();
     in_cold += object.where() == heap::kind::cold;
     guides.emplace_back(std::move(object));
   }

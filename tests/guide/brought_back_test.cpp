@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "guide/guide.hpp"
+#include "guide/in_cold.hpp"
 #include "heap/cold/misses.hpp"
 #include "heap/cold/reader.hpp"
 #include "heap/packed/extent.hpp"
@@ -49,7 +50,7 @@ class BroughtBack : public testing::TestWithParam<heap::miss_watch::copies> {
     arrived_.add(read);
   }
 
-  guide<bytes> guide_{make_bytes_in(kind::cold, "value")};
+  guide<bytes> guide_{testing_help::bytes_in_cold("value")};
   heap::arrived_reads arrived_;
 };
 INSTANTIATE_TEST_SUITE_P(Uses, BroughtBack,

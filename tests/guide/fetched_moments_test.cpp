@@ -9,6 +9,7 @@
 
 #include "guide/fetched.hpp"
 #include "guide/fetched_objects.hpp"
+#include "guide/in_cold.hpp"
 #include "heap/header.hpp"
 #include "sync/steps.hpp"
 
@@ -96,7 +97,7 @@ TEST_F(FetchedMoments, AWriterClearsTheGuide) {
 TEST_F(FetchedMoments, AWriterReplacesItByAnotherInCold) {
   const use_result got = use_amid([this] {
     const scope inside;
-    ASSERT_TRUE(here_.replace(inside, make_bytes_in(kind::cold, "another")));
+    ASSERT_TRUE(here_.replace(inside, testing_help::bytes_in_cold("another")));
   });
   EXPECT_EQ(got.content, "another") << "it is in DRAM yet";
   EXPECT_EQ(heap_of(here_), kind::cold);

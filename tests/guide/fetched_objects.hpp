@@ -13,6 +13,7 @@
 
 #include "guide/fetched.hpp"
 #include "guide/guide.hpp"
+#include "guide/in_cold.hpp"
 #include "heap/cold/cold_file.hpp"
 #include "heap/cold/reader.hpp"
 #include "heap/usage.hpp"
@@ -49,7 +50,7 @@ class FetchedObjects : public testing::Test {
   FetchedObjects() : reader_(std::move(*heap::cold_reader::make())) {
     truncate_cold(cold_in_a_file(), kColdRangeBytes);
     for (std::size_t i = 0; i < kCount; ++i) {
-      guides_.emplace_back(make_bytes_in(heap::kind::cold, content(i)));
+      guides_.emplace_back(testing_help::bytes_in_cold(content(i)));
     }
     let_leave();
     for (const auto& each : guides_) EXPECT_TRUE(heap::is_out(address(each)));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "guide/fetched_objects.hpp"
+#include "guide/in_cold.hpp"
 #include "guide/soda.hpp"
 #include "heap/readable.hpp"
 #include "os/faults.hpp"
@@ -59,7 +60,7 @@ TEST_F(Fetched, AMissIsNotedOnceAndTellsThatSomethingWasLost) {
 }
 
 TEST_F(Fetched, WhatIsInDramIsNoMiss) {
-  guide<bytes> empty, born(make_bytes("new")), in_cold(make_bytes_in(kind::cold, "cold"));
+  guide<bytes> empty, born(make_bytes("new")), in_cold(testing_help::bytes_in_cold("cold"));
   {
     const scope inside;
     guides_[7].get(inside);  // brings it back
@@ -127,8 +128,8 @@ TEST_F(Fetched, WhatMayBeWrittenWhereItLiesIsNeitherMissedNorCopied) {
   std::vector<guide<counter>> counters;
   std::vector<guide<bytes>> between;
   for (std::uint64_t i = 0; i < 200; ++i) {
-    counters.emplace_back(make_object_in<counter>(kind::cold, i));
-    between.emplace_back(make_bytes_in(kind::cold, "of few bytes"));
+    counters.emplace_back(testing_help::object_in_cold<counter>(i));
+    between.emplace_back(testing_help::bytes_in_cold("of few bytes"));
   }
   let_leave();
   const auto& cold = heap::heaps().packed(kind::cold);
@@ -281,11 +282,11 @@ TEST_F(Fetched, AnotherObjectThatIsOutIsNotTakenForTheOneThatWasRead) {
   const bytes* const before = address(guides_[1]);
   for (auto& each : guides_) {
     const scope inside;
-    ASSERT_TRUE(each.replace(inside, make_bytes_in(kind::cold, std::string(1000, '~'))));
+    ASSERT_TRUE(each.replace(inside, testing_help::bytes_in_cold(std::string(1000, '~'))));
   }
   sync::reclaim_ready();
   for (int i = 0; i < 3000; ++i) {
-    guides_.emplace_back(make_bytes_in(kind::cold, std::string(1000, '~')));
+    guides_.emplace_back(testing_help::bytes_in_cold(std::string(1000, '~')));
   }
   let_leave();
   for (const auto& each : guides_) ASSERT_NE(address(each), before);

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "guide/in_cold.hpp"
 #include "guide/soda.hpp"
 #include "heap/object.hpp"
 #include "heap/upkeep.hpp"
@@ -243,7 +244,7 @@ TEST(Guide, ReplaceTellsHowManyBytesWait) {
   const scope inside;
   EXPECT_TRUE(g.replace(inside, make_bytes(g, "short")));
   EXPECT_EQ(sync::retired_bytes(), before + bytes::footprint(5000));
-  auto cold = guide<bytes>(make_bytes_in(heap::kind::cold, "its page may be on the disk"));
+  auto cold = guide<bytes>(testing_help::bytes_in_cold("its page may be on the disk"));
   const std::size_t room = heap::room_of(cold.get(inside));
   EXPECT_TRUE(cold.replace(inside, make_bytes(cold, "short")));
   EXPECT_EQ(sync::retired_bytes(), before + bytes::footprint(5000) + room);
@@ -445,7 +446,7 @@ TEST(Guide, SuccessorsInheritTheTemperature) {
   EXPECT_EQ(make_object(g, 4, 4).where(), heap::kind::hot);
   {
     const scope inside;
-    EXPECT_TRUE(g.replace(inside, make_object_in<record>(heap::kind::cold, 3, 3)));
+    EXPECT_TRUE(g.replace(inside, testing_help::object_in_cold<record>(3, 3)));
   }
   EXPECT_EQ(make_object(g, 4, 4).where(), heap::kind::newborn);
 }

@@ -25,6 +25,14 @@ TEST(GuideDeathTest, DereferencingOutsideOfEveryScopeIsReportedWhereChecksAreOn)
 #endif
 }
 
+// A neighbour's page that leaves meanwhile could be read before the object is whole.
+TEST(GuideDeathTest, ObjectsAreNotMadeInCold) {
+  EXPECT_DEATH(make_bytes_in(heap::kind::cold, "value"), "the collector alone");
+  EXPECT_DEATH(make_bytes_in(heap::kind::cold, 100), "the collector alone");
+  EXPECT_DEATH(make_object_in<int>(heap::kind::cold, 1), "the collector alone");
+  EXPECT_DEATH(make_object_in<int[]>(heap::kind::cold, 3), "the collector alone");
+}
+
 TEST(GuideDeathTest, AMarkedFieldOutsideOfEveryScopeIsReportedWhereChecksAreOn) {
   int* const made = make<int>(1);
   marked<int> field = made;

@@ -1,4 +1,5 @@
 // --maxmemory: what it refuses, and how often it asks how much there is.
+#include "guide/in_cold.hpp"
 #include "guide/object.hpp"
 #include "heap/usage.hpp"
 #include "store/fixture.hpp"
@@ -54,13 +55,14 @@ TEST(AllocatedBytes, CountsOfColdWhatIsInDram) {
   const auto all = [] { return heap::usage_of(heap::kind::cold, heap::residency::left_out).bytes; };
   note_cold({});
   const std::uint64_t before = allocated_bytes();
-  const owned<bytes> first = make_bytes_in(heap::kind::cold, std::size_t{8} << 20);
+  const owned<bytes> first = testing_help::bytes_in_cold(std::string(std::size_t{8} << 20, 'x'));
   ASSERT_TRUE(first && first.where() == heap::kind::cold);
   EXPECT_PRED2(near, allocated_bytes(), before + 8 * kMiB);
   note_cold({.objects = 1, .bytes = all(), .resident_bytes = all() - 6 * kMiB});
   EXPECT_PRED2(near, allocated_bytes(), before + 2 * kMiB);
   {
-    const owned<bytes> second = make_bytes_in(heap::kind::cold, std::size_t{16} << 20);
+    const owned<bytes> second =
+        testing_help::bytes_in_cold(std::string(std::size_t{16} << 20, 'x'));
     EXPECT_PRED2(near, allocated_bytes(), before + 18 * kMiB);  // all of it, until the next look
   }
   EXPECT_PRED2(near, allocated_bytes(), before + 2 * kMiB);

@@ -152,7 +152,7 @@ class worker {
   owned<bytes> make(std::uint64_t key) {
     const std::size_t size = random_.below(200) == 0 ? 30'000 : random_.below(3000);
     expected(key) = index::make_value(index::numbered_key(key), size, random_);
-    const auto birth = random_.below(4) == 0 ? heap::kind::cold : heap::kind::newborn;
+    const auto birth = random_.below(4) == 0 ? heap::kind::hot : heap::kind::newborn;
     return make_bytes_in(birth, expected(key));
   }
   void replace(std::uint64_t key) {

@@ -8,9 +8,9 @@
 //
 // What was read stays right as long as its extent is kept: the bytes of an object in COLD do not
 // change, and its address means no other object meanwhile (packed/extent.hpp). What lies in pages
-// that are out is whole: the collector alone allocates in COLD, and writes an object before it asks
-// pages to leave. Whether a guide still holds the object is for whoever uses the copy to see
-// (guide/fetched.hpp).
+// that are out is whole: the collector alone makes objects in COLD (guides::allocate_or_newborn()),
+// and writes them before it asks pages to leave. Whether a guide still holds the object is for
+// whoever uses the copy to see (guide/fetched.hpp).
 #pragma once
 
 #include <cerrno>
