@@ -72,7 +72,7 @@ void* reach_without_waiting(base::atomic<word>& slot, word seen, heap::used_befo
     const heap::cold_read* const read = watch.find(object);
     if (read == nullptr && watch.waits_for_others()) return touch_cold(seen);
     if (read == nullptr) {
-      watch.note(object, before);
+      if (!watch.note(object, before)) return touch_cold(seen);
       heap::note_missed();
       return nullptr;
     }

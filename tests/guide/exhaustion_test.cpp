@@ -1,8 +1,13 @@
-// Guides in a scope that counts, while operator new refuses: what cannot be listed for the scope to
+// Guides while operator new refuses. In a scope that counts, what cannot be listed for the scope to
 // take back is pinned instead, and must not move. A program of its own for its operator new.
 #include <gtest/gtest.h>
 
 #include "guide/guide.hpp"
+#include "guide/in_cold.hpp"
+#include "heap/cold/misses.hpp"
+#include "heap/packed/extent.hpp"
+#include "heap/ranges.hpp"
+#include "heap/readable.hpp"
 #include "sync/refusing_new.hpp"
 
 namespace isotherm {
@@ -46,6 +51,25 @@ TEST_F(GuideWithoutMemory, AnObjectIsPinnedForItsMaker) {
   ASSERT_TRUE(is_replaced);
   EXPECT_TRUE(g_.holds(made));
   EXPECT_EQ(count(), guides::kCountCeiling);
+}
+
+// That the object has left DRAM is said by hand.
+TEST(MissWithoutMemory, IsWaitedFor) {
+  const guide<bytes> g(testing_help::bytes_in_cold("value"));
+  auto& cold = heap::heaps().packed(heap::kind::cold);
+  const void* const object = guides::pointer_of(g.slot().load_relaxed());
+  cold.mark_out(cold.place_of(object).offset / heap::kExtentBytes, 1);
+  ASSERT_TRUE(heap::is_out(object));
+  const heap::arrived_reads nothing;
+  const heap::miss_watch watch(nothing, heap::miss_watch::copies::allowed);
+  const scope inside;
+  const heap::read_watch reads;
+  refuses_memory = true;
+  const bytes* const found = g.get(inside);
+  refuses_memory = false;
+  EXPECT_EQ(found, object);
+  EXPECT_FALSE(reads.has_lost());
+  EXPECT_FALSE(watch.has_missed());
 }
 
 }  // namespace

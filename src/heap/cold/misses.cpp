@@ -1,6 +1,7 @@
 #include "heap/cold/misses.hpp"
 
 #include <algorithm>
+#include <new>
 
 #include "base/check.hpp"
 #include "heap/header.hpp"
@@ -59,12 +60,17 @@ const cold_read* miss_watch::find(const void* object) const noexcept {
   return arrived_.find(heaps().packed(kind::cold).place_of(object));
 }
 
-void miss_watch::note(const void* object, used_before before) {
+bool miss_watch::note(const void* object, used_before before) noexcept {
   miss noted(object, before);
   const auto is_same = [&](const miss& each) { return each.where() == noted.where(); };
   // The one before, as a rule: a search asks for what it did not get a second time.
-  if (!missed_.empty() && is_same(missed_.back())) return;
-  missed_.push_back(std::move(noted));
+  if (!missed_.empty() && is_same(missed_.back())) return true;
+  try {
+    missed_.push_back(std::move(noted));
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  return true;
 }
 
 }  // namespace isotherm::heap

@@ -65,8 +65,9 @@ class miss_watch {
   bool waits_for_others() const noexcept { return others_ == missing::waited_for; }
   const arrived_reads& arrived() const noexcept { return arrived_; }
   const cold_read* find(const void* object) const noexcept;
-  /// Of a live object that is out, in a scope. The same one counts once.
-  void note(const void* object, used_before before);
+  /// Of a live object that is out, in a scope. The same one counts once. False where there is no
+  /// memory to note it.
+  bool note(const void* object, used_before before) noexcept;
 
  private:
   friend class waiting;
