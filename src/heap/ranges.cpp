@@ -116,6 +116,7 @@ base::result<void> make_locked(const options& chosen) {
       },
       [] {
         for (packed_heap& each : heaps().objects) each.unlock_after_fork();
+        heaps().is_fork_childs = true;
         // The COLD file is the parent's, which goes on changing it.
         heaps().packed(kind::cold).freeze();
       });

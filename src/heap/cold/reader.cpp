@@ -68,10 +68,11 @@ cold_read_statistics cold_reads() noexcept {
 }
 
 base::result<std::unique_ptr<cold_reader>> cold_reader::make(os::read_queue::engine chosen) {
-  const backing& pages = heaps().packed(kind::cold).pages();
-  if (pages.is_frozen()) {
+  // What the parent had under way never ends there, and a thread that is gone may hold the mutex.
+  if (heaps().is_fork_childs) {
     return std::unexpected(base::error{"a fork child cannot read its parent's COLD", 0});
   }
+  const backing& pages = heaps().packed(kind::cold).pages();
   if (pages.file() != nullptr) {
     if (auto queue = os::read_queue::open(*pages.file(), chosen)) {
       return std::unique_ptr<cold_reader>(new cold_reader(std::move(*queue)));
@@ -98,6 +99,10 @@ void cold_reader::leave() {
 }
 
 cold_reader::~cold_reader() {
+  if (heaps().is_fork_childs) {  // its threads, and what it shares, are the parent's
+    static_cast<void>(queue_.release());
+    return;
+  }
   leave();
   while (queue_->under_way() > 0 && clock::now() < left_until_) {
     queue_->wait(100);

@@ -39,7 +39,8 @@ cold_read_statistics cold_reads() noexcept;
 /// does not allow that, threads bring the pages back to DRAM instead.
 class cold_reader {
  public:
-  /// Fails where there are no descriptors or threads left, and in a fork child.
+  /// Fails where there are no descriptors or threads left, and in a fork child, which may do no
+  /// more with its parent's readers than destroy them.
   static base::result<std::unique_ptr<cold_reader>> make(
       os::read_queue::engine chosen = os::read_queue::engine::best);
   /// leave(), and waits for what is under way. What the disk has not answered then ends as

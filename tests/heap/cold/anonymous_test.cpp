@@ -4,14 +4,21 @@
 
 #include <cerrno>
 #include <cstring>
+#include <stop_token>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/in_a_child.hpp"
 #include "heap/cold/misses.hpp"
 #include "heap/cold/reader.hpp"
 #include "heap/object.hpp"
 #include "heap/ranges.hpp"
 #include "heap/upkeep.hpp"
+
+// Around fork() jemalloc holds more locks than ThreadSanitizer's lock-order detector bears: see
+// file_test.cpp.
+extern "C" const char* __tsan_default_options() { return "detect_deadlocks=0"; }
 
 namespace isotherm::heap {
 namespace {
@@ -73,6 +80,28 @@ TEST(AnonymousCold, WhatWasNotBroughtBackStaysOut) {
   }();
   EXPECT_EQ(read->error(), ECANCELED);
   EXPECT_TRUE(is_out(one.get()));
+}
+
+TEST(AnonymousCold, AForkChildHasNoReader) {
+  const object_said_out one(3000);
+  auto reader = std::move(*cold_reader::make());
+  const auto read = reader->read(miss(one.get()), 5);
+  reader->submit();
+  // Another thread is amid a read nearly all the time.
+  std::jthread other([&one](const std::stop_token& is_over) {
+    const auto its = std::move(*cold_reader::make());
+    while (!is_over.stop_requested()) {
+      its->read(miss(one.get()), 1);
+      its->submit();
+      its->take_ended([](std::uint64_t) {});
+    }
+  });
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(testing_help::succeeds_in_a_child([&reader, &one] {
+      reader.reset();
+      return !cold_reader::make() && one.get()[2999] == 7 ? 0 : 1;
+    }));
+  }
 }
 
 TEST(AnonymousCold, OnlyThePagesOfTheObjectComeBack) {
