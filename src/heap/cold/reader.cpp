@@ -95,7 +95,7 @@ void cold_reader::leave() {
     }
   }
   // For the sake of readers that share them.
-  for (const auto& read : std::exchange(waiting_, {})) end(*read, ECANCELED);
+  for (; !waiting_.empty(); waiting_.pop_front()) end(*waiting_.front(), ECANCELED);
 }
 
 cold_reader::~cold_reader() {
@@ -169,17 +169,19 @@ void cold_reader::submit() {
 
 void cold_reader::start_waiting() {
   while (!waiting_.empty()) {
+    // Kept by this list, and by that of all reads under way: whoever waited for it has gone.
+    const bool is_left = waiting_.front().use_count() == 2;
     const std::shared_ptr<cold_read> next = waiting_.front();
     const base::page_span& where = next->where();
     if (bytes_under_way_ > 0 && bytes_under_way_ + where.bytes > kBytesUnderWay) return;
     waiting_.pop_front();
-    if (copies_) {
+    if (copies_ && !is_left) {
       next->data_.reset(static_cast<std::byte*>(std::aligned_alloc(base::kPageBytes, where.bytes)));
-      if (!next->data_) {
-        end(*next, ENOMEM);
-        queue_->wake();  // no end of a read tells it
-        continue;
-      }
+    }
+    if (is_left || (copies_ && !next->data_)) {
+      end(*next, is_left ? ECANCELED : ENOMEM);
+      queue_->wake();  // no end of a read tells it
+      continue;
     }
     next->request_.of = next.get();
     next->request_.to = next->data_.get();
@@ -194,11 +196,13 @@ void cold_reader::start_waiting() {
 /// Tells all who wait, this thread's by way of `telling_`.
 void cold_reader::end(cold_read& ended, int error) noexcept {
   if (!copies_ && error == 0) heaps().packed(kind::cold).mark_in(ended.where());
-  count_wait(ended.asked_);
   tally.under_way.fetch_sub_relaxed(1);
-  tally.reads.fetch_add_relaxed(1);
-  tally.read_bytes.fetch_add_relaxed(ended.where().bytes);
-  if (error != 0) tally.failed_reads.fetch_add_relaxed(1);
+  if (error != ECANCELED) {
+    count_wait(ended.asked_);
+    tally.reads.fetch_add_relaxed(1);
+    tally.read_bytes.fetch_add_relaxed(ended.where().bytes);
+    if (error != 0) tally.failed_reads.fetch_add_relaxed(1);
+  }
   const std::lock_guard lock(shared().mutex);
   ended.error_ = error;
   ended.has_ended_.store_release(true);

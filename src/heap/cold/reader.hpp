@@ -20,7 +20,7 @@ namespace isotherm::heap {
 /// What has been read past the mapping since the process began.
 struct cold_read_statistics {
   std::uint64_t misses = 0;        ///< objects asked for
-  std::uint64_t reads = 0;         ///< that have ended
+  std::uint64_t reads = 0;         ///< that have ended, but for those that were cancelled
   std::uint64_t shared_reads = 0;  ///< objects whose pages were being read already
   std::uint64_t failed_reads = 0;
   std::uint64_t read_bytes = 0;       ///< of pages
@@ -55,8 +55,9 @@ class cold_reader {
 
   /// Asks for the pages of a missed object; take_ended() tells `ticket` when they have been read.
   /// Reads that another thread has under way are shared. At most kBytesUnderWay are read at a time,
-  /// or one object; the others wait their turn. Call submit() when all are asked for. Throws where
-  /// there is no memory for it, and has done nothing then.
+  /// or one object; the others wait their turn, at which those that nobody keeps any more end as
+  /// cancelled. Call submit() when all are asked for. Throws where there is no memory for it, and
+  /// has done nothing then.
   std::shared_ptr<const cold_read> read(miss&& wanted, std::uint64_t ticket);
   void submit();
   /// Nothing more is asked for, nor told: what was not started ends as cancelled, and what is under

@@ -72,5 +72,20 @@ TEST_F(LeavingReader, AReaderThatGoesWithoutAnAnswerTellsThoseWhoShare) {
   EXPECT_EQ(dead->copy_of(objects[0]), nullptr) << "it has ended";
 }
 
+TEST_F(LeavingReader, WhatNobodyWaitsForAnyMoreIsNotRead) {
+  const objects_out objects(4096, 4000);
+  const auto reader = make_reader();
+  const std::uint64_t before = cold_reads().reads;
+  std::vector<std::shared_ptr<const cold_read>> asked;
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    asked.push_back(reader->read(miss(objects[i]), i));
+  }
+  reader->submit();  // starts as many as may be under way
+  asked.erase(asked.begin(), asked.end() - 1);
+  take(*reader, objects.size());
+  EXPECT_LE(cold_reads().reads - before, cold_reader::kBytesUnderWay / base::kPageBytes + 1);
+  EXPECT_TRUE(objects.is_copy(asked[0]->copy_of(objects[4095]), 4095));
+}
+
 }  // namespace
 }  // namespace isotherm::heap

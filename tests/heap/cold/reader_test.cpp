@@ -89,6 +89,7 @@ TEST_P(ColdReader, CountsWhatItReads) {
   const auto reader = make_reader(GetParam());
   const cold_read_statistics before = cold_reads();
   std::uint64_t pages = 0, bytes = 0;
+  reads kept;
   for (std::size_t i = 0; i < objects.size(); ++i) {
     miss wanted(objects[i]);
     EXPECT_GE(wanted.bytes(), 5000u);
@@ -98,6 +99,7 @@ TEST_P(ColdReader, CountsWhatItReads) {
     EXPECT_FALSE(made->has_ended());
     // One that begins in the page where the last one ends shares nothing with it.
     pages += made->where().bytes;
+    kept.push_back(made);
   }
   cold_read_statistics now = cold_reads();
   EXPECT_EQ(now.misses - before.misses, 100u);
