@@ -17,9 +17,11 @@
 #include <memory>
 #include <unordered_map>
 
+#include "base/check.hpp"
 #include "base/error.hpp"
 #include "heap/cold/misses.hpp"
 #include "heap/cold/reader.hpp"
+#include "sync/scope.hpp"
 
 namespace isotherm {
 
@@ -56,6 +58,7 @@ class fetcher {
 
     static bool await_ready() noexcept { return false; }
     void await_suspend(std::coroutine_handle<> waits) {
+      ISO_ASSERT(!sync::scope::is_open(), "a coroutine waits outside of every scope");
       ticket_ = by_.fetch(std::move(missed_), [waits] { waits.resume(); });
     }
     void await_resume() noexcept { ticket_ = 0; }

@@ -3,9 +3,13 @@
 // death tests fork, which ThreadSanitizer and jemalloc's fork handlers do not do together.
 #include <gtest/gtest.h>
 
+#include <coroutine>
 #include <new>
+#include <utility>
 
+#include "guide/fetcher.hpp"
 #include "guide/guide.hpp"
+#include "guide/in_cold.hpp"
 #include "guide/marked.hpp"
 
 namespace isotherm {
@@ -31,6 +35,18 @@ TEST(GuideDeathTest, ObjectsAreNotMadeInCold) {
   EXPECT_DEATH(make_bytes_in(heap::kind::cold, 100), "the collector alone");
   EXPECT_DEATH(make_object_in<int>(heap::kind::cold, 1), "the collector alone");
   EXPECT_DEATH(make_object_in<int[]>(heap::kind::cold, 3), "the collector alone");
+}
+
+TEST(GuideDeathTest, ACoroutineThatWaitsInAScopeIsReportedWhereChecksAreOn) {
+  fetcher by = std::move(*fetcher::make());
+  const owned<bytes> object = testing_help::bytes_in_cold("value");
+  auto arrival = by.fetch(heap::miss(object.get()));
+  const scope inside;
+#if !defined(NDEBUG) || defined(ISOTHERM_SANITIZED)
+  EXPECT_DEATH(arrival.await_suspend(std::noop_coroutine()), "outside of every scope");
+#else
+  EXPECT_FALSE(arrival.await_ready()) << "release builds do not pay for the check";
+#endif
 }
 
 TEST(GuideDeathTest, AMarkedFieldOutsideOfEveryScopeIsReportedWhereChecksAreOn) {
