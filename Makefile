@@ -74,17 +74,19 @@ coverage: ## which lines of src/ the tests reach (build/coverage/html)
 	cmake --build --preset coverage -j $(JOBS) --target tests-concurrency tests-memory
 	scripts/coverage
 
-# Operations of each thread in each of 2 phases; 8 mixes x all indexes x both protocols. The default
-# takes some minutes on two cores.
+# Operations of each thread: in each of 2 phases; 8 mixes x all indexes x both protocols; and of
+# reads past the mapping, with either policy. The default takes some minutes on two cores.
 STRESS_OPS ?= 10000
+STRESS_TESTS = migration_stress_test fetch_stress_test
 
 stress: bootstrap ## every index, protocol and mix, under both sanitizers (STRESS_OPS=N: longer)
 	@for preset in tsan asan; do \
 	  cmake --preset $$preset -DISOTHERM_BUILD_BENCH=OFF && \
-	  cmake --build --preset $$preset -j $(JOBS) --target migration_stress_test && \
-	  echo "== $$preset, $(STRESS_OPS) operations a thread" && \
-	  ISOTHERM_STRESS_OPS=$(STRESS_OPS) build/$$preset/bin/migration_stress_test --gtest_brief=1 \
-	  || exit 1; \
+	  cmake --build --preset $$preset -j $(JOBS) --target $(STRESS_TESTS) || exit 1; \
+	  for program in $(STRESS_TESTS); do \
+	    echo "== $$preset, $$program, $(STRESS_OPS) operations a thread" && \
+	    ISOTHERM_STRESS_OPS=$(STRESS_OPS) build/$$preset/bin/$$program --gtest_brief=1 || exit 1; \
+	  done; \
 	done
 
 # Of each target. What is found on the way is kept in build/release/tests/fuzz/found.

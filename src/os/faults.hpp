@@ -2,6 +2,7 @@
 // file systems seem to have little room.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -38,10 +39,15 @@ void set_free_space(std::optional<std::uint64_t> bytes);
 /// From now on start_thread() fails with this errno value; 0: no more. For tests.
 void set_thread_fault(int code);
 
+/// From now on a call that reads past the page cache is given no more than so many bytes at a time,
+/// a multiple of a page; without a value, what it asks for. For tests.
+void set_longest_read(std::optional<std::size_t> bytes);
+
 /// What the hook says of a call that is about to be made: 0 or an errno value.
 int injected_fault(io_call call);
-/// What set_free_space() and set_thread_fault() were told last.
+/// What set_free_space(), set_thread_fault() and set_longest_read() were told last.
 std::optional<std::uint64_t> injected_free_space();
 int injected_thread_fault() noexcept;
+std::optional<std::size_t> injected_longest_read() noexcept;
 
 }  // namespace isotherm::os

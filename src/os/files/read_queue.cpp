@@ -39,7 +39,7 @@ bool take_result(queued_read& of, int result) noexcept {
 }
 
 std::size_t next_length(const queued_read& of) noexcept {
-  return std::min(of.bytes - of.done, kLargestRead);
+  return std::min(of.bytes - of.done, injected_longest_read().value_or(kLargestRead));
 }
 
 class ring_queue final : public read_queue {

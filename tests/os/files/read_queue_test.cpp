@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <span>
 #include <thread>
@@ -226,6 +227,44 @@ TEST_P(ReadQueue, AReadThatWasInterruptedGoesOn) {
   EXPECT_EQ(calls, 3);
   EXPECT_EQ(wanted.error, 0);
   EXPECT_TRUE(is_page(into.page(0), 9));
+  EXPECT_TRUE(is_page(into.page(1), 10));
+}
+
+// The system gives fewer bytes than it was asked for, as it may.
+TEST_P(ReadQueue, AReadThatWasShortGoesOnWhereItEnded) {
+  const page_buffer into(11);
+  std::atomic<int> calls{0};
+  set_fault_hook([&calls](io_call call) { return calls += call == io_call::read, 0; });
+  set_longest_read(2 * kPageBytes);
+  queued_read wanted = one(into.data(), 9, 7), other = one(into.page(7).data(), 30, 4);
+  queue_->start(wanted);
+  queue_->start(other);
+  queue_->submit();
+  take(*queue_, 2);
+  set_longest_read(std::nullopt);
+  EXPECT_EQ(calls, 6);
+  for (const queued_read* each : {&wanted, &other}) {
+    EXPECT_EQ(each->error, 0);
+    EXPECT_EQ(each->done, each->bytes);
+  }
+  for (std::size_t i = 0; i < 7; ++i) EXPECT_TRUE(is_page(into.page(i), 9 + i)) << i;
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_TRUE(is_page(into.page(7 + i), 30 + i)) << i;
+}
+
+// Some pages have come before.
+TEST_P(ReadQueue, AnErrorAmidAShortReadEndsIt) {
+  const page_buffer into(6);
+  std::atomic<int> calls{0};
+  set_fault_hook(
+      [&calls](io_call call) { return call == io_call::read && ++calls == 3 ? EIO : 0; });
+  set_longest_read(kPageBytes);
+  queued_read wanted = one(into.data(), 9, 6);
+  queue_->start(wanted);
+  queue_->submit();
+  take(*queue_, 1);
+  set_longest_read(std::nullopt);
+  EXPECT_EQ(wanted.error, EIO);
+  EXPECT_EQ(wanted.done, 2 * kPageBytes);
   EXPECT_TRUE(is_page(into.page(1), 10));
 }
 
