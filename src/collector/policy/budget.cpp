@@ -255,10 +255,9 @@ class budget_policy final : public policy {
     return (packed > 0 ? std::min(extents, packed) : extents) / static_cast<double>(warm_bytes_);
   }
 
-  /// With `most` bytes of size classes in DRAM. What is worth most of all that is known, there or
-  /// used in COLD, should have them: that is the cut for what comes back. Of that, pages in DRAM
-  /// let some come back at the window's end, and the rest does as it is used: until then others may
-  /// stay in its place, but for so much as is expected in a window.
+  /// With `most` bytes of size classes in DRAM. `cut_`: what is worth more belongs in DRAM,
+  /// wherever it lies now. `leave_cut_` is lower: objects stay until room is needed for those
+  /// expected back this window.
   void keep(double most, std::uint64_t in_dram_bytes) noexcept {
     const auto room = static_cast<std::uint64_t>(std::clamp(most, 0.0, 0x1p62));
     bytes_by_worth all;
@@ -277,8 +276,8 @@ class budget_policy final : public policy {
                  room / kReservedShare);
     leave_cut_ = cut_within(bytes_, room - std::min(room, at_once + later));
   }
-  /// Others are used than what is in DRAM, and nothing is known of them: what is used comes back.
-  /// So much is expected to as was used in COLD, but no more than half of the room.
+  /// After a change of load nothing is known of what is used now: all of it may come back; up to
+  /// half the room is cleared for it.
   void make_room_for_others(std::uint64_t room) noexcept {
     cut_ = {};
     leave_cut_ = cut_within(bytes_, room - std::min(room / 2, bytes_kept(missed_bytes_, {})));
