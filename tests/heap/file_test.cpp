@@ -322,6 +322,21 @@ TEST_F(FileBacked, WhatTheSystemHasTakenByItselfIsFoundOut) {
   EXPECT_THAT(paged_out, testing::Not(testing::Contains(extent))) << "it is not there";
 }
 
+// A page alone; what is beside it stays.
+TEST_F(FileBacked, APageThatTheSystemHasTakenIsFoundOut) {
+  const std::size_t middle = objects_.size() / 2;
+  const base::page_span where = heaps().packed(kind::cold).place_of(objects_[middle]);
+  const backing& pages = heaps().packed(kind::cold).pages();
+  ASSERT_TRUE(pages.clean(where.offset, where.bytes));
+  std::byte* const begin = heaps().packed(kind::cold).begin() + where.offset;
+  ASSERT_EQ(syscall(SYS_madvise, begin, where.bytes, MADV_PAGEOUT), 0);
+  // Looks at it, and is then told to stop.
+  page_out_cold(hint::pageout, kNoLimit, [] { return true; });
+  EXPECT_TRUE(is_out(objects_[middle]));
+  EXPECT_FALSE(is_out(objects_[middle - 8]));
+  EXPECT_FALSE(is_out(objects_[middle + 8]));
+}
+
 TEST_F(FileBacked, PagesAreOnTheDiskBeforeReadersLookThere) {
   std::vector<bool> was_out;
   before_write_back = [&](std::uint64_t offset) {

@@ -159,6 +159,9 @@ class pages_out {
   void mark_all_out() noexcept {
     for (auto& word : words_) word.store_relaxed(~std::uint64_t{0});
   }
+  void mark_out(std::size_t page) noexcept {
+    if (!is_out(page)) words_[page / 64].fetch_or_relaxed(std::uint64_t{1} << (page % 64));
+  }
   void mark_all_in() noexcept {
     for (auto& word : words_) word.store_relaxed(0);
   }

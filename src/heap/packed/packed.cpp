@@ -236,6 +236,10 @@ void packed_heap::mark_out(std::size_t first, std::size_t count) noexcept {
   for (std::size_t i = first; i < first + count; ++i) out_[i].mark_all_out();
 }
 
+void packed_heap::mark_page_out(std::size_t first, std::size_t page) noexcept {
+  out_[first + page / pages_out::kPages].mark_out(page % pages_out::kPages);
+}
+
 void packed_heap::mark_in(const base::page_span& where) noexcept {
   const std::uint64_t first = where.offset / base::kPageBytes;
   for (std::uint64_t page = first; page < first + where.bytes / base::kPageBytes; ++page) {

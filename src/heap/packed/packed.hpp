@@ -64,8 +64,10 @@ class packed_heap {
   /// Whether reading it would wait for pages that this process has made leave DRAM. Its first page
   /// and its last one are looked at.
   bool is_out(const void* object) const noexcept;
-  /// Of extents that are asked to leave, or were found to have left.
+  /// Of extents that are asked to leave.
   void mark_out(std::size_t first, std::size_t count) noexcept;
+  /// That page, counted from the begin of extent `first`, was found to have left.
+  void mark_page_out(std::size_t first, std::size_t page) noexcept;
   void mark_in(const base::page_span& where) noexcept;
 
   /// While it is kept, no address in the extent comes to mean another object: it is not given back.

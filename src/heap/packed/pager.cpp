@@ -42,6 +42,21 @@ base::result<void> pager::send_out(std::size_t index) {
   return heap_.pages().drop(offset, kExtentBytes);
 }
 
+/// Pages that are not in DRAM have left, whoever has made them. Returns the bytes of the others.
+std::uint64_t pager::look_at(std::size_t first, std::size_t count) {
+  const auto is_there = os::resident_pages(heap_.address_of(first), count * pages_out::kPages);
+  if (!is_there) return 0;
+  std::uint64_t bytes = 0;
+  for (std::size_t page = 0; page < is_there->size(); ++page) {
+    if ((*is_there)[page]) {
+      bytes += base::kPageBytes;
+    } else {
+      heap_.mark_page_out(first, page);
+    }
+  }
+  return bytes;
+}
+
 std::uint64_t pager::resident(std::size_t first, std::size_t count) const {
   return os::resident_bytes(heap_.address_of(first), count * kExtentBytes).value_or(0);
 }
@@ -64,12 +79,10 @@ std::vector<pager::candidate> pager::candidates(hint how, std::uint64_t limit_by
     // MADV_COLD leaves pages where they are: coming back cannot be told from staying.
     const bool again = how != hint::cold && first >= again_from && first < again_;
     const bool is_looked_at = may_leave && (again || !row.hinted.load_relaxed());
-    const std::uint64_t in_dram = is_looked_at ? resident(first, count) : 0;
+    const std::uint64_t in_dram = is_looked_at ? look_at(first, count) : 0;
     if (in_dram <= limit_bytes && in_dram > limit_bytes - bytes) break;
     visited += count;
     i = first + count < used ? first + count : 0;
-    // The system has taken it by itself.
-    if (is_looked_at && in_dram == 0) heap_.mark_out(first, count);
     if (in_dram == 0 || in_dram > limit_bytes) continue;
     bytes += in_dram;
     found.push_back({first, count, in_dram});

@@ -40,6 +40,7 @@ class pager {
   std::vector<candidate> candidates(hint how, std::uint64_t limit_bytes);
   base::result<void> send_out(std::size_t index);
   base::result<void> write(std::size_t index);
+  std::uint64_t look_at(std::size_t first, std::size_t count);
   std::uint64_t resident(std::size_t first, std::size_t count) const;
 
   packed_heap& heap_;
