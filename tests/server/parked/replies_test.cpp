@@ -1,7 +1,12 @@
 // Clients whose commands miss records that have left DRAM, and others beside them.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "server/parked/cold_server.hpp"
 
@@ -384,6 +389,43 @@ TEST_F(Parked, ACommandCountsOnce) {
   EXPECT_EQ(count_of(encode({"EXISTS", "in", key(3), "nowhere", key(4)})), (counts{1, 3, 1}));
   EXPECT_EQ(count_of(encode({"GETSET", key(5), "x"})), (counts{1, 1, 0}));
   EXPECT_EQ(count_of(get(6) + get(7) + encode({"COPY", "in", key(8)})), (counts{3, 3, 0}));
+}
+
+TEST_F(Parked, ADiskThatIsSilentForAWhileHoldsUpNobodyElse) {
+  using namespace std::chrono_literals;
+  start_with_a_slow_disk(2);
+  constexpr int kParked = 10, kOfEach = 10;
+  std::vector<std::unique_ptr<talker>> parked;
+  std::vector<std::string> right(kParked);
+  for (int i = 0; i < kParked; ++i) {
+    std::string asked;
+    for (int k = 0; k < kOfEach; ++k) {
+      const int number = i * kOfEach + k;
+      asked += get(number) + encode({"APPEND", key(number), "+"}) + get(number);
+      right[i] += bulk(value(number)) + ":" + std::to_string(value(number).size() + 1) + "\r\n" +
+                  bulk(value(number) + "+");
+    }
+    parked.push_back(std::make_unique<talker>(path()));
+    parked.back()->send(asked);
+  }
+  until([] { return heap::cold_reads().under_way >= kParked; });
+  talker other(path()), third(path());
+  std::chrono::duration<double> longest{0};
+  const auto end = std::chrono::steady_clock::now() + 1s;
+  for (int i = kParked * kOfEach; std::chrono::steady_clock::now() < end; ++i) {
+    const std::string mine = key(i);  // the first ones are out
+    for (talker* each : {&other, &third}) {
+      const auto asked = std::chrono::steady_clock::now();
+      ASSERT_EQ(each->ask(encode({"SET", mine, "new"}) + encode({"GET", mine}) + "GET in\r\n"),
+                "+OK\r\n" + bulk("new") + bulk("DRAM"));
+      longest = std::max<std::chrono::duration<double>>(longest,
+                                                        std::chrono::steady_clock::now() - asked);
+    }
+  }
+  EXPECT_LT(longest.count(), 0.5);
+  for (const auto& each : parked) EXPECT_FALSE(each->has_replies());
+  cold_disk::let_go();
+  for (int i = 0; i < kParked; ++i) ASSERT_EQ(parked[i]->receive(right[i].size()), right[i]) << i;
 }
 
 TEST_F(Parked, TheServerMayStop) {
