@@ -362,7 +362,7 @@ void http_server::state::run() {
     ::poll(ready.data(), ready.size(), wait_ms());
     try {
       if (!streams.empty() && os::monotonic_ns() >= next_tick_ns) tick();
-    } catch (const std::exception&) {  // for want of memory
+    } catch (const std::exception&) {               // for want of memory
       next_tick_ns = os::monotonic_ns() + kTickNs;  // the streams miss one
     }
     MHD_run(daemon);

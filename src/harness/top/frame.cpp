@@ -74,9 +74,9 @@ std::string rate_text(double per_second, const char* unit) {
 }
 
 std::string misses_text(const observation& seen, double per_second) {
-  return rate_text(per_second, "") +
-         fmt::format(", reads p50 {:.0f} us, p99 {:.0f} us",
-                     seen.number("cold_read_p50_us"), seen.number("cold_read_p99_us"));
+  return rate_text(per_second, "") + fmt::format(", reads p50 {:.0f} us, p99 {:.0f} us",
+                                                 seen.number("cold_read_p50_us"),
+                                                 seen.number("cold_read_p99_us"));
 }
 
 std::string moves_text(const observation& seen) {
