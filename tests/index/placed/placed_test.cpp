@@ -244,7 +244,8 @@ class SinlkTree : public PlacedTree {
     tree_.nodes->visit_leaves(inside, cursor, [&](const placement::visited_leaf& leaf) {
       const unsigned uses = leaf.uses.value();
       if (hot == 1) uses_of_second = uses;  // the first may hold keys that are not used
-      const bool is_hot = hot == 0 || 2 * uses > uses_of_second;
+      // A leaf may be visited twice, and its count be halved twice (placed_tree::visit_leaves()).
+      const bool is_hot = hot == 0 || 4 * uses > uses_of_second;
       hot_in_fast += is_hot && placement::is_fast(leaf.path.back());
       hot += is_hot;
       return is_hot;
