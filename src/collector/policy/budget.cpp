@@ -241,7 +241,8 @@ class budget_policy final : public policy {
   static double room_for_objects(const memory_state& now) noexcept {
     const std::uint64_t counted = now.warm_bytes + now.file_bytes;
     const std::uint64_t others = now.dram_bytes - std::min(now.dram_bytes, counted);
-    return static_cast<double>(now.target_bytes - now.target_bytes / kWritersShare) -
+    const std::uint64_t for_writers = now.target_bytes / kWritersShare;
+    return static_cast<double>(now.target_bytes - for_writers) -
            static_cast<double>(others + now.cold_room_bytes);
   }
 
