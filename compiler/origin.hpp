@@ -26,7 +26,10 @@ struct local_origin {
 /// Functions that return an address of a guide's object to their callers.
 class returning_functions {
  public:
-  void add(const clang::FunctionDecl* function) { known_.insert(function->getCanonicalDecl()); }
+  void add(const clang::FunctionDecl* function) {
+    known_.insert(function->getCanonicalDecl());
+    gives_part_.clear();  // what a method was found not to return it may return by way of this one
+  }
   bool contains(const clang::FunctionDecl* function) const {
     return known_.contains(function->getCanonicalDecl());
   }
