@@ -90,8 +90,8 @@ struct object_collector::state {
   std::unique_ptr<migration_protocol> protocol;
   std::unique_ptr<policy> decides;
   touched_pages pages;
+  hot_order order;
   page_watch watch;
-  std::vector<candidate> candidates;
   std::uint64_t windows = 0, last_end_ns = os::monotonic_ns();
   /// The next window may end early after so long, for want of memory.
   std::chrono::nanoseconds early_after = kLookEvery;
@@ -121,7 +121,10 @@ struct object_collector::state {
   bool is_stopping() const noexcept { return stopping.load_acquire(); }
 
   // The phases of a window.
-  options configured() const;
+  options configured() const {
+    const std::lock_guard lock(settings);
+    return chosen;
+  }
   window begin();
   void choose_ways(const options& chosen);
   void age_words(window& now);
@@ -220,8 +223,7 @@ void object_collector::state::page_out_used(const options& now) {
   between.seen.page_out_seconds += seconds_since(begin_ns);
 }
 
-/// What is used in COLD, and often enough, is in HOT before its page leaves again. Also between two
-/// batches of a window, whose list of candidates it leaves alone.
+/// What is used in COLD, and often enough, is in HOT before its page leaves again.
 void object_collector::state::migrate_returning(window& now) {
   if (!decides || !protocol) return;
   const std::uint64_t begin_ns = os::monotonic_ns();
@@ -253,11 +255,6 @@ window_statistics object_collector::state::run_window() {
   page_out(now);
   note_memory(now);
   return publish(now);
-}
-
-options object_collector::state::configured() const {
-  const std::lock_guard lock(settings);
-  return chosen;
 }
 
 window object_collector::state::begin() {
@@ -305,7 +302,9 @@ void object_collector::state::age_words(window& now) {
   count_returned(came_back, now.seen);
   decides->note_returned(came_back);
   decides->begin_ageing(now.chosen);
-  ageing visitor(*decides, may_clear ? counts_left::cleared : counts_left::kept, pages, now.seen);
+  order.begin();
+  ageing visitor(*decides, may_clear ? counts_left::cleared : counts_left::kept, pages, order,
+                 now.seen);
   now.seen.scanned_guides += guides::visit_due(visitor);
   measure(pages, now.seen);
   const memory_room room = look_at_memory(now.chosen);
@@ -352,7 +351,8 @@ void object_collector::state::migrate(window& now) {
   const source_parts parts(std::min(decides->expected_bytes() / together, kMostParts));
   const std::uint64_t begin_ns = os::monotonic_ns();
   const double scanned_before = now.seen.scan_seconds, moved_before = now.seen.move_seconds;
-  const auto stop = [this] { return is_stopping(); };
+  std::vector<candidate> candidates;
+  compaction compacts(moves, *decides, candidates, [this] { return is_stopping(); });
   bool may_move = true;
   for (std::uint64_t part = 0; part < parts.count() && may_move; ++part) {
     for (guides::progress so_far; !so_far.is_over && may_move && !is_stopping();) {
@@ -366,17 +366,18 @@ void object_collector::state::migrate(window& now) {
     // What is used all the time has not moved, and would keep whole extents.
     heap::release_dead_pages(heap::kind::newborn);
     const std::uint64_t wanted = look_at_memory(now.chosen).short_bytes();
+    now.compacts_hot = true;
     // Before what comes back from COLD, which is in the last part, and after it.
     if (may_move && (part + 2 >= parts.count() || wanted > 0)) {
-      now.compacts_hot = true;
-      may_move = compact_hot(moves, {wanted, together, parts.end_of_hot(part)}, candidates, stop);
-      now.compacts_hot = false;
+      may_move = compacts.compact_hot({wanted, together, parts.end_of_hot(part)});
     }
+    if (may_move && part + 1 == parts.count() && wanted == 0) {
+      may_move = compacts.sort_hot(order, now.seen.window_seconds, together);
+    }
+    now.compacts_hot = false;
   }
   // Only now: what was just promoted must not be found in COLD and sent back there.
-  if (may_move) {
-    compact_cold(moves, compaction_bytes(now.chosen, now.seen, bytes_each), candidates, stop);
-  }
+  if (may_move) compacts.compact_cold(compaction_bytes(now.chosen, now.seen, bytes_each));
   now.seen.move_seconds =
       moved_before + seconds_since(begin_ns) - (now.seen.scan_seconds - scanned_before);
 }
@@ -465,12 +466,11 @@ void object_collector::state::note_memory(const window& now) {
 /// Completes the statistics, keeps them and tells the callback.
 window_statistics object_collector::state::publish(window& now) {
   window_statistics seen = std::exchange(now.seen, {});
-  for (const heap::kind where : heap::kKinds) {
+  for (const auto where : heap::kKinds) {
     seen.heaps[where] = heap::usage_of(where, heap::residency::left_out);
   }
   watch.end_window(pages.take_uses());
   pages.clear();
-  std::vector<candidate>().swap(candidates);
   seen.collector_cpu_seconds =
       static_cast<double>(os::thread_cpu_ns() - now.begin_cpu_ns) / kSecond;
   std::function<void(const window_statistics&)> tell;

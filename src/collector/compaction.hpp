@@ -1,6 +1,6 @@
-// Moves what is left in sparse extents together. What is dead in HOT takes DRAM, and goes whenever
-// there is enough of it. What is dead in COLD takes disk or swap, and to make room there its
-// neighbours are read from the disk: so that is bounded.
+// Moves what is left in sparse extents together, and what is used alike. What is dead in HOT takes
+// DRAM, and goes whenever there is enough of it. What is dead in COLD takes disk or swap, and to
+// make room there its neighbours are read from the disk: so that is bounded.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 
 #include "collector/migration.hpp"
 #include "collector/options.hpp"
+#include "collector/scan.hpp"
 #include "collector/statistics.hpp"
 #include "heap/upkeep.hpp"
 
@@ -43,14 +44,32 @@ struct hot_compaction {
   std::uintptr_t end;  ///< extents below this address: behind it are objects that may yet leave
 };
 
-/// Empties the sparsest extents of HOT that have so much dead, a few at a time. `candidates`: to
-/// work with. False when moving should end for this window.
-bool compact_hot(migration& moves, const hot_compaction& asked, std::vector<candidate>& candidates,
-                 const std::function<bool()>& stop);
+/// Empties extents, some at a time. Each function is false when moving should end for this window.
+class compaction {
+ public:
+  /// All must outlive it; `candidates`: to work with.
+  compaction(migration& moves, const policy& decides, std::vector<candidate>& candidates,
+             std::function<bool()> stop)
+      : moves_(moves), policy_(decides), candidates_(candidates), stop_(std::move(stop)) {}
 
-/// Likewise of COLD, the sparsest first and as far as `live_bytes` allow, in the order of their
-/// pages, so that each is read once.
-bool compact_cold(migration& moves, std::uint64_t live_bytes, std::vector<candidate>& candidates,
-                  const std::function<bool()>& stop);
+  /// The sparsest extents of HOT that have so much dead.
+  bool compact_hot(const hot_compaction& asked);
+  /// Those extents of HOT that have most in the wrong band: their objects go to extents of their
+  /// bands. As many as may be copied in a window of so many seconds; `together_bytes` as above.
+  bool sort_hot(const hot_order& order, double seconds, std::uint64_t together_bytes);
+  /// The sparsest of COLD, as far as `live_bytes` allow, in the order of their pages, so that each
+  /// is read once.
+  bool compact_cold(std::uint64_t live_bytes);
+
+ private:
+  bool empty_hot(const heap::emptying& which);
+  template <class Find>
+  bool empty_all(const std::vector<heap::sparse_extents>& groups, Find find);
+
+  migration& moves_;
+  const policy& policy_;
+  std::vector<candidate>& candidates_;
+  const std::function<bool()> stop_;
+};
 
 }  // namespace isotherm::collector

@@ -51,11 +51,12 @@ guides::verdict mover::visit(guides::slot_word& slot) {
 move_result mover::attempt(guides::slot_word& slot, guides::word seen, std::size_t& bytes) {
   const heap::kind from = guides::heap_of(seen);
   // A full disk refuses the next million objects as well, at a system call each.
-  if (target_ == heap::kind::cold && cold_is_full_) return move_result::full;
-  // Moved or replaced since it was listed: it lies in an extent that still fills, or is full.
-  if (from == target_ && !heap::is_sparse(guides::pointer_of(seen), 1)) return move_result::moot;
+  const bool leaves = target_.where == heap::kind::cold;
+  if (leaves && cold_is_full_) return move_result::full;
+  // Moved or replaced since it was listed: it lies in an extent that still fills.
+  if (from == target_.where && !heap::is_closed(guides::pointer_of(seen))) return move_result::moot;
   // Used, or replaced, since the scan: cold no longer.
-  if (target_ == heap::kind::cold && guides::is_accessed(seen)) {
+  if (leaves && guides::is_accessed(seen)) {
     if (from == heap::kind::newborn) {
       const std::size_t size = heap::object_size(guides::pointer_of(seen));
       list(used_again_, {&slot, heap::kind::hot, static_cast<std::uint32_t>(size)});
@@ -68,9 +69,9 @@ move_result mover::attempt(guides::slot_word& slot, guides::word seen, std::size
 void mover::count(heap::kind from, move_result result, std::size_t bytes) noexcept {
   switch (result) {
     case move_result::moved: {
-      moves& kind = from == target_               ? statistics_.compacted
-                    : target_ == heap::kind::cold ? statistics_.demoted
-                                                  : statistics_.promoted;
+      moves& kind = from == target_.where               ? statistics_.compacted
+                    : target_.where == heap::kind::cold ? statistics_.demoted
+                                                        : statistics_.promoted;
       ++kind.objects;
       kind.bytes += bytes;
       break;
@@ -83,7 +84,7 @@ void mover::count(heap::kind from, move_result result, std::size_t bytes) noexce
       break;
     case move_result::full:
       ++statistics_.failed;
-      cold_is_full_ |= target_ == heap::kind::cold;
+      cold_is_full_ |= target_.where == heap::kind::cold;
       break;
     case move_result::moot:
       break;

@@ -26,7 +26,7 @@ class mover final : public guides::slot_visitor {
   mover(migration_protocol& protocol, window_statistics& statistics)
       : protocol_(protocol), statistics_(statistics) {}
 
-  void aim(heap::kind target) noexcept { target_ = target; }
+  void aim(heap::place target) noexcept { target_ = target; }
   guides::verdict visit(guides::slot_word& slot) override;
 
   /// NEW's objects that were to be demoted but have been used since the scan, and since the last
@@ -39,7 +39,7 @@ class mover final : public guides::slot_visitor {
 
   migration_protocol& protocol_;
   window_statistics& statistics_;
-  heap::kind target_ = heap::kind::hot;
+  heap::place target_ = heap::kind::hot;
   bool cold_is_full_ = false;
   std::vector<candidate> used_again_;
 };

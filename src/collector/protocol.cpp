@@ -36,14 +36,14 @@ move_result copy_while_wanted(const guides::slot_word& slot, guides::word expect
 
 }  // namespace
 
-move_result copy_and_commit(guides::slot_word& slot, guides::word expected, heap::kind target,
+move_result copy_and_commit(guides::slot_word& slot, guides::word expected, heap::place target,
                             std::size_t& bytes) {
   void* const from = guides::pointer_of(expected);
   bytes = heap::object_size(from);
   if (bytes == 0 && !heap::is_readable(from)) return move_result::unreadable;
   void* const to = heap::allocate(target, bytes, heap::recycling::none);
   if (!to) return move_result::full;
-  const auto next = guides::moved_to(expected, reinterpret_cast<guides::word>(to), target);
+  const auto next = guides::moved_to(expected, reinterpret_cast<guides::word>(to), target.where);
   // Release publishes the copy to whoever dereferences the new word.
   move_result result = copy_while_wanted(slot, expected, to, from, bytes);
   if (result == move_result::moved && !slot.compare_exchange_acq_rel(expected, next)) {

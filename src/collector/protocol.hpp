@@ -15,6 +15,7 @@
 
 #include "base/error.hpp"
 #include "guide/soda.hpp"
+#include "heap/object.hpp"
 #include "sync/epoch.hpp"
 
 namespace isotherm::collector {
@@ -22,7 +23,7 @@ namespace isotherm::collector {
 /// One intended move.
 struct candidate {
   guides::slot_word* slot;
-  heap::kind target;
+  heap::place target;
   std::uint32_t bytes = 0;  ///< size of its object when it was listed: what it adds to its batch
 };
 static_assert(sizeof(candidate) == 16);
@@ -59,7 +60,7 @@ class migration_protocol {
 
   /// Moves the object in `slot`, whose word is `seen`, to `target`; `bytes` gets its size if it
   /// moved. Called under the slot's hazard, inside a scope.
-  virtual move_result move(guides::slot_word& slot, guides::word seen, heap::kind target,
+  virtual move_result move(guides::slot_word& slot, guides::word seen, heap::place target,
                            std::size_t& bytes) = 0;
 
   virtual void end() = 0;
@@ -76,7 +77,7 @@ inline constexpr std::size_t kCopiedPieceBytes = std::size_t{64} << 10;
 /// Copies the object of `expected` to `target` and commits by changing `expected`, the word that
 /// the slot must still hold, to the moved one. The old memory is freed only after the commit, the
 /// new one if it fails (pitfall 8).
-move_result copy_and_commit(guides::slot_word& slot, guides::word expected, heap::kind target,
+move_result copy_and_commit(guides::slot_word& slot, guides::word expected, heap::place target,
                             std::size_t& bytes);
 
 }  // namespace isotherm::collector

@@ -17,7 +17,7 @@ class counts_protocol final : public migration_protocol {
     return sync::begin_migration_epoch(limit);
   }
 
-  move_result move(guides::slot_word& slot, guides::word seen, heap::kind target,
+  move_result move(guides::slot_word& slot, guides::word seen, heap::place target,
                    std::size_t& bytes) override {
     if (guides::count_of(seen) != 0 || guides::is_locked(seen)) return move_result::vetoed;
     const guides::word locked = guides::locked(seen);

@@ -25,12 +25,12 @@ class veto_protocol final : public migration_protocol {
   bool begin(std::span<const candidate> batch, sync::patience limit) override {
     clear_accessed clear;
     for (const candidate& one : batch) {
-      if (one.target == heap::kind::hot) guides::visit_one(one.slot, clear);
+      if (one.target.where == heap::kind::hot) guides::visit_one(one.slot, clear);
     }
     return sync::wait_for_open_scopes(limit);
   }
 
-  move_result move(guides::slot_word& slot, guides::word seen, heap::kind target,
+  move_result move(guides::slot_word& slot, guides::word seen, heap::place target,
                    std::size_t& bytes) override {
     // Locked: its node was relocated since the last scan (guide's constructor for relocation).
     if (guides::is_accessed(seen) || guides::is_locked(seen)) return move_result::vetoed;

@@ -33,8 +33,16 @@ bool is_full(const std::vector<candidate>& candidates, std::size_t bytes) noexce
          (candidates.size() + guides::kGranuleSlots) * sizeof(candidate) > bytes;
 }
 
-candidate candidate_of(guides::slot_word& slot, heap::kind target, const void* object) noexcept {
+candidate candidate_of(guides::slot_word& slot, heap::place target, const void* object) noexcept {
   return {&slot, target, static_cast<std::uint32_t>(heap::room_of(object))};
+}
+
+/// To HOT, or within it, the object of `w`.
+candidate to_hot(guides::slot_word& slot, const policy& decides, guides::word w) noexcept {
+  const void* const object = guides::pointer_of(w);
+  std::optional<heap::band> now;
+  if (guides::heap_of(w) == heap::kind::hot) now = heap::band_of(object);
+  return candidate_of(slot, {heap::kind::hot, decides.band(w, now)}, object);
 }
 
 /// A COLD object that nobody used needs no scan until it is dereferenced. A count that stayed
@@ -100,7 +108,8 @@ class choice final : public guides::slot_visitor {
       w = next;
     }
     if (!target) return verdict_of(w);
-    list(candidates_, candidate_of(slot, *target, object));
+    list(candidates_, *target == heap::kind::hot ? to_hot(slot, policy_, w)
+                                                 : candidate_of(slot, *target, object));
     return guides::verdict::keep_due;
   }
 
@@ -130,7 +139,7 @@ class return_search final : public guides::slot_visitor {
     if (slot.compare_exchange_acq_rel(w, *next)) {
       policy_.note_return(w);
       promotable_.take(object);
-      list(candidates_, candidate_of(slot, heap::kind::hot, object));
+      list(candidates_, to_hot(slot, policy_, w));
     }
     return guides::verdict::keep_due;
   }
@@ -154,19 +163,21 @@ class clearing final : public guides::slot_visitor {
 
 class hot_compaction_search final : public guides::slot_visitor {
  public:
-  hot_compaction_search(const heap::sparse_extents& extents, std::vector<candidate>& candidates)
-      : extents_(extents), candidates_(candidates) {}
+  hot_compaction_search(const policy& decides, const heap::sparse_extents& extents,
+                        std::vector<candidate>& candidates)
+      : policy_(decides), extents_(extents), candidates_(candidates) {}
   bool wants_pause() const noexcept override { return is_full(candidates_, kListBytes); }
   guides::verdict visit(guides::slot_word& slot) override {
     const guides::word w = slot.load_acquire();
     if (!guides::is_null(w) && guides::heap_of(w) == heap::kind::hot &&
         extents_.contains(guides::pointer_of(w))) {
-      list(candidates_, candidate_of(slot, heap::kind::hot, guides::pointer_of(w)));
+      list(candidates_, to_hot(slot, policy_, w));
     }
     return guides::verdict::keep_due;
   }
 
  private:
+  const policy& policy_;
   const heap::sparse_extents& extents_;
   std::vector<candidate>& candidates_;
 };
@@ -253,11 +264,20 @@ guides::verdict ageing::age(guides::slot_word& slot, guides::word seen) {
   if (page_uses* const uses = pages_.uses()) {
     uses->add_rate(next, heap::room_of(guides::pointer_of(next)), policy_.rate_now(next));
   }
+  if (guides::heap_of(next) == heap::kind::hot) order_.note(policy_, next);
   if (next != seen && !slot.compare_exchange_acq_rel(seen, next)) {
     return guides::verdict::keep_due;
   }
   // What was used in COLD has to be chosen yet.
   return was_used ? guides::verdict::keep_due : verdict_of(next);
+}
+
+void hot_order::note(const policy& decides, guides::word w) noexcept {
+  const void* const object = guides::pointer_of(w);
+  const heap::band now = heap::band_of(object);
+  if (decides.band(w, now) == now) return;
+  const std::size_t extent = heap::extent_of(object);
+  if (extent < misplaced_.size()) misplaced_[extent] += heap::room_of(object);
 }
 
 void ageing::expect(guides::word w) const noexcept {
@@ -352,10 +372,10 @@ void clear_histories() {
   guides::visit_registered(visitor);
 }
 
-void find_hot_compactions(const heap::sparse_extents& extents, guides::progress& so_far,
-                          std::vector<candidate>& candidates) {
+void find_hot_compactions(const policy& decides, const heap::sparse_extents& extents,
+                          guides::progress& so_far, std::vector<candidate>& candidates) {
   candidates.clear();
-  hot_compaction_search visitor(extents, candidates);
+  hot_compaction_search visitor(decides, extents, candidates);
   guides::visit_due(visitor, so_far);
 }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "collector/policy/policy.hpp"
@@ -24,13 +25,28 @@ enum class counts_left : std::uint8_t {
   cleared  ///< no tracking scope is open: what stayed behind may go
 };
 
+/// How much of each extent of HOT lies in the wrong band. For one thread.
+class hot_order {
+ public:
+  /// Before a pass over all guides of objects in HOT.
+  void begin() { misplaced_.assign(heap::used_extents_of_hot(), 0); }
+  /// Of an object of HOT, by its aged word.
+  void note(const policy& decides, guides::word w) noexcept;
+  /// Bytes by extent, when the window ended.
+  std::span<const std::uint64_t> misplaced_bytes() const noexcept { return misplaced_; }
+
+ private:
+  std::vector<std::uint64_t> misplaced_;
+};
+
 /// Counts and notes one guide's uses, and ages its word, in one attempt: a word that changed
 /// meanwhile belongs to a warm object, so it is left as it is and stays due for the next window
 /// (pitfall 6).
 class ageing final : public guides::slot_visitor {
  public:
-  ageing(policy& decides, counts_left counts, touched_pages& pages, window_statistics& statistics)
-      : policy_(decides), counts_(counts), pages_(pages), statistics_(statistics) {}
+  ageing(policy& decides, counts_left counts, touched_pages& pages, hot_order& order,
+         window_statistics& statistics)
+      : policy_(decides), counts_(counts), pages_(pages), order_(order), statistics_(statistics) {}
   guides::verdict visit(guides::slot_word& slot) override { return age(slot, slot.load_acquire()); }
   /// The sizes of used objects are read, and those of all of them for who looks at pages: one after
   /// the other, each would be a wait for memory.
@@ -44,6 +60,7 @@ class ageing final : public guides::slot_visitor {
   policy& policy_;
   const counts_left counts_;
   touched_pages& pages_;
+  hot_order& order_;
   window_statistics& statistics_;
 };
 
@@ -97,8 +114,8 @@ void choose_returning(policy& decides, std::uint64_t promotable_bytes, guides::p
 void clear_histories();
 
 /// Lists, from `so_far` on as above, guides of HOT objects in `extents`.
-void find_hot_compactions(const heap::sparse_extents& extents, guides::progress& so_far,
-                          std::vector<candidate>& candidates);
+void find_hot_compactions(const policy& decides, const heap::sparse_extents& extents,
+                          guides::progress& so_far, std::vector<candidate>& candidates);
 
 /// Lists guides of COLD objects in `extents`, from `so_far` on as above, in the order of their
 /// addresses. Visits every guide: for when much of COLD is dead.

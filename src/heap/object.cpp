@@ -24,13 +24,14 @@ std::size_t room_in(const heap_set& set, kind where, const void* object) noexcep
 
 }  // namespace
 
-void* allocate(kind where, std::size_t bytes, recycling room) noexcept {
+void* allocate(place to, std::size_t bytes, recycling room) noexcept {
+  const kind where = to.where;
   ISO_CHECK(bytes >> 32U == 0, "objects are smaller than 4 GiB");
   ISO_CHECK(holds_objects(where), "objects do not live among nodes");
   heap_set& set = heaps();
   local_state& mine = local();
   packed_heap& from = set.packed(where);
-  void* object = from.allocate(bytes, room, mine);
+  void* object = from.allocate(bytes, room, to.among, mine);
   if (object == nullptr) [[unlikely]] {
     set.refused[where].fetch_add_relaxed(1);
     return nullptr;

@@ -16,10 +16,22 @@ enum class recycling : std::uint8_t {
   none      ///< for the collector, which must not fill the extents that it empties
 };
 
-/// Memory for an object of `bytes` (0 allowed, < 4 GiB) in heap `where`, which is not NODE: 16-byte
+/// Objects of HOT that lie in extents of their own, so that what is used alike shares pages: 0 is
+/// the hottest. What applications' threads put there lies in the coldest band.
+using band = std::uint8_t;
+inline constexpr band kBands = 4, kColdestBand = kBands - 1;
+
+/// Where an object goes: in a heap, and in HOT to a band.
+struct place {
+  constexpr place(kind in, band of = kColdestBand) noexcept : where(in), among(of) {}
+  kind where;
+  band among;
+};
+
+/// Memory for an object of `bytes` (0 allowed, < 4 GiB) in a heap that is not NODE: 16-byte
 /// aligned, at least 8 readable bytes, rounded up to words. Null when the heap is full (range
 /// exhausted, or no space left for the backing).
-void* allocate(kind where, std::size_t bytes, recycling room = recycling::allowed) noexcept;
+void* allocate(place to, std::size_t bytes, recycling room = recycling::allowed) noexcept;
 
 /// Gives an object back. Any thread. Touches no page of an object in COLD. Aborts on what is not a
 /// live object of NEW or HOT. Sanitizer builds poison it.

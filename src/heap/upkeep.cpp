@@ -25,6 +25,20 @@ bool is_sparse(const void* object, double live_share) noexcept {
   return set.packed(set.kind_of(object)).is_sparse(object, live_share);
 }
 
+bool is_closed(const void* object) noexcept {
+  heap_set& set = heaps();
+  return set.packed(set.kind_of(object)).is_closed(object);
+}
+
+band band_of(const void* object) noexcept { return heaps().packed(kind::hot).band_of(object); }
+
+std::size_t extent_of(const void* object) noexcept {
+  const std::byte* const begin = heaps().packed(kind::hot).begin();
+  return static_cast<std::size_t>(static_cast<const std::byte*>(object) - begin) / kExtentBytes;
+}
+
+std::size_t used_extents_of_hot() noexcept { return heaps().packed(kind::hot).used_extents(); }
+
 std::uint64_t release_dead_pages(kind where) noexcept {
   return heaps().packed(where).release_dead_pages();
 }
@@ -35,6 +49,20 @@ bool sparse_extents::contains(const void* object) const noexcept {
       static_cast<std::size_t>(static_cast<const std::byte*>(object) - heap.begin()) / kExtentBytes;
   return index < chosen_.size() && chosen_[index];
 }
+
+namespace {
+
+double share_in_place(const emptying& which, std::size_t extent, std::uint64_t live,
+                      std::uint64_t used) noexcept {
+  const auto ratio = [](std::uint64_t part, std::uint64_t of) {
+    return static_cast<double>(part) / static_cast<double>(of);
+  };
+  if (which.misplaced_bytes.empty()) return ratio(live, used);
+  const bool is_known = extent < which.misplaced_bytes.size();
+  return ratio(live - (is_known ? std::min(which.misplaced_bytes[extent], live) : 0), live);
+}
+
+}  // namespace
 
 std::vector<sparse_extents> sparsest_of(kind where, const emptying& which) {
   const packed_heap& heap = heaps().packed(where);
@@ -49,10 +77,10 @@ std::vector<sparse_extents> sparsest_of(kind where, const emptying& which) {
     const std::byte* const begin = heap.address_of(i);
     const extent_word seen = heap.row(i).load();
     if (reinterpret_cast<std::uintptr_t>(begin) >= which.end) break;
-    if (seen.live() == 0 || !heap.is_sparse(begin, which.live_share)) continue;
-    const auto live = static_cast<double>(seen.live());
-    sparse.push_back({live / seen.cursor(), seen.live() * kUnitBytes,
-                      (seen.cursor() - seen.live()) * kUnitBytes, i});
+    if (seen.live() == 0 || !heap.is_closed(begin)) continue;
+    const std::uint64_t live = seen.live() * kUnitBytes, used = seen.cursor() * kUnitBytes;
+    const double share = share_in_place(which, i, live, used);
+    if (share < which.live_share) sparse.push_back({share, live, used - live, i});
   }
   std::ranges::sort(sparse, {}, &candidate::share);
   std::uint64_t live_left = which.live_bytes, dead_left = which.dead_bytes, together_left = 0;

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "heap/configure.hpp"
 #include "heap/kind.hpp"
+#include "heap/object.hpp"
 
 namespace isotherm::heap {
 
@@ -16,6 +18,13 @@ inline constexpr double kSparseShare = 0.75;
 /// True when the object lies in an extent whose live bytes fell under `live_share` of its
 /// used bytes and that no longer takes allocations: worth evacuating. Does not touch the object.
 bool is_sparse(const void* object, double live_share = kSparseShare) noexcept;
+/// True when that extent takes no more allocations. Does not touch the object.
+bool is_closed(const void* object) noexcept;
+/// Where an object of HOT lies: which band, and which extent, by number from the heap's begin.
+band band_of(const void* object) noexcept;
+std::size_t extent_of(const void* object) noexcept;
+/// All extents of HOT that were ever in use have lower numbers.
+std::size_t used_extents_of_hot() noexcept;
 /// Live and used bytes of a heap of objects, for deciding on compaction: dead = used - live.
 struct packing {
   std::uint64_t live_bytes = 0, used_bytes = 0;
@@ -49,6 +58,9 @@ struct emptying {
   std::uint64_t dead_bytes = kAny;      ///< no more than it takes to have so much dead
   std::uint64_t together_bytes = kAny;  ///< what lives in those that are emptied together, at most
   std::uintptr_t end = ~std::uintptr_t{0};  ///< addresses below it
+  /// By extent, what lives there and should lie elsewhere. If given, `live_share` is what of those
+  /// that live is in its place, and what is dead does not count.
+  std::span<const std::uint64_t> misplaced_bytes{};
 };
 /// The sparsest that take no more allocations, in groups that are to be emptied one after the
 /// other, so that the copies of one group take the room that the last one left; an extent alone may

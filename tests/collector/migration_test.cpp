@@ -144,7 +144,7 @@ class late_protocol final : public migration_protocol {
   bool begin(std::span<const candidate> batch, sync::patience limit) override {
     return abandoned_ == 0 ? real_->begin(batch, limit) : (--abandoned_, false);
   }
-  move_result move(guides::slot_word& slot, guides::word seen, kind target,
+  move_result move(guides::slot_word& slot, guides::word seen, heap::place target,
                    std::size_t& bytes) override {
     return real_->move(slot, seen, target, bytes);
   }
@@ -164,7 +164,7 @@ class recording_protocol final : public migration_protocol {
     moved.push_back(0);
     return real_->begin(batch, limit);
   }
-  move_result move(guides::slot_word& slot, guides::word seen, kind target,
+  move_result move(guides::slot_word& slot, guides::word seen, heap::place target,
                    std::size_t& bytes) override {
     const move_result result = real_->move(slot, seen, target, bytes);
     moved.back() += bytes;

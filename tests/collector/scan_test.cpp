@@ -25,7 +25,7 @@ class Scan : public testing::Test {
   }
   guides::word word() const { return g_.slot().load_relaxed(); }
   guides::verdict age(guides::word seen) {
-    ageing visitor(*policy_, counts_left::kept, pages_, statistics_);
+    ageing visitor(*policy_, counts_left::kept, pages_, order_, statistics_);
     return visitor.age(g_.slot(), seen);
   }
   void choose_all(std::size_t parts = 1) {
@@ -37,6 +37,7 @@ class Scan : public testing::Test {
   options chosen_;
   std::unique_ptr<policy> policy_ = make_policy(policy_name::published);
   touched_pages pages_;
+  hot_order order_;
   window_statistics statistics_;
   std::vector<candidate> candidates_;
 };
@@ -48,7 +49,7 @@ TEST_F(Scan, AgesAndListsAWordThatIsStillWhatWasRead) {
   EXPECT_EQ(word(), guides::aged(seen));
   choose_all();
   ASSERT_EQ(candidates_.size(), 1u);
-  EXPECT_EQ(candidates_[0].target, heap::kind::cold);
+  EXPECT_EQ(candidates_[0].target.where, heap::kind::cold);
   EXPECT_EQ(candidates_[0].bytes, bytes::footprint(5));
 }
 
@@ -64,7 +65,8 @@ TEST_F(Scan, ListsNoMoreOfColdThanHasRoom) {
     const std::uint64_t bytes = kept * heap::room_of(held[0].get(scope{}));
     guides::progress all;
     choose(*policy_, source_parts(1), 0, bytes, all, candidates_);
-    EXPECT_EQ(std::ranges::count(candidates_, heap::kind::hot, &candidate::target), kept);
+    const auto is_to_hot = [](const candidate& one) { return one.target.where == heap::kind::hot; };
+    EXPECT_EQ(std::ranges::count_if(candidates_, is_to_hot), kept);
     guides::progress again;
     const auto rates = make_policy(policy_name::budget);
     rates->begin_ageing(chosen_);
@@ -85,8 +87,8 @@ TEST_F(Scan, ListsWhatIsLeftInSparseExtentsOfHot) {
     std::size_t listed = 0;
     const auto sparse = heap::sparsest_of(heap::kind::hot, {.live_share = heap::kSparseShare});
     for (guides::progress so_far; !sparse.empty() && !so_far.is_over;) {
-      find_hot_compactions(sparse.front(), so_far, candidates_);
-      for (const candidate& each : candidates_) EXPECT_EQ(each.target, heap::kind::hot);
+      find_hot_compactions(*policy_, sparse.front(), so_far, candidates_);
+      for (const candidate& each : candidates_) EXPECT_EQ(each.target.where, heap::kind::hot);
       listed += candidates_.size();
     }
     return listed;
@@ -163,7 +165,7 @@ TEST_F(Scan, PausesWhenItsListIsFullAndGoesOnFromThere) {
   constexpr std::size_t kGuides = 10'000;
   std::vector<guide<bytes>> many;
   for (std::size_t i = 0; i < kGuides; ++i) many.emplace_back(make_bytes("one of many"));
-  ageing visitor(*policy_, counts_left::kept, pages_, statistics_);
+  ageing visitor(*policy_, counts_left::kept, pages_, order_, statistics_);
   EXPECT_EQ(guides::visit_due(visitor), kGuides + 1);
   std::set<guides::slot_word*> listed;
   guides::progress so_far;

@@ -8,6 +8,7 @@
 
 #include "base/random.hpp"
 #include "collector/memory_room.hpp"
+#include "collector/policy/order.hpp"
 
 namespace isotherm::collector {
 
@@ -112,6 +113,11 @@ class budget_policy final : public policy {
         if (now == kUnknown) return std::nullopt;  // made since the window's end
         return guides::is_accessed(w) || is_kept(w, now, leave_cut_) ? kind::hot : kind::cold;
     }
+  }
+
+  heap::band band(guides::word w, std::optional<heap::band> now) const noexcept override {
+    const rate known = rate_now(w);
+    return now ? band_of(known, *now) : band_of(known);
   }
 
   std::optional<guides::word> returning(guides::word w) override {

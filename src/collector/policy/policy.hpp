@@ -17,6 +17,7 @@
 #include "collector/return_gate.hpp"
 #include "collector/statistics.hpp"
 #include "guide/word.hpp"
+#include "heap/object.hpp"
 
 namespace isotherm::collector {
 
@@ -56,6 +57,12 @@ class policy {
   /// Where the object of an aged word should go; nullopt: it stays. Of COLD only objects that were
   /// used are asked for.
   virtual std::optional<heap::kind> target(guides::word w) = 0;
+
+  /// The band of HOT for the object of an aged word; `now`: of one that lies there, its band, which
+  /// it leaves only when it is clearly another's.
+  virtual heap::band band(guides::word, std::optional<heap::band> now) const noexcept {
+    return now.value_or(heap::kColdestBand);
+  }
 
   /// Between the ends of windows: the word that the object of `w`, used in COLD since the last one,
   /// should have in HOT; nullopt: it is to wait for the window's end.

@@ -34,6 +34,7 @@
 #include "base/atomic.hpp"
 #include "base/page.hpp"
 #include "heap/header.hpp"
+#include "heap/object.hpp"
 
 namespace isotherm::heap {
 
@@ -109,6 +110,9 @@ struct alignas(base::kCacheLineBytes) extent {
   /// and cleared by the pager, and by reopening: what was there is gone. Relaxed: set once too
   /// often it costs a write.
   base::atomic<bool> unwritten;
+  /// Of HOT: which objects it was opened for (heap/object.hpp). Relaxed: set before the extent
+  /// takes any, and who asks for the band of an object that is being moved may be told either.
+  base::atomic<band> among;
   /// Pages in which no object lives were given back (packed_heap::release_dead_pages()); cleared by
   /// reopening. What freed objects left there, headers too, is gone.
   enum class thinning : std::uint8_t { none, chosen, done };

@@ -45,7 +45,8 @@ base::result<void> packed_heap::open(std::byte* begin, std::size_t bytes, backin
   return pages_.map(begin, bytes);
 }
 
-void* packed_heap::allocate(std::size_t bytes, recycling room, local_state& mine) noexcept {
+void* packed_heap::allocate(std::size_t bytes, recycling room, band among,
+                            local_state& mine) noexcept {
   if (pages_.is_frozen()) return nullptr;
   const bool small = bytes <= kSmallBytesMax;
   void* object = nullptr;
@@ -53,7 +54,7 @@ void* packed_heap::allocate(std::size_t bytes, recycling room, local_state& mine
     object = take_hole(units_of(bytes), mine);
   }
   if (object == nullptr) {
-    object = small ? append(units_of(bytes), room, mine) : allocate_run(bytes, room);
+    object = small ? append(units_of(bytes), room, among, mine) : allocate_run(bytes, room);
   }
   if (object == nullptr) return nullptr;
   unpoison(header_of(object), kHeaderBytes + readable_bytes(bytes));
@@ -76,10 +77,12 @@ void* packed_heap::take_hole(std::size_t units, const local_state& mine) noexcep
   return nullptr;
 }
 
-void* packed_heap::append(std::size_t units, recycling room, local_state& mine) noexcept {
+void* packed_heap::append(std::size_t units, recycling room, band among,
+                          local_state& mine) noexcept {
   for (;;) {
-    const std::uint32_t shard = 2 * (mine.shard % kShards) + (units <= kTinyUnits ? 0 : 1);
-    const std::uint32_t index = open_[shard].index.load_acquire();
+    const std::uint32_t pair = among < kColdestBand ? among : kColdestBand + mine.shard % kShards;
+    const std::uint32_t slot = 2 * pair + (units <= kTinyUnits ? 0 : 1);
+    const std::uint32_t index = open_[slot].index.load_acquire();
     if (index != kNone) {
       const append_attempt made = append_to(index, units);
       // From now on another extent than the one where threads meet.
@@ -87,7 +90,7 @@ void* packed_heap::append(std::size_t units, recycling room, local_state& mine) 
       if (made.object != nullptr) return made.object;
     }
     slow(1, room);
-    if (!open_another(shard, index)) return nullptr;
+    if (!open_another(slot, index)) return nullptr;
   }
 }
 
@@ -116,16 +119,18 @@ void packed_heap::slow(std::size_t count, recycling room) const noexcept {
 
 /// Replaces `full` by the lowest free extent, unless another thread does so at the same time. False
 /// when there is none.
-bool packed_heap::open_another(std::uint32_t shard, std::uint32_t full) noexcept {
-  base::atomic<std::uint32_t>& slot = open_[shard].index;
-  if (slot.load_acquire() != full) return true;
+bool packed_heap::open_another(std::uint32_t slot, std::uint32_t full) noexcept {
+  base::atomic<std::uint32_t>& open = open_[slot].index;
+  if (open.load_acquire() != full) return true;
   const std::size_t index = take_extents(1);
-  if (index == extent_count_) return slot.load_acquire() != full;
+  if (index == extent_count_) return open.load_acquire() != full;
+  extents_[index].among.store_relaxed(
+      static_cast<band>(std::min<std::uint32_t>(slot / 2, kColdestBand)));
   extents_[index].run.store_relaxed(0);
   if (ends_) ends_[index].clear();
   extents_[index].word.store_release(0);
   std::uint32_t found = full;
-  if (!slot.compare_exchange_acq_rel(found, static_cast<std::uint32_t>(index))) {
+  if (!open.compare_exchange_acq_rel(found, static_cast<std::uint32_t>(index))) {
     close(index);  // not needed: closed and empty it goes back
   } else if (full != kNone) {
     close(full);
@@ -288,6 +293,7 @@ std::size_t packed_heap::choose_extents(std::size_t count) noexcept {
     extents_[i].hinted.store_relaxed(false);
     extents_[i].unwritten.store_relaxed(false);
     extents_[i].thinned.store_relaxed(extent::thinning::none);
+    extents_[i].among.store_relaxed(kColdestBand);
     extents_[i].run.store_relaxed(0);
     if (out_) out_[i].mark_all_in();
     extents_[i].word.store_release(extent_word::kClosed);
@@ -335,10 +341,15 @@ void packed_heap::mark_free(std::size_t first, std::size_t count) noexcept {
 }
 
 bool packed_heap::is_sparse(const void* object, double live_share) const noexcept {
+  const extent_word seen = extents_[index_of(object)].load();
+  return is_closed(object) &&
+         static_cast<double>(seen.live()) < live_share * static_cast<double>(seen.cursor());
+}
+
+/// Not the extents of a run, which are its object's alone.
+bool packed_heap::is_closed(const void* object) const noexcept {
   const extent& row = extents_[index_of(object)];
-  const extent_word seen = row.load();
-  if (!seen.closed() || row.run.load_relaxed() != 0) return false;
-  return static_cast<double>(seen.live()) < live_share * static_cast<double>(seen.cursor());
+  return row.load().closed() && row.run.load_relaxed() == 0;
 }
 
 packing packed_heap::packing_of(std::size_t index) const noexcept {

@@ -43,7 +43,11 @@ class packed_heap {
   base::result<void> open(std::byte* begin, std::size_t bytes, backing pages, freed_room treatment);
 
   /// Payload for `bytes`, header written; null when range or disk is full. Any thread.
-  void* allocate(std::size_t bytes, recycling room, local_state& mine) noexcept;
+  void* allocate(std::size_t bytes, recycling room, band among, local_state& mine) noexcept;
+  /// Of a live object, or one that lived in the scope of now.
+  band band_of(const void* object) const noexcept {
+    return extents_[index_of(object)].among.load_relaxed();
+  }
   /// As heap::room_of(), of a heap that leaves freed room as it is. Any thread.
   std::size_t room_of(const void* object) const noexcept;
   /// `bytes` as allocated, or room_of(). Any thread.
@@ -56,6 +60,7 @@ class packed_heap {
   std::uint64_t release_dead_pages() noexcept;
 
   bool is_sparse(const void* object, double live_share) const noexcept;
+  bool is_closed(const void* object) const noexcept;
   void note_use(const void* object) noexcept;
 
   // Of COLD, whose pages leave DRAM. Any thread.
@@ -119,13 +124,13 @@ class packed_heap {
 
   void* take_hole(std::size_t units, const local_state& mine) noexcept;
   void free_units(std::size_t index, std::size_t units) noexcept;
-  void* append(std::size_t units, recycling room, local_state& mine) noexcept;
+  void* append(std::size_t units, recycling room, band among, local_state& mine) noexcept;
   struct append_attempt {
     void* object;       ///< null: the extent has no room
     bool is_contended;  ///< another thread appended to it at the same time
   };
   append_attempt append_to(std::uint32_t index, std::size_t units) noexcept;
-  bool open_another(std::uint32_t shard, std::uint32_t full) noexcept;
+  bool open_another(std::uint32_t slot, std::uint32_t full) noexcept;
   void* allocate_run(std::size_t bytes, recycling room) noexcept;
   void slow(std::size_t count, recycling room) const noexcept;
   void free_run(std::size_t index) noexcept;
@@ -156,8 +161,8 @@ class packed_heap {
   pages_out* out_ = nullptr;     // likewise
   backing pages_;
   hole_cache holes_;
-  std::array<open_slot, std::size_t{2} * kShards>
-      open_;                           // of each shard that of tiny objects, and the other
+  // Of each band but the coldest, and in that of each shard: that of tiny objects, and the other.
+  std::array<open_slot, std::size_t{2} * (kColdestBand + kShards)> open_;
   base::atomic<std::size_t> used_{0};  // extents [0, used_) were opened once; grows under mutex_
   base::atomic<std::uint64_t> held_{0};
   base::atomic<int> refusal_code_{0};

@@ -52,7 +52,8 @@ class HotCompaction : public testing::Test {
         },
         seen);
     std::vector<candidate> candidates;
-    EXPECT_TRUE(compact_hot(moves, asked, candidates, stop));
+    const auto decides = make_policy(policy_name::budget);
+    EXPECT_TRUE(compaction(moves, *decides, candidates, stop).compact_hot(asked));
     heap::trim();
   }
   std::vector<std::uintptr_t> addresses() const {

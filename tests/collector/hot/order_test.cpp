@@ -1,0 +1,130 @@
+// What is used alike shares pages: a hot object on a page of cold ones makes all of it hot.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "base/page.hpp"
+#include "collector/compaction.hpp"
+#include "collector/migration.hpp"
+#include "collector/protocol_veto.hpp"
+#include "guide/guide.hpp"
+#include "heap/upkeep.hpp"
+#include "heap/usage.hpp"
+
+namespace isotherm::collector {
+namespace {
+
+constexpr std::uint64_t kMiB = 1 << 20;
+constexpr std::size_t kObjects = 20'000;  // of 1000 bytes
+constexpr std::size_t kEach = 10;         // every tenth is used in each window, the others in none
+constexpr unsigned kWindows = 8;
+
+class HotOrder : public testing::TestWithParam<policy_name> {
+ protected:
+  void SetUp() override {
+    heap::trim();
+    for (std::size_t i = 0; i < kObjects; ++i) {
+      held_.emplace_back(make_bytes_in(heap::kind::hot, 1000));
+    }
+    for (unsigned window = 0; window < kWindows; ++window) age();
+  }
+  void age() {
+    for (std::size_t i = 0; i < kObjects; i += kEach) {
+      const scope inside;
+      held_[i].get(inside);
+    }
+    decides_->begin_ageing(chosen_);
+    order_.begin();
+    touched_pages pages;
+    window_statistics seen;
+    ageing visitor(*decides_, counts_left::kept, pages, order_, seen);
+    guides::visit_due(visitor);
+    decides_->weigh(chosen_, {}, seen);
+  }
+  /// The bytes that were moved. Notes how much HOT takes at most meanwhile.
+  std::uint64_t sort(double seconds) {
+    const auto protocol = make_veto_protocol();
+    const auto stop = [] { return false; };
+    window_statistics seen;
+    migration moves(
+        *protocol, {64 << 10, 10'000'000}, stop,
+        [this](std::uint64_t) {
+          heap::trim();
+          most_ = std::max(most_, extent_bytes());
+        },
+        seen);
+    std::vector<candidate> candidates;
+    EXPECT_TRUE(compaction(moves, *decides_, candidates, stop).sort_hot(order_, seconds, 2 * kMiB));
+    heap::trim();
+    return seen.compacted.bytes;
+  }
+  static std::uint64_t extent_bytes() {
+    return heap::usage_of(heap::kind::hot, heap::residency::left_out).extent_bytes;
+  }
+  template <class Wanted>
+  std::set<std::uintptr_t> pages_of(Wanted is_wanted) const {
+    std::set<std::uintptr_t> pages;
+    for (std::size_t i = 0; i < kObjects; ++i) {
+      const auto address = guides::address_of(held_[i].slot().load_relaxed());
+      if (is_wanted(i)) pages.insert(address / base::kPageBytes);
+    }
+    return pages;
+  }
+  static bool is_used(std::size_t i) { return i % kEach == 0; }
+
+  options chosen_;
+  std::unique_ptr<policy> decides_ = make_policy(GetParam());
+  hot_order order_;
+  std::vector<guide<bytes>> held_;
+  std::uint64_t most_ = 0;
+};
+
+using SortedHotOrder = HotOrder;
+INSTANTIATE_TEST_SUITE_P(Policy, SortedHotOrder, testing::Values(policy_name::budget));
+using UnsortedHotOrder = HotOrder;
+INSTANTIATE_TEST_SUITE_P(Policy, UnsortedHotOrder, testing::Values(policy_name::published));
+
+TEST_P(SortedHotOrder, WhatIsUsedAlikeSharesPages) {
+  EXPECT_GT(pages_of(is_used).size(), kObjects / kEach * 9 / 10);
+  sort(1000);
+  const auto hot = pages_of(is_used), cold = pages_of(std::not_fn(is_used));
+  const std::size_t least = kObjects / kEach * 1000 / base::kPageBytes;
+  EXPECT_LE(hot.size(), least * 12 / 10);
+  std::vector<std::uintptr_t> both;
+  std::ranges::set_intersection(hot, cold, std::back_inserter(both));
+  EXPECT_LE(both.size(), kObjects / 1000u);  // of extents that took objects before and are open
+  for (std::size_t i = 0; i < kObjects; ++i) {
+    ASSERT_EQ(held_[i].get(scope{})->size(), 1000u);
+  }
+}
+
+TEST_P(SortedHotOrder, WhatLiesWhereItBelongsIsNotMovedAgain) {
+  EXPECT_GT(sort(1000), kObjects * 900);
+  age();
+  EXPECT_LT(sort(1000), 2 * kMiB);
+}
+
+TEST_P(SortedHotOrder, CopiesAreBoundedByTheLengthOfAWindow) {
+  const std::uint64_t moved = sort(1);
+  EXPECT_GT(moved, 2 * kMiB);
+  EXPECT_LE(moved, 5 * kMiB);
+}
+
+TEST_P(SortedHotOrder, TakesNoMoreThanAFewExtentsMeanwhile) {
+  const std::uint64_t before = extent_bytes();
+  sort(1000);
+  EXPECT_LE(most_, before + 8 * kMiB);
+  EXPECT_LE(extent_bytes(), before + 4 * kMiB);
+}
+
+// It has no rates: what was not used in a window or two may be as hot as the rest.
+TEST_P(UnsortedHotOrder, ByThePublishedPolicyNothingIsMoved) { EXPECT_EQ(sort(1000), 0u); }
+
+}  // namespace
+}  // namespace isotherm::collector
