@@ -24,7 +24,8 @@ enum class io_call {
   space,
   resize,  ///< of a file or of the disk space that it takes
   wait,
-  submit  ///< of requests to a ring
+  submit,  ///< of requests to a ring
+  probe    ///< of the operations that a ring has
 };
 
 /// Decides the fate of one call: 0 lets it through, an errno value makes it fail so.

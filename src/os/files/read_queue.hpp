@@ -54,7 +54,7 @@ class waiting_reads {
 class read_queue {
  public:
   enum class engine : std::uint8_t {
-    best,     ///< io_uring where there is one
+    best,     ///< io_uring where there is one that has reads
     threads,  ///< a few of them
   };
   /// Of the file of `cached`, which is opened once more. Fails where its file system has no

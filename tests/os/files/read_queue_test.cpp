@@ -304,6 +304,21 @@ TEST_P(ReadQueue, LivesWithoutTheFileThatItWasMadeOf) {
   EXPECT_TRUE(is_page(into.page(0), 2));
 }
 
+// As Linux 5.1 to 5.5, whose rings cannot be asked for reads.
+TEST_P(ReadQueue, ARingWithoutReadsIsNotUsed) {
+  set_fault_hook([](io_call call) { return call == io_call::probe ? EINVAL : 0; });
+  const auto made = read_queue::open(file_, GetParam());
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_STREQ((*made)->name(), "threads");
+  const page_buffer into(1);
+  queued_read wanted = one(into.data(), 17, 1);
+  (*made)->start(wanted);
+  (*made)->submit();
+  take(**made, 1);
+  EXPECT_EQ(wanted.error, 0);
+  EXPECT_TRUE(is_page(into.page(0), 17));
+}
+
 TEST(ReadQueueOf, CallsAFunctionOnOtherThreads) {
   std::mutex mutex;
   std::set<std::thread::id> callers;
