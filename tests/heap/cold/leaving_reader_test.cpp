@@ -18,15 +18,7 @@ using testing_help::make_reader;
 using testing_help::objects_out;
 using testing_help::take;
 
-class LeavingReader : public testing::Test {
- protected:
-  static void SetUpTestSuite() { testing_help::cold_in_a_file(); }
-  ~LeavingReader() override {
-    os::set_fault_hook({});
-    EXPECT_EQ(cold_reads().under_way, 0u);
-    EXPECT_TRUE(is_valid());
-  }
-};
+class LeavingReader : public testing_help::with_readers<testing::Test> {};
 
 /// Reads by threads that the disk does not answer until let_go().
 class silent_disk {

@@ -12,6 +12,7 @@
 #include "heap/cold/cold_file.hpp"
 #include "heap/cold/reader.hpp"
 #include "heap/header.hpp"
+#include "os/faults.hpp"
 
 namespace isotherm::testing_help {
 
@@ -62,6 +63,18 @@ inline std::unique_ptr<heap::cold_reader> make_reader(engine chosen = engine::be
   EXPECT_TRUE(made) << made.error().message;
   return std::move(*made);
 }
+
+/// A fixture, of `Test` of GoogleTest's, whose tests leave no read under way.
+template <class Test>
+class with_readers : public Test {
+ protected:
+  static void SetUpTestSuite() { cold_in_a_file(); }
+  ~with_readers() override {
+    os::set_fault_hook({});
+    EXPECT_EQ(heap::cold_reads().under_way, 0u);
+    EXPECT_TRUE(heap::is_valid());
+  }
+};
 
 /// Takes tickets until `count` have been told.
 inline std::vector<std::uint64_t> take(heap::cold_reader& reader, std::size_t count) {

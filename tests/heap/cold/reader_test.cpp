@@ -56,15 +56,7 @@ reads read_all(cold_reader& reader, const objects_out& objects) {
   return made;
 }
 
-class ColdReader : public testing::TestWithParam<engine> {
- protected:
-  static void SetUpTestSuite() { testing_help::cold_in_a_file(); }
-  ~ColdReader() override {
-    os::set_fault_hook({});
-    EXPECT_EQ(cold_reads().under_way, 0u);
-    EXPECT_TRUE(is_valid());
-  }
-};
+class ColdReader : public testing_help::with_readers<testing::TestWithParam<engine>> {};
 INSTANTIATE_TEST_SUITE_P(Engines, ColdReader, testing::Values(engine::best, engine::threads),
                          [](const auto& info) {
                            return info.param == engine::best ? "Best" : "Threads";
