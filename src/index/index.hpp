@@ -77,13 +77,14 @@ class any_index {
   /// Visits every pair, in pieces and in the structure's own order: the pairs of the piece at
   /// `cursor` (0 at first). Returns the next cursor, 0 at the end. A key present throughout is
   /// visited at least once (as Redis SCAN guarantees), also when the table grows meanwhile. The
-  /// pairs do not count as used (guide::peek()). Keys that cannot be read are left out, or visited
-  /// as unreadable (guides::is_unreadable()).
+  /// pairs do not count as used (guide::peek()). Keys that cannot be read are visited as unreadable
+  /// (guides::is_unreadable()). When the thread's heap::miss_watch has noted a key, the piece at
+  /// `cursor` is to be walked again; an ordered structure returns `cursor` then.
   virtual std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) = 0;
 
   virtual std::size_t size() const noexcept = 0;  ///< keys; exact while no writer runs
-  /// Removes all keys, except perhaps those that concurrent writers add and, in some structures,
-  /// those that cannot be read.
+  /// Removes all keys, except perhaps those that concurrent writers add. Reads neither keys nor
+  /// values.
   virtual void clear() = 0;
   virtual std::string_view name() const noexcept = 0;  ///< "hash-pugh"
   virtual bool is_managed() const noexcept = 0;

@@ -71,20 +71,11 @@ TEST_P(IndexUnreadable, ValuesNeedNotBeReadToBeErased) {
   EXPECT_TRUE(index_->is_valid());
 }
 
-/// These remove key by key, and keep what cannot be read; the others read nothing.
-bool clears_by_keys(std::string_view name) {
-  return name == "skiplist-fraser" || name == "skiplist-herlihy" || name == "masstree";
-}
-
-TEST_P(IndexUnreadable, ClearingLeavesWhatItMustReadAndCannot) {
+TEST_P(IndexUnreadable, ClearingReadsNothing) {
   lose_values();
   lose_keys();
   const std::uint64_t before = heap::lost_reads();
   index_->clear();
-  if (clears_by_keys(GetParam())) {
-    EXPECT_GT(heap::lost_reads(), before);
-    return;
-  }
   EXPECT_EQ(index_->size(), 0u);
   EXPECT_EQ(heap::lost_reads(), before);
   EXPECT_TRUE(index_->is_valid());

@@ -201,7 +201,10 @@ void art<Storage>::iterate(const scope& inside, std::optional<scan_start> from, 
     entry* found = leaf_of(target);
     Storage::touch(found, 1);
     const std::string_view key = read(found->key, inside, how)->view();
-    if (guides::is_unreadable(key)) continue;  // cannot be continued from
+    if (guides::is_unreadable(key)) {  // cannot be continued from
+      if (!visit(key, key)) return;
+      continue;
+    }
     if (!is_past_bound && from && Way::is_left_out(*from, key)) continue;
     is_past_bound = true;
     if (how == access::use) found->uses.add();

@@ -1,8 +1,20 @@
 #include "index/masstree/cursor.hpp"
 
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
 #include "sync/step_hook.hpp"
 
 namespace isotherm::index::masstree_detail {
+
+void append_entry(std::string& path, const wanted& entry) {
+  const std::uint64_t bytes = std::byteswap(entry.slice);
+  char text[sizeof bytes];
+  std::memcpy(text, &bytes, sizeof bytes);
+  path.append(text, std::min<std::size_t>(entry.rank, sizeof bytes));
+  if (entry.rank == kGoesOn) path.push_back('\0');
+}
 
 void cursor::seek(std::optional<std::string_view> from) {
   for (backoff wait;; wait()) {
@@ -75,6 +87,17 @@ bool cursor::go_to_neighbour() {
   here = there;
   here.prefetch_targets(where_to_);
   return true;
+}
+
+std::optional<std::string> cursor::path() const {
+  std::string path;
+  for (const frame& each : path_) {
+    const wanted entry = each.at->entry(each.order[each.place - 1]);
+    if (!each.is_believed()) return std::nullopt;
+    if (!path.empty()) path.pop_back();  // of an entry that leads to the next layer
+    append_entry(path, entry);
+  }
+  return path;
 }
 
 std::optional<link> cursor::next() {

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,10 @@
 namespace isotherm::index::masstree_detail {
 
 enum class direction : std::uint8_t { up, down };
+
+/// Appends what an entry says of a key: its bytes in this layer, and a zero byte in the place of
+/// those that may follow behind them.
+void append_entry(std::string& path, const wanted& entry);
 
 /// For one thread, inside one scope.
 class cursor {
@@ -38,6 +43,11 @@ class cursor {
 
   /// The next leaf's link; 0 at the end; nullopt: something has changed, seek again.
   std::optional<link> next();
+
+  /// Of a cursor upwards whose next() has just returned a leaf: what the tree itself knows of the
+  /// leaf's key (append_entry()). A search for it ends at the leaf, and the paths of leaves are in
+  /// the order of their keys. None: something has changed, seek again.
+  std::optional<std::string> path() const;
 
  private:
   struct frame {

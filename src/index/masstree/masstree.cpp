@@ -81,7 +81,10 @@ void masstree<Storage>::iterate(const scope& inside, direction where_to,
     if (*target == 0) return;
     entry* const found = leaf_of(*target);
     const std::string_view key = read(found->key, inside, how)->view();
-    if (guides::is_unreadable(key)) continue;  // cannot be continued from
+    if (guides::is_unreadable(key)) {  // cannot be continued from
+      if (!visit(key, key)) return;
+      continue;
+    }
     if (!is_past_bound && is_before_bound(key)) continue;
     is_past_bound = true;
     if (!visit(key, read_value(found->value, inside, how)->view())) return;
@@ -223,20 +226,23 @@ bool masstree<Storage>::try_tidy(std::vector<step>& path) {
   return true;
 }
 
-/// Removes leaves of the border node where `key` is: from `key` on, up to the next link to a layer.
-/// Returns the last key removed, which is not less than `key`.
+/// Removes leaves of the border node to which `path` leads (cursor::path()): from its entry on, up
+/// to the next link to a layer. Returns the path of the last one removed, which does not come
+/// before `path`. Reads no key.
 template <class Storage>
-std::string_view masstree<Storage>::clear_border(const scope& inside, std::string_view key) {
-  position at = locate(inside, key);
-  while (at.target != 0 && !try_lock(at)) at = locate(inside, key);
-  if (at.target == 0) return key;
+std::string masstree<Storage>::clear_border(const scope& inside, std::string_view path) {
+  position at = locate(inside, path);
+  while (at.target != 0 && !try_lock(at)) at = locate(inside, path);
+  if (at.target == 0) return std::string(path);
   masstree_detail::permutation order = at.order;
   const unsigned place = at.at->place_of(order, at.sought);
   entry* gone[masstree_detail::kSlots];
   unsigned removed = 0;
+  wanted last = at.sought;
   while (place < order.count()) {
     const link target = at.at->link_at(order[place]).load_relaxed();
     if (!masstree_detail::is_leaf(target)) break;
+    last = at.at->entry(order[place]);
     order = order.removed(place, at.at->capacity);
     gone[removed++] = leaf_of(target);
   }
@@ -245,9 +251,28 @@ std::string_view masstree<Storage>::clear_border(const scope& inside, std::strin
   // Only now: what is retired must be out of reach.
   for (unsigned i = 0; i < removed; ++i) retire_node<Storage>(gone[i]);
   count_.add(-std::int64_t{removed});
-  if (order.count() == 0) tidy(key);
-  const std::string_view last = gone[removed - 1]->key.get(inside)->view();
-  return guides::is_unreadable(last) ? key : std::max(key, last);
+  if (order.count() == 0) tidy(path);
+  std::string end(path.substr(0, at.depth));
+  masstree_detail::append_entry(end, last);
+  return end;
+}
+
+/// The path of the first leaf from that of `from` on; none: there is no other.
+template <class Storage>
+std::optional<std::string> masstree<Storage>::first_path(const scan_start& from) {
+  masstree_detail::cursor at(top_, direction::up);
+  at.seek(from.key);
+  for (;;) {
+    const std::optional<link> target = at.next();
+    if (target && *target == 0) return std::nullopt;
+    std::optional<std::string> path;
+    if (target) path = at.path();
+    if (!path) {
+      at.seek(from.key);
+      continue;
+    }
+    if (*path > from.key || (*path == from.key && from.kind == bound::inclusive)) return path;
+  }
 }
 
 /// Clears one border node after another, each in its own scope, so that memory is freed on the way.
@@ -256,12 +281,7 @@ void masstree<Storage>::clear() {
   std::string from;
   for (bound kind = bound::inclusive;; kind = bound::exclusive) {
     const scope inside;
-    std::optional<std::string_view> first;
-    const visitor take_first = [&](std::string_view key, std::string_view) {
-      first = key;
-      return false;
-    };
-    iterate(inside, direction::up, scan_start{from, kind}, access::peek, take_first);
+    const std::optional<std::string> first = first_path({from, kind});
     if (!first) return;
     from = clear_border(inside, *first);
   }

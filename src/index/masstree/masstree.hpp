@@ -120,7 +120,8 @@ class masstree : public optimistic_writes<masstree<Storage>, Storage> {
   void tidy(std::string_view key);
   bool try_path(std::string_view key, std::vector<step>& path) noexcept;
   bool try_tidy(std::vector<step>& path);
-  std::string_view clear_border(const scope& inside, std::string_view key);
+  std::string clear_border(const scope& inside, std::string_view path);
+  std::optional<std::string> first_path(const scan_start& from);
 
   void iterate(const scope& inside, direction where_to, std::optional<scan_start> from, access how,
                const visitor& visit);

@@ -152,10 +152,53 @@ void skiplist_fraser<Storage>::unlink_and_retire(const scope& inside, const want
   if (!reads.has_lost()) retire_node<Storage>(n);
 }
 
+/// Removes one node after the other by the list alone: no key is read.
 template <class Storage>
 void skiplist_fraser<Storage>::clear() {
   const scope inside;
-  for (node* n = next_of(head_, 0); n; n = next_of(n, 0)) this->erase(n->key.get(inside)->view());
+  for (node* n = next_of(head_, 0); n; n = next_of(n, 0)) {
+    if (!n->value.clear(inside)) continue;
+    count_.add(-1);
+    mark(n);
+    const auto before = n->progress.fetch_or_acq_rel(progress_state::kErased);
+    if (!(before & progress_state::kLinked)) continue;  // its inserter unlinks and retires it
+    for (backoff wait; !try_unlink(n);) wait();
+    retire_node<Storage>(n);
+  }
+}
+
+/// Unlinks a marked node that nobody links any more, without reading a key: it is looked for among
+/// the nodes whose keys begin as its own does. Unlinks other marked nodes on the way. False: start
+/// again.
+template <class Storage>
+bool skiplist_fraser<Storage>::try_unlink(node* gone) {
+  node* before = head_;  // comes before `gone`
+  for (unsigned level = skip_detail::kMaxHeight; level-- > 0;) {
+    const bool may_be_here = level < gone->height;
+    node* at = before;
+    link seen = at->next(level).load_acquire();
+    for (;;) {
+      if (seen & kMark) return false;  // `at` is being removed
+      node* const n = node_of(seen);
+      if (!n || n->start() > gone->start()) break;
+      if (n->start() == gone->start() && !may_be_here) break;
+      const link next = n->next(level).load_acquire();
+      if (next & kMark) {
+        link expected = seen;
+        if (!at->next(level).compare_exchange_acq_rel(expected, next & ~kMark)) return false;
+        if (n == gone) {
+          before = at;
+          break;
+        }
+        seen = next & ~kMark;
+        continue;
+      }
+      at = n;
+      if (at->start() < gone->start()) before = at;
+      seen = next;
+    }
+  }
+  return true;
 }
 
 // --- in order ----------------------------------------------------------------------------------

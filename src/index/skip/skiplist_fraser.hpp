@@ -105,6 +105,7 @@ class skiplist_fraser : public lock_free_writes<skiplist_fraser<Storage>, Storag
   void link_above(const scope& inside, const wanted_key& key, position& where, node* n);
   void remove(const scope& inside, position& where, std::string_view key);
   void unlink_and_retire(const scope& inside, const wanted_key& key, position& where, node* n);
+  bool try_unlink(node* gone);
   void iterate(const scope& inside, const scan_start& from, access how, const visitor& visit);
 
   node* const head_;

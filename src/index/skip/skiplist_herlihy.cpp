@@ -101,11 +101,42 @@ void skiplist_herlihy<Storage>::detach(const scope& inside, position& where, std
   retire_node<Storage>(victim);
 }
 
+/// Removes one node after the other by the list alone: no key is read.
 template <class Storage>
 void skiplist_herlihy<Storage>::clear() {
   const scope inside;
-  for (node* n = head_->next_node(0); n; n = n->next_node(0))
-    this->erase(n->key.get(inside)->view());
+  for (node* n = head_->next_node(0); n; n = n->next_node(0)) {
+    if (!n->is_linked()) continue;  // it is being inserted
+    n->lock();
+    if (n->is_marked()) {
+      n->unlock();
+      continue;
+    }
+    this->count_.add(-1);
+    n->mark();
+    position where;
+    for (backoff wait; !find_before(n, where) || !try_unlink(where, n);) wait();
+    n->unlock();
+    retire_node<Storage>(n);
+  }
+}
+
+/// Finds the nodes that link to `n`, on its levels, without reading a key: it is looked for among
+/// the nodes whose keys begin as its own does. False: something has changed.
+template <class Storage>
+bool skiplist_herlihy<Storage>::find_before(const node* n, position& where) noexcept {
+  node* at = head_;
+  for (unsigned level = skip_detail::kMaxHeight; level-- > 0;) {
+    const bool is_here = level < n->height;
+    for (node* next = at->next_node(level); next != n; next = at->next_node(level)) {
+      const bool is_passed = !next || next->start() > n->start();
+      if (is_here && is_passed) return false;
+      if (!is_here && (is_passed || next->start() == n->start())) break;
+      at = next;
+    }
+    where.before[level] = at;
+  }
+  return true;
 }
 
 // --- in order ----------------------------------------------------------------------------------

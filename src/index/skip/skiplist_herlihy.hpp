@@ -125,6 +125,7 @@ class skiplist_herlihy : public optimistic_writes<skiplist_herlihy<Storage>, Sto
   static void unlock(const position& p) noexcept { p.found->unlock(); }
   static bool attach(const scope&, const position& where, std::string_view, node* created) noexcept;
   static bool try_unlink(const position& where, node* victim) noexcept;
+  bool find_before(const node* n, position& where) noexcept;
   void detach(const scope& inside, position& where, std::string_view key);
   void iterate(const scope& inside, const scan_start& from, access how, const visitor& visit);
 
