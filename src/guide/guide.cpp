@@ -109,6 +109,15 @@ void* reach_immutable(base::atomic<word>& slot, word seen, const sync::scope& in
   return touch_cold(found);
 }
 
+void* peek_immutable(base::atomic<word>& slot, word seen, const sync::scope& inside) noexcept {
+  heap::miss_watch* const watch = heap::miss_watch::of_this_thread();
+  if (watch == nullptr || !heap::is_out(pointer_of(seen))) return touch_cold(seen);
+  // Its extent can be kept only for an object that stays until then.
+  const word found = marked_word(slot, seen, inside);
+  if (!is_in_cold(found)) return pointer_of(found);
+  return reach_without_waiting(slot, found, heap::used_before::no, *watch);
+}
+
 std::expected<void*, heap::miss> try_reach(base::atomic<word>& slot, const sync::scope& inside) {
   const word seen = slot.load_acquire();
   if (reads_directly(seen) && !inside.is_tracking()) return pointer_of(seen);

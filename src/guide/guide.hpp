@@ -46,6 +46,9 @@ void use_words_for(word_use use) noexcept;
 /// has left DRAM (heap::miss_watch) gets a copy of it, or null.
 [[gnu::noinline]] void* reach_immutable(base::atomic<word>& slot, word seen,
                                         const scope& inside) noexcept;
+/// As guide::peek(), of an object of COLD; what has left DRAM as in reach_immutable().
+[[gnu::noinline]] void* peek_immutable(base::atomic<word>& slot, word seen,
+                                       const sync::scope& inside) noexcept;
 
 /// Whether the object of a word lies in COLD.
 inline bool is_in_cold(word w) noexcept {
@@ -159,12 +162,15 @@ class guide {
   /// As get(), but not an access where that can be had: while no move may happen the object is not
   /// marked, so that looking at everything (SCAN) does not make everything warm; only that a page
   /// of COLD came back is noted, so that it leaves again. While moves may happen the mark is what
-  /// protects the object, and is made.
+  /// protects the object, and is made; so it is for a heap::miss_watch and an object that is out.
   object* peek(const scope& inside) const noexcept {
     if (inside.is_tracking() || sync::moves_may_happen()) return get(inside);
     const guides::word w = slot_.load_acquire();
-    return static_cast<object*>(guides::is_in_cold(w) ? guides::touch_cold(w)
-                                                      : guides::pointer_of(w));
+    if (!guides::is_in_cold(w)) return static_cast<object*>(guides::pointer_of(w));
+    if constexpr (is_immutable<object>::value) {
+      return static_cast<object*>(guides::peek_immutable(slot_, w, inside));
+    }
+    return static_cast<object*>(guides::touch_cold(w));
   }
 
   /// As get(), but an object that this process has made leave DRAM is not waited for: what is

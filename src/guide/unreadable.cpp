@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "heap/cold/misses.hpp"
+
 namespace isotherm::guides {
 
 namespace {
@@ -24,6 +26,11 @@ bool is_of(std::string_view text, const stand_in& one) noexcept {
 const bytes* unreadable_bytes() noexcept { return reinterpret_cast<const bytes*>(&unreadable); }
 
 bool is_unreadable(std::string_view text) noexcept { return is_of(text, unreadable); }
+
+bool has_missed() noexcept {
+  const heap::miss_watch* const watch = heap::miss_watch::of_this_thread();
+  return watch != nullptr && watch->has_missed();
+}
 
 const bytes* absent_bytes() noexcept { return reinterpret_cast<const bytes*>(&absent); }
 

@@ -24,4 +24,8 @@ bool is_absent(std::string_view text) noexcept;
 /// Whether a key or a value that a structure gave stands for one that cannot be read.
 bool is_unreadable(std::string_view text) noexcept;
 
+/// Whether this thread has met one that it does not wait for: what it does is to be done again
+/// (heap::miss_watch).
+bool has_missed() noexcept;
+
 }  // namespace isotherm::guides

@@ -237,12 +237,14 @@ void connection::dispatch(std::span<const std::string_view> arguments) {
 /// A command on keys does not wait for what it misses.
 void connection::execute(const store::command& command, store::call& call) {
   const std::uint64_t maxmemory = server_.tuning().maxmemory.load_relaxed();
-  if (!parked_.is_possible() || command.keys.first == 0) {
+  const bool walks = (command.flags & store::kWalks) != 0;
+  if (!parked_.is_possible() || (command.keys.first == 0 && !walks)) {
     static_cast<void>(store::execute(command, call, maxmemory));
     return;
   }
   // A subcommand may answer with addresses.
-  const bool may_use_copies = (command.flags & store::kReadOnly) != 0 && command.keys.first == 1;
+  const bool reads_only = (command.flags & store::kReadOnly) != 0;
+  const bool may_use_copies = reads_only && (command.keys.first == 1 || walks);
   using copies = heap::miss_watch::copies;
   heap::miss_watch watch(parked_.arrived(), may_use_copies ? copies::allowed : copies::refused);
   if (store::execute(command, call, maxmemory) == store::executed::missed) {

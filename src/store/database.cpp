@@ -210,12 +210,8 @@ void database::note_expiry(stripe& held, std::string_view key, std::int64_t expi
 }
 
 void database::clear() {
-  const heap::read_watch reads;
   several_keys everything(stripes_);
   index_.clear();
-  // If keys stay because they cannot be read, all notes stay; the sweep drops those of the others.
-  if (index_.size() != 0) return;
-  reads.forgive();  // all keys are gone, readable or not
   for (std::size_t i = 0; i < stripes::kCount; ++i) {
     expiring_.fetch_sub_relaxed(stripes_.at(i).expires.size());
     decltype(stripe::expires)().swap(stripes_.at(i).expires);
@@ -229,22 +225,24 @@ std::uint32_t database::idle_seconds(std::string_view key, std::int64_t now) con
 }
 
 std::optional<std::string> database::random_key(std::int64_t now) {
+  constexpr std::uint64_t kReadTogether = 16;  // of a piece whose keys are out of DRAM
   static thread_local base::random dice(static_cast<std::uint64_t>(now));
   std::uint64_t cursor = random_cursor_.load_relaxed();
   std::optional<std::string> chosen;
   // Two rounds at most: from the cursor to the end, and from the start.
   for (int rounds = 0; rounds < 2;) {
-    std::uint64_t seen = 0;
+    std::uint64_t seen = 0, unread = 0;
     const sync::scope inside;
     const heap::read_watch reads;
     const bool some_expire = expiring_keys() > 0;
     cursor = index_.walk(inside, cursor, [&](std::string_view key, std::string_view stored) {
-      if (is_unreadable(key, stored)) return true;
+      if (is_unreadable(key, stored)) return !guides::has_missed() || ++unread < kReadTogether;
       const bool is_gone = guides::is_absent(stored) ? some_expire && has_expired(key, now)
                                                      : records::decode(stored).is_expired(now);
       if (!is_gone && dice.below(++seen) == 0) chosen = key;
       return true;
     });
+    if (guides::has_missed()) return std::nullopt;
     reads.forgive();
     if (cursor == 0) ++rounds;
     // One time in four the walk goes on, so that calls do not stop at the same pieces in each

@@ -94,7 +94,7 @@ class database {
   /// As remove(), but also false when the key had expired.
   bool remove_live(std::string_view key, std::int64_t now);
 
-  /// Removes everything. Keys that cannot be read from disk may stay (heap::read_watch tells).
+  /// Removes everything. Reads no key.
   void clear();
 
   /// Seconds since `key` was last read or written; a lower bound, since keys share clocks.
@@ -104,7 +104,9 @@ class database {
   /// not be asked where expiring_keys() was 0 before the walk.
   bool has_expired(std::string_view key, std::int64_t now);
 
-  /// A live key, or nullopt. Not uniform: goes on from where the last call ended.
+  /// A live key, or nullopt. Not uniform: goes on from where the last call ended. None also where
+  /// what it came to has a key that is out of DRAM, for a thread that does not wait
+  /// (heap::miss_watch): it goes on there when that has been read.
   std::optional<std::string> random_key(std::int64_t now);
 
   struct swept {

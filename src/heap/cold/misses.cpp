@@ -67,6 +67,7 @@ bool miss_watch::note(const void* object, used_before before) noexcept {
   if (!missed_.empty() && is_same(missed_.back())) return true;
   try {
     missed_.push_back(std::move(noted));
+    missed_bytes_ += missed_.back().where().bytes;
   } catch (const std::bad_alloc&) {
     return false;
   }

@@ -58,7 +58,12 @@ class miss_watch {
   static miss_watch* of_this_thread() noexcept { return current; }
 
   bool has_missed() const noexcept { return !missed_.empty(); }
-  std::vector<miss> take() noexcept { return std::move(missed_); }
+  /// Of the pages that it has noted.
+  std::uint64_t missed_bytes() const noexcept { return missed_bytes_; }
+  std::vector<miss> take() noexcept {
+    missed_bytes_ = 0;
+    return std::exchange(missed_, {});
+  }
 
   // For guides.
   bool allows_copies() const noexcept { return may_use_ == copies::allowed; }
@@ -78,6 +83,7 @@ class miss_watch {
   const missing others_;
   miss_watch* const outer_;
   std::vector<miss> missed_;
+  std::uint64_t missed_bytes_ = 0;
 };
 
 /// While one lives its thread waits for pages of COLD all the same, for what must not end in the

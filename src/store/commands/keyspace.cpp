@@ -2,8 +2,12 @@
 // walk does not delay the collector.
 #include <fmt/format.h>
 
+#include <limits>
+#include <string>
 #include <vector>
 
+#include "heap/cold/misses.hpp"
+#include "heap/readable.hpp"
 #include "store/commands/command.hpp"
 #include "store/text.hpp"
 
@@ -30,35 +34,98 @@ void randomkey(call& c) {
     c.out.null();
 }
 
-/// Appends the live keys of one piece that match; returns the next cursor.
-std::uint64_t walk_piece(call& c, std::uint64_t cursor, std::string_view pattern,
-                         std::vector<std::string>& keys, std::size_t& visited) {
+/// Pages of cold keys that a walk asks for at once, in bytes.
+constexpr std::uint64_t kMissedAtOnce = std::uint64_t{8} << 20;
+
+/// A walk through the live keys that match, piece by piece. For a thread that does not wait
+/// (heap::miss_watch) a piece with a key that is out of DRAM gives nothing.
+class walk {
+ public:
+  /// Of so many keys at once pages are asked for.
+  walk(call& c, std::uint64_t cursor, std::string_view pattern, std::size_t at_once) noexcept
+      : call_(c),
+        watch_(heap::miss_watch::of_this_thread()),
+        cursor_(cursor),
+        pattern_(pattern),
+        at_once_(at_once) {}
+
+  /// Walks one piece; false: it has missed keys. The command is to run again when they have been
+  /// read.
+  bool next();
+  /// After that: notes what the next pieces miss as well.
+  void miss_more();
+  /// Or: what was found before is an answer.
+  void forget_missed() const {
+    static_cast<void>(watch_->take());
+    reads_.forgive();
+  }
+
+  std::uint64_t cursor() const noexcept { return cursor_; }
+  std::size_t visited() const noexcept { return visited_; }
+  std::vector<std::string>& found() noexcept { return found_; }
+
+ private:
+  bool may_miss_more() const noexcept {
+    return !guides::has_missed() || (unread_ < at_once_ && watch_->missed_bytes() < kMissedAtOnce);
+  }
+  std::uint64_t visit_piece(std::uint64_t cursor);
+
+  call& call_;
+  heap::miss_watch* const watch_;
+  const heap::read_watch reads_;
+  std::uint64_t cursor_;
+  const std::string_view pattern_;
+  const std::size_t at_once_;
+  std::size_t visited_ = 0, unread_ = 0;
+  std::vector<std::string> found_;
+};
+
+/// Returns the next cursor.
+std::uint64_t walk::visit_piece(std::uint64_t cursor) {
   const sync::scope inside;
-  const heap::read_watch reads;
-  const bool some_expire = c.db.expiring_keys() > 0;
+  database& db = call_.db;
+  const bool some_expire = db.expiring_keys() > 0;
   const auto visit = [&](std::string_view key, std::string_view stored) {
-    ++visited;
-    if (is_unreadable(key, stored)) return true;
-    const bool is_gone = guides::is_absent(stored) ? some_expire && c.db.has_expired(key, c.now)
-                                                   : records::decode(stored).is_expired(c.now);
-    if (!is_gone && (pattern == "*" || matches_glob(pattern, key))) {
-      keys.emplace_back(key);
+    ++visited_;
+    if (is_unreadable(key, stored)) {
+      ++unread_;
+      return may_miss_more();
     }
+    const bool is_gone = guides::is_absent(stored) ? some_expire && db.has_expired(key, call_.now)
+                                                   : records::decode(stored).is_expired(call_.now);
+    if (!is_gone && (pattern_ == "*" || matches_glob(pattern_, key))) found_.emplace_back(key);
     return true;
   };
-  const std::uint64_t next = c.db.index().walk(inside, cursor, visit);
-  reads.forgive();  // what cannot be read is left out
-  return next;
+  return db.index().walk(inside, cursor, visit);
+}
+
+bool walk::next() {
+  const std::size_t found_before = found_.size();
+  const std::uint64_t end = visit_piece(cursor_);
+  if (guides::has_missed()) {
+    found_.resize(found_before);
+    return false;
+  }
+  reads_.forgive();  // what cannot be read is left out
+  cursor_ = end;
+  return true;
+}
+
+void walk::miss_more() {
+  for (std::uint64_t at = cursor_; may_miss_more();) {
+    const std::uint64_t end = visit_piece(at);
+    if (end == at || end == 0) return;
+    at = end;
+  }
 }
 
 void keys(call& c) {
-  std::vector<std::string> found;
-  std::uint64_t cursor = 0;
-  std::size_t visited = 0;
+  walk all(c, 0, c[1], std::numeric_limits<std::size_t>::max());
   do {
-    cursor = walk_piece(c, cursor, c[1], found, visited);
-  } while (cursor != 0);
+    if (!all.next()) return all.miss_more();
+  } while (all.cursor() != 0);
   // A walk shows keys twice if the table grows meanwhile; KEYS answers each once.
+  std::vector<std::string>& found = all.found();
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
   c.out.array(found.size());
@@ -86,19 +153,22 @@ void scan(call& c) {
       return c.out.error(errors::kSyntax);
     }
   }
-  std::vector<std::string> found;
-  std::uint64_t cursor = *start;
-  std::size_t visited = 0;
+  // A piece has about 16 keys: of fewer at once it would be read in several turns.
+  walk some(c, *start, pattern, static_cast<std::size_t>(std::max(wanted, std::int64_t{16})));
   std::int64_t pieces = 0;
   // Bounded also where most of the table is empty, as in Redis: ten pieces for each key asked for.
   do {
-    cursor = walk_piece(c, cursor, pattern, found, visited);
-  } while (cursor != 0 && static_cast<std::int64_t>(visited) < wanted && ++pieces / 10 < wanted);
-  if (!any_type) found.clear();
+    if (some.next()) continue;
+    if (pieces == 0) return some.miss_more();
+    some.forget_missed();  // the next call begins with them
+    break;
+  } while (some.cursor() != 0 && static_cast<std::int64_t>(some.visited()) < wanted &&
+           ++pieces / 10 < wanted);
+  if (!any_type) some.found().clear();
   c.out.array(2);
-  c.out.bulk(fmt::format("{}", cursor));
-  c.out.array(found.size());
-  for (const auto& key : found) c.out.bulk(key);
+  c.out.bulk(fmt::format("{}", some.cursor()));
+  c.out.array(some.found().size());
+  for (const auto& key : some.found()) c.out.bulk(key);
 }
 
 constexpr command kCommands[] = {
@@ -128,7 +198,7 @@ constexpr command kCommands[] = {
      "Remove all keys from the current database"},
     {"randomkey",
      1,
-     kReadOnly,
+     kReadOnly | kWalks,
      {},
      randomkey,
      "generic",
@@ -136,13 +206,20 @@ constexpr command kCommands[] = {
      "Return a random key from the keyspace"},
     {"keys",
      2,
-     kReadOnly | kDangerous,
+     kReadOnly | kDangerous | kWalks,
      {},
      keys,
      "generic",
      "1.0.0",
      "Find all keys matching the given pattern"},
-    {"scan", -2, kReadOnly, {}, scan, "generic", "2.8.0", "Incrementally iterate the keys space"},
+    {"scan",
+     -2,
+     kReadOnly | kWalks,
+     {},
+     scan,
+     "generic",
+     "2.8.0",
+     "Incrementally iterate the keys space"},
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <thread>
 
@@ -57,13 +58,16 @@ class EachIndex : public ColdServer, public testing::WithParamInterface<std::str
       const std::string reply = one_->run({"SCAN", cursor, "COUNT", "50"});
       const std::size_t at = reply.find("\r\n", 4) + 2;  // behind "*2" and the cursor's length
       cursor = reply.substr(at, reply.find("\r\n", at) - at);
-      found.merge(words_of(reply));
+      auto words = words_of(reply);
+      told_ += words.size();
+      found.merge(words);
     } while (cursor != "0");
     return found;
   }
 
   std::unique_ptr<running> serving_;
   std::unique_ptr<talker> one_;
+  std::size_t told_ = 0;  // keys, by SCAN
 };
 
 TEST_P(EachIndex, ReadsWritesAndListsWhatIsOut) {
@@ -111,6 +115,56 @@ TEST_P(EachIndex, WritesAndWalksReadNoValues) {
   ASSERT_EQ(one_->run(several), "+OK\r\n");
   ASSERT_EQ(one_->ask("FLUSHALL\r\nDBSIZE\r\n"), "+OK\r\n:0\r\n");
   expect_none_since(before);
+}
+
+// Keys have to be read, to be told; but nobody waits for a page meanwhile.
+TEST_P(EachIndex, WalksReadColdKeysWithoutAFault) {
+  start();
+  one_->run({"FLUSHALL"});
+  std::set<std::string> right;
+  for (int i = 0; i < kKeys; ++i) {  // two on a page
+    const std::string name = key(i) + std::string(1500, 'k');
+    one_->run({"SET", name, value(i)});
+    right.insert(name);
+  }
+  for (const auto& walk : std::vector<std::function<std::set<std::string>()>>{
+           [&] { return scanned(); }, [&] { return words_of(one_->run({"KEYS", "*"})); }}) {
+    send_out(leaving::keys_too);
+    leave_in_cold();
+    const needed before;
+    EXPECT_EQ(walk(), right);
+    EXPECT_TRUE(told_ == kKeys) << told_ << " keys, of which some twice";
+    EXPECT_GT(heap::cold_reads().misses, before.misses);
+    EXPECT_EQ(major_faults(), before.faults);
+  }
+}
+
+TEST_P(EachIndex, RandomKeysMayBeCold) {
+  start();
+  send_out(leaving::keys_too);
+  leave_in_cold();
+  const needed before;
+  std::set<std::string> found;
+  for (int i = 0; i < 300; ++i) {
+    const auto one = words_of(one_->ask("RANDOMKEY\r\n"));
+    ASSERT_EQ(one.size(), 1u);
+    found.insert(*one.begin());
+  }
+  EXPECT_GT(found.size(), 20u) << "not the same ones each time";
+  EXPECT_EQ(major_faults(), before.faults);
+}
+
+TEST_P(EachIndex, WalksLeaveOutKeysThatTheDiskDoesNotGive) {
+  start();
+  send_out(leaving::keys_too);
+  leave_in_cold();
+  cold_disk::fail_with(EIO);
+  EXPECT_EQ(scanned(), std::set<std::string>());
+  EXPECT_EQ(one_->run({"KEYS", "*"}), "*0\r\n");
+  EXPECT_EQ(one_->ask("RANDOMKEY\r\n"), "$-1\r\n");
+  cold_disk::fail_with(0);
+  EXPECT_EQ(scanned(), all_keys());
+  EXPECT_EQ(one_->ask("FLUSHALL\r\nDBSIZE\r\n"), "+OK\r\n:0\r\n");
 }
 
 TEST_P(EachIndex, ExpiredKeysAreLeftOutAndRemovedUnread) {
