@@ -1,6 +1,6 @@
 // Reads of whole pages of a file past the page cache, many at a time. Their ends are told by a
 // descriptor, for event loops: through io_uring, or by threads where the system refuses it, as many
-// containers do.
+// containers do, or has no reads in it (Linux before 5.6).
 #pragma once
 
 #include <cstddef>
