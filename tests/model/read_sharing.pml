@@ -15,6 +15,8 @@
  *   OTHER_NOT_WOKEN         the other reader gets mail and is not woken
  *   SELF_NOT_WOKEN          a reader whose read ends before it was started does not wake itself
  *   ACKNOWLEDGED_LATE       the descriptor is acknowledged after the mail was taken
+ *   TOLD_UNLOCKED           a reader is told of an end that was a waiter in the step before
+ *   LEFT_IS_UNTOLD          a read that nobody kept when its turn came ends and tells nobody
  *   STAYS_A_WAITER          a reader that goes remains among the waiters
  *   QUEUED_IS_FORGOTTEN     a reader that goes does not end the read that it has queued
  *   UNDER_WAY_IS_FORGOTTEN  nor the one that the disk has not answered
@@ -79,16 +81,16 @@ inline let_go(r) {
   free_if_last(r)
 }
 
-/* cold_reader::end(), in a step; the caller frees. */
-inline end(r, how) {
+/* cold_reader::end(), in a step, for these waiters; the caller frees. */
+inline end(r, how, waits) {
   assert(reads[r].result == open && !reads[r].is_freed);
   reads[r].result = how;
   if
-  :: (reads[r].waiters & (1 << me)) != 0 -> telling[me]++
+  :: ((waits) & (1 << me)) != 0 -> telling[me]++
   :: else
   fi;
   if
-  :: (reads[r].waiters & (1 << the_other)) != 0 ->
+  :: ((waits) & (1 << the_other)) != 0 ->
      assert(!has_gone[the_other]);
      mail[the_other]++;
 #ifndef OTHER_NOT_WOKEN
@@ -136,7 +138,7 @@ inline ask() {
 /* What ends without the disk, in a step. */
 inline end_unstarted(how) {
   reads[own].request = at_rest;
-  end(own, how);
+  end(own, how, reads[own].waiters);
 #ifndef SELF_NOT_WOKEN
   signal[me] = true
 #endif
@@ -155,6 +157,9 @@ inline start_waiting() {
         }
      fi
   :: reads[own].users == 0 -> d_step {
+#ifdef LEFT_IS_UNTOLD
+       reads[own].waiters = 0;
+#endif
        end_unstarted(cancelled);
        free_if_last(own);
        own = kNone
@@ -164,11 +169,17 @@ inline start_waiting() {
 
 /* An end that the disk has told. */
 inline take_answer() {
+#ifdef TOLD_UNLOCKED
+#define waiters_seen (seen | reads[own].waiters)
+  seen = (own != kNone -> reads[own].waiters : 0);
+#else
+#define waiters_seen reads[own].waiters
+#endif
   d_step {
     if
     :: own != kNone && reads[own].request == answered ->
        reads[own].request = at_rest;
-       end(own, (reads[own].disk_failed -> failed : good));
+       end(own, (reads[own].disk_failed -> failed : good), waiters_seen);
        free_if_last(own);
        own = kNone
     :: else
@@ -250,7 +261,7 @@ inline leave() {
     if
     :: own != kNone && reads[own].request == queued ->
        reads[own].request = at_rest;
-       end(own, cancelled);
+       end(own, cancelled, reads[own].waiters);
        free_if_last(own);
        own = kNone
     :: else
@@ -267,7 +278,7 @@ inline give_up() {
   d_step {
     if
     :: own != kNone && reads[own].request != queued ->
-       end(own, cancelled);
+       end(own, cancelled, reads[own].waiters);
        free_if_last(own)
     :: else
     fi
@@ -285,6 +296,9 @@ proctype loop(bit me) {
   byte own = kNone;  /* what the reader has queued or under way */
   bool misses = true;
   bool goes, leaves, is_woken;
+#ifdef TOLD_UNLOCKED
+  byte seen;
+#endif
   if
   :: goes = true
   :: leaves = true
