@@ -309,6 +309,32 @@ TEST_P(IndexConcurrent, ClearBesideWritersKeepsTheCount) {
   EXPECT_TRUE(index->is_valid());
 }
 
+// A structure that clears itself without reading keys tells such keys apart by what links to them.
+TEST_P(IndexConcurrent, ClearBesideWritersOfKeysThatBeginAlike) {
+  auto index = make_index();
+  const std::uint64_t seed = test_seed();
+  const auto key_at = [](std::uint64_t i) { return "they all begin alike: " + key_of(i); };
+  constexpr std::uint64_t kKeys = 300;
+  in_threads([&](unsigned t) {
+    base::random random(seed + t);
+    for (std::uint64_t i = 0; i < 3000 * kScale; ++i) {
+      if (t < 2 && i % 100 == 0) index->clear();
+      const std::string key = key_at(random.below(kKeys));
+      if (random.below(4)) {
+        index->upsert(key, key);
+      } else {
+        index->erase(key);
+      }
+    }
+  });
+  EXPECT_TRUE(index->is_valid());
+  for (std::uint64_t i = 0; i < kKeys; ++i) index->upsert(key_at(i), key_at(i));
+  EXPECT_EQ(index->size(), kKeys);
+  index->clear();
+  EXPECT_EQ(index->size(), 0u);
+  EXPECT_TRUE(index->is_valid());
+}
+
 /// A thread that takes a lock in its turn; what it may sleep in is that lock alone.
 class contender {
  public:

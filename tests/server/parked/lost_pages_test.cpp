@@ -71,6 +71,13 @@ TEST_P(LostPages, WhereSomeAreLostTheOthersAreServed) {
   EXPECT_EQ(one_.ask("PING\r\n"), "+PONG\r\n");
 }
 
+TEST_P(LostPages, GoWithFlushall) {
+  send_out(leaving::keys_too);
+  ASSERT_TRUE(testing_help::truncate_cold(directory, 0));
+  EXPECT_EQ(one_.ask("FLUSHALL\r\nDBSIZE\r\n"), "+OK\r\n:0\r\n");
+  EXPECT_EQ(one_.ask("SET a b\r\nGET a\r\n"), "+OK\r\n" + bulk("b"));
+}
+
 std::string test_name(const testing::TestParamInfo<std::string_view>& info) {
   std::string name(info.param);
   std::ranges::replace(name, '-', '_');
