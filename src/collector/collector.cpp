@@ -372,7 +372,7 @@ void object_collector::state::migrate(window& now) {
       may_move = compacts.compact_hot({wanted, together, parts.end_of_hot(part)});
     }
     if (may_move && part + 1 == parts.count() && wanted == 0) {
-      may_move = compacts.sort_hot(order, now.seen.window_seconds, together);
+      may_move = compacts.sort_hot(order, now.seen.window_seconds);
     }
     now.compacts_hot = false;
   }

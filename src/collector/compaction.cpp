@@ -14,11 +14,8 @@ constexpr std::uint64_t kWorthGaining = std::uint64_t{1} << 20;  // an extent
 /// An extent of HOT is not emptied for next to nothing: there a byte gained costs 32 copied.
 constexpr double kDenseShare = 1 - 1.0 / 32;
 
-/// An extent of HOT is sorted when so much of it lies in the wrong band: one object that is hot on
-/// a page of cold ones makes the page a hot one, and sixteen are copied once at most for it.
-constexpr double kMisplacedShare = 1.0 / 16;
-/// So much of HOT is sorted at most: half a hundredth of a processor's time.
-constexpr double kSortedBytesPerSecond = 4 << 20;
+/// To sort HOT may cost so much (kMoveCostBytes): half a hundredth of a processor's time.
+constexpr double kSortingBytesPerSecond = 8 << 20;
 }  // namespace
 
 bool is_worth_compacting(const heap::packing& now, double live_share) noexcept {
@@ -44,43 +41,33 @@ bool compaction::compact_hot(const hot_compaction& asked) {
   const std::uint64_t gain =
       hot_bytes_to_gain(heap::packing_of(heap::kind::hot), asked.short_bytes);
   if (gain < kWorthGaining) return true;
-  return empty_hot({.live_share = kDenseShare,
-                    .dead_bytes = gain,
-                    .together_bytes = asked.together_bytes,
-                    .end = asked.end});
+  const auto groups = heap::sparsest_of(heap::kind::hot, {.live_share = kDenseShare,
+                                                          .dead_bytes = gain,
+                                                          .together_bytes = asked.together_bytes,
+                                                          .end = asked.end});
+  return std::ranges::all_of(
+      groups, [this](const auto& each) { return empty(each, find_hot_compactions); });
 }
 
-bool compaction::sort_hot(const hot_order& order, double seconds, std::uint64_t together_bytes) {
-  if (order.misplaced_bytes().empty()) return true;
-  return empty_hot({.live_share = 1 - kMisplacedShare,
-                    .live_bytes = static_cast<std::uint64_t>(seconds * kSortedBytesPerSecond),
-                    .together_bytes = together_bytes,
-                    .misplaced_bytes = order.misplaced_bytes()});
+bool compaction::sort_hot(const hot_order& order, double seconds) {
+  const auto worst = order.worst(static_cast<std::uint64_t>(seconds * kSortingBytesPerSecond));
+  return !worst || empty(*worst, find_in_order);
 }
 
 bool compaction::compact_cold(std::uint64_t live_bytes) {
   if (!is_worth_compacting(heap::packing_of(heap::kind::cold), kSparseColdShare)) return true;
-  const heap::emptying which{.live_share = kSparseColdShare, .live_bytes = live_bytes};
-  return empty_all(heap::sparsest_of(heap::kind::cold, which), find_cold_compactions);
+  const auto groups = heap::sparsest_of(heap::kind::cold,
+                                        {.live_share = kSparseColdShare, .live_bytes = live_bytes});
+  return std::ranges::all_of(groups,
+                             [this](const auto& each) { return empty(each, find_in_order); });
 }
 
-bool compaction::empty_hot(const heap::emptying& which) {
-  return empty_all(heap::sparsest_of(heap::kind::hot, which),
-                   [this](const heap::sparse_extents& group, guides::progress& so_far,
-                          std::vector<candidate>& candidates) {
-                     find_hot_compactions(policy_, group, so_far, candidates);
-                   });
-}
-
-/// Group by group; each is a pass over the guides that `find` visits.
-template <class Find>
-bool compaction::empty_all(const std::vector<heap::sparse_extents>& groups, Find find) {
+/// In a pass over the guides that `find` visits.
+bool compaction::empty(const heap::sparse_extents& extents, search find) {
   bool may_move = true;
-  for (const heap::sparse_extents& group : groups) {
-    for (guides::progress so_far; may_move && !so_far.is_over && !stop_();) {
-      find(group, so_far, candidates_);
-      may_move = moves_.run(candidates_);
-    }
+  for (guides::progress so_far; may_move && !so_far.is_over && !stop_();) {
+    find(policy_, extents, so_far, candidates_);
+    may_move = moves_.run(candidates_);
   }
   return may_move;
 }

@@ -54,17 +54,18 @@ class compaction {
 
   /// The sparsest extents of HOT that have so much dead.
   bool compact_hot(const hot_compaction& asked);
-  /// Those extents of HOT that have most in the wrong band: their objects go to extents of their
-  /// bands. As many as may be copied in a window of so many seconds; `together_bytes` as above.
-  bool sort_hot(const hot_order& order, double seconds, std::uint64_t together_bytes);
+  /// Those extents of HOT that have most in the wrong band, as many as a window of so many seconds
+  /// has time for: their objects go to extents of their bands. One pass over the guides, for which
+  /// no more than some extents are in memory twice.
+  bool sort_hot(const hot_order& order, double seconds);
   /// The sparsest of COLD, as far as `live_bytes` allow, in the order of their pages, so that each
   /// is read once.
   bool compact_cold(std::uint64_t live_bytes);
 
  private:
-  bool empty_hot(const heap::emptying& which);
-  template <class Find>
-  bool empty_all(const std::vector<heap::sparse_extents>& groups, Find find);
+  using search = void (*)(const policy&, const heap::sparse_extents&, guides::progress&,
+                          std::vector<candidate>&);
+  bool empty(const heap::sparse_extents& extents, search find);
 
   migration& moves_;
   const policy& policy_;

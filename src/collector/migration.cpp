@@ -63,7 +63,12 @@ move_result mover::attempt(guides::slot_word& slot, guides::word seen, std::size
     }
     return move_result::vetoed;
   }
-  return protocol_.move(slot, seen, target_, bytes);
+  const move_result result = protocol_.move(slot, seen, target_, bytes);
+  if (result == move_result::vetoed && from == target_.where && from == heap::kind::hot) {
+    const std::size_t size = heap::object_size(guides::pointer_of(seen));
+    list(used_again_, {&slot, target_, static_cast<std::uint32_t>(size)});
+  }
+  return result;
 }
 
 void mover::count(heap::kind from, move_result result, std::size_t bytes) noexcept {
@@ -93,8 +98,7 @@ void mover::count(heap::kind from, move_result result, std::size_t bytes) noexce
 
 bool migration::run(std::span<const candidate> candidates) {
   if (!move_all(candidates)) return false;
-  const std::vector<candidate> used_again = mover_.take_used_again();
-  return move_all(used_again);
+  return move_all(mover_.take_used_again());
 }
 
 bool migration::move_all(std::span<const candidate> candidates) {

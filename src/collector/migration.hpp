@@ -29,8 +29,8 @@ class mover final : public guides::slot_visitor {
   void aim(heap::place target) noexcept { target_ = target; }
   guides::verdict visit(guides::slot_word& slot) override;
 
-  /// NEW's objects that were to be demoted but have been used since the scan, and since the last
-  /// call.
+  /// NEW's objects that were to be demoted but have been used since the scan, and those that were
+  /// used while they were moved within HOT; since the last call.
   std::vector<candidate> take_used_again() noexcept { return std::exchange(used_again_, {}); }
 
  private:
@@ -61,8 +61,9 @@ class migration {
 
   /// Moves `candidates`. What was to leave NEW for COLD but has been used since the scan goes to
   /// HOT (it counts as vetoed and as promoted): left where they are, a few would keep every extent
-  /// of NEW. An epoch that can't begin in time is tried again; several in a row (each counted) end
-  /// the work of this window. False when it has ended.
+  /// of NEW. So it is with what is used while it moves within HOT, which is tried once more, in a
+  /// batch that is over sooner. An epoch that can't begin in time is tried again; several in a row
+  /// (each counted) end the work of this window. False when it has ended.
   bool run(std::span<const candidate> candidates);
 
  private:

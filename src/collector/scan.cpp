@@ -1,9 +1,11 @@
 #include "collector/scan.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/check.hpp"
 #include "base/page.hpp"
+#include "collector/migration.hpp"
 #include "collector/policy/page_out.hpp"
 #include "collector/policy/threshold.hpp"
 #include "guide/guide.hpp"
@@ -20,6 +22,11 @@ namespace {
 /// as for a page-out, but not for a window.
 constexpr std::uint64_t kSearchRestUs = 1000;
 constexpr std::chrono::milliseconds kSearchPatience{100};
+
+/// An extent of HOT is worth emptying when for each byte that comes to its place no more than so
+/// many are copied, or could be (kMoveCostBytes): of records of 1 KiB a twentieth is misplaced
+/// then.
+constexpr double kWorthSorting = 1.0 / 32;
 
 /// False for nearly all words that are no guide's.
 bool is_word_of_object(guides::word w) noexcept {
@@ -217,9 +224,12 @@ class object_search final : public guides::slot_visitor {
   const std::uint64_t end_ns_ = os::monotonic_ns() + kPieceNs;
 };
 
-class cold_compaction_search final : public guides::slot_visitor {
+/// Finds the objects of some extents, to be moved in the order of their addresses: so each page of
+/// COLD is read once, and of HOT one extent after the other is empty.
+class search_in_order final : public guides::slot_visitor {
  public:
-  explicit cold_compaction_search(const heap::sparse_extents& extents) : extents_(extents) {
+  search_in_order(const policy& decides, const heap::sparse_extents& extents)
+      : policy_(decides), where_(extents.where()), extents_(extents) {
     found_.reserve(kMost);
   }
   bool wants_pause() const noexcept override {
@@ -227,14 +237,16 @@ class cold_compaction_search final : public guides::slot_visitor {
   }
   guides::verdict visit(guides::slot_word& slot) override {
     const guides::word w = slot.load_acquire();
-    if (!guides::is_null(w) && guides::heap_of(w) == heap::kind::cold &&
+    if (!guides::is_null(w) && guides::heap_of(w) == where_ &&
         extents_.contains(guides::pointer_of(w))) {
       found_.push_back(
-          {guides::address_of(w), candidate_of(slot, heap::kind::cold, guides::pointer_of(w))});
+          {guides::address_of(w), where_ == heap::kind::hot
+                                      ? to_hot(slot, policy_, w)
+                                      : candidate_of(slot, where_, guides::pointer_of(w))});
     }
     return guides::verdict::keep_due;
   }
-  /// In the order of their objects' addresses. Those of now: the slots may be gone.
+  /// Those of now: the slots may be gone.
   void list_in_order(std::vector<candidate>& candidates) {
     std::ranges::sort(found_, {}, &addressed::address);
     for (const addressed& each : found_) candidates.push_back(each.one);
@@ -246,6 +258,8 @@ class cold_compaction_search final : public guides::slot_visitor {
     candidate one;
   };
   static constexpr std::size_t kMost = kListBytes / sizeof(candidate);
+  const policy& policy_;
+  const heap::kind where_;
   const heap::sparse_extents& extents_;
   std::vector<addressed> found_;
 };
@@ -274,10 +288,36 @@ guides::verdict ageing::age(guides::slot_word& slot, guides::word seen) {
 
 void hot_order::note(const policy& decides, guides::word w) noexcept {
   const void* const object = guides::pointer_of(w);
+  const std::size_t extent = heap::extent_of(heap::kind::hot, object);
+  if (extent >= extents_.size()) return;
+  const std::uint64_t bytes = guides::size_of_class(guides::size_class_of(w));
+  extents_[extent].cost += bytes + kMoveCostBytes;
   const heap::band now = heap::band_of(object);
-  if (decides.band(w, now) == now) return;
-  const std::size_t extent = heap::extent_of(object);
-  if (extent < misplaced_.size()) misplaced_[extent] += heap::room_of(object);
+  if (decides.band(w, now) != now) extents_[extent].misplaced += bytes;
+}
+
+std::optional<heap::sparse_extents> hot_order::worst(std::uint64_t most) const {
+  struct candidate_extent {
+    double gain;
+    std::uint64_t cost;
+    std::size_t number;
+  };
+  std::vector<candidate_extent> found;
+  for (std::size_t i = 0; i < extents_.size(); ++i) {
+    const sum& each = extents_[i];
+    const double gain = static_cast<double>(each.misplaced) / static_cast<double>(each.cost);
+    if (gain < kWorthSorting || !heap::is_closed(heap::kind::hot, i)) continue;
+    found.push_back({gain, each.cost, i});
+  }
+  std::ranges::sort(found, std::greater(), &candidate_extent::gain);
+  std::optional<heap::sparse_extents> chosen;
+  for (const candidate_extent& each : found) {
+    if (each.cost > most) break;
+    most -= each.cost;
+    if (!chosen) chosen.emplace(heap::kind::hot, extents_.size());
+    chosen->choose(each.number);
+  }
+  return chosen;
 }
 
 void ageing::expect(guides::word w) const noexcept {
@@ -379,11 +419,13 @@ void find_hot_compactions(const policy& decides, const heap::sparse_extents& ext
   guides::visit_due(visitor, so_far);
 }
 
-void find_cold_compactions(const heap::sparse_extents& extents, guides::progress& so_far,
-                           std::vector<candidate>& candidates) {
+void find_in_order(const policy& decides, const heap::sparse_extents& extents,
+                   guides::progress& so_far, std::vector<candidate>& candidates) {
   candidates.clear();
-  cold_compaction_search visitor(extents);
-  guides::visit_registered(visitor, so_far);
+  search_in_order visitor(decides, extents);
+  // What rests in COLD is not due.
+  extents.where() == heap::kind::cold ? guides::visit_registered(visitor, so_far)
+                                      : guides::visit_due(visitor, so_far);
   visitor.list_in_order(candidates);
 }
 

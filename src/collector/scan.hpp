@@ -6,7 +6,6 @@
 #include <chrono>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "collector/policy/policy.hpp"
@@ -25,18 +24,23 @@ enum class counts_left : std::uint8_t {
   cleared  ///< no tracking scope is open: what stayed behind may go
 };
 
-/// How much of each extent of HOT lies in the wrong band. For one thread.
+/// How much of each extent of HOT lies in the wrong band when a window ends. For one thread.
 class hot_order {
  public:
   /// Before a pass over all guides of objects in HOT.
-  void begin() { misplaced_.assign(heap::used_extents_of_hot(), 0); }
-  /// Of an object of HOT, by its aged word.
+  void begin() { extents_.assign(heap::used_extents(heap::kind::hot), {}); }
+  /// Of an object of HOT, by its aged word; does not touch the object.
   void note(const policy& decides, guides::word w) noexcept;
-  /// Bytes by extent, when the window ended.
-  std::span<const std::uint64_t> misplaced_bytes() const noexcept { return misplaced_; }
+  /// The extents from which most comes to its place for what it costs to empty them, as many as
+  /// cost no more than `most` (kMoveCostBytes); none: it would cost too much, or all is in order.
+  std::optional<heap::sparse_extents> worst(std::uint64_t most) const;
 
  private:
-  std::vector<std::uint64_t> misplaced_;
+  struct sum {
+    std::uint64_t misplaced = 0;  ///< bytes
+    std::uint64_t cost = 0;       ///< of moving all
+  };
+  std::vector<sum> extents_;
 };
 
 /// Counts and notes one guide's uses, and ages its word, in one attempt: a word that changed
@@ -117,9 +121,9 @@ void clear_histories();
 void find_hot_compactions(const policy& decides, const heap::sparse_extents& extents,
                           guides::progress& so_far, std::vector<candidate>& candidates);
 
-/// Lists guides of COLD objects in `extents`, from `so_far` on as above, in the order of their
-/// addresses. Visits every guide: for when much of COLD is dead.
-void find_cold_compactions(const heap::sparse_extents& extents, guides::progress& so_far,
-                           std::vector<candidate>& candidates);
+/// Lists guides of objects in `extents`, from `so_far` on as above, in the order of their
+/// addresses. Of COLD it visits every guide: for when much of it is dead.
+void find_in_order(const policy& decides, const heap::sparse_extents& extents,
+                   guides::progress& so_far, std::vector<candidate>& candidates);
 
 }  // namespace isotherm::collector

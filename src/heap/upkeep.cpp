@@ -32,37 +32,26 @@ bool is_closed(const void* object) noexcept {
 
 band band_of(const void* object) noexcept { return heaps().packed(kind::hot).band_of(object); }
 
-std::size_t extent_of(const void* object) noexcept {
-  const std::byte* const begin = heaps().packed(kind::hot).begin();
+std::size_t used_extents(kind where) noexcept { return heaps().packed(where).used_extents(); }
+
+std::size_t extent_of(kind where, const void* object) noexcept {
+  const std::byte* const begin = heaps().packed(where).begin();
   return static_cast<std::size_t>(static_cast<const std::byte*>(object) - begin) / kExtentBytes;
 }
 
-std::size_t used_extents_of_hot() noexcept { return heaps().packed(kind::hot).used_extents(); }
+bool is_closed(kind where, std::size_t extent) noexcept {
+  const packed_heap& heap = heaps().packed(where);
+  return heap.is_closed(heap.address_of(extent));
+}
 
 std::uint64_t release_dead_pages(kind where) noexcept {
   return heaps().packed(where).release_dead_pages();
 }
 
 bool sparse_extents::contains(const void* object) const noexcept {
-  const packed_heap& heap = heaps().packed(where_);
-  const std::size_t index =
-      static_cast<std::size_t>(static_cast<const std::byte*>(object) - heap.begin()) / kExtentBytes;
+  const std::size_t index = extent_of(where_, object);
   return index < chosen_.size() && chosen_[index];
 }
-
-namespace {
-
-double share_in_place(const emptying& which, std::size_t extent, std::uint64_t live,
-                      std::uint64_t used) noexcept {
-  const auto ratio = [](std::uint64_t part, std::uint64_t of) {
-    return static_cast<double>(part) / static_cast<double>(of);
-  };
-  if (which.misplaced_bytes.empty()) return ratio(live, used);
-  const bool is_known = extent < which.misplaced_bytes.size();
-  return ratio(live - (is_known ? std::min(which.misplaced_bytes[extent], live) : 0), live);
-}
-
-}  // namespace
 
 std::vector<sparse_extents> sparsest_of(kind where, const emptying& which) {
   const packed_heap& heap = heaps().packed(where);
@@ -78,9 +67,10 @@ std::vector<sparse_extents> sparsest_of(kind where, const emptying& which) {
     const extent_word seen = heap.row(i).load();
     if (reinterpret_cast<std::uintptr_t>(begin) >= which.end) break;
     if (seen.live() == 0 || !heap.is_closed(begin)) continue;
-    const std::uint64_t live = seen.live() * kUnitBytes, used = seen.cursor() * kUnitBytes;
-    const double share = share_in_place(which, i, live, used);
-    if (share < which.live_share) sparse.push_back({share, live, used - live, i});
+    const double share = static_cast<double>(seen.live()) / static_cast<double>(seen.cursor());
+    if (share >= which.live_share) continue;
+    sparse.push_back(
+        {share, seen.live() * kUnitBytes, (seen.cursor() - seen.live()) * kUnitBytes, i});
   }
   std::ranges::sort(sparse, {}, &candidate::share);
   std::uint64_t live_left = which.live_bytes, dead_left = which.dead_bytes, together_left = 0;

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -20,11 +19,13 @@ inline constexpr double kSparseShare = 0.75;
 bool is_sparse(const void* object, double live_share = kSparseShare) noexcept;
 /// True when that extent takes no more allocations. Does not touch the object.
 bool is_closed(const void* object) noexcept;
-/// Where an object of HOT lies: which band, and which extent, by number from the heap's begin.
+/// Of an object of HOT.
 band band_of(const void* object) noexcept;
-std::size_t extent_of(const void* object) noexcept;
-/// All extents of HOT that were ever in use have lower numbers.
-std::size_t used_extents_of_hot() noexcept;
+/// The extents of a heap by number, from its begin. All that were ever in use are below the first.
+std::size_t used_extents(kind where) noexcept;
+std::size_t extent_of(kind where, const void* object) noexcept;
+/// As above.
+bool is_closed(kind where, std::size_t extent) noexcept;
 /// Live and used bytes of a heap of objects, for deciding on compaction: dead = used - live.
 struct packing {
   std::uint64_t live_bytes = 0, used_bytes = 0;
@@ -41,6 +42,7 @@ std::uint64_t release_dead_pages(kind where) noexcept;
 class sparse_extents {
  public:
   sparse_extents(kind where, std::size_t extents) : where_(where), chosen_(extents) {}
+  kind where() const noexcept { return where_; }
   /// Of an object of that heap.
   bool contains(const void* object) const noexcept;
   void choose(std::size_t extent) { chosen_[extent] = true; }
@@ -58,9 +60,6 @@ struct emptying {
   std::uint64_t dead_bytes = kAny;      ///< no more than it takes to have so much dead
   std::uint64_t together_bytes = kAny;  ///< what lives in those that are emptied together, at most
   std::uintptr_t end = ~std::uintptr_t{0};  ///< addresses below it
-  /// By extent, what lives there and should lie elsewhere. If given, `live_share` is what of those
-  /// that live is in its place, and what is dead does not count.
-  std::span<const std::uint64_t> misplaced_bytes{};
 };
 /// The sparsest that take no more allocations, in groups that are to be emptied one after the
 /// other, so that the copies of one group take the room that the last one left; an extent alone may

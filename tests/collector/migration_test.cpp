@@ -11,6 +11,7 @@
 #include "collector/protocol_veto.hpp"
 #include "guide/guide.hpp"
 #include "heap/object.hpp"
+#include "heap/upkeep.hpp"
 #include "heap/usage.hpp"
 #include "sync/epoch.hpp"
 
@@ -176,6 +177,49 @@ class recording_protocol final : public migration_protocol {
  private:
   std::unique_ptr<migration_protocol> real_ = make_veto_protocol();
 };
+
+/// Moves as "veto" does, but somebody uses the object meanwhile in the first batches.
+class busy_protocol final : public migration_protocol {
+ public:
+  busy_protocol(const guide<bytes>& used, int batches) : used_(used), batches_(batches) {}
+  std::string_view name() const noexcept override { return "busy"; }
+  guides::word_use use_of_words() const noexcept override { return guides::word_use::history; }
+  bool begin(std::span<const candidate> batch, sync::patience limit) override {
+    const bool is_ready = real_->begin(batch, limit);
+    if (batches_-- > 0) {
+      const scope inside;
+      used_.get(inside);
+    }
+    return is_ready;
+  }
+  move_result move(guides::slot_word& slot, guides::word seen, heap::place target,
+                   std::size_t& bytes) override {
+    return real_->move(slot, seen, target, bytes);
+  }
+  void end() override { real_->end(); }
+
+ private:
+  const guide<bytes>& used_;
+  int batches_;
+  std::unique_ptr<migration_protocol> real_ = make_veto_protocol();
+};
+
+// One that is left keeps a whole extent of HOT.
+TEST_F(Migration, WhatIsUsedWhileItMovesWithinHotIsTriedOnceMore) {
+  for (const int batches : {0, 1, 2}) {
+    heap::trim();  // it takes no hole of another extent
+    guide<bytes> held(make_bytes_in(kind::hot, 100));
+    const void* const before = guides::pointer_of(held.slot().load_relaxed());
+    std::vector<guide<bytes>> others;
+    while (!heap::is_closed(before)) others.emplace_back(make_bytes_in(kind::hot, 100));
+    busy_protocol busy(held, batches);
+    const candidate one{&held.slot(), {kind::hot, heap::band{0}}};
+    window_statistics seen;
+    migration(busy, {1, 1'000'000}, kNoStop, kNoRest, seen).run({&one, 1});
+    EXPECT_EQ(seen.compacted.objects, batches < 2 ? 1u : 0u) << batches;
+    EXPECT_EQ(held.holds(static_cast<const bytes*>(before)), batches == 2) << batches;
+  }
+}
 
 // How long scopes track, or a grace period's promise is needed, follows the bytes of a batch.
 class MigrationOfLarge : public testing::Test {

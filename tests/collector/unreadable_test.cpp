@@ -108,7 +108,7 @@ TEST_F(Unreadable, IsNotLookedAtWhereCompactionIsSought) {
   guides::progress so_far;
   const auto groups = heap::sparsest_of(heap::kind::cold, {.live_share = 0.75});
   ASSERT_EQ(groups.size(), 1u);
-  find_cold_compactions(groups.front(), so_far, found);
+  find_in_order(*make_policy(policy_name::budget), groups.front(), so_far, found);
   EXPECT_TRUE(so_far.is_over);
   EXPECT_GT(found.size(), kObjects / 4);
   EXPECT_EQ(heap::lost_reads(), before);

@@ -329,31 +329,6 @@ TEST(Sparsest, AreChosenUpToTheirLiveAndDeadBytes) {
   for (const auto& [number, objects] : extents) free_all(objects);
 }
 
-TEST(Sparsest, OfWhatIsMisplacedThoseWithMost) {
-  const auto objects = fill_extents(kind::hot, 7, 1000);
-  std::vector<const void*> first_of;  // of extents that are closed
-  for (const void* object : objects) {
-    if (!is_closed(object)) continue;
-    if (first_of.empty() || extent_of(first_of.back()) != extent_of(object)) {
-      first_of.push_back(object);
-    }
-  }
-  ASSERT_GE(first_of.size(), 4u);
-  first_of.erase(first_of.begin());  // that one was open before, and others filled it
-  std::vector<std::uint64_t> misplaced(used_extents_of_hot());
-  misplaced[extent_of(first_of[0])] = kExtentBytes / 8;
-  misplaced[extent_of(first_of[1])] = kExtentBytes / 32;
-  misplaced[extent_of(first_of[2])] = kExtentBytes / 2;
-  const auto groups = sparsest_of(kind::hot, {.live_share = 15.0 / 16,
-                                              .live_bytes = kExtentBytes * 5 / 2,
-                                              .together_bytes = 1,
-                                              .misplaced_bytes = misplaced});
-  ASSERT_EQ(groups.size(), 2u);
-  EXPECT_TRUE(groups[0].contains(first_of[2]));
-  EXPECT_TRUE(groups[1].contains(first_of[0]));
-  free_all(objects);
-}
-
 TEST(Bands, ShareNoExtent) {
   std::vector<std::pair<void*, band>> objects;
   std::map<std::size_t, band> bands;  // of extents
@@ -362,7 +337,7 @@ TEST(Bands, ShareNoExtent) {
     void* const object = allocate({kind::hot, among}, i % 3 == 0 ? 32 : 1000, recycling::none);
     objects.emplace_back(object, among);
     EXPECT_EQ(band_of(object), among);
-    const auto [known, is_new] = bands.emplace(extent_of(object), among);
+    const auto [known, is_new] = bands.emplace(extent_of(kind::hot, object), among);
     ASSERT_EQ(known->second, among);
   }
   for (const auto& [object, among] : objects) deallocate(object, recycling::none);
