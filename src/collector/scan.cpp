@@ -305,14 +305,15 @@ std::optional<heap::sparse_extents> hot_order::worst(std::uint64_t most) const {
   std::vector<candidate_extent> found;
   for (std::size_t i = 0; i < extents_.size(); ++i) {
     const sum& each = extents_[i];
+    if (each.misplaced == 0 || !heap::is_closed(heap::kind::hot, i)) continue;
     const double gain = static_cast<double>(each.misplaced) / static_cast<double>(each.cost);
-    if (gain < kWorthSorting || !heap::is_closed(heap::kind::hot, i)) continue;
+    if (gain < kWorthSorting) continue;
     found.push_back({gain, each.cost, i});
   }
   std::ranges::sort(found, std::greater(), &candidate_extent::gain);
   std::optional<heap::sparse_extents> chosen;
   for (const candidate_extent& each : found) {
-    if (each.cost > most) break;
+    if (each.cost > most) continue;
     most -= each.cost;
     if (!chosen) chosen.emplace(heap::kind::hot, extents_.size());
     chosen->choose(each.number);
