@@ -14,7 +14,7 @@ constexpr std::uint64_t kWorthGaining = std::uint64_t{1} << 20;  // an extent
 /// An extent of HOT is not emptied for next to nothing: there a byte gained costs 32 copied.
 constexpr double kDenseShare = 1 - 1.0 / 32;
 
-/// To sort HOT may cost so much (kMoveCostBytes): half a hundredth of a processor's time.
+/// To sort HOT may cost so much (kMoveCostBytes): about a hundredth of a processor's time.
 constexpr double kSortingBytesPerSecond = 8 << 20;
 }  // namespace
 

@@ -23,10 +23,9 @@ namespace {
 constexpr std::uint64_t kSearchRestUs = 1000;
 constexpr std::chrono::milliseconds kSearchPatience{100};
 
-/// An extent of HOT is worth emptying when for each byte that comes to its place no more than so
-/// many are copied, or could be (kMoveCostBytes): of records of 1 KiB a twentieth is misplaced
-/// then.
-constexpr double kWorthSorting = 1.0 / 32;
+/// An extent of HOT is worth emptying when so much of what lives there is misplaced: fewer are not
+/// worth the copies of their neighbours.
+constexpr double kWorthSorting = 1.0 / 16;
 
 /// False for nearly all words that are no guide's.
 bool is_word_of_object(guides::word w) noexcept {
@@ -291,6 +290,7 @@ void hot_order::note(const policy& decides, guides::word w) noexcept {
   const std::size_t extent = heap::extent_of(heap::kind::hot, object);
   if (extent >= extents_.size()) return;
   const std::uint64_t bytes = guides::size_of_class(guides::size_class_of(w));
+  extents_[extent].bytes += bytes;
   extents_[extent].cost += bytes + kMoveCostBytes;
   const heap::band now = heap::band_of(object);
   if (decides.band(w, now) != now) extents_[extent].misplaced += bytes;
@@ -305,10 +305,11 @@ std::optional<heap::sparse_extents> hot_order::worst(std::uint64_t most) const {
   std::vector<candidate_extent> found;
   for (std::size_t i = 0; i < extents_.size(); ++i) {
     const sum& each = extents_[i];
-    if (each.misplaced == 0 || !heap::is_closed(heap::kind::hot, i)) continue;
-    const double gain = static_cast<double>(each.misplaced) / static_cast<double>(each.cost);
-    if (gain < kWorthSorting) continue;
-    found.push_back({gain, each.cost, i});
+    const auto misplaced = static_cast<double>(each.misplaced);
+    const bool is_worth_it =
+        each.misplaced > 0 && misplaced >= kWorthSorting * static_cast<double>(each.bytes);
+    if (!is_worth_it || !heap::is_closed(heap::kind::hot, i)) continue;
+    found.push_back({misplaced / static_cast<double>(each.cost), each.cost, i});
   }
   std::ranges::sort(found, std::greater(), &candidate_extent::gain);
   std::optional<heap::sparse_extents> chosen;

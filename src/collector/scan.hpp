@@ -31,14 +31,15 @@ class hot_order {
   void begin() { extents_.assign(heap::used_extents(heap::kind::hot), {}); }
   /// Of an object of HOT, by its aged word; does not touch the object.
   void note(const policy& decides, guides::word w) noexcept;
-  /// The extents from which most comes to its place for what it costs to empty them, as many as
-  /// cost no more than `most` (kMoveCostBytes); none: it would cost too much, or all is in order.
+  /// Those extents that are not in order, as many as cost no more than `most` together
+  /// (kMoveCostBytes): first those from which most comes to its place for what it costs. None: all
+  /// is in order, or too dear.
   std::optional<heap::sparse_extents> worst(std::uint64_t most) const;
 
  private:
   struct sum {
-    std::uint64_t misplaced = 0;  ///< bytes
-    std::uint64_t cost = 0;       ///< of moving all
+    std::uint64_t misplaced = 0, bytes = 0;  ///< of size classes, `bytes` of all
+    std::uint64_t cost = 0;                  ///< of moving all
   };
   std::vector<sum> extents_;
 };
