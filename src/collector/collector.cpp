@@ -466,7 +466,7 @@ void object_collector::state::note_memory(const window& now) {
 /// Completes the statistics, keeps them and tells the callback.
 window_statistics object_collector::state::publish(window& now) {
   window_statistics seen = std::exchange(now.seen, {});
-  for (const auto where : heap::kKinds) {
+  for (const heap::kind where : heap::kKinds) {
     seen.heaps[where] = heap::usage_of(where, heap::residency::left_out);
   }
   watch.end_window(pages.take_uses());

@@ -110,8 +110,9 @@ struct alignas(base::kCacheLineBytes) extent {
   /// and cleared by the pager, and by reopening: what was there is gone. Relaxed: set once too
   /// often it costs a write.
   base::atomic<bool> unwritten;
-  /// Of HOT: which objects it was opened for (heap/object.hpp). Relaxed: set before the extent
-  /// takes any, and who asks for the band of an object that is being moved may be told either.
+  /// Of HOT: which objects it was opened for (heap/object.hpp). Relaxed: it is written before the
+  /// release of `word` that opens the extent, and whoever asks has the object by way of that. Of an
+  /// object that was freed meanwhile the answer may be the next one's, and costs a needless move.
   base::atomic<band> among;
   /// Pages in which no object lives were given back (packed_heap::release_dead_pages()); cleared by
   /// reopening. What freed objects left there, headers too, is gone.

@@ -346,7 +346,6 @@ bool packed_heap::is_sparse(const void* object, double live_share) const noexcep
          static_cast<double>(seen.live()) < live_share * static_cast<double>(seen.cursor());
 }
 
-/// Not the extents of a run, which are its object's alone.
 bool packed_heap::is_closed(const void* object) const noexcept {
   const extent& row = extents_[index_of(object)];
   return row.load().closed() && row.run.load_relaxed() == 0;

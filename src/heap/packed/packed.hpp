@@ -44,7 +44,7 @@ class packed_heap {
 
   /// Payload for `bytes`, header written; null when range or disk is full. Any thread.
   void* allocate(std::size_t bytes, recycling room, band among, local_state& mine) noexcept;
-  /// Of a live object, or one that lived in the scope of now.
+  /// Of an object that lives, or did when the caller's scope was opened.
   band band_of(const void* object) const noexcept {
     return extents_[index_of(object)].among.load_relaxed();
   }
@@ -60,6 +60,7 @@ class packed_heap {
   std::uint64_t release_dead_pages() noexcept;
 
   bool is_sparse(const void* object, double live_share) const noexcept;
+  /// Not of the extents of a run, which are its object's alone.
   bool is_closed(const void* object) const noexcept;
   void note_use(const void* object) noexcept;
 

@@ -54,7 +54,7 @@ class walk {
   bool next();
   /// After that: notes what the next pieces miss as well.
   void miss_more();
-  /// Or: what was found before is an answer.
+  /// Instead of that: what was found before is the answer.
   void forget_missed() const {
     static_cast<void>(watch_->take());
     reads_.forgive();

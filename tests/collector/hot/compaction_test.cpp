@@ -7,12 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "collector/compaction.hpp"
-#include "collector/migration.hpp"
-#include "collector/protocol_veto.hpp"
+#include "collector/hot/moves.hpp"
 #include "guide/guide.hpp"
-#include "heap/upkeep.hpp"
-#include "heap/usage.hpp"
 
 namespace isotherm::collector {
 namespace {
@@ -23,10 +19,9 @@ constexpr std::uint64_t kAll = ~std::uint64_t{0};
 
 /// Half of HOT is dead, everywhere alike, and guides lie in another order than their objects, as in
 /// a store's table.
-class HotCompaction : public testing::Test {
+class HotCompaction : public HotMoves {
  protected:
-  void SetUp() override {
-    heap::trim();
+  HotCompaction() {
     std::vector<std::size_t> order(kObjects);
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::shuffle(order, std::mt19937_64(1));
@@ -34,27 +29,10 @@ class HotCompaction : public testing::Test {
     for (const std::size_t i : order) held_[i] = guide<bytes>(make_bytes_in(heap::kind::hot, 1000));
     for (std::size_t n = 0; n < kObjects; n += 2) held_[order[n]].reset();
     heap::trim();
-    before_ = most_ = extent_bytes();
+    before_ = extent_bytes();
   }
-  static std::uint64_t extent_bytes() {
-    return heap::usage_of(heap::kind::hot, heap::residency::left_out).extent_bytes;
-  }
-  /// Notes how much HOT takes at most meanwhile.
   void compact(const hot_compaction& asked) {
-    const auto protocol = make_veto_protocol();
-    window_statistics seen;
-    const auto stop = [] { return false; };
-    migration moves(
-        *protocol, {64 << 10, 10'000'000}, stop,
-        [this](std::uint64_t) {
-          heap::trim();
-          most_ = std::max(most_, extent_bytes());
-        },
-        seen);
-    std::vector<candidate> candidates;
-    const auto decides = make_policy(policy_name::budget);
-    EXPECT_TRUE(compaction(moves, *decides, candidates, stop).compact_hot(asked));
-    heap::trim();
+    run([&](compaction& compacts) { return compacts.compact_hot(asked); });
   }
   std::vector<std::uintptr_t> addresses() const {
     std::vector<std::uintptr_t> found;
@@ -63,7 +41,7 @@ class HotCompaction : public testing::Test {
   }
 
   std::vector<guide<bytes>> held_;
-  std::uint64_t before_ = 0, most_ = 0;
+  std::uint64_t before_ = 0;
 };
 
 TEST_F(HotCompaction, TakesNoMoreThanAFewExtentsMeanwhile) {

@@ -5,17 +5,13 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
-#include <memory>
 #include <set>
 #include <vector>
 
 #include "base/page.hpp"
-#include "collector/compaction.hpp"
-#include "collector/migration.hpp"
-#include "collector/protocol_veto.hpp"
+#include "collector/hot/moves.hpp"
+#include "collector/scan.hpp"
 #include "guide/guide.hpp"
-#include "heap/upkeep.hpp"
-#include "heap/usage.hpp"
 
 namespace isotherm::collector {
 namespace {
@@ -25,10 +21,9 @@ constexpr std::size_t kObjects = 20'000;  // of 1000 bytes
 constexpr std::size_t kEach = 10;         // every tenth is used in each window, the others in none
 constexpr unsigned kWindows = 8;
 
-class HotOrder : public testing::TestWithParam<policy_name> {
+class HotOrder : public HotMoves {
  protected:
-  void SetUp() override {
-    heap::trim();
+  explicit HotOrder(policy_name name = policy_name::budget) : HotMoves(name) {
     for (std::size_t i = 0; i < kObjects; ++i) {
       held_.emplace_back(make_bytes_in(heap::kind::hot, 1000));
     }
@@ -47,25 +42,9 @@ class HotOrder : public testing::TestWithParam<policy_name> {
     guides::visit_due(visitor);
     decides_->weigh(chosen_, {}, seen);
   }
-  /// The bytes that were moved. Notes how much HOT takes at most meanwhile.
+  /// Returns the bytes that were moved.
   std::uint64_t sort(double seconds) {
-    const auto protocol = make_veto_protocol();
-    const auto stop = [] { return false; };
-    window_statistics seen;
-    migration moves(
-        *protocol, {64 << 10, 10'000'000}, stop,
-        [this](std::uint64_t) {
-          heap::trim();
-          most_ = std::max(most_, extent_bytes());
-        },
-        seen);
-    std::vector<candidate> candidates;
-    EXPECT_TRUE(compaction(moves, *decides_, candidates, stop).sort_hot(order_, seconds));
-    heap::trim();
-    return seen.compacted.bytes;
-  }
-  static std::uint64_t extent_bytes() {
-    return heap::usage_of(heap::kind::hot, heap::residency::left_out).extent_bytes;
+    return run([&](compaction& compacts) { return compacts.sort_hot(order_, seconds); });
   }
   template <class Wanted>
   std::set<std::uintptr_t> pages_of(Wanted is_wanted) const {
@@ -79,18 +58,16 @@ class HotOrder : public testing::TestWithParam<policy_name> {
   static bool is_used(std::size_t i) { return i % kEach == 0; }
 
   options chosen_;
-  std::unique_ptr<policy> decides_ = make_policy(GetParam());
   hot_order order_;
   std::vector<guide<bytes>> held_;
-  std::uint64_t most_ = 0;
 };
 
-using SortedHotOrder = HotOrder;
-INSTANTIATE_TEST_SUITE_P(Policy, SortedHotOrder, testing::Values(policy_name::budget));
-using UnsortedHotOrder = HotOrder;
-INSTANTIATE_TEST_SUITE_P(Policy, UnsortedHotOrder, testing::Values(policy_name::published));
+class HotOrderByPublishedPolicy : public HotOrder {
+ protected:
+  HotOrderByPublishedPolicy() : HotOrder(policy_name::published) {}
+};
 
-TEST_P(SortedHotOrder, WhatIsUsedAlikeSharesPages) {
+TEST_F(HotOrder, WhatIsUsedAlikeSharesPages) {
   EXPECT_GT(pages_of(is_used).size(), kObjects / kEach * 9 / 10);
   sort(1000);
   const auto hot = pages_of(is_used), cold = pages_of(std::not_fn(is_used));
@@ -104,19 +81,19 @@ TEST_P(SortedHotOrder, WhatIsUsedAlikeSharesPages) {
   }
 }
 
-TEST_P(SortedHotOrder, WhatLiesWhereItBelongsIsNotMovedAgain) {
+TEST_F(HotOrder, WhatLiesWhereItBelongsIsNotMovedAgain) {
   EXPECT_GT(sort(1000), kObjects * 900);
   age();
   EXPECT_LT(sort(1000), 2 * kMiB);
 }
 
-TEST_P(SortedHotOrder, CopiesAreBoundedByTheLengthOfAWindow) {
+TEST_F(HotOrder, CopiesAreBoundedByTheLengthOfAWindow) {
   const std::uint64_t moved = sort(1);
   EXPECT_GT(moved, 2 * kMiB);
   EXPECT_LE(moved, 5 * kMiB);
 }
 
-TEST_P(SortedHotOrder, TakesNoMoreThanAFewExtentsMeanwhile) {
+TEST_F(HotOrder, TakesNoMoreThanAFewExtentsMeanwhile) {
   const std::uint64_t before = extent_bytes();
   sort(1000);
   EXPECT_LE(most_, before + 8 * kMiB);
@@ -124,7 +101,7 @@ TEST_P(SortedHotOrder, TakesNoMoreThanAFewExtentsMeanwhile) {
 }
 
 // It has no rates: what was not used in a window or two may be as hot as the rest.
-TEST_P(UnsortedHotOrder, ByThePublishedPolicyNothingIsMoved) { EXPECT_EQ(sort(1000), 0u); }
+TEST_F(HotOrderByPublishedPolicy, NothingIsMoved) { EXPECT_EQ(sort(1000), 0u); }
 
 }  // namespace
 }  // namespace isotherm::collector
