@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "os/files/ring.hpp"
+
 namespace isotherm::device {
 
 base::result<direct_stream> direct_stream::open(const os::file& f, std::size_t bytes) {
@@ -15,7 +17,9 @@ base::result<direct_stream> direct_stream::open(const os::file& f, std::size_t b
   d.memory_ = std::move(*memory);
   d.bytes_ = bytes;
   auto ring = std::make_unique<io_uring>();
-  if (io_uring_queue_init(kDepth, ring.get(), 0) == 0) d.ring_.reset(ring.release());
+  if (io_uring_queue_init(kDepth, ring.get(), 0) != 0) return d;
+  d.ring_.reset(ring.release());
+  if (!os::ring_has(*d.ring_, {IORING_OP_READ, IORING_OP_WRITE})) d.ring_.reset();
   return d;
 }
 

@@ -1,5 +1,5 @@
 // Reads and writes past the page cache: O_DIRECT, several at a time through io_uring, or one at a
-// time where the kernel refuses io_uring (containers often do).
+// time where the kernel refuses io_uring (containers often do), or has none that reads and writes.
 #pragma once
 
 #include <liburing.h>

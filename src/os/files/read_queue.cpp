@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "os/faults.hpp"
+#include "os/files/ring.hpp"
 #include "os/signals.hpp"
 #include "os/thread.hpp"
 
@@ -49,7 +50,7 @@ class ring_queue final : public read_queue {
     if (queue->descriptor() < 0) return nullptr;
     if (io_uring_queue_init(kRingEntries, &queue->ring_, 0) != 0) return nullptr;
     queue->is_open_ = true;
-    if (!queue->has_reads()) return nullptr;
+    if (!ring_has(queue->ring_, {IORING_OP_READ})) return nullptr;
     if (io_uring_register_eventfd(&queue->ring_, queue->descriptor()) != 0) return nullptr;
     return queue;
   }
@@ -89,15 +90,6 @@ class ring_queue final : public read_queue {
   }
 
  private:
-  /// Linux before 5.6 has rings without this operation, and does not tell what they have.
-  bool has_reads() noexcept {
-    if (injected_fault(io_call::probe) != 0) return false;
-    io_uring_probe* const told = io_uring_get_probe_ring(&ring_);
-    if (told == nullptr) return false;
-    const bool is_there = io_uring_opcode_supported(told, IORING_OP_READ) != 0;
-    io_uring_free_probe(told);
-    return is_there;
-  }
   /// Fills the ring's free entries.
   void prepare() noexcept {
     while (!started_.is_empty()) {
