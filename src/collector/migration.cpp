@@ -98,7 +98,9 @@ void mover::count(heap::kind from, move_result result, std::size_t bytes) noexce
 
 bool migration::run(std::span<const candidate> candidates) {
   if (!move_all(candidates)) return false;
-  return move_all(mover_.take_used_again());
+  const bool may_move = move_all(mover_.take_used_again());
+  mover_.take_used_again();  // used in that batch too: it stays where it is in this window
+  return may_move;
 }
 
 bool migration::move_all(std::span<const candidate> candidates) {

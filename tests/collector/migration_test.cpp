@@ -215,8 +215,11 @@ TEST_F(Migration, WhatIsUsedWhileItMovesWithinHotIsTriedOnceMore) {
     busy_protocol busy(held, batches);
     const candidate one{&held.slot(), {kind::hot, heap::band{0}}};
     window_statistics seen;
-    migration(busy, {1, 1'000'000}, kNoStop, kNoRest, seen).run({&one, 1});
+    migration moves(busy, {1, 1'000'000}, kNoStop, kNoRest, seen);
+    EXPECT_TRUE(moves.run({&one, 1}));
     EXPECT_EQ(seen.compacted.objects, batches < 2 ? 1u : 0u) << batches;
+    EXPECT_TRUE(moves.run({}));  // nothing is left over for the next list
+    EXPECT_EQ(seen.vetoed, static_cast<std::uint64_t>(batches)) << batches;
     EXPECT_EQ(held.holds(static_cast<const bytes*>(before)), batches == 2) << batches;
   }
 }
