@@ -13,9 +13,6 @@ constexpr std::uint64_t kWorthCompacting = std::uint64_t{8} << 20;
 constexpr std::uint64_t kWorthGaining = std::uint64_t{1} << 20;  // an extent
 /// An extent of HOT is not emptied for next to nothing: there a byte gained costs 32 copied.
 constexpr double kDenseShare = 1 - 1.0 / 32;
-
-/// To sort HOT may cost so much (kMoveCostBytes): about a hundredth of a processor's time.
-constexpr double kSortingBytesPerSecond = 8 << 20;
 }  // namespace
 
 bool is_worth_compacting(const heap::packing& now, double live_share) noexcept {
@@ -49,9 +46,9 @@ bool compaction::compact_hot(const hot_compaction& asked) {
       groups, [this](const auto& each) { return empty(each, find_hot_compactions); });
 }
 
-bool compaction::sort_hot(const hot_order& order, double seconds) {
-  const auto worst = order.worst(static_cast<std::uint64_t>(seconds * kSortingBytesPerSecond));
-  return !worst || empty(*worst, find_in_order);
+bool compaction::sort_hot(hot_order& order, double seconds) {
+  return std::ranges::all_of(order.worst(seconds),
+                             [this](const auto& each) { return empty(each, find_in_order); });
 }
 
 bool compaction::compact_cold(std::uint64_t live_bytes) {

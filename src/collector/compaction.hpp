@@ -55,9 +55,9 @@ class compaction {
   /// The sparsest extents of HOT that have so much dead.
   bool compact_hot(const hot_compaction& asked);
   /// Those extents of HOT that have most in the wrong band, as many as a window of so many seconds
-  /// has time for: their objects go to extents of their bands. One pass over the guides, for which
-  /// no more than some extents are in memory twice.
-  bool sort_hot(const hot_order& order, double seconds);
+  /// has time for: their objects go to extents of their bands. No more than some extents are in
+  /// memory twice.
+  bool sort_hot(hot_order& order, double seconds);
   /// The sparsest of COLD, as far as `live_bytes` allow, in the order of their pages, so that each
   /// is read once.
   bool compact_cold(std::uint64_t live_bytes);

@@ -26,6 +26,15 @@ constexpr std::chrono::milliseconds kSearchPatience{100};
 /// An extent of HOT is worth emptying when so much of what lives there is misplaced: fewer are not
 /// worth the copies of their neighbours.
 constexpr double kWorthSorting = 1.0 / 16;
+/// To sort HOT may cost so much: about a hundredth of a processor's time.
+constexpr double kSortingBytesPerSecond = 8 << 20;
+/// What the visit of a guide costs, in bytes that could be copied meanwhile.
+constexpr std::uint64_t kVisitCostBytes = 32;
+/// Objects that find_in_order() lists at a time, and extents that surely have no more.
+constexpr std::size_t kFoundInOrder = kListBytes / sizeof(candidate);
+constexpr std::uint64_t kInOneList = (kFoundInOrder - guides::kGranuleSlots) * kMoveCostBytes;
+/// What is saved of that time at most: enough for an extent of the smallest objects.
+constexpr std::uint64_t kMostSaved = 2 * kInOneList;
 
 /// False for nearly all words that are no guide's.
 bool is_word_of_object(guides::word w) noexcept {
@@ -145,7 +154,7 @@ class return_search final : public guides::slot_visitor {
     if (slot.compare_exchange_acq_rel(w, *next)) {
       policy_.note_return(w);
       promotable_.take(object);
-      list(candidates_, to_hot(slot, policy_, w));
+      list(candidates_, to_hot(slot, policy_, *next));
     }
     return guides::verdict::keep_due;
   }
@@ -224,15 +233,15 @@ class object_search final : public guides::slot_visitor {
 };
 
 /// Finds the objects of some extents, to be moved in the order of their addresses: so each page of
-/// COLD is read once, and of HOT one extent after the other is empty.
+/// COLD is read once, and of HOT one extent after the other is empty, as far as one list has them.
 class search_in_order final : public guides::slot_visitor {
  public:
   search_in_order(const policy& decides, const heap::sparse_extents& extents)
       : policy_(decides), where_(extents.where()), extents_(extents) {
-    found_.reserve(kMost);
+    found_.reserve(kFoundInOrder);
   }
   bool wants_pause() const noexcept override {
-    return found_.size() + guides::kGranuleSlots > kMost;
+    return found_.size() + guides::kGranuleSlots > kFoundInOrder;
   }
   guides::verdict visit(guides::slot_word& slot) override {
     const guides::word w = slot.load_acquire();
@@ -256,7 +265,6 @@ class search_in_order final : public guides::slot_visitor {
     std::uint64_t address;
     candidate one;
   };
-  static constexpr std::size_t kMost = kListBytes / sizeof(candidate);
   const policy& policy_;
   const heap::kind where_;
   const heap::sparse_extents& extents_;
@@ -290,36 +298,46 @@ void hot_order::note(const policy& decides, guides::word w) noexcept {
   const std::size_t extent = heap::extent_of(heap::kind::hot, object);
   if (extent >= extents_.size()) return;
   const std::uint64_t bytes = guides::size_of_class(guides::size_class_of(w));
+  ++guides_;
   extents_[extent].bytes += bytes;
   extents_[extent].cost += bytes + kMoveCostBytes;
   const heap::band now = heap::band_of(object);
   if (decides.band(w, now) != now) extents_[extent].misplaced += bytes;
 }
 
-std::optional<heap::sparse_extents> hot_order::worst(std::uint64_t most) const {
-  struct candidate_extent {
-    double gain;
-    std::uint64_t cost;
-    std::size_t number;
-  };
-  std::vector<candidate_extent> found;
+std::vector<hot_order::costly_extent> hot_order::out_of_order() const {
+  std::vector<costly_extent> found;
   for (std::size_t i = 0; i < extents_.size(); ++i) {
     const sum& each = extents_[i];
     const auto misplaced = static_cast<double>(each.misplaced);
     const bool is_worth_it =
         each.misplaced > 0 && misplaced >= kWorthSorting * static_cast<double>(each.bytes);
-    if (!is_worth_it || !heap::is_closed(heap::kind::hot, i)) continue;
+    if (!is_worth_it || !heap::is_closed_and_used(heap::kind::hot, i)) continue;
     found.push_back({misplaced / static_cast<double>(each.cost), each.cost, i});
   }
-  std::ranges::sort(found, std::greater(), &candidate_extent::gain);
-  std::optional<heap::sparse_extents> chosen;
-  for (const candidate_extent& each : found) {
-    if (each.cost > most) continue;
-    most -= each.cost;
-    if (!chosen) chosen.emplace(heap::kind::hot, extents_.size());
-    chosen->choose(each.number);
+  std::ranges::sort(found, std::greater(), &costly_extent::gain);
+  return found;
+}
+
+std::vector<heap::sparse_extents> hot_order::worst(double seconds) {
+  const auto earned = static_cast<std::uint64_t>(seconds * kSortingBytesPerSecond);
+  time_ = std::min(time_ + earned, std::max(earned, kMostSaved));
+  const std::uint64_t pass = guides_ * kVisitCostBytes;
+  std::vector<heap::sparse_extents> groups;
+  std::uint64_t room = 0;  // in the list of the last group
+  for (const costly_extent& each : out_of_order()) {
+    // The first group's pass is not counted: there has been one of them for the window anyway.
+    const std::uint64_t visits = groups.empty() || each.cost <= room ? 0 : pass;
+    if (each.cost + visits > time_) continue;
+    if (groups.empty() || each.cost > room) {
+      groups.emplace_back(heap::kind::hot, extents_.size());
+      room = kInOneList;
+    }
+    groups.back().choose(each.number);
+    room -= std::min(room, each.cost);
+    time_ -= each.cost + visits;
   }
-  return chosen;
+  return groups;
 }
 
 void ageing::expect(guides::word w) const noexcept {

@@ -24,24 +24,41 @@ enum class counts_left : std::uint8_t {
   cleared  ///< no tracking scope is open: what stayed behind may go
 };
 
+/// The candidates' list pauses its pass before it grows beyond this, so that a first demotion of
+/// everything needs no list of everything.
+inline constexpr std::size_t kListBytes = std::size_t{1} << 20;
+
 /// How much of each extent of HOT lies in the wrong band when a window ends. For one thread.
 class hot_order {
  public:
   /// Before a pass over all guides of objects in HOT.
-  void begin() { extents_.assign(heap::used_extents(heap::kind::hot), {}); }
+  void begin() {
+    extents_.assign(heap::used_extents(heap::kind::hot), {});
+    guides_ = 0;
+  }
   /// Of an object of HOT, by its aged word; does not touch the object.
   void note(const policy& decides, guides::word w) noexcept;
-  /// Those extents that are not in order, as many as cost no more than `most` together
-  /// (kMoveCostBytes): first those from which most comes to its place for what it costs. None: all
-  /// is in order, or too dear.
-  std::optional<heap::sparse_extents> worst(std::uint64_t most) const;
+  /// Those extents that are not in order, as many as a window of so many seconds has time for:
+  /// first those from which most comes to its place for what it costs. In groups of which one list
+  /// of find_in_order() holds all objects. Time that is left is for the next window, as far as one
+  /// extent may need it.
+  std::vector<heap::sparse_extents> worst(double seconds);
 
  private:
   struct sum {
     std::uint64_t misplaced = 0, bytes = 0;  ///< of size classes, `bytes` of all
-    std::uint64_t cost = 0;                  ///< of moving all
+    std::uint64_t cost = 0;                  ///< of moving all (kMoveCostBytes)
   };
+  struct costly_extent {
+    double gain;
+    std::uint64_t cost;
+    std::size_t number;
+  };
+  std::vector<costly_extent> out_of_order() const;
+
   std::vector<sum> extents_;
+  std::uint64_t guides_ = 0;  // of HOT
+  std::uint64_t time_ = 0;    // that is left, as the bytes that could be copied in it
 };
 
 /// Counts and notes one guide's uses, and ages its word, in one attempt: a word that changed
@@ -99,10 +116,6 @@ class source_parts {
   std::uint64_t count_;
   heap::per_kind<std::vector<std::uintptr_t>> ends_;  // of all parts but the last, ascending
 };
-
-/// The candidates' list pauses its pass before it grows beyond this, so that a first demotion of
-/// everything needs no list of everything.
-inline constexpr std::size_t kListBytes = std::size_t{1} << 20;
 
 /// Lists, from `so_far` on until the list is full, the objects in `part` that should move; of COLD
 /// no more than `promotable_bytes`. `candidates` holds this call's findings only.

@@ -17,7 +17,8 @@ enum class recycling : std::uint8_t {
 };
 
 /// Objects of HOT that lie in extents of their own, so that what is used alike shares pages: 0 is
-/// the hottest. What applications' threads put there lies in the coldest band.
+/// the hottest. What applications' threads put there lies in the coldest band, but for what takes a
+/// hole, in whatever extent that is.
 using band = std::uint8_t;
 inline constexpr band kBands = 4, kColdestBand = kBands - 1;
 

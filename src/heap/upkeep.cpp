@@ -39,9 +39,9 @@ std::size_t extent_of(kind where, const void* object) noexcept {
   return static_cast<std::size_t>(static_cast<const std::byte*>(object) - begin) / kExtentBytes;
 }
 
-bool is_closed(kind where, std::size_t extent) noexcept {
+bool is_closed_and_used(kind where, std::size_t extent) noexcept {
   const packed_heap& heap = heaps().packed(where);
-  return heap.is_closed(heap.address_of(extent));
+  return heap.row(extent).load().live() > 0 && heap.is_closed(heap.address_of(extent));
 }
 
 std::uint64_t release_dead_pages(kind where) noexcept {

@@ -24,8 +24,8 @@ band band_of(const void* object) noexcept;
 /// The extents of a heap by number, from its begin. All that were ever in use are below the first.
 std::size_t used_extents(kind where) noexcept;
 std::size_t extent_of(kind where, const void* object) noexcept;
-/// As above.
-bool is_closed(kind where, std::size_t extent) noexcept;
+/// Whether the extent takes no more allocations, and an object lives there.
+bool is_closed_and_used(kind where, std::size_t extent) noexcept;
 /// Live and used bytes of a heap of objects, for deciding on compaction: dead = used - live.
 struct packing {
   std::uint64_t live_bytes = 0, used_bytes = 0;

@@ -72,6 +72,11 @@ TEST_F(Scan, ListsNoMoreOfColdThanHasRoom) {
     rates->begin_ageing(chosen_);
     choose_returning(*rates, bytes, again, candidates_);
     EXPECT_EQ(candidates_.size(), kept);
+    for (const candidate& each : candidates_) {
+      const guides::word now = each.slot->load_relaxed();  // with the use that brings it back
+      EXPECT_LT(each.target.among, heap::kColdestBand);
+      EXPECT_EQ(each.target.among, rates->band(now, std::nullopt));
+    }
   }
 }
 

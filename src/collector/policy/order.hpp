@@ -7,8 +7,8 @@
 
 namespace isotherm::collector {
 
-/// A band spans two octaves: used in half of the windows or more, in an eighth, in a 32nd, in
-/// fewer.
+/// The bands: used in half of the windows or more, in an eighth, in a 32nd, in fewer. From one to
+/// the next are two octaves.
 inline constexpr unsigned kBandRates = 2 * kRatesPerOctave;
 /// The hottest band begins an octave below always.
 inline constexpr unsigned kHottestBandFrom = kRates - 1 - kRatesPerOctave;
