@@ -17,6 +17,8 @@ namespace {
 /// Of the room for objects, what is left free at most for those that come back as they are used: an
 /// eighth.
 constexpr std::uint64_t kReservedShare = 8;
+/// Within so many windows a busy one is forgotten: it counts for a 64th less after each.
+constexpr std::uint64_t kBusyWindows = 64;
 /// Weight of the last window in how much comes back between two windows' ends.
 constexpr double kNewest = 0.25;
 
@@ -93,8 +95,9 @@ class budget_policy final : public policy {
     const auto back = static_cast<double>(std::exchange(returned_bytes_, 0));
     likely_back_ += (back - likely_back_) * kNewest;
     if (now.target_bytes != 0) keep(room_for_objects(now) / taken_by_byte(now), now.file_bytes);
+    note_busy(seen);
     if (chosen.memory_target_bytes == 0) {
-      let_go(allowed_misses(chosen, seen.accessed_objects, seen.window_seconds));
+      let_go(allowed_misses(chosen, busy_.objects, busy_.seconds));
     }
     back_bytes_ = back_at_once(now.file_bytes);
     predicted_share_ = share_below_cut(seen.accessed_objects);
@@ -316,10 +319,20 @@ class budget_policy final : public policy {
                                       0x1p64);
   }
 
+  /// A busy window that comes after idle ones must not miss more than is allowed, so that the
+  /// busiest of the last windows is what counts. Its uses are told by worth; when the memory starts
+  /// anew, worths mean something else.
+  void note_busy(const window_statistics& seen) noexcept {
+    if (memory_.length() == 0) busy_ = {};
+    busy_.objects -= busy_.objects / kBusyWindows;
+    if (seen.accessed_objects < busy_.objects) return;
+    busy_ = {seen.accessed_objects, seen.window_seconds, used_};
+  }
+
   /// Lets go the objects whose misses together are allowed, if these are more.
   void let_go(double misses) {
     if (warm_bytes_ == 0) return;  // nothing says what a new object is worth
-    const unsigned least = cut_for_misses(used_, expected_uses_, misses);
+    const unsigned least = cut_for_misses(busy_.used, expected_uses_, misses);
     if (least == kWorths) {
       cut_ = leave_cut_ = {kWorths - 1, 0};
     } else if (least > cut_.at) {
@@ -352,7 +365,13 @@ class budget_policy final : public policy {
   bytes_by_worth bytes_{};
   bytes_by_worth missed_bytes_{};
   std::array<double, kWorths> expected_uses_{};
-  use_histogram used_{};              // in the window, by what they would be worth without that
+  use_histogram used_{};  // in the window, by what they would be worth without that
+  /// The busiest of the last windows.
+  struct {
+    std::uint64_t objects = 0;  // used; 0: none since the memory began
+    double seconds = 0;
+    use_histogram used{};
+  } busy_;
   use_histogram returned_{};          // likewise in the next, what came back between windows
   objects_by_rate warm_{};            // NEW and HOT, by what was known before the window
   std::uint64_t warm_used_ = 0;       // of these

@@ -438,6 +438,26 @@ TEST_F(BudgetPolicy, WithoutATargetLetsGoWhatIsWorthNoDram) {
   EXPECT_NEAR(static_cast<double>(misses), 100 * 93, 100 * 10);
 }
 
+// What is read in a second must not exceed the limit when the load comes in bursts, either.
+TEST_F(BudgetPolicy, MissesOfABusyWindowAreWithinTheLimitAfterIdleOnesToo) {
+  make(10'000, kind::newborn);
+  chosen_.miss_share = 1;
+  chosen_.misses_per_second = 10;  // 100 a window; of those used now and then 900 are
+  std::uint64_t misses = 0;
+  for (std::uint64_t i = 0; i < 600; ++i) {
+    const std::uint64_t phase = i % 6;  // busy, half busy, and four idle ones
+    window([i, phase](std::size_t object) {
+      if (phase > 1) return false;
+      const auto dice = base::mix64(10'000 * i + object);
+      return object < 1000 ? phase == 0 || dice % 2 == 0
+                           : dice % 10'000 < (phase == 0 ? 1000 : 500);
+    });
+    if (i >= 300 && phase == 0) misses += misses_;
+  }
+  EXPECT_GT(misses, 50 * 50u);
+  EXPECT_LT(misses, 50 * 130u);
+}
+
 TEST_F(BudgetPolicy, WhatWasMadeSinceTheWindowsEndStaysInNew) {
   window([](std::size_t) { return true; });
   EXPECT_FALSE(policy_->target(make_word(16, kind::newborn, kEach)));
