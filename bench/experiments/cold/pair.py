@@ -4,9 +4,10 @@
     bench/experiments/cold/pair.py --target 141M --workloads c,b --pairs 8 --warmup 600 \\
         --save pairs.jsonl
 
-Both run all the time and hold the same records. After a warm-up of the one with a target, phases of
-new requests go to the one and to the other by turns, so that what else the machine does meets both.
-Each further workload has a warm-up of a tenth of the first one's.
+Both run all the time and hold the same records; the one without keeps all of them in DRAM
+(--miss-share 0). After a warm-up of the one with a target, phases of new requests go to the one and
+to the other by turns, so that what else the machine does meets both. Each further workload has a
+warm-up of a tenth of the first one's.
 Prints throughput, its ratio, latencies, misses of the requests, and the server's processor time: of
 a request, and what a miss adds to it (`us_a_miss`): medians and ranges. --save appends a JSON
 object a pair.
@@ -56,6 +57,8 @@ def measure(options, workload, limited, free):
     seen, cost = driven(options, limited, workload)
     after = stats(limited)
     alone, cost_free = driven(options, free, workload)
+    if int(stats(free)['cold_misses']):
+        raise servers.Trouble('the store without a target has missed too')
     requests = seen['throughput_ops_s'] * options.seconds
     misses = (int(after['cold_misses']) - int(before['cold_misses'])) / requests
     found = {'ratio': seen['throughput_ops_s'] / alone['throughput_ops_s'],
@@ -84,9 +87,9 @@ def main():
     options = parser.parse_args()
     with contextlib.ExitStack() as stack:
         pair = []
-        for _ in range(2):
+        for flags in ([], ['--miss-share', 0]):
             folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            command = servers.isotherm_command(folder, options.tool, ['--window', 5])
+            command = servers.isotherm_command(folder, options.tool, ['--window', 5, *flags])
             pair.append(stack.enter_context(servers.serving(command, folder / 'socket')))
         workloads = options.workloads.split(',')
         drive(options, pair[1], workloads[0], 1)
