@@ -51,7 +51,8 @@ class walk_cursors {
 
 /// any_index::walk() for an ordered structure: a piece is some keys in order. `iterate(from,
 /// visit)` visits the pairs from that scan_start upwards. For a thread that does not wait, and has
-/// missed a key, the walk stays where it is, and the piece is to be walked again.
+/// missed a key, the walk stays where it is, and the piece is to be walked again; it goes on only
+/// for what else is missed, until the visitor ends it.
 template <class Iterate>
 std::uint64_t walk_in_order(walk_cursors& cursors, std::uint64_t cursor, const visitor& visit,
                             Iterate iterate) {
@@ -63,7 +64,7 @@ std::uint64_t walk_in_order(walk_cursors& cursors, std::uint64_t cursor, const v
   const visitor counting = [&](std::string_view key, std::string_view value) {
     if (guides::is_unreadable(key)) return visit(key, value);  // cannot be continued from
     now = key;
-    is_cut = !visit(key, value) || ++visited == kPieceKeys;
+    is_cut = !visit(key, value) || (!guides::has_missed() && ++visited == kPieceKeys);
     return !is_cut;
   };
   iterate(last ? scan_start{*last, bound::exclusive} : scan_start{}, counting);

@@ -222,7 +222,8 @@ void connection::dispatch(std::span<const std::string_view> arguments) {
   client_->last.store_relaxed(command);
   if (!is_again_) server_.count_command();
   const store::limits bounds{server_.tuning().longest_storable()};
-  store::call c{server_.db(), reply_, arguments, store::now_ms(), bounds, client_.get()};
+  store::call c{server_.db(), reply_,        arguments,        store::now_ms(),
+                bounds,       client_.get(), &parked_.walked()};
   const std::size_t before = output_.size();
   try {
     execute(*command, c);

@@ -25,7 +25,8 @@ const heap::arrived_reads& parked_command::arrived() {
 }
 
 std::uint64_t parked_command::held_bytes() const noexcept {
-  return bytes_of(awaited_) + bytes_of(ended_) + bytes_of(ahead_) - counted_twice_;
+  return bytes_of(awaited_) + bytes_of(ended_) + bytes_of(ahead_) - counted_twice_ +
+         walked_.found_bytes;
 }
 
 /// A read that was started for the command when it was looked at ahead is what it waits for: asked
@@ -42,6 +43,11 @@ parked_command::read parked_command::ask(heap::miss&& missed) {
 }
 
 void parked_command::park(std::vector<heap::miss> missed) {
+  if (walked_.cursor != std::exchange(parked_at_, walked_.cursor)) {
+    ended_.erase(ended_.begin(), ended_.begin() + static_cast<std::ptrdiff_t>(ended_before_));
+    counted_twice_ = 0;  // at most too much is counted from here on
+  }
+  ended_before_ = ended_.size();
   std::uint64_t held = bytes_of(ended_);
   must_wait_ = !ended_.empty() && held >= kHeldBytes;
   for (heap::miss& each : missed) {
@@ -79,6 +85,9 @@ void parked_command::finish() noexcept {
   counted_twice_ = 0;
   ended_.clear();
   arrived_.clear();
+  walked_ = {};
+  parked_at_ = 0;
+  ended_before_ = 0;
 }
 
 std::vector<heap::miss> misses_of(std::string_view requests, const resp_parser::limits& bounds,

@@ -29,9 +29,13 @@ class parked_command {
   /// What has been read for the command that is to run next.
   const heap::arrived_reads& arrived();
 
+  /// What the command has found in its runs so far.
+  store::walked_keys& walked() noexcept { return walked_; }
+
   /// The command has missed these. What is held for it is bounded: of these, and in the next runs
   /// of what it misses then, so many are read as come to kHeldBytes, or one. A command that needs
-  /// more runs again at once, and waits.
+  /// more runs again at once, and waits. What a walk asked for before it parked the last time is
+  /// dropped if it has come further since: it has used that.
   void park(std::vector<heap::miss> missed);
   static constexpr std::uint64_t kHeldBytes = std::uint64_t{32} << 20;
   /// Asks also for what later commands of the client are going to read, as far as it comes to
@@ -60,10 +64,13 @@ class parked_command {
   const std::uint64_t client_;
   bool is_parked_ = false, must_wait_ = false;
   std::vector<read> awaited_;        // by the command that is parked
-  std::vector<read> ended_;          // that it has waited for
+  std::vector<read> ended_;          // that it has waited for, in this order
   std::vector<read> ahead_;          // for those behind it, and of those that were
   std::uint64_t counted_twice_ = 0;  // of the first two, what is among the third as well
   heap::arrived_reads arrived_;
+  store::walked_keys walked_;
+  std::uint64_t parked_at_ = 0;   // the cursor of these when it parked last
+  std::size_t ended_before_ = 0;  // of ended_, what had ended then
 };
 
 /// Notes what the reading commands at the begin of `requests` are going to miss: of the first one,

@@ -23,6 +23,13 @@ struct limits {
   std::uint64_t longest_value = std::uint64_t{512} << 20;  ///< at most kLongestValue
 };
 
+/// How far a walk through the keys has come.
+struct walked_keys {
+  std::uint64_t cursor = 0;
+  std::vector<std::string> found;
+  std::size_t found_bytes = 0;  ///< memory of these
+};
+
 /// One call of a command. Arguments include the command's name.
 struct call {
   database& db;
@@ -31,6 +38,8 @@ struct call {
   std::int64_t now;  ///< ms since 1970, the same for the whole command
   const limits& bounds;
   caller* sender = nullptr;
+  /// Where a command that misses keys on the way leaves what it has found, for when it runs again.
+  walked_keys* walked = nullptr;
 
   std::string_view operator[](std::size_t i) const noexcept { return arguments[i]; }
   std::size_t count() const noexcept { return arguments.size(); }

@@ -34,20 +34,22 @@ void randomkey(call& c) {
     c.out.null();
 }
 
-/// Pages of cold keys that a walk asks for at once, in bytes.
+/// When a walk has missed a key it goes on noting what else it will miss, until it has so much to
+/// read, or for so long: other clients wait meanwhile, and so does the collector.
 constexpr std::uint64_t kMissedAtOnce = std::uint64_t{8} << 20;
+constexpr std::uint64_t kNotingNs = 1'000'000;
 
 /// A walk through the live keys that match, piece by piece. For a thread that does not wait
 /// (heap::miss_watch) a piece with a key that is out of DRAM gives nothing.
 class walk {
  public:
-  /// Of so many keys at once pages are asked for.
-  walk(call& c, std::uint64_t cursor, std::string_view pattern, std::size_t at_once) noexcept
+  /// Goes on from `so_far`. Once it has missed a key it looks at `wanted` more at most.
+  walk(call& c, walked_keys& so_far, std::string_view pattern, std::uint64_t wanted) noexcept
       : call_(c),
         watch_(heap::miss_watch::of_this_thread()),
-        cursor_(cursor),
+        so_far_(so_far),
         pattern_(pattern),
-        at_once_(at_once) {}
+        wanted_(wanted) {}
 
   /// Walks one piece; false: it has missed keys. The command is to run again when they have been
   /// read.
@@ -60,24 +62,25 @@ class walk {
     reads_.forgive();
   }
 
-  std::uint64_t cursor() const noexcept { return cursor_; }
-  std::size_t visited() const noexcept { return visited_; }
-  std::vector<std::string>& found() noexcept { return found_; }
+  bool is_at_end() const noexcept { return so_far_.cursor == 0; }
+  std::uint64_t visited() const noexcept { return visited_; }
 
  private:
-  bool may_miss_more() const noexcept {
-    return !guides::has_missed() || (unread_ < at_once_ && watch_->missed_bytes() < kMissedAtOnce);
+  bool has_noted_enough() const noexcept {
+    return noted_ >= wanted_ || watch_->missed_bytes() >= kMissedAtOnce ||
+           os::monotonic_ns() - noting_since_ns_ >= kNotingNs;
   }
   std::uint64_t visit_piece(std::uint64_t cursor);
 
   call& call_;
   heap::miss_watch* const watch_;
   const heap::read_watch reads_;
-  std::uint64_t cursor_;
+  walked_keys& so_far_;
   const std::string_view pattern_;
-  const std::size_t at_once_;
-  std::size_t visited_ = 0, unread_ = 0;
-  std::vector<std::string> found_;
+  const std::uint64_t wanted_;
+  std::vector<std::string> in_piece_;
+  std::uint64_t visited_ = 0, noted_ = 0, noting_since_ns_ = 0;
+  std::uint64_t piece_end_ = 0;  // as the last visit has told
 };
 
 /// Returns the next cursor.
@@ -86,46 +89,48 @@ std::uint64_t walk::visit_piece(std::uint64_t cursor) {
   database& db = call_.db;
   const bool some_expire = db.expiring_keys() > 0;
   const auto visit = [&](std::string_view key, std::string_view stored) {
-    ++visited_;
-    if (is_unreadable(key, stored)) {
-      ++unread_;
-      return may_miss_more();
+    if (guides::has_missed()) {
+      if (noted_++ == 0) noting_since_ns_ = os::monotonic_ns();
+      return !has_noted_enough();
     }
+    ++visited_;
+    if (is_unreadable(key, stored)) return true;
     const bool is_gone = guides::is_absent(stored) ? some_expire && db.has_expired(key, call_.now)
                                                    : records::decode(stored).is_expired(call_.now);
-    if (!is_gone && (pattern_ == "*" || matches_glob(pattern_, key))) found_.emplace_back(key);
+    if (!is_gone && (pattern_ == "*" || matches_glob(pattern_, key))) in_piece_.emplace_back(key);
     return true;
   };
   return db.index().walk(inside, cursor, visit);
 }
 
 bool walk::next() {
-  const std::size_t found_before = found_.size();
-  const std::uint64_t end = visit_piece(cursor_);
-  if (guides::has_missed()) {
-    found_.resize(found_before);
-    return false;
-  }
+  in_piece_.clear();
+  piece_end_ = visit_piece(so_far_.cursor);
+  if (guides::has_missed()) return false;
   reads_.forgive();  // what cannot be read is left out
-  cursor_ = end;
+  so_far_.cursor = piece_end_;
+  for (std::string& key : in_piece_) {
+    so_far_.found_bytes += sizeof key + key.size();
+    so_far_.found.push_back(std::move(key));
+  }
   return true;
 }
 
 void walk::miss_more() {
-  for (std::uint64_t at = cursor_; may_miss_more();) {
-    const std::uint64_t end = visit_piece(at);
-    if (end == at || end == 0) return;
-    at = end;
-  }
+  // An ordered structure does not go beyond the piece that has missed keys: it has noted all.
+  std::uint64_t at = so_far_.cursor, end = piece_end_;
+  while (end != at && end != 0 && !has_noted_enough()) end = visit_piece(at = end);
 }
 
 void keys(call& c) {
-  walk all(c, 0, c[1], std::numeric_limits<std::size_t>::max());
+  walked_keys of_one_run;
+  walked_keys& all = c.walked != nullptr ? *c.walked : of_one_run;
+  walk through(c, all, c[1], std::numeric_limits<std::uint64_t>::max());
   do {
-    if (!all.next()) return all.miss_more();
-  } while (all.cursor() != 0);
+    if (!through.next()) return through.miss_more();
+  } while (!through.is_at_end());
   // A walk shows keys twice if the table grows meanwhile; KEYS answers each once.
-  std::vector<std::string>& found = all.found();
+  std::vector<std::string>& found = all.found;
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
   c.out.array(found.size());
@@ -154,21 +159,23 @@ void scan(call& c) {
     }
   }
   // A piece has about 16 keys: of fewer at once it would be read in several turns.
-  walk some(c, *start, pattern, static_cast<std::size_t>(std::max(wanted, std::int64_t{16})));
+  walked_keys some;
+  some.cursor = *start;
+  walk through(c, some, pattern, static_cast<std::uint64_t>(std::max(wanted, std::int64_t{16})));
   std::int64_t pieces = 0;
   // Bounded also where most of the table is empty, as in Redis: ten pieces for each key asked for.
   do {
-    if (some.next()) continue;
-    if (pieces == 0) return some.miss_more();
-    some.forget_missed();  // the next call begins with them
+    if (through.next()) continue;
+    if (pieces == 0) return through.miss_more();
+    through.forget_missed();  // the next call begins with them
     break;
-  } while (some.cursor() != 0 && static_cast<std::int64_t>(some.visited()) < wanted &&
+  } while (!through.is_at_end() && static_cast<std::int64_t>(through.visited()) < wanted &&
            ++pieces / 10 < wanted);
-  if (!any_type) some.found().clear();
+  if (!any_type) some.found.clear();
   c.out.array(2);
-  c.out.bulk(fmt::format("{}", some.cursor()));
-  c.out.array(some.found().size());
-  for (const auto& key : some.found()) c.out.bulk(key);
+  c.out.bulk(fmt::format("{}", some.cursor));
+  c.out.array(some.found.size());
+  for (const auto& key : some.found) c.out.bulk(key);
 }
 
 constexpr command kCommands[] = {
