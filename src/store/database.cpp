@@ -45,6 +45,12 @@ std::optional<std::string> next_due(stripe& here, std::int64_t now, std::size_t&
   return std::nullopt;
 }
 
+/// By chance, one time in so many.
+bool is_one_in(std::uint64_t times) noexcept {
+  static thread_local base::random dice(static_cast<std::uint64_t>(now_ms()));
+  return dice.below(times) == 0;
+}
+
 }  // namespace
 
 constinit thread_local look_ups database::look_ups_here{};
@@ -224,30 +230,48 @@ std::uint32_t database::idle_seconds(std::string_view key, std::int64_t now) con
   return second > last && last != 0 ? second - last : 0;
 }
 
+/// One of the live keys of the piece at `cursor`, which becomes that of the next piece; stays if a
+/// key was missed, and notes what else the piece will miss.
+std::optional<std::string> database::random_key_of_piece(std::uint64_t& cursor, std::int64_t now) {
+  constexpr int kReadTogether = 16;  // keys of a piece
+  std::optional<std::string> chosen;
+  std::uint64_t seen = 0;
+  int noted = 0;
+  const sync::scope inside;
+  const bool some_expire = expiring_keys() > 0;
+  const auto visit = [&](std::string_view key, std::string_view stored) {
+    if (guides::has_missed()) return ++noted < kReadTogether;
+    if (is_unreadable(key, stored)) return true;
+    const bool is_gone = guides::is_absent(stored) ? some_expire && has_expired(key, now)
+                                                   : records::decode(stored).is_expired(now);
+    if (!is_gone && is_one_in(++seen)) chosen = key;
+    return true;
+  };
+  const std::uint64_t next = index_.walk(inside, cursor, visit);
+  if (guides::has_missed()) return std::nullopt;
+  cursor = next;
+  return chosen;
+}
+
 std::optional<std::string> database::random_key(std::int64_t now) {
-  constexpr std::uint64_t kReadTogether = 16;  // of a piece whose keys are out of DRAM
-  static thread_local base::random dice(static_cast<std::uint64_t>(now));
   std::uint64_t cursor = random_cursor_.load_relaxed();
   std::optional<std::string> chosen;
   // Two rounds at most: from the cursor to the end, and from the start.
   for (int rounds = 0; rounds < 2;) {
-    std::uint64_t seen = 0, unread = 0;
-    const sync::scope inside;
     const heap::read_watch reads;
-    const bool some_expire = expiring_keys() > 0;
-    cursor = index_.walk(inside, cursor, [&](std::string_view key, std::string_view stored) {
-      if (is_unreadable(key, stored)) return !guides::has_missed() || ++unread < kReadTogether;
-      const bool is_gone = guides::is_absent(stored) ? some_expire && has_expired(key, now)
-                                                     : records::decode(stored).is_expired(now);
-      if (!is_gone && dice.below(++seen) == 0) chosen = key;
-      return true;
-    });
-    if (guides::has_missed()) return std::nullopt;
+    auto one = random_key_of_piece(cursor, now);
+    const bool has_missed = guides::has_missed();
+    if (has_missed && !chosen) break;  // the call runs again, from here
     reads.forgive();
+    if (has_missed) {
+      static_cast<void>(heap::miss_watch::of_this_thread()->take());
+      break;
+    }
+    if (one) chosen = std::move(one);
     if (cursor == 0) ++rounds;
     // One time in four the walk goes on, so that calls do not stop at the same pieces in each
     // round.
-    if (chosen && dice.below(4) != 0) break;
+    if (chosen && !is_one_in(4)) break;
   }
   random_cursor_.store_relaxed(cursor);
   return chosen;

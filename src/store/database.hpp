@@ -136,6 +136,7 @@ class database {
   void wait_for_several(std::string_view key) noexcept;
   void sweep_beside(stripe& held, std::int64_t now);
   bool expire(stripe& held, const std::string& key);
+  std::optional<std::string> random_key_of_piece(std::uint64_t& cursor, std::int64_t now);
   bool remove_due(stripe& here, const std::string& key, std::int64_t now);
   void note_expiry(stripe& held, std::string_view key, std::int64_t expires_ms);
 

@@ -213,6 +213,25 @@ TEST_P(EachIndex, RandomKeysMayBeCold) {
   EXPECT_EQ(major_faults(), before.faults);
 }
 
+// RANDOMKEY goes on where it has missed a key, and comes to all of them, those that are out too.
+TEST_P(EachIndex, RandomKeysAreOfAllPlaces) {
+  const auto all = start_mixed();
+  const needed before;
+  std::set<std::string> found;
+  for (std::size_t i = 0; i < 2 * all.size(); ++i) {
+    const auto one = words_of(one_->ask("RANDOMKEY\r\n"));
+    ASSERT_EQ(one.size(), 1u);
+    found.insert(one[0]);
+  }
+  EXPECT_GT(found.size(), all.size() / 2) << "by chance 86 in 100";
+  int found_out = 0;
+  for (int i = 0; i < kMixed; i += kOneIn) found_out += found.contains(mixed_key(i)) ? 1 : 0;
+  EXPECT_GT(found_out, kOut / 4);
+  // A call reads what is out of one piece, and one time in four of one more.
+  EXPECT_LT(heap::cold_reads().misses - before.misses, 3 * all.size());
+  EXPECT_EQ(major_faults(), before.faults);
+}
+
 TEST_P(EachIndex, WalksLeaveOutKeysThatTheDiskDoesNotGive) {
   start();
   send_out(leaving::keys_too);
