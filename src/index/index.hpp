@@ -78,9 +78,11 @@ class any_index {
   /// `cursor` (0 at first). Returns the next cursor, 0 at the end. A key present throughout is
   /// visited at least once (as Redis SCAN guarantees), also when the table grows meanwhile. The
   /// pairs do not count as used (guide::peek()). Keys that cannot be read are visited as unreadable
-  /// (guides::is_unreadable()). When the thread's heap::miss_watch has noted a key, the piece at
-  /// `cursor` is to be walked again; an ordered structure returns `cursor` then, and its piece ends
-  /// only where the visitor ends it, or with the last key.
+  /// (guides::is_unreadable()); but a piece of a skip list may begin behind one whose first 12
+  /// bytes are those of the last key before the piece, and leave out what is between. When the
+  /// thread's heap::miss_watch has noted a key, the piece at `cursor` is to be walked again; an
+  /// ordered structure returns `cursor` then, and its piece ends only where the visitor ends it, or
+  /// with the last key.
   virtual std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) = 0;
 
   virtual std::size_t size() const noexcept = 0;  ///< keys; exact while no writer runs

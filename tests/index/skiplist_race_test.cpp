@@ -1,7 +1,8 @@
-// One interleaving of skiplist-fraser, made to happen: a key is inserted again between the moment
-// in which its eraser has marked the old node and that in which it unlinks it, by an inserter that
-// saw the old node on an upper level before. Were the new node linked before the old one there, the
-// eraser's search would end at the new one, and the old one be retired while it is linked.
+// Interleavings in the skip lists, made to happen. In skiplist-fraser a key is inserted again
+// between the moment in which its eraser has marked the old node and that in which it unlinks it,
+// by an inserter that saw the old node on an upper level before. Were the new node linked before
+// the old one there, the eraser's search would end at the new one, and the old one be retired while
+// it is linked.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -10,6 +11,7 @@
 
 #include "index/any_index.hpp"
 #include "index/skip/skiplist_fraser.cpp"  // instantiated for `watched`
+#include "index/skip/skiplist_herlihy.cpp"
 #include "index/storage.hpp"
 
 namespace isotherm::index {
@@ -33,6 +35,18 @@ struct watched_pointer : plain_pointer {
 };
 struct watched : unmanaged {
   using pointer = watched_pointer;
+};
+
+/// Keys and values, none of which can be read while `is_out`.
+struct leaving_pointer : plain_pointer {
+  using plain_pointer::plain_pointer;
+  static inline bool is_out = false;
+  bytes* get(const scope& inside) const {
+    return is_out ? const_cast<bytes*>(guides::unreadable_bytes()) : plain_pointer::get(inside);
+  }
+};
+struct leaving : unmanaged {
+  using pointer = leaving_pointer;
 };
 
 // Nodes keep the first 12 bytes.
@@ -71,6 +85,27 @@ TEST(SkiplistFraserRace, AnErasedNodeDoesNotStayBehindANewOneOfItsKey) {
     eraser.join();
     EXPECT_TRUE(list.is_valid()) << "round " << round;
   }
+}
+
+// The eraser has found its place when another key is inserted there, and those on the way can be
+// read no more.
+TEST(SkiplistHerlihyRace, ANodeIsFoundAgainWithoutReadingKeys) {
+  const auto key = [](int i) { return "they-start-alike-" + std::to_string(i); };
+  skiplist_herlihy<leaving> list(0);
+  for (int i = 10; i < 99; ++i) list.insert(key(i), "some");
+  for (int i = 12; i < 99; i += 3) {
+    leaving_pointer::is_out = false;
+    const auto erase_later = [&](std::optional<std::string_view>) {
+      EXPECT_EQ(list.insert(key(i - 1) + "-behind", "new"), outcome::done);
+      leaving_pointer::is_out = true;
+      return decision{action::erase, {}};
+    };
+    ASSERT_EQ(list.update(key(i), erase_later), outcome::done);
+  }
+  leaving_pointer::is_out = false;
+  EXPECT_TRUE(list.is_valid());
+  const scope inside;
+  for (int i = 10; i < 99; ++i) EXPECT_EQ(list.find(inside, key(i)).has_value(), i % 3 != 0);
 }
 
 }  // namespace

@@ -96,7 +96,12 @@ template <class Storage>
 void skiplist_herlihy<Storage>::detach(const scope& inside, position& where, std::string_view key) {
   node* const victim = where.found;
   victim->mark();
-  for (backoff wait; !try_unlink(where, victim); wait()) locate(inside, wanted_key(key), where);
+  for (backoff wait; !try_unlink(where, victim); wait()) {
+    locate(inside, wanted_key(key), where);
+    // A key that cannot be read leads past the node, which is then looked for by the list alone.
+    // Not at first: that takes a step for each key with the same start.
+    while (where.found != victim && !find_before(victim, where)) wait();
+  }
   victim->unlock();
   retire_node<Storage>(victim);
 }
