@@ -43,7 +43,6 @@ HOT_KEYS = 64  # the most popular ones, which nobody doubts to be in DRAM
 AT_ONCE = 500  # records of one piece of the load
 SHARES = ('p50', 'p99', 'p999')
 PAUSE = 0.5  # seconds between two measurements
-SLEEPS_OVER = 0.0002  # seconds that a sleep may end late; the rest is waited for awake
 
 
 def key(i):
@@ -103,28 +102,13 @@ def read_many(path, options, until, chosen):
     return count
 
 
-def due_times(rate):
-    """When each request is due: at once, or `rate` times a second at random (a Poisson process)."""
-    if not rate:
-        while True:
-            yield time.monotonic()
-    due = time.monotonic()
-    while True:
-        due += random.expovariate(rate)
-        time.sleep(max(0, due - SLEEPS_OVER - time.monotonic()))
-        while time.monotonic() < due:
-            pass
-        yield due
-
-
 def read_zipfian(path, options, until, _):
-    """Latencies, from when a request was due, of the most popular keys and of the others."""
+    """Latencies of the most popular keys, and of the others."""
     reader, hot, others = Reader(path, options.value), [], []
     weights = list(itertools.accumulate(1 / (i + 1)**0.99 for i in range(options.records)))
-    due = due_times(options.rate)
     while time.monotonic() < until:
         for i in random.choices(range(options.records), cum_weights=weights, k=100):
-            began = next(due)
+            began = time.monotonic()
             reader.read([i])
             (hot if i < HOT_KEYS else others).append(time.monotonic() - began)
     return hot, others
@@ -428,9 +412,6 @@ def main():
         command.add_argument('--depth', type=int, default=1, help='reads at once, of the other')
         if name == 'slow':
             command.add_argument('--reads-ms', default='0,1,5,20')
-            command.add_argument('--rate', type=float, default=0,
-                                 help='Zipfian reads a second of each connection; 0: as fast as '
-                                 'they go')
     command = commands.add_parser('table')
     command.set_defaults(work=table)
     command.add_argument('files', nargs='+')
