@@ -45,7 +45,8 @@ parked_command::read parked_command::ask(heap::miss&& missed) {
 void parked_command::park(std::vector<heap::miss> missed) {
   if (walked_.cursor != std::exchange(parked_at_, walked_.cursor)) {
     ended_.erase(ended_.begin(), ended_.begin() + static_cast<std::ptrdiff_t>(ended_before_));
-    counted_twice_ = 0;  // at most too much is counted from here on
+    // Of the reads that go some may have been counted twice: held_bytes() may now be too high.
+    counted_twice_ = 0;
   }
   ended_before_ = ended_.size();
   std::uint64_t held = bytes_of(ended_);

@@ -17,7 +17,7 @@ namespace {
 /// Of the room for objects, what is left free at most for those that come back as they are used: an
 /// eighth.
 constexpr std::uint64_t kReservedShare = 8;
-/// Within so many windows a busy one is forgotten: it counts for a 64th less after each.
+/// After each window that is less busy, the busiest one counts for a 64th less.
 constexpr std::uint64_t kBusyWindows = 64;
 /// Weight of the last window in how much comes back between two windows' ends.
 constexpr double kNewest = 0.25;
@@ -324,7 +324,7 @@ class budget_policy final : public policy {
   /// anew, worths mean something else.
   void note_busy(const window_statistics& seen) noexcept {
     if (memory_.length() == 0) busy_ = {};
-    busy_.objects -= busy_.objects / kBusyWindows;
+    busy_.objects -= (busy_.objects + kBusyWindows - 1) / kBusyWindows;  // to 0 at last
     if (seen.accessed_objects < busy_.objects) return;
     busy_ = {seen.accessed_objects, seen.window_seconds, used_};
   }
