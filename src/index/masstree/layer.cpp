@@ -91,7 +91,7 @@ border* split_border(border* left, wanted sought, link target, const node_memory
   const unsigned place = left->place_of(order, sought);
   entry all[kSlots + 1];
   for (unsigned i = 0; i < kSlots; ++i) {
-    all[i + (i >= place)] = {left->entry(order[i]), left->link_at(order[i]).load_relaxed()};
+    all[i + (i >= place)] = {left->entry(order[i]), left->link_at(order[i]).load_acquire()};
   }
   all[place] = {sought, target};
   // Keys that arrive in order fill their nodes (4.6.2): only the new one goes to the next node.
@@ -259,7 +259,7 @@ void grow_border(border* upper, wanted sought, border* small, const node_memory&
   border* const large =
       memory.make_border(version::kRoot, small->capacity == kFewSlots ? kSomeSlots : kSlots, level);
   for (unsigned i = 0; i < order.count(); ++i) {
-    large->fill(i, small->entry(order[i]), small->link_at(order[i]).load_relaxed());
+    large->fill(i, small->entry(order[i]), small->link_at(order[i]).load_acquire());
   }
   large->set_order(permutation(order.count()));
   small->state.mark_deleted();
@@ -296,7 +296,7 @@ removal remove_layer(border* upper, wanted sought, const node_memory& memory) {
   upper->state.lock();
   const permutation order = upper->order();
   const unsigned slot = upper->find(order, sought);
-  const link target = slot == kNoSlot ? 0 : upper->link_at(slot).load_relaxed();
+  const link target = slot == kNoSlot ? 0 : upper->link_at(slot).load_acquire();
   if (upper->state.now().is_deleted() || target == 0 || is_leaf(target)) {
     upper->state.unlock();
     return removal::changed;

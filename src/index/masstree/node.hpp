@@ -79,6 +79,8 @@ struct border : node {
   wanted entry(unsigned slot) const noexcept {
     return {words()[slot].load_acquire(), ranks[slot].load_acquire()};
   }
+  /// To copy or follow it takes an acquire also under the lock: a search repairs a link without one
+  /// (climb()), and its release publishes the top that the link leads to from then on.
   base::atomic<link>& link_at(unsigned slot) noexcept { return words()[capacity + slot]; }
   permutation order() const noexcept { return permutation::from_word(places.load_acquire()); }
   bool is_full(permutation now) const noexcept { return now.count() == capacity; }

@@ -147,6 +147,37 @@ TEST_P(MasstreeShapes, InsertsAndErasesOfAllKeysAddUp) {
   EXPECT_TRUE(index->is_valid());
 }
 
+// A search repairs the link to a layer without a lock. Who copies the link then, under the lock of
+// the node that holds it, must hand on also what the search knew: the layer's new top. The threads
+// go one after the other by relaxed stores, and end together, which orders nothing else. Only
+// ThreadSanitizer tells.
+TEST(MasstreeLinks, WhoCopiesARepairedLinkHandsOnTheTopItLeadsTo) {
+  const auto in_layer = [](char c) { return std::string("zzzzzzzz") + c; };
+  const auto beside = [](char c) { return std::string("a") + c; };
+  constexpr char kSlots = 15;
+  auto index = std::move(*make("masstree", management::off));
+  for (char c = 0; c < kSlots; ++c) index->insert(in_layer(c), "v");
+  for (char c = 1; c < kSlots; ++c) index->insert(beside(c), "v");  // the first layer is full, too
+  std::atomic<int> turn{0};
+  const auto in_turn = [&](int mine, auto act) {
+    const auto wait_for = [&](int turn_of) {
+      while (turn.load(std::memory_order_relaxed) < turn_of) std::this_thread::yield();
+    };
+    wait_for(mine);
+    act();
+    turn.store(mine + 1, std::memory_order_relaxed);
+    wait_for(4);
+  };
+  {
+    const auto reads = [&] { EXPECT_TRUE(index->contains(scope{}, in_layer(3))); };
+    const std::jthread splits_layer([&] { in_turn(0, [&] { index->insert(in_layer(99), "v"); }); });
+    const std::jthread repairs([&] { in_turn(1, reads); });
+    const std::jthread copies([&] { in_turn(2, [&] { index->insert(beside(99), "v"); }); });
+    const std::jthread follows([&] { in_turn(3, reads); });
+  }
+  EXPECT_TRUE(index->is_valid());
+}
+
 std::string shape_name(const testing::TestParamInfo<std::tuple<management, int>>& info) {
   static constexpr const char* kSets[] = {"chains", "one_layer", "small_layers"};
   return std::string(kSets[std::get<1>(info.param)]) +
