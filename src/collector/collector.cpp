@@ -393,9 +393,8 @@ void object_collector::state::free_retired() {
   }
 }
 
-/// What the moved left behind goes back to the system as they move, and what they took in COLD
-/// leaves DRAM, and what is read there: a first demotion moves nearly everything, which must not be
-/// in memory twice.
+/// While objects move, what they left goes back to the system, and what they took or read in COLD
+/// leaves DRAM: a first demotion moves nearly everything, which must not be in memory twice.
 void object_collector::state::after_batch(window& now, std::uint64_t bytes) {
   heap::trim();  // a hole that is kept for another object keeps its extent
   if (!now.compacts_hot) now.moved_since_relief += bytes;
@@ -525,7 +524,8 @@ base::result<void> object_collector::start() {
     auto worker = std::make_unique<os::thread>();
     state_->has_thread.store_release(true);
     const os::signals_blocked in_the_new_thread;
-    auto started = os::start_thread("iso-collector", [this] { state_->work(); });
+    auto started =
+        os::start_thread("iso-collector", [this] { state_->work(); }, os::scheduling::preempted);
     if (!started) return refused(started.error().message);
     *worker = std::move(*started);
     state_->worker = std::move(worker);

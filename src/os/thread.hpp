@@ -9,6 +9,16 @@
 
 namespace isotherm::os {
 
+/// How the kernel is to schedule a thread.
+enum class scheduling : unsigned char {
+  usual,
+  /// For a thread that others must not wait for. It asks for slices of 10 ms, where the kernel's
+  /// own have 3 (EEVDF, since Linux 6.12; older kernels do nothing): a thread that wakes with a
+  /// shorter slice takes the processor from it at once, and not when its slice has ended. Its share
+  /// of the processor stays the same, and it needs no privilege.
+  preempted
+};
+
 /// A running thread, or none. Movable; the destructor and assignment wait until it has ended.
 class thread {
  public:
@@ -19,7 +29,7 @@ class thread {
   void join() { running_.join(); }
 
  private:
-  friend base::result<thread> start_thread(const char* name, std::function<void()> body);
+  friend base::result<thread> start_thread(const char*, std::function<void()>, scheduling);
   explicit thread(std::jthread running) noexcept : running_(std::move(running)) {}
   std::jthread running_;
 };
@@ -27,6 +37,7 @@ class thread {
 /// Runs `body`, which must not throw, on a new thread; an error where the system gives none. `name`
 /// is what the system shows for it (top -H, /proc/PID/task/TID/comm): a literal of at most 15
 /// characters.
-base::result<thread> start_thread(const char* name, std::function<void()> body);
+base::result<thread> start_thread(const char* name, std::function<void()> body,
+                                  scheduling how = scheduling::usual);
 
 }  // namespace isotherm::os

@@ -18,6 +18,7 @@
 #include "guide/guide.hpp"
 #include "heap/upkeep.hpp"
 #include "os/clock.hpp"
+#include "os/scheduling.hpp"
 
 namespace isotherm::collector {
 namespace {
@@ -255,6 +256,23 @@ TEST(CollectorThread, AShorterWindowEndsTheWaitForALongOne) {
   chosen.window_seconds = 0.001;
   ASSERT_TRUE(collector.reconfigure(chosen));
   ran.wait();
+  collector.stop();
+}
+
+// On two processors a window's work would otherwise hold up who serves.
+TEST(CollectorThread, IsPreemptedByWhoWakes) {
+  object_collector collector({.window_seconds = 0.001});
+  std::latch ran(1);
+  collector.on_window([&ran](const window_statistics& seen) {
+    if (seen.window == 1) ran.count_down();
+  });
+  ASSERT_TRUE(collector.start());
+  ran.wait();
+  const pid_t thread = testing_help::thread_named("iso-collector");
+  ASSERT_NE(thread, 0);
+  const auto usual_slice = os::read_scheduling(0).runtime_ns;
+  const auto slice = os::read_scheduling(thread).runtime_ns;
+  EXPECT_TRUE(usual_slice == 0 || slice > usual_slice) << slice << " ns, usual " << usual_slice;
   collector.stop();
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include <array>
 #include <atomic>
@@ -10,6 +11,7 @@
 #include <stdexcept>
 
 #include "os/faults.hpp"
+#include "os/scheduling.hpp"
 
 namespace isotherm::os {
 namespace {
@@ -20,6 +22,27 @@ TEST(Thread, BearsItsName) {
   ASSERT_TRUE(started);
   started->join();
   EXPECT_STREQ(name.data(), "iso-of-a-test");
+}
+
+// It asks for slices longer than the kernel's own, where the kernel lets them be chosen, and keeps
+// the rest of what it has from the thread that started it.
+TEST(Thread, ThatIsToBePreemptedAsksForLongSlices) {
+  constexpr int kNice = 3;
+  scheduling_attributes usual{};
+  scheduling_attributes preempted{};
+  auto outer = start_thread("iso-of-a-test", [&] {
+    ::setpriority(PRIO_PROCESS, 0, kNice);
+    usual = read_scheduling(0);
+    auto inner = start_thread(
+        "iso-of-a-test", [&] { preempted = read_scheduling(0); }, scheduling::preempted);
+    if (inner) inner->join();
+  });
+  ASSERT_TRUE(outer);
+  outer->join();
+  ASSERT_EQ(usual.nice, kNice);
+  EXPECT_EQ(preempted.nice, kNice);
+  EXPECT_EQ(preempted.policy, usual.policy);
+  EXPECT_EQ(preempted.runtime_ns, usual.runtime_ns == 0 ? 0U : 10'000'000U);
 }
 
 TEST(Pool, RunsEveryPartOnce) {
