@@ -11,6 +11,10 @@ warm-up of a tenth of the first one's.
 Prints throughput, its ratio, latencies, misses of the requests, and the server's processor time: of
 a request, and what a miss adds to it (`us_a_miss`): medians and ranges. --save appends a JSON
 object a pair.
+
+With --rate the phases are no closed loops: so many requests come each second, and beside them 2,000
+reads of 500 records, which are in DRAM as each is read four times a second. The latencies are
+those reads': of hits alone, corrected for coordinated omission.
 """
 import argparse
 import contextlib
@@ -26,30 +30,65 @@ import saved  # noqa: E402
 import servers  # noqa: E402
 import ycsb  # noqa: E402
 
+HIT_RECORDS = 500
+HITS_PER_SECOND = 2000
+
 
 def stats(server):
     said = server.client.execute_command('ISOTHERM', 'STATS')
     return {name.decode(): value for name, value in zip(said[::2], said[1::2])}
 
 
+def start_driver(options, server, *more):
+    command = [options.tool, 'bench', 'ycsb', '--connect', server.address, '--json', '-', *more]
+    return subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True)
+
+
+def report_of(driver):
+    out, errors = driver.communicate()
+    if driver.returncode != 0:
+        raise servers.Trouble(errors.strip() or 'the driver failed')
+    return json.loads(out)
+
+
+def start_load(options, server, workload, seconds, *more):
+    return start_driver(options, server, '--keys', options.keys, '--workload', workload,
+                        '--distribution', 'permuted', '--threads', options.threads,
+                        '--seconds', seconds, *more)
+
+
 def drive(options, server, workload, seconds, *more):
     """The driver's report."""
-    command = [options.tool, 'bench', 'ycsb', '--connect', server.address, '--keys', options.keys,
-               '--workload', workload, '--distribution', 'permuted', '--threads',
-               options.threads, '--seconds', seconds, '--json', '-', *more]
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                          check=False)
-    if done.returncode != 0:
-        raise servers.Trouble(done.stderr.strip() or 'the driver failed')
-    return json.loads(done.stdout)
+    return report_of(start_load(options, server, workload, seconds, *more))
+
+
+def start_hits(options, server):
+    return start_driver(options, server, '--keys', HIT_RECORDS, '--workload', 'c',
+                        '--distribution', 'uniform', '--threads', 2, '--rate', HITS_PER_SECOND,
+                        '--warmup', 1, '--seconds', options.seconds - 1, '--no-load')
 
 
 def driven(options, server, workload):
     """A phase's report, and the server's processor time a request, in microseconds."""
     _, before = server.spent()
-    seen = drive(options, server, workload, options.seconds, '--no-load')
+    load = start_load(options, server, workload, options.seconds, '--no-load', '--rate',
+                      options.rate)
+    hits = start_hits(options, server) if options.rate else None
+    seen = report_of(load)
+    requests = seen['throughput_ops_s'] * options.seconds
+    if hits:
+        seen['latency_us'] = report_of(hits)['latency_us']
+        requests += HITS_PER_SECOND * options.seconds
     _, after = server.spent()
-    return seen, (after - before) / (seen['throughput_ops_s'] * options.seconds) * 1e6
+    return seen, (after - before) / requests * 1e6
+
+
+def latencies(seen, alone):
+    """In microseconds with a target, and over those without."""
+    with_target, without = seen['latency_us'], alone['latency_us']
+    return {name: value for share in ('p50', 'p99', 'p999') for name, value in (
+        (f'{share}_us', with_target[share]), (share, with_target[share] / without[share]))}
 
 
 def measure(options, workload, limited, free):
@@ -64,12 +103,13 @@ def measure(options, workload, limited, free):
     found = {'ratio': seen['throughput_ops_s'] / alone['throughput_ops_s'],
              'ops': seen['throughput_ops_s'], 'ops_free': alone['throughput_ops_s'],
              'misses': misses,
-             'p99': seen['latency_us']['p99'] / alone['latency_us']['p99'],
+             **latencies(seen, alone),
              'faults': int(after['loop_major_faults']) - int(before['loop_major_faults']),
              'us': cost, 'us_free': cost_free,
              'us_a_miss': (cost - cost_free) / misses if misses else 0}
     saved.append(options.save, 'pair', workload=workload, target=options.target, keys=options.keys,
-                 threads=options.threads, warmup=options.warmup, seconds=options.seconds, **found)
+                 threads=options.threads, rate=options.rate, warmup=options.warmup,
+                 seconds=options.seconds, **found)
     return found
 
 
@@ -82,6 +122,8 @@ def main():
     parser.add_argument('--threads', type=int, default=16, help='connections')
     parser.add_argument('--warmup', type=float, default=60, help='seconds')
     parser.add_argument('--seconds', type=float, default=5, help='of a phase')
+    parser.add_argument('--rate', type=float, default=0,
+                        help='requests a second, and hits beside them; 0: closed loops')
     parser.add_argument('--pairs', type=int, default=8)
     parser.add_argument('--save', help='append a JSON object a pair')
     options = parser.parse_args()
