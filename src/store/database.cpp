@@ -260,13 +260,8 @@ std::optional<std::string> database::random_key(std::int64_t now) {
   for (int rounds = 0; rounds < 2;) {
     const heap::read_watch reads;
     auto one = random_key_of_piece(cursor, now);
-    const bool has_missed = guides::has_missed();
-    if (has_missed && !chosen) break;  // the call runs again, from here
+    if (guides::has_missed()) break;  // the call runs again, from here
     reads.forgive();
-    if (has_missed) {
-      static_cast<void>(heap::miss_watch::of_this_thread()->take());
-      break;
-    }
     if (one) chosen = std::move(one);
     if (cursor == 0) ++rounds;
     // One time in four the walk goes on, so that calls do not stop at the same pieces in each
