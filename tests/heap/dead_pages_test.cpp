@@ -73,6 +73,58 @@ TEST_P(DeadPages, StayWhereMoreThanHalfOfAnExtentLives) {
   for (void* object : kept) deallocate(object);
 }
 
+// What a load has left behind in the extents to which it appended last.
+TEST_P(DeadPages, GoBackFromExtentsThatAreAppendedTo) {
+  trim();
+  release_dead_pages(GetParam());
+  const std::uint64_t before = usage_of(GetParam()).extent_bytes;
+  for (int round = 0; round < 3; ++round) {
+    void* const small = allocate(GetParam(), 20);
+    void* const large = allocate(GetParam(), kBytes);
+    EXPECT_EQ(usage_of(GetParam()).extent_bytes, before + 2 * kExtentBytes);
+    deallocate(large);
+    trim();
+    EXPECT_GT(release_dead_pages(GetParam()), 0u);
+    EXPECT_EQ(usage_of(GetParam()).extent_bytes, before + kExtentBytes);
+    deallocate(small);
+    trim();
+    EXPECT_GT(release_dead_pages(GetParam()), 0u);
+    EXPECT_EQ(usage_of(GetParam()).extent_bytes, before);
+    EXPECT_EQ(release_dead_pages(GetParam()), 0u);
+  }
+  EXPECT_TRUE(is_valid());
+}
+
+// Extents are closed under threads that append to them, and each is given back once.
+TEST_P(DeadPages, GoBackFromExtentsUnderThreadsThatAppend) {
+  constexpr unsigned kThreads = 3;
+#if defined(ISOTHERM_SANITIZED)
+  constexpr int kSteps = 1'000;
+#else
+  constexpr int kSteps = 20'000;
+#endif
+  std::atomic<unsigned> running{kThreads};
+  std::vector<std::jthread> threads;
+  for (unsigned t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&running, t] {
+      for (int i = 0; i < kSteps; ++i) {
+        auto* const one = static_cast<unsigned char*>(allocate(GetParam(), kBytes));
+        const auto content = static_cast<unsigned char>(t + 3 * static_cast<unsigned>(i));
+        std::memset(one, content, kBytes);
+        EXPECT_TRUE(one[0] == content && one[kBytes - 1] == content);
+        deallocate(one);
+        trim();
+      }
+      running.fetch_sub(1);
+    });
+  }
+  while (running.load() > 0) release_dead_pages(GetParam());
+  threads.clear();
+  trim();
+  release_dead_pages(GetParam());
+  EXPECT_TRUE(is_valid());
+}
+
 // Threads allocate and free while extents are thinned under them.
 TEST_P(DeadPages, NobodyElsesObjectIsTouched) {
   constexpr unsigned kThreads = 3;

@@ -1,6 +1,7 @@
-// Pages of NEW and HOT in which nothing lives, in extents that a few objects keep from being given
-// back as a whole: what is used all the time vetoes its moves, and of a heap full of such objects
-// each extent has one.
+// Pages of NEW and HOT in which nothing lives: in extents that a few objects keep from being given
+// back as a whole, as what is used all the time vetoes its moves, and of a heap full of such
+// objects each extent has one; and in extents that are kept only because they are still appended
+// to.
 #include <algorithm>
 #include <bitset>
 
@@ -78,7 +79,24 @@ std::uint64_t packed_heap::thin(std::size_t index) noexcept {
   return released;
 }
 
+/// Open extents in which nothing lives. Whoever takes an extent out of its slot closes it, here as
+/// in open_another(): nobody closes it twice, which would give it back twice.
+std::uint64_t packed_heap::close_empty_extents() noexcept {
+  std::uint64_t released = 0;
+  for (open_slot& each : open_) {
+    std::uint32_t index = each.index.load_acquire();
+    if (index == kNone) continue;
+    const extent_word seen = extents_[index].load();
+    const bool is_dead = seen.live() == 0 && seen.cursor() > 0;
+    if (!is_dead || !each.index.compare_exchange_acq_rel(index, kNone)) continue;
+    close(index);
+    released += seen.cursor() * kUnitBytes;
+  }
+  return released;
+}
+
 std::uint64_t packed_heap::release_dead_pages() noexcept {
+  std::uint64_t released = close_empty_extents();
   const std::size_t used = used_.load_acquire();
   bool is_any = false;
   for (std::size_t i = 0; i < used; ++i) {
@@ -88,11 +106,10 @@ std::uint64_t packed_heap::release_dead_pages() noexcept {
     is_any |=
         row.thinned.compare_exchange_acq_rel(none, thinning::chosen) || none == thinning::chosen;
   }
-  if (!is_any) return 0;
+  if (!is_any) return released;
   // Holes link to each other. From here on none is in an extent that was chosen, as sparse ones get
   // no more (deallocate()), nor can one be taken there.
   flush_holes();
-  std::uint64_t released = 0;
   for (std::size_t i = 0; i < used; ++i) {
     if (extents_[i].thinned.load_relaxed() == thinning::chosen) released += thin(i);
   }

@@ -139,6 +139,7 @@ class packed_heap {
   void give_back_whole(std::size_t index) noexcept;
   bool pin(std::size_t index) noexcept;
   std::uint64_t thin(std::size_t index) noexcept;
+  std::uint64_t close_empty_extents() noexcept;
   void give_back(std::size_t first, std::size_t count) noexcept;
   std::size_t take_extents(std::size_t count) noexcept;
 
