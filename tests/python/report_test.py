@@ -386,6 +386,12 @@ class Experiments(unittest.TestCase):
         self.assertEqual(section.commands, ['bench/experiments/cold/pair.py --target 20M '
                                             '--workloads c --keys 1000 --threads 4'])
 
+    def test_hits_at_a_fixed_rate_stand_apart(self):
+        closed = whole()['pair']
+        sections = made_of(closed, {**closed, 'rate': 5000.0, 'p999': 1.04})
+        self.assertEqual(len(sections), 2)
+        self.assertIn('latencies of hits beside 5,000 requests a second', sections[1].title)
+
     def test_nothing_vanishes(self):
         rows = list(whole().values())
         shown = {id(result.data) for section in made_of(*rows) for result in section.results}

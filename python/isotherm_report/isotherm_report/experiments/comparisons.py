@@ -66,6 +66,13 @@ def utilization_papers(data):
     return ['utilization-before', *mine]
 
 
+def pair_title(data):
+    pace = (f', latencies of hits beside {data["rate"]:,.0f} requests a second' if data.get('rate')
+            else '')
+    return (f'With a memory target beside without: {data["target"]}, '
+            f'{common.number_text(data["keys"])} records, {data["threads"]} connections{pace}')
+
+
 COMPARISONS = (
     Comparison(
         'limited', limited_title, lambda d: f'{d["limit"]}%', lambda d: d['system'],
@@ -96,12 +103,12 @@ COMPARISONS = (
         '--keys {keys} --pipeline {pipeline}',
         'redis-benchmark against each in turn; a ratio is of one round.'),
     Comparison(
-        'pair', lambda d: f'With a memory target beside without: {d["target"]}, '
-                          f'{common.number_text(d["keys"])} records, {d["threads"]} connections',
-        lambda d: f'workload {d["workload"]}', lambda d: '',
+        'pair', pair_title, lambda d: f'workload {d["workload"]}', lambda d: '',
         (Figure('throughput, with the target over without', lambda d: [d['ratio']],
                 papers=lambda d: ('limit-managed',)),
          Figure('p99, with the target over without', lambda d: [d['p99']]),
+         Figure('p99.9, with the target over without',
+                lambda d: [d['p999']] if 'p999' in d else []),
          Figure('misses of the requests', lambda d: [d['misses']], '{:.1%}'),
          Figure('processor time that a miss adds, us', lambda d: [d['us_a_miss']], '{:.1f}')),
         'bench/experiments/cold/pair.py --target {target} --workloads {workload} --keys {keys} '
