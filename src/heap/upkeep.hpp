@@ -33,9 +33,9 @@ struct packing {
 packing packing_of(kind where) noexcept;
 
 /// Gives back the pages of NEW or HOT in which nothing lives, of extents that are kept by less than
-/// half of their bytes, once for each time that an extent is filled, and of those that are appended
-/// to; returns their bytes. Any thread. Takes a microsecond for a hundred extents, and a tenth of a
-/// millisecond for each of which pages go.
+/// half of their bytes, once for each time that an extent is filled; and whole extents that are
+/// kept only to be appended to. Returns their bytes. Any thread. Takes a microsecond for a hundred
+/// extents, and a tenth of a millisecond for each of which pages go.
 std::uint64_t release_dead_pages(kind where) noexcept;
 
 /// Some extents of a heap that are to be emptied.

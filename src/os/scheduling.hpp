@@ -9,8 +9,8 @@
 
 namespace isotherm::os {
 
-/// sched_setattr(2)'s argument in its first version. The kernel's own header for it cannot be
-/// included beside sched.h in glibc before 2.41.
+/// sched_setattr(2)'s argument in its first version. Some versions of the kernel's own header for
+/// it cannot be included beside sched.h.
 struct scheduling_attributes {
   std::uint32_t size;
   std::uint32_t policy;

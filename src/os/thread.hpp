@@ -12,10 +12,11 @@ namespace isotherm::os {
 /// How the kernel is to schedule a thread.
 enum class scheduling : unsigned char {
   usual,
-  /// For a thread that others must not wait for. It asks for slices of 10 ms, where the kernel's
-  /// own have 3 (EEVDF, since Linux 6.12; older kernels do nothing): a thread that wakes with a
-  /// shorter slice takes the processor from it at once, and not when its slice has ended. Its share
-  /// of the processor stays the same, and it needs no privilege.
+  /// For a thread that others should not have to wait for. It asks for slices of 10 ms, where the
+  /// kernel's own have 3 at most (EEVDF, since Linux 6.12; older kernels do nothing): a thread that
+  /// wakes with shorter slices may then take the processor from it before its slice has ended. Its
+  /// share of the processor stays the same, and it needs no privilege. Threads that it starts
+  /// inherit the slice.
   preempted
 };
 

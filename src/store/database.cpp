@@ -260,7 +260,10 @@ std::optional<std::string> database::random_key(std::int64_t now) {
   for (int rounds = 0; rounds < 2;) {
     const heap::read_watch reads;
     auto one = random_key_of_piece(cursor, now);
-    if (guides::has_missed()) break;  // the call runs again, from here
+    if (guides::has_missed()) {  // the call runs again, from here
+      chosen.reset();
+      break;
+    }
     reads.forgive();
     if (one) chosen = std::move(one);
     if (cursor == 0) ++rounds;

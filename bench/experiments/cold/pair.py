@@ -39,49 +39,57 @@ def stats(server):
     return {name.decode(): value for name, value in zip(said[::2], said[1::2])}
 
 
-def start_driver(options, server, *more):
+@contextlib.contextmanager
+def driver(options, server, *more):
     command = [options.tool, 'bench', 'ycsb', '--connect', server.address, '--json', '-', *more]
-    return subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        servers.end(process)
 
 
-def report_of(driver):
-    out, errors = driver.communicate()
-    if driver.returncode != 0:
+def report_of(process):
+    out, errors = process.communicate()
+    if process.returncode != 0:
         raise servers.Trouble(errors.strip() or 'the driver failed')
     return json.loads(out)
 
 
-def start_load(options, server, workload, seconds, *more):
-    return start_driver(options, server, '--keys', options.keys, '--workload', workload,
-                        '--distribution', 'permuted', '--threads', options.threads,
-                        '--seconds', seconds, *more)
+def load(options, server, workload, seconds, *more):
+    return driver(options, server, '--keys', options.keys, '--workload', workload,
+                  '--distribution', 'permuted', '--threads', options.threads,
+                  '--seconds', seconds, *more)
+
+
+def hits(options, server):
+    return driver(options, server, '--keys', HIT_RECORDS, '--workload', 'c',
+                  '--distribution', 'uniform', '--threads', 2, '--rate', HITS_PER_SECOND,
+                  '--warmup', 1, '--seconds', options.seconds - 1, '--no-load')
 
 
 def drive(options, server, workload, seconds, *more):
     """The driver's report."""
-    return report_of(start_load(options, server, workload, seconds, *more))
-
-
-def start_hits(options, server):
-    return start_driver(options, server, '--keys', HIT_RECORDS, '--workload', 'c',
-                        '--distribution', 'uniform', '--threads', 2, '--rate', HITS_PER_SECOND,
-                        '--warmup', 1, '--seconds', options.seconds - 1, '--no-load')
+    with load(options, server, workload, seconds, *more) as process:
+        return report_of(process)
 
 
 def driven(options, server, workload):
-    """A phase's report, and the server's processor time a request, in microseconds."""
+    """A phase's report, all of its requests, and the server's processor time a request, in
+    microseconds."""
     _, before = server.spent()
-    load = start_load(options, server, workload, options.seconds, '--no-load', '--rate',
-                      options.rate)
-    hits = start_hits(options, server) if options.rate else None
-    seen = report_of(load)
-    requests = seen['throughput_ops_s'] * options.seconds
-    if hits:
-        seen['latency_us'] = report_of(hits)['latency_us']
-        requests += HITS_PER_SECOND * options.seconds
+    with contextlib.ExitStack() as stack:
+        process = stack.enter_context(
+            load(options, server, workload, options.seconds, '--no-load', '--rate', options.rate))
+        beside = stack.enter_context(hits(options, server)) if options.rate else None
+        seen = report_of(process)
+        requests = seen['throughput_ops_s'] * options.seconds
+        if beside:
+            seen['latency_us'] = report_of(beside)['latency_us']
+            requests += HITS_PER_SECOND * options.seconds
     _, after = server.spent()
-    return seen, (after - before) / requests * 1e6
+    return seen, requests, (after - before) / requests * 1e6
 
 
 def latencies(seen, alone):
@@ -93,20 +101,19 @@ def latencies(seen, alone):
 
 def measure(options, workload, limited, free):
     before = stats(limited)
-    seen, cost = driven(options, limited, workload)
+    seen, requests, cost = driven(options, limited, workload)
     after = stats(limited)
-    alone, cost_free = driven(options, free, workload)
+    alone, _, cost_free = driven(options, free, workload)
     if int(stats(free)['cold_misses']):
         raise servers.Trouble('the store without a target has missed too')
-    requests = seen['throughput_ops_s'] * options.seconds
-    misses = (int(after['cold_misses']) - int(before['cold_misses'])) / requests
+    misses = int(after['cold_misses']) - int(before['cold_misses'])
     found = {'ratio': seen['throughput_ops_s'] / alone['throughput_ops_s'],
              'ops': seen['throughput_ops_s'], 'ops_free': alone['throughput_ops_s'],
-             'misses': misses,
+             'misses': misses / (seen['throughput_ops_s'] * options.seconds),
              **latencies(seen, alone),
              'faults': int(after['loop_major_faults']) - int(before['loop_major_faults']),
              'us': cost, 'us_free': cost_free,
-             'us_a_miss': (cost - cost_free) / misses if misses else 0}
+             'us_a_miss': (cost - cost_free) * requests / misses if misses else 0}
     saved.append(options.save, 'pair', workload=workload, target=options.target, keys=options.keys,
                  threads=options.threads, rate=options.rate, warmup=options.warmup,
                  seconds=options.seconds, **found)
@@ -127,6 +134,8 @@ def main():
     parser.add_argument('--pairs', type=int, default=8)
     parser.add_argument('--save', help='append a JSON object a pair')
     options = parser.parse_args()
+    if options.rate and options.seconds < 2:
+        parser.error('--rate needs phases of 2 seconds at least: the first one warms up')
     with contextlib.ExitStack() as stack:
         pair = []
         for flags in ([], ['--miss-share', 0]):
@@ -141,6 +150,8 @@ def main():
         for workload in workloads:
             seconds = options.warmup if workload == workloads[0] else options.warmup / 10
             drive(options, pair[0], workload, seconds, '--no-load')
+            if options.rate:
+                driven(options, pair[0], workload)  # so that the hits' records are in DRAM
             print(f'workload {workload}, target {options.target}, after {seconds:g} s')
             report([measure(options, workload, *pair) for _ in range(options.pairs)])
 

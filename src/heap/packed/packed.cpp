@@ -138,12 +138,15 @@ bool packed_heap::open_another(std::uint32_t slot, std::uint32_t full) noexcept 
   return true;
 }
 
-void packed_heap::close(std::size_t index) noexcept {
+/// True: it was empty, and has been given back.
+bool packed_heap::close(std::size_t index) noexcept {
   extent& row = extents_[index];
   extent_word seen = row.load();
   while (!row.word.compare_exchange_acq_rel(seen.raw, seen.closed_now().raw)) {
   }
-  if (seen.closed_now().empty_for_good()) give_back(index, 1);
+  const bool is_empty = seen.closed_now().empty_for_good();
+  if (is_empty) give_back(index, 1);
+  return is_empty;
 }
 
 void* packed_heap::allocate_run(std::size_t bytes, recycling room) noexcept {

@@ -135,7 +135,7 @@ class packed_heap {
   void* allocate_run(std::size_t bytes, recycling room) noexcept;
   void slow(std::size_t count, recycling room) const noexcept;
   void free_run(std::size_t index) noexcept;
-  void close(std::size_t index) noexcept;
+  bool close(std::size_t index) noexcept;
   void give_back_whole(std::size_t index) noexcept;
   bool pin(std::size_t index) noexcept;
   std::uint64_t thin(std::size_t index) noexcept;

@@ -104,7 +104,8 @@ COMPARISONS = (
         'redis-benchmark against each in turn; a ratio is of one round.'),
     Comparison(
         'pair', pair_title, lambda d: f'workload {d["workload"]}', lambda d: '',
-        (Figure('throughput, with the target over without', lambda d: [d['ratio']],
+        (Figure('throughput, with the target over without',
+                lambda d: [] if d.get('rate') else [d['ratio']],
                 papers=lambda d: ('limit-managed',)),
          Figure('p99, with the target over without', lambda d: [d['p99']]),
          Figure('p99.9, with the target over without',
@@ -172,7 +173,8 @@ COMPARISONS = (
     Comparison(
         'miss-sizes', lambda d: f'Throughput by size of values, {d["share"]}% in DRAM',
         lambda d: d['beside'], lambda d: '',
-        (Figure('throughput, with the target over without', lambda d: [d['ratio']],
+        (Figure('throughput, with the target over without',
+                lambda d: [] if d.get('rate') else [d['ratio']],
                 papers=lambda d: ('limit-managed',)),
          Figure('p99, with the target over without',
                 lambda d: [d['latency_us']['p99'] / d['unlimited_us']['p99']])),
