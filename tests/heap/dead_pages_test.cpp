@@ -99,6 +99,24 @@ TEST_P(DeadPages, GoBackFromExtentsThatAreAppendedTo) {
   EXPECT_TRUE(is_valid());
 }
 
+// Who appended to one that went back has waited for it: it would wait for each object else, when
+// memory is short and objects leave as fast as they come.
+TEST_P(DeadPages, NobodyWaitsTwiceForAnExtentThatWentBack) {
+  std::vector<void*> first;  // until this thread has opened an extent, and filled it
+  for (std::size_t i = 0; i <= kExtentUnits / units_of(kBytes); ++i) {
+    first.push_back(allocate(GetParam(), kBytes));
+  }
+  allow_growth(0);
+  const std::uint64_t before = slowed_allocations();
+  for (void* each : first) deallocate(each);
+  trim();
+  EXPECT_GT(release_dead_pages(GetParam()), 0u);
+  void* const next = allocate(GetParam(), kBytes);
+  EXPECT_EQ(slowed_allocations(), before);
+  allow_growth(kUnlimitedGrowth);
+  deallocate(next);
+}
+
 // Extents are closed under threads that append to them, and each is given back once.
 TEST_P(DeadPages, GoBackFromExtentsUnderThreadsThatAppend) {
   constexpr unsigned kThreads = 3;
