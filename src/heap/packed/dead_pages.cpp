@@ -90,7 +90,9 @@ std::uint64_t packed_heap::close_empty_extents() noexcept {
     const extent_word seen = extents_[index].load();
     const bool is_dead = seen.live() == 0 && seen.cursor() > 0;
     if (!is_dead || !each.index.compare_exchange_acq_rel(index, kNone)) continue;
-    if (close(index)) released += seen.cursor() * kUnitBytes;
+    if (!close(index)) continue;
+    each.went_back.store_release(true);
+    released += seen.cursor() * kUnitBytes;
   }
   return released;
 }

@@ -89,9 +89,8 @@ void* packed_heap::append(std::size_t units, recycling room, band among,
       if (made.is_contended) mine.shard = mine.spread;
       if (made.object != nullptr) return made.object;
     }
-    // Nobody waits where no extent is open: it is the first one, or the last one went back empty
-    // (close_empty_extents()), and was waited for.
-    if (index != kNone) slow(1, room);
+    // Who allocates has waited for the last one already if that went back empty.
+    if (!open_[slot].went_back.exchange_acq_rel(false)) slow(1, room);
     if (!open_another(slot, index)) return nullptr;
   }
 }
