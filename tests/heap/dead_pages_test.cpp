@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -33,6 +34,22 @@ std::vector<void*> fill_and_keep_some(kind where, std::size_t kept_of) {
   for (void* object : freed) deallocate(object);
   trim();
   return kept;
+}
+
+/// Runs `work` on some threads, each with its number, while dead pages are released under them.
+void release_while(kind where, const std::function<void(unsigned)>& work) {
+  constexpr unsigned kThreads = 3;
+  std::atomic<unsigned> running{kThreads};
+  std::vector<std::jthread> threads;
+  for (unsigned t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      work(t);
+      running.fetch_sub(1);
+    });
+  }
+  while (running.load() > 0) release_dead_pages(where);
+  threads.clear();
+  trim();
 }
 
 TEST_P(DeadPages, GoBackAndWhatLivesBesideThemStays) {
@@ -75,7 +92,7 @@ TEST_P(DeadPages, StayWhereMoreThanHalfOfAnExtentLives) {
 
 // What a load has left behind in the extents to which it appended last.
 TEST_P(DeadPages, GoBackFromExtentsThatAreAppendedTo) {
-  // This thread's open extents, which other tests have left, are closed: they hold something.
+  // So that this thread begins without open extents: an unused one would not be closed.
   for (const std::size_t bytes : {std::size_t{20}, kBytes}) {
     deallocate(allocate(GetParam(), bytes));
   }
@@ -111,87 +128,73 @@ TEST_P(DeadPages, NobodyWaitsTwiceForAnExtentThatWentBack) {
   for (void* each : first) deallocate(each);
   trim();
   EXPECT_GT(release_dead_pages(GetParam()), 0u);
-  void* const next = allocate(GetParam(), kBytes);
+  std::vector<void*> next{allocate(GetParam(), kBytes)};
   EXPECT_EQ(slowed_allocations(), before);
+  while (next.size() <= kExtentUnits / units_of(kBytes)) {
+    next.push_back(allocate(GetParam(), kBytes));
+  }
+  EXPECT_EQ(slowed_allocations(), before + 1) << "for the one after it";
   allow_growth(kUnlimitedGrowth);
-  deallocate(next);
+  for (void* each : next) deallocate(each);
 }
 
 // Extents are closed under threads that append to them, and each is given back once.
 TEST_P(DeadPages, GoBackFromExtentsUnderThreadsThatAppend) {
-  constexpr unsigned kThreads = 3;
 #if defined(ISOTHERM_SANITIZED)
   constexpr int kSteps = 1'000;
 #else
   constexpr int kSteps = 20'000;
 #endif
-  std::atomic<unsigned> running{kThreads};
-  std::vector<std::jthread> threads;
-  for (unsigned t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&running, t] {
-      for (int i = 0; i < kSteps; ++i) {
-        auto* const one = static_cast<unsigned char*>(allocate(GetParam(), kBytes));
-        const auto content = static_cast<unsigned char>(t + 3 * static_cast<unsigned>(i));
-        std::memset(one, content, kBytes);
-        EXPECT_TRUE(one[0] == content && one[kBytes - 1] == content);
-        deallocate(one);
-        trim();
-      }
-      running.fetch_sub(1);
-    });
-  }
-  while (running.load() > 0) release_dead_pages(GetParam());
-  threads.clear();
-  trim();
+  release_while(GetParam(), [](unsigned t) {
+    for (int i = 0; i < kSteps; ++i) {
+      auto* const one = static_cast<unsigned char*>(allocate(GetParam(), kBytes));
+      const auto content = static_cast<unsigned char>(t + 3 * static_cast<unsigned>(i));
+      std::memset(one, content, kBytes);
+      EXPECT_TRUE(one[0] == content && one[kBytes - 1] == content);
+      deallocate(one);
+      trim();
+    }
+  });
   release_dead_pages(GetParam());
   EXPECT_TRUE(is_valid());
 }
 
 // Threads allocate and free while extents are thinned under them.
 TEST_P(DeadPages, NobodyElsesObjectIsTouched) {
-  constexpr unsigned kThreads = 3;
 #if defined(ISOTHERM_SANITIZED)
   constexpr int kSteps = 20'000;
 #else
   constexpr int kSteps = 200'000;
 #endif
-  std::atomic<unsigned> running{kThreads};
-  std::vector<std::jthread> threads;
-  for (unsigned t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&, t] {
-      base::random random(t + 1);
-      struct held {
-        unsigned char* bytes = nullptr;
-        std::size_t size = 0;
-        unsigned char content = 0;
-      };
-      std::vector<held> mine(2'000);
-      const auto drop = [](held& one) {
-        if (!one.bytes) return;
-        ASSERT_EQ(one.bytes[0], one.content);
-        ASSERT_EQ(one.bytes[one.size - 1], one.content);
-        deallocate(one.bytes);
-        one.bytes = nullptr;
-      };
-      for (int i = 0; i < kSteps; ++i) {
-        // Most of a neighbourhood goes at once, so that extents get sparse.
-        held& one = mine[random.below(16) == 0 ? random.below(mine.size())
-                                               : static_cast<std::size_t>(i) % mine.size()];
-        drop(one);
-        if (random.below(8) == 0) continue;
-        one.size = 1 + random.below(3'000);
-        one.content = static_cast<unsigned char>(random.below(256));
-        one.bytes = static_cast<unsigned char*>(allocate(GetParam(), one.size));
-        ASSERT_NE(one.bytes, nullptr);
-        std::memset(one.bytes, one.content, one.size);
-      }
-      for (held& one : mine) drop(one);
-      running.fetch_sub(1);
-    });
-  }
-  while (running.load() > 0) release_dead_pages(GetParam());
-  threads.clear();
-  trim();
+  release_while(GetParam(), [](unsigned t) {
+    base::random random(t + 1);
+    struct held {
+      unsigned char* bytes = nullptr;
+      std::size_t size = 0;
+      unsigned char content = 0;
+    };
+    std::vector<held> mine(2'000);
+    const auto drop = [](held& one) {
+      if (!one.bytes) return;
+      ASSERT_EQ(one.bytes[0], one.content);
+      ASSERT_EQ(one.bytes[one.size - 1], one.content);
+      deallocate(one.bytes);
+      one.bytes = nullptr;
+    };
+    for (int i = 0; i < kSteps; ++i) {
+      // Most of a neighbourhood goes at once, so that extents get sparse.
+      held& one = mine[random.below(16) == 0 ? random.below(mine.size())
+                                             : static_cast<std::size_t>(i) % mine.size()];
+      drop(one);
+      if (random.below(8) == 0) continue;
+      one.size = 1 + random.below(3'000);
+      one.content = static_cast<unsigned char>(random.below(256));
+      one.bytes = static_cast<unsigned char*>(allocate(GetParam(), one.size));
+      ASSERT_NE(one.bytes, nullptr);
+      std::memset(one.bytes, one.content, one.size);
+    }
+    for (held& one : mine) drop(one);
+  });
   EXPECT_TRUE(is_valid());
 }
 

@@ -391,6 +391,11 @@ class Experiments(unittest.TestCase):
         sections = made_of(closed, {**closed, 'rate': 5000.0, 'p999': 1.04})
         self.assertEqual(len(sections), 2)
         self.assertIn('latencies of hits beside 5,000 requests a second', sections[1].title)
+        throughput, p999 = (f'{name}, with the target over without' for name in
+                            ('throughput', 'p99.9'))
+        heads = [head for section in sections for head, _ in section.tables]
+        self.assertEqual([throughput in head for head in heads], [True, False])
+        self.assertEqual([p999 in head for head in heads], [False, True])
 
     def test_nothing_vanishes(self):
         rows = list(whole().values())

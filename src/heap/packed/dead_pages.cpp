@@ -81,7 +81,8 @@ std::uint64_t packed_heap::thin(std::size_t index) noexcept {
 }
 
 /// Open extents in which nothing lives. Whoever takes an extent out of its slot closes it, here as
-/// in open_another(): nobody closes it twice, which would give it back twice.
+/// in open_another(): nobody closes it twice, which would give it back twice. The exchange acquires
+/// and releases as that one's does, and appenders who have read the slot before fail on `closed`.
 std::uint64_t packed_heap::close_empty_extents() noexcept {
   std::uint64_t released = 0;
   for (open_slot& each : open_) {

@@ -89,7 +89,7 @@ void* packed_heap::append(std::size_t units, recycling room, band among,
       if (made.is_contended) mine.shard = mine.spread;
       if (made.object != nullptr) return made.object;
     }
-    // Who allocates has waited for the last one already if that went back empty.
+    // No wait if the last one went back empty: it was waited for, and has left no memory in use.
     if (!open_[slot].went_back.exchange_acq_rel(false)) slow(1, room);
     if (!open_another(slot, index)) return nullptr;
   }

@@ -121,7 +121,9 @@ class packed_heap {
   struct alignas(base::kNoSharingBytes) open_slot {
     // Release when an extent was opened, acquire by appenders: they see its word and pages.
     base::atomic<std::uint32_t> index{kNone};
-    base::atomic<bool> went_back{false};  ///< the last one, by close_empty_extents()
+    /// The last one, by close_empty_extents(). It publishes nothing: a race for it costs a thread
+    /// a wait, or spares it one.
+    base::atomic<bool> went_back{false};
   };
 
   void* take_hole(std::size_t units, const local_state& mine) noexcept;
