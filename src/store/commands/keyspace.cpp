@@ -110,7 +110,7 @@ bool walk::next() {
   reads_.forgive();  // what cannot be read is left out
   so_far_.cursor = piece_end_;
   for (std::string& key : in_piece_) {
-    so_far_.found_bytes += sizeof key + key.size();
+    so_far_.found_bytes += sizeof(std::string) + key.size();
     so_far_.found.push_back(std::move(key));
   }
   return true;
