@@ -132,8 +132,9 @@ listener::listener(listener&& other) noexcept
 
 listener::~listener() {
   if (fd_ < 0) return;
-  ::close(fd_);
+  // In this order: once nobody listens another server may have put its own file there.
   if (!path_.empty()) os::remove_file(path_);
+  ::close(fd_);
 }
 
 int listener::port() const {

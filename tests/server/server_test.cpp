@@ -3,6 +3,11 @@
 
 #include <gmock/gmock.h>
 
+#include <latch>
+#include <optional>
+#include <thread>
+#include <utility>
+
 namespace isotherm::server {
 namespace {
 
@@ -261,6 +266,29 @@ TEST_F(Serving, AFullQueueOfClientsIsALiveServer) {
   for (const int fd : waiting) ::close(fd);
   ::close(busy);
   std::filesystem::remove(path_);
+}
+
+// One leaves while the next waits for its place: the file is the next one's when it has come. The
+// moments are mixed: with a file that went last one in 30 to 120 was lost.
+TEST_F(Serving, WhoLeavesTakesNoFileOfTheNextServer) {
+  for (int turn = 0; turn < 300; ++turn) {
+    auto made = listener::on_unix(path_);
+    ASSERT_TRUE(made) << made.error().message;
+    std::optional<listener> first(std::move(*made)), next;
+    std::latch tries(2);
+    std::jthread waiting([&] {
+      tries.arrive_and_wait();
+      while (!next) {
+        if (auto own = listener::on_unix(path_)) next.emplace(std::move(*own));
+      }
+    });
+    tries.arrive_and_wait();
+    for (volatile int k = 0; k < turn * 37 % 20'000; k = k + 1) {
+    }
+    first.reset();
+    waiting.join();
+    ASSERT_TRUE(std::filesystem::exists(path_)) << "turn " << turn;
+  }
 }
 
 TEST_F(Serving, AllAddressesOfBothFamilies) {
