@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "heap/header.hpp"
 #include "heap/object.hpp"
 
 namespace isotherm {
@@ -31,32 +32,40 @@ struct is_immutable : std::false_type {};
 template <class T>
 concept movable_object = is_trivially_relocatable<T>::value && alignof(T) <= 16;
 
-/// A byte string of any length with its length before it: the variable-length object. Made by
-/// make_bytes(), never copied without its content. Once a guide holds it, it does not change, but
-/// for whoever knows that it lies in no COLD and writes by atomic stores (store/record.hpp).
+/// A byte string of any length: the variable-length object. Its length is that of its header, which
+/// every object of the heaps has before it, and is not kept a second time: a key of 17 to 24 bytes
+/// takes 32, not 48. Made by make_bytes(), never copied without header and content. Once a guide
+/// holds it, it does not change, but for whoever knows that it lies in no COLD and writes by atomic
+/// stores (store/record.hpp).
 class bytes {
  public:
   bytes(const bytes&) = delete;
   bytes& operator=(const bytes&) = delete;
 
-  std::string_view view() const noexcept { return {data(), length_}; }
-  std::uint32_t size() const noexcept { return length_; }
-  const char* data() const noexcept { return reinterpret_cast<const char*>(this) + sizeof(bytes); }
-  char* data() noexcept { return reinterpret_cast<char*>(this) + sizeof(bytes); }
+  std::string_view view() const noexcept { return {data(), size()}; }
+  std::uint32_t size() const noexcept { return heap::header_of(this)->bytes; }
+  const char* data() const noexcept { return reinterpret_cast<const char*>(this); }
+  char* data() noexcept { return reinterpret_cast<char*>(this); }
 
-  static constexpr std::size_t footprint(std::size_t length) noexcept {
-    return sizeof(bytes) + length;
+  /// In `memory` that heap::allocate() gave for its length; the content is left as it is.
+  static bytes* place(void* memory) noexcept { return ::new (memory) bytes; }
+
+  /// Outside of the heaps: with a header of its own, at the begin of `memory` of
+  /// bytes_outside(length), aligned to 8.
+  static bytes* place_outside(void* memory, std::size_t length) noexcept {
+    void* const object = static_cast<std::byte*>(memory) + heap::kHeaderBytes;
+    heap::write_header(object, {static_cast<std::uint32_t>(length), heap::kLiveMark});
+    return place(object);
   }
-  /// In `memory` of footprint(length) bytes; the content is left as it is.
-  static bytes* place(void* memory, std::size_t length) noexcept {
-    return ::new (memory) bytes(static_cast<std::uint32_t>(length));
+  static constexpr std::size_t bytes_outside(std::size_t length) noexcept {
+    return heap::kHeaderBytes + length;
   }
+  /// What place_outside() was given.
+  static void* memory_outside(bytes* object) noexcept { return heap::header_of(object); }
 
  private:
-  explicit bytes(std::uint32_t length) noexcept : length_(length) {}
-  std::uint32_t length_;
+  bytes() noexcept = default;
 };
-static_assert(sizeof(bytes) == 4);
 template <>
 struct is_trivially_relocatable<bytes> : std::true_type {};
 template <>
@@ -217,9 +226,9 @@ owned<T> make_object_in(heap::kind birth, std::size_t size) {
 /// An uninitialised byte string of `length` in NEW or HOT, to be filled before a guide takes it.
 inline owned<bytes> make_bytes_in(heap::kind birth, std::size_t length) {
   if (length > guides::kObjectBytesMax) return {};
-  const auto [memory, where] = guides::allocate_or_newborn(birth, bytes::footprint(length));
+  const auto [memory, where] = guides::allocate_or_newborn(birth, length);
   if (!memory) return {};
-  return {bytes::place(memory, length), where};
+  return {bytes::place(memory), where};
 }
 inline owned<bytes> make_bytes_in(heap::kind birth, std::string_view content) {
   auto object = make_bytes_in(birth, content.size());

@@ -1,17 +1,16 @@
 #include "guide/unreadable.hpp"
 
-#include <cstdint>
-
 #include "heap/cold/misses.hpp"
+#include "heap/header.hpp"
 
 namespace isotherm::guides {
 
 namespace {
 
-/// Laid out as `bytes`: the length, then the content. The first byte is a record's flags (none);
+/// Laid out as `bytes`: the header, then the content. The first byte is a record's flags (none);
 /// the others were drawn at random.
 struct stand_in {
-  std::uint32_t length = 17;
+  heap::header head{17, heap::kLiveMark};
   unsigned char content[17] = {0,    0x9d, 0x31, 0xe4, 0x0f, 0x77, 0xb8, 0x52, 0xc6,
                                0x1a, 0x83, 0xfd, 0x2e, 0x60, 0xd9, 0x44, 0xab};
 };
@@ -23,7 +22,9 @@ bool is_of(std::string_view text, const stand_in& one) noexcept {
 
 }  // namespace
 
-const bytes* unreadable_bytes() noexcept { return reinterpret_cast<const bytes*>(&unreadable); }
+const bytes* unreadable_bytes() noexcept {
+  return reinterpret_cast<const bytes*>(unreadable.content);
+}
 
 bool is_unreadable(std::string_view text) noexcept { return is_of(text, unreadable); }
 
@@ -32,7 +33,7 @@ bool has_missed() noexcept {
   return watch != nullptr && watch->has_missed();
 }
 
-const bytes* absent_bytes() noexcept { return reinterpret_cast<const bytes*>(&absent); }
+const bytes* absent_bytes() noexcept { return reinterpret_cast<const bytes*>(absent.content); }
 
 bool is_absent(std::string_view text) noexcept { return is_of(text, absent); }
 

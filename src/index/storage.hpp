@@ -185,7 +185,7 @@ class plain_pointer {
       std::swap(object_, other.object_);
       return *this;
     }
-    ~owned_bytes() { std::free(object_); }
+    ~owned_bytes() { free_object(object_); }
     bytes* get() const noexcept { return object_; }
     bytes* operator->() const noexcept { return object_; }
     explicit operator bool() const noexcept { return object_ != nullptr; }
@@ -235,7 +235,7 @@ class plain_pointer {
     if (old) retire_object(old);
     return old != nullptr;
   }
-  void reset() noexcept { std::free(object_.exchange_acq_rel(nullptr)); }
+  void reset() noexcept { free_object(object_.exchange_acq_rel(nullptr)); }
 
  private:
   bool put(const bytes* expected, bytes* next) {
@@ -244,9 +244,12 @@ class plain_pointer {
     if (seen) retire_object(seen);
     return true;
   }
-  static void free_object(void* object) noexcept { std::free(object); }
+  /// A bytes*, or null; for sync::retire().
+  static void free_object(void* object) noexcept {
+    if (object) std::free(bytes::memory_outside(static_cast<bytes*>(object)));
+  }
   static void retire_object(bytes* old) noexcept {
-    sync::retire(old, &free_object, bytes::footprint(old->size()));
+    sync::retire(old, &free_object, bytes::bytes_outside(old->size()));
   }
   base::atomic<bytes*> object_{nullptr};
 };
@@ -266,9 +269,9 @@ struct unmanaged {
   static void touch(const void*, unsigned /*lines*/) noexcept {}
 
   owned_bytes make(const content& value) const noexcept {
-    void* memory = std::malloc(bytes::footprint(value.size()));
+    void* memory = std::malloc(bytes::bytes_outside(value.size()));
     if (!memory) return {};
-    auto* object = bytes::place(memory, value.size());
+    auto* object = bytes::place_outside(memory, value.size());
     value.write(object->data());
     return owned_bytes(object);
   }

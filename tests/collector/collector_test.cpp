@@ -63,7 +63,7 @@ TEST_P(Collector, AccessedGoesHotAndIdleGoesCold) {
   const auto first = collector_.run_window();
   EXPECT_EQ(first.scanned_guides, 100u);
   EXPECT_EQ(first.accessed_objects, 10u);
-  EXPECT_EQ(first.accessed_bytes, 10 * bytes::footprint(100));
+  EXPECT_EQ(first.accessed_bytes, 10 * 100U);
   EXPECT_EQ(first.promoted.objects, 10u);
   EXPECT_EQ(first.demoted.objects, 0u);
   touch(0, 10);

@@ -41,7 +41,7 @@ TEST_F(Migration, CountsMovesWhatNobodyUses) {
   protocol->end();
   EXPECT_EQ(guides::heap_of(word()), kind::cold);
   EXPECT_FALSE(guides::is_locked(word()));
-  EXPECT_EQ(moved_bytes_, bytes::footprint(100));
+  EXPECT_EQ(moved_bytes_, 100U);
   EXPECT_EQ(content(), std::string(100, 'a'));
 }
 

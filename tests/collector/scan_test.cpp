@@ -50,7 +50,7 @@ TEST_F(Scan, AgesAndListsAWordThatIsStillWhatWasRead) {
   choose_all();
   ASSERT_EQ(candidates_.size(), 1u);
   EXPECT_EQ(candidates_[0].target.where, heap::kind::cold);
-  EXPECT_EQ(candidates_[0].bytes, bytes::footprint(5));
+  EXPECT_EQ(candidates_[0].bytes, 5U);
 }
 
 TEST_F(Scan, ListsNoMoreOfColdThanHasRoom) {
@@ -84,7 +84,8 @@ TEST_F(Scan, ListsWhatIsLeftInSparseExtentsOfHot) {
   std::vector<guide<bytes>> held;
   const auto fill = [&](std::size_t objects) {
     for (std::size_t i = 0; i < objects; ++i) {
-      held.emplace_back(make_bytes_in(heap::kind::hot, std::string(1000, 'x')));
+      // Of 1 KiB with the header: 1,023 take an extent.
+      held.emplace_back(make_bytes_in(heap::kind::hot, std::string(1016, 'x')));
     }
   };
   fill(4096);

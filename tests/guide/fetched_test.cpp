@@ -164,7 +164,7 @@ TEST_F(Fetched, ACopyServesWhereTheObjectIsToStay) {
   EXPECT_TRUE(heap::is_out(address(guides_[5])));
   EXPECT_EQ(objects_in(kind::hot), hot);
   EXPECT_EQ(policy.asked, 1);
-  EXPECT_EQ(policy.last_bytes, bytes::footprint(content(5).size()));
+  EXPECT_EQ(policy.last_bytes, content(5).size());
   EXPECT_EQ(guides::address_of(policy.last_word), guides::address_of(before));
 }
 

@@ -243,11 +243,11 @@ TEST(Guide, ReplaceTellsHowManyBytesWait) {
   auto g = guide<bytes>(make_bytes(std::string(5000, 'v')));
   const scope inside;
   EXPECT_TRUE(g.replace(inside, make_bytes(g, "short")));
-  EXPECT_EQ(sync::retired_bytes(), before + bytes::footprint(5000));
+  EXPECT_EQ(sync::retired_bytes(), before + 5000);
   auto cold = guide<bytes>(testing_help::bytes_in_cold("its page may be on the disk"));
   const std::size_t room = heap::room_of(cold.get(inside));
   EXPECT_TRUE(cold.replace(inside, make_bytes(cold, "short")));
-  EXPECT_EQ(sync::retired_bytes(), before + bytes::footprint(5000) + room);
+  EXPECT_EQ(sync::retired_bytes(), before + 5000 + room);
 }
 
 struct throws_when_made {

@@ -20,9 +20,9 @@ owned<T> object_in_cold(Arguments&&... arguments) {
 }
 
 inline owned<bytes> bytes_in_cold(std::string_view content) {
-  void* const memory = heap::allocate(heap::kind::cold, bytes::footprint(content.size()));
+  void* const memory = heap::allocate(heap::kind::cold, content.size());
   if (memory == nullptr) return make_bytes(content);
-  bytes* const made = bytes::place(memory, content.size());
+  bytes* const made = bytes::place(memory);
   std::memcpy(made->data(), content.data(), content.size());
   return {made, heap::kind::cold};
 }

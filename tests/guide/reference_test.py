@@ -37,7 +37,7 @@ FREE = ('guide/guide.hpp', 'guide/object.hpp', 'guide/in_place.hpp', LIVE)
 NOT_FOR_USERS = {
     'guide': {'slot'},              # for the collector's own tools
     'scope': {'slot', 'open', 'close'},  # the last two for isotherm/abi.h
-    'bytes': {'footprint', 'place'},
+    'bytes': {'place', 'place_outside', 'bytes_outside', 'memory_outside'},
     'array': {'place'},
     'object.hpp': {'require_movable'},
 }

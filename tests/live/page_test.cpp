@@ -122,7 +122,7 @@ TEST_F(Page, ShowsTheAddressSpaceDownToTheObjects) {
     page = json_of(ask(*page_, "GET /api/page?heap=hot&page=1"));
   } while (page.contains("retry_after_ms"));
   EXPECT_GE(page["objects"].size(), 4u);
-  EXPECT_EQ(page["objects"][0]["bytes"], bytes::footprint(1000));
+  EXPECT_EQ(page["objects"][0]["bytes"], 1000);
   EXPECT_TRUE(page["in_dram"]);
 }
 

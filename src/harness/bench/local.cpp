@@ -55,8 +55,8 @@ window_sample unmanaged_sample() {
 pages::usage_map usage_by_walk(index::any_index& index, const workload::touched_keys& used) {
   pages::usage_map map;
   const auto add = [&](std::string_view object) {  // with the header that stands before its bytes
-    map.add(reinterpret_cast<std::uintptr_t>(object.data()) - sizeof(isotherm::bytes),
-            object.size() + sizeof(isotherm::bytes), pages::use::used);
+    map.add(reinterpret_cast<std::uintptr_t>(object.data()) - heap::kHeaderBytes,
+            isotherm::bytes::bytes_outside(object.size()), pages::use::used);
   };
   std::uint64_t cursor = 0;
   do {

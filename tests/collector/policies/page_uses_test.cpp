@@ -120,7 +120,7 @@ TEST_F(PagesOfACollector, ObjectsOfAPageAreThoseThatLieInIt) {
   for (const seen_object& each : *found) {
     EXPECT_LT(each.address, begin + base::kPageBytes);
     EXPECT_GT(each.address + each.bytes, begin);
-    EXPECT_EQ(each.bytes, bytes::footprint(1000));
+    EXPECT_EQ(each.bytes, 1000U);
     EXPECT_EQ(each.was_used, each.address == reinterpret_cast<std::uintptr_t>(object));
   }
   const auto none = collector_.objects_in({begin + (1 << 20), begin + (1 << 20) + 4096});
