@@ -28,6 +28,20 @@ class epoch_guard {
   migration_protocol& protocol_;
 };
 
+/// Adds the pages of a candidate's object, where it lies now.
+class pages_of final : public guides::slot_visitor {
+ public:
+  explicit pages_of(heap::read_ahead& pages) noexcept : pages_(pages) {}
+  guides::verdict visit(guides::slot_word& slot) override {
+    const guides::word w = slot.load_acquire();
+    if (!guides::is_null(w)) pages_.add(guides::pointer_of(w));
+    return guides::verdict::keep_due;
+  }
+
+ private:
+  heap::read_ahead& pages_;
+};
+
 constexpr std::uint64_t cost_of(const candidate& one) noexcept {
   return one.bytes + kMoveCostBytes;
 }
@@ -59,14 +73,14 @@ move_result mover::attempt(guides::slot_word& slot, guides::word seen, std::size
   if (leaves && guides::is_accessed(seen)) {
     if (from == heap::kind::newborn) {
       const std::size_t size = heap::object_size(guides::pointer_of(seen));
-      list(used_again_, {&slot, heap::kind::hot, static_cast<std::uint32_t>(size)});
+      list(used_again_, {&slot, heap::kind::hot, false, static_cast<std::uint32_t>(size)});
     }
     return move_result::vetoed;
   }
   const move_result result = protocol_.move(slot, seen, target_, bytes);
   if (result == move_result::vetoed && from == target_.where && from == heap::kind::hot) {
     const std::size_t size = heap::object_size(guides::pointer_of(seen));
-    list(used_again_, {&slot, target_, static_cast<std::uint32_t>(size)});
+    list(used_again_, {&slot, target_, false, static_cast<std::uint32_t>(size)});
   }
   return result;
 }
@@ -121,7 +135,17 @@ bool migration::move_all(std::span<const candidate> candidates) {
   return candidates.empty();
 }
 
+/// Before the batch's epoch, in which scopes may wait for it.
+void migration::read_ahead(std::span<const candidate> batch) {
+  pages_of visitor(pages_);
+  for (const candidate& one : batch) {
+    if (one.is_out) guides::visit_one(one.slot, visitor);
+  }
+  pages_.run();
+}
+
 bool migration::move_batch(std::span<const candidate> batch) {
+  read_ahead(batch);
   const sync::moving_guard moving;
   if (!protocol_.begin(batch, limits_.epoch)) {
     ++statistics_.abandoned_epochs;

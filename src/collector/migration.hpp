@@ -9,6 +9,7 @@
 
 #include "collector/protocol.hpp"
 #include "collector/statistics.hpp"
+#include "heap/cold/read_ahead.hpp"
 
 namespace isotherm::collector {
 
@@ -68,6 +69,7 @@ class migration {
 
  private:
   bool move_all(std::span<const candidate> candidates);
+  void read_ahead(std::span<const candidate> batch);
   bool move_batch(std::span<const candidate> batch);
 
   migration_protocol& protocol_;
@@ -76,6 +78,7 @@ class migration {
   const std::function<void(std::uint64_t)> after_batch_;
   window_statistics& statistics_;
   mover mover_;
+  heap::read_ahead pages_;
   unsigned abandoned_in_a_row_ = 0;
 };
 

@@ -49,7 +49,7 @@ bool is_full(const std::vector<candidate>& candidates, std::size_t bytes) noexce
 }
 
 candidate candidate_of(guides::slot_word& slot, heap::place target, const void* object) noexcept {
-  return {&slot, target, static_cast<std::uint32_t>(heap::room_of(object))};
+  return {&slot, target, heap::is_out(object), static_cast<std::uint32_t>(heap::room_of(object))};
 }
 
 /// To HOT, or within it, the object of `w`.

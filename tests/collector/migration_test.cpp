@@ -239,7 +239,7 @@ class MigrationOfLarge : public testing::Test {
     const scope inside;
     for (auto& each : objects_) {
       const std::size_t size = heap::object_size(each.peek(inside));
-      all.push_back({&each.slot(), kind::cold, static_cast<std::uint32_t>(size)});
+      all.push_back({&each.slot(), kind::cold, false, static_cast<std::uint32_t>(size)});
     }
     return all;
   }

@@ -3,15 +3,22 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/page.hpp"
 #include "collector/collector.hpp"
+#include "collector/migration.hpp"
+#include "collector/protocol_counts.hpp"
+#include "collector/scan.hpp"
 #include "guide/guide.hpp"
 #include "heap/configure.hpp"
 #include "heap/temporary_directory.hpp"
 #include "heap/upkeep.hpp"
+#include "os/memory/residency.hpp"
 
 namespace isotherm::collector {
 namespace {
@@ -105,6 +112,57 @@ TEST_F(PagingOut, WhatLeftAgainIsNotReadToBePromoted) {
   }
   seen = collector_.run_window();
   EXPECT_EQ(seen.promoted.objects, 1u) << "it was used once more";
+}
+
+/// Moves as "counts" does, and looks whether what it is to move is in DRAM when it begins.
+class looking_protocol final : public migration_protocol {
+ public:
+  std::string_view name() const noexcept override { return moves_->name(); }
+  guides::word_use use_of_words() const noexcept override { return moves_->use_of_words(); }
+  bool begin(std::span<const candidate> batch, sync::patience limit) override {
+    for (const candidate& each : batch) {
+      const std::uintptr_t object = guides::address_of(each.slot->load_relaxed());
+      const auto page = reinterpret_cast<void*>(object / base::kPageBytes * base::kPageBytes);
+      in_dram += os::resident_bytes(page, base::kPageBytes).value() > 0 ? 1U : 0U;
+    }
+    return moves_->begin(batch, limit);
+  }
+  move_result move(guides::slot_word& slot, guides::word seen, heap::place target,
+                   std::size_t& bytes) override {
+    return moves_->move(slot, seen, target, bytes);
+  }
+  void end() override { moves_->end(); }
+
+  std::size_t in_dram = 0;
+
+ private:
+  std::unique_ptr<migration_protocol> moves_ = make_counts_protocol();
+};
+
+TEST_F(PagingOut, WhatIsMovedWithinColdIsReadBeforeItsEpoch) {
+  constexpr std::size_t kFirst = kObjects / 2, kMoved = 200;
+  // As the search of a compaction lists them, from two extents of COLD.
+  heap::sparse_extents around(heap::kind::cold, heap::used_extents(heap::kind::cold));
+  for (std::size_t i = kFirst; i < kFirst + kMoved; ++i) {
+    const void* const object = guides::pointer_of(guides_[i].slot().load_relaxed());
+    around.choose(heap::extent_of(heap::kind::cold, object));
+  }
+  const auto decides = make_policy(policy_name::published);
+  std::vector<candidate> candidates;
+  guides::progress so_far;
+  find_in_order(*decides, around, so_far, candidates);
+  ASSERT_GE(candidates.size(), kMoved);
+  for (const candidate& each : candidates) {
+    ASSERT_FALSE(heap::is_in_dram(guides::pointer_of(each.slot->load_relaxed())));
+  }
+  looking_protocol protocol;
+  window_statistics seen;
+  migration(
+      protocol, {std::uint64_t{256} << 10, 1'000'000}, [] { return false; }, [](std::uint64_t) {},
+      seen)
+      .run(candidates);
+  EXPECT_EQ(protocol.in_dram, candidates.size());
+  EXPECT_EQ(seen.compacted.objects, candidates.size());
 }
 
 TEST_F(PagingOut, WhatIsReadPastItsPageTouchesNone) {

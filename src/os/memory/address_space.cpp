@@ -28,6 +28,8 @@ int madvise_flag(advice wanted) noexcept {
       return MADV_HUGEPAGE;
     case advice::random:
       return MADV_RANDOM;
+    case advice::will_need:
+      return MADV_WILLNEED;
     case advice::populate:
       return kPopulateRead;
     case advice::dirty:

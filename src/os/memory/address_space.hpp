@@ -37,8 +37,9 @@ enum class advice {
   page_out,  ///< MADV_PAGEOUT: leave DRAM now (clean file pages; anonymous ones when there is swap)
   huge,      ///< MADV_HUGEPAGE
   random,    ///< MADV_RANDOM: no read-ahead, no fault-around
-  populate,  ///< MADV_POPULATE_READ: pages are in DRAM when it returns; fails where one cannot be
-  dirty,     ///< MADV_POPULATE_WRITE: the same, and as if written to: pages are to be written back
+  will_need,  ///< MADV_WILLNEED: reads are begun, large ones of pages side by side
+  populate,   ///< MADV_POPULATE_READ: pages are in DRAM when it returns; fails where one cannot be
+  dirty,      ///< MADV_POPULATE_WRITE: the same, and as if written to: pages are to be written back
 };
 
 /// madvise(2) over whole pages. Retries what the kernel may interrupt (EAGAIN, EINTR).
