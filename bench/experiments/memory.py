@@ -62,7 +62,7 @@ def latencies(run):
 def memory_row(runs):
     off, on = runs['off'], runs['pageout']
     index = on['node_bytes'] + on['index_bytes_per_entry']['soda'] * on['keys']
-    record = on['key_size'] + on['value_size'] + 8
+    record = on['key_size'] + on['value_size']
     best = best_utilization(on['keys'], on['windows'][-1]['operations'], record)
     return [
         f'{off["dram_bytes"] / MIB:.0f} MiB',

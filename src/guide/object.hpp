@@ -1,6 +1,8 @@
 // What may be held by a guide, and an object that no guide holds yet.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -32,39 +34,44 @@ struct is_immutable : std::false_type {};
 template <class T>
 concept movable_object = is_trivially_relocatable<T>::value && alignof(T) <= 16;
 
-/// A byte string of any length: the variable-length object. Its length is that of its header, which
-/// every object of the heaps has before it, and is not kept a second time: a key of 17 to 24 bytes
-/// takes 32, not 48. Made by make_bytes(), never copied without header and content. Once a guide
-/// holds it, it does not change, but for whoever knows that it lies in no COLD and writes by atomic
-/// stores (store/record.hpp).
+/// A byte string of any length: the variable-length object. Its length is the size in the header
+/// that every object of the heaps has before it, and is not kept a second time: a key of 21 to 24
+/// bytes takes 32, not 48. Made by make_bytes(), never copied without header and content. Once a
+/// guide holds it, it does not change, but for whoever knows that it lies in no COLD and writes by
+/// atomic stores (store/record.hpp).
 class bytes {
  public:
   bytes(const bytes&) = delete;
   bytes& operator=(const bytes&) = delete;
 
   std::string_view view() const noexcept { return {data(), size()}; }
-  std::uint32_t size() const noexcept { return heap::header_of(this)->bytes; }
+  std::uint32_t size() const noexcept { return *size_of(this); }
   const char* data() const noexcept { return reinterpret_cast<const char*>(this); }
   char* data() noexcept { return reinterpret_cast<char*>(this); }
 
   /// In `memory` that heap::allocate() gave for its length; the content is left as it is.
   static bytes* place(void* memory) noexcept { return ::new (memory) bytes; }
 
-  /// Outside of the heaps: with a header of its own, at the begin of `memory` of
-  /// bytes_outside(length), aligned to 8.
+  /// Outside of the heaps: `memory` of bytes_outside(length), aligned to 4, begins with the size.
   static bytes* place_outside(void* memory, std::size_t length) noexcept {
-    void* const object = static_cast<std::byte*>(memory) + heap::kHeaderBytes;
-    heap::write_header(object, {static_cast<std::uint32_t>(length), heap::kLiveMark});
+    void* const object = static_cast<std::byte*>(memory) + kSizeBytes;
+    *size_of(object) = static_cast<std::uint32_t>(length);
     return place(object);
   }
   static constexpr std::size_t bytes_outside(std::size_t length) noexcept {
-    return heap::kHeaderBytes + length;
+    return kSizeBytes + std::max(length, sizeof(bytes));
   }
   /// What place_outside() was given.
-  static void* memory_outside(bytes* object) noexcept { return heap::header_of(object); }
+  static void* memory_outside(bytes* object) noexcept { return size_of(object); }
 
  private:
   bytes() noexcept = default;
+
+  static constexpr std::size_t kSizeBytes = sizeof(heap::header::bytes);
+  static_assert(offsetof(heap::header, bytes) + kSizeBytes == heap::kHeaderBytes);
+  static std::uint32_t* size_of(const void* object) noexcept {
+    return reinterpret_cast<std::uint32_t*>(reinterpret_cast<std::uintptr_t>(object) - kSizeBytes);
+  }
 };
 template <>
 struct is_trivially_relocatable<bytes> : std::true_type {};

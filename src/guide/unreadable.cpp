@@ -10,7 +10,7 @@ namespace {
 /// Laid out as `bytes`: the header, then the content. The first byte is a record's flags (none);
 /// the others were drawn at random.
 struct stand_in {
-  heap::header head{17, heap::kLiveMark};
+  heap::header head{heap::kLiveMark, 17};
   unsigned char content[17] = {0,    0x9d, 0x31, 0xe4, 0x0f, 0x77, 0xb8, 0x52, 0xc6,
                                0x1a, 0x83, 0xfd, 0x2e, 0x60, 0xd9, 0x44, 0xab};
 };

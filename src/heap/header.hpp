@@ -1,8 +1,11 @@
-// The 8 bytes before every object: its size, and a mark that tells a live object from a freed one
-// or from a pointer that never came from these heaps.
+// The 8 bytes before every object: a mark that tells a live object from a freed one or from a
+// pointer that never came from these heaps, and its size.
 //
 //   block + 8         payload, 16-byte aligned
-//   | size : 32 | mark : 32 | bytes ... |
+//   | mark : 32 | size : 32 | bytes ... |
+//
+// The size stands next to the object, so that a byte string outside of the heaps needs no more of a
+// header than that (guide/object.hpp).
 #pragma once
 
 #include <bit>
@@ -14,8 +17,8 @@
 namespace isotherm::heap {
 
 struct header {
-  std::uint32_t bytes;
   std::uint32_t mark;
+  std::uint32_t bytes;
 };
 inline constexpr std::size_t kHeaderBytes = 8;
 static_assert(sizeof(header) == kHeaderBytes);

@@ -47,7 +47,7 @@ void deallocate(void* object, recycling room) noexcept {
   const std::size_t bytes = room_in(set, where, object);
   mine.count(where, ~std::uint64_t{0}, std::uint64_t{0} - bytes);
   // A COLD page is neither read nor dirtied for an object that goes.
-  if (where != kind::cold) write_header(object, {static_cast<std::uint32_t>(bytes), kFreedMark});
+  if (where != kind::cold) write_header(object, {kFreedMark, static_cast<std::uint32_t>(bytes)});
   set.packed(where).deallocate(object, bytes, room, mine);
 }
 

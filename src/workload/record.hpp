@@ -30,8 +30,8 @@ struct record_format {
   /// An error that names the bounds when a size is out of them.
   base::result<void> check() const;
 
-  /// Bytes of the objects that hold one record: key and value, each with its 4-byte length.
-  std::uint64_t object_bytes() const noexcept { return key_size + value_size + 8; }
+  /// Bytes of the objects that hold one record: key and value.
+  std::uint64_t object_bytes() const noexcept { return key_size + value_size; }
 };
 
 /// Writes the key of `number` over all of `key` (kLeastKey bytes or more). Different numbers have

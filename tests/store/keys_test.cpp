@@ -179,7 +179,11 @@ TEST_F(Commands, ObjectAndMemory) {
   EXPECT_EQ(run({"OBJECT", "FREQ"}),
             "-ERR wrong number of arguments for 'object|freq' command\r\n");
   EXPECT_EQ(run({"MEMORY", "USAGE", "none"}), "$-1\r\n");
-  EXPECT_EQ(run({"MEMORY", "USAGE", "n"})[0], ':');
+  // A node of 32; key and value, which has a byte of flags, with a header of 8 and in steps of 16.
+  run({"SET", std::string(24, 'k'), std::string(23, 'v')});
+  EXPECT_EQ(run({"MEMORY", "USAGE", std::string(24, 'k')}), ":96\r\n");
+  run({"SET", std::string(25, 'k'), std::string(24, 'v')});
+  EXPECT_EQ(run({"MEMORY", "USAGE", std::string(25, 'k')}), ":128\r\n");
 }
 
 TEST_F(Commands, ErrorsOfTheTable) {

@@ -54,9 +54,8 @@ window_sample unmanaged_sample() {
 /// walks the index. No concurrent writers.
 pages::usage_map usage_by_walk(index::any_index& index, const workload::touched_keys& used) {
   pages::usage_map map;
-  const auto add = [&](std::string_view object) {  // with the header that stands before its bytes
-    map.add(reinterpret_cast<std::uintptr_t>(object.data()) - heap::kHeaderBytes,
-            isotherm::bytes::bytes_outside(object.size()), pages::use::used);
+  const auto add = [&](std::string_view object) {
+    map.add(reinterpret_cast<std::uintptr_t>(object.data()), object.size(), pages::use::used);
   };
   std::uint64_t cursor = 0;
   do {

@@ -59,7 +59,7 @@ void* packed_heap::allocate(std::size_t bytes, recycling room, band among,
   if (object == nullptr) return nullptr;
   unpoison(header_of(object), kHeaderBytes + readable_bytes(bytes));
   const auto begin_life = [object, bytes] {
-    write_header(object, {static_cast<std::uint32_t>(bytes), kLiveMark});
+    write_header(object, {kLiveMark, static_cast<std::uint32_t>(bytes)});
   };
   if (!pages_.is_file()) {
     begin_life();

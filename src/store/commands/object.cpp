@@ -70,10 +70,10 @@ void object_help(call& c) {
   for (const auto text : kLines) c.out.status(text);
 }
 
-/// An object as the heaps lay it out: header, length, content, rounded to 16 bytes.
+/// An object as the heaps lay it out: header and content, rounded to 16 bytes.
 constexpr std::size_t object_bytes(std::size_t content) noexcept {
-  constexpr std::size_t kHeader = 8, kLength = 4, kUnit = 16;
-  return (kHeader + kLength + content + kUnit - 1) / kUnit * kUnit;
+  constexpr std::size_t kHeader = 8, kUnit = 16;
+  return (kHeader + content + kUnit - 1) / kUnit * kUnit;
 }
 /// What an index keeps for a key: guides of key and value, and about as much again for links.
 constexpr std::size_t kNodeBytes = 4 * sizeof(void*);
