@@ -46,16 +46,21 @@ sockaddr_un unix_address(const std::string& path) {
   return address;
 }
 
-/// False when nobody listens at `address` any more; in doubt, true. Never waits: a server whose
-/// queue of clients is full (EAGAIN) is alive.
-bool is_answered(const sockaddr_un& address) {
+/// Who listens at an address. Never waits: a server whose queue of clients is full (EAGAIN) is
+/// alive.
+enum class listening : std::uint8_t {
+  somebody,  ///< or not known
+  nobody,    ///< any more: its file was left behind
+  no_file
+};
+listening who_listens(const sockaddr_un& address) {
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return true;
-  const bool refused =
-      ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0 &&
-      (errno == ECONNREFUSED || errno == ENOENT);
+  if (fd < 0) return listening::somebody;
+  const int answer = ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  const int code = answer < 0 ? errno : 0;
   ::close(fd);
-  return !refused;
+  if (code == ENOENT) return listening::no_file;
+  return code == ECONNREFUSED ? listening::nobody : listening::somebody;
 }
 
 bool is_socket_file(const std::string& path) {
@@ -103,11 +108,13 @@ base::result<listener> listener::on_unix(const std::string& path, std::uint32_t 
   }
   const sockaddr_un address = unix_address(path);
   if (is_socket_file(path)) {
-    if (is_answered(address)) {
+    const listening now = who_listens(address);
+    if (now == listening::somebody) {
       return std::unexpected(base::error{
           fmt::format("another server listens on {} (choose another --unixsocket)", path)});
     }
-    os::remove_file(path);
+    // Not where it has just gone: what is there next is another server's.
+    if (now == listening::nobody) os::remove_file(path);
   }
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return std::unexpected(base::system_error("cannot make a socket", errno));
