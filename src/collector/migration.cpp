@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/page.hpp"
 #include "guide/guide.hpp"
 #include "heap/object.hpp"
 #include "heap/upkeep.hpp"
@@ -28,22 +29,46 @@ class epoch_guard {
   migration_protocol& protocol_;
 };
 
-/// Adds the pages of a candidate's object, where it lies now.
+/// Pages that one batch may read ahead of its moves: they are in DRAM together.
+constexpr std::uint64_t kReadAheadBytes = std::uint64_t{4} << 20;
+
+/// Adds the pages of an object of COLD, unless it has been used since it was listed and was to stay
+/// in COLD: mover::attempt() leaves it where it is.
 class pages_of final : public guides::slot_visitor {
  public:
   explicit pages_of(heap::read_ahead& pages) noexcept : pages_(pages) {}
+  void aim(heap::place target) noexcept { target_ = target; }
   guides::verdict visit(guides::slot_word& slot) override {
     const guides::word w = slot.load_acquire();
-    if (!guides::is_null(w)) pages_.add(guides::pointer_of(w));
+    const bool stays = target_.where == heap::kind::cold && guides::is_accessed(w);
+    if (guides::is_in_cold(w) && !stays) pages_.add(guides::pointer_of(w));
     return guides::verdict::keep_due;
   }
 
  private:
   heap::read_ahead& pages_;
+  heap::place target_ = heap::kind::cold;
 };
 
 constexpr std::uint64_t cost_of(const candidate& one) noexcept {
   return one.bytes + kMoveCostBytes;
+}
+
+/// At most: neighbours share pages.
+constexpr std::uint64_t read_bytes_of(const candidate& one) noexcept {
+  return one.is_out ? (one.bytes / base::kPageBytes + 1) * base::kPageBytes : 0;
+}
+
+/// What moves together; `cost` gets its cost.
+std::span<const candidate> first_batch(std::span<const candidate> all, std::uint64_t most_cost,
+                                       std::uint64_t& cost) noexcept {
+  std::size_t objects = 0;
+  std::uint64_t read = 0;
+  for (; objects < all.size() && cost < most_cost && read < kReadAheadBytes; ++objects) {
+    cost += cost_of(all[objects]);
+    read += read_bytes_of(all[objects]);
+  }
+  return all.first(objects);
 }
 
 }  // namespace
@@ -64,9 +89,8 @@ guides::verdict mover::visit(guides::slot_word& slot) {
 
 move_result mover::attempt(guides::slot_word& slot, guides::word seen, std::size_t& bytes) {
   const heap::kind from = guides::heap_of(seen);
-  // A full disk refuses the next million objects as well, at a system call each.
   const bool leaves = target_.where == heap::kind::cold;
-  if (leaves && cold_is_full_) return move_result::full;
+  if (refuses(target_)) return move_result::full;
   // Moved or replaced since it was listed: it lies in an extent that still fills.
   if (from == target_.where && !heap::is_closed(guides::pointer_of(seen))) return move_result::moot;
   // Used, or replaced, since the scan: cold no longer.
@@ -119,33 +143,31 @@ bool migration::run(std::span<const candidate> candidates) {
 
 bool migration::move_all(std::span<const candidate> candidates) {
   while (!candidates.empty() && !stop_()) {
-    std::size_t objects = 0;
     std::uint64_t cost = 0;
-    while (objects < candidates.size() && cost < limits_.batch_bytes) {
-      cost += cost_of(candidates[objects++]);
-    }
-    if (!move_batch(candidates.first(objects))) {
-      if (++abandoned_in_a_row_ == kAbandonedInARowMax) return false;
-      continue;
+    const auto batch = first_batch(candidates, limits_.batch_bytes, cost);
+    read_ahead(batch);
+    while (!move_batch(batch)) {
+      if (++abandoned_in_a_row_ == kAbandonedInARowMax || stop_()) return false;
     }
     abandoned_in_a_row_ = 0;
-    candidates = candidates.subspan(objects);
+    candidates = candidates.subspan(batch.size());
     after_batch_(cost);
   }
   return candidates.empty();
 }
 
-/// Before the batch's epoch, in which scopes may wait for it.
+/// Before the batch's epoch: whoever destroys a guide waits while its object is moved.
 void migration::read_ahead(std::span<const candidate> batch) {
   pages_of visitor(pages_);
   for (const candidate& one : batch) {
-    if (one.is_out) guides::visit_one(one.slot, visitor);
+    if (!one.is_out || mover_.refuses(one.target)) continue;
+    visitor.aim(one.target);
+    guides::visit_one(one.slot, visitor);
   }
   pages_.run();
 }
 
 bool migration::move_batch(std::span<const candidate> batch) {
-  read_ahead(batch);
   const sync::moving_guard moving;
   if (!protocol_.begin(batch, limits_.epoch)) {
     ++statistics_.abandoned_epochs;

@@ -28,6 +28,10 @@ class mover final : public guides::slot_visitor {
       : protocol_(protocol), statistics_(statistics) {}
 
   void aim(heap::place target) noexcept { target_ = target; }
+  /// A full disk refuses the next million objects as well, at a system call each.
+  bool refuses(heap::place target) const noexcept {
+    return target.where == heap::kind::cold && cold_is_full_;
+  }
   guides::verdict visit(guides::slot_word& slot) override;
 
   /// NEW's objects that were to be demoted but have been used since the scan, and those that were

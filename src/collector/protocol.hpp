@@ -24,7 +24,7 @@ namespace isotherm::collector {
 struct candidate {
   guides::slot_word* slot;
   heap::place target;
-  bool is_out = false;      ///< when it was listed: of COLD, and its pages have left DRAM
+  bool is_out = false;      ///< its object lay in COLD, its pages out of DRAM, when it was listed
   std::uint32_t bytes = 0;  ///< size of its object when it was listed: what it adds to its batch
 };
 static_assert(sizeof(candidate) == 16);

@@ -3,50 +3,68 @@
 #include <algorithm>
 #include <new>
 
+#include "heap/cold/misses.hpp"
 #include "heap/ranges.hpp"
 #include "os/memory/address_space.hpp"
 
 namespace isotherm::heap {
 namespace {
 
-/// Sorted, and neighbours and what overlaps made one.
-void join(std::vector<base::page_span>& spans) noexcept {
-  std::ranges::sort(spans, {}, &base::page_span::offset);
-  std::size_t joined = 0;
-  for (const base::page_span& each : spans) {
-    base::page_span* const last = joined > 0 ? &spans[joined - 1] : nullptr;
-    if (last != nullptr && each.offset <= last->offset + last->bytes) {
-      last->bytes = std::max(last->bytes, each.offset + each.bytes - last->offset);
-    } else {
-      spans[joined++] = each;
-    }
+/// The system cuts what it is asked to read ahead to this, by its default (read_ahead_kb).
+constexpr std::uint64_t kAskedTogether = std::uint64_t{128} << 10;
+
+bool advise(std::uint64_t offset, std::uint64_t bytes, os::advice how) {
+  return os::advise(heaps().packed(kind::cold).begin() + offset, bytes, how).has_value();
+}
+
+void ask_for(const base::page_span& pages) {
+  for (std::uint64_t done = 0; done < pages.bytes; done += kAskedTogether) {
+    advise(pages.offset + done, std::min(kAskedTogether, pages.bytes - done),
+           os::advice::will_need);
   }
-  spans.resize(joined);
 }
 
 }  // namespace
 
 void read_ahead::add(const void* object) noexcept try {
-  const heap_set& set = heaps();
-  const packed_heap& cold = set.packed(kind::cold);
-  if (!set.range_of(kind::cold).contains(object) || !cold.is_out(object)) return;
-  wanted_.push_back(cold.place_of(object));
+  if (is_out(object)) wanted_.push_back({object, miss(object)});
 } catch (const std::bad_alloc&) {
   return;
 }
 
 void read_ahead::run() noexcept {
-  join(wanted_);
-  std::byte* const begin = heaps().packed(kind::cold).begin();
-  // All reads are under way before the first is waited for. The second call maps what the first has
-  // read: pages in the page cache alone would be in DRAM where nobody counts them or sends them
-  // out.
-  for (const os::advice how : {os::advice::will_need, os::advice::populate}) {
-    for (const base::page_span& each : wanted_) {
-      static_cast<void>(os::advise(begin + each.offset, each.bytes, how));
-    }
+  std::ranges::sort(wanted_, {}, [](const object_out& one) { return one.pages.where().offset; });
+  try {
+    begin_reading();  // all of it, before the first is waited for
+    map();
+  } catch (const std::bad_alloc&) {  // for an error's text
   }
   wanted_.clear();
+}
+
+/// Of pages side by side in one read.
+void read_ahead::begin_reading() const {
+  base::page_span together;
+  for (const object_out& each : wanted_) {
+    const base::page_span& pages = each.pages.where();
+    if (pages.offset > together.offset + together.bytes) {
+      ask_for(together);
+      together = pages;
+    }
+    const std::uint64_t end =
+        std::max(together.offset + together.bytes, pages.offset + pages.bytes);
+    together.bytes = end - together.offset;
+  }
+  ask_for(together);
+}
+
+/// Pages in the page cache alone would be in DRAM where nobody counts them or sends them out.
+void read_ahead::map() const {
+  packed_heap& cold = heaps().packed(kind::cold);
+  for (const object_out& each : wanted_) {
+    const base::page_span& pages = each.pages.where();
+    if (advise(pages.offset, pages.bytes, os::advice::populate)) cold.note_use(each.object);
+  }
 }
 
 }  // namespace isotherm::heap
