@@ -45,6 +45,7 @@ class bytes {
   bytes& operator=(const bytes&) = delete;
 
   std::string_view view() const noexcept { return {data(), size()}; }
+  /// A plain load: the size is written before the object is handed out, and stays while it lives.
   std::uint32_t size() const noexcept { return *size_of(this); }
   const char* data() const noexcept { return reinterpret_cast<const char*>(this); }
   char* data() noexcept { return reinterpret_cast<char*>(this); }

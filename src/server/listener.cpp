@@ -46,13 +46,13 @@ sockaddr_un unix_address(const std::string& path) {
   return address;
 }
 
-/// Who listens at an address. Never waits: a server whose queue of clients is full (EAGAIN) is
-/// alive.
+/// Who listens at a Unix socket's address.
 enum class listening : std::uint8_t {
   somebody,  ///< or not known
   nobody,    ///< any more: its file was left behind
   no_file
 };
+/// Never waits: a server whose queue of clients is full (EAGAIN) is alive.
 listening who_listens(const sockaddr_un& address) {
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return listening::somebody;

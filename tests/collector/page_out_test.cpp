@@ -129,43 +129,68 @@ class looking_protocol final : public migration_protocol {
   guides::word_use use_of_words() const noexcept override { return moves_->use_of_words(); }
   bool begin(std::span<const candidate> batch, sync::patience limit) override {
     in_dram += count_in_dram(batch);
+    largest_batch = std::max(largest_batch, batch.size());
     return moves_->begin(batch, limit);
   }
   move_result move(guides::slot_word& slot, guides::word seen, heap::place target,
                    std::size_t& bytes) override {
-    return moves_->move(slot, seen, target, bytes);
+    return finds_cold_full ? move_result::full : moves_->move(slot, seen, target, bytes);
   }
   void end() override { moves_->end(); }
 
-  std::size_t in_dram = 0;
+  std::size_t in_dram = 0, largest_batch = 0;
+  bool finds_cold_full = false;
 
  private:
   std::unique_ptr<migration_protocol> moves_ = make_counts_protocol();
 };
 
-TEST_F(PagingOut, WhatIsMovedWithinColdIsReadBeforeItsEpoch) {
-  constexpr std::size_t kFirst = kObjects / 2, kMoved = 200;
-  // As the search of a compaction lists them, from two extents of COLD.
-  heap::sparse_extents around(heap::kind::cold, heap::used_extents(heap::kind::cold));
-  for (std::size_t i = kFirst; i < kFirst + kMoved; ++i) {
-    const void* const object = guides::pointer_of(guides_[i].slot().load_relaxed());
-    around.choose(heap::extent_of(heap::kind::cold, object));
+class CompactingCold : public PagingOut {
+ protected:
+  /// As the search of a compaction lists them: of a few extents of COLD, objects that are out.
+  void SetUp() override {
+    PagingOut::SetUp();
+    heap::sparse_extents around(heap::kind::cold, heap::used_extents(heap::kind::cold));
+    for (std::size_t i = kObjects / 2; i < kObjects / 2 + 1500; ++i) {
+      const void* const object = guides::pointer_of(guides_[i].slot().load_relaxed());
+      around.choose(heap::extent_of(heap::kind::cold, object));
+    }
+    const auto decides = make_policy(policy_name::published);
+    guides::progress so_far;
+    find_in_order(*decides, around, so_far, candidates_);
+    ASSERT_GE(candidates_.size(), 1500u);
+    // A page that the disk is busy with stays.
+    ASSERT_LT(looking_protocol::count_in_dram(candidates_), candidates_.size() / 4);
   }
-  const auto decides = make_policy(policy_name::published);
-  std::vector<candidate> candidates;
-  guides::progress so_far;
-  find_in_order(*decides, around, so_far, candidates);
-  ASSERT_GE(candidates.size(), kMoved);
-  looking_protocol protocol;
-  // A page that the disk is busy with stays.
-  ASSERT_LT(protocol.count_in_dram(candidates), candidates.size() / 2);
-  window_statistics seen;
-  migration(
-      protocol, {std::uint64_t{256} << 10, 1'000'000}, [] { return false; }, [](std::uint64_t) {},
-      seen)
-      .run(candidates);
-  EXPECT_EQ(protocol.in_dram, candidates.size());
-  EXPECT_EQ(seen.compacted.objects, candidates.size());
+  window_statistics move(std::uint64_t batch_bytes) {
+    window_statistics seen;
+    migration(
+        protocol_, {batch_bytes, 1'000'000}, [] { return false; }, [](std::uint64_t) {}, seen)
+        .run(candidates_);
+    return seen;
+  }
+
+  std::vector<candidate> candidates_;
+  looking_protocol protocol_;
+};
+
+TEST_F(CompactingCold, ReadsWhatItMovesBeforeTheEpoch) {
+  const window_statistics seen = move(std::uint64_t{256} << 10);
+  EXPECT_EQ(protocol_.in_dram, candidates_.size());
+  EXPECT_EQ(seen.compacted.objects, candidates_.size());
+}
+
+TEST_F(CompactingCold, ReadsSomeMiBAtATime) {
+  move(std::uint64_t{1} << 40);
+  EXPECT_EQ(protocol_.in_dram, candidates_.size());
+  EXPECT_LE(protocol_.largest_batch, (std::size_t{4} << 20) / base::kPageBytes);
+}
+
+TEST_F(CompactingCold, ReadsNoMoreOnceColdIsFull) {
+  protocol_.finds_cold_full = true;
+  move(std::uint64_t{256} << 10);
+  EXPECT_GT(protocol_.in_dram, 0u);
+  EXPECT_LT(protocol_.in_dram, candidates_.size() / 2);
 }
 
 TEST_F(PagingOut, WhatIsReadPastItsPageTouchesNone) {
