@@ -27,9 +27,9 @@ namespace {
 // More than page_out_cold() looks at by itself in the windows of a test, 16 MiB a window.
 constexpr std::size_t kObjects = 160'000;
 
-class PagingOut : public testing::Test {
- protected:
-  static void SetUpTestSuite() {
+class cold_in_a_file : public testing::Environment {
+ public:
+  void SetUp() override {
     const testing_help::temporary_directory directory;
     heap::options chosen;
     chosen.range_bytes = std::size_t{1} << 30;
@@ -37,7 +37,11 @@ class PagingOut : public testing::Test {
     const auto configured = heap::configure(chosen);
     ASSERT_TRUE(configured) << configured.error().message;
   }
+};
+const auto* const environment = testing::AddGlobalTestEnvironment(new cold_in_a_file);
 
+class PagingOut : public testing::Test {
+ protected:
   void SetUp() override {
     for (std::size_t i = 0; i < kObjects; ++i) {
       guides_.emplace_back(make_bytes(std::string(1000, static_cast<char>('a' + i % 26))));
