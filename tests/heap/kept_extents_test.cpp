@@ -272,6 +272,20 @@ TEST(PagesOut, AreABitEach) {
   for (std::size_t i = 0; i < pages_out::kPages; ++i) ASSERT_FALSE(pages.is_out(i));
 }
 
+TEST(PagesOut, OneOfSomeIsFound) {
+  static pages_out pages;
+  for (std::size_t out = 0; out < pages_out::kPages; ++out) {
+    pages.mark_out(out);
+    for (std::size_t first = 0; first < pages_out::kPages; first += 3) {
+      for (std::size_t last = first; last < pages_out::kPages; last += 7) {
+        ASSERT_EQ(pages.is_any_out(first, last), first <= out && out <= last)
+            << out << " of " << first << " to " << last;
+      }
+    }
+    pages.mark_in(out);
+  }
+}
+
 TEST(PagesOut, OnlyObjectsOfColdAreOut) {
   const int on_the_stack = 0;
   EXPECT_FALSE(is_out(&on_the_stack));

@@ -161,6 +161,16 @@ class pages_out {
   bool is_out(std::size_t page) const noexcept {
     return (words_[page / 64].load_relaxed() >> (page % 64) & 1U) != 0;
   }
+  /// Whether one of the pages `first` to `last` is.
+  bool is_any_out(std::size_t first, std::size_t last) const noexcept {
+    for (std::size_t i = first / 64; i <= last / 64; ++i) {
+      std::uint64_t asked = ~std::uint64_t{0};
+      if (i == first / 64) asked &= ~std::uint64_t{0} << (first % 64);
+      if (i == last / 64) asked &= ~std::uint64_t{0} >> (63 - last % 64);
+      if ((words_[i].load_relaxed() & asked) != 0) return true;
+    }
+    return false;
+  }
   void mark_all_out() noexcept {
     for (auto& word : words_) word.store_relaxed(~std::uint64_t{0});
   }

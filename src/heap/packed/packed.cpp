@@ -233,12 +233,16 @@ base::page_span packed_heap::place_of(const void* object) const noexcept {
 }
 
 bool packed_heap::is_out(const void* object) const noexcept {
-  const auto is_page_out = [this](std::uint64_t offset) {
-    const std::uint64_t page = offset / base::kPageBytes;
-    return out_[page / pages_out::kPages].is_out(page % pages_out::kPages);
-  };
-  const auto offset = static_cast<std::uint64_t>(static_cast<const std::byte*>(object) - begin_);
-  return is_page_out(offset - kHeaderBytes) || is_page_out(offset + room_of(object) - 1);
+  constexpr std::size_t kPages = pages_out::kPages;
+  const base::page_span where = place_of(object);
+  std::size_t page = where.offset / base::kPageBytes;
+  const std::size_t end = page + where.bytes / base::kPageBytes;
+  while (page < end) {
+    const std::size_t next = std::min(end, (page / kPages + 1) * kPages);
+    if (out_[page / kPages].is_any_out(page % kPages, (next - 1) % kPages)) return true;
+    page = next;
+  }
+  return false;
 }
 
 void packed_heap::mark_out(std::size_t first, std::size_t count) noexcept {

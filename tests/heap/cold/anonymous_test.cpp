@@ -23,16 +23,16 @@ extern "C" const char* __tsan_default_options() { return "detect_deadlocks=0"; }
 namespace isotherm::heap {
 namespace {
 
-/// An object of COLD. For its life, unless it is used, its extent counts as one that has left DRAM.
+/// An object of COLD. For its life, unless it is used, its extents count as having left DRAM.
 class object_said_out {
  public:
   explicit object_said_out(std::size_t bytes) : object_(allocate(kind::cold, bytes)) {
     std::memset(object_, 7, bytes);
     EXPECT_FALSE(is_out(object_));
-    cold_.mark_out(extent(), 1);
+    cold_.mark_out(extent(), extents());
   }
   ~object_said_out() {
-    cold_.mark_in({extent() * kExtentBytes, kExtentBytes});
+    cold_.mark_in({extent() * kExtentBytes, extents() * kExtentBytes});
     deallocate(object_);
   }
   object_said_out(const object_said_out&) = delete;
@@ -41,6 +41,10 @@ class object_said_out {
 
  private:
   std::uint64_t extent() const { return cold_.place_of(object_).offset / kExtentBytes; }
+  std::size_t extents() const {
+    const base::page_span where = cold_.place_of(object_);
+    return (where.offset + where.bytes - 1) / kExtentBytes - extent() + 1;
+  }
   packed_heap& cold_ = heaps().packed(kind::cold);
   void* const object_;
 };
@@ -52,6 +56,20 @@ std::vector<std::uint64_t> take(cold_reader& reader, std::size_t count) {
     reader.take_ended([&told](std::uint64_t ticket) { told.push_back(ticket); });
   }
   return told;
+}
+
+// Its first and its last page are its neighbours' too, and come back with these.
+TEST(AnonymousCold, AnObjectIsOutWhileAnyOfItsPagesIs) {
+  for (const std::size_t bytes : {std::size_t{10'000}, 3 * kExtentBytes}) {
+    const object_said_out one(bytes);
+    packed_heap& cold = heaps().packed(kind::cold);
+    const base::page_span where = cold.place_of(one.get());
+    cold.mark_in({where.offset, base::kPageBytes});
+    cold.mark_in({where.offset + where.bytes - base::kPageBytes, base::kPageBytes});
+    EXPECT_TRUE(is_out(one.get())) << bytes;
+    cold.mark_in(where);
+    EXPECT_FALSE(is_out(one.get())) << bytes;
+  }
 }
 
 TEST(AnonymousCold, APageThatIsOutIsBroughtBack) {
