@@ -156,11 +156,17 @@ resp_parser::limits connection::bounds() const {
 /// What the commands behind the parked one are going to miss is read meanwhile.
 void connection::read_ahead() {
   const std::string_view behind = query_.view().substr(parser_.consumed());
-  if (read_ahead_end_ > parser_.consumed()) return;  // their reads are under way
+  if (read_ahead_end_ <= parser_.consumed()) {
+    parked_.forget();
+  } else if (parked_.may_look_again()) {
+    parked_.look_again();
+  } else {
+    return;  // their reads are under way
+  }
   std::size_t seen = 0;
   parked_.read_ahead(misses_of(behind, bounds(), server_.commands(), server_.db(),
-                               parked_.arrived(), turn(turn_length()), seen));
-  read_ahead_end_ = parser_.consumed() + seen;
+                               parked_.arrived(), turn(turn_length()), parked_.room_ahead(), seen));
+  read_ahead_end_ = std::max(read_ahead_end_, parser_.consumed() + seen);
 }
 
 bool connection::resume(std::string_view reply) {

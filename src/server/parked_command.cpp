@@ -6,95 +6,100 @@
 namespace isotherm::server {
 
 namespace {
-
-std::uint64_t bytes_of(const std::vector<std::shared_ptr<const heap::cold_read>>& reads) noexcept {
-  std::uint64_t sum = 0;
-  for (const auto& each : reads) sum += each->where().bytes;
-  return sum;
-}
-
+constexpr std::size_t kFew = 64;
 }  // namespace
 
-const heap::arrived_reads& parked_command::arrived() {
-  arrived_.clear();
-  for (const read& each : ended_) arrived_.add(each);
-  for (const read& each : ahead_) {
-    if (each->has_ended()) arrived_.add(each);
-  }
-  return arrived_;
+void parked_command::asked_reads::add(read asked) {
+  reads_.push_back(std::move(asked));
+  bytes_ += reads_.back()->where().bytes;
 }
 
-std::uint64_t parked_command::held_bytes() const noexcept {
-  return bytes_of(awaited_) + bytes_of(ended_) + bytes_of(ahead_) - counted_twice_ +
-         walked_.found_bytes;
+void parked_command::asked_reads::remove_first(std::size_t count) noexcept {
+  for (std::size_t i = 0; i < count; ++i) bytes_ -= reads_[i]->where().bytes;
+  reads_.erase(reads_.begin(), reads_.begin() + static_cast<std::ptrdiff_t>(count));
+  ended_ -= std::min(ended_, count);
+}
+
+void parked_command::asked_reads::clear() noexcept {
+  if (reads_.capacity() > kFew) {
+    decltype(reads_)().swap(reads_);  // an idle client holds nothing
+  } else {
+    reads_.clear();
+  }
+  ended_ = 0;
+  bytes_ = 0;
+}
+
+bool parked_command::asked_reads::have_ended() noexcept {
+  while (ended_ < reads_.size() && reads_[ended_]->has_ended()) ++ended_;
+  return ended_ == reads_.size();
 }
 
 /// A read that was started for the command when it was looked at ahead is what it waits for: asked
 /// for anew it would count as another use of the object, which would bring it back.
 parked_command::read parked_command::ask(heap::miss&& missed) {
-  const auto brings = [&missed](const read& each) {
-    return !each->is_cancelled() && each->where().offset == missed.where().offset &&
-           each->where().bytes >= missed.where().bytes;
-  };
-  const auto at = std::ranges::find_if(ahead_, brings);
-  if (at == ahead_.end()) return reader_->read(std::move(missed), client_);
-  counted_twice_ += (*at)->where().bytes;
-  return *at;  // it stays there for later commands, whose records may lie in the same pages
+  read asked = reads_ahead_.asked_for(missed.where());
+  if (asked == nullptr) return reader_->read(std::move(missed), client_);
+  counted_twice_ += asked->where().bytes;
+  return asked;  // it stays there for later commands, whose records may lie in the same pages
 }
 
 void parked_command::park(std::vector<heap::miss> missed) {
   if (walked_.cursor != std::exchange(parked_at_, walked_.cursor)) {
-    ended_.erase(ended_.begin(), ended_.begin() + static_cast<std::ptrdiff_t>(ended_before_));
+    for (std::size_t i = 0; i < waited_for_; ++i) reads_.remove(own_[i]);
+    own_.remove_first(waited_for_);
     // Of the reads that go some may have been counted twice: held_bytes() may now be too high.
     counted_twice_ = 0;
   }
-  ended_before_ = ended_.size();
-  std::uint64_t held = bytes_of(ended_);
-  must_wait_ = !ended_.empty() && held >= kHeldBytes;
+  waited_for_ = own_.size();
+  std::uint64_t held = own_.bytes();
+  must_wait_ = !own_.is_empty() && held >= kHeldBytes;
   for (heap::miss& each : missed) {
     if (must_wait_) break;
     held += each.where().bytes;
-    awaited_.push_back(ask(std::move(each)));
+    const read asked = ask(std::move(each));
+    own_.add(asked);
+    reads_.add(asked);
     if (held >= kHeldBytes) break;
   }
   is_parked_ = true;  // last: a command that finds no memory for this is answered with an error
 }
 
+std::uint64_t parked_command::room_ahead() const noexcept {
+  const std::uint64_t all = has_looked_again_ ? kAheadBytes : kAheadBytes / 2;
+  return all - std::min(all, ahead_.bytes());
+}
+
 void parked_command::read_ahead(std::vector<heap::miss> missed) {
-  forget();
-  std::uint64_t held = 0;
   for (heap::miss& each : missed) {
-    held += each.where().bytes;
-    if (held > kHeldBytes) break;  // the others are read when it is their turn
-    ahead_.push_back(reader_->read(std::move(each), client_));
+    if (ahead_.bytes() + each.where().bytes > kAheadBytes) break;  // read when it is their turn
+    const read asked = reader_->read(std::move(each), client_);
+    ahead_.add(asked);
+    reads_ahead_.add(asked);
   }
 }
 
-bool parked_command::is_ready() const noexcept {
-  return std::ranges::all_of(awaited_, [](const read& each) { return each->has_ended(); });
-}
-
-void parked_command::resume() {
-  // What it found in earlier runs it needs again.
-  std::ranges::move(awaited_, std::back_inserter(ended_));
-  awaited_.clear();
-  is_parked_ = false;
+void parked_command::forget() noexcept {
+  counted_twice_ = 0;
+  has_looked_again_ = false;
+  ahead_.clear();
+  reads_ahead_.clear();
 }
 
 void parked_command::finish() noexcept {
   must_wait_ = false;
   counted_twice_ = 0;
-  ended_.clear();
-  arrived_.clear();
+  own_.clear();
+  reads_.clear();
   walked_ = {};
   parked_at_ = 0;
-  ended_before_ = 0;
+  waited_for_ = 0;
 }
 
 std::vector<heap::miss> misses_of(std::string_view requests, const resp_parser::limits& bounds,
                                   const store::command_table& commands, store::database& db,
                                   const heap::arrived_reads& arrived, const turn& mine,
-                                  std::size_t& seen) {
+                                  std::uint64_t room, std::size_t& seen) {
   heap::miss_watch watch(arrived, heap::miss_watch::copies::allowed);
   const heap::read_watch reads;
   resp_parser parser;
@@ -102,14 +107,16 @@ std::vector<heap::miss> misses_of(std::string_view requests, const resp_parser::
   while (!requests.empty() && parser.parse(requests, bounds) == resp_parser::status::command) {
     const auto arguments = parser.arguments();
     const store::command* const invoked = arguments.empty() ? nullptr : commands.find(arguments[0]);
-    if (invoked != nullptr && (invoked->flags & store::kReadOnly) != 0) {
-      store::for_each_key(*invoked, arguments, [&db](std::string_view key) {
+    if (invoked != nullptr) {
+      const bool is_reading = (invoked->flags & store::kReadOnly) != 0;
+      store::for_each_key(*invoked, arguments, [&db, is_reading](std::string_view key) {
         const sync::scope inside;
-        db.index().find(inside, key);
+        is_reading ? static_cast<void>(db.index().find(inside, key))
+                   : static_cast<void>(db.index().contains(inside, key));
       });
     }
     requests.remove_prefix(parser.consumed());
-    if (mine.is_over()) break;
+    if (mine.is_over() || watch.missed_bytes() >= room) break;
   }
   seen = all - requests.size();
   reads.forgive();

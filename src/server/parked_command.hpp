@@ -27,7 +27,7 @@ class parked_command {
   bool is_possible() const noexcept { return reader_ != nullptr && !must_wait_; }
 
   /// What has been read for the command that is to run next.
-  const heap::arrived_reads& arrived();
+  const heap::arrived_reads& arrived() const noexcept { return reads_; }
 
   /// What the command has found in its runs so far.
   store::walked_keys& walked() noexcept { return walked_; }
@@ -38,46 +38,76 @@ class parked_command {
   /// dropped if it has come further since: it has used that.
   void park(std::vector<heap::miss> missed);
   static constexpr std::uint64_t kHeldBytes = std::uint64_t{32} << 20;
-  /// Asks also for what later commands of the client are going to read, as far as it comes to
-  /// kHeldBytes.
+  /// How much a look at the client's later commands may find: half of kAheadBytes in the first, so
+  /// that the second has room for the values whose keys were missed in the first.
+  std::uint64_t room_ahead() const noexcept;
+  /// Asks for what such a look has found. More than kAheadBytes, which the reader reads at once,
+  /// would only be held, for a client that may not read its replies.
   void read_ahead(std::vector<heap::miss> missed);
+  static constexpr std::uint64_t kAheadBytes = heap::cold_reader::kBytesUnderWay;
+  /// Whether a second look at the same commands may find more: what the first has found has been
+  /// read.
+  bool may_look_again() noexcept {
+    return !has_looked_again_ && !ahead_.is_empty() && ahead_.have_ended();
+  }
+  void look_again() noexcept { has_looked_again_ = true; }
   bool is_parked() const noexcept { return is_parked_; }
   /// All that it waits for has been read: it is to run again.
-  bool is_ready() const noexcept;
-  /// It is about to run again.
-  void resume();
+  bool is_ready() noexcept { return own_.have_ended(); }
+  /// It is about to run again. What it found in earlier runs it needs again.
+  void resume() noexcept { is_parked_ = false; }
   /// It has been answered.
   void finish() noexcept;
-  /// No command is left that reads were started for.
-  void forget() noexcept {
-    counted_twice_ = 0;
-    ahead_.clear();
-  }
+  /// No command is left that reads were started for, but the one that is parked.
+  void forget() noexcept;
   /// What is held for it, or being read.
-  std::uint64_t held_bytes() const noexcept;
+  std::uint64_t held_bytes() const noexcept {
+    return own_.bytes() + ahead_.bytes() - counted_twice_ + walked_.found_bytes;
+  }
 
  private:
-  using read = std::shared_ptr<const heap::cold_read>;
+  using read = heap::arrived_reads::read;
+
+  /// Reads in the order in which they were asked for.
+  class asked_reads {
+   public:
+    void add(read asked);
+    void remove_first(std::size_t count) noexcept;
+    void clear() noexcept;
+    bool is_empty() const noexcept { return reads_.empty(); }
+    std::size_t size() const noexcept { return reads_.size(); }
+    const read& operator[](std::size_t i) const noexcept { return reads_[i]; }
+    std::uint64_t bytes() const noexcept { return bytes_; }
+    /// Those that have ended are looked at once.
+    bool have_ended() noexcept;
+
+   private:
+    std::vector<read> reads_;
+    std::size_t ended_ = 0;  // the first so many have ended, or more
+    std::uint64_t bytes_ = 0;
+  };
   read ask(heap::miss&& missed);
 
   heap::cold_reader* const reader_;
   const std::uint64_t client_;
-  bool is_parked_ = false, must_wait_ = false;
-  std::vector<read> awaited_;        // by the command that is parked
-  std::vector<read> ended_;          // that it has waited for, in this order
-  std::vector<read> ahead_;          // for those behind it, and of those that were
-  std::uint64_t counted_twice_ = 0;  // of the first two, what is among the third as well
-  heap::arrived_reads arrived_;
+  bool is_parked_ = false, must_wait_ = false, has_looked_again_ = false;
+  asked_reads own_;                           // of the command that is parked, or is to run again
+  asked_reads ahead_;                         // for those behind it, and of those that were
+  std::uint64_t counted_twice_ = 0;           // of the first, what is among the second as well
+  heap::arrived_reads reads_ahead_;           // the same as ahead_
+  heap::arrived_reads reads_{&reads_ahead_};  // the same as own_
   store::walked_keys walked_;
-  std::uint64_t parked_at_ = 0;   // the cursor of these when it parked last
-  std::size_t ended_before_ = 0;  // of ended_, what had ended then
+  std::uint64_t parked_at_ = 0;  // the cursor of these when it parked last
+  std::size_t waited_for_ = 0;   // of own_, what had ended when it parked last
 };
 
-/// Notes what the reading commands at the begin of `requests` are going to miss: of the first one,
-/// and of more until `mine` is over. `seen`: bytes of the commands that were looked at.
+/// Notes what the commands at the begin of `requests` are going to miss: of the first one,
+/// and of more until `mine` is over or they come to `room` bytes. Of commands that write only the
+/// keys are looked for: the value may be replaced unread. `seen`: bytes of the commands that were
+/// looked at.
 std::vector<heap::miss> misses_of(std::string_view requests, const resp_parser::limits& bounds,
                                   const store::command_table& commands, store::database& db,
                                   const heap::arrived_reads& arrived, const turn& mine,
-                                  std::size_t& seen);
+                                  std::uint64_t room, std::size_t& seen);
 
 }  // namespace isotherm::server

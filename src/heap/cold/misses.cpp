@@ -9,6 +9,10 @@
 
 namespace isotherm::heap {
 
+namespace {
+constexpr std::size_t kFew = 64;
+}  // namespace
+
 constinit thread_local miss_watch* miss_watch::current = nullptr;
 
 bool is_out(const void* object) noexcept {
@@ -39,15 +43,42 @@ const void* cold_read::copy_of(const void* object) const noexcept {
   return found.mark == kLiveMark && is_whole ? copy : nullptr;
 }
 
+void arrived_reads::add(read asked) {
+  const std::uint64_t offset = asked->where().offset;
+  reads_.emplace(offset, std::move(asked));
+}
+
 const cold_read* arrived_reads::find(const base::page_span& where) const noexcept {
-  const auto offset_of = [](const auto& read) { return read->where().offset; };
-  if (!is_sorted_) std::ranges::sort(reads_, {}, offset_of);
-  is_sorted_ = true;
-  const auto at = std::ranges::lower_bound(reads_, where.offset, {}, offset_of);
-  for (auto it = at; it != reads_.end() && offset_of(*it) == where.offset; ++it) {
-    if ((*it)->where().bytes >= where.bytes) return it->get();
+  for (auto [at, last] = reads_.equal_range(where.offset); at != last; ++at) {
+    const cold_read& each = *at->second;
+    if (each.where().bytes >= where.bytes && each.has_ended() && !each.is_cancelled()) return &each;
+  }
+  return others_ == nullptr ? nullptr : others_->find(where);
+}
+
+arrived_reads::read arrived_reads::asked_for(const base::page_span& where) const noexcept {
+  for (auto [at, last] = reads_.equal_range(where.offset); at != last; ++at) {
+    const read& each = at->second;
+    if (each->where().bytes >= where.bytes && !each->is_cancelled()) return each;
   }
   return nullptr;
+}
+
+void arrived_reads::remove(const read& added) noexcept {
+  for (auto [at, last] = reads_.equal_range(added->where().offset); at != last; ++at) {
+    if (at->second == added) {
+      reads_.erase(at);
+      return;
+    }
+  }
+}
+
+void arrived_reads::clear() noexcept {
+  if (reads_.bucket_count() > kFew) {
+    decltype(reads_)().swap(reads_);
+  } else if (!reads_.empty()) {
+    reads_.clear();
+  }
 }
 
 miss_watch::miss_watch(const arrived_reads& arrived, copies may_use, missing others) noexcept

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -13,22 +14,33 @@ namespace isotherm::heap {
 /// COLD. It may be wrong about what the system does by itself (packed/extent.hpp). Any thread.
 bool is_out(const void* object) noexcept;
 
-/// What has been read for a thread. Not thread-safe.
+/// Reads that were asked for a thread; those that have ended are found. Not thread-safe.
 class arrived_reads {
  public:
-  void add(std::shared_ptr<const cold_read> ended) {
-    if (ended->is_cancelled()) return;  // nobody has read it: it is missed again
-    reads_.push_back(std::move(ended));
-    is_sorted_ = reads_.size() < 2;
-  }
-  /// The read of an object's pages, or null.
+  using read = std::shared_ptr<const cold_read>;
+
+  /// `others`, which must outlive it, is looked in too.
+  explicit arrived_reads(const arrived_reads* others = nullptr) noexcept : others_(others) {}
+  arrived_reads(const arrived_reads&) = delete;
+  arrived_reads& operator=(const arrived_reads&) = delete;
+
+  void add(read asked);
+  /// A read that has ended of an object's pages, or null. One that was cancelled is not found:
+  /// nobody has read it, and the object is missed again. Constant time, as a rule.
   const cold_read* find(const base::page_span& where) const noexcept;
-  void clear() noexcept { reads_.clear(); }
-  bool is_empty() const noexcept { return reads_.empty(); }
+  /// A read of these pages among those that were added here, ended or not; null where there is
+  /// none, or was cancelled.
+  read asked_for(const base::page_span& where) const noexcept;
+  void remove(const read& added) noexcept;
+  /// Gives back what more than a few have taken.
+  void clear() noexcept;
+  bool is_empty() const noexcept {
+    return reads_.empty() && (others_ == nullptr || others_->is_empty());
+  }
 
  private:
-  mutable std::vector<std::shared_ptr<const cold_read>> reads_;
-  mutable bool is_sorted_ = true;
+  const arrived_reads* const others_;
+  std::unordered_multimap<std::uint64_t, read> reads_;  // by the offset of their pages
 };
 
 /// While one lives its thread does not wait: a guide whose object is out of DRAM gives null, as for

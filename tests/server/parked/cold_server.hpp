@@ -49,7 +49,12 @@ class cold_disk {
   static void use_threads() { refuses_rings = true; }
   static void use_best() { refuses_rings = false; }
   /// From now on no read ends. Of readers that read by threads.
-  static void hold() { holds = true; }
+  static void hold() { hold_after(0); }
+  /// The same once so many more have ended.
+  static void hold_after(int reads) {
+    passing = reads;
+    holds = true;
+  }
   static void let_go() {
     holds = false;
     holds.notify_all();
@@ -62,12 +67,12 @@ class cold_disk {
     // A reader opens the file past the cache, and once more for its ring.
     if (call == os::io_call::open) return refuses_rings && opened++ % 2 == 1 ? EMFILE : 0;
     if (call != os::io_call::read) return 0;
-    holds.wait(true);
+    if (passing.fetch_sub(1) <= 0) holds.wait(true);
     return failure;
   }
   static inline std::atomic<bool> refuses_rings{false}, holds{false};
   static inline std::atomic<unsigned> opened{0};
-  static inline std::atomic<int> failure{0};
+  static inline std::atomic<int> failure{0}, passing{0};
 };
 
 /// A command as clients send it.
