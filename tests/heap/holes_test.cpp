@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "heap/header.hpp"
 #include "heap/packed/extent.hpp"
 
 namespace isotherm::heap {
@@ -25,6 +26,19 @@ TEST(HoleCache, KeepsNothingThatIsNotWorthIt) {
   hole_cache cache;
   EXPECT_FALSE(cache.keep(freed.object(), kUnits, 0, [] { return false; }));
   EXPECT_EQ(cache.take(kUnits, 0), nullptr);
+}
+
+// Pages in which nothing lives go back (dead_pages.cpp): whoever has taken a hole has not written
+// to it yet.
+TEST(HoleCache, WhatIsTakenLooksLive) {
+  block freed;
+  write_header(freed.object(), {kFreedMark, 60});
+  hole_cache cache;
+  ASSERT_TRUE(cache.keep(freed.object(), kUnits, 0, always));
+  EXPECT_EQ(racy_header(freed.object()).mark, kFreedMark);
+  ASSERT_EQ(cache.take(kUnits, 0), freed.object());
+  EXPECT_EQ(racy_header(freed.object()).mark, kLiveMark);
+  EXPECT_EQ(racy_header(freed.object()).bytes, 60u);
 }
 
 // Thousands of holes are released at a window's end: nobody else waits meanwhile.

@@ -111,7 +111,8 @@ std::uint64_t packed_heap::release_dead_pages() noexcept {
   }
   if (!is_any) return released;
   // Holes link to each other. From here on none is in an extent that was chosen, as sparse ones get
-  // no more (deallocate()), nor can one be taken there.
+  // no more (deallocate()), nor can one be taken there; one that was taken before looks live
+  // (hole_cache::take()).
   flush_holes();
   for (std::size_t i = 0; i < used; ++i) {
     if (extents_[i].thinned.load_relaxed() == thinning::chosen) released += thin(i);

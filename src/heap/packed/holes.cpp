@@ -13,7 +13,14 @@ void* hole_cache::take(std::size_t units, std::uint32_t shard_number) noexcept {
   void* const hole = holes.first;
   holes.first = next_of(hole);
   mine.bytes -= units * kUnitBytes;
+  mark_taken(hole);
   return hole;
+}
+
+void hole_cache::mark_taken(void* hole) noexcept {
+  unpoison(header_of(hole), kHeaderBytes);
+  write_header(hole, {kLiveMark, racy_header(hole).bytes});
+  poison(header_of(hole), kHeaderBytes);
 }
 
 void* hole_cache::next_of(void* hole) noexcept {

@@ -30,7 +30,9 @@ class hole_cache {
   /// before a flush is not kept after it.
   template <class IsWorthIt>
   bool keep(void* object, std::size_t units, std::uint32_t shard, IsWorthIt is_worth_it) noexcept;
-  /// Room of exactly `units` that keep() took, still poisoned; else null.
+  /// Room of exactly `units` that keep() took, still poisoned; else null. Its header says that it
+  /// is live, from under the lock that flush() takes too: whoever looks for dead pages after a
+  /// flush sees it as taken, even if nothing has been written there yet (dead_pages.cpp).
   void* take(std::size_t units, std::uint32_t shard) noexcept;
   /// Gives up all holes: `release(object, units)` for each, outside of the locks.
   template <class Release>
@@ -51,6 +53,7 @@ class hole_cache {
     std::array<bin, kBins> bins{};
   };
 
+  static void mark_taken(void* hole) noexcept;
   static void* next_of(void* hole) noexcept;
 
   std::array<shard, kShards> shards_;
