@@ -74,9 +74,13 @@ bool connection::on_readable() {
 }
 
 bool connection::on_arrival() {
-  if (!is_parked() || !parked_.is_ready()) return true;
-  parked_.resume();
-  return run_buffer();
+  if (!is_parked()) return true;
+  if (parked_.is_ready()) {
+    parked_.resume();
+    return run_buffer();
+  }
+  if (parked_.may_look_again()) read_ahead();
+  return true;
 }
 
 bool connection::go_on() {
@@ -104,7 +108,10 @@ bool connection::run_buffer() {
     // The arguments of a command that runs again are those of its first run.
     if (!is_again_) {
       const auto status = parser_.parse(query_.view(), bounds());
-      if (status == resp_parser::status::incomplete) break;
+      if (status == resp_parser::status::incomplete) {
+        parked_.forget();
+        break;
+      }
       if (status == resp_parser::status::error) {
         reply_.error(parser_.problem());
         client_->closing = true;
@@ -161,7 +168,7 @@ void connection::read_ahead() {
   } else if (parked_.may_look_again()) {
     parked_.look_again();
   } else {
-    return;  // their reads are under way
+    return;  // what a look finds is being read, or has been
   }
   std::size_t seen = 0;
   parked_.read_ahead(misses_of(behind, bounds(), server_.commands(), server_.db(),

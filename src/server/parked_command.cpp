@@ -6,7 +6,7 @@
 namespace isotherm::server {
 
 namespace {
-constexpr std::size_t kFew = 64;
+constexpr std::size_t kKeptReads = 64;  // room for so many is kept for the next command
 }  // namespace
 
 void parked_command::asked_reads::add(read asked) {
@@ -21,7 +21,7 @@ void parked_command::asked_reads::remove_first(std::size_t count) noexcept {
 }
 
 void parked_command::asked_reads::clear() noexcept {
-  if (reads_.capacity() > kFew) {
+  if (reads_.capacity() > kKeptReads) {
     decltype(reads_)().swap(reads_);  // an idle client holds nothing
   } else {
     reads_.clear();
@@ -35,15 +35,6 @@ bool parked_command::asked_reads::have_ended() noexcept {
   return ended_ == reads_.size();
 }
 
-/// A read that was started for the command when it was looked at ahead is what it waits for: asked
-/// for anew it would count as another use of the object, which would bring it back.
-parked_command::read parked_command::ask(heap::miss&& missed) {
-  read asked = reads_ahead_.asked_for(missed.where());
-  if (asked == nullptr) return reader_->read(std::move(missed), client_);
-  counted_twice_ += asked->where().bytes;
-  return asked;  // it stays there for later commands, whose records may lie in the same pages
-}
-
 void parked_command::park(std::vector<heap::miss> missed) {
   if (walked_.cursor != std::exchange(parked_at_, walked_.cursor)) {
     for (std::size_t i = 0; i < waited_for_; ++i) reads_.remove(own_[i]);
@@ -52,15 +43,19 @@ void parked_command::park(std::vector<heap::miss> missed) {
     counted_twice_ = 0;
   }
   waited_for_ = own_.size();
-  std::uint64_t held = own_.bytes();
-  must_wait_ = !own_.is_empty() && held >= kHeldBytes;
+  must_wait_ = !own_.is_empty() && own_.bytes() >= kHeldBytes;
   for (heap::miss& each : missed) {
     if (must_wait_) break;
-    held += each.where().bytes;
-    const read asked = ask(std::move(each));
+    // A read that was started for the command when it was looked at ahead is what it waits for:
+    // asked for anew it would count as another use of the object, which would bring it back. It
+    // stays there for later commands, whose records may lie in the same pages.
+    read asked = reads_ahead_.asked_for(each.where());
+    const bool was_ahead = asked != nullptr;
+    if (!was_ahead) asked = reader_->read(std::move(each), client_);
+    if (!reads_.add(asked)) continue;
     own_.add(asked);
-    reads_.add(asked);
-    if (held >= kHeldBytes) break;
+    if (was_ahead) counted_twice_ += asked->where().bytes;
+    if (own_.bytes() >= kHeldBytes) break;
   }
   is_parked_ = true;  // last: a command that finds no memory for this is answered with an error
 }
@@ -72,10 +67,8 @@ std::uint64_t parked_command::room_ahead() const noexcept {
 
 void parked_command::read_ahead(std::vector<heap::miss> missed) {
   for (heap::miss& each : missed) {
-    if (ahead_.bytes() + each.where().bytes > kAheadBytes) break;  // read when it is their turn
     const read asked = reader_->read(std::move(each), client_);
-    ahead_.add(asked);
-    reads_ahead_.add(asked);
+    if (reads_ahead_.add(asked)) ahead_.add(asked);
   }
 }
 
@@ -102,6 +95,8 @@ std::vector<heap::miss> misses_of(std::string_view requests, const resp_parser::
                                   std::uint64_t room, std::size_t& seen) {
   heap::miss_watch watch(arrived, heap::miss_watch::copies::allowed);
   const heap::read_watch reads;
+  const auto is_enough = [&] { return mine.is_over() || watch.missed_bytes() >= room; };
+  bool has_looked = false;  // at one key in any case
   resp_parser parser;
   const std::size_t all = requests.size();
   while (!requests.empty() && parser.parse(requests, bounds) == resp_parser::status::command) {
@@ -109,14 +104,16 @@ std::vector<heap::miss> misses_of(std::string_view requests, const resp_parser::
     const store::command* const invoked = arguments.empty() ? nullptr : commands.find(arguments[0]);
     if (invoked != nullptr) {
       const bool is_reading = (invoked->flags & store::kReadOnly) != 0;
-      store::for_each_key(*invoked, arguments, [&db, is_reading](std::string_view key) {
+      store::for_each_key(*invoked, arguments, [&](std::string_view key) {
+        // What is looked at counts as used: nothing is that is not going to be asked for.
+        if (std::exchange(has_looked, true) && is_enough()) return;
         const sync::scope inside;
         is_reading ? static_cast<void>(db.index().find(inside, key))
                    : static_cast<void>(db.index().contains(inside, key));
       });
     }
     requests.remove_prefix(parser.consumed());
-    if (mine.is_over() || watch.missed_bytes() >= room) break;
+    if (has_looked && is_enough()) break;
   }
   seen = all - requests.size();
   reads.forgive();

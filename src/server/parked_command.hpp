@@ -41,8 +41,8 @@ class parked_command {
   /// How much a look at the client's later commands may find: half of kAheadBytes in the first, so
   /// that the second has room for the values whose keys were missed in the first.
   std::uint64_t room_ahead() const noexcept;
-  /// Asks for what such a look has found. More than kAheadBytes, which the reader reads at once,
-  /// would only be held, for a client that may not read its replies.
+  /// Asks for what such a look has found. More than kAheadBytes and an object, which the reader
+  /// reads at once, would only be held, for a client that may not read its replies.
   void read_ahead(std::vector<heap::miss> missed);
   static constexpr std::uint64_t kAheadBytes = heap::cold_reader::kBytesUnderWay;
   /// Whether a second look at the same commands may find more: what the first has found has been
@@ -78,7 +78,7 @@ class parked_command {
     std::size_t size() const noexcept { return reads_.size(); }
     const read& operator[](std::size_t i) const noexcept { return reads_[i]; }
     std::uint64_t bytes() const noexcept { return bytes_; }
-    /// Those that have ended are looked at once.
+    /// Takes constant time a call, and one look at each read over all calls.
     bool have_ended() noexcept;
 
    private:
@@ -86,7 +86,6 @@ class parked_command {
     std::size_t ended_ = 0;  // the first so many have ended, or more
     std::uint64_t bytes_ = 0;
   };
-  read ask(heap::miss&& missed);
 
   heap::cold_reader* const reader_;
   const std::uint64_t client_;
@@ -102,9 +101,9 @@ class parked_command {
 };
 
 /// Notes what the commands at the begin of `requests` are going to miss: of the first one,
-/// and of more until `mine` is over or they come to `room` bytes. Of commands that write only the
-/// keys are looked for: the value may be replaced unread. `seen`: bytes of the commands that were
-/// looked at.
+/// and of more until `mine` is over or what is missed comes to `room` bytes; an object more may be
+/// noted. Of commands that write only the keys are looked for: the value may be replaced unread.
+/// `seen`: bytes of the commands that were looked at.
 std::vector<heap::miss> misses_of(std::string_view requests, const resp_parser::limits& bounds,
                                   const store::command_table& commands, store::database& db,
                                   const heap::arrived_reads& arrived, const turn& mine,

@@ -187,7 +187,7 @@ inline take_answer() {
   }
 }
 
-/* cold_read::copy_of() and arrived_reads::add(): an error is an answer as well. */
+/* cold_read::copy_of() and arrived_reads::find(): an error is an answer as well. */
 inline look() {
   assert(reads[mine].result != open && !reads[mine].is_freed);
   if

@@ -234,7 +234,7 @@ class worker {
     for (auto& each : reads) {
       ASSERT_TRUE(each->has_ended());
       ASSERT_TRUE(each->error() == 0 || each->error() == EIO) << each->error();
-      arrived_.add(std::move(each));
+      arrived_.add(each);
     }
   }
   /// Like a program with a fetcher.

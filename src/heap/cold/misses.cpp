@@ -10,7 +10,7 @@
 namespace isotherm::heap {
 
 namespace {
-constexpr std::size_t kFew = 64;
+constexpr std::size_t kKeptBuckets = 64;
 }  // namespace
 
 constinit thread_local miss_watch* miss_watch::current = nullptr;
@@ -43,9 +43,12 @@ const void* cold_read::copy_of(const void* object) const noexcept {
   return found.mark == kLiveMark && is_whole ? copy : nullptr;
 }
 
-void arrived_reads::add(read asked) {
-  const std::uint64_t offset = asked->where().offset;
-  reads_.emplace(offset, std::move(asked));
+bool arrived_reads::add(const read& asked) {
+  const auto [first, last] = reads_.equal_range(asked->where().offset);
+  const auto is_same = [&asked](const auto& each) { return each.second == asked; };
+  if (std::any_of(first, last, is_same)) return false;
+  reads_.emplace(asked->where().offset, asked);
+  return true;
 }
 
 const cold_read* arrived_reads::find(const base::page_span& where) const noexcept {
@@ -74,7 +77,7 @@ void arrived_reads::remove(const read& added) noexcept {
 }
 
 void arrived_reads::clear() noexcept {
-  if (reads_.bucket_count() > kFew) {
+  if (reads_.bucket_count() > kKeptBuckets) {
     decltype(reads_)().swap(reads_);
   } else if (!reads_.empty()) {
     reads_.clear();

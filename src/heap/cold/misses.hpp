@@ -24,7 +24,8 @@ class arrived_reads {
   arrived_reads(const arrived_reads&) = delete;
   arrived_reads& operator=(const arrived_reads&) = delete;
 
-  void add(read asked);
+  /// False where it was added before.
+  bool add(const read& asked);
   /// A read that has ended of an object's pages, or null. One that was cancelled is not found:
   /// nobody has read it, and the object is missed again. Constant time, as a rule.
   const cold_read* find(const base::page_span& where) const noexcept;

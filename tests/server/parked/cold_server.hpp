@@ -50,7 +50,7 @@ class cold_disk {
   static void use_best() { refuses_rings = false; }
   /// From now on no read ends. Of readers that read by threads.
   static void hold() { hold_after(0); }
-  /// The same once so many more have ended.
+  /// The same once so many more have begun.
   static void hold_after(int reads) {
     passing = reads;
     holds = true;
