@@ -37,7 +37,9 @@ inline header* header_of(const void* object) noexcept {
 
 /// Of an object that another thread may be making or freeing at the same time. Not checked
 /// by the address sanitizer: the header of a freed object is poisoned, and this reads it on
-/// purpose, to tell by its mark whether the object lives (packed/dead_pages.cpp).
+/// purpose, to tell by its mark whether the object lives (packed/dead_pages.cpp). Relaxed, as
+/// write_header(): mark and size are one word, so that they belong together, and whoever must see a
+/// certain mark has it from elsewhere, as from the lock of hole_cache::take() and flush().
 [[gnu::no_sanitize_address]] inline header racy_header(const void* object) noexcept {
   return std::bit_cast<header>(
       __atomic_load_n(reinterpret_cast<const std::uint64_t*>(header_of(object)), __ATOMIC_RELAXED));

@@ -79,7 +79,10 @@ bool connection::on_arrival() {
     parked_.resume();
     return run_buffer();
   }
-  if (parked_.may_look_again()) read_ahead();
+  if (parked_.may_look_again()) {
+    read_ahead();
+    note_memory();
+  }
   return true;
 }
 

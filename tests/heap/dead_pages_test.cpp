@@ -116,6 +116,30 @@ TEST_P(DeadPages, GoBackFromExtentsThatAreAppendedTo) {
   EXPECT_TRUE(is_valid());
 }
 
+// What nobody gets any more of an extent that is about to be emptied counts as freed there.
+TEST_P(DeadPages, AHoleOfASparseExtentIsNotTaken) {
+  constexpr std::size_t kHoleUnits = 70, kOthersUnits = kHoleUnits + 64;  // of the same bin
+  const auto bytes_of = [](std::size_t units) { return units * kUnitBytes - kHeaderBytes; };
+  trim();
+  std::vector<void*> others;
+  void* const hole = allocate(GetParam(), bytes_of(kHoleUnits));
+  while (others.size() <= kExtentUnits / kOthersUnits) {
+    others.push_back(allocate(GetParam(), bytes_of(kOthersUnits)));
+  }
+  void* const stays = others.front();  // so that the extent does
+  deallocate(hole);
+  for (void* each : others) {
+    if (each != stays) deallocate(each);  // the bin holds another size
+  }
+  void* const next = allocate(GetParam(), bytes_of(kHoleUnits));
+  EXPECT_NE(next, hole);
+  EXPECT_EQ(racy_header(hole).mark, kFreedMark);
+  deallocate(next);
+  deallocate(stays);
+  trim();
+  EXPECT_TRUE(is_valid());
+}
+
 // Who appended to one that went back has waited for it: it would wait for each object else, when
 // memory is short and objects leave as fast as they come.
 TEST_P(DeadPages, NobodyWaitsTwiceForAnExtentThatWentBack) {

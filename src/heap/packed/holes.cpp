@@ -13,13 +13,13 @@ void* hole_cache::take(std::size_t units, std::uint32_t shard_number) noexcept {
   void* const hole = holes.first;
   holes.first = next_of(hole);
   mine.bytes -= units * kUnitBytes;
-  mark_taken(hole);
+  mark(hole, kLiveMark);
   return hole;
 }
 
-void hole_cache::mark_taken(void* hole) noexcept {
+void hole_cache::mark(void* hole, std::uint32_t as) noexcept {
   unpoison(header_of(hole), kHeaderBytes);
-  write_header(hole, {kLiveMark, racy_header(hole).bytes});
+  write_header(hole, {as, racy_header(hole).bytes});
   poison(header_of(hole), kHeaderBytes);
 }
 

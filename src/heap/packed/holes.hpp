@@ -38,6 +38,9 @@ class hole_cache {
   template <class Release>
   void flush(Release release) noexcept;
 
+  /// Of room that is poisoned: marks it in its header as live or as freed.
+  static void mark(void* hole, std::uint32_t as) noexcept;
+
   void lock_for_fork();
   void unlock_after_fork();
 
@@ -53,7 +56,6 @@ class hole_cache {
     std::array<bin, kBins> bins{};
   };
 
-  static void mark_taken(void* hole) noexcept;
   static void* next_of(void* hole) noexcept;
 
   std::array<shard, kShards> shards_;

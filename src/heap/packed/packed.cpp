@@ -73,9 +73,7 @@ void* packed_heap::allocate(std::size_t bytes, recycling room, band among,
 void* packed_heap::take_hole(std::size_t units, const local_state& mine) noexcept {
   void* const hole = holes_.take(units, mine.spread);
   if (hole == nullptr || !is_sparse(hole, kSparseShare)) return hole;
-  unpoison(header_of(hole), kHeaderBytes);
-  write_header(hole, {kFreedMark, racy_header(hole).bytes});
-  poison(header_of(hole), kHeaderBytes);
+  hole_cache::mark(hole, kFreedMark);
   free_units(index_of(hole), units);
   return nullptr;
 }

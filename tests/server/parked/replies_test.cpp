@@ -296,24 +296,65 @@ TEST_F(Parked, ReadsAheadNoMoreThanTheDiskReadsAtOnce) {
   cold_disk::use_threads();
   start();
   talker one(path()), other(path());
+  constexpr int kLarge = 60;
   const std::string large(std::size_t{1} << 20, 'l');
-  std::string pipeline;
-  for (int i = 0; i < 60; ++i) {
+  std::string one_by_one;
+  std::vector<std::string> together{"MGET"};
+  for (int i = 0; i < kLarge; ++i) {
     ASSERT_EQ(other.run({"SET", key(i), large}), "+OK\r\n");
-    pipeline += get(i);
+    one_by_one += get(i);
+    together.push_back(key(i));
   }
-  send_out();
-  cold_disk::hold();
-  const std::uint64_t before = heap::cold_reads().misses;
-  one.send(pipeline);
-  until([] { return heap::cold_reads().under_way > 1; });
-  EXPECT_EQ(other.ask("PING\r\n"), "+PONG\r\n");
-  EXPECT_LE((heap::cold_reads().misses - before) * large.size(),
-            parked_command::kAheadBytes + 2 * large.size());
+  const std::string values = times(kLarge, bulk(large));
+  for (const bool is_one_command : {false, true}) {
+    send_out();
+    cold_disk::hold();
+    const std::uint64_t before = heap::cold_reads().misses;
+    one.send(get(0) + (is_one_command ? encode(together) : one_by_one));
+    until([] { return heap::cold_reads().under_way > 1; });
+    EXPECT_EQ(other.ask("PING\r\n"), "+PONG\r\n");
+    EXPECT_LE((heap::cold_reads().misses - before) * large.size(),
+              parked_command::kAheadBytes + 2 * large.size());
+    cold_disk::let_go();
+    const std::string head = is_one_command ? "*" + std::to_string(kLarge) + "\r\n" : "";
+    const std::string right = bulk(large) + head + values;
+    EXPECT_TRUE(one.receive(right.size()) == right);
+  }
+}
+
+// The memory that CLIENT LIST tells of a client, the only other one, in bytes.
+std::size_t held_by(talker& other, const std::string& number) {
+  const std::string all = "\n" + other.ask("CLIENT LIST\r\n");
+  const std::string mine = all.substr(all.find("\nid=" + number + " "));
+  return std::stoul(mine.substr(mine.find(" tot-mem=") + 9));
+}
+
+TEST_F(Parked, APageIsHeldOnceHoweverOftenItIsAskedFor) {
+  start_with_a_slow_disk();
+  talker one(path()), other(path());
+  const std::string number = number_of(one);
+  std::vector<std::string> words{"MGET"};
+  for (int i = 0; i < 100; ++i) words.push_back(key(i % 2));
+  one.send(encode(words));
+  until_under_way(2);
+  until([&] { return held_by(other, number) >= 2 * base::kPageBytes; });
+  EXPECT_LT(held_by(other, number), 50 * base::kPageBytes);
   cold_disk::let_go();
-  std::string right;
-  for (int i = 0; i < 60; ++i) right += bulk(large);
-  EXPECT_TRUE(one.receive(right.size()) == right);
+  EXPECT_EQ(one.ask(""), "*100\r\n" + times(50, bulk(value(0)) + bulk(value(1))));
+}
+
+TEST_F(Parked, HoldsNothingForAPipelineThatIsAnswered) {
+  start();
+  talker one(path()), other(path());
+  const std::string number = number_of(one);
+  std::string asked, right;
+  for (int i = 0; i < 20; ++i) {
+    asked += get(i);
+    right += bulk(value(i));
+  }
+  one.send(asked + "*");  // the first byte of another command
+  EXPECT_EQ(one.receive(right.size()), right);
+  until([&] { return held_by(other, number) < 20 * base::kPageBytes; });
 }
 
 TEST_F(Parked, AnAppendWritesNothingInCold) {
