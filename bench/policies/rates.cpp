@@ -3,7 +3,7 @@
 #include <numeric>
 #include <utility>
 
-#include "collector/memory_room.hpp"
+#include "collector/memory/memory_room.hpp"
 #include "collector/policy/policy.hpp"
 #include "collector/policy/unusual_misses.hpp"
 #include "collector/return_gate.hpp"

@@ -9,8 +9,8 @@
 #include "base/check.hpp"
 #include "base/page.hpp"
 #include "collector/compaction.hpp"
-#include "collector/growth_limit.hpp"
-#include "collector/memory_room.hpp"
+#include "collector/memory/memory_room.hpp"
+#include "collector/memory/memory_watch.hpp"
 #include "collector/migration.hpp"
 #include "collector/policy/page_out.hpp"
 #include "collector/policy/policy.hpp"
@@ -97,8 +97,7 @@ struct object_collector::state {
   std::chrono::nanoseconds early_after = kLookEvery;
   cold_pages cold;
   unusual_misses unusual;
-  growth_limit growth;
-  memory_room last_room{};
+  memory_watch memory;
   base::atomic<bool> has_thread{false};
   // Of NEW and HOT after the last window: what an object takes, and extents over objects' bytes.
   double bytes_each = kLikelyBytes, spread = 0;
@@ -179,16 +178,10 @@ void object_collector::state::work() {
   }
 }
 
-/// While the thread runs it holds the process to its target.
 memory_room object_collector::state::look_at_memory(const options& now) {
-  const memory_room room = read_memory_room(now.memory_target_bytes);
-  if (room.dram_bytes == 0) return last_room;  // out of descriptors: /proc could not be read
-  last_room = room;
+  const memory_room room = memory.look(now);
   cold.note(room);
-  gate().allow(room.returnable_bytes());
-  if (now.policy != policy_name::budget || now.manage != mode::on) last_room.target_bytes = 0;
-  has_thread.load_acquire() ? growth.follow(last_room) : growth.release();
-  return last_room;
+  return room;
 }
 
 /// Between windows: pages of COLD that were used leave again when they are too many. True when the
@@ -515,6 +508,7 @@ base::result<void> object_collector::start() {
     state_->last_end_ns = os::monotonic_ns();
   }
   const auto refused = [this](const std::string& why) {
+    state_->memory.stop();
     state_->has_thread.store_release(false);
     a_thread_runs.store_release(false);
     return std::unexpected(base::error{"the system gives no thread to the collector (" + why +
@@ -523,7 +517,9 @@ base::result<void> object_collector::start() {
   try {
     auto worker = std::make_unique<os::thread>();
     state_->has_thread.store_release(true);
-    const os::signals_blocked in_the_new_thread;
+    const os::signals_blocked in_the_new_threads;
+    auto watched = state_->memory.start([this] { return state_->configured(); });
+    if (!watched) return refused(watched.error().message);
     auto started =
         os::start_thread("iso-collector", [this] { state_->work(); }, os::scheduling::preempted);
     if (!started) return refused(started.error().message);
@@ -550,12 +546,12 @@ void object_collector::stop() noexcept {
   state_->worker.reset();
   state_->has_thread.store_release(false);
   state_->stopping.store_release(false);
-  state_->growth.release();
+  state_->memory.stop();
   a_thread_runs.store_release(false);
 }
 
 bool object_collector::refuses_growth() const noexcept {
-  return state_->growth.refuses() && !forked.load_relaxed();
+  return state_->memory.refuses_growth() && !forked.load_relaxed();
 }
 
 bool object_collector::is_running() const noexcept {

@@ -26,7 +26,7 @@ RANK = {name: rank for rank, group in enumerate(LAYERS) for name in group}
 # itself may be below those (what they share) or above (what puts them together).
 SUBFOLDERS = {
     'os': [['memory'], ['files']],
-    'collector': [['policy']],
+    'collector': [['memory'], ['policy']],
     'heap': [['packed'], ['cold']],
     'index': [['art', 'btree', 'hash', 'masstree', 'skip']],
     'harness': [['bench'], ['tiers'], ['charts'], ['top']],

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/random.hpp"
-#include "collector/memory_room.hpp"
+#include "collector/memory/memory_room.hpp"
 #include "collector/policy/order.hpp"
 
 namespace isotherm::collector {

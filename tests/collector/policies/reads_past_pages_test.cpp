@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "collector/memory_room.hpp"
+#include "collector/memory/memory_room.hpp"
 #include "collector/policy/policy.hpp"
 #include "collector/policy/unusual_misses.hpp"
 #include "collector/return_gate.hpp"

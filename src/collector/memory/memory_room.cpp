@@ -1,4 +1,4 @@
-#include "collector/memory_room.hpp"
+#include "collector/memory/memory_room.hpp"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/atomic.hpp"
-#include "collector/memory_room.hpp"
+#include "collector/memory/memory_room.hpp"
 
 namespace isotherm::collector {
 

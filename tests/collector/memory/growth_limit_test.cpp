@@ -1,4 +1,4 @@
-#include "collector/growth_limit.hpp"
+#include "collector/memory/growth_limit.hpp"
 
 #include <gtest/gtest.h>
 

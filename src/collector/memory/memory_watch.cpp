@@ -1,0 +1,64 @@
+#include "collector/memory/memory_watch.hpp"
+
+#include <new>
+#include <utility>
+
+#include "collector/return_gate.hpp"
+
+namespace isotherm::collector {
+
+base::result<void> memory_watch::start(std::function<options()> configured) {
+  configured_ = std::move(configured);
+  {
+    const std::lock_guard lock(mutex_);
+    is_running_ = true;
+  }
+  auto started = os::start_thread("iso-memory", [this] { watch(); });
+  if (!started) {
+    stop();
+    return std::unexpected(started.error());
+  }
+  thread_ = std::move(*started);
+  return {};
+}
+
+void memory_watch::stop() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    is_running_ = false;
+    growth_.release();
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void memory_watch::watch() {
+  std::unique_lock lock(mutex_);
+  while (is_running_) {
+    wake_.wait_for(lock, kLookEvery);
+    const auto since = std::chrono::steady_clock::now() - looked_at_;
+    if (!is_running_ || since < 2 * kLookEvery) continue;
+    lock.unlock();
+    try {
+      look(configured_());
+    } catch (const std::bad_alloc&) {
+      // At the next look.
+    }
+    lock.lock();
+  }
+}
+
+memory_room memory_watch::look(const options& now) {
+  const std::lock_guard lock(mutex_);
+  looked_at_ = std::chrono::steady_clock::now();
+  const memory_room room = read_memory_room(now.memory_target_bytes);
+  if (room.dram_bytes == 0) return last_;  // out of descriptors: /proc could not be read
+  last_ = room;
+  gate().allow(room.returnable_bytes());
+  memory_room held_to = room;
+  if (now.policy != policy_name::budget || now.manage != mode::on) held_to.target_bytes = 0;
+  is_running_ ? growth_.follow(held_to) : growth_.release();
+  return room;
+}
+
+}  // namespace isotherm::collector
