@@ -188,6 +188,7 @@ memory_room object_collector::state::look_at_memory(const options& now) {
 /// window that began at `began` should end now: memory is short all the same, or too much misses.
 bool object_collector::state::look_after_memory(std::chrono::steady_clock::time_point began,
                                                 const options& now) {
+  heap::give_back_emptied_cold();
   const std::unique_lock alone(one_window_at_a_time, 2 * kSearchPiece);
   if (!alone) return false;  // a window that somebody asked for looks by itself
   memory_room room = look_at_memory(now);
@@ -390,6 +391,7 @@ void object_collector::state::free_retired() {
 /// leaves DRAM: a first demotion moves nearly everything, which must not be in memory twice.
 void object_collector::state::after_batch(window& now, std::uint64_t bytes) {
   heap::trim();  // a hole that is kept for another object keeps its extent
+  heap::give_back_emptied_cold();
   if (!now.compacts_hot) now.moved_since_relief += bytes;
   if (now.chosen.policy == policy_name::budget) {
     const bool is_many = has_many_cold_pages(look_at_memory(now.chosen));
@@ -525,6 +527,7 @@ base::result<void> object_collector::start() {
     if (!started) return refused(started.error().message);
     *worker = std::move(*started);
     state_->worker = std::move(worker);
+    heap::treat_emptied_cold(heap::emptied::left);
   } catch (const std::bad_alloc& failure) {
     return refused(failure.what());
   }
@@ -547,6 +550,7 @@ void object_collector::stop() noexcept {
   state_->has_thread.store_release(false);
   state_->stopping.store_release(false);
   state_->memory.stop();
+  heap::treat_emptied_cold(heap::emptied::given_back);
   a_thread_runs.store_release(false);
 }
 

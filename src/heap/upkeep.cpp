@@ -48,6 +48,12 @@ std::uint64_t release_dead_pages(kind where) noexcept {
   return heaps().packed(where).release_dead_pages();
 }
 
+void treat_emptied_cold(emptied how) noexcept { heaps().packed(kind::cold).treat_emptied(how); }
+
+std::uint64_t give_back_emptied_cold() noexcept {
+  return heaps().packed(kind::cold).give_back_emptied();
+}
+
 bool sparse_extents::contains(const void* object) const noexcept {
   const std::size_t index = extent_of(where_, object);
   return index < chosen_.size() && chosen_[index];

@@ -38,6 +38,19 @@ packing packing_of(kind where) noexcept;
 /// extents, and a tenth of a millisecond for each of which pages go.
 std::uint64_t release_dead_pages(kind where) noexcept;
 
+/// What happens to an extent of COLD's file when the last object in it is freed. To give it back is
+/// a call that waits for the disk in some file systems: in ext4 for all reads of the file that are
+/// under way past the mapping.
+enum class emptied : std::uint8_t {
+  given_back,  ///< at once, by whoever frees that object: the default
+  left         ///< until give_back_emptied_cold(), which somebody calls several times a second
+};
+/// Any thread. With `given_back` also what was left until now.
+void treat_emptied_cold(emptied how) noexcept;
+/// Gives back what was left; whoever finds no room in COLD does so, too. Returns its bytes. Any
+/// thread; a microsecond where nothing was left.
+std::uint64_t give_back_emptied_cold() noexcept;
+
 /// Some extents of a heap that are to be emptied.
 class sparse_extents {
  public:

@@ -77,7 +77,9 @@ static std::binary_semaphore disk_is_asked(0), disk_answers(0);
 static std::size_t bytes_walked = 0;
 static std::vector<std::uintptr_t> paged_out;
 static bool kernel_keeps_pages = false;
+static std::atomic<int> punches{0};
 extern "C" int fallocate(int descriptor, int mode, off_t offset, off_t bytes) {
+  if ((mode & FALLOC_FL_PUNCH_HOLE) != 0) ++punches;
   if (mode == 0 && fallocate_refuses_with != 0) {
     errno = fallocate_refuses_with;
     return -1;
@@ -377,6 +379,70 @@ TEST_F(FileBacked, FreedExtentsLeaveThePageCache) {
   for (void* object : objects_) deallocate(object);
   objects_.clear();
   EXPECT_LE(usage_of(kind::cold).resident_bytes + 30 * kExtentBytes, before);
+}
+
+/// Whoever empties extents leaves them to another.
+struct leaving_emptied {
+  leaving_emptied() { treat_emptied_cold(emptied::left); }
+  ~leaving_emptied() { treat_emptied_cold(emptied::given_back); }
+  leaving_emptied(const leaving_emptied&) = delete;
+  leaving_emptied& operator=(const leaving_emptied&) = delete;
+};
+
+// In some file systems to give space back waits for all reads of the file that are under way.
+TEST_F(FileBacked, WhoeverEmptiesAnExtentNeedNotWaitForTheDisk) {
+  const leaving_emptied now;
+  void* const large = allocate(kind::cold, 3 * kExtentBytes);
+  const std::uint64_t before = usage_of(kind::cold, residency::left_out).extent_bytes;
+  punches = 0;
+  for (void* object : objects_) deallocate(object);
+  objects_.clear();
+  deallocate(large);
+  EXPECT_EQ(punches, 0);
+  EXPECT_TRUE(is_valid());
+  fill(2);
+  EXPECT_EQ(punches, 0) << "there is room beside what was emptied";
+  EXPECT_GE(usage_of(kind::cold, residency::left_out).extent_bytes, before);
+  EXPECT_GE(give_back_emptied_cold(), 30 * kExtentBytes);
+  EXPECT_GE(punches, 1);
+  EXPECT_LE(punches, 8) << "neighbours go together";
+  EXPECT_LE(usage_of(kind::cold, residency::left_out).extent_bytes, before - 28 * kExtentBytes);
+  EXPECT_TRUE(is_valid());
+  EXPECT_EQ(give_back_emptied_cold(), 0U);
+}
+
+TEST_F(FileBacked, WhatIsLeftIsGivenBackByWhoeverChangesThat) {
+  const std::uint64_t before = usage_of(kind::cold, residency::left_out).extent_bytes;
+  {
+    const leaving_emptied now;
+    for (void* object : objects_) deallocate(object);
+    objects_.clear();
+    EXPECT_EQ(usage_of(kind::cold, residency::left_out).extent_bytes, before);
+  }
+  EXPECT_LE(usage_of(kind::cold, residency::left_out).extent_bytes, before - 30 * kExtentBytes);
+  fill(2);
+  punches = 0;
+  for (void* object : objects_) deallocate(object);
+  objects_.clear();
+  EXPECT_GE(punches, 1);
+}
+
+TEST_F(FileBacked, WhereThereIsNoRoomWhatWasEmptiedIsGivenBack) {
+  const leaving_emptied now;
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{64 * kExtentBytes, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  while (void* object = allocate(kind::cold, kObjectBytes)) objects_.push_back(object);
+  for (void* object : objects_) deallocate(object);
+  objects_.clear();
+  void* const object = allocate(kind::cold, kObjectBytes);
+  void* const large = allocate(kind::cold, 3 * kExtentBytes);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  ASSERT_NE(object, nullptr);
+  ASSERT_NE(large, nullptr);
+  deallocate(object);
+  deallocate(large);
 }
 
 TEST_F(FileBacked, AFullDiskRefusesAndDoesNotKill) {

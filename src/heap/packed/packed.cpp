@@ -31,6 +31,7 @@ base::result<void> packed_heap::open(std::byte* begin, std::size_t bytes, backin
   extent_count_ = bytes / kExtentBytes;
   pages_ = std::move(pages);
   taken_.assign((extent_count_ + 63) / 64, 0);
+  emptied_.assign(taken_.size(), 0);
   auto rows = make_table<extent>(extent_count_);
   if (!rows) return std::unexpected(rows.error());
   extents_ = *rows;
@@ -271,15 +272,69 @@ void packed_heap::note_use(const void* object) noexcept {
 /// Called once per emptying, by whoever made the extent closed and empty: nobody else touches it.
 void packed_heap::give_back(std::size_t first, std::size_t count) noexcept {
   if (pages_.is_frozen()) return;
-  pages_.give_back(first * kExtentBytes, count * kExtentBytes);
-  const std::lock_guard lock(mutex_);
-  mark_free(first, count);
+  if (pages_.is_file()) {
+    const std::lock_guard lock(mutex_);
+    if (treatment_ == emptied::left) {
+      for (std::size_t i = first; i < first + count; ++i) {
+        emptied_[i / 64] |= std::uint64_t{1} << (i % 64);
+      }
+      lowest_emptied_ = std::min(lowest_emptied_, first);
+      return;
+    }
+  }
+  give_back_now({first, count});
 }
 
-/// The lowest `count` free neighbours, with pages; extent_count_ when there are none. They make up
-/// a run with its object, to which nobody else has a pointer, so that the system is asked for pages
-/// outside of the mutex: neither those who allocate nor those who free wait for a disk.
+void packed_heap::give_back_now(const extent_run& which) noexcept {
+  pages_.give_back(which.first * kExtentBytes, which.count * kExtentBytes);
+  const std::lock_guard lock(mutex_);
+  mark_free(which.first, which.count);
+}
+
+void packed_heap::treat_emptied(emptied how) noexcept {
+  if (!pages_.is_file()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    treatment_ = how;
+  }
+  if (how == emptied::given_back) give_back_emptied();
+}
+
+/// Neighbours that were emptied; from here on they are the caller's. None: a count of 0.
+packed_heap::extent_run packed_heap::take_emptied() noexcept {
+  const std::lock_guard lock(mutex_);
+  const std::size_t used = used_.load_relaxed();
+  std::size_t first = lowest_emptied_;
+  while (first < used && !is_emptied(first)) ++first;
+  std::size_t end = first;
+  for (; end < used && is_emptied(end); ++end) {
+    emptied_[end / 64] &= ~(std::uint64_t{1} << (end % 64));
+  }
+  lowest_emptied_ = end;
+  return {first, end - first};
+}
+
+std::uint64_t packed_heap::give_back_emptied() noexcept {
+  if (pages_.is_frozen()) return 0;
+  std::uint64_t bytes = 0;
+  for (extent_run next = take_emptied(); next.count > 0; next = take_emptied()) {
+    give_back_now(next);
+    bytes += next.count * kExtentBytes;
+  }
+  return bytes;
+}
+
+/// The lowest `count` free neighbours, with pages; extent_count_ when there are none, not even
+/// after what was emptied has been given back.
 std::size_t packed_heap::take_extents(std::size_t count) noexcept {
+  const std::size_t first = try_to_take(count);
+  return first == extent_count_ && give_back_emptied() > 0 ? try_to_take(count) : first;
+}
+
+/// They make up a run with its object, to which nobody else has a pointer, so that the system is
+/// asked for pages outside of the mutex: neither those who allocate nor those who free wait for a
+/// disk.
+std::size_t packed_heap::try_to_take(std::size_t count) noexcept {
   std::size_t first = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -391,7 +446,7 @@ bool packed_heap::is_valid() const {
     const std::size_t run = extents_[i].run.load_relaxed();
     if (seen.live() > seen.cursor() && run == 0) return false;
     if (seen.cursor() > kExtentUnits) return false;
-    if (is_taken(i) == seen.empty_for_good()) return false;
+    if (is_taken(i) == (seen.empty_for_good() && !is_emptied(i))) return false;
     const std::size_t count = std::max<std::size_t>(run, 1);
     for (std::size_t k = i + 1; k < i + count; ++k) {
       if (!is_taken(k) || !extents_[k].load().empty_for_good()) return false;

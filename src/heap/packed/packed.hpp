@@ -67,8 +67,7 @@ class packed_heap {
   // Of COLD, whose pages leave DRAM. Any thread.
   /// The whole pages that an object takes, with its header.
   base::page_span place_of(const void* object) const noexcept;
-  /// Whether reading it would wait for pages that this process has made leave DRAM. Its first page
-  /// and its last one are looked at.
+  /// Whether reading it would wait for pages that this process has made leave DRAM.
   bool is_out(const void* object) const noexcept;
   /// Of extents that are asked to leave.
   void mark_out(std::size_t first, std::size_t count) noexcept;
@@ -81,6 +80,11 @@ class packed_heap {
   void keep_extent(const void* object) noexcept;
   /// `object` may be gone.
   void release_extent(const void* object) noexcept;
+
+  /// As heap::treat_emptied_cold(), of a heap in a file. Any thread.
+  void treat_emptied(emptied how) noexcept;
+  /// As heap::give_back_emptied_cold(). Any thread.
+  std::uint64_t give_back_emptied() noexcept;
   packing packing_now() const noexcept;
   /// Of the extent of that number, or the run that begins there.
   packing packing_of(std::size_t index) const noexcept;
@@ -145,6 +149,13 @@ class packed_heap {
   std::uint64_t close_empty_extents() noexcept;
   void give_back(std::size_t first, std::size_t count) noexcept;
   std::size_t take_extents(std::size_t count) noexcept;
+  std::size_t try_to_take(std::size_t count) noexcept;
+
+  struct extent_run {
+    std::size_t first, count;
+  };
+  void give_back_now(const extent_run& which) noexcept;
+  extent_run take_emptied() noexcept;
 
   // Under mutex_.
   std::size_t choose_extents(std::size_t count) noexcept;
@@ -153,6 +164,9 @@ class packed_heap {
   void mark_free(std::size_t first, std::size_t count) noexcept;
   bool is_taken(std::size_t index) const noexcept {
     return (taken_[index / 64] >> (index % 64) & 1U) != 0;
+  }
+  bool is_emptied(std::size_t index) const noexcept {
+    return (emptied_[index / 64] >> (index % 64) & 1U) != 0;
   }
 
   std::size_t index_of(const void* object) const noexcept {
@@ -174,6 +188,9 @@ class packed_heap {
   std::mutex mutex_;
   std::vector<std::uint64_t> taken_;  // a bit an extent
   std::size_t lowest_free_ = 0;       // no extent below it is free
+  emptied treatment_ = emptied::given_back;
+  std::vector<std::uint64_t> emptied_;  // of those taken, for give_back_emptied(); a bit an extent
+  std::size_t lowest_emptied_ = 0;      // none below it is
 };
 
 }  // namespace isotherm::heap
