@@ -78,6 +78,10 @@ void* reach_without_waiting(base::atomic<word>& slot, word seen, heap::used_befo
     }
     const void* const copy = read->copy_of(object);
     if (copy == nullptr) {
+      if (read->error() == ETIME) {
+        heap::note_unanswered();
+        return nullptr;
+      }
       // Not read, or brought back and gone again: it is waited for.
       if (!read->was_copied() && !is_lost(read->error())) return touch_cold(seen);
       heap::note_unreadable();

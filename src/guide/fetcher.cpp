@@ -18,6 +18,7 @@ fetcher::ticket fetcher::fetch(heap::miss&& missed, std::function<void()> then) 
 }
 
 std::size_t fetcher::run() {
+  reader_->end_unanswered();
   reader_->take_ended([this](ticket each) { ended_.push_back(each); });
   std::size_t called = 0;
   for (std::size_t left = ended_.size(); left > 0 && !ended_.empty(); --left) {

@@ -57,6 +57,11 @@ bool is_readable(const void* object) noexcept {
 
 void note_missed() noexcept { ++read_watch::of_this_thread.lost; }
 
+void note_unanswered() noexcept {
+  note_missed();
+  read_watch::of_this_thread.is_silent = true;
+}
+
 void note_unreadable() noexcept {
   note_missed();
   lost_by_all.fetch_add_relaxed(1);

@@ -33,6 +33,8 @@ std::optional<std::size_t> size_in_cold(const void* object) noexcept;
 void note_missed() noexcept;
 /// Likewise, one that was read past the mapping, and could not be; counts in lost_reads().
 void note_unreadable() noexcept;
+/// Likewise, one whose read past the mapping was given up: the disk does not answer.
+void note_unanswered() noexcept;
 
 /// Failures since the start.
 std::uint64_t lost_reads() noexcept;
@@ -42,7 +44,8 @@ std::uint64_t lost_reads() noexcept;
 class read_watch {
  public:
   read_watch() noexcept {
-    if (of_this_thread.watches++ == 0) of_this_thread.lost = 0;
+    if (of_this_thread.watches++ == 0)
+      of_this_thread = {.watches = 1, .lost = 0, .is_silent = false};
     before_ = of_this_thread.lost;
   }
   ~read_watch() { --of_this_thread.watches; }
@@ -52,17 +55,21 @@ class read_watch {
   bool has_lost() const noexcept { return of_this_thread.lost != before_; }
   /// The same since this thread's outermost watch was made.
   static bool outermost_has_lost() noexcept { return of_this_thread.lost != 0; }
+  /// Whether of what was lost since then some was because the disk does not answer.
+  static bool disk_is_silent() noexcept { return of_this_thread.is_silent; }
   /// For the watches around this one nothing was lost since it was made: who removes or overwrites
   /// an object need not have read it.
   void forgive() const noexcept { of_this_thread.lost = before_; }
 
  private:
   friend void note_missed() noexcept;
+  friend void note_unanswered() noexcept;
 
   /// Inline, and without a call for their address: every command makes a watch.
   struct counts {
     unsigned watches;
     std::uint64_t lost;  ///< since the outermost of them was made
+    bool is_silent;      ///< disk_is_silent()
   };
   static constinit thread_local counts of_this_thread __attribute__((tls_model("initial-exec")));
 

@@ -162,6 +162,15 @@ void event_loop::housekeeping() {
   if (!listeners_watched_) watch_listeners(EPOLLIN);
   major_faults_.store_relaxed(os::thread_major_faults());
   close_idle();
+  give_up_unanswered();
+}
+
+/// The clients of what the disk does not answer get errors.
+void event_loop::give_up_unanswered() {
+  if (!reader_ || reader_->end_unanswered() == 0) return;
+  take_arrived();
+  answer_all();
+  server_.manager()->report_problem();
 }
 
 void event_loop::take_adopted() {

@@ -57,6 +57,7 @@ class event_loop {
   void close(connection& which);
   void close_idle();
   void housekeeping();
+  void give_up_unanswered();
   void watch_listeners(std::uint32_t events);  ///< EPOLLIN; 0: for nothing
 
   server& server_;

@@ -341,6 +341,21 @@ TEST_F(Fetched, WhatTheDiskDoesNotGiveIsLostAndNotAskedForAgain) {
   }
 }
 
+TEST_F(Fetched, WhatTheDiskDoesNotAnswerForIsNullAndIsNotLost) {
+  const std::uint64_t lost = heap::lost_reads();
+  os::set_fault_hook([](os::io_call call) { return call == os::io_call::read ? ETIME : 0; });
+  fetch(guides_[5]);
+  os::set_fault_hook({});
+  const use_result got = use(guides_[5], kCopies);
+  EXPECT_EQ(got.object, nullptr);
+  EXPECT_TRUE(got.has_lost);
+  EXPECT_TRUE(heap::read_watch::disk_is_silent());
+  EXPECT_EQ(got.missed, 0u);
+  EXPECT_EQ(heap::lost_reads(), lost);
+  const heap::read_watch next;
+  EXPECT_FALSE(next.disk_is_silent());
+}
+
 // The system refuses the read, which says nothing of the pages.
 TEST_F(Fetched, WhatCannotBeReadPastItsMappingIsWaitedFor) {
   const std::uint64_t lost = heap::lost_reads();

@@ -93,11 +93,14 @@ class idle_management : public management {
   collector::window_statistics last_window() const override { return {}; }
   collector::window_statistics collect() override { return {}; }
   std::string problem() const override { return {}; }
+  void report_problem() override { ++reports; }
   bool refuses_growth() const noexcept override { return false; }
   std::uint64_t refused_cold_objects() const override { return 0; }
   heap::per_kind<heap::usage> heaps() const override { return {}; }
   std::vector<std::pair<std::string, std::string>> configuration() const override { return {}; }
   base::result<void> configure(std::string_view, std::string_view) override { return {}; }
+
+  std::atomic<int> reports{0};
 };
 
 /// Waits for what must come; without it the test never ends.

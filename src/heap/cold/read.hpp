@@ -74,8 +74,9 @@ class cold_read {
   const base::page_span& where() const noexcept { return wanted_.where(); }
   /// Acquire: pairs with the release of cold_reader::end(); what was read is seen.
   bool has_ended() const noexcept { return has_ended_.load_acquire(); }
-  /// 0, or an errno value: EIO where the disk does not give the pages, ENOMEM where there was no
-  /// memory to put them, ECANCELED where its reader went before the disk had answered.
+  /// 0, or an errno value: EIO where the disk does not give the pages, ETIME where it does not
+  /// answer (cold_reader::end_unanswered()), ENOMEM where there was no memory to put them,
+  /// ECANCELED where its reader went before the disk had answered.
   int error() const noexcept { return error_; }
   bool is_cancelled() const noexcept { return has_ended() && error() == ECANCELED; }
   /// False where the pages were brought back to DRAM instead, and where the read failed.
@@ -97,7 +98,7 @@ class cold_read {
   };
 
   miss wanted_;
-  // The disk may write to these two after the read has ended by cancellation.
+  // The disk may write to these two after the read has ended with ECANCELED or ETIME.
   std::unique_ptr<std::byte, frees> data_;
   struct request : os::queued_read {
     cold_read* of = nullptr;

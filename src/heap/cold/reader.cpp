@@ -7,6 +7,7 @@
 #include <new>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "heap/ranges.hpp"
 #include "os/memory/address_space.hpp"
@@ -31,7 +32,7 @@ shared_reads& shared() {
 
 struct counters {
   base::atomic<std::uint64_t> misses{0}, reads{0}, shared_reads{0}, failed_reads{0}, read_bytes{0},
-      requested_bytes{0}, under_way{0}, wait_us{0};
+      requested_bytes{0}, under_way{0}, unanswered{0}, wait_us{0};
   std::array<base::atomic<std::uint64_t>, cold_read_statistics::kWaits> waits{};
 };
 counters tally;
@@ -62,6 +63,7 @@ cold_read_statistics cold_reads() noexcept {
                             .read_bytes = tally.read_bytes.load_relaxed(),
                             .requested_bytes = tally.requested_bytes.load_relaxed(),
                             .under_way = tally.under_way.load_relaxed(),
+                            .unanswered = tally.unanswered.load_relaxed(),
                             .wait_us = tally.wait_us.load_relaxed()};
   for (std::size_t i = 0; i < seen.waits.size(); ++i) seen.waits[i] = tally.waits[i].load_relaxed();
   return seen;
@@ -189,13 +191,13 @@ void cold_reader::start_waiting() {
     next->request_.bytes = where.bytes;
     next->myself_ = next;
     bytes_under_way_ += where.bytes;
+    if (queue_->under_way() == 0) answered_ = clock::now();
     queue_->start(next->request_);
   }
 }
 
 /// Tells all who wait, this thread's by way of `telling_`.
 void cold_reader::end(cold_read& ended, int error) noexcept {
-  if (!copies_ && error == 0) heaps().packed(kind::cold).mark_in(ended.where());
   tally.under_way.fetch_sub_relaxed(1);
   if (error != ECANCELED) {
     count_wait(ended.asked_);
@@ -224,7 +226,13 @@ void cold_reader::take_ended(const std::function<void(std::uint64_t)>& tell) {
     cold_read& ended = *static_cast<cold_read::request&>(*request).of;
     bytes_under_way_ -= ended.where().bytes;
     const std::shared_ptr<cold_read> kept = std::move(ended.myself_);
-    end(ended, ended.request_.error);
+    answered_ = clock::now();
+    if (!copies_ && request->error == 0) heaps().packed(kind::cold).mark_in(ended.where());
+    if (ended.has_ended()) {  // it was given up
+      tally.unanswered.fetch_sub_relaxed(1);
+    } else {
+      end(ended, request->error);
+    }
   }
   submit();
   {
@@ -232,6 +240,28 @@ void cold_reader::take_ended(const std::function<void(std::uint64_t)>& tell) {
     telling_.splice(telling_.end(), mail_);
   }
   for (; !telling_.empty(); telling_.pop_front()) tell(telling_.front().ticket);
+}
+
+std::size_t cold_reader::end_unanswered(time_point now) {
+  // Whoever was stopped for a while has not seen what the disk did.
+  if (now - std::exchange(looked_, now) > kAnswersWithin / 2) answered_ = now;
+  if (queue_->under_way() == 0 || now - answered_ < kAnswersWithin) return 0;
+  std::vector<std::shared_ptr<cold_read>> late;
+  try {
+    const std::lock_guard lock(shared().mutex);
+    for (const auto& [offset, read] : shared().under_way) {
+      if (read->by_ == this) late.push_back(read);
+    }
+  } catch (const std::bad_alloc&) {
+    // The others with the next call.
+  }
+  for (const auto& each : late) {
+    if (each->myself_ != nullptr) tally.unanswered.fetch_add_relaxed(1);
+    end(*each, ETIME);
+  }
+  std::erase_if(waiting_, [](const auto& each) { return each->has_ended(); });
+  if (!late.empty()) queue_->wake();  // no end of a read tells it
+  return late.size();
 }
 
 }  // namespace isotherm::heap

@@ -26,6 +26,7 @@ struct cold_read_statistics {
   std::uint64_t read_bytes = 0;       ///< of pages
   std::uint64_t requested_bytes = 0;  ///< of objects: what read_bytes were read for
   std::uint64_t under_way = 0;        ///< reads, now
+  std::uint64_t unanswered = 0;       ///< given up (end_unanswered()), and not answered until now
   std::uint64_t wait_us = 0;          ///< sum of the times in `waits`, microseconds
   /// Reads by the time from being asked for to their end: [b] of 2^b .. 2^(b+1) - 1 microseconds.
   static constexpr std::size_t kWaits = 32;
@@ -39,6 +40,8 @@ cold_read_statistics cold_reads() noexcept;
 /// does not allow that, threads bring the pages back to DRAM instead.
 class cold_reader {
  public:
+  using time_point = std::chrono::steady_clock::time_point;
+
   /// Fails where there are no descriptors or threads left, and in a fork child, which may do no
   /// more with its parent's readers than destroy them.
   static base::result<std::unique_ptr<cold_reader>> make(
@@ -69,6 +72,14 @@ class cold_reader {
   /// call begins with that ticket.
   void take_ended(const std::function<void(std::uint64_t ticket)>& tell);
 
+  /// If the disk has answered nothing for so long: ends with ETIME, for take_ended() to tell, all
+  /// that it was asked for, and returns how many. Until it answers again what is asked for
+  /// meanwhile ends with the next call. A disk that is only slow has as long as it takes. To be
+  /// called several times a second: after some seconds without a call the time begins anew. Takes
+  /// next to nothing while the disk answers.
+  std::size_t end_unanswered(time_point now = std::chrono::steady_clock::now());
+  static constexpr std::chrono::seconds kAnswersWithin{10};
+
   static constexpr std::size_t kBytesUnderWay = std::size_t{4} << 20;
 
  private:
@@ -81,8 +92,10 @@ class cold_reader {
   std::unique_ptr<os::read_queue> queue_;
   std::deque<std::shared_ptr<cold_read>> waiting_;
   std::size_t bytes_under_way_ = 0;
-  std::chrono::steady_clock::time_point left_until_;  // zero: leave() was not called
-  bool copies_ = true;                                // false: pages come back to DRAM
+  time_point answered_;    // when the disk answered last, or was asked with nothing under way
+  time_point looked_;      // by end_unanswered()
+  time_point left_until_;  // zero: leave() was not called
+  bool copies_ = true;     // false: pages come back to DRAM
   // Nodes of the lists of reads that have ended, so that no end needs memory.
   std::list<cold_read::waiter> mail_;     // told by other readers; under the mutex
   std::list<cold_read::waiter> telling_;  // of this reader, to be told

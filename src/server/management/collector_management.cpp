@@ -6,6 +6,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "heap/cold/reader.hpp"
 #include "heap/configure.hpp"
 #include "heap/readable.hpp"
 
@@ -33,12 +34,19 @@ std::string explain_unreadable(const heap::cold_backing& cold) {
       cold.directory);
 }
 
+/// What an operator has to know while COLD's disk does not answer.
+std::string explain_silent(const heap::cold_backing& cold) {
+  return fmt::format(
+      "COLD's disk does not answer: commands that need a page of it answer IOERR after {} s; check "
+      "the disk of '{}'",
+      heap::cold_reader::kAnswersWithin.count(), cold.directory);
+}
+
 class collector_management final : public management {
  public:
   collector_management(collector::object_collector& running, heap::cold_backing cold)
       : running_(running), cold_(std::move(cold)) {
-    running_.on_window(
-        [this](const collector::window_statistics& seen) { note_problem(seen.page_out_problem); });
+    running_.on_window([this](const collector::window_statistics& seen) { note(seen); });
   }
 
   std::string mode() const override {
@@ -48,9 +56,16 @@ class collector_management final : public management {
   collector::window_statistics collect() override { return running_.run_window(); }
 
   std::string problem() const override {
-    if (heap::lost_reads() > 0) return explain_unreadable(cold_);
     const std::lock_guard lock(problem_mutex_);
-    return problem_;
+    return problem_now();
+  }
+  void report_problem() override {
+    const std::lock_guard lock(problem_mutex_);
+    std::string now = problem_now();
+    if (now == reported_) return;
+    reported_ = std::move(now);
+    std::fprintf(stderr, "isotherm: %s\n",
+                 reported_.empty() ? "cold memory: the problem is over" : reported_.c_str());
   }
   bool refuses_growth() const noexcept override { return running_.refuses_growth(); }
   std::uint64_t refused_cold_objects() const override {
@@ -86,23 +101,29 @@ class collector_management final : public management {
   }
 
  private:
-  /// Called at the end of a window. Reports a problem when it begins, not in every window.
-  void note_problem(const std::string& page_out_problem) {
+  /// At the end of a window.
+  void note(const collector::window_statistics& seen) {
     const std::uint64_t refused = heap::refused_allocations(heap::kind::cold);
-    const std::lock_guard lock(problem_mutex_);
-    std::string now = refused > refused_before_ ? explain_full(cold_) : page_out_problem;
-    refused_before_ = refused;
-    if (heap::lost_reads() > 0) now = explain_unreadable(cold_);
-    if (now == problem_) return;
-    problem_ = std::move(now);
-    std::fprintf(stderr, "isotherm: %s\n",
-                 problem_.empty() ? "cold memory: the problem is over" : problem_.c_str());
+    {
+      const std::lock_guard lock(problem_mutex_);
+      window_problem_ = refused > refused_before_ ? explain_full(cold_) : seen.page_out_problem;
+      refused_before_ = refused;
+    }
+    report_problem();
+  }
+
+  /// With the mutex.
+  std::string problem_now() const {
+    if (heap::cold_reads().unanswered > 0) return explain_silent(cold_);
+    if (heap::lost_reads() > 0) return explain_unreadable(cold_);
+    return window_problem_;
   }
 
   collector::object_collector& running_;
   const heap::cold_backing cold_;
   mutable std::mutex problem_mutex_;
-  std::string problem_;
+  std::string window_problem_;  // of the last window
+  std::string reported_;
   std::uint64_t refused_before_ = 0;
   std::mutex mutex_;  // two clients that change different parameters must not undo each other
 };

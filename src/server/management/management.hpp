@@ -21,6 +21,9 @@ class management {
   virtual collector::window_statistics collect() = 0;
   /// What keeps cold bytes in DRAM (no swap, a full disk), in one line; empty: nothing does.
   virtual std::string problem() const = 0;
+  /// Tells the operator if that has changed. Windows do so when they end; where they may wait for a
+  /// disk, whoever finds that out.
+  virtual void report_problem() = 0;
   /// True while commands that may take memory are to be refused: DRAM is above the target, and what
   /// is cold cannot leave it soon enough. Asked before each such command.
   virtual bool refuses_growth() const noexcept = 0;

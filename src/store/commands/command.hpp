@@ -102,6 +102,8 @@ inline constexpr std::string_view kOutOfMemory =
 inline constexpr std::string_view kNoRoom = "OOM no memory for what the command needs";
 inline constexpr std::string_view kUnreadable =
     "IOERR a page of cold memory that the command needs cannot be read from the disk";
+inline constexpr std::string_view kUnanswered =
+    "IOERR the disk of cold memory has not answered for 10 s: the command was given up";
 inline constexpr std::string_view kNoSuchKey = "ERR no such key";
 inline constexpr std::string_view kTooLong =
     "ERR string exceeds maximum allowed size (proto-max-bulk-len)";

@@ -131,7 +131,7 @@ executed execute(const command& invoked, call& c, std::uint64_t maxmemory_bytes)
     c.db.take_back_look_ups(counted);
     return executed::missed;
   }
-  c.out.error(errors::kUnreadable);
+  c.out.error(heap::read_watch::disk_is_silent() ? errors::kUnanswered : errors::kUnreadable);
   return executed::answered;
 }
 

@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <memory>
+#include <semaphore>
 #include <thread>
 #include <vector>
 
@@ -17,30 +19,31 @@ using testing_help::engine;
 using testing_help::make_reader;
 using testing_help::objects_out;
 using testing_help::take;
+using testing_help::tickets;
 
 class LeavingReader : public testing_help::with_readers<testing::Test> {};
 
-/// Reads by threads that the disk does not answer until let_go().
+/// Reads by threads, none of which the disk answers until let_go().
 class silent_disk {
  public:
   silent_disk() {
-    held = true;
     os::set_fault_hook([](os::io_call call) {
-      if (call != os::io_call::read) return 0;
-      held.wait(true);
-      ++answered;
+      if (call == os::io_call::read) {
+        may_answer.acquire();
+        ++answered;
+      }
       return 0;
     });
   }
-  /// Returns when so many reads have been answered.
+  /// Returns when so many more reads have been answered.
   static void let_go(int reads) {
-    held = false;
-    held.notify_all();
-    while (answered < reads) std::this_thread::yield();
+    const int all = answered + reads;
+    may_answer.release(reads);
+    while (answered < all) std::this_thread::yield();
   }
 
  private:
-  static inline std::atomic<bool> held{false};
+  static inline std::counting_semaphore<> may_answer{0};
   static inline std::atomic<int> answered{0};
 };
 
@@ -62,6 +65,124 @@ TEST_F(LeavingReader, AReaderThatGoesWithoutAnAnswerTellsThoseWhoShare) {
   EXPECT_EQ(take(*second, 1), std::vector<std::uint64_t>{8});
   EXPECT_TRUE(objects.is_copy(again->copy_of(objects[0]), 0));
   EXPECT_EQ(dead->copy_of(objects[0]), nullptr) << "it has ended";
+}
+
+// The clock of the disk's silence is the test's.
+class SilentDisk : public LeavingReader {
+ protected:
+  using time_point = cold_reader::time_point;
+  static constexpr auto kLong = cold_reader::kAnswersWithin;
+
+  /// Looks from `begin` to `end` as often as is asked for. How many reads were given up.
+  static std::size_t look(cold_reader& reader, time_point begin, time_point end) {
+    std::size_t ended = 0;
+    for (auto at = begin; at < end; at += kLong / 10) ended += reader.end_unanswered(at);
+    return ended + reader.end_unanswered(end);
+  }
+  /// Looks until nearly so long after now, and then until so long after.
+  std::size_t look_for_long(cold_reader& reader) {
+    const auto now = std::chrono::steady_clock::now();
+    last_ = now + kLong;
+    EXPECT_EQ(look(reader, now, last_ - kLong / 10), 0u);
+    return reader.end_unanswered(last_);
+  }
+  time_point last_;
+};
+
+TEST_F(SilentDisk, EndsWhatItHasNotAnswered) {
+  const objects_out objects(2, 5000);
+  const silent_disk disk;
+  const auto reader = make_reader(engine::threads), other = make_reader(engine::threads);
+  EXPECT_EQ(look_for_long(*reader), 0u) << "it was not asked";
+  const auto first = reader->read(miss(objects[0]), 1);
+  reader->submit();
+  EXPECT_EQ(other->read(miss(objects[0]), 5), first);
+  EXPECT_EQ(look_for_long(*other), 0u) << "it is not its read";
+  EXPECT_EQ(look_for_long(*reader), 1u);
+  EXPECT_EQ(cold_reads().unanswered, 1u);
+  EXPECT_EQ(take(*reader, 1), std::vector<std::uint64_t>{1});
+  EXPECT_EQ(take(*other, 1), std::vector<std::uint64_t>{5});
+  EXPECT_EQ(first->error(), ETIME);
+  EXPECT_EQ(first->copy_of(objects[0]), nullptr);
+  EXPECT_EQ(reader->end_unanswered(last_), 0u) << "once";
+
+  const auto again = reader->read(miss(objects[0]), 2);
+  EXPECT_NE(again, first);
+  reader->submit();
+  EXPECT_EQ(reader->end_unanswered(last_), 1u) << "that it does not answer is known";
+  EXPECT_EQ(take(*reader, 1), std::vector<std::uint64_t>{2});
+  EXPECT_EQ(cold_reads().unanswered, 2u);
+
+  const auto answered = reader->read(miss(objects[0]), 3);
+  reader->submit();
+  silent_disk::let_go(3);
+  EXPECT_EQ(take(*reader, 1), std::vector<std::uint64_t>{3});
+  while (cold_reads().unanswered > 0) reader->take_ended([](std::uint64_t) { ADD_FAILURE(); });
+  EXPECT_TRUE(objects.is_copy(answered->copy_of(objects[0]), 0));
+  EXPECT_EQ(first->copy_of(objects[0]), nullptr) << "it has ended";
+}
+
+TEST_F(SilentDisk, EndsWhatWaitsBehindThatToo) {
+  const std::size_t bytes = cold_reader::kBytesUnderWay / 2 + 1;
+  const objects_out objects(3, bytes);
+  const silent_disk disk;
+  const auto reader = make_reader(engine::threads);
+  std::vector<std::shared_ptr<const cold_read>> asked;
+  for (std::size_t i = 0; i < 3; ++i) asked.push_back(reader->read(miss(objects[i]), i));
+  reader->submit();
+  EXPECT_EQ(look_for_long(*reader), 3u);
+  EXPECT_EQ(cold_reads().unanswered, 1u) << "for the others it was not asked";
+  for (const auto& each : asked) EXPECT_EQ(each->error(), ETIME);
+  EXPECT_EQ(cold_reads().under_way, 0u);
+  EXPECT_EQ(take(*reader, 3), tickets(3));
+  silent_disk::let_go(1);
+  while (cold_reads().unanswered > 0) reader->take_ended([](std::uint64_t) { ADD_FAILURE(); });
+}
+
+TEST_F(SilentDisk, ADiskThatIsOnlySlowHasAsLongAsItTakes) {
+  const objects_out objects(2, 5000);
+  const silent_disk disk;
+  const auto reader = make_reader(engine::threads);
+  const auto first = reader->read(miss(objects[0]), 0);
+  const auto second = reader->read(miss(objects[1]), 1);
+  reader->submit();
+  const auto asked_before = std::chrono::steady_clock::now();
+  reader->end_unanswered(asked_before);
+  silent_disk::let_go(1);
+  const auto told = take(*reader, 1);
+  EXPECT_EQ(look(*reader, asked_before, asked_before + kLong), 0u);
+  silent_disk::let_go(1);
+  EXPECT_EQ(told.front() + take(*reader, 1).front(), 1u) << "the other one";
+  EXPECT_EQ(first->error(), 0);
+  EXPECT_EQ(second->error(), 0);
+}
+
+TEST_F(SilentDisk, IsNotTheTimeInWhichNothingWasAskedFor) {
+  const objects_out objects(1, 5000);
+  const silent_disk disk;
+  const auto reader = make_reader(engine::threads);
+  const auto now = std::chrono::steady_clock::now();
+  look(*reader, now - 2 * kLong, now);
+  const auto asked = reader->read(miss(objects[0]), 0);
+  reader->submit();
+  EXPECT_EQ(look(*reader, now, now + kLong / 2), 0u);
+  silent_disk::let_go(1);
+  EXPECT_EQ(take(*reader, 1), tickets(1));
+  EXPECT_EQ(asked->error(), 0);
+}
+
+TEST_F(SilentDisk, IsNotTheTimeInWhichTheProcessWasStopped) {
+  const objects_out objects(1, 5000);
+  const silent_disk disk;
+  const auto reader = make_reader(engine::threads);
+  const auto asked = reader->read(miss(objects[0]), 0);
+  reader->submit();
+  const auto now = std::chrono::steady_clock::now();
+  EXPECT_EQ(reader->end_unanswered(now), 0u);
+  EXPECT_EQ(reader->end_unanswered(now + 2 * kLong), 0u);
+  silent_disk::let_go(1);
+  EXPECT_EQ(take(*reader, 1), tickets(1));
+  EXPECT_EQ(asked->error(), 0);
 }
 
 TEST_F(LeavingReader, WhatNobodyWaitsForAnyMoreIsNotRead) {

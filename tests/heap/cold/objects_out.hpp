@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -75,6 +76,13 @@ class with_readers : public Test {
     EXPECT_TRUE(heap::is_valid());
   }
 };
+
+/// 0, 1 and so on.
+inline std::vector<std::uint64_t> tickets(std::size_t count) {
+  std::vector<std::uint64_t> all(count);
+  std::iota(all.begin(), all.end(), std::uint64_t{0});
+  return all;
+}
 
 /// Takes tickets until `count` have been told.
 inline std::vector<std::uint64_t> take(heap::cold_reader& reader, std::size_t count) {

@@ -13,7 +13,6 @@
 #include <latch>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -37,12 +36,7 @@ using testing_help::engine;
 using testing_help::make_reader;
 using testing_help::objects_out;
 using testing_help::take;
-
-std::vector<std::uint64_t> tickets(std::size_t count) {
-  std::vector<std::uint64_t> all(count);
-  std::iota(all.begin(), all.end(), std::uint64_t{0});
-  return all;
-}
+using testing_help::tickets;
 
 using reads = std::vector<std::shared_ptr<const cold_read>>;
 
