@@ -391,7 +391,6 @@ void object_collector::state::free_retired() {
 /// leaves DRAM: a first demotion moves nearly everything, which must not be in memory twice.
 void object_collector::state::after_batch(window& now, std::uint64_t bytes) {
   heap::trim();  // a hole that is kept for another object keeps its extent
-  heap::give_back_emptied_cold();
   if (!now.compacts_hot) now.moved_since_relief += bytes;
   if (now.chosen.policy == policy_name::budget) {
     const bool is_many = has_many_cold_pages(look_at_memory(now.chosen));
@@ -405,9 +404,10 @@ void object_collector::state::after_batch(window& now, std::uint64_t bytes) {
   rest(now);
 }
 
-/// Leaves the processor to others for a while, in proportion to the work since the last call; not
-/// while memory is short, nor in the second half of a window's time, so that the next ends in time.
+/// Gives back what was emptied, and leaves the processor to others in proportion to the work since
+/// the last call; not while memory is short, nor in a window's second half: the next ends in time.
 void object_collector::state::rest(window& now) {
+  heap::give_back_emptied_cold();
   const std::uint64_t worked_ns = os::thread_cpu_ns() - now.begin_turn_cpu_ns;
   if (worked_ns < kTurnNs) return;
   const bool is_short =

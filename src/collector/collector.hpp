@@ -24,14 +24,14 @@ class object_collector {
   object_collector(const object_collector&) = delete;
   object_collector& operator=(const object_collector&) = delete;
 
-  /// Starts the background thread, which takes no signals. Fails when another collector runs in
+  /// Starts the background threads, which take no signals. Fails when another collector runs in
   /// this process, in the fork child of a process in which one has ever run (a thread, or a window
   /// by hand), when an option is out of range, and when the system gives no thread: a later start
   /// may then succeed.
   base::result<void> start();
   /// Ends after what is in flight: a batch of moves, a MiB of page-out, ten milliseconds of
-  /// reclamation and the block then in hand, a return of free memory (heap::trim()), or a scan up
-  /// to its next MiB of candidates. Waits for no scope. Idempotent.
+  /// reclamation and the block then in hand, a return of free memory (heap::trim()) or of emptied
+  /// extents, or a scan up to its next MiB of candidates. Waits for no scope. Idempotent.
   void stop() noexcept;
   bool is_running() const noexcept;
   /// While DRAM is above its target (options::memory_target_bytes) by more than can be borne: what

@@ -142,9 +142,9 @@ class guide {
 
   /// Address of the object, valid until the outermost open scope of this thread closes; null when
   /// the guide holds nothing, or its object lies on a page of COLD that cannot be read
-  /// (heap::options::catch_read_errors). Marks the object as accessed. Fast path (accessed already,
-  /// not in COLD, no copy in flight, no migration epoch): a load, two tests and a mask; nothing is
-  /// written.
+  /// (heap::options::catch_read_errors; in what a fetcher calls also without it). Marks the object
+  /// as accessed. Fast path (accessed already, not in COLD, no copy in flight, no migration epoch):
+  /// a load, two tests and a mask; nothing is written.
   object* get(const scope& inside) const noexcept {
     ISO_ASSERT(scope::is_open(), "a guide is dereferenced outside of every scope");
     // Acquire: pairs with the release of exchange() and of the collector's commit; the object's

@@ -38,8 +38,8 @@ inline header* header_of(const void* object) noexcept {
 /// Of an object that another thread may be making or freeing at the same time. Not checked
 /// by the address sanitizer: the header of a freed object is poisoned, and this reads it on
 /// purpose, to tell by its mark whether the object lives (packed/dead_pages.cpp). Relaxed, as
-/// write_header(): mark and size are one word, so that they belong together, and whoever must see a
-/// certain mark has it from elsewhere, as from the lock of hole_cache::take() and flush().
+/// write_header(): mark and size are one word, so that they belong together; who must not miss a
+/// change of the mark is ordered after it by a lock, as flush() after hole_cache::take().
 [[gnu::no_sanitize_address]] inline header racy_header(const void* object) noexcept {
   return std::bit_cast<header>(
       __atomic_load_n(reinterpret_cast<const std::uint64_t*>(header_of(object)), __ATOMIC_RELAXED));

@@ -55,11 +55,11 @@ bool is_readable(const void* object) noexcept {
   return false;
 }
 
-void note_missed() noexcept { ++read_watch::of_this_thread.lost; }
+void note_missed() noexcept { ++read_watch::of_this_thread.since.lost; }
 
 void note_unanswered() noexcept {
   note_missed();
-  read_watch::of_this_thread.is_silent = true;
+  ++read_watch::of_this_thread.since.unanswered;
 }
 
 void note_unreadable() noexcept {

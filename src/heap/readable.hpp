@@ -44,36 +44,41 @@ std::uint64_t lost_reads() noexcept;
 class read_watch {
  public:
   read_watch() noexcept {
-    if (of_this_thread.watches++ == 0)
-      of_this_thread = {.watches = 1, .lost = 0, .is_silent = false};
-    before_ = of_this_thread.lost;
+    if (of_this_thread.watches++ == 0) of_this_thread.since = {};
+    before_ = of_this_thread.since;
   }
   ~read_watch() { --of_this_thread.watches; }
   read_watch(const read_watch&) = delete;
   read_watch& operator=(const read_watch&) = delete;
 
-  bool has_lost() const noexcept { return of_this_thread.lost != before_; }
+  bool has_lost() const noexcept { return of_this_thread.since.lost != before_.lost; }
   /// The same since this thread's outermost watch was made.
-  static bool outermost_has_lost() noexcept { return of_this_thread.lost != 0; }
-  /// Whether of what was lost since then some was because the disk does not answer.
-  static bool disk_is_silent() noexcept { return of_this_thread.is_silent; }
+  static bool outermost_has_lost() noexcept { return of_this_thread.since.lost != 0; }
+  /// Whether one of those could not be read because the disk does not answer
+  /// (cold_reader::end_unanswered()): it may be there later.
+  bool disk_is_silent() const noexcept {
+    return of_this_thread.since.unanswered != before_.unanswered;
+  }
   /// For the watches around this one nothing was lost since it was made: who removes or overwrites
   /// an object need not have read it.
-  void forgive() const noexcept { of_this_thread.lost = before_; }
+  void forgive() const noexcept { of_this_thread.since = before_; }
 
  private:
   friend void note_missed() noexcept;
   friend void note_unanswered() noexcept;
 
+  struct met {
+    std::uint64_t lost = 0;
+    std::uint64_t unanswered = 0;  ///< of these
+  };
   /// Inline, and without a call for their address: every command makes a watch.
   struct counts {
     unsigned watches;
-    std::uint64_t lost;  ///< since the outermost of them was made
-    bool is_silent;      ///< disk_is_silent()
+    met since;  ///< the outermost of them was made
   };
   static constinit thread_local counts of_this_thread __attribute__((tls_model("initial-exec")));
 
-  std::uint64_t before_;
+  met before_;
 };
 
 }  // namespace isotherm::heap

@@ -169,7 +169,9 @@ void event_loop::housekeeping() {
 void event_loop::give_up_unanswered() {
   if (!reader_ || reader_->end_unanswered() == 0) return;
   take_arrived();
+  reader_->submit();
   answer_all();
+  reader_->submit();
   server_.manager()->report_problem();
 }
 

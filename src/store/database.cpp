@@ -260,7 +260,7 @@ std::optional<std::string> database::random_key(std::int64_t now) {
   for (int rounds = 0; rounds < 2;) {
     const heap::read_watch reads;
     auto one = random_key_of_piece(cursor, now);
-    if (guides::has_missed()) {  // the call runs again, from here
+    if (guides::has_missed() || reads.disk_is_silent()) {  // the call runs again, from here
       chosen.reset();
       break;
     }

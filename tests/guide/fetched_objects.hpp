@@ -112,7 +112,7 @@ class FetchedObjects : public testing::Test {
   struct use_result {
     const bytes* object = nullptr;
     std::optional<std::string> content{};
-    bool has_lost = false;
+    bool has_lost = false, is_unanswered = false;
     std::size_t missed = 0;
   };
   use_result use(const guide<bytes>& g, heap::miss_watch::copies may_use) const {
@@ -123,6 +123,7 @@ class FetchedObjects : public testing::Test {
     got.object = g.get(inside);
     if (got.object != nullptr) got.content = got.object->view();
     got.has_lost = reads.has_lost();
+    got.is_unanswered = reads.disk_is_silent();
     got.missed = watch.take().size();
     return got;
   }

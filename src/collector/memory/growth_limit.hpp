@@ -15,7 +15,7 @@ class growth_limit {
  public:
   using time_point = std::chrono::steady_clock::time_point;
 
-  /// At least every 100 ms, with the room there is now.
+  /// At least every 200 ms (heap/brake.hpp), with the room there is now.
   void follow(const memory_room& now, time_point time = std::chrono::steady_clock::now());
   /// Nobody is held back any more.
   void release() noexcept;

@@ -3,11 +3,18 @@
 #include <new>
 #include <utility>
 
+#include "base/check.hpp"
 #include "collector/return_gate.hpp"
 
 namespace isotherm::collector {
 
+namespace {
+/// The collector looks twice as often, if it can.
+constexpr auto kWatchEvery = 2 * kLookEvery;
+}  // namespace
+
 base::result<void> memory_watch::start(std::function<options()> configured) {
+  ISO_CHECK(!thread_.joinable(), "a watch that runs is not started again");
   configured_ = std::move(configured);
   {
     const std::lock_guard lock(mutex_);
@@ -35,9 +42,10 @@ void memory_watch::stop() noexcept {
 void memory_watch::watch() {
   std::unique_lock lock(mutex_);
   while (is_running_) {
-    wake_.wait_for(lock, kLookEvery);
-    const auto since = std::chrono::steady_clock::now() - looked_at_;
-    if (!is_running_ || since < 2 * kLookEvery) continue;
+    const auto due = looked_at_ + kWatchEvery;
+    wake_.wait_until(lock, due);
+    if (!is_running_ || looked_at_ + kWatchEvery > due)
+      continue;  // stopped, or the collector looked
     lock.unlock();
     try {
       look(configured_());
@@ -55,10 +63,9 @@ memory_room memory_watch::look(const options& now) {
   if (room.dram_bytes == 0) return last_;  // out of descriptors: /proc could not be read
   last_ = room;
   gate().allow(room.returnable_bytes());
-  memory_room held_to = room;
-  if (now.policy != policy_name::budget || now.manage != mode::on) held_to.target_bytes = 0;
-  is_running_ ? growth_.follow(held_to) : growth_.release();
-  return room;
+  if (now.policy != policy_name::budget || now.manage != mode::on) last_.target_bytes = 0;
+  is_running_ ? growth_.follow(last_) : growth_.release();
+  return last_;
 }
 
 }  // namespace isotherm::collector

@@ -27,13 +27,14 @@ class memory_watch {
   memory_watch& operator=(const memory_watch&) = delete;
 
   /// Begins to hold the process to its target, with the options that `configured` returns, which is
-  /// called on another thread. Fails where the system gives none.
+  /// called on another thread. Fails where the system gives none. Not while it runs.
   base::result<void> start(std::function<options()> configured);
   /// Nobody is held back any more. Idempotent.
   void stop() noexcept;
 
-  /// What there is now. While this has been started, threads that allocate are allowed to go on by
-  /// so much, or not. Any thread; a tenth of a millisecond.
+  /// What there is now; the target is 0 where the options hold the process to none. From start() to
+  /// stop() this also says how much threads may allocate until the next look (growth_limit). Any
+  /// thread; a tenth of a millisecond.
   memory_room look(const options& now);
   /// As object_collector::refuses_growth(). Any thread.
   bool refuses_growth() const noexcept { return growth_.refuses(); }

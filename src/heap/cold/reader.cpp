@@ -122,6 +122,7 @@ void cold_reader::give_up() {
     return at == shared().under_way.end() ? nullptr : at->second;
   };
   while (const auto read = one_of_mine()) end(*read, ECANCELED);
+  tally.unanswered.fetch_sub_relaxed(given_up_);  // nobody is going to know
   static_cast<void>(queue_.release());  // what it reads to is its own (cold_read::myself_)
 }
 
@@ -220,20 +221,25 @@ void cold_reader::end(cold_read& ended, int error) noexcept {
   if (at != last) shared().under_way.erase(at);
 }
 
-void cold_reader::take_ended(const std::function<void(std::uint64_t)>& tell) {
-  queue_->acknowledge();
+void cold_reader::take_answers() {
   while (os::queued_read* const request = queue_->take_ended()) {
     cold_read& ended = *static_cast<cold_read::request&>(*request).of;
     bytes_under_way_ -= ended.where().bytes;
     const std::shared_ptr<cold_read> kept = std::move(ended.myself_);
     answered_ = clock::now();
     if (!copies_ && request->error == 0) heaps().packed(kind::cold).mark_in(ended.where());
-    if (ended.has_ended()) {  // it was given up
+    if (ended.has_ended()) {  // by end_unanswered()
+      --given_up_;
       tally.unanswered.fetch_sub_relaxed(1);
     } else {
       end(ended, request->error);
     }
   }
+}
+
+void cold_reader::take_ended(const std::function<void(std::uint64_t)>& tell) {
+  queue_->acknowledge();
+  take_answers();
   submit();
   {
     const std::lock_guard lock(shared().mutex);
@@ -242,10 +248,20 @@ void cold_reader::take_ended(const std::function<void(std::uint64_t)>& tell) {
   for (; !telling_.empty(); telling_.pop_front()) tell(telling_.front().ticket);
 }
 
+bool cold_reader::is_silent(time_point now) const noexcept {
+  const std::size_t beyond = bytes_under_way_ - std::min(bytes_under_way_, kBytesUnderWay);
+  const std::chrono::seconds patience =
+      kAnswersWithin + std::chrono::seconds(beyond / kBytesUnderWay);
+  return queue_->under_way() > 0 && now - answered_ >= patience;
+}
+
 std::size_t cold_reader::end_unanswered(time_point now) {
   // Whoever was stopped for a while has not seen what the disk did.
   if (now - std::exchange(looked_, now) > kAnswersWithin / 2) answered_ = now;
-  if (queue_->under_way() == 0 || now - answered_ < kAnswersWithin) return 0;
+  if (!is_silent(now)) return 0;
+  queue_->wake();  // for take_ended(): no end of a read tells what follows
+  take_answers();  // which nobody has looked at
+  if (!is_silent(now)) return 0;
   std::vector<std::shared_ptr<cold_read>> late;
   try {
     const std::lock_guard lock(shared().mutex);
@@ -256,11 +272,13 @@ std::size_t cold_reader::end_unanswered(time_point now) {
     // The others with the next call.
   }
   for (const auto& each : late) {
-    if (each->myself_ != nullptr) tally.unanswered.fetch_add_relaxed(1);
+    if (each->myself_ != nullptr) {
+      ++given_up_;
+      tally.unanswered.fetch_add_relaxed(1);
+    }
     end(*each, ETIME);
   }
   std::erase_if(waiting_, [](const auto& each) { return each->has_ended(); });
-  if (!late.empty()) queue_->wake();  // no end of a read tells it
   return late.size();
 }
 

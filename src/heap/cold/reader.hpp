@@ -74,9 +74,10 @@ class cold_reader {
 
   /// If the disk has answered nothing for so long: ends with ETIME, for take_ended() to tell, all
   /// that it was asked for, and returns how many. Until it answers again what is asked for
-  /// meanwhile ends with the next call. A disk that is only slow has as long as it takes. To be
-  /// called several times a second: after some seconds without a call the time begins anew. Takes
-  /// next to nothing while the disk answers.
+  /// meanwhile ends with the next call. A disk that is only slow has as long as it takes, and for
+  /// an object of more than kBytesUnderWay a second for each so many. To be called several times a
+  /// second: after some seconds without a call the time begins anew. Takes next to nothing while
+  /// the disk answers.
   std::size_t end_unanswered(time_point now = std::chrono::steady_clock::now());
   static constexpr std::chrono::seconds kAnswersWithin{10};
 
@@ -86,16 +87,19 @@ class cold_reader {
   explicit cold_reader(std::unique_ptr<os::read_queue> queue) : queue_(std::move(queue)) {}
   void publish(const std::shared_ptr<cold_read>& made);
   void start_waiting();
+  void take_answers();
+  bool is_silent(time_point now) const noexcept;
   void end(cold_read& ended, int error) noexcept;
   void give_up();
 
   std::unique_ptr<os::read_queue> queue_;
   std::deque<std::shared_ptr<cold_read>> waiting_;
   std::size_t bytes_under_way_ = 0;
-  time_point answered_;    // when the disk answered last, or was asked with nothing under way
-  time_point looked_;      // by end_unanswered()
-  time_point left_until_;  // zero: leave() was not called
-  bool copies_ = true;     // false: pages come back to DRAM
+  time_point answered_;       // when the disk answered last, or was asked with nothing under way
+  time_point looked_;         // by end_unanswered()
+  std::size_t given_up_ = 0;  // reads that it has ended and the disk has not answered
+  time_point left_until_;     // zero: leave() was not called
+  bool copies_ = true;        // false: pages come back to DRAM
   // Nodes of the lists of reads that have ended, so that no end needs memory.
   std::list<cold_read::waiter> mail_;     // told by other readers; under the mutex
   std::list<cold_read::waiter> telling_;  // of this reader, to be told

@@ -344,7 +344,9 @@ std::size_t packed_heap::try_to_take(std::size_t count) noexcept {
   const auto taken = pages_.take(first * kExtentBytes, count * kExtentBytes);
   if (taken) return first;
   refusal_code_.store_relaxed(taken.error().code);
-  free_run(first);
+  extents_[first].word.store_release(extent_word::kClosed);
+  extents_[first].run.store_relaxed(0);
+  give_back_now({first, count});  // what the disk gave of it
   return extent_count_;
 }
 

@@ -51,8 +51,8 @@ class walk {
         pattern_(pattern),
         wanted_(wanted) {}
 
-  /// Walks one piece; false: it has missed keys. The command is to run again when they have been
-  /// read.
+  /// Walks one piece; false: it has missed keys, and the command is to run again when they have
+  /// been read, or the disk does not answer for them.
   bool next();
   /// After that: notes what the next pieces miss as well.
   void miss_more();
@@ -106,9 +106,8 @@ std::uint64_t walk::visit_piece(std::uint64_t cursor) {
 bool walk::next() {
   in_piece_.clear();
   piece_end_ = visit_piece(so_far_.cursor);
-  if (guides::has_missed()) return false;
-  // What cannot be read is left out, but not what is going to be there again.
-  if (!heap::read_watch::disk_is_silent()) reads_.forgive();
+  if (guides::has_missed() || reads_.disk_is_silent()) return false;
+  reads_.forgive();  // what cannot be read is left out
   so_far_.cursor = piece_end_;
   for (std::string& key : in_piece_) {
     so_far_.found_bytes += sizeof(std::string) + key.size();

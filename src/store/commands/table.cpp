@@ -24,16 +24,21 @@ bool writes_several(const command& invoked) noexcept {
   return (invoked.flags & kWrite) != 0 && invoked.keys.last == -1;
 }
 
-/// Whether keys on the way to those of a call are out of DRAM; notes them.
-bool misses_keys(const command& invoked, const call& c) {
+enum class keys_are : std::uint8_t { there, out, unanswered };
+
+/// Whether keys on the way to those of a call are out of DRAM, which it notes, or the disk does not
+/// answer for them.
+keys_are look_for_keys(const command& invoked, const call& c) {
   const heap::read_watch reads;
   for_each_key(invoked, c.arguments, [&c](std::string_view key) {
     const sync::scope inside;
     c.db.index().contains(inside, key);
   });
-  const bool has_missed = reads.has_lost() && heap::miss_watch::of_this_thread()->has_missed();
+  if (!reads.has_lost()) return keys_are::there;
+  const bool is_unanswered = reads.disk_is_silent();
   reads.forgive();  // what cannot be read is found again by the command itself
-  return has_missed;
+  if (is_unanswered) return keys_are::unanswered;
+  return heap::miss_watch::of_this_thread()->has_missed() ? keys_are::out : keys_are::there;
 }
 
 std::string quote_arguments(std::span<const std::string_view> arguments) {
@@ -116,7 +121,12 @@ executed execute(const command& invoked, call& c, std::uint64_t maxmemory_bytes)
     return executed::answered;
   }
   const bool waits = heap::miss_watch::of_this_thread() != nullptr && writes_several(invoked);
-  if (waits && misses_keys(invoked, c)) return executed::missed;
+  const keys_are keys = waits ? look_for_keys(invoked, c) : keys_are::there;
+  if (keys == keys_are::out) return executed::missed;
+  if (keys == keys_are::unanswered) {
+    c.out.error(errors::kUnanswered);
+    return executed::answered;
+  }
   std::optional<heap::waiting> until_done;
   if (waits) until_done.emplace();
   const heap::read_watch reads;
@@ -127,11 +137,14 @@ executed execute(const command& invoked, call& c, std::uint64_t maxmemory_bytes)
     return executed::answered;
   c.out.take_back(before);
   const heap::miss_watch* const watch = heap::miss_watch::of_this_thread();
-  if (watch != nullptr && watch->has_missed()) {
+  if (reads.disk_is_silent()) {
+    c.out.error(errors::kUnanswered);
+  } else if (watch != nullptr && watch->has_missed()) {
     c.db.take_back_look_ups(counted);
     return executed::missed;
+  } else {
+    c.out.error(errors::kUnreadable);
   }
-  c.out.error(heap::read_watch::disk_is_silent() ? errors::kUnanswered : errors::kUnreadable);
   return executed::answered;
 }
 

@@ -29,12 +29,12 @@ bool comes_true(const std::function<bool()>& condition) {
 
 TEST(MemoryWatch, RefusesGrowthWhileTheCollectorWaits) {
   std::binary_semaphore waits(0), may_go_on(0);
+  bool is_first = true;
   options chosen;
   chosen.window_seconds = 0.01;
   chosen.memory_target_bytes = kMore;
   chosen.hint = heap::hint::pageout;
   object_collector collector(chosen);
-  bool is_first = true;
   collector.on_window([&](const window_statistics&) {
     if (!is_first) return;
     is_first = false;

@@ -79,12 +79,12 @@ class SilentDisk : public LeavingReader {
     for (auto at = begin; at < end; at += kLong / 10) ended += reader.end_unanswered(at);
     return ended + reader.end_unanswered(end);
   }
-  /// Looks until nearly so long after now, and then until so long after.
+  /// Looks until half of so long after now, and then until so long after.
   std::size_t look_for_long(cold_reader& reader) {
     const auto now = std::chrono::steady_clock::now();
     last_ = now + kLong;
-    EXPECT_EQ(look(reader, now, last_ - kLong / 10), 0u);
-    return reader.end_unanswered(last_);
+    EXPECT_EQ(look(reader, now, now + kLong / 2), 0u);
+    return look(reader, now + kLong / 2, last_);
   }
   time_point last_;
 };
@@ -120,6 +120,46 @@ TEST_F(SilentDisk, EndsWhatItHasNotAnswered) {
   while (cold_reads().unanswered > 0) reader->take_ended([](std::uint64_t) { ADD_FAILURE(); });
   EXPECT_TRUE(objects.is_copy(answered->copy_of(objects[0]), 0));
   EXPECT_EQ(first->copy_of(objects[0]), nullptr) << "it has ended";
+}
+
+TEST_F(SilentDisk, IsForgottenWithItsReader) {
+  const objects_out objects(1, 5000);
+  const silent_disk disk;
+  auto reader = make_reader(engine::threads);
+  const auto asked = reader->read(miss(objects[0]), 0);
+  reader->submit();
+  EXPECT_EQ(look_for_long(*reader), 1u);
+  EXPECT_EQ(cold_reads().unanswered, 1u);
+  reader.reset();  // takes as long as its patience
+  EXPECT_EQ(cold_reads().unanswered, 0u) << "nobody is going to know";
+  EXPECT_EQ(asked->error(), ETIME);
+  silent_disk::let_go(1);
+}
+
+TEST_F(SilentDisk, HasMoreTimeForALargeObject) {
+  const objects_out objects(1, 3 * cold_reader::kBytesUnderWay);
+  const silent_disk disk;
+  const auto reader = make_reader(engine::threads);
+  const auto asked = reader->read(miss(objects[0]), 0);
+  reader->submit();
+  EXPECT_EQ(look_for_long(*reader), 0u);
+  EXPECT_EQ(look(*reader, last_, last_ + std::chrono::seconds(3)), 1u);
+  EXPECT_EQ(take(*reader, 1), tickets(1));
+  silent_disk::let_go(1);
+  while (cold_reads().unanswered > 0) reader->take_ended([](std::uint64_t) { ADD_FAILURE(); });
+}
+
+TEST_F(SilentDisk, IsOverWithAnAnswerThatNobodyHasTaken) {
+  const objects_out objects(1, 5000);
+  const silent_disk disk;
+  const auto reader = make_reader(engine::threads);
+  const auto asked = reader->read(miss(objects[0]), 0);
+  reader->submit();
+  silent_disk::let_go(1);
+  reader->wait(-1);
+  EXPECT_EQ(look_for_long(*reader), 0u);
+  EXPECT_EQ(take(*reader, 1), tickets(1));
+  EXPECT_EQ(asked->error(), 0);
 }
 
 TEST_F(SilentDisk, EndsWhatWaitsBehindThatToo) {
