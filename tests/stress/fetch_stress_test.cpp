@@ -318,9 +318,11 @@ int fate_of_read(os::io_call call) {
       return EIO;
     case 1:
       return EINTR;
-    case 2:
-      for (int i = 0; i < 200; ++i) std::this_thread::yield();
+    case 2: {
+      const auto late = std::chrono::steady_clock::now() + std::chrono::microseconds(200);
+      while (std::chrono::steady_clock::now() < late) std::this_thread::yield();
       return 0;
+    }
     default:
       return 0;
   }
