@@ -404,8 +404,8 @@ void object_collector::state::after_batch(window& now, std::uint64_t bytes) {
   rest(now);
 }
 
-/// Gives back what was emptied, and leaves the processor to others in proportion to the work since
-/// the last call; not while memory is short, nor in a window's second half: the next ends in time.
+/// Gives back what was emptied. Leaves the processor to others in proportion to the work since the
+/// last call, but not while memory is short or the next window would be late.
 void object_collector::state::rest(window& now) {
   heap::give_back_emptied_cold();
   const std::uint64_t worked_ns = os::thread_cpu_ns() - now.begin_turn_cpu_ns;

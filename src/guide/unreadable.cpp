@@ -2,6 +2,7 @@
 
 #include "heap/cold/misses.hpp"
 #include "heap/header.hpp"
+#include "heap/readable.hpp"
 
 namespace isotherm::guides {
 
@@ -32,6 +33,8 @@ bool has_missed() noexcept {
   const heap::miss_watch* const watch = heap::miss_watch::of_this_thread();
   return watch != nullptr && watch->has_missed();
 }
+
+bool is_unanswered() noexcept { return heap::read_watch::outermost_disk_is_silent(); }
 
 const bytes* absent_bytes() noexcept { return reinterpret_cast<const bytes*>(absent.content); }
 

@@ -27,5 +27,8 @@ bool is_unreadable(std::string_view text) noexcept;
 /// Whether this thread has met one that it does not wait for: what it does is to be done again
 /// (heap::miss_watch).
 bool has_missed() noexcept;
+/// Whether it has met one that cannot be read because the disk does not answer: it may be there
+/// later. For a thread with a heap::read_watch, since the outermost was made.
+bool is_unanswered() noexcept;
 
 }  // namespace isotherm::guides

@@ -59,6 +59,8 @@ class read_watch {
   bool disk_is_silent() const noexcept {
     return of_this_thread.since.unanswered != before_.unanswered;
   }
+  /// The same since this thread's outermost watch was made.
+  static bool outermost_disk_is_silent() noexcept { return of_this_thread.since.unanswered != 0; }
   /// For the watches around this one nothing was lost since it was made: who removes or overwrites
   /// an object need not have read it.
   void forgive() const noexcept { of_this_thread.since = before_; }

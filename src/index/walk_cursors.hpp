@@ -52,7 +52,8 @@ class walk_cursors {
 /// any_index::walk() for an ordered structure: a piece is some keys in order. `iterate(from,
 /// visit)` visits the pairs from that scan_start upwards. For a thread that does not wait, and has
 /// missed a key, the walk stays where it is, and the piece is to be walked again; it goes on only
-/// for what else is missed, until the visitor ends it.
+/// for what else is missed, until the visitor ends it. It stays also where the disk does not
+/// answer.
 template <class Iterate>
 std::uint64_t walk_in_order(walk_cursors& cursors, std::uint64_t cursor, const visitor& visit,
                             Iterate iterate) {
@@ -68,7 +69,7 @@ std::uint64_t walk_in_order(walk_cursors& cursors, std::uint64_t cursor, const v
     return !is_cut;
   };
   iterate(last ? scan_start{*last, bound::exclusive} : scan_start{}, counting);
-  if (guides::has_missed()) return cursor;
+  if (guides::has_missed() || guides::is_unanswered()) return cursor;
   if (is_cut) return cursors.advance(cursor, now);
   cursors.forget(cursor);
   return 0;

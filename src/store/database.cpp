@@ -260,11 +260,14 @@ std::optional<std::string> database::random_key(std::int64_t now) {
   for (int rounds = 0; rounds < 2;) {
     const heap::read_watch reads;
     auto one = random_key_of_piece(cursor, now);
-    if (guides::has_missed() || reads.disk_is_silent()) {  // the call runs again, from here
+    const bool is_unanswered = reads.disk_is_silent();
+    // Either the call runs again, from here, or it is an error.
+    if (guides::has_missed() || (is_unanswered && !chosen)) {
       chosen.reset();
       break;
     }
     reads.forgive();
+    if (is_unanswered) break;  // what was found before is the answer
     if (one) chosen = std::move(one);
     if (cursor == 0) ++rounds;
     // One time in four the walk goes on, so that calls do not stop at the same pieces in each

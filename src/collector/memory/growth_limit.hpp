@@ -15,7 +15,8 @@ class growth_limit {
  public:
   using time_point = std::chrono::steady_clock::time_point;
 
-  /// At least every 200 ms (heap/brake.hpp), with the room there is now.
+  /// Some times a second, with the room there is now. A thread that is slowed waits for at most 240
+  /// ms for what this allows (heap/brake.hpp).
   void follow(const memory_room& now, time_point time = std::chrono::steady_clock::now());
   /// Nobody is held back any more.
   void release() noexcept;

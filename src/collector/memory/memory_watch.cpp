@@ -46,6 +46,7 @@ void memory_watch::watch() {
     wake_.wait_until(lock, due);
     if (!is_running_ || looked_at_ + kWatchEvery > due)
       continue;  // stopped, or the collector looked
+    looked_at_ = std::chrono::steady_clock::now();
     lock.unlock();
     try {
       look(configured_());

@@ -17,6 +17,9 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 constexpr auto kPatience = std::chrono::seconds(5);
+/// While the disk is silent a read may be the first that it answers again; others may have been
+/// lost in it.
+constexpr auto kAnswersOneWithin = std::chrono::seconds(1);
 
 /// All reads under way, by the offset of their pages, so that one serves all who wait for it. The
 /// mutex guards this, the waiters of each read, and the mail of each reader: a reader that another
@@ -259,14 +262,14 @@ std::size_t cold_reader::end_unanswered(time_point now) {
   // Whoever was stopped for a while has not seen what the disk did.
   if (now - std::exchange(looked_, now) > kAnswersWithin / 2) answered_ = now;
   if (!is_silent(now)) return 0;
-  queue_->wake();  // for take_ended(): no end of a read tells what follows
+  queue_->wake();  // take_ended() is to run: what is taken or ended here wakes nobody
   take_answers();  // which nobody has looked at
   if (!is_silent(now)) return 0;
   std::vector<std::shared_ptr<cold_read>> late;
   try {
     const std::lock_guard lock(shared().mutex);
     for (const auto& [offset, read] : shared().under_way) {
-      if (read->by_ == this) late.push_back(read);
+      if (read->by_ == this && now - read->asked_ >= kAnswersOneWithin) late.push_back(read);
     }
   } catch (const std::bad_alloc&) {
     // The others with the next call.

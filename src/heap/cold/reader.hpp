@@ -73,11 +73,11 @@ class cold_reader {
   void take_ended(const std::function<void(std::uint64_t ticket)>& tell);
 
   /// If the disk has answered nothing for so long: ends with ETIME, for take_ended() to tell, all
-  /// that it was asked for, and returns how many. Until it answers again what is asked for
-  /// meanwhile ends with the next call. A disk that is only slow has as long as it takes, and for
-  /// an object of more than kBytesUnderWay a second for each so many. To be called several times a
-  /// second: after some seconds without a call the time begins anew. Takes next to nothing while
-  /// the disk answers.
+  /// that it was asked for, and returns how many. Until it answers again, what is asked for
+  /// meanwhile has a second. A disk that is only slow has as long as it takes; while an object of
+  /// more than kBytesUnderWay is read, it has a second more for each further kBytesUnderWay. To be
+  /// called several times a second: after some seconds without a call the time begins anew. Takes
+  /// next to nothing while the disk answers.
   std::size_t end_unanswered(time_point now = std::chrono::steady_clock::now());
   static constexpr std::chrono::seconds kAnswersWithin{10};
 
