@@ -44,8 +44,8 @@ void memory_watch::watch() {
   while (is_running_) {
     const auto due = looked_at_ + kWatchEvery;
     wake_.wait_until(lock, due);
-    if (!is_running_ || looked_at_ + kWatchEvery > due)
-      continue;  // stopped, or the collector looked
+    const bool has_looked = looked_at_ + kWatchEvery > due;  // the collector
+    if (!is_running_ || has_looked) continue;
     looked_at_ = std::chrono::steady_clock::now();
     lock.unlock();
     try {

@@ -6,6 +6,7 @@
 
 #include "base/check.hpp"
 #include "heap/cold/misses.hpp"
+#include "heap/cold/reader.hpp"
 #include "store/text.hpp"
 
 namespace isotherm::store {
@@ -23,6 +24,8 @@ std::size_t hash_of(std::string_view lower) noexcept {
 bool writes_several(const command& invoked) noexcept {
   return (invoked.flags & kWrite) != 0 && invoked.keys.last == -1;
 }
+
+static_assert(heap::cold_reader::kAnswersWithin.count() == 10, "errors::kUnanswered says so");
 
 enum class keys_are : std::uint8_t { there, out, unanswered };
 
