@@ -80,13 +80,17 @@ bool connection::on_arrival() {
     return run_buffer();
   }
   if (parked_.may_look_again()) {
-    read_ahead();
+    read_ahead(turn(turn_length()));
     note_memory();
   }
   return true;
 }
 
 bool connection::go_on() {
+  if (is_parked() && is_looking_) {
+    read_ahead(turn(turn_length()));
+    note_memory();
+  }
   if (!is_unfinished_) return true;
   if (!run_buffer()) return false;
   return !paused_ || advance();
@@ -131,12 +135,13 @@ bool connection::run_buffer() {
       continue;
     }
     if (is_again_) {
-      if (more) read_ahead();
+      if (more) read_ahead(*mine);
       break;
     }
     parked_.finish();
     query_.consume(parser_.consumed());
     read_ahead_end_ -= std::min(read_ahead_end_, parser_.consumed());
+    looked_to_ -= std::min(looked_to_, parser_.consumed());
     if (reply_.overflowed()) {
       server_.statistics.output_limit.add(1);
       return false;
@@ -164,19 +169,23 @@ resp_parser::limits connection::bounds() const {
 }
 
 /// What the commands behind the parked one are going to miss is read meanwhile.
-void connection::read_ahead() {
-  const std::string_view behind = query_.view().substr(parser_.consumed());
-  if (read_ahead_end_ <= parser_.consumed()) {
+void connection::read_ahead(const turn& mine) {
+  const std::size_t behind = parser_.consumed();
+  if (read_ahead_end_ <= behind) {
     parked_.forget();
-  } else if (parked_.may_look_again()) {
+    looked_to_ = 0;
+  } else if (!is_looking_) {
+    if (!parked_.may_look_again()) return;  // what a look finds is being read, or has been
     parked_.look_again();
-  } else {
-    return;  // what a look finds is being read, or has been
+    looked_to_ = 0;
   }
-  std::size_t seen = 0;
-  parked_.read_ahead(misses_of(behind, bounds(), server_.commands(), server_.db(),
-                               parked_.arrived(), turn(turn_length()), parked_.room_ahead(), seen));
-  read_ahead_end_ = std::max(read_ahead_end_, parser_.consumed() + seen);
+  const std::size_t from = std::max(looked_to_, behind);
+  look_ahead found = look(query_.view().substr(from), bounds(), server_.commands(), server_.db(),
+                          parked_.arrived(), mine, parked_.room_ahead());
+  looked_to_ = from + found.seen;
+  read_ahead_end_ = std::max(read_ahead_end_, looked_to_);
+  is_looking_ = found.ended_by_turn;
+  parked_.read_ahead(std::move(found.missed));
 }
 
 bool connection::resume(std::string_view reply) {

@@ -14,6 +14,7 @@
 #include "server/resp_parser.hpp"
 #include "server/timing/idle_order.hpp"
 #include "server/timing/reply_times.hpp"
+#include "server/timing/turn.hpp"
 
 namespace isotherm::server {
 
@@ -32,8 +33,11 @@ class connection {
   bool on_readable();
   bool on_writable();
 
-  /// Its turn ended with commands left in the buffer: go_on() runs them, as on_readable() does.
+  /// Its turn ended with commands left in the buffer, which are to be run before anything else.
   bool is_unfinished() const noexcept { return is_unfinished_; }
+  /// It is to have another turn, by go_on(): is_unfinished(), or it is parked and its turn ended
+  /// before it had looked at all the commands behind.
+  bool wants_turn() const noexcept { return is_unfinished_ || (is_parked() && is_looking_); }
   bool go_on();
 
   /// Goes on after server::defer(): `reply` answers the deferred command.
@@ -63,7 +67,7 @@ class connection {
   void run(std::span<const std::string_view> arguments);
   void dispatch(std::span<const std::string_view> arguments);
   void execute(const store::command& command, store::call& call);
-  void read_ahead();
+  void read_ahead(const turn& mine);
   std::chrono::microseconds turn_length() const noexcept;
   resp_parser::limits bounds() const;
   bool flush();
@@ -87,8 +91,10 @@ class connection {
   bool mute_ = false;  ///< the deferred command gets no reply (CLIENT REPLY)
   parked_command parked_;
   bool is_again_ = false;  ///< the command at the begin of the buffer runs again, after a miss
-  /// Bytes of the buffer up to which later commands' reads have been started.
-  std::size_t read_ahead_end_ = 0;
+  /// Bytes of the buffer up to which later commands' reads have been started, and up to which the
+  /// last look at them has come.
+  std::size_t read_ahead_end_ = 0, looked_to_ = 0;
+  bool is_looking_ = false;  ///< that look goes on in the next turn
   store::reply reply_;
 };
 

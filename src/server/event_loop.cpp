@@ -222,14 +222,19 @@ void event_loop::go_on(const std::vector<std::uint64_t>& turns) {
 
 /// After commands were run.
 void event_loop::follow_up(connection& which) {
+  give_turn(which);
   if (which.is_unfinished()) {
     by_use_.use(which.place, which.peer().active_ms.load_relaxed());
-    if (!std::exchange(which.awaits_turn, true)) unfinished_.push_back(which.peer().id);
   } else if (which.wants_to_write()) {
     answered_.push_back(which.peer().id);
   } else {
     watch(which);
   }
+}
+
+void event_loop::give_turn(connection& which) {
+  if (!which.wants_turn() || std::exchange(which.awaits_turn, true)) return;
+  unfinished_.push_back(which.peer().id);
 }
 
 void event_loop::take_finished() {
@@ -244,7 +249,7 @@ void event_loop::take_finished() {
     connection& which = *at->second;
     if (!lives_after([&which, &reply] { return which.resume(reply); })) {
       close(which);
-    } else if (which.is_unfinished()) {
+    } else if (which.wants_turn()) {
       follow_up(which);
     } else {
       watch(which);
@@ -272,6 +277,7 @@ void event_loop::handle(connection& which, std::uint32_t events) {
     return which.wants_to_read() ? which.on_readable() : !(events & EPOLLHUP);
   });
   if (!lives) return close(which);
+  give_turn(which);
   if (which.is_unfinished() || (reads && which.wants_to_write())) return follow_up(which);
   speaks_parked ? update_watch(which) : watch(which);
 }

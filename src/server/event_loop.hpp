@@ -50,6 +50,7 @@ class event_loop {
   void close_ended();
   void go_on(const std::vector<std::uint64_t>& turns);
   void follow_up(connection& which);
+  void give_turn(connection& which);
   void handle(connection& which, std::uint32_t events);
   void answer_all();
   void watch(connection& which);         ///< after each use

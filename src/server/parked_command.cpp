@@ -89,35 +89,42 @@ void parked_command::finish() noexcept {
   waited_for_ = 0;
 }
 
-std::vector<heap::miss> misses_of(std::string_view requests, const resp_parser::limits& bounds,
-                                  const store::command_table& commands, store::database& db,
-                                  const heap::arrived_reads& arrived, const turn& mine,
-                                  std::uint64_t room, std::size_t& seen) {
+look_ahead look(std::string_view requests, const resp_parser::limits& bounds,
+                const store::command_table& commands, store::database& db,
+                const heap::arrived_reads& arrived, const turn& mine, std::uint64_t room) {
   heap::miss_watch watch(arrived, heap::miss_watch::copies::allowed);
   const heap::read_watch reads;
-  const auto is_enough = [&] { return mine.is_over() || watch.missed_bytes() >= room; };
-  bool has_looked = false;  // at one key in any case
+  look_ahead found;
+  const auto has_no_room = [&] { return watch.missed_bytes() >= room; };
+  const auto is_enough = [&] { return mine.is_over() || has_no_room(); };
+  bool has_looked = false;
   resp_parser parser;
   const std::size_t all = requests.size();
   while (!requests.empty() && parser.parse(requests, bounds) == resp_parser::status::command) {
+    if (has_looked && is_enough()) {
+      found.ended_by_turn = !has_no_room();
+      break;
+    }
     const auto arguments = parser.arguments();
     const store::command* const invoked = arguments.empty() ? nullptr : commands.find(arguments[0]);
     if (invoked != nullptr) {
       const bool is_reading = (invoked->flags & store::kReadOnly) != 0;
+      bool has_begun = false;
       store::for_each_key(*invoked, arguments, [&](std::string_view key) {
         // What is looked at counts as used: nothing is that is not going to be asked for.
-        if (std::exchange(has_looked, true) && is_enough()) return;
+        if (std::exchange(has_begun, true) && is_enough()) return;
         const sync::scope inside;
         is_reading ? static_cast<void>(db.index().find(inside, key))
                    : static_cast<void>(db.index().contains(inside, key));
       });
+      has_looked |= has_begun;
     }
     requests.remove_prefix(parser.consumed());
-    if (has_looked && is_enough()) break;
   }
-  seen = all - requests.size();
+  found.seen = all - requests.size();
+  found.missed = watch.take();
   reads.forgive();
-  return watch.take();
+  return found;
 }
 
 }  // namespace isotherm::server

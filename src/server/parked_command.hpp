@@ -100,13 +100,18 @@ class parked_command {
   std::size_t waited_for_ = 0;   // of own_, what had ended when it parked last
 };
 
-/// Notes what the commands at the begin of `requests` are going to miss: of the first one,
-/// and of more until `mine` is over or what is missed comes to `room` bytes; an object more may be
-/// noted. Of commands that write only the keys are looked for: the value may be replaced unread.
-/// `seen`: bytes of the commands that were looked at.
-std::vector<heap::miss> misses_of(std::string_view requests, const resp_parser::limits& bounds,
-                                  const store::command_table& commands, store::database& db,
-                                  const heap::arrived_reads& arrived, const turn& mine,
-                                  std::uint64_t room, std::size_t& seen);
+/// What a client's later commands are going to miss.
+struct look_ahead {
+  std::vector<heap::miss> missed;
+  std::size_t seen = 0;        ///< bytes of the commands that were looked at
+  bool ended_by_turn = false;  ///< the turn was over, and there is more to look at
+};
+/// Looks at the commands at the begin of `requests`: at one key, and at more until `mine` is over
+/// or what is missed comes to `room` bytes; an object more may be noted. The other keys of a
+/// command in whose midst it ends are passed over. Of commands that write only the keys are looked
+/// for: the value may be replaced unread.
+look_ahead look(std::string_view requests, const resp_parser::limits& bounds,
+                const store::command_table& commands, store::database& db,
+                const heap::arrived_reads& arrived, const turn& mine, std::uint64_t room);
 
 }  // namespace isotherm::server
