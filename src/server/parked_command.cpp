@@ -109,15 +109,15 @@ look_ahead look(std::string_view requests, const resp_parser::limits& bounds,
     const store::command* const invoked = arguments.empty() ? nullptr : commands.find(arguments[0]);
     if (invoked != nullptr) {
       const bool is_reading = (invoked->flags & store::kReadOnly) != 0;
-      bool has_begun = false;
+      bool has_looked_here = false;
       store::for_each_key(*invoked, arguments, [&](std::string_view key) {
         // What is looked at counts as used: nothing is that is not going to be asked for.
-        if (std::exchange(has_begun, true) && is_enough()) return;
+        if (std::exchange(has_looked_here, true) && is_enough()) return;
         const sync::scope inside;
         is_reading ? static_cast<void>(db.index().find(inside, key))
                    : static_cast<void>(db.index().contains(inside, key));
       });
-      has_looked |= has_begun;
+      has_looked |= has_looked_here;
     }
     requests.remove_prefix(parser.consumed());
   }

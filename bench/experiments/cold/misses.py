@@ -3,6 +3,7 @@
 
     bench/experiments/cold/misses.py hotkey --depth 50 --save misses.jsonl -- FLAGS
     bench/experiments/cold/misses.py slow --reads-ms 0,1,5,20 --save misses.jsonl
+    bench/experiments/cold/misses.py slow --emulated --reads-ms 0,1,5,20 --save misses.jsonl
     bench/experiments/cold/misses.py sizes --save misses.jsonl
     bench/experiments/cold/misses.py table misses.jsonl
 
@@ -11,9 +12,10 @@ FLAGS are the server's. `hotkey`: one client reads one key in a closed loop, alo
 one that reads records of DRAM as fast as it can, and beside one that reads cold records so: the
 second tells what of the third is the processors' part. `slow`: the same, and Zipfian reads of all
 records, while a control group lets the server read the disk so seldom that a read takes so many
-milliseconds (0: as it is). Of the Zipfian reads those of the most popular keys are hits for sure;
-of the others those count as misses that took longer than half a read of the slowed disk, or than
-99 of 100 hits where it is not slowed. Needs root. `sizes`: throughput of YCSB C under the target
+milliseconds (0: as it is); with --emulated each read of an emulated disk takes so long, however
+many are under way. Of the Zipfian reads those of the most popular keys are hits for sure; of the
+others those count as misses that took longer than half a read of the slowed disk, or than 99 of 100
+hits where it is not slowed. Needs root. `sizes`: throughput of YCSB C under the target
 over that without one, for values of several sizes. Each appends one JSON object a measurement;
 `table` prints Markdown.
 """
@@ -33,6 +35,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import disks  # noqa: E402
 import saved  # noqa: E402
 import servers  # noqa: E402
 import ycsb  # noqa: E402
@@ -94,12 +97,13 @@ def read_one(path, options, until, _):
 
 
 def read_many(path, options, until, chosen):
-    """Of a client that reads keys of a range as fast as it can: how many."""
-    reader, dice, count = Reader(path, options.value), random.Random(), 0
-    while time.monotonic() < until:
+    """Of a client that reads keys of a range as fast as it can, `depth` at once: latencies, of all
+    of those together."""
+    reader, dice, found = Reader(path, options.value), random.Random(), []
+    while (began := time.monotonic()) < until:
         reader.read([dice.randrange(*chosen) for _ in range(options.depth)])
-        count += options.depth
-    return count
+        found.append(time.monotonic() - began)
+    return found
 
 
 def read_zipfian(path, options, until, _):
@@ -137,54 +141,6 @@ def results(clients):
         if isinstance(each, Trouble):
             raise each
     return found
-
-
-class SlowDisk:
-    """A control group whose reads of a disk take their time, of either version."""
-
-    def __init__(self, folder):
-        number = os.stat(folder).st_dev
-        self.device = f'{os.major(number)}:{os.minor(number)}'
-        for mount, name, text in self.candidates():
-            self.folder = mount / f'isotherm-misses-{os.getpid()}'
-            self.name, self.text = name, text
-            with contextlib.suppress(OSError):
-                self.folder.mkdir()
-                if (self.folder / name).exists():
-                    return
-                self.folder.rmdir()
-        raise Trouble('no control group throttles reads here (blkio or io.max), or not for you: '
-                      'it needs root')
-
-    @staticmethod
-    def candidates():
-        for line in pathlib.Path('/proc/mounts').read_text().splitlines():
-            _, mount, kind, options, *_ = line.split()
-            mount = pathlib.Path(mount)
-            if kind == 'cgroup' and 'blkio' in options.split(','):
-                yield mount, 'blkio.throttle.read_iops_device', '{device} {rate}'
-            if kind == 'cgroup2':
-                with contextlib.suppress(OSError):
-                    (mount / 'cgroup.subtree_control').write_text('+io')
-                yield mount, 'io.max', '{device} riops={rate}'
-
-    @property
-    def processes(self):
-        return self.folder / 'cgroup.procs'
-
-    def let_a_read_take(self, milliseconds):
-        rate = round(1000 / milliseconds) if milliseconds else 0
-        if self.name == 'io.max':
-            rate = rate or 'max'
-        text = self.text.format(device=self.device, rate=rate)
-        try:
-            (self.folder / self.name).write_text(text)
-        except OSError as error:
-            raise Trouble(f'{self.folder / self.name}: {error.strerror} for "{text}": --dir must '
-                          'lie on a disk, not on a partition of one') from None
-
-    def close(self):
-        self.folder.rmdir()
 
 
 class Store:
@@ -264,10 +220,15 @@ def measure_hot_key(options, store, round_number, read_ms):
         after = store.stats()
         seen = {name: int(after[name]) - int(before[name])
                 for name in ('cold_misses', 'cold_reads', 'loop_major_faults') if name in after}
-        rate = round(more[0] / options.seconds) if more else 0
-        save(options, experiment='hotkey', beside=beside, round=round_number, depth=options.depth,
-             read_ms=read_ms, latency_us=shares_of(latencies), reads=len(latencies),
-             others_per_second=rate, seen=seen, note=f'{rate:,}/s beside  {seen}')
+        rate = round(len(more[0]) * options.depth / options.seconds) if more else 0
+        common = dict(round=round_number, depth=options.depth, read_ms=read_ms, seen=seen,
+                      emulated=options.emulated)
+        save(options, experiment='hotkey', beside=beside, latency_us=shares_of(latencies),
+             reads=len(latencies), others_per_second=rate, note=f'{rate:,}/s beside  {seen}',
+             **common)
+        if more:
+            save(options, experiment='beside hotkey', beside=beside, latency_us=shares_of(more[0]),
+                 reads=len(more[0]), note=f'of {options.depth} together', **common)
         time.sleep(PAUSE)
 
 
@@ -282,6 +243,7 @@ def measure_zipfian(options, store, round_number, read_ms):
     for kind, some in (('hits', hot), ('misses', missed)):
         save(options, experiment='zipfian', beside=kind, round=round_number, read_ms=read_ms,
              connections=options.connections, latency_us=shares_of(some), reads=len(some),
+             emulated=options.emulated,
              of=len(hot) + len(others), note=f'{len(some):,} of {len(hot) + len(others):,} reads')
 
 
@@ -293,9 +255,11 @@ def hotkey(options):
 
 
 def slow(options):
-    disk = SlowDisk(options.dir)
+    disk = (disks.Emulated(options.dir, options.tool) if options.emulated
+            else disks.Throttled(options.dir))
     with contextlib.ExitStack() as stack:
         stack.callback(disk.close)
+        options.dir = disk.place
         store = stack.enter_context(stores(options, disk.processes))
         store.keep(options.share, store.load())
         for round_number in range(1, options.rounds + 1):
@@ -352,7 +316,8 @@ def print_table(columns, rows):
 def table(options):
     groups = collections.defaultdict(list)
     for row in saved.rows(*options.files):
-        kind = (row['experiment'], row['records'], row['value'], row['share'], row.get('depth'))
+        kind = (row['experiment'], row['records'], row['value'], row['share'], row.get('depth'),
+                row.get('emulated'))
         groups[kind].append(row)
         groups['machines', saved.words_of(row['origin'])] = []
     print('\n'.join(sorted(kind[1] for kind in groups if kind[0] == 'machines')))
@@ -369,7 +334,8 @@ def table(options):
 
 def latency_table(kind, rows):
     title = f'{kind[0]}: {kind[1]:,} records of {kind[2]} bytes, {kind[3]}% in DRAM'
-    print(f'\n{title}{f", {kind[4]} reads at once beside" if kind[4] else ""}; microseconds')
+    print(f'\n{title}{f", {kind[4]} reads at once beside" if kind[4] else ""}'
+          f'{", an emulated disk" if kind[5] else ""}; microseconds')
     found = collections.defaultdict(list)
     for row in rows:
         if row['latency_us']:
@@ -400,6 +366,7 @@ def main():
         command.add_argument('--tool', default=ycsb.TOOL)
         command.add_argument('--save', help='append a JSON object for each measurement')
         command.add_argument('flags', nargs='*', help='of isotherm serve, after --')
+        command.set_defaults(emulated=False)
         if name != 'hotkey':
             command.add_argument('--connections', type=int, default=4)
         if name == 'sizes':
@@ -412,6 +379,8 @@ def main():
         command.add_argument('--depth', type=int, default=1, help='reads at once, of the other')
         if name == 'slow':
             command.add_argument('--reads-ms', default='0,1,5,20')
+            command.add_argument('--emulated', action='store_true',
+                                 help='the disk, on a file of --dir')
     command = commands.add_parser('table')
     command.set_defaults(work=table)
     command.add_argument('files', nargs='+')
