@@ -21,10 +21,14 @@ void brake::wait_now() noexcept {
   const std::uint64_t begin_ns = os::monotonic_ns();
   for (int piece = 0; piece < kPieces; ++piece) {
     os::sleep_us(kPieceUs);
-    if (extents_left_.load_relaxed() > 0) break;
+    if (has_room()) break;
   }
+  count(os::monotonic_ns() - begin_ns);
+}
+
+void brake::count(std::uint64_t waited_ns) noexcept {
   waits_.fetch_add_relaxed(1);
-  waited_us_.fetch_add_relaxed((os::monotonic_ns() - begin_ns) / 1000);
+  waited_us_.fetch_add_relaxed(waited_ns / 1000);
 }
 
 }  // namespace isotherm::heap

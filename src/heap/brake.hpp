@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <utility>
+
 #include "base/atomic.hpp"
 
 namespace isotherm::heap {
@@ -16,6 +18,7 @@ class brake {
   /// A wait is of so many pieces at most, and ends with the one after which more is allowed.
   static constexpr std::uint64_t kPieceUs = 20'000;
   static constexpr int kPieces = 12;
+  static constexpr std::uint64_t kLongestNs = kPieces * kPieceUs * 1000;
   static constexpr std::int64_t kUnlimited = INT64_MAX;
 
   void allow(std::int64_t extents) noexcept { extents_left_.store_relaxed(extents); }
@@ -27,6 +30,11 @@ class brake {
     if (owes_) [[unlikely]]
       wait_now();
   }
+  /// Whether this thread owes a wait, which is the caller's from now on: until has_room(), or
+  /// kLongestNs have passed, and then count().
+  bool take_debt() noexcept { return std::exchange(owes_, false); }
+  bool has_room() const noexcept { return extents_left_.load_relaxed() > 0; }
+  void count(std::uint64_t waited_ns) noexcept;
   /// Set once, before any heap is used.
   void ask(bool (*may_wait_here)() noexcept) noexcept { may_wait_here_ = may_wait_here; }
 

@@ -6,6 +6,7 @@
 #include "heap/brake.hpp"
 #include "heap/cold/misses.hpp"
 #include "heap/ranges.hpp"
+#include "os/clock.hpp"
 #include "os/memory/residency.hpp"
 
 namespace isotherm::heap {
@@ -121,6 +122,18 @@ void ask_before_waiting(bool (*may_wait_here)() noexcept) noexcept {
 }
 
 void wait_for_room() noexcept { loading_brake.pay(); }
+
+void room_wait::update() noexcept {
+  const bool owes = loading_brake.take_debt();
+  if (!is_on()) {
+    if (owes) began_ns_ = os::monotonic_ns();
+    return;
+  }
+  const std::uint64_t waited_ns = os::monotonic_ns() - began_ns_;
+  if (!loading_brake.has_room() && waited_ns < brake::kLongestNs) return;
+  loading_brake.count(waited_ns);
+  began_ns_ = 0;
+}
 
 std::uint64_t slowed_allocations() noexcept { return loading_brake.waits(); }
 

@@ -103,6 +103,17 @@ void ask_before_waiting(bool (*may_wait_here)() noexcept) noexcept;
 /// The wait that the calling thread owes, if it does; a test of a flag otherwise. For programs that
 /// allocate within scopes, between two of them: a server after each batch of requests.
 void wait_for_room() noexcept;
+/// The same waits, for one thread that does other work meanwhile, which takes no memory.
+class room_wait {
+ public:
+  /// Begins a wait if the calling thread owes one, and ends it when it is over. To be called some
+  /// dozens of times a second while is_on(), and before it.
+  void update() noexcept;
+  bool is_on() const noexcept { return began_ns_ != 0; }
+
+ private:
+  std::uint64_t began_ns_ = 0;
+};
 /// Those waits since start, and the time that they took in all. Any thread.
 std::uint64_t slowed_allocations() noexcept;
 std::uint64_t slowed_allocation_us() noexcept;

@@ -42,10 +42,11 @@ bool is_http(std::string_view word) {
 std::size_t connection::pause_bytes() noexcept { return settings::kOutputPauseBytes; }
 
 connection::connection(server& server, std::shared_ptr<client> client, reply_times& times,
-                       heap::cold_reader* reader)
+                       const heap::room_wait& room, heap::cold_reader* reader)
     : server_(server),
       client_(std::move(client)),
       times_(times),
+      room_(room),
       parked_(reader, client_->id),
       reply_(output_) {}
 
@@ -91,7 +92,8 @@ bool connection::go_on() {
     read_ahead(turn(turn_length()));
     note_memory();
   }
-  if (!is_unfinished_) return true;
+  const bool was_held = std::exchange(is_held_, false);
+  if (!is_unfinished_ && !was_held) return true;
   if (!run_buffer()) return false;
   return !paused_ || advance();
 }
@@ -129,7 +131,8 @@ bool connection::run_buffer() {
     if (more && !mine) mine.emplace(turn_length());
     if (more && output_.empty()) output_.reserve(kPipelineBytes);
     if (!parser_.arguments().empty()) run(parser_.arguments());
-    is_again_ = is_parked();
+    is_again_ = is_parked() || is_held_;
+    if (is_held_) break;
     if (is_again_ && parked_.is_ready()) {  // it is to wait for what it misses
       parked_.resume();
       continue;
@@ -213,7 +216,7 @@ void connection::run(std::span<const std::string_view> arguments) {
   const replies mode = client_->mode;
   mute_ = mode != replies::on;
   dispatch(arguments);
-  if (is_parked()) return;
+  if (is_parked() || is_held_) return;
   if (mode == replies::on && client_->mode == replies::on) [[likely]]
     return;
   if (mode == replies::off && client_->mode == replies::on) return;  // CLIENT REPLY ON has a reply
@@ -243,6 +246,10 @@ void connection::dispatch(std::span<const std::string_view> arguments) {
   if (command->flags & store::kDenyOom && server_.refuses_growth()) [[unlikely]] {
     server_.statistics.refused_writes.add(1);
     return reply_.error(kOverTarget);
+  }
+  if (command->flags & store::kDenyOom && room_.is_on()) [[unlikely]] {
+    is_held_ = true;
+    return;
   }
   client_->last.store_relaxed(command);
   if (!is_again_) server_.count_command();

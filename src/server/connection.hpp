@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "heap/upkeep.hpp"
 #include "server/client.hpp"
 #include "server/parked_command.hpp"
 #include "server/query_buffer.hpp"
@@ -21,9 +22,10 @@ namespace isotherm::server {
 /// Owned and used by one event loop.
 class connection {
  public:
-  /// `reader` reads what commands miss; null: they wait for it. `times`: of the event loop.
+  /// All of the event loop, and outlive it. `reader` reads what commands miss; null: they wait for
+  /// it. While `room` is on, commands that may take memory wait.
   connection(server& server, std::shared_ptr<client> client, reply_times& times,
-             heap::cold_reader* reader = nullptr);
+             const heap::room_wait& room, heap::cold_reader* reader = nullptr);
   ~connection();  ///< closes the socket
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
@@ -35,6 +37,8 @@ class connection {
 
   /// Its turn ended with commands left in the buffer, which are to be run before anything else.
   bool is_unfinished() const noexcept { return is_unfinished_; }
+  /// Its next command may take memory, and waits for room: go_on() runs it.
+  bool is_held() const noexcept { return is_held_; }
   /// It is to have another turn, by go_on(): is_unfinished(), or it is parked and its turn ended
   /// before it had looked at all the commands behind.
   bool wants_turn() const noexcept { return is_unfinished_ || (is_parked() && is_looking_); }
@@ -49,11 +53,12 @@ class connection {
   bool is_parked() const noexcept { return parked_.is_parked(); }
 
   bool wants_to_read() const noexcept {
-    return !client_->closing && !client_->waits && !is_parked() && waiting() <= pause_bytes();
+    return !client_->closing && !client_->waits && !is_parked() && !is_held_ &&
+           waiting() <= pause_bytes();
   }
   bool wants_to_write() const noexcept { return waiting() > 0; }
   std::uint32_t events = 0;  ///< what epoll watches now
-  bool awaits_turn = false;  ///< the loop is going to call go_on()
+  bool awaits_turn = false;  ///< the loop is going to call go_on(), now or when there is room
   idle_order::place place;   ///< in the loop's order of last use
   client& peer() const noexcept { return *client_; }
 
@@ -81,16 +86,18 @@ class connection {
   server& server_;
   std::shared_ptr<client> client_;
   reply_times& times_;
+  const heap::room_wait& room_;
   std::uint64_t asked_ns_ = 0;  ///< when the first byte that has no reply yet was read
   resp_parser parser_;
   query_buffer query_;
   std::string output_;
   std::size_t sent_ = 0;
   bool paused_ = false;  ///< whole commands may wait in the buffer (wants_to_read())
-  bool is_unfinished_ = false;
+  bool is_unfinished_ = false, is_held_ = false;
   bool mute_ = false;  ///< the deferred command gets no reply (CLIENT REPLY)
   parked_command parked_;
-  bool is_again_ = false;  ///< the command at the begin of the buffer runs again, after a miss
+  /// The command at the begin of the buffer runs again, after a miss, or a wait for room.
+  bool is_again_ = false;
   /// Bytes of the buffer up to which later commands' reads have been started, and up to which the
   /// last look at them has come.
   std::size_t read_ahead_end_ = 0, looked_to_ = 0;

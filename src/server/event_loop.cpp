@@ -16,6 +16,7 @@ namespace isotherm::server {
 
 namespace {
 constexpr int kTickMs = 100;
+constexpr int kRoomTickMs = 20;  // while clients wait for room
 constexpr int kEventsAtOnce = 128;
 
 // What an event is about. Clients are named by their number, which is never used again: a
@@ -126,8 +127,8 @@ void event_loop::run() {
 
 void event_loop::wait_once() {
   epoll_event events[kEventsAtOnce];
-  const int patience = unfinished_.empty() ? kTickMs : 0;
-  const int ready = ::epoll_wait(epoll_, events, kEventsAtOnce, patience);
+  const int tick_ms = room_.is_on() ? kRoomTickMs : kTickMs;
+  const int ready = ::epoll_wait(epoll_, events, kEventsAtOnce, unfinished_.empty() ? tick_ms : 0);
   const std::vector<std::uint64_t> turns = std::exchange(unfinished_, {});
   for (int i = 0; i < ready; ++i) {
     const std::uint64_t whose = events[i].data.u64;
@@ -151,7 +152,7 @@ void event_loop::wait_once() {
   if (reader_) reader_->submit();  // the disk is at work while replies are sent
   answer_all();
   if (reader_) reader_->submit();
-  heap::wait_for_room();
+  hold_writers_back();
   const std::int64_t now = os::monotonic_ms();
   if (now < next_tick_ms_) return;
   next_tick_ms_ = now + kTickMs;
@@ -182,7 +183,8 @@ void event_loop::take_adopted() {
     arrived.swap(adopted_);
   }
   for (auto& client : arrived) {
-    auto made = std::make_unique<connection>(server_, std::move(client), times_, reader_.get());
+    auto made =
+        std::make_unique<connection>(server_, std::move(client), times_, room_, reader_.get());
     connection& which = *made;
     which.place = by_use_.add(which.peer().id, which.peer().active_ms.load_relaxed());
     which.events = EPOLLIN;
@@ -233,8 +235,17 @@ void event_loop::follow_up(connection& which) {
 }
 
 void event_loop::give_turn(connection& which) {
-  if (!which.wants_turn() || std::exchange(which.awaits_turn, true)) return;
-  unfinished_.push_back(which.peer().id);
+  if (!which.wants_turn() && !which.is_held()) return;
+  if (std::exchange(which.awaits_turn, true)) return;
+  (which.is_held() ? held_ : unfinished_).push_back(which.peer().id);
+}
+
+/// Clients that load faster than records can leave DRAM wait, and the others do not.
+void event_loop::hold_writers_back() {
+  room_.update();
+  if (room_.is_on()) return;
+  unfinished_.insert(unfinished_.end(), held_.begin(), held_.end());
+  held_.clear();
 }
 
 void event_loop::take_finished() {
@@ -249,7 +260,7 @@ void event_loop::take_finished() {
     connection& which = *at->second;
     if (!lives_after([&which, &reply] { return which.resume(reply); })) {
       close(which);
-    } else if (which.wants_turn()) {
+    } else if (which.wants_turn() || which.is_held()) {
       follow_up(which);
     } else {
       watch(which);
@@ -322,7 +333,7 @@ void event_loop::close_idle() {
   if (timeout_ms == 0) return;
   for (const std::uint64_t id : by_use_.unused_since(os::monotonic_ms() - timeout_ms)) {
     connection& which = *connections_.at(id);
-    if (!which.peer().waits && !which.is_parked() && !which.is_unfinished()) close(which);
+    if (!which.peer().waits && !which.is_parked() && !which.awaits_turn) close(which);
   }
 }
 

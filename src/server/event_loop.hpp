@@ -51,6 +51,7 @@ class event_loop {
   void go_on(const std::vector<std::uint64_t>& turns);
   void follow_up(connection& which);
   void give_turn(connection& which);
+  void hold_writers_back();
   void handle(connection& which, std::uint32_t events);
   void answer_all();
   void watch(connection& which);         ///< after each use
@@ -64,6 +65,7 @@ class event_loop {
   server& server_;
   /// Reads what commands miss; null: they wait. Before the connections, whose commands ask it.
   std::unique_ptr<heap::cold_reader> reader_;
+  heap::room_wait room_;
   int epoll_;
   int wakeup_;
   os::thread thread_;
@@ -79,6 +81,7 @@ class event_loop {
   std::unordered_map<int, std::function<bool(int)>> listeners_;
   std::vector<std::uint64_t> answered_;    // connections with replies of this round
   std::vector<std::uint64_t> unfinished_;  // whose next turn comes with the next round
+  std::vector<std::uint64_t> held_;        // whose next turn comes when `room_` is off
   bool listeners_watched_ = true;
   std::int64_t next_tick_ms_ = 0;
 };

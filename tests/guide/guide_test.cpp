@@ -495,5 +495,26 @@ TEST(Guide, AWaitForRoomIsOwedUntilTheScopesAreClosed) {
   heap::allow_growth(heap::kUnlimitedGrowth);
 }
 
+TEST(Guide, AnOwedWaitForRoomMayBeTakenOver) {
+  heap::room_wait wait;
+  wait.update();
+  EXPECT_FALSE(wait.is_on()) << "nothing is owed";
+  heap::allow_growth(0);
+  std::vector<guide<large>> made;
+  {
+    const scope inside;
+    for (int i = 0; i < 3; ++i) made.push_back(make_guide<large>());
+  }
+  const std::uint64_t before = heap::slowed_allocations();
+  wait.update();
+  EXPECT_TRUE(wait.is_on());
+  heap::wait_for_room();
+  EXPECT_EQ(heap::slowed_allocations(), before) << "it is not owed any more";
+  heap::allow_growth(heap::kUnlimitedGrowth);
+  wait.update();
+  EXPECT_FALSE(wait.is_on()) << "there is room";
+  EXPECT_EQ(heap::slowed_allocations(), before + 1);
+}
+
 }  // namespace
 }  // namespace isotherm
