@@ -10,6 +10,7 @@
 #include "base/check.hpp"
 #include "heap/upkeep.hpp"
 #include "os/memory/process_memory.hpp"
+#include "os/processors.hpp"
 #include "server/server.hpp"
 
 namespace isotherm::server {
@@ -73,7 +74,11 @@ void event_loop::watch_listeners(std::uint32_t events) {
 base::result<void> event_loop::start() {
   // Where no reader can be had, commands wait for what they miss.
   if (server_.manager() != nullptr && server_.db().index().is_managed()) {
-    if (auto made = heap::cold_reader::make()) reader_ = std::move(*made);
+    using engine = os::read_queue::engine;
+    const bool polls = wants_read_thread(server_.start_options(), os::usable_processors());
+    if (auto made = heap::cold_reader::make(polls ? engine::polled : engine::best)) {
+      reader_ = std::move(*made);
+    }
   }
   if (reader_) change_watch(epoll_, EPOLL_CTL_ADD, reader_->descriptor(), EPOLLIN, kArrival);
   auto started = os::start_thread("iso-loop", [this] { run(); });

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -35,6 +36,8 @@ class event_loop {
   void finish(std::uint64_t id, std::string reply);
   /// Of the loop's thread, until a tenth of a second ago: waits for pages of a disk. Any thread.
   std::uint64_t major_faults() const noexcept { return major_faults_.load_relaxed(); }
+  /// Of what reads for it; "none" without a reader. Once started; any thread.
+  std::string_view read_engine() const noexcept { return reader_ ? reader_->engine() : "none"; }
   /// Of its clients. Any thread.
   const reply_times& times() const noexcept { return times_; }
   /// Closes a client whose client::killed is set, if it is still connected.

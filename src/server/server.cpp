@@ -117,6 +117,8 @@ void server::stop() {
   say(wrong_passwords_.rest());
 }
 
+std::string_view server::read_engine() const noexcept { return loops_.front()->read_engine(); }
+
 std::uint64_t server::loop_major_faults() const noexcept {
   std::uint64_t sum = 0;
   for (const auto& loop : loops_) sum += loop->major_faults();

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <optional>
@@ -114,6 +115,11 @@ bool lies_in_a_heap(const void* object) {
   return contains(heap::kind::newborn) || contains(heap::kind::hot) || contains(heap::kind::cold);
 }
 
+engine engine_of(unsigned thread) {
+  constexpr engine kAll[] = {engine::best, engine::threads, engine::polled};
+  return kAll[thread % std::size(kAll)];
+}
+
 class worker {
  public:
   worker(node_table& nodes, const way& how, counts& seen, unsigned thread, std::uint64_t seed)
@@ -123,8 +129,7 @@ class worker {
         thread_(thread),
         random_(seed + thread),
         expected_(kKeys / kThreads),
-        reader_(
-            std::move(*heap::cold_reader::make(thread % 2 == 0 ? engine::best : engine::threads))),
+        reader_(std::move(*heap::cold_reader::make(engine_of(thread)))),
         fetcher_(std::move(*fetcher::make())) {}
 
   void fill() {

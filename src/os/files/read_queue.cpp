@@ -21,6 +21,7 @@ namespace isotherm::os {
 namespace {
 
 constexpr unsigned kRingEntries = 128;
+constexpr unsigned kPollsForMs = 1;  // the kernel's thread, after the last read
 constexpr std::size_t kLargestRead = std::size_t{1} << 30;
 constexpr unsigned kThreads = 8;  // a disk answers so many at once better than one after the other
 
@@ -43,23 +44,37 @@ std::size_t next_length(const queued_read& of) noexcept {
   return std::min(of.bytes - of.done, injected_longest_read().value_or(kLargestRead));
 }
 
+/// The ring whose thread of the kernel's further ones share; -1: none is known.
+struct shared_poller {
+  std::mutex mutex;
+  int ring = -1;
+};
+shared_poller& poller() {
+  static auto* const made = new shared_poller;  // outlives every static destructor
+  return *made;
+}
+
 class ring_queue final : public read_queue {
  public:
-  static std::unique_ptr<ring_queue> make(file direct) {
-    auto queue = std::make_unique<ring_queue>(std::move(direct));
+  static std::unique_ptr<ring_queue> make(file direct, bool is_polled) {
+    auto queue = std::make_unique<ring_queue>(std::move(direct), is_polled);
     if (queue->descriptor() < 0) return nullptr;
-    if (io_uring_queue_init(kRingEntries, &queue->ring_, 0) != 0) return nullptr;
-    queue->is_open_ = true;
+    if (!(is_polled ? queue->begin_polled() : queue->begin({}))) return nullptr;
     if (!ring_has(queue->ring_, {IORING_OP_READ})) return nullptr;
     if (io_uring_register_eventfd(&queue->ring_, queue->descriptor()) != 0) return nullptr;
     return queue;
   }
-  explicit ring_queue(file direct) : file_(std::move(direct)) {}
+  ring_queue(file direct, bool is_polled) : file_(std::move(direct)), is_polled_(is_polled) {}
   ~ring_queue() override {
-    if (is_open_) io_uring_queue_exit(&ring_);
+    if (!is_open_) return;
+    const std::lock_guard lock(poller().mutex);
+    if (poller().ring == ring_.ring_fd) poller().ring = -1;
+    io_uring_queue_exit(&ring_);
   }
 
-  const char* name() const noexcept override { return "io_uring"; }
+  const char* name() const noexcept override {
+    return is_polled_ ? "io_uring, polled" : "io_uring";
+  }
 
   void start(queued_read& wanted) noexcept override {
     ++under_way_;
@@ -68,8 +83,12 @@ class ring_queue final : public read_queue {
   void submit() noexcept override {
     while (!started_.is_empty() || io_uring_sq_ready(&ring_) > 0) {
       prepare();
-      if (hand_over()) continue;
-      wake();  // the system is short of memory: whoever is woken submits again
+      const bool is_taken = hand_over();
+      if (is_taken && !is_polled_) continue;
+      if (is_taken && started_.is_empty()) return;  // the thread goes on with what is in the ring
+      // The system is short of memory, or the thread has yet to make room in the ring: whoever is
+      // woken submits again.
+      wake();
       return;
     }
   }
@@ -90,6 +109,27 @@ class ring_queue final : public read_queue {
   }
 
  private:
+  bool begin(io_uring_params wanted) {
+    if (io_uring_queue_init_params(kRingEntries, &ring_, &wanted) != 0) return false;
+    is_open_ = !is_polled_ || (wanted.features & IORING_FEAT_SQPOLL_NONFIXED) != 0;
+    if (!is_open_) io_uring_queue_exit(&ring_);
+    return is_open_;
+  }
+  bool begin_polled() {
+    const std::lock_guard lock(poller().mutex);
+    io_uring_params wanted{};
+    wanted.flags = IORING_SETUP_SQPOLL;
+    wanted.sq_thread_idle = kPollsForMs;
+    if (poller().ring >= 0) {
+      io_uring_params shared = wanted;
+      shared.flags |= IORING_SETUP_ATTACH_WQ;
+      shared.wq_fd = static_cast<unsigned>(poller().ring);
+      if (begin(shared)) return true;
+    }
+    if (!begin(wanted)) return false;
+    poller().ring = ring_.ring_fd;
+    return true;
+  }
   /// Fills the ring's free entries.
   void prepare() noexcept {
     while (!started_.is_empty()) {
@@ -102,10 +142,13 @@ class ring_queue final : public read_queue {
     }
   }
   bool hand_over() noexcept {
-    return injected_fault(io_call::submit) == 0 && io_uring_submit(&ring_) > 0;
+    if (injected_fault(io_call::submit) != 0) return false;
+    const int taken = io_uring_submit(&ring_);
+    return is_polled_ ? taken >= 0 : taken > 0;  // the thread may have been faster than the count
   }
 
   file file_;
+  const bool is_polled_;
   io_uring ring_{};
   bool is_open_ = false;
   waiting_reads started_;  // that the ring had no entry for yet
@@ -220,10 +263,10 @@ void read_queue::wake() const noexcept {
 base::result<std::unique_ptr<read_queue>> read_queue::open(const file& cached, engine chosen) {
   auto direct = cached.past_the_cache();
   if (!direct) return std::unexpected(direct.error());
-  if (chosen == engine::best) {
-    auto again = direct->again();
-    if (again) {
-      if (auto ring = ring_queue::make(std::move(*again))) return ring;
+  for (const bool is_polled : {true, false}) {
+    if (chosen == engine::threads || (is_polled && chosen != engine::polled)) continue;
+    if (auto again = direct->again()) {
+      if (auto ring = ring_queue::make(std::move(*again), is_polled)) return ring;
     }
   }
   const auto shared = std::make_shared<file>(std::move(*direct));

@@ -54,8 +54,12 @@ class waiting_reads {
 class read_queue {
  public:
   enum class engine : std::uint8_t {
-    best,     ///< io_uring where there is one that has reads
-    threads,  ///< a few of them
+    best,  ///< io_uring where there is one that has reads
+    /// The same, with a thread of the kernel's that hands what is submitted to the disk, which is
+    /// most of a read's work. It takes a processor while something is submitted, and until a
+    /// millisecond after; all such queues share one. Needs Linux 5.11; else `best`.
+    polled,
+    threads  ///< a few of them
   };
   /// Of the file of `cached`, which is opened once more. Fails where its file system has no
   /// O_DIRECT, and where there are no descriptors or threads left.
@@ -83,7 +87,7 @@ class read_queue {
   virtual void submit() noexcept = 0;
   /// A read that has ended; null: none has since.
   virtual queued_read* take_ended() noexcept = 0;
-  /// "io_uring" or "threads".
+  /// "io_uring", "io_uring, polled" or "threads".
   virtual const char* name() const noexcept = 0;
 
   /// Started, and not taken.

@@ -105,6 +105,7 @@ std::string isotherm_section(server& server, std::int64_t) {
   const auto last = server.manager()->last_window();
   text += fmt::format("problem:{}\r\n", server.manager()->problem());
   add_figures(text, server, server_figure::section::isotherm);
+  text += fmt::format("cold_read_engine:{}\r\n", server.read_engine());
   const heap::cold_read_statistics reads = heap::cold_reads();
   for (const auto& each : heap::cold_read_table()) {
     text += fmt::format("{}:{}\r\n", each.name, each.get(reads));

@@ -51,9 +51,12 @@ reads read_all(cold_reader& reader, const objects_out& objects) {
 }
 
 class ColdReader : public testing_help::with_readers<testing::TestWithParam<engine>> {};
-INSTANTIATE_TEST_SUITE_P(Engines, ColdReader, testing::Values(engine::best, engine::threads),
+INSTANTIATE_TEST_SUITE_P(Engines, ColdReader,
+                         testing::Values(engine::best, engine::polled, engine::threads),
                          [](const auto& info) {
-                           return info.param == engine::best ? "Best" : "Threads";
+                           return info.param == engine::best     ? "Best"
+                                  : info.param == engine::polled ? "Polled"
+                                                                 : "Threads";
                          });
 
 TEST_P(ColdReader, GivesEveryObjectWithItsBytesAndLeavesItsPagesOut) {
