@@ -9,7 +9,7 @@ import sys
 import tempfile
 import unittest
 
-from serve_process import Raw, start_ours
+from serve_process import Raw, info, start_ours
 
 ISOTHERM = sys.argv[1]
 INDEX = sys.argv[2]
@@ -30,13 +30,13 @@ def answer(i):
 
 
 class Disk(unittest.TestCase):
-    def setUp(self):
+    def start(self, *flags):
         self.directory = tempfile.TemporaryDirectory(dir='/var/tmp', prefix='isotherm-e2e-')
         self.addCleanup(self.directory.cleanup)
         self.server = start_ours(ISOTHERM, INDEX, '--window', '3600',
                                  '--policy', 'published', '--cold-threshold', '1',
                                  '--hint', 'pageout',
-                                 '--cold-backing', f'file:{self.directory.name}')
+                                 '--cold-backing', f'file:{self.directory.name}', *flags)
         self.addCleanup(self.server.stop)
         self.client = Raw(self.server.path)
         self.addCleanup(self.client.close)
@@ -60,8 +60,7 @@ class Disk(unittest.TestCase):
         os.truncate(name, int(os.stat(name).st_blocks * 512 * share) // 4096 * 4096)
 
     def problem(self):
-        text = self.client.ask('INFO', 'isotherm').decode()
-        return next(line for line in text.splitlines() if line.startswith('problem:'))
+        return info(self.client, 'isotherm')['problem']
 
     def new_keys_find_their_places(self, readable):
         """Enough of them that nodes between keys that cannot be read split, and merge again."""
@@ -79,8 +78,26 @@ class Disk(unittest.TestCase):
         for i in readable:
             self.assertEqual(self.client.ask('GET', key(i)), answer(i))
 
+    def test_reads_are_submitted_by_whom_the_operator_says(self):
+        engines = []
+        for chosen in ('off', 'on'):
+            self.start('--read-thread', chosen)
+            while int(info(self.client, 'isotherm')['cold_reads']) < KEYS / 4:
+                self.client.ask('ISOTHERM', 'COLLECT')
+                for first in range(0, KEYS, 100):
+                    for i in range(first, first + 100):
+                        self.client.send('GET', key(i))
+                    for i in range(first, first + 100):
+                        self.assertEqual(self.client.reply(), answer(i))
+            engines.append(info(self.client, 'isotherm')['cold_read_engine'])
+            status, said, _ = self.server.stop()
+            self.assertEqual(status, 0, said)
+        # Where the system refuses io_uring, threads read in both.
+        self.assertIn(engines, (['io_uring', 'io_uring, polled'], ['threads'] * 2))
+
     def test_a_command_is_lost_and_the_server_is_not(self):
-        self.assertEqual(self.problem(), 'problem:')
+        self.start()
+        self.assertEqual(self.problem(), '')
         self.cut(0.5)
         # No reader ever sees anything but the value or an error, now or later.
         for _ in range(2):
