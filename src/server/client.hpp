@@ -46,11 +46,12 @@ class client final : public store::caller {
   enum class replies : std::uint8_t { on, off, skip };
   replies mode = replies::on;
 
-  base::atomic<std::int64_t> active_ms{0};                                   ///< read by all
-  base::atomic<const store::command*> last{nullptr};                         ///< read by all
-  base::atomic<int> protocol{2};                                             ///< read by all
-  base::atomic<bool> killed{false};                                          ///< written by all
-  base::atomic<bool> keeps_place{false};                                     ///< CLIENT NO-EVICT
+  base::atomic<std::int64_t> active_ms{0};            ///< read by all
+  base::atomic<const store::command*> last{nullptr};  ///< read by all
+  base::atomic<int> protocol{2};                      ///< read by all
+  base::atomic<bool> killed{false};                   ///< written by all
+  base::atomic<bool> keeps_place{false};              ///< CLIENT NO-EVICT
+  base::atomic<bool> is_blocked{false};  ///< a command waits for a disk, or for room; read by all
   base::atomic<std::size_t> query_bytes{0}, query_room{0}, output_bytes{0};  ///< read by all
   base::atomic<std::size_t> argument_bytes{0};  ///< memory of its argument lists; read by all
   base::atomic<std::size_t> held_bytes{0};      ///< argument_bytes and the buffers; read by all

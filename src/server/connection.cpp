@@ -112,6 +112,7 @@ bool connection::advance() {
 bool connection::run_buffer() {
   reply_.set_limit(sent_ + server_.tuning().output_hard_limit.load_relaxed());
   is_unfinished_ = false;
+  client_->is_blocked.store_relaxed(false);
   std::optional<turn> mine;
   while (query_.size() > 0 && wants_to_read()) {
     // The arguments of a command that runs again are those of its first run.
@@ -158,6 +159,7 @@ bool connection::run_buffer() {
     parked_.forget();
   }
   if (output_.empty()) release_output();
+  client_->is_blocked.store_relaxed(is_again_);
   note_memory();
   return !client_->closing || wants_to_write();  // a muted last reply leaves nothing to send
 }

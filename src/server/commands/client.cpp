@@ -21,6 +21,7 @@ std::string full_name(const command& named, const server& server) {
 
 std::string client::flags() const {
   std::string letters;
+  if (is_blocked.load_relaxed()) letters += 'b';
   if (address.ends_with(":0")) letters += 'U';
   if (keeps_place.load_relaxed()) letters += 'e';
   return letters.empty() ? "N" : letters;

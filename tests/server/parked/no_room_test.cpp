@@ -19,6 +19,10 @@ class NoRoom : public ColdServer {
 
   const std::string& path() const { return serving_.path; }
   std::uint64_t waits() const { return heap::slowed_allocations() - waits_; }
+  /// The one loop answers `other` while a client's command waits.
+  static void until_one_waits(talker& other) {
+    until([&] { return other.ask("CLIENT LIST\r\n").find(" flags=bU ") != std::string::npos; });
+  }
   /// Each three of them need an extent.
   static std::string large_writes(int count) {
     std::string all;
@@ -36,23 +40,50 @@ class NoRoom : public ColdServer {
 TEST_F(NoRoom, WritersWaitAndReadersDoNot) {
   constexpr int kWrites = 60;
   std::string replies;
-  std::thread writer(
+  std::thread writes(
       [this, &replies] { replies = talker(path()).ask(large_writes(kWrites) + "GET in\r\n"); });
   talker reader(path());
-  int reads = 0;
-  for (; waits() < 5; ++reads) ASSERT_EQ(reader.ask("GET in\r\n"), bulk("DRAM"));
-  EXPECT_GT(reads, 50) << "they had to wait too";
+  until_one_waits(reader);
+  EXPECT_EQ(reader.ask("GET in\r\n"), bulk("DRAM"));
+  until([this] { return waits() > 0; });
   heap::allow_growth(heap::kUnlimitedGrowth);
-  writer.join();
+  writes.join();
   std::string right;
   for (int i = 0; i < kWrites; ++i) right += "+OK\r\n";
   EXPECT_EQ(replies, right + bulk("DRAM")) << "in the order of the commands";
 }
 
+/// A client that writes, until it goes.
+class writer {
+ public:
+  writer(const std::string& path, const std::string& writes) : one_(path) {
+    EXPECT_EQ(one_.run({"CLIENT", "SETNAME", "writes"}), "+OK\r\n");
+    const std::string told = one_.ask("CLIENT ID\r\n");
+    number = told.substr(1, told.size() - 3);
+    sends_ = std::thread([this, writes] { one_.send_until_closed(writes); });
+  }
+  ~writer() {
+    ::shutdown(one_.fd(), SHUT_RDWR);
+    sends_.join();
+  }
+  writer(const writer&) = delete;
+  writer& operator=(const writer&) = delete;
+
+  static bool is_listed(talker& other) {
+    return other.ask("CLIENT LIST\r\n").find("name=writes ") != std::string::npos;
+  }
+  std::string number;
+
+ private:
+  talker one_;
+  std::thread sends_;
+};
+constexpr int kMany = 200;
+
 TEST_F(NoRoom, OfWritersOnlyWhatMayTakeMemoryWaits) {
-  talker writer(path()), other(path());
-  writer.send(large_writes(9));
-  until([this] { return waits() > 0; });  // so that another one is going on, or soon will
+  talker other(path());
+  const writer one(path(), large_writes(kMany));
+  until_one_waits(other);
   for (const std::string_view takes_none : {"EXPIRE in 100\r\n", "PERSIST in\r\n", "DEL in\r\n"}) {
     EXPECT_EQ(other.ask(takes_none), ":1\r\n");
   }
@@ -61,24 +92,19 @@ TEST_F(NoRoom, OfWritersOnlyWhatMayTakeMemoryWaits) {
 TEST_F(NoRoom, WhoWaitsMayLeave) {
   talker other(path());
   {
-    talker writer(path());
-    ASSERT_EQ(writer.run({"CLIENT", "SETNAME", "writes"}), "+OK\r\n");
-    writer.send(large_writes(9));
-    until([this] { return waits() > 0; });
+    const writer one(path(), large_writes(kMany));
+    until_one_waits(other);
   }
-  until([&] { return other.ask("CLIENT LIST\r\n").find("name=writes") == std::string::npos; });
+  until([&] { return !writer::is_listed(other); });
   EXPECT_EQ(other.ask("GET in\r\n"), bulk("DRAM"));
 }
 
 TEST_F(NoRoom, WhoWaitsMayBeKilled) {
-  talker writer(path()), other(path());
-  ASSERT_EQ(writer.run({"CLIENT", "SETNAME", "writes"}), "+OK\r\n");
-  std::string number = writer.ask("CLIENT ID\r\n");
-  number = number.substr(1, number.size() - 3);
-  writer.send(large_writes(9));
-  until([this] { return waits() > 0; });
-  EXPECT_EQ(other.run({"CLIENT", "KILL", "ID", number}), ":1\r\n");
-  until([&] { return other.ask("CLIENT LIST\r\n").find("name=writes") == std::string::npos; });
+  talker other(path());
+  const writer one(path(), large_writes(kMany));
+  until_one_waits(other);
+  EXPECT_EQ(other.run({"CLIENT", "KILL", "ID", one.number}), ":1\r\n");
+  until([&] { return !writer::is_listed(other); });
 }
 
 }  // namespace

@@ -88,6 +88,7 @@ TEST_F(Parked, OthersAreServedMeanwhile) {
   until_under_way(1);
   EXPECT_EQ(other.ask("GET in\r\nSET in place\r\nINCR number\r\n"), bulk("DRAM") + "+OK\r\n:8\r\n");
   EXPECT_THAT(other.ask("INFO isotherm\r\n"), HasSubstr("cold_reads_under_way:1\r\n"));
+  EXPECT_THAT(other.ask("CLIENT LIST\r\n"), HasSubstr(" flags=bU ")) << "blocked";
   EXPECT_EQ(other.run({"SET", key(1), "new"}), "+OK\r\n");  // an old value that is out
   EXPECT_FALSE(one.has_replies());
   cold_disk::let_go();
