@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-
 #include <utility>
 
 #include "base/atomic.hpp"

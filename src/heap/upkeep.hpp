@@ -103,7 +103,7 @@ void ask_before_waiting(bool (*may_wait_here)() noexcept) noexcept;
 /// The wait that the calling thread owes, if it does; a test of a flag otherwise. For programs that
 /// allocate within scopes, between two of them: a server after each batch of requests.
 void wait_for_room() noexcept;
-/// The same waits, for one thread that does other work meanwhile, which takes no memory.
+/// The same waits, for one thread that does other work meanwhile, which is to take no memory.
 class room_wait {
  public:
   /// Begins a wait if the calling thread owes one, and ends it when it is over. To be called some

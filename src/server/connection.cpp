@@ -249,12 +249,13 @@ void connection::dispatch(std::span<const std::string_view> arguments) {
     server_.statistics.refused_writes.add(1);
     return reply_.error(kOverTarget);
   }
-  if (command->flags & store::kDenyOom && room_.is_on()) [[unlikely]] {
-    is_held_ = true;
-    return;
-  }
   client_->last.store_relaxed(command);
   if (!is_again_) server_.count_command();
+  // Not by kDenyOom: EXPIRE and its like, which no limit refuses, make another copy of the record.
+  is_held_ =
+      room_.is_on() && (command->flags & (store::kWrite | store::kOnlyFrees)) == store::kWrite;
+  if (is_held_) [[unlikely]]
+    return;
   const store::limits bounds{server_.tuning().longest_storable()};
   store::call c{server_.db(), reply_,        arguments,        store::now_ms(),
                 bounds,       client_.get(), &parked_.walked()};

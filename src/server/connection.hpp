@@ -22,8 +22,8 @@ namespace isotherm::server {
 /// Owned and used by one event loop.
 class connection {
  public:
-  /// All of the event loop, and outlive it. `reader` reads what commands miss; null: they wait for
-  /// it. While `room` is on, commands that may take memory wait.
+  /// `times`, `room` and `reader` are the event loop's, and outlive this. `reader` reads what
+  /// commands miss; null: they wait for it. While `room` is on, commands that may take memory wait.
   connection(server& server, std::shared_ptr<client> client, reply_times& times,
              const heap::room_wait& room, heap::cold_reader* reader = nullptr);
   ~connection();  ///< closes the socket
@@ -37,7 +37,8 @@ class connection {
 
   /// Its turn ended with commands left in the buffer, which are to be run before anything else.
   bool is_unfinished() const noexcept { return is_unfinished_; }
-  /// Its next command may take memory, and waits for room: go_on() runs it.
+  /// Its next command may take memory, and waits for room: go_on() tries it again. What was read of
+  /// such a client is run also when it has gone.
   bool is_held() const noexcept { return is_held_; }
   /// It is to have another turn, by go_on(): is_unfinished(), or it is parked and its turn ended
   /// before it had looked at all the commands behind.

@@ -10,15 +10,15 @@
 #include "base/check.hpp"
 #include "heap/upkeep.hpp"
 #include "os/memory/process_memory.hpp"
-#include "os/processors.hpp"
 #include "server/server.hpp"
 
 namespace isotherm::server {
 
 namespace {
 constexpr int kTickMs = 100;
-constexpr int kRoomTickMs = 20;  // while clients wait for room
+constexpr int kRoomTickMs = 20;  // while writers would wait for room
 constexpr int kEventsAtOnce = 128;
+constexpr std::uint32_t kUnwatched = ~std::uint32_t{0};  // connection::events
 
 // What an event is about. Clients are named by their number, which is never used again: a
 // descriptor that is closed during a round may belong to another client before the round ends, and
@@ -75,8 +75,8 @@ base::result<void> event_loop::start() {
   // Where no reader can be had, commands wait for what they miss.
   if (server_.manager() != nullptr && server_.db().index().is_managed()) {
     using engine = os::read_queue::engine;
-    const bool polls = wants_read_thread(server_.start_options(), os::usable_processors());
-    if (auto made = heap::cold_reader::make(polls ? engine::polled : engine::best)) {
+    const bool is_polled = server_.start_options().read_thread;
+    if (auto made = heap::cold_reader::make(is_polled ? engine::polled : engine::best)) {
       reader_ = std::move(*made);
     }
   }
@@ -221,6 +221,7 @@ void event_loop::go_on(const std::vector<std::uint64_t>& turns) {
     which.awaits_turn = false;
     if (lives_after([&which] { return which.go_on(); })) {
       follow_up(which);
+      room_.update();  // the next one is held if this one has taken the room
     } else {
       close(which);
     }
@@ -284,6 +285,7 @@ void event_loop::answer_all() {
 }
 
 void event_loop::handle(connection& which, std::uint32_t events) {
+  if (which.is_held() && (events & EPOLLHUP) != 0) return unwatch(which);
   const bool speaks_parked = which.is_parked() && (events & EPOLLIN) != 0;
   // What else has arrived, the end included, waits until what was read has run.
   const bool reads = !which.is_unfinished() && (events & (EPOLLIN | EPOLLHUP)) != 0;
@@ -293,6 +295,7 @@ void event_loop::handle(connection& which, std::uint32_t events) {
     return which.wants_to_read() ? which.on_readable() : !(events & EPOLLHUP);
   });
   if (!lives) return close(which);
+  room_.update();
   give_turn(which);
   if (which.is_unfinished() || (reads && which.wants_to_write())) return follow_up(which);
   speaks_parked ? update_watch(which) : watch(which);
@@ -310,8 +313,18 @@ void event_loop::update_watch(connection& which) {
   const std::uint32_t wanted = (which.wants_to_read() ? std::uint32_t{EPOLLIN} : 0u) |
                                (which.wants_to_write() ? std::uint32_t{EPOLLOUT} : 0u);
   if (wanted == which.events) return;
+  const int change = which.events == kUnwatched ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
   which.events = wanted;
-  change_watch(epoll_, EPOLL_CTL_MOD, which.peer().fd, wanted, which.peer().id);
+  change_watch(epoll_, change, which.peer().fd, wanted, which.peer().id);
+}
+
+/// Its end would be reported all the time that it is held. It is looked at when what was read has
+/// run.
+void event_loop::unwatch(connection& which) {
+  if (which.events != kUnwatched) {
+    change_watch(epoll_, EPOLL_CTL_DEL, which.peer().fd, 0, which.peer().id);
+  }
+  which.events = kUnwatched;
 }
 
 void event_loop::close(connection& which) {

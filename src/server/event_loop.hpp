@@ -59,6 +59,7 @@ class event_loop {
   void answer_all();
   void watch(connection& which);         ///< after each use
   void update_watch(connection& which);  ///< updates what epoll watches
+  void unwatch(connection& which);
   void close(connection& which);
   void close_idle();
   void housekeeping();

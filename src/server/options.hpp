@@ -15,37 +15,20 @@
 
 namespace isotherm::server {
 
-/// Who hands reads of cold records to the disk.
-enum class read_thread : std::uint8_t {
-  automatic,  ///< `on` where processors are to spare
-  on,         ///< a thread of the kernel's (os::read_queue::engine::polled)
-  off         ///< each event loop
-};
-constexpr std::string_view name(read_thread which) noexcept {
-  return which == read_thread::automatic ? "auto" : which == read_thread::on ? "on" : "off";
-}
-
 struct options {
   std::vector<std::string> bind = {"127.0.0.1"};  ///< addresses; empty: no TCP
   int port = 6379;                                ///< 0: any free one, server::port() tells
   std::string unix_socket;                        ///< path; empty: none
   std::uint32_t unix_socket_mode = 0;             ///< its file's permissions; 0: as umask leaves
   unsigned threads = 2;
-  read_thread reads = read_thread::automatic;
-  std::string password;                ///< empty: none asked for
-  bool protected_mode = true;          ///< without a password only loopback clients are served
+  bool read_thread = false;    ///< a kernel thread submits reads (os::read_queue::engine::polled)
+  std::string password;        ///< empty: none asked for
+  bool protected_mode = true;  ///< without a password only loopback clients are served
   std::uint64_t maxmemory_bytes = 0;   ///< 0: no limit
   std::int64_t maxmemory_clients = 0;  ///< see parse_clients_limit()
   std::uint64_t maxclients = 10000;
   std::uint64_t timeout_s = 0;  ///< after which idle clients are closed; 0: never
 };
-
-/// Whether `on` is meant, of `usable` processors. A thread more may take a whole one: `automatic`
-/// takes twice as many as event loops, collector and that thread for enough.
-constexpr bool wants_read_thread(const options& given, unsigned usable) noexcept {
-  if (given.reads != read_thread::automatic) return given.reads == read_thread::on;
-  return usable >= 2 * (given.threads + 2);
-}
 
 /// Parses what all clients' buffers together may take: bytes ("64mb"; 0: no limit), or a share of
 /// maxmemory ("5%"), which is returned as a negative number. nullopt: neither. Below -100: too

@@ -43,6 +43,7 @@ class server {
   std::uint64_t loop_major_faults() const noexcept;
   /// Of the loops' readers ("io_uring"); "none" where commands wait. Once started; any thread.
   std::string_view read_engine() const noexcept;
+  bool has_read_thread() const noexcept { return read_engine() == os::read_queue::kPolledName; }
   /// Whether commands that may take memory are to be refused.
   bool refuses_growth() const noexcept { return manager_ && manager_->refuses_growth(); }
   const store::command_table& commands() const noexcept { return table_; }

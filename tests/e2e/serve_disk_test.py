@@ -80,8 +80,8 @@ class Disk(unittest.TestCase):
 
     def test_reads_are_submitted_by_whom_the_operator_says(self):
         engines = []
-        for chosen in ('off', 'on'):
-            self.start('--read-thread', chosen)
+        for flags in ([], ['--read-thread']):
+            self.start(*flags)
             while int(info(self.client, 'isotherm')['cold_reads']) < KEYS / 4:
                 self.client.ask('ISOTHERM', 'COLLECT')
                 for first in range(0, KEYS, 100):

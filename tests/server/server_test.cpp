@@ -341,17 +341,5 @@ TEST_F(Serving, SaysThatNothingIsPersisted) {
   EXPECT_THAT(peer(path_).last_words("ISOTHERM HEAPS"), StartsWith("-ERR management is off"));
 }
 
-TEST(ReadThread, IsStartedWhereProcessorsAreToSpare) {
-  options given;
-  EXPECT_FALSE(wants_read_thread(given, 7));
-  EXPECT_TRUE(wants_read_thread(given, 8)) << "two loops, the collector, itself, and as many";
-  given.threads = 6;
-  EXPECT_FALSE(wants_read_thread(given, 15));
-  given.reads = read_thread::on;
-  EXPECT_TRUE(wants_read_thread(given, 1));
-  given.reads = read_thread::off;
-  EXPECT_FALSE(wants_read_thread(given, 1000));
-}
-
 }  // namespace
 }  // namespace isotherm::server

@@ -124,8 +124,8 @@ def measure(options, server, path, disk):
             process = multiprocessing.Process(
                 target=run_client, args=(work, pause, path, options, ends, mine), daemon=True)
             process.start()
-            stack.callback(process.join)
-        stack.callback(ends.set)  # before they are waited for
+            mine.close()  # so that its end is seen
+            stack.callback(process.terminate)
         times = {}
         for phase, seconds, change in (('before', options.seconds, None),
                                        ('silent', options.silence, disk.fall_silent),
@@ -137,7 +137,13 @@ def measure(options, server, path, disk):
             times[phase] = (begins, time.monotonic())
         ends.set()
         for name, pipe in pipes.items():
-            print_phases(name, pipe.recv(), times, options)
+            try:
+                found = pipe.recv()
+            except EOFError:
+                raise Trouble(f'the client of {name} has ended') from None
+            print_phases(name, found, times, options)
+            if any(reply == 'wrong' for _, _, reply in found):
+                raise Trouble('a wrong value was read')
 
 
 def main():

@@ -124,10 +124,8 @@ void add_memory_flags(CLI::App& command, serve_options& o) {
                   "disk. Without: such a file in $STATE_DIRECTORY or /var/tmp, whichever first can "
                   "take it; else anon")
       ->type_name("anon|file:DIR");
-  using server::read_thread;
-  add_choice(command, "--read-thread", o.server.reads,
-             {read_thread::automatic, read_thread::on, read_thread::off},
-             "whether a kernel thread submits reads of cold records; it takes up to a processor");
+  command.add_flag("--read-thread", o.server.read_thread,
+                   "a kernel thread submits reads of cold records; it takes up to a processor");
   add_collector_flags(command, o.collector);
   command.add_flag("--huge-pages", o.huge_pages, "huge pages for HOT and the index nodes");
 }

@@ -37,6 +37,12 @@ void say_ready(const serve_options& o, const server::server& running,
     fmt::print("nodes of the index: {} in fast memory, by {}\n", o.fast_memory, o.node_placement);
   }
   for (const auto& line : o.said_of_cold) fmt::print("{}\n", line);
+  if (o.server.read_thread && !running.has_read_thread()) {
+    fmt::print(
+        "no kernel thread submits reads (--read-thread): it needs io_uring of Linux 5.13, "
+        "and cold memory in a file; they go by: {}\n",
+        running.read_engine());
+  }
   for (const auto& address : o.server.bind) {
     fmt::print("listening on {} port {}\n", address, running.port());
   }

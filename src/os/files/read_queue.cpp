@@ -21,7 +21,10 @@ namespace isotherm::os {
 namespace {
 
 constexpr unsigned kRingEntries = 128;
-constexpr unsigned kPollsForMs = 1;  // the kernel's thread, after the last read
+/// What waits for the kernel thread stays in the ring: as many reads of a page as a cold_reader has
+/// under way, so that none has to be submitted again.
+constexpr unsigned kPolledEntries = 1024;
+constexpr unsigned kPollsForMs = 1;  // the kernel thread, after the last read; in whole ticks
 constexpr std::size_t kLargestRead = std::size_t{1} << 30;
 constexpr unsigned kThreads = 8;  // a disk answers so many at once better than one after the other
 
@@ -44,7 +47,7 @@ std::size_t next_length(const queued_read& of) noexcept {
   return std::min(of.bytes - of.done, injected_longest_read().value_or(kLargestRead));
 }
 
-/// The ring whose thread of the kernel's further ones share; -1: none is known.
+/// The ring whose kernel thread further ones share; -1: none is known.
 struct shared_poller {
   std::mutex mutex;
   int ring = -1;
@@ -72,9 +75,7 @@ class ring_queue final : public read_queue {
     io_uring_queue_exit(&ring_);
   }
 
-  const char* name() const noexcept override {
-    return is_polled_ ? "io_uring, polled" : "io_uring";
-  }
+  const char* name() const noexcept override { return is_polled_ ? kPolledName : "io_uring"; }
 
   void start(queued_read& wanted) noexcept override {
     ++under_way_;
@@ -110,7 +111,9 @@ class ring_queue final : public read_queue {
 
  private:
   bool begin(io_uring_params wanted) {
-    if (io_uring_queue_init_params(kRingEntries, &ring_, &wanted) != 0) return false;
+    if (io_uring_queue_init_params(is_polled_ ? kPolledEntries : kRingEntries, &ring_, &wanted) !=
+        0)
+      return false;
     is_open_ = !is_polled_ || (wanted.features & IORING_FEAT_SQPOLL_NONFIXED) != 0;
     if (!is_open_) io_uring_queue_exit(&ring_);
     return is_open_;

@@ -55,9 +55,10 @@ class read_queue {
  public:
   enum class engine : std::uint8_t {
     best,  ///< io_uring where there is one that has reads
-    /// The same, with a thread of the kernel's that hands what is submitted to the disk, which is
-    /// most of a read's work. It takes a processor while something is submitted, and until a
-    /// millisecond after; all such queues share one. Needs Linux 5.11; else `best`.
+    /// The same, with a kernel thread that hands what is submitted to the disk, which is most of a
+    /// read's work. It takes a processor while something is submitted, and until a tick or two of
+    /// the kernel's later (4 to 8 ms). Queues that are opened while an earlier one's thread is
+    /// known share it. Needs Linux 5.11, and before 5.13 CAP_SYS_NICE; else `best`.
     polled,
     threads  ///< a few of them
   };
@@ -82,12 +83,13 @@ class read_queue {
   void wake() const noexcept;
 
   virtual void start(queued_read& wanted) noexcept = 0;
-  /// Hands what was started to the system. What it does not take, short of memory, it gets with the
-  /// next call, for which descriptor() can be read from.
+  /// Hands what was started to the system. What it does not take, short of memory or of room for
+  /// requests, it gets with the next call, for which descriptor() can be read from.
   virtual void submit() noexcept = 0;
   /// A read that has ended; null: none has since.
   virtual queued_read* take_ended() noexcept = 0;
-  /// "io_uring", "io_uring, polled" or "threads".
+  static constexpr const char* kPolledName = "io_uring, polled";
+  /// "io_uring", kPolledName or "threads".
   virtual const char* name() const noexcept = 0;
 
   /// Started, and not taken.

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "os/control_groups.hpp"
 #include "os/memory/address_space.hpp"
 #include "os/proc_file.hpp"
 
@@ -46,6 +45,29 @@ std::optional<std::uint64_t> least(std::optional<std::uint64_t> a, std::optional
   return std::min(*a, *b);
 }
 
+/// Of the group at `path` below `root` and all above it. In a container the path may be the host's
+/// and not be there: then its parents tell.
+std::optional<std::uint64_t> room_up_from(const std::string& root, std::string path,
+                                          const group_files& files) {
+  std::optional<std::uint64_t> room;
+  for (;;) {
+    while (path.ends_with('/')) path.pop_back();
+    room = least(room, room_of_group(root + path, files));
+    if (path.empty()) return room;
+    path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
+  }
+}
+
+/// Whether `controllers`, separated by commas, have one that is called "memory".
+bool names_memory(std::string_view controllers) {
+  for (;;) {
+    const std::size_t comma = controllers.find(',');
+    if (controllers.substr(0, comma) == "memory") return true;
+    if (comma == std::string_view::npos) return false;
+    controllers.remove_prefix(comma + 1);
+  }
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> address_space_room() {
@@ -67,9 +89,19 @@ std::uint64_t thread_stack_bytes() {
 std::optional<std::uint64_t> control_group_room(std::string_view membership,
                                                 const std::string& mount) {
   std::optional<std::uint64_t> room;
-  for (const control_group& each : control_groups(membership, mount, "memory")) {
-    const bool is_first = each.kind == control_group::version::one;
-    room = least(room, room_of_group(each.folder, is_first ? kVersion1 : kVersion2));
+  while (!membership.empty()) {
+    const std::string_view line = membership.substr(0, membership.find('\n'));
+    membership.remove_prefix(std::min(membership.size(), line.size() + 1));
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first == line.npos ? first : first + 1);
+    if (second == line.npos) continue;
+    const std::string_view controllers = line.substr(first + 1, second - first - 1);
+    const std::string path(line.substr(second + 1));
+    if (controllers.empty()) {
+      room = least(room, room_up_from(mount, path, kVersion2));
+    } else if (names_memory(controllers)) {
+      room = least(room, room_up_from(mount + "/memory", path, kVersion1));
+    }
   }
   return room;
 }

@@ -35,8 +35,11 @@ std::string server_section(server& server, std::int64_t now) {
 }
 
 std::string clients_section(server& server, std::int64_t) {
-  return fmt::format("connected_clients:{}\r\nmaxclients:{}\r\nblocked_clients:0\r\n",
-                     server.clients().size(), server.tuning().maxclients.load_relaxed());
+  const auto all = server.clients().all();
+  const auto is_blocked = [](const auto& each) { return each->is_blocked.load_relaxed(); };
+  return fmt::format("connected_clients:{}\r\nmaxclients:{}\r\nblocked_clients:{}\r\n", all.size(),
+                     server.tuning().maxclients.load_relaxed(),
+                     std::ranges::count_if(all, is_blocked));
 }
 
 std::string memory_section(server& server, std::int64_t) {

@@ -58,6 +58,7 @@ enum command_flag : std::uint32_t {
   kDangerous = 128,     ///< in Redis's ACL category of that name, where every kAdmin is too
   kEndsOrLeaves = 256,  ///< runs also where a transaction's commands are refused
   kWalks = 512,         ///< reads keys that are not among its arguments
+  kOnlyFrees = 1024,    ///< writes, and takes no memory
 };
 
 /// Where keys stand among the arguments; `first` 0: none. `last` -1: to the end.

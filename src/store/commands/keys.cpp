@@ -82,8 +82,8 @@ constexpr key_positions kTwo{1, 2, 1};
 constexpr key_positions kMany{1, -1, 1};
 constexpr std::string_view kGroup = "generic";
 constexpr command kCommands[] = {
-    {"del", -2, kWrite, kMany, del, kGroup, "1.0.0", "Delete a key"},
-    {"unlink", -2, kWrite | kFast, kMany, del, kGroup, "4.0.0",
+    {"del", -2, kWrite | kOnlyFrees, kMany, del, kGroup, "1.0.0", "Delete a key"},
+    {"unlink", -2, kWrite | kOnlyFrees | kFast, kMany, del, kGroup, "4.0.0",
      "Delete a key; its memory is given back after open operations"},
     {"exists", -2, kReadOnly | kFast, kMany, count_present<lookup::inspect>, kGroup, "1.0.0",
      "Determine if a key exists"},

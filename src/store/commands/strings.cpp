@@ -162,7 +162,7 @@ constexpr command kCommands[] = {
      "Set the value and expiration in milliseconds of a key"},
     {"getset", 3, kWrite | kDenyOom | kFast, kOne, getset, kGroup, "1.0.0",
      "Set the string value of a key and return its old value"},
-    {"getdel", 2, kWrite | kFast, kOne, getdel, kGroup, "6.2.0",
+    {"getdel", 2, kWrite | kOnlyFrees | kFast, kOne, getdel, kGroup, "6.2.0",
      "Get the value of a key and delete the key"},
     {"getex", -2, kWrite | kFast, kOne, getex, kGroup, "6.2.0",
      "Get the value of a key and optionally set its expiration"},

@@ -1,5 +1,5 @@
-// Reads past the page cache, by both engines. Where the system refuses io_uring, the test of `best`
-// is one more of threads.
+// Reads past the page cache, by all engines. Where the system refuses io_uring, or a kernel thread
+// for it, the tests of `best` and `polled` are more of what it gives.
 #include "os/files/read_queue.hpp"
 
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -21,6 +22,7 @@
 
 #include "base/page.hpp"
 #include "os/faults.hpp"
+#include "os/proc_file.hpp"
 
 namespace isotherm::os {
 namespace {
@@ -166,6 +168,24 @@ TEST_P(ReadQueue, OneOfSeveralMayGoBeforeTheOthers) {
     EXPECT_TRUE(is_page(into.page(0), page));
     (*each)->reset();
   }
+}
+
+std::size_t kernel_threads() {
+  std::size_t count = 0;
+  for (const auto& each : std::filesystem::directory_iterator("/proc/self/task")) {
+    count += read_proc_file((each.path() / "comm").c_str()).starts_with("iou-sqp");
+  }
+  return count;
+}
+
+TEST_P(ReadQueue, AnyNumberOfPolledOnesHaveOneKernelThread) {
+  const bool is_polled = std::string(queue_->name()) == read_queue::kPolledName;
+  EXPECT_TRUE(!is_polled || GetParam() == engine::polled);
+  const auto second = read_queue::open(file_, GetParam()),
+             third = read_queue::open(file_, GetParam());
+  ASSERT_TRUE(second && third);
+  // Those of earlier tests end a while after their rings.
+  while (kernel_threads() != (is_polled ? 1u : 0u)) std::this_thread::yield();
 }
 
 TEST_P(ReadQueue, TheDescriptorTellsOfEndsUntilItIsAcknowledged) {
