@@ -123,12 +123,13 @@ void ask_before_waiting(bool (*may_wait_here)() noexcept) noexcept {
 
 void wait_for_room() noexcept { loading_brake.pay(); }
 
+void room_wait::begin() noexcept {
+  if (loading_brake.take_debt() && !is_on()) began_ns_ = os::monotonic_ns();
+}
+
 void room_wait::update() noexcept {
-  const bool owes = loading_brake.take_debt();
-  if (!is_on()) {
-    if (owes) began_ns_ = os::monotonic_ns();
-    return;
-  }
+  begin();
+  if (!is_on()) return;
   const std::uint64_t waited_ns = os::monotonic_ns() - began_ns_;
   if (!loading_brake.has_room() && waited_ns < brake::kLongestNs) return;
   loading_brake.count(waited_ns);

@@ -106,8 +106,9 @@ void wait_for_room() noexcept;
 /// The same waits, for one thread that does other work meanwhile, which is to take no memory.
 class room_wait {
  public:
-  /// Begins a wait if the calling thread owes one, and ends it when it is over. To be called some
-  /// dozens of times a second while is_on(), and before it.
+  /// Begins a wait if the calling thread owes one; takes next to nothing.
+  void begin() noexcept;
+  /// The same, and ends a wait that is over. To be called some dozens of times a second.
   void update() noexcept;
   bool is_on() const noexcept { return began_ns_ != 0; }
 

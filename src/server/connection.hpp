@@ -38,7 +38,7 @@ class connection {
   /// Its turn ended with commands left in the buffer, which are to be run before anything else.
   bool is_unfinished() const noexcept { return is_unfinished_; }
   /// Its next command may take memory, and waits for room: go_on() tries it again. What was read of
-  /// such a client is run also when it has gone.
+  /// such a client is run also when it has gone, unless it is to be sent replies or misses records.
   bool is_held() const noexcept { return is_held_; }
   /// It is to have another turn, by go_on(): is_unfinished(), or it is parked and its turn ended
   /// before it had looked at all the commands behind.

@@ -133,7 +133,9 @@ void event_loop::run() {
 void event_loop::wait_once() {
   epoll_event events[kEventsAtOnce];
   const int tick_ms = room_.is_on() ? kRoomTickMs : kTickMs;
-  const int ready = ::epoll_wait(epoll_, events, kEventsAtOnce, unfinished_.empty() ? tick_ms : 0);
+  const bool is_busy = !unfinished_.empty() || !released_.empty();
+  const int ready = ::epoll_wait(epoll_, events, kEventsAtOnce, is_busy ? 0 : tick_ms);
+  go_on(std::exchange(released_, {}));  // before others' new commands can take the room
   const std::vector<std::uint64_t> turns = std::exchange(unfinished_, {});
   for (int i = 0; i < ready; ++i) {
     const std::uint64_t whose = events[i].data.u64;
@@ -221,7 +223,6 @@ void event_loop::go_on(const std::vector<std::uint64_t>& turns) {
     which.awaits_turn = false;
     if (lives_after([&which] { return which.go_on(); })) {
       follow_up(which);
-      room_.update();  // the next one is held if this one has taken the room
     } else {
       close(which);
     }
@@ -230,6 +231,7 @@ void event_loop::go_on(const std::vector<std::uint64_t>& turns) {
 
 /// After commands were run.
 void event_loop::follow_up(connection& which) {
+  room_.begin();  // the next writer of this round is held if this one has taken the room
   give_turn(which);
   if (which.is_unfinished()) {
     by_use_.use(which.place, which.peer().active_ms.load_relaxed());
@@ -250,7 +252,7 @@ void event_loop::give_turn(connection& which) {
 void event_loop::hold_writers_back() {
   room_.update();
   if (room_.is_on()) return;
-  unfinished_.insert(unfinished_.end(), held_.begin(), held_.end());
+  released_.insert(released_.end(), held_.begin(), held_.end());
   held_.clear();
 }
 
@@ -295,7 +297,7 @@ void event_loop::handle(connection& which, std::uint32_t events) {
     return which.wants_to_read() ? which.on_readable() : !(events & EPOLLHUP);
   });
   if (!lives) return close(which);
-  room_.update();
+  room_.begin();
   give_turn(which);
   if (which.is_unfinished() || (reads && which.wants_to_write())) return follow_up(which);
   speaks_parked ? update_watch(which) : watch(which);
@@ -315,7 +317,8 @@ void event_loop::update_watch(connection& which) {
   if (wanted == which.events) return;
   const int change = which.events == kUnwatched ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
   which.events = wanted;
-  change_watch(epoll_, change, which.peer().fd, wanted, which.peer().id);
+  const bool is_done = change_watch(epoll_, change, which.peer().fd, wanted, which.peer().id);
+  if (!is_done && change == EPOLL_CTL_ADD) close(which);  // it would never be heard of again
 }
 
 /// Its end would be reported all the time that it is held. It is looked at when what was read has

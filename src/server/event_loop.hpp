@@ -57,8 +57,8 @@ class event_loop {
   void hold_writers_back();
   void handle(connection& which, std::uint32_t events);
   void answer_all();
-  void watch(connection& which);         ///< after each use
-  void update_watch(connection& which);  ///< updates what epoll watches
+  void watch(connection& which);         ///< after each use; it may be closed then
+  void update_watch(connection& which);  ///< updates what epoll watches, or closes it
   void unwatch(connection& which);
   void close(connection& which);
   void close_idle();
@@ -86,6 +86,7 @@ class event_loop {
   std::vector<std::uint64_t> answered_;    // connections with replies of this round
   std::vector<std::uint64_t> unfinished_;  // whose next turn comes with the next round
   std::vector<std::uint64_t> held_;        // whose next turn comes when `room_` is off
+  std::vector<std::uint64_t> released_;    // of these, whose turn comes first in the next round
   bool listeners_watched_ = true;
   std::int64_t next_tick_ms_ = 0;
 };
