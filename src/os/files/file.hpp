@@ -46,7 +46,8 @@ class file {
   static base::result<file> of_descriptor(int descriptor, const std::string& name);
   /// Another handle of the same open file.
   base::result<file> again() const;
-  /// The same file opened once more, for accesses past the page cache (O_DIRECT).
+  /// The same file opened once more, for accesses past the page cache (O_DIRECT), of which reads
+  /// write nothing (O_NOATIME).
   base::result<file> past_the_cache() const;
 
   /// Fills `target` from `offset`; an early end of the file is an error.

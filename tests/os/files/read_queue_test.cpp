@@ -2,6 +2,7 @@
 // for it, the tests of `best` and `polled` are more of what it gives.
 #include "os/files/read_queue.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 
@@ -130,6 +131,15 @@ TEST_P(ReadQueue, ReadsThePagesOfItsOffset) {
   EXPECT_EQ(wanted.error, 0);
   EXPECT_EQ(wanted.done, 3 * kPageBytes);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(is_page(into.page(i), 17 + i)) << i;
+}
+
+// In ext4 a read that notes its time waits for the journal, whoever asked for it: an event loop.
+TEST(PastTheCache, ReadsDoNotNoteTheirTime) {
+  const auto made = file::unnamed("/var/tmp", "a file to read");
+  ASSERT_TRUE(made);
+  const auto direct = made->past_the_cache();
+  ASSERT_TRUE(direct) << direct.error().message;
+  EXPECT_NE(::fcntl(direct->descriptor(), F_GETFL) & O_NOATIME, 0);
 }
 
 // More than a ring has entries, and more than its completions have room.
