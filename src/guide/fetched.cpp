@@ -60,6 +60,13 @@ void* commit_fetched(base::atomic<word>& slot, word& seen, const void* copy, uns
   return nullptr;
 }
 
+/// What a thread gets of an object that no read can give it.
+void* without_a_read(word seen, heap::miss_watch& watch) noexcept {
+  if (!watch.note_ungiven()) return touch_cold(seen);
+  heap::note_missed();
+  return nullptr;
+}
+
 }  // namespace
 
 void set_return_policy(return_policy* chosen) noexcept { chosen_policy.store_release(chosen); }
@@ -72,7 +79,7 @@ void* reach_without_waiting(base::atomic<word>& slot, word seen, heap::used_befo
     const heap::cold_read* const read = watch.find(object);
     if (read == nullptr && watch.waits_for_others()) return touch_cold(seen);
     if (read == nullptr) {
-      if (!watch.note(object, before)) return touch_cold(seen);
+      if (!watch.note(object, before)) return without_a_read(seen, watch);
       heap::note_missed();
       return nullptr;
     }
@@ -82,20 +89,20 @@ void* reach_without_waiting(base::atomic<word>& slot, word seen, heap::used_befo
         heap::note_unanswered();
         return nullptr;
       }
-      // Not read, or brought back and gone again: it is waited for.
-      if (!read->was_copied() && !is_lost(read->error())) return touch_cold(seen);
+      // Not read, or brought back and gone again.
+      if (!read->was_copied() && !is_lost(read->error())) return without_a_read(seen, watch);
       heap::note_unreadable();
       return nullptr;
     }
     const std::size_t bytes = heap::header_of(copy)->bytes;
     const auto history = has_left(seen) ? std::nullopt : admitted(seen, bytes, read->before());
     if (watch.allows_copies() && !history) return const_cast<void*>(copy);
-    if (has_left(seen)) return touch_cold(seen);
+    if (has_left(seen)) return without_a_read(seen, watch);
     if (void* made = commit_fetched(slot, seen, copy, history.value_or(history_of(seen)))) {
       return made;
     }
     if (is_in_cold(seen) && pointer_of(seen) == object && !has_left(seen)) {  // HOT is full
-      return watch.allows_copies() ? const_cast<void*>(copy) : touch_cold(seen);
+      return watch.allows_copies() ? const_cast<void*>(copy) : without_a_read(seen, watch);
     }
   }
   return pointer_of(seen);

@@ -1,14 +1,12 @@
 #include "server/connection.hpp"
 
-#include <fmt/format.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <exception>
-#include <new>
-#include <optional>
+#include <utility>
 
 #include "server/server.hpp"
 #include "store/text.hpp"
@@ -134,10 +132,6 @@ bool connection::run_buffer() {
     if (!parser_.arguments().empty()) run(parser_.arguments());
     is_again_ = is_parked() || is_held_;
     if (is_held_) break;
-    if (is_again_ && parked_.is_ready()) {  // it is to wait for what it misses
-      parked_.resume();
-      continue;
-    }
     if (is_again_) {
       if (more) read_ahead(*mine);
       break;
@@ -159,7 +153,7 @@ bool connection::run_buffer() {
     parked_.forget();
   }
   if (output_.empty()) release_output();
-  client_->is_blocked.store_relaxed(is_again_);
+  client_->is_blocked.store_relaxed(is_again_ || client_->waits);
   note_memory();
   return !client_->closing || wants_to_write();  // a muted last reply leaves nothing to send
 }
@@ -193,9 +187,16 @@ void connection::read_ahead(const turn& mine) {
   parked_.read_ahead(std::move(found.missed));
 }
 
-bool connection::resume(std::string_view reply) {
+bool connection::resume(std::optional<std::string> reply) {
   client_->waits = false;
-  if (!mute_) output_.append(reply);
+  client_->is_blocked.store_relaxed(false);
+  if (reply && mute_) reply->clear();
+  const std::size_t limit = server_.tuning().output_hard_limit.load_relaxed();
+  if (!reply || waiting() + reply->size() > limit) {
+    server_.statistics.output_limit.add(1);
+    return false;
+  }
+  output_.empty() ? output_.swap(*reply) : static_cast<void>(output_.append(*reply));
   paused_ = query_.size() > 0;
   return flush() && advance();
 }
@@ -265,12 +266,11 @@ void connection::dispatch(std::span<const std::string_view> arguments) {
   } catch (const std::exception& failed) {
     // A command that does not fit in memory fails, and nothing else does.
     output_.resize(before);
-    const bool memory = dynamic_cast<const std::bad_alloc*>(&failed);
-    reply_.error(memory ? store::errors::kNoRoom : fmt::format("ERR {}", failed.what()));
+    reply_.error(error_for(failed));
   }
 }
 
-/// A command on keys does not wait for what it misses.
+/// A command on keys does not wait here for what it misses.
 void connection::execute(const store::command& command, store::call& call) {
   const std::uint64_t maxmemory = server_.tuning().maxmemory.load_relaxed();
   const bool walks = (command.flags & store::kWalks) != 0;
@@ -282,10 +282,27 @@ void connection::execute(const store::command& command, store::call& call) {
   const bool reads_only = (command.flags & store::kReadOnly) != 0;
   const bool may_use_copies = reads_only && (command.keys.first == 1 || walks);
   using copies = heap::miss_watch::copies;
-  heap::miss_watch watch(parked_.arrived(), may_use_copies ? copies::allowed : copies::refused);
-  if (store::execute(command, call, maxmemory) == store::executed::missed) {
-    parked_.park(watch.take());
-  }
+  heap::miss_watch watch(parked_.arrived(), may_use_copies ? copies::allowed : copies::refused,
+                         heap::miss_watch::missing::never_waited_for);
+  if (store::execute(command, call, maxmemory) == store::executed::answered) return;
+  if (watch.must_wait() || !parked_.park(watch.take())) wait_elsewhere(command, call);
+}
+
+/// On a thread that waits for pages of COLD in the mapping, which the buffers here may not outlive.
+void connection::wait_elsewhere(const store::command& command, const store::call& call) {
+  struct own {
+    std::vector<std::string> words;
+    store::limits bounds;
+    store::walked_keys walked;
+  };
+  const auto mine = std::make_shared<own>(own{
+      {call.arguments.begin(), call.arguments.end()}, call.bounds, std::move(parked_.walked())});
+  server_.defer_to_disk(
+      *client_, [mine, &command, now = call.now, &server = server_](store::reply& out) {
+        const std::vector<std::string_view> words(mine->words.begin(), mine->words.end());
+        store::call again{server.db(), out, words, now, mine->bounds, nullptr, &mine->walked};
+        static_cast<void>(store::execute(command, again, server.tuning().maxmemory.load_relaxed()));
+      });
 }
 
 bool connection::flush() {

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "heap/upkeep.hpp"
@@ -45,8 +46,9 @@ class connection {
   bool wants_turn() const noexcept { return is_unfinished_ || (is_parked() && is_looking_); }
   bool go_on();
 
-  /// Goes on after server::defer(): `reply` answers the deferred command.
-  bool resume(std::string_view reply);
+  /// Goes on after server::defer(): `reply` answers the deferred command; nullopt: it is longer
+  /// than the replies of a client may be.
+  bool resume(std::optional<std::string> reply);
 
   /// A read that this client asked for has ended: runs its parked command again, if nothing else is
   /// missing. False when the connection is to be closed.
@@ -73,6 +75,7 @@ class connection {
   void run(std::span<const std::string_view> arguments);
   void dispatch(std::span<const std::string_view> arguments);
   void execute(const store::command& command, store::call& call);
+  void wait_elsewhere(const store::command& command, const store::call& call);
   void read_ahead(const turn& mine);
   std::chrono::microseconds turn_length() const noexcept;
   resp_parser::limits bounds() const;

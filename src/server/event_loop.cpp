@@ -116,7 +116,7 @@ void event_loop::end(std::uint64_t id) {
   wake();
 }
 
-void event_loop::finish(std::uint64_t id, std::string reply) {
+void event_loop::finish(std::uint64_t id, std::optional<std::string> reply) {
   {
     const std::lock_guard lock(adopted_mutex_);
     finished_.emplace_back(id, std::move(reply));
@@ -262,11 +262,11 @@ void event_loop::take_finished() {
     const std::lock_guard lock(adopted_mutex_);
     arrived.swap(finished_);
   }
-  for (const auto& [id, reply] : arrived) {
+  for (auto& [id, reply] : arrived) {
     const auto at = connections_.find(id);
     if (at == connections_.end()) continue;
     connection& which = *at->second;
-    if (!lives_after([&which, &reply] { return which.resume(reply); })) {
+    if (!lives_after([&which, &reply] { return which.resume(std::move(reply)); })) {
       close(which);
     } else if (which.wants_turn() || which.is_held()) {
       follow_up(which);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -32,8 +33,8 @@ class event_loop {
   void stop();
   /// Hands over a new client.
   void adopt(std::shared_ptr<client> client);
-  /// Answers a client that waits (client::waits), if it is still connected.
-  void finish(std::uint64_t id, std::string reply);
+  /// Answers a client that waits (client::waits), if it is still connected (connection::resume()).
+  void finish(std::uint64_t id, std::optional<std::string> reply);
   /// Of the loop's thread, until a tenth of a second ago: waits for pages of a disk. Any thread.
   std::uint64_t major_faults() const noexcept { return major_faults_.load_relaxed(); }
   /// Of what reads for it; "none" without a reader. Once started; any thread.
@@ -78,8 +79,9 @@ class event_loop {
   base::atomic<bool> stopping_{false};
   std::mutex adopted_mutex_;
   std::vector<std::shared_ptr<client>> adopted_;
-  std::vector<std::pair<std::uint64_t, std::string>> finished_;  // guarded by adopted_mutex_ too
-  std::vector<std::uint64_t> ended_;                             // guarded by adopted_mutex_ too
+  // Guarded by adopted_mutex_ too.
+  std::vector<std::pair<std::uint64_t, std::optional<std::string>>> finished_;
+  std::vector<std::uint64_t> ended_;  // guarded by adopted_mutex_ too
   std::unordered_map<std::uint64_t, std::unique_ptr<connection>> connections_;  // by client::id
   idle_order by_use_;
   std::unordered_map<int, std::function<bool(int)>> listeners_;

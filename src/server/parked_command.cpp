@@ -35,7 +35,7 @@ bool parked_command::asked_reads::have_ended() noexcept {
   return ended_ == reads_.size();
 }
 
-void parked_command::park(std::vector<heap::miss> missed) {
+bool parked_command::park(std::vector<heap::miss> missed) {
   if (walked_.cursor != std::exchange(parked_at_, walked_.cursor)) {
     for (std::size_t i = 0; i < waited_for_; ++i) reads_.remove(own_[i]);
     own_.remove_first(waited_for_);
@@ -43,9 +43,8 @@ void parked_command::park(std::vector<heap::miss> missed) {
     counted_twice_ = 0;
   }
   waited_for_ = own_.size();
-  must_wait_ = !own_.is_empty() && own_.bytes() >= kHeldBytes;
+  if (!own_.is_empty() && own_.bytes() >= kHeldBytes) return false;
   for (heap::miss& each : missed) {
-    if (must_wait_) break;
     // A read that was started for the command when it was looked at ahead is what it waits for:
     // asked for anew it would count as another use of the object, which would bring it back. It
     // stays there for later commands, whose records may lie in the same pages.
@@ -58,6 +57,7 @@ void parked_command::park(std::vector<heap::miss> missed) {
     if (own_.bytes() >= kHeldBytes) break;
   }
   is_parked_ = true;  // last: a command that finds no memory for this is answered with an error
+  return true;
 }
 
 std::uint64_t parked_command::room_ahead() const noexcept {
@@ -80,7 +80,6 @@ void parked_command::forget() noexcept {
 }
 
 void parked_command::finish() noexcept {
-  must_wait_ = false;
   counted_twice_ = 0;
   own_.clear();
   reads_.clear();
@@ -92,7 +91,8 @@ void parked_command::finish() noexcept {
 look_ahead look(std::string_view requests, const resp_parser::limits& bounds,
                 const store::command_table& commands, store::database& db,
                 const heap::arrived_reads& arrived, const turn& mine, std::uint64_t room) {
-  heap::miss_watch watch(arrived, heap::miss_watch::copies::allowed);
+  heap::miss_watch watch(arrived, heap::miss_watch::copies::allowed,
+                         heap::miss_watch::missing::never_waited_for);
   const heap::read_watch reads;
   look_ahead found;
   const auto has_no_room = [&] { return watch.missed_bytes() >= room; };

@@ -22,9 +22,8 @@ class parked_command {
   parked_command(heap::cold_reader* reader, std::uint64_t client) noexcept
       : reader_(reader), client_(client) {}
 
-  /// Whether the next command on keys is to go without waiting: there is a reader, and the command
-  /// does not need more at once than may be held for it.
-  bool is_possible() const noexcept { return reader_ != nullptr && !must_wait_; }
+  /// Whether there is a reader, so that commands on keys need not wait.
+  bool is_possible() const noexcept { return reader_ != nullptr; }
 
   /// What has been read for the command that is to run next.
   const heap::arrived_reads& arrived() const noexcept { return reads_; }
@@ -33,10 +32,10 @@ class parked_command {
   store::walked_keys& walked() noexcept { return walked_; }
 
   /// The command has missed these. What is held for it is bounded: of these, and in the next runs
-  /// of what it misses then, so many are read as come to kHeldBytes, or one. A command that needs
-  /// more runs again at once, and waits. What a walk asked for before it parked the last time is
+  /// of what it misses then, so many are read as come to kHeldBytes, or one. False: the command
+  /// needs more, and is not parked. What a walk asked for before it parked the last time is
   /// dropped if it has come further since: it has used that.
-  void park(std::vector<heap::miss> missed);
+  bool park(std::vector<heap::miss> missed);
   static constexpr std::uint64_t kHeldBytes = std::uint64_t{32} << 20;
   /// How much a look at the client's later commands may find: half of kAheadBytes in the first, so
   /// that the second has room for the values whose keys were missed in the first.
@@ -89,7 +88,7 @@ class parked_command {
 
   heap::cold_reader* const reader_;
   const std::uint64_t client_;
-  bool is_parked_ = false, must_wait_ = false, has_looked_again_ = false;
+  bool is_parked_ = false, has_looked_again_ = false;
   asked_reads own_;                           // of the command that is parked, or is to run again
   asked_reads ahead_;                         // for those behind it, and of those that were
   std::uint64_t counted_twice_ = 0;           // of the first, what is among the second as well

@@ -67,6 +67,11 @@ void say(const std::optional<std::string>& line) {
 
 }  // namespace
 
+std::string error_for(const std::exception& failed) {
+  const bool is_memory = dynamic_cast<const std::bad_alloc*>(&failed) != nullptr;
+  return is_memory ? std::string(store::errors::kNoRoom) : fmt::format("ERR {}", failed.what());
+}
+
 server::server(options chosen, store::database& db, management* manager, placement::sinlk* nodes)
     : options_(std::move(chosen)),
       settings_(options_),
@@ -111,6 +116,7 @@ base::result<void> server::start() {
 void server::stop() {
   for (auto& loop : loops_) loop->stop();
   long_work_.stop();
+  disk_work_.stop();
   upkeep_.stop();
   loops_.clear();
   listeners_.clear();
@@ -167,18 +173,27 @@ void server::kill(client& client) {
 }
 
 void server::defer(client& client, std::function<void(store::reply&)> work) {
-  long_work_.run([id = client.id, loop = client.loop, protocol = client.protocol.load_relaxed(),
-                  work = std::move(work)] {
+  defer_to(long_work_, client, std::move(work));
+}
+
+void server::defer_to_disk(client& client, std::function<void(store::reply&)> work) {
+  defer_to(disk_work_, client, std::move(work));
+}
+
+void server::defer_to(background& thread, client& client, std::function<void(store::reply&)> work) {
+  thread.run([id = client.id, loop = client.loop, protocol = client.protocol.load_relaxed(),
+              limit = settings_.output_hard_limit.load_relaxed(), work = std::move(work)] {
     std::string text;
     store::reply out(text);
     out.set_protocol(protocol);
+    out.set_limit(limit);
     try {
       work(out);
     } catch (const std::exception& failed) {
       text.clear();
-      out.error(fmt::format("ERR {}", failed.what()));
+      out.error(error_for(failed));
     }
-    loop->finish(id, std::move(text));
+    loop->finish(id, out.overflowed() ? std::nullopt : std::optional(std::move(text)));
   });
   client.waits = true;  // the work ends on this thread, which is busy here
 }

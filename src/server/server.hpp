@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <exception>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/error.hpp"
@@ -18,6 +20,9 @@
 #include "store/commands/table.hpp"
 
 namespace isotherm::server {
+
+/// What a command is answered with that threw this.
+std::string error_for(const std::exception& failed);
 
 /// start() and stop() are for one controlling thread; the rest is thread-safe.
 class server {
@@ -58,6 +63,9 @@ class server {
   /// loop serves others, and the next commands of `client` wait. For the loop's thread; what `work`
   /// uses must live as long as the server.
   void defer(client& client, std::function<void(store::reply&)> work);
+  /// The same for `work` that waits for the disk of COLD, on a thread of its own: what does not
+  /// need the disk is not behind it.
+  void defer_to_disk(client& client, std::function<void(store::reply&)> work);
 
   /// Counts a wrong password, and reports it on standard error (wrong_passwords).
   void note_wrong_password(const client& client);
@@ -89,6 +97,7 @@ class server {
   void upkeep() noexcept;
   void look_at_cold();
   void evict_clients();
+  void defer_to(background& thread, client& client, std::function<void(store::reply&)> work);
 
   options options_;
   settings settings_;
@@ -110,7 +119,9 @@ class server {
   wrong_passwords wrong_passwords_;
   std::vector<listener> listeners_;
   std::vector<std::unique_ptr<event_loop>> loops_;
-  background long_work_;  // destroyed before the loops, which its jobs use
+  // Destroyed before the loops, which their jobs use.
+  background long_work_;
+  background disk_work_;
   periodic upkeep_;
 };
 

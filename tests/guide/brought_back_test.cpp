@@ -76,6 +76,13 @@ TEST_P(BroughtBack, IsWaitedForWhenItHasLeftAgain) {
   say_out();
   const std::uint64_t lost = heap::lost_reads();
   const heap::read_watch reads;
+  {
+    const heap::miss_watch never(arrived_, GetParam(), heap::miss_watch::missing::never_waited_for);
+    const scope inside;
+    EXPECT_EQ(guide_.get(inside), nullptr);
+    EXPECT_TRUE(never.must_wait());
+  }
+  reads.forgive();
   std::vector<heap::miss> missed;
   EXPECT_EQ(use(missed), "value");
   EXPECT_TRUE(missed.empty());

@@ -61,9 +61,18 @@ TEST(MissWithoutMemory, IsWaitedFor) {
   cold.mark_out(cold.place_of(object).offset / heap::kExtentBytes, 1);
   ASSERT_TRUE(heap::is_out(object));
   const heap::arrived_reads nothing;
-  const heap::miss_watch watch(nothing, heap::miss_watch::copies::allowed);
   const scope inside;
   const heap::read_watch reads;
+  {
+    const heap::miss_watch never(nothing, heap::miss_watch::copies::allowed,
+                                 heap::miss_watch::missing::never_waited_for);
+    refuses_memory = true;
+    EXPECT_EQ(g.get(inside), nullptr);
+    refuses_memory = false;
+    EXPECT_TRUE(never.must_wait());
+  }
+  reads.forgive();
+  const heap::miss_watch watch(nothing, heap::miss_watch::copies::allowed);
   refuses_memory = true;
   const bytes* const found = g.get(inside);
   refuses_memory = false;

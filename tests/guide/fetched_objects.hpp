@@ -114,9 +114,11 @@ class FetchedObjects : public testing::Test {
     std::optional<std::string> content{};
     bool has_lost = false, is_unanswered = false;
     std::size_t missed = 0;
+    bool must_wait = false;
   };
-  use_result use(const guide<bytes>& g, heap::miss_watch::copies may_use) const {
-    heap::miss_watch watch(arrived_, may_use);
+  use_result use(const guide<bytes>& g, heap::miss_watch::copies may_use,
+                 heap::miss_watch::missing others = heap::miss_watch::missing::noted) const {
+    heap::miss_watch watch(arrived_, may_use, others);
     const scope inside;
     const heap::read_watch reads;
     use_result got;
@@ -125,7 +127,18 @@ class FetchedObjects : public testing::Test {
     got.has_lost = reads.has_lost();
     got.is_unanswered = reads.disk_is_silent();
     got.missed = watch.take().size();
+    got.must_wait = watch.must_wait();
+    EXPECT_EQ(watch.has_missed(), got.must_wait);
     return got;
+  }
+  /// No read gives it to a thread that never waits, which is told so.
+  void expect_never_given(const guide<bytes>& g, heap::miss_watch::copies may_use) const {
+    const use_result got = use(g, may_use, heap::miss_watch::missing::never_waited_for);
+    EXPECT_EQ(got.object, nullptr);
+    EXPECT_TRUE(got.has_lost);
+    EXPECT_TRUE(got.must_wait);
+    EXPECT_EQ(got.missed, 0u);
+    EXPECT_TRUE(heap::is_out(address(g))) << "and none of its pages was touched";
   }
 
   std::vector<guide<bytes>> guides_;

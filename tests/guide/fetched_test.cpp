@@ -320,7 +320,9 @@ TEST_F(Fetched, WhereHotIsFullNothingIsLost) {
   EXPECT_EQ(copied.content, content(5));
   EXPECT_EQ(heap_of(guides_[5]), kind::cold);
   EXPECT_FALSE(lies_in_a_heap(copied.object));
+  expect_never_given(guides_[60], kObjects);
   const use_result waited = use(guides_[60], kObjects);
+  EXPECT_FALSE(waited.must_wait);
   EXPECT_EQ(waited.content, content(60));
   EXPECT_EQ(waited.object, address(guides_[60]));
   EXPECT_EQ(heap_of(guides_[60]), kind::cold);
@@ -362,6 +364,7 @@ TEST_F(Fetched, WhatCannotBeReadPastItsMappingIsWaitedFor) {
   os::set_fault_hook([](os::io_call call) { return call == os::io_call::read ? EINVAL : 0; });
   fetch(guides_[5]);
   os::set_fault_hook({});
+  expect_never_given(guides_[5], kCopies);
   const use_result got = use(guides_[5], kCopies);
   EXPECT_EQ(got.content, content(5));
   EXPECT_EQ(got.object, address(guides_[5]));
@@ -429,6 +432,7 @@ TEST_F(Fetched, ByWayOfASlotThatItHasLeftNothingIsCommitted) {
   EXPECT_EQ(copied.content, content(5));
   EXPECT_NE(copied.object, before);
   EXPECT_EQ(policy.asked, 0) << "nothing can come back";
+  expect_never_given(guides_[5], kObjects);
   const use_result waited = use(guides_[5], kObjects);
   EXPECT_EQ(waited.content, content(5));
   EXPECT_EQ(waited.object, before);

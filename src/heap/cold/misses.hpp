@@ -58,7 +58,11 @@ class miss_watch {
   };
 
   /// What becomes of a use of an object that has not arrived.
-  enum class missing : std::uint8_t { noted, waited_for };
+  enum class missing : std::uint8_t {
+    noted,             ///< and one that no read can give is waited for
+    never_waited_for,  ///< noted as well; of one that no read can give must_wait() tells
+    waited_for
+  };
 
   /// `arrived` must outlive it.
   miss_watch(const arrived_reads& arrived, copies may_use,
@@ -70,7 +74,10 @@ class miss_watch {
   /// The calling thread's, or null.
   static miss_watch* of_this_thread() noexcept { return current; }
 
-  bool has_missed() const noexcept { return !missed_.empty(); }
+  bool has_missed() const noexcept { return !missed_.empty() || must_wait_; }
+  /// A use has missed what no read can give: its object has gone again before it was used, or must
+  /// come back and can't. Only a thread that waits can do what this one was to do.
+  bool must_wait() const noexcept { return must_wait_; }
   /// Of the pages that it has noted.
   std::uint64_t missed_bytes() const noexcept { return missed_bytes_; }
   std::vector<miss> take() noexcept {
@@ -86,6 +93,11 @@ class miss_watch {
   /// Of a live object that is out, in a scope. The same one counts once. False where there is no
   /// memory to note it.
   bool note(const void* object, used_before before) noexcept;
+  /// That no read can give; false where it is to be waited for.
+  bool note_ungiven() noexcept {
+    must_wait_ |= others_ == missing::never_waited_for;
+    return others_ == missing::never_waited_for;
+  }
 
  private:
   friend class waiting;
@@ -97,6 +109,7 @@ class miss_watch {
   miss_watch* const outer_;
   std::vector<miss> missed_;
   std::uint64_t missed_bytes_ = 0;
+  bool must_wait_ = false;
 };
 
 /// While one lives its thread waits for pages of COLD all the same, for what must not end in the

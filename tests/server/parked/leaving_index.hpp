@@ -2,63 +2,34 @@
 // changes then.
 #pragma once
 
-#include <memory>
-#include <utility>
-
 #include "heap/upkeep.hpp"
-#include "index/index.hpp"
+#include "server/parked/forwarding_index.hpp"
 
 namespace isotherm::server {
 
-class leaving_index final : public index::any_index {
+class leaving_index final : public forwarding_index {
  public:
-  explicit leaving_index(std::unique_ptr<index::any_index> real) : real_(std::move(real)) {}
+  using forwarding_index::forwarding_index;
 
-  std::optional<std::string_view> find(const index::scope& inside, std::string_view key) override {
-    return real_->find(inside, key);
-  }
-  bool contains(const index::scope& inside, std::string_view key) override {
-    return real_->contains(inside, key);
-  }
   index::outcome insert(std::string_view key, const index::content& value) override {
     send_out();
-    return real_->insert(key, value);
+    return forwarding_index::insert(key, value);
   }
   index::outcome upsert(std::string_view key, const index::content& value) override {
     send_out();
-    return real_->upsert(key, value);
+    return forwarding_index::upsert(key, value);
   }
   bool erase(std::string_view key) override {
     send_out();
-    return real_->erase(key);
+    return forwarding_index::erase(key);
   }
   index::outcome update(std::string_view key, const index::updater& decide) override {
     send_out();
-    return real_->update(key, decide);
+    return forwarding_index::update(key, decide);
   }
-  void scan(const index::scope& inside, std::string_view from,
-            const index::visitor& visit) override {
-    real_->scan(inside, from, visit);
-  }
-  void scan_back(const index::scope& inside, std::optional<std::string_view> from,
-                 const index::visitor& visit) override {
-    real_->scan_back(inside, from, visit);
-  }
-  bool is_ordered() const noexcept override { return real_->is_ordered(); }
-  std::uint64_t walk(const index::scope& inside, std::uint64_t cursor,
-                     const index::visitor& visit) override {
-    return real_->walk(inside, cursor, visit);
-  }
-  std::size_t size() const noexcept override { return real_->size(); }
-  void clear() override { real_->clear(); }
-  std::string_view name() const noexcept override { return real_->name(); }
-  bool is_managed() const noexcept override { return real_->is_managed(); }
-  bool is_valid() override { return real_->is_valid(); }
 
  private:
   static void send_out() { heap::page_out_cold(heap::hint::pageout, ~std::uint64_t{0}); }
-
-  const std::unique_ptr<index::any_index> real_;
 };
 
 }  // namespace isotherm::server

@@ -1,0 +1,165 @@
+// Commands that have to wait for pages of COLD do so on a thread of their own, and nobody waits for
+// them but their clients.
+#include <gmock/gmock.h>
+
+#include <semaphore>
+
+#include "os/memory/process_memory.hpp"
+#include "server/parked/cold_server.hpp"
+#include "server/parked/forwarding_index.hpp"
+
+namespace isotherm::server {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Searches of threads that wait for pages stand still until the test lets them go on.
+class gated_index final : public forwarding_index {
+ public:
+  using forwarding_index::forwarding_index;
+
+  std::optional<std::string_view> find(const index::scope& inside, std::string_view key) override {
+    pass();
+    return forwarding_index::find(inside, key);
+  }
+
+  static inline std::atomic<bool> is_closed{false};
+  static inline std::atomic<int> waited{0};
+  static inline std::atomic<std::uint64_t> faults_of_others{0};  ///< major ones, of a loop
+
+ private:
+  static void pass() {
+    if (heap::miss_watch::of_this_thread() != nullptr) {
+      faults_of_others = os::thread_major_faults();
+      return;
+    }
+    if (!is_closed) return;
+    ++waited;
+    is_closed.wait(true);
+  }
+};
+
+class WaitingElsewhere : public ColdServer {
+ protected:
+  // So many of a MiB are more than is held for a command.
+  static constexpr std::size_t kCount = (parked_command::kHeldBytes >> 20U) + 2;
+
+  WaitingElsewhere() {
+    gated_index::waited = 0;
+    talker one(path());
+    for (std::size_t i = 0; i < kCount; ++i) {
+      EXPECT_EQ(one.run({"SET", key(i), value(i)}), "+OK\r\n");
+      right_ += bulk(value(i));
+      all_.push_back(key(i));
+    }
+    EXPECT_EQ(one.run({"SET", "in", "DRAM"}), "+OK\r\n");
+    send_out();
+    EXPECT_EQ(one.run({"SET", "in", "DRAM"}), "+OK\r\n");
+    leave_in_cold();
+  }
+  ~WaitingElsewhere() override { open(); }
+
+  static std::string key(std::size_t i) { return "large:" + std::to_string(i); }
+  static std::string value(std::size_t i) {
+    return std::string(std::size_t{1} << 20, static_cast<char>('a' + i % 26));
+  }
+  /// A command on all of them.
+  std::string on_all(const std::string& name) const {
+    std::vector<std::string> words{name};
+    words.insert(words.end(), all_.begin(), all_.end());
+    return encode(words);
+  }
+  std::string all_values() const { return "*" + std::to_string(kCount) + "\r\n" + right_; }
+  static void close() { gated_index::is_closed = true; }
+  static void open() {
+    gated_index::is_closed = false;
+    gated_index::is_closed.notify_all();
+  }
+  static void until_one_waits() {
+    until([] { return gated_index::waited > 0; });
+  }
+  static bool is_flagged(talker& other) {
+    return other.ask("CLIENT LIST\r\n").find(" flags=bU ") != std::string::npos;
+  }
+  const std::string& path() const { return serving_.path; }
+
+  running serving_{
+      std::make_unique<gated_index>(std::move(*index::make("hash-pugh", index::management::on)))};
+
+ private:
+  std::string right_;
+  std::vector<std::string> all_;
+};
+
+TEST_F(WaitingElsewhere, OthersAreServedMeanwhile) {
+  close();
+  talker one(path()), other(path());
+  one.send(on_all("MGET") + "SET in NEW\r\n" + std::string(talker::kLast));
+  until_one_waits();
+  EXPECT_EQ(other.ask("GET in\r\n"), bulk("DRAM")) << "its later commands wait as well";
+  EXPECT_TRUE(is_flagged(other));
+  EXPECT_THAT(other.ask("INFO clients\r\n"), HasSubstr("blocked_clients:1"));
+  EXPECT_FALSE(one.has_replies());
+  open();
+  EXPECT_TRUE(one.replies() == all_values() + "+OK\r\n");
+  EXPECT_FALSE(is_flagged(other));
+}
+
+TEST_F(WaitingElsewhere, LoopsWaitForNoPage) {
+  talker one(path());
+  const std::uint64_t before = major_faults();
+  EXPECT_TRUE(one.ask(on_all("MGET") + "GET in\r\n") == all_values() + bulk("DRAM"));
+  EXPECT_EQ(gated_index::faults_of_others, 0u);
+  EXPECT_GT(major_faults(), before) << "another thread has";
+}
+
+TEST_F(WaitingElsewhere, ItCountsOnce) {
+  talker one(path());
+  auto& hits = serving_.db.counted().hits;
+  EXPECT_EQ(one.ask("CONFIG RESETSTAT\r\n"), "+OK\r\n");
+  EXPECT_TRUE(one.ask(on_all("MGET")) == all_values());
+  EXPECT_EQ(serving_.serving->statistics.commands.sum(), 3u);
+  EXPECT_EQ(hits.sum(), kCount);
+}
+
+TEST_F(WaitingElsewhere, RepliesAreLeftOutWhereTheClientWantsNone) {
+  talker one(path());
+  EXPECT_EQ(one.ask("CLIENT REPLY SKIP\r\n" + on_all("MGET") + "PING\r\n"), "+PONG\r\n");
+  EXPECT_EQ(one.ask("CLIENT REPLY OFF\r\n" + on_all("MGET") + "CLIENT REPLY ON\r\n"), "+OK\r\n");
+}
+
+TEST_F(WaitingElsewhere, ALongReplyKeepsToTheClientsLimit) {
+  talker other(path());
+  EXPECT_EQ(other.ask("CONFIG SET client-output-buffer-limit \"normal 20mb 0 0\"\r\n"), "+OK\r\n");
+  talker one(path());
+  one.send(on_all("MGET") + std::string(talker::kLast));
+  EXPECT_EQ(one.replies(), "(closed)");
+  EXPECT_EQ(serving_.serving->statistics.output_limit.sum(), 1u);
+  EXPECT_EQ(other.ask("GET in\r\n"), bulk("DRAM"));
+}
+
+TEST_F(WaitingElsewhere, TheClientMayLeave) {
+  close();
+  talker other(path());
+  {
+    talker gone(path());
+    gone.send("CLIENT SETNAME gone\r\n" + on_all("MGET"));
+    until_one_waits();
+  }
+  until([&] { return other.ask("CLIENT LIST\r\n").find("name=gone") == std::string::npos; });
+  open();
+  EXPECT_EQ(talker(path()).run({"STRLEN", key(0)}), ":" + std::to_string(value(0).size()) + "\r\n");
+}
+
+TEST_F(WaitingElsewhere, TheServerMayStop) {
+  close();
+  talker one(path());
+  one.send(on_all("MGET"));
+  until_one_waits();
+  std::thread stops([this] { serving_.serving->stop(); });
+  open();
+  stops.join();
+}
+
+}  // namespace
+}  // namespace isotherm::server
