@@ -197,7 +197,8 @@ bool connection::resume(std::optional<std::string> reply) {
     return false;
   }
   output_.empty() ? output_.swap(*reply) : static_cast<void>(output_.append(*reply));
-  paused_ = query_.size() > 0;
+  // First what is left: the flush fails if the client has gone.
+  if (query_.size() > 0 && !run_buffer()) return false;
   return flush() && advance();
 }
 

@@ -38,9 +38,11 @@ class connection {
 
   /// Its turn ended with commands left in the buffer, which are to be run before anything else.
   bool is_unfinished() const noexcept { return is_unfinished_; }
-  /// Its next command may take memory, and waits for room: go_on() tries it again. What was read of
-  /// such a client is run also when it has gone, unless it is to be sent replies or misses records.
+  /// Its next command may take memory, and waits for room: go_on() tries it again.
   bool is_held() const noexcept { return is_held_; }
+  /// A command waits: for room, for what it has missed, or for server::defer()'s work. What was
+  /// read behind it is run also if the client goes meanwhile, until replies are to be sent.
+  bool waits_to_run() const noexcept { return is_held_ || is_parked() || client_->waits; }
   /// It is to have another turn, by go_on(): is_unfinished(), or it is parked and its turn ended
   /// before it had looked at all the commands behind.
   bool wants_turn() const noexcept { return is_unfinished_ || (is_parked() && is_looking_); }
@@ -56,8 +58,7 @@ class connection {
   bool is_parked() const noexcept { return parked_.is_parked(); }
 
   bool wants_to_read() const noexcept {
-    return !client_->closing && !client_->waits && !is_parked() && !is_held_ &&
-           waiting() <= pause_bytes();
+    return !client_->closing && !waits_to_run() && waiting() <= pause_bytes();
   }
   bool wants_to_write() const noexcept { return waiting() > 0; }
   std::uint32_t events = 0;  ///< what epoll watches now

@@ -287,7 +287,7 @@ void event_loop::answer_all() {
 }
 
 void event_loop::handle(connection& which, std::uint32_t events) {
-  if (which.is_held() && (events & EPOLLHUP) != 0) return unwatch(which);
+  if (which.waits_to_run() && (events & EPOLLHUP) != 0) return unwatch(which);
   const bool speaks_parked = which.is_parked() && (events & EPOLLIN) != 0;
   // What else has arrived, the end included, waits until what was read has run.
   const bool reads = !which.is_unfinished() && (events & (EPOLLIN | EPOLLHUP)) != 0;
@@ -321,8 +321,8 @@ void event_loop::update_watch(connection& which) {
   if (!is_done && change == EPOLL_CTL_ADD) close(which);  // it would never be heard of again
 }
 
-/// Its end would be reported all the time that it is held. It is looked at when what was read has
-/// run.
+/// Its end would be reported all the time that its command waits. It is looked at when what was
+/// read has run.
 void event_loop::unwatch(connection& which) {
   if (which.events != kUnwatched) {
     change_watch(epoll_, EPOLL_CTL_DEL, which.peer().fd, 0, which.peer().id);
