@@ -40,7 +40,7 @@ bool is_http(std::string_view word) {
 std::size_t connection::pause_bytes() noexcept { return settings::kOutputPauseBytes; }
 
 connection::connection(server& server, std::shared_ptr<client> client, reply_times& times,
-                       const heap::room_wait& room, heap::cold_reader* reader)
+                       heap::room_wait& room, heap::cold_reader* reader)
     : server_(server),
       client_(std::move(client)),
       times_(times),
@@ -269,6 +269,7 @@ void connection::dispatch(std::span<const std::string_view> arguments) {
     output_.resize(before);
     reply_.error(error_for(failed));
   }
+  if (command->flags & store::kWrite) room_.begin();  // the next one waits if this took the room
 }
 
 /// A command on keys does not wait here for what it misses.
@@ -303,6 +304,7 @@ void connection::wait_elsewhere(const store::command& command, const store::call
         const std::vector<std::string_view> words(mine->words.begin(), mine->words.end());
         store::call again{server.db(), out, words, now, mine->bounds, nullptr, &mine->walked};
         static_cast<void>(store::execute(command, again, server.tuning().maxmemory.load_relaxed()));
+        heap::wait_for_room();  // that thread may
       });
 }
 

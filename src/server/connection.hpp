@@ -26,7 +26,7 @@ class connection {
   /// `times`, `room` and `reader` are the event loop's, and outlive this. `reader` reads what
   /// commands miss; null: they wait for it. While `room` is on, commands that may take memory wait.
   connection(server& server, std::shared_ptr<client> client, reply_times& times,
-             const heap::room_wait& room, heap::cold_reader* reader = nullptr);
+             heap::room_wait& room, heap::cold_reader* reader = nullptr);
   ~connection();  ///< closes the socket
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
@@ -91,7 +91,7 @@ class connection {
   server& server_;
   std::shared_ptr<client> client_;
   reply_times& times_;
-  const heap::room_wait& room_;
+  heap::room_wait& room_;
   std::uint64_t asked_ns_ = 0;  ///< when the first byte that has no reply yet was read
   resp_parser parser_;
   query_buffer query_;

@@ -231,7 +231,6 @@ void event_loop::go_on(const std::vector<std::uint64_t>& turns) {
 
 /// After commands were run.
 void event_loop::follow_up(connection& which) {
-  room_.begin();  // the next writer of this round is held if this one has taken the room
   give_turn(which);
   if (which.is_unfinished()) {
     by_use_.use(which.place, which.peer().active_ms.load_relaxed());
@@ -297,7 +296,6 @@ void event_loop::handle(connection& which, std::uint32_t events) {
     return which.wants_to_read() ? which.on_readable() : !(events & EPOLLHUP);
   });
   if (!lives) return close(which);
-  room_.begin();
   give_turn(which);
   if (which.is_unfinished() || (reads && which.wants_to_write())) return follow_up(which);
   speaks_parked ? update_watch(which) : watch(which);

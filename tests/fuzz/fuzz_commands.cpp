@@ -115,7 +115,7 @@ class session {
   server::server server_;
   std::shared_ptr<server::client> client_;
   server::reply_times times_;
-  const heap::room_wait room_;
+  heap::room_wait room_;
   std::unique_ptr<server::connection> inside_;
   int outside_ = -1;
   std::string received_;

@@ -1,28 +1,76 @@
 // While there is no room in DRAM for what clients write, they wait, and others do not.
 #include <gmock/gmock.h>
 
+#include <functional>
+#include <semaphore>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "heap/upkeep.hpp"
 #include "server/parked/cold_server.hpp"
+#include "server/parked/forwarding_index.hpp"
 
 namespace isotherm::server {
 namespace {
 
+using ::testing::_;
+using ::testing::ElementsAre;
+using ::testing::Ge;
 using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
 using ::testing::Not;
+using ::testing::Pair;
+
+/// Tells the test before a record is looked for, and before one is written.
+class told_index final : public forwarding_index {
+ public:
+  using told = std::function<void(std::string_view key)>;
+  told_index(told before_find, told before_write)
+      : forwarding_index(std::move(*index::make("hash-pugh", index::management::on))),
+        before_find_(std::move(before_find)),
+        before_write_(std::move(before_write)) {}
+
+  std::optional<std::string_view> find(const index::scope& inside, std::string_view key) override {
+    before_find_(key);
+    return forwarding_index::find(inside, key);
+  }
+  index::outcome upsert(std::string_view key, const index::content& value) override {
+    before_write_(key);
+    return forwarding_index::upsert(key, value);
+  }
+  index::outcome update(std::string_view key, const index::updater& decide) override {
+    before_write_(key);
+    return forwarding_index::update(key, decide);
+  }
+
+ private:
+  const told before_find_, before_write_;
+};
 
 class NoRoom : public ColdServer {
  protected:
-  NoRoom() {
+  NoRoom() { start(); }
+  ~NoRoom() override { heap::allow_growth(heap::kUnlimitedGrowth); }
+
+  /// One loop, for whose writers there is no room.
+  void start() {
+    heap::allow_growth(heap::kUnlimitedGrowth);
+    serving_ = std::make_unique<running>(
+        std::make_unique<told_index>([this](std::string_view key) { stand(key); },
+                                     [this](std::string_view key) {
+                                       if (notes_) writes_.emplace_back(key, waits());
+                                     }));
     EXPECT_EQ(talker(path()).run({"SET", "in", "DRAM"}), "+OK\r\n");
+    allow_nothing();
+  }
+  void allow_nothing() {
+    EXPECT_EQ(talker(path()).ask(large_write("fills an extent")), kWritten);
     waits_ = heap::slowed_allocations();
     heap::allow_growth(0);
   }
-  ~NoRoom() override { heap::allow_growth(heap::kUnlimitedGrowth); }
-
-  const std::string& path() const { return serving_.path; }
+  const std::string& path() const { return serving_->path; }
   std::uint64_t waits() const { return heap::slowed_allocations() - waits_; }
   /// The one loop answers `other` while a client's command waits.
   static void until_one_waits(talker& other) {
@@ -36,10 +84,41 @@ class NoRoom : public ColdServer {
     }
     return all;
   }
+  /// A short command that needs an extent.
+  static std::string large_write(const std::string& key) {
+    return encode({"SETRANGE", key, "900000", "l"});
+  }
+  static inline const std::string kWritten = ":900001\r\n";
+
+  std::uint64_t counted_commands() const { return serving_->serving->statistics.commands.sum(); }
+  /// The keys that are written from now on, with the waits that had ended before.
+  const std::vector<std::pair<std::string, std::uint64_t>>& note_writes() {
+    notes_ = true;
+    return writes_;
+  }
+  /// Makes the loop stand still in a command of `client` until the result is called: what is sent
+  /// meanwhile it learns of at once.
+  std::function<void()> stop_loop(talker& client) {
+    client.send("GET stop\r\n");
+    stands_.acquire();
+    return [this, &client] {
+      goes_on_.release();
+      EXPECT_EQ(client.receive(5), "$-1\r\n");
+    };
+  }
 
  private:
-  running serving_{"hash-pugh", index::management::on};
+  void stand(std::string_view key) {
+    if (key != "stop") return;
+    stands_.release();
+    goes_on_.acquire();
+  }
+
   std::uint64_t waits_ = 0;
+  std::atomic<bool> notes_{false};
+  std::vector<std::pair<std::string, std::uint64_t>> writes_;
+  std::binary_semaphore stands_{0}, goes_on_{0};
+  std::unique_ptr<running> serving_;
 };
 
 TEST_F(NoRoom, WritersWaitAndReadersDoNot) {
@@ -56,6 +135,70 @@ TEST_F(NoRoom, WritersWaitAndReadersDoNot) {
   std::string right;
   for (int i = 0; i < kWrites; ++i) right += "+OK\r\n";
   EXPECT_EQ(replies, right + bulk("DRAM")) << "in the order of the commands";
+}
+
+TEST_F(NoRoom, WhoComesInTheSameRoundWaitsAsWell) {
+  talker first(path()), second(path()), stops(path());
+  const auto& waited = note_writes();
+  const std::uint64_t commands = counted_commands();
+  const auto go_on = stop_loop(stops);
+  first.send(large_write("first"));
+  second.send(large_write("second"));
+  go_on();
+  EXPECT_EQ(first.receive(kWritten.size()) + second.receive(kWritten.size()), kWritten + kWritten);
+  EXPECT_THAT(waited, ElementsAre(Pair(_, 0), Pair(_, Ge(1u)))) << "the first has taken the room";
+  EXPECT_EQ(counted_commands() - commands, 3u);
+}
+
+TEST_F(NoRoom, WhoWaitsIsAnsweredAsItWants) {
+  talker one(path());
+  const auto& waited = note_writes();
+  EXPECT_THAT(
+      one.ask(large_write("first") + "CLIENT REPLY SKIP\r\n" + large_write("second") + "MULTI\r\n" +
+              large_write("third") + "EXEC\r\n"),
+      MatchesRegex(kWritten +
+                   "-ERR MULTI is refused[^\r]*\r\n-ERR not run[^\r]*\r\n-EXECABORT[^\r]*\r\n"));
+  EXPECT_THAT(waited, ElementsAre(Pair("first", 0), Pair("second", Ge(1u))));
+}
+
+TEST_F(NoRoom, WhoseRecordArrivesInTheSameRoundWaitsAsWell) {
+  cold_disk::use_threads();
+  start();  // with a reader that can be held
+  talker first(path()), second(path()), stops(path());
+  heap::allow_growth(heap::kUnlimitedGrowth);
+  for (const std::string_view name : {"first", "second"}) {
+    ASSERT_EQ(stops.run({"SET", std::string(name), std::string(3000, 'v')}), "+OK\r\n");
+  }
+  send_out();
+  allow_nothing();
+  cold_disk::hold();
+  first.send(large_write("first"));
+  second.send(large_write("second"));
+  until([] { return heap::cold_reads().under_way == 2; });
+  const auto& waited = note_writes();
+  const auto ended = heap::cold_reads().reads + 2;
+  const auto go_on = stop_loop(stops);
+  cold_disk::let_go();
+  go_on();
+  EXPECT_EQ(first.receive(kWritten.size()) + second.receive(kWritten.size()), kWritten + kWritten);
+  EXPECT_EQ(heap::cold_reads().reads, ended);
+  EXPECT_THAT(waited, ElementsAre(Pair(_, 0), Pair(_, Ge(1u))));
+}
+
+// Else new commands could take what room there is again and again.
+TEST_F(NoRoom, WhoHasWaitedGoesBeforeNewCommands) {
+  talker first(path()), waits_long(path()), is_new(path()), stops(path());
+  const auto& waited = note_writes();
+  first.send(large_write("first"));
+  EXPECT_EQ(first.receive(kWritten.size()), kWritten);
+  waits_long.send(large_write("second"));
+  until_one_waits(stops);
+  const auto go_on = stop_loop(stops);
+  heap::allow_growth(heap::kUnlimitedGrowth);  // the wait is over with this round
+  is_new.send(large_write("third"));
+  go_on();
+  EXPECT_EQ(is_new.receive(kWritten.size()), kWritten);
+  EXPECT_THAT(waited, ElementsAre(Pair("first", _), Pair("second", _), Pair("third", _)));
 }
 
 /// A client that writes, until it goes.
