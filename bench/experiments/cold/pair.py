@@ -15,6 +15,8 @@ object a pair.
 With --rate the phases are no closed loops: so many requests come each second, and beside them 2,000
 reads of 500 records, which are in DRAM as each is read four times a second. The latencies are
 those reads': of hits alone, corrected for coordinated omission.
+
+Flags of isotherm serve for both stores may follow after --, as `-- --threads 4 --read-thread`.
 """
 import argparse
 import contextlib
@@ -116,7 +118,7 @@ def measure(options, workload, limited, free):
              'us_a_miss': (cost - cost_free) * requests / misses if misses else 0}
     saved.append(options.save, 'pair', workload=workload, target=options.target, keys=options.keys,
                  threads=options.threads, rate=options.rate, warmup=options.warmup,
-                 seconds=options.seconds, **found)
+                 seconds=options.seconds, flags=options.flags, **found)
     return found
 
 
@@ -133,6 +135,7 @@ def main():
                         help='requests a second, and hits beside them; 0: closed loops')
     parser.add_argument('--pairs', type=int, default=8)
     parser.add_argument('--save', help='append a JSON object a pair')
+    parser.add_argument('flags', nargs='*', help='of isotherm serve, for both, after --')
     options = parser.parse_args()
     if options.rate and options.seconds < 2:
         parser.error('--rate needs phases of 2 seconds at least: the first one warms up')
@@ -140,7 +143,8 @@ def main():
         pair = []
         for flags in ([], ['--miss-share', 0]):
             folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            command = servers.isotherm_command(folder, options.tool, ['--window', 5, *flags])
+            flags = ['--window', 5, *flags, *options.flags]
+            command = servers.isotherm_command(folder, options.tool, flags)
             pair.append(stack.enter_context(servers.serving(command, folder / 'socket')))
         workloads = options.workloads.split(',')
         drive(options, pair[1], workloads[0], 1)
