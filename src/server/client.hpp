@@ -51,7 +51,7 @@ class client final : public store::caller {
   base::atomic<int> protocol{2};                      ///< read by all
   base::atomic<bool> killed{false};                   ///< written by all
   base::atomic<bool> keeps_place{false};              ///< CLIENT NO-EVICT
-  base::atomic<bool> is_blocked{false};  ///< a command waits, for a disk or as `waits`; read by all
+  base::atomic<bool> is_blocked{false};  ///< a command waits for a disk, or for room; read by all
   base::atomic<std::size_t> query_bytes{0}, query_room{0}, output_bytes{0};  ///< read by all
   base::atomic<std::size_t> argument_bytes{0};  ///< memory of its argument lists; read by all
   base::atomic<std::size_t> held_bytes{0};      ///< argument_bytes and the buffers; read by all

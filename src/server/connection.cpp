@@ -48,7 +48,10 @@ connection::connection(server& server, std::shared_ptr<client> client, reply_tim
       parked_(reader, client_->id),
       reply_(output_) {}
 
-connection::~connection() { ::close(client_->fd); }
+connection::~connection() {
+  client_->killed.store_release(true);  // a command of it that waits elsewhere need not begin
+  ::close(client_->fd);
+}
 
 bool connection::on_readable() {
   const std::size_t wanted = parser_.wanted();
@@ -153,7 +156,7 @@ bool connection::run_buffer() {
     parked_.forget();
   }
   if (output_.empty()) release_output();
-  client_->is_blocked.store_relaxed(is_again_ || client_->waits);
+  if (!client_->waits) client_->is_blocked.store_relaxed(is_again_);
   note_memory();
   return !client_->closing || wants_to_write();  // a muted last reply leaves nothing to send
 }
@@ -199,7 +202,7 @@ bool connection::resume(std::optional<std::string> reply) {
   output_.empty() ? output_.swap(*reply) : static_cast<void>(output_.append(*reply));
   // First what is left: the flush fails if the client has gone.
   if (query_.size() > 0 && !run_buffer()) return false;
-  return flush() && advance();
+  return is_unfinished_ || (flush() && advance());
 }
 
 /// Frees the output's memory, as query_buffer frees its own: an idle client takes none.
@@ -290,7 +293,8 @@ void connection::execute(const store::command& command, store::call& call) {
   if (watch.must_wait() || !parked_.park(watch.take())) wait_elsewhere(command, call);
 }
 
-/// On a thread that waits for pages of COLD in the mapping, which the buffers here may not outlive.
+/// Runs it on a thread that waits for pages of COLD in the mapping. It has copies of what it needs:
+/// the connection may go before it is done.
 void connection::wait_elsewhere(const store::command& command, const store::call& call) {
   struct own {
     std::vector<std::string> words;
@@ -300,12 +304,16 @@ void connection::wait_elsewhere(const store::command& command, const store::call
   const auto mine = std::make_shared<own>(own{
       {call.arguments.begin(), call.arguments.end()}, call.bounds, std::move(parked_.walked())});
   server_.defer_to_disk(
-      *client_, [mine, &command, now = call.now, &server = server_](store::reply& out) {
+      *client_, [mine, &command, whose = client_, &server = server_](store::reply& out) {
+        if (whose->killed.load_acquire()) return;
         const std::vector<std::string_view> words(mine->words.begin(), mine->words.end());
-        store::call again{server.db(), out, words, now, mine->bounds, nullptr, &mine->walked};
+        store::call again{server.db(),  out,     words,        store::now_ms(),
+                          mine->bounds, nullptr, &mine->walked};
+        if (command.flags & store::kWrite) store::bring_in(command, again);
         static_cast<void>(store::execute(command, again, server.tuning().maxmemory.load_relaxed()));
         heap::wait_for_room();  // that thread may
       });
+  client_->is_blocked.store_relaxed(true);
 }
 
 bool connection::flush() {

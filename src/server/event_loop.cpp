@@ -313,6 +313,7 @@ void event_loop::update_watch(connection& which) {
   const std::uint32_t wanted = (which.wants_to_read() ? std::uint32_t{EPOLLIN} : 0u) |
                                (which.wants_to_write() ? std::uint32_t{EPOLLOUT} : 0u);
   if (wanted == which.events) return;
+  if (which.events == kUnwatched && wanted == 0 && which.waits_to_run()) return;
   const int change = which.events == kUnwatched ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
   which.events = wanted;
   const bool is_done = change_watch(epoll_, change, which.peer().fd, wanted, which.peer().id);

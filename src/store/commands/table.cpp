@@ -118,6 +118,15 @@ const command* command_table::resolve(std::span<const std::string_view> argument
   return sub;
 }
 
+void bring_in(const command& invoked, const call& c) {
+  const bool needs_values = !writes_several(invoked);
+  for_each_key(invoked, c.arguments, [&c, needs_values](std::string_view key) {
+    const sync::scope inside;
+    needs_values ? static_cast<void>(c.db.index().find(inside, key))
+                 : static_cast<void>(c.db.index().contains(inside, key));
+  });
+}
+
 executed execute(const command& invoked, call& c, std::uint64_t maxmemory_bytes) {
   if (invoked.flags & kDenyOom && c.db.memory().is_over(maxmemory_bytes, c.now)) [[unlikely]] {
     c.out.error(errors::kOutOfMemory);

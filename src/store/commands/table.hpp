@@ -54,4 +54,8 @@ enum class executed : std::uint8_t {
 /// Runs `invoked`, unless it needs memory and the limit is reached: then answers with an error.
 executed execute(const command& invoked, call& c, std::uint64_t maxmemory_bytes);
 
+/// Waits for what a command that writes is going to read, by a thread that may: execute() would
+/// wait for it under the locks of the keys, and others for these.
+void bring_in(const command& invoked, const call& c);
+
 }  // namespace isotherm::store

@@ -161,7 +161,7 @@ TEST_F(NoRoom, WhoWaitsIsAnsweredAsItWants) {
   EXPECT_THAT(waited, ElementsAre(Pair("first", 0), Pair("second", Ge(1u))));
 }
 
-TEST_F(NoRoom, WhoseRecordArrivesInTheSameRoundWaitsAsWell) {
+TEST_F(NoRoom, WhoseRecordHasArrivedWaitsAsWell) {
   cold_disk::use_threads();
   start();  // with a reader that can be held
   talker first(path()), second(path()), stops(path());
@@ -176,12 +176,10 @@ TEST_F(NoRoom, WhoseRecordArrivesInTheSameRoundWaitsAsWell) {
   second.send(large_write("second"));
   until([] { return heap::cold_reads().under_way == 2; });
   const auto& waited = note_writes();
-  const auto ended = heap::cold_reads().reads + 2;
   const auto go_on = stop_loop(stops);
   cold_disk::let_go();
   go_on();
   EXPECT_EQ(first.receive(kWritten.size()) + second.receive(kWritten.size()), kWritten + kWritten);
-  EXPECT_EQ(heap::cold_reads().reads, ended);
   EXPECT_THAT(waited, ElementsAre(Pair(_, 0), Pair(_, Ge(1u))));
 }
 
