@@ -157,7 +157,7 @@ TEST_F(Parked, APipelinesReadsAreUnderWayTogetherWhereKeysAreOutToo) {
   serving().tuning().turn_us.store_relaxed(kLongTurn);
   std::string right;
   for (int i = 0; i < kGets; ++i) right += bulk(value(i));
-  cold_disk::hold_after(3);  // their keys take at least two pages, and at most three
+  cold_disk::hold_after(kGets / 4);  // their keys take a few pages
   one.send(for_long_keys(
       kGets, [](const std::string& name, int) { return std::vector<std::string>{"GET", name}; }));
   until([] { return heap::cold_reads().under_way >= kGets / 2; });
