@@ -78,10 +78,11 @@ class event_loop {
   reply_times times_;
   base::atomic<bool> stopping_{false};
   std::mutex adopted_mutex_;
+  // Guarded by it.
   std::vector<std::shared_ptr<client>> adopted_;
-  // Guarded by adopted_mutex_ too.
   std::vector<std::pair<std::uint64_t, std::optional<std::string>>> finished_;
-  std::vector<std::uint64_t> ended_;  // guarded by adopted_mutex_ too
+  std::vector<std::uint64_t> ended_;
+
   std::unordered_map<std::uint64_t, std::unique_ptr<connection>> connections_;  // by client::id
   idle_order by_use_;
   std::unordered_map<int, std::function<bool(int)>> listeners_;

@@ -141,9 +141,9 @@ def main():
         parser.error('--rate needs phases of 2 seconds at least: the first one warms up')
     with contextlib.ExitStack() as stack:
         pair = []
-        for flags in ([], ['--miss-share', 0]):
+        for own in ([], ['--miss-share', 0]):
             folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            flags = ['--window', 5, *flags, *options.flags]
+            flags = ['--window', 5, *own, *options.flags]
             command = servers.isotherm_command(folder, options.tool, flags)
             pair.append(stack.enter_context(servers.serving(command, folder / 'socket')))
         workloads = options.workloads.split(',')

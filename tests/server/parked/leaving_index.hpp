@@ -3,13 +3,13 @@
 #pragma once
 
 #include "heap/upkeep.hpp"
-#include "server/parked/forwarding_index.hpp"
+#include "index/forwarding_index.hpp"
 
 namespace isotherm::server {
 
-class leaving_index final : public forwarding_index {
+class leaving_index final : public index::forwarding_index {
  public:
-  using forwarding_index::forwarding_index;
+  using index::forwarding_index::forwarding_index;
 
   index::outcome insert(std::string_view key, const index::content& value) override {
     send_out();

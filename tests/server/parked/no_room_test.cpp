@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "heap/upkeep.hpp"
+#include "index/forwarding_index.hpp"
 #include "server/parked/cold_server.hpp"
-#include "server/parked/forwarding_index.hpp"
 
 namespace isotherm::server {
 namespace {
@@ -24,7 +24,7 @@ using ::testing::Not;
 using ::testing::Pair;
 
 /// Tells the test before a record is looked for, and before one is written.
-class told_index final : public forwarding_index {
+class told_index final : public index::forwarding_index {
  public:
   using told = std::function<void(std::string_view key)>;
   told_index(told before_find, told before_write)

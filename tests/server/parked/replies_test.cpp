@@ -157,7 +157,8 @@ TEST_F(Parked, APipelinesReadsAreUnderWayTogetherWhereKeysAreOutToo) {
   serving().tuning().turn_us.store_relaxed(kLongTurn);
   std::string right;
   for (int i = 0; i < kGets; ++i) right += bulk(value(i));
-  cold_disk::hold_after(kGets / 4);  // their keys take a few pages
+  // Their keys take at most three pages; the first value may be read before the last of these.
+  cold_disk::hold_after(4);
   one.send(for_long_keys(
       kGets, [](const std::string& name, int) { return std::vector<std::string>{"GET", name}; }));
   until([] { return heap::cold_reads().under_way >= kGets / 2; });
@@ -174,6 +175,8 @@ TEST_F(Parked, APipelineOfWritesReadsItsKeysTogether) {
   const std::string right = times(kSets, "+OK\r\n");
   ASSERT_EQ(one.ask(for_long_keys(kSets, set_a_page)), right);
   send_out(leaving::keys_too);
+  // One look sees all: what it has found is kept until these commands have run, and no longer.
+  serving().tuning().turn_us.store_relaxed(kLongTurn);
   const auto before = heap::cold_reads();
   cold_disk::hold();
   one.send(for_long_keys(kSets, [](const std::string& name, int) {
@@ -182,8 +185,8 @@ TEST_F(Parked, APipelineOfWritesReadsItsKeysTogether) {
   until([] { return heap::cold_reads().under_way >= 2; });
   cold_disk::let_go();
   EXPECT_EQ(one.receive(right.size()), right);
-  EXPECT_LT(heap::cold_reads().read_bytes - before.read_bytes, kSets / 4 * base::kPageBytes)
-      << "values, of a page each, are not read";
+  EXPECT_LE(heap::cold_reads().read_bytes - before.read_bytes, 3 * base::kPageBytes)
+      << "values are not read";
 }
 
 // A read that was started ahead and has not ended when its command's turn comes.

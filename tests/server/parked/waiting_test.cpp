@@ -4,9 +4,9 @@
 
 #include <semaphore>
 
+#include "index/forwarding_index.hpp"
 #include "os/memory/process_memory.hpp"
 #include "server/parked/cold_server.hpp"
-#include "server/parked/forwarding_index.hpp"
 
 namespace isotherm::server {
 namespace {
@@ -14,15 +14,14 @@ namespace {
 using ::testing::HasSubstr;
 
 /// Searches of threads that wait for pages stand still until the test lets them go on.
-class gated_index final : public forwarding_index {
+class gated_index final : public index::forwarding_index {
  public:
-  using forwarding_index::forwarding_index;
+  using index::forwarding_index::forwarding_index;
 
   std::optional<std::string_view> find(const index::scope& inside, std::string_view key) override {
     pass();
     return forwarding_index::find(inside, key);
   }
-
   bool contains(const index::scope& inside, std::string_view key) override {
     pass();
     return forwarding_index::contains(inside, key);
