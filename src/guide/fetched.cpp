@@ -94,6 +94,7 @@ void* reach_without_waiting(base::atomic<word>& slot, word seen, heap::used_befo
       heap::note_unreadable();
       return nullptr;
     }
+    if (watch.allows_only_copies()) return const_cast<void*>(copy);
     const std::size_t bytes = heap::header_of(copy)->bytes;
     const auto history = has_left(seen) ? std::nullopt : admitted(seen, bytes, read->before());
     if (watch.allows_copies() && !history) return const_cast<void*>(copy);

@@ -91,7 +91,7 @@ void parked_command::finish() noexcept {
 look_ahead look(std::string_view requests, const resp_parser::limits& bounds,
                 const store::command_table& commands, store::database& db,
                 const heap::arrived_reads& arrived, const turn& mine, std::uint64_t room) {
-  heap::miss_watch watch(arrived, heap::miss_watch::copies::allowed,
+  heap::miss_watch watch(arrived, heap::miss_watch::copies::only,
                          heap::miss_watch::missing::never_waited_for);
   const heap::read_watch reads;
   look_ahead found;

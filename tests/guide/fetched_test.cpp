@@ -179,6 +179,16 @@ TEST_F(Fetched, ThePolicyIsToldOfASecondUse) {
   EXPECT_EQ(policy.last_before, heap::used_before::yes);
 }
 
+TEST_F(Fetched, ALookAheadOfTheUseIsNoUse) {
+  fetch(guides_[5]);
+  const auto& policy = ask_policy(0x123);
+  const use_result got = use(guides_[5], heap::miss_watch::copies::only);
+  EXPECT_EQ(got.content, content(5));
+  EXPECT_FALSE(lies_in_a_heap(got.object));
+  EXPECT_EQ(heap_of(guides_[5]), kind::cold);
+  EXPECT_EQ(policy.asked, 0);
+}
+
 TEST_F(Fetched, TheObjectComesBackWhereThePolicyAdmitsIt) {
   fetch(guides_[5]);
   ask_policy(0x123);

@@ -53,6 +53,9 @@ class miss_watch {
   enum class copies : std::uint8_t {
     /// The copy itself, which nobody may write to or compare: the object may stay in COLD.
     allowed,
+    /// The same, and the object stays in COLD in any case: for a look ahead of the use itself,
+    /// which is the one that counts.
+    only,
     /// The object, which comes back to HOT for it.
     refused
   };
@@ -86,7 +89,8 @@ class miss_watch {
   }
 
   // For guides.
-  bool allows_copies() const noexcept { return may_use_ == copies::allowed; }
+  bool allows_copies() const noexcept { return may_use_ != copies::refused; }
+  bool allows_only_copies() const noexcept { return may_use_ == copies::only; }
   bool waits_for_others() const noexcept { return others_ == missing::waited_for; }
   const arrived_reads& arrived() const noexcept { return arrived_; }
   const cold_read* find(const void* object) const noexcept;
