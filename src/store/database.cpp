@@ -180,6 +180,12 @@ bool database::remove(std::string_view key) {
   return was_there;
 }
 
+bool database::holds(const sync::scope& inside, std::string_view key, std::int64_t now) {
+  if (!index_.contains(inside, key) || is_due(stripes_.of(key), key, now)) return false;
+  touch(key, now);
+  return true;
+}
+
 bool database::remove_live(std::string_view key, std::int64_t now) {
   const bool had_expired = is_due(stripes_.of(key), key, now);
   if (!remove(key)) return false;

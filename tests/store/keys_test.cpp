@@ -19,6 +19,29 @@ TEST_F(Commands, KeysComeAndGo) {
   EXPECT_EQ(run({"DBSIZE"}), ":0\r\n");
 }
 
+// By a thread that waits for the disk, before it locks the keys.
+TEST_F(Commands, WhatAWriteReadsIsBroughtInBeforeIt) {
+  run({"MSET", "a", "1", "b", "2"});
+  const auto values_brought_in = [this](const std::vector<std::string_view>& arguments) {
+    std::string output;
+    reply out(output);
+    index_.values_read = 0;
+    bring_in(*table_.resolve(arguments, out), {db_, out, arguments, now_, bounds_});
+    return index_.values_read.load();
+  };
+  EXPECT_EQ(values_brought_in({"APPEND", "a", "x"}), 1u);
+  EXPECT_EQ(values_brought_in({"RENAME", "a", "b"}), 2u);
+  EXPECT_EQ(values_brought_in({"MSET", "a", "x", "b", "y"}), 0u) << "which are not read";
+  EXPECT_EQ(values_brought_in({"DEL", "a", "b"}), 0u);
+}
+
+TEST_F(Commands, NoSeveralAreReadToSeeWhetherTheyAreThere) {
+  run({"MSET", "a", "1", "b", "2"});
+  index_.values_read = 0;
+  EXPECT_EQ(run({"MSETNX", "c", "1", "b", "2"}), ":0\r\n");
+  EXPECT_EQ(index_.values_read, 0u);
+}
+
 TEST_F(Commands, WhatGoesIsNotRead) {
   run({"SET", "a", "v"});
   run({"SET", "b", "v", "PX", "10"});

@@ -64,6 +64,11 @@ TEST_F(Commands, SeveralKeysAtOnce) {
   EXPECT_EQ(run({"MSETNX", "c", "1", "a", "9"}), ":0\r\n");
   EXPECT_EQ(run({"EXISTS", "c"}), ":0\r\n");
   EXPECT_EQ(run({"MSETNX", "c", "1", "d", "2"}), ":1\r\n");
+  EXPECT_EQ(run({"PEXPIRE", "c", "10"}), ":1\r\n");
+  EXPECT_EQ(run({"MSETNX", "c", "3"}), ":0\r\n");
+  now_ += 11;
+  EXPECT_EQ(run({"MSETNX", "c", "3"}), ":1\r\n") << "it has expired";
+  EXPECT_EQ(run({"MGET", "c", "d"}), "*2\r\n$1\r\n3\r\n$1\r\n2\r\n");
 }
 
 TEST_F(Commands, PartsOfValues) {

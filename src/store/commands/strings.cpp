@@ -144,7 +144,7 @@ void msetnx(call& c) {
   const sync::scope inside;
   several_keys locks(c.db.locks(), c.arguments.subspan(1), 2);
   for (std::size_t i = 1; i < c.count(); i += 2) {
-    if (c.db.find(inside, c[i], c.now, lookup::before_write)) return c.out.integer(0);
+    if (c.db.holds(inside, c[i], c.now)) return c.out.integer(0);
   }
   if (put_all(c)) c.out.integer(1);
 }

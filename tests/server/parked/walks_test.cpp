@@ -131,6 +131,7 @@ TEST_P(EachIndex, WritesAndWalksReadNoValues) {
   }
   std::vector<std::string> several{"MSET"};
   for (int i = 200; i < kKeys; ++i) several.insert(several.end(), {key(i), "new"});
+  ASSERT_EQ(one_->run({"MSETNX", "nowhere", "new", key(kKeys - 1), "new"}), ":0\r\n");
   ASSERT_EQ(one_->run(several), "+OK\r\n");
   ASSERT_EQ(one_->ask("FLUSHALL\r\nDBSIZE\r\n"), "+OK\r\n:0\r\n");
   expect_none_since(before);
