@@ -132,8 +132,10 @@ std::expected<void*, heap::miss> try_reach(base::atomic<word>& slot, const sync:
 
 void* touch_cold(word w) noexcept {
   void* const object = pointer_of(w);
+  if (!heap::is_readable(object)) return nullptr;
+  // Only now that its pages have come: until then threads that do not wait must find them out.
   heap::note_cold_use(object);
-  return heap::is_readable(object) ? object : nullptr;
+  return object;
 }
 
 word kept_for_maker(base::atomic<word>& slot, word made) noexcept {
