@@ -55,6 +55,7 @@ class collected final : public policy {
     const auto before = guides::is_accessed(w) ? heap::used_before::yes : heap::used_before::no;
     const auto history = gate_.admit(w, kBytes, before);
     if (!history) return;
+    gate_.note_returned(kBytes);
     w = guides::with_history(guides::moved_to(w, guides::address_of(w), heap::kind::hot), *history);
     ++kept_;
   }

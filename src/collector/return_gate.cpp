@@ -29,16 +29,6 @@ returned return_gate::take_returned() noexcept {
   return {objects_.exchange_acq_rel(0), bytes_.exchange_acq_rel(0)};
 }
 
-/// As of what is freed while others move: each looks before it takes, so that no more than one
-/// object a thread is too much.
-bool return_gate::take_room(std::size_t bytes) noexcept {
-  const std::int64_t left = room_.load_relaxed();
-  if (left == kEndless) return true;
-  if (left < static_cast<std::int64_t>(bytes)) return false;
-  room_.fetch_sub_relaxed(static_cast<std::int64_t>(bytes));
-  return true;
-}
-
 std::optional<unsigned> return_gate::admit(guides::word w, std::size_t bytes,
                                            heap::used_before before) noexcept {
   asked_.fetch_add_relaxed(1);
@@ -50,10 +40,17 @@ std::optional<unsigned> return_gate::admit(guides::word w, std::size_t bytes,
       base::mix64(guides::address_of(w) ^ seed_.load_relaxed()) <= most_.load_relaxed();
   const bool is_worth_it = size_class < below || wins_draw;
   if (!is_worth_it && before == heap::used_before::no) return std::nullopt;
-  if (!take_room(bytes)) return std::nullopt;
+  // Taken by note_returned(): of those that ask at the same time each may come back.
+  if (room_.load_relaxed() < static_cast<std::int64_t>(bytes)) return std::nullopt;
+  return found & 0xffffU;
+}
+
+void return_gate::note_returned(std::size_t bytes) noexcept {
   objects_.fetch_add_relaxed(1);
   bytes_.fetch_add_relaxed(bytes);
-  return found & 0xffffU;
+  if (room_.load_relaxed() != kEndless) {
+    room_.fetch_sub_relaxed(static_cast<std::int64_t>(bytes));
+  }
 }
 
 return_gate& gate() {

@@ -46,15 +46,14 @@ class return_gate final : public guides::return_policy {
 
   /// Lets pass what the answers say, and what is used a second time in its window: requests that
   /// repeat within one would miss each time (admission as in 2Q: Johnson, Shasha, VLDB 1994).
-  /// Counts what it lets pass.
   std::optional<unsigned> admit(guides::word w, std::size_t bytes,
                                 heap::used_before before) noexcept override;
+  void note_returned(std::size_t bytes) noexcept override;
 
  private:
   static constexpr std::uint32_t pack(const answer& a) noexcept {
     return std::uint32_t{a.history} | std::uint32_t{a.below} << 16U | std::uint32_t{a.drawn} << 24U;
   }
-  bool take_room(std::size_t bytes) noexcept;
 
   // Relaxed but for the exchanges, for which there is no weaker one: each answer is right by
   // itself, for this window or the last one, and the rest are counts.

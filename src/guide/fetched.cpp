@@ -54,6 +54,7 @@ void* commit_fetched(base::atomic<word>& slot, word& seen, const void* copy, uns
     if (!slot.compare_exchange_seq_cst(seen, next)) continue;
     report_cold_access(&slot);  // due for a scan: it is in HOT
     sync::retire(old, &free_object, heap::room_of(old));
+    if (return_policy* const policy = chosen_policy.load_acquire()) policy->note_returned(bytes);
     return made;
   }
   heap::deallocate(made, heap::recycling::none);

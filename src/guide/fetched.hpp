@@ -33,6 +33,9 @@ class return_policy {
   /// `before`: whether it had been used in this window. Any thread; must not wait.
   virtual std::optional<unsigned> admit(word w, std::size_t bytes,
                                         heap::used_before before) noexcept = 0;
+  /// An object of so many bytes has come back: one that was let in, or that a use needs in DRAM.
+  /// Any thread; must not wait.
+  virtual void note_returned(std::size_t bytes) noexcept = 0;
 };
 /// Asks `chosen` from now on; null, as at first: all come back, with the history that they have.
 /// It must live as long as the process.

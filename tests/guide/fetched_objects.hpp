@@ -32,8 +32,9 @@ class told_policy final : public guides::return_policy {
     last_before = before;
     return answer;
   }
+  void note_returned(std::size_t) noexcept override { ++came_back; }
   std::optional<unsigned> answer;
-  int asked = 0;
+  int asked = 0, came_back = 0;
   guides::word last_word = 0;
   std::size_t last_bytes = 0;
   heap::used_before last_before = heap::used_before::no;

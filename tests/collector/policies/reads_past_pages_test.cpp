@@ -85,6 +85,7 @@ class ReadsPastPages : public testing::Test {
     if (guides::heap_of(w) == kind::cold) {
       const auto before = guides::is_accessed(w) ? heap::used_before::yes : heap::used_before::no;
       if (const auto history = gate_.admit(w, kEach, before)) {
+        gate_.note_returned(kEach);
         w = guides::with_history(guides::moved_to(w, guides::address_of(w), kind::hot), *history);
       }
     }

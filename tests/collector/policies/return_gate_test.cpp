@@ -19,8 +19,15 @@
 namespace isotherm::collector {
 namespace {
 
+/// What is let in comes back at once.
+std::optional<unsigned> admit(return_gate& gate, guides::word w, std::size_t bytes,
+                              heap::used_before before) {
+  const auto history = gate.admit(w, bytes, before);
+  if (history) gate.note_returned(bytes);
+  return history;
+}
 std::optional<unsigned> admit_first(return_gate& gate, guides::word w, std::size_t bytes) {
-  return gate.admit(w, bytes, heap::used_before::no);
+  return admit(gate, w, bytes, heap::used_before::no);
 }
 
 using guides::word;
@@ -154,9 +161,32 @@ TEST(ReturnGate, WhatIsUsedASecondTimeComesBackWhileThereIsRoom) {
       {});
   gate.allow(1000);
   EXPECT_FALSE(admit_first(gate, cold_word(7, 3), 600)) << "it is not worth its room";
-  EXPECT_EQ(gate.admit(cold_word(7, 3), 600, heap::used_before::yes), 8u);
-  EXPECT_FALSE(gate.admit(cold_word(7, 3), 600, heap::used_before::yes));
+  EXPECT_EQ(admit(gate, cold_word(7, 3), 600, heap::used_before::yes), 8u);
+  EXPECT_FALSE(admit(gate, cold_word(7, 3), 600, heap::used_before::yes));
   EXPECT_EQ(gate.asked(), 3u);
+}
+
+TEST(ReturnGate, WhatMustComeBackTakesRoomFromTheOthers) {
+  return_gate gate;
+  write(gate, {.below = return_gate::kAllClasses});
+  gate.allow(1000);
+  gate.note_returned(600);
+  gate.note_returned(600);
+  EXPECT_FALSE(admit_first(gate, cold_word(0, 3), 1));
+  EXPECT_EQ(gate.take_returned().bytes, 1200u);
+  gate.allow(return_gate::kUnlimited);
+  gate.note_returned(600);
+  EXPECT_TRUE(admit_first(gate, cold_word(0, 3), 1 << 30));
+}
+
+TEST(ReturnGate, WhatIsLetInAndDoesNotComeBackTakesNone) {
+  return_gate gate;
+  write(gate, {.below = return_gate::kAllClasses});
+  gate.allow(1000);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_TRUE(gate.admit(cold_word(0, 3), 600, heap::used_before::no));
+  }
+  EXPECT_EQ(gate.take_returned().objects, 0u);
 }
 
 TEST(PublishedPolicy, LetsAllComeBackWithTheirHistory) {

@@ -39,7 +39,7 @@ inline std::uint64_t test_seed() {
   return seed;
 }
 
-/// What becomes of reads past COLD's mapping.
+/// What becomes of reads past COLD's mapping, and of the writing back of its file.
 class cold_disk {
  public:
   /// Before any server.
@@ -61,18 +61,21 @@ class cold_disk {
   }
   /// From now on reads end so; 0: as they do.
   static void fail_with(int code) { failure = code; }
+  /// From now on nothing can be written back; 0: it can.
+  static void fail_writes_with(int code) { write_failure = code; }
 
  private:
   static int fate(os::io_call call) {
     // A reader opens the file past the cache, and once more for its ring.
     if (call == os::io_call::open) return refuses_rings && opened++ % 2 == 1 ? EMFILE : 0;
+    if (call == os::io_call::sync) return write_failure;
     if (call != os::io_call::read) return 0;
     if (passing.fetch_sub(1) <= 0) holds.wait(true);
     return failure;
   }
   static inline std::atomic<bool> refuses_rings{false}, holds{false};
   static inline std::atomic<unsigned> opened{0};
-  static inline std::atomic<int> failure{0}, passing{0};
+  static inline std::atomic<int> failure{0}, write_failure{0}, passing{0};
 };
 
 /// A command as clients send it.
@@ -164,6 +167,7 @@ class ColdServer : public ::testing::Test {
   ~ColdServer() override {
     cold_disk::let_go();
     cold_disk::fail_with(0);
+    cold_disk::fail_writes_with(0);
     cold_disk::use_best();
   }
 
@@ -192,19 +196,20 @@ class ColdServer : public ::testing::Test {
     static stays always;
     guides::set_return_policy(&always);
   }
-  /// Leaves all in COLD, until the next send_out(), and counts the records that were used for the
-  /// first time in a window, and again.
+  /// Leaves all in COLD, until the next send_out(), but for what uses need in DRAM, and counts
+  /// these, and the records that were used for the first time in a window, and again.
   struct use_counts final : guides::return_policy {
     std::optional<unsigned> admit(guides::word, std::size_t,
                                   heap::used_before before) noexcept override {
       ++(before == heap::used_before::yes ? later_uses : first_uses);
       return std::nullopt;
     }
-    std::atomic<int> first_uses{0}, later_uses{0};
+    void note_returned(std::size_t) noexcept override { ++returned; }
+    std::atomic<int> first_uses{0}, later_uses{0}, returned{0};
   };
   static use_counts& tell_uses() {
     static use_counts counts;
-    counts.first_uses = counts.later_uses = 0;
+    counts.first_uses = counts.later_uses = counts.returned = 0;
     guides::set_return_policy(&counts);
     return counts;
   }
@@ -222,6 +227,7 @@ class ColdServer : public ::testing::Test {
     std::optional<unsigned> admit(guides::word, std::size_t, heap::used_before) noexcept override {
       return std::nullopt;
     }
+    void note_returned(std::size_t) noexcept override {}
   };
   static bool configure() {
     const testing_help::temporary_directory made;
