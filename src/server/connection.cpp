@@ -283,9 +283,8 @@ void connection::execute(const store::command& command, store::call& call) {
     static_cast<void>(store::execute(command, call, maxmemory));
     return;
   }
-  // A subcommand may answer with addresses.
-  const bool reads_only = (command.flags & store::kReadOnly) != 0;
-  const bool may_use_copies = reads_only && (command.keys.first == 1 || walks);
+  const bool may_use_copies =
+      (command.flags & (store::kReadOnly | store::kLocates)) == store::kReadOnly;
   using copies = heap::miss_watch::copies;
   heap::miss_watch watch(parked_.arrived(), may_use_copies ? copies::allowed : copies::refused,
                          heap::miss_watch::missing::never_waited_for);

@@ -249,7 +249,7 @@ constexpr command kIsotherm[] = {
     {"nodes", 2, kKeepsWho, {}, nodes, kGroup, kSince, "Where the index's nodes lie"},
     {"locate",
      -3,
-     kReadOnly,
+     kReadOnly | kLocates,
      {2, -1, 1},
      locate,
      kGroup,

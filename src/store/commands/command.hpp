@@ -59,6 +59,7 @@ enum command_flag : std::uint32_t {
   kEndsOrLeaves = 256,  ///< runs also where a transaction's commands are refused
   kWalks = 512,         ///< reads keys that are not among its arguments
   kOnlyFrees = 1024,    ///< writes, and takes no memory
+  kLocates = 2048,      ///< answers with addresses of values, so that copies will not do
 };
 
 /// Where keys stand among the arguments; `first` 0: none. `last` -1: to the end.
