@@ -45,13 +45,14 @@ bool parked_command::park(std::vector<heap::miss> missed) {
   waited_for_ = own_.size();
   if (!own_.is_empty() && own_.bytes() >= kHeldBytes) return false;
   for (heap::miss& each : missed) {
+    if (reads_.asked_for(each.where())) continue;  // for another argument
     // A read that was started for the command when it was looked at ahead is what it waits for:
     // asked for anew it would count as another use of the object, which would bring it back. It
     // stays there for later commands, whose records may lie in the same pages.
     read asked = reads_ahead_.asked_for(each.where());
     const bool was_ahead = asked != nullptr;
     if (!was_ahead) asked = reader_->read(std::move(each), client_);
-    if (!reads_.add(asked)) continue;
+    reads_.add(asked);
     own_.add(asked);
     if (was_ahead) counted_twice_ += asked->where().bytes;
     if (own_.bytes() >= kHeldBytes) break;

@@ -36,7 +36,7 @@ class parked_command {
   /// needs more, and is not parked. What a walk asked for before it parked the last time is
   /// dropped if it has come further since: it has used that.
   bool park(std::vector<heap::miss> missed);
-  static constexpr std::uint64_t kHeldBytes = std::uint64_t{32} << 20;
+  static constexpr std::uint64_t kHeldBytes = heap::miss_watch::kNotedBytes;
   /// How much a look at the client's later commands may find: half of kAheadBytes in the first, so
   /// that the second has room for the values whose keys were missed in the first.
   std::uint64_t room_ahead() const noexcept;

@@ -166,6 +166,36 @@ TEST_F(Fetched, ACopyServesWhereTheObjectIsToStay) {
   EXPECT_EQ(policy.asked, 1);
   EXPECT_EQ(policy.last_bytes, content(5).size());
   EXPECT_EQ(guides::address_of(policy.last_word), guides::address_of(before));
+  EXPECT_EQ(policy.came_back, 0);
+}
+
+TEST_F(Fetched, ThePolicyIsToldOfWhatAUseBringsBackUnasked) {
+  fetch(guides_[5]);
+  const auto& policy = ask_policy(std::nullopt);
+  EXPECT_EQ(use(guides_[5], kObjects).content, content(5));
+  EXPECT_EQ(heap_of(guides_[5]), kind::hot);
+  EXPECT_EQ(policy.came_back, 1);
+}
+
+TEST_F(Fetched, AnObjectThatCannotBeReadStaysOut) {
+  testing_help::truncate_cold(testing_help::cold_in_a_file(), 0);
+  for (int round = 0; round < 2; ++round) {
+    const scope inside;
+    EXPECT_EQ(guides_[5].get(inside), nullptr);
+    EXPECT_TRUE(heap::is_out(address(guides_[5]))) << "others need not wait for it";
+  }
+}
+
+TEST_F(Fetched, WhatIsNotedIsBounded) {
+  constexpr std::uint64_t kBound = heap::miss_watch::kNotedBytes;
+  const heap::arrived_reads nothing;
+  heap::miss_watch watch(nothing, kCopies);
+  const scope inside;
+  for (std::uint64_t i = 0; i <= 2 * kBound / base::kPageBytes; ++i) {
+    EXPECT_EQ(guides_[i % 2 == 0 ? 0 : kCount - 1].get(inside), nullptr);
+  }
+  EXPECT_LE(watch.missed_bytes(), kBound);
+  EXPECT_TRUE(watch.has_missed());
 }
 
 TEST_F(Fetched, ThePolicyIsToldOfASecondUse) {

@@ -97,7 +97,7 @@ BANNED = [
     (r'\bstd::j?thread\b(?!::hardware_concurrency)|\bstd::async\b|\bpthread_create\b',
      ('src/', 'include/'), ('src/os/',), 'use os::start_thread, which tests can make fail'),
     (r'\bio_uring_\w+', ('src/', 'include/'), ('src/os/', 'src/device/direct.'),
-     'io_uring stands in device/direct'),
+     'io_uring stands in device/direct and os'),
     # Words that have said several things here; std::exception::what() is the library's.
     (r'(?<![.>\w])(?:\w+_)?(?:who|what|home|fresh|crew|bill|regard|glance|begun)(?:_\w*)?\b(?!\()',
      ALL_CPP, (), 'use the word of the field: client, server, kind, subject, new ...'),

@@ -11,6 +11,13 @@ namespace isotherm::heap {
 
 namespace {
 constexpr std::size_t kKeptBuckets = 64;
+
+/// Whether a read, ended or not, tells what is in pages that begin where its own do. One of more
+/// pages may have failed for the sake of the others.
+bool serves(const cold_read& one, const base::page_span& where) noexcept {
+  if (one.where().bytes < where.bytes || one.is_cancelled()) return false;
+  return !one.has_ended() || one.error() == 0 || one.where().bytes == where.bytes;
+}
 }  // namespace
 
 constinit thread_local miss_watch* miss_watch::current = nullptr;
@@ -54,15 +61,14 @@ bool arrived_reads::add(const read& asked) {
 const cold_read* arrived_reads::find(const base::page_span& where) const noexcept {
   for (auto [at, last] = reads_.equal_range(where.offset); at != last; ++at) {
     const cold_read& each = *at->second;
-    if (each.where().bytes >= where.bytes && each.has_ended() && !each.is_cancelled()) return &each;
+    if (each.has_ended() && serves(each, where)) return &each;
   }
   return others_ == nullptr ? nullptr : others_->find(where);
 }
 
 arrived_reads::read arrived_reads::asked_for(const base::page_span& where) const noexcept {
   for (auto [at, last] = reads_.equal_range(where.offset); at != last; ++at) {
-    const read& each = at->second;
-    if (each->where().bytes >= where.bytes && !each->is_cancelled()) return each;
+    if (serves(*at->second, where)) return at->second;
   }
   return nullptr;
 }
@@ -95,6 +101,7 @@ const cold_read* miss_watch::find(const void* object) const noexcept {
 }
 
 bool miss_watch::note(const void* object, used_before before) noexcept {
+  if (missed_bytes_ >= kNotedBytes) return true;
   miss noted(object, before);
   const auto is_same = [&](const miss& each) { return each.where() == noted.where(); };
   // The one before, as a rule: a search asks for what it did not get a second time.

@@ -165,6 +165,19 @@ TEST_P(ColdReader, AnObjectBeyondTheLimitIsReadAlone) {
   }
 }
 
+TEST_P(ColdReader, WhoSharesAReadTellsWhetherItsObjectHadBeenUsed) {
+  const objects_out objects(10, 2000);
+  const auto reader = make_reader(GetParam());
+  const auto first = reader->read(miss(objects[3]), 0);
+  const auto second = reader->read(miss(objects[3], used_before::yes), 1);
+  const auto third = reader->read(miss(objects[3]), 2);
+  ASSERT_EQ(first, second);
+  ASSERT_EQ(first, third);
+  reader->submit();
+  take(*reader, 3);
+  EXPECT_EQ(first->before(), used_before::yes);
+}
+
 TEST_P(ColdReader, TwoThreadsShareARead) {
   const objects_out objects(10, 2000);
   const cold_read_statistics before = cold_reads();
@@ -334,6 +347,23 @@ TEST_P(ColdReader, TheExtentIsKeptUntilTheReadIsGone) {
   EXPECT_EQ(held(), full);
   read.reset();
   EXPECT_EQ(held(), full - 2 * kExtentBytes);
+}
+
+TEST_P(ColdReader, AFailedReadOfMorePagesSaysNothingOfAnObjectOfFewer) {
+  const neighbours two;
+  const auto reader = make_reader(GetParam());
+  os::set_fault_hook([](os::io_call call) { return call == os::io_call::read ? EIO : 0; });
+  const auto wide = reader->read(miss(two.larger), 0);
+  reader->submit();
+  take(*reader, 1);
+  os::set_fault_hook({});
+  ASSERT_EQ(wide->error(), EIO);
+  arrived_reads arrived;
+  arrived.add(wide);
+  const auto place_of = [](const void* each) { return heaps().packed(kind::cold).place_of(each); };
+  EXPECT_EQ(arrived.find(place_of(two.larger)), wide.get());
+  EXPECT_EQ(arrived.find(place_of(two.small)), nullptr);
+  EXPECT_EQ(arrived.asked_for(place_of(two.small)), nullptr);
 }
 
 TEST_P(ColdReader, AFailedReadHasNoCopy) {

@@ -333,12 +333,14 @@ TEST_F(Parked, APageIsHeldOnceHoweverOftenItIsAskedFor) {
   start_with_a_slow_disk();
   talker one(path()), other(path());
   const std::string number = number_of(one);
+  const std::uint64_t before = heap::cold_reads().misses;
   std::vector<std::string> words{"MGET"};
   for (int i = 0; i < 100; ++i) words.push_back(key(i % 2));
   one.send(encode(words));
   until_under_way(2);
   until([&] { return held_by(other, number) >= 2 * base::kPageBytes; });
   EXPECT_LT(held_by(other, number), 50 * base::kPageBytes);
+  EXPECT_EQ(heap::cold_reads().misses, before + 2) << "nor asked for again";
   cold_disk::let_go();
   EXPECT_EQ(one.ask(""), "*100\r\n" + times(50, bulk(value(0)) + bulk(value(1))));
 }
@@ -355,6 +357,19 @@ TEST_F(Parked, HoldsNothingForAPipelineThatIsAnswered) {
   one.send(asked + "*");  // the first byte of another command
   EXPECT_EQ(one.receive(right.size()), right);
   until([&] { return held_by(other, number) < 20 * base::kPageBytes; });
+}
+
+TEST_F(Parked, AQuestionAboutAValueLeavesItWhereItIs) {
+  start();
+  talker one(path());
+  auto& uses = tell_uses();
+  EXPECT_EQ(one.run({"OBJECT", "ENCODING", key(0)}), bulk("raw"));
+  EXPECT_THAT(one.run({"MEMORY", "USAGE", key(1)}), HasSubstr(":"));
+  EXPECT_EQ(one.run({"STRLEN", key(2)}), ":" + std::to_string(value(2).size()) + "\r\n");
+  EXPECT_EQ(uses.returned, 0);
+  const std::string first = one.run({"ISOTHERM", "LOCATE", key(3)});
+  EXPECT_EQ(uses.returned, 1) << "an address is of what is in DRAM";
+  EXPECT_EQ(one.run({"ISOTHERM", "LOCATE", key(3)}), first);
 }
 
 TEST_F(Parked, AnAppendWritesNothingInCold) {

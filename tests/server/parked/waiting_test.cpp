@@ -13,6 +13,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
+constexpr std::size_t npos = std::string::npos;
+
 /// Searches of threads that wait for pages stand still until the test lets them go on.
 class gated_index final : public index::forwarding_index {
  public:
@@ -29,6 +31,7 @@ class gated_index final : public index::forwarding_index {
 
   static inline std::atomic<bool> is_closed{false};
   static inline std::atomic<int> waited{0};
+  static inline std::atomic<std::size_t> searched{0};            ///< by threads that wait
   static inline std::atomic<std::uint64_t> faults_of_others{0};  ///< major ones, of a loop
 
  private:
@@ -37,6 +40,7 @@ class gated_index final : public index::forwarding_index {
       faults_of_others = os::thread_major_faults();
       return;
     }
+    ++searched;
     if (!is_closed) return;
     ++waited;
     is_closed.wait(true);
@@ -181,6 +185,27 @@ TEST_F(WaitingElsewhere, TheClientMayLeave) {
   open();
   until([&] { return other.ask("CLIENT LIST\r\n").find("name=gone") == std::string::npos; });
   EXPECT_EQ(talker(path()).run({"STRLEN", key(0)}), ":" + std::to_string(value(0).size()) + "\r\n");
+}
+
+TEST_F(WaitingElsewhere, WhatAKilledClientHasAskedForIsNotBegun) {
+  close();
+  talker one(path()), killed(path()), other(path());
+  const std::size_t before = gated_index::searched;
+  one.send(on_all("MGET") + std::string(talker::kLast));
+  until_one_waits();
+  killed.send("CLIENT SETNAME killed\r\n" + on_all("MGET"));
+  until([&] { return other.ask("INFO clients\r\n").find("blocked_clients:2") != npos; });
+  until([] { return heap::cold_reads().under_way == 0; });  // what was held for it: it needs more
+  const std::string list = other.ask("CLIENT LIST\r\n");
+  const std::size_t line = list.rfind("id=", list.find(" name=killed "));
+  const std::string number = list.substr(line + 3, list.find(' ', line) - line - 3);
+  EXPECT_EQ(other.run({"CLIENT", "KILL", "ID", number}), ":1\r\n");
+  open();
+  EXPECT_TRUE(one.replies() == all_values());
+  send_out();
+  leave_in_cold();
+  EXPECT_TRUE(other.ask(on_all("MGET")) == all_values()) << "behind the killed one's";
+  EXPECT_EQ(gated_index::searched, before + 2 * kCount);
 }
 
 TEST_F(WaitingElsewhere, TheServerMayStop) {
