@@ -150,10 +150,10 @@ class object_ends {
   std::array<base::atomic<std::uint64_t>, (kExtentUnits + 64) / 64> words_;
 };
 
-/// Which pages of a COLD extent have left DRAM, as far as this process has made them, a bit a page.
-/// What the system takes by itself, or brings back for a fault that nobody reports, is not known: a
-/// page that is called in DRAM and is not costs a fault, the other way round a read that was not
-/// needed. Relaxed for that reason.
+/// Which pages of a COLD extent have left DRAM, a bit a page: those that this process has made
+/// leave, and those that the system was seen to have taken (pager::look_at()). Until then such a
+/// page is called in DRAM, and costs a fault; a page that a fault has brought back unreported is
+/// called out, and costs a read that was not needed. Relaxed for that reason.
 class pages_out {
  public:
   static constexpr std::size_t kPages = kExtentBytes / base::kPageBytes;
