@@ -5,6 +5,7 @@
     bench/experiments/cold/misses.py slow --reads-ms 0,1,5,20 --save misses.jsonl
     bench/experiments/cold/misses.py slow --emulated --reads-ms 0,1,5,20 --save misses.jsonl
     bench/experiments/cold/misses.py sizes --save misses.jsonl
+    bench/experiments/cold/misses.py scan --save misses.jsonl
     bench/experiments/cold/misses.py table misses.jsonl
 
 Each starts isotherm serve, loads records, and sets a memory target of a share of what they take.
@@ -16,8 +17,9 @@ milliseconds (0: as it is); with --emulated each read of an emulated disk takes 
 many are under way. Of the Zipfian reads those of the most popular keys are hits for sure; of the
 others those count as misses that took longer than half a read of the slowed disk, or than 99 of 100
 hits where it is not slowed. Needs root. `sizes`: throughput of YCSB C under the target
-over that without one, for values of several sizes. Each appends one JSON object a measurement;
-`table` prints Markdown.
+over that without one, for values of several sizes. `scan`: how many Zipfian reads miss before and
+after other clients have read as many records as there are: each once, in order, or at random. Each
+appends one JSON object a measurement; `table` prints Markdown.
 """
 import argparse
 import collections
@@ -102,6 +104,26 @@ def read_many(path, options, until, chosen):
     reader, dice, found = Reader(path, options.value), random.Random(), []
     while (began := time.monotonic()) < until:
         reader.read([dice.randrange(*chosen) for _ in range(options.depth)])
+        found.append(time.monotonic() - began)
+    return found
+
+
+def read_each(path, options, _, whole):
+    """Of a client that reads each key of a range once, in order: latencies, as above."""
+    reader, found = Reader(path, options.value), []
+    for first in range(*whole, options.depth):
+        began = time.monotonic()
+        reader.read(range(first, min(first + options.depth, whole[1])))
+        found.append(time.monotonic() - began)
+    return found
+
+
+def read_so_many(path, options, _, whole):
+    """Of a client that reads as many keys as a range has, at random: latencies, as above."""
+    reader, dice, found = Reader(path, options.value), random.Random(), []
+    for _ in range(*whole, options.depth):
+        began = time.monotonic()
+        reader.read([dice.randrange(*whole) for _ in range(options.depth)])
         found.append(time.monotonic() - began)
     return found
 
@@ -269,6 +291,33 @@ def slow(options):
                 measure_zipfian(options, store, round_number, read_ms)
 
 
+def zipfian_misses(options, store):
+    """The share of Zipfian reads that miss, in percent."""
+    before = int(store.stats()['cold_misses'])
+    found = results([start_client(read_zipfian, store.path, options, None)
+                     for _ in range(options.connections)])
+    missed = int(store.stats()['cold_misses']) - before
+    return missed / sum(len(hot) + len(others) for hot, others in found) * 100
+
+
+def scan(options):
+    beside = {'nothing': None, 'each once': read_each, 'at random': read_so_many}
+    with stores(options) as store:
+        store.keep(options.share, store.load())
+        settle = argparse.Namespace(**{**vars(options), 'seconds': options.settle})
+        zipfian_misses(settle, store)
+        for round_number, (name, work) in itertools.product(range(1, options.rounds + 1),
+                                                            beside.items()):
+            first = zipfian_misses(options, store)
+            reads = []
+            if work:
+                [reads] = results([start_client(work, store.path, options, (0, options.records))])
+            after = zipfian_misses(options, store)
+            save(options, experiment='scan', beside=name, round=round_number, before=first,
+                 after=after, latency_us=shares_of(reads), depth=options.depth,
+                 note=f'missed before {first:.1f}%, after {after:.1f}%')
+
+
 def sizes(options):
     for round_number, value in itertools.product(range(1, options.rounds + 1),
                                                  map(int, options.values.split(','))):
@@ -328,8 +377,20 @@ def table(options):
                         [[rows[0]['beside'], kind[1],
                           ycsb.spread([r['ratio'] for r in rows], '.3f'),
                           ycsb.median([r['unlimited'] for r in rows], ',.0f')]])
+        elif kind[0] == 'scan':
+            scan_table(rows)
         elif rows:
             latency_table(kind, rows)
+
+
+def scan_table(rows):
+    found = collections.defaultdict(list)
+    for row in rows:
+        found[row['beside']].append(row)
+    print_table(['read between', 'Zipfian reads that miss before, %', 'after, %'],
+                [[beside, *(ycsb.spread([r[when] for r in some], '.1f')
+                            for when in ('before', 'after'))]
+                 for beside, some in found.items()])
 
 
 def latency_table(kind, rows):
@@ -356,7 +417,7 @@ def p99_of(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     commands = parser.add_subparsers(required=True)
-    for name, work in (('hotkey', hotkey), ('slow', slow), ('sizes', sizes)):
+    for name, work in (('hotkey', hotkey), ('slow', slow), ('sizes', sizes), ('scan', scan)):
         command = commands.add_parser(name)
         command.set_defaults(work=work)
         command.add_argument('--share', type=int, default=35, help='percent of the records in DRAM')
@@ -374,6 +435,8 @@ def main():
             command.add_argument('--bytes', type=int, default=512, help='MiB of values')
             command.add_argument('--settle', type=float, default=10, help='seconds')
             continue
+        if name == 'scan':
+            command.add_argument('--settle', type=float, default=60, help='seconds')
         command.add_argument('--records', type=int, default=200_000)
         command.add_argument('--value', type=int, default=1024, help='bytes')
         command.add_argument('--depth', type=int, default=1, help='reads at once, of the other')
