@@ -18,8 +18,9 @@ many are under way. Of the Zipfian reads those of the most popular keys are hits
 others those count as misses that took longer than half a read of the slowed disk, or than 99 of 100
 hits where it is not slowed. Needs root. `sizes`: throughput of YCSB C under the target
 over that without one, for values of several sizes. `scan`: how many Zipfian reads miss before and
-after other clients have read as many records as there are: each once, in order, or at random. Each
-appends one JSON object a measurement; `table` prints Markdown.
+after a time in which, beside the same load, another client has read as many records as there are:
+each once, in order, or at random. Each appends one JSON object a measurement; `table` prints
+Markdown.
 """
 import argparse
 import collections
@@ -302,6 +303,7 @@ def zipfian_misses(options, store):
 
 def scan(options):
     beside = {'nothing': None, 'each once': read_each, 'at random': read_so_many}
+    whole = (0, options.records)
     with stores(options) as store:
         store.keep(options.share, store.load())
         settle = argparse.Namespace(**{**vars(options), 'seconds': options.settle})
@@ -309,9 +311,12 @@ def scan(options):
         for round_number, (name, work) in itertools.product(range(1, options.rounds + 1),
                                                             beside.items()):
             first = zipfian_misses(options, store)
-            reads = []
+            clients = [start_client(read_zipfian, store.path, options, None)
+                       for _ in range(options.connections)]
             if work:
-                [reads] = results([start_client(work, store.path, options, (0, options.records))])
+                clients.append(start_client(work, store.path, options, whole))
+            found = results(clients)
+            reads = found[-1] if work else []
             after = zipfian_misses(options, store)
             save(options, experiment='scan', beside=name, round=round_number, before=first,
                  after=after, latency_us=shares_of(reads), depth=options.depth,
