@@ -61,9 +61,9 @@ class collected final : public policy {
   }
 
   void end_window() {
-    uses_ = 0;
     unusual_.end_window(gate_.asked());
     collector::window_statistics seen;
+    seen.window_seconds = static_cast<double>(std::exchange(uses_, 0));  // of one use each
     const collector::returned back = gate_.take_returned();
     collector::count_returned(back, seen);
     decides_->note_returned(back);

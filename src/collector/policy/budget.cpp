@@ -87,8 +87,11 @@ class budget_policy final : public policy {
 
   void weigh(const options& chosen, const memory_state& now,
              const window_statistics& seen) override {
-    memory_.note(seen.accessed_objects, seen.accessed_cold_objects, load_of(warm_, warm_used_),
-                 predicted_share_);
+    memory_.note({.objects = seen.accessed_objects,
+                  .misses = seen.accessed_cold_objects,
+                  .load = load_of(warm_, warm_used_),
+                  .predicted_share = predicted_share_,
+                  .seconds = seen.window_seconds});
     cold_objects_ = now.cold_objects;
     draw_ = random_();
     cut_ = leave_cut_ = {};

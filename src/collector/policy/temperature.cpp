@@ -19,6 +19,8 @@ constexpr double kNewest = 0.25;
 /// A window in which less than this share of the usual number of objects was used says nothing.
 constexpr double kFewUses = 0.125;
 constexpr double kHighestLoad = 64;
+/// Of the usual load a second, from which on the objects in DRAM are used as before.
+constexpr double kSteady = 0.67;
 
 double steps_of(double share) noexcept {
   return share > 0 ? kHighest + kRatesPerOctave * std::log2(share) : 0;
@@ -68,22 +70,28 @@ double load_of(const objects_by_rate& objects, std::uint64_t used) noexcept {
   return most;
 }
 
-void use_memory::note(std::uint64_t used, std::uint64_t misses, double load,
-                      double predicted_share) noexcept {
-  const auto all = static_cast<double>(used), seen = static_cast<double>(misses);
+void use_memory::note(const window_uses& seen) noexcept {
+  const auto all = static_cast<double>(seen.objects), misses = static_cast<double>(seen.misses);
   if (all < kFewUses * usual_uses_) return;
-  const double expected = std::max(expected_misses_ * load, predicted_share * all);
-  const bool has_changed =
+  const double expected = std::max(expected_misses_ * seen.load, seen.predicted_share * all);
+  const double pace = seen.load / seen.seconds;
+  const bool are_unexpected =
       length_ >= kLeastMemory &&
-      seen > kUnexpected * expected + kDeviations * std::sqrt(expected) + kWorthNoting * all;
-  if (has_changed) {
+      misses > kUnexpected * expected + kDeviations * std::sqrt(expected) + kWorthNoting * all;
+  if (are_unexpected && pace < kSteady * usual_pace_) {
     length_ = 0;
     ++restarts_;
     usual_uses_ = all;
-    expected_misses_ = seen;
+    expected_misses_ = misses;
+    usual_pace_ = 0;
     return;
   }
-  const double at_one = seen / std::max(load, kFewUses);
+  if (are_unexpected) {
+    length_ = std::min(length_, kShortMemory);
+  } else {
+    usual_pace_ += (usual_pace_ > 0 ? kNewest : 1) * (pace - usual_pace_);
+  }
+  const double at_one = misses / std::max(seen.load, kFewUses);
   expected_misses_ += (expected_misses_ > 0 ? kNewest : 1) * (at_one - expected_misses_);
   usual_uses_ += (usual_uses_ > 0 ? kNewest : 1) * (all - usual_uses_);
 }

@@ -3,8 +3,10 @@
 // All that is known of a window is one bit an object: whether it was used. The rate is the weighted
 // mean of these bits. While the load stays the same every window weighs the same, so that the mean
 // gets more exact with each, up to a memory of kLongestMemory windows; from then on older windows
-// count exponentially less. When the load changes, which shows in misses that nobody expected, the
-// memory starts anew and what is hot now is found within a few windows.
+// count exponentially less. When the load changes, which shows in misses that nobody expected while
+// what is in DRAM is used less than before, the memory starts anew, and what is hot now is found
+// within a few windows. When others' misses come beside the load that was, as in a look through all
+// records, the memory gets shorter: what was known is kept, and what is new counts for more.
 //
 // A rate takes 12 bits, as a logarithm: 0 is never, 4095 is always, 256 less is half as often. The
 // least rate but never is one use in 65,000 windows. An update smaller than a step is rounded at
@@ -21,7 +23,7 @@ namespace isotherm::collector {
 using rate = std::uint16_t;
 inline constexpr unsigned kRates = 4096;
 inline constexpr unsigned kRatesPerOctave = 256;
-inline constexpr unsigned kLongestMemory = 256;  // windows
+inline constexpr unsigned kLongestMemory = 256, kShortMemory = 16;  // windows
 inline constexpr unsigned kEraWindows = 32, kEras = 32;
 
 /// The share of windows that a rate stands for; above all rates, more than one.
@@ -41,6 +43,15 @@ using objects_by_rate = std::array<std::uint64_t, kRates / kRatesPerGroup>;
 /// without objects 1.
 double load_of(const objects_by_rate& objects, std::uint64_t used) noexcept;
 
+/// What was used in a window.
+struct window_uses {
+  std::uint64_t objects = 0;
+  std::uint64_t misses = 0;    ///< of these, in COLD
+  double load = 1;             ///< load_of()
+  double predicted_share = 0;  ///< of misses, by the policy
+  double seconds = 1;          ///< that the window took
+};
+
 /// What the end of a window does to rates. One thread.
 class use_memory {
  public:
@@ -48,12 +59,11 @@ class use_memory {
 
   /// Ends a window. Call it before the window's rates are updated.
   void end_window() noexcept;
-  /// In the window that ended last `used` objects were used, of which `misses` were in COLD, and
-  /// the load was `load` (load_of()). When that is more than the last windows let expect at this
-  /// load, and `predicted_share` of what was used, the memory starts anew with the next window:
-  /// other objects are used, not the same ones more or less often.
-  void note(std::uint64_t used, std::uint64_t misses, double load = 1,
-            double predicted_share = 0) noexcept;
+  /// Of the window that ended last. When it has more misses than the last windows let expect at
+  /// this load, and than were predicted, other objects are used, not the same ones more or less
+  /// often. Then the memory starts anew with the next window; or, if the load of a second is nearly
+  /// that of the last windows, gets no longer than kShortMemory.
+  void note(const window_uses& seen) noexcept;
 
   /// Windows that the rates are the mean of.
   unsigned length() const noexcept { return length_; }
@@ -93,6 +103,7 @@ class use_memory {
   std::uint64_t restarts_ = 0;
   double usual_uses_ = 0;       ///< objects used in a window
   double expected_misses_ = 0;  ///< at a load of 1
+  double usual_pace_ = 0;       ///< load a second; 0: not known since the memory began
   unsigned windows_in_era_ = 0;
   unsigned era_ = 0;
   std::array<float, kEras> faded_{};  ///< steps that a rate without uses lost in each era

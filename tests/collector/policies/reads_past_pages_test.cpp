@@ -38,6 +38,7 @@ class ReadsPastPages : public testing::Test {
   void window() {
     gate_.allow(room().returnable_bytes());
     window_statistics seen;
+    seen.window_seconds = 10;
     for (std::size_t i = 0; i < kObjects; ++i) {
       if (random_.unit() < share_of_windows(i)) use(words_[(i + shift_) % kObjects]);
       if (i % (kObjects / 50) == 0) gate_.allow(room().returnable_bytes());

@@ -20,8 +20,11 @@ rate after(const use_memory& memory, rate before, window was, base::random& rand
 
 void end(use_memory& memory, std::uint64_t used, std::uint64_t misses, double load = 1) {
   memory.end_window();
-  memory.note(used, misses, load);
+  memory.note({.objects = used, .misses = misses, .load = load});
 }
+
+/// Of what is in DRAM so little more is used.
+constexpr double kOthersAreUsed = 0.3;
 
 /// The rate of an object that is used with a chance of `share` in each of so many windows.
 rate settled(use_memory& memory, double share, unsigned windows, base::random& random) {
@@ -84,11 +87,34 @@ TEST(Temperature, TheMemoryGrowsToItsLimitAndStartsAnewWithUnexpectedMisses) {
   end(memory, 10000,
       1200);  // above what is expected, and not by so much that the load changed
   EXPECT_EQ(memory.restarts(), 0u);
-  end(memory, 10000, 1600);
+  end(memory, 10000, 1600, kOthersAreUsed);
   EXPECT_EQ(memory.restarts(), 1u);
   end(memory, 10000, 1500);  // the new load's misses are what is expected now
   EXPECT_EQ(memory.restarts(), 1u);
   EXPECT_EQ(memory.length(), 1u);
+}
+
+// As in a look through all records beside the load that was.
+TEST(Temperature, UnexpectedMissesBesideTheSameLoadMakeTheMemoryShorter) {
+  use_memory memory;
+  for (unsigned i = 0; i < kLongestMemory; ++i) end(memory, 10000, 1000);
+  for (const double load : {1.0, 1.5, 0.8}) {
+    end(memory, 30000, 20000, load);
+    EXPECT_LE(memory.length(), kShortMemory + 1);
+  }
+  EXPECT_EQ(memory.restarts(), 0u);
+  for (unsigned i = 0; i < kLongestMemory; ++i) end(memory, 10000, 1000);
+  EXPECT_EQ(memory.length(), kLongestMemory);
+}
+
+TEST(Temperature, AShorterWindowOfTheSameLoadASecondIsTheSameLoad) {
+  use_memory memory;
+  for (unsigned i = 0; i < 20; ++i) end(memory, 10000, 100);
+  for (const double seconds : {0.5, 1.0}) {
+    memory.end_window();
+    memory.note({.objects = 5000, .misses = 4000, .load = 0.5, .seconds = seconds});
+    EXPECT_EQ(memory.restarts(), seconds == 1 ? 1u : 0u);
+  }
 }
 
 TEST(Temperature, WhatIsExpectedIsOfTheLoadSoThatShorterWindowsChangeNothing) {
@@ -139,7 +165,8 @@ TEST(Temperature, AfterARestartTheNewHotObjectPassesTheOldOneWithinTwoWindows) {
   rate old_one = settled(memory, 1, 300, random);
   rate new_one = 0;
   end(memory, 10000, 10);
-  memory.note(10000, 1000);  // of a window that has just been aged
+  // Of a window that has just been aged.
+  memory.note({.objects = 10000, .misses = 1000, .load = kOthersAreUsed});
   for (int i = 0; i < 2; ++i) {
     end(memory, 10000, 1000);
     old_one = after(memory, old_one, window::idle, random);
