@@ -133,7 +133,8 @@ std::expected<void*, heap::miss> try_reach(base::atomic<word>& slot, const sync:
 void* touch_cold(word w) noexcept {
   void* const object = pointer_of(w);
   if (!heap::is_readable(object)) return nullptr;
-  // Only now that its pages have come: until then threads that do not wait must find them out.
+  // Only now that its pages have come (which nobody waits for here unless the heaps catch read
+  // errors): until then threads that do not wait must find them out.
   heap::note_cold_use(object);
   return object;
 }

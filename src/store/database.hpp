@@ -91,8 +91,9 @@ class database {
   /// Removes `key`; true when it was present. Does not read the value. Also false when a key on the
   /// way cannot be read from disk (heap::read_watch tells).
   bool remove(std::string_view key);
-  /// Whether `key` is there and has not expired; if so notes an access. Does not read the value.
-  /// Also false when a key on the way cannot be read from disk (heap::read_watch tells).
+  /// Whether `key` is there and has not expired, as far as its stripe has noted its time; if so
+  /// notes an access. Does not read the value. Also false when a key on the way cannot be read from
+  /// disk (heap::read_watch tells).
   bool holds(const sync::scope& inside, std::string_view key, std::int64_t now);
   /// As remove(), but also false when the key had expired.
   bool remove_live(std::string_view key, std::int64_t now);

@@ -40,7 +40,7 @@ class budget_policy final : public policy {
     if (warm_bytes_ > 0) typical_ = static_cast<unsigned>(weighted_sizes_ / warm_bytes_);
     guess_unknown();
     weighted_sizes_ = warm_bytes_ = newborn_bytes_ = 0;
-    missed_ = std::exchange(came_back_, 0);
+    back_in_window_ = missed_ = std::exchange(came_back_, 0);
     warm_.fill(0);
     warm_used_ = 0;
   }
@@ -89,7 +89,8 @@ class budget_policy final : public policy {
              const window_statistics& seen) override {
     memory_.note({.objects = seen.accessed_objects,
                   .misses = seen.accessed_cold_objects,
-                  .load = load_of(warm_, warm_used_),
+                  // Of what was in DRAM before: what came back was a miss.
+                  .load = load_of(warm_, warm_used_ - std::min(warm_used_, back_in_window_)),
                   .predicted_share = predicted_share_,
                   .seconds = seen.window_seconds});
     cold_objects_ = now.cold_objects;
@@ -386,6 +387,7 @@ class budget_policy final : public policy {
   std::uint64_t cold_objects_ = 0;    // at the last window's end
   std::uint64_t missed_ = 0;          // used in COLD, and not yet counted when it came back
   std::uint64_t came_back_ = 0;       // to HOT for a use, since the last window's end
+  std::uint64_t back_in_window_ = 0;  // likewise, in the window that ended last
   std::uint64_t returned_bytes_ = 0;  // of what came back between two windows' ends
   double likely_back_ = 0;            // its mean
   std::uint64_t back_bytes_ = 0;      // of these, what comes back at the window's end at most

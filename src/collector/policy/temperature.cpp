@@ -21,6 +21,7 @@ constexpr double kFewUses = 0.125;
 constexpr double kHighestLoad = 64;
 /// Of the usual load a second, from which on the objects in DRAM are used as before.
 constexpr double kSteady = 0.67;
+constexpr double kLeastSeconds = 1e-6;
 
 double steps_of(double share) noexcept {
   return share > 0 ? kHighest + kRatesPerOctave * std::log2(share) : 0;
@@ -74,11 +75,12 @@ void use_memory::note(const window_uses& seen) noexcept {
   const auto all = static_cast<double>(seen.objects), misses = static_cast<double>(seen.misses);
   if (all < kFewUses * usual_uses_) return;
   const double expected = std::max(expected_misses_ * seen.load, seen.predicted_share * all);
-  const double pace = seen.load / seen.seconds;
+  const double pace = seen.load / std::max(seen.seconds, kLeastSeconds);
   const bool are_unexpected =
       length_ >= kLeastMemory &&
       misses > kUnexpected * expected + kDeviations * std::sqrt(expected) + kWorthNoting * all;
-  if (are_unexpected && pace < kSteady * usual_pace_) {
+  const bool is_steady = usual_pace_ > 0 && pace >= kSteady * usual_pace_;
+  if (are_unexpected && !is_steady) {
     length_ = 0;
     ++restarts_;
     usual_uses_ = all;

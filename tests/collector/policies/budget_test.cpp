@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "base/random.hpp"
@@ -108,7 +109,9 @@ class BudgetPolicy : public testing::Test {
   template <class Used>
   void window(Used is_used) {
     window_statistics seen;
-    seen.window_seconds = 10;
+    seen.window_seconds = seconds_;
+    count_returned(came_back_, seen);
+    policy_->note_returned(std::exchange(came_back_, {}));
     policy_->begin_ageing(chosen_);
     for (std::size_t i = 0; i < words_.size(); ++i) {
       if (!is_used(i)) {
@@ -161,6 +164,8 @@ class BudgetPolicy : public testing::Test {
   std::uint64_t misses_ = 0;
   std::uint64_t rate_windows_ = 0;  // that the rates are the mean of
   double spread_ = 1;
+  double seconds_ = 10;     // of a window
+  returned came_back_;      // in the next window
   bool pages_stay_ = true;  // of COLD, from their use to the window's end
 };
 
@@ -178,6 +183,21 @@ TEST_F(BudgetPolicy, KeepsTheMostUsedThatHaveRoom) {
   std::size_t hot = 0;
   for (std::size_t i = 0; i < 200; ++i) hot += guides::heap_of(words_[i]) == kind::hot;
   EXPECT_GE(hot, 195u);
+}
+
+// What has come back for a use was a miss, and no sign that what was kept is used as before.
+TEST_F(BudgetPolicy, TellsOtherObjectsFromMoreOfThemByWhatItHasKept) {
+  constexpr std::size_t kKept = 2000, kBack = 300;
+  make(kKept + kBack, kind::hot);
+  chosen_.memory_target_bytes = 100 * kKept * kEach;  // all of them have room
+  const auto every_second = [](std::size_t window) {
+    return [window](std::size_t object) { return object < kKept && object % 2 == window % 2; };
+  };
+  for (std::size_t i = 0; i < 20; ++i) window(every_second(i));
+  seconds_ = 1.25;  // it has ended early
+  came_back_ = {kBack, kBack * kEach};
+  window([](std::size_t object) { return object >= kKept; });
+  EXPECT_EQ(rate_windows_, 0u);
 }
 
 /// Of 300 objects that are used in every second window, and have room, as many stay beside so many

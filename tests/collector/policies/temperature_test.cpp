@@ -107,6 +107,17 @@ TEST(Temperature, UnexpectedMissesBesideTheSameLoadMakeTheMemoryShorter) {
   EXPECT_EQ(memory.length(), kLongestMemory);
 }
 
+// After a pause nothing tells what the load had been.
+TEST(Temperature, UnexpectedMissesOfAnUnknownLoadStartTheMemoryAnew) {
+  use_memory memory;
+  for (unsigned i = 0; i < 20; ++i) end(memory, 10000, 100);
+  end(memory, 10000, 5000, kOthersAreUsed);
+  EXPECT_EQ(memory.restarts(), 1u);
+  for (unsigned i = 0; i < 20; ++i) end(memory, 10, 0, 0.001);
+  end(memory, 10000, 9000);
+  EXPECT_EQ(memory.restarts(), 2u);
+}
+
 TEST(Temperature, AShorterWindowOfTheSameLoadASecondIsTheSameLoad) {
   use_memory memory;
   for (unsigned i = 0; i < 20; ++i) end(memory, 10000, 100);
