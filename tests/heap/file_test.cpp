@@ -14,6 +14,7 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <semaphore>
 #include <set>
 #include <sstream>
@@ -70,6 +71,17 @@ extern "C" int sync_file_range(int file, off64_t offset, off64_t bytes, unsigned
   if (!fails) return static_cast<int>(done);
   errno = EIO;
   return -1;
+}
+// From there on a disk gives zeros for what it has taken.
+static std::optional<std::uint64_t> disk_has_zeros_from;
+extern "C" ssize_t pread(int file, void* to, std::size_t bytes, off_t offset) {
+  const auto got = syscall(SYS_pread64, file, to, bytes, offset);
+  const auto end = static_cast<std::uint64_t>(offset + got);
+  const bool asks_disk = (fcntl(file, F_GETFL) & O_DIRECT) != 0;
+  if (asks_disk && got > 0 && disk_has_zeros_from && end > *disk_has_zeros_from) {
+    std::memset(to, 0, static_cast<std::size_t>(got));
+  }
+  return got;
 }
 static int fallocate_refuses_with = 0;
 static std::atomic<bool> next_fallocate_waits{false};
@@ -372,6 +384,55 @@ TEST_F(FileBacked, AfterAFailedWriteAllIsWrittenAnewBeforeItLeaves) {
   before_write_back = nullptr;
   EXPECT_THAT(to_be_written, testing::Not(testing::IsEmpty()));
   EXPECT_THAT(to_be_written, testing::Each(0u)) << "once is enough";
+}
+
+// As ext4, which takes what it has failed to write once for written from then on.
+TEST_F(FileBacked, WhatTheDiskDoesNotGiveBackStaysInDram) {
+  next_write_back_fails = true;
+  EXPECT_THAT(page_out_cold(hint::pageout, kNoLimit).problem,
+              testing::StartsWith("cannot write back the cold file"));
+  disk_has_zeros_from = 0;
+  for (int round = 0; round < 2; ++round) {
+    const page_out_report report = page_out_cold(hint::pageout, kNoLimit);
+    EXPECT_THAT(report.problem, testing::HasSubstr("does not hold what was written"));
+    EXPECT_EQ(report.bytes_asked, 0u);
+    for (const void* each : objects_) ASSERT_FALSE(is_out(each));
+  }
+  disk_has_zeros_from.reset();
+  while (!page_out_cold(hint::pageout, kNoLimit).problem.empty()) {
+  }
+  EXPECT_TRUE(is_out(objects_[objects_.size() / 2]));
+}
+
+TEST_F(FileBacked, OfWhatTheDiskDoesNotGiveBackNothingIsToldOnceItIsFreed) {
+  next_write_back_fails = true;
+  page_out_cold(hint::pageout, kNoLimit);
+  disk_has_zeros_from = 0;
+  EXPECT_NE(page_out_cold(hint::pageout, kNoLimit).problem, "");
+  for (void* object : objects_) deallocate(object);
+  objects_.clear();
+  fill(40);
+  disk_has_zeros_from.reset();
+  EXPECT_EQ(page_out_cold(hint::pageout, kNoLimit).problem, "");
+}
+
+// Its pages are read from the disk as soon as one of them is out.
+TEST_F(FileBacked, ALargeObjectLeavesAsAWholeOrNotAtAll) {
+  constexpr std::size_t kBytes = 3 * kExtentBytes;
+  void* const large = allocate(kind::cold, kBytes);
+  ASSERT_NE(large, nullptr);
+  std::memset(large, 'l', kBytes);
+  next_write_back_fails = true;
+  page_out_cold(hint::pageout, kNoLimit);
+  const auto at = reinterpret_cast<std::uintptr_t>(large) - range_of(kind::cold).begin;
+  disk_has_zeros_from = at + kExtentBytes;
+  page_out_cold(hint::pageout, kNoLimit);
+  disk_has_zeros_from.reset();
+  EXPECT_FALSE(is_out(large));
+  while (!page_out_cold(hint::pageout, kNoLimit).problem.empty()) {
+  }
+  EXPECT_TRUE(is_out(large));
+  deallocate(large);
 }
 
 TEST_F(FileBacked, FreedExtentsLeaveThePageCache) {

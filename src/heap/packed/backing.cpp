@@ -1,8 +1,11 @@
 #include "heap/packed/backing.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+#include <span>
 
-#include "base/page.hpp"
 #include "os/memory/address_space.hpp"
 #include "os/memory/residency.hpp"
 
@@ -56,25 +59,51 @@ base::result<void> backing::clean(std::size_t offset, std::size_t bytes) const {
   return file_ ? file_->write_back(offset, bytes) : base::result<void>();
 }
 
-base::result<void> backing::write_anew(std::size_t offset, std::size_t bytes) const {
-  if (!file_) return {};
-  const std::size_t count = bytes / base::kPageBytes;
-  const auto is_there = os::resident_pages(begin_ + offset, count);
+base::result<std::vector<base::page_span>> backing::runs_in_dram(std::size_t offset,
+                                                                 std::size_t bytes) const {
+  const auto is_there = os::resident_pages(begin_ + offset, bytes / base::kPageBytes);
   if (!is_there) return std::unexpected(is_there.error());
-  // What has left was on the disk, or is lost: to bring it back for this would be of no use.
+  std::vector<base::page_span> runs;
   const auto first = is_there->begin(), last = is_there->end();
   for (auto at = std::find(first, last, true); at != last; at = std::find(at, last, true)) {
     const auto end = std::find(at, last, false);
-    std::byte* const begin = begin_ + offset + (at - first) * std::ptrdiff_t{base::kPageBytes};
-    const auto run = static_cast<std::size_t>(end - at) * base::kPageBytes;
-    if (auto dirty = os::advise(begin, run, os::advice::dirty); !dirty) {
+    runs.push_back({.offset = offset + static_cast<std::size_t>(at - first) * base::kPageBytes,
+                    .bytes = static_cast<std::size_t>(end - at) * base::kPageBytes});
+    at = end;
+  }
+  return runs;
+}
+
+base::result<void> backing::write_anew(std::size_t offset, std::size_t bytes) const {
+  if (!file_) return {};
+  // What has left was on the disk, or is lost: to bring it back for this would be of no use.
+  const auto runs = runs_in_dram(offset, bytes);
+  if (!runs) return std::unexpected(runs.error());
+  for (const base::page_span& run : *runs) {
+    if (auto dirty = os::advise(begin_ + run.offset, run.bytes, os::advice::dirty); !dirty) {
       return std::unexpected(
           base::error{"cannot write back " + file_->path() + " anew: " + dirty.error().message,
                       dirty.error().code});
     }
-    at = end;
   }
   return {};
+}
+
+bool backing::is_on_disk(std::size_t offset, std::size_t bytes) const {
+  if (!file_) return true;
+  const auto direct = file_->past_the_cache();
+  if (!direct) return direct.error().code == EINVAL;  // the file system has no such way
+  const auto runs = runs_in_dram(offset, bytes);
+  const std::unique_ptr<std::byte, decltype(&std::free)> memory(
+      static_cast<std::byte*>(std::aligned_alloc(base::kPageBytes, 2 * bytes)), &std::free);
+  if (!runs || memory == nullptr) return false;
+  return std::ranges::all_of(*runs, [&](const base::page_span& run) {
+    // From the page cache, which is what the mapping shows, and from the disk.
+    const std::span<std::byte> cached(memory.get(), run.bytes),
+        read(memory.get() + bytes, run.bytes);
+    return file_->read(cached, run.offset) && direct->read(read, run.offset) &&
+           std::ranges::equal(cached, read);
+  });
 }
 
 base::result<void> backing::drop(std::size_t offset, std::size_t bytes) const {

@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/atomic.hpp"
 #include "base/error.hpp"
+#include "base/page.hpp"
 #include "os/files/file.hpp"
 
 namespace isotherm::heap {
@@ -42,6 +44,9 @@ class backing {
   /// Makes the pages that are in DRAM ones that clean() writes, unchanged, though the system may
   /// believe that they are on the disk. Any thread.
   base::result<void> write_anew(std::size_t offset, std::size_t bytes) const;
+  /// Whether the disk gives back what the pages that are in DRAM hold, which are clean. True where
+  /// the file cannot be read past the page cache, so that nothing tells. Any thread.
+  bool is_on_disk(std::size_t offset, std::size_t bytes) const;
   /// Asks that pages, which are clean, leave DRAM now. Any thread.
   base::result<void> drop(std::size_t offset, std::size_t bytes) const;
 
@@ -53,6 +58,10 @@ class backing {
   bool is_frozen() const noexcept { return frozen_; }
 
  private:
+  /// Of these pages, those that are in DRAM.
+  base::result<std::vector<base::page_span>> runs_in_dram(std::size_t offset,
+                                                          std::size_t bytes) const;
+
   std::byte* begin_ = nullptr;
   std::size_t bytes_ = 0;
   base::atomic<std::size_t> committed_{0};  // [0, committed_) is accessible

@@ -16,30 +16,34 @@ constexpr std::size_t kLookedAtAgain = 16;
 constexpr std::uint64_t kToldFrom = std::uint64_t{64} << 20;
 }  // namespace
 
-/// After it the disk has all of an extent.
-base::result<void> pager::write(std::size_t index) {
+/// True: the disk has all of an extent. False: it has been written, and is not there.
+base::result<bool> pager::write(std::size_t index) {
   const std::size_t offset = index * kExtentBytes;
   extent& row = heap_.row(index);
-  if (row.unwritten.load_relaxed()) {
-    if (auto anew = heap_.pages().write_anew(offset, kExtentBytes); !anew) return anew;
+  const bool is_unwritten = row.unwritten.load_relaxed();
+  if (is_unwritten) {
+    auto anew = heap_.pages().write_anew(offset, kExtentBytes);
+    if (!anew) return std::unexpected(anew.error());
   }
-  auto clean = heap_.pages().clean(offset, kExtentBytes);
-  if (clean) {
-    row.unwritten.store_relaxed(false);
-    return clean;
+  if (auto clean = heap_.pages().clean(offset, kExtentBytes); !clean) {
+    const std::size_t used = heap_.used_extents();
+    for (std::size_t i = 0; i < used; ++i) heap_.row(i).unwritten.store_relaxed(true);
+    return std::unexpected(clean.error());
   }
-  const std::size_t used = heap_.used_extents();
-  for (std::size_t i = 0; i < used; ++i) heap_.row(i).unwritten.store_relaxed(true);
-  return clean;
+  if (is_unwritten && !heap_.pages().is_on_disk(offset, kExtentBytes)) {
+    not_on_disk_.insert(index);
+    return false;
+  }
+  row.unwritten.store_relaxed(false);
+  return true;
 }
 
-/// An extent at a time: a thread that faults a page in waits behind what the device is writing.
-base::result<void> pager::send_out(std::size_t index) {
-  const std::size_t offset = index * kExtentBytes;
-  if (auto written = write(index); !written) return written;
+base::result<void> pager::let_go(const candidate& which, hint how) {
+  const std::size_t bytes = which.count * kExtentBytes;
+  if (how == hint::cold) return os::advise(heap_.address_of(which.first), bytes, os::advice::cold);
   // From here on readers look in the file, where all is: nobody writes to a closed extent.
-  heap_.mark_out(index, 1);
-  return heap_.pages().drop(offset, kExtentBytes);
+  heap_.mark_out(which.first, which.count);
+  return heap_.pages().drop(which.first * kExtentBytes, bytes);
 }
 
 /// Pages that are not in DRAM have left, whoever has made them. Returns the bytes of the others.
@@ -95,42 +99,66 @@ page_out_report pager::page_out(hint how, std::uint64_t limit_bytes,
                                 const std::function<bool()>& stop) {
   page_out_report report;
   if (how == hint::none) return report;
+  page_out(how, limit_bytes, stop, report);
+  // What an extent held when it was given back needs no disk any more.
+  std::erase_if(not_on_disk_,
+                [this](std::size_t each) { return !heap_.row(each).unwritten.load_relaxed(); });
+  if (report.problem.empty() && !not_on_disk_.empty()) {
+    report.problem = "cannot write back " + heap_.pages().file()->path() +
+                     ": the disk does not hold what was written to it after a failure; what is "
+                     "there stays in DRAM";
+  }
+  return report;
+}
+
+void pager::page_out(hint how, std::uint64_t limit_bytes, const std::function<bool()>& stop,
+                     page_out_report& report) {
   if (heap_.pages().is_frozen()) {
     report.problem = "a fork child shares COLD with its parent: only the parent can page it out";
-    return report;
+    return;
   }
   if (!heap_.pages().is_file() && os::read_swap_space().total_bytes == 0) {
     report.problem =
         "anonymous COLD memory cannot leave DRAM without swap: add swap or zram, or back COLD by a "
         "file (file:DIR)";
-    return report;
+    return;
   }
   std::uint64_t left_over = 0;
   for (const candidate& each : candidates(how, limit_bytes)) {
+    // An extent at a time: a thread that faults a page in waits behind what the device is writing.
+    // All of a run is written before any of it leaves, as its object is read from one place.
+    bool may_leave = true;
     for (std::size_t i = each.first; i < each.first + each.count; ++i) {
       if (stop()) {
         sweep_ = each.first;
-        return report;
+        return;
       }
-      const base::result<void> done =
-          how == hint::pageout ? send_out(i)
-                               : os::advise(heap_.address_of(i), kExtentBytes, os::advice::cold);
-      if (done) continue;
-      report.problem = done.error().message;
-      return report;
+      const auto written = how == hint::pageout ? write(i) : true;
+      if (!written) {
+        report.problem = written.error().message;
+        return;
+      }
+      may_leave = may_leave && *written;
+    }
+    if (!may_leave) {
+      heap_.row(each.first).hinted.store_relaxed(true);
+      continue;
+    }
+    if (auto gone = let_go(each, how); !gone) {
+      report.problem = gone.error().message;
+      return;
     }
     report.bytes_asked += each.resident_bytes;
     const std::uint64_t stayed = how == hint::pageout ? resident(each.first, each.count) : 0;
     left_over += stayed;
     heap_.row(each.first).hinted.store_relaxed(stayed == 0);
   }
-  if (how != hint::pageout || report.bytes_asked == 0) return report;
+  if (how != hint::pageout || report.bytes_asked == 0) return;
   kept_bytes_ = left_over < report.bytes_asked ? 0 : kept_bytes_ + report.bytes_asked;
   if (kept_bytes_ >= kToldFrom) {
     report.problem =
         "the kernel kept every COLD page in DRAM: check free swap and the control group's limits";
   }
-  return report;
 }
 
 }  // namespace isotherm::heap

@@ -9,12 +9,16 @@
 //
 // The system tells once that a write-back has failed, of the file as a whole, and takes the pages
 // for written from then on. So after such a failure all extents are written anew before any page of
-// theirs is dropped; pages that the system itself takes before that are lost.
+// theirs is dropped; pages that the system itself takes before that are lost. And they are compared
+// with what the disk gives: ext4 takes such a page for one of space that has been written to,
+// writes it there, and goes on to give zeros in its place. Such an extent stays in DRAM until it is
+// empty.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <unordered_set>
 #include <vector>
 
 #include "heap/packed/packed.hpp"
@@ -38,8 +42,10 @@ class pager {
     std::uint64_t resident_bytes;
   };
   std::vector<candidate> candidates(hint how, std::uint64_t limit_bytes);
-  base::result<void> send_out(std::size_t index);
-  base::result<void> write(std::size_t index);
+  base::result<bool> write(std::size_t index);
+  base::result<void> let_go(const candidate& which, hint how);
+  void page_out(hint how, std::uint64_t limit_bytes, const std::function<bool()>& stop,
+                page_out_report& report);
   std::uint64_t look_at(std::size_t first, std::size_t count);
   std::uint64_t resident(std::size_t first, std::size_t count) const;
 
@@ -47,6 +53,7 @@ class pager {
   std::size_t sweep_ = 0;         // the next extent to be asked for
   std::uint64_t kept_bytes_ = 0;  // asked for in a row, of which no page left
   std::size_t again_ = 0;         // the next of those asked for already that is looked at again
+  std::unordered_set<std::size_t> not_on_disk_;  // extents that the disk has not given back
 };
 
 }  // namespace isotherm::heap
