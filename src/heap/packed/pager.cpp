@@ -30,10 +30,7 @@ base::result<bool> pager::write(std::size_t index) {
     for (std::size_t i = 0; i < used; ++i) heap_.row(i).unwritten.store_relaxed(true);
     return std::unexpected(clean.error());
   }
-  if (is_unwritten && !heap_.pages().is_on_disk(offset, kExtentBytes)) {
-    not_on_disk_.insert(index);
-    return false;
-  }
+  if (is_unwritten && !heap_.pages().is_on_disk(offset, kExtentBytes)) return false;
   row.unwritten.store_relaxed(false);
   return true;
 }
@@ -95,14 +92,21 @@ std::vector<pager::candidate> pager::candidates(hint how, std::uint64_t limit_by
   return found;
 }
 
+/// Nothing lives in an extent, or run, any more, or all of it has been written since.
+bool pager::needs_no_disk(std::size_t first) const {
+  const extent& head = heap_.row(first);
+  const std::size_t end = first + std::max<std::size_t>(head.run.load_relaxed(), 1);
+  bool is_unwritten = false;
+  for (std::size_t i = first; i < end; ++i) is_unwritten |= heap_.row(i).unwritten.load_relaxed();
+  return head.load().live() == 0 || !is_unwritten;
+}
+
 page_out_report pager::page_out(hint how, std::uint64_t limit_bytes,
                                 const std::function<bool()>& stop) {
   page_out_report report;
   if (how == hint::none) return report;
   page_out(how, limit_bytes, stop, report);
-  // What an extent held when it was given back needs no disk any more.
-  std::erase_if(not_on_disk_,
-                [this](std::size_t each) { return !heap_.row(each).unwritten.load_relaxed(); });
+  std::erase_if(not_on_disk_, [this](std::size_t first) { return needs_no_disk(first); });
   if (report.problem.empty() && !not_on_disk_.empty()) {
     report.problem = "cannot write back " + heap_.pages().file()->path() +
                      ": the disk does not hold what was written to it after a failure; what is "
@@ -141,6 +145,7 @@ void pager::page_out(hint how, std::uint64_t limit_bytes, const std::function<bo
       may_leave = may_leave && *written;
     }
     if (!may_leave) {
+      not_on_disk_.insert(each.first);
       heap_.row(each.first).hinted.store_relaxed(true);
       continue;
     }

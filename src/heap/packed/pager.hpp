@@ -44,6 +44,7 @@ class pager {
   std::vector<candidate> candidates(hint how, std::uint64_t limit_bytes);
   base::result<bool> write(std::size_t index);
   base::result<void> let_go(const candidate& which, hint how);
+  bool needs_no_disk(std::size_t first) const;
   void page_out(hint how, std::uint64_t limit_bytes, const std::function<bool()>& stop,
                 page_out_report& report);
   std::uint64_t look_at(std::size_t first, std::size_t count);
@@ -53,7 +54,7 @@ class pager {
   std::size_t sweep_ = 0;         // the next extent to be asked for
   std::uint64_t kept_bytes_ = 0;  // asked for in a row, of which no page left
   std::size_t again_ = 0;         // the next of those asked for already that is looked at again
-  std::unordered_set<std::size_t> not_on_disk_;  // extents that the disk has not given back
+  std::unordered_set<std::size_t> not_on_disk_;  // extents, or heads of runs, that it did not give
 };
 
 }  // namespace isotherm::heap
