@@ -9,16 +9,18 @@
 #include "collector/scan.hpp"
 #include "guide/guide.hpp"
 #include "guide/in_cold.hpp"
+#include "heap/cold/misses.hpp"
 #include "heap/configure.hpp"
 #include "heap/packed/extent.hpp"
 #include "heap/temporary_directory.hpp"
 #include "heap/truncate_cold.hpp"
+#include "heap/upkeep.hpp"
 #include "heap/usage.hpp"
 
 namespace isotherm::collector {
 namespace {
 
-constexpr std::size_t kObjects = 10'000;
+constexpr std::size_t kObjects = 10'000, kRangeBytes = std::size_t{1} << 30;
 
 std::string content_of(std::size_t i) { return std::string(1000, static_cast<char>('a' + i % 26)); }
 
@@ -44,13 +46,32 @@ class Unreadable : public testing::Test {
     const testing_help::temporary_directory directory;
     path = directory.path();
     heap::options chosen;
-    chosen.range_bytes = std::size_t{1} << 30;
+    chosen.range_bytes = kRangeBytes;
     chosen.cold = {heap::cold_backing::type::file, path};
     chosen.catch_read_errors = true;
     ASSERT_TRUE(heap::configure(chosen));
   }
   static inline std::string path;
 };
+
+// Others, which do not wait, are not to take its pages for ones in DRAM.
+TEST_F(Unreadable, StaysOut) {
+  std::vector<guide<bytes>> guides;
+  for (std::size_t i = 0; i < kObjects; ++i) {  // so that the first one's extent is full
+    guides.emplace_back(testing_help::bytes_in_cold(content_of(i)));
+  }
+  heap::page_out_cold(heap::hint::pageout, ~std::uint64_t{0});
+  const void* object = guides::pointer_of(guides.front().slot().load_relaxed());
+  ASSERT_TRUE(heap::is_out(object));
+  ASSERT_TRUE(testing_help::truncate_cold(path, 0));
+  for (int look = 0; look < 2; ++look) {
+    const scope inside;
+    EXPECT_EQ(guides.front().get(inside), nullptr);
+    EXPECT_TRUE(heap::is_out(object));
+  }
+  guides.clear();
+  ASSERT_TRUE(testing_help::truncate_cold(path, kRangeBytes));
+}
 
 TEST_F(Unreadable, IsLostAloneToReadersAndToTheCollector) {
   std::vector<guide<bytes>> guides;

@@ -177,15 +177,6 @@ TEST_F(Fetched, ThePolicyIsToldOfWhatAUseBringsBackUnasked) {
   EXPECT_EQ(policy.came_back, 1);
 }
 
-TEST_F(Fetched, AnObjectThatCannotBeReadStaysOut) {
-  testing_help::truncate_cold(testing_help::cold_in_a_file(), 0);
-  for (int round = 0; round < 2; ++round) {
-    const scope inside;
-    EXPECT_EQ(guides_[5].get(inside), nullptr);
-    EXPECT_TRUE(heap::is_out(address(guides_[5]))) << "others need not wait for it";
-  }
-}
-
 TEST_F(Fetched, WhatIsNotedIsBounded) {
   constexpr std::uint64_t kBound = heap::miss_watch::kNotedBytes;
   const heap::arrived_reads nothing;
