@@ -99,34 +99,38 @@ def read_one(path, options, until, _):
     return found
 
 
-def read_many(path, options, until, chosen):
-    """Of a client that reads keys of a range as fast as it can, `depth` at once: latencies, of all
-    of those together."""
-    reader, dice, found = Reader(path, options.value), random.Random(), []
-    while (began := time.monotonic()) < until:
-        reader.read([dice.randrange(*chosen) for _ in range(options.depth)])
+def timed_reads(path, options, batches):
+    """Latencies, each of all of a batch's keys together."""
+    reader, found = Reader(path, options.value), []
+    for keys in batches:
+        began = time.monotonic()
+        reader.read(keys)
         found.append(time.monotonic() - began)
     return found
+
+
+def some_of(chosen, count):
+    return [random.randrange(*chosen) for _ in range(count)]
+
+
+def read_many(path, options, until, chosen):
+    """Of a client that reads keys of a range as fast as it can, `depth` at once."""
+    def batches():
+        while time.monotonic() < until:
+            yield some_of(chosen, options.depth)
+    return timed_reads(path, options, batches())
 
 
 def read_each(path, options, _, whole):
-    """Of a client that reads each key of a range once, in order: latencies, as above."""
-    reader, found = Reader(path, options.value), []
-    for first in range(*whole, options.depth):
-        began = time.monotonic()
-        reader.read(range(first, min(first + options.depth, whole[1])))
-        found.append(time.monotonic() - began)
-    return found
+    """Of a client that reads each key of a range once, in order."""
+    return timed_reads(path, options, (range(first, min(first + options.depth, whole[1]))
+                                       for first in range(*whole, options.depth)))
 
 
 def read_so_many(path, options, _, whole):
-    """Of a client that reads as many keys as a range has, at random: latencies, as above."""
-    reader, dice, found = Reader(path, options.value), random.Random(), []
-    for _ in range(*whole, options.depth):
-        began = time.monotonic()
-        reader.read([dice.randrange(*whole) for _ in range(options.depth)])
-        found.append(time.monotonic() - began)
-    return found
+    """Of a client that reads as many keys as a range has, at random."""
+    return timed_reads(path, options, (some_of(whole, options.depth)
+                                       for _ in range(*whole, options.depth)))
 
 
 def read_zipfian(path, options, until, _):
