@@ -312,6 +312,21 @@ TEST_F(Fetcher, TwoOfThemReadOnce) {
   EXPECT_EQ(heap::cold_reads().reads - reads, 1u);
 }
 
+TEST_F(Fetcher, OneThatDoesNotRunHoldsNoOtherUp) {
+  fetcher other = std::move(*fetcher::make());
+  bool is_called = false, is_called_too = false;
+  other.fetch(*miss_of(guides_[3]), [&] { is_called_too = true; });
+  fetcher_.fetch(*miss_of(guides_[3]), [&] {
+    is_called = true;
+    EXPECT_EQ(try_content(guides_[3]), content(3));
+    EXPECT_EQ(heap_of(guides_[3]), kind::hot);
+  });
+  while (!is_called) fetcher_.run_within(10);
+  EXPECT_FALSE(is_called_too);
+  run_all(other);
+  EXPECT_TRUE(is_called_too);
+}
+
 TEST_F(Fetcher, TwoThreadsFetchTheSameObjects) {
   const auto read_all = [this] {
     fetcher mine = std::move(*fetcher::make());

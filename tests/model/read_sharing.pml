@@ -1,212 +1,249 @@
 /* One read of COLD for all who miss the same pages (src/heap/cold/reader.*, read.hpp, misses.hpp).
- * Two loops, each with a reader and a client; both clients miss the same object. A read is in the
- * table until it has ended, and a later miss joins it. An end is told by the reader that made the
- * read, and posted to the mail of the other one, which is woken. A read may fail, on the disk or
- * for want of memory. A client may go away, and so may a reader: its reads end as cancelled if they
- * are queued, or if it does not wait for the disk any longer. What was cancelled is missed again.
+ * Two loops, each with a reader and a client; both clients miss the same object. The read of whoever
+ * comes first leads: it is in the table until it has ended, and the other loop's follows it. With
+ * the end of the first the second ends as well, with its bytes, and its reader gets the ticket and
+ * is woken. If the first is cancelled, or if its reader is busy, the second goes on by itself: it
+ * is an orphan until its reader adopts it. A read may fail, on the disk or for want of memory. A
+ * client may go away, and so may a reader: its read ends as cancelled if it is queued, or if it does
+ * not wait for the disk any longer.
  *
  * What the mutex of reader.cpp guards is one step. That a read of more pages serves a miss of fewer
- * is left out. How long an extent is kept, as seen by its object: fetch.pml. Here it is released
+ * is left out, and so are a third reader and reads that are given up. How long an extent is kept, as seen by its object: fetch.pml. Here it is released
  * with the memory of the read.
  *
  * Mutations (-D):
- *   JOINS_IN_TWO_STEPS      the table is searched in one step and the read joined in another
+ *   FOLLOWS_IN_TWO_STEPS    the table is searched in one step and the read followed in another
  *   STAYS_IN_TABLE          a read that has ended is found by others
- *   OTHER_NOT_WOKEN         the other reader gets mail and is not woken
+ *   OTHER_NOT_WOKEN         the other reader gets a ticket, or an orphan, and is not woken
  *   SELF_NOT_WOKEN          a reader whose read ends before it was started does not wake itself
- *   ACKNOWLEDGED_LATE       the descriptor is acknowledged after the mail was taken
- *   TOLD_UNLOCKED           a reader is told of an end that was a waiter in the step before
- *   LEFT_IS_UNTOLD          a read that nobody kept when its turn came ends and tells nobody
- *   STAYS_A_WAITER          a reader that goes remains among the waiters
+ *   ACKNOWLEDGED_LATE       the descriptor is acknowledged after the tickets were taken
+ *   TOLD_UNLOCKED           what follows is told that did so in the step before
+ *   LEFT_IS_UNTOLD          a read that nobody kept when its turn came ends, and what follows not
+ *   STAYS_A_FOLLOWER        a read still follows when its reader goes
  *   QUEUED_IS_FORGOTTEN     a reader that goes does not end the read that it has queued
  *   UNDER_WAY_IS_FORGOTTEN  nor the one that the disk has not answered
  *   FREED_UNDER_WAY         the memory that the disk writes to goes with the last user
- *   FREED_WITH_THE_FIRST    it goes with the client that missed first, not with the last one
+ *   FREED_WITH_THE_FIRST    it goes with the client of its own loop
  *   ERROR_IGNORED           bytes of a read that failed are used
- *   CANCEL_IGNORED          bytes of a read that was cancelled are used
- *   CANCEL_IS_FINAL         a client whose read was cancelled does not miss it again
+ *   CANCEL_IS_TOLD          what follows a read that was cancelled ends with it
  *   ANSWER_TAKEN_LATE       what a reader has given up ends once more when the disk answers
+ *   FOLLOWS_BOTH            what goes on without a busy reader still follows that one's read
+ *   LEFT_NOT_WOKEN          and its own reader is not woken
  */
-#define kReads 4
-#define kNone 4
 #define the_other (1 - me)
 
-mtype = { queued, under_way, answered, at_rest };   /* where the request is */
-mtype = { open, good, failed, cancelled };          /* how the read has ended */
+mtype = { none, follows, orphan, queued, under_way, answered, at_rest }; /* the request */
+mtype = { open, good, failed, cancelled };                              /* how it has ended */
 
+/* Of each loop one, as its client misses once. */
 typedef cold_read {
-  mtype request;
-  mtype result;
-  bit by;        /* the reader that made it */
-  byte waiters;  /* bit mask of readers */
-  byte users;    /* bit mask of clients that keep it */
+  mtype request = none;
+  mtype result = open;
+  bool is_in_table;
+  bool may_be_followed;
+  bool is_followed;    /* by the other loop's */
+  bool is_awaited;     /* by a ticket */
+  bool is_used;        /* by its client */
+  bool serves_other;   /* and is kept by the other loop's read */
+  bool is_served;      /* by the other loop's */
   bool has_bytes;
   bool disk_failed;
-  bool is_freed; /* and its extent released */
+  bool is_freed;       /* and its extent released */
 }
-cold_read reads[kReads];
-byte made;
-byte table = kNone;
+cold_read reads[2];
 
-bool signal[2];  /* the reader's descriptor can be read from */
-byte mail[2];    /* tickets */
-byte telling[2];
-byte asked[2];   /* tickets that a reader has to tell */
+bool signal[2]; /* the reader's descriptor can be read from */
+byte mail[2];   /* tickets */
 bool has_gone[2];
-bool is_served[2]; /* the client has an answer, or has gone */
+bool has_answer[2]; /* the client, or it has gone */
 
-#ifdef FREED_WITH_THE_FIRST
-#define has_users(r) ((reads[r].users & (1 << reads[r].by)) != 0)
-#else
-#define has_users(r) (reads[r].users != 0)
-#endif
 #ifdef FREED_UNDER_WAY
-#define is_kept(r) (has_users(r) || table == r)
+#define has_request(r) (reads[r].request == follows || reads[r].request == orphan)
 #else
-#define is_kept(r) (has_users(r) || table == r || reads[r].request != at_rest)
+#define has_request(r) (reads[r].request != none && reads[r].request != at_rest)
+#endif
+#ifdef FREED_WITH_THE_FIRST
+#define is_kept(r) (reads[r].is_used || has_request(r))
+#else
+#define is_kept(r) (reads[r].is_used || has_request(r) || reads[r].serves_other)
 #endif
 
-/* ~cold_read(), by whoever lets go of it last. */
+/* ~cold_read(), by whoever lets go of it last; it lets go of the one that has served it. */
 inline free_if_last(r) {
   if
-  :: !is_kept(r) ->
-     assert(!reads[r].is_freed);
-     reads[r].is_freed = true
+  :: !is_kept(r) && !reads[r].is_in_table && !reads[r].is_freed ->
+     reads[r].is_freed = true;
+     if
+     :: reads[r].is_served ->
+        reads[1 - r].serves_other = false;
+        if
+        :: !is_kept(1 - r) && !reads[1 - r].is_in_table && !reads[1 - r].is_freed ->
+           reads[1 - r].is_freed = true
+        :: else
+        fi
+     :: else
+     fi
   :: else
   fi
 }
 
-inline let_go(r) {
-  reads[r].users = reads[r].users & ~(1 << me);
-  free_if_last(r)
-}
-
-/* cold_reader::end(), in a step, for these waiters; the caller frees. */
-inline end(r, how, waits) {
+/* cold_reader::tell(). */
+inline tell(r, how) {
   assert(reads[r].result == open && !reads[r].is_freed);
   reads[r].result = how;
   if
-  :: ((waits) & (1 << me)) != 0 -> telling[me]++
+  :: reads[r].is_awaited ->
+     assert(!has_gone[r]);
+     reads[r].is_awaited = false;
+     mail[r]++
   :: else
-  fi;
+  fi
+}
+
+#ifdef CANCEL_IS_TOLD
+#define tells_others(how) true
+#else
+#define tells_others(how) (how != cancelled)
+#endif
+
+/* cold_reader::end(), in a step. */
+inline end(how, has_follower) {
+  assert(reads[me].is_in_table);
+  tell(me, how);
+  reads[me].is_in_table = false;
+#ifndef STAYS_IN_TABLE
+  reads[me].may_be_followed = false;
+#endif
   if
-  :: ((waits) & (1 << the_other)) != 0 ->
+  :: has_follower ->
+     reads[me].is_followed = false;
      assert(!has_gone[the_other]);
-     mail[the_other]++;
+     if
+     :: tells_others(how) ->
+        reads[the_other].is_served = true;
+        reads[me].serves_other = true;
+        tell(the_other, how);
+        reads[the_other].request = at_rest;
+        free_if_last(the_other)
+     :: else -> reads[the_other].request = orphan
+     fi;
 #ifndef OTHER_NOT_WOKEN
      signal[the_other] = true
 #endif
   :: else
-  fi;
-  reads[r].waiters = 0;
-#ifndef STAYS_IN_TABLE
-  table = (table == r -> kNone : table)
-#endif
+  fi
 }
 
-/* cold_reader::publish(): it is queued, and in the table. */
+/* cold_reader::publish(). */
 inline publish() {
-  assert(table == kNone && made < kReads);
-  mine = made;
-  own = made;
-  made++;
-  table = mine;
-  reads[mine].request = queued;
-  reads[mine].result = open;
-  reads[mine].by = me
+  reads[me].request = queued;
+  reads[me].is_in_table = true;
+  reads[me].may_be_followed = true
+}
+
+/* cold_reader::follow(). */
+inline follow() {
+  reads[me].request = follows;
+  reads[the_other].is_followed = true
 }
 
 /* cold_reader::read(). */
 inline ask() {
-#ifdef JOINS_IN_TWO_STEPS
-  mine = table;
+#ifdef FOLLOWS_IN_TWO_STEPS
+  is_found = reads[the_other].may_be_followed;
 #endif
   d_step {
-#ifndef JOINS_IN_TWO_STEPS
-    mine = table;
+#ifndef FOLLOWS_IN_TWO_STEPS
+    is_found = reads[the_other].may_be_followed;
 #endif
+    reads[me].is_used = true;
+    reads[me].is_awaited = true;
     if
-    :: mine == kNone -> publish()
-    :: else
+    :: is_found -> follow()
+    :: else -> publish()
     fi;
-    reads[mine].waiters = reads[mine].waiters | (1 << me);
-    reads[mine].users = reads[mine].users | (1 << me);
-    asked[me]++
+    misses = false
   }
 }
 
 /* What ends without the disk, in a step. */
-inline end_unstarted(how) {
-  reads[own].request = at_rest;
-  end(own, how, reads[own].waiters);
+inline end_unstarted(how, has_follower) {
+  reads[me].request = at_rest;
+  end(how, has_follower);
 #ifndef SELF_NOT_WOKEN
-  signal[me] = true
+  signal[me] = true;
 #endif
+  free_if_last(me)
 }
+
+#ifdef LEFT_IS_UNTOLD
+#define left_has_follower false
+#else
+#define left_has_follower reads[me].is_followed
+#endif
 
 /* cold_reader::start_waiting(): whether somebody keeps the read is looked at without the mutex. */
 inline start_waiting() {
   if
-  :: reads[own].users != 0 ->
+  :: reads[me].is_used ->
      if
-     :: reads[own].request = under_way
-     :: d_step { /* ENOMEM */
-          end_unstarted(failed);
-          free_if_last(own);
-          own = kNone
-        }
+     :: reads[me].request = under_way
+     :: d_step { end_unstarted(failed, reads[me].is_followed) } /* ENOMEM */
      fi
-  :: reads[own].users == 0 -> d_step {
-#ifdef LEFT_IS_UNTOLD
-       reads[own].waiters = 0;
-#endif
-       end_unstarted(cancelled);
-       free_if_last(own);
-       own = kNone
-     }
+  :: d_step { !reads[me].is_used -> end_unstarted(cancelled, left_has_follower) }
   fi
 }
 
 /* An end that the disk has told. */
 inline take_answer() {
 #ifdef TOLD_UNLOCKED
-#define waiters_seen (seen | reads[own].waiters)
-  seen = (own != kNone -> reads[own].waiters : 0);
+#define follower_seen seen
+  seen = reads[me].is_followed;
 #else
-#define waiters_seen reads[own].waiters
+#define follower_seen reads[me].is_followed
 #endif
   d_step {
     if
-    :: own != kNone && reads[own].request == answered ->
-       reads[own].request = at_rest;
-       end(own, (reads[own].disk_failed -> failed : good), waiters_seen);
-       free_if_last(own);
-       own = kNone
+    :: reads[me].request == answered ->
+       reads[me].request = at_rest;
+       end((reads[me].disk_failed -> failed : good), follower_seen);
+       free_if_last(me)
     :: else
     fi
   }
 }
 
-/* cold_read::copy_of() and arrived_reads::find(): an error is an answer as well. */
+/* cold_reader::adopt_orphans(). */
+inline adopt() {
+  d_step {
+    if
+    :: reads[me].request == orphan ->
+       if
+       :: reads[the_other].may_be_followed -> follow()
+       :: else -> publish()
+       fi
+    :: else
+    fi
+  }
+}
+
+/* cold_read::copy_of(): an error is an answer as well. */
 inline look() {
-  assert(reads[mine].result != open && !reads[mine].is_freed);
+  assert(reads[me].result == good || reads[me].result == failed);
+  assert(!reads[me].is_freed);
   if
-#ifdef CANCEL_IGNORED
-  :: reads[mine].result == cancelled -> assert(reads[mine].has_bytes); is_served[me] = true
-#elif defined(CANCEL_IS_FINAL)
-  :: reads[mine].result == cancelled
-#else
-  :: reads[mine].result == cancelled -> misses = true
+#ifndef ERROR_IGNORED
+  :: reads[me].result == failed
 #endif
-#ifdef ERROR_IGNORED
-  :: reads[mine].result == failed -> assert(reads[mine].has_bytes); is_served[me] = true
-#else
-  :: reads[mine].result == failed -> is_served[me] = true
-#endif
-  :: reads[mine].result == good -> assert(reads[mine].has_bytes); is_served[me] = true
+  :: else ->
+     if
+     :: reads[me].is_served -> assert(reads[the_other].has_bytes && !reads[the_other].is_freed)
+     :: else -> assert(reads[me].has_bytes)
+     fi
   fi;
-  let_go(mine);
-  mine = kNone
+  has_answer[me] = true;
+  reads[me].is_used = false;
+  free_if_last(me)
 }
 
 /* cold_reader::take_ended(). A ticket of a client that has gone is told to nobody. */
@@ -215,55 +252,64 @@ inline take_ended() {
   signal[me] = false;
 #endif
   take_answer();
+  adopt();
   d_step {
-    telling[me] = telling[me] + mail[me];
+    assert(mail[me] <= 1);
+    if
+    :: mail[me] != 0 && !has_answer[me] -> look()
+    :: else
+    fi;
     mail[me] = 0
   }
 #ifdef ACKNOWLEDGED_LATE
   signal[me] = false;
 #endif
+}
+
+/* cold_reader::leave_busy_readers(). It looks at the other reader, which must not have gone. */
+inline leave_busy_reader() {
   d_step {
-    assert(telling[me] <= asked[me]);
-    asked[me] = asked[me] - telling[me];
-    if
-    :: telling[me] != 0 && mine != kNone -> look()
-    :: else
-    fi;
-    telling[me] = 0
+    looks && reads[me].request == follows ->
+    assert(!has_gone[the_other]);
+    looks = false; /* once */
+    reads[the_other].may_be_followed = false;
+#ifndef FOLLOWS_BOTH
+    reads[the_other].is_followed = false;
+#endif
+    reads[me].request = orphan;
+#ifndef LEFT_NOT_WOKEN
+    signal[me] = true
+#endif
   }
 }
 
 inline client_goes() {
   d_step {
-    is_served[me] = true;
     misses = false;
-    if
-    :: mine != kNone -> let_go(mine)
-    :: else
-    fi;
-    mine = kNone
+    has_answer[me] = true;
+    reads[me].is_used = false;
+    free_if_last(me)
   }
 }
 
-/* cold_reader::leave(): its waits are taken back, and then what it has queued ends. */
+/* cold_reader::leave(): it takes back what follows, and then what it has queued ends. */
 inline leave() {
   d_step {
-#ifndef STAYS_A_WAITER
-    reads[0].waiters = reads[0].waiters & ~(1 << me);
-    reads[1].waiters = reads[1].waiters & ~(1 << me);
-    reads[2].waiters = reads[2].waiters & ~(1 << me);
-    reads[3].waiters = reads[3].waiters & ~(1 << me);
+    if
+    :: reads[me].request == follows || reads[me].request == orphan ->
+#ifndef STAYS_A_FOLLOWER
+       reads[the_other].is_followed = false;
 #endif
-    asked[me] = telling[me] + mail[me]
+       reads[me].request = at_rest;
+       reads[me].is_awaited = false;
+       free_if_last(me)
+    :: else
+    fi
   }
 #ifndef QUEUED_IS_FORGOTTEN
   d_step {
     if
-    :: own != kNone && reads[own].request == queued ->
-       reads[own].request = at_rest;
-       end(own, cancelled, reads[own].waiters);
-       free_if_last(own);
-       own = kNone
+    :: reads[me].request == queued -> end_unstarted(cancelled, reads[me].is_followed)
     :: else
     fi
   }
@@ -272,14 +318,12 @@ inline leave() {
 
 /* cold_reader::give_up(): what the disk writes to stays in memory. */
 inline give_up() {
-#ifdef UNDER_WAY_IS_FORGOTTEN
-  skip;
-#else
+#ifndef UNDER_WAY_IS_FORGOTTEN
   d_step {
     if
-    :: own != kNone && reads[own].request != queued ->
-       end(own, cancelled, reads[own].waiters);
-       free_if_last(own)
+    :: reads[me].is_in_table && reads[me].request != queued ->
+       end(cancelled, reads[me].is_followed);
+       free_if_last(me)
     :: else
     fi
   };
@@ -287,29 +331,32 @@ inline give_up() {
 #ifdef ANSWER_TAKEN_LATE
   take_answer()
 #else
-  own = kNone
+  skip
 #endif
 }
 
 proctype loop(bit me) {
-  byte mine = kNone; /* what the client waits for */
-  byte own = kNone;  /* what the reader has queued or under way */
   bool misses = true;
-  bool goes, leaves, is_woken;
+  bool goes, leaves, looks, is_woken, is_found;
 #ifdef TOLD_UNLOCKED
-  byte seen;
+  bool seen;
 #endif
   if
   :: goes = true
   :: leaves = true
   :: true
   fi;
+  if
+  :: looks = true
+  :: true
+  fi;
 end_waits:
   do
-  :: misses -> misses = false; ask()
-  :: own != kNone && reads[own].request == queued -> start_waiting()
+  :: misses -> ask()
+  :: reads[me].request == queued -> start_waiting()
   :: signal[me] -> take_ended()
-  :: (goes || leaves) && !is_served[me] -> client_goes()
+  :: leave_busy_reader()
+  :: (goes || leaves) && !has_answer[me] -> client_goes()
   :: d_step { /* another read of this reader's has ended */
        !is_woken ->
        is_woken = true;
@@ -336,8 +383,6 @@ end_waits:
        if
        :: reads[0].request == under_way -> r = 0
        :: reads[1].request == under_way -> r = 1
-       :: reads[2].request == under_way -> r = 2
-       :: reads[3].request == under_way -> r = 3
        fi;
        assert(!reads[r].is_freed);
        if
@@ -345,24 +390,22 @@ end_waits:
        :: reads[r].disk_failed = true
        fi;
        reads[r].request = answered;
-       signal[reads[r].by] = true;
+       signal[r] = true;
        r = 0
      }
   od
 }
 
-/* When nothing can happen any more: all were told, and all memory and extents are free, but for
- * what a reader that has gone may have left to the disk.
+/* When nothing can happen any more: all have an answer, and all memory and extents are free, but
+ * for what a reader that has gone may have left to the disk.
  */
 #define is_over(r) \
-  (reads[r].is_freed || (reads[r].request == answered && has_gone[reads[r].by]))
-#define is_done(loop) (has_gone[loop] || (is_served[loop] && asked[loop] == 0))
+  (reads[r].is_freed || reads[r].request == none || (reads[r].request == answered && has_gone[r]))
+#define is_done(loop) (has_gone[loop] || (has_answer[loop] && mail[loop] == 0))
 inline check_the_end() {
-  assert(is_done(0) && is_done(1) && table == kNone);
-  assert(made <= 0 || (is_over(0) && reads[0].result != open));
-  assert(made <= 1 || (is_over(1) && reads[1].result != open));
-  assert(made <= 2 || (is_over(2) && reads[2].result != open));
-  assert(made <= 3 || (is_over(3) && reads[3].result != open))
+  assert(is_done(0) && is_done(1));
+  assert(!reads[0].is_in_table && !reads[1].is_in_table);
+  assert(is_over(0) && is_over(1))
 }
 
 init {

@@ -256,7 +256,7 @@ class worker {
       arrived_.add(each);
     }
   }
-  /// As if the disk had answered nothing for long.
+  /// As if the disk had answered nothing for long, nor the other threads looked.
   void give_up() {
     const auto now = std::chrono::steady_clock::now();
     for (int part = 0; part <= 4; ++part) {

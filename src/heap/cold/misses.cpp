@@ -43,7 +43,7 @@ const void* cold_read::copy_of(const void* object) const noexcept {
   const std::byte* const begin = heaps().packed(kind::cold).begin() + where().offset;
   const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(object) - begin);
   ISO_ASSERT(offset < where().bytes, "an object lies in the pages that were read for it");
-  const void* const copy = data_.get() + offset;
+  const void* const copy = bytes_read() + offset;
   const header found = *header_of(copy);
   // As in the mapping: a page that the disk failed to take may hold what was there before.
   const bool is_whole = offset + readable_bytes(found.bytes) <= where().bytes;

@@ -2,7 +2,8 @@
 // fault, and no page comes back for the sake of one object.
 //
 //   miss        an object that a thread needed and did not wait for; keeps the object's extent
-//   cold_read   the read of its pages, shared by all that wait for it; keeps the extent meanwhile
+//   cold_read   the read of its pages, shared by all of a thread that wait for it; keeps the extent
+//               meanwhile. It follows another thread's while that one reads these pages
 //   miss_watch  says that this thread does not wait, and notes what it missed (misses.hpp)
 //   cold_reader starts reads and tells their ends, of one thread (reader.hpp)
 //
@@ -65,14 +66,15 @@ class miss {
 
 class cold_reader;
 
-/// Made by a cold_reader. Once it has ended it does not change, and any thread may look at it.
+/// Made by a cold_reader, for its thread. Once it has ended it does not change, and any thread may
+/// look at it.
 class cold_read {
  public:
   explicit cold_read(miss&& wanted) noexcept
       : wanted_(std::move(wanted)), before_(wanted_.before()) {}
 
   const base::page_span& where() const noexcept { return wanted_.where(); }
-  /// Acquire: pairs with the release of cold_reader::end(); what was read is seen.
+  /// Acquire: pairs with the release of cold_reader::tell(); what was read is seen.
   bool has_ended() const noexcept { return has_ended_.load_acquire(); }
   /// 0, or an errno value: EIO where the disk does not give the pages, ETIME where it does not
   /// answer (cold_reader::end_unanswered()), ENOMEM where there was no memory to put them,
@@ -80,7 +82,7 @@ class cold_read {
   int error() const noexcept { return error_; }
   bool is_cancelled() const noexcept { return has_ended() && error() == ECANCELED; }
   /// False where the pages were brought back to DRAM instead, and where the read failed.
-  bool was_copied() const noexcept { return data_ != nullptr && error() == 0; }
+  bool was_copied() const noexcept { return error() == 0 && bytes_read() != nullptr; }
   /// The copy of an object of COLD that lies in these pages, as long as this read lives; null where
   /// they were not copied, or hold no live object there.
   const void* copy_of(const void* object) const noexcept;
@@ -92,10 +94,9 @@ class cold_read {
   struct frees {
     void operator()(std::byte* memory) const noexcept { std::free(memory); }
   };
-  struct waiter {
-    cold_reader* reader;
-    std::uint64_t ticket;
-  };
+  const std::byte* bytes_read() const noexcept {
+    return served_by_ == nullptr ? data_.get() : served_by_->data_.get();
+  }
 
   miss wanted_;
   // The disk may write to these two after the read has ended with ECANCELED or ETIME.
@@ -103,14 +104,19 @@ class cold_read {
   struct request : os::queued_read {
     cold_read* of = nullptr;
   } request_;
-  int error_ = 0;  // written before has_ended_
+  std::shared_ptr<cold_read> myself_;  // while the disk may write to it
+  // Written before has_ended_.
+  std::shared_ptr<const cold_read> served_by_;  // what it followed to the end
+  int error_ = 0;
   base::atomic<bool> has_ended_{false};
   // Under the mutex of reader.cpp.
-  const cold_reader* by_ = nullptr;  // whose read it is
-  std::list<waiter> waiters_;
+  cold_reader* by_ = nullptr;  // whose read it is
+  std::list<std::uint64_t> tickets_;
   used_before before_;
-  std::shared_ptr<cold_read> myself_;  // while the disk may write to it
   std::chrono::steady_clock::time_point asked_;
+  cold_read* leader_ = nullptr;  // which it follows
+  std::list<std::shared_ptr<cold_read>> followers_;
+  bool is_left_alone_ = false;  // its thread is busy: nobody follows it any more
 };
 
 }  // namespace isotherm::heap

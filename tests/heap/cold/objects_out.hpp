@@ -73,6 +73,7 @@ class with_readers : public Test {
   ~with_readers() override {
     os::set_fault_hook({});
     EXPECT_EQ(heap::cold_reads().under_way, 0u);
+    EXPECT_EQ(heap::cold_reads().unanswered, 0u);
     EXPECT_TRUE(heap::is_valid());
   }
 };
