@@ -6,6 +6,7 @@
     bench/experiments/cold/misses.py slow --emulated --reads-ms 0,1,5,20 --save misses.jsonl
     bench/experiments/cold/misses.py sizes --save misses.jsonl
     bench/experiments/cold/misses.py scan --save misses.jsonl
+    bench/experiments/cold/misses.py busy --records 1500000 --value 400 --save misses.jsonl
     bench/experiments/cold/misses.py table misses.jsonl
 
 Each starts isotherm serve, loads records, and sets a memory target of a share of what they take.
@@ -19,8 +20,9 @@ others those count as misses that took longer than half a read of the slowed dis
 hits where it is not slowed. Needs root. `sizes`: throughput of YCSB C under the target
 over that without one, for values of several sizes. `scan`: how many Zipfian reads miss before and
 after a time in which, beside the same load, another client has read as many records as there are:
-each once, in order, or at random. Each appends one JSON object a measurement; `table` prints
-Markdown.
+each once, in order, or at random. `busy`: of two event loops one runs KEYS just after it was asked
+for cold records; how long does a client of the other wait for the same ones? Each appends one JSON
+object a measurement; `table` prints Markdown.
 """
 import argparse
 import collections
@@ -71,8 +73,14 @@ class Reader:
 
     def read(self, keys):
         """Pipelined."""
+        self.ask(keys)
+        self.receive(len(keys))
+
+    def ask(self, keys):
         self.socket.sendall(b''.join(map(get, keys)))
-        for _ in keys:
+
+    def receive(self, count):
+        for _ in range(count):
             got = 0
             while got < len(self.buffer):
                 with memoryview(self.buffer) as view:
@@ -212,10 +220,10 @@ class Store:
 
 
 @contextlib.contextmanager
-def stores(options, group=None):
+def stores(options, group=None, threads=1):
     with tempfile.TemporaryDirectory(prefix='isotherm-misses-', dir=options.dir) as name:
         folder = pathlib.Path(name)
-        flags = ['--threads', 1, '--expected-keys', options.records, '--window', 1,
+        flags = ['--threads', threads, '--expected-keys', options.records, '--window', 1,
                  '--cold-backing', f'file:{folder}', '--hint', 'pageout', *options.flags]
         words = servers.isotherm_command(folder, options.tool, flags)
         with servers.serving(words, folder / 'socket', group) as server:
@@ -327,6 +335,41 @@ def scan(options):
                  note=f'missed before {first:.1f}%, after {after:.1f}%')
 
 
+class KeysReader(Reader):
+    """Looks through all keys, of which none is wanted."""
+
+    def ask(self, _=None):
+        self.socket.sendall(b'*2\r\n$4\r\nKEYS\r\n$4\r\nnone\r\n')
+
+    def receive(self, _=None):
+        if (got := self.socket.recv(4)) != b'*0\r\n':
+            raise Trouble(f'KEYS failed: {got}')
+
+
+def busy(options):
+    with stores(options, threads=2) as store:
+        store.keep(options.share, store.load())
+        # Connections are given to the loops in turn.
+        first, other = (Reader(store.path, options.value) for _ in range(2))
+        beside_first = KeysReader(store.path, options.value)
+        waited = {'KEYS': [], 'the other loop': []}
+        for _ in range(options.rounds):
+            keys = some_of((HOT_KEYS, options.records), options.depth)
+            first.ask(keys)
+            began = time.monotonic()
+            beside_first.ask()
+            time.sleep(0.003)  # it has begun
+            asked = time.monotonic()
+            other.read(keys)
+            waited['the other loop'].append(time.monotonic() - asked)
+            beside_first.receive()
+            waited['KEYS'].append(time.monotonic() - began)
+            first.receive(options.depth)
+        for who, latencies in waited.items():
+            save(options, experiment='busy', beside=who, read_ms=0, depth=options.depth,
+                 latency_us=shares_of(latencies), reads=len(latencies))
+
+
 def sizes(options):
     for round_number, value in itertools.product(range(1, options.rounds + 1),
                                                  map(int, options.values.split(','))):
@@ -426,7 +469,8 @@ def p99_of(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     commands = parser.add_subparsers(required=True)
-    for name, work in (('hotkey', hotkey), ('slow', slow), ('sizes', sizes), ('scan', scan)):
+    for name, work in (('hotkey', hotkey), ('slow', slow), ('sizes', sizes), ('scan', scan),
+                       ('busy', busy)):
         command = commands.add_parser(name)
         command.set_defaults(work=work)
         command.add_argument('--share', type=int, default=35, help='percent of the records in DRAM')
@@ -437,7 +481,7 @@ def main():
         command.add_argument('--save', help='append a JSON object for each measurement')
         command.add_argument('flags', nargs='*', help='of isotherm serve, after --')
         command.set_defaults(emulated=False)
-        if name != 'hotkey':
+        if name not in ('hotkey', 'busy'):
             command.add_argument('--connections', type=int, default=4)
         if name == 'sizes':
             command.add_argument('--values', default='100,1024,10240')
