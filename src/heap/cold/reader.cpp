@@ -41,8 +41,8 @@ struct counters {
 };
 counters tally;
 
-/// What a read counts as among those given up. A large object is given up as the only one at a
-/// time.
+/// What a read counts for in bytes_given_up_. A larger object is read alone, and would leave no
+/// room for any other.
 std::size_t given_up_size(std::size_t bytes) noexcept {
   return std::min(bytes, cold_reader::kBytesUnderWay);
 }
@@ -392,7 +392,8 @@ void cold_reader::leave_busy_readers(time_point now) noexcept {
     mine->leader_ = nullptr;
     auto& all = leader->followers_;
     orphans_.splice(orphans_.end(), all, std::ranges::find(all, mine));
-    return !(has_left_some = true);
+    has_left_some = true;
+    return false;
   });
   if (has_left_some) queue_->wake();  // take_ended() is to run
 }

@@ -121,10 +121,11 @@ class cold_reader {
   std::size_t bytes_given_up_ = 0;
   std::size_t given_up_ = 0;  // reads
   time_point answered_;       // when the disk answered last, or was asked with nothing under way
-  bool is_known_silent_ = false;                   // reads have been given up since
-  base::atomic<time_point> looked_{time_point()};  // by end_unanswered(), for others too
-  time_point left_until_;                          // zero: leave() was not called
-  bool copies_ = true;                             // false: pages come back to DRAM
+  bool is_known_silent_ = false;  // reads have been given up since
+  // By end_unanswered(). Relaxed: other readers compare it with the time, and it publishes nothing.
+  base::atomic<time_point> looked_{time_point()};
+  time_point left_until_;  // zero: leave() was not called
+  bool copies_ = true;     // false: pages come back to DRAM
   // Nodes of the lists of reads that have ended, so that no end needs memory.
   std::list<std::uint64_t> mail_;                  // to be told; under the mutex
   std::list<std::uint64_t> telling_;               // taken from there
