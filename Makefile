@@ -46,7 +46,7 @@ test-release: build ## all tests, optimised build
 	ctest --preset release
 
 test-tsan: ## tests labelled concurrency, under ThreadSanitizer
-	cmake --preset tsan -DISOTHERM_BUILD_BENCH=OFF
+	cmake --preset tsan
 	cmake --build --preset tsan -j $(JOBS) --target tests-concurrency
 	ctest --preset tsan
 
@@ -60,7 +60,7 @@ test-gcc: ## the runtime and the store, built by gcc 12 (in turn)
 	ctest --preset gcc
 
 test-asan: ## tests labelled memory, under ASan and UBSan, every assertion on
-	cmake --preset asan -DISOTHERM_BUILD_BENCH=OFF
+	cmake --preset asan
 	cmake --build --preset asan -j $(JOBS) --target tests-memory
 	ctest --preset asan
 
@@ -81,7 +81,7 @@ STRESS_TESTS = migration_stress_test fetch_stress_test
 
 stress: bootstrap ## every index, protocol and mix, under both sanitizers (STRESS_OPS=N: longer)
 	@for preset in tsan asan; do \
-	  cmake --preset $$preset -DISOTHERM_BUILD_BENCH=OFF && \
+	  cmake --preset $$preset && \
 	  cmake --build --preset $$preset -j $(JOBS) --target $(STRESS_TESTS) || exit 1; \
 	  for program in $(STRESS_TESTS); do \
 	    echo "== $$preset, $$program, $(STRESS_OPS) operations a thread" && \
@@ -89,13 +89,15 @@ stress: bootstrap ## every index, protocol and mix, under both sanitizers (STRES
 	  done; \
 	done
 
-# Of each target. What is found on the way is kept in build/release/tests/fuzz/found.
+# Of each target. What is found on the way is kept in build/asan/tests/fuzz/found.
 FUZZ_SECONDS ?= 60
 
-fuzz: build ## requests and commands that libFuzzer thinks of (FUZZ_SECONDS=N: longer)
+fuzz: ## requests and commands that libFuzzer thinks of (FUZZ_SECONDS=N: longer)
+	cmake --preset asan
+	cmake --build --preset asan -j $(JOBS) --target fuzz_resp fuzz_commands fuzz_http
 	@for target in resp commands http; do \
 	  echo "== $$target, $(FUZZ_SECONDS) seconds" && \
-	  (cd build/release/tests/fuzz && ../../bin/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) \
+	  (cd build/asan/tests/fuzz && ../../bin/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) \
 	    -max_len=512 -print_final_stats=1 -verbosity=0 found/$$target \
 	    $(CURDIR)/tests/fuzz/corpus/$$target) || exit 1; \
 	done
@@ -111,7 +113,8 @@ lint: ## the rules of the house (layers, lengths, banned calls)
 # Configured without tests: the fuzz targets compile half of src/ a second time, and clang-tidy
 # would look at both. Nothing has to be built.
 tidy: ## clang-tidy over src/ (in turn)
-	cmake --preset release -B build/tidy -DISOTHERM_BUILD_TESTS=OFF -DISOTHERM_BUILD_BENCH=OFF
+	cmake --preset release -B build/tidy -DISOTHERM_BUILD_TESTS=OFF -DISOTHERM_BUILD_BENCH=OFF \
+	  -DISOTHERM_PRECOMPILE=OFF
 	run-clang-tidy-19 -quiet -p build/tidy -j $(JOBS) '^$(CURDIR)/src/.*\.cpp$$'
 
 format: ## rewrite the sources by .clang-format

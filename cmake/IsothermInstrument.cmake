@@ -28,6 +28,8 @@ function(isotherm_instrument target)
     $<$<COMPILE_LANGUAGE:CXX>:-fplugin=${ISOTHERM_PLUGIN}>
     "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include isotherm/compiler.hpp>")
   target_compile_definitions(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:ISOTHERM_INSTRUMENTED>)
+  # A precompiled header is made without the plugin.
+  set_target_properties(${target} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
   if(TARGET isotherm_clang)
     add_dependencies(${target} isotherm_clang)
   endif()

@@ -9,6 +9,12 @@ function(isotherm_library layer)
     # The settings are ours alone: who links an installed isotherm chooses warnings and linker.
     target_link_libraries(isotherm_${layer}
                           PRIVATE $<BUILD_INTERFACE:isotherm_settings> ${ARG_LINK})
+    if("nlohmann_json::nlohmann_json" IN_LIST ARG_LINK OR
+       "nlohmann_json::nlohmann_json" IN_LIST ARG_PUBLIC_LINK)
+      isotherm_precompile(isotherm_${layer} json)
+    else()
+      isotherm_precompile(isotherm_${layer} core)
+    endif()
   else()
     add_library(isotherm_${layer} INTERFACE)
     set(scope INTERFACE)

@@ -15,7 +15,9 @@ endif()
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  # With precompiled headers ccache asks for these, and for -fno-pch-timestamp below.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
 endif()
 
 add_library(isotherm_settings INTERFACE)
@@ -29,12 +31,15 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(isotherm_settings INTERFACE
     -Wno-maybe-uninitialized -Wno-restrict -Wno-shadow -Wno-dangling-else)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  target_compile_options(isotherm_settings INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
+endif()
 if(ISOTHERM_SANITIZER)
   target_compile_options(isotherm_settings INTERFACE -fsanitize=${ISOTHERM_SANITIZER}
                          -fno-sanitize-recover=all)
   target_link_options(isotherm_settings INTERFACE -fsanitize=${ISOTHERM_SANITIZER})
 endif()
-if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND NOT ISOTHERM_SANITIZER)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   find_program(LLD ld.lld-19)
   if(LLD)
     target_link_options(isotherm_settings INTERFACE -fuse-ld=lld)

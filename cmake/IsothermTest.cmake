@@ -1,4 +1,5 @@
-# isotherm_test(<name> SOURCES ... [LINK ...] [LABELS ...] [ARGUMENTS ...] [TIMEOUT seconds])
+# isotherm_test(<name> SOURCES ... [LINK ...] [LABELS ...] [ARGUMENTS ...] [TIMEOUT seconds]
+#               [UNOPTIMIZED])
 # A GoogleTest program, registered as one ctest entry per program. A test that hangs is ended after
 # the time that CMakePresets.json gives all of them; it is no statement about speed.
 #
@@ -6,6 +7,10 @@
 # ThreadSanitizer and tests labelled `memory` also under AddressSanitizer and
 # UndefinedBehaviorSanitizer. For each label there is a target tests-<label> that builds the
 # programs that carry it and nothing else.
+#
+# UNOPTIMIZED: the program's own sources compile without optimisation, in half the time. For tests
+# of what a library's sources define: those are optimised as ever. Not for tests of templates and
+# inline functions, nor for those that compute much themselves.
 foreach(label concurrency memory)
   if(NOT TARGET tests-${label})
     add_custom_target(tests-${label})
@@ -13,11 +18,17 @@ foreach(label concurrency memory)
 endforeach()
 
 function(isotherm_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK;LABELS;ARGUMENTS" ${ARGN})
+  cmake_parse_arguments(ARG "UNOPTIMIZED" "TIMEOUT" "SOURCES;LINK;LABELS;ARGUMENTS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE isotherm_settings ${ARG_LINK}
                                         GTest::gtest_main GTest::gmock)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  if(ARG_UNOPTIMIZED AND NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    isotherm_precompile(${name} tests_unoptimized)
+    target_compile_options(${name} PRIVATE -O0)
+  else()
+    isotherm_precompile(${name} tests)
+  endif()
   add_test(NAME ${name} COMMAND ${name} ${ARG_ARGUMENTS})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
   if(ARG_TIMEOUT)
