@@ -2,10 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
-#include "cli/fail.hpp"
-
 namespace isotherm::cli {
 namespace {
 
@@ -17,18 +13,18 @@ std::string upper(std::string_view word) {
 
 }  // namespace
 
-void add_collector_flags(CLI::App& command, collector::options& chosen) {
+void add_collector_flags(command described, collector::options& chosen) {
   for (const collector::option& each : collector::option_table()) {
     if (!each.is_flag()) continue;
-    const auto set = [&each, &chosen](const std::string& text) {
-      if (const auto done = each.set(chosen, text); !done)
-        refuse_words("--" + done.error().message);
+    const auto set = [&each, &chosen](const std::string& text) -> base::result<void> {
+      auto done = each.set(chosen, text);
+      if (!done) done.error().message.insert(0, "--");
+      return done;
     };
-    command
-        .add_option_function<std::string>(fmt::format("--{}", each.name), set,
-                                          fmt::format("{} ({})", each.help, each.range()))
-        ->default_str(each.get(chosen))
-        ->type_name(each.unit.empty() ? "VALUE" : upper(each.unit));
+    described
+        .add(fmt::format("--{}", each.name), set, each.get(chosen),
+             fmt::format("{} ({})", each.help, each.range()))
+        .value_name(each.unit.empty() ? "VALUE" : upper(each.unit));
   }
 }
 

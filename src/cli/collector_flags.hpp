@@ -1,16 +1,13 @@
 // The collector's options as flags of a subcommand.
 #pragma once
 
+#include "cli/parser/command.hpp"
 #include "collector/options.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace isotherm::cli {
 
 /// A flag for each option of the table that is set at the start. What `chosen`, which must outlive
 /// the command, holds now are the defaults; a value that is out of range ends the command.
-void add_collector_flags(CLI::App& command, collector::options& chosen);
+void add_collector_flags(command described, collector::options& chosen);
 
 }  // namespace isotherm::cli

@@ -1,29 +1,33 @@
-// The subcommands of the tool: each file adds its own to the parser, with a callback that runs it.
+// The subcommands of the tool.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include <span>
+
+#include "cli/parser/command.hpp"
 
 namespace isotherm::cli {
 
-/// isotherm bench ycsb, isotherm bench tiers
-void add_bench(CLI::App& app);
-/// The second of these.
-void add_bench_tiers(CLI::App& bench);
-/// isotherm serve
-void add_serve(CLI::App& app);
-/// isotherm device
-void add_device(CLI::App& app);
-/// isotherm sort
-void add_sort(CLI::App& app);
-/// isotherm gensort
-void add_gensort(CLI::App& app);
-/// isotherm report
-void add_report(CLI::App& app);
-/// isotherm top
-void add_top(CLI::App& app);
-/// isotherm valsort
-void add_valsort(CLI::App& app);
+/// Describes a subcommand, with the action that runs it, to the whole command line.
+using add_command = void (*)(command root);
+
+/// Those of this build (ISOTHERM_COMMANDS of CMakeLists.txt), in the order of the help.
+std::span<const add_command> commands();
+
+/// isotherm bench, whose parts ycsb and tiers add themselves to.
+inline command bench_of(command root) {
+  const command bench = root.subcommand("bench", "measure a store under a workload");
+  bench.require_subcommand();
+  return bench;
+}
+
+void add_serve(command root);
+void add_ycsb(command root);
+void add_tiers(command root);
+void add_device(command root);
+void add_sort(command root);
+void add_gensort(command root);
+void add_valsort(command root);
+void add_report(command root);
+void add_top(command root);
 
 }  // namespace isotherm::cli

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 
@@ -87,20 +86,19 @@ void run(arguments& a) {
 
 }  // namespace
 
-void add_device(CLI::App& app) {
+void add_device(command root) {
   auto a = std::make_shared<arguments>();
-  auto* device = app.add_subcommand("device", "Storage devices");
-  device->require_subcommand(1);
-  auto* c = device->add_subcommand("probe", "Measure a device: bandwidths and BRAID letters");
-  c->add_option("directory", a->directory, "a directory on the device")->required();
-  c->add_option("-o,--output", a->profile, "write the profile, as JSON, to this file");
-  c->add_option("--html", a->page, "draw the profile on an HTML page in this file");
-  c->add_option("--device", a->options.emulated,
-                "emulate a device over the directory: emu:pmem@1/8");
-  c->add_flag("--quick", a->quick, "shorter measurements, of less certain numbers");
-  c->add_flag("--progress", a->progress,
-              "say what is measured even when standard error is no terminal");
-  c->callback([a] { run(*a); });
+  const command device = root.subcommand("device", "Storage devices");
+  device.require_subcommand();
+  const command c = device.subcommand("probe", "Measure a device: bandwidths and BRAID letters");
+  c.add("directory", a->directory, "a directory on the device").required();
+  c.add("-o,--output", a->profile, "write the profile, as JSON, to this file");
+  c.add("--html", a->page, "draw the profile on an HTML page in this file");
+  c.add("--device", a->options.emulated, "emulate a device over the directory: emu:pmem@1/8");
+  c.add_switch("--quick", a->quick, "shorter measurements, of less certain numbers");
+  c.add_switch("--progress", a->progress,
+               "say what is measured even when standard error is no terminal");
+  c.action([a] { run(*a); });
 }
 
 }  // namespace isotherm::cli

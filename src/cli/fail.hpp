@@ -7,10 +7,15 @@
 
 namespace isotherm::cli {
 
-/// Prints "isotherm: `line`" on standard error and ends the command with exit status 1.
-[[noreturn]] void fail(const std::string& line);
+/// Thrown to end the tool. Its line has been printed.
+struct ended {
+  int status = 1;
+};
 
-/// Likewise for a mistake in the command line: with exit status 2.
+/// Prints "isotherm: `line`" on standard error and ends the tool with this exit status.
+[[noreturn]] void fail(const std::string& line, int status = 1);
+
+/// Fails with exit status 2, for a mistake in the command line.
 [[noreturn]] void refuse_words(const std::string& line);
 
 /// Fails with the error's message where `done` is an error.

@@ -3,15 +3,14 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <memory>
 #include <thread>
 
-#include "cli/choice.hpp"
 #include "cli/commands.hpp"
+#include "cli/fail.hpp"
 #include "cli/signals.hpp"
 #include "harness/gensort.hpp"
 #include "os/files/spool.hpp"
@@ -31,30 +30,27 @@ void run(arguments& a) {
       a.progress ? harness::shown::always : harness::shown::on_terminal, "generating");
   a.options.stop = catch_signals();
   auto sum = harness::gensort_file(a.path, a.options);
-  if (!sum) {
-    fmt::print(stderr, "isotherm: {}\n", sum.error().message);
-    throw CLI::RuntimeError(sum.error().code == EINTR ? kInterrupted : 1);
-  }
+  if (!sum) fail(sum.error().message, sum.error().code == EINTR ? kInterrupted : 1);
   if (a.checksum) fmt::print(stderr, "{}\n", harness::checksum_text(*sum));
 }
 
 }  // namespace
 
-void add_gensort(CLI::App& app) {
+void add_gensort(command root) {
   auto a = std::make_shared<arguments>();
   a->options.threads = std::max(1u, std::thread::hardware_concurrency());
-  auto* c = app.add_subcommand(
+  const command c = root.subcommand(
       "gensort", "Make records of the sort benchmark: those of gensort 1.5, but with -s");
-  c->add_option("count", a->options.count, "number of records")->required()->check(whole_number(0));
-  c->add_option("file", a->path, "file to write, - for standard output")->required();
-  c->add_flag("-a", a->options.ascii, "printable records");
-  c->add_option("-b", a->options.first, "number of the first record")->check(whole_number(0));
-  c->add_flag("-c", a->checksum, "print the checksum of the records on standard error");
-  c->add_flag("-s", a->options.skewed,
-              "repeat keys: rank r has weight about 1/r (not the distribution of gensort 1.5)");
-  c->add_option("-t", a->options.threads, "threads")->check(whole_number(1, harness::kMostThreads));
-  c->add_flag("--progress", a->progress, "show it even when standard error is no terminal");
-  c->callback([a] { run(*a); });
+  c.add("count", a->options.count, "number of records").required().hide_default();
+  c.add("file", a->path, "file to write, - for standard output").required();
+  c.add_switch("-a", a->options.ascii, "printable records");
+  c.add("-b", a->options.first, "number of the first record");
+  c.add_switch("-c", a->checksum, "print the checksum of the records on standard error");
+  c.add_switch("-s", a->options.skewed,
+               "repeat keys: rank r has weight about 1/r (not the distribution of gensort 1.5)");
+  c.add("-t", a->options.threads, "threads", 1u, harness::kMostThreads);
+  c.add_switch("--progress", a->progress, "show it even when standard error is no terminal");
+  c.action([a] { run(*a); });
 }
 
 }  // namespace isotherm::cli

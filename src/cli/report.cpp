@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <memory>
 #include <string>
@@ -68,18 +67,16 @@ void run(const report_arguments& a) {
 
 }  // namespace
 
-void add_report(CLI::App& app) {
+void add_report(command root) {
   auto a = std::make_shared<report_arguments>();
-  auto* command = app.add_subcommand(
+  const command c = root.subcommand(
       "report", "One HTML page of result files, each plot beside what the papers report");
-  command->add_option("folder", a->folder, "results (*.json, *.jsonl), also in folders below")
-      ->required();
-  command->add_option("-o,--output", a->output, "the page; -: standard output")
-      ->capture_default_str();
-  command->footer(
+  c.add("folder", a->folder, "results (*.json, *.jsonl), also in folders below").required();
+  c.add("-o,--output", a->output, "the page; -: standard output");
+  c.footer(
       "Results are what --json of bench ycsb, bench tiers and sort, --output of device probe, and\n"
       "the scripts of bench/experiments write. docs/seeing/report.md tells how to install it.");
-  command->callback([a] { run(*a); });
+  c.action([a] { run(*a); });
 }
 
 }  // namespace isotherm::cli

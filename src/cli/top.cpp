@@ -1,5 +1,4 @@
 // isotherm top: reads the flags and watches a server.
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <memory>
 
@@ -30,18 +29,15 @@ void run(top_arguments& a) {
 
 }  // namespace
 
-void add_top(CLI::App& app) {
+void add_top(command root) {
   auto a = std::make_shared<top_arguments>();
-  auto* command = app.add_subcommand("top", "watch a server's pages and figures in a terminal");
-  command->add_option("server", a->options.server, "the path of a Unix socket, or HOST:PORT")
-      ->capture_default_str();
-  command->add_option("--user", a->options.as.user, "to give with the password");
-  command->add_option("--interval", a->options.interval_seconds, "seconds between two looks")
-      ->check(CLI::Range(0.05, 3600.0))
-      ->capture_default_str();
-  command->add_flag("--once", a->once, "print one frame and end, for pipes and scripts");
-  command->footer(kFooter);
-  command->callback([a] { run(*a); });
+  const command c = root.subcommand("top", "watch a server's pages and figures in a terminal");
+  c.add("server", a->options.server, "the path of a Unix socket, or HOST:PORT");
+  c.add("--user", a->options.as.user, "to give with the password");
+  c.add("--interval", a->options.interval_seconds, "seconds between two looks", 0.05, 3600);
+  c.add_switch("--once", a->once, "print one frame and end, for pipes and scripts");
+  c.footer(kFooter);
+  c.action([a] { run(*a); });
 }
 
 }  // namespace isotherm::cli

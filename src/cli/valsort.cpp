@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -12,7 +11,6 @@
 #include <memory>
 #include <thread>
 
-#include "cli/choice.hpp"
 #include "cli/commands.hpp"
 #include "cli/fail.hpp"
 #include "cli/report_file.hpp"
@@ -76,24 +74,24 @@ void run(arguments& a) {
     fail(fmt::format("the checksum is {}, not the expected {}: these are not the same records",
                      harness::checksum_text(s.checksum), a.expected));
   }
-  if (s.unordered > 0) throw CLI::RuntimeError(1);
+  if (s.unordered > 0) throw ended{};
 }
 
 }  // namespace
 
-void add_valsort(CLI::App& app) {
+void add_valsort(command root) {
   auto a = std::make_shared<arguments>();
   a->options.threads = std::max(1u, std::thread::hardware_concurrency());
-  auto* c = app.add_subcommand("valsort", "Check that benchmark records are in order");
-  c->add_option("file", a->path, "file to check, - for standard input")->required();
-  c->add_flag("-i", a->options.ignore_case, "ignore the case of keys");
-  c->add_flag("-q", a->quiet, "print nothing, tell by the exit status");
-  c->add_option("-o", a->summary, "write a summary of this part to a file");
-  c->add_flag("-s", a->summaries, "the file holds summaries of parts, in order");
-  c->add_option("-t", a->options.threads, "threads")->check(whole_number(1, harness::kMostThreads));
-  c->add_flag("--progress", a->progress, "show it even when standard error is no terminal");
-  c->add_option("--expect", a->expected, "checksum that the records must have");
-  c->callback([a] { run(*a); });
+  const command c = root.subcommand("valsort", "Check that benchmark records are in order");
+  c.add("file", a->path, "file to check, - for standard input").required();
+  c.add_switch("-i", a->options.ignore_case, "ignore the case of keys");
+  c.add_switch("-q", a->quiet, "print nothing, tell by the exit status");
+  c.add("-o", a->summary, "write a summary of this part to a file");
+  c.add_switch("-s", a->summaries, "the file holds summaries of parts, in order");
+  c.add("-t", a->options.threads, "threads", 1u, harness::kMostThreads);
+  c.add_switch("--progress", a->progress, "show it even when standard error is no terminal");
+  c.add("--expect", a->expected, "checksum that the records must have");
+  c.action([a] { run(*a); });
 }
 
 }  // namespace isotherm::cli

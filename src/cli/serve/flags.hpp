@@ -1,16 +1,14 @@
 // The flags of `isotherm serve`.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include "cli/parser/command.hpp"
 
 namespace isotherm::cli {
 
 struct serve_options;
 
-/// Adds the flags to `command`; they are read into `given`, which must outlive it and holds their
+/// Adds the flags to `described`; they are read into `given`, which must outlive it and holds their
 /// defaults.
-void add_serve_flags(CLI::App& command, serve_options& given);
+void add_serve_flags(command described, serve_options& given);
 
 }  // namespace isotherm::cli

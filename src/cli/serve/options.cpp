@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
@@ -41,7 +40,7 @@ void take_password(serve_options& o) {
 
 /// Where COLD lies: as the operator said, or where its bytes can leave DRAM. The same decides of
 /// the hint that nobody gave: without swap one for anonymous memory would be asked in vain.
-void place_cold(const CLI::App& command, serve_options& o) {
+void place_cold(const command& described, serve_options& o) {
   if (o.cold_backing) {
     const auto cold = heap::cold_backing::parse(*o.cold_backing);
     if (!cold) refuse_words("--cold-backing: " + cold.error().message);
@@ -52,7 +51,7 @@ void place_cold(const CLI::App& command, serve_options& o) {
     o.said_of_cold = std::move(found.refused);
   }
   const server::cold_room room = server::measure_cold_room(o.cold);
-  if (command.count("--hint") == 0 && !server::can_leave_dram(o.cold, room)) {
+  if (!described.was_given("--hint") && !server::can_leave_dram(o.cold, room)) {
     o.collector.hint = heap::hint::none;
   }
   if (o.manage != "on") return;
@@ -80,7 +79,7 @@ void understand_nodes(serve_options& o) {
 
 }  // namespace
 
-void understand(const CLI::App& command, serve_options& o) {
+void understand(const command& described, serve_options& o) {
   const auto maxmemory = store::parse_memory(o.maxmemory);
   if (!maxmemory)
     refuse_words(fmt::format("--maxmemory is '{}', but takes bytes or 100mb", o.maxmemory));
@@ -112,7 +111,7 @@ void understand(const CLI::App& command, serve_options& o) {
   if (o.http_control && !(o.http && o.http->is_loopback())) {
     refuse_words("--http-control has no password: it needs --http with a loopback address");
   }
-  place_cold(command, o);
+  place_cold(described, o);
   if (o.collector.memory_target_bytes > 0 && o.manage != "on") {
     refuse_words("--memory-target is held by moving objects: it needs --manage on");
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/parser/command.hpp"
 #include "cli/serve/password.hpp"
 #include "collector/options.hpp"
 #include "heap/configure.hpp"
@@ -13,10 +14,6 @@
 #include "placement/node_memory.hpp"
 #include "placement/sinlk.hpp"
 #include "server/options.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace isotherm::cli {
 
@@ -45,8 +42,8 @@ struct serve_options {
   std::vector<std::string> said_of_cold;  ///< where it lies and why, a line each
 };
 
-/// Turns texts into values, and finds the password and a place for COLD; `command` knows which
+/// Turns texts into values, and finds the password and a place for COLD; `described` knows which
 /// flags were given. A mistake fails the command, before anything starts.
-void understand(const CLI::App& command, serve_options& given);
+void understand(const command& described, serve_options& given);
 
 }  // namespace isotherm::cli

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <signal.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 
@@ -73,8 +72,8 @@ used_index make_index(const serve_options& o) {
   return {.index = (*made)->index.get(), .nodes = (*made)->nodes, .placer = &placer};
 }
 
-void run(const CLI::App& command, serve_options& o) {
-  understand(command, o);
+void run(const command& described, serve_options& o) {
+  understand(described, o);
   const bool managed = o.manage != "off";
   const sigset_t ending = block_signals();
   fit_descriptors(o.server, o.http ? live::http_server::kDescriptors : 0);
@@ -111,12 +110,12 @@ void run(const CLI::App& command, serve_options& o) {
 
 }  // namespace
 
-void add_serve(CLI::App& app) {
-  auto* command =
-      app.add_subcommand("serve", "a Redis-protocol store whose cold bytes leave DRAM (CrestDB)");
+void add_serve(command root) {
+  const command c =
+      root.subcommand("serve", "a Redis-protocol store whose cold bytes leave DRAM (CrestDB)");
   auto chosen = std::make_shared<serve_options>();
-  add_serve_flags(*command, *chosen);
-  command->callback([command, chosen] { run(*command, *chosen); });
+  add_serve_flags(c, *chosen);
+  c.action([c, chosen] { run(c, *chosen); });
 }
 
 }  // namespace isotherm::cli

@@ -5,9 +5,7 @@
 
 #include <string>
 
-namespace CLI {
-class App;
-}
+#include "cli/parser/command.hpp"
 
 namespace isotherm::cli {
 
@@ -15,11 +13,11 @@ namespace isotherm::cli {
 struct sort_arguments {
   sort_options options;
   std::string input, output, memory, separator = "\t", json;
-  bool klv = false, lines = false, progress = false, explain = false;
+  bool klv = false, lines = false, progress = false, explain = false, not_durable = false;
 };
 
-/// Adds the arguments to `command`; they are read into `given`, which must outlive it.
-void add_sort_arguments(CLI::App& command, sort_arguments& given);
+/// Adds the arguments to `described`; they are read into `given`, which must outlive it.
+void add_sort_arguments(command described, sort_arguments& given);
 
 /// Completes given.options with what is given as text, and checks it. A mistake fails the command.
 void understand(sort_arguments& given);

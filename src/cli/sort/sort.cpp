@@ -4,7 +4,6 @@
 #include <unistd.h>
 #include <isotherm/sort.hpp>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <functional>
@@ -83,10 +82,7 @@ void run(sort_arguments& a) {
   if (a.progress || ::isatty(STDERR_FILENO) != 0) o.progress = std::ref(printer);
   auto report = sort_file(a.input, a.output, o);
   printer.finish();
-  if (!report) {
-    fmt::print(stderr, "isotherm: {}\n", report.error().message);
-    throw CLI::RuntimeError(report.error().code == EINTR ? kInterrupted : 1);
-  }
+  if (!report) fail(report.error().message, report.error().code == EINTR ? kInterrupted : 1);
   if (a.json == "-") {
     fmt::print("{}", to_json(*report));
   } else if (!a.json.empty()) {
@@ -98,12 +94,12 @@ void run(sort_arguments& a) {
 
 }  // namespace
 
-void add_sort(CLI::App& app) {
+void add_sort(command root) {
   auto a = std::make_shared<sort_arguments>();
-  auto* c =
-      app.add_subcommand("sort", "Sort a file larger than memory by moving keys, not records");
-  add_sort_arguments(*c, *a);
-  c->callback([a] { run(*a); });
+  const command c =
+      root.subcommand("sort", "Sort a file larger than memory by moving keys, not records");
+  add_sort_arguments(c, *a);
+  c.action([a] { run(*a); });
 }
 
 }  // namespace isotherm::cli

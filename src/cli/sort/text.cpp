@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "cli/fail.hpp"
 #include "harness/origin.hpp"
 
 namespace isotherm::cli {
@@ -24,7 +24,7 @@ std::uint64_t parse_size(const std::string& text) {
     for (const char* u = kUnits; found != nullptr && u <= found; ++u) factor *= 1024;
   }
   if (!good || value * factor > 9e18) {
-    throw CLI::ValidationError("'" + text + "' is no size: write bytes, or such as 64M or 4GiB");
+    refuse_words("'" + text + "' is no size: write bytes, or such as 64M or 4GiB");
   }
   return static_cast<std::uint64_t>(value * factor);
 }

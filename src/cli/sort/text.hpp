@@ -8,7 +8,7 @@
 
 namespace isotherm::cli {
 
-/// "64M", "1.5GiB", "4096": bytes, in powers of 1024. Throws CLI::ValidationError for other text.
+/// "64M", "1.5GiB", "4096": bytes, in powers of 1024. Other text ends the command.
 std::uint64_t parse_size(const std::string& text);
 
 /// The report as JSON, one object.

@@ -1,7 +1,6 @@
 // isotherm bench ycsb: reads the flags, runs, reports.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -21,44 +20,36 @@ using harness::bench_options;
 using harness::bench_plan;
 using harness::bench_result;
 
-void add_flags(CLI::App& command, bench_options& o) {
-  command.add_option("--index", o.index, "index in process, or all")->capture_default_str();
-  command.add_option("--workload", o.workload, "a to f")->capture_default_str();
-  command.add_option("--distribution", o.distribution,
-                     "zipfian|permuted|uniform|latest|hotspot (default: the workload's)");
-  command.add_option("--keys", o.keys, "records to load")->capture_default_str();
-  command.add_option("--key-size", o.key_size, "bytes of a key")->capture_default_str();
-  command.add_option("--value-size", o.value_size, "bytes of a value")->capture_default_str();
-  command.add_option("--theta", o.theta, "skew of zipfian and latest")->capture_default_str();
-  command.add_option("--hotspot-keys", o.hotspot_keys, "share of keys that are hot")
-      ->capture_default_str();
-  command.add_option("--hotspot-accesses", o.hotspot_accesses, "share of accesses to hot keys")
-      ->capture_default_str();
-  command.add_option("--threads", o.threads, "threads, or connections")->capture_default_str();
-  command
-      .add_option("--rate", o.rate,
-                  "requests a second, latencies corrected for coordinated omission; 0: closed loop")
-      ->capture_default_str();
-  command.add_option("--seconds", o.seconds, "measured time")->capture_default_str();
-  command.add_option("--warmup", o.warmup, "seconds before it")->capture_default_str();
-  command.add_option("--manage", o.manage, "on|off|track")->capture_default_str();
-  add_collector_flags(command, o.collector);
-  command.add_option("--cold-backing", o.cold_backing, "anon|file:DIR")->capture_default_str();
-  command.add_flag("--huge-pages", o.huge_pages, "huge pages for HOT and the index nodes");
-  command.add_option(
-      "--connect", o.connect,
-      "unix:PATH or tcp:HOST:PORT of a server, ours or a Redis; of a memcached with memcached: "
-      "before it (default: in process)");
-  command.add_flag("--no-load", o.no_load, "the server of --connect holds the records already");
-  command.add_option("--used", o.used,
-                     "write used keys to FILE, with the windows since; goes with --connect");
-  command.add_option(
-      "--seed", o.seed,
-      "of the random numbers: the same seed sends the same requests (default: another "
-      "one each run, printed)");
-  command.add_option(
-      "--json", o.json,
-      "append one JSON object a run (--index all: an array of them) to FILE; - prints it");
+void add_flags(command c, bench_options& o) {
+  c.add("--index", o.index, "index in process, or all");
+  c.add("--workload", o.workload, "a to f");
+  c.add("--distribution", o.distribution,
+        "zipfian|permuted|uniform|latest|hotspot (default: the workload's)");
+  c.add("--keys", o.keys, "records to load");
+  c.add("--key-size", o.key_size, "bytes of a key");
+  c.add("--value-size", o.value_size, "bytes of a value");
+  c.add("--theta", o.theta, "skew of zipfian and latest");
+  c.add("--hotspot-keys", o.hotspot_keys, "share of keys that are hot");
+  c.add("--hotspot-accesses", o.hotspot_accesses, "share of accesses to hot keys");
+  c.add("--threads", o.threads, "threads, or connections");
+  c.add("--rate", o.rate,
+        "requests a second, latencies corrected for coordinated omission; 0: closed loop");
+  c.add("--seconds", o.seconds, "measured time");
+  c.add("--warmup", o.warmup, "seconds before it");
+  c.add("--manage", o.manage, "on|off|track");
+  add_collector_flags(c, o.collector);
+  c.add("--cold-backing", o.cold_backing, "anon|file:DIR");
+  c.add_switch("--huge-pages", o.huge_pages, "huge pages for HOT and the index nodes");
+  c.add("--connect", o.connect,
+        "unix:PATH or tcp:HOST:PORT of a server, ours or a Redis; of a memcached with memcached: "
+        "before it (default: in process)");
+  c.add_switch("--no-load", o.no_load, "the server of --connect holds the records already");
+  c.add("--used", o.used, "write used keys to FILE, with the windows since; goes with --connect");
+  c.add("--seed", o.seed,
+        "of the random numbers: the same seed sends the same requests (default: another "
+        "one each run, printed)");
+  c.add("--json", o.json,
+        "append one JSON object a run (--index all: an array of them) to FILE; - prints it");
 }
 
 constexpr const char* kFooter =
@@ -109,15 +100,14 @@ void run_one(const bench_options& asked) {
 
 }  // namespace
 
-void add_bench(CLI::App& app) {
-  auto* bench = app.add_subcommand("bench", "measure a store under a workload");
-  bench->require_subcommand(1);
-  auto* ycsb = bench->add_subcommand("ycsb", "the workloads of YCSB, in process or over a socket");
-  ycsb->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+void add_ycsb(command root) {
+  const command c =
+      bench_of(root).subcommand("ycsb", "the workloads of YCSB, in process or over a socket");
+  c.let_last_flag_count();
   auto options = std::make_shared<bench_options>();
-  add_flags(*ycsb, *options);
-  ycsb->footer(kFooter);
-  ycsb->callback([options] {
+  add_flags(c, *options);
+  c.footer(kFooter);
+  c.action([options] {
     if (options->index != "all") return run_one(*options);
     if (!options->connect.empty()) refuse_words("--index all runs in process: leave --connect out");
     const auto plan = harness::understand(*options);
@@ -125,7 +115,6 @@ void add_bench(CLI::App& app) {
     check_file("--json", options->json);
     require(harness::run_all(*plan));
   });
-  add_bench_tiers(*bench);
 }
 
 }  // namespace isotherm::cli

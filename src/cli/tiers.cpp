@@ -1,0 +1,66 @@
+// isotherm bench tiers: reads the flags, runs, reports.
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/fail.hpp"
+#include "harness/tiers/all_tiers.hpp"
+
+namespace isotherm::cli {
+namespace {
+
+using harness::tiers_options;
+
+void add_flags(command c, tiers_options& o) {
+  c.add("--index", o.indexes, "btree-occ, art");
+  c.add("--workload", o.workloads,
+        "sp-a to sp-d (90% of the requests go to 5% of the keys, side by side), ycsb-a to "
+        "ycsb-f, trace:FILE (reads of the blocks that its lines name)");
+  c.add("--fast", o.fast, "size of fast memory, in per cent of what the nodes take");
+  c.add("--placement", o.placements,
+        "of nodes: static, layered, sinlk, prophet; of pages: interleave, tpp, memtis, "
+        "caption");
+  c.add("--keys", o.keys, "records to load");
+  c.add("--key-size", o.record.key_size, "bytes of a key");
+  c.add("--value-size", o.record.value_size, "bytes of a value");
+  c.add("--threads", o.threads, "threads");
+  c.add("--seconds", o.seconds, "measured time");
+  c.add("--warmup", o.warmup, "seconds before it");
+  c.add("--shift", o.shift_seconds,
+        "of sp-*: the hot region moves after so many seconds; 0: never");
+  c.add("--rounds", o.rounds, "how often all is run, placements one after the other");
+  c.add("--seed", o.seed, "of the first round's requests (default: another one)");
+  c.add("--count", o.counting,
+        "uses that searches count: none, leaves (as SINLK), paths (all nodes)");
+  c.add("--latency", o.emulated.latency_ratio, "of slow memory over fast memory's");
+  c.add("--bandwidth", o.emulated.bandwidth_share, "of slow memory, as a share of fast's");
+  auto& policy = o.policy;
+  c.add("--trigger-ms", policy.trigger_ms, "between turns of SINLK's migration trigger");
+  c.add("--trigger-share", policy.trigger_share, "of a processor, for these turns");
+  c.add("--cooling-ms", policy.cooling_ms, "between halvings of its counts");
+  c.add("--watermark-ms", policy.watermark_ms, "between looks at its watermarks");
+  c.add("--low", policy.watermarks.low, "watermark of fast memory");
+  c.add("--high", policy.watermarks.high, "watermark of fast memory");
+  c.add("--json", o.json, "append one JSON object a run to FILE; - prints it");
+}
+
+constexpr const char* kFooter =
+    "Slow memory is emulated on memory of one kind, as all output says: a load of a slow node "
+    "that\n"
+    "misses the processor's caches is held up. Each run loads a tree in a process of its own.\n"
+    "docs/tiers.md tells what the emulation leaves out, and what each placement is.";
+
+}  // namespace
+
+void add_tiers(command root) {
+  const command c = bench_of(root).subcommand(
+      "tiers", "trees on fast and (emulated) slow memory, by several ways to place their nodes");
+  auto options = std::make_shared<tiers_options>();
+  add_flags(c, *options);
+  c.footer(kFooter);
+  c.action([options] {
+    if (auto valid = harness::understand(*options); !valid) refuse_words(valid.error().message);
+    require(harness::run_all_tiers(*options));
+  });
+}
+
+}  // namespace isotherm::cli

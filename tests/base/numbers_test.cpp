@@ -1,0 +1,55 @@
+#include "base/numbers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+
+namespace isotherm::base {
+namespace {
+
+constexpr auto kLargest = std::numeric_limits<std::uint64_t>::max();
+constexpr auto kSmallest = std::numeric_limits<std::int64_t>::min();
+
+TEST(Numbers, AreDecimalWhateverTheyBeginWith) {
+  EXPECT_EQ(parse_unsigned("0100"), 100u);
+  EXPECT_EQ(parse_whole("-010", -100, 100), -10);
+  EXPECT_EQ(parse_real("010"), 10);
+  for (const auto* text : {"0x10", "0b1", "1e1", "1.0"})
+    EXPECT_EQ(parse_unsigned(text), std::nullopt);
+}
+
+TEST(Numbers, TakeAllOfTheText) {
+  for (const auto* text : {"", " 1", "1 ", "1,2", "+1", "--1", "1k", "1\n"}) {
+    EXPECT_EQ(parse_unsigned(text), std::nullopt) << text;
+    EXPECT_EQ(parse_whole(text, kSmallest, 9), std::nullopt) << text;
+    EXPECT_EQ(parse_real(text), std::nullopt) << text;
+  }
+}
+
+TEST(Numbers, KeepToTheirRange) {
+  EXPECT_EQ(parse_unsigned("5", 5, 7), 5u);
+  EXPECT_EQ(parse_unsigned("7", 5, 7), 7u);
+  EXPECT_EQ(parse_unsigned("4", 5, 7), std::nullopt);
+  EXPECT_EQ(parse_unsigned("8", 5, 7), std::nullopt);
+  EXPECT_EQ(parse_unsigned("-5", 0, 7), std::nullopt);
+  EXPECT_EQ(parse_whole("-1", -1, 65535), -1);
+  EXPECT_EQ(parse_whole("-2", -1, 65535), std::nullopt);
+}
+
+TEST(Numbers, ReachTheEndsOfTheirTypes) {
+  EXPECT_EQ(parse_unsigned("18446744073709551615"), kLargest);
+  EXPECT_EQ(parse_unsigned("18446744073709551616"), std::nullopt);
+  EXPECT_EQ(parse_whole("-9223372036854775808", kSmallest, 0), kSmallest);
+  EXPECT_EQ(parse_whole("-9223372036854775809", kSmallest, 0), std::nullopt);
+}
+
+TEST(Numbers, AreFinite) {
+  for (const auto* text : {"nan", "inf", "-inf", "infinity", "1e999"}) {
+    EXPECT_EQ(parse_real(text), std::nullopt) << text;
+  }
+  EXPECT_EQ(parse_real("-1.5e-3"), -0.0015);
+}
+
+}  // namespace
+}  // namespace isotherm::base
