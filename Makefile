@@ -6,8 +6,8 @@ SOURCES = $(shell find include src compiler tests bench examples \
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 .PHONY: help bootstrap bootstrap-demo build tool demo test test-release test-tsan test-asan \
-        test-debug test-gcc test-in-turn coverage stress fuzz bench lint tidy format format-check \
-        package clean
+        test-debug test-gcc test-in-turn test-nightly nightly-release nightly-tsan check \
+        check-quick coverage stress fuzz bench lint tidy format format-check package clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -31,14 +31,26 @@ bootstrap-demo: ## install what the tool and the demo need, and no more
 demo: bootstrap-demo tool ## load, serve and cool a store, before your eyes (at most 5 minutes)
 	@scripts/demo
 
-test: bootstrap test-release test-tsan test-asan test-in-turn ## all tests
+check-quick: ## what fails fast, in a minute once built
+	@scripts/check --quick
 
-# Both do not fit into an hour beside the rest. The commit's own number picks one, the same wherever
-# that commit is tested.
-TURNS = test-gcc tidy
+check: ## all that CI runs (CHANGED=1: tests that changes since main touch)
+ifdef CHANGED
+	@scripts/check --changed $(filter-out 1,$(CHANGED))
+else
+	@scripts/check
+endif
 
-test-in-turn: ## test-gcc or tidy: whose turn it is at this commit
-	@commit=$$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0); set -- $(TURNS); \
+test: bootstrap test-release test-tsan test-in-turn ## all tests, and of the nightly ones a part
+
+# What is too long for each commit. The commit's own number picks one part, the same wherever that
+# commit is tested.
+NIGHTLY = nightly-release nightly-tsan test-asan test-gcc tidy
+
+test-nightly: $(NIGHTLY) ## each part that commits meet by turns (about an hour)
+
+test-in-turn: ## the part of test-nightly whose turn it is at this commit
+	@commit=$$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0); set -- $(NIGHTLY); \
 	shift $$((0x$$commit % $$#)); echo "== $$1, in turn at $$commit"; \
 	$(MAKE) --no-print-directory $$1
 
@@ -50,6 +62,14 @@ test-tsan: ## tests labelled concurrency, under ThreadSanitizer
 	cmake --build --preset tsan -j $(JOBS) --target tests-concurrency
 	ctest --preset tsan
 
+nightly-release: build ## what test-release leaves out for its length (in turn)
+	ctest --preset nightly
+
+nightly-tsan: ## what test-tsan leaves out for its length (in turn)
+	cmake --preset tsan
+	cmake --build --preset tsan -j $(JOBS) --target tests-concurrency
+	ctest --preset nightly-tsan -L "^concurrency$$"
+
 # What a user of the library compiles, and the store: names of test programs.
 GCC_TESTS = base_test sync_test heap_test guide_test collector_test compiler_plain_test \
             index_model_test store_test server_test
@@ -59,7 +79,7 @@ test-gcc: ## the runtime and the store, built by gcc 12 (in turn)
 	cmake --build --preset gcc -j $(JOBS) --target $(GCC_TESTS)
 	ctest --preset gcc
 
-test-asan: ## tests labelled memory, under ASan and UBSan, every assertion on
+test-asan: ## tests labelled memory, under ASan and UBSan, every assertion on (in turn)
 	cmake --preset asan
 	cmake --build --preset asan -j $(JOBS) --target tests-memory
 	ctest --preset asan

@@ -1,5 +1,5 @@
 # isotherm_test(<name> SOURCES ... [LINK ...] [LABELS ...] [ARGUMENTS ...] [TIMEOUT seconds]
-#               [UNOPTIMIZED])
+#               [UNOPTIMIZED] [SLOW])
 # A GoogleTest program, registered as one ctest entry per program. A test that hangs is ended after
 # the time that CMakePresets.json gives all of them; it is no statement about speed.
 #
@@ -11,14 +11,18 @@
 # UNOPTIMIZED: the program's own sources compile without optimisation, in half the time. For tests
 # of what a library's sources define: those are optimised as ever. Not for tests of templates and
 # inline functions, nor for those that compute much themselves.
-foreach(label concurrency memory)
+#
+# Each program also gets the label `quick`, which `make check-quick` runs, unless it is SLOW: its
+# optimised build computes or waits for more than some 1.5 seconds. The label `nightly` keeps an
+# entry out of `make test-release` and `make test-tsan`; `make test-nightly` runs it.
+foreach(label concurrency memory quick)
   if(NOT TARGET tests-${label})
     add_custom_target(tests-${label})
   endif()
 endforeach()
 
 function(isotherm_test name)
-  cmake_parse_arguments(ARG "UNOPTIMIZED" "TIMEOUT" "SOURCES;LINK;LABELS;ARGUMENTS" ${ARGN})
+  cmake_parse_arguments(ARG "UNOPTIMIZED;SLOW" "TIMEOUT" "SOURCES;LINK;LABELS;ARGUMENTS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE isotherm_settings ${ARG_LINK}
                                         GTest::gtest_main GTest::gmock)
@@ -30,6 +34,9 @@ function(isotherm_test name)
     isotherm_precompile(${name} tests)
   endif()
   add_test(NAME ${name} COMMAND ${name} ${ARG_ARGUMENTS})
+  if(NOT ARG_SLOW)
+    list(APPEND ARG_LABELS quick)
+  endif()
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
   if(ARG_TIMEOUT)
     set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Prints the tests of build/release that changed files touch, one a line: ctest's number, the name.
+
+    affected.py [REVISION]
+
+REVISION is the one to compare the working tree with: the branch's start from main by default (from
+origin/main where that exists), which on main itself is the last commit. Files that git does not
+know yet count as changed. build/release must be built: the compiler noted there which headers a
+source includes.
+
+A test is touched by a change of
+- a source that its program, or a program that its command names, is made of, or a header of these;
+- a script that its command names, or a module beside it that this one imports; a folder that its
+  command names;
+- the code that docs/verification.md names for its model.
+A changed CMake file, Makefile or preset touches all tests.
+"""
+
+import itertools
+import json
+import os
+import re
+import subprocess
+import sys
+
+BUILD = 'build/release'
+TOUCHES_ALL = re.compile(r'(^|/)CMakeLists\.txt$|\.cmake$|\.in$|^CMakePresets\.json$')
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def start_of_branch():
+    """Where HEAD left main."""
+    for main in 'origin/main', 'main':
+        found = subprocess.run(['git', 'merge-base', main, 'HEAD'], capture_output=True, text=True)
+        if found.returncode == 0:
+            return found.stdout.strip()
+    return 'HEAD'
+
+
+def changed_files(revision):
+    changed = output('git', 'diff', '--name-only', '--no-renames', revision)
+    unknown = output('git', 'ls-files', '--others', '--exclude-standard')
+    return set((changed + unknown).split('\n')) - {''}
+
+
+def headers_of_sources(deps):
+    """Of `ninja -t deps`: source -> all that its objects were compiled from. The first file of each
+    is the source."""
+    found = {}
+    for part in deps.split('\n\n'):
+        files = [line.strip() for line in part.split('\n')[1:] if line.startswith('    ')]
+        if files:
+            found.setdefault(files[0], set()).update(files)
+    return found
+
+
+def expanded(pattern):
+    """The patterns that one with {alternatives} stands for."""
+    parts = re.split(r'\{([^}]*)\}', pattern)
+    choices = [part.split(',') if at % 2 else [part] for at, part in enumerate(parts)]
+    return [''.join(choice) for choice in itertools.product(*choices)]
+
+
+def code_of_models(page):
+    """Of docs/verification.md: model -> regular expressions of the files under src/ that it is of.
+    A model that is "the same with" more is of the files of the row above too."""
+    models, above = {}, []
+    for name, code in re.findall(r'^\| `(\w+)` \| (.*?) \|', page, re.MULTILINE):
+        patterns = [one for quoted in re.findall(r'`([^`]*[/.][^`]*)`', code)
+                    for one in expanded(quoted)]
+        own = [re.compile('src/(.*/)?' + re.escape(one).replace(r'\*', r'[^/]*') + '$')
+               for one in patterns]
+        models[name] = own + (above if 'the same' in code else [])
+        above = models[name]
+    return models
+
+
+def modules_of(script, read):
+    """A script and the modules of its own project that it imports, in its folder or one above."""
+    found, left = set(), [script]
+    while left:
+        path = left.pop()
+        if path in found:
+            continue
+        found.add(path)
+        for name in re.findall(r'^\s*(?:import|from) +(\w+)', read(path) or '', re.MULTILINE):
+            folder = os.path.dirname(path)
+            while folder:
+                module = f'{folder}/{name}.py'
+                if read(module) is not None:
+                    left.append(module)
+                    break
+                folder = os.path.dirname(folder)
+    return found
+
+
+def is_affected(test, changed, tree):
+    """Whether one of ctest's tests is touched by changed files (relative to the project)."""
+    model = tree.models.get(test['name'].removeprefix('model_').removesuffix('_nightly'), [])
+    if any(pattern.match(file) for pattern in model for file in changed):
+        return True
+    for word in test.get('command') or []:
+        path = os.path.relpath(word, tree.root) if os.path.isabs(word) else word
+        if path.startswith('..'):
+            continue
+        if path == '.':  # The whole project: to compile against it, or to look at each file.
+            if any(file.startswith(('include/', 'src/', 'compiler/')) for file in changed):
+                return True
+        elif path.startswith(BUILD):
+            if changed & tree.made_of(path):
+                return True
+        elif path.endswith('.py'):
+            if changed & modules_of(path, tree.read):
+                return True
+        elif any(file == path or file.startswith(path + '/') for file in changed):
+            return True
+    return False
+
+
+class Tree:
+    """What ninja and the files of the project say."""
+
+    def __init__(self):
+        self.root = os.getcwd()
+        self.headers = headers_of_sources(output('ninja', '-C', BUILD, '-t', 'deps'))
+        self.models = code_of_models(self.read('docs/verification.md'))
+        self.inputs = {}
+
+    def read(self, path):
+        try:
+            with open(path, encoding='utf-8') as file:
+                return file.read()
+        except OSError:
+            return None
+
+    def made_of(self, path):
+        """The project's files that an output of the build is made of, headers included."""
+        if path not in self.inputs:
+            target = os.path.relpath(path, BUILD)
+            known = subprocess.run(['ninja', '-C', BUILD, '-t', 'inputs', target],
+                                   capture_output=True, text=True)
+            sources = known.stdout.split('\n') if known.returncode == 0 else []
+            files = set(sources).union(*(self.headers.get(source, ()) for source in sources))
+            self.inputs[path] = {os.path.relpath(file, self.root) for file in files
+                                 if file.startswith(self.root)}
+        return self.inputs[path]
+
+
+def main():
+    if len(sys.argv) > 2 or sys.argv[1:2] in (['-h'], ['--help']):
+        sys.exit(__doc__)
+    os.chdir(os.path.dirname(os.path.abspath(__file__)) + '/..')
+    changed = changed_files(sys.argv[1] if len(sys.argv) == 2 else start_of_branch())
+    tests = json.loads(output('ctest', '--test-dir', BUILD, '--show-only=json-v1'))['tests']
+    tree = Tree()
+    everything = any(TOUCHES_ALL.search(file) for file in changed)
+    for number, test in enumerate(tests, 1):
+        if everything or is_affected(test, changed, tree):
+            print(number, test['name'])
+
+
+if __name__ == '__main__':
+    try:
+        main()
+    except subprocess.CalledProcessError as failed:
+        sys.exit(f'affected.py: {" ".join(failed.cmd)} failed: {failed.stderr.strip()}')
