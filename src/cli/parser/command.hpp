@@ -99,6 +99,7 @@ class command {
   option add_choice(const std::string& names, Enum& value, const std::vector<Enum>& values,
                     const std::string& help) const {
     std::vector<std::string> words;
+    words.reserve(values.size());
     for (const Enum each : values) words.emplace_back(name(each));
     return add_choice(names, words, std::string(name(value)), help,
                       [&value, values](std::size_t index) { value = values[index]; });
