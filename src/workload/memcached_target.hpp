@@ -22,7 +22,7 @@ class memcached_target final : public target {
  private:
   address where_;
   record_format format_;
-  std::uint64_t seed_;
+  [[maybe_unused]] std::uint64_t seed_;  // a build without libmemcached does not read it
 };
 
 }  // namespace isotherm::workload
