@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Verifies a model, and sees that each of its mutations fails.
 
-    check_model.py SPIN CLANG MODEL.pml
+    check_model.py SPIN CLANG MODEL.pml        its small form, if it has one, and its mutations
+    check_model.py SPIN CLANG MODEL.pml whole  the model in its whole size
 
 The model's head lists, one a line, its variants, which must verify like the model itself, and its
 mutations, in which a step is left out and spin must find a violated assertion. The model itself
-must also have reached each of its statements: what never runs proves nothing.
+must also have reached each of its statements: what never runs proves nothing. Some heads name a
+smaller form of the model, -DSMALL, and mutations that only the whole size shows.
 """
 
 import pathlib
@@ -17,6 +19,7 @@ import tempfile
 FLAG = re.compile(r'^ \*   ([A-Z][A-Z_]+)  ?', re.MULTILINE)
 UNREACHED = re.compile(r'^\s+(\S+\.pml:\d+), state \d+, "(?!-end-)(.*)"$', re.MULTILINE)
 MAX_DEPTH = 100_000
+SMALL = 'SMALL'
 
 
 def flags_under(heading, text):
@@ -28,7 +31,7 @@ def flags_under(heading, text):
     return FLAG.findall(after)
 
 
-def explore(spin, clang, model, flags, optimise):
+def explore(spin, clang, model, flags, is_long):
     """pan's report of the model's whole state space, or up to the first error."""
     with tempfile.TemporaryDirectory() as folder:
         def run(*command):
@@ -38,12 +41,14 @@ def explore(spin, clang, model, flags, optimise):
 
         steps = [
             (spin, '-P' + clang + ' -E -x c', *('-D' + f for f in flags), '-a', str(model)),
-            (clang, '-x', 'c', '-w', optimise, '-DSAFETY', '-DMEMLIM=4000', '-o', 'pan', 'pan.c')]
+            (clang, '-x', 'c', '-w', '-O2' if is_long else '-O0', '-DSAFETY', '-DMEMLIM=4000', '-o',
+             'pan', 'pan.c')]
         for step in steps:
             status, output = run(*step)
             if status != 0 or 'Error:' in output:
                 sys.exit(f'{model.name} {flags}: {step[0]} failed:\n{output}')
-        return run('./pan', f'-m{MAX_DEPTH}')[1]
+        # Clearing the default table, 128 MiB, would take longer than most searches.
+        return run('./pan', f'-m{MAX_DEPTH}', '-w24' if is_long else '-w20')[1]
 
 
 def problem_of(report, must_fail, must_reach_all):
@@ -58,20 +63,27 @@ def problem_of(report, must_fail, must_reach_all):
     return f'never reached: {unreached[1]}: {unreached[2]}' if unreached else None
 
 
+def runs_of(text, is_whole):
+    """Flags of each run, and whether it must fail."""
+    variants = [[]] + [[f] for f in flags_under('Variants (-D):', text)]
+    if is_whole:
+        return [(flags, False) for flags in variants]
+    small = [SMALL] if f'-D{SMALL}' in text else []
+    mutations = [small + [f] for f in flags_under('Mutations (-D):', text)]
+    mutations += [[f] for f in flags_under('Mutations that one window does not show (-D):', text)]
+    return [(small + flags, False) for flags in variants] + [(flags, True) for flags in mutations]
+
+
 def main():
-    spin, clang, path = sys.argv[1:]
+    spin, clang, path, *size = sys.argv[1:]
     model = pathlib.Path(path).resolve()
     text = model.read_text(encoding='utf-8')
-    variants = flags_under('Variants (-D):', text)
-    mutations = flags_under('Mutations (-D):', text)
-    if not mutations:
+    if not flags_under('Mutations (-D):', text):
         sys.exit(f'{model.name}: no mutations are listed')
-    runs = [([], False)] + [([f], False) for f in variants] + [([f], True) for f in mutations]
     failures = 0
-    for flags, must_fail in runs:
-        # A mutation fails soon: compiling would be what takes the time.
-        report = explore(spin, clang, model, flags, '-O0' if must_fail else '-O2')
-        problem = problem_of(report, must_fail, not flags)
+    for flags, must_fail in runs_of(text, bool(size)):
+        report = explore(spin, clang, model, flags, bool(size))
+        problem = problem_of(report, must_fail, flags in ([], [SMALL]))
         states = re.search(r'(\S+) states, stored', report)
         name = model.stem + ''.join(' -D' + f for f in flags)
         verdict = 'fails as it must' if must_fail else 'verified'

@@ -3,6 +3,7 @@
  *
  * Variants (-D):
  *   PEEK                   the writer may peek instead of dereferencing
+ * Smaller (-DSMALL): one window.
  * Mutations (-D): each leaves out one step, and spin must find what goes wrong.
  *   ADDRESS_FROM_LOAD      the address comes from the load before the read-modify-write (pitfall 1)
  *   COUNT_KEEPS_LOCK       a dereference leaves the lock bit (pitfall 2)
@@ -11,11 +12,14 @@
  *   FREE_BEFORE_COMMIT     the old memory is freed before the commit (pitfall 8)
  *   COMMIT_WITHOUT_COMPARE the commit stores instead of comparing
  *   SKIP_PREPARE           scopes that do not count are not waited for
+ * Mutations that one window does not show (-D):
  *   LEAVE_BEFORE_UNCOUNT   the slot is emptied before the counts are taken back
  *   RESET_WITHOUT_WAIT     the scan clears counts although scopes that count are open
  */
 #define kThreads 2
-#ifndef kWindows
+#ifdef SMALL
+#define kWindows 1
+#else
 #define kWindows 2
 #endif
 #define kCollector 4 /* bit of the collector's own scope */

@@ -11,6 +11,7 @@
  * Variants (-D):
  *   RELOCATED              the guide's node is replaced by a copy of itself first (relocation.pml);
  *                          only one reader fetches
+ * Smaller (-DSMALL): one reader.
  * Mutations (-D):
  *   NO_PIN                 the extent is not kept
  *   PIN_UNMARKED           it is kept without a mark that holds the object until then
@@ -30,15 +31,18 @@
 #define RELOCATED
 #endif
 #define kThreads 2
-#ifndef kWindows
 #define kWindows 1
-#endif
 #define kCollector 4 /* bit of the collector's own scope */
 #define kWriter 8    /* bit of the writer's */
 #ifdef RELOCATED
 #define kFetchers 1
 #else
 #define kFetchers 2
+#endif
+#ifdef SMALL
+#define kReaders 1
+#else
+#define kReaders 2
 #endif
 
 #include "parts/word.pml"
@@ -489,7 +493,9 @@ init {
     slots[0] = kCold;
     registered[0] = true;
     run reader(0);
+#if kReaders > 1
     run reader(1);
+#endif
     run writer();
     run collector()
   }

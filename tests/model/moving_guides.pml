@@ -7,14 +7,18 @@
  *
  * Variants (-D):
  *   VETO                   the veto protocol
+ * Smaller (-DSMALL): one window, before which nothing is scanned.
  * Mutations (-D):
  *   NOT_PINNED             the object of a counted guide is not pinned in its new slot
  *   NOT_FORGOTTEN          scopes that counted the old slot take their counts back from it
  *   VETO_BIT_DROPPED       the accessed bit does not move with the guide (veto)
+ * Mutations that one window does not show (-D):
  *   RESET_WITHOUT_WAIT     the scan clears counts although scopes that count are open
  */
 #define kThreads 2
-#ifndef kWindows
+#ifdef SMALL
+#define kWindows 1
+#else
 #define kWindows 2
 #endif
 #define kCollector 4 /* bit of the collector's own scope */
@@ -221,10 +225,12 @@ proctype collector() {
   :: windows < kWindows ->
      windows++;
      choose();
+#if kWindows > 1
      if
      :: windows > 1 -> scan()
      :: else /* nothing was used before the first */
      fi;
+#endif
 #ifdef VETO
      /* begin(): clear_accessed of a promotion was the scan's clearing here; the grace period. */
      change_epoch(kInactive, epoch);

@@ -11,6 +11,7 @@
  * is left out, and so are a third reader and reads that are given up. How long an extent is kept, as seen by its object: fetch.pml. Here it is released
  * with the memory of the read.
  *
+ * Smaller (-DSMALL): the client of one loop alone, and its reader, may go away.
  * Mutations (-D):
  *   FOLLOWS_IN_TWO_STEPS    the table is searched in one step and the read followed in another
  *   STAYS_IN_TABLE          a read that has ended is found by others
@@ -342,8 +343,13 @@ proctype loop(bit me) {
   bool seen;
 #endif
   if
+#ifdef SMALL
+  :: me == 0 -> goes = true
+  :: me == 0 -> leaves = true
+#else
   :: goes = true
   :: leaves = true
+#endif
   :: true
   fi;
   if

@@ -8,6 +8,7 @@
  *
  * Variants (-D):
  *   REPLACED               the writer then replaces the object in the new node
+ * Smaller (-DSMALL): one window.
  * Mutations (-D):
  *   STAYS_REGISTERED       the collector still knows the old slot
  *   REGISTERED_EARLY       the collector knows the new slot before the old node is unlinked
@@ -16,7 +17,9 @@
  */
 #define VETO
 #define kThreads 2
-#ifndef kWindows
+#ifdef SMALL
+#define kWindows 1
+#else
 #define kWindows 2
 #endif
 #define kCollector 4 /* bit of the collector's own scope */

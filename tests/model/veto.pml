@@ -3,6 +3,7 @@
  *
  * Variants (-D):
  *   PEEK                   the writer may peek instead of dereferencing
+ * Smaller (-DSMALL): one window.
  * Mutations (-D):
  *   SKIP_GRACE             scopes that were open at the clearing of the bit are not waited for
  *   GRACE_BEFORE_CLEAR     a promotion's bit is cleared after the grace period
@@ -14,7 +15,9 @@
  *   FREE_BEFORE_COMMIT     the old memory is freed before the commit (pitfall 8)
  */
 #define kThreads 2
-#ifndef kWindows
+#ifdef SMALL
+#define kWindows 1
+#else
 #define kWindows 2
 #endif
 #define kCollector 4 /* bit of the collector's own scope */
