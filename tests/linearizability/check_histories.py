@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records histories and has them checked for linearizability.
 
-    check_histories.py CHECKER RECORDER index          every index and protocol, in process
+    check_histories.py CHECKER RECORDER index          every index, in process
     check_histories.py CHECKER RECORDER broken         defects that must be seen
     check_histories.py CHECKER RECORDER mutant         its one index lacks a step: must be seen
     check_histories.py CHECKER RECORDER resp TOOL NAPPING
@@ -11,7 +11,9 @@
                                                        the same, with records that leave DRAM, so
                                                        that commands wait for their reads
 
-ISOTHERM_TEST_SEED repeats a run.
+The seed chooses one of the migration protocols for each index. A last argument, `whole`, has each
+index recorded with all of them, and clients that give more commands. ISOTHERM_TEST_SEED repeats a
+run.
 """
 
 import itertools
@@ -29,14 +31,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'e2e'))
 from serve_process import Raw, start_ours  # noqa: E402
 
 CLIENTS = 4
-COMMANDS = 1000  # of each client
+COMMANDS, COMMANDS_WHOLE = 600, 1000  # of each client
 KEYS = 4
 # For records to leave DRAM, clients go from one group of keys to the next, and let a window of the
 # collector end in between.
 GROUPS, BURST = 16, 10  # number of groups, commands
 SEARCH_SECONDS = 600  # for defects to show; below ctest's limit (CMakePresets.json)
 TORN = 'a value is not what was written'  # the recorder's own check
-MUTANT_SECONDS = 30  # for one history: what is broken may also go in circles
+MUTANT_SECONDS = 5  # for one history: what is broken may also go in circles
 
 
 def value_of(number):
@@ -54,11 +56,11 @@ def id_of(reply):
     return number
 
 
-def talk(path, what, client, seed, events):
+def talk(path, what, commands, client, seed, events):
     """One client's commands; what it asked and was answered goes to `events`."""
     chance = random.Random(seed + client)
     connection = Raw(path)
-    for i in range(COMMANDS):
+    for i in range(commands):
         key = chance.randrange(KEYS)
         if what == 'out':
             key += i // BURST % GROUPS * KEYS
@@ -105,7 +107,7 @@ PLACES = {'resp': lambda folder: ('--cold-backing', 'anon', '--hint', 'none'),
                                  '--target-promotion-rate', '1000000')}
 
 
-def record_resp(tool, napping, what, index, protocol, seed, path):
+def record_resp(tool, napping, what, commands, index, protocol, seed, path):
     # A sanitizer's runtime would refuse to come behind a preloaded library.
     server = start_ours(tool, index, '--port', '-1', '--threads', '2', '--window', '0.001',
                         '--policy', 'published', '--cold-threshold', '1', '--protocol', protocol,
@@ -118,7 +120,7 @@ def record_resp(tool, napping, what, index, protocol, seed, path):
 
     def run(client):
         try:
-            talk(server.path, what, client, seed, events[client])
+            talk(server.path, what, commands, client, seed, events[client])
         except Exception as error:  # pylint: disable=broad-except
             failures.append(repr(error))
 
@@ -180,8 +182,12 @@ class Histories:
         """The checker's exit status."""
         return subprocess.run([self.checker, *paths], check=False).returncode
 
-    def pairs(self):
-        return [(i, p) for i in self.names['index'] for p in self.names['protocol']]
+    def pairs(self, is_whole, seed):
+        """Each index with each protocol, or with one: of two indexes side by side with either."""
+        protocols = self.names['protocol']
+        return [(index, protocol) for number, index in enumerate(self.names['index'], seed)
+                for which, protocol in enumerate(protocols)
+                if is_whole or which == number % len(protocols)]
 
 
 def is_seen_in_time(seconds, attempts):
@@ -203,6 +209,8 @@ def is_mutant_seen(histories, seed):
 
 def main():
     checker, recorder, what, *rest = sys.argv[1:]
+    is_whole = rest[-1:] == ['whole']
+    commands = COMMANDS_WHOLE if is_whole else COMMANDS
     seed = int(os.environ.get('ISOTHERM_TEST_SEED', random.randrange(2**48)))
     print(f'seed: ISOTHERM_TEST_SEED={seed}', flush=True)
     with tempfile.TemporaryDirectory() as folder:
@@ -220,12 +228,13 @@ def main():
         if what == 'index':  # of trees whose nodes move too; their guides need this protocol
             paths = [histories.record(tree, 'veto', 'sound', seed - number)
                      for number, tree in enumerate(histories.names.get('placed', []), 1)]
-        for number, (index, protocol) in enumerate(histories.pairs()):
+        for number, (index, protocol) in enumerate(histories.pairs(is_whole, seed)):
             if what == 'index':
                 paths.append(histories.record(index, protocol, 'sound', seed + 100 * number))
             else:
                 paths.append(histories.path(index, protocol, what))
-                record_resp(*rest, what, index, protocol, seed + 100 * number, paths[-1])
+                record_resp(*rest[:2], what, commands, index, protocol, seed + 100 * number,
+                            paths[-1])
         sys.exit(histories.check(paths))
 
 
