@@ -4,6 +4,7 @@ It is a rough parse on purpose: no preprocessor, no types. Every approximation e
 reporting, and the self-test pins what must be found.
 """
 
+import functools
 import re
 
 _TOKENS = re.compile(
@@ -14,6 +15,7 @@ _TOKENS = re.compile(
     r"|(?<![0-9A-Za-z_])'(?:\\.|[^'\\\n])+'",
     re.DOTALL)
 _DIRECTIVE = re.compile(r'^[ \t]*#(?:[^\n\\]|\\\n|\\.)*', re.MULTILINE)
+_STRUCTURE = re.compile('[{};]')
 _SCOPE_HEAD = re.compile(r'^(?:(?:inline|export|typedef|static|constexpr|extern)\s+)*'
                          r'(?:class|struct|union|enum|namespace)\b')
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -26,6 +28,7 @@ def _keep_lines(match):
     return ' ' + '\n' * text.count('\n')
 
 
+@functools.cache
 def code_of(text):
     """`text` without comments and with empty literals; line numbers stay."""
     return _TOKENS.sub(_keep_lines, text)
@@ -101,11 +104,12 @@ def functions_of(text):
     """
     code = _DIRECTIVE.sub(_keep_lines, code_of(text))
     found, stack = [], []  # stack: (kind, first line, head)
-    head_start, line, inside_function = 0, 1, 0
-    for at, character in enumerate(code):
-        if character == '\n':
-            line += 1
-        elif character == '{':
+    head_start, line, inside_function, counted = 0, 1, 0, 0
+    for each in _STRUCTURE.finditer(code):
+        at, character = each.start(), each.group()
+        line += code.count('\n', counted, at)
+        counted = at
+        if character == '{':
             head = code[head_start:at].strip()
             if inside_function:
                 kind = 'block'

@@ -16,6 +16,7 @@ import subprocess
 import sys
 
 import cpp_text
+import unread
 
 # Bottom first; the members of one group are peers.
 LAYERS = [['base'], ['os'], ['sync', 'device'], ['heap'], ['guide'], ['collector'], ['live'],
@@ -319,11 +320,13 @@ def check_test_names(tree):
 
 def check_banned(tree):
     for name, text in tree.matching(CPP):
-        lines = cpp_text.code_of(text).splitlines()
+        code = cpp_text.code_of(text)
         for pattern, prefixes, exceptions, advice in BANNED:
             if not name.startswith(prefixes) or name.startswith(exceptions):
                 continue
-            for number, line in enumerate(lines, 1):
+            if not re.search(pattern, code):  # nearly all: lines are looked at where one has it
+                continue
+            for number, line in enumerate(code.splitlines(), 1):
                 if found := re.search(pattern, line):
                     yield name, number, f'{found.group(0).strip()} is banned: {advice}'
 
@@ -375,8 +378,7 @@ def check_commit(root):
 
 RULES = [check_layers, check_subfolders, check_links, check_lengths, check_functions,
          check_folders, check_markers, check_headers, check_booleans, check_definitions,
-         check_test_names, check_banned, check_dead,
-         check_docs]
+         check_test_names, check_banned, check_dead, unread.check_unread, check_docs]
 
 
 def violations(root):

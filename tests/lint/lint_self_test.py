@@ -251,6 +251,32 @@ class LintCatches(unittest.TestCase):
                                            '[c](https://example.org/gone.md) `[](int x)`\n'
                                            '```\n[](gone.md) {}\n```\n'})
 
+    FLAGS = ('#pragma once\nenum flag : unsigned {\n  kReads = 1,\n  kWrites = 2,\n  kFast = 4,\n'
+             '  kLeft = 8,\n};\nconstexpr unsigned kBoth = kReads | kWrites;\n')
+
+    def test_a_flag_that_is_set_and_never_tested(self):
+        source = '#include "base/a.hpp"\nconst unsigned all[] = {kFast | kBoth, 0, kLeft};\n'
+        asks = 'bool f(unsigned x) { return x & kBoth || (x & kFast) != 0; }\n'
+        self.expect({'src/base/a.hpp': self.FLAGS, 'src/base/a.cpp': source + asks},
+                    'a.hpp:6: kLeft is set and never tested')
+        found = findings({'src/base/a.hpp': self.FLAGS, 'src/base/a.cpp': source + asks})
+        self.assertEqual(len([each for each in found if 'never tested' in each]), 1, found)
+
+    def test_a_member_that_nothing_reads(self):
+        header = '#pragma once\nint f();\nstruct s {\n  int left = 0;\n'
+        compared = '  bool operator==(const s&) const = default;\n'
+        reads = '#include "base/a.hpp"\nint f() { return s().left; }\n'
+        self.expect({'src/base/a.hpp': header + '};\n'}, 'a.hpp:4: nothing reads left')
+        self.expect_clean({'src/base/a.hpp': header + compared + '};\n'})
+        self.expect_clean({'src/base/a.hpp': header + '};\n', 'src/base/a.cpp': reads})
+
+    def test_an_option_that_nothing_reads(self):
+        build = {'src/cli/CMakeLists.txt': 'isotherm_library(cli SOURCES c.cpp)\n'}
+        adds = 'void add(command& c, given& to) {\n  c.add("--one", to.one, "the one");\n}\n'
+        runs = 'int run(given& g) { return g.one; }\n'
+        self.expect({**build, 'src/cli/c.cpp': adds}, 'c.cpp:2: nothing reads the option that')
+        self.expect_clean({**build, 'src/cli/c.cpp': adds + runs})
+
 
 class LintReadsCommits(unittest.TestCase):
     def findings(self, message):
