@@ -189,7 +189,7 @@ void info(call& c) {
 constexpr command kCommands[] = {
     {"info",
      -1,
-     kKeepsWho | kDangerous,
+     kDangerous,
      {},
      info,
      "server",

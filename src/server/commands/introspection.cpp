@@ -211,10 +211,10 @@ void command_help(call& c) {
 
 constexpr std::string_view kGroup = kServerGroup;
 constexpr command kCommand[] = {
-    {"count", 2, kKeepsWho, {}, command_count, kGroup, "2.8.13", "Get total number of commands"},
+    {"count", 2, 0, {}, command_count, kGroup, "2.8.13", "Get total number of commands"},
     {"info",
      -2,
-     kKeepsWho,
+     0,
      {},
      command_info,
      kGroup,
@@ -222,33 +222,18 @@ constexpr command kCommand[] = {
      "Get array of specific command details, or all when no argument is given."},
     {"docs",
      -2,
-     kKeepsWho,
+     0,
      {},
      command_docs,
      kGroup,
      "7.0.0",
      "Get array of specific command documentation"},
-    {"list", -2, kKeepsWho, {}, command_list, kGroup, "7.0.0", "Get an array of command names"},
-    {"getkeys",
-     -4,
-     kKeepsWho,
-     {},
-     command_getkeys,
-     kGroup,
-     "2.8.13",
-     "Extract keys given a full command"},
+    {"list", -2, 0, {}, command_list, kGroup, "7.0.0", "Get an array of command names"},
+    {"getkeys", -4, 0, {}, command_getkeys, kGroup, "2.8.13", "Extract keys given a full command"},
     {"help", 2, 0, {}, command_help, kGroup, "5.0.0", "Show helpful text about the subcommands"},
 };
 constexpr command kCommands[] = {
-    {"command",
-     -1,
-     kKeepsWho,
-     {},
-     command_all,
-     kGroup,
-     "2.8.13",
-     "Get array of command details",
-     kCommand},
+    {"command", -1, 0, {}, command_all, kGroup, "2.8.13", "Get array of command details", kCommand},
 };
 
 }  // namespace

@@ -243,10 +243,10 @@ void help(call& c) {
 constexpr std::string_view kGroup = "isotherm";
 constexpr std::string_view kSince = "0.1.0";
 constexpr command kIsotherm[] = {
-    {"stats", 2, kKeepsWho, {}, stats, kGroup, kSince, "Statistics of the last window"},
-    {"heaps", 2, kKeepsWho, {}, heaps, kGroup, kSince, "Sizes of the heaps"},
-    {"pages", 2, kKeepsWho, {}, pages, kGroup, kSince, "Pages of the heaps in DRAM"},
-    {"nodes", 2, kKeepsWho, {}, nodes, kGroup, kSince, "Where the index's nodes lie"},
+    {"stats", 2, 0, {}, stats, kGroup, kSince, "Statistics of the last window"},
+    {"heaps", 2, 0, {}, heaps, kGroup, kSince, "Sizes of the heaps"},
+    {"pages", 2, 0, {}, pages, kGroup, kSince, "Pages of the heaps in DRAM"},
+    {"nodes", 2, 0, {}, nodes, kGroup, kSince, "Where the index's nodes lie"},
     {"locate",
      -3,
      kReadOnly | kLocates,
@@ -255,15 +255,8 @@ constexpr command kIsotherm[] = {
      kGroup,
      kSince,
      "Where the values of keys lie in memory"},
-    {"collect", 2, kAdmin | kKeepsWho, {}, collect, kGroup, kSince, "Run a window now"},
-    {"config",
-     -2,
-     kAdmin | kKeepsWho,
-     {},
-     config,
-     kGroup,
-     kSince,
-     "Read or change the collector's parameters"},
+    {"collect", 2, kAdmin, {}, collect, kGroup, kSince, "Run a window now"},
+    {"config", -2, kAdmin, {}, config, kGroup, kSince, "Read or change the collector's parameters"},
     {"help", 2, 0, {}, help, kGroup, kSince, "Show helpful text about the subcommands"},
 };
 constexpr command kCommands[] = {

@@ -194,8 +194,8 @@ void shutdown(call& c) {
   ::kill(::getpid(), SIGTERM);
 }
 
-constexpr std::uint32_t kAnyone = kFast | kNoAuth | kKeepsWho;
-constexpr std::uint32_t kTransaction = kKeepsWho | kEndsOrLeaves;
+constexpr std::uint32_t kAnyone = kFast | kNoAuth;
+constexpr std::uint32_t kTransaction = kEndsOrLeaves;
 constexpr std::string_view kGroup = "connection";
 constexpr command kCommands[] = {
     {"ping", -1, kFast, {}, ping, kGroup, "1.0.0", "Ping the server"},
@@ -232,7 +232,7 @@ constexpr command kCommands[] = {
     {"time", 1, kFast, {}, time_command, "server", "2.6.0", "Return the current server time"},
     {"shutdown",
      -1,
-     kAdmin | kKeepsWho,
+     kAdmin,
      {},
      shutdown,
      "server",

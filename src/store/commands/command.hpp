@@ -54,12 +54,11 @@ enum command_flag : std::uint32_t {
   kFast = 8,
   kAdmin = 16,
   kNoAuth = 32,         ///< allowed before AUTH
-  kKeepsWho = 64,       ///< about the connection: needs call::who
-  kDangerous = 128,     ///< in Redis's ACL category of that name, where every kAdmin is too
-  kEndsOrLeaves = 256,  ///< runs also where a transaction's commands are refused
-  kWalks = 512,         ///< reads keys that are not among its arguments
-  kOnlyFrees = 1024,    ///< writes, and takes no memory
-  kLocates = 2048,      ///< answers with addresses of values, so that copies will not do
+  kDangerous = 64,      ///< in Redis's ACL category of that name, where every kAdmin is too
+  kEndsOrLeaves = 128,  ///< runs also where a transaction's commands are refused
+  kWalks = 256,         ///< reads keys that are not among its arguments
+  kOnlyFrees = 512,     ///< writes, and takes no memory
+  kLocates = 1024,      ///< answers with addresses of values, so that copies will not do
 };
 
 /// Where keys stand among the arguments; `first` 0: none. `last` -1: to the end.
@@ -104,8 +103,6 @@ inline constexpr std::string_view kOutOfMemory =
 inline constexpr std::string_view kNoRoom = "OOM no memory for what the command needs";
 inline constexpr std::string_view kUnreadable =
     "IOERR a page of cold memory that the command needs cannot be read from the disk";
-inline constexpr std::string_view kUnanswered =
-    "IOERR the disk of cold memory has not answered for 10 s: the command was given up";
 inline constexpr std::string_view kNoSuchKey = "ERR no such key";
 inline constexpr std::string_view kTooLong =
     "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
