@@ -18,4 +18,6 @@ base::result<cold_backing> cold_backing::parse(const std::string& text) {
 
 base::result<void> configure(const options& chosen) { return make_heaps(chosen); }
 
+const cold_read_limits& read_limits() noexcept { return heaps().cold_reads; }
+
 }  // namespace isotherm::heap

@@ -1,6 +1,7 @@
 // What a program chooses for its heaps.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -22,6 +23,19 @@ struct cold_backing {
   static base::result<cold_backing> parse(const std::string& text);
 };
 
+/// Bounds of what is read past COLD's mapping (cold/reader.hpp, cold/misses.hpp).
+struct cold_read_limits {
+  /// A disk that has answered nothing for so long is silent: what it was asked for fails.
+  std::chrono::milliseconds answers_within{10'000};
+  /// The same of each read, while the disk is known to be silent. It may be the first that it
+  /// answers again; others may have been lost in it.
+  std::chrono::milliseconds answers_one_within{1'000};
+  /// What is under way when its reader ends has so long.
+  std::chrono::milliseconds leaves_within{5'000};
+  /// Of the pages that one run of an operation may ask for, beside those of its last object.
+  std::uint64_t noted_bytes = std::uint64_t{32} << 20;
+};
+
 struct options {
   /// Address space reserved for each range, rounded to 2 MiB; halved (to 64 MiB at least) until the
   /// system grants it, and at most an eighth of RLIMIT_AS.
@@ -31,6 +45,7 @@ struct options {
   /// (readable.hpp); else its reader ends with SIGBUS. Installs a handler for SIGBUS, which passes
   /// on what is not COLD's.
   bool catch_read_errors = false;
+  cold_read_limits cold_reads;
   bool huge_pages = false;  ///< MADV_HUGEPAGE on HOT and NODE, whose pages are in use as a whole
 };
 
@@ -38,6 +53,9 @@ struct options {
 /// allocation configures with the defaults. Fails on an unusable cold directory (missing, not
 /// writable, tmpfs).
 base::result<void> configure(const options& chosen);
+
+/// As chosen. Any thread.
+const cold_read_limits& read_limits() noexcept;
 
 /// How COLD's pages are asked to leave DRAM (OBASE 3.4): not at all, by MADV_COLD, or by
 /// MADV_PAGEOUT. For the collector's options.

@@ -104,6 +104,7 @@ base::result<void> make_locked(const options& chosen) {
   if (!space) return std::unexpected(space.error());
   // Never freed: objects and threads outlive every static destructor.
   auto* set = new heap_set;
+  set->cold_reads = chosen.cold_reads;
   if (auto opened = open_all(*set, *space, std::move(*cold), chosen); !opened) return opened;
   register_roots(*set);
   configured_heaps.store_release(set);

@@ -26,6 +26,7 @@ struct heap_set {
   arena node;
   per_kind<base::atomic<std::uint64_t>> refused;  // allocations
   bool catches_read_errors = false;               // options::catch_read_errors, and COLD is a file
+  cold_read_limits cold_reads;                    // options::cold_reads
   bool is_fork_childs = false;                    // written in its single thread only
 
   range range_of(kind where) const noexcept {

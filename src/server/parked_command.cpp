@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "heap/configure.hpp"
+
 namespace isotherm::server {
 
 namespace {
@@ -43,7 +45,8 @@ bool parked_command::park(std::vector<heap::miss> missed) {
     counted_twice_ = 0;
   }
   waited_for_ = own_.size();
-  if (!own_.is_empty() && own_.bytes() >= kHeldBytes) return false;
+  const std::uint64_t held = heap::read_limits().noted_bytes;
+  if (!own_.is_empty() && own_.bytes() >= held) return false;
   for (heap::miss& each : missed) {
     if (reads_.asked_for(each.where())) continue;  // for another argument
     // A read that was started for the command when it was looked at ahead is what it waits for:
@@ -55,7 +58,7 @@ bool parked_command::park(std::vector<heap::miss> missed) {
     reads_.add(asked);
     own_.add(asked);
     if (was_ahead) counted_twice_ += asked->where().bytes;
-    if (own_.bytes() >= kHeldBytes) break;
+    if (own_.bytes() >= held) break;
   }
   is_parked_ = true;  // last: a command that finds no memory for this is answered with an error
   return true;

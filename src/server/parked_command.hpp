@@ -32,11 +32,10 @@ class parked_command {
   store::walked_keys& walked() noexcept { return walked_; }
 
   /// The command has missed these. What is held for it is bounded: of these, and in the next runs
-  /// of what it misses then, so many are read as come to kHeldBytes, or one. False: the command
-  /// needs more, and is not parked. What a walk asked for before it parked the last time is
-  /// dropped if it has come further since: it has used that.
+  /// of what it misses then, so many are read as come to heap::read_limits().noted_bytes, or one.
+  /// False: the command needs more, and is not parked. What a walk asked for before it parked the
+  /// last time is dropped if it has come further since: it has used that.
   bool park(std::vector<heap::miss> missed);
-  static constexpr std::uint64_t kHeldBytes = heap::miss_watch::kNotedBytes;
   /// How much a look at the client's later commands may find: half of kAheadBytes in the first, so
   /// that the second has room for the values whose keys were missed in the first.
   std::uint64_t room_ahead() const noexcept;

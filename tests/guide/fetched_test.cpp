@@ -178,7 +178,7 @@ TEST_F(Fetched, ThePolicyIsToldOfWhatAUseBringsBackUnasked) {
 }
 
 TEST_F(Fetched, WhatIsNotedIsBounded) {
-  constexpr std::uint64_t kBound = heap::miss_watch::kNotedBytes;
+  const std::uint64_t kBound = heap::read_limits().noted_bytes;
   const heap::arrived_reads nothing;
   heap::miss_watch watch(nothing, kCopies);
   const scope inside;

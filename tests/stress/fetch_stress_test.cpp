@@ -32,6 +32,7 @@
 #include "guide/guide.hpp"
 #include "heap/cold/cold_file.hpp"
 #include "heap/cold/reader.hpp"
+#include "heap/configure.hpp"
 #include "heap/readable.hpp"
 #include "os/faults.hpp"
 #include "stress/mix.hpp"
@@ -260,7 +261,7 @@ class worker {
   void give_up() {
     const auto now = std::chrono::steady_clock::now();
     for (int part = 0; part <= 4; ++part) {
-      reader_->end_unanswered(now + part * heap::cold_reader::kAnswersWithin / 4);
+      reader_->end_unanswered(now + part * heap::read_limits().answers_within / 4);
     }
   }
   /// Like a program with a fetcher.

@@ -77,9 +77,13 @@ void run(const command& described, serve_options& o) {
   const bool managed = o.manage != "off";
   const sigset_t ending = block_signals();
   fit_descriptors(o.server, o.http ? live::http_server::kDescriptors : 0);
-  if (managed)
-    require(
-        heap::configure({.cold = o.cold, .catch_read_errors = true, .huge_pages = o.huge_pages}));
+  if (managed) {
+    heap::options heaps;
+    heaps.cold = o.cold;
+    heaps.catch_read_errors = true;
+    heaps.huge_pages = o.huge_pages;
+    require(heap::configure(heaps));
+  }
   const used_index used = make_index(o);
   store::database db(*used.index);
   std::unique_ptr<server::management> manager;

@@ -101,7 +101,7 @@ const cold_read* miss_watch::find(const void* object) const noexcept {
 }
 
 bool miss_watch::note(const void* object, used_before before) noexcept {
-  if (missed_bytes_ >= kNotedBytes) return true;
+  if (missed_bytes_ >= read_limits().noted_bytes) return true;
   miss noted(object, before);
   const auto is_same = [&](const miss& each) { return each.where() == noted.where(); };
   // The one before, as a rule: a search asks for what it did not get a second time.

@@ -81,8 +81,7 @@ class miss_watch {
   /// A use has missed what no read can give: its object has gone again before it was used, or must
   /// come back and can't. Only a thread that waits can do what this one was to do.
   bool must_wait() const noexcept { return must_wait_; }
-  /// Of the pages that it has noted; up to kNotedBytes and an object.
-  static constexpr std::uint64_t kNotedBytes = std::uint64_t{32} << 20;
+  /// Of the pages that it has noted; up to read_limits().noted_bytes and an object.
   std::uint64_t missed_bytes() const noexcept { return missed_bytes_; }
   std::vector<miss> take() noexcept {
     missed_bytes_ = 0;
@@ -96,7 +95,7 @@ class miss_watch {
   const arrived_reads& arrived() const noexcept { return arrived_; }
   const cold_read* find(const void* object) const noexcept;
   /// Of a live object that is out, in a scope. The same one after itself counts once, and once
-  /// kNotedBytes are noted nothing more is: what was to be done is done again when these have been
+  /// so many are noted nothing more is: what was to be done is done again when these have been
   /// read. False where there is no memory to note it.
   bool note(const void* object, used_before before) noexcept;
   /// That no read can give; false where it is to be waited for.

@@ -17,10 +17,6 @@ namespace isotherm::heap {
 namespace {
 
 using clock = std::chrono::steady_clock;
-constexpr auto kPatience = std::chrono::seconds(5);
-/// While the disk is silent a read may be the first that it answers again; others may have been
-/// lost in it.
-constexpr auto kAnswersOneWithin = std::chrono::seconds(1);
 
 /// All reads under way, by the offset of their pages, so that one serves all who wait for it. The
 /// mutex guards this, who waits for each read, which follow it, and what readers hand to each
@@ -99,7 +95,7 @@ base::result<std::unique_ptr<cold_reader>> cold_reader::make(os::read_queue::eng
 
 void cold_reader::leave() {
   if (left_until_ != clock::time_point()) return;
-  left_until_ = clock::now() + kPatience;
+  left_until_ = clock::now() + read_limits().leaves_within;
   std::list<std::shared_ptr<cold_read>> dropped;  // go without the mutex
   {
     const std::lock_guard lock(shared().mutex);
@@ -358,14 +354,14 @@ void cold_reader::take_ended(const std::function<void(std::uint64_t)>& tell) {
 
 bool cold_reader::is_silent(time_point now) const noexcept {
   const std::size_t beyond = bytes_under_way_ - std::min(bytes_under_way_, kBytesUnderWay);
-  const std::chrono::seconds patience =
-      kAnswersWithin + std::chrono::seconds(beyond / kBytesUnderWay);
+  const std::chrono::milliseconds patience =
+      read_limits().answers_within + std::chrono::seconds(beyond / kBytesUnderWay);
   return is_known_silent_ || (bytes_under_way_ > 0 && now - answered_ >= patience);
 }
 
 std::size_t cold_reader::end_unanswered(time_point now) {
   // Whoever was stopped for a while has not seen what the disk did.
-  if (now - looked_.load_relaxed() > kAnswersWithin / 2) has_answered(now);
+  if (now - looked_.load_relaxed() > read_limits().answers_within / 2) has_answered(now);
   looked_.store_relaxed(now);
   leave_busy_readers(now);
   if (!is_silent(now)) return 0;
@@ -405,11 +401,12 @@ std::size_t cold_reader::end_late(time_point now) {
   const auto asked = [this](const cold_read& each) {
     return each.myself_ == nullptr ? each.asked_ : std::max(each.asked_, answered_);
   };
+  const auto patience = read_limits().answers_one_within;
   std::vector<std::shared_ptr<cold_read>> late;
   try {
     const std::lock_guard lock(shared().mutex);
     for (const auto& [offset, read] : shared().under_way) {
-      if (read->by_ == this && now - asked(*read) >= kAnswersOneWithin) late.push_back(read);
+      if (read->by_ == this && now - asked(*read) >= patience) late.push_back(read);
     }
   } catch (const std::bad_alloc&) {
     // The others with the next call.

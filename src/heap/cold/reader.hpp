@@ -73,15 +73,15 @@ class cold_reader {
   /// call begins with that ticket.
   void take_ended(const std::function<void(std::uint64_t ticket)>& tell);
 
-  /// If the disk has answered nothing for so long: ends with ETIME, for take_ended() to tell, all
-  /// that it was asked for, and returns how many. Until it answers again, what is asked for
-  /// meanwhile has a second. A disk that is only slow has as long as it takes; while an object of
-  /// more than kBytesUnderWay is read, it has a second more for each further kBytesUnderWay.
-  /// Reads itself what it shares with a reader whose thread has not called this for kLooksWithin:
-  /// that one may be busy for long. To be called several times a second: after some seconds without
-  /// a call the disk's time begins anew. Takes next to nothing while the disk answers.
+  /// If the disk has answered nothing for read_limits().answers_within: ends with ETIME, for
+  /// take_ended() to tell, all that it was asked for, and returns how many. Until it answers again,
+  /// what is asked for meanwhile has answers_one_within. A disk that is only slow has as long as it
+  /// takes; while an object of more than kBytesUnderWay is read, it has a second more for each
+  /// further kBytesUnderWay. Reads itself what it shares with a reader whose thread has not called
+  /// this for kLooksWithin: that one may be busy for long. To be called several times a second:
+  /// after some seconds without a call the disk's time begins anew. Takes next to nothing while the
+  /// disk answers.
   std::size_t end_unanswered(time_point now = std::chrono::steady_clock::now());
-  static constexpr std::chrono::seconds kAnswersWithin{10};
   static constexpr std::chrono::milliseconds kLooksWithin{250};
 
   static constexpr std::size_t kBytesUnderWay = std::size_t{4} << 20;

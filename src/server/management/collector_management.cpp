@@ -37,9 +37,10 @@ std::string explain_unreadable(const heap::cold_backing& cold) {
 /// What an operator has to know while COLD's disk does not answer.
 std::string explain_silent(const heap::cold_backing& cold) {
   return fmt::format(
-      "COLD's disk does not answer: commands that need a page of it answer IOERR after {} s; check "
+      "COLD's disk does not answer: commands that need a page of it answer IOERR after {:g} s; "
+      "check "
       "the disk of '{}'",
-      heap::cold_reader::kAnswersWithin.count(), cold.directory);
+      std::chrono::duration<double>(heap::read_limits().answers_within).count(), cold.directory);
 }
 
 class collector_management final : public management {

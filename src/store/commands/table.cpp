@@ -6,7 +6,7 @@
 
 #include "base/check.hpp"
 #include "heap/cold/misses.hpp"
-#include "heap/cold/reader.hpp"
+#include "heap/configure.hpp"
 #include "store/text.hpp"
 
 namespace isotherm::store {
@@ -25,7 +25,12 @@ bool writes_several(const command& invoked) noexcept {
   return (invoked.flags & kWrite) != 0 && invoked.keys.last == -1;
 }
 
-static_assert(heap::cold_reader::kAnswersWithin.count() == 10, "errors::kUnanswered says so");
+std::string unanswered() {
+  const std::chrono::duration<double> seconds = heap::read_limits().answers_within;
+  return fmt::format(
+      "IOERR the disk of cold memory has not answered for {:g} s: the command was given up",
+      seconds.count());
+}
 
 enum class keys_are : std::uint8_t { there, out, unanswered };
 
@@ -136,7 +141,7 @@ executed execute(const command& invoked, call& c, std::uint64_t maxmemory_bytes)
   const keys_are keys = waits ? look_for_keys(invoked, c) : keys_are::there;
   if (keys == keys_are::out) return executed::missed;
   if (keys == keys_are::unanswered) {
-    c.out.error(errors::kUnanswered);
+    c.out.error(unanswered());
     return executed::answered;
   }
   std::optional<heap::waiting> until_done;
@@ -150,7 +155,7 @@ executed execute(const command& invoked, call& c, std::uint64_t maxmemory_bytes)
   c.out.take_back(before);
   const heap::miss_watch* const watch = heap::miss_watch::of_this_thread();
   if (reads.disk_is_silent()) {
-    c.out.error(errors::kUnanswered);
+    c.out.error(unanswered());
   } else if (watch != nullptr && watch->has_missed()) {
     c.db.take_back_look_ups(counted);
     return executed::missed;

@@ -194,7 +194,7 @@ TEST_F(LeavingReader, WhatFollowsAFailedReadOfMorePagesIsReadItself) {
 class SilentDisk : public LeavingReader {
  protected:
   using time_point = cold_reader::time_point;
-  static constexpr auto kLong = cold_reader::kAnswersWithin;
+  static constexpr auto kLong = cold_read_limits().answers_within;
 
   /// Looks from `begin` to `end` as often as is asked for. How many reads were given up.
   static std::size_t look(cold_reader& reader, time_point begin, time_point end) {

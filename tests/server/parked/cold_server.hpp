@@ -221,6 +221,10 @@ class ColdServer : public ::testing::Test {
     return objects(heap::kind::newborn) + objects(heap::kind::hot);
   }
   static inline std::string directory;
+  /// Set before the first suite of the program is set up. A command is soon too large to be held;
+  /// what a walk misses at once (8 MiB) is not.
+  static inline heap::cold_read_limits limits{.leaves_within = std::chrono::seconds(3),
+                                              .noted_bytes = std::uint64_t{12} << 20};
 
  private:
   struct stays final : guides::return_policy {
@@ -236,6 +240,7 @@ class ColdServer : public ::testing::Test {
     chosen.range_bytes = kRangeBytes;
     chosen.cold = {heap::cold_backing::type::file, directory};
     chosen.catch_read_errors = true;
+    chosen.cold_reads = limits;
     cold_disk::watch();
     return heap::configure(chosen).has_value();
   }

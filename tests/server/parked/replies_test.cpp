@@ -581,8 +581,8 @@ TEST_F(Parked, TheServerStopsWithoutADiskThatDoesNotAnswer) {
   until_under_way(3);
   const auto began = std::chrono::steady_clock::now();
   serving_.reset();
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-  EXPECT_LT(took.count(), 9) << "not as long for each loop";
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 3 * limits.leaves_within)
+      << "not as long for each loop";
   EXPECT_EQ(heap::cold_reads().under_way, 0u);
 }
 

@@ -178,10 +178,10 @@ class SameAsPlain : public ColdServer, public testing::WithParamInterface<std::s
   }
 };
 
-TEST_P(SameAsPlain, WhereValuesAreOut) { compare(leaving::values, 400); }
-TEST_P(SameAsPlain, WhereKeysAreOutToo) { compare(leaving::keys_too, 400); }
+TEST_P(SameAsPlain, WhereValuesAreOut) { compare(leaving::values, 200); }
+TEST_P(SameAsPlain, WhereKeysAreOutToo) { compare(leaving::keys_too, 200); }
 TEST_P(SameAsPlain, WhereTheyLeaveInTheMiddleOfACommand) {
-  compare(std::make_unique<leaving_index>(make(index::management::on)), 400,
+  compare(std::make_unique<leaving_index>(make(index::management::on)), 200,
           [this] { let_leave(leaving::keys_too); });
 }
 

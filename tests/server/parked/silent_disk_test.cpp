@@ -15,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 
 const std::string kGivenUp =
-    "-IOERR the disk of cold memory has not answered for 10 s: the command was given up\r\n";
+    "-IOERR the disk of cold memory has not answered for 2 s: the command was given up\r\n";
 
 std::string key(int i) { return "key:" + std::to_string(i); }
 /// In a page of its own.
@@ -25,6 +25,13 @@ std::string get(int i) { return encode({"GET", key(i)}); }
 class SilentDisk : public ColdServer {
  protected:
   static constexpr int kKeys = 20;
+
+  static void SetUpTestSuite() {
+    limits.answers_within = std::chrono::seconds(2);
+    limits.answers_one_within = std::chrono::milliseconds(500);
+    limits.leaves_within = std::chrono::milliseconds(500);
+    ColdServer::SetUpTestSuite();
+  }
 
   void start(leaving which, std::string_view index = "hash-pugh") {
     cold_disk::use_threads();
@@ -78,7 +85,7 @@ TEST_F(SilentDisk, IsAnErrorOfACommandThatNeedsMoreThanIsHeldForIt) {
   cold_disk::let_go();
   talker one(path()), other(path());
   std::vector<std::string> words{"MGET"};
-  for (std::size_t i = 0; i <= parked_command::kHeldBytes >> 20U; ++i) {
+  for (std::size_t i = 0; i <= limits.noted_bytes >> 20U; ++i) {
     words.push_back("large:" + std::to_string(i));
     ASSERT_EQ(one.run({"SET", words.back(), std::string(std::size_t{1} << 20, 'l')}), "+OK\r\n");
   }

@@ -50,7 +50,7 @@ class gated_index final : public index::forwarding_index {
 class WaitingElsewhere : public ColdServer {
  protected:
   // So many of a MiB are more than is held for a command.
-  static constexpr std::size_t kCount = (parked_command::kHeldBytes >> 20U) + 2;
+  static inline const std::size_t kCount = (limits.noted_bytes >> 20U) + 2;
 
   WaitingElsewhere() {
     gated_index::waited = 0;
@@ -165,7 +165,7 @@ TEST_F(WaitingElsewhere, RepliesAreLeftOutWhereTheClientWantsNone) {
 
 TEST_F(WaitingElsewhere, ALongReplyKeepsToTheClientsLimit) {
   talker other(path());
-  EXPECT_EQ(other.ask("CONFIG SET client-output-buffer-limit \"normal 33mb 0 0\"\r\n"), "+OK\r\n");
+  EXPECT_EQ(other.ask("CONFIG SET client-output-buffer-limit \"normal 13mb 0 0\"\r\n"), "+OK\r\n");
   talker one(path());
   one.send(on_all("MGET") + std::string(talker::kLast));
   EXPECT_EQ(one.replies(), "(closed)");

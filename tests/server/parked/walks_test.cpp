@@ -186,7 +186,7 @@ TEST_P(EachIndex, KeysMayReadMoreThanIsHeldForACommand) {
   one_ = std::make_unique<talker>(serving_->path);
   std::vector<std::string> right;
   const std::string much(std::size_t{100} << 10, 'k');
-  for (std::size_t bytes = 0; bytes < 2 * parked_command::kHeldBytes; bytes += much.size()) {
+  for (std::size_t bytes = 0; bytes < 2 * limits.noted_bytes; bytes += much.size()) {
     right.push_back(key(static_cast<int>(right.size())) + much);
     one_->run({"SET", right.back(), "value"});
   }
