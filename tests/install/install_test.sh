@@ -23,7 +23,7 @@ fi
 
 echo "== find_package"
 "$cmake" -S "$work/examples" -B "$work/by_cmake" -DCMAKE_PREFIX_PATH="$prefix" \
-  -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release
+  -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Debug
 "$cmake" --build "$work/by_cmake"
 "$work/by_cmake/movable_map"
 "$work/by_cmake/sort_and_count"
@@ -65,7 +65,7 @@ done
 if gcc=$(command -v g++-12); then
   echo "== marked pointers, by a compiler that cannot load the plugin"
   "$cmake" -S "$work/marked" -B "$work/marked/plain" -DCMAKE_PREFIX_PATH="$prefix" \
-    -DCMAKE_CXX_COMPILER="$gcc" -DCMAKE_BUILD_TYPE=Release 2>&1 | tee "$work/plain.log"
+    -DCMAKE_CXX_COMPILER="$gcc" -DCMAKE_BUILD_TYPE=Debug 2>&1 | tee "$work/plain.log"
   grep -q "^isotherm_instrument(marked): marked pointers stay plain, since " "$work/plain.log"
   "$cmake" --build "$work/marked/plain"
   "$work/marked/plain/marked"
@@ -74,7 +74,7 @@ fi
 echo "== pkg-config"
 pc=$(dirname "$(find "$prefix" -name isotherm.pc)")
 read -ra flags <<<"$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs isotherm)"
-"$compiler" -std=c++23 -O2 -o "$work/by_pkg_config" "$work/examples/movable_map.cpp" "${flags[@]}"
+"$compiler" -std=c++23 -o "$work/by_pkg_config" "$work/examples/movable_map.cpp" "${flags[@]}"
 "$work/by_pkg_config"
 
 echo "== a user's own folders that are named like ours"
@@ -123,12 +123,12 @@ END
 "$compiler" -std=c++23 -o "$work/host" "$work/host.cpp"
 GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384 "$work/host" "$work/plugin.so"
 read -ra flags <<<"$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs isotherm-sorting)"
-"$compiler" -std=c++23 -O2 -o "$work/sort_by_pkg_config" "$work/examples/sort_and_count.cpp" \
+"$compiler" -std=c++23 -o "$work/sort_by_pkg_config" "$work/examples/sort_and_count.cpp" \
   "${flags[@]}"
 "$work/sort_by_pkg_config"
 
 read -ra flags <<<"$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs isotherm-live)"
-"$compiler" -std=c++23 -O2 -o "$work/live_by_pkg_config" "$work/examples/live_page.cpp" \
+"$compiler" -std=c++23 -o "$work/live_by_pkg_config" "$work/examples/live_page.cpp" \
   "${flags[@]}"
 "$work/live_by_pkg_config"
 

@@ -1,4 +1,4 @@
-// Compiled with -DCASE=N for each N; see CMakeLists.txt. A mistake with guides is to be told at
+// Compiled with -DCASE=N for each N; see refused_test.py. A mistake with guides is to be told at
 // compile time, by a message that says what to do.
 #include <isotherm/guide.hpp>
 #include <string>
