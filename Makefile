@@ -6,9 +6,9 @@ SOURCES = $(shell find include src compiler tests bench examples \
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 .PHONY: help bootstrap bootstrap-demo build tool demo test test-release test-tsan test-asan \
-        test-debug test-gcc test-in-turn test-nightly nightly-release nightly-tsan check \
-        check-quick coverage stress fuzz bench lint tidy tidy-runtime tidy-store tidy-tools \
-        format format-check package clean
+        asan-library asan-programs test-debug test-gcc test-in-turn test-nightly nightly-release \
+        nightly-tsan check check-quick coverage stress fuzz bench lint tidy tidy-runtime \
+        tidy-store tidy-tools format format-check package clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -49,7 +49,8 @@ test: bootstrap test-release test-tsan test-in-turn ## all tests, and of the nig
 
 # What is too long for each commit. The commit's own number picks one part, the same wherever that
 # commit is tested.
-NIGHTLY = nightly-release nightly-tsan test-asan test-gcc tidy-runtime tidy-store tidy-tools
+NIGHTLY = nightly-release nightly-tsan asan-library asan-programs test-gcc \
+          tidy-runtime tidy-store tidy-tools
 
 test-nightly: $(NIGHTLY) ## each part that commits meet by turns (about an hour)
 
@@ -83,10 +84,12 @@ test-gcc: ## the runtime and the store, built by gcc 12 (in turn)
 	cmake --build --preset gcc -j $(JOBS) --target $(GCC_TESTS)
 	ctest --preset gcc
 
-test-asan: ## tests labelled memory, under ASan and UBSan, every assertion on (in turn)
+test-asan: asan-library asan-programs ## tests labelled memory, under ASan and UBSan (half in turn)
+
+asan-library asan-programs: asan-%:
 	cmake --preset asan
-	cmake --build --preset asan -j $(JOBS) --target tests-memory
-	ctest --preset asan
+	cmake --build --preset asan -j $(JOBS) --target tests-memory-$*
+	ctest --preset asan -L '^memory-$*$$'
 
 test-debug: ## the same tests without sanitizers and optimisation (not part of test)
 	cmake --preset debug -DISOTHERM_BUILD_BENCH=OFF

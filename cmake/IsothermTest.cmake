@@ -5,8 +5,9 @@
 #
 # Two labels have a meaning beside naming: `make test` runs tests labelled `concurrency` also under
 # ThreadSanitizer and tests labelled `memory` also under AddressSanitizer and
-# UndefinedBehaviorSanitizer. For each label there is a target tests-<label> that builds the
-# programs that carry it and nothing else.
+# UndefinedBehaviorSanitizer, the library's and the programs' by turns: `memory` stands for
+# `memory-library` and `memory-programs` too. For each label there is a target tests-<label> that
+# builds the programs that carry it and nothing else.
 #
 # UNOPTIMIZED: the program's own sources compile without optimisation, in half the time. For tests
 # of what a library's sources define: those are optimised as ever. Not for tests of templates and
@@ -15,11 +16,14 @@
 # Each program also gets the label `quick`, which `make check-quick` runs, unless it is SLOW: its
 # optimised build computes or waits for more than some 1.5 seconds. The label `nightly` keeps an
 # entry out of `make test-release` and `make test-tsan`; `make test-nightly` runs it.
-foreach(label concurrency memory quick)
+foreach(label concurrency memory memory-library memory-programs quick)
   if(NOT TARGET tests-${label})
     add_custom_target(tests-${label})
   endif()
 endforeach()
+
+# What the library isotherm consists of, and its compiler plugin.
+set(ISOTHERM_LIBRARY_TESTS base os sync device heap guide collector live index placement compiler)
 
 function(isotherm_test name)
   cmake_parse_arguments(ARG "UNOPTIMIZED;SLOW" "TIMEOUT" "SOURCES;LINK;LABELS;ARGUMENTS" ${ARGN})
@@ -36,6 +40,15 @@ function(isotherm_test name)
   add_test(NAME ${name} COMMAND ${name} ${ARG_ARGUMENTS})
   if(NOT ARG_SLOW)
     list(APPEND ARG_LABELS quick)
+  endif()
+  if(memory IN_LIST ARG_LABELS)
+    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/tests ${CMAKE_CURRENT_SOURCE_DIR})
+    string(REGEX REPLACE "/.*" "" folder ${folder})
+    if(folder IN_LIST ISOTHERM_LIBRARY_TESTS)
+      list(APPEND ARG_LABELS memory-library)
+    else()
+      list(APPEND ARG_LABELS memory-programs)
+    endif()
   endif()
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
   if(ARG_TIMEOUT)
