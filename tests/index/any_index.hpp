@@ -29,6 +29,12 @@ inline std::uint64_t test_seed() {
   return seed;
 }
 
+/// ISOTHERM_TEST_SCALE, a factor of the steps that tests under several threads take; 1 if unset.
+inline std::uint64_t test_scale() {
+  const char* given = std::getenv("ISOTHERM_TEST_SCALE");
+  return given ? std::strtoull(given, nullptr, 10) : 1;
+}
+
 using index_kind = std::tuple<std::string_view, management>;
 
 /// A fresh index of the test's kind.

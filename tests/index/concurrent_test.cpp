@@ -15,9 +15,9 @@ namespace {
 
 constexpr unsigned kThreads = 4;
 #if defined(ISOTHERM_SANITIZED)
-constexpr std::uint64_t kScale = 1;
+const std::uint64_t kScale = test_scale();
 #else
-constexpr std::uint64_t kScale = 4;
+const std::uint64_t kScale = 8 * test_scale();
 #endif
 
 class IndexConcurrent : public any_index_test {
@@ -42,12 +42,13 @@ std::string key_of(std::uint64_t i) { return "key" + std::to_string(i); }
 TEST_P(IndexConcurrent, DisjointKeysBehaveAsIfAlone) {
   auto index = make_index();
   const std::uint64_t seed = test_seed();
-  constexpr std::uint64_t kKeys = 500, kSteps = 10000 * kScale;
+  constexpr std::uint64_t kKeys = 500;
+  const std::uint64_t steps = 2500 * kScale;
   std::vector<std::vector<std::string>> expected(kThreads, std::vector<std::string>(kKeys));
   in_threads([&](unsigned t) {
     base::random random(seed + t);
     auto& mine = expected[t];  // empty: absent
-    for (std::uint64_t i = 0; i < kSteps; ++i) {
+    for (std::uint64_t i = 0; i < steps; ++i) {
       const std::uint64_t k = random.below(kKeys);
       const std::string key = key_of(k * kThreads + t);
       const std::string value = std::to_string(i + 1);
@@ -92,16 +93,17 @@ outcome add_one(any_index& index, std::string_view key) {
 TEST_P(IndexConcurrent, NoIncrementOfAHotKeyIsLost) {
   auto index = make_index();
   const std::uint64_t seed = test_seed();
-  constexpr std::uint64_t kHot = 4, kSteps = 10000 * kScale;
+  constexpr std::uint64_t kHot = 4;
+  const std::uint64_t steps = 2500 * kScale;
   in_threads([&](unsigned t) {
     base::random random(seed + t);
-    for (std::uint64_t i = 0; i < kSteps; ++i) {
+    for (std::uint64_t i = 0; i < steps; ++i) {
       EXPECT_EQ(add_one(*index, key_of(random.below(kHot))), outcome::done);
     }
   });
   std::uint64_t sum = 0;
   for (std::uint64_t k = 0; k < kHot; ++k) sum += std::stoull(*get(*index, key_of(k)));
-  EXPECT_EQ(sum, kSteps * kThreads);
+  EXPECT_EQ(sum, steps * kThreads);
   EXPECT_TRUE(index->is_valid());
 }
 
@@ -110,12 +112,13 @@ TEST_P(IndexConcurrent, NoIncrementOfAHotKeyIsLost) {
 TEST_P(IndexConcurrent, RacesOfInsertAndEraseAddUp) {
   auto index = make_index();
   const std::uint64_t seed = test_seed();
-  constexpr std::uint64_t kKeys = 8, kSteps = 20000 * kScale;
+  constexpr std::uint64_t kKeys = 8;
+  const std::uint64_t steps = 5000 * kScale;
   std::atomic<std::int64_t> net{0};
   in_threads([&](unsigned t) {
     base::random random(seed + t);
     std::int64_t mine = 0;
-    for (std::uint64_t i = 0; i < kSteps; ++i) {
+    for (std::uint64_t i = 0; i < steps; ++i) {
       const std::string key = key_of(random.below(kKeys));
       switch (random.below(3)) {
         case 0:
@@ -139,11 +142,12 @@ TEST_P(IndexConcurrent, RacesOfInsertAndEraseAddUp) {
 TEST_P(IndexConcurrent, CountersThatAreAlsoErasedAddUp) {
   auto index = make_index();
   const std::uint64_t seed = test_seed();
-  constexpr std::uint64_t kKeys = 4, kSteps = 10000 * kScale;
+  constexpr std::uint64_t kKeys = 4;
+  const std::uint64_t steps = 2500 * kScale;
   std::atomic<std::uint64_t> collected{0};
   in_threads([&](unsigned t) {
     base::random random(seed + t);
-    for (std::uint64_t i = 0; i < kSteps; ++i) {
+    for (std::uint64_t i = 0; i < steps; ++i) {
       const std::string key = key_of(random.below(kKeys));
       EXPECT_EQ(add_one(*index, key), outcome::done);
       if (random.below(4) != 0) continue;
@@ -158,13 +162,14 @@ TEST_P(IndexConcurrent, CountersThatAreAlsoErasedAddUp) {
   std::uint64_t left = 0;
   for (std::uint64_t k = 0; k < kKeys; ++k)
     left += std::stoull(get(*index, key_of(k)).value_or("0"));
-  EXPECT_EQ(collected.load() + left, kSteps * kThreads);
+  EXPECT_EQ(collected.load() + left, steps * kThreads);
   EXPECT_TRUE(index->is_valid());
 }
 
 TEST_P(IndexConcurrent, ReadersFindStableKeysWhileTheStructureChanges) {
   auto index = make_index();
-  constexpr std::uint64_t kStable = 500, kSteps = 10000 * kScale;
+  constexpr std::uint64_t kStable = 500;
+  const std::uint64_t steps = 2500 * kScale;
   for (std::uint64_t i = 0; i < kStable; ++i) index->insert(key_of(i * 64), key_of(i * 64));
   const std::uint64_t seed = test_seed();
   std::atomic<bool> is_done{false};
@@ -183,7 +188,7 @@ TEST_P(IndexConcurrent, ReadersFindStableKeysWhileTheStructureChanges) {
   }
   in_threads([&](unsigned t) {
     base::random random(seed + t);
-    for (std::uint64_t i = 0; i < kSteps; ++i) {
+    for (std::uint64_t i = 0; i < steps; ++i) {
       const std::string key = key_of(random.below(kStable * 64) | 1);
       if (random.below(3)) {
         index->insert(key, "v");
@@ -219,7 +224,8 @@ void expect_stable_scan(any_index& index, bool is_back, std::uint64_t stable) {
 
 TEST_P(IndexConcurrent, ScansAndWalksSeeEachStableKey) {
   auto index = make_index();
-  constexpr std::uint64_t kStable = 300, kSteps = 5000 * kScale;
+  constexpr std::uint64_t kStable = 300;
+  const std::uint64_t steps = 1250 * kScale;
   for (std::uint64_t i = 0; i < kStable; ++i) index->insert(key_of(i * 64), "stable");
   const std::uint64_t seed = test_seed();
   std::atomic<bool> is_done{false};
@@ -242,7 +248,7 @@ TEST_P(IndexConcurrent, ScansAndWalksSeeEachStableKey) {
   });
   in_threads([&](unsigned t) {
     base::random random(seed + t);
-    for (std::uint64_t i = 0; i < kSteps; ++i) {
+    for (std::uint64_t i = 0; i < steps; ++i) {
       const std::string key = key_of(random.below(kStable * 64) | 1);
       if (random.below(2)) {
         index->upsert(key, "passing");
@@ -259,7 +265,8 @@ TEST_P(IndexConcurrent, ScansAndWalksSeeEachStableKey) {
 // Chains, nodes and tables that fill and empty again: splits, merges and growth beside readers.
 TEST_P(IndexConcurrent, ScansSeeEachStableKeyWhileOthersSwellAndShrink) {
   auto index = make_index();
-  constexpr std::uint64_t kStable = 100, kPassing = 1000, kRounds = 4 * kScale;
+  constexpr std::uint64_t kStable = 100, kPassing = 1000;
+  const std::uint64_t rounds = 1 + kScale;
   const auto passing = [](unsigned t, std::uint64_t i) {
     return key_of((i * kThreads + t) * 2 + 1);
   };
@@ -275,7 +282,7 @@ TEST_P(IndexConcurrent, ScansSeeEachStableKeyWhileOthersSwellAndShrink) {
     }
   });
   in_threads([&](unsigned t) {
-    for (std::uint64_t round = 0; round < kRounds; ++round) {
+    for (std::uint64_t round = 0; round < rounds; ++round) {
       for (std::uint64_t i = 0; i < kPassing; ++i) {
         EXPECT_EQ(index->insert(passing(t, i), "passing"), outcome::done);
       }
@@ -293,7 +300,7 @@ TEST_P(IndexConcurrent, ClearBesideWritersKeepsTheCount) {
   const std::uint64_t seed = test_seed();
   in_threads([&](unsigned t) {
     base::random random(seed + t);
-    for (std::uint64_t i = 0; i < 3000 * kScale; ++i) {
+    for (std::uint64_t i = 0; i < 1500 * kScale; ++i) {
       if (t == 0 && i % 300 == 0) index->clear();
       const std::string key = key_of(random.below(2000));
       if (random.below(4)) {
@@ -317,7 +324,7 @@ TEST_P(IndexConcurrent, ClearBesideWritersOfKeysThatBeginAlike) {
   constexpr std::uint64_t kKeys = 300;
   in_threads([&](unsigned t) {
     base::random random(seed + t);
-    for (std::uint64_t i = 0; i < 3000 * kScale; ++i) {
+    for (std::uint64_t i = 0; i < 1500 * kScale; ++i) {
       if (t < 2 && i % 100 == 0) index->clear();
       const std::string key = key_at(random.below(kKeys));
       if (random.below(4)) {

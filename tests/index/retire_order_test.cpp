@@ -26,9 +26,9 @@ class RetireOrder : public any_index_test {};
 // Few keys, so that inserts and erases of one key meet; all is cleared now and then.
 TEST_P(RetireOrder, WhatReadersHoldStaysWhileAReclaimerDoesItsWorst) {
 #if defined(ISOTHERM_SANITIZED)
-  constexpr int kSteps = 4000;
+  const std::uint64_t steps = 1000 * test_scale();
 #else
-  constexpr int kSteps = 20000;
+  const std::uint64_t steps = 20000 * test_scale();
 #endif
   auto index = make_index();
   const std::uint64_t seed = test_seed();
@@ -60,7 +60,7 @@ TEST_P(RetireOrder, WhatReadersHoldStaysWhileAReclaimerDoesItsWorst) {
   for (unsigned t = 0; t < 3; ++t) {
     writers.emplace_back([&, t] {
       base::random random(seed + t);
-      for (int i = 0; i < kSteps; ++i) {
+      for (std::uint64_t i = 0; i < steps; ++i) {
         const std::string key = key_of(random.below(kKeys));
         if (t == 0 && i % 64 == 0) index->clear();
         if (random.below(2)) {

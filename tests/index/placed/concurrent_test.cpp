@@ -1,0 +1,85 @@
+// Trees that threads use while others move their nodes between fast and slow memory and, with
+// guides, a collector moves the objects.
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "collector/collector.hpp"
+#include "index/placed/placed_tree.hpp"
+
+namespace isotherm::index {
+namespace {
+
+class PlacedTree : public placed_tree_test {};
+
+TEST_P(PlacedTree, WritersReadersAndBothMoversAtOnce) {
+  constexpr unsigned kThreads = 3;
+  constexpr std::uint64_t kKeys = 400;
+#if defined(ISOTHERM_SANITIZED)
+  const std::uint64_t steps = 8'000 * test_scale();
+#else
+  const std::uint64_t steps = 60'000 * test_scale();
+#endif
+  std::atomic<unsigned> running{kThreads};
+  std::vector<std::jthread> threads;
+  for (unsigned t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      base::random random(seed_ + t);
+      std::vector<std::string> mine(kKeys);  // empty: absent
+      for (std::uint64_t i = 0; i < steps; ++i) {
+        const std::uint64_t k = random.below(kKeys);
+        const std::string key = placed_key(k) + "#" + std::to_string(t);
+        const std::string value = std::to_string(i + 1);
+        switch (random.below(5)) {
+          case 0:
+            ASSERT_EQ(index().erase(key), !mine[k].empty());
+            mine[k].clear();
+            break;
+          case 1:
+            ASSERT_EQ(index().upsert(key, value), outcome::done);
+            mine[k] = value;
+            break;
+          case 2: {
+            const scope inside;
+            int left = 20;
+            std::string before;
+            index().scan(inside, key, [&](std::string_view found, std::string_view) {
+              EXPECT_LT(before, found);
+              before = found;
+              return --left > 0;
+            });
+            break;
+          }
+          default: {
+            const scope inside;
+            const auto found = index().find(inside, key);
+            ASSERT_EQ(found.value_or(""), mine[k]) << key;
+          }
+        }
+      }
+      running.fetch_sub(1);
+    });
+  }
+  std::jthread moving_nodes([&] {
+    node_mover moves(*tree_.nodes, seed_ + 99);
+    while (running.load() > 0) moves.step();
+    EXPECT_GT(moves.counts().promoted_nodes + moves.counts().demoted_nodes, 0u);
+  });
+  if (index().is_managed()) {
+    collector::options chosen;
+    chosen.policy = collector::policy_name::published;
+    chosen.cold_threshold = 1;
+    chosen.adaptive_threshold = false;
+    collector::object_collector objects(chosen);
+    while (running.load() > 0) objects.run_window();
+  }
+  threads.clear();
+  moving_nodes.join();
+  EXPECT_TRUE(index().is_valid());
+  expect_nothing_left();
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PlacedTree, placed_kinds(), kind_name);
+
+}  // namespace
+}  // namespace isotherm::index
