@@ -66,6 +66,7 @@ TEST(Fork, TheReserveIsNotLeftLockedWhereTheForkingThreadHasNoSlot) {
     retired_list::lock_reserve();
     std::this_thread::yield();
     retired_list::unlock_reserve();
+    std::this_thread::yield();  // the forking thread's turn
   });
   std::thread([] {
     for (int i = 0; i < kForks; ++i) {

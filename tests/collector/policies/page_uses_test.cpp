@@ -166,9 +166,9 @@ TEST_F(ManyGuides, ASearchFindsAllObjectsPieceByPiece) { EXPECT_EQ(count(), kGui
 
 TEST_F(ManyGuides, ASearchBesideWindowsIsWholeOrNone) {
   const std::jthread other([&] {
-    for (int i = 0; i < 20; ++i) collector_.run_window();
+    for (int i = 0; i < 8; ++i) collector_.run_window();
   });
-  for (int i = 0; i < 20; ++i) EXPECT_EQ(count().value_or(kGuides), kGuides);
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(count().value_or(kGuides), kGuides);
 }
 
 TEST_F(PagesOfACollector, AskedDuringAWindowThereIsNoAnswer) {
