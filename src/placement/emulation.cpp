@@ -83,7 +83,7 @@ std::vector<line> make_cycle() {
 /// Nanoseconds of a dependent load, the least of some runs: whatever else runs only adds to it.
 template <class Load>
 double chase(const std::vector<line>& cycle, Load load) {
-  constexpr unsigned kLoads = 100'000, kRuns = 5;
+  constexpr unsigned kLoads = 25'000, kRuns = 5;
   double least = 1e9;
   std::uint32_t at = 0;
   for (unsigned run = 0; run < kRuns; ++run) {

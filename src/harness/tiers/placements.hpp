@@ -15,7 +15,8 @@
 
 namespace isotherm::harness {
 
-/// Runs requests of the workload for so many seconds, unmeasured.
+/// Runs requests of the workload for so many seconds, or for the time of the measured run if that
+/// is shorter, unmeasured.
 using request_drive = std::function<base::result<void>(double seconds)>;
 
 /// One of them. For one thread, but for chooser().

@@ -251,7 +251,7 @@ base::result<tiers_result> run_tiers(const tiers_options& asked, const tiers_run
   placement::count_uses(counting_of(asked.counting));
   const auto drive = [&](double seconds) -> base::result<void> {
     workload::plan before = plan;
-    before.seconds = seconds;
+    before.seconds = std::min(seconds, asked.warmup + asked.seconds);
     before.seed = seed + 1'000'000;  // requests of its own
     workload::meters counts(before.threads);
     workload::touched_keys unused(0);
