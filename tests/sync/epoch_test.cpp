@@ -60,7 +60,7 @@ TEST(Epoch, AScopeOpenedBeforeIsNeverInsideAnActiveEpochUntracked) {
       }
     });
   }
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 1000; ++i) {
     if (begin_migration_epoch(1'000'000)) end_migration_epoch();
   }
   done = true;
