@@ -13,6 +13,7 @@ import re
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.path.insert(0, sys.argv.pop(1))
 
@@ -267,7 +268,25 @@ class Papers(unittest.TestCase):
         self.assertIsNone(said['btree-occ', 'ycsb-e'])  # nor a range of scans
 
 
+def no_picture(_, file, **_more):
+    file.write('<svg/>')
+
+
+class Pictures(unittest.TestCase):
+    def test_nothing_vanishes(self):
+        rows = list(whole().values())
+        shown = {id(result.data) for section in made_of(*rows) for result in section.results}
+        self.assertEqual(shown, {id(row) for row in rows})
+
+
 class Experiments(unittest.TestCase):
+    """Of sections, whose pictures are begun as ever and not saved, which takes the longest."""
+
+    def setUp(self):
+        saving = unittest.mock.patch('matplotlib.figure.Figure.savefig', no_picture)
+        saving.start()
+        self.addCleanup(saving.stop)
+
     def titles(self, *rows):
         return [section.title for section in made_of(*rows)]
 
@@ -397,11 +416,6 @@ class Experiments(unittest.TestCase):
         self.assertEqual([throughput in head for head in heads], [True, False])
         self.assertEqual([p999 in head for head in heads], [False, True])
 
-    def test_nothing_vanishes(self):
-        rows = list(whole().values())
-        shown = {id(result.data) for section in made_of(*rows) for result in section.results}
-        self.assertEqual(shown, {id(row) for row in rows})
-
     def test_commands(self):
         told = results.understand(ycsb(origin=ORIGIN), 'x')
         self.assertEqual(common.ycsb_command(told), ORIGIN['command'])
@@ -415,34 +429,34 @@ class Page(unittest.TestCase):
     ROWS = (ycsb(origin=ORIGIN), ycsb(manage='off', index='<b>', windows=[]), device(), sort(),
             *(tier(placement=name) for name in ('interleave', 'static', 'sinlk')))
 
-    def text(self):
-        sections = made_of(*self.ROWS)
-        found = [result for section in sections for result in section.results]
-        return page.render('Title & more', command.facts(found), sections, ['bad.json: <wrong>'])
+    @classmethod
+    def setUpClass(cls):
+        cls.sections = made_of(*cls.ROWS)
+        found = [result for section in cls.sections for result in section.results]
+        cls.text = page.render('Title & more', command.facts(found), cls.sections,
+                               ['bad.json: <wrong>'])
 
     def test_is_whole_and_loads_nothing(self):
-        text = self.text()
-        ids = Ids(text)
+        ids = Ids(self.text)
         self.assertEqual(ids.loads, [])
         self.assertEqual(len(ids.ids), len(set(ids.ids)), 'no identifier stands twice')
         for link in ids.links:
             self.assertTrue(link.startswith('#') and link[1:] in ids.ids, link)
-        self.assertIsNone(re.search(r'@import|url\((?!#)', text))
+        self.assertIsNone(re.search(r'@import|url\((?!#)', self.text))
 
     def test_escapes_what_results_say(self):
-        text = self.text()
-        self.assertIn('Some &lt;Processor&gt;', text)
-        self.assertIn('bad.json: &lt;wrong&gt;', text)
-        self.assertNotIn('<b>', text)
+        self.assertIn('Some &lt;Processor&gt;', self.text)
+        self.assertIn('bad.json: &lt;wrong&gt;', self.text)
+        self.assertNotIn('<b>', self.text)
 
     def test_a_table_may_be_without_rows(self):
         self.assertIn('<th scope="col" class="words">why</th>', page.table(('letter', 'why'), []))
         self.assertIn('holds', page.section_html(made_of(device(braid=[]))[0]))
 
     def test_marks_what_is_emulated(self):
-        marked = re.findall(r'<h2>([^<]*)<?/?(?: <span class="emulated">)?', self.text())
+        marked = re.findall(r'<h2>([^<]*)<?/?(?: <span class="emulated">)?', self.text)
         self.assertGreater(len(marked), 3)
-        for section in made_of(*self.ROWS):
+        for section in self.sections:
             heading = page.section_html(section).split('</h2>')[0]
             self.assertEqual('class="emulated"' in heading, section.is_emulated, section.title)
 

@@ -23,7 +23,7 @@ def find():
 
 
 class Browser:
-    """One tab. Keeps the URLs that it asked for, and what went wrong in it."""
+    """One tab at a time. Keeps the URLs that it asked for, and what went wrong in it."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix='isotherm-browser-')
@@ -41,9 +41,18 @@ class Browser:
             env={**os.environ, 'HOME': self.folder, 'DBUS_SESSION_BUS_ADDRESS': 'unix:path=/none'})
         os.close(to_read)
         os.close(to_write)
-        self.pending, self.number, self.session = b'', 0, None
+        self.pending, self.number, self.session, self.profile = b'', 0, None, None
+        self.renew()
+
+    def renew(self):
+        """Another tab instead of the last one, with a cache and a storage of its own."""
+        self.session = None
+        if self.profile:
+            self.call('Target.disposeBrowserContext', browserContextId=self.profile)
         self.requests, self.problems = [], []
-        target = self.call('Target.createTarget', url='about:blank')['targetId']
+        self.profile = self.call('Target.createBrowserContext')['browserContextId']
+        target = self.call('Target.createTarget', url='about:blank',
+                           browserContextId=self.profile)['targetId']
         self.session = self.call('Target.attachToTarget', targetId=target,
                                  flatten=True)['sessionId']
         for domain in ('Page', 'Runtime', 'Network', 'Log'):
@@ -80,6 +89,8 @@ class Browser:
         return json.loads(message)
 
     def note(self, event):
+        if event.get('sessionId') != self.session:
+            return  # of a tab that is gone
         method, told = event.get('method'), event.get('params', {})
         if method == 'Network.requestWillBeSent':
             self.requests.append(told['request']['url'])

@@ -40,9 +40,9 @@ class Report(unittest.TestCase):
         lines = self.results / 'runs.jsonl'
         for manage in ('off', 'on'):
             self.measure('bench', 'ycsb', '--keys', 2000, '--value-size', 100, '--rate', 2000,
-                         '--seconds', 1, '--window', 0.2, '--manage', manage, '--json', lines)
-        self.measure('bench', 'tiers', '--keys', 20000, '--seconds', 0.2, '--warmup', 0.2,
-                     '--placement', 'interleave,static,layered', '--json', lines)
+                         '--seconds', 0.5, '--window', 0.1, '--manage', manage, '--json', lines)
+        self.measure('bench', 'tiers', '--index', 'art', '--keys', 20000, '--seconds', 0.1,
+                     '--warmup', 0.1, '--placement', 'interleave,static,layered', '--json', lines)
         self.measure('gensort', 2000, self.at / 'in')
         self.measure('sort', self.at / 'in', self.at / 'out', '--device', 'emu:pmem@1/8', '--json',
                      self.results / 'sort.json')
