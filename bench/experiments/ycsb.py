@@ -14,9 +14,12 @@ class run_failed(Exception):
 
 def run(tool, side, flags, limit=None, environment=None):
     """The JSON object of a run. `side`: off, track, on, or on:PROTOCOL; `limit`: seconds;
-    `environment`: instead of this process's."""
+    `environment`: instead of this process's. Protocols are compared under the published policy,
+    which both have, unless `flags` choose another."""
     manage, _, protocol = side.partition(':')
     which = ['--manage', manage, *(['--protocol', protocol] if protocol else [])]
+    if protocol and '--policy' not in flags:
+        which += ['--policy', 'published']
     command = [tool, 'bench', 'ycsb', *map(str, flags), *which, '--json', '-']
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=limit,

@@ -100,6 +100,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--dir', default='/var/tmp')
     parser.add_argument('--rounds', type=int, default=5)
+    parser.add_argument('--megabytes', type=int, help="of each input, instead of the case's own")
     parser.add_argument('--keep', action='store_true', help='leave the inputs for the next call')
     parser.add_argument('--only', action='append', choices=sorted({c[1] for c in CASES}))
     parser.add_argument('--python', default=sys.executable, help='with numpy')
@@ -110,6 +111,7 @@ def main():
     for name, kind, megabytes, memory, ours, gnu in CASES:
         if options.only and kind not in options.only:
             continue
+        megabytes = options.megabytes or megabytes
         source = pathlib.Path(options.dir) / f'sort_shapes.{kind}'
         target = pathlib.Path(options.dir) / 'sort_shapes.out'
         if not source.exists():

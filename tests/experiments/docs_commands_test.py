@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Commands that the documentation shows: each `isotherm bench` runs, made tiny, and each script of
+bench/experiments knows the options that it is called with.
+
+    docs_commands_test.py TOOL PROJECT
+"""
+
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+TOOL, PROJECT = sys.argv.pop(1), pathlib.Path(sys.argv.pop(1))
+PAGES = [PROJECT / 'README.md', *sorted((PROJECT / 'docs').rglob('*.md'))]
+# What makes a command tiny; of the options that it has. Two are added where they are missing.
+TINY = {'--keys': '2000', '--seconds': '0.3', '--warmup': '0.3', '--window': '0.1',
+        '--rate': '2000', '--rounds': '1', '--ops': '2000', '--min-rest': '0'}
+ADDED = ('--seconds', '--keys')
+
+
+def commands(pattern):
+    """(page:line, words) of each line of a code block that begins with `pattern`."""
+    for page in PAGES:
+        text = page.read_text(encoding='utf-8')
+        joined = re.sub(r'\\\n\s*', ' ', text)
+        for line in re.finditer(rf'^ *((?:\S*/)?{pattern}.*)$', joined, re.MULTILINE):
+            if line[0].startswith(' ' * 4) or joined[:line.start()].count('\n```') % 2 == 1:
+                number = text.count('\n', 0, text.find(line[1][:60])) + 1
+                yield f'{page.relative_to(PROJECT)}:{number}', shlex.split(line[1], comments=True)
+
+
+def tiny(words, socket):
+    words = list(words)
+    for at, word in enumerate(words[:-1]):
+        words[at + 1] = TINY.get(word, words[at + 1])
+        if word == '--connect':
+            words[at + 1] = f'unix:{socket}'
+        if word == '--cold-backing':
+            words[at + 1] = 'anon'
+    for option in ADDED:
+        if option not in words and '--ops' not in words:
+            words += [option, TINY[option]]
+    return words
+
+
+class Commands(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def serve(self):
+        socket = self.folder / 'store.sock'
+        server = subprocess.Popen([TOOL, 'serve', '--port', '-1', '--unixsocket', str(socket)],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.terminate)
+        while not socket.exists():
+            self.assertIsNone(server.poll(), 'isotherm serve ended')
+            time.sleep(0.01)
+        return socket
+
+    def test_each_benchmark_runs(self):
+        socket = self.serve()
+        # Blocks as the ARC paper's authors give them out: first one, how many, two more.
+        (self.folder / 'P6.lis').write_text(
+            ''.join(f'{7 * i % 3000} 2 0 {i}\n' for i in range(3000)))
+        found = list(commands('isotherm bench'))
+        self.assertGreater(len(found), 5)
+        for place, words in found:
+            with self.subTest(place):
+                command = [TOOL, *tiny(words[1:], socket)]
+                done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True,
+                                      timeout=300, check=False)
+                self.assertEqual(done.returncode, 0, (command, done.stderr))
+
+    def test_each_script_knows_its_options(self):
+        found = list(commands(r'bench/experiments/\S+\.py'))
+        self.assertGreater(len(found), 20)
+        helps = {}
+        for place, words in found:
+            own = words[:words.index('--')] if '--' in words else words
+            called = tuple(own[:2] if len(own) > 1 and not own[1].startswith('-') and
+                           not own[1].endswith('.jsonl') else own[:1])
+            if called not in helps:
+                helps[called] = subprocess.run(
+                    [sys.executable, '-B', PROJECT / called[0], *called[1:], '--help'],
+                    capture_output=True, text=True, timeout=60, check=False)
+            with self.subTest(place):
+                self.assertEqual(helps[called].returncode, 0, helps[called].stderr)
+                for option in (word.split('=')[0] for word in own if word.startswith('--')):
+                    self.assertRegex(helps[called].stdout, rf'{option}\b', f'{words} of {place}')
+
+
+if __name__ == '__main__':
+    unittest.main()
