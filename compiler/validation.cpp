@@ -17,8 +17,17 @@ namespace {
 
 /// Everything in a file that may use guides.
 struct finder : RecursiveASTVisitor<finder> {
+  explicit finder(const SourceManager& from) : sources(from) {}
   bool shouldVisitTemplateInstantiations() const { return true; }
 
+  /// Skips the standard library, which uses no guides. Visiting it would load all of it from a
+  /// precompiled header, of which most compilations need little.
+  bool TraverseNamespaceDecl(NamespaceDecl* space) {
+    if (is_in_namespace(space, "std") && sources.isInSystemHeader(space->getLocation())) {
+      return true;
+    }
+    return RecursiveASTVisitor::TraverseNamespaceDecl(space);
+  }
   bool VisitFunctionDecl(FunctionDecl* function) {
     const auto* method = dyn_cast<CXXMethodDecl>(function);
     if (function->isDependentContext()) return true;
@@ -60,6 +69,7 @@ struct finder : RecursiveASTVisitor<finder> {
     initialized.emplace_back(of, value);
   }
 
+  const SourceManager& sources;
   std::vector<const FunctionDecl*> functions;
   std::vector<const FunctionDecl*> lambdas;
   std::vector<const FunctionDecl*> declared;  // inside functions that are defined elsewhere
@@ -124,7 +134,7 @@ returning_functions find_returning(const finder& found) {
 }  // namespace
 
 void validate(ASTContext& context, const including_files& including, const options& chosen) {
-  finder found;
+  finder found(context.getSourceManager());
   found.TraverseAST(context);
   complaints complain(context);
   check_includes(context, found.marked, including, complain);
