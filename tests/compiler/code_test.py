@@ -10,7 +10,7 @@ import shutil
 import sys
 import unittest
 
-from plugin_case import HEAD, PLUGIN, VERIFIED, Case, instrumented, run
+from plugin_case import HEAD, PLUGIN, VERIFIED, Case, instrumented, run, with_precompiled
 
 PREFIX = 'isotherm_'
 
@@ -53,8 +53,8 @@ class Code(Case):
         return body.count('@isotherm_enter_scope('), body.count('@isotherm_leave_scope(')
 
     def test_figure_5_5(self):
-        for level in ['-O0', '-O2']:
-            functions = self.code(FIGURE_5_5, level, '-fno-inline')
+        for level in ['-O0', '-O2 -fno-inline']:
+            functions = self.code(FIGURE_5_5, *level.split())
             get = functions['_ZN7HashMap3getEv']
             entered, left = self.scopes(get)
             self.assertEqual(entered, 1)
@@ -292,17 +292,17 @@ int get() { return current()->a; }
     def test_the_code_is_valid(self):
         for level in ['-O0', '-O2', '-O2 -g', '-O1 -fsanitize=address', '-O2 -flto=thin',
                       '-O1 -fsanitize=thread']:
-            command = instrumented('-c', '-o', str(self.at / 'o'), VERIFIED, *level.split(),
-                                   self.source(FIGURE_5_5))
+            command = with_precompiled('-c', '-o', str(self.at / 'o'), VERIFIED, *level.split(),
+                                       self.source(FIGURE_5_5))
             self.assertNotIn('-disable-llvm-verifier', run(*command, '-###').stderr)
             done = run(*command)
             self.assertEqual(done.returncode, 0, level + done.stderr)
 
     def test_report(self):
         report = self.at / 'report'
-        done = run(*instrumented('-c', '-g', '-o', str(self.at / 'o'),
-                                 f'-fplugin-arg-isotherm-report={report}',
-                                 self.source(FIGURE_5_5)))
+        done = run(*with_precompiled('-c', '-g', '-o', str(self.at / 'o'),
+                                     f'-fplugin-arg-isotherm-report={report}',
+                                     self.source(FIGURE_5_5)))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(report.read_text(encoding='utf-8'),
                          'scope\tHashMap::get()\tpublic, calls isotherm::marked<char>::operator*() '
@@ -329,25 +329,26 @@ int get() { return current()->a; }
 
     def test_main_is_warned_of(self):
         path = self.source(HEAD + 'int main() { node n; return n.value->a; }\n')
-        done = run(*instrumented('-c', '-o', str(self.at / 'o'), path))
+        done = run(*with_precompiled('-c', '-o', str(self.at / 'o'), path))
         self.assertIn('main() touches guides itself', done.stderr)
         self.assertIn('[-Wisotherm-main]', done.stderr)
-        done = run(*instrumented('-c', '-o', str(self.at / 'o'),
-                                 '-fplugin-arg-isotherm-Wno-isotherm-main', path))
+        done = run(*with_precompiled('-c', '-o', str(self.at / 'o'),
+                                     '-fplugin-arg-isotherm-Wno-isotherm-main', path))
         self.assertEqual((done.returncode, done.stderr), (0, ''))
 
     def test_a_report_that_cannot_be_written(self):
         report = self.at / 'nowhere' / 'report'
-        done = run(*instrumented('-c', '-o', str(self.at / 'o'),
-                                 f'-fplugin-arg-isotherm-report={report}', self.source(FIGURE_5_5)))
+        done = run(*with_precompiled('-c', '-o', str(self.at / 'o'),
+                                     f'-fplugin-arg-isotherm-report={report}',
+                                     self.source(FIGURE_5_5)))
         self.assertNotEqual(done.returncode, 0)
         self.assertIn(f'error: isotherm: cannot write {report}', done.stderr)
 
     def test_coroutines_whose_callees_touch(self):
         for body in ['task use(node& n) { touch(n); co_return; }',
                      'void use(node& n) { [&n]() -> task { touch(n); co_return; }(); }']:
-            done = run(*instrumented('-c', '-o', str(self.at / 'o'),
-                                     self.source('#include <coroutine>\n' + HEAD + TASK + body)))
+            path = self.source('#include <coroutine>\n' + HEAD + TASK + body)
+            done = run(*with_precompiled('-c', '-o', str(self.at / 'o'), path))
             self.assertNotEqual(done.returncode, 0, body)
             self.assertIn('isotherm: a coroutine touches guides, and a scope cannot stay open over '
                           'its suspension', done.stderr)

@@ -31,13 +31,15 @@ def instrumented(*arguments, header=('-include', 'isotherm/compiler.hpp')):
 
 
 HEADERS = tempfile.TemporaryDirectory()
+# What a precompiled header must have in common with what includes it, beside optimisation.
+OF_ITS_OWN = re.compile('-(fsanitize|fno-inline)')
 
 
 @functools.cache
-def precompiled(*flags):
-    """compiler.hpp as a compiler with these flags reads it, in a third of the time."""
-    path = f'{HEADERS.name}/{precompiled.cache_info().currsize}.pch'
-    done = run(*instrumented(*flags, '-x', 'c++-header', f'{SOURCE}/include/isotherm/compiler.hpp',
+def precompiled(level):
+    """compiler.hpp as it is read at this level of optimisation, in a seventh of the time."""
+    path = f'{HEADERS.name}/{level}.pch'
+    done = run(*instrumented(level, '-x', 'c++-header', f'{SOURCE}/include/isotherm/compiler.hpp',
                              '-o', path, header=()))
     if done.returncode != 0:
         raise RuntimeError(done.stderr)
@@ -45,12 +47,11 @@ def precompiled(*flags):
 
 
 def with_precompiled(*arguments):
-    """instrumented(), for what only looks at what is said and made of a source."""
-    if '-include-pch' in arguments:
+    """instrumented(), for tests that do not look at how the header is included."""
+    if any(OF_ITS_OWN.match(each) for each in arguments):
         return instrumented(*arguments)
-    flags = [each for each in arguments if re.match('-(O|f(no-)?(exceptions|rtti|inline|sanitize|'
-                                                    'coroutines)|g|D|std)', each)]
-    return instrumented(*arguments, header=precompiled(*flags))
+    is_optimised = any(re.match('-O[1-3s]', each) for each in arguments)
+    return instrumented(*arguments, header=precompiled('-O2' if is_optimised else '-O0'))
 
 
 class Case(unittest.TestCase):
@@ -66,8 +67,9 @@ class Case(unittest.TestCase):
 
     def messages(self, path, *arguments):
         """What the compiler says, without the folder; one line a message."""
-        done = run(*with_precompiled('-fsyntax-only', '-fno-caret-diagnostics',
-                                     '-fno-color-diagnostics', *arguments, str(path)))
+        command = instrumented if '-include-pch' in arguments else with_precompiled
+        done = run(*command('-fsyntax-only', '-fno-caret-diagnostics', '-fno-color-diagnostics',
+                            *arguments, str(path)))
         lines = done.stderr.replace(str(pathlib.Path(path).parent) + '/', '').splitlines()
         return [line for line in lines if re.match(r'\w+\.[ch]pp:', line)]
 

@@ -9,7 +9,8 @@ import re
 import sys
 import unittest
 
-from plugin_case import CLANG, HEAD, PLAIN, PLUGIN, REFUSED, Case, instrumented, run
+from plugin_case import (CLANG, HEAD, PLAIN, PLUGIN, REFUSED, Case, instrumented, run,
+                         with_precompiled)
 
 HERE = pathlib.Path(__file__).resolve().parent
 GC = ['-ffunction-sections', '-fdata-sections', '-Wl,--gc-sections']
@@ -35,8 +36,8 @@ class Refusals(Case):
             self.assertFalse(any(group in line for line in quiet))
 
     def test_unknown_option(self):
-        done = run(*instrumented('-fsyntax-only', '-fplugin-arg-isotherm-nonsense',
-                                 self.source('')))
+        done = run(*with_precompiled('-fsyntax-only', '-fplugin-arg-isotherm-nonsense',
+                                     self.source('')))
         self.assertIn("isotherm-clang.so has no option 'nonsense'", done.stderr)
         self.assertNotEqual(done.returncode, 0)
 
@@ -85,11 +86,12 @@ class Refusals(Case):
 
     def test_ranges(self):
         path = self.source(HEAD + 'record* first(node& n) { return n.value; }\n')
-        done = run(*instrumented('-fsyntax-only', '-fdiagnostics-print-source-range-info', path))
+        done = run(*with_precompiled('-fsyntax-only', '-fdiagnostics-print-source-range-info',
+                                     path))
         self.assertIn("source.cpp:4:33:{4:33-4:40}: error: 'first' returns", done.stderr)
 
     def test_an_object_that_cannot_be_moved_is_refused(self):
-        done = run(*instrumented('-fsyntax-only', self.source(
+        done = run(*with_precompiled('-fsyntax-only', self.source(
             '#include <isotherm/compiler.hpp>\n#include <string>\n'
             'struct node { [[isotherm::guide]] std::string* value = nullptr; };\n'
             'node one;\n')))
@@ -162,7 +164,7 @@ bool use(node& n, node& other, record* held, const record* seen) {
     def test_without_passes_there_would_be_no_scopes(self):
         path = self.source(HEAD + 'int get(node& n) { return n.value->a; }\n')
         for option in ['-save-temps=obj', '-Xclang -disable-llvm-passes']:
-            done = run(*instrumented('-c', '-o', str(self.at / 'o'), *option.split(), path))
+            done = run(*with_precompiled('-c', '-o', str(self.at / 'o'), *option.split(), path))
             self.assertNotEqual(done.returncode, 0, option)
             self.assertIn('isotherm-clang.so cannot put scopes', done.stderr)
 
@@ -179,7 +181,7 @@ class FixIts(Case):
                 '};\n')
         path = self.source(text)
         self.assertEqual(len([m for m in self.messages(path) if 'error' in m]), 5)
-        done = run(*instrumented('-fsyntax-only', '-fdiagnostics-parseable-fixits', path))
+        done = run(*with_precompiled('-fsyntax-only', '-fdiagnostics-parseable-fixits', path))
         lines = text.splitlines()
         # From the last to the first, each is a range of a line and what takes its place.
         fixes = re.findall(r'^fix-it:"[^"]*":{(\d+):(\d+)-\d+:(\d+)}:"(.*)"$', done.stderr, re.M)
@@ -196,10 +198,10 @@ class FixIts(Case):
         self.assertIn('{ record* held = at->value; return held->a; }', fixed)
 
     def test_none_where_another_declaration_would_have_to_change(self):
-        done = run(*instrumented('-fsyntax-only', '-fdiagnostics-parseable-fixits', self.source(
-            HEAD + 'record* first(node& n);\n'
-            'record* first(node& n) { return n.value; }\n'
-            'int bound(node& n) { const auto& held = n.value; return held->a; }\n')))
+        path = self.source(HEAD + 'record* first(node& n);\n'
+                           'record* first(node& n) { return n.value; }\n'
+                           'int bound(node& n) { const auto& held = n.value; return held->a; }\n')
+        done = run(*with_precompiled('-fsyntax-only', '-fdiagnostics-parseable-fixits', path))
         self.assertEqual(done.stderr.count('error:'), 2, done.stderr)
         self.assertNotIn('fix-it', done.stderr)
 
@@ -211,20 +213,26 @@ class Links(Case):
         main = self.source('#include <isotherm/compiler.hpp>\nint f();\n'
                            'int main() { return f(); }\n', 'main.cpp')
         other = self.source('#include <isotherm/compiler.hpp>\nint f() { return 0; }\n', 'f.cpp')
-        # A linker with its flags, and flags for the compiler.
-        for linker, flags in [('bfd', []), ('lld', []), ('bfd', GC), ('lld', GC),
-                              ('lld', ['-flto=thin']), ('lld', ['-flto=full'])]:
-            with self.subTest(linker=linker, flags=flags):
-                self.refuses_mixed(main, other, linker, flags)
+        # Flags for the compiler and the linkers, and linkers.
+        for flags, linkers in [([], ['bfd', 'lld']), (GC, ['bfd', 'lld']),
+                               (['-flto=thin'], ['lld']), (['-flto=full'], ['lld'])]:
+            objects = self.objects(main, other, flags)
+            for linker in linkers:
+                with self.subTest(linker=linker, flags=flags):
+                    self.refuses_mixed(main, other, objects, linker, flags)
 
-    def refuses_mixed(self, main, other, linker, flags):
-        objects = {}
-        for kind, command in {'plain': PLAIN, 'plugin': instrumented()}.items():
+    def objects(self, main, other, flags):
+        """By whether the plugin compiled them, and their sources."""
+        made = {}
+        with_plugin = with_precompiled() if flags else instrumented()
+        for kind, command in {'plain': PLAIN, 'plugin': with_plugin}.items():
             for path in [main, other]:
-                made = f'{path}.{kind}.o'
-                done = run(*command, *flags, '-c', '-o', made, path)
+                made[kind, path] = f'{path}.{kind}.o'
+                done = run(*command, *flags, '-c', '-o', made[kind, path], path)
                 self.assertEqual(done.returncode, 0, done.stderr)
-                objects[kind, path] = made
+        return made
+
+    def refuses_mixed(self, main, other, objects, linker, flags):
         # Without the library, whose symbols stay undefined.
         link = [CLANG, f'-fuse-ld={linker}', '-Wl,--unresolved-symbols=ignore-all', *flags, '-o',
                 str(self.at / 'program')]
