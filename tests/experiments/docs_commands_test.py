@@ -16,10 +16,10 @@ import unittest
 
 TOOL, PROJECT = sys.argv.pop(1), pathlib.Path(sys.argv.pop(1))
 PAGES = [PROJECT / 'README.md', *sorted((PROJECT / 'docs').rglob('*.md'))]
-# What makes a command tiny; of the options that it has. Two are added where they are missing.
+# What makes a command tiny; of the options that it has. Three are added where they are missing.
 TINY = {'--keys': '2000', '--seconds': '0.1', '--warmup': '0.1', '--window': '0.1',
         '--rate': '2000', '--rounds': '1', '--ops': '2000', '--min-rest': '0'}
-ADDED = ('--seconds', '--keys')
+ADDED = ('--seconds', '--warmup', '--keys')
 
 
 def commands(pattern):
