@@ -120,7 +120,7 @@ TEST(Probe, StridedReadsAreStridedAndRandomOnesAreNot) {
 TEST(Probe, MeasuresARealDirectoryAndLeavesNothing) {
   const scratch dir;
   std::vector<std::string> said;
-  probe_options o{.file_bytes = 8 << 20, .sample_seconds = 0.002};
+  probe_options o{.file_bytes = 8 << 20, .sample_seconds = 0.001};
   o.progress = [&](std::string_view label) { said.emplace_back(label); };
   auto p = probe(dir.path(), o);
   ASSERT_TRUE(p) << p.error().message;

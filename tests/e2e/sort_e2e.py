@@ -19,7 +19,7 @@ TOOL = sys.argv[1]
 SANITIZED = sys.argv[2:] == ["--sanitized"]
 ONLY_LIMITS = sys.argv[2:] == ["--limits"]
 TIMES_MEMORY = 20 if ONLY_LIMITS else 8  # size of inputs in memory limits
-signal.signal(signal.SIGINT, signal.SIG_DFL)  # a job in the background ignores it, and so do its own
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored where a shell runs this in the background
 
 
 def run(*args):

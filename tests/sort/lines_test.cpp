@@ -195,6 +195,7 @@ TEST(Lines, OfManyMebibytesComeOutLikewise) {
                              .field = field,
                              .memory_bytes = memory,
                              .algorithm = a,
+                             .durable = false,
                              .check = true};
         auto r = sort_file(dir.file("in"), dir.file("out"), o);
         ASSERT_TRUE(r) << r.error().message;

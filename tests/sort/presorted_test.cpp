@@ -75,7 +75,7 @@ void expect_scan_and_copy(const sort_report& r, std::uint64_t records, std::uint
 TEST(Presorted, KlvAndLinesCostAScanAndACopy) {
   const scratch dir;
   for (const auto format : {record_format::klv, record_format::lines}) {
-    auto records = make_records(format, 200'000, 400);
+    auto records = make_records(format, 50'000, 400);
     const std::string rising = joined(records);
     std::reverse(records.begin(), records.end());
     const std::string falling = joined(records);
