@@ -15,7 +15,13 @@ _TOKENS = re.compile(
     r"|(?<![0-9A-Za-z_])'(?:\\.|[^'\\\n])+'",
     re.DOTALL)
 _DIRECTIVE = re.compile(r'^[ \t]*#(?:[^\n\\]|\\\n|\\.)*', re.MULTILINE)
-_STRUCTURE = re.compile('[{};]')
+_STRUCTURE = re.compile('([{};])')
+_ATTRIBUTE = re.compile(r'\[\[.*?\]\]', re.DOTALL)
+_BLOCK_COMMENT = re.compile(r'/\*.*?\*/', re.DOTALL)
+_NAMESPACE = re.compile(r'(?:inline\s+)?namespace\b')
+_EXTERN = re.compile(r'extern\s*""')
+_ALIGNMENT = re.compile(r'\balignas\s*\([^)]*\)\)?')
+_WORD = re.compile(r'[A-Za-z_]\w*(?: ?(?:[-+*/|&^%]|<<|>>)?=(?=\s)| ?\{|\.store\w*\()?')
 _SCOPE_HEAD = re.compile(r'^(?:(?:inline|export|typedef|static|constexpr|extern)\s+)*'
                          r'(?:class|struct|union|enum|namespace)\b')
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -34,9 +40,17 @@ def code_of(text):
     return _TOKENS.sub(_keep_lines, text)
 
 
+@functools.cache
+def words_of(text):
+    """The identifiers in the code of `text`, in order. Identifiers that are assigned or initialised
+    end with the mark of it: `x =`, `x |=`, `x{`, `x.store(`."""
+    return _WORD.findall(code_of(text))
+
+
+@functools.cache
 def includes_of(text):
     """(line number, name, is it quoted) of each include."""
-    without_comments = re.sub(r'/\*.*?\*/', _keep_lines, text, flags=re.DOTALL)
+    without_comments = _BLOCK_COMMENT.sub(_keep_lines, text)
     return [(without_comments.count('\n', 0, m.start()) + 1, m.group(2), m.group(1) == '"')
             for m in _INCLUDE.finditer(without_comments)]
 
@@ -57,10 +71,10 @@ def _without_template_heads(head):
 
 
 def _opens_scope(head):
-    head = re.sub(r'\[\[.*?\]\]', ' ', _without_template_heads(head), flags=re.DOTALL).strip()
-    if re.fullmatch(r'extern\s*""', head):
+    head = _ATTRIBUTE.sub(' ', _without_template_heads(head)).strip()
+    if _EXTERN.fullmatch(head):
         return True
-    without_alignment = re.sub(r'\balignas\s*\([^)]*\)\)?', ' ', head)
+    without_alignment = _ALIGNMENT.sub(' ', head)
     return bool(_SCOPE_HEAD.match(head)) and '(' not in without_alignment
 
 
@@ -77,25 +91,29 @@ def name_in(head):
     return found.group(1)
 
 
+def pieces_of(code):
+    """(text, the brace or semicolon that ends it) of the pieces of `code`."""
+    pieces = _STRUCTURE.split(code)
+    return zip(pieces[::2], pieces[1::2])
+
+
 def declarations_of(text):
     """(line, name) of each function that is declared at namespace scope and not defined there."""
     code = _DIRECTIVE.sub(_keep_lines, code_of(text))
-    code = re.sub(r'\[\[.*?\]\]', _keep_lines, code, flags=re.DOTALL)
-    found, stack, start = [], [], 0  # stack: is it a namespace
-    for at, character in enumerate(code):
-        if character not in '{};':
-            continue
-        head = code[start:at].strip()
+    code = _ATTRIBUTE.sub(_keep_lines, code)
+    found, stack, line = [], [], 1  # stack: is it a namespace
+    for head, character in pieces_of(code):
+        line += head.count('\n')
         if character == '{':
-            stack.append(bool(re.match(r'(?:inline\s+)?namespace\b', head)))
+            stack.append(bool(_NAMESPACE.match(head.strip())))
         elif character == '}':
             del stack[-1:]
         elif all(stack) and (name := name_in(' '.join(head.split()))):
-            found.append((code.count('\n', 0, at) + 1, name))
-        start = at + 1
+            found.append((line, name))
     return found
 
 
+@functools.cache
 def functions_of(text):
     """(first line, number of lines, head) of each function body at namespace or class scope.
 
@@ -103,32 +121,20 @@ def functions_of(text):
     initialiser list with braces.
     """
     code = _DIRECTIVE.sub(_keep_lines, code_of(text))
-    found, stack = [], []  # stack: (kind, first line, head)
-    head_start, line, inside_function, counted = 0, 1, 0, 0
-    for each in _STRUCTURE.finditer(code):
-        at, character = each.start(), each.group()
-        line += code.count('\n', counted, at)
-        counted = at
-        if character == '{':
-            head = code[head_start:at].strip()
+    found, stack, line = [], [], 1  # stack: (is it a function, first line, head)
+    blocks = 0  # open braces inside of the function on top of the stack
+    for head, character in pieces_of(code):
+        line += head.count('\n')
+        inside_function = stack and stack[-1][0]
+        if inside_function and (character != '}' or blocks):
+            blocks += {'{': 1, '}': -1, ';': 0}[character]
+        elif character == '{':
+            first = line - head.lstrip().count('\n')
+            head = head.strip()
+            is_function = not _opens_scope(head) and (not head or '(' in head)
+            stack.append((is_function, first, head))
+        elif character == '}' and stack:
+            _, first, head = stack.pop()
             if inside_function:
-                kind = 'block'
-            elif _opens_scope(head):
-                kind = 'scope'
-            elif not head or '(' in head:
-                kind = 'function'
-            else:
-                kind = 'initialiser'
-            inside_function += kind == 'function'
-            stack.append((kind, line - code[head_start:at].lstrip().count('\n'), head))
-            head_start = at + 1
-        elif character == '}':
-            if stack:
-                kind, first, head = stack.pop()
-                if kind == 'function':
-                    inside_function -= 1
-                    found.append((first, line - first + 1, ' '.join(head.split())))
-            head_start = at + 1
-        elif character == ';':
-            head_start = at + 1
+                found.append((first, line - first + 1, ' '.join(head.split())))
     return found

@@ -10,6 +10,7 @@ nor the collector. The other rules bound lengths, ban calls, and find what nothi
 """
 
 import ast
+import functools
 import pathlib
 import re
 import subprocess
@@ -65,46 +66,64 @@ CODE = CPP | {'.py', '.cmake', '.sh', '.txt', ''}
 TEXT = CODE | {'.md', '.json', '.html', '.css', '.js', '.pml', '.in', '.yml'}
 
 # Assembled, so that this file does not hold what it looks for.
-MARKERS = re.compile(r'\b(' + '|'.join(['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX', 'HA' + 'CK'])
-                     + r')\b')
+MARKER_WORDS = ['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX', 'HA' + 'CK']
+MARKERS = re.compile(r'\b(' + '|'.join(MARKER_WORDS) + r')\b')
+
+LINK = re.compile(r'\bisotherm(?:_|::)(\w+)')
+PYTHON_SCOPE = re.compile(r'^( *)(?:(?:async )?(def)|class)\b', re.MULTILINE)
+PRAGMA_ONCE = re.compile(r'^#pragma once$', re.MULTILINE)
+CALL = re.compile(r'(\w+|\])\s*\(((?:[^(){};]|\([^()]*\))*)\)')
+ANY_BOOLEAN = re.compile(r'[(,]\s*(?:const\s+)?bool\s')
+BOOLEAN = re.compile(r'(?:^|,)\s*(?:const\s+)?bool\s+\w+\s*(?:=[^,]*)?(?:,|$)')
+TEST = re.compile(r'TEST(?:_[FP])?\(\s*(\w+),\s*(\w+)\s*\)')
+TEST_NAME = re.compile(r'[A-Z][A-Za-z0-9]*')
+NAMED_FILE = re.compile(r'[\w/.-]+')
+FENCED = re.compile(r'^```.*?^```', re.MULTILINE | re.DOTALL)
+QUOTED = re.compile(r'`[^`]*`')
+PAGE_LINK = re.compile(r'\]\(([^)#:\s]+)(?:#[^)]*)?\)')
+PAGE_FILE = re.compile(r'`((?:[\w.-]+/)+[\w-]+\.(?:hpp|cpp|py|pml|md))`')
 
 MAX_SUBJECT_COLUMNS = 72
 
-# (pattern, where: path prefixes, except: path prefixes, what to do instead)
+# (pattern, where: path prefixes, except: path prefixes, what to do instead). In a pattern, "@(...)"
+# is a group that matches one whole identifier: only files with such an identifier are searched, so
+# each alternative of a pattern holds one such group.
 ALL_CPP = ('src/', 'include/', 'tests/', 'bench/', 'examples/')
 BANNED = [
-    (r'\b(?:strcpy|strcat|sprintf|vsprintf|gets|strtok)\s*\(', ALL_CPP, (),
+    (r'\b@(strcpy|strcat|sprintf|vsprintf|gets|strtok)\s*\(', ALL_CPP, (),
      'unbounded or stateful; use std::string, fmt or std::string_view'),
-    (r'(?<![\w.>])(?:std::)?s?rand\s*\(\s*\w*\s*\)', ALL_CPP, (), 'use base::random with a seed'),
-    (r'(?<![\w.>])(?:std::)?(?:atoi|atol|atoll|atof)\s*\(', ALL_CPP, (), 'use std::from_chars'),
-    (r'\bstd::atomic(?:_flag)?\b', ('src/', 'include/'),
+    (r'(?<![\w.>])(?:std::)?@(s?rand)\s*\(\s*\w*\s*\)', ALL_CPP, (),
+     'use base::random with a seed'),
+    (r'(?<![\w.>])(?:std::)?@(atoi|atol|atoll|atof)\s*\(', ALL_CPP, (), 'use std::from_chars'),
+    (r'std::@(atomic(?:_flag)?)\b', ('src/', 'include/'),
      ('src/base/atomic.hpp',), 'use base::atomic: the order belongs in the name'),
-    (r'\busing\s+namespace\s+std\s*;', ALL_CPP, (), 'write std::'),
-    (r'\b(?:sleep_for|sleep_until|usleep|nanosleep)\s*\(|(?<![\w.>:])sleep\s*\(', ('tests/',),
+    (r'@(using)\s+namespace\s+std\s*;', ALL_CPP, (), 'write std::'),
+    (r'\b@(sleep_for|sleep_until|usleep|nanosleep)\s*\(|(?<![\w.>:])@(sleep)\s*\(', ('tests/',),
      ('tests/workload/driver_test.cpp',  # its fake store stalls on purpose
       'tests/linearizability/naps.hpp'),  # threads stop on purpose
      'wait for the event itself, not for time to pass'),
-    (r'(?<![\w.>])(?:socket|accept4|[gs]etsockopt|getaddrinfo|epoll_\w+)\s*\('
-     r'|(?<![\w.>:])::(?:accept|bind|listen|connect|recv|send|recvmsg|sendmsg)\s*\(',
+    (r'(?<![\w.>])@(socket|accept4|[gs]etsockopt|getaddrinfo|epoll_\w+)\s*\('
+     r'|(?<![\w.>:])::@(accept|bind|listen|connect|recv|send|recvmsg|sendmsg)\s*\(',
      ('src/', 'include/'),
      ('src/server/', 'src/workload/'), 'sockets belong to server and workload'),
     # Names that others have too (an index unlinks nodes) count where they are the global ones, or
     # where the flags of open(2) tell.
-    (r'(?<![\w.>:])(?:::)?(?:mmap|munmap|mremap|mprotect|madvise|mincore|msync|mlock|mbind'
+    (r'(?<![\w.>:])(?:::)?@(mmap|munmap|mremap|mprotect|madvise|mincore|msync|mlock|mbind'
      r'|(?:posix_)?fallocate|posix_fadvise|ftruncate|sync_file_range|fsync|fdatasync|flock'
      r'|statv?fs|preadv?|pwritev?|mko?stemp|memfd_create|linkat|unlinkat|renameat2?)\s*\('
-     r'|(?<![\w.>:])::(?:open|openat|creat|rename|link|unlink|truncate)\s*\('
-     r'|\bopen(?:at)?\s*\([^;]*\bO_[A-Z]+', ('src/', 'include/'), ('src/os/',),
+     r'|(?<![\w.>:])::@(open|openat|creat|rename|link|unlink|truncate)\s*\('
+     r'|\b@(open(?:at)?)\s*\([^;]*\bO_[A-Z]+', ('src/', 'include/'), ('src/os/',),
      'files and mappings belong to os: see os/files and os/memory'),
-    (r'\bstd::j?thread\b(?!::hardware_concurrency)|\bstd::async\b|\bpthread_create\b',
+    (r'std::@(j?thread)\b(?!::hardware_concurrency)|std::@(async)\b|@(pthread_create)\b',
      ('src/', 'include/'), ('src/os/',), 'use os::start_thread, which tests can make fail'),
-    (r'\bio_uring_\w+', ('src/', 'include/'), ('src/os/', 'src/device/direct.'),
+    (r'\b@(io_uring_\w+)', ('src/', 'include/'), ('src/os/', 'src/device/direct.'),
      'io_uring stands in device/direct and os'),
     # Words that have said several things here; std::exception::what() is the library's.
-    (r'(?<![.>\w])(?:\w+_)?(?:who|what|home|fresh|crew|bill|regard|glance|begun)(?:_\w*)?\b(?!\()',
+    (r'(?<![.>\w])@((?:\w+_)?(?:who|what|home|fresh|crew|bill|regard|glance|begun)(?:_\w*)?)\b'
+     r'(?!\()',
      ALL_CPP, (), 'use the word of the field: client, server, kind, subject, new ...'),
     # No test of the tree is switched off. Assembled like MARKERS.
-    (r'\b' + 'GTEST_' + 'SKIP' + r'\b|\b' + 'DISABLED' + '_', ('tests/',), (),
+    (r'\b@(' + 'GTEST_' + 'SKIP' + r')\b|\b@(' + 'DISABLED' + r'_\w*)', ('tests/',), (),
      'a test runs or does not exist'),
 ]
 
@@ -115,6 +134,7 @@ class Tree:
     def __init__(self, root):
         self.root = pathlib.Path(root)
         self.files = {}
+        self.suffixes = {}
         self.folders = {}
         for path in self._paths():
             name = path.relative_to(self.root).as_posix()
@@ -123,6 +143,7 @@ class Tree:
                 self.folders.setdefault(folder, set()).add(path.stem)
             if path.suffix in TEXT:
                 self.files[name] = path.read_text(encoding='utf-8', errors='replace')
+                self.suffixes[name] = path.suffix
 
     def _paths(self):
         for entry in sorted(self.root.iterdir()):
@@ -135,8 +156,8 @@ class Tree:
                     yield path
 
     def matching(self, suffixes, prefixes=('',)):
-        return [(name, text) for name, text in self.files.items()
-                if pathlib.PurePosixPath(name).suffix in suffixes and name.startswith(prefixes)]
+        return [(name, self.files[name]) for name, suffix in self.suffixes.items()
+                if suffix in suffixes and name.startswith(prefixes)]
 
 
 def layer_of(name):
@@ -226,7 +247,7 @@ def check_links(tree):
         if not name.endswith('CMakeLists.txt') or own not in RANK:
             continue
         for line, content in enumerate(text.splitlines(), 1):
-            for used in re.findall(r'\bisotherm(?:_|::)(\w+)', content.split('#')[0]):
+            for used in LINK.findall(content.split('#')[0]):
                 if used in RANK and used != own and RANK[used] >= RANK[own]:
                     yield name, line, f'{own} must not link {used}: it is not a lower layer'
 
@@ -246,13 +267,28 @@ def check_lengths(tree):
             yield name, len(lines), f'{len(lines)} lines (at most {most})'
 
 
+def may_be_long(text):
+    """Has a Python file a function that is too long if it reaches to the next one, or to the end?
+    Only such files are parsed: to parse all of them takes longer than the other rules."""
+    scopes = [(len(scope[1]), text.count('\n', 0, scope.start()), scope[2])
+              for scope in PYTHON_SCOPE.finditer(text)]
+    last = text.count('\n') + 1
+    for number, (indent, line, is_function) in enumerate(scopes, 1):
+        ends = (end for other, end, _ in scopes[number:] if other <= indent)
+        if is_function and next(ends, last) - line > MAX_FUNCTION_LINES:
+            return True
+    return False
+
+
 def check_functions(tree):
     functions = [(name, function) for name, text in tree.matching(CPP)
+                 if text.count('\n') >= MAX_FUNCTION_LINES
                  for function in cpp_text.functions_of(text)]
     for name, text in tree.matching({'.py'}):
-        functions += [(name, (node.lineno, node.end_lineno - node.lineno + 1, node.name))
-                      for node in ast.walk(ast.parse(text))
-                      if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+        if may_be_long(text):
+            functions += [(name, (node.lineno, node.end_lineno - node.lineno + 1, node.name))
+                          for node in ast.walk(ast.parse(text))
+                          if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
     for name, (line, length, head) in functions:
         if length > MAX_FUNCTION_LINES:
             what = head.split('(')[0][-40:]
@@ -267,6 +303,8 @@ def check_folders(tree):
 
 def check_markers(tree):
     for name, text in tree.files.items():
+        if not any(word in text for word in MARKER_WORDS):
+            continue
         for number, line in enumerate(text.splitlines(), 1):
             if found := MARKERS.search(line):
                 yield name, number, f'left-over marker {found.group(1)}'
@@ -274,7 +312,7 @@ def check_markers(tree):
 
 def check_headers(tree):
     for name, text in tree.matching({'.hpp'}):
-        if not re.search(r'^#pragma once$', text, re.MULTILINE):
+        if not PRAGMA_ONCE.search(text):
             yield name, 1, 'a header needs #pragma once'
 
 
@@ -300,9 +338,8 @@ def check_booleans(tree):
     take it."""
     for name, text in tree.matching({'.hpp'}, ('src/', 'include/')):
         code = cpp_text.code_of(text)
-        for call in re.finditer(r'(\w+|\])\s*\(((?:[^(){};]|\([^()]*\))*)\)', code):
-            boolean = re.search(r'(?:^|,)\s*(?:const\s+)?bool\s+\w+\s*(?:=[^,]*)?(?:,|$)', call[2])
-            if boolean and not call[1].startswith(('set_', 'boolean')):
+        for call in CALL.finditer(code) if ANY_BOOLEAN.search(code) else ():
+            if BOOLEAN.search(call[2]) and not call[1].startswith(('set_', 'boolean')):
                 line = code.count('\n', 0, call.start()) + 1
                 yield name, line, f'{call[1]} takes a bool: an enum says what it means'
 
@@ -311,34 +348,51 @@ def check_test_names(tree):
     """GoogleTest builds identifiers of suite and test name, so it asks for names without _."""
     for name, text in tree.matching(CPP, ('tests/',)):
         code = cpp_text.code_of(text)
-        for test in re.finditer(r'\b(?:TYPED_)?TEST(?:_[FP])?\(\s*(\w+),\s*(\w+)\s*\)', code):
+        for test in TEST.finditer(code):
             for part in test.groups():
-                if not re.fullmatch(r'[A-Z][A-Za-z0-9]*', part):
+                if not TEST_NAME.fullmatch(part):
                     line = code.count('\n', 0, test.start()) + 1
                     yield name, line, f'{part}: suites and tests are named LikeThis'
 
 
+@functools.cache
+def banned_patterns():
+    """For each entry of BANNED its pattern, and the one that its identifiers match."""
+    group = re.compile(r'@\(((?:[^()]|\([^()]*\))*)\)')
+    return [(re.compile(group.sub(r'(?:\1)', pattern)),
+             re.compile(r'^(?:' + '|'.join(group.findall(pattern)) + r')\b.*', re.MULTILINE))
+            for pattern, *_ in BANNED]
+
+
 def check_banned(tree):
-    for name, text in tree.matching(CPP):
-        code = cpp_text.code_of(text)
-        for pattern, prefixes, exceptions, advice in BANNED:
-            if not name.startswith(prefixes) or name.startswith(exceptions):
+    files = tree.matching(CPP)
+    words = '\n'.join(set().union(*(cpp_text.words_of(text) for _, text in files)))
+    suspects = [set(identifiers.findall(words)) for _, identifiers in banned_patterns()]
+    suspect = set().union(*suspects)
+    for name, text in files:
+        used = suspect.intersection(cpp_text.words_of(text))
+        code = cpp_text.code_of(text) if used else ''
+        for entry, (_, prefixes, exceptions, advice) in enumerate(BANNED):
+            if (used.isdisjoint(suspects[entry]) or not name.startswith(prefixes)
+                    or name.startswith(exceptions)):
                 continue
-            if not re.search(pattern, code):  # nearly all: lines are looked at where one has it
+            pattern = banned_patterns()[entry][0]
+            if not pattern.search(code):
                 continue
             for number, line in enumerate(code.splitlines(), 1):
-                if found := re.search(pattern, line):
+                if found := pattern.search(line):
                     yield name, number, f'{found.group(0).strip()} is banned: {advice}'
 
 
 def check_dead(tree):
     """A source that no CMakeLists.txt names; a header of src/ that nothing includes."""
+    named_in = {name: set(NAMED_FILE.findall(text)) for name, text in tree.files.items()
+                if name.endswith('CMakeLists.txt')}
     for name, _ in tree.matching({'.cpp'}, ('src/', 'tests/', 'bench/', 'examples/')):
         folder, _, file = name.rpartition('/')
         named, relative = False, file
         while folder and not named:
-            build = tree.files.get(f'{folder}/CMakeLists.txt', '')
-            named = bool(re.search(r'(?<![\w/.-])' + re.escape(relative) + r'(?![\w.])', build))
+            named = relative in named_in.get(f'{folder}/CMakeLists.txt', ())
             folder, _, last = folder.rpartition('/')
             relative = f'{last}/{relative}'
         if not named:
@@ -353,13 +407,12 @@ def check_docs(tree):
     """A page's relative links, and the files that it names in `code`, are there."""
     for name, text in tree.matching({'.md'}):
         page = tree.root / name
-        prose = re.sub(r'^```.*?^```', lambda block: '\n' * block.group().count('\n'), text,
-                       flags=re.MULTILINE | re.DOTALL)
+        prose = FENCED.sub(lambda block: '\n' * block.group().count('\n'), text)
         for number, line in enumerate(prose.splitlines(), 1):
-            for target in re.findall(r'\]\(([^)#:\s]+)(?:#[^)]*)?\)', re.sub(r'`[^`]*`', '', line)):
+            for target in PAGE_LINK.findall(QUOTED.sub('', line)):
                 if not (page.parent / target).exists():
                     yield name, number, f'link to {target}, which does not exist'
-            for path in re.findall(r'`((?:[\w.-]+/)+[\w-]+\.(?:hpp|cpp|py|pml|md))`', line):
+            for path in PAGE_FILE.findall(line):
                 if not any((tree.root / base / path).exists() for base in ('', 'src', 'include')):
                     yield name, number, f'names {path}, which does not exist'
 

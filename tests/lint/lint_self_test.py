@@ -103,6 +103,10 @@ class LintCatches(unittest.TestCase):
         method = f'#pragma once\nclass c {{\n void m() const noexcept {{\n{LONG_BODY}\n }}\n}};\n'
         self.expect({'src/base/a.hpp': method}, 'a function)')
         self.expect({'scripts/s.py': 'def f():\n' + '    g()\n' * 75}, 'f: 76 lines')
+        methods = ('    def f(self):\n' + '        g()\n' * 69 + '        def h():\n'
+                   + '            g()\n    async def k(self):\n        g()\n')
+        self.expect({'scripts/s.py': 'class c:\n' + methods + 'x = 1\n' * 75}, 'f: 72 lines')
+        self.expect_clean({'scripts/s.py': 'def f():\n' + '    g()\n' * 69 + 'x = 1\n' * 75})
 
     def test_braces_in_literals_and_comments_are_no_code(self):
         text = ('int f() {\n  g("{", \'{\', R"(}{)", 1\'000);  // {\n  /* { */\n}\n'
@@ -192,7 +196,7 @@ class LintCatches(unittest.TestCase):
     def test_banned_in_tests(self):
         build = {'tests/base/CMakeLists.txt': 'isotherm_test(t SOURCES t.cpp)\n'}
         for call in ('std::this_thread::sleep_for(1s);', 'usleep(5);', 'sleep(1);',
-                     'GTEST' + '_SKIP();'):
+                     'GTEST' + '_SKIP();', 'DISABLED' + '_x();'):
             self.expect({**build, 'tests/base/t.cpp': f'void f() {{ {call} }}\n'}, 'is banned')
 
     def test_banned_words_in_comments_and_strings_are_fine(self):
@@ -269,6 +273,27 @@ class LintCatches(unittest.TestCase):
         self.expect({'src/base/a.hpp': header + '};\n'}, 'a.hpp:4: nothing reads left')
         self.expect_clean({'src/base/a.hpp': header + compared + '};\n'})
         self.expect_clean({'src/base/a.hpp': header + '};\n', 'src/base/a.cpp': reads})
+
+    def test_a_member_that_is_only_written(self):
+        build = {'src/base/CMakeLists.txt': 'isotherm_library(base SOURCES a.cpp)\n'}
+
+        def tree(member, uses):
+            return {**build, 'src/base/a.hpp': f'#pragma once\nclass c {{\n  {member};\n}};\n',
+                    'src/base/a.cpp': f'#include "base/a.hpp"\nvoid c::f() {{\n  {uses}\n}}\n'}
+
+        for member, uses in (('int left_', 'left_ = 1;\n  x->left_ -= 2;'),
+                             ('int left_ = 0', 'this->left_ =\n      long_name;'),
+                             ('const char* left_', 's = {.left_ = p};'),
+                             ('std::string_view left_', 'c::c() : left_{p} {}'),
+                             ('base::atomic<int> left_{0}', 'left_.store_release(1);')):
+            with self.subTest(member=member):
+                self.expect(tree(member, uses), 'a.hpp:3: nothing reads left_')
+        for member, uses in (('int left_', 'left_ = 1;\n  if (left_ == 2) g();'),
+                             ('int left_', 'left_ = 1;\n  g(left_);'),
+                             ('base::atomic<int> left_{0}', 'left_.exchange(1);'),
+                             ('os::watches left_', 'c::c() : left_{p} {}')):
+            with self.subTest(member=member, uses=uses):
+                self.expect_clean(tree(member, uses))
 
     def test_an_option_that_nothing_reads(self):
         build = {'src/cli/CMakeLists.txt': 'isotherm_library(cli SOURCES c.cpp)\n'}
