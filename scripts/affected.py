@@ -11,7 +11,7 @@ source includes.
 A test is touched by a change of
 - a source that its program, or a program that its command names, is made of, or a header of these;
 - a script that its command names, or a module beside it that this one imports; a folder that its
-  command names;
+  command names; of the whole project the folders that the script names;
 - the code that docs/verification.md names for its model.
 A changed CMake file, Makefile or preset touches all tests.
 """
@@ -97,6 +97,13 @@ def modules_of(script, read):
     return found
 
 
+def scripts_of(test, tree):
+    """The text of the scripts that a test's command names, and of their modules."""
+    paths = [os.path.relpath(word, tree.root) for word in test['command'] if os.path.isabs(word)]
+    return ''.join(tree.read(module) or '' for path in paths if path.endswith(('.py', '.sh'))
+                   for module in modules_of(path, tree.read))
+
+
 def is_affected(test, changed, tree):
     """Whether one of ctest's tests is touched by changed files (relative to the project)."""
     model = tree.models.get(test['name'].removeprefix('model_').removesuffix('_nightly'), [])
@@ -106,8 +113,9 @@ def is_affected(test, changed, tree):
         path = os.path.relpath(word, tree.root) if os.path.isabs(word) else word
         if path.startswith('..'):
             continue
-        if path == '.':  # The whole project: to compile against it, or to look at each file.
-            if any(file.startswith(('include/', 'src/', 'compiler/')) for file in changed):
+        if path == '.':  # The whole project, of which the scripts name the folders that they read.
+            if any(re.search(rf'\b{re.escape(file.split("/")[0])}\b', scripts_of(test, tree))
+                   for file in changed):
                 return True
         elif path.startswith(BUILD):
             if changed & tree.made_of(path):

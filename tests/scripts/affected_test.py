@@ -35,7 +35,8 @@ class Tree:
                'tests/e2e/dialogue.py': 'import process\n',
                'tests/e2e/process.py': '',
                'tests/e2e/live/page.py': '    import dialogue\n',
-               'tests/e2e/other.py': ''}
+               'tests/e2e/other.py': '',
+               'tests/plugin.py': "flags = f'-I{SOURCE}/include'\nread('README.md')\n"}
 
     def read(self, path):
         return self.scripts.get(path)
@@ -76,9 +77,10 @@ class Affected(unittest.TestCase):
         self.assertTrue(touched('demo', ['python3', '/p/scripts'], 'scripts/demo_page.py'))
         self.assertFalse(touched('demo', ['python3', '/p/scripts'], 'scripts_of_others/x.py'))
 
-    def test_the_whole_project_stands_for_its_headers_and_the_plugin(self):
-        command = ['python3', '/p']
+    def test_of_the_whole_project_a_script_names_the_folders(self):
+        command = ['python3', '/p/tests/plugin.py', '/p']
         self.assertTrue(touched('plugin', command, 'include/isotherm/compiler.hpp'))
+        self.assertTrue(touched('plugin', command, 'README.md'))
         self.assertFalse(touched('plugin', command, 'docs/x.md'))
 
     def test_a_model_is_touched_by_the_code_that_its_row_names(self):
