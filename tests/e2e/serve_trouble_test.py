@@ -33,6 +33,11 @@ def until(found, seconds=PATIENCE):
     raise AssertionError(f'nothing happened within {seconds} seconds')
 
 
+def resident_bytes(process):
+    with open(f'/proc/{process.process.pid}/statm', encoding='ascii') as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+
 def limited(which, amount):
     """For Popen: runs the server under a resource limit."""
     return {'preexec_fn': lambda: resource.setrlimit(which, (amount, amount))}
@@ -516,6 +521,7 @@ class ColdHeap(Trouble):
         """Of which the allocators take far more than the bytes that were sent."""
         process = self.serve('--manage', 'off', '--maxmemory', '24mb')
         one = self.connect(process.path)
+        empty = resident_bytes(process)
         number = 0
         answers = b''
         while b'-OOM' not in answers:
@@ -525,6 +531,7 @@ class ColdHeap(Trouble):
             answers = b''.join(one.reply() for _ in range(1000))
             number += 1000
         self.assertLess(int(info(one, 'memory')['used_memory']), 36 * MIB)
+        self.assertLess(resident_bytes(process) - empty, 36 * MIB)
 
     def test_memory_target(self):
         with open('/proc/swaps') as swaps:
@@ -549,16 +556,13 @@ class ColdHeap(Trouble):
                              '--hint', 'pageout', '--policy', 'published', '--cold-threshold', '1',
                              '--window', '3600')
         one = self.connect(process.path)
-
-        def resident_bytes():
-            with open(f'/proc/{process.process.pid}/statm') as file:
-                return int(file.read().split()[1]) * resource.getpagesize()
-        empty = resident_bytes()  # the program and its libraries
+        empty = resident_bytes(process)  # the program and its libraries
         for i in range(4000):
             self.assertEqual(one.ask('SET', f'k{i}', b'x' * 5000), b'+OK\r\n')
-        self.assertGreater(resident_bytes() - empty, 15 * MIB)
+        self.assertGreater(resident_bytes(process) - empty, 15 * MIB)
         # Objects and then their pages leave; the command runs a window at once.
-        until(lambda: one.ask('ISOTHERM', 'COLLECT') and resident_bytes() - empty < 5 * MIB)
+        until(lambda: one.ask('ISOTHERM', 'COLLECT') and
+              resident_bytes(process) - empty < 5 * MIB)
 
         def faults():
             return resource.getrusage(resource.RUSAGE_CHILDREN).ru_majflt
