@@ -39,7 +39,7 @@ struct sinlk_options {
   hyper_watermark::limits watermarks{};
   std::uint32_t trigger_ms = 500, cooling_ms = 2000, watermark_ms = 100;  ///< 1 .. 3,600,000
   /// Share of one processor's time for the trigger's visits while fast memory is not strained;
-  /// 0..1.
+  /// above 0, at most 1.
   double trigger_share = 0.05;
 };
 /// An error that says which option is out of range.
