@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ inline const std::string& cold_in_a_file() {
     chosen.range_bytes = kColdRangeBytes;
     chosen.cold = {heap::cold_backing::type::file, directory.path()};
     chosen.catch_read_errors = true;
+    chosen.cold_reads.leaves_within = std::chrono::seconds(2);  // tests wait for all of it
     const auto configured = heap::configure(chosen);
     EXPECT_TRUE(configured) << configured.error().message;
     return directory.path();
