@@ -173,6 +173,23 @@ TEST_F(WaitingElsewhere, ALongReplyKeepsToTheClientsLimit) {
   EXPECT_EQ(other.ask("GET in\r\n"), bulk("DRAM"));
 }
 
+// What the client has not read yet counts beside the reply.
+TEST_F(WaitingElsewhere, ALongReplyAndWhatIsNotSentKeepToTheClientsLimit) {
+  talker other(path());
+  // More than the socket takes, and less than keeps the loop from the commands behind it.
+  EXPECT_EQ(other.run({"SET", "much", std::string(900'000, 'm')}), "+OK\r\n");
+  const std::string limit = std::to_string(all_values().size() + (std::size_t{256} << 10));
+  EXPECT_EQ(other.ask("CONFIG SET client-output-buffer-limit \"normal " + limit + " 0 0\"\r\n"),
+            "+OK\r\n");
+  close();
+  talker one(path());
+  one.send("GET much\r\n" + on_all("MGET") + std::string(talker::kLast));
+  until_one_waits();
+  open();
+  until([&] { return serving_.serving->statistics.output_limit.sum() == 1; });
+  EXPECT_TRUE(one.replies().ends_with("(closed)"));
+}
+
 TEST_F(WaitingElsewhere, TheClientMayLeave) {
   close();
   talker other(path());
