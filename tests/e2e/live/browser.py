@@ -117,13 +117,18 @@ class Browser:
         return answer['result'].get('value')
 
     def wait_for(self, expression):
-        """Its value as soon as that is true."""
+        """Its value as soon as that is true. The elements that it names need not be there yet."""
         deadline = time.monotonic() + PATIENCE
-        while not (found := self.value(expression)):
+        while True:
+            failure = 'never true'
+            try:
+                if found := self.value(expression):
+                    return found
+            except RuntimeError as missing:
+                failure = missing
             if time.monotonic() > deadline:
-                raise RuntimeError(f'never true: {expression}')
+                raise RuntimeError(f'{failure}: {expression}')
             self.value('new Promise((done) => setTimeout(done, 50))')
-        return found
 
     def press(self, key, text=''):
         codes = {'Enter': 13, 'Home': 36, 'Backspace': 8, 'ArrowRight': 39, 'ArrowDown': 40}
