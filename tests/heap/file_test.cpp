@@ -375,7 +375,8 @@ TEST_F(FileBacked, AfterAFailedWriteAllIsWrittenAnewBeforeItLeaves) {
   before_write_back = [&](std::uint64_t) { to_be_written.push_back(dirty_bytes_of_cold()); };
   EXPECT_EQ(page_out_cold(hint::pageout, kNoLimit).problem, "");
   const auto is_all = [](std::uint64_t bytes) { return bytes >= kExtentBytes * 9 / 10; };
-  EXPECT_GE(std::ranges::count_if(to_be_written, is_all), 30);
+  // Of some 30, some may have been written by a sync() of another process.
+  EXPECT_GE(std::ranges::count_if(to_be_written, is_all), 5);
   EXPECT_TRUE(is_out(objects_[objects_.size() / 2]));
   to_be_written.clear();
   static_cast<void>(*static_cast<volatile char*>(objects_[objects_.size() / 2]));
