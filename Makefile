@@ -47,8 +47,8 @@ endif
 
 test: bootstrap test-release test-tsan test-in-turn ## all tests, and of the nightly ones a part
 
-# What is too long for each commit. The commit's own number picks one part, the same wherever that
-# commit is tested.
+# Parts too long for each commit. The commit's own number picks one of the eight, the same wherever
+# that commit is tested.
 NIGHTLY = nightly-release nightly-tsan asan-library asan-programs test-gcc \
           tidy-runtime tidy-store tidy-tools
 
@@ -75,16 +75,16 @@ nightly-tsan: ## what test-tsan leaves out for its length (in turn)
 	cmake --build --preset tsan -j $(JOBS) --target tests-concurrency
 	ctest --preset nightly-tsan -L "^concurrency$$"
 
-# What a user of the library compiles, and the store: names of test programs.
-GCC_TESTS = base_test sync_test heap_test guide_test collector_test compiler_plain_test \
-            index_model_test store_test server_test
+# Test programs of what a user of the library compiles, and of the store.
+GCC_TESTS = base_test sync_test heap_test guide_test collector_test collector_hot_test \
+            compiler_plain_test index_model_test index_storage_test store_test server_test
 
 test-gcc: ## the runtime and the store, built by gcc 12 (in turn)
 	cmake --preset gcc -DISOTHERM_BUILD_BENCH=OFF
 	cmake --build --preset gcc -j $(JOBS) --target $(GCC_TESTS)
 	ctest --preset gcc
 
-test-asan: asan-library asan-programs ## tests labelled memory, under ASan and UBSan (half in turn)
+test-asan: asan-library asan-programs ## tests labelled memory, under ASan and UBSan (in turn)
 
 asan-library asan-programs: asan-%:
 	cmake --preset asan
@@ -137,7 +137,7 @@ bench: build ## micro-benchmarks
 lint: ## the rules of the house (layers, lengths, banned calls)
 	@python3 -B tests/lint/lint.py .
 
-tidy: tidy-runtime tidy-store tidy-tools ## clang-tidy over src/ (a third of it in turn)
+tidy: tidy-runtime tidy-store tidy-tools ## clang-tidy over src/ (in turn, in three parts)
 
 tidy-runtime: TIDIED = base|os|sync|heap|guide|collector|live
 tidy-store: TIDIED = pages|workload|placement|index|store|server

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Prints the tests of build/release that changed files touch, one a line: ctest's number, the name.
+Nightly ones are left out.
 
     affected.py [REVISION]
 
@@ -10,8 +11,10 @@ source includes.
 
 A test is touched by a change of
 - a source that its program, or a program that its command names, is made of, or a header of these;
-- a script that its command names, or a module beside it that this one imports; a folder that its
-  command names; of the whole project the folders that the script names;
+- a script that its command names, or a module of the project that this one imports; a folder that
+  its command names; of the whole project the folders that the script names; src, include and cmake
+  if the command names build/release itself;
+- a file or a folder that CMake lists as its REQUIRED_FILES;
 - the code that docs/verification.md names for its model.
 A changed CMake file, Makefile or preset touches all tests.
 """
@@ -24,7 +27,7 @@ import subprocess
 import sys
 
 BUILD = 'build/release'
-TOUCHES_ALL = re.compile(r'(^|/)CMakeLists\.txt$|\.cmake$|\.in$|^CMakePresets\.json$')
+TOUCHES_ALL = re.compile(r'(^|/)CMakeLists\.txt$|\.cmake$|\.in$|^Makefile$|^CMakePresets\.json$')
 
 
 def output(*command):
@@ -47,8 +50,8 @@ def changed_files(revision):
 
 
 def headers_of_sources(deps):
-    """Of `ninja -t deps`: source -> all that its objects were compiled from. The first file of each
-    is the source."""
+    """Reads the output of `ninja -t deps`: source -> all files that its objects were compiled from.
+    The first file of each part is the source."""
     found = {}
     for part in deps.split('\n\n'):
         files = [line.strip() for line in part.split('\n')[1:] if line.startswith('    ')]
@@ -65,8 +68,8 @@ def expanded(pattern):
 
 
 def code_of_models(page):
-    """Of docs/verification.md: model -> regular expressions of the files under src/ that it is of.
-    A model that is "the same with" more is of the files of the row above too."""
+    """Reads docs/verification.md: model -> regular expressions of its files under src/. A model
+    that is "the same with" more is of the files of the row above too."""
     models, above = {}, []
     for name, code in re.findall(r'^\| `(\w+)` \| (.*?) \|', page, re.MULTILINE):
         patterns = [one for quoted in re.findall(r'`([^`]*[/.][^`]*)`', code)
@@ -78,22 +81,19 @@ def code_of_models(page):
     return models
 
 
-def modules_of(script, read):
-    """A script and the modules of its own project that it imports, in its folder or one above."""
+def modules_of(script, tree):
+    """A script and the modules of the project that it imports. Python looks for them in the folders
+    that the script puts into sys.path, so each file with a module's name counts."""
     found, left = set(), [script]
     while left:
         path = left.pop()
         if path in found:
             continue
         found.add(path)
-        for name in re.findall(r'^\s*(?:import|from) +(\w+)', read(path) or '', re.MULTILINE):
-            folder = os.path.dirname(path)
-            while folder:
-                module = f'{folder}/{name}.py'
-                if read(module) is not None:
-                    left.append(module)
-                    break
-                folder = os.path.dirname(folder)
+        for names in re.findall(r'^\s*(?:import|from) +(\w+(?:, *\w+)*)', tree.read(path) or '',
+                                re.MULTILINE):
+            for name in re.split(', *', names):
+                left += tree.modules.get(name, ())
     return found
 
 
@@ -101,14 +101,27 @@ def scripts_of(test, tree):
     """The text of the scripts that a test's command names, and of their modules."""
     paths = [os.path.relpath(word, tree.root) for word in test['command'] if os.path.isabs(word)]
     return ''.join(tree.read(module) or '' for path in paths if path.endswith(('.py', '.sh'))
-                   for module in modules_of(path, tree.read))
+                   for module in modules_of(path, tree))
+
+
+def property_of(test, name):
+    """The values of one of ctest's properties."""
+    return next((each['value'] for each in test.get('properties', ()) if each['name'] == name), [])
+
+
+def is_nightly(test):
+    return 'nightly' in property_of(test, 'LABELS')
 
 
 def is_affected(test, changed, tree):
     """Whether one of ctest's tests is touched by changed files (relative to the project)."""
-    model = tree.models.get(test['name'].removeprefix('model_').removesuffix('_nightly'), [])
+    model = tree.models.get(test['name'].removeprefix('model_'), [])
     if any(pattern.match(file) for pattern in model for file in changed):
         return True
+    for needed in property_of(test, 'REQUIRED_FILES'):
+        path = os.path.relpath(needed, tree.root)
+        if any(path == '.' or file == path or file.startswith(path + '/') for file in changed):
+            return True
     for word in test.get('command') or []:
         path = os.path.relpath(word, tree.root) if os.path.isabs(word) else word
         if path.startswith('..'):
@@ -117,11 +130,14 @@ def is_affected(test, changed, tree):
             if any(re.search(rf'\b{re.escape(file.split("/")[0])}\b', scripts_of(test, tree))
                    for file in changed):
                 return True
+        elif path == BUILD:
+            if any(re.match('(src|include|cmake)/', file) for file in changed):
+                return True
         elif path.startswith(BUILD):
             if changed & tree.made_of(path):
                 return True
         elif path.endswith('.py'):
-            if changed & modules_of(path, tree.read):
+            if changed & modules_of(path, tree):
                 return True
         elif any(file == path or file.startswith(path + '/') for file in changed):
             return True
@@ -136,6 +152,10 @@ class Tree:
         self.headers = headers_of_sources(output('ninja', '-C', BUILD, '-t', 'deps'))
         self.models = code_of_models(self.read('docs/verification.md'))
         self.inputs = {}
+        self.modules = {}
+        for file in output('git', 'ls-files', '*.py').split():
+            name = os.path.basename(file).removesuffix('.py')
+            self.modules.setdefault(name, []).append(file)
 
     def read(self, path):
         try:
@@ -166,7 +186,7 @@ def main():
     tree = Tree()
     everything = any(TOUCHES_ALL.search(file) for file in changed)
     for number, test in enumerate(tests, 1):
-        if everything or is_affected(test, changed, tree):
+        if not is_nightly(test) and (everything or is_affected(test, changed, tree)):
             print(number, test['name'])
 
 

@@ -36,7 +36,12 @@ class Tree:
                'tests/e2e/process.py': '',
                'tests/e2e/live/page.py': '    import dialogue\n',
                'tests/e2e/other.py': '',
+               'tests/histories/check.py': 'sys.path.insert(0, E2E)\nimport process  # noqa\n',
                'tests/plugin.py': "flags = f'-I{SOURCE}/include'\nread('README.md')\n"}
+
+    modules = {}
+    for file in scripts:
+        modules.setdefault(os.path.basename(file).removesuffix('.py'), []).append(file)
 
     def read(self, path):
         return self.scripts.get(path)
@@ -46,8 +51,10 @@ class Tree:
                 'build/release/bin/tool': {'src/tool.cpp', 'src/both.hpp'}}.get(path, set())
 
 
-def touched(name, command, *changed):
-    return affected.is_affected({'name': name, 'command': command}, set(changed), Tree())
+def touched(name, command, *changed, **properties):
+    listed = [{'name': each, 'value': value} for each, value in properties.items()]
+    return affected.is_affected({'name': name, 'command': command, 'properties': listed},
+                                set(changed), Tree())
 
 
 class Affected(unittest.TestCase):
@@ -73,6 +80,29 @@ class Affected(unittest.TestCase):
         command = ['python3', '/p/tests/e2e/live/page.py']
         self.assertTrue(touched('page', command, 'tests/e2e/dialogue.py'))
 
+    def test_a_module_may_lie_in_a_folder_beside(self):
+        command = ['python3', '/p/tests/histories/check.py']
+        self.assertTrue(touched('check', command, 'tests/e2e/process.py'))
+        self.assertFalse(touched('check', command, 'tests/e2e/other.py'))
+
+    def test_the_build_folder_is_made_of_the_product(self):
+        command = ['/p/tests/install_test.sh', '/usr/bin/cmake', '/p/build/release']
+        for file in 'src/heap/heap.hpp', 'include/isotherm/guide.hpp', 'cmake/isotherm.pc':
+            self.assertTrue(touched('install', command, file), file)
+        self.assertFalse(touched('install', command, 'bench/ycsb.py'))
+
+    def test_required_files_touch(self):
+        self.assertTrue(touched('docs', [], 'docs/a.md', REQUIRED_FILES=['/p/docs']))
+        self.assertFalse(touched('docs', [], 'README.md', REQUIRED_FILES=['/p/docs']))
+        self.assertTrue(touched('lint', [], 'README.md', REQUIRED_FILES=['/p']))
+
+    def test_nightly_tests_are_known_by_their_label(self):
+        def labelled(*labels):
+            return {'name': 'x', 'properties': [{'name': 'LABELS', 'value': list(labels)}]}
+        self.assertTrue(affected.is_nightly(labelled('e2e', 'nightly')))
+        self.assertFalse(affected.is_nightly(labelled('e2e')))
+        self.assertFalse(affected.is_nightly({'name': 'x'}))
+
     def test_a_folder_is_touched_by_the_files_under_it(self):
         self.assertTrue(touched('demo', ['python3', '/p/scripts'], 'scripts/demo_page.py'))
         self.assertFalse(touched('demo', ['python3', '/p/scripts'], 'scripts_of_others/x.py'))
@@ -84,7 +114,7 @@ class Affected(unittest.TestCase):
         self.assertFalse(touched('plugin', command, 'docs/x.md'))
 
     def test_a_model_is_touched_by_the_code_that_its_row_names(self):
-        for name in 'model_veto', 'model_soda', 'model_veto_nightly':
+        for name in 'model_veto', 'model_soda':
             self.assertTrue(touched(name, [], 'src/guide/guide.hpp'), name)
             self.assertTrue(touched(name, [], 'src/sync/slots.cpp'), name)
         self.assertTrue(touched('model_soda', [], 'src/guide/soda.cpp'))
@@ -103,7 +133,8 @@ class Affected(unittest.TestCase):
                 self.assertTrue(any(pattern.match(file) for file in files), (name, pattern.pattern))
 
     def test_a_build_file_touches_all(self):
-        for file in 'tests/heap/CMakeLists.txt', 'cmake/IsothermTest.cmake', 'CMakePresets.json':
+        for file in ('tests/heap/CMakeLists.txt', 'cmake/IsothermTest.cmake', 'Makefile',
+                     'CMakePresets.json'):
             self.assertTrue(affected.TOUCHES_ALL.search(file), file)
         self.assertFalse(affected.TOUCHES_ALL.search('src/heap/heap.cpp'))
 
