@@ -8,8 +8,8 @@
 #   tests     test programs: core, GoogleTest and GoogleMock
 #   tests_unoptimized   the same, compiled without optimisation
 #
-# A source still includes each header that it uses. `make tidy` and `make test-gcc` build with
-# ISOTHERM_PRECOMPILE=OFF and so find a missing include.
+# A source still includes each header that it uses. `make tidy` compiles src/, and `make test-gcc`
+# its programs, with ISOTHERM_PRECOMPILE=OFF and so find an include that is missing there.
 option(ISOTHERM_PRECOMPILE "Parse the headers of other projects once" ON)
 
 set(ISOTHERM_CORE_HEADERS

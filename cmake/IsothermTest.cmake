@@ -5,9 +5,9 @@
 #
 # Two labels have a meaning beside naming: `make test` runs tests labelled `concurrency` also under
 # ThreadSanitizer and tests labelled `memory` also under AddressSanitizer and
-# UndefinedBehaviorSanitizer, the library's and the programs' by turns: `memory` stands for
-# `memory-library` and `memory-programs` too. For each label there is a target tests-<label> that
-# builds the programs that carry it and nothing else.
+# UndefinedBehaviorSanitizer, the library's and the programs' in two of the eight turns: `memory`
+# stands for `memory-library` and `memory-programs` too. For each label there is a target
+# tests-<label> that builds the programs that carry it and nothing else.
 #
 # UNOPTIMIZED: the program's own sources compile without optimisation, in half the time. For tests
 # of what a library's sources define: those are optimised as ever. Not for tests of templates and
@@ -22,7 +22,7 @@ foreach(label concurrency memory memory-library memory-programs quick)
   endif()
 endforeach()
 
-# What the library isotherm consists of, and its compiler plugin.
+# Folders of the library isotherm, and of its compiler plugin.
 set(ISOTHERM_LIBRARY_TESTS base os sync device heap guide collector live index placement compiler)
 
 function(isotherm_test name)
