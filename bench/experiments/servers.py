@@ -20,6 +20,13 @@ class Trouble(Exception):
     """One line for the person who measures."""
 
 
+class Lacking(Trouble):
+    """Something that this machine, or its user, does not have: nothing was found out."""
+
+
+STATUS_LACKING = 77  # as programs say it to test runners that their test was left out
+
+
 def end(process):
     """Ends a process, by force when it does not go."""
     if process.poll() is None:
@@ -187,6 +194,9 @@ def run_main(name, main):
     end_on_signals()
     try:
         main()
+    except Lacking as trouble:
+        print(f'{name}: {trouble}', file=sys.stderr)
+        sys.exit(STATUS_LACKING)
     except (Trouble, redis.RedisError) as trouble:
         sys.exit(f'{name}: {trouble}')
     except KeyboardInterrupt:

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 
-from servers import Trouble, launch
+from servers import Lacking, Trouble, launch
 
 STARTS_WITHIN = 10  # seconds
 IMAGE_BYTES = 4 << 30
@@ -29,7 +29,7 @@ class Throttled:
                 if (self.folder / name).exists():
                     return
                 self.folder.rmdir()
-        raise Trouble('no control group throttles reads here (blkio or io.max), or not for you: '
+        raise Lacking('no control group throttles reads here (blkio or io.max), or not for you: '
                       'it needs root')
 
     @staticmethod
@@ -68,9 +68,9 @@ def run(*words):
     try:
         done = subprocess.run(command, check=False, text=True, capture_output=True)
     except OSError as error:
-        raise Trouble(f'{command[0]}: {error.strerror}') from None
+        raise Lacking(f'{command[0]}: {error.strerror}') from None
     if done.returncode != 0:
-        raise Trouble(f'{" ".join(command)}: {done.stderr.strip() or "failed"}')
+        raise Lacking(f'{" ".join(command)}: {done.stderr.strip() or "failed"}')
     return done.stdout.strip()
 
 
@@ -82,7 +82,7 @@ class Emulated:
     def __init__(self, folder, tool):
         program = pathlib.Path(tool).with_name('emulated_disk')
         if os.geteuid() != 0:
-            raise Trouble('an emulated disk is for root: it is mounted')
+            raise Lacking('an emulated disk is for root: it is mounted')
         with contextlib.ExitStack() as stack:
             base = pathlib.Path(stack.enter_context(
                 tempfile.TemporaryDirectory(prefix='isotherm-disk-', dir=folder)))
@@ -107,7 +107,7 @@ class Emulated:
         while not (self.below / 'disk').exists():
             if self.process.poll() is not None or time.monotonic() > patience:
                 self.process.kill()
-                raise Trouble('the emulated disk did not start: ' +
+                raise Lacking('the emulated disk did not start: ' +
                               (self.process.stderr.read().strip() or 'no message'))
             time.sleep(0.01)
 

@@ -31,7 +31,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import saved  # noqa: E402
 import servers  # noqa: E402
 import ycsb  # noqa: E402
-from servers import MIB, Trouble  # noqa: E402
+from servers import MIB, Lacking, Trouble  # noqa: E402
 
 SYSTEMS = ('redis:file', 'redis:zram', 'off:file', 'off:zram', 'on', 'extstore')
 STEP = 64 * MIB  # a limit is lowered by so much at a time
@@ -50,7 +50,7 @@ class GroupV1:
         try:
             self.folder.mkdir()
         except OSError as error:
-            raise Trouble(f'cannot make the control group {self.folder}: {error.strerror}'
+            raise Lacking(f'cannot make the control group {self.folder}: {error.strerror}'
                           ) from None
 
     def read(self, name):
@@ -126,7 +126,7 @@ def page_multiple(size):
 def memory_group():
     """A new control group where this machine has the memory controller."""
     if os.geteuid() != 0:
-        raise Trouble('control groups and swap need root: run this as root')
+        raise Lacking('control groups and swap need root: run this as root')
     mounts = [line.split() for line in pathlib.Path('/proc/mounts').read_text().splitlines()]
     for _, mount, kind, options, *_ in mounts:
         if kind == 'cgroup' and 'memory' in options.split(','):
@@ -134,7 +134,7 @@ def memory_group():
         controllers = pathlib.Path(mount, 'cgroup.controllers')
         if kind == 'cgroup2' and 'memory' in controllers.read_text().split():
             return GroupV2(mount)
-    raise Trouble('no memory control group is mounted (cgroup v1 or v2)')
+    raise Lacking('no memory control group is mounted (cgroup v1 or v2)')
 
 
 def command(*words):
@@ -335,7 +335,7 @@ def reference_bytes(options):
     if options.reference:
         return options.reference
     if not shutil.which('redis-server'):
-        raise Trouble('redis-server is not installed: install it, or give its size (--reference)')
+        raise Lacking('redis-server is not installed: install it, or give its size (--reference)')
     with tempfile.TemporaryDirectory(prefix='isotherm-limited-', dir=options.dir) as name:
         folder = pathlib.Path(name)
         with servers.serving(servers.redis_command(folder), folder / 'socket') as server:
@@ -352,7 +352,7 @@ def check_machine(options):
     servers.check_tool(options.tool)
     memory_group().close()
     if len(pathlib.Path('/proc/swaps').read_text().splitlines()) > 1:
-        raise Trouble('this machine has swap of its own, which every server would use: swapoff it')
+        raise Lacking('this machine has swap of its own, which every server would use: swapoff it')
     lacking = {'zram': not shutil.which('zramctl') or not os.path.exists('/sys/class/zram-control'),
                'redis': not shutil.which('redis-server'),
                'extstore': not shutil.which('memcached')}
