@@ -22,8 +22,8 @@ def tiers(*words):
                           text=True, timeout=600)
 
 
-def reports(*words):
-    run = tiers('--keys', 20000, '--seconds', 0.1, '--warmup', 0.1, '--trigger-ms', 10,
+def reports(*words, seconds=0.1):
+    run = tiers('--keys', 20000, '--seconds', seconds, '--warmup', 0.1, '--trigger-ms', 10,
                 '--watermark-ms', 5, '--json', '-', *words)
     if run.returncode != 0:
         raise AssertionError(run.stderr)
@@ -49,6 +49,14 @@ class Reports(unittest.TestCase):
                 self.assertEqual((each['missing'], each['corrupt']), (0, 0))
                 self.assertGreater(each['fast_bytes'], 0)
                 self.assertLess(each['fast_bytes'], each['node_bytes'] / 2)
+
+    @unittest.skipUnless('ISOTHERM_TEST_WHOLE' in os.environ, 'takes seconds')
+    def test_pages_move_beside_requests(self):
+        # Of this small tree TPP finds all pages used. MEMTIS moves each half a second, Caption each
+        # second.
+        for each in reports('--index', 'art', '--placement', 'memtis,caption', seconds=1.5):
+            with self.subTest(placement=each['placement']):
+                self.assertGreater(each['details']['moved_pages'], 0)
 
     def test_workloads_that_write_insert_and_scan(self):
         for workload in ('sp-a', 'sp-d', 'ycsb-a', 'ycsb-d', 'ycsb-e', 'ycsb-f'):

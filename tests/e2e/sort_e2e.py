@@ -413,6 +413,7 @@ def within_an_address_space(d):
     outcomes = set()
     step = 2117
     first = loads + random.randrange(step)
+    print(f"address spaces from {first} KiB", flush=True)
     tight = first + 30000  # from here on larger steps do but for --limits
     limits = (loads, *range(first, tight, step),
               *range(tight, loads + 131500, step if ONLY_LIMITS else 9 * step))
