@@ -13,7 +13,7 @@ namespace isotherm::base {
 std::optional<std::int64_t> parse_whole(std::string_view text, std::int64_t least,
                                         std::int64_t most) noexcept;
 
-/// The same for numbers that have no sign.
+/// Parses numbers without a sign in the same way.
 std::optional<std::uint64_t> parse_unsigned(
     std::string_view text, std::uint64_t least = 0,
     std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) noexcept;

@@ -30,9 +30,9 @@ struct cold_read_limits {
   /// The same of each read, while the disk is known to be silent. It may be the first that it
   /// answers again; others may have been lost in it.
   std::chrono::milliseconds answers_one_within{1'000};
-  /// What is under way when its reader ends has so long.
+  /// Time for reads that are under way when their reader is destroyed.
   std::chrono::milliseconds leaves_within{5'000};
-  /// Of the pages that one run of an operation may ask for, beside those of its last object.
+  /// Bytes of pages that one run of an operation may ask for, beside those of its last object.
   std::uint64_t noted_bytes = std::uint64_t{32} << 20;
 };
 
@@ -54,7 +54,7 @@ struct options {
 /// writable, tmpfs).
 base::result<void> configure(const options& chosen);
 
-/// As chosen. Any thread.
+/// Returns the limits that configure() was given. Any thread.
 const cold_read_limits& read_limits() noexcept;
 
 /// How COLD's pages are asked to leave DRAM (OBASE 3.4): not at all, by MADV_COLD, or by

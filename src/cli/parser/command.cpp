@@ -114,7 +114,9 @@ option command::add_whole(const std::string& names, const std::string& help,
                           const std::string& shown_default, range allowed,
                           std::function<void(std::uint64_t)> set) const {
   auto wanted = fmt::format("no whole number from {}", allowed.least);
-  if (allowed.most < std::numeric_limits<std::uint32_t>::max()) {
+  constexpr auto kAnyPositive =
+      static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  if (allowed.most < kAnyPositive) {
     wanted += fmt::format(" to {}", allowed.most);
   }
   const auto read = [allowed, set = std::move(set)](const std::string& text) {

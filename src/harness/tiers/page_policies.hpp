@@ -29,7 +29,7 @@ class page_tiers {
   std::span<placement::emulated_page> pages() noexcept { return {all_, known_}; }
   std::uint64_t room() const noexcept { return room_; }
   std::uint64_t fast_pages() const noexcept { return fast_.load_relaxed(); }
-  /// Of `room`, what is left; 0 where more pages are fast than fit.
+  /// Pages that still fit into fast memory; 0 where more pages are fast than fit.
   std::uint64_t free_pages() const noexcept {
     const std::uint64_t used = fast_pages();
     return used < room_ ? room_ - used : 0;
@@ -38,7 +38,7 @@ class page_tiers {
 
   /// The next page, which is put where the policy says.
   void add(placement::tier where) noexcept;
-  /// Nothing where the page is there already.
+  /// Does nothing if the page is in that tier already.
   void move(std::uint64_t page, placement::tier to);
 
  private:

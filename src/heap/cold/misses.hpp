@@ -94,8 +94,8 @@ class miss_watch {
   bool waits_for_others() const noexcept { return others_ == missing::waited_for; }
   const arrived_reads& arrived() const noexcept { return arrived_; }
   const cold_read* find(const void* object) const noexcept;
-  /// Of a live object that is out, in a scope. The same one after itself counts once, and once
-  /// so many are noted nothing more is: what was to be done is done again when these have been
+  /// Notes a live object that is out, in a scope. The same one after itself counts once. Beyond
+  /// read_limits().noted_bytes nothing more is noted: the operation runs again when these have been
   /// read. False where there is no memory to note it.
   bool note(const void* object, used_before before) noexcept;
   /// That no read can give; false where it is to be waited for.

@@ -29,8 +29,7 @@ std::string explain_full(const heap::cold_backing& cold) {
 std::string explain_unreadable(const heap::cold_backing& cold) {
   return fmt::format(
       "COLD cannot be read: commands that need a page of it answer IOERR until the key is deleted "
-      "or "
-      "overwritten; check the disk of '{}'",
+      "or overwritten; check the disk of '{}'",
       cold.directory);
 }
 
@@ -38,8 +37,7 @@ std::string explain_unreadable(const heap::cold_backing& cold) {
 std::string explain_silent(const heap::cold_backing& cold) {
   return fmt::format(
       "COLD's disk does not answer: commands that need a page of it answer IOERR after {:g} s; "
-      "check "
-      "the disk of '{}'",
+      "check the disk of '{}'",
       std::chrono::duration<double>(heap::read_limits().answers_within).count(), cold.directory);
 }
 
