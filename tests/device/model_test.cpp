@@ -4,6 +4,8 @@
 
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "device/profile.hpp"
 
@@ -159,6 +161,35 @@ TEST(Profile, CurvesThatNoDeviceHasAreRefused) {
     p.letters.write = {1e9, bad};
     EXPECT_FALSE(parse_profile(to_json(p)));
   }
+}
+
+/// A profile that measured nothing but random reads.
+profile of_random_reads(std::vector<sized_curve> random_read) {
+  profile p;
+  p.random_read = std::move(random_read);
+  return p;
+}
+
+TEST(Profile, SmallReadsBelowHalfTheBandwidthMakeTheModelsGranule256Bytes) {
+  const model slow_when_small =
+      as_model(of_random_reads({{64, {{1, 5e8}, {4, 2e9}}}, {256, {{1, 1.6e9}, {4, 4.1e9}}}}));
+  EXPECT_EQ(slow_when_small.granule_bytes, 256u);
+  EXPECT_NEAR(slow_when_small.bandwidth(access::random_read, 4, 64), 4.1e9 / 4, 1);
+  const model half_when_small =
+      as_model(of_random_reads({{64, {{1, 5e8}, {4, 2e9}}}, {256, {{1, 1.6e9}, {4, 4e9}}}}));
+  EXPECT_EQ(half_when_small.granule_bytes, 64u) << "half the bandwidth is no fourfold transfer";
+  EXPECT_NEAR(half_when_small.bandwidth(access::random_read, 4, 64), 4e9, 1);
+}
+
+// Smaller reads may move parts of granules, and larger ones are partly sequential.
+TEST(Profile, TheModelReadsAtRandomAsTheSmallestMeasuredReadsFrom256BytesOn) {
+  const curve of_64 = {{1, 1e9}}, of_256 = {{1, 2e9}}, of_512 = {{1, 3e9}}, of_4096 = {{1, 5e9}};
+  const auto random_read = [](std::vector<sized_curve> measured) {
+    return at(as_model(of_random_reads(std::move(measured))).random_read, 1);
+  };
+  EXPECT_EQ(random_read({{64, of_64}, {256, of_256}, {4096, of_4096}}), 2e9);
+  EXPECT_EQ(random_read({{64, of_64}, {512, of_512}, {4096, of_4096}}), 3e9);
+  EXPECT_EQ(random_read({{64, of_64}}), 1e9) << "the largest there are";
 }
 
 }  // namespace
