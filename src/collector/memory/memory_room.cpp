@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "heap/allocator.hpp"
 #include "os/memory/available_memory.hpp"
-#include "os/memory/process_memory.hpp"
 
 namespace isotherm::collector {
 
@@ -35,21 +35,31 @@ std::uint64_t cold_limit_bytes(const memory_room& room) {
       heap::usage_of(heap::kind::cold, heap::residency::left_out).extent_bytes);
 }
 
-memory_room memory_room_of(std::uint64_t asked_bytes, std::uint64_t dram_bytes,
-                           std::uint64_t file_bytes, std::optional<std::uint64_t> group_room) {
-  memory_room found{dram_bytes, file_bytes, asked_bytes};
+memory_room memory_room_of(std::uint64_t asked_bytes, const os::resident_pages& resident,
+                           std::uint64_t free_bytes, std::optional<std::uint64_t> group_room) {
+  const std::uint64_t free = std::min(free_bytes, resident.all_bytes);
+  memory_room found{resident.all_bytes - free, resident.file_bytes, asked_bytes};
   if (!group_room || *group_room > kNoLimit) return found;
   // The group gives files' pages back by itself, so they do not count against its limit.
-  const std::uint64_t kept = dram_bytes - std::min(dram_bytes, file_bytes);
+  const std::uint64_t kept = resident.all_bytes - std::min(resident.all_bytes, resident.file_bytes);
   const std::uint64_t allowed = kept + *group_room;
-  const std::uint64_t within_group = allowed - margin_of(allowed) + file_bytes;
+  const std::uint64_t all = allowed - margin_of(allowed) + resident.file_bytes;
+  const std::uint64_t within_group = all - std::min(all, free);
   if (asked_bytes == 0 || within_group < asked_bytes) found.target_bytes = within_group;
   return found;
 }
 
 memory_room read_memory_room(std::uint64_t asked_bytes) {
-  const os::resident_pages now = os::read_resident_pages();
-  return memory_room_of(asked_bytes, now.all_bytes, now.file_bytes, os::control_group_room());
+  return memory_room_of(asked_bytes, os::read_resident_pages(), heap::allocator_free_bytes(),
+                        os::control_group_room());
+}
+
+bool holds_a_target(const options& chosen) noexcept {
+  return chosen.policy == policy_name::budget && chosen.manage == mode::on;
+}
+
+std::uint64_t target_now(const options& chosen) {
+  return holds_a_target(chosen) ? read_memory_room(chosen.memory_target_bytes).target_bytes : 0;
 }
 
 }  // namespace isotherm::collector

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "collector/options.hpp"
 #include "heap/usage.hpp"
+#include "os/memory/process_memory.hpp"
 
 namespace isotherm::collector {
 
@@ -30,8 +32,10 @@ inline constexpr std::uint64_t kColdShare = 8;
 inline constexpr std::uint64_t kWritersShare = 16;
 
 struct memory_room {
-  std::uint64_t dram_bytes;  ///< the resident set, in which COLD's pages are while they are mapped
-  std::uint64_t file_bytes;  ///< of it pages of files: of COLD in a file, and of the program
+  /// The resident set, in which COLD's pages are while they are mapped, less what the allocator
+  /// gives back by itself: data does not leave to make room for that.
+  std::uint64_t dram_bytes;
+  std::uint64_t file_bytes;    ///< of it pages of files: of COLD in a file, and of the program
   std::uint64_t target_bytes;  ///< what it may be; 0: nothing limits it
 
   bool is_short() const noexcept { return short_bytes() > 0; }
@@ -115,9 +119,15 @@ std::uint64_t cold_limit_bytes(const memory_room& room);
 /// /proc: a tenth of a millisecond.
 memory_room read_memory_room(std::uint64_t asked_bytes);
 
+/// Whether a collector with these options holds the process to a target.
+bool holds_a_target(const options& chosen) noexcept;
+/// The target that such a collector holds the process to now; 0: none. As read_memory_room().
+std::uint64_t target_now(const options& chosen);
+
 /// The pure part. `group_room`: what the control groups leave, file pages counted as free; nullopt:
-/// they have no limit. `file_bytes`: of the resident set, pages of files.
-memory_room memory_room_of(std::uint64_t asked_bytes, std::uint64_t dram_bytes,
-                           std::uint64_t file_bytes, std::optional<std::uint64_t> group_room);
+/// they have no limit. `resident`: the resident set, of which the allocator keeps `free_bytes` for
+/// later. Within a control group these count, since the group's limit is never to be met.
+memory_room memory_room_of(std::uint64_t asked_bytes, const os::resident_pages& resident,
+                           std::uint64_t free_bytes, std::optional<std::uint64_t> group_room);
 
 }  // namespace isotherm::collector

@@ -64,7 +64,7 @@ memory_room memory_watch::look(const options& now) {
   if (room.dram_bytes == 0) return last_;  // out of descriptors: /proc could not be read
   last_ = room;
   gate().allow(room.returnable_bytes());
-  if (now.policy != policy_name::budget || now.manage != mode::on) last_.target_bytes = 0;
+  if (!holds_a_target(now)) last_.target_bytes = 0;
   is_running_ ? growth_.follow(last_) : growth_.release();
   return last_;
 }

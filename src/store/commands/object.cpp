@@ -1,4 +1,5 @@
 // OBJECT and MEMORY: how a value is kept.
+#include "heap/allocator.hpp"
 #include "heap/usage.hpp"
 #include "store/commands/command.hpp"
 #include "store/text.hpp"
@@ -101,6 +102,7 @@ void memory_usage(call& c) {
 void memory_purge(call& c) {
   sync::reclaim_ready();
   if (c.db.index().is_managed()) heap::trim();
+  heap::purge_allocator();
   c.out.ok();
 }
 

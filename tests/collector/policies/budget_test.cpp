@@ -52,17 +52,25 @@ TEST(AllowedMisses, AreTheLessOfAShareOfTheUsesAndOfWhatTheDeviceReads) {
 }
 
 TEST(MemoryRoom, IsTheTargetOrWhatTheControlGroupsLeaveLessAMargin) {
-  EXPECT_EQ(memory_room_of(0, 100 * kMiB, 10 * kMiB, std::nullopt).target_bytes, 0u);
-  EXPECT_EQ(memory_room_of(80 * kMiB, 100 * kMiB, 10 * kMiB, std::nullopt).target_bytes, 80 * kMiB);
-  EXPECT_TRUE(memory_room_of(80 * kMiB, 100 * kMiB, 0, std::nullopt).is_short());
-  EXPECT_FALSE(memory_room_of(0, 100 * kMiB, 0, std::nullopt).is_short());
+  EXPECT_EQ(memory_room_of(0, {100 * kMiB, 10 * kMiB}, 0, std::nullopt).target_bytes, 0u);
+  EXPECT_EQ(memory_room_of(80 * kMiB, {100 * kMiB, 10 * kMiB}, 0, std::nullopt).target_bytes,
+            80 * kMiB);
+  EXPECT_TRUE(memory_room_of(80 * kMiB, {100 * kMiB, 0}, 0, std::nullopt).is_short());
+  EXPECT_FALSE(memory_room_of(0, {100 * kMiB, 0}, 0, std::nullopt).is_short());
   // The group leaves 70 MiB beside 90 that are no file's, less a margin, and files' 10 are extra.
-  EXPECT_EQ(memory_room_of(0, 100 * kMiB, 10 * kMiB, 70 * kMiB).target_bytes, 154 * kMiB);
-  EXPECT_EQ(memory_room_of(1000 * kMiB, 100 * kMiB, 10 * kMiB, 70 * kMiB).target_bytes, 154 * kMiB);
-  EXPECT_EQ(memory_room_of(0, 50 * kMiB, 0, 14 * kMiB).target_bytes, 56 * kMiB);
-  EXPECT_EQ(memory_room_of(0, 800 * kMiB, 0, 800 * kMiB).target_bytes, 1500 * kMiB);
-  EXPECT_EQ(memory_room_of(99 * kMiB, 100 * kMiB, 10 * kMiB, 70 * kMiB).target_bytes, 99 * kMiB);
-  EXPECT_GT(memory_room_of(99 * kMiB, 100 * kMiB, 0, ~std::uint64_t{0}).target_bytes, 0u);
+  EXPECT_EQ(memory_room_of(0, {100 * kMiB, 10 * kMiB}, 0, 70 * kMiB).target_bytes, 154 * kMiB);
+  EXPECT_EQ(memory_room_of(1000 * kMiB, {100 * kMiB, 10 * kMiB}, 0, 70 * kMiB).target_bytes,
+            154 * kMiB);
+  EXPECT_EQ(memory_room_of(0, {50 * kMiB, 0}, 0, 14 * kMiB).target_bytes, 56 * kMiB);
+  EXPECT_EQ(memory_room_of(0, {800 * kMiB, 0}, 0, 800 * kMiB).target_bytes, 1500 * kMiB);
+  EXPECT_EQ(memory_room_of(99 * kMiB, {100 * kMiB, 10 * kMiB}, 0, 70 * kMiB).target_bytes,
+            99 * kMiB);
+  // The allocator's free pages are no data, but count in a control group.
+  EXPECT_FALSE(memory_room_of(80 * kMiB, {100 * kMiB, 0}, 20 * kMiB, std::nullopt).is_short());
+  EXPECT_EQ(memory_room_of(0, {100 * kMiB, 10 * kMiB}, 20 * kMiB, 70 * kMiB).target_bytes,
+            134 * kMiB);
+  EXPECT_EQ(memory_room_of(0, {100 * kMiB, 10 * kMiB}, 20 * kMiB, 70 * kMiB).dram_bytes, 80 * kMiB);
+  EXPECT_GT(memory_room_of(99 * kMiB, {100 * kMiB, 0}, 0, ~std::uint64_t{0}).target_bytes, 0u);
 }
 
 TEST(MemoryRoom, HalfOfWhatIsLeftMayComeBack) {
