@@ -37,18 +37,15 @@ bool is_http(std::string_view word) {
 
 }  // namespace
 
-std::size_t connection::pause_bytes() noexcept { return settings::kOutputPauseBytes; }
-
-connection::connection(server& server, std::shared_ptr<client> client, reply_times& times,
-                       heap::room_wait& room, heap::cold_reader* reader)
+connection::connection(server& server, std::shared_ptr<client> client, loop_share& shared)
     : server_(server),
       client_(std::move(client)),
-      times_(times),
-      room_(room),
-      parked_(reader, client_->id),
+      shared_(shared),
+      parked_(shared.reader.get(), client_->id),
       reply_(output_) {}
 
 connection::~connection() {
+  count_memory(0);
   client_->killed.store_release(true);  // a command of it that waits elsewhere need not begin
   ::close(client_->fd);
 }
@@ -56,8 +53,9 @@ connection::~connection() {
 bool connection::on_readable() {
   const std::size_t wanted = parser_.wanted();
   const std::size_t missing = wanted > query_.size() ? wanted - query_.size() : 0;
-  // For a large value the buffer grows with what has arrived, not with what was announced.
-  query_.prepare(std::max(kReadBytes, std::min(missing, kReadAtOnce)));
+  // For a large value the buffer grows with what has arrived, not with what was announced. A long
+  // backlog is read in larger pieces too.
+  query_.prepare(std::clamp(std::max(missing, query_.size() / 4), kReadBytes, kReadAtOnce));
   const ssize_t got = ::recv(client_->fd, query_.tail(), query_.room(), 0);
   if (got == 0) return false;
   if (got < 0) return errno == EAGAIN || errno == EINTR;
@@ -68,7 +66,7 @@ bool connection::on_readable() {
   server_.count_input(static_cast<std::uint64_t>(got));
   client_->active_ms.store_relaxed(os::milliseconds(now));
   if (query_.size() > server_.tuning().query_buffer_limit.load_relaxed()) {
-    server_.statistics.query_limit.add(1);
+    server_.note_query_limit(*client_);
     return false;
   }
   if (!run_buffer()) return false;
@@ -104,20 +102,20 @@ bool connection::on_writable() { return flush() && advance(); }
 bool connection::advance() {
   // Replies have room again: goes on with what was read before the pause. While replies go out as
   // fast as they are made, no event would call this again.
-  while (paused_ && wants_to_read()) {
+  while (paused_ && may_run()) {
     if (!run_buffer() || !flush()) return false;
   }
   return true;
 }
 
 bool connection::run_buffer() {
-  reply_.set_limit(sent_ + server_.tuning().output_hard_limit.load_relaxed());
   is_unfinished_ = false;
   client_->is_blocked.store_relaxed(false);
   std::optional<turn> mine;
-  while (query_.size() > 0 && wants_to_read()) {
+  while (query_.size() > 0 && may_run()) {
+    reply_.set_limit(sent_ + output_limit());
     // The arguments of a command that runs again are those of its first run.
-    if (!is_again_) {
+    if (!is_again_ || std::exchange(is_moved_, false)) {
       const auto status = parser_.parse(query_.view(), bounds());
       if (status == resp_parser::status::incomplete) {
         parked_.forget();
@@ -137,6 +135,8 @@ bool connection::run_buffer() {
     if (is_held_) break;
     if (is_again_) {
       if (more) read_ahead(*mine);
+      // Many clients may be parked at once, each with a buffer for what it might have sent.
+      is_moved_ |= query_.shrink();
       break;
     }
     parked_.finish();
@@ -144,13 +144,13 @@ bool connection::run_buffer() {
     read_ahead_end_ -= std::min(read_ahead_end_, parser_.consumed());
     looked_to_ -= std::min(looked_to_, parser_.consumed());
     if (reply_.overflowed()) {
-      server_.statistics.output_limit.add(1);
+      server_.note_output_limit(*client_);
       return false;
     }
-    is_unfinished_ = more && wants_to_read() && mine->is_over();
+    is_unfinished_ = more && may_run() && mine->is_over();
     if (is_unfinished_) break;
   }
-  paused_ = query_.size() > 0 && !wants_to_read();
+  paused_ = query_.size() > 0 && !may_run();
   if (query_.size() == 0) {
     parser_.release();
     parked_.forget();
@@ -165,13 +165,26 @@ std::chrono::microseconds connection::turn_length() const noexcept {
   return std::chrono::microseconds(server_.tuning().turn_us.load_relaxed());
 }
 
+bool connection::is_stranger() const noexcept {
+  return !client_->authenticated && server_.tuning().has_password();
+}
+
+std::size_t connection::output_limit() const noexcept {
+  const std::size_t chosen = server_.tuning().output_hard_limit.load_relaxed();
+  return is_stranger() ? std::min(chosen, settings::kStrangersOutputBytes) : chosen;
+}
+
 resp_parser::limits connection::bounds() const {
-  const settings& tuning = server_.tuning();
-  return {tuning.longest_storable(), client_->authenticated || !tuning.has_password()};
+  return {server_.tuning().longest_storable(), !is_stranger()};
 }
 
 /// What the commands behind the parked one are going to miss is read meanwhile.
 void connection::read_ahead(const turn& mine) {
+  const std::uint64_t left = server_.room_for_reads_ahead();
+  if (left == 0) {
+    is_looking_ = false;
+    return;
+  }
   const std::size_t behind = parser_.consumed();
   if (read_ahead_end_ <= behind) {
     parked_.forget();
@@ -183,7 +196,7 @@ void connection::read_ahead(const turn& mine) {
   }
   const std::size_t from = std::max(looked_to_, behind);
   look_ahead found = look(query_.view().substr(from), bounds(), server_.commands(), server_.db(),
-                          parked_.arrived(), mine, parked_.room_ahead());
+                          parked_.arrived(), mine, parked_.room_ahead(left));
   looked_to_ = from + found.seen;
   read_ahead_end_ = std::max(read_ahead_end_, looked_to_);
   is_looking_ = found.ended_by_turn;
@@ -194,9 +207,8 @@ bool connection::resume(std::optional<std::string> reply) {
   client_->waits = false;
   client_->is_blocked.store_relaxed(false);
   if (reply && mute_) reply->clear();
-  const std::size_t limit = server_.tuning().output_hard_limit.load_relaxed();
-  if (!reply || waiting() + reply->size() > limit) {
-    server_.statistics.output_limit.add(1);
+  if (!reply || waiting() + reply->size() > output_limit()) {
+    server_.note_output_limit(*client_);
     return false;
   }
   output_.empty() ? output_.swap(*reply) : static_cast<void>(output_.append(*reply));
@@ -213,8 +225,16 @@ void connection::note_memory() noexcept {
   client_->query_room.store_relaxed(query_.room());
   client_->output_bytes.store_relaxed(waiting());
   client_->argument_bytes.store_relaxed(parser_.held_bytes());
-  client_->held_bytes.store_relaxed(query_.capacity() + output_.capacity() + parser_.held_bytes() +
-                                    parked_.held_bytes());
+  const std::uint64_t held =
+      query_.capacity() + output_.capacity() + parser_.held_bytes() + parked_.held_bytes();
+  client_->held_bytes.store_relaxed(held);
+  count_memory(client_->keeps_place.load_relaxed() ? 0 : held);
+}
+
+void connection::count_memory(std::uint64_t bytes) noexcept {
+  const std::uint64_t others = shared_.held_bytes.load_relaxed() - counted_bytes_;
+  shared_.held_bytes.store_relaxed(others + bytes);  // only the loop's thread writes
+  counted_bytes_ = bytes;
 }
 
 void connection::run(std::span<const std::string_view> arguments) {
@@ -243,8 +263,7 @@ void connection::dispatch(std::span<const std::string_view> arguments) {
     server_.count_error();
     return;
   }
-  if (!client_->authenticated && server_.tuning().has_password() &&
-      !(command->flags & store::kNoAuth)) {
+  if (is_stranger() && !(command->flags & store::kNoAuth)) {
     return reply_.error("NOAUTH Authentication required.");
   }
   if (client_->in_refused_transaction && !(command->flags & store::kEndsOrLeaves)) [[unlikely]] {
@@ -257,8 +276,8 @@ void connection::dispatch(std::span<const std::string_view> arguments) {
   client_->last.store_relaxed(command);
   if (!is_again_) server_.count_command();
   // Not by kDenyOom: EXPIRE and its like, which no limit refuses, make another copy of the record.
-  is_held_ =
-      room_.is_on() && (command->flags & (store::kWrite | store::kOnlyFrees)) == store::kWrite;
+  is_held_ = shared_.room.is_on() &&
+             (command->flags & (store::kWrite | store::kOnlyFrees)) == store::kWrite;
   if (is_held_) [[unlikely]]
     return;
   const store::limits bounds{server_.tuning().longest_storable()};
@@ -272,7 +291,8 @@ void connection::dispatch(std::span<const std::string_view> arguments) {
     output_.resize(before);
     reply_.error(error_for(failed));
   }
-  if (command->flags & store::kWrite) room_.begin();  // the next one waits if this took the room
+  if (command->flags & store::kWrite)
+    shared_.room.begin();  // the next one waits if this took the room
 }
 
 /// A command on keys does not wait here for what it misses.
@@ -322,7 +342,7 @@ bool connection::flush() {
       if (errno == EINTR) continue;
       if (errno != EAGAIN) return false;
       // Only when at least half was sent: a long reply that drains slowly is moved a few times.
-      if (sent_ >= pause_bytes() && sent_ >= output_.size() / 2) {
+      if (sent_ >= settings::kOutputPauseBytes && sent_ >= output_.size() / 2) {
         output_.erase(0, sent_);
         sent_ = 0;
       }
@@ -333,7 +353,7 @@ bool connection::flush() {
     const std::uint64_t now = os::monotonic_ns();
     client_->active_ms.store_relaxed(os::milliseconds(now));  // a client that reads is not idle
     server_.count_output(static_cast<std::uint64_t>(put));
-    if (is_idle()) times_.record(now - asked_ns_);
+    if (is_idle()) shared_.times.record(now - asked_ns_);
   }
   sent_ = 0;
   release_output();

@@ -1,9 +1,14 @@
 // One client's socket with its buffers: reads, runs the commands in the buffer, and answers them
 // with one write when its turn comes (event_loop). A long pipeline takes several turns, between
-// which other clients have theirs. The server stops reading from a client that does not read its
-// replies, so that the memory that the client can make it hold is bounded.
+// which other clients have theirs.
+//
+// A client may write its whole pipeline before it reads a reply, so the connection reads on however
+// many replies wait. Commands run only while their replies wait in less memory than the commands
+// that are not yet run take: of the two the client makes the server hold the smaller. Limits of the
+// client and of all clients together (settings) bound both.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -11,6 +16,7 @@
 
 #include "heap/upkeep.hpp"
 #include "server/client.hpp"
+#include "server/options.hpp"
 #include "server/parked_command.hpp"
 #include "server/query_buffer.hpp"
 #include "server/resp_parser.hpp"
@@ -20,13 +26,22 @@
 
 namespace isotherm::server {
 
+/// What the connections of one event loop share. Used by its thread.
+struct loop_share {
+  reply_times times;
+  heap::room_wait room;  ///< while it is on, commands that may take memory wait
+  /// Reads what commands miss; null: they wait for it.
+  std::unique_ptr<heap::cold_reader> reader;
+  /// Memory of clients' buffers and reads (client::held_bytes) but for those of CLIENT NO-EVICT.
+  /// Any thread reads it.
+  base::atomic<std::uint64_t> held_bytes{0};
+};
+
 /// Owned and used by one event loop.
 class connection {
  public:
-  /// `times`, `room` and `reader` are the event loop's, and outlive this. `reader` reads what
-  /// commands miss; null: they wait for it. While `room` is on, commands that may take memory wait.
-  connection(server& server, std::shared_ptr<client> client, reply_times& times,
-             heap::room_wait& room, heap::cold_reader* reader = nullptr);
+  /// `shared` outlives this.
+  connection(server& server, std::shared_ptr<client> client, loop_share& shared);
   ~connection();  ///< closes the socket
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
@@ -57,9 +72,7 @@ class connection {
   bool on_arrival();
   bool is_parked() const noexcept { return parked_.is_parked(); }
 
-  bool wants_to_read() const noexcept {
-    return !client_->closing && !waits_to_run() && waiting() <= pause_bytes();
-  }
+  bool wants_to_read() const noexcept { return !client_->closing && !waits_to_run(); }
   bool wants_to_write() const noexcept { return waiting() > 0; }
   std::uint32_t events = 0;  ///< what epoll watches now
   bool awaits_turn = false;  ///< the loop is going to call go_on(), now or when there is room
@@ -67,8 +80,14 @@ class connection {
   client& peer() const noexcept { return *client_; }
 
  private:
-  static std::size_t pause_bytes() noexcept;
   std::size_t waiting() const noexcept { return output_.size() - sent_; }
+  /// Whether the next command of the buffer may run: not while too many replies wait.
+  bool may_run() const noexcept {
+    return wants_to_read() && waiting() <= std::max(settings::kOutputPauseBytes, query_.size());
+  }
+  /// A client that has not given the password: it holds little memory.
+  bool is_stranger() const noexcept;
+  std::size_t output_limit() const noexcept;
   /// Runs the commands in the buffer, until the turn is over or too many replies wait.
   bool run_buffer();
   /// Goes on after a pause: run_buffer() and flush(), until the next pause or nothing is left.
@@ -87,22 +106,24 @@ class connection {
   }
   void release_output() noexcept;
   void note_memory() noexcept;
+  void count_memory(std::uint64_t bytes) noexcept;
 
   server& server_;
   std::shared_ptr<client> client_;
-  reply_times& times_;
-  heap::room_wait& room_;
-  std::uint64_t asked_ns_ = 0;  ///< when the first byte that has no reply yet was read
+  loop_share& shared_;
+  std::uint64_t counted_bytes_ = 0;  ///< of this connection in shared_.held_bytes
+  std::uint64_t asked_ns_ = 0;       ///< when the first byte that has no reply yet was read
   resp_parser parser_;
   query_buffer query_;
   std::string output_;
   std::size_t sent_ = 0;
-  bool paused_ = false;  ///< whole commands may wait in the buffer (wants_to_read())
+  bool paused_ = false;  ///< whole commands may wait in the buffer (may_run())
   bool is_unfinished_ = false, is_held_ = false;
   bool mute_ = false;  ///< the deferred command gets no reply (CLIENT REPLY)
   parked_command parked_;
   /// The command at the begin of the buffer runs again, after a miss, or a wait for room.
   bool is_again_ = false;
+  bool is_moved_ = false;  ///< and the parser's arguments are views of where the buffer was
   /// Bytes of the buffer up to which later commands' reads have been started, and up to which the
   /// last look at them has come.
   std::size_t read_ahead_end_ = 0, looked_to_ = 0;

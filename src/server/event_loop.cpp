@@ -77,10 +77,11 @@ base::result<void> event_loop::start() {
     using engine = os::read_queue::engine;
     const bool is_polled = server_.start_options().read_thread;
     if (auto made = heap::cold_reader::make(is_polled ? engine::polled : engine::best)) {
-      reader_ = std::move(*made);
+      shared_.reader = std::move(*made);
     }
   }
-  if (reader_) change_watch(epoll_, EPOLL_CTL_ADD, reader_->descriptor(), EPOLLIN, kArrival);
+  if (shared_.reader)
+    change_watch(epoll_, EPOLL_CTL_ADD, shared_.reader->descriptor(), EPOLLIN, kArrival);
   auto started = os::start_thread("iso-loop", [this] { run(); });
   if (!started) return std::unexpected(started.error());
   thread_ = std::move(*started);
@@ -91,7 +92,7 @@ void event_loop::stop() {
   stopping_.store_release(true);
   wake();
   if (thread_.joinable()) thread_.join();
-  if (reader_) reader_->leave();  // all loops' readers wait for the disk together
+  if (shared_.reader) shared_.reader->leave();  // all loops' readers wait for the disk together
 }
 
 void event_loop::wake() {
@@ -132,7 +133,7 @@ void event_loop::run() {
 
 void event_loop::wait_once() {
   epoll_event events[kEventsAtOnce];
-  const int tick_ms = room_.is_on() ? kRoomTickMs : kTickMs;
+  const int tick_ms = shared_.room.is_on() ? kRoomTickMs : kTickMs;
   const bool is_busy = !unfinished_.empty() || !released_.empty();
   const int ready = ::epoll_wait(epoll_, events, kEventsAtOnce, is_busy ? 0 : tick_ms);
   go_on(std::exchange(released_, {}));  // before others' new commands can take the room
@@ -156,10 +157,11 @@ void event_loop::wait_once() {
     }
   }
   go_on(turns);
-  if (reader_) reader_->submit();  // the disk is at work while replies are sent
+  if (shared_.reader) shared_.reader->submit();  // the disk is at work while replies are sent
   answer_all();
-  if (reader_) reader_->submit();
+  if (shared_.reader) shared_.reader->submit();
   hold_writers_back();
+  server_.hold_clients_to_limit();
   const std::int64_t now = os::monotonic_ms();
   if (now < next_tick_ms_) return;
   next_tick_ms_ = now + kTickMs;
@@ -175,11 +177,11 @@ void event_loop::housekeeping() {
 
 /// The clients of what the disk does not answer get errors.
 void event_loop::give_up_unanswered() {
-  if (!reader_ || reader_->end_unanswered() == 0) return;
+  if (!shared_.reader || shared_.reader->end_unanswered() == 0) return;
   take_arrived();
-  reader_->submit();
+  shared_.reader->submit();
   answer_all();
-  reader_->submit();
+  shared_.reader->submit();
   server_.manager()->report_problem();
 }
 
@@ -190,8 +192,7 @@ void event_loop::take_adopted() {
     arrived.swap(adopted_);
   }
   for (auto& client : arrived) {
-    auto made =
-        std::make_unique<connection>(server_, std::move(client), times_, room_, reader_.get());
+    auto made = std::make_unique<connection>(server_, std::move(client), shared_);
     connection& which = *made;
     which.place = by_use_.add(which.peer().id, which.peer().active_ms.load_relaxed());
     which.events = EPOLLIN;
@@ -205,7 +206,7 @@ void event_loop::take_adopted() {
 
 /// Runs the commands again whose reads have ended.
 void event_loop::take_arrived() {
-  reader_->take_ended([this](std::uint64_t id) {
+  shared_.reader->take_ended([this](std::uint64_t id) {
     const auto at = connections_.find(id);
     if (at == connections_.end()) return;
     connection& which = *at->second;
@@ -249,8 +250,8 @@ void event_loop::give_turn(connection& which) {
 
 /// Clients that load faster than records can leave DRAM wait, and the others do not.
 void event_loop::hold_writers_back() {
-  room_.update();
-  if (room_.is_on()) return;
+  shared_.room.update();
+  if (shared_.room.is_on()) return;
   released_.insert(released_.end(), held_.begin(), held_.end());
   held_.clear();
 }

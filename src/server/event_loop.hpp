@@ -38,9 +38,13 @@ class event_loop {
   /// Of the loop's thread, until a tenth of a second ago: waits for pages of a disk. Any thread.
   std::uint64_t major_faults() const noexcept { return major_faults_.load_relaxed(); }
   /// Of what reads for it; "none" without a reader. Once started; any thread.
-  std::string_view read_engine() const noexcept { return reader_ ? reader_->engine() : "none"; }
+  std::string_view read_engine() const noexcept {
+    return shared_.reader ? shared_.reader->engine() : "none";
+  }
   /// Of its clients. Any thread.
-  const reply_times& times() const noexcept { return times_; }
+  const reply_times& times() const noexcept { return shared_.times; }
+  /// See loop_share. Any thread.
+  std::uint64_t held_bytes() const noexcept { return shared_.held_bytes.load_relaxed(); }
   /// Closes a client whose client::killed is set, if it is still connected.
   void end(std::uint64_t id);
 
@@ -68,14 +72,11 @@ class event_loop {
   void watch_listeners(std::uint32_t events);  ///< EPOLLIN; 0: for nothing
 
   server& server_;
-  /// Reads what commands miss; null: they wait. Before the connections, whose commands ask it.
-  std::unique_ptr<heap::cold_reader> reader_;
-  heap::room_wait room_;
+  loop_share shared_;  // before the connections, which use it
   int epoll_;
   int wakeup_;
   os::thread thread_;
   base::atomic<std::uint64_t> major_faults_{0};
-  reply_times times_;
   base::atomic<bool> stopping_{false};
   std::mutex adopted_mutex_;
   // Guarded by it.

@@ -36,10 +36,12 @@ std::string to_text(const placement::fast_size& size) {
   return size.share ? fmt::format("{}%", *size.share * 100) : fmt::format("{}", size.bytes);
 }
 
-std::uint64_t settings::clients_limit_bytes() const noexcept {
+std::uint64_t settings::clients_limit_bytes(std::uint64_t memory_bytes) const noexcept {
   const std::int64_t chosen = maxmemory_clients.load_relaxed();
   if (chosen >= 0) return static_cast<std::uint64_t>(chosen);
-  return maxmemory.load_relaxed() / 100 * static_cast<std::uint64_t>(-chosen);
+  const std::uint64_t asked = maxmemory.load_relaxed();
+  const std::uint64_t base = asked == 0 ? memory_bytes : std::min(asked, memory_bytes);
+  return base / 100 * static_cast<std::uint64_t>(-chosen);
 }
 
 }  // namespace isotherm::server

@@ -24,15 +24,15 @@ struct options {
   bool read_thread = false;    ///< a kernel thread submits reads (os::read_queue::engine::polled)
   std::string password;        ///< empty: none asked for
   bool protected_mode = true;  ///< without a password only loopback clients are served
-  std::uint64_t maxmemory_bytes = 0;   ///< 0: no limit
-  std::int64_t maxmemory_clients = 0;  ///< see parse_clients_limit()
+  std::uint64_t maxmemory_bytes = 0;     ///< 0: no limit
+  std::int64_t maxmemory_clients = -12;  ///< see parse_clients_limit()
   std::uint64_t maxclients = 10000;
   std::uint64_t timeout_s = 0;  ///< after which idle clients are closed; 0: never
 };
 
-/// Parses what all clients' buffers together may take: bytes ("64mb"; 0: no limit), or a share of
-/// maxmemory ("5%"), which is returned as a negative number. nullopt: neither. Below -100: too
-/// large.
+/// Parses what all clients' buffers together may take: bytes ("64mb"; 0: no limit), or a share
+/// ("5%") of settings::clients_limit_bytes()'s base, which is returned as a negative number.
+/// nullopt: neither. Below -100: too large.
 std::optional<std::int64_t> parse_clients_limit(std::string_view text) noexcept;
 
 /// Parses bytes ("512mb", "0"), or a share of all nodes ("20%", 0 to 100). nullopt: neither.
@@ -53,7 +53,7 @@ class settings {
         has_password_(!start.password.empty()) {}
 
   base::atomic<std::uint64_t> maxmemory;         ///< bytes
-  base::atomic<std::int64_t> maxmemory_clients;  ///< bytes, or minus percent of maxmemory
+  base::atomic<std::int64_t> maxmemory_clients;  ///< bytes, or minus percent
   base::atomic<std::uint64_t> maxclients;
   base::atomic<std::uint64_t> timeout_s;
   base::atomic<bool> protected_mode;
@@ -64,8 +64,9 @@ class settings {
   /// is the search for what the commands behind a parked one are going to miss. Not of CONFIG SET.
   base::atomic<std::uint64_t> turn_us{50};
 
-  /// Bytes that all clients' buffers together may take; 0: no limit.
-  std::uint64_t clients_limit_bytes() const noexcept;
+  /// Bytes that all clients' buffers together may take; 0: no limit. A share is one of maxmemory
+  /// or of `memory_bytes`, whichever is less.
+  std::uint64_t clients_limit_bytes(std::uint64_t memory_bytes) const noexcept;
   /// Most bytes of a key or a value: what the operator chose, or what an index can hold if that is
   /// less.
   std::uint64_t longest_storable() const noexcept {
@@ -74,8 +75,11 @@ class settings {
 
   /// Seconds of silence after which a TCP connection is probed (tcp-keepalive).
   static constexpr int kKeepaliveSeconds = 300;
-  /// Bytes of replies waiting for a client beyond which its requests wait too.
+  /// Bytes of replies waiting for a client beyond which its requests may wait (connection).
   static constexpr std::size_t kOutputPauseBytes = std::size_t{1} << 20;
+  /// Bytes of replies waiting for a client that has to give a password and has not, beyond which it
+  /// is closed. The parser takes only short commands from it.
+  static constexpr std::size_t kStrangersOutputBytes = std::size_t{16} << 10;
 
   bool has_password() const noexcept { return has_password_.load_acquire(); }
   std::string password() const {

@@ -64,9 +64,9 @@ bool parked_command::park(std::vector<heap::miss> missed) {
   return true;
 }
 
-std::uint64_t parked_command::room_ahead() const noexcept {
+std::uint64_t parked_command::room_ahead(std::uint64_t left) const noexcept {
   const std::uint64_t all = has_looked_again_ ? kAheadBytes : kAheadBytes / 2;
-  return all - std::min(all, ahead_.bytes());
+  return std::min(all - std::min(all, ahead_.bytes()), left);
 }
 
 void parked_command::read_ahead(std::vector<heap::miss> missed) {

@@ -37,8 +37,9 @@ class parked_command {
   /// last time is dropped if it has come further since: it has used that.
   bool park(std::vector<heap::miss> missed);
   /// How much a look at the client's later commands may find: half of kAheadBytes in the first, so
-  /// that the second has room for the values whose keys were missed in the first.
-  std::uint64_t room_ahead() const noexcept;
+  /// that the second has room for the values whose keys were missed in the first. No more than
+  /// `left` bytes, which all clients together may still hold.
+  std::uint64_t room_ahead(std::uint64_t left) const noexcept;
   /// Asks for what such a look has found. More than kAheadBytes and an object, which the reader
   /// reads at once, would only be held, for a client that may not read its replies.
   void read_ahead(std::vector<heap::miss> missed);
@@ -58,9 +59,12 @@ class parked_command {
   void finish() noexcept;
   /// No command is left that reads were started for, but the one that is parked.
   void forget() noexcept;
-  /// What is held for it, or being read.
+  /// What is held for it, or being read. A single read is left out: it takes memory while the disk
+  /// is at work on it, of which the reader bounds the sum, and the command runs when it has ended.
+  /// Thousands of clients may wait for one each.
   std::uint64_t held_bytes() const noexcept {
-    return own_.bytes() + ahead_.bytes() - counted_twice_ + walked_.found_bytes;
+    const std::uint64_t own = own_.size() == 1 ? 0 : own_.bytes() - counted_twice_;
+    return own + ahead_.bytes() + walked_.found_bytes;
   }
 
  private:

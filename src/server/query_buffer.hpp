@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 #include <string_view>
+#include <utility>
 
 namespace isotherm::server {
 
@@ -35,10 +36,24 @@ class query_buffer {
     begin_ = end_ = capacity_ = 0;
   }
 
+  /// Frees the room behind the content if it is most of the memory. May move the content; true: it
+  /// has.
+  bool shrink() noexcept {
+    if (size() == 0 || capacity_ < kWorthFreeing || size() > capacity_ / 2) return false;
+    char* smaller = static_cast<char*>(std::malloc(size()));
+    if (!smaller) return false;
+    std::memcpy(smaller, memory_ + begin_, size());
+    std::free(std::exchange(memory_, smaller));
+    capacity_ = end_ = size();
+    begin_ = 0;
+    return true;
+  }
+
   /// Makes room for at least `bytes` behind the tail. May move the content.
   void prepare(std::size_t bytes) {
     if (room() >= bytes) return;
-    if (begin_ > 0) {
+    // Moves only as much as was consumed, so that a long backlog is not moved for each read.
+    if (begin_ >= size()) {
       std::memmove(memory_, memory_ + begin_, size());
       end_ -= begin_;
       begin_ = 0;
@@ -52,6 +67,8 @@ class query_buffer {
   }
 
  private:
+  static constexpr std::size_t kWorthFreeing = std::size_t{4} << 10;
+
   char* memory_ = nullptr;
   std::size_t begin_ = 0, end_ = 0, capacity_ = 0;
 };

@@ -13,8 +13,11 @@
 #include <exception>
 #include <functional>
 
+#include "heap/allocator.hpp"
 #include "heap/usage.hpp"
 #include "os/clock.hpp"
+#include "os/memory/available_memory.hpp"
+#include "os/memory/process_memory.hpp"
 #include "server/commands/families.hpp"
 #include "sync/retire.hpp"
 
@@ -82,7 +85,8 @@ server::server(options chosen, store::database& db, management* manager, placeme
               store::key_commands(), store::expiry_commands(), store::keyspace_commands(),
               store::object_commands(), session_commands(), client_commands(), config_commands(),
               info_commands(), introspection_commands(), isotherm_commands()}),
-      started_ms_(store::now_ms()) {}
+      started_ms_(store::now_ms()),
+      machine_bytes_(os::available_memory() + os::read_resident_pages().all_bytes) {}
 
 server::~server() { stop(); }
 
@@ -93,6 +97,7 @@ base::result<void> server::start() {
     port_ = made->port();
     listeners_.push_back(std::move(*made));
   }
+  follow_clients_limit();
   const std::size_t tcp = listeners_.size();
   if (!options_.unix_socket.empty()) {
     auto made = listener::on_unix(options_.unix_socket, options_.unix_socket_mode);
@@ -120,7 +125,7 @@ void server::stop() {
   upkeep_.stop();
   loops_.clear();
   listeners_.clear();
-  say(wrong_passwords_.rest());
+  for (gathered_report* each : reports()) say(each->rest());
 }
 
 std::string_view server::read_engine() const noexcept { return loops_.front()->read_engine(); }
@@ -198,9 +203,33 @@ void server::defer_to(background& thread, client& client, std::function<void(sto
   client.waits = true;  // the work ends on this thread, which is busy here
 }
 
-void server::evict_clients() {
-  const std::uint64_t limit = settings_.clients_limit_bytes();
-  if (limit == 0) return;
+/// Looks at what the limit depends on.
+void server::follow_clients_limit() {
+  const std::uint64_t target = manager_ ? manager_->memory_target_bytes() : 0;
+  clients_limit_.store_relaxed(settings_.clients_limit_bytes(
+      target != 0 ? std::min(target, machine_bytes_) : machine_bytes_));
+}
+
+std::uint64_t server::clients_bytes() const noexcept {
+  std::uint64_t sum = 0;
+  for (const auto& loop : loops_) sum += loop->held_bytes();
+  return sum;
+}
+
+std::uint64_t server::room_for_reads_ahead() const noexcept {
+  const std::uint64_t limit = clients_limit_.load_relaxed();
+  if (limit == 0) return ~std::uint64_t{0};
+  return limit / 4 - std::min(limit / 4, clients_bytes());
+}
+
+void server::hold_clients_to_limit() {
+  const std::uint64_t limit = clients_limit_.load_relaxed();
+  if (limit == 0 || clients_bytes() <= limit) return;
+  const std::unique_lock lock(evicting_, std::try_to_lock);
+  if (lock) evict_clients(limit);  // else another loop is doing so
+}
+
+void server::evict_clients(std::uint64_t limit) {
   std::uint64_t total = 0;
   std::vector<std::pair<std::uint64_t, std::shared_ptr<client>>> largest;
   for (auto& client : clients_.all()) {
@@ -214,6 +243,7 @@ void server::evict_clients() {
   for (auto at = largest.begin(); at != largest.end() && total > limit; ++at) {
     total -= at->first;
     statistics.evicted.add(1);
+    say(evicted_.note(at->second->address, store::now_ms()));
     kill(*at->second);
   }
 }
@@ -236,9 +266,29 @@ void server::reset_statistics() noexcept {
 void server::look_at_cold() {
   const std::uint64_t began = os::monotonic_ns();
   if (began < look_at_cold_ns_) return;
-  store::note_cold(heap::usage_of(heap::kind::cold));
+  const heap::usage cold = heap::usage_of(heap::kind::cold);
+  cold_resident_.store_relaxed(cold.resident_bytes);
+  store::note_cold(cold);
   const std::uint64_t ended = os::monotonic_ns();
   look_at_cold_ns_ = ended + 99 * (ended - began);
+}
+
+server::dram server::dram_now() const {
+  dram now{};
+  if (db_.index().is_managed()) {
+    const auto extents_of = [](heap::kind where) {
+      return heap::usage_of(where, heap::residency::left_out).extent_bytes;
+    };
+    now.data = extents_of(heap::kind::newborn) + extents_of(heap::kind::hot) +
+               cold_resident_.load_relaxed();
+    now.nodes = extents_of(heap::kind::node);
+  }
+  now.clients = clients_bytes();
+  now.allocator = heap::allocator_overhead_bytes();
+  const std::uint64_t known = now.data + now.nodes + now.clients + now.allocator;
+  const std::uint64_t all = os::read_resident_pages().all_bytes;
+  now.rest = all - std::min(all, known);
+  return now;
 }
 
 void server::upkeep() noexcept {
@@ -253,10 +303,12 @@ void server::upkeep() noexcept {
     }
     db_.set_writers_sweep(is_behind);
     if (db_.index().is_managed()) look_at_cold();
-    // Writers count less than what the allocators take for small keys.
-    if (settings_.maxmemory.load_relaxed() > 0) db_.memory().sample();
-    evict_clients();
-    say(wrong_passwords_.due(store::now_ms()));
+    // For the peak, and since writers count less than what the allocators take for small keys.
+    db_.memory().sample();
+    follow_clients_limit();
+    hold_clients_to_limit();
+    const std::int64_t now = store::now_ms();
+    for (gathered_report* each : reports()) say(each->due(now));
   } catch (const std::exception&) {
     // No memory, as for a copy of a key: the next call tries again.
   }
@@ -268,6 +320,16 @@ void server::upkeep() noexcept {
 void server::note_wrong_password(const client& client) {
   statistics.wrong_passwords.add(1);
   say(wrong_passwords_.note(client.address, store::now_ms()));
+}
+
+void server::note_query_limit(const client& client) {
+  statistics.query_limit.add(1);
+  say(query_limit_.note(client.address, store::now_ms()));
+}
+
+void server::note_output_limit(const client& client) {
+  statistics.output_limit.add(1);
+  say(output_limit_.note(client.address, store::now_ms()));
 }
 
 void server::look_at_last_second() noexcept {

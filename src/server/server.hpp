@@ -13,10 +13,10 @@
 #include "server/background.hpp"
 #include "server/client.hpp"
 #include "server/event_loop.hpp"
+#include "server/gathered_report.hpp"
 #include "server/listener.hpp"
 #include "server/management/management.hpp"
 #include "server/options.hpp"
-#include "server/wrong_passwords.hpp"
 #include "store/commands/table.hpp"
 
 namespace isotherm::server {
@@ -67,8 +67,30 @@ class server {
   /// need the disk is not behind it.
   void defer_to_disk(client& client, std::function<void(store::reply&)> work);
 
-  /// Counts a wrong password, and reports it on standard error (wrong_passwords).
+  /// Each counts an event of a client, and reports it on standard error (gathered_report).
   void note_wrong_password(const client& client);
+  void note_query_limit(const client& client);
+  void note_output_limit(const client& client);
+
+  /// Memory that clients' buffers and reads take, but for those of CLIENT NO-EVICT.
+  std::uint64_t clients_bytes() const noexcept;
+  /// How much a quarter of the limit of all clients leaves: reads ahead, which can be left out,
+  /// leave the rest to requests and replies.
+  std::uint64_t room_for_reads_ahead() const noexcept;
+  /// Closes the clients that hold most until the limit of all clients is kept. Any thread; called
+  /// after each round of an event loop, a sum of as many numbers as there are loops.
+  void hold_clients_to_limit();
+
+  /// Where the DRAM of the process is, in bytes; the parts add up to the resident set.
+  struct dram {
+    std::uint64_t data;       ///< records: extents of NEW and HOT, and what is in DRAM of COLD
+    std::uint64_t nodes;      ///< of the index
+    std::uint64_t clients;    ///< clients_bytes()
+    std::uint64_t allocator;  ///< what it takes beyond what it has handed out
+    std::uint64_t rest;       ///< the program, its stacks and tables
+  };
+  /// Any thread. COLD's part was looked at a while ago (look_at_cold()).
+  dram dram_now() const;
   void count_command() noexcept { statistics.commands.add(1); }
   void count_error() noexcept { statistics.errors.add(1); }
   void count_input(std::uint64_t bytes) noexcept { statistics.input_bytes.add(bytes); }
@@ -96,7 +118,11 @@ class server {
   void count_reply_times() noexcept;
   void upkeep() noexcept;
   void look_at_cold();
-  void evict_clients();
+  std::array<gathered_report*, 4> reports() noexcept {
+    return {&wrong_passwords_, &query_limit_, &output_limit_, &evicted_};
+  }
+  void follow_clients_limit();
+  void evict_clients(std::uint64_t limit);
   void defer_to(background& thread, client& client, std::function<void(store::reply&)> work);
 
   options options_;
@@ -109,6 +135,7 @@ class server {
   const std::int64_t started_ms_;
   base::atomic<std::uint64_t> next_id_{1};
   base::atomic<std::uint64_t> rate_{0};
+  base::atomic<std::uint64_t> cold_resident_{0};
   std::uint64_t look_at_cold_ns_ = 0;  ///< when look_at_cold() may run next
   std::uint64_t rate_commands_ = 0;
   std::array<base::atomic<std::uint64_t>, kReplyQuantiles.size()> reply_times_us_{};
@@ -116,7 +143,18 @@ class server {
   std::int64_t second_since_ms_ = 0;
   int port_ = 0;
   std::size_t next_loop_ = 0;
-  wrong_passwords wrong_passwords_;
+  const std::uint64_t machine_bytes_;          ///< DRAM that is there when nothing else limits it
+  base::atomic<std::uint64_t> clients_limit_;  ///< bytes of all clients; 0: none
+  std::mutex evicting_;
+  gathered_report wrong_passwords_{"wrong password from", "wrong passwords, the last from"};
+  gathered_report query_limit_{"unread requests beyond client-query-buffer-limit: closed",
+                               "clients closed for unread requests beyond "
+                               "client-query-buffer-limit, the last"};
+  gathered_report output_limit_{"unread replies beyond client-output-buffer-limit: closed",
+                                "clients closed for unread replies beyond "
+                                "client-output-buffer-limit, the last"};
+  gathered_report evicted_{"all clients' buffers beyond maxmemory-clients: closed",
+                           "clients closed for buffers beyond maxmemory-clients, the last"};
   std::vector<listener> listeners_;
   std::vector<std::unique_ptr<event_loop>> loops_;
   // Destroyed before the loops, which their jobs use.

@@ -16,21 +16,10 @@ import tempfile
 import time
 import unittest
 
-from serve_process import PATIENCE, Raw, info, start_ours, start_redis
+from serve_case import Case, MIB, until
+from serve_process import PATIENCE, Raw, info, start_redis
 
-ISOTHERM, INDEX = sys.argv.pop(1), sys.argv.pop(1)
-MIB = 1 << 20
-
-
-def until(found, seconds=PATIENCE):
-    """Waits for the event that `found` looks for and returns what it found. Asks again and again:
-    what a server in another process comes to gives no signal. No event within the bound fails."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if value := found():
-            return value
-        time.sleep(0.02)  # between two looks at the condition, which alone ends the wait
-    raise AssertionError(f'nothing happened within {seconds} seconds')
+ISOTHERM, INDEX = Case.tool, Case.index = sys.argv.pop(1), sys.argv.pop(1)
 
 
 def resident_bytes(process):
@@ -43,41 +32,8 @@ def limited(which, amount):
     return {'preexec_fn': lambda: resource.setrlimit(which, (amount, amount))}
 
 
-class Trouble(unittest.TestCase):
-    def serve(self, *flags, **more):
-        process = start_ours(ISOTHERM, INDEX, *flags, **more)
-        self.addCleanup(process.stop)
-        return process
-
-    def connect(self, where):
-        connection = Raw(where)
-        self.addCleanup(connection.close)
-        return connection
-
-    def scratch(self):
-        directory = tempfile.mkdtemp(prefix='isotherm-e2e-')
-        self.addCleanup(shutil.rmtree, directory)
-        return directory
-
-    def assert_alive(self, process):
-        one = Raw(process.path)
-        self.assertEqual(one.ask('PING'), b'+PONG\r\n')
-        one.close()
-
-
-class Start(Trouble):
+class Start(Case):
     """Mistakes of the operator: one line, exit status not 0, nothing left behind."""
-
-    def refused(self, *flags, status=1, **more):
-        port = [] if '--port' in flags else ['--port', '0']
-        run = subprocess.run([ISOTHERM, 'serve', *port, *flags], capture_output=True, text=True,
-                             timeout=PATIENCE, check=False, **more)
-        said = run.stderr
-        self.assertEqual(run.returncode, status, said)
-        self.assertEqual(len(said.splitlines()), 1, said)
-        self.assertTrue(said.startswith('isotherm: '), said)
-        self.assertNotIn('Ready', run.stdout)
-        return said
 
     def test_port_in_use(self):
         taken = socket.create_server(('127.0.0.1', 0))
@@ -250,7 +206,7 @@ class Start(Trouble):
                                                          status=2))
 
 
-class Clients(Trouble):
+class Clients(Case):
     """Clients that are slow, broken or hostile hurt only themselves."""
 
     def test_protected_mode(self):
@@ -362,6 +318,9 @@ class Clients(Trouble):
         slow.send('MGET', *['k'] * 8)
         self.assertTrue(slow.is_closed())
         self.assertEqual(info(admin, 'stats')['client_output_buffer_limit_disconnections'], '1')
+        self.assertIn('unread replies beyond client-output-buffer-limit: closed',
+                      process.stop()[1])
+
 
     def test_query_buffer_limit(self):
         process = self.serve('--manage', 'off')
@@ -476,7 +435,7 @@ class Clients(Trouble):
         self.assertTrue(one.is_closed())
 
 
-class ColdHeap(Trouble):
+class ColdHeap(Case):
     """A disk that is full, or a limit that acts as one, costs savings, never data."""
 
     def test_no_room_for_cold_objects(self):

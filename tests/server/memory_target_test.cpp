@@ -11,11 +11,7 @@ using ::testing::StartsWith;
 
 class full_management final : public idle_management {
  public:
-  collector::window_statistics last_window() const override {
-    collector::window_statistics seen;
-    seen.memory_target_bytes = 12345;
-    return seen;
-  }
+  std::uint64_t memory_target_bytes() const override { return 123'456'789; }
   bool refuses_growth() const noexcept override { return is_full.load_relaxed(); }
 
   base::atomic<bool> is_full{false};
@@ -67,7 +63,8 @@ TEST_F(MemoryTarget, RefusesInAPipelineAndServesAgainBehindIt) {
 }
 
 TEST_F(MemoryTarget, IsToldAndItsRefusalsAreCounted) {
-  EXPECT_THAT(peer(path_).last_words("INFO memory"), HasSubstr("memory_target_bytes:12345\r\n"));
+  EXPECT_THAT(peer(path_).last_words("INFO memory"),
+              HasSubstr("memory_target_bytes:123456789\r\n"));
   peer(path_).last_words("SET a v\r\nGET a\r\nINCR n");
   EXPECT_THAT(peer(path_).last_words("INFO stats"), HasSubstr("refused_writes:2\r\n"));
   EXPECT_THAT(peer(path_).last_words("CONFIG RESETSTAT\r\nINFO stats"),

@@ -125,7 +125,65 @@ TEST_F(Serving, TakesNoMoreClientsThanAllowed) {
   EXPECT_EQ(peer(path_).receive_all(), "-ERR max number of clients reached\r\n");
 }
 
-TEST_F(Serving, AClientThatDoesNotReadIsNotReadFrom) {
+TEST_F(Serving, AStrangerWhoDoesNotReadIsClosedSoon) {
+  options_.password = "secret";
+  start();
+  peer stranger(path_), other(path_);
+  std::string pings;
+  for (int i = 0; i < 500'000; ++i) pings += "PING\r\n";
+  EXPECT_LT(stranger.send_until_closed(pings), pings.size());
+  until([&] { return server_->statistics.output_limit.sum() == 1; });
+  // It has sent less than the sockets hold: what the server holds for it is bounded.
+  EXPECT_EQ(other.last_words("AUTH secret\r\nPING"), "+OK\r\n+PONG\r\n");
+}
+
+TEST_F(Serving, AClientMayWriteAllItsRequestsBeforeItReads) {
+  start();
+  peer one(path_);
+  const std::string value(1000, 'x');
+  one.send("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000\r\n" + value + "\r\n");
+  EXPECT_EQ(one.receive(5), "+OK\r\n");
+  // Requests that no socket holds, with a hundred times as many bytes of replies.
+  constexpr int kRequests = 300'000;
+  std::string requests;
+  for (int i = 0; i < kRequests; ++i) requests += "GET k\r\n";
+  one.send(requests);
+  const auto client = server_->clients().all().front();
+  const std::size_t reply = value.size() + 9;
+  EXPECT_LE(client->output_bytes.load_relaxed(), requests.size() + 2 * reply);
+  std::string held;
+  for (std::size_t left = kRequests * reply; left > 0; left -= held.size()) {
+    held = one.receive(std::min(left, std::size_t{1} << 20));
+    ASSERT_GT(held.size(), 0u);
+  }
+}
+
+TEST_F(Serving, ShortRepliesToLongRequestsAreMadeThoughNobodyReads) {
+  start();
+  peer one(path_);
+  const std::string set =
+      "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000\r\n" + std::string(1000, 'x') + "\r\n";
+  constexpr std::size_t kPings = settings::kOutputPauseBytes / 7 + 100'000;
+  std::string requests;
+  for (std::size_t i = 0; i < kPings; ++i) requests += "PING\r\n";
+  for (int i = 0; i < 20'000; ++i) requests += set;  // longer than all replies before it
+  one.send(requests);
+  until([&] { return db_.keys() == 1; });
+}
+
+TEST_F(Serving, AClientThatDoesNotReadIsClosedAtItsLimit) {
+  start();
+  server_->tuning().output_hard_limit.store_relaxed(std::size_t{2} << 20);
+  peer one(path_), other(path_);
+  const std::string echo = "*2\r\n$4\r\nECHO\r\n$1000\r\n" + std::string(1000, 'x') + "\r\n";
+  std::string requests;
+  for (int i = 0; i < 20'000; ++i) requests += echo;
+  EXPECT_LT(one.send_until_closed(requests), requests.size());
+  until([&] { return server_->statistics.output_limit.sum() == 1; });
+  EXPECT_EQ(other.last_words("PING"), "+PONG\r\n");
+}
+
+TEST_F(Serving, AClientThatDoesNotReadHoldsFewReplies) {
   start();
   peer slow(path_), other(path_);
   const std::string value(100000, 'x');

@@ -95,6 +95,7 @@ class idle_management : public management {
   std::string problem() const override { return {}; }
   void report_problem() override { ++reports; }
   bool refuses_growth() const noexcept override { return false; }
+  std::uint64_t memory_target_bytes() const override { return 0; }
   std::uint64_t refused_cold_objects() const override { return 0; }
   heap::per_kind<heap::usage> heaps() const override { return {}; }
   std::vector<std::pair<std::string, std::string>> configuration() const override { return {}; }

@@ -45,7 +45,8 @@ void add_client_flags(command c, serve_options& o) {
   c.add("--maxclients", o.server.maxclients, "clients at a time", std::uint64_t{1},
         std::uint64_t{1000000});
   c.add("--maxmemory-clients", o.maxmemory_clients,
-        "close clients whose buffers together take more, as 64mb, or 5% of --maxmemory")
+        "close clients whose buffers together take more, as 64mb, or a share of --maxmemory, "
+        "--memory-target or the machine's memory, whichever is least; 0: no limit")
       .value_name("SIZE");
   c.add("--timeout", o.server.timeout_s, "seconds after which an idle client is closed; 0: never",
         std::uint64_t{0}, std::uint64_t{INT32_MAX})

@@ -22,7 +22,7 @@ struct serve_options {
   server::options server;
   std::string index = "hash-pugh";
   std::string manage = "on";
-  std::string maxmemory = "0", maxmemory_clients = "0";
+  std::string maxmemory = "0", maxmemory_clients = "12%";
   std::optional<std::string> cold_backing;  ///< none: where it is found (server/cold_place.hpp)
   bool huge_pages = false;
   bool unprotected = false;

@@ -6,13 +6,22 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <fstream>
 
 #include "cli/fail.hpp"
+#include "heap/allocator.hpp"
 #include "os/files/file_system.hpp"
+#include "os/memory/process_memory.hpp"
 
 namespace isotherm::cli {
+
+namespace {
+constexpr std::chrono::seconds kGivesFreePagesBackWithin{1};
+/// What the store needs beside the program itself: open extents, and clients' buffers.
+constexpr std::uint64_t kLeastToWorkWith = std::uint64_t{8} << 20;
+}  // namespace
 
 void fit_descriptors(server::options& chosen, std::uint64_t others) {
   // Standard streams, listeners, the cold file, /proc; an epoll set and a wake-up a thread.
@@ -33,6 +42,22 @@ void fit_descriptors(server::options& chosen, std::uint64_t others) {
   chosen.maxclients = limit.rlim_cur - own;
   fmt::print("limit of open files is {}: taking {} clients at most\n", limit.rlim_cur,
              chosen.maxclients);
+}
+
+void set_up_allocator(const server::options& chosen) {
+  if (chosen.maxmemory_bytes != 0 && !heap::is_allocator_ours()) {
+    fail(
+        "--maxmemory counts what jemalloc hands out, but another allocator was preloaded: start "
+        "without LD_PRELOAD, or without --maxmemory");
+  }
+  heap::give_free_pages_back(kGivesFreePagesBackWithin);
+}
+
+void check_target(std::uint64_t target_bytes) {
+  const std::uint64_t own = os::read_resident_pages().all_bytes;
+  if (target_bytes == 0 || target_bytes >= own + kLeastToWorkWith) return;
+  fail(fmt::format("--memory-target is {} bytes, but the program alone takes {}: give {} or more",
+                   target_bytes, own, own + kLeastToWorkWith));
 }
 
 sigset_t block_signals() {

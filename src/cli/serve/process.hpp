@@ -3,6 +3,7 @@
 
 #include <signal.h>
 
+#include <cstdint>
 #include <string>
 
 #include "server/options.hpp"
@@ -12,6 +13,15 @@ namespace isotherm::cli {
 /// Lifts the limit of open files as far as the clients, and `others`, need it, or takes fewer
 /// clients and says so. Fails the command where not even one fits.
 void fit_descriptors(server::options& chosen, std::uint64_t others);
+
+/// Makes the allocator give free memory back soon, since it counts as the server's. Fails the
+/// command where maxmemory is given and another allocator serves the process. Once signals are
+/// blocked: it starts a thread.
+void set_up_allocator(const server::options& chosen);
+
+/// Fails the command where not even the program fits into the target (0: none), which would refuse
+/// every write.
+void check_target(std::uint64_t target_bytes);
 
 /// Blocks the signals that end the server, which the end of a terminal's session (SIGHUP) is not,
 /// and returns them, for sigwait(); every thread that is started later inherits the mask.

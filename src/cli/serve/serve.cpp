@@ -76,6 +76,7 @@ void run(const command& described, serve_options& o) {
   understand(described, o);
   const bool managed = o.manage != "off";
   const sigset_t ending = block_signals();
+  set_up_allocator(o.server);
   fit_descriptors(o.server, o.http ? live::http_server::kDescriptors : 0);
   if (managed) {
     heap::options heaps;
@@ -92,6 +93,7 @@ void run(const command& described, serve_options& o) {
     collecting = std::make_unique<collector::object_collector>(o.collector);
     manager = server::make_management(*collecting, o.cold);
   }
+  check_target(o.collector.memory_target_bytes);
   const pid_file written(o.pidfile);
   server::server serving(o.server, db, manager.get(), used.placer);
   if (collecting) require(collecting->start());

@@ -46,19 +46,19 @@ std::string memory_section(server& server, std::int64_t) {
   auto& meter = server.db().memory();
   const std::uint64_t used = meter.sample(), resident = resident_bytes();
   const std::uint64_t limit = server.tuning().maxmemory.load_relaxed();
-  const std::uint64_t target =
-      server.manager() ? server.manager()->last_window().memory_target_bytes : 0;
-  std::uint64_t clients = 0;
-  for (const auto& client : server.clients().all()) clients += client->held_bytes.load_relaxed();
+  const std::uint64_t target = server.manager() ? server.manager()->memory_target_bytes() : 0;
+  const auto dram = server.dram_now();
   return fmt::format(
       "used_memory:{}\r\nused_memory_human:{}\r\nused_memory_rss:{}\r\nused_memory_rss_human:{}\r\n"
       "used_memory_peak:{}\r\nused_memory_peak_human:{}\r\nmaxmemory:{}\r\nmaxmemory_human:{}\r\n"
-      "memory_target_bytes:{}\r\nmem_clients_normal:{}\r\nmaxmemory_policy:noeviction\r\nmem_"
-      "fragmentation_ratio:{:.2f}\r\n"
-      "mem_allocator:jemalloc\r\n",
+      "memory_target_bytes:{}\r\nmem_clients_normal:{}\r\nmaxmemory_policy:noeviction\r\n"
+      "mem_fragmentation_ratio:{:.2f}\r\nmem_allocator:jemalloc\r\n"
+      "dram_data:{}\r\ndram_index_nodes:{}\r\ndram_clients:{}\r\ndram_allocator:{}\r\n"
+      "dram_rest:{}\r\n",
       used, human_bytes(used), resident, human_bytes(resident), meter.peak_bytes(),
-      human_bytes(meter.peak_bytes()), limit, human_bytes(limit), target, clients,
-      used ? static_cast<double>(resident) / static_cast<double>(used) : 0.0);
+      human_bytes(meter.peak_bytes()), limit, human_bytes(limit), target, dram.clients,
+      used ? static_cast<double>(resident) / static_cast<double>(used) : 0.0, dram.data, dram.nodes,
+      dram.clients, dram.allocator, dram.rest);
 }
 
 std::string persistence_section(server&, std::int64_t) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "collector/memory/memory_room.hpp"
 #include "heap/cold/reader.hpp"
 #include "heap/configure.hpp"
 #include "heap/readable.hpp"
@@ -41,6 +42,23 @@ std::string explain_silent(const heap::cold_backing& cold) {
       std::chrono::duration<double>(heap::read_limits().answers_within).count(), cold.directory);
 }
 
+/// What an operator has to know while writes are refused and nothing else is wrong.
+std::string explain_refusals(const collector::object_collector& running) {
+  constexpr std::uint64_t kLittle = 8;
+  const std::uint64_t target = collector::target_now(running.configuration());
+  const heap::usage warm = collector::warm_memory();
+  if (warm.extent_bytes > target / kLittle) {
+    return fmt::format(
+        "DRAM stays above --memory-target ({} bytes): writes are refused until records have left; "
+        "raise it, delete keys or slow down",
+        target);
+  }
+  return fmt::format(
+      "--memory-target ({} bytes) is less than the program, its clients and the index take: writes "
+      "are refused; raise it, or look at the parts of DRAM in INFO memory",
+      target);
+}
+
 class collector_management final : public management {
  public:
   collector_management(collector::object_collector& running, heap::cold_backing cold)
@@ -67,6 +85,9 @@ class collector_management final : public management {
                  reported_.empty() ? "cold memory: the problem is over" : reported_.c_str());
   }
   bool refuses_growth() const noexcept override { return running_.refuses_growth(); }
+  std::uint64_t memory_target_bytes() const override {
+    return collector::target_now(running_.configuration());
+  }
   std::uint64_t refused_cold_objects() const override {
     return heap::refused_allocations(heap::kind::cold);
   }
@@ -115,6 +136,7 @@ class collector_management final : public management {
   std::string problem_now() const {
     if (heap::cold_reads().unanswered > 0) return explain_silent(cold_);
     if (heap::lost_reads() > 0) return explain_unreadable(cold_);
+    if (window_problem_.empty() && running_.refuses_growth()) return explain_refusals(running_);
     return window_problem_;
   }
 

@@ -28,6 +28,9 @@ class management {
   /// True while commands that may take memory are to be refused: DRAM is above the target, and what
   /// is cold cannot leave it soon enough. Asked before each such command.
   virtual bool refuses_growth() const noexcept = 0;
+  /// DRAM that the process may have, its control groups' limits included; 0: nothing limits it. A
+  /// tenth of a millisecond.
+  virtual std::uint64_t memory_target_bytes() const = 0;
   /// Number of objects that COLD had no room for, since the start.
   virtual std::uint64_t refused_cold_objects() const = 0;
   /// Sizes as they are now.

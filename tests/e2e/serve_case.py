@@ -1,0 +1,59 @@
+"""What tests of a running server have in common."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+from serve_process import PATIENCE, Raw, start_ours
+
+MIB = 1 << 20
+
+
+def until(found, seconds=PATIENCE):
+    """Waits for the event that `found` looks for and returns what it found. Asks again and again:
+    what a server in another process comes to gives no signal. No event within the bound fails."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if value := found():
+            return value
+        time.sleep(0.02)  # between two looks at the condition, which alone ends the wait
+    raise AssertionError(f'nothing happened within {seconds} seconds')
+
+
+class Case(unittest.TestCase):
+    """Servers with one index, which end with the test."""
+    tool = index = None  # a script sets them from its command line
+
+    def serve(self, *flags, **more):
+        process = start_ours(self.tool, self.index, *flags, **more)
+        self.addCleanup(process.stop)
+        return process
+
+    def connect(self, where):
+        connection = Raw(where)
+        self.addCleanup(connection.close)
+        return connection
+
+    def scratch(self):
+        directory = tempfile.mkdtemp(prefix='isotherm-e2e-')
+        self.addCleanup(shutil.rmtree, directory)
+        return directory
+
+    def assert_alive(self, process):
+        one = Raw(process.path)
+        self.assertEqual(one.ask('PING'), b'+PONG\r\n')
+        one.close()
+
+    def refused(self, *flags, status=1, **more):
+        port = [] if '--port' in flags else ['--port', '0']
+        run = subprocess.run([self.tool, 'serve', *port, *flags], capture_output=True, text=True,
+                             timeout=PATIENCE, check=False, **more)
+        said = run.stderr
+        self.assertEqual(run.returncode, status, said)
+        self.assertEqual(len(said.splitlines()), 1, said)
+        self.assertTrue(said.startswith('isotherm: '), said)
+        self.assertNotIn('Ready', run.stdout)
+        return said
