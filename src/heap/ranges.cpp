@@ -70,6 +70,9 @@ base::result<void> open_all(heap_set& set, const reserved& space, backing cold,
   packed_heap& in_cold = set.packed(kind::cold);
   auto made = in_cold.open(begin_of(kind::cold), bytes, std::move(cold), freed_room::left);
   if (!made) return made;
+  // The kernel takes an unlinked file for shared memory and would write all of the range.
+  made = os::advise(begin_of(kind::cold), bytes, os::advice::left_out_of_dumps);
+  if (!made) return made;
   if (made = set.node.open(begin_of(kind::node), bytes); !made) return made;
   if (chosen.catch_read_errors && in_cold.pages().is_file()) {
     if (auto caught = os::catch_bus_errors(begin_of(kind::cold), bytes); !caught) return caught;

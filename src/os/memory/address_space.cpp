@@ -30,6 +30,8 @@ int madvise_flag(advice wanted) noexcept {
       return MADV_RANDOM;
     case advice::will_need:
       return MADV_WILLNEED;
+    case advice::left_out_of_dumps:
+      return MADV_DONTDUMP;
     case advice::populate:
       return kPopulateRead;
     case advice::dirty:

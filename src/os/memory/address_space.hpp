@@ -39,7 +39,8 @@ enum class advice {
   random,    ///< MADV_RANDOM: no read-ahead, no fault-around
   will_need,  ///< MADV_WILLNEED: reads are begun, large ones of pages side by side
   populate,   ///< MADV_POPULATE_READ: pages are in DRAM when it returns; fails where one cannot be
-  dirty,      ///< MADV_POPULATE_WRITE: the same, and as if written to: pages are to be written back
+  left_out_of_dumps,  ///< MADV_DONTDUMP: a core dump has neither its content nor its width
+  dirty,  ///< MADV_POPULATE_WRITE: the same, and as if written to: pages are to be written back
 };
 
 /// madvise(2) over whole pages. Retries what the kernel may interrupt (EAGAIN, EINTR).
