@@ -1,6 +1,7 @@
 #include "store/database.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <mutex>
 
 #include "base/random.hpp"
@@ -21,10 +22,12 @@ bool is_due(const stripe& held, std::string_view key, std::int64_t now) {
 
 /// An expired key of a bucket, if there is one. The caller holds the stripe.
 std::optional<std::string> due_in(const stripe& here, std::size_t bucket, std::int64_t now,
-                                  std::size_t& looked_at) {
+                                  database::swept& sum) {
   for (auto it = here.expires.begin(bucket); it != here.expires.end(bucket); ++it) {
-    ++looked_at;
+    ++sum.looked_at;
     if (now > it->second) return it->first;
+    ++sum.living;
+    sum.left_ms += static_cast<double>(it->second - now);
   }
   return std::nullopt;
 }
@@ -32,13 +35,13 @@ std::optional<std::string> due_in(const stripe& here, std::size_t bucket, std::i
 /// The next expired key of a stripe. None: there is no other in the rest of the stripe's table (the
 /// next call begins at its start), or `is_spent`. Locks the stripe during the call.
 template <class IsSpent>
-std::optional<std::string> next_due(stripe& here, std::int64_t now, std::size_t& looked_at,
+std::optional<std::string> next_due(stripe& here, std::int64_t now, database::swept& sum,
                                     const IsSpent& is_spent) {
   constexpr std::size_t kBucketsBetweenLooks = 64;
   const std::lock_guard lock(here);
   std::size_t& at = here.next_swept;
   while (at < here.expires.bucket_count() && !here.expires.empty()) {
-    if (auto due = due_in(here, at, now, looked_at)) return due;
+    if (auto due = due_in(here, at, now, sum)) return due;
     if (++at % kBucketsBetweenLooks == 0 && is_spent()) return std::nullopt;
   }
   at = 0;
@@ -132,11 +135,11 @@ bool database::put(std::string_view key, const record& value, const index::conte
 /// become many more than live ones.
 void database::sweep_beside(stripe& held, std::int64_t now) {
   constexpr int kBuckets = 4;
-  std::size_t looked_at = 0;
+  swept not_told;
   for (int i = 0; i < kBuckets; ++i) {
     if (held.next_swept >= held.expires.bucket_count()) held.next_swept = 0;
     const std::size_t bucket = held.next_swept++;
-    while (const auto due = due_in(held, bucket, now, looked_at)) {
+    while (const auto due = due_in(held, bucket, now, not_told)) {
       if (!expire(held, *due) && is_due(held, *due, now)) return;  // it was put off
     }
   }
@@ -300,13 +303,26 @@ bool database::remove_due(stripe& here, const std::string& key, std::int64_t now
   return is_due(here, key, now) && expire(here, key);
 }
 
+/// A few of the last sweeps have most of the weight, as in Redis.
+void database::note_left(const swept& sum) noexcept {
+  constexpr double kWeight = 0.02;
+  if (sum.living == 0) return;
+  const double mean = sum.left_ms / static_cast<double>(sum.living);
+  const double before = mean_left_ms_.load_relaxed();
+  mean_left_ms_.store_relaxed(before == 0 ? mean : before + kWeight * (mean - before));
+}
+
+std::int64_t database::average_ttl_ms() const noexcept {
+  return expiring_keys() == 0 ? 0 : std::llround(mean_left_ms_.load_relaxed());
+}
+
 database::swept database::sweep_expired(std::int64_t now, std::uint64_t budget_ns, clock time) {
   swept sum;
   const std::uint64_t began = time();
   const auto is_spent = [&] { return time() - began >= budget_ns; };
   for (std::size_t visited = 0; visited < stripes::kCount && expiring_.load_relaxed() > 0;) {
     stripe& here = stripes_.at(sweep_next_);
-    const auto key = next_due(here, now, sum.looked_at, is_spent);
+    const auto key = next_due(here, now, sum, is_spent);
     if (key && remove_due(here, *key, now)) ++sum.removed;
     const bool is_done = !key && here.next_swept == 0;
     if (is_done) {
@@ -316,6 +332,7 @@ database::swept database::sweep_expired(std::int64_t now, std::uint64_t budget_n
     // A stripe without keys that expire costs less than reading the clock.
     if ((!is_done || visited % 64 == 0) && is_spent()) break;
   }
+  note_left(sum);
   return sum;
 }
 

@@ -115,12 +115,17 @@ class database {
 
   struct swept {
     std::size_t looked_at = 0, removed = 0;  ///< how many keys that expire
+    std::size_t living = 0;                  ///< of the first, those that have not yet expired
+    double left_ms = 0;                      ///< the sum of what these have yet to live
   };
   using clock = std::uint64_t (*)() noexcept;  ///< in nanoseconds
   /// Removes expired keys until `budget_ns` of `time` have passed (at most one more key after that)
   /// or all keys that expire have been looked at; goes on where the last call ended. Reads cold
   /// keys before it locks their stripe. One thread at a time; outside of every scope.
   swept sweep_expired(std::int64_t now, std::uint64_t budget_ns, clock time = &os::thread_cpu_ns);
+  /// How long keys that expire have yet to live, in the mean of those that the last sweeps have
+  /// looked at; 0 where none expires. Any thread.
+  std::int64_t average_ttl_ms() const noexcept;
   /// Whether a write of a key that expires also removes some expired keys: to be set while the
   /// sweep does not keep up. Any thread.
   void set_writers_sweep(bool they_do) noexcept { writers_sweep_.store_relaxed(they_do); }
@@ -142,6 +147,7 @@ class database {
   bool expire(stripe& held, const std::string& key);
   std::optional<std::string> random_key_of_piece(std::uint64_t& cursor, std::int64_t now);
   bool remove_due(stripe& here, const std::string& key, std::int64_t now);
+  void note_left(const swept& sum) noexcept;
   void note_expiry(stripe& held, std::string_view key, std::int64_t expires_ms);
 
   static constinit thread_local look_ups look_ups_here __attribute__((tls_model("initial-exec")));
@@ -152,6 +158,7 @@ class database {
   counters counted_;
   std::unique_ptr<base::atomic<std::uint32_t>[]> clocks_;
   base::atomic<std::size_t> expiring_{0};
+  base::atomic<double> mean_left_ms_{0};
   base::atomic<bool> writers_sweep_{false};  // relaxed: a writer may see a change late
   base::atomic<std::uint64_t> random_cursor_{0};
   std::size_t sweep_next_ = 0;  ///< the stripe at which sweep_expired() goes on

@@ -1,4 +1,4 @@
-// Keys whose time has come are removed without anybody's asking for them, in bounded pieces.
+// Keys that have expired are removed without anybody's asking for them, in bounded pieces.
 #include <map>
 
 #include "store/fixture.hpp"
@@ -33,6 +33,22 @@ TEST_F(Sweep, RemovesWhatHasExpiredAndNothingElse) {
   EXPECT_EQ(db_.expiring_keys(), 2u);
   EXPECT_EQ(db_.counted().expired.sum(), 498u);
   EXPECT_EQ(db_.sweep_expired(now_, kUnbounded).removed, 0u);
+}
+
+TEST_F(Sweep, TellsHowLongKeysHaveYetToLive) {
+  EXPECT_EQ(db_.average_ttl_ms(), 0);
+  run({"SET", "stays", "v"});
+  for (int i = 1; i <= 100; ++i) run({"SET", "k" + std::to_string(i), "v", "PX", "2000"});
+  for (int i = 1; i <= 100; ++i) run({"SET", "l" + std::to_string(i), "v", "PX", "4000"});
+  run({"SET", "longest", "v", "PXAT", "9223372036854775807"});
+  run({"DEL", "longest"});
+  db_.sweep_expired(now_, kUnbounded);
+  EXPECT_NEAR(db_.average_ttl_ms(), 3000, 10);
+  now_ += 2500;
+  for (int i = 0; i < 1000; ++i) db_.sweep_expired(now_, kUnbounded);
+  EXPECT_NEAR(db_.average_ttl_ms(), 1500, 10) << "of those that are left";
+  run({"FLUSHALL"});
+  EXPECT_EQ(db_.average_ttl_ms(), 0);
 }
 
 TEST_F(Sweep, EndsWithItsTimeAndGoesOnWhereItEnded) {

@@ -104,6 +104,16 @@ TEST_F(Commands, ExpiryConditions) {
   EXPECT_EQ(run({"TTL", "k"}), ":-2\r\n");
 }
 
+TEST_F(Commands, TheLatestTimeOfExpiryIsTold) {
+  EXPECT_EQ(run({"SET", "k", "v", "PXAT", "9223372036854775807"}), "+OK\r\n");
+  EXPECT_EQ(run({"PEXPIRETIME", "k"}), ":9223372036854775807\r\n");
+  EXPECT_EQ(run({"EXPIRETIME", "k"}), ":9223372036854776\r\n");
+  run({"PEXPIREAT", "k", "9999999999499"});
+  EXPECT_EQ(run({"EXPIRETIME", "k"}), ":9999999999\r\n");
+  run({"PEXPIREAT", "k", "9999999999500"});
+  EXPECT_EQ(run({"EXPIRETIME", "k"}), ":10000000000\r\n");
+}
+
 TEST_F(Commands, KeysExpireWhenTouched) {
   run({"SET", "k", "v", "PX", "10"});
   EXPECT_EQ(db_.expiring_keys(), 1u);

@@ -96,8 +96,8 @@ std::string cluster_section(server&, std::int64_t) { return "cluster_enabled:0\r
 
 std::string keyspace_section(server& server, std::int64_t) {
   if (server.db().keys() == 0) return {};
-  return fmt::format("db0:keys={},expires={},avg_ttl=0\r\n", server.db().keys(),
-                     server.db().expiring_keys());
+  return fmt::format("db0:keys={},expires={},avg_ttl={}\r\n", server.db().keys(),
+                     server.db().expiring_keys(), server.db().average_ttl_ms());
 }
 
 std::string isotherm_section(server& server, std::int64_t) {

@@ -99,7 +99,8 @@ void time_left(call& c, time_unit unit) {
   if (found->expires_ms == kNever) return c.out.integer(-1);
   const std::int64_t time =
       unit.absolute ? found->expires_ms : std::max<std::int64_t>(found->expires_ms - c.now, 0);
-  c.out.integer(unit.seconds ? (time + 500) / 1000 : time);
+  const std::int64_t rounded = time / 1000 + (time % 1000 >= 500 ? 1 : 0);
+  c.out.integer(unit.seconds ? rounded : time);
 }
 void ttl(call& c) { time_left(c, {.seconds = true, .absolute = false}); }
 void pttl(call& c) { time_left(c, {.seconds = false, .absolute = false}); }
