@@ -43,7 +43,8 @@ class client final : public store::caller {
   /// From a refused MULTI until EXEC or DISCARD: a client sends a transaction in one piece, and its
   /// commands must not run one by one.
   bool in_refused_transaction = false;
-  enum class replies : std::uint8_t { on, off, skip };
+  /// skip_next: the command after the one that runs gets no reply.
+  enum class replies : std::uint8_t { on, off, skip, skip_next };
   replies mode = replies::on;
 
   base::atomic<std::int64_t> active_ms{0};            ///< read by all

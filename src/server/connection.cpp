@@ -240,15 +240,14 @@ void connection::count_memory(std::uint64_t bytes) noexcept {
 void connection::run(std::span<const std::string_view> arguments) {
   using replies = client::replies;
   const std::size_t before = output_.size();
-  const replies mode = client_->mode;
-  mute_ = mode != replies::on;
+  if (client_->mode == replies::skip_next) client_->mode = replies::skip;
+  mute_ = client_->mode != replies::on;
   dispatch(arguments);
   if (is_parked() || is_held_) return;
-  if (mode == replies::on && client_->mode == replies::on) [[likely]]
-    return;
-  if (mode == replies::off && client_->mode == replies::on) return;  // CLIENT REPLY ON has a reply
+  if (client_->mode == replies::on) [[likely]]
+    return;                                          // CLIENT REPLY ON has a reply
   output_.resize(std::min(before, output_.size()));  // dispatch() may have emptied it
-  if (mode == replies::skip && client_->mode == replies::skip) client_->mode = replies::on;
+  if (client_->mode == replies::skip) client_->mode = replies::on;
 }
 
 void connection::dispatch(std::span<const std::string_view> arguments) {

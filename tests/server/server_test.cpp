@@ -283,6 +283,12 @@ TEST_F(Serving, RepliesCanBeTurnedOff) {
       peer(path_).last_words(
           "CLIENT REPLY OFF\r\nPING\r\nCLIENT REPLY ON\r\nCLIENT REPLY SKIP\r\nPING\r\nECHO a"),
       "+OK\r\n$1\r\na\r\n");
+  // As Redis has it: a second SKIP skips one more, and ON has a reply even behind a SKIP.
+  EXPECT_EQ(peer(path_).last_words("CLIENT REPLY SKIP\r\nCLIENT REPLY SKIP\r\nPING\r\nECHO a"),
+            "$1\r\na\r\n");
+  EXPECT_EQ(peer(path_).last_words("CLIENT REPLY SKIP\r\nCLIENT REPLY ON\r\nECHO a"),
+            "+OK\r\n$1\r\na\r\n");
+  EXPECT_EQ(peer(path_).last_words("CLIENT REPLY OFF\r\nCLIENT REPLY SKIP\r\nPING\r\nPING"), "");
 }
 
 TEST_F(Serving, ClosesAlsoWithoutALastWord) {

@@ -188,7 +188,7 @@ void client_reply(call& c) {
   else if (equals_folded(c[2], "off"))
     client.mode = client::replies::off;
   else if (equals_folded(c[2], "skip")) {
-    if (client.mode == client::replies::on) client.mode = client::replies::skip;
+    if (client.mode != client::replies::off) client.mode = client::replies::skip_next;
   } else {
     return c.out.error(errors::kSyntax);
   }
