@@ -70,19 +70,22 @@ bool is_socket_file(const std::string& path) {
 
 }  // namespace
 
-base::result<listener> listener::on_tcp(const std::string& address, int port) {
+base::result<listener> listener::on_tcp(const std::string& given, int port) {
+  const bool may_be_missing = given.starts_with('-');
+  const std::string address = given.substr(may_be_missing ? 1 : 0);
   addrinfo hints{}, *found = nullptr;
-  hints.ai_family = AF_UNSPEC;
+  hints.ai_family = address == "*" ? AF_INET : address == "::*" ? AF_INET6 : AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
   const std::string service = std::to_string(port);
-  const char* host = address == "*" ? nullptr : address.c_str();
+  const char* host = address == "*" || address == "::*" ? nullptr : address.c_str();
   if (const int error = ::getaddrinfo(host, service.c_str(), &hints, &found)) {
     return std::unexpected(
         base::error{fmt::format("cannot listen on {}: {}", address, ::gai_strerror(error))});
   }
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
   const int fd = ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0 && errno == EAFNOSUPPORT && may_be_missing) return listener(-1);
   if (fd < 0) return std::unexpected(base::system_error("cannot make a socket", errno));
   const int on = 1;
   ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -91,6 +94,7 @@ base::result<listener> listener::on_tcp(const std::string& address, int port) {
   listener made(fd);
   if (::bind(fd, found->ai_addr, found->ai_addrlen) < 0 || ::listen(fd, kBacklog) < 0) {
     const int code = errno;
+    if (code == EADDRNOTAVAIL && may_be_missing) return listener(-1);
     std::string advice = code == EADDRINUSE ? " (choose another with --port)" : "";
     auto failed =
         base::system_error(fmt::format("cannot listen on {} port {}", address, port), code);

@@ -11,7 +11,8 @@ namespace isotherm::server {
 /// A listening, non-blocking socket. The destructor closes it, and removes a Unix socket's file.
 class listener {
  public:
-  /// `port` 0: any free one. Fails with one line that says what to do.
+  /// `port` 0: any free one. Fails with one line that says what to do. An address as "-::1" may be
+  /// one that this host does not have: see is_missing().
   static base::result<listener> on_tcp(const std::string& address, int port);
   /// Replaces a socket file on which nobody listens any more. `mode`: the permissions of the new
   /// file, which decide who may connect; 0: what the umask leaves.
@@ -20,6 +21,10 @@ class listener {
   listener(listener&& other) noexcept;
   listener& operator=(listener&&) = delete;
   ~listener();
+
+  /// Whether on_tcp() has found that the host has no such address, or none of its kind, which a '-'
+  /// before it allows.
+  bool is_missing() const noexcept { return fd_ < 0; }
 
   int fd() const noexcept { return fd_; }
   int port() const;

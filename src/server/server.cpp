@@ -94,10 +94,15 @@ base::result<void> server::start() {
   for (const auto& address : options_.bind) {
     auto made = listener::on_tcp(address, port_ ? port_ : options_.port);
     if (!made) return std::unexpected(made.error());
+    if (made->is_missing()) continue;
+    addresses_.push_back(address.substr(address.starts_with('-') ? 1 : 0));
     port_ = made->port();
     listeners_.push_back(std::move(*made));
   }
   follow_clients_limit();
+  if (!options_.bind.empty() && addresses_.empty()) {
+    return std::unexpected(base::error{"this host has none of the addresses of --bind"});
+  }
   const std::size_t tcp = listeners_.size();
   if (!options_.unix_socket.empty()) {
     auto made = listener::on_unix(options_.unix_socket, options_.unix_socket_mode);

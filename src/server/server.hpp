@@ -38,6 +38,8 @@ class server {
   /// Closes clients and listeners. Idempotent.
   void stop();
 
+  /// Addresses that it listens on by TCP. Once started.
+  const std::vector<std::string>& addresses() const noexcept { return addresses_; }
   int port() const noexcept { return port_; }  ///< the TCP port in use; 0: none
   const options& start_options() const noexcept { return options_; }
   settings& tuning() noexcept { return settings_; }
@@ -141,6 +143,7 @@ class server {
   std::array<base::atomic<std::uint64_t>, kReplyQuantiles.size()> reply_times_us_{};
   reply_times::counts replies_before_{};
   std::int64_t second_since_ms_ = 0;
+  std::vector<std::string> addresses_;
   int port_ = 0;
   std::size_t next_loop_ = 0;
   const std::uint64_t machine_bytes_;          ///< DRAM that is there when nothing else limits it

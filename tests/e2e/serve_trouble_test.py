@@ -109,6 +109,16 @@ class Start(Case):
                 self.assertIn(flags[0].strip('-'), said)
                 self.assertIn('see --help', said)
 
+    def test_addresses_that_the_host_lacks(self):
+        elsewhere = '198.51.100.7'  # for documentation: no host has it
+        self.assertIn('Cannot assign', self.refused('--bind', '127.0.0.1', elsewhere))
+        self.assertIn('none of the addresses', self.refused('--bind', '-' + elsewhere))
+        process = self.serve('--bind', '127.0.0.1', '-' + elsewhere, '-::1', '--manage', 'off',
+                             '--port', '0')
+        said = ''.join(process.said)
+        self.assertIn('listening on 127.0.0.1 port ', said)
+        self.assertNotIn(elsewhere, said)
+
     def test_few_descriptors(self):
         self.assertIn('open files', self.refused(**limited(resource.RLIMIT_NOFILE, 16)))
         process = self.serve('--manage', 'off', **limited(resource.RLIMIT_NOFILE, 48))

@@ -156,9 +156,27 @@ program::program(const std::string& name, const std::string& summary, const std:
 
 program::~program() = default;
 
+/// The words behind the program's name. An address as -::1 is a value, but begins as a flag does:
+/// it goes to the word before it, which is an address too, or the flag.
+static std::vector<std::string> join_addresses(std::span<const char* const> words) {
+  std::vector<std::string> joined;
+  for (const std::string word : words) {
+    const bool is_address = word.starts_with("-:") || word.starts_with("-*");
+    if (!is_address || joined.empty()) {
+      joined.push_back(word);
+    } else {
+      joined.back() += (joined.back().starts_with("--") ? "=" : ",") + word;
+    }
+  }
+  return joined;
+}
+
 int program::run(int count, const char* const* words) const {
   try {
-    described_->parse(count, words);
+    const auto all = static_cast<std::size_t>(count);  // 0 where the caller gave no name either
+    auto behind_name = join_addresses(std::span(words, all).subspan(std::min<std::size_t>(all, 1)));
+    std::ranges::reverse(behind_name);  // CLI11 takes them from the back
+    described_->parse(std::move(behind_name));
     return 0;
   } catch (const CLI::Error& ended) {
     return described_->exit(ended) == 0 ? 0 : kUsage;

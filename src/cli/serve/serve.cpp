@@ -42,7 +42,7 @@ void say_ready(const serve_options& o, const server::server& running,
         "and cold memory in a file; they go by: {}\n",
         running.read_engine());
   }
-  for (const auto& address : o.server.bind) {
+  for (const auto& address : running.addresses()) {
     fmt::print("listening on {} port {}\n", address, running.port());
   }
   if (!o.server.unix_socket.empty()) fmt::print("listening on {}\n", o.server.unix_socket);

@@ -109,6 +109,14 @@ TEST_F(CommandLine, WhatIsMissingUnknownOrTooMuchIsRefused) {
   expect_refused({"wall", "--count", "1", "--count", "2"}, "--count");
 }
 
+TEST_F(CommandLine, AnAddressBehindADashIsAValue) {
+  EXPECT_EQ(run({"wall", "--tags", "127.0.0.1", "-::1", "--dry"}), 0);
+  EXPECT_THAT(tags_, ElementsAre("127.0.0.1", "-::1"));
+  EXPECT_TRUE(is_dry_);
+  EXPECT_EQ(run({"wall", "--tags", "-::*"}), 0);
+  EXPECT_THAT(tags_, ElementsAre("-::*"));
+}
+
 TEST_F(CommandLine, TheLastOfAFlagMayCount) {
   command last = tool_.root().subcommand("paint", "");
   std::uint16_t times = 0;
