@@ -112,22 +112,22 @@ std::optional<record> database::find_live_in_stripe(const sync::scope& inside, s
   return std::nullopt;
 }
 
-bool database::put(std::string_view key, const record& value, const index::content& payload,
-                   std::int64_t now) {
+index::outcome database::put(std::string_view key, const record& value,
+                             const index::content& payload, std::int64_t now) {
   const heap::read_watch reads;
   // A value must not be made from something that could not be read.
-  if (heap::read_watch::outermost_has_lost()) return false;
+  if (heap::read_watch::outermost_has_lost()) return index::outcome::unreadable;
   const records::encoded stored(value, payload);
   const auto outcome = index_.upsert(key, index::content(stored.size(), stored));
   memory_.note_written(key.size() + stored.size());
-  if (outcome != index::outcome::done) return false;
+  if (outcome != index::outcome::done) return outcome;
   reads.forgive();  // the old value, or another key on the way, need not be readable
   stripe& held = stripes_.of(key);
   if (is_due(held, key, now)) counted_.expired.add(1);  // the replaced value had expired
   note_expiry(held, key, value.expires_ms);
   if (value.expires_ms != kNever && writers_sweep_.load_relaxed()) sweep_beside(held, now);
   touch(key, now);
-  return true;
+  return outcome;
 }
 
 /// Removes the expired keys in the next buckets of a stripe that the caller holds. These buckets
@@ -151,17 +151,17 @@ void database::take_back_look_ups(const look_ups& before) noexcept {
   look_ups_here = before;
 }
 
-bool database::append(std::string_view key, const record& old, std::size_t zeros,
-                      std::string_view tail, std::int64_t now) {
+index::outcome database::append(std::string_view key, const record& old, std::size_t zeros,
+                                std::string_view tail, std::int64_t now) {
   const std::size_t more = zeros + tail.size();
   // Nothing is written into COLD: who reads it past its mapping relies on that
   // (heap/cold/read.hpp).
   const bool is_cold =
       index_.is_managed() && heap::range_of(heap::kind::cold).contains(old.payload.data());
   if (old.room > 0 && more <= old.room && !is_cold) {
-    if (heap::read_watch::outermost_has_lost()) return false;
+    if (heap::read_watch::outermost_has_lost()) return index::outcome::unreadable;
     records::append_in_place(old, zeros, tail);
-    return true;
+    return index::outcome::done;
   }
   const std::size_t size = old.payload.size() + more;
   const record grown{

@@ -78,16 +78,16 @@ class database {
 
   // For callers that hold the stripe of `key`, by one_key or several_keys.
   /// Stores `payload`, which may copy from a record that was found, and all of `value` but its
-  /// payload; value.room bytes are kept free behind it. Notes an access. False when memory is
-  /// exhausted, or when something that the command has read, or a key on the way, cannot be read
+  /// payload; value.room bytes are kept free behind it. Notes an access. `no_memory`, or
+  /// `unreadable` when something that the command has read, or a key on the way, cannot be read
   /// from disk (heap::read_watch tells); the old value is then untouched. The old value need not be
   /// readable.
-  bool put(std::string_view key, const record& value, const index::content& payload,
-           std::int64_t now);
+  index::outcome put(std::string_view key, const record& value, const index::content& payload,
+                     std::int64_t now);
   /// Appends `zeros` zero bytes and `tail` to `old`, the record found for `key`: in place if it has
-  /// room, otherwise in a new record with room. False as in put().
-  bool append(std::string_view key, const record& old, std::size_t zeros, std::string_view tail,
-              std::int64_t now);
+  /// room, otherwise in a new record with room. Fails as put() does.
+  index::outcome append(std::string_view key, const record& old, std::size_t zeros,
+                        std::string_view tail, std::int64_t now);
   /// Removes `key`; true when it was present. Does not read the value. Also false when a key on the
   /// way cannot be read from disk (heap::read_watch tells).
   bool remove(std::string_view key);

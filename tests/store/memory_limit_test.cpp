@@ -20,6 +20,17 @@ TEST_F(Commands, MaxmemoryRefusesWhatTakesMemory) {
   EXPECT_EQ(run({"SET", "k", "w"}), "+OK\r\n");
 }
 
+TEST_F(Commands, WhatTheIndexHasNoMemoryForIsNotBlamedOnMaxmemory) {
+  run({"SET", "k", "v"});
+  index_.fill_memory();
+  const std::string no_memory = "-OOM no memory for what the command needs\r\n";
+  EXPECT_EQ(run({"SET", "k", "w"}), no_memory);
+  EXPECT_EQ(run({"APPEND", "k", "w"}), no_memory);
+  EXPECT_EQ(run({"SETRANGE", "k", "7", "w"}), no_memory);
+  EXPECT_EQ(run({"INCR", "n"}), no_memory);
+  EXPECT_EQ(run({"GET", "k"}), "$1\r\nv\r\n");
+}
+
 TEST(MemoryMeter, RefusingAsksOnceAMillisecond) {
   int asked = 0;
   std::uint64_t used = 101;

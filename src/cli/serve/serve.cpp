@@ -11,6 +11,7 @@
 #include "cli/serve/options.hpp"
 #include "cli/serve/process.hpp"
 #include "harness/lasting_index.hpp"
+#include "heap/usage.hpp"
 #include "live/http_server.hpp"
 #include "server/live_view.hpp"
 #include "server/management/collector_management.hpp"
@@ -58,8 +59,20 @@ struct used_index {
   placement::sinlk* placer = nullptr;
 };
 
+/// A hash table lies in the addresses of the index nodes, and grows to twice its keys' number.
+void check_expected_keys(const serve_options& o) {
+  constexpr std::uint64_t kBytesOfKey = 64;
+  const heap::range nodes = heap::range_of(heap::kind::node);
+  const std::uint64_t most = (nodes.end - nodes.begin) / kBytesOfKey;
+  if (o.expected_keys <= most) return;
+  refuse_words(
+      fmt::format("--expected-keys is {}, but index nodes have addresses for {} (ulimit -v)",
+                  o.expected_keys, most));
+}
+
 used_index make_index(const serve_options& o) {
   const auto kind = o.manage == "off" ? index::management::off : index::management::on;
+  if (kind == index::management::on) check_expected_keys(o);
   if (o.node_placement == "none") {
     const auto made = harness::make_lasting_index(o.index, kind, o.expected_keys);
     if (!made) refuse_words(made.error().message);  // there is none of that name

@@ -108,11 +108,16 @@ inline constexpr std::string_view kTooLong =
     "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
 }  // namespace errors
 
+/// Whether a write was done; answers with an error if not.
+inline bool is_done(call& c, index::outcome write) {
+  if (write == index::outcome::done) return true;
+  c.out.error(write == index::outcome::unreadable ? errors::kUnreadable : errors::kNoRoom);
+  return false;
+}
+
 /// Stores a record, or answers with an error and returns false.
 inline bool put_or_refuse(call& c, std::string_view key, const record& value) {
-  if (c.db.put(key, value, value.payload, c.now)) return true;
-  c.out.error(errors::kOutOfMemory);
-  return false;
+  return is_done(c, c.db.put(key, value, value.payload, c.now));
 }
 
 }  // namespace isotherm::store

@@ -28,7 +28,7 @@ void append(call& c) {
   if (old->payload.size() + c[2].size() > c.bounds.longest_value) {
     return c.out.error(errors::kTooLong);
   }
-  if (!c.db.append(c[1], *old, 0, c[2], c.now)) return c.out.error(errors::kOutOfMemory);
+  if (!is_done(c, c.db.append(c[1], *old, 0, c[2], c.now))) return;
   c.out.integer(static_cast<std::int64_t>(old->payload.size() + c[2].size()));
 }
 
@@ -64,9 +64,7 @@ void setrange(call& c) {
   if (from + c[3].size() > c.bounds.longest_value) return c.out.error(errors::kTooLong);
   const std::size_t end = from + c[3].size();
   if (old && from >= content.size()) {
-    if (!c.db.append(c[1], *old, from - content.size(), c[3], c.now)) {
-      return c.out.error(errors::kOutOfMemory);
-    }
+    if (!is_done(c, c.db.append(c[1], *old, from - content.size(), c[3], c.now))) return;
     return c.out.integer(static_cast<std::int64_t>(end));
   }
   // Readers take no lock, so what they may be reading is not changed in place.
@@ -78,9 +76,7 @@ void setrange(call& c) {
     if (end < size) std::memcpy(to + end, content.data() + end, size - end);
   };
   const record stored{.expires_ms = old ? old->expires_ms : kNever, .how = encoding::raw};
-  if (!c.db.put(c[1], stored, index::content(size, splice), c.now)) {
-    return c.out.error(errors::kOutOfMemory);
-  }
+  if (!is_done(c, c.db.put(c[1], stored, index::content(size, splice), c.now))) return;
   c.out.integer(static_cast<std::int64_t>(size));
 }
 
