@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/numbers.hpp"
 #include "collector/policy/threshold.hpp"
 #include "collector/protocol.hpp"
 
@@ -65,8 +66,6 @@ constexpr option kTable[] = {
     {"protocol", "", "how moves are made safe", settable::at_start, kProtocol},
 };
 
-constexpr std::string_view kUnits = "KMGT";  // each 1024 of the one before
-
 /// Plain digits where they are few.
 std::string text_of(double number) {
   char text[64];
@@ -103,7 +102,7 @@ std::string range_of(const real_value& value) {
 std::string range_of(const whole_value& value) {
   return std::to_string(value.least) + " to " + std::to_string(value.greatest);
 }
-std::string range_of(const size_value&) { return "none, or bytes as 512M or 2G"; }
+std::string range_of(const size_value&) { return "none, or bytes as 512mb or 2gb"; }
 std::string range_of(const switch_value&) { return "yes or no"; }
 std::string range_of(const choice_value& value) { return one_of(value.words()); }
 
@@ -115,13 +114,7 @@ std::string read(const whole_value& value, const options& from) {
 }
 std::string read(const size_value& value, const options& from) {
   const std::uint64_t bytes = from.*value.member;
-  if (bytes == 0) return "none";
-  for (std::size_t i = kUnits.size(); i > 0; --i) {
-    const unsigned shift = 10 * static_cast<unsigned>(i);
-    if (bytes % (std::uint64_t{1} << shift) == 0)
-      return std::to_string(bytes >> shift) + kUnits[i - 1];
-  }
-  return std::to_string(bytes);
+  return bytes == 0 ? "none" : base::format_bytes(bytes);
 }
 std::string read(const switch_value& value, const options& from) {
   return from.*value.member ? "yes" : "no";
@@ -140,14 +133,10 @@ bool write(const T& value, options& into, std::string_view text)
   return number.has_value();
 }
 bool write(const size_value& value, options& into, std::string_view text) {
-  const std::size_t unit = text.empty() ? kUnits.npos : kUnits.find(text.back() & ~0x20);
-  const unsigned shift = unit == kUnits.npos ? 0 : 10 * static_cast<unsigned>(unit + 1);
-  if (shift != 0) text.remove_suffix(1);
-  const auto number = text == "none"
-                          ? std::optional(std::uint64_t{0})
-                          : number_in(text, std::uint64_t{1}, ~std::uint64_t{0} >> shift);
-  if (number) into.*value.member = *number << shift;
-  return number.has_value();
+  const auto bytes = base::parse_bytes(text);
+  if (text != "none" && bytes.value_or(0) == 0) return false;
+  into.*value.member = bytes.value_or(0);
+  return true;
 }
 bool write(const switch_value& value, options& into, std::string_view text) {
   if (text != "yes" && text != "no") return false;

@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "base/numbers.hpp"
 #include "store/text.hpp"
 
 namespace isotherm::server {
@@ -14,14 +15,14 @@ std::optional<std::int64_t> parse_clients_limit(std::string_view text) noexcept 
     if (!percent || *percent < 0) return std::nullopt;
     return -*percent;
   }
-  const auto bytes = store::parse_memory(text);
+  const auto bytes = base::parse_bytes(text);
   if (!bytes) return std::nullopt;
   return *bytes > INT64_MAX ? INT64_MIN : static_cast<std::int64_t>(*bytes);
 }
 
 std::optional<placement::fast_size> parse_fast_size(std::string_view text) noexcept {
   if (!text.ends_with('%')) {
-    const auto bytes = store::parse_memory(text);
+    const auto bytes = base::parse_bytes(text);
     if (!bytes) return std::nullopt;
     return placement::fast_size{.bytes = *bytes};
   }

@@ -99,36 +99,6 @@ std::string format_float(long double value) {
   return text == "-0" ? "0" : text;
 }
 
-std::optional<std::uint64_t> parse_memory(std::string_view text) noexcept {
-  const auto digits = text.find_first_not_of("0123456789");
-  const std::string_view unit = digits == text.npos ? "" : text.substr(digits);
-  std::uint64_t value = 0;
-  const auto number = text.substr(0, text.size() - unit.size());
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-  if (number.empty()) return std::nullopt;
-  // As in Redis, a number that does not fit becomes the greatest one.
-  if (error != std::errc()) value = std::numeric_limits<std::uint64_t>::max();
-  static constexpr struct {
-    std::string_view name;
-    std::uint64_t scale;
-  } kUnits[] = {{"", 1},
-                {"b", 1},
-                {"k", 1000},
-                {"kb", 1u << 10},
-                {"m", 1000000},
-                {"mb", 1u << 20},
-                {"g", 1000000000},
-                {"gb", 1u << 30},
-                {"t", 1000000000000},
-                {"tb", std::uint64_t{1} << 40}};
-  for (const auto& known : kUnits) {
-    if (!equals_folded(unit, known.name)) continue;
-    const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-    return value > most / known.scale ? most : value * known.scale;
-  }
-  return std::nullopt;
-}
-
 std::string human_bytes(std::uint64_t bytes) {
   if (bytes < 1024) return fmt::format("{}B", bytes);
   const char* units = "KMGTP";

@@ -20,9 +20,6 @@ std::optional<long double> parse_float(std::string_view text) noexcept;
 /// Fixed notation with up to 17 decimals and no trailing zeros ("3", "10.5"; never "-0").
 std::string format_float(long double value);
 
-/// Bytes with an optional unit: "100", "1kb" (1024), "1k" (1000), "2mb", "3g", ...
-std::optional<std::uint64_t> parse_memory(std::string_view text) noexcept;
-
 /// "1.50M": as INFO's *_human fields.
 std::string human_bytes(std::uint64_t bytes);
 

@@ -44,6 +44,30 @@ TEST(Numbers, ReachTheEndsOfTheirTypes) {
   EXPECT_EQ(parse_whole("-9223372036854775809", kSmallest, 0), std::nullopt);
 }
 
+TEST(Bytes, AreReadAsRedisWritesThem) {
+  EXPECT_EQ(parse_bytes("100"), 100u);
+  EXPECT_EQ(parse_bytes("0100b"), 100u) << "no octal";
+  EXPECT_EQ(parse_bytes("1k"), 1000u);
+  EXPECT_EQ(parse_bytes("1KB"), 1024u);
+  EXPECT_EQ(parse_bytes("3m"), 3'000'000u);
+  EXPECT_EQ(parse_bytes("2Gb"), std::uint64_t{2} << 30);
+  EXPECT_EQ(parse_bytes("1tb"), std::uint64_t{1} << 40);
+  for (const auto* text : {"", "kb", "1x", "-1", "1.5g", "0x10", "1 kb", "1kib", "1kbb", "+"}) {
+    EXPECT_EQ(parse_bytes(text), std::nullopt) << text;
+  }
+  EXPECT_EQ(parse_bytes("99999999999999999tb"), UINT64_MAX);  // as in Redis
+  EXPECT_EQ(parse_bytes("18446744073709551616"), UINT64_MAX);
+}
+
+TEST(Bytes, AreWrittenExactlyAndAsTheyAreRead) {
+  EXPECT_EQ(format_bytes(0), "0");
+  EXPECT_EQ(format_bytes(1000), "1000");
+  EXPECT_EQ(format_bytes(3 << 10), "3kb");
+  EXPECT_EQ(format_bytes(512 << 20), "512mb");
+  EXPECT_EQ(format_bytes((512 << 20) + 1), "536870913");
+  EXPECT_EQ(format_bytes(std::uint64_t{1} << 40), "1tb");
+}
+
 TEST(Numbers, AreFinite) {
   for (const auto* text : {"nan", "inf", "-inf", "infinity", "1e999"}) {
     EXPECT_EQ(parse_real(text), std::nullopt) << text;

@@ -94,13 +94,14 @@ class Start(Case):
                       ('--window', '0'), ('--window', 'nan'), ('--cold-backing', 'file:'),
                       ('--protocol', 'x'), ('--hint', 'x'), ('--cold-backing', 'floppy'),
                       ('--cold-threshold', '32'), ('--memory-target', '1X'),
-                      ('--memory-target', '1G', '--manage', 'off'),
-                      ('--memory-target', '1G', '--hint', 'none'),
-                      ('--memory-target', '1G', '--policy', 'published'),
+                      ('--memory-target', '1gb', '--manage', 'off'),
+                      ('--memory-target', '1gb', '--hint', 'none'),
+                      ('--memory-target', '1gb', '--policy', 'published'),
                       ('--port', '-1')):
             with self.subTest(flags=flags):
                 self.refused(*flags, status=2)
         self.refused('--bind', '300.1.2.3')
+        self.assertIn('--expected-keys', self.refused('--expected-keys', '30000000000', status=2))
         for flags in (('--nonsense',), ('--threads', '0'), ('--threads', 'x'), ('--manage', 'x'),
                       ('--port', '65536'), ('--maxclients', '0'), ('--timeout', '-1'),
                       ('--expected-keys', '-1'), ('word',)):
@@ -506,7 +507,7 @@ class ColdHeap(Case):
         with open('/proc/swaps') as swaps:
             if len(swaps.readlines()) > 1:
                 self.skipTest('what is cold can leave for swap')
-        process = self.serve('--memory-target', '128M', '--cold-backing', 'anon', '--hint',
+        process = self.serve('--memory-target', '128mb', '--cold-backing', 'anon', '--hint',
                              'pageout')
         one = self.connect(process.path)
         number = 0

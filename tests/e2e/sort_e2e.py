@@ -82,7 +82,7 @@ def round_trip(d):
     total = must("gensort", "-c", "20000", d + "/in").stderr.strip()
     for algorithm in ("auto", "onepass", "mergepass", "ems", "samplesort", "pmsort", "pmsort+",
                       "modified-key"):
-        must("sort", d + "/in", d + "/out", "--algorithm", algorithm, "--check", "--memory", "64M")
+        must("sort", d + "/in", d + "/out", "--algorithm", algorithm, "--check", "--memory", "64mb")
         r = must("valsort", d + "/out", "--expect", total)
         assert "SUCCESS" in r.stderr
     r = run("valsort", d + "/in")
@@ -111,7 +111,7 @@ def memory_promise_of_short_lines(d):
     with open(d + "/big", "w", encoding="ascii") as f:
         for _ in range((32 << 20) * TIMES_MEMORY // len(some) + 1):
             f.write(some)
-    peak = peak_rss_bytes("sort", d + "/big", d + "/out", "--lines", "--memory", "32M")
+    peak = peak_rss_bytes("sort", d + "/big", d + "/out", "--lines", "--memory", "32mb")
     assert peak <= 32 << 20, peak
     assert os.path.getsize(d + "/out") == os.path.getsize(d + "/big") >= TIMES_MEMORY * 32 << 20
     subprocess.run(["sort", "-c", d + "/out"], env={**os.environ, "LC_ALL": "C"}, check=True)
@@ -123,7 +123,7 @@ def memory_promise_of_one_long_line(d):
     """Whose field begins far behind."""
     with open(d + "/big", "wb") as f:
         f.write(b"short\tm\n" + b"x" * (100 << 20) + b"\tb\nanother\tz\n")
-    peak = peak_rss_bytes("sort", d + "/big", d + "/out", "--lines", "-k", "2", "--memory", "32M")
+    peak = peak_rss_bytes("sort", d + "/big", d + "/out", "--lines", "-k", "2", "--memory", "32mb")
     assert peak <= 32 << 20, peak
     subprocess.run(["sort", "-c", "-t", "\t", "-k", "2", d + "/out"],
                    env={**os.environ, "LC_ALL": "C"}, check=True)
@@ -157,7 +157,7 @@ def interrupted(d, algorithm, stage, source="in"):
         f.write("precious")
     before = sorted(os.listdir(d))
     p = subprocess.Popen([TOOL, "sort", f"{d}/{source}", d + "/out", "--algorithm", algorithm,
-                          "--memory", "64M", "--device", "emu:pmem@1/500", "--progress",
+                          "--memory", "64mb", "--device", "emu:pmem@1/500", "--progress",
                           *FORMATS[source]], stderr=subprocess.PIPE, text=True)
     seen = []
     for line in p.stderr:
@@ -176,7 +176,7 @@ def interrupted(d, algorithm, stage, source="in"):
 def ignored_signals_stay_ignored(d):
     """As nohup and jobs in the background have them."""
     for one in (signal.SIGHUP, signal.SIGINT):
-        p = subprocess.Popen([TOOL, "sort", d + "/in", d + "/out", "--memory", "64M", "--device",
+        p = subprocess.Popen([TOOL, "sort", d + "/in", d + "/out", "--memory", "64mb", "--device",
                               "emu:pmem@1/500", "--progress"], stderr=subprocess.PIPE, text=True,
                              preexec_fn=lambda: signal.signal(one, signal.SIG_IGN))
         for line in p.stderr:
@@ -189,7 +189,7 @@ def ignored_signals_stay_ignored(d):
 
 
 def nobody_reads_the_progress(d):
-    for args in (["sort", d + "/in", d + "/out", "--memory", "64M"],
+    for args in (["sort", d + "/in", d + "/out", "--memory", "64mb"],
                  ["gensort", "20000", d + "/g"]):
         p = subprocess.Popen([TOOL, *args, "--progress"], stderr=subprocess.PIPE)
         p.stderr.close()
@@ -211,7 +211,7 @@ def gensort_interrupted(d):
 
 def progress_on_a_terminal(d):
     """A new line for a stage that is new, and the line overwritten else."""
-    shown = shown_on_a_terminal("sort", d + "/in", d + "/out", "--memory", "64M", "--algorithm",
+    shown = shown_on_a_terminal("sort", d + "/in", d + "/out", "--memory", "64mb", "--algorithm",
                                 "ems", "--no-fsync")
     assert shown.count("\n") <= 7, shown  # the stages of this sort
     assert "RUN read 100%" in shown and "MERGE write 100%" in shown, shown
@@ -220,7 +220,7 @@ def progress_on_a_terminal(d):
 def killed(d):
     """Whatever ends the process, nothing remains: also where it cannot clean up."""
     before = sorted(os.listdir(d))
-    p = subprocess.Popen([TOOL, "sort", d + "/in", d + "/killed", "--memory", "64M", "--device",
+    p = subprocess.Popen([TOOL, "sort", d + "/in", d + "/killed", "--memory", "64mb", "--device",
                           "emu:pmem@1/500", "--progress"], stderr=subprocess.PIPE, text=True)
     for line in p.stderr:
         if line.strip() == "RUN write":
@@ -235,7 +235,7 @@ def cut_while_read(d):
     """The input is cut when the sort has mapped it and begins to read it."""
     must("gensort", "20000", d + "/shrinking")
     before = sorted(os.listdir(d))
-    p = subprocess.Popen([TOOL, "sort", d + "/shrinking", d + "/new", "--memory", "512M",
+    p = subprocess.Popen([TOOL, "sort", d + "/shrinking", d + "/new", "--memory", "512mb",
                           "--device", "emu:pmem@1/500", "--progress"],
                          stderr=subprocess.PIPE, text=True)
     for line in p.stderr:
@@ -262,7 +262,7 @@ def without_threads(d):
         return subprocess.run(["sh", "-c", f"ulimit -s 200000000000; exec {words}"],
                               capture_output=True, text=True)
     for extra in ([], ["--concurrency", "io-overlap", "--device", "emu:pmem"]):
-        r = limited("sort", d + "/in", d + "/alone", "--memory", "64M", *extra)
+        r = limited("sort", d + "/in", d + "/alone", "--memory", "64mb", *extra)
         assert r.returncode == 0, r.stderr
         must("valsort", "-q", d + "/alone")
         os.remove(d + "/alone")
@@ -286,7 +286,7 @@ def streams(d):
     for words in (f"cat {d}/in | $1 sort - {d}/new", f"$1 sort - {d}/new < {d}/in",
                   f"$1 sort {d}/in - > {d}/new", f"$1 sort {d}/in /dev/stdout | cat > {d}/new",
                   f"cat {d}/in | $1 sort /dev/stdin /dev/fd/3 3> {d}/new",
-                  f"cat {d}/in | $1 sort - - --memory 32M --algorithm mergepass > {d}/new"):
+                  f"cat {d}/in | $1 sort - - --memory 32mb --algorithm mergepass > {d}/new"):
         r = piped(words)
         assert r.returncode == 0 and r.stderr == b"", (words, r.stderr)
         with open(d + "/new", "rb") as f:
@@ -407,9 +407,9 @@ def within_an_address_space(d):
     loads = next(kib for kib in range(20000, 128000, 500)
                  if piped(f"ulimit -c 0; ulimit -v {kib}; exec $1 --version",
                           stdout=subprocess.DEVNULL).returncode == 0)
-    variants = ([], ["--memory", "32M"], ["--memory", "64M"],
-                ["--memory", "64M", "--algorithm", "samplesort"],
-                ["--memory", "40M", "--key-size", "40", "--concurrency", "io-overlap"])
+    variants = ([], ["--memory", "32mb"], ["--memory", "64mb"],
+                ["--memory", "64mb", "--algorithm", "samplesort"],
+                ["--memory", "40mb", "--key-size", "40", "--concurrency", "io-overlap"])
     outcomes = set()
     step = 2117
     first = loads + random.randrange(step)

@@ -43,7 +43,7 @@ EXPERIMENTS_TINY = {
                 '--placement', 'interleave,sinlk'],
                ['placement/tiers.py', 'table', 'saved.jsonl'],
                ['placement/tiers.py', 'seconds', 'saved.jsonl']], 2),
-    'sort_memory': ([['sort/memory.py', '--dir', '.', '--tool', TOOL, '--limits', '32M', '--times',
+    'sort_memory': ([['sort/memory.py', '--dir', '.', '--tool', TOOL, '--limits', '32mb', '--times',
                       '2', '--algorithms', 'auto', *SAVED]], 1),
     'sort_auto': ([['sort/auto.py', '--tool', TOOL, '--dir', '.', '--megabytes', '8', '--rounds',
                     '1', '--only', 'records-100', '--limit', 'tenth', '--cache', 'warm', *SAVED],
@@ -76,8 +76,8 @@ EXPERIMENTS_TINY = {
                       '--requests', '1', '--keys', '2000', '--window', '0.5', '--warmup', '1',
                       '--seconds', '2', '--dir', '.', *SAVED],
                      ['cold/utilization.py', 'table', 'saved.jsonl']], 1),
-    'pair': ([['cold/pair.py', '--tool', TOOL, '--target', '8M', '--keys', '4000', '--threads', '2',
-               '--warmup', '1', '--seconds', '0.5', '--pairs', '1', *SAVED]], 1),
+    'pair': ([['cold/pair.py', '--tool', TOOL, '--target', '24mb', '--keys', '4000',
+               '--threads', '2', '--warmup', '1', '--seconds', '0.5', '--pairs', '1', *SAVED]], 1),
 }
 # Of these, what the machine may not give: root, control groups, FUSE.
 NEED_MORE = {
@@ -86,7 +86,7 @@ NEED_MORE = {
                   '--seconds', '1,1,1,1', '--save', 'saved.jsonl'],
                  ['serve/limited.py', 'table', 'saved.jsonl', '--plot', 'limited.svg']], 1),
     'silent': ([['cold/silent.py', '--tool', TOOL, '--silence', '1', '--seconds', '1', '--settle',
-                 '1', '--records', '60000', '--target', '30M', '--dir', '.', *SAVED]], 3),
+                 '1', '--records', '60000', '--target', '30mb', '--dir', '.', *SAVED]], 3),
 }
 for name, more in {'hotkey': ['--records', '60000'],
                    'slow': ['--records', '60000', '--reads-ms', '0'],

@@ -35,20 +35,6 @@ TEST(Text, FloatsAreWrittenWithoutNoise) {
   EXPECT_EQ(format_float(100.0L), "100");
 }
 
-TEST(Text, MemoryUnits) {
-  EXPECT_EQ(parse_memory("100"), 100u);
-  EXPECT_EQ(parse_memory("1k"), 1000u);
-  EXPECT_EQ(parse_memory("1KB"), 1024u);
-  EXPECT_EQ(parse_memory("2gb"), std::uint64_t{2} << 30);
-  EXPECT_FALSE(parse_memory("kb"));
-  EXPECT_FALSE(parse_memory("1x"));
-  EXPECT_FALSE(parse_memory("-1"));
-  EXPECT_EQ(parse_memory("99999999999999999tb"), UINT64_MAX);  // as in Redis
-  EXPECT_EQ(parse_memory("18446744073709551616"), UINT64_MAX);
-  EXPECT_EQ(human_bytes(1536), "1.50K");
-  EXPECT_EQ(human_bytes(12), "12B");
-}
-
 TEST(Text, Globs) {
   EXPECT_TRUE(matches_glob("*", ""));
   EXPECT_TRUE(matches_glob("h?llo", "hello"));
@@ -72,6 +58,11 @@ TEST(Text, HostileGlobsEnd) {
   std::string pattern, text(10000, 'a');
   for (int i = 0; i < 100; ++i) pattern += "*a";
   EXPECT_FALSE(matches_glob(pattern + "b", text));
+}
+
+TEST(Text, BytesForPeople) {
+  EXPECT_EQ(human_bytes(1536), "1.50K");
+  EXPECT_EQ(human_bytes(12), "12B");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A store with a memory target beside one without: the same requests, by turns.
 
-    bench/experiments/cold/pair.py --target 141M --workloads c,b --pairs 8 --warmup 600 \\
+    bench/experiments/cold/pair.py --target 141mb --workloads c,b --pairs 8 --warmup 600 \\
         --save pairs.jsonl
 
 Both run all the time and hold the same records; the one without keeps all of them in DRAM
@@ -125,7 +125,7 @@ def measure(options, workload, limited, free):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--tool', default=ycsb.TOOL)
-    parser.add_argument('--target', default='141M', help="of the one's DRAM")
+    parser.add_argument('--target', default='141mb', help="of the one's DRAM")
     parser.add_argument('--workloads', default='c')
     parser.add_argument('--keys', type=int, default=300000)
     parser.add_argument('--threads', type=int, default=16, help='connections')

@@ -153,7 +153,7 @@ def main():
     parser.add_argument('--settle', type=float, default=8, help='seconds after the load')
     parser.add_argument('--records', type=int, default=150_000)
     parser.add_argument('--value', type=int, default=1024, help='bytes')
-    parser.add_argument('--target', default='80M', help='of DRAM')
+    parser.add_argument('--target', default='80mb', help='of DRAM')
     parser.add_argument('--dir', default='/var/tmp', help="where the emulated disk's bytes lie")
     parser.add_argument('--tool', default=ycsb.TOOL)
     parser.add_argument('--save', help='append a JSON object for each client and phase')

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """What the live page costs a server, while it is open and while it is not.
 
-    bench/experiments/serve/page_cost.py --rounds 10 --save page.jsonl -- --memory-target 141M
+    bench/experiments/serve/page_cost.py --rounds 10 --save page.jsonl -- --memory-target 141mb
 
 Starts two servers with the same records, one of them with --http, and loads them by turns with the
 same number of connections in a closed loop: the one without the page, the one with it closed, and

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Whether isotherm sort keeps its memory limit, on inputs many times as large.
 
-    bench/experiments/sort/memory.py --dir /dev/shm --limits 64M 256M
-    bench/experiments/sort/memory.py --dir /var/tmp --limits 1G --times 20
-    bench/experiments/sort/memory.py --dir /var/tmp --limits 4G --times 5
+    bench/experiments/sort/memory.py --dir /dev/shm --limits 64mb 256mb
+    bench/experiments/sort/memory.py --dir /var/tmp --limits 1gb --times 20
+    bench/experiments/sort/memory.py --dir /var/tmp --limits 4gb --times 5
 
 The peak is the kernel's: ru_maxrss of the child. The directory needs three times the input, which
 is the limit times --times. Every output is checked by valsort. Exits with 1 if a limit was broken.
@@ -21,11 +21,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import saved  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-UNITS = {'M': 1 << 20, 'G': 1 << 30}
+UNITS = {'mb': 1 << 20, 'gb': 1 << 30}
 
 
 def bytes_of(text):
-    return int(text[:-1]) * UNITS[text[-1]]
+    return int(text[:-2]) * UNITS[text[-2:]]
 
 
 def run(tool, *args):
@@ -66,7 +66,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--dir', default='/dev/shm')
     parser.add_argument('--tool', type=pathlib.Path, default=ROOT / 'build/release/bin/isotherm')
-    parser.add_argument('--limits', nargs='+', default=['64M', '128M', '256M'])
+    parser.add_argument('--limits', nargs='+', default=['64mb', '128mb', '256mb'])
     parser.add_argument('--times', type=int, default=20, help='input over limit')
     parser.add_argument('--algorithms', nargs='+', default=['auto', 'mergepass', 'ems'])
     parser.add_argument('--save', help='append a JSON object a run')

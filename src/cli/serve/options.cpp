@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/numbers.hpp"
 #include "cli/fail.hpp"
 #include "server/management/cold_place.hpp"
 #include "store/text.hpp"
@@ -80,7 +81,7 @@ void understand_nodes(serve_options& o) {
 }  // namespace
 
 void understand(const command& described, serve_options& o) {
-  const auto maxmemory = store::parse_memory(o.maxmemory);
+  const auto maxmemory = base::parse_bytes(o.maxmemory);
   if (!maxmemory)
     refuse_words(fmt::format("--maxmemory is '{}', but takes bytes or 100mb", o.maxmemory));
   o.server.maxmemory_bytes = *maxmemory;

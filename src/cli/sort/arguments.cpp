@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "base/numbers.hpp"
 #include "cli/fail.hpp"
 #include "cli/sort/text.hpp"
 #include "os/files/file_system.hpp"
@@ -48,7 +49,7 @@ void add_method_options(command c, sort_options& o, std::string& memory) {
                "whether runs of an index map are compressed; auto: on an emulated device, when it "
                "pays");
   c.add("--memory", memory,
-        "limit of resident memory, such as 512M; half of what is available if not given");
+        "limit of resident memory, such as 512mb; half of what is available if not given");
   c.add("--tmp", o.temporary_directory, "directory for runs; the output's if not given");
   c.add("--device", o.device,
         "profile of `device probe`, or an emulated device: emu:pmem, emu:bd@1/8, ...");
@@ -86,9 +87,12 @@ void understand(sort_arguments& a) {
   if (a.klv) o.format = record_format::klv;
   if (a.lines) o.format = record_format::lines;
   if (a.not_durable) o.durable = false;
-  if (!a.memory.empty()) o.memory_bytes = parse_size(a.memory);
-  if (!a.memory.empty() && o.memory_bytes == 0)
-    refuse_words("--memory 0 is too little: 32M will do");
+  if (!a.memory.empty()) {
+    const auto bytes = base::parse_bytes(a.memory);
+    if (!bytes) refuse_words("--memory is '" + a.memory + "', but takes bytes, 64mb or 4gb");
+    if (*bytes == 0) refuse_words("--memory 0 is too little: 32mb will do");
+    o.memory_bytes = *bytes;
+  }
   if (!o.temporary_directory.empty()) {
     if (auto r = os::check_writable(o.temporary_directory); !r) fail("--tmp: " + r.error().message);
   }

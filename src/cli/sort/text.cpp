@@ -2,32 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "cli/fail.hpp"
 #include "harness/origin.hpp"
 
 namespace isotherm::cli {
-
-std::uint64_t parse_size(const std::string& text) {
-  double value = 0;
-  const auto r = std::from_chars(text.data(), text.data() + text.size(), value);
-  const std::string unit(r.ptr, text.data() + text.size());
-  constexpr const char* kUnits = "KMGT";
-  double factor = 1;
-  bool good = r.ec == std::errc{} && value >= 0;
-  if (!unit.empty() && unit != "B") {
-    const char* found = std::char_traits<char>::find(kUnits, 4, static_cast<char>(unit[0] & ~0x20));
-    const std::string rest = unit.substr(1);
-    good = good && found != nullptr && (rest.empty() || rest == "B" || rest == "iB");
-    for (const char* u = kUnits; found != nullptr && u <= found; ++u) factor *= 1024;
-  }
-  if (!good || value * factor > 9e18) {
-    refuse_words("'" + text + "' is no size: write bytes, or such as 64M or 4GiB");
-  }
-  return static_cast<std::uint64_t>(value * factor);
-}
 
 std::string to_json(const sort_report& r) {
   nlohmann::json stages = nlohmann::json::array();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/numbers.hpp"
 #include "server/commands/families.hpp"
 #include "server/server.hpp"
 #include "store/text.hpp"
@@ -23,7 +24,7 @@ std::string get_number(server& server) {
 }
 template <base::atomic<std::uint64_t> settings::* Member, std::uint64_t Least, std::uint64_t Most>
 std::string set_memory(server& server, std::string_view value) {
-  const auto bytes = parse_memory(value);
+  const auto bytes = base::parse_bytes(value);
   if (!bytes) return "argument must be a memory value";
   if (*bytes < Least || *bytes > Most)
     return fmt::format("argument must be between {} and {} inclusive", Least, Most);
@@ -76,7 +77,7 @@ std::string set_output_limit(server& server, std::string_view value) {
         words[i] != "pubsub") {
       return "Invalid client class specified in buffer limit configuration.";
     }
-    const auto hard = parse_memory(words[i + 1]);
+    const auto hard = base::parse_bytes(words[i + 1]);
     if (!hard) return "Error in hard, soft or soft_seconds setting in buffer limit configuration.";
     // 0 means "no limit" to Redis; here a limit stays, far above any reply that is worth sending.
     if (words[i] == "normal") {

@@ -103,7 +103,7 @@ class Page(unittest.TestCase):
             f'document.getElementById("figure-{name}").dataset.value'))
 
     def test_charts_tell_the_figures(self):
-        process, client = self.serve('--window', '3600', '--memory-target', '2G')
+        process, client = self.serve('--window', '3600', '--memory-target', '2gb')
         self.load(client)
         client.ask('ISOTHERM', 'COLLECT')
         self.open(process)
@@ -241,7 +241,7 @@ class Page(unittest.TestCase):
         self.assert_quiet(process)
 
     def test_the_page_that_the_demo_saves(self):
-        process, client = self.serve('--window', '1', '--memory-target', '40M')
+        process, client = self.serve('--window', '1', '--memory-target', '40mb')
         self.load(client)
         follower = demo_live_page.Follower(url_of(process))
         deadline = time.monotonic() + PATIENCE
@@ -269,7 +269,7 @@ class Page(unittest.TestCase):
         self.assertEqual(self.browser.problems, [])
 
     def test_pictures(self):
-        process, client = self.serve('--window', '1', '--memory-target', '40M')
+        process, client = self.serve('--window', '1', '--memory-target', '40mb')
         self.load(client)
         for scheme, width in (('light', 1300), ('dark', 1300), ('light', 420)):
             self.open(process, width=width, scheme=scheme)

@@ -17,7 +17,7 @@ Case.tool, Case.index = sys.argv.pop(1), 'hash-pugh'
 
 class Memory(Case):
     def test_a_target_that_the_program_does_not_fit_into(self):
-        said = self.refused('--memory-target', '16M')
+        said = self.refused('--memory-target', '16mb')
         self.assertRegex(said, r'the program alone takes \d+: give \d+ or more')
 
     def test_another_allocator(self):
@@ -26,7 +26,7 @@ class Memory(Case):
         self.assertIn('LD_PRELOAD', said)
 
     def test_a_burst_of_clients_leaves_nothing_behind(self):
-        process = self.serve('--manage', 'on', '--memory-target', '64M', '--window', '0.5')
+        process = self.serve('--manage', 'on', '--memory-target', '64mb', '--window', '0.5')
         admin = self.connect(process.path)
         value = b'v' * 1000
         for i in range(60_000):

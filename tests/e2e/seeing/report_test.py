@@ -61,7 +61,7 @@ class Report(unittest.TestCase):
     def test_draws_what_a_script_saved(self):
         told = subprocess.run(
             [sys.executable, '-B', SCRIPTS / 'sort/memory.py', '--tool', ISOTHERM, '--dir', self.at,
-             '--limits', '32M', '--times', '1', '--algorithms', 'auto', '--save',
+             '--limits', '32mb', '--times', '1', '--algorithms', 'auto', '--save',
              self.results / 'memory.jsonl'], capture_output=True, text=True, timeout=600,
             check=False)
         self.assertEqual(told.returncode, 0, told.stderr)
