@@ -51,7 +51,7 @@ struct options {
 
 /// Reserves the ranges. Call at most once, before the first allocation; without it the first
 /// allocation configures with the defaults. Fails on an unusable cold directory (missing, not
-/// writable, tmpfs).
+/// writable, tmpfs, overlayfs).
 base::result<void> configure(const options& chosen);
 
 /// Returns the limits that configure() was given. Any thread.

@@ -13,6 +13,7 @@
 #include "os/fork.hpp"
 #include "os/memory/address_space.hpp"
 #include "os/memory/bus_error.hpp"
+#include "os/memory/residency.hpp"
 
 namespace isotherm::heap {
 namespace {
@@ -73,6 +74,12 @@ base::result<void> open_all(heap_set& set, const reserved& space, backing cold,
   // The kernel takes an unlinked file for shared memory and would write all of the range.
   made = os::advise(begin_of(kind::cold), bytes, os::advice::left_out_of_dumps);
   if (!made) return made;
+  // Without an answer no page would ever be asked to leave.
+  if (auto asked = os::resident_bytes(begin_of(kind::cold), os::page_bytes()); !asked) {
+    return std::unexpected(
+        base::error{"this process may not ask which pages are in DRAM: allow it mincore (seccomp)",
+                    asked.error().code});
+  }
   if (made = set.node.open(begin_of(kind::node), bytes); !made) return made;
   if (chosen.catch_read_errors && in_cold.pages().is_file()) {
     if (auto caught = os::catch_bus_errors(begin_of(kind::cold), bytes); !caught) return caught;

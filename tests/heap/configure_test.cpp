@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <string>
 
@@ -14,6 +16,16 @@
 #include "heap/object.hpp"
 #include "heap/temporary_directory.hpp"
 #include "heap/usage.hpp"
+
+// Stands before the C library's: a sandbox that forbids it.
+static bool forbids_mincore = false;
+extern "C" int mincore(void* begin, std::size_t bytes, unsigned char* pages) noexcept {
+  if (forbids_mincore) {
+    errno = EPERM;
+    return -1;
+  }
+  return static_cast<int>(syscall(SYS_mincore, begin, bytes, pages));
+}
 
 namespace isotherm::heap {
 namespace {
@@ -60,6 +72,14 @@ TEST(Configure, AMissingDirectoryIsRefusedWithAdvice) {
 TEST(Configure, APlainFileIsRefused) {
   EXPECT_EQ(refusal("/proc/self/status"),
             "'/proc/self/status' is not a directory: name a directory for cold memory");
+}
+
+TEST(Configure, ASandboxThatHidesWhatIsInDramIsRefused) {
+  const testing_help::temporary_directory folder;
+  forbids_mincore = true;
+  EXPECT_EQ(refusal(folder.path()),
+            "this process may not ask which pages are in DRAM: allow it mincore (seccomp)");
+  forbids_mincore = false;
 }
 
 TEST(Configure, TmpfsIsRefused) {

@@ -55,6 +55,9 @@ void set_up_allocator(const server::options& chosen) {
 
 void check_target(std::uint64_t target_bytes) {
   const std::uint64_t own = os::read_resident_pages().all_bytes;
+  if (target_bytes != 0 && own == 0) {
+    fail("--memory-target needs /proc, which says how much memory is in use: mount it");
+  }
   if (target_bytes == 0 || target_bytes >= own + kLeastToWorkWith) return;
   fail(fmt::format("--memory-target is {} bytes, but the program alone takes {}: give {} or more",
                    target_bytes, own, own + kLeastToWorkWith));

@@ -40,6 +40,13 @@ base::result<void> check_directory(const std::string& directory) {
                        "' is on tmpfs, which is DRAM itself: name a directory on a disk",
                    EINVAL);
   }
+  // sync_file_range() writes nothing there, so that no page could ever leave DRAM.
+  if (system.f_type == OVERLAYFS_SUPER_MAGIC) {
+    return refusal("cold directory '" + directory +
+                       "' is on overlayfs, as all of a container that is no volume: mount a volume "
+                       "there or name another directory",
+                   EINVAL);
+  }
   return {};
 }
 

@@ -14,7 +14,8 @@ namespace isotherm::os {
 
 /// Makes a file without a name in `directory`, of which space can be taken and given back. Refuses
 /// with one line that says what to do: no such directory, not writable, tmpfs or ramfs (their pages
-/// are DRAM), a file system without fallocate(2).
+/// are DRAM), overlayfs (which writes no page back when asked to), a file system without
+/// fallocate(2).
 base::result<file> open_cold_file(const std::string& directory);
 
 }  // namespace isotherm::os

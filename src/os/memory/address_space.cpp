@@ -40,6 +40,12 @@ int madvise_flag(advice wanted) noexcept {
   std::unreachable();
 }
 
+/// After mlockall(MCL_FUTURE) a range would be filled with pages when it is committed, and no page
+/// could leave DRAM.
+void leave_unlocked(void* begin, std::size_t bytes) noexcept {
+  static_cast<void>(munlock(begin, bytes));
+}
+
 }  // namespace
 
 std::size_t page_bytes() noexcept {
@@ -62,6 +68,7 @@ base::result<std::byte*> reserve(std::size_t bytes, std::size_t alignment) {
   if (mapped == MAP_FAILED) {
     return std::unexpected(base::system_error("cannot reserve address space", errno));
   }
+  leave_unlocked(mapped, padded);
   const auto address = reinterpret_cast<std::uintptr_t>(mapped);
   const std::uintptr_t begin = (address + alignment - 1) & ~(alignment - 1);
   if (begin > address) release(mapped, begin - address);
@@ -82,8 +89,9 @@ void release(void* begin, std::size_t bytes) noexcept {
 base::result<void> map_file(void* begin, std::size_t bytes, int file, std::size_t offset) {
   void* mapped = mmap(begin, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file,
                       static_cast<off_t>(offset));
-  if (mapped == begin) return {};
-  return std::unexpected(base::system_error("cannot map the file", errno));
+  if (mapped != begin) return std::unexpected(base::system_error("cannot map the file", errno));
+  leave_unlocked(begin, bytes);
+  return {};
 }
 
 base::result<void> advise(void* begin, std::size_t bytes, advice wanted) {

@@ -4,13 +4,16 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/magic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <string>
 
 #include "os/faults.hpp"
 #include "os/memory/address_space.hpp"
@@ -26,6 +29,14 @@ extern "C" int fallocate(int descriptor, int mode, off_t offset, off_t bytes) {
   return static_cast<int>(syscall(SYS_fallocate, descriptor, mode, offset, bytes));
 }
 
+// The type that the directory's file system is told to have; 0: its own.
+static long told_type = 0;
+extern "C" int statfs(const char* path, struct statfs* found) noexcept {
+  const long status = syscall(SYS_statfs, path, found);
+  if (told_type != 0) found->f_type = told_type;
+  return static_cast<int>(status);
+}
+
 namespace isotherm::os {
 namespace {
 
@@ -35,6 +46,15 @@ std::uint64_t disk_bytes(const file& f) {
   struct stat found{};
   EXPECT_EQ(fstat(f.descriptor(), &found), 0);
   return static_cast<std::uint64_t>(found.st_blocks) * 512;
+}
+
+TEST(ColdFile, IsNotOnOverlayfs) {
+  told_type = OVERLAYFS_SUPER_MAGIC;
+  const auto made = open_cold_file("/var/tmp");
+  told_type = 0;
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().message.find("is on overlayfs"), std::string::npos)
+      << made.error().message;
 }
 
 TEST(ColdFile, HasNoName) {

@@ -2,12 +2,14 @@
 #include "os/memory/address_space.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <vector>
 
+#include "base/in_a_child.hpp"
 #include "os/memory/residency.hpp"
 
 namespace isotherm::os {
@@ -44,6 +46,17 @@ TEST(Memory, TellsWhichPagesAreThere) {
   ASSERT_TRUE(advise(*range + 3 * page_bytes(), page_bytes(), advice::dirty));
   EXPECT_EQ(resident_pages(*range, 5), (std::vector<bool>{false, true, false, true, false}));
   release(*range, kBytes);
+}
+
+// In a child, since the locking of what is mapped from now on cannot be asked back alone.
+TEST(Memory, ARangeIsNotLockedThoughAllThatIsMappedLaterIsToBe) {
+  constexpr std::size_t kFew = std::size_t{16} << 10;  // within what anybody may lock
+  EXPECT_TRUE(testing_help::succeeds_in_a_child([] {
+    if (mlockall(MCL_FUTURE) != 0) return 1;
+    const auto range = reserve(kFew, page_bytes());
+    if (!range || !commit(*range, kFew)) return 2;
+    return resident_bytes(*range, kFew) == 0U ? 0 : 3;
+  }));
 }
 
 TEST(Memory, ARangeBeyondTheAddressSpaceIsRefused) {
