@@ -83,7 +83,7 @@ class session {
     if (chosen & kFewReplies) server_.tuning().output_hard_limit.store_relaxed(4096);
     server_.tuning().query_buffer_limit.store_relaxed(8192);
     server_.tuning().longest_value.store_relaxed(1 << 20);
-    inside_ = std::make_unique<server::connection>(server_, client_, times_, room_);
+    inside_ = std::make_unique<server::connection>(server_, client_, shared_);
   }
   ~session() { ::close(outside_); }
   session(const session&) = delete;
@@ -114,8 +114,7 @@ class session {
   store::database& db_;
   server::server server_;
   std::shared_ptr<server::client> client_;
-  server::reply_times times_;
-  heap::room_wait room_;
+  server::loop_share shared_;
   std::unique_ptr<server::connection> inside_;
   int outside_ = -1;
   std::string received_;
