@@ -75,14 +75,16 @@ std::string url_of(const address& where) {
                        : fmt::format("http://{}:{}/", where.host, where.port);
 }
 
-bool is_own_name(std::string_view host_header, std::string_view machine_name) {
+bool is_own_name(std::string_view host_header, std::span<const std::string> own) {
   const auto parts = split(host_header);
   if (!parts || (parts->port && !port_in(*parts->port))) return false;
   if (parts->is_bracketed) return is_ip(AF_INET6, parts->host);
   if (is_ip(AF_INET, parts->host)) return true;
-  if (parts->host.empty()) return false;
-  if (parts->host == machine_name) return true;
-  return std::ranges::all_of(parts->host, is_letter_of_a_name);
+  const std::string_view name =
+      parts->host.substr(0, parts->host.size() - parts->host.ends_with('.'));
+  if (name.empty()) return false;
+  if (std::ranges::find(own, name) != own.end()) return true;
+  return std::ranges::all_of(name, is_letter_of_a_name);
 }
 
 }  // namespace isotherm::live

@@ -1,10 +1,9 @@
 #include "live/http_server.hpp"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <microhttpd.h>
-#include <netinet/in.h>
 #include <poll.h>
+#include <strings.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include <cstdio>
 #include <cstring>
 #include <list>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -34,8 +34,10 @@ using nlohmann::json;
 constexpr std::size_t kConnectionBytes = std::size_t{16} << 10;
 constexpr std::size_t kBodyBytesMost = 4096;
 constexpr std::size_t kStreamBlockBytes = std::size_t{16} << 10;
-/// An idle connection is closed after so long; sooner while more than half of them are taken.
+/// A connection without a whole request is closed after so long, however slowly one comes; sooner
+/// while more than half of the connections are taken.
 constexpr unsigned kIdleSeconds = 10, kIdleSecondsWhenFull = 1;
+constexpr std::uint64_t kSecondNs = 1'000'000'000;
 constexpr std::uint64_t kTickNs = 1'000'000'000;
 
 constexpr std::string_view kJson = "application/json", kText = "text/plain; charset=utf-8";
@@ -58,6 +60,7 @@ struct answer {
   std::string_view type = kText;
   std::string body{};
   std::uint64_t retry_after_ms = 0;  ///< 0: at once
+  bool closes = false;               ///< what comes behind the request is not understood
 };
 
 answer problem(unsigned status, std::string_view why) {
@@ -66,17 +69,51 @@ answer problem(unsigned status, std::string_view why) {
 
 /// A request on its way in.
 struct incoming {
+  bool has_head = false;
+  bool is_unclear = false;  ///< another reader may understand it differently
   std::string body;
 };
 
-std::string_view header_of(MHD_Connection* from, const char* name) {
-  const char* const found = MHD_lookup_connection_value(from, MHD_HEADER_KIND, name);
-  return found ? found : "";
-}
-std::optional<std::string_view> parameter_of(MHD_Connection* from, const char* name) {
-  const char* const found = MHD_lookup_connection_value(from, MHD_GET_ARGUMENT_KIND, name);
+/// A connection on which a request is awaited, or has not come as a whole yet.
+struct awaited {
+  MHD_Connection* connection;
+  std::uint64_t since_ns;  ///< 0: the request has come
+};
+
+std::optional<std::string_view> value_of(MHD_Connection* from, MHD_ValueKind kind,
+                                         const char* name) {
+  const char* const found = MHD_lookup_connection_value(from, kind, name);
   return found ? std::optional<std::string_view>(found) : std::nullopt;
 }
+std::string_view header_of(MHD_Connection* from, const char* name) {
+  return value_of(from, MHD_HEADER_KIND, name).value_or("");
+}
+std::optional<std::string_view> parameter_of(MHD_Connection* from, const char* name) {
+  return value_of(from, MHD_GET_ARGUMENT_KIND, name);
+}
+
+/// Whether its head says two things, of which a proxy before this may have understood the other.
+bool is_ambiguous(MHD_Connection* from) {
+  int hosts = 0;
+  MHD_get_connection_values(
+      from, MHD_HEADER_KIND,
+      [](void* count, MHD_ValueKind, const char* name, const char*) {
+        if (::strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0) ++*static_cast<int*>(count);
+        return MHD_YES;
+      },
+      &hosts);
+  const bool has_two_lengths = !header_of(from, MHD_HTTP_HEADER_CONTENT_LENGTH).empty() &&
+                               !header_of(from, MHD_HTTP_HEADER_TRANSFER_ENCODING).empty();
+  return hosts > 1 || has_two_lengths;
+}
+
+/// Of the connection, as on_connection() made it.
+awaited* awaited_on(MHD_Connection* connection) {
+  const auto* const context =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  return static_cast<awaited*>(context->socket_context);
+}
+
 std::optional<std::uint64_t> number_of(MHD_Connection* from, const char* name) {
   const auto text = parameter_of(from, name);
   return text ? parse_number(*text) : std::nullopt;
@@ -110,6 +147,7 @@ bool send(MHD_Connection* to, answer&& of) {
     const std::string seconds = fmt::format("{}", (of.retry_after_ms + 999) / 1000);
     MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, seconds.c_str());
   }
+  if (of.closes) MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
   return send(to, of.status, response);
 }
 
@@ -123,8 +161,9 @@ answer of_map(map_answer&& found) {
 }  // namespace
 
 struct http_server::state {
-  state(process_view& view, control allowed, address listening)
-      : shown(view), changes(allowed), where(std::move(listening)) {
+  state(process_view& view, control allowed, address listening, std::vector<std::string> names)
+      : shown(view), changes(allowed), where(std::move(listening)), own_names(std::move(names)) {
+    own_names.push_back(machine_name());
     if (view.collector()) map.emplace(*view.collector());
   }
   ~state();
@@ -149,7 +188,7 @@ struct http_server::state {
   process_view& shown;
   const control changes;
   address where;
-  const std::string own_name = machine_name();
+  std::vector<std::string> own_names;
   const pid_t process = ::getpid();
   std::optional<address_map> map;
   std::string start_problem;  // what the library said when it did not start
@@ -162,6 +201,8 @@ struct http_server::state {
 
   // Of the thread.
   std::list<stream> streams;
+  std::list<awaited> connections;
+  bool has_closed = false;  // one of these, which may have had the last place
   std::shared_ptr<const std::string> newest;
   std::uint64_t next_tick_ns = 0;
 
@@ -171,13 +212,16 @@ struct http_server::state {
   void run();
   int wait_ms() const;
   void tick();
+  bool is_rather_full() const { return connections.size() > kConnections / 2; }
+  void close_late();
 
   // What the library calls, in the thread.
   static MHD_Result on_request(void* of, MHD_Connection* from, const char* path, const char* method,
                                const char* version, const char* data, std::size_t* bytes,
                                void** request);
+  static void* on_path(void* of, const char* path, MHD_Connection* from);
   static void on_end_of_request(void*, MHD_Connection*, void** request, MHD_RequestTerminationCode);
-  static void on_connection(void* of, MHD_Connection* connection, void**,
+  static void on_connection(void* of, MHD_Connection* connection, void** context,
                             MHD_ConnectionNotificationCode code);
   static void on_message(void* of, const char* format, std::va_list values);
   static ssize_t next_piece(stream& to, char* buffer, std::size_t most);
@@ -264,11 +308,11 @@ answer http_server::state::change_option(MHD_Connection*, std::string_view body)
 std::optional<answer> http_server::state::refused(MHD_Connection* from, access wanted,
                                                   std::string_view method) const {
   const request_head head{.method = method,
-                          .host = header_of(from, MHD_HTTP_HEADER_HOST),
+                          .host = value_of(from, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST),
                           .origin = header_of(from, MHD_HTTP_HEADER_ORIGIN),
                           .fetch_site = header_of(from, "Sec-Fetch-Site"),
                           .content_type = header_of(from, MHD_HTTP_HEADER_CONTENT_TYPE)};
-  const auto why = refusal_of(head, wanted, changes, own_name);
+  const auto why = refusal_of(head, wanted, changes, own_names);
   return why ? std::optional(problem(why->status, why->reason)) : std::nullopt;
 }
 
@@ -315,6 +359,7 @@ bool http_server::state::stream_to(MHD_Connection* to, std::string_view method) 
     return false;
   }
   MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "text/event-stream");
+  MHD_add_response_header(response, "X-Accel-Buffering", "no");  // nginx would keep the events
   return send(to, MHD_HTTP_OK, response);
 }
 
@@ -345,10 +390,12 @@ void http_server::state::tick() {
 
 /// Without end when nobody is connected.
 int http_server::state::wait_ms() const {
+  if (has_closed) return 0;  // only its next run listens again
   constexpr std::uint64_t kLongest = 60'000;
   MHD_UNSIGNED_LONG_LONG of_library = 0;
   std::uint64_t least = ~std::uint64_t{0};
   if (MHD_get_timeout(daemon, &of_library) == MHD_YES) least = of_library;
+  if (!connections.empty()) least = std::min<std::uint64_t>(least, 1000);  // close_late()
   if (!streams.empty()) {
     const std::uint64_t now = os::monotonic_ns();
     least = std::min(least, now < next_tick_ns ? (next_tick_ns - now) / 1'000'000 + 1 : 0);
@@ -365,21 +412,49 @@ void http_server::state::run() {
     } catch (const std::exception&) {               // for want of memory
       next_tick_ns = os::monotonic_ns() + kTickNs;  // the streams miss one
     }
+    has_closed = false;
     MHD_run(daemon);
+    close_late();
   }
+}
+
+/// Connections whose request has not come as a whole in time.
+void http_server::state::close_late() {
+  const std::uint64_t now = os::monotonic_ns();
+  const std::uint64_t most = (is_rather_full() ? kIdleSecondsWhenFull : kIdleSeconds) * kSecondNs;
+  for (const awaited& each : connections) {
+    if (each.since_ns == 0 || now - each.since_ns <= most) continue;
+    const auto* const facts =
+        MHD_get_connection_info(each.connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    ::shutdown(facts->connect_fd, SHUT_RDWR);  // the library finds its end, and closes it
+  }
+}
+
+/// Looks at the path as it came: the library takes a zero for its end.
+void* http_server::state::on_path(void*, const char* path, MHD_Connection*) {
+  auto* const made = new (std::nothrow) incoming;
+  if (made) made->is_unclear = std::strstr(path, "%00") != nullptr;
+  return made;
 }
 
 MHD_Result http_server::state::on_request(void* of, MHD_Connection* from, const char* path,
                                           const char* method, const char*, const char* data,
                                           std::size_t* bytes, void** request) {
   try {
-    if (!*request) {
-      *request = new incoming;
-      return MHD_YES;
-    }
-    std::string& body = static_cast<incoming*>(*request)->body;
+    auto* const known = static_cast<incoming*>(*request);
+    if (!known) return MHD_NO;
+    if (!std::exchange(known->has_head, true)) return MHD_YES;
+    std::string& body = known->body;
     if (*bytes == 0) {
-      return static_cast<state*>(of)->take(from, path, method, body) ? MHD_YES : MHD_NO;
+      awaited* const here = awaited_on(from);
+      if (!here) return MHD_NO;
+      here->since_ns = 0;
+      known->is_unclear |= is_ambiguous(from);
+      const bool is_done =
+          known->is_unclear
+              ? send(from, {400, kText, "this request can be understood in two ways\n", 0, true})
+              : static_cast<state*>(of)->take(from, path, method, body);
+      return is_done ? MHD_YES : MHD_NO;
     }
     if (body.size() + *bytes > kBodyBytesMost) return MHD_NO;  // closes the connection
     body.append(data, *bytes);
@@ -390,18 +465,29 @@ MHD_Result http_server::state::on_request(void* of, MHD_Connection* from, const 
   }
 }
 
-void http_server::state::on_end_of_request(void*, MHD_Connection*, void** request,
+void http_server::state::on_end_of_request(void*, MHD_Connection* connection, void** request,
                                            MHD_RequestTerminationCode) {
+  if (awaited* const known = awaited_on(connection)) known->since_ns = os::monotonic_ns();
   delete static_cast<incoming*>(std::exchange(*request, nullptr));
 }
 
 /// The fuller, the sooner idle connections go.
-void http_server::state::on_connection(void* of, MHD_Connection* connection, void**,
+void http_server::state::on_connection(void* of, MHD_Connection* connection, void** context,
                                        MHD_ConnectionNotificationCode code) {
-  const auto* const serving = static_cast<state*>(of);
-  if (code != MHD_CONNECTION_NOTIFY_STARTED || !serving->daemon) return;
-  const auto* const now = MHD_get_daemon_info(serving->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
-  if (now->num_connections <= kConnections / 2) return;
+  auto* const serving = static_cast<state*>(of);
+  if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+    serving->has_closed = true;
+    serving->connections.remove_if(
+        [connection](const awaited& each) { return each.connection == connection; });
+    return;
+  }
+  try {
+    serving->connections.push_back({connection, os::monotonic_ns()});
+    *context = &serving->connections.back();
+  } catch (const std::bad_alloc&) {
+    return;  // its requests are not answered
+  }
+  if (!serving->is_rather_full()) return;
   MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, kIdleSecondsWhenFull);
 }
 
@@ -412,30 +498,6 @@ void http_server::state::on_message(void* of, const char* format, std::va_list v
   std::vsnprintf(line.data(), line.size(), format, values);
   serving->start_problem = line.data();
 }
-
-namespace {
-
-/// The address in the form of the system.
-struct socket_address {
-  explicit socket_address(const address& where) {
-    if (where.is_v6()) {
-      v6.sin6_family = AF_INET6;
-      v6.sin6_port = htons(where.port);
-      inet_pton(AF_INET6, where.host.c_str(), &v6.sin6_addr);
-    } else {
-      v4.sin_family = AF_INET;
-      v4.sin_port = htons(where.port);
-      inet_pton(AF_INET, where.host.c_str(), &v4.sin_addr);
-    }
-  }
-  union {
-    sockaddr_in v4;
-    sockaddr_in6 v6{};
-    sockaddr any;
-  };
-};
-
-}  // namespace
 
 base::result<void> http_server::state::listen() {
   const socket_address at(where);
@@ -449,6 +511,7 @@ base::result<void> http_server::state::listen() {
                             MHD_OPTION_CONNECTION_TIMEOUT, kIdleSeconds,             //
                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionBytes,    //
                             MHD_OPTION_NOTIFY_COMPLETED, &on_end_of_request, nullptr,
+                            MHD_OPTION_URI_LOG_CALLBACK, &on_path, nullptr,      //
                             MHD_OPTION_NOTIFY_CONNECTION, &on_connection, this,  //
                             MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
   if (!daemon) {
@@ -498,13 +561,13 @@ http_server::~http_server() {
 }
 
 base::result<std::unique_ptr<http_server>> http_server::start(const address& where,
-                                                              process_view& shown,
-                                                              control changes) {
+                                                              process_view& shown, control changes,
+                                                              std::vector<std::string> names) {
   if (changes == control::allowed && !where.is_loopback()) {
     return std::unexpected(
         base::error{"changes over HTTP are for loopback addresses: there is no password"});
   }
-  auto made = std::make_unique<state>(shown, changes, where);
+  auto made = std::make_unique<state>(shown, changes, where, std::move(names));
   if (auto listening = made->listen(); !listening) return std::unexpected(listening.error());
   if (auto started = made->start_thread(); !started) return std::unexpected(started.error());
   return std::unique_ptr<http_server>(new http_server(std::move(made)));

@@ -14,6 +14,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
 #include "live/address.hpp"
@@ -32,9 +33,11 @@ class http_server {
   static constexpr unsigned kStreams = 64;
 
   /// Listens and serves on a thread of its own, which takes no signals. `shown` must outlive it,
-  /// and is used by that thread alone. Fails with one line.
+  /// and is used by that thread alone. `names`: by which browsers may ask beside the machine's own,
+  /// as that of a proxy before this. Fails with one line.
   static base::result<std::unique_ptr<http_server>> start(const address& where, process_view& shown,
-                                                          control changes);
+                                                          control changes,
+                                                          std::vector<std::string> names = {});
   /// Closes connections and the listener. In a fork child, which has none of the threads: nothing.
   ~http_server();
   http_server(const http_server&) = delete;

@@ -1,5 +1,7 @@
 #include "live/request.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
@@ -18,11 +20,14 @@ bool is_json(std::string_view content_type) noexcept {
          (content_type.starts_with(kJson) && content_type[kJson.size()] == ';');
 }
 
-/// Whether a browser says that another site's page asks. Programs send neither header.
-bool is_of_another_site(const request_head& head) {
-  constexpr std::string_view kScheme = "http://";
+/// Whether a browser says that another site's page asks. Programs send neither header. A proxy
+/// before one of our own names may speak https.
+bool is_of_another_site(const request_head& head, std::span<const std::string> own) {
   if (!head.origin.empty()) {
-    return !head.origin.starts_with(kScheme) || head.origin.substr(kScheme.size()) != head.host;
+    const std::string_view host = head.host.value_or("");
+    const bool may_be_secure = std::ranges::find(own, host) != own.end();
+    return head.origin != fmt::format("http://{}", host) &&
+           !(may_be_secure && head.origin == fmt::format("https://{}", host));
   }
   return !head.fetch_site.empty() && head.fetch_site != "same-origin" && head.fetch_site != "none";
 }
@@ -30,15 +35,17 @@ bool is_of_another_site(const request_head& head) {
 }  // namespace
 
 std::optional<refusal> refusal_of(const request_head& head, access wanted, control changes,
-                                  std::string_view machine_name) {
-  if (!is_own_name(head.host, machine_name)) {
-    return refusal{403, "ask by an IP address, localhost or this machine's name"};
+                                  std::span<const std::string> own) {
+  const bool may_lack_host = wanted != access::change;
+  if (!(head.host ? is_own_name(*head.host, own) : may_lack_host)) {
+    return refusal{403,
+                   "ask by an IP address, localhost, this machine's name or that of --http-host"};
   }
   const bool is_read = head.method == "GET" || head.method == "HEAD";
   if (wanted == access::change ? head.method != "POST" : !is_read) {
     return refusal{405, "this path does not take that method"};
   }
-  if (wanted != access::page && is_of_another_site(head)) {
+  if (wanted != access::page && is_of_another_site(head, own)) {
     return refusal{403, "pages of other sites get no answer"};
   }
   if (wanted != access::change) return std::nullopt;

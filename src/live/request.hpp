@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -21,9 +22,11 @@ enum class access : std::uint8_t {
   change  ///< changes something: only where that is allowed
 };
 
-/// The parts that matter; a header that is not there is empty.
+/// The parts that matter; a header that is not there is empty, but for `host`.
 struct request_head {
-  std::string_view method{}, host{}, origin{}, fetch_site{}, content_type{};
+  std::string_view method{};
+  std::optional<std::string_view> host{};
+  std::string_view origin{}, fetch_site{}, content_type{};
 };
 
 struct refusal {
@@ -31,9 +34,10 @@ struct refusal {
   std::string_view reason;
 };
 
-/// Why the request is not answered; nullopt: it is. `machine_name`: see is_own_name().
+/// Why the request is not answered; nullopt: it is. `own`: see is_own_name(). A request without a
+/// Host, as health checks send it by HTTP/1.0, is no browser's and may read.
 std::optional<refusal> refusal_of(const request_head& head, access wanted, control changes,
-                                  std::string_view machine_name);
+                                  std::span<const std::string> own);
 
 /// {"name": "window", "value": "5"} in a request's body. Fails with one line.
 struct change {

@@ -95,7 +95,7 @@ def memory_promise(d):
     must("gensort", str(-(-(least << 20) * TIMES_MEMORY // 100)), d + "/big")
     for mib, algorithm, more in ((least, "auto", []), (least, "mergepass", ["--compress", "on"]),
                                  (2 * least, "ems", [])):
-        peak = peak_rss_bytes("sort", d + "/big", d + "/out", "--memory", f"{mib}M",
+        peak = peak_rss_bytes("sort", d + "/big", d + "/out", "--memory", f"{mib}mb",
                               "--algorithm", algorithm, *more)
         assert peak <= mib << 20, (algorithm, mib, peak)
         must("valsort", "-q", d + "/out")

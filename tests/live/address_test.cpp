@@ -2,8 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace isotherm::live {
 namespace {
+
+const std::vector<std::string> kOwn = {"box.example.org", "public.example.org"};
 
 TEST(Address, IsAnIpAddressAndAPort) {
   const struct {
@@ -41,16 +46,18 @@ TEST(Address, ItsUrlHasBracketsAroundSixColons) {
 TEST(Address, AHostThatAnotherSitesNameCannotBeIsOurs) {
   for (const std::string_view host :
        {"127.0.0.1", "127.0.0.1:9180", "localhost", "localhost:9180", "[::1]:9180", "[::1]",
-        "10.1.2.3:80", "isotherm:9180", "box.example.org:80", "box.example.org"}) {
-    EXPECT_TRUE(is_own_name(host, "box.example.org")) << host;
+        "10.1.2.3:80", "isotherm:9180", "box.example.org:80", "box.example.org",
+        "public.example.org", "localhost.", "localhost.:9180", "box.example.org."}) {
+    EXPECT_TRUE(is_own_name(host, kOwn)) << host;
   }
   for (const std::string_view host :
        {"", ":80", "evil.example", "evil.example:9180", "localhost.evil.example",
-        "127.0.0.1.evil.example", "box.example.org.", "box.example.org:x", "localhost:99999",
-        "[evil.example]", "[::1", "a b", "localhost/", "user@localhost", "::1"}) {
-    EXPECT_FALSE(is_own_name(host, "box.example.org")) << host;
+        "127.0.0.1.evil.example", "127.0.0.1.", ".", "localhost..", "box.example.org:x",
+        "localhost:99999", "[evil.example]", "[::1", "a b", "localhost/", "user@localhost",
+        "::1"}) {
+    EXPECT_FALSE(is_own_name(host, kOwn)) << host;
   }
-  EXPECT_FALSE(is_own_name("", ""));
+  EXPECT_FALSE(is_own_name("", {}));
 }
 
 }  // namespace

@@ -2,13 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace isotherm::live {
 namespace {
 
-constexpr std::string_view kMachine = "box.example.org";
+const std::vector<std::string> kOwn = {"box.example.org", "public.example.org"};
 
 unsigned status_of(const request_head& head, access wanted, control changes = control::allowed) {
-  const auto refused = refusal_of(head, wanted, changes, kMachine);
+  const auto refused = refusal_of(head, wanted, changes, kOwn);
   return refused ? refused->status : 200;
 }
 
@@ -21,6 +24,10 @@ request_head with(request_head head, std::string_view request_head::* member,
   head.*member = value;
   return head;
 }
+request_head of_host(request_head head, std::optional<std::string_view> host) {
+  head.host = host;
+  return head;
+}
 
 TEST(Request, OfAProgramIsAnswered) {
   EXPECT_EQ(status_of(kGet, access::page), 200u);
@@ -31,10 +38,26 @@ TEST(Request, OfAProgramIsAnswered) {
 
 TEST(Request, UnderAnotherSitesNameIsRefused) {
   for (const access wanted : {access::page, access::read}) {
-    EXPECT_EQ(status_of(with(kGet, &request_head::host, "evil.example:9180"), wanted), 403u);
-    EXPECT_EQ(status_of(with(kGet, &request_head::host, ""), wanted), 403u);
+    EXPECT_EQ(status_of(of_host(kGet, "evil.example:9180"), wanted), 403u);
+    EXPECT_EQ(status_of(of_host(kGet, ""), wanted), 403u);
   }
-  EXPECT_EQ(status_of(with(kPost, &request_head::host, "evil.example"), access::change), 403u);
+  EXPECT_EQ(status_of(of_host(kPost, "evil.example"), access::change), 403u);
+}
+
+TEST(Request, WithoutAHostIsNoBrowsersAndMayRead) {
+  EXPECT_EQ(status_of(of_host(kGet, std::nullopt), access::read), 200u);
+  EXPECT_EQ(status_of(of_host(kGet, std::nullopt), access::page), 200u);
+  EXPECT_EQ(status_of(of_host(kPost, std::nullopt), access::change), 403u);
+}
+
+TEST(Request, MayComeBehindAProxyThatSpeaksHttps) {
+  const auto own = of_host(kPost, "public.example.org");
+  EXPECT_EQ(
+      status_of(with(own, &request_head::origin, "https://public.example.org"), access::change),
+      200u);
+  EXPECT_EQ(
+      status_of(with(own, &request_head::origin, "https://other.example.org"), access::change),
+      403u);
 }
 
 TEST(Request, OfAnotherSitesPageIsRefused) {

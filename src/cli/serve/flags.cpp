@@ -23,6 +23,9 @@ void add_place_flags(command c, serve_options& o) {
         "serve the live page and /metrics there: 127.0.0.1:9180; :9180 is on loopback; port 0: any "
         "free one")
       .value_name("HOST:PORT");
+  c.add("--http-host", o.http_names,
+        "names by which browsers may ask for the page, beside this machine's: of a proxy before it")
+      .value_name("NAME");
   c.add_switch("--http-control", o.http_control,
                "let the page change the collector's options; on loopback only");
   c.add("--pidfile", o.pidfile, "file that holds the number of the process while it runs")

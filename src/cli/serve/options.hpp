@@ -29,8 +29,9 @@ struct serve_options {
   password_flags password;
   std::string unix_socket_mode;
   std::string pidfile;
-  std::string http_address;           ///< of the live page; empty: there is none
-  std::optional<live::address> http;  ///< what that means
+  std::string http_address;             ///< of the live page; empty: there is none
+  std::optional<live::address> http;    ///< what that means
+  std::vector<std::string> http_names;  ///< by which browsers may ask for it, too
   bool http_control = false;
   std::size_t expected_keys = 0;
   heap::cold_backing cold;

@@ -24,7 +24,8 @@ namespace {
 std::unique_ptr<live::http_server> open_page(const serve_options& o, server::live_view& shown) {
   if (!o.http) return nullptr;
   auto opened = live::http_server::start(
-      *o.http, shown, o.http_control ? live::control::allowed : live::control::refused);
+      *o.http, shown, o.http_control ? live::control::allowed : live::control::refused,
+      o.http_names);
   if (!opened) fail(opened.error().message);
   return std::move(*opened);
 }

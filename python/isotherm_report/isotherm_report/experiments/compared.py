@@ -1,6 +1,7 @@
 """Results of one kind beside each other: bars in groups, and a table of the same numbers."""
 import dataclasses
 import math
+import re
 import textwrap
 import typing
 
@@ -107,9 +108,16 @@ def table_of(runs, comparison):
     return head, rows
 
 
+def size_of_today(value):
+    """Rows of old have sizes as 141M, of 1024 * 1024 bytes each, which is 141mb now."""
+    is_old = isinstance(value, str) and re.fullmatch(r'\d+[KMG]', value)
+    return value.lower() + 'b' if is_old else value
+
+
 def command_of(run, comparison):
     told = run.data.get('origin', {}).get('command')
-    return told or comparison.command.format(**run.data)
+    settings = {name: size_of_today(value) for name, value in run.data.items()}
+    return told or comparison.command.format(**settings)
 
 
 def section_of(title, runs, comparison):
