@@ -40,6 +40,7 @@ if(ISOTHERM_SANITIZER)
   target_compile_options(isotherm_settings INTERFACE -fsanitize=${ISOTHERM_SANITIZER}
                          -fno-sanitize-recover=all)
   target_link_options(isotherm_settings INTERFACE -fsanitize=${ISOTHERM_SANITIZER})
+  target_compile_definitions(isotherm_settings INTERFACE ISOTHERM_TEST_HOOKS)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   find_program(LLD ld.lld-19)

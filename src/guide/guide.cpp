@@ -1,5 +1,7 @@
 #include "guide/guide.hpp"
 
+#include <new>
+
 #include "guide/fetched.hpp"
 #include "heap/cold/misses.hpp"
 #include "sync/epoch.hpp"
@@ -198,5 +200,7 @@ word vacate(base::atomic<word>& slot) noexcept {
   if (is_counted(held)) sync::forget_counted(&slot);
   return held;
 }
+
+void throw_bad_alloc() { throw std::bad_alloc(); }
 
 }  // namespace isotherm::guides

@@ -74,6 +74,9 @@ bool compare_exchange(base::atomic<word>& slot, const void* expected, word next)
 /// word.
 word vacate(base::atomic<word>& slot) noexcept;
 
+/// Throws std::bad_alloc, also for programs that are built without exceptions, which end there.
+[[noreturn]] void throw_bad_alloc();
+
 /// The word of an object that vacate() took out of one slot, for another.
 word carry(word w) noexcept;
 

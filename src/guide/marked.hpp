@@ -131,7 +131,7 @@ template <class T, class... Arguments>
 ISOTHERM_TOUCHES T* make(Arguments&&... arguments) {
   auto made = make_object_in<std::remove_const_t<T>>(heap::kind::newborn,
                                                      std::forward<Arguments>(arguments)...);
-  if (!made) throw std::bad_alloc();
+  if (!made) guides::throw_bad_alloc();
   return made.release();
 }
 

@@ -174,6 +174,22 @@ inline std::pair<void*, heap::kind> allocate_or_newborn(heap::kind where,
   if (where == heap::kind::newborn) return {nullptr, where};
   return {heap::allocate(heap::kind::newborn, size), heap::kind::newborn};
 }
+
+/// Frees memory that no object has come to live in: its constructor has thrown. No catch, which a
+/// program without exceptions could not compile.
+class freed_unless_made {
+ public:
+  explicit freed_unless_made(void* memory) noexcept : memory_(memory) {}
+  ~freed_unless_made() {
+    if (memory_) heap::deallocate(memory_);
+  }
+  freed_unless_made(const freed_unless_made&) = delete;
+  freed_unless_made& operator=(const freed_unless_made&) = delete;
+  void release() noexcept { memory_ = nullptr; }
+
+ private:
+  void* memory_;
+};
 }  // namespace guides
 
 /// Refuses, at compile time, a T that the collector can't move.
@@ -202,12 +218,10 @@ owned<T> make_object_in(heap::kind birth, Arguments&&... arguments) {
   if constexpr (std::is_nothrow_constructible_v<T, Arguments...>) {
     return {::new (memory) T(std::forward<Arguments>(arguments)...), where};
   } else {
-    try {
-      return {::new (memory) T(std::forward<Arguments>(arguments)...), where};
-    } catch (...) {
-      heap::deallocate(memory);
-      throw;
-    }
+    guides::freed_unless_made kept(memory);
+    T* const made = ::new (memory) T(std::forward<Arguments>(arguments)...);
+    kept.release();
+    return {made, where};
   }
 }
 
@@ -223,12 +237,10 @@ owned<T> make_object_in(heap::kind birth, std::size_t size) {
   const auto [memory, where] =
       guides::allocate_or_newborn(birth, sizeof(object) + size * sizeof(element));
   if (!memory) return {};
-  try {
-    return {object::place(memory, size), where};
-  } catch (...) {
-    heap::deallocate(memory);
-    throw;
-  }
+  guides::freed_unless_made kept(memory);
+  auto* const made = object::place(memory, size);
+  kept.release();
+  return {made, where};
 }
 
 /// An uninitialised byte string of `length` in NEW or HOT, to be filled before a guide takes it.

@@ -10,6 +10,13 @@
 #include "os/memory/address_space.hpp"
 
 namespace isotherm::heap {
+
+/// jemalloc hands each hook the table that it was given: the arena's, with the arena behind it.
+struct hook_table {
+  extent_hooks_t hooks;
+  arena* owner;
+};
+
 namespace {
 
 // jemalloc aligns the arena's own metadata to this, and objects' extents to less.
@@ -20,12 +27,6 @@ constexpr std::size_t kGrowthBytesMax = std::size_t{16} << 20;
 // How long a free page stays for reuse before it goes back to the system: the collector trims too.
 constexpr ssize_t kDecayMs = 10'000;
 constexpr std::size_t kLeastAlignment = 16;
-
-/// jemalloc hands each hook the table that it was given: the arena's, with the arena behind it.
-struct hook_table {
-  extent_hooks_t hooks;
-  arena* owner;
-};
 
 void* hook_alloc(extent_hooks_t* table, void* at, size_t bytes, size_t alignment, bool* zero,
                  bool* commit, unsigned) {
@@ -65,17 +66,17 @@ base::result<void> arena::open(std::byte* begin, std::size_t bytes) {
   begin_ = begin;
   end_ = begin + bytes;
   // jemalloc keeps the table for good, and the arena lives as long: never freed.
-  auto* table = new hook_table{{.alloc = hook_alloc,
-                                .dalloc = hook_keep,
-                                .destroy = nullptr,
-                                .commit = nullptr,
-                                .decommit = nullptr,
-                                .purge_lazy = nullptr,
-                                .purge_forced = hook_purge,
-                                .split = hook_split,
-                                .merge = hook_merge},
-                               this};
-  extent_hooks_t* hooks = &table->hooks;
+  hooks_ = new hook_table{{.alloc = hook_alloc,
+                           .dalloc = hook_keep,
+                           .destroy = nullptr,
+                           .commit = nullptr,
+                           .decommit = nullptr,
+                           .purge_lazy = nullptr,
+                           .purge_forced = hook_purge,
+                           .split = hook_split,
+                           .merge = hook_merge},
+                          this};
+  extent_hooks_t* hooks = &hooks_->hooks;
   std::size_t index_bytes = sizeof index_;
   if (const int code = mallctl("arenas.create", &index_, &index_bytes, static_cast<void*>(&hooks),
                                sizeof(extent_hooks_t*));

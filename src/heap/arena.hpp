@@ -15,6 +15,8 @@
 
 namespace isotherm::heap {
 
+struct hook_table;
+
 class arena {
  public:
   static const int kNoCache;  ///< as `cache_flags`: without a thread's cache
@@ -50,6 +52,7 @@ class arena {
   void* carve(std::size_t bytes, std::size_t alignment) noexcept;
 
  private:
+  hook_table* hooks_ = nullptr;  // jemalloc's for good; here too, where the leak checker finds it
   std::byte* begin_ = nullptr;
   std::byte* end_ = nullptr;
   unsigned index_ = 0;

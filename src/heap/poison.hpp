@@ -14,8 +14,11 @@
 
 #if defined(ISOTHERM_ASAN)
 #include <sanitizer/asan_interface.h>
-#include <sanitizer/lsan_interface.h>
 #endif
+
+// Null but in programs that have the leak checker, which may be built without it otherwise: as a
+// user's own against the installed library.
+extern "C" [[gnu::weak]] void __lsan_register_root_region(const void* begin, std::size_t bytes);
 
 namespace isotherm::heap {
 
@@ -35,11 +38,8 @@ inline void unpoison([[maybe_unused]] const void* begin,
 }
 
 /// Objects and nodes may own ordinary heap memory: the leak checker must look for pointers here.
-inline void register_leak_roots([[maybe_unused]] const void* begin,
-                                [[maybe_unused]] std::size_t bytes) noexcept {
-#if defined(ISOTHERM_ASAN)
-  __lsan_register_root_region(begin, bytes);
-#endif
+inline void register_leak_roots(const void* begin, std::size_t bytes) noexcept {
+  if (&__lsan_register_root_region != nullptr) __lsan_register_root_region(begin, bytes);
 }
 
 }  // namespace isotherm::heap

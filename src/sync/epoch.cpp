@@ -54,7 +54,7 @@ bool wait_until_all_carry(std::uint64_t epoch, patience limit) noexcept {
 
 }  // namespace
 
-#if defined(ISOTHERM_SANITIZED)
+#if defined(ISOTHERM_TEST_HOOKS)
 base::atomic<step_hook> between_steps{nullptr};
 #endif
 

@@ -64,7 +64,7 @@ std::size_t reclaim(retired_list& list, std::size_t most, std::uint64_t deadline
 
 }  // namespace
 
-#if defined(ISOTHERM_SANITIZED)
+#if defined(ISOTHERM_TEST_HOOKS)
 base::atomic<retire_hook> after_retire{nullptr};
 #endif
 
@@ -72,7 +72,7 @@ void retire(void* object, void (*reclaim)(void*) noexcept, std::size_t bytes) no
   thread_slot& slot = slot_of_this_thread();
   if (!slot.retired.push({object, reclaim, bytes})) unlisted.fetch_add_relaxed(1);
   slot.retired_weight += kBlockWeight + bytes;
-#if defined(ISOTHERM_SANITIZED)
+#if defined(ISOTHERM_TEST_HOOKS)
   if (const retire_hook hook = after_retire.load_acquire()) hook(object);
 #endif
 }

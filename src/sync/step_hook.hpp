@@ -1,12 +1,12 @@
-// For tests, in builds with a sanitizer only: the moments between two steps of a protocol at which
-// another thread, or the collector, would do the most harm. A test acts there itself, so that what
-// a missing care would do happens in every run.
+// For tests, in our own builds with a sanitizer only (ISOTHERM_TEST_HOOKS; a program that is built
+// with one against the installed library has no such hook): the moments between two steps of a
+// protocol at which another thread, or the collector, would do the most harm. A test acts there
+// itself, so that what a missing care would do happens in every run.
 #pragma once
 
 #include <cstdint>
 
 #include "base/atomic.hpp"
-#include "base/check.hpp"
 
 namespace isotherm::sync {
 
@@ -22,7 +22,7 @@ enum class step : std::uint8_t {
   between_nodes  ///< an index's cursor knows the next node and has not read it; where: that node
 };
 
-#if defined(ISOTHERM_SANITIZED)
+#if defined(ISOTHERM_TEST_HOOKS)
 using step_hook = void (*)(step at, const void* where) noexcept;
 
 /// Null: none. Called on the thread that takes the step.

@@ -80,6 +80,66 @@ read -ra flags <<<"$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs isotherm)"
 # Linked, and not run once more: it waits for windows of the collector.
 "$compiler" -std=c++23 -o "$work/by_pkg_config" "$work/examples/movable_map.cpp" "${flags[@]}"
 
+echo "== a user's tests: without exceptions, and with sanitizers against the installed library"
+cat >"$work/user.cpp" <<'END'
+#include <isotherm/fetch.hpp>
+#include <isotherm/guide.hpp>
+#include <isotherm/runtime.hpp>
+#include <isotherm/scope.hpp>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <vector>
+// Owns ordinary memory, which nothing but an object that is held by a guide leads to.
+struct owner {
+  char* text = static_cast<char*>(std::malloc(100));
+  ~owner() { std::free(text); }
+};
+template <>
+struct isotherm::is_trivially_relocatable<owner> : std::true_type {};
+struct may_throw {
+  int value;
+  explicit may_throw(int from) noexcept(false) : value(from) {}
+};
+template <>
+struct isotherm::is_trivially_relocatable<may_throw> : std::true_type {};
+int main() {
+  isotherm::collector::object_collector collecting({.window_seconds = 0.01});
+  if (!collecting.start()) return 1;
+  static isotherm::guide<owner> lasting = isotherm::make_guide<owner>();
+  std::vector<isotherm::guide<may_throw>> all;
+  for (int i = 0; i < 10000; ++i) all.push_back(isotherm::make_guide<may_throw>(i));
+  long sum = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 2; ++t) {
+    threads.emplace_back([&all, &sum, t] {
+      long mine = 0;
+      for (int round = 0; round < 20; ++round) {
+        for (const auto& each : all) {
+          const isotherm::scope inside;
+          mine += each.get(inside)->value;
+        }
+      }
+      if (t == 0) sum = mine;
+    });
+  }
+  for (auto& each : threads) each.join();
+  collecting.stop();
+  const isotherm::scope inside;
+  std::strcpy(lasting.get(inside)->text, "kept");
+  return sum == 20L * 9999 * 5000 ? 0 : 2;
+}
+END
+"$compiler" -std=c++23 -fno-exceptions -o "$work/user" "$work/user.cpp" "${flags[@]}"
+"$work/user"
+# ThreadSanitizer does not see the atomic steps of a library that is built without it.
+echo "race:isotherm::" >"$work/races"
+export TSAN_OPTIONS="suppressions=$work/races"
+for sanitizer in address,undefined thread; do
+  "$compiler" -std=c++23 -g -fsanitize=$sanitizer -o "$work/user" "$work/user.cpp" "${flags[@]}"
+  "$work/user"
+done
+
 echo "== a user's own folders that are named like ours"
 for own in base/check.hpp heap/kind.hpp guide/guide.hpp sync/scope.hpp; do
   mkdir -p "$work/own/$(dirname $own)"

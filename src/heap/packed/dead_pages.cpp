@@ -46,12 +46,12 @@ std::bitset<kPages> live_pages(const std::byte* begin, std::size_t cursor) noexc
 }  // namespace
 
 /// Keeps a closed extent in which something lives from being given back, as an object of one unit
-/// would. False: it is not such an extent. One that is being opened looks like one, but nothing was
-/// appended to it: opening it would undo this.
+/// would. False: it is not such an extent, or has no room for one more unit. One that is being
+/// opened looks like one, but nothing was appended to it: opening it would undo this.
 bool packed_heap::pin(std::size_t index) noexcept {
   extent& row = extents_[index];
   extent_word seen = row.load();
-  while (seen.closed() && seen.live() > 0 && seen.cursor() > 0 && row.run.load_relaxed() == 0) {
+  while (seen.may_be_pinned() && row.run.load_relaxed() == 0) {
     if (row.word.compare_exchange_acq_rel(seen.raw, seen.raw + 1)) return true;
   }
   return false;

@@ -79,6 +79,11 @@ struct extent_word {
   constexpr bool empty_for_good() const noexcept {
     return closed() && live() == 0 && readers() == 0;
   }
+  /// Whether one more unit may be counted as live, as if an object had been there all along: not in
+  /// an extent that is opened anew, and not where all units live.
+  constexpr bool may_be_pinned() const noexcept {
+    return closed() && live() > 0 && live() < kExtentUnits && cursor() > 0;
+  }
   constexpr bool has_room(std::size_t units) const noexcept {
     return !closed() && cursor() + units <= kExtentUnits;
   }
@@ -92,6 +97,11 @@ struct extent_word {
   static constexpr std::uint64_t kReader = std::uint64_t{1} << kReaderShift;
 };
 static_assert(kExtentUnits <= 0xffffU);
+static_assert(extent_word{extent_word::kClosed | (7U << 16U) | 1U}.may_be_pinned());
+static_assert(!extent_word{(7U << 16U) | 1U}.may_be_pinned());
+static_assert(!extent_word{extent_word::kClosed | (7U << 16U)}.may_be_pinned());
+static_assert(
+    !extent_word{extent_word::kClosed | (kExtentUnits << 16U) | kExtentUnits}.may_be_pinned());
 
 /// A row of the side table, which lies outside of the range so that bookkeeping touches no COLD
 /// page. Rows start as zero pages.
