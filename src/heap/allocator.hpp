@@ -19,7 +19,8 @@ void purge_allocator() noexcept;
 
 /// From now on a thread of jemalloc gives pages back `within` so long after they came free, also
 /// those of threads that allocate nothing any more: without it they stay. For a program, at its
-/// start: it changes how the whole process allocates. False where the system gives no thread.
+/// start: it changes how the whole process allocates. Not where is_allocator_ours() is false. False
+/// where the system gives no thread.
 bool give_free_pages_back(std::chrono::milliseconds within) noexcept;
 
 /// Whether malloc() is jemalloc's: not where another allocator was preloaded.

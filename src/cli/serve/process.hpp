@@ -14,8 +14,9 @@ namespace isotherm::cli {
 /// clients and says so. Fails the command where not even one fits.
 void fit_descriptors(server::options& chosen, std::uint64_t others);
 
-/// Makes the allocator give free memory back soon, since it counts as the server's. Fails the
-/// command where maxmemory is given and another allocator serves the process. Once signals are
+/// Makes jemalloc give free memory back soon, since it counts as the server's. Where another
+/// allocator serves the process (a sanitizer's, a preloaded one) it does nothing, or fails the
+/// command if maxmemory is given. Once signals are
 /// blocked: it starts a thread.
 void set_up_allocator(const server::options& chosen);
 
