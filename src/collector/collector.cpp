@@ -470,8 +470,8 @@ window_statistics object_collector::state::publish(window& now) {
   std::function<void(const window_statistics&)> tell;
   {
     const std::lock_guard lock(settings);
-    last = seen;
-    tell = callback;
+    add_totals(seen, last);
+    last = seen, tell = callback;
   }
   if (tell) seen.callback_problem = problem_of(tell, seen);
   if (!seen.callback_problem.empty()) {

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <exception>
+#include <iterator>
 #include <type_traits>
 
 namespace isotherm::collector {
@@ -13,11 +14,13 @@ using seen = window_statistics;
 /// Of the member at the end of `Path`.
 template <auto... Path>
 constexpr statistic row(std::string_view name, std::string_view unit, std::string_view help,
-                        std::optional<unsigned> info_decimals = std::nullopt) {
+                        std::optional<unsigned> info_decimals = std::nullopt,
+                        bool is_summed = false) {
   return {.name = name,
           .unit = unit,
           .help = help,
           .info_decimals = info_decimals,
+          .is_summed = is_summed,
           .get = [](const seen& from) -> std::variant<std::uint64_t, double> {
             const auto value = (from.*....*Path);
             if constexpr (std::is_floating_point_v<decltype(value)>) {
@@ -35,20 +38,26 @@ constexpr statistic row(std::string_view name, std::string_view unit, std::strin
               }};
 }
 
+template <auto... Path>
+constexpr statistic summed(std::string_view name, std::string_view unit, std::string_view help,
+                           std::optional<unsigned> info_decimals = std::nullopt) {
+  return row<Path...>(name, unit, help, info_decimals, true);
+}
+
 constexpr statistic kTable[] = {
     row<&seen::window>("window", "", "number of the window, from 1", 0),
     row<&seen::window_seconds>("window_seconds", "seconds", "time since the last window ended", 3),
-    row<&seen::scanned_guides>("scanned_guides", "guides", "guides that the scan looked at"),
-    row<&seen::accessed_objects>("accessed_objects", "objects", "objects used in the window", 0),
-    row<&seen::accessed_cold_objects>("accessed_cold_objects", "objects",
-                                      "of these, objects in COLD: misses", 0),
-    row<&seen::accessed_bytes>("accessed_bytes", "bytes", "bytes of the objects used", 0),
-    row<&seen::accessed_pages>("accessed_pages", "pages", "pages that hold an object used"),
-    row<&seen::accessed_cold_pages>("accessed_cold_pages", "pages", "of these, pages of COLD"),
-    row<&seen::read_past_bytes>("read_past_bytes", "bytes",
-                                "of accessed_bytes, those read past their pages"),
-    row<&seen::read_past_pages>("read_past_pages", "pages",
-                                "of accessed_pages, those read past, which stayed out of DRAM"),
+    summed<&seen::scanned_guides>("scanned_guides", "guides", "guides that the scan looked at"),
+    summed<&seen::accessed_objects>("accessed_objects", "objects", "objects used in the window", 0),
+    summed<&seen::accessed_cold_objects>("accessed_cold_objects", "objects",
+                                         "of these, objects in COLD: misses", 0),
+    summed<&seen::accessed_bytes>("accessed_bytes", "bytes", "bytes of the objects used", 0),
+    summed<&seen::accessed_pages>("accessed_pages", "pages", "pages that hold an object used"),
+    summed<&seen::accessed_cold_pages>("accessed_cold_pages", "pages", "of these, pages of COLD"),
+    summed<&seen::read_past_bytes>("read_past_bytes", "bytes",
+                                   "of accessed_bytes, those read past their pages"),
+    summed<&seen::read_past_pages>("read_past_pages", "pages",
+                                   "of accessed_pages, those read past, which stayed out of DRAM"),
     row<&seen::page_utilization>("page_utilization", "",
                                  "accessed bytes over the bytes of accessed pages, 0 to 1; "
                                  "without what was read past",
@@ -64,29 +73,39 @@ constexpr statistic kTable[] = {
     row<&seen::resident_bytes>("resident_bytes", "bytes", "resident set when the window ended", 0),
     row<&seen::memory_target_bytes>("memory_target_bytes", "bytes",
                                     "what it is to be held to; 0: nothing", 0),
-    row<&seen::promoted, &moves::objects>("promoted_objects", "objects", "moved to HOT", 0),
-    row<&seen::promoted, &moves::bytes>("promoted_bytes", "bytes", "bytes moved to HOT"),
-    row<&seen::demoted, &moves::objects>("demoted_objects", "objects", "moved to COLD", 0),
-    row<&seen::demoted, &moves::bytes>("demoted_bytes", "bytes", "bytes moved to COLD"),
-    row<&seen::compacted, &moves::objects>("compacted_objects", "objects",
-                                           "moved within a heap, to where it is dense"),
-    row<&seen::vetoed>("vetoed", "moves", "given up because a thread used the object"),
-    row<&seen::failed>("failed", "moves", "given up for want of room, or of a readable page"),
-    row<&seen::abandoned_epochs>("abandoned_epochs", "epochs",
-                                 "waits for scopes that outlasted their bound"),
-    row<&seen::hinted_bytes>("hinted_bytes", "bytes", "bytes of COLD given to the kernel", 0),
-    row<&seen::scan_seconds>("scan_seconds", "seconds", "time of the scan"),
-    row<&seen::move_seconds>("move_seconds", "seconds", "time of the moves"),
-    row<&seen::page_out_seconds>(
+    summed<&seen::promoted, &moves::objects>("promoted_objects", "objects", "moved to HOT", 0),
+    summed<&seen::promoted, &moves::bytes>("promoted_bytes", "bytes", "bytes moved to HOT"),
+    summed<&seen::demoted, &moves::objects>("demoted_objects", "objects", "moved to COLD", 0),
+    summed<&seen::demoted, &moves::bytes>("demoted_bytes", "bytes", "bytes moved to COLD"),
+    summed<&seen::compacted, &moves::objects>("compacted_objects", "objects",
+                                              "moved within a heap, to where it is dense"),
+    summed<&seen::vetoed>("vetoed", "moves", "given up because a thread used the object"),
+    summed<&seen::failed>("failed", "moves", "given up for want of room, or of a readable page"),
+    summed<&seen::abandoned_epochs>("abandoned_epochs", "epochs",
+                                    "waits for scopes that outlasted their bound"),
+    summed<&seen::hinted_bytes>("hinted_bytes", "bytes", "bytes of COLD given to the kernel", 0),
+    summed<&seen::scan_seconds>("scan_seconds", "seconds", "time of the scan"),
+    summed<&seen::move_seconds>("move_seconds", "seconds", "time of the moves"),
+    summed<&seen::page_out_seconds>(
         "page_out_seconds", "seconds",
         "time for giving memory back to the system and for paging COLD out"),
-    row<&seen::collector_cpu_seconds>("collector_cpu_seconds", "seconds",
-                                      "processor time of the collector", 6),
+    summed<&seen::collector_cpu_seconds>("collector_cpu_seconds", "seconds",
+                                         "processor time of the collector", 6),
 };
 
 }  // namespace
 
 std::span<const statistic> statistic_table() noexcept { return kTable; }
+
+void add_totals(window_statistics& seen, const window_statistics& before) {
+  seen.totals = before.totals;
+  seen.totals.resize(std::size(kTable));
+  for (std::size_t i = 0; i < std::size(kTable); ++i) {
+    if (!kTable[i].is_summed) continue;
+    seen.totals[i] +=
+        std::visit([](auto v) { return static_cast<double>(v); }, kTable[i].get(seen));
+  }
+}
 
 std::string problem_of(const std::function<void(const window_statistics&)>& callback,
                        const window_statistics& seen) try {

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "base/page.hpp"
 #include "heap/usage.hpp"
@@ -59,7 +60,13 @@ struct window_statistics {
   double move_seconds = 0;
   double page_out_seconds = 0;
   double collector_cpu_seconds = 0;  ///< processor time of the collector's thread in this window
+  /// Sums over all windows, this one included, in the order of statistic_table(): of the rows that
+  /// is_summed; 0 for others. Empty before the first window.
+  std::vector<double> totals;
 };
+
+/// Completes `seen.totals` from those of the window before it.
+void add_totals(window_statistics& seen, const window_statistics& before);
 
 /// Of the pages that were used where they lie: what was read past its page touched none.
 constexpr double page_utilization_of(const window_statistics& seen) noexcept {
@@ -77,6 +84,8 @@ struct statistic {
   std::string_view help;
   /// Decimals in INFO, which is for people and tells a part; nullopt: not told there.
   std::optional<unsigned> info_decimals;
+  bool is_summed;  ///< a count or a time of the window, of which the sum over windows means
+                   ///< something
   std::variant<std::uint64_t, double> (*get)(const window_statistics&);
   /// Reads it from a text; false when that is no such number.
   bool (*set)(window_statistics&, std::string_view text);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "heap/cold/read_table.hpp"
+#include "os/memory/process_memory.hpp"
 
 namespace isotherm::live {
 
@@ -45,6 +46,42 @@ void add_heaps(std::string& text, const heap::per_kind<heap::usage>& heaps) {
   }
 }
 
+void add_histogram(std::string& text, const duration_histogram& of) {
+  const std::string name = fmt::format("isotherm_{}_seconds", of.name);
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, "# HELP {} {}\n# TYPE {} histogram\n", name, of.help, name);
+  const std::uint64_t all = of.up_to.empty() ? 0 : of.up_to.back().second;
+  for (const auto& [end, count] : of.up_to) {
+    fmt::format_to(out, "{}_bucket{{le=\"{}\"}} {}\n", name, end, count);
+  }
+  fmt::format_to(out, "{}_bucket{{le=\"+Inf\"}} {}\n{}_sum {}\n{}_count {}\n", name, all, name,
+                 of.sum_seconds, name, all);
+}
+
+void add_one(std::string& text, std::string_view name, std::string_view help, course over_time,
+             double value) {
+  add_head(text, name, help, over_time);
+  fmt::format_to(std::back_inserter(text), "{} {}\n", name, value);
+}
+
+/// What Prometheus' own libraries tell of a process.
+void add_process(std::string& text) {
+  const os::process_facts now = os::read_process_facts();
+  add_one(text, "process_cpu_seconds_total", "processor time", course::counter, now.cpu_seconds);
+  add_one(text, "process_start_time_seconds", "start of the process, since 1970", course::gauge,
+          now.start_seconds);
+  add_one(text, "process_resident_memory_bytes", "resident set", course::gauge,
+          static_cast<double>(now.resident_bytes));
+  add_one(text, "process_virtual_memory_bytes", "address space", course::gauge,
+          static_cast<double>(now.virtual_bytes));
+  add_one(text, "process_open_fds", "open files", course::gauge,
+          static_cast<double>(now.open_files));
+  add_one(text, "process_max_fds", "limit of open files", course::gauge,
+          static_cast<double>(now.most_files));
+  add_head(text, "isotherm_build_info", "version of the program: always 1", course::gauge);
+  text += "isotherm_build_info{version=\"" ISOTHERM_VERSION "\"} 1\n";
+}
+
 void add_read_times(std::string& text, const heap::cold_read_statistics& reads) {
   constexpr std::string_view kName = "isotherm_cold_read_duration_seconds";
   fmt::format_to(std::back_inserter(text),
@@ -63,8 +100,12 @@ void add_read_times(std::string& text, const heap::cold_read_statistics& reads) 
 }  // namespace
 
 void add_window(const collector::window_statistics& last, std::vector<figure>& figures) {
-  for (const auto& each : collector::statistic_table()) {
-    figures.push_back({each.name, each.unit, each.help, course::gauge, each.get(last)});
+  const auto table = collector::statistic_table();
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const auto& each = table[i];
+    const double total = i < last.totals.size() ? last.totals[i] : 0;
+    figures.push_back({each.name, each.unit, each.help, course::gauge, each.get(last),
+                       each.is_summed ? std::optional(total) : std::nullopt});
   }
 }
 
@@ -103,11 +144,17 @@ std::string to_json(const snapshot& seen) {
 }
 
 std::string metric_name(const figure& shown) {
+  static constexpr std::pair<std::string_view, std::string_view> kNouns[] = {
+      {"window", "windows"}, {"vetoed", "vetoed_moves"}, {"failed", "failed_moves"}};
   std::string_view name = shown.name;
+  for (const auto& [bare, full] : kNouns) {
+    if (name == bare) name = full;
+  }
+  const bool is_counter = shown.over_time == course::counter || shown.total || name == "windows";
   const bool is_in_us = shown.unit == kMicroseconds && name.ends_with(kMicrosecondsEnd);
   if (is_in_us) name.remove_suffix(kMicrosecondsEnd.size());
   return fmt::format("isotherm_{}{}{}", name, is_in_us ? "_seconds" : "",
-                     shown.over_time == course::counter ? "_total" : "");
+                     is_counter ? "_total" : "");
 }
 
 std::string to_metrics(const snapshot& seen) {
@@ -120,13 +167,19 @@ std::string to_metrics(const snapshot& seen) {
   text += "} 1\n";
   for (const auto& each : seen.figures) {
     const std::string name = metric_name(each);
-    add_head(text, name, each.help, each.over_time);
-    const auto value = std::visit([](auto v) { return fmt::format("{}", v); }, each.value);
+    const bool is_total = name.ends_with("_total");
+    const std::string help = fmt::format("{}{}", each.help, each.total ? ", in all windows" : "");
+    add_head(text, name, help, is_total ? course::counter : course::gauge);
+    const auto value = each.total
+                           ? fmt::format("{}", *each.total)
+                           : std::visit([](auto v) { return fmt::format("{}", v); }, each.value);
     const bool is_in_us = each.unit == kMicroseconds;
     fmt::format_to(std::back_inserter(text), "{} {}{}\n", name, value, is_in_us ? "e-6" : "");
   }
   if (seen.heaps) add_heaps(text, *seen.heaps);
   if (seen.reads) add_read_times(text, *seen.reads);
+  for (const duration_histogram& each : seen.durations) add_histogram(text, each);
+  add_process(text);
   return text;
 }
 

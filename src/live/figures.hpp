@@ -24,6 +24,17 @@ struct figure {
   std::string_view help;
   course over_time;
   std::variant<std::uint64_t, double> value;
+  /// Of a figure of the last window, its sum over all windows, which /metrics has in its place: a
+  /// reader that comes seldom must not miss windows.
+  std::optional<double> total{};
+};
+
+/// Times that were counted in buckets.
+struct duration_histogram {
+  std::string_view name, help;  ///< the first as of a metric, without "isotherm_" and unit
+  /// Each: the end of a bucket in seconds, and how many times there were up to it, since the start.
+  std::vector<std::pair<double, std::uint64_t>> up_to;
+  double sum_seconds;
 };
 
 /// What a process shows at one moment.
@@ -32,6 +43,7 @@ struct snapshot {
   std::vector<figure> figures{};
   std::optional<heap::per_kind<heap::usage>> heaps{};  ///< none: there are none
   std::optional<heap::cold_read_statistics> reads{};   ///< likewise
+  std::vector<duration_histogram> durations{};         ///< beside those of reads; for /metrics
 };
 
 /// Each adds what its table has.
@@ -45,10 +57,11 @@ void add_footprint(const heap::footprint& now, std::vector<figure>& figures);
 std::string to_json(const snapshot& seen);
 
 /// What a figure is called in /metrics: "isotherm_" before its name, "_total" behind that of a
-/// counter, and seconds for microseconds.
+/// counter or a sum over windows, and seconds for microseconds. A name without a noun gets one.
 std::string metric_name(const figure& shown);
-/// Prometheus' text format, version 0.0.4. The facts are the labels of isotherm_info; the times of
-/// reads from COLD are the histogram isotherm_cold_read_duration_seconds.
+/// Prometheus' text format, version 0.0.4, with the usual metrics of a process beside the figures.
+/// The facts are the labels of isotherm_info; the times of reads from COLD are the histogram
+/// isotherm_cold_read_duration_seconds.
 std::string to_metrics(const snapshot& seen);
 
 }  // namespace isotherm::live

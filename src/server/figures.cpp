@@ -12,6 +12,11 @@ using section = server_figure::section;
 constexpr server_figure kFigures[] = {
     {"keys", "", section::none, "keys", "keys in the store", course::gauge,
      [](server& of) { return std::uint64_t{of.db().keys()}; }},
+    {"used_memory_bytes", "", section::none, "bytes",
+     "bytes that records and all else take of DRAM", course::gauge,
+     [](server& of) { return of.db().memory().sampled_bytes(); }},
+    {"maxmemory_bytes", "", section::none, "bytes", "limit of used_memory_bytes; 0: none",
+     course::gauge, [](server& of) { return of.tuning().maxmemory.load_relaxed(); }},
     {"clients", "", section::none, "clients", "clients that are connected", course::gauge,
      [](server& of) { return std::uint64_t{of.clients().size()}; }},
     {"connections", "total_connections_received", section::stats, "clients",

@@ -7,6 +7,28 @@
 
 namespace isotherm::server {
 
+namespace {
+
+/// A bucket for each power of two from about a microsecond on.
+live::duration_histogram reply_durations(const server& of) {
+  constexpr std::size_t kFirst = 4 * 9 + 3, kEach = 4;  // ends at 1,024 ns
+  const auto [counts, sum_ns] = of.all_reply_times();
+  live::duration_histogram told{.name = "reply_duration",
+                                .help = "times of replies in the server, a pipeline as one",
+                                .up_to = {},
+                                .sum_seconds = static_cast<double>(sum_ns) / 1e9};
+  std::uint64_t seen = 0;
+  for (std::size_t b = 0; b < counts.size(); ++b) {
+    seen += counts[b];
+    const bool is_told = b >= kFirst && (b - kFirst) % kEach == 0;
+    if (!is_told && b + 1 != counts.size()) continue;
+    told.up_to.emplace_back(static_cast<double>(reply_times::end_of(b)) / 1e9, seen);
+  }
+  return told;
+}
+
+}  // namespace
+
 live::snapshot live_view::look() {
   live::snapshot seen = process_view::look();
   seen.facts.emplace_back("index", server_.db().index().name());
@@ -15,6 +37,7 @@ live::snapshot live_view::look() {
         std::ranges::find(seen.facts, "problem", &decltype(seen.facts)::value_type::first);
     if (problem != seen.facts.end()) problem->second = server_.manager()->problem();
   }
+  seen.durations.push_back(reply_durations(server_));
   for (const server_figure& each : server_figures()) {
     seen.figures.push_back({each.name, each.unit, each.help, each.over_time, each.get(server_)});
   }

@@ -353,9 +353,17 @@ void server::count_rate(std::int64_t elapsed_ms) noexcept {
   rate_commands_ = commands;
 }
 
+std::pair<reply_times::counts, std::uint64_t> server::all_reply_times() const noexcept {
+  std::pair<reply_times::counts, std::uint64_t> all{};
+  for (const auto& loop : loops_) {
+    loop->times().add_to(all.first);
+    all.second += loop->times().sum_ns();
+  }
+  return all;
+}
+
 void server::count_reply_times() noexcept {
-  reply_times::counts now{};
-  for (const auto& loop : loops_) loop->times().add_to(now);
+  const reply_times::counts now = all_reply_times().first;
   reply_times::counts last_second = now;
   for (std::size_t b = 0; b < now.size(); ++b) last_second[b] -= replies_before_[b];
   replies_before_ = now;

@@ -5,6 +5,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -107,6 +108,8 @@ class server {
   void reset_statistics() noexcept;
   /// Commands a second over the last second.
   std::uint64_t commands_per_second() const noexcept { return rate_.load_relaxed(); }
+  /// Of all replies since the start, and the sum of their times in nanoseconds. Any thread.
+  std::pair<reply_times::counts, std::uint64_t> all_reply_times() const noexcept;
   /// Of the last second, in microseconds: the quantile at that place of kReplyQuantiles.
   std::uint64_t reply_time_us(std::size_t quantile) const noexcept {
     return reply_times_us_[quantile].load_relaxed();

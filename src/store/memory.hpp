@@ -51,6 +51,8 @@ class memory_meter {
     if (is_over) refused_ms_.store_relaxed(now_ms);
     return is_over;
   }
+  /// Of the last sample, of which the server takes ten a second.
+  std::uint64_t sampled_bytes() const noexcept { return sampled_.load_relaxed(); }
   std::uint64_t peak_bytes() const noexcept { return peak_.load_relaxed(); }
 
  private:

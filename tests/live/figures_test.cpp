@@ -72,6 +72,39 @@ TEST(Figures, MetricsHaveNamesByTheRule) {
             "isotherm_commands_total");
   EXPECT_EQ(metric_name({"cold_read_p99_us", "microseconds", "", course::gauge, std::uint64_t{0}}),
             "isotherm_cold_read_p99_seconds");
+  EXPECT_EQ(metric_name({"failed", "moves", "", course::gauge, std::uint64_t{0}, 7.0}),
+            "isotherm_failed_moves_total");
+  EXPECT_EQ(metric_name({"window", "", "", course::gauge, std::uint64_t{0}}),
+            "isotherm_windows_total");
+}
+
+TEST(Figures, MetricsSumWhatWindowsCount) {
+  collector::window_statistics first, second;
+  first.promoted.objects = 3;
+  first.scan_seconds = 0.5;
+  add_totals(first, {});
+  second.promoted.objects = 4;
+  second.scan_seconds = 0.25;
+  second.page_utilization = 0.5;
+  add_totals(second, first);
+  snapshot seen;
+  add_window(second, seen.figures);
+  const std::string text = to_metrics(seen);
+  EXPECT_THAT(text, HasSubstr("\nisotherm_promoted_objects_total 7\n"));
+  EXPECT_THAT(text, HasSubstr("\nisotherm_scan_seconds_total 0.75\n"));
+  EXPECT_THAT(text, HasSubstr("\nisotherm_page_utilization 0.5\n"));
+  EXPECT_EQ(nlohmann::json::parse(to_json(seen))["figures"]["promoted_objects"], 4);
+}
+
+TEST(Figures, MetricsTellTheProcessAndDurations) {
+  snapshot seen;
+  seen.durations.push_back({"reply_duration", "times of replies", {{1e-6, 2}, {2e-6, 5}}, 7e-6});
+  const std::string text = to_metrics(seen);
+  EXPECT_THAT(text, HasSubstr("\nisotherm_reply_duration_seconds_bucket{le=\"1e-06\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("\nisotherm_reply_duration_seconds_bucket{le=\"+Inf\"} 5\n"));
+  EXPECT_THAT(text, HasSubstr("\nisotherm_reply_duration_seconds_sum 7e-06\n"));
+  EXPECT_THAT(text, HasSubstr("\nprocess_cpu_seconds_total "));
+  EXPECT_THAT(text, HasSubstr("\nisotherm_build_info{version="));
 }
 
 TEST(Figures, MetricsTellEachOnceWithItsHelp) {
@@ -79,11 +112,11 @@ TEST(Figures, MetricsTellEachOnceWithItsHelp) {
   const std::string text = to_metrics(seen);
   for (const figure& each : seen.figures) {
     const std::string name = metric_name(each);
-    EXPECT_THAT(text, HasSubstr("# HELP " + name + " " + std::string(each.help) + "\n"));
-    const std::string type = each.over_time == course::counter ? " counter\n" : " gauge\n";
+    EXPECT_THAT(text, HasSubstr("# HELP " + name + " " + std::string(each.help)));
+    const std::string type = name.ends_with("_total") ? " counter\n" : " gauge\n";
     EXPECT_THAT(text, HasSubstr("# TYPE " + name + type + name + " "));
   }
-  EXPECT_THAT(text, HasSubstr("\nisotherm_window 7\n"));
+  EXPECT_THAT(text, HasSubstr("\nisotherm_windows_total 7\n"));
   EXPECT_THAT(text, HasSubstr("\nisotherm_cold_misses_total 3\n"));
   EXPECT_THAT(text, HasSubstr("\nisotherm_cold_read_p99_seconds 1024e-6\n"));
   EXPECT_THAT(text, HasSubstr("_seconds_bucket{le=\"64e-6\"} 0\n"));

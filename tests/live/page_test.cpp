@@ -92,7 +92,7 @@ TEST_F(Page, ServesItselfAndTheFigures) {
     EXPECT_THAT(ask(*page_, std::string("GET ") + file), StartsWith("HTTP/1.1 200")) << file;
   }
   EXPECT_THAT(ask(*page_, "GET /healthz"), HasSubstr("\r\n\r\nok\n"));
-  EXPECT_THAT(ask(*page_, "GET /metrics"), HasSubstr("\nisotherm_window 0\n"));
+  EXPECT_THAT(ask(*page_, "GET /metrics"), HasSubstr("\nisotherm_windows_total 0\n"));
   EXPECT_EQ(json_of(ask(*page_, "GET /api/stats"))["facts"]["manage"], "on");
   EXPECT_FALSE(json_of(ask(*page_, "GET /api/tables"))["control"]);
 }

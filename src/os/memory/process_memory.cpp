@@ -1,11 +1,15 @@
 #include "os/memory/process_memory.hpp"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cinttypes>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -41,6 +45,41 @@ process_memory read_process_memory() {
   for (std::string line; std::getline(status, line);) {
     found.rss_bytes += kilobytes_of(line, "VmRSS:");
     found.rss_peak_bytes += kilobytes_of(line, "VmHWM:");
+  }
+  return found;
+}
+
+process_facts read_process_facts() {
+  process_facts found;
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  rusage usage{};
+  if (::getrusage(RUSAGE_SELF, &usage) == 0) {
+    found.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  }
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) == 0) found.most_files = files.rlim_cur;
+  const std::string pages = read_proc_file("/proc/self/statm");
+  if (std::sscanf(pages.c_str(), "%" SCNu64 " %" SCNu64, &found.virtual_bytes,
+                  &found.resident_bytes) == 2) {
+    found.virtual_bytes *= page_bytes();
+    found.resident_bytes *= page_bytes();
+  }
+  std::error_code none;
+  for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd", none)) {
+    static_cast<void>(each);
+    ++found.open_files;
+  }
+  // Field 22 of stat, in ticks since the system's start, and when that was.
+  const std::string stat = read_proc_file("/proc/self/stat");
+  const auto started = number_after(read_proc_file("/proc/stat"), "btime");
+  std::istringstream fields(stat.substr(std::min(stat.rfind(')'), stat.size())));
+  std::string word;
+  for (int field = 2; field < 22; ++field) fields >> word;
+  if (double ticks = 0; started && fields >> ticks) {
+    found.start_seconds =
+        static_cast<double>(*started) + ticks / static_cast<double>(::sysconf(_SC_CLK_TCK));
   }
   return found;
 }

@@ -12,6 +12,14 @@ struct process_memory {
 };
 process_memory read_process_memory();
 
+/// What monitoring systems ask of any process; zeros where the system does not tell.
+struct process_facts {
+  double cpu_seconds = 0, start_seconds = 0;  ///< the second since 1970
+  std::uint64_t resident_bytes = 0, virtual_bytes = 0;
+  std::uint64_t open_files = 0, most_files = 0;
+};
+process_facts read_process_facts();
+
 /// Pages for which the calling thread has waited since it began: read from a disk or from swap. Of
 /// the order of 0.2 us.
 std::uint64_t thread_major_faults() noexcept;

@@ -37,12 +37,23 @@ class reply_times {
   using counts = std::array<std::uint64_t, kBuckets>;
 
   void record(std::uint64_t ns) noexcept {
+    sum_ns_.store_relaxed(sum_ns_.load_relaxed() + ns);
     auto& one = counts_[bucket_of(ns)];
     one.store_relaxed(one.load_relaxed() + 1);
   }
 
   void add_to(counts& sum) const noexcept {
     for (std::size_t b = 0; b < kBuckets; ++b) sum[b] += counts_[b].load_relaxed();
+  }
+
+  /// Of all times that were recorded.
+  std::uint64_t sum_ns() const noexcept { return sum_ns_.load_relaxed(); }
+
+  /// The first time, in nanoseconds, beyond a bucket; of four of them, the last ends at a power of
+  /// two.
+  static constexpr std::uint64_t end_of(std::size_t bucket) noexcept {
+    if (bucket < 4) return bucket + 1;
+    return (std::uint64_t{5} + bucket % 4) << (bucket / 4 - 1);
   }
 
   /// The time, in microseconds, within which at least `share` of the times lie, at most a quarter
@@ -65,12 +76,7 @@ class reply_times {
     const auto power = static_cast<std::size_t>(std::bit_width(ns)) - 1;
     return std::min<std::size_t>(4 * (power - 1) + ((ns >> (power - 2)) & 3), kBuckets - 1);
   }
-  /// The first time beyond a bucket.
-  static constexpr std::uint64_t end_of(std::size_t bucket) noexcept {
-    if (bucket < 4) return bucket + 1;
-    return (std::uint64_t{5} + bucket % 4) << (bucket / 4 - 1);
-  }
-
+  base::atomic<std::uint64_t> sum_ns_{0};
   std::array<base::atomic<std::uint64_t>, kBuckets> counts_{};
 };
 

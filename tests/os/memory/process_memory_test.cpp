@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <ctime>
 #include <vector>
 
 namespace isotherm::os {
@@ -25,6 +27,21 @@ TEST(ProcessMemory, FollowsWhatIsTouched) {
   EXPECT_GE(now.rss_bytes, kBytes / 4);
   EXPECT_GE(now.rss_peak_bytes, now.rss_bytes);
   munmap(memory, kBytes);
+}
+
+TEST(ProcessMemory, TellsWhatMonitoringAsksOfAProcess) {
+  const process_facts before = read_process_facts();
+  const int opened = dup(0);
+  const process_facts now = read_process_facts();
+  EXPECT_EQ(now.open_files, before.open_files + 1);
+  close(opened);
+  EXPECT_GE(now.most_files, now.open_files);
+  EXPECT_GT(now.resident_bytes, 0u);
+  EXPECT_GT(now.virtual_bytes, now.resident_bytes);
+  EXPECT_GT(now.cpu_seconds, 0);
+  EXPECT_LE(now.start_seconds, static_cast<double>(time(nullptr)) + 1);
+  EXPECT_GT(now.start_seconds, 1e9) << "since 1970, not since the system's start";
+  EXPECT_EQ(now.start_seconds, before.start_seconds);
 }
 
 TEST(ProcessMemory, AFirstTouchIsNoMajorFault) {
