@@ -26,7 +26,7 @@ PICTURES = sys.argv.pop(1) if len(sys.argv) > 1 and not sys.argv[1].startswith('
 KEYS = 20_000
 # Figures of the process and of what is asked of it just now.
 CHANGING = ('rss', 'dram', 'resident_bytes', 'commands', 'connections', 'clients', 'put_bytes',
-            'reply_', '_us')
+            'reply_', '_us', 'used_memory')
 
 
 def url_of(process):
