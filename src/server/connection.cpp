@@ -55,9 +55,13 @@ bool connection::on_readable() {
   const std::size_t missing = wanted > query_.size() ? wanted - query_.size() : 0;
   // For a large value the buffer grows with what has arrived, not with what was announced. A long
   // backlog is read in larger pieces too.
+  is_moved_ |= is_again_;
   query_.prepare(std::clamp(std::max(missing, query_.size() / 4), kReadBytes, kReadAtOnce));
   const ssize_t got = ::recv(client_->fd, query_.tail(), query_.room(), 0);
-  if (got == 0) return false;
+  if (got == 0) {
+    has_ended_ = true;
+    return !is_done();
+  }
   if (got < 0) return errno == EAGAIN || errno == EINTR;
   const std::uint64_t now = os::monotonic_ns();
   if (is_idle()) asked_ns_ = now;
@@ -97,7 +101,7 @@ bool connection::go_on() {
   return !paused_ || advance();
 }
 
-bool connection::on_writable() { return flush() && advance(); }
+bool connection::on_writable() { return flush() && advance() && !is_done(); }
 
 bool connection::advance() {
   // Replies have room again: goes on with what was read before the pause. While replies go out as
@@ -115,8 +119,11 @@ bool connection::run_buffer() {
   while (query_.size() > 0 && may_run()) {
     reply_.set_limit(sent_ + output_limit());
     // The arguments of a command that runs again are those of its first run.
-    if (!is_again_ || std::exchange(is_moved_, false)) {
-      const auto status = parser_.parse(query_.view(), bounds());
+    if (!is_again_ || is_moved_) {
+      // What was taken once is taken again, whatever the limits are by now.
+      constexpr resp_parser::limits kAnyLength{.longest_bulk = store::kLongestValue};
+      const bool was_taken = std::exchange(is_moved_, false) && is_again_;
+      const auto status = parser_.parse(query_.view(), was_taken ? kAnyLength : bounds());
       if (status == resp_parser::status::incomplete) {
         parked_.forget();
         break;
@@ -158,7 +165,8 @@ bool connection::run_buffer() {
   if (output_.empty()) release_output();
   if (!client_->waits) client_->is_blocked.store_relaxed(is_again_);
   note_memory();
-  return !client_->closing || wants_to_write();  // a muted last reply leaves nothing to send
+  // A muted last reply leaves nothing to send.
+  return wants_to_write() || !(client_->closing || is_done());
 }
 
 std::chrono::microseconds connection::turn_length() const noexcept {
@@ -180,14 +188,15 @@ resp_parser::limits connection::bounds() const {
 
 /// What the commands behind the parked one are going to miss is read meanwhile.
 void connection::read_ahead(const turn& mine) {
+  const std::size_t behind = parser_.consumed();
+  const bool has_passed_all = read_ahead_end_ <= behind;
+  if (has_passed_all) parked_.forget();
   const std::uint64_t left = server_.room_for_reads_ahead();
   if (left == 0) {
     is_looking_ = false;
     return;
   }
-  const std::size_t behind = parser_.consumed();
-  if (read_ahead_end_ <= behind) {
-    parked_.forget();
+  if (has_passed_all) {
     looked_to_ = 0;
   } else if (!is_looking_) {
     if (!parked_.may_look_again()) return;  // what a look finds is being read, or has been

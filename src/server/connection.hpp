@@ -72,7 +72,9 @@ class connection {
   bool on_arrival();
   bool is_parked() const noexcept { return parked_.is_parked(); }
 
-  bool wants_to_read() const noexcept { return !client_->closing && !waits_to_run(); }
+  bool wants_to_read() const noexcept {
+    return !has_ended_ && !client_->closing && !waits_to_run();
+  }
   bool wants_to_write() const noexcept { return waiting() > 0; }
   std::uint32_t events = 0;  ///< what epoll watches now
   bool awaits_turn = false;  ///< the loop is going to call go_on(), now or when there is room
@@ -83,7 +85,12 @@ class connection {
   std::size_t waiting() const noexcept { return output_.size() - sent_; }
   /// Whether the next command of the buffer may run: not while too many replies wait.
   bool may_run() const noexcept {
-    return wants_to_read() && waiting() <= std::max(settings::kOutputPauseBytes, query_.size());
+    return !client_->closing && !waits_to_run() &&
+           waiting() <= std::max(settings::kOutputPauseBytes, query_.size());
+  }
+  /// The client has sent its last byte, all commands in it have run, and their replies are sent.
+  bool is_done() const noexcept {
+    return has_ended_ && !wants_to_write() && !paused_ && !is_unfinished_ && !waits_to_run();
   }
   /// A client that has not given the password: it holds little memory.
   bool is_stranger() const noexcept;
@@ -119,7 +126,8 @@ class connection {
   std::size_t sent_ = 0;
   bool paused_ = false;  ///< whole commands may wait in the buffer (may_run())
   bool is_unfinished_ = false, is_held_ = false;
-  bool mute_ = false;  ///< the deferred command gets no reply (CLIENT REPLY)
+  bool has_ended_ = false;  ///< the client sends no more; it may still read
+  bool mute_ = false;       ///< the deferred command gets no reply (CLIENT REPLY)
   parked_command parked_;
   /// The command at the begin of the buffer runs again, after a miss, or a wait for room.
   bool is_again_ = false;

@@ -83,6 +83,39 @@ TEST_F(Serving, AnswersAllThatWasSentBeforeTheEnd) {
   EXPECT_EQ(one.receive(std::size_t{1} << 20).size(), 5 + std::size_t{10} * kCommands);
 }
 
+TEST_F(Serving, AnswersAllThatWasSentBeforeTheEndThoughItIsReadLate) {
+  start();
+  peer one(path_);
+  const std::string value(1000, 'x');
+  constexpr int kReads = 20'000;  // with far more replies than wait without a pause
+  std::string pipeline = "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000\r\n" + value + "\r\n";
+  for (int i = 0; i < kReads; ++i) pipeline += "GET k\r\n";
+  one.send(pipeline + "SET last 1\r\n");
+  ::shutdown(one.fd(), SHUT_WR);
+  const std::size_t all = 5 + kReads * (value.size() + 9) + 5;
+  EXPECT_EQ(one.receive(all).size(), all);
+  EXPECT_EQ(one.receive_all(), "") << "and then it is closed";
+  EXPECT_EQ(peer(path_).last_words("GET last"), "$1\r\n1\r\n");
+}
+
+// Its last commands run in turns of their own, and leave nothing to send.
+TEST_F(Serving, ClosesAMutedClientAtItsEnd) {
+  start();
+  peer one(path_);
+  const std::string value(1000, 'x');
+  constexpr int kReads = 20'000, kWrites = 50'000;
+  std::string pipeline = "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000\r\n" + value + "\r\n";
+  for (int i = 0; i < kReads; ++i) pipeline += "GET k\r\n";
+  pipeline += "CLIENT REPLY OFF\r\n";
+  for (int i = 0; i < kWrites; ++i) pipeline += "INCR n\r\n";
+  one.send(pipeline);
+  ::shutdown(one.fd(), SHUT_WR);
+  const std::size_t all = 5 + kReads * (value.size() + 9);
+  EXPECT_EQ(one.receive(all).size(), all);
+  EXPECT_EQ(one.receive_all(), "");
+  EXPECT_EQ(peer(path_).last_words("GET n"), "$5\r\n50000\r\n");
+}
+
 TEST_F(Serving, SpeaksBothProtocols) {
   start();
   EXPECT_EQ(peer(path_).last_words("GET none"), "$-1\r\n");
