@@ -7,6 +7,7 @@
 #include <random>
 #include <thread>
 
+#include "base/numbers.hpp"
 #include "collector/collector.hpp"
 #include "heap/configure.hpp"
 #include "heap/usage.hpp"
@@ -209,8 +210,14 @@ int main(int argc, char** argv) {
   app.add_option("--manage", s.manage, "on|off")
       ->check(CLI::IsMember({"on", "off"}))
       ->capture_default_str();
-  app.add_option("--memory-target", s.collector.memory_target_bytes, "DRAM to keep to, as 100M")
-      ->transform(CLI::AsSizeValue(false));
+  app.add_option_function<std::string>(
+      "--memory-target",
+      [&s](const std::string& text) {
+        const auto bytes = isotherm::base::parse_bytes(text);
+        if (!bytes) throw CLI::ValidationError("--memory-target takes bytes, or 100mb");
+        s.collector.memory_target_bytes = *bytes;
+      },
+      "DRAM to keep to, as 100mb");
   app.add_option("--window", s.collector.window_seconds, "seconds of the collector's window")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

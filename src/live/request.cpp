@@ -25,7 +25,9 @@ bool is_json(std::string_view content_type) noexcept {
 bool is_of_another_site(const request_head& head, std::span<const std::string> own) {
   if (!head.origin.empty()) {
     const std::string_view host = head.host.value_or("");
-    const bool may_be_secure = std::ranges::find(own, host) != own.end();
+    const bool may_be_secure = std::ranges::any_of(own, [host](const std::string& name) {
+      return host == name || host.starts_with(name + ":");
+    });
     return head.origin != fmt::format("http://{}", host) &&
            !(may_be_secure && head.origin == fmt::format("https://{}", host));
   }

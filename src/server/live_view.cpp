@@ -11,7 +11,8 @@ namespace {
 
 /// A bucket for each power of two from about a microsecond on.
 live::duration_histogram reply_durations(const server& of) {
-  constexpr std::size_t kFirst = 4 * 9 + 3, kEach = 4;  // ends at 1,024 ns
+  constexpr std::size_t kFirst = 4 * 8 + 3, kEach = 4;
+  static_assert(reply_times::end_of(kFirst) == 1024, "nanoseconds");
   const auto [counts, sum_ns] = of.all_reply_times();
   live::duration_histogram told{.name = "reply_duration",
                                 .help = "times of replies in the server, a pipeline as one",

@@ -231,7 +231,12 @@ void server::hold_clients_to_limit() {
   const std::uint64_t limit = clients_limit_.load_relaxed();
   if (limit == 0 || clients_bytes() <= limit) return;
   const std::unique_lock lock(evicting_, std::try_to_lock);
-  if (lock) evict_clients(limit);  // else another loop is doing so
+  if (!lock) return;  // another loop is doing so
+  try {
+    evict_clients(limit);
+  } catch (const std::exception&) {
+    // No memory for the list: the next round tries again.
+  }
 }
 
 void server::evict_clients(std::uint64_t limit) {
@@ -286,13 +291,16 @@ server::dram server::dram_now() const {
     };
     now.data = extents_of(heap::kind::newborn) + extents_of(heap::kind::hot) +
                cold_resident_.load_relaxed();
-    now.nodes = extents_of(heap::kind::node);
+    // The pages around them are the allocator's.
+    now.nodes = heap::usage_of(heap::kind::node, heap::residency::left_out).bytes;
   }
   now.clients = clients_bytes();
   now.allocator = heap::allocator_overhead_bytes();
-  const std::uint64_t known = now.data + now.nodes + now.clients + now.allocator;
   const std::uint64_t all = os::read_resident_pages().all_bytes;
-  now.rest = all - std::min(all, known);
+  const std::uint64_t others = now.nodes + now.clients + now.allocator;
+  // Not all of an extent need have been touched.
+  now.data = std::min(now.data, all - std::min(all, others));
+  now.rest = all - std::min(all, others + now.data);
   return now;
 }
 

@@ -306,6 +306,7 @@ bool database::remove_due(stripe& here, const std::string& key, std::int64_t now
 /// A few of the last sweeps have most of the weight, as in Redis.
 void database::note_left(const swept& sum) noexcept {
   constexpr double kWeight = 0.02;
+  if (expiring_keys() == 0) mean_left_ms_.store_relaxed(0);
   if (sum.living == 0) return;
   const double mean = sum.left_ms / static_cast<double>(sum.living);
   const double before = mean_left_ms_.load_relaxed();

@@ -55,6 +55,10 @@ TEST(Request, MayComeBehindAProxyThatSpeaksHttps) {
   EXPECT_EQ(
       status_of(with(own, &request_head::origin, "https://public.example.org"), access::change),
       200u);
+  EXPECT_EQ(status_of(with(of_host(kPost, "public.example.org:8443"), &request_head::origin,
+                           "https://public.example.org:8443"),
+                      access::change),
+            200u);
   EXPECT_EQ(
       status_of(with(own, &request_head::origin, "https://other.example.org"), access::change),
       403u);

@@ -49,6 +49,10 @@ TEST_F(Sweep, TellsHowLongKeysHaveYetToLive) {
   EXPECT_NEAR(db_.average_ttl_ms(), 1500, 10) << "of those that are left";
   run({"FLUSHALL"});
   EXPECT_EQ(db_.average_ttl_ms(), 0);
+  db_.sweep_expired(now_, kUnbounded);
+  run({"SET", "new", "v", "PX", "500"});
+  db_.sweep_expired(now_, kUnbounded);
+  EXPECT_EQ(db_.average_ttl_ms(), 500) << "nothing of those that have gone";
 }
 
 TEST_F(Sweep, EndsWithItsTimeAndGoesOnWhereItEnded) {

@@ -165,7 +165,8 @@ static std::vector<std::string> join_addresses(std::span<const char* const> word
     if (!is_address || joined.empty()) {
       joined.push_back(word);
     } else {
-      joined.back() += (joined.back().starts_with("--") ? "=" : ",") + word;
+      const bool is_bare_flag = joined.back().starts_with("--") && !joined.back().contains('=');
+      joined.back() += (is_bare_flag ? "=" : ",") + word;
     }
   }
   return joined;

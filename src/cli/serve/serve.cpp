@@ -90,7 +90,6 @@ void run(const command& described, serve_options& o) {
   understand(described, o);
   const bool managed = o.manage != "off";
   const sigset_t ending = block_signals();
-  set_up_allocator(o.server);
   fit_descriptors(o.server, o.http ? live::http_server::kDescriptors : 0);
   if (managed) {
     heap::options heaps;
@@ -99,6 +98,7 @@ void run(const command& described, serve_options& o) {
     heaps.huge_pages = o.huge_pages;
     require(heap::configure(heaps));
   }
+  set_up_allocator(o.server);  // the arena of index nodes too, which was made with the heaps
   const used_index used = make_index(o);
   store::database db(*used.index);
   std::unique_ptr<server::management> manager;

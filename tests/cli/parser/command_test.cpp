@@ -115,6 +115,10 @@ TEST_F(CommandLine, AnAddressBehindADashIsAValue) {
   EXPECT_TRUE(is_dry_);
   EXPECT_EQ(run({"wall", "--tags", "-::*"}), 0);
   EXPECT_THAT(tags_, ElementsAre("-::*"));
+  EXPECT_EQ(run({"wall", "--tags", "-::1", "-::*"}), 0);
+  EXPECT_THAT(tags_, ElementsAre("-::1", "-::*"));
+  EXPECT_EQ(run({"wall", "--tags=127.0.0.1", "-::1"}), 0);
+  EXPECT_THAT(tags_, ElementsAre("127.0.0.1", "-::1"));
 }
 
 TEST_F(CommandLine, TheLastOfAFlagMayCount) {

@@ -303,6 +303,7 @@ class Trouble(Served):
                     pass  # it has been closed
             try:
                 answer = asked.recv(15)
+                self.assertTrue(answer, 'closed without an answer')
             except TimeoutError:
                 pass
         self.assertIn(b'200 OK', answer)
