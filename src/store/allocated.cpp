@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
+#include "heap/allocator.hpp"
 #include "heap/usage.hpp"
 
 namespace isotherm::store {
@@ -14,6 +16,14 @@ base::atomic<std::uint64_t> cold_elsewhere{0};  // bytes of COLD not in DRAM at 
 
 void note_cold(const heap::usage& now) noexcept {
   cold_elsewhere.store_relaxed(now.bytes - std::min(now.bytes, now.resident_bytes));
+}
+
+bool counts_allocations() noexcept {
+#if defined(ISOTHERM_SANITIZED)
+  return true;
+#else
+  return heap::is_allocator_ours();
+#endif
 }
 
 std::uint64_t allocated_bytes() {

@@ -17,6 +17,9 @@ namespace isotherm::store {
 /// Bytes of DRAM that the ordinary allocator and the heaps have handed out. Of COLD, bytes that
 /// were not in DRAM at the last note_cold() are left out, and bytes added since are counted.
 std::uint64_t allocated_bytes();
+/// Whether that counts what malloc() hands out: not where another allocator than jemalloc was
+/// preloaded. True in builds with a sanitizer, whose tests do with the heaps.
+bool counts_allocations() noexcept;
 /// Notes how much of COLD is in DRAM: `now` is COLD's usage with residency. Thread-safe.
 void note_cold(const heap::usage& now) noexcept;
 /// Resident set of the process, in bytes; 0 when the system does not tell.

@@ -10,11 +10,11 @@
 #include <cstdint>
 #include <fstream>
 
-#include "base/check.hpp"
 #include "cli/fail.hpp"
 #include "heap/allocator.hpp"
 #include "os/files/file_system.hpp"
 #include "os/memory/process_memory.hpp"
+#include "store/memory.hpp"
 
 namespace isotherm::cli {
 
@@ -46,18 +46,12 @@ void fit_descriptors(server::options& chosen, std::uint64_t others) {
 }
 
 void set_up_allocator(const server::options& chosen) {
-  const bool is_ours = heap::is_allocator_ours();
-#if defined(ISOTHERM_SANITIZED)
-  constexpr bool kIsSanitizers = true;  // for tests: its figures of COLD and HOT are right
-#else
-  constexpr bool kIsSanitizers = false;
-#endif
-  if (chosen.maxmemory_bytes != 0 && !is_ours && !kIsSanitizers) {
+  if (chosen.maxmemory_bytes != 0 && !store::counts_allocations()) {
     fail(
         "--maxmemory counts what jemalloc hands out, but another allocator was preloaded: start "
         "without LD_PRELOAD, or without --maxmemory");
   }
-  if (is_ours) heap::give_free_pages_back(kGivesFreePagesBackWithin);
+  if (heap::is_allocator_ours()) heap::give_free_pages_back(kGivesFreePagesBackWithin);
 }
 
 void check_target(std::uint64_t target_bytes) {

@@ -31,6 +31,12 @@ std::string set_memory(server& server, std::string_view value) {
   (server.tuning().*Member).store_relaxed(*bytes);
   return {};
 }
+std::string set_maxmemory(server& server, std::string_view value) {
+  if (base::parse_bytes(value).value_or(0) != 0 && !counts_allocations()) {
+    return "maxmemory counts what jemalloc hands out, but another allocator was preloaded";
+  }
+  return set_memory<&settings::maxmemory, 0, UINT64_MAX>(server, value);
+}
 template <base::atomic<std::uint64_t> settings::* Member, std::int64_t Least, std::int64_t Most>
 std::string set_number(server& server, std::string_view value) {
   const auto number = parse_integer(value);
@@ -135,8 +141,7 @@ constexpr parameter kParameters[] = {
      nullptr},
     {"maxclients", get_number<&settings::maxclients>,
      set_number<&settings::maxclients, 1, UINT32_MAX>},
-    {"maxmemory", get_number<&settings::maxmemory>,
-     set_memory<&settings::maxmemory, 0, UINT64_MAX>},
+    {"maxmemory", get_number<&settings::maxmemory>, set_maxmemory},
     {"maxmemory-clients", get_clients_limit, set_clients_limit},
     {"maxmemory-policy", get_constant<kNoEviction>, set_constant<kNoEviction>},
     {"port", [](server& server) { return fmt::format("{}", server.port()); }, nullptr},

@@ -24,6 +24,9 @@ class Memory(Case):
         preloaded = {'env': {**os.environ, 'LD_PRELOAD': os.environ['ISOTHERM_TEST_MALLOC']}}
         said = self.refused('--manage', 'off', '--maxmemory', '64mb', **preloaded)
         self.assertIn('LD_PRELOAD', said)
+        admin = self.connect(self.serve('--manage', 'off', **preloaded).path)
+        self.assertIn(b'another allocator', admin.ask('CONFIG', 'SET', 'maxmemory', '64mb'))
+        self.assertEqual(admin.ask('CONFIG', 'SET', 'maxmemory', '0'), b'+OK\r\n')
 
     def test_a_burst_of_clients_leaves_nothing_behind(self):
         process = self.serve('--manage', 'on', '--memory-target', '64mb', '--window', '0.5')
