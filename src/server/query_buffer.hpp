@@ -53,7 +53,7 @@ class query_buffer {
   void prepare(std::size_t bytes) {
     if (room() >= bytes) return;
     // Moves only as much as was consumed, so that a long backlog is not moved for each read.
-    if (begin_ >= size()) {
+    if (begin_ > 0 && begin_ >= size()) {
       std::memmove(memory_, memory_ + begin_, size());
       end_ -= begin_;
       begin_ = 0;
