@@ -18,6 +18,7 @@
 
 // Null but in programs that have the leak checker, which may be built without it otherwise: as a
 // user's own against the installed library.
+// NOLINTNEXTLINE(bugprone-reserved-identifier): the checker's own name
 extern "C" [[gnu::weak]] void __lsan_register_root_region(const void* begin, std::size_t bytes);
 
 namespace isotherm::heap {

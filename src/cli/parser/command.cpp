@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/numbers.hpp"
