@@ -13,13 +13,15 @@ MIB = 1 << 20
 
 
 def until(found, seconds=PATIENCE):
-    """Waits for the event that `found` looks for and returns what it found. Asks again and again:
-    what a server in another process comes to gives no signal. No event within the bound fails."""
+    """Waits until `found` returns a value, and returns that. Fails if none comes within the bound.
+
+    The state of a server in another process gives no signal to wait for, so that this asks again
+    and again. The one pause of the tests lies between two questions: it never ends the wait."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if value := found():
             return value
-        time.sleep(0.02)  # between two looks at the condition, which alone ends the wait
+        time.sleep(0.02)  # leaves the processor to the server; the condition alone ends the wait
     raise AssertionError(f'nothing happened within {seconds} seconds')
 
 

@@ -54,7 +54,6 @@ class Placed(unittest.TestCase):
             client.socket.sendall(USES)
             replies = HOT * b'$5\r\nvalue\r\n'
             self.assertEqual(client.file.read(len(replies)), replies)
-            time.sleep(0.02)  # between two looks at the condition, which alone ends the wait
         return seen
 
     def test_both_trees_with_and_without_a_collector(self):

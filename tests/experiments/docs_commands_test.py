@@ -11,7 +11,6 @@ import shlex
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 TOOL, PROJECT = sys.argv.pop(1), pathlib.Path(sys.argv.pop(1))
@@ -56,12 +55,12 @@ class Commands(unittest.TestCase):
     def serve(self):
         socket = self.folder / 'store.sock'
         server = subprocess.Popen([TOOL, 'serve', '--port', '-1', '--unixsocket', str(socket)],
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(server.stdout.close)
         self.addCleanup(server.wait)
         self.addCleanup(server.terminate)
-        while not socket.exists():
-            self.assertIsNone(server.poll(), 'isotherm serve ended')
-            time.sleep(0.01)
+        said = iter(server.stdout.readline, '')
+        self.assertTrue(any('Ready to accept' in line for line in said), 'isotherm serve ended')
         return socket
 
     def test_each_benchmark_runs(self):

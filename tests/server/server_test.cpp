@@ -18,6 +18,11 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
+/// Stores 1,000 bytes under the key k, and the length of the reply that has them.
+const std::string kSetLong =
+    "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000\r\n" + std::string(1000, 'x') + "\r\n";
+constexpr std::size_t kLongReplyBytes = 1000 + 9;
+
 TEST_F(Serving, AnswersAPipelineInOrder) {
   start();
   peer one(path_);
@@ -86,13 +91,12 @@ TEST_F(Serving, AnswersAllThatWasSentBeforeTheEnd) {
 TEST_F(Serving, AnswersAllThatWasSentBeforeTheEndThoughItIsReadLate) {
   start();
   peer one(path_);
-  const std::string value(1000, 'x');
   constexpr int kReads = 20'000;  // with far more replies than wait without a pause
-  std::string pipeline = "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000\r\n" + value + "\r\n";
+  std::string pipeline = kSetLong;
   for (int i = 0; i < kReads; ++i) pipeline += "GET k\r\n";
   one.send(pipeline + "SET last 1\r\n");
   ::shutdown(one.fd(), SHUT_WR);
-  const std::size_t all = 5 + kReads * (value.size() + 9) + 5;
+  const std::size_t all = 5 + kReads * kLongReplyBytes + 5;
   EXPECT_EQ(one.receive(all).size(), all);
   EXPECT_EQ(one.receive_all(), "") << "and then it is closed";
   EXPECT_EQ(peer(path_).last_words("GET last"), "$1\r\n1\r\n");
@@ -102,15 +106,14 @@ TEST_F(Serving, AnswersAllThatWasSentBeforeTheEndThoughItIsReadLate) {
 TEST_F(Serving, ClosesAMutedClientAtItsEnd) {
   start();
   peer one(path_);
-  const std::string value(1000, 'x');
   constexpr int kReads = 20'000, kWrites = 50'000;
-  std::string pipeline = "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000\r\n" + value + "\r\n";
+  std::string pipeline = kSetLong;
   for (int i = 0; i < kReads; ++i) pipeline += "GET k\r\n";
   pipeline += "CLIENT REPLY OFF\r\n";
   for (int i = 0; i < kWrites; ++i) pipeline += "INCR n\r\n";
   one.send(pipeline);
   ::shutdown(one.fd(), SHUT_WR);
-  const std::size_t all = 5 + kReads * (value.size() + 9);
+  const std::size_t all = 5 + kReads * kLongReplyBytes;
   EXPECT_EQ(one.receive(all).size(), all);
   EXPECT_EQ(one.receive_all(), "");
   EXPECT_EQ(peer(path_).last_words("GET n"), "$5\r\n50000\r\n");
@@ -173,8 +176,7 @@ TEST_F(Serving, AStrangerWhoDoesNotReadIsClosedSoon) {
 TEST_F(Serving, AClientMayWriteAllItsRequestsBeforeItReads) {
   start();
   peer one(path_);
-  const std::string value(1000, 'x');
-  one.send("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000\r\n" + value + "\r\n");
+  one.send(kSetLong);
   EXPECT_EQ(one.receive(5), "+OK\r\n");
   // Requests that no socket holds, with a hundred times as many bytes of replies.
   constexpr int kRequests = 300'000;
@@ -182,10 +184,9 @@ TEST_F(Serving, AClientMayWriteAllItsRequestsBeforeItReads) {
   for (int i = 0; i < kRequests; ++i) requests += "GET k\r\n";
   one.send(requests);
   const auto client = server_->clients().all().front();
-  const std::size_t reply = value.size() + 9;
-  EXPECT_LE(client->output_bytes.load_relaxed(), requests.size() + 2 * reply);
+  EXPECT_LE(client->output_bytes.load_relaxed(), requests.size() + 2 * kLongReplyBytes);
   std::string held;
-  for (std::size_t left = kRequests * reply; left > 0; left -= held.size()) {
+  for (std::size_t left = kRequests * kLongReplyBytes; left > 0; left -= held.size()) {
     held = one.receive(std::min(left, std::size_t{1} << 20));
     ASSERT_GT(held.size(), 0u);
   }
@@ -194,12 +195,10 @@ TEST_F(Serving, AClientMayWriteAllItsRequestsBeforeItReads) {
 TEST_F(Serving, ShortRepliesToLongRequestsAreMadeThoughNobodyReads) {
   start();
   peer one(path_);
-  const std::string set =
-      "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000\r\n" + std::string(1000, 'x') + "\r\n";
   constexpr std::size_t kPings = settings::kOutputPauseBytes / 7 + 100'000;
   std::string requests;
   for (std::size_t i = 0; i < kPings; ++i) requests += "PING\r\n";
-  for (int i = 0; i < 20'000; ++i) requests += set;  // longer than all replies before it
+  for (int i = 0; i < 20'000; ++i) requests += kSetLong;  // longer than all replies before it
   one.send(requests);
   until([&] { return db_.keys() == 1; });
 }

@@ -19,6 +19,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
+from serve_case import until
 from serve_process import PATIENCE, Raw, start_ours
 
 ISOTHERM = sys.argv.pop(1)
@@ -377,10 +378,7 @@ class Trouble(Served):
         following.close()
         # The thread of the page sleeps: with nobody connected it waits without end.
         page = self.page_thread(process)
-        deadline = time.monotonic() + PATIENCE
-        while not self.waits_without_end(process, page):
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.02)  # between two looks at the condition, which alone ends the wait
+        until(lambda: self.waits_without_end(process, page))
         self.assert_serves(process, client)
 
     def page_thread(self, process):

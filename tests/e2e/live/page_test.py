@@ -11,7 +11,6 @@ import pathlib
 import socket
 import sys
 import tempfile
-import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -19,6 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / 'scripts'))
 import demo_live_page
 from browser import Browser
+from serve_case import until
 from serve_process import PATIENCE, Raw, start_ours
 
 ISOTHERM = sys.argv.pop(1)
@@ -244,10 +244,7 @@ class Page(unittest.TestCase):
         process, client = self.serve('--window', '1', '--memory-target', '40mb')
         self.load(client)
         follower = demo_live_page.Follower(url_of(process))
-        deadline = time.monotonic() + PATIENCE
-        while len(follower.events) < 3:
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.02)  # between two looks at the condition, which alone ends the wait
+        until(lambda: len(follower.events) >= 3)
         with tempfile.TemporaryDirectory() as folder:
             page = pathlib.Path(folder) / 'live.html'
             files, problem = follower.save(page)
