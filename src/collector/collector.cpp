@@ -470,8 +470,8 @@ window_statistics object_collector::state::publish(window& now) {
   std::function<void(const window_statistics&)> tell;
   {
     const std::lock_guard lock(settings);
-    add_totals(seen, last);
-    last = seen, tell = callback;
+    last = seen = with_totals(std::move(seen), last);
+    tell = callback;
   }
   if (tell) seen.callback_problem = problem_of(tell, seen);
   if (!seen.callback_problem.empty()) {

@@ -97,7 +97,7 @@ constexpr statistic kTable[] = {
 
 std::span<const statistic> statistic_table() noexcept { return kTable; }
 
-void add_totals(window_statistics& seen, const window_statistics& before) {
+window_statistics with_totals(window_statistics seen, const window_statistics& before) {
   seen.totals = before.totals;
   seen.totals.resize(std::size(kTable));
   for (std::size_t i = 0; i < std::size(kTable); ++i) {
@@ -105,6 +105,7 @@ void add_totals(window_statistics& seen, const window_statistics& before) {
     seen.totals[i] +=
         std::visit([](auto v) { return static_cast<double>(v); }, kTable[i].get(seen));
   }
+  return seen;
 }
 
 std::string problem_of(const std::function<void(const window_statistics&)>& callback,

@@ -65,8 +65,8 @@ struct window_statistics {
   std::vector<double> totals;
 };
 
-/// Completes `seen.totals` from those of the window before it.
-void add_totals(window_statistics& seen, const window_statistics& before);
+/// Returns `seen` with its totals: those of the window before it, and what it counts itself.
+window_statistics with_totals(window_statistics seen, const window_statistics& before);
 
 /// Of the pages that were used where they lie: what was read past its page touched none.
 constexpr double page_utilization_of(const window_statistics& seen) noexcept {

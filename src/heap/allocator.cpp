@@ -9,8 +9,10 @@
 namespace isotherm::heap {
 namespace {
 
-/// The index that stands for all arenas together.
-const std::string kAll = std::to_string(MALLCTL_ARENAS_ALL);
+/// Returns the name of a control of all arenas together. Safe before main().
+std::string of_all_arenas(const char* before, const char* behind) {
+  return before + std::to_string(MALLCTL_ARENAS_ALL) + behind;
+}
 
 template <class T>
 T read_control(const char* name) noexcept {
@@ -29,7 +31,7 @@ void refresh_statistics() noexcept { write_control("epoch", std::uint64_t{1}); }
 }  // namespace
 
 std::uint64_t allocator_free_bytes() noexcept {
-  static const std::string dirty = "stats.arenas." + kAll + ".pdirty";
+  static const std::string dirty = of_all_arenas("stats.arenas.", ".pdirty");
   static const std::size_t page = read_control<std::size_t>("arenas.page");
   refresh_statistics();
   return page * read_control<std::size_t>(dirty.c_str());
@@ -42,7 +44,7 @@ std::uint64_t allocator_overhead_bytes() noexcept {
 }
 
 void purge_allocator() noexcept {
-  static const std::string purge = "arena." + kAll + ".purge";
+  static const std::string purge = of_all_arenas("arena.", ".purge");
   mallctl("thread.tcache.flush", nullptr, nullptr, nullptr, 0);
   mallctl(purge.c_str(), nullptr, nullptr, nullptr, 0);
 }
@@ -50,8 +52,8 @@ void purge_allocator() noexcept {
 bool give_free_pages_back(std::chrono::milliseconds within) noexcept {
   const ssize_t decay_ms = within.count();
   const auto arenas = read_control<unsigned>("arenas.narenas");
-  for (unsigned i = 0; i < arenas;
-       ++i) {  // those that are not yet used refuse, and take the default
+  // Arenas that are not yet used refuse, and take the default when they are made.
+  for (unsigned i = 0; i < arenas; ++i) {
     write_control(("arena." + std::to_string(i) + ".dirty_decay_ms").c_str(), decay_ms);
   }
   write_control("arenas.dirty_decay_ms", decay_ms);

@@ -35,11 +35,12 @@ inline header* header_of(const void* object) noexcept {
   return reinterpret_cast<header*>(reinterpret_cast<std::uintptr_t>(object) - kHeaderBytes);
 }
 
-/// Of an object that another thread may be making or freeing at the same time. Not checked
-/// by the address sanitizer: the header of a freed object is poisoned, and this reads it on
-/// purpose, to tell by its mark whether the object lives (packed/dead_pages.cpp). Relaxed, as
-/// write_header(): mark and size are one word, so that they belong together; who must not miss a
-/// change of the mark is ordered after it by a lock, as flush() after hole_cache::take().
+/// Returns the header of an object that another thread may be making or freeing at the same time.
+/// Relaxed, as write_header(): mark and size are one word, so that they belong together. A thread
+/// that must not miss a change of the mark is ordered after it by a lock, as flush() after
+/// hole_cache::take().
+// no_sanitize_address, for this load alone: the header of a freed object is poisoned, and
+// packed/dead_pages.cpp reads it on purpose, to tell by the mark whether the object lives.
 [[gnu::no_sanitize_address]] inline header racy_header(const void* object) noexcept {
   return std::bit_cast<header>(
       __atomic_load_n(reinterpret_cast<const std::uint64_t*>(header_of(object)), __ATOMIC_RELAXED));

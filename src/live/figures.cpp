@@ -51,11 +51,24 @@ void add_histogram(std::string& text, const duration_histogram& of) {
   auto out = std::back_inserter(text);
   fmt::format_to(out, "# HELP {} {}\n# TYPE {} histogram\n", name, of.help, name);
   const std::uint64_t all = of.up_to.empty() ? 0 : of.up_to.back().second;
-  for (const auto& [end, count] : of.up_to) {
-    fmt::format_to(out, "{}_bucket{{le=\"{}\"}} {}\n", name, end, count);
+  for (const auto& [end_us, count] : of.up_to) {
+    fmt::format_to(out, "{}_bucket{{le=\"{}e-6\"}} {}\n", name, end_us, count);
   }
-  fmt::format_to(out, "{}_bucket{{le=\"+Inf\"}} {}\n{}_sum {}\n{}_count {}\n", name, all, name,
-                 of.sum_seconds, name, all);
+  fmt::format_to(out, "{}_bucket{{le=\"+Inf\"}} {}\n{}_sum {}e-6\n{}_count {}\n", name, all, name,
+                 of.sum_us, name, all);
+}
+
+duration_histogram read_durations(const heap::cold_read_statistics& reads) {
+  duration_histogram told{.name = "cold_read_duration",
+                          .help = "times of the reads for misses",
+                          .up_to = {},
+                          .sum_us = static_cast<double>(reads.wait_us)};
+  std::uint64_t within = 0;
+  for (std::size_t b = 0; b < reads.waits.size(); ++b) {
+    within += reads.waits[b];
+    told.up_to.emplace_back(static_cast<double>(std::uint64_t{2} << b), within);
+  }
+  return told;
 }
 
 void add_one(std::string& text, std::string_view name, std::string_view help, course over_time,
@@ -64,7 +77,7 @@ void add_one(std::string& text, std::string_view name, std::string_view help, co
   fmt::format_to(std::back_inserter(text), "{} {}\n", name, value);
 }
 
-/// What Prometheus' own libraries tell of a process.
+/// Adds the metrics of a process that Prometheus' own client libraries export.
 void add_process(std::string& text) {
   const os::process_facts now = os::read_process_facts();
   add_one(text, "process_cpu_seconds_total", "processor time", course::counter, now.cpu_seconds);
@@ -80,21 +93,6 @@ void add_process(std::string& text) {
           static_cast<double>(now.most_files));
   add_head(text, "isotherm_build_info", "version of the program: always 1", course::gauge);
   text += "isotherm_build_info{version=\"" ISOTHERM_VERSION "\"} 1\n";
-}
-
-void add_read_times(std::string& text, const heap::cold_read_statistics& reads) {
-  constexpr std::string_view kName = "isotherm_cold_read_duration_seconds";
-  fmt::format_to(std::back_inserter(text),
-                 "# HELP {} times of the reads for misses\n# TYPE {} histogram\n", kName, kName);
-  std::uint64_t within = 0;
-  for (std::size_t b = 0; b < reads.waits.size(); ++b) {
-    within += reads.waits[b];
-    fmt::format_to(std::back_inserter(text), "{}_bucket{{le=\"{}e-6\"}} {}\n", kName,
-                   std::uint64_t{2} << b, within);
-  }
-  fmt::format_to(std::back_inserter(text),
-                 "{}_bucket{{le=\"+Inf\"}} {}\n{}_sum {}e-6\n{}_count {}\n", kName, within, kName,
-                 reads.wait_us, kName, within);
 }
 
 }  // namespace
@@ -177,7 +175,7 @@ std::string to_metrics(const snapshot& seen) {
     fmt::format_to(std::back_inserter(text), "{} {}{}\n", name, value, is_in_us ? "e-6" : "");
   }
   if (seen.heaps) add_heaps(text, *seen.heaps);
-  if (seen.reads) add_read_times(text, *seen.reads);
+  if (seen.reads) add_histogram(text, read_durations(*seen.reads));
   for (const duration_histogram& each : seen.durations) add_histogram(text, each);
   add_process(text);
   return text;

@@ -24,17 +24,17 @@ struct figure {
   std::string_view help;
   course over_time;
   std::variant<std::uint64_t, double> value;
-  /// Of a figure of the last window, its sum over all windows, which /metrics has in its place: a
-  /// reader that comes seldom must not miss windows.
+  /// Sum over all windows of a figure of the last window. /metrics shows it in the figure's place,
+  /// so that a scraper does not miss the windows between two visits.
   std::optional<double> total{};
 };
 
 /// Times that were counted in buckets.
 struct duration_histogram {
   std::string_view name, help;  ///< the first as of a metric, without "isotherm_" and unit
-  /// Each: the end of a bucket in seconds, and how many times there were up to it, since the start.
+  /// Each: the end of a bucket in microseconds, and the number of times up to it since the start.
   std::vector<std::pair<double, std::uint64_t>> up_to;
-  double sum_seconds;
+  double sum_us;
 };
 
 /// What a process shows at one moment.

@@ -38,7 +38,7 @@ constexpr std::size_t kStreamBlockBytes = std::size_t{16} << 10;
 /// while more than half of the connections are taken.
 constexpr unsigned kIdleSeconds = 10, kIdleSecondsWhenFull = 1;
 constexpr std::uint64_t kSecondNs = 1'000'000'000;
-constexpr std::uint64_t kTickNs = 1'000'000'000;
+constexpr std::uint64_t kTickNs = kSecondNs;
 
 constexpr std::string_view kJson = "application/json", kText = "text/plain; charset=utf-8";
 
@@ -107,7 +107,7 @@ bool is_ambiguous(MHD_Connection* from) {
   return hosts > 1 || has_two_lengths;
 }
 
-/// Of the connection, as on_connection() made it.
+/// Returns the entry that on_connection() made for the connection; null: there was no memory.
 awaited* awaited_on(MHD_Connection* connection) {
   const auto* const context =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -418,7 +418,7 @@ void http_server::state::run() {
   }
 }
 
-/// Connections whose request has not come as a whole in time.
+/// Closes connections whose request has not come as a whole in time.
 void http_server::state::close_late() {
   const std::uint64_t now = os::monotonic_ns();
   const std::uint64_t most = (is_rather_full() ? kIdleSecondsWhenFull : kIdleSeconds) * kSecondNs;

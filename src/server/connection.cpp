@@ -120,7 +120,7 @@ bool connection::run_buffer() {
     reply_.set_limit(sent_ + output_limit());
     // The arguments of a command that runs again are those of its first run.
     if (!is_again_ || is_moved_) {
-      // What was taken once is taken again, whatever the limits are by now.
+      // The parser accepted this command before it was parked: no limit set since refuses it now.
       constexpr resp_parser::limits kAnyLength{.longest_bulk = store::kLongestValue};
       const bool was_taken = std::exchange(is_moved_, false) && is_again_;
       const auto status = parser_.parse(query_.view(), was_taken ? kAnyLength : bounds());

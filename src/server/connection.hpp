@@ -26,14 +26,15 @@
 
 namespace isotherm::server {
 
-/// What the connections of one event loop share. Used by its thread.
+/// State that the connections of one event loop share. Owned and used by the loop's thread.
 struct loop_share {
   reply_times times;
   heap::room_wait room;  ///< while it is on, commands that may take memory wait
   /// Reads what commands miss; null: they wait for it.
   std::unique_ptr<heap::cold_reader> reader;
   /// Memory of clients' buffers and reads (client::held_bytes) but for those of CLIENT NO-EVICT.
-  /// Any thread reads it.
+  /// Any thread may read it. Relaxed: the loop's thread alone writes, and no other memory depends
+  /// on the sum, so that a reader may get one of a moment ago.
   base::atomic<std::uint64_t> held_bytes{0};
 };
 

@@ -17,13 +17,13 @@ live::duration_histogram reply_durations(const server& of) {
   live::duration_histogram told{.name = "reply_duration",
                                 .help = "times of replies in the server, a pipeline as one",
                                 .up_to = {},
-                                .sum_seconds = static_cast<double>(sum_ns) / 1e9};
+                                .sum_us = static_cast<double>(sum_ns) / 1e3};
   std::uint64_t seen = 0;
   for (std::size_t b = 0; b < counts.size(); ++b) {
     seen += counts[b];
     const bool is_told = b >= kFirst && (b - kFirst) % kEach == 0;
     if (!is_told && b + 1 != counts.size()) continue;
-    told.up_to.emplace_back(static_cast<double>(reply_times::end_of(b)) / 1e9, seen);
+    told.up_to.emplace_back(static_cast<double>(reply_times::end_of(b)) / 1e3, seen);
   }
   return told;
 }

@@ -59,7 +59,7 @@ class parked_command {
   void finish() noexcept;
   /// No command is left that reads were started for, but the one that is parked.
   void forget() noexcept;
-  /// What is held for it, or being read. A single read is left out: it takes memory while the disk
+  /// Bytes held for it, or being read. A single read is left out: it takes memory while the disk
   /// is at work on it, of which the reader bounds the sum, and the command runs when it has ended.
   /// Thousands of clients may wait for one each.
   std::uint64_t held_bytes() const noexcept {

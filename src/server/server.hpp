@@ -140,8 +140,8 @@ class server {
   const std::int64_t started_ms_;
   base::atomic<std::uint64_t> next_id_{1};
   base::atomic<std::uint64_t> rate_{0};
-  base::atomic<std::uint64_t> cold_resident_{0};
-  std::uint64_t look_at_cold_ns_ = 0;  ///< when look_at_cold() may run next
+  base::atomic<std::uint64_t> cold_resident_{0};  ///< of the last look; relaxed, a figure for INFO
+  std::uint64_t look_at_cold_ns_ = 0;             ///< when look_at_cold() may run next
   std::uint64_t rate_commands_ = 0;
   std::array<base::atomic<std::uint64_t>, kReplyQuantiles.size()> reply_times_us_{};
   reply_times::counts replies_before_{};
@@ -149,8 +149,9 @@ class server {
   std::vector<std::string> addresses_;
   int port_ = 0;
   std::size_t next_loop_ = 0;
-  const std::uint64_t machine_bytes_;          ///< DRAM that is there when nothing else limits it
-  base::atomic<std::uint64_t> clients_limit_;  ///< bytes of all clients; 0: none
+  const std::uint64_t machine_bytes_;  ///< DRAM that is there when nothing else limits it
+  /// Bytes of all clients; 0: none. Relaxed: written by upkeep(), and a loop may see a change late.
+  base::atomic<std::uint64_t> clients_limit_;
   std::mutex evicting_;
   gathered_report wrong_passwords_{"wrong password from", "wrong passwords, the last from"};
   gathered_report query_limit_{"unread requests beyond client-query-buffer-limit: closed",

@@ -158,7 +158,7 @@ class database {
   counters counted_;
   std::unique_ptr<base::atomic<std::uint32_t>[]> clocks_;
   base::atomic<std::size_t> expiring_{0};
-  base::atomic<double> mean_left_ms_{0};
+  base::atomic<double> mean_left_ms_{0};     // relaxed: the sweep alone writes, INFO reads a figure
   base::atomic<bool> writers_sweep_{false};  // relaxed: a writer may see a change late
   base::atomic<std::uint64_t> random_cursor_{0};
   std::size_t sweep_next_ = 0;  ///< the stripe at which sweep_expired() goes on

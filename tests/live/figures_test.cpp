@@ -82,11 +82,11 @@ TEST(Figures, MetricsSumWhatWindowsCount) {
   collector::window_statistics first, second;
   first.promoted.objects = 3;
   first.scan_seconds = 0.5;
-  add_totals(first, {});
+  first = with_totals(first, {});
   second.promoted.objects = 4;
   second.scan_seconds = 0.25;
   second.page_utilization = 0.5;
-  add_totals(second, first);
+  second = with_totals(second, first);
   snapshot seen;
   add_window(second, seen.figures);
   const std::string text = to_metrics(seen);
@@ -98,11 +98,11 @@ TEST(Figures, MetricsSumWhatWindowsCount) {
 
 TEST(Figures, MetricsTellTheProcessAndDurations) {
   snapshot seen;
-  seen.durations.push_back({"reply_duration", "times of replies", {{1e-6, 2}, {2e-6, 5}}, 7e-6});
+  seen.durations.push_back({"reply_duration", "times of replies", {{1, 2}, {2, 5}}, 7});
   const std::string text = to_metrics(seen);
-  EXPECT_THAT(text, HasSubstr("\nisotherm_reply_duration_seconds_bucket{le=\"1e-06\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("\nisotherm_reply_duration_seconds_bucket{le=\"1e-6\"} 2\n"));
   EXPECT_THAT(text, HasSubstr("\nisotherm_reply_duration_seconds_bucket{le=\"+Inf\"} 5\n"));
-  EXPECT_THAT(text, HasSubstr("\nisotherm_reply_duration_seconds_sum 7e-06\n"));
+  EXPECT_THAT(text, HasSubstr("\nisotherm_reply_duration_seconds_sum 7e-6\n"));
   EXPECT_THAT(text, HasSubstr("\nprocess_cpu_seconds_total "));
   EXPECT_THAT(text, HasSubstr("\nisotherm_build_info{version="));
 }

@@ -20,7 +20,7 @@ namespace isotherm::cli {
 
 namespace {
 constexpr std::chrono::seconds kGivesFreePagesBackWithin{1};
-/// What the store needs beside the program itself: open extents, and clients' buffers.
+/// Bytes that the store needs beside the program itself, for open extents and clients' buffers.
 constexpr std::uint64_t kLeastToWorkWith = std::uint64_t{8} << 20;
 }  // namespace
 

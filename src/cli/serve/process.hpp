@@ -14,10 +14,9 @@ namespace isotherm::cli {
 /// clients and says so. Fails the command where not even one fits.
 void fit_descriptors(server::options& chosen, std::uint64_t others);
 
-/// Makes jemalloc give free memory back soon, since it counts as the server's. Where another
-/// allocator serves the process (a sanitizer's, a preloaded one) it does nothing, or fails the
-/// command if maxmemory is given. Once signals are
-/// blocked: it starts a thread.
+/// Makes jemalloc give free memory back soon, since it counts as the server's. Does nothing where
+/// another allocator serves the process (a sanitizer's, a preloaded one), and fails the command
+/// there if maxmemory is given. Requires: signals are blocked, as it starts a thread.
 void set_up_allocator(const server::options& chosen);
 
 /// Fails the command where not even the program fits into the target (0: none), which would refuse

@@ -79,8 +79,8 @@ struct extent_word {
   constexpr bool empty_for_good() const noexcept {
     return closed() && live() == 0 && readers() == 0;
   }
-  /// Whether one more unit may be counted as live, as if an object had been there all along: not in
-  /// an extent that is opened anew, and not where all units live.
+  /// Returns whether one more unit may be counted as live, as if an object had been there all
+  /// along. False for an extent that is being opened anew, and for one whose units all live.
   constexpr bool may_be_pinned() const noexcept {
     return closed() && live() > 0 && live() < kExtentUnits && cursor() > 0;
   }

@@ -42,7 +42,7 @@ std::string explain_silent(const heap::cold_backing& cold) {
       std::chrono::duration<double>(heap::read_limits().answers_within).count(), cold.directory);
 }
 
-/// What an operator has to know while writes are refused and nothing else is wrong.
+/// Says why writes are refused while nothing else is wrong.
 std::string explain_refusals(const collector::object_collector& running) {
   constexpr std::uint64_t kLittle = 8;
   const std::uint64_t target = collector::target_now(running.configuration());
