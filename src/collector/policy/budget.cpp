@@ -22,6 +22,21 @@ constexpr std::uint64_t kBusyWindows = 64;
 /// Weight of the last window in how much comes back between two windows' ends.
 constexpr double kNewest = 0.25;
 
+/// Objects of one worth are let go in part only if they are used less often than in so many
+/// windows. Others would leave and come back all the time.
+constexpr double kSeldom = 0.5;
+/// Weight of the last window in how many misses a busy one has.
+constexpr double kNewestMisses = 0.25;
+/// A window tells of a busy one's uses when it has an eighth less at most: the newest knows best
+/// what is worth how much now.
+constexpr std::uint64_t kNearlyShare = 8;
+
+/// The share of `amount` for which there is room: 0 to 1.
+double share_within(double room, double amount) noexcept {
+  if (room >= amount) return 1;
+  return room > 0 ? room / amount : 0;
+}
+
 std::uint64_t bytes_of(guides::word w) noexcept {
   return guides::size_of_class(guides::size_class_of(w));
 }
@@ -37,6 +52,8 @@ class budget_policy final : public policy {
     missed_bytes_.fill(0);
     expected_uses_.fill(0);
     used_ = std::exchange(returned_, {});
+    in_dram_ = {};
+    made_ = 0;
     if (warm_bytes_ > 0) typical_ = static_cast<unsigned>(weighted_sizes_ / warm_bytes_);
     guess_unknown();
     weighted_sizes_ = warm_bytes_ = newborn_bytes_ = 0;
@@ -56,7 +73,7 @@ class budget_policy final : public policy {
       note_use(w, before);
       ++missed_;
       const rate kept = left_alone(memory_.used(before, random_bits()));
-      note_known(w, memory_.looked_at(kept), missed_bytes_);
+      missed_bytes_[worth_now(w, memory_.looked_at(kept))] += bytes_of(w);
       return guides::with_history(w, kept);
     }
     warm_bytes_ += bytes_of(w);
@@ -64,19 +81,20 @@ class budget_policy final : public policy {
     if (where == heap::kind::newborn) newborn_bytes_ += bytes_of(w);
     if (before == kUnknown) {
       // That it was made is no use, and may hide one: it counts as one that could have missed.
-      if (is_used) note_use(w, unknown_);
-      note_known(w, unknown_, bytes_);
+      if (is_used) note_use_in_dram(w, unknown_);
+      made_ += is_used ? 1 : 0;
+      note_known(w, unknown_);
       return guides::with_history(w, unknown_);
     }
     ++warm_[before / kRatesPerGroup];
     if (is_used) {
       ++warm_used_;
-      note_use(w, before);
+      note_use_in_dram(w, before);
     }
     const std::uint16_t random = random_bits();
     const rate now = is_used ? memory_.used(before, random) : memory_.idle(before, random);
     const rate known = std::max(now, kNever);
-    note_known(w, known, bytes_);
+    note_known(w, known);
     return guides::with_history(w, known);
   }
 
@@ -96,12 +114,13 @@ class budget_policy final : public policy {
     cold_objects_ = now.cold_objects;
     draw_ = random_();
     cut_ = leave_cut_ = {};
+    tied_let_go_ = 0;
     const auto back = static_cast<double>(std::exchange(returned_bytes_, 0));
     likely_back_ += (back - likely_back_) * kNewest;
     if (now.target_bytes != 0) keep(room_for_objects(now) / taken_by_byte(now), now.file_bytes);
     note_busy(seen);
     if (chosen.memory_target_bytes == 0) {
-      let_go(allowed_misses(chosen, busy_.objects, busy_.seconds));
+      let_go(allowed_misses(chosen, busy_.objects, busy_.seconds) - busy_.misses);
     }
     back_bytes_ = back_at_once(now.file_bytes);
     predicted_share_ = share_below_cut(seen.accessed_objects);
@@ -232,13 +251,20 @@ class budget_policy final : public policy {
     return static_cast<unsigned>(octaves * kRatesPerOctave);
   }
 
-  /// By what it would be worth now if it had not been used.
-  void note_use(guides::word w, rate before) noexcept {
-    ++used_[worth_now(w, memory_.idle(before, 0))];
+  /// Counts a use by what the object would be worth now if it had not been used.
+  void note_use(guides::word w, rate before) noexcept { ++used_[worth_without_use(w, before)]; }
+  void note_use_in_dram(guides::word w, rate before) noexcept {
+    note_use(w, before);
+    ++in_dram_.uses[worth_without_use(w, before)];
   }
-  void note_known(guides::word w, rate now, bytes_by_worth& bytes) noexcept {
+  unsigned worth_without_use(guides::word w, rate before) const noexcept {
+    return worth_now(w, std::max(memory_.idle(before, 0), kNever));
+  }
+  /// Counts an object of NEW or HOT.
+  void note_known(guides::word w, rate now) noexcept {
     const unsigned worth = worth_now(w, now);
-    bytes[worth] += bytes_of(w);
+    bytes_[worth] += bytes_of(w);
+    ++in_dram_.objects[worth];
     expected_uses_[worth] += share_of(now);
   }
 
@@ -319,36 +345,60 @@ class budget_policy final : public policy {
   /// In 2^-64.
   static std::uint64_t share_with_room(std::uint64_t room, std::uint64_t bytes) noexcept {
     if (room >= bytes) return ~std::uint64_t{0};
-    return static_cast<std::uint64_t>(static_cast<double>(room) / static_cast<double>(bytes) *
-                                      0x1p64);
+    return share_of_draws(static_cast<double>(room) / static_cast<double>(bytes));
+  }
+  static std::uint64_t share_of_draws(double share) noexcept {
+    return share >= 1 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(share * 0x1p64);
   }
 
-  /// A busy window that comes after idle ones must not miss more than is allowed, so that the
-  /// busiest of the last windows is what counts. Its uses are told by worth; when the memory starts
-  /// anew, worths mean something else.
+  /// Keeps the busiest of the last windows, and the misses of one that is as busy: such a window
+  /// that comes after idle ones must not miss more than is allowed. The uses are told by worth,
+  /// which means something else when the memory starts anew.
   void note_busy(const window_statistics& seen) noexcept {
     if (memory_.length() == 0) busy_ = {};
+    // An object that was made looks used.
+    const std::uint64_t used = seen.accessed_objects - std::min(seen.accessed_objects, made_);
+    const auto misses = static_cast<double>(seen.accessed_cold_objects);
+    busy_.misses = busy_.objects > 0 ? busy_.misses : misses;
     busy_.objects -= (busy_.objects + kBusyWindows - 1) / kBusyWindows;  // to 0 at last
-    if (seen.accessed_objects < busy_.objects) return;
-    busy_ = {seen.accessed_objects, seen.window_seconds, used_};
+    if (used >= busy_.objects) {
+      busy_.objects = used;
+      busy_.seconds = seen.window_seconds;
+    }
+    if (used >= busy_.objects - busy_.objects / kNearlyShare) busy_.in_dram = in_dram_;
+    const double share =
+        used > 0 ? static_cast<double>(used) / static_cast<double>(busy_.objects) : 0;
+    busy_.misses += (misses - busy_.misses * share) * kNewestMisses;
+    // What the last window's end let go may have left while this one ran, which has seen some of
+    // its misses at most.
+    if (let_go_ > 0) busy_.misses = std::max(busy_.misses, last_misses_ + let_go_);
+    let_go_ = 0;
+    last_misses_ = misses;
   }
 
-  /// Lets go the objects whose misses together are allowed, if these are more.
+  /// Lets go the objects of DRAM whose misses together are at most `misses`, if these are more than
+  /// have to leave anyway. A negative number lets nothing go, and all that is used comes back.
   void let_go(double misses) {
     if (warm_bytes_ == 0) return;  // nothing says what a new object is worth
-    const unsigned least = cut_for_misses(busy_.used, expected_uses_, misses);
-    if (least == kWorths) {
-      cut_ = leave_cut_ = {kWorths - 1, 0};
-    } else if (least > cut_.at) {
-      cut_ = leave_cut_ = {least};
-    }
+    const miss_cut going = cut_for_misses(busy_.in_dram, expected_uses_, in_dram_.objects, misses);
+    const worth_cut leaving = going.at == kWorths
+                                  ? worth_cut{kWorths - 1, 0}
+                                  : worth_cut{going.at, share_of_draws(1 - going.share)};
+    if (leaving.at < leave_cut_.at) return;
+    if (leaving.at == leave_cut_.at && leaving.ties >= leave_cut_.ties) return;
+    leave_cut_ = leaving;
+    // Of the same worth nothing comes back while some of it leaves.
+    cut_ = {leaving.at, going.share > 0 ? 0 : leaving.ties};
+    let_go_ = going.misses;
+    tied_let_go_ = going.share;
   }
 
   /// Of what was used in the window, what would have been in COLD with this cut.
   double share_below_cut(std::uint64_t used) const noexcept {
     const std::uint64_t below =
         std::accumulate(used_.begin(), used_.begin() + cut_.at, std::uint64_t{0});
-    return used > 0 ? static_cast<double>(below) / static_cast<double>(used) : 0;
+    const double at_cut = tied_let_go_ * static_cast<double>(used_[cut_.at]);
+    return used > 0 ? (static_cast<double>(below) + at_cut) / static_cast<double>(used) : 0;
   }
 
   /// Of those that are worth as much as the cut, which may be most of all, a share is: by the
@@ -369,13 +419,19 @@ class budget_policy final : public policy {
   bytes_by_worth bytes_{};
   bytes_by_worth missed_bytes_{};
   std::array<double, kWorths> expected_uses_{};
-  use_histogram used_{};  // in the window, by what they would be worth without that
+  use_histogram used_{};    // in the window, by what they would be worth without that
+  dram_uses in_dram_{};     // of these, in NEW and HOT
+  std::uint64_t made_ = 0;  // objects of which nothing was known before the window
   /// The busiest of the last windows.
   struct {
     std::uint64_t objects = 0;  // used; 0: none since the memory began
     double seconds = 0;
-    use_histogram used{};
+    dram_uses in_dram{};
+    double misses = 0;  // that a window as busy has
   } busy_;
+  double last_misses_ = 0;            // of the last window
+  double tied_let_go_ = 0;            // share of what is worth just the cut that was let go
+  double let_go_ = 0;                 // misses a window of what the last window's end let go
   use_histogram returned_{};          // likewise in the next, what came back between windows
   objects_by_rate warm_{};            // NEW and HOT, by what was known before the window
   std::uint64_t warm_used_ = 0;       // of these
@@ -405,15 +461,21 @@ unsigned worth_of(guides::word w, rate now) noexcept {
   return now + (c < kPageClass ? kPageClass - c : 0) * kRatesPerOctave;
 }
 
-unsigned cut_for_misses(const use_histogram& used, std::span<const double, kWorths> expected,
-                        double misses) noexcept {
-  double seen = 0, likely = 0;
+miss_cut cut_for_misses(const dram_uses& seen, std::span<const double, kWorths> expected,
+                        const dram_objects& now, double misses) noexcept {
+  double used = 0, likely = 0;
   for (unsigned worth = 0; worth < kWorths; ++worth) {
-    seen += static_cast<double>(used[worth]);
-    likely += expected[worth];
-    if (std::max(seen, likely) > misses) return worth;
+    const auto used_here = static_cast<double>(seen.uses[worth]);
+    double share = std::min(share_within(misses - used, used_here),
+                            share_within(misses - likely, expected[worth]));
+    const bool is_often = used_here > kSeldom * static_cast<double>(seen.objects[worth]) ||
+                          expected[worth] > kSeldom * static_cast<double>(now[worth]);
+    if (share < 1 && is_often) share = 0;
+    used += share * used_here;
+    likely += share * expected[worth];
+    if (share < 1) return {worth, share, std::max(used, likely)};
   }
-  return kWorths;
+  return {kWorths, 0, std::max(used, likely)};
 }
 
 double allowed_misses(const options& chosen, std::uint64_t used, double seconds) noexcept {

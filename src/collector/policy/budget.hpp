@@ -1,7 +1,8 @@
 // The policy with a budget: what is kept is what is worth its DRAM. With a memory target the
 // objects that are worth most are kept, as many as have room. Without one, those are let go whose
-// misses are few enough: a share of all uses, and of what the device can read (the five-minute rule
-// with the device's own numbers; Appuswamy, Graefe, Borovica-Gajic, Ailamaki, CACM 2019).
+// misses, and those of what is in COLD already, are few enough together: a share of all uses, and
+// of what the device can read (the five-minute rule with the device's own numbers; Appuswamy,
+// Graefe, Borovica-Gajic, Ailamaki, CACM 2019).
 //
 // An object's worth is its rate of use (temperature.hpp) over the DRAM that it takes, for a miss
 // costs a read of a page whether the object fills it or not: a key of 32 bytes is kept in the place
@@ -29,12 +30,26 @@ unsigned worth_of(guides::word w, rate now) noexcept;
 /// Objects used in a window, by the worth that they had before it.
 using use_histogram = std::array<std::uint64_t, kWorths>;
 
-/// The highest worth below which objects may be in COLD when no more than `misses` objects a window
-/// are read there: had all that were worth less been in COLD, so many of `used` would have been
-/// read there. `expected`: uses a window by worth that the rates let expect, which must be as few:
-/// a window without uses does not let everything go. kWorths: all may.
-unsigned cut_for_misses(const use_histogram& used, std::span<const double, kWorths> expected,
-                        double misses) noexcept;
+/// Objects of NEW and HOT by worth, and of these the ones that were used in a window.
+using dram_objects = std::array<std::uint64_t, kWorths>;
+struct dram_uses {
+  dram_objects objects{};
+  use_histogram uses{};
+};
+
+/// Objects that may go to COLD: those that are worth less than `at`, and `share` of those that are
+/// worth as much.
+struct miss_cut {
+  unsigned at;    ///< kWorths: all may go
+  double share;   ///< 0 to 1, not 1
+  double misses;  ///< a window, of all that may go
+};
+/// How much may go when no more than `misses` objects a window are read in COLD: had all of it been
+/// there, so many of the uses `seen` would have been read there. `expected`: uses a window by worth
+/// of the objects `now` that their rates let expect, which must be as few: a window without uses
+/// does not let everything go. Objects of one worth that are used in most windows go all or not.
+miss_cut cut_for_misses(const dram_uses& seen, std::span<const double, kWorths> expected,
+                        const dram_objects& now, double misses) noexcept;
 
 /// Misses that a window of so many seconds may have, in which `used` objects were used.
 double allowed_misses(const options& chosen, std::uint64_t used, double seconds) noexcept;

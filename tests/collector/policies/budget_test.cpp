@@ -19,28 +19,59 @@ using heap::kind;
 
 constexpr std::uint64_t kMiB = 1 << 20;
 
-using uses_expected = std::array<double, kWorths>;
+/// Many objects of each worth.
+class CutForMisses : public testing::Test {
+ protected:
+  CutForMisses() {
+    seen_.objects.fill(1000);
+    now_.fill(1000);
+  }
+  miss_cut cut(double misses) const { return cut_for_misses(seen_, expected_, now_, misses); }
 
-TEST(CutForMisses, IsWhereTheObjectsUsedWouldHaveMissedAsOftenAsAllowed) {
-  const uses_expected known{};
-  use_histogram used{};
-  used[1] = 5;  // for the first time
-  used[rate_of(0.01)] = 10;
-  used[rate_of(0.1)] = 100;
-  EXPECT_EQ(cut_for_misses(used, known, 4), 1u) << "whatever is used comes back";
-  EXPECT_EQ(cut_for_misses(used, known, 5), rate_of(0.01));
-  EXPECT_EQ(cut_for_misses(used, known, 15), rate_of(0.1));
-  EXPECT_EQ(cut_for_misses(used, known, 115), kWorths);
+  dram_uses seen_;
+  dram_objects now_{};
+  std::array<double, kWorths> expected_{};
+};
+
+TEST_F(CutForMisses, IsWhereTheObjectsUsedWouldHaveMissedAsOftenAsAllowed) {
+  seen_.uses[1] = 5;  // for the first time
+  seen_.uses[rate_of(0.01)] = 10;
+  seen_.uses[rate_of(0.1)] = 100;
+  EXPECT_EQ(cut(5).at, rate_of(0.01));
+  EXPECT_EQ(cut(15).at, rate_of(0.1));
+  EXPECT_EQ(cut(115).at, kWorths);
+  EXPECT_EQ(cut(115).misses, 115);
 }
 
-TEST(CutForMisses, ExpectsAsMuchOfWhatIsKnown) {
-  const use_histogram used{};  // nothing was used in this window
-  uses_expected known{};
-  known[rate_of(0.01)] = 10;
-  known[rate_of(0.1)] = 100;
-  EXPECT_EQ(cut_for_misses(used, known, 0), rate_of(0.01));
-  EXPECT_EQ(cut_for_misses(used, known, 50), rate_of(0.1));
-  EXPECT_EQ(cut_for_misses(used, known, 200), kWorths);
+TEST_F(CutForMisses, LetsGoAShareOfThoseThatAreTooManyTogether) {
+  seen_.uses[1] = 5;
+  seen_.uses[rate_of(0.01)] = 10;
+  EXPECT_EQ(cut(4).at, 1u);
+  EXPECT_DOUBLE_EQ(cut(4).share, 0.8);
+  EXPECT_DOUBLE_EQ(cut(4).misses, 4);
+  EXPECT_EQ(cut(12).at, rate_of(0.01));
+  EXPECT_DOUBLE_EQ(cut(12).share, 0.7);
+  EXPECT_EQ(cut(0).share, 0) << "whatever is used comes back";
+  EXPECT_EQ(cut(-1).at, 0u) << "more misses than are allowed";
+  EXPECT_EQ(cut(-1).share, 0);
+}
+
+TEST_F(CutForMisses, LetsGoNoShareOfThoseThatAreUsedInMostWindows) {
+  seen_.uses[rate_of(0.9)] = 900;
+  EXPECT_EQ(cut(400).share, 0);
+  EXPECT_EQ(cut(900).at, kWorths);
+  expected_[rate_of(0.01)] = 600;
+  EXPECT_EQ(cut(400).at, rate_of(0.01));
+  EXPECT_EQ(cut(400).share, 0);
+}
+
+TEST_F(CutForMisses, ExpectsAsMuchOfWhatIsKnown) {  // nothing was used in this window
+  expected_[rate_of(0.01)] = 10;
+  expected_[rate_of(0.1)] = 100;
+  EXPECT_EQ(cut(0).at, rate_of(0.01));
+  EXPECT_EQ(cut(50).at, rate_of(0.1));
+  EXPECT_DOUBLE_EQ(cut(50).share, 0.4);
+  EXPECT_EQ(cut(200).at, kWorths);
 }
 
 TEST(AllowedMisses, AreTheLessOfAShareOfTheUsesAndOfWhatTheDeviceReads) {
@@ -464,6 +495,33 @@ TEST_F(BudgetPolicy, WithoutATargetLetsGoWhatIsWorthNoDram) {
   // 1000 uses of the hot and 90 of the rest in a window: 8.5% of 1090 are 93 that may miss.
   EXPECT_NEAR(static_cast<double>(count(kind::hot, kind::hot)), 1000, 150);
   EXPECT_NEAR(static_cast<double>(misses), 100 * 93, 100 * 10);
+}
+
+// All of those that are used now and then would miss too often; a share of them does not.
+TEST_F(BudgetPolicy, WithoutATargetAsManyLeaveAsMayMiss) {
+  for (const std::uint64_t used_of_others : {300U, 1000U, 3000U}) {
+    policy_ = make_budget_policy();
+    words_.clear();
+    sizes_.clear();
+    make(20'000, kind::newborn);
+    const double allowed = chosen_.miss_share * (500 + static_cast<double>(used_of_others));
+    chosen_.misses_per_second = 1e9;
+    double misses = 0;
+    for (std::uint64_t i = 0; i < 60; ++i) {
+      window([=](std::size_t object) {
+        return object < 500 || base::mix64(20'000 * i + object) % 19'500 < used_of_others;
+      });
+      if (i < 20) continue;
+      EXPECT_LT(static_cast<double>(misses_), 1.4 * allowed) << used_of_others << ", window " << i;
+      misses += static_cast<double>(misses_) / 40;
+    }
+    EXPECT_LT(misses, 1.1 * allowed) << used_of_others;
+    EXPECT_GT(misses, 0.7 * allowed) << used_of_others;
+    const double share = allowed / static_cast<double>(used_of_others);
+    EXPECT_NEAR(static_cast<double>(count(kind::cold, kind::cold)), 19'500 * share, 2500)
+        << used_of_others;
+    EXPECT_GT(rate_windows_, 50u) << "what was let go misses as was expected";
+  }
 }
 
 // What is read in a second must not exceed the limit when the load comes in bursts, either.
