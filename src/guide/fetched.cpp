@@ -34,12 +34,15 @@ std::optional<unsigned> admitted(word w, std::size_t bytes, heap::used_before be
   return policy->admit(w, bytes, before);
 }
 
-/// Puts a copy in HOT in the place of the object of `seen`; null when the slot has changed, and
-/// `seen` is what it holds, or when HOT is full.
-void* commit_fetched(base::atomic<word>& slot, word& seen, const void* copy, unsigned history) {
+/// Puts a copy in HOT in the place of the object of `seen`, with the history `admitted`. An object
+/// that the policy did not admit keeps the history it had, and its copy grows the process like a
+/// new object: the thread owes the wait for room (heap/upkeep.hpp). Returns null when the slot has
+/// changed, and `seen` is what it holds, or when HOT is full.
+void* commit_fetched(base::atomic<word>& slot, word& seen, const void* copy,
+                     std::optional<unsigned> admitted) {
   const std::size_t bytes = heap::header_of(copy)->bytes;
-  // As the collector's copies: whoever serves others is not made to wait for room.
-  void* const made = heap::allocate(heap::kind::hot, bytes, heap::recycling::none);
+  const auto room = admitted ? heap::recycling::none : heap::recycling::allowed;
+  void* const made = heap::allocate(heap::kind::hot, bytes, room);
   if (made == nullptr) return nullptr;
   base::copy_words_racy(made, copy, heap::readable_bytes(bytes));
   void* const old = pointer_of(seen);
@@ -47,7 +50,7 @@ void* commit_fetched(base::atomic<word>& slot, word& seen, const void* copy, uns
     // Accessed by this scope, as reach() has marked it: no collector moves the copy until it has
     // closed.
     word next = marked(moved_to(seen, reinterpret_cast<word>(made), heap::kind::hot));
-    if (!are_counted()) next = with_history(next, history);
+    if (!are_counted()) next = with_history(next, admitted.value_or(history_of(seen)));
     sync::pause_at(sync::step::fetched, &slot);
     // Seq_cst, as every change of a slot whose due bit is looked at afterwards; it publishes the
     // copy.
@@ -100,7 +103,7 @@ void* reach_without_waiting(base::atomic<word>& slot, word seen, heap::used_befo
     const auto history = has_left(seen) ? std::nullopt : admitted(seen, bytes, read->before());
     if (watch.allows_copies() && !history) return const_cast<void*>(copy);
     if (has_left(seen)) return without_a_read(seen, watch);
-    if (void* made = commit_fetched(slot, seen, copy, history.value_or(history_of(seen)))) {
+    if (void* made = commit_fetched(slot, seen, copy, history)) {
       return made;
     }
     if (is_in_cold(seen) && pointer_of(seen) == object && !has_left(seen)) {  // HOT is full

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "heap/upkeep.hpp"
+
 namespace isotherm {
 
 base::result<fetcher> fetcher::make() {
@@ -33,6 +35,7 @@ std::size_t fetcher::run() {
                                  heap::miss_watch::missing::waited_for);
     done.then();
     ++called;
+    heap::wait_for_room();  // for what came back without room for it
   }
   return called;
 }

@@ -15,6 +15,7 @@
 
 #include "guide/fetched_objects.hpp"
 #include "heap/readable.hpp"
+#include "heap/upkeep.hpp"
 
 namespace isotherm {
 namespace {
@@ -70,6 +71,38 @@ TEST_F(Fetcher, TryGetTellsWhatIsMissingAndDoesNotWait) {
   EXPECT_EQ(heap::miss_watch::of_this_thread(), nullptr);
   const scope inside;
   EXPECT_EQ(guides_[3].get(inside)->view(), content(3)) << "get() waits as ever";
+}
+
+/// Objects come back that need an extent of HOT each, while no thread may take memory.
+class FetcherNearTheTarget : public Fetcher {
+ protected:
+  ~FetcherNearTheTarget() override { heap::allow_growth(heap::kUnlimitedGrowth); }
+  std::uint64_t slowed_while_objects_come_back() {
+    const std::string large(600'000, 'x');
+    std::vector<guide<bytes>> several;
+    for (int i = 0; i < 3; ++i) several.emplace_back(testing_help::bytes_in_cold(large));
+    let_leave();
+    heap::allow_growth(0);
+    const std::uint64_t slowed = heap::slowed_allocations();
+    for (const auto& each : several) {
+      fetcher_.fetch(*miss_of(each), [&] {
+        EXPECT_EQ(try_content(each), large);
+        EXPECT_EQ(heap_of(each), kind::hot);
+      });
+    }
+    run_all(fetcher_);
+    return heap::slowed_allocations() - slowed;
+  }
+};
+
+TEST_F(FetcherNearTheTarget, WaitsForRoomForWhatThePolicyDoesNotAdmit) {
+  ask_policy(std::nullopt);
+  EXPECT_GT(slowed_while_objects_come_back(), 0u);
+}
+
+TEST_F(FetcherNearTheTarget, DoesNotWaitForWhatItAdmits) {
+  ask_policy(1);
+  EXPECT_EQ(slowed_while_objects_come_back(), 0u);
 }
 
 TEST_F(Fetcher, CallsWhenTheObjectHasArrived) {
