@@ -493,7 +493,7 @@ object_collector::~object_collector() {
 }
 
 base::result<void> object_collector::start() {
-  if (auto valid = check(configuration()); !valid) return valid;
+  if (auto valid = check_on_this_machine(configuration()); !valid) return valid;
   if (forked.load_relaxed()) {
     return std::unexpected(
         base::error{"this process was forked from one whose collector ran: its COLD pages are the "
@@ -587,7 +587,7 @@ void object_collector::on_window(std::function<void(const window_statistics&)> c
 options object_collector::configuration() const { return state_->configured(); }
 
 base::result<void> object_collector::reconfigure(const options& chosen) {
-  if (auto valid = check(chosen); !valid) return valid;
+  if (auto valid = check_on_this_machine(chosen); !valid) return valid;
   {
     const std::lock_guard lock(settings);
     state_->chosen = chosen;

@@ -48,7 +48,8 @@ constexpr option kTable[] = {
      choice<&options::hint, kHints>()},
     {"policy", "", "what decides that an object is cold", settable::always,
      choice<&options::policy, kPolicies>()},
-    {"memory-target", "size", "DRAM that the process is held to", settable::always,
+    {"memory-target", "size",
+     "DRAM that the process is held to; needs policy budget and hint pageout", settable::always,
      size_value{&options::memory_target_bytes}},
     {"miss-share", "", "without a target: share of the objects used that may come from COLD",
      settable::always, real_value{&options::miss_share, 0, 1}},
@@ -63,7 +64,8 @@ constexpr option kTable[] = {
      settable::always, real_value{&options::target_promotion_rate, 0, 1e6}},
     {"min-rest", "seconds", "rest of COLD's pages from which they may leave above the target rate",
      settable::always, real_value{&options::min_rest_seconds, 0, kWeek}},
-    {"protocol", "", "how moves are made safe", settable::at_start, kProtocol},
+    {"protocol", "", "how moves are made safe; counts needs policy published", settable::at_start,
+     kProtocol},
 };
 
 /// Plain digits where they are few.

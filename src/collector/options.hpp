@@ -23,12 +23,13 @@ enum class mode : std::uint8_t {
 enum class policy_name : std::uint8_t { budget, published };
 
 struct options {
-  double window_seconds = 120;  ///< any positive duration up to 1e9
+  double window_seconds = 10;  ///< any positive duration up to 1e9
   mode manage = mode::on;
-  /// `budget` needs the protocol "veto".
+  /// `budget` needs the protocol "veto"; a memory target needs `budget`.
   policy_name policy = policy_name::budget;
   /// DRAM that the process is held to, in bytes, pages of COLD included; 0: none is given. Where a
-  /// control group has a limit, the process stays a little below that in any case. Of `budget`.
+  /// control group has a limit, the process stays a little below that in any case. Needs the policy
+  /// `budget`, the hint `pageout`, and a COLD that can leave DRAM.
   std::uint64_t memory_target_bytes = 0;
   /// Without any target: of the objects used in a window, the share that may come from COLD.
   double miss_share = 0.15;
@@ -37,7 +38,7 @@ struct options {
   double misses_per_second = 1000;
   /// How COLD is asked to leave DRAM; a memory target needs `pageout`. With `published` it is
   /// given when COLD is used little enough (page_out.hpp).
-  heap::hint hint = heap::hint::none;
+  heap::hint hint = heap::hint::pageout;
   unsigned cold_threshold = 3;          ///< of `published`, as what follows: initial, 1..31 windows
   double target_promotion_rate = 0.01;  ///< a minute
   /// Mean time between two uses of a COLD page, in seconds, from which the hint is given though the
@@ -50,7 +51,8 @@ struct options {
   /// Bytes moved in one epoch, each object counted with 1 KiB more for its move; a batch ends with
   /// the object that reaches it.
   std::uint64_t batch_bytes = std::uint64_t{4} << 20;
-  std::string protocol = "veto";  ///< migration protocol, one of protocol_names()
+  /// Migration protocol, one of protocol_names(); `counts` needs the policy `published`.
+  std::string protocol = "veto";
 };
 
 /// Refuses, with the reason, what a collector cannot work with.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
 
@@ -12,8 +13,12 @@ namespace isotherm::heap {
 
 /// Where COLD pages live when they leave DRAM.
 struct cold_backing {
-  enum class type : std::uint8_t { anon, file };
-  type where = type::anon;
+  enum class type : std::uint8_t {
+    anon,  ///< memory of the process, for which swap is needed
+    file,  ///< an unlinked file
+    found  ///< a file in the first of cold_directories() that can hold one; anon where none can
+  };
+  type where = type::found;
   /// For `file`: an existing directory on a disk file system. A child of fork() shares the file
   /// with its parent, which goes on changing it: the child must not dereference guides of COLD
   /// objects.
@@ -22,6 +27,18 @@ struct cold_backing {
   /// Parses "anon" or "file:DIR".
   static base::result<cold_backing> parse(const std::string& text);
 };
+
+/// Directories for COLD's file, the best first: $STATE_DIRECTORY, which systemd keeps for a service
+/// (of several separated by ':' the first), and /var/tmp.
+std::vector<std::string> cold_directories();
+/// A place for COLD, and why those that would have been better cannot be it, one line each.
+struct cold_place {
+  cold_backing backing;
+  std::vector<std::string> refused;
+};
+/// Finds the first of `directories` in which COLD's file can be made; anonymous memory where there
+/// is none.
+cold_place find_cold_place(const std::vector<std::string>& directories);
 
 /// Bounds of what is read past COLD's mapping (cold/reader.hpp, cold/misses.hpp).
 struct cold_read_limits {
@@ -48,6 +65,10 @@ struct options {
   cold_read_limits cold_reads;
   bool huge_pages = false;  ///< MADV_HUGEPAGE on HOT and NODE, whose pages are in use as a whole
 };
+
+/// Whether pages of COLD can leave DRAM: in a file they can, anonymous ones where there is swap.
+/// Configures with the defaults if nothing has. Any thread.
+bool cold_can_leave_dram();
 
 /// Reserves the ranges. Call at most once, before the first allocation; without it the first
 /// allocation configures with the defaults. Fails on an unusable cold directory (missing, not

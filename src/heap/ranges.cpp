@@ -49,8 +49,10 @@ base::result<reserved> reserve_ranges(std::size_t wanted) {
 }
 
 base::result<backing> make_backing(const cold_backing& chosen) {
-  if (chosen.where == cold_backing::type::anon) return backing();
-  auto file = os::open_cold_file(chosen.directory);
+  const bool is_given = chosen.where != cold_backing::type::found;
+  const cold_backing at = is_given ? chosen : find_cold_place(cold_directories()).backing;
+  if (at.where == cold_backing::type::anon) return backing();
+  auto file = os::open_cold_file(at.directory);
   if (!file) return std::unexpected(file.error());
   return backing(std::move(*file));
 }

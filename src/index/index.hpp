@@ -77,7 +77,8 @@ class any_index {
   /// Visits every pair, in pieces and in the structure's own order: the pairs of the piece at
   /// `cursor` (0 at first). Returns the next cursor, 0 at the end. A key present throughout is
   /// visited at least once (as Redis SCAN guarantees), also when the table grows meanwhile. The
-  /// pairs do not count as used (guide::peek()). Keys that cannot be read are visited as unreadable
+  /// pairs do not count as used (guide::peek()). Values that have left DRAM are not read, and are
+  /// visited as absent (guides::is_absent()). Keys that cannot be read are visited as unreadable
   /// (guides::is_unreadable()); but a piece of a skip list may begin behind one whose first 12
   /// bytes are those of the last key before the piece, and leave out what is between. When the
   /// thread's heap::miss_watch has noted a key, the piece at `cursor` is to be walked again; an

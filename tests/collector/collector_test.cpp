@@ -57,6 +57,25 @@ class Collector : public testing::TestWithParam<std::string> {
   object_collector collector_{by_hand(GetParam())};
 };
 
+// Options that nobody has set save DRAM.
+TEST(CollectorDefaults, WhatIsNotUsedLeavesDram) {
+  constexpr std::size_t kObjects = 20'000, kUsed = 200;
+  std::vector<guide<bytes>> guides;
+  for (std::size_t i = 0; i < kObjects; ++i)
+    guides.emplace_back(make_bytes(std::string(1000, 'x')));
+  object_collector collector{options{}};
+  for (int window = 0; window < 20; ++window) {
+    for (std::size_t i = 0; i < kUsed; ++i) {
+      const scope inside;
+      guides[i].get(inside);
+    }
+    collector.run_window();
+  }
+  const heap::usage cold = heap::usage_of(kind::cold);
+  EXPECT_EQ(cold.objects, kObjects - kUsed);
+  EXPECT_LT(cold.resident_bytes, cold.bytes / 10);
+}
+
 TEST_P(Collector, AccessedGoesHotAndIdleGoesCold) {
   fill(100);
   touch(0, 10);
@@ -310,7 +329,7 @@ TEST(CollectorThread, StopsAmidABacklogOfRetiredBlocks) {
   sync::reclaim_ready();
   backlog.freed = backlog.stopper = 0;
   for (int i = 0; i < 10; ++i) sync::retire(&backlog, &sits);
-  object_collector collector({.window_seconds = 0.001});
+  object_collector collector({.window_seconds = 0.001, .hint = heap::hint::none});
   ASSERT_TRUE(collector.start());
   while (backlog.freed == 0) std::this_thread::yield();
   backlog.stopper = gettid();
@@ -415,6 +434,7 @@ TEST(CollectorOptions, NonsenseIsRefused) {
 TEST(CollectorOptions, ATargetThatNobodyWouldHoldIsRefused) {
   options chosen;
   chosen.memory_target_bytes = 1 << 30;
+  chosen.hint = heap::hint::none;
   object_collector collector({});
   EXPECT_FALSE(collector.reconfigure(chosen)) << "nothing asks pages to leave";
   chosen.hint = heap::hint::pageout;

@@ -35,6 +35,14 @@ def limited(which, amount):
 class Start(Case):
     """Mistakes of the operator: one line, exit status not 0, nothing left behind."""
 
+    def test_a_target_where_nothing_can_leave_is_refused(self):
+        with open('/proc/swaps') as swaps:
+            if len(swaps.readlines()) > 1:
+                self.skipTest('what is cold can leave for swap')
+        said = self.refused('--memory-target', '128mb', '--hint', 'pageout', '--cold-backing',
+                            'anon')
+        self.assertIn('add swap or zram, or place COLD in a file', said)
+
     def test_port_in_use(self):
         taken = socket.create_server(('127.0.0.1', 0))
         self.addCleanup(taken.close)
@@ -504,11 +512,7 @@ class ColdHeap(Case):
         self.assertLess(resident_bytes(process) - empty, 36 * MIB)
 
     def test_memory_target(self):
-        with open('/proc/swaps') as swaps:
-            if len(swaps.readlines()) > 1:
-                self.skipTest('what is cold can leave for swap')
-        process = self.serve('--memory-target', '128mb', '--cold-backing', 'anon', '--hint',
-                             'pageout')
+        process = self.serve('--memory-target', '128mb', **limited(resource.RLIMIT_FSIZE, 16 * MIB))
         one = self.connect(process.path)
         number = 0
         while (answer := one.ask('SET', f'k{number}', b'x' * MIB)) == b'+OK\r\n':

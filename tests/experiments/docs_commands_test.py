@@ -46,6 +46,14 @@ def tiny(words, socket):
     return words
 
 
+class Programs(unittest.TestCase):
+    def test_the_first_program_is_the_example(self):
+        page = (PROJECT / 'docs/library.md').read_text(encoding='utf-8')
+        shown = page.partition('```cpp\n')[2].partition('```')[0]
+        example = (PROJECT / 'examples/first.cpp').read_text(encoding='utf-8')
+        self.assertEqual(shown, example.partition('\n')[2], 'without its first line')
+
+
 class Commands(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

@@ -8,6 +8,7 @@
 
 #include "guide/guide.hpp"
 #include "guide/in_cold.hpp"
+#include "heap/anonymous_cold.hpp"
 #include "heap/cold/misses.hpp"
 #include "heap/cold/reader.hpp"
 #include "heap/packed/extent.hpp"
@@ -16,6 +17,8 @@
 
 namespace isotherm {
 namespace {
+
+[[maybe_unused]] const auto* const cold_is_anonymous = testing_help::with_anonymous_cold();
 
 using heap::kind;
 

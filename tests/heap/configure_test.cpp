@@ -1,5 +1,6 @@
 // What configure() refuses, and what it falls back to. Each case in a fork child: a process
 // configures once.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -16,6 +17,7 @@
 #include "heap/object.hpp"
 #include "heap/temporary_directory.hpp"
 #include "heap/usage.hpp"
+#include "os/memory/swap.hpp"
 
 // Stands before the C library's: a sandbox that forbids it.
 static bool forbids_mincore = false;
@@ -29,6 +31,11 @@ extern "C" int mincore(void* begin, std::size_t bytes, unsigned char* pages) noe
 
 namespace isotherm::heap {
 namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 /// What `body` returns, from a fork child.
 template <class F>
@@ -171,6 +178,52 @@ TEST(Configure, HugePagesAreAcceptedWhereTheKernelHasThem) {
   const bool present = access("/sys/kernel/mm/transparent_hugepage", F_OK) == 0;
   EXPECT_EQ(said, present ? "accepted"
                           : "this kernel has no transparent huge pages: leave huge pages off");
+}
+
+TEST(ColdPlace, IsTheServicesOwnDirectoryFirst) {
+  const auto directories_with = [](const char* state) {
+    setenv("STATE_DIRECTORY", state, 1);
+    auto all = cold_directories();
+    unsetenv("STATE_DIRECTORY");
+    return all;
+  };
+  EXPECT_THAT(cold_directories(), ElementsAre("/var/tmp"));
+  EXPECT_THAT(directories_with(""), ElementsAre("/var/tmp"));
+  EXPECT_THAT(directories_with("/var/lib/store"), ElementsAre("/var/lib/store", "/var/tmp"));
+  EXPECT_THAT(directories_with("/var/lib/store:/var/lib/more"),
+              ElementsAre("/var/lib/store", "/var/tmp"));
+}
+
+TEST(ColdPlace, IsTheFirstDirectoryThatCanTakeAFile) {
+  const cold_place first = find_cold_place({"/var/tmp", "/nowhere"});
+  EXPECT_EQ(first.backing.where, cold_backing::type::file);
+  EXPECT_EQ(first.backing.directory, "/var/tmp");
+  EXPECT_THAT(first.refused, IsEmpty());
+
+  const cold_place third = find_cold_place({"/dev/shm", "/nowhere", "/var/tmp"});
+  EXPECT_EQ(third.backing.where, cold_backing::type::file);
+  EXPECT_EQ(third.backing.directory, "/var/tmp");
+  EXPECT_THAT(third.refused, ElementsAre(AllOf(HasSubstr("/dev/shm"), HasSubstr("tmpfs")),
+                                         AllOf(HasSubstr("/nowhere"), HasSubstr("not exist"))));
+}
+
+TEST(ColdPlace, IsAnonymousMemoryWhereNoDirectoryCan) {
+  const cold_place none = find_cold_place({"/nowhere", "/dev/shm"});
+  EXPECT_EQ(none.backing.where, cold_backing::type::anon);
+  EXPECT_EQ(none.refused.size(), 2u);
+}
+
+TEST(ColdPlace, IsFoundByDefaultAndAnonymousWhereOneSaysSo) {
+  EXPECT_EQ(said_by_child([] { return std::string(cold_can_leave_dram() ? "leaves" : "stays"); }),
+            "leaves");
+  const bool has_swap = os::read_swap_space().total_bytes > 0;
+  EXPECT_EQ(said_by_child([] {
+              options chosen;
+              chosen.cold = *cold_backing::parse("anon");
+              if (!configure(chosen)) return std::string("not configured");
+              return std::string(cold_can_leave_dram() ? "leaves" : "stays");
+            }),
+            has_swap ? "leaves" : "stays");
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "heap/anonymous_cold.hpp"
 #include "heap/cold/misses.hpp"
 #include "heap/object.hpp"
 #include "heap/packed/extent.hpp"
@@ -21,6 +22,8 @@
 
 namespace isotherm::heap {
 namespace {
+
+[[maybe_unused]] const auto* const cold_is_anonymous = testing_help::with_anonymous_cold();
 
 constexpr std::size_t kObjectBytes = 2000;
 

@@ -47,9 +47,11 @@ void place_cold(const command& described, serve_options& o) {
     if (!cold) refuse_words("--cold-backing: " + cold.error().message);
     o.cold = *cold;
   } else if (o.manage == "on") {
-    auto found = server::find_cold_place(server::cold_directories(std::getenv("STATE_DIRECTORY")));
+    auto found = heap::find_cold_place(heap::cold_directories());
     o.cold = found.backing;
     o.said_of_cold = std::move(found.refused);
+  } else {
+    o.cold = *heap::cold_backing::parse("anon");
   }
   const server::cold_room room = server::measure_cold_room(o.cold);
   if (!described.was_given("--hint") && !server::can_leave_dram(o.cold, room)) {

@@ -23,7 +23,7 @@ struct serve_options {
   std::string index = "hash-pugh";
   std::string manage = "on";
   std::string maxmemory = "0", maxmemory_clients = "12%";
-  std::optional<std::string> cold_backing;  ///< none: where it is found (server/cold_place.hpp)
+  std::optional<std::string> cold_backing;  ///< none: where it is found (heap/configure.hpp)
   bool huge_pages = false;
   bool unprotected = false;
   password_flags password;
@@ -35,8 +35,7 @@ struct serve_options {
   bool http_control = false;
   std::size_t expected_keys = 0;
   heap::cold_backing cold;
-  /// Other defaults than the library's: the bytes of a store without flags are to leave DRAM.
-  collector::options collector{.window_seconds = 10, .hint = heap::hint::pageout};
+  collector::options collector;
   std::string node_placement = "none", fast_memory = "20%";
   placement::memory_nodes memory_nodes;
   placement::sinlk_options sinlk;         ///< of node_placement "sinlk"

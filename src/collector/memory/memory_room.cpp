@@ -54,6 +54,15 @@ memory_room read_memory_room(std::uint64_t asked_bytes) {
                         os::control_group_room());
 }
 
+base::result<void> check_on_this_machine(const options& chosen) {
+  if (auto valid = check(chosen); !valid) return valid;
+  if (chosen.memory_target_bytes == 0 || !holds_a_target(chosen)) return {};
+  if (heap::cold_can_leave_dram()) return {};
+  return std::unexpected(
+      base::error{"a memory target needs a COLD that can leave DRAM, and anonymous memory cannot "
+                  "without swap: add swap or zram, or place COLD in a file (file:DIR)"});
+}
+
 bool holds_a_target(const options& chosen) noexcept {
   return chosen.policy == policy_name::budget && chosen.manage == mode::on;
 }

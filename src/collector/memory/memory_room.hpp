@@ -119,6 +119,10 @@ std::uint64_t cold_limit_bytes(const memory_room& room);
 /// /proc: a tenth of a millisecond.
 memory_room read_memory_room(std::uint64_t asked_bytes);
 
+/// Refuses what check() does, and a memory target where COLD cannot leave DRAM: threads that
+/// allocate would wait for room that never comes.
+base::result<void> check_on_this_machine(const options& chosen);
+
 /// Whether a collector with these options holds the process to a target.
 bool holds_a_target(const options& chosen) noexcept;
 /// The target that such a collector holds the process to now; 0: none. As read_memory_room().

@@ -28,7 +28,7 @@ struct bench_options {
   double seconds = 60;
   double warmup = 0;
   std::string manage = "on";
-  collector::options collector{.window_seconds = 10};  ///< `manage` follows from the flag
+  collector::options collector{.hint = heap::hint::none};  ///< `manage` follows from the flag
   std::string cold_backing = "anon";
   bool huge_pages = false;
   std::string connect;                ///< empty: in process

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
-
-#include "os/files/cold_file.hpp"
 #include "os/files/file_system.hpp"
 #include "os/memory/available_memory.hpp"
 #include "os/memory/swap.hpp"
@@ -19,27 +16,6 @@ bool is_file(const heap::cold_backing& backing) noexcept {
 }
 
 }  // namespace
-
-std::vector<std::string> cold_directories(const char* state_directory) {
-  std::vector<std::string> all;
-  const std::string_view given = state_directory ? state_directory : "";
-  if (const auto first = given.substr(0, given.find(':')); !first.empty()) all.emplace_back(first);
-  all.emplace_back("/var/tmp");  // kept on a disk where /tmp is memory
-  return all;
-}
-
-cold_place find_cold_place(const std::vector<std::string>& directories) {
-  cold_place found;
-  for (const std::string& directory : directories) {
-    if (const auto made = os::open_cold_file(directory); made) {
-      found.backing = {.where = heap::cold_backing::type::file, .directory = directory};
-      break;
-    } else {
-      found.refused.push_back(made.error().message);
-    }
-  }
-  return found;
-}
 
 cold_room measure_cold_room(const heap::cold_backing& backing) {
   cold_room room{.swap_bytes = os::read_swap_space().total_bytes,

@@ -1,4 +1,4 @@
-// Where COLD lies when the operator does not say, and what he is told of it at the start.
+// Where COLD lies, as the operator is told at the start.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,6 @@
 #include "heap/configure.hpp"
 
 namespace isotherm::server {
-
-/// A place for COLD, and why those that would have been better cannot be it, one line each.
-struct cold_place {
-  heap::cold_backing backing;
-  std::vector<std::string> refused;
-};
-
-/// Directories for COLD's file, the best first: the one that systemd keeps for the service, and
-/// /var/tmp. `state_directory` is the value of $STATE_DIRECTORY, of which the first of several
-/// directories separated by ':' counts; null: not set.
-std::vector<std::string> cold_directories(const char* state_directory);
-
-/// The first of `directories` in which COLD's file can be made; anonymous memory where there is
-/// none.
-cold_place find_cold_place(const std::vector<std::string>& directories);
 
 /// What decides how much of COLD can leave DRAM.
 struct cold_room {

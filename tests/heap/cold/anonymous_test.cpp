@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/in_a_child.hpp"
+#include "heap/anonymous_cold.hpp"
 #include "heap/cold/misses.hpp"
 #include "heap/cold/reader.hpp"
 #include "heap/object.hpp"
@@ -22,6 +23,8 @@ extern "C" const char* __tsan_default_options() { return "detect_deadlocks=0"; }
 
 namespace isotherm::heap {
 namespace {
+
+[[maybe_unused]] const auto* const cold_is_anonymous = testing_help::with_anonymous_cold();
 
 /// An object of COLD. For its life, unless it is used, its extents count as having left DRAM.
 class object_said_out {
