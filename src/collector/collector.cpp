@@ -31,7 +31,7 @@ namespace isotherm::collector {
 namespace {
 
 constexpr double kSecond = 1e9;
-/// stop() waits for so much reclamation.
+/// At each look at memory, and between two rests; stop() waits for so much reclamation.
 constexpr std::uint64_t kReclaimedAtOnceUs = 10'000;
 /// Each part is a pass over the guides, so that they are not too many.
 constexpr std::uint64_t kMostParts = 64;
@@ -128,7 +128,7 @@ struct object_collector::state {
   void choose_ways(const options& chosen);
   void age_words(window& now);
   void migrate(window& now);
-  void free_retired();
+  void free_retired(window& now);
   void page_out(window& now);
   void note_memory(const window& now);
   window_statistics publish(window& now);
@@ -189,6 +189,7 @@ memory_room object_collector::state::look_at_memory(const options& now) {
 bool object_collector::state::look_after_memory(std::chrono::steady_clock::time_point began,
                                                 const options& now) {
   heap::give_back_emptied_cold();
+  sync::reclaim_aside(kReclaimedAtOnceUs);
   const std::unique_lock alone(one_window_at_a_time, 2 * kSearchPiece);
   if (!alone) return false;  // a window that somebody asked for looks by itself
   memory_room room = look_at_memory(now);
@@ -244,7 +245,7 @@ window_statistics object_collector::state::run_window() {
   window now = begin();
   age_words(now);
   migrate(now);
-  free_retired();
+  free_retired(now);
   decides->adapt(now.chosen, heap::packing_of(heap::kind::cold).used_bytes, now.seen);
   page_out(now);
   note_memory(now);
@@ -377,12 +378,11 @@ void object_collector::state::migrate(window& now) {
 }
 
 /// Frees what the threads have retired until now, as far as it may be freed.
-void object_collector::state::free_retired() {
+void object_collector::state::free_retired(window& now) {
   guides::free_empty_blocks();
   std::size_t left = sync::retired_blocks();
-  while (left > 0 && !is_stopping()) {
-    const std::size_t freed = sync::reclaim_ready(kReclaimedAtOnceUs);
-    if (freed == 0) return;
+  for (std::size_t freed = 1; left > 0 && freed > 0 && !is_stopping(); rest(now)) {
+    freed = sync::reclaim_ready(kReclaimedAtOnceUs);
     left -= std::min(freed, left);
   }
 }

@@ -5,6 +5,9 @@
 // retire(), spares retire() a full fence.
 #include "sync/retire.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "os/clock.hpp"
 #include "sync/epoch.hpp"
 #include "sync/retire_hook.hpp"
@@ -14,9 +17,10 @@ namespace isotherm::sync {
 namespace {
 
 constexpr std::size_t kAll = ~std::size_t{0};
-/// How long leaving a scope reclaims at most: what one stuck scope made wait is worked off in
-/// pieces.
+/// How long leaving a scope reclaims at most.
 constexpr std::uint64_t kSliceNs = 100'000;
+/// Of its time, the share that a thread spends on what was set aside: a tenth.
+constexpr std::uint64_t kAsideShare = 10;
 
 base::atomic<std::uint64_t> unlisted{0};
 
@@ -44,21 +48,42 @@ void reclaim_segment(retired_segment& segment, std::uint64_t deadline_ns) noexce
   } while (segment.first < segment.end && os::monotonic_ns() < deadline_ns);
 }
 
-/// Frees what is ready of the list, oldest first, `most` blocks or a few more, until `deadline_ns`.
-std::size_t reclaim(retired_list& list, std::size_t most, std::uint64_t deadline_ns) noexcept {
+/// Frees what `take` gives, `most` blocks or a segment's more, until `deadline_ns`.
+std::size_t reclaim(retired_list& list, retired_segment* (retired_list::*take)() noexcept,
+                    std::size_t most, std::uint64_t deadline_ns) noexcept {
   std::size_t freed = 0;
   do {
-    retired_segment* const segment = list.take_ready();
+    retired_segment* const segment = (list.*take)();
     if (!segment) break;
     const std::uint32_t first = segment->first;
     reclaim_segment(*segment, deadline_ns);
     freed += segment->first - first;
     if (segment->first < segment->end) {
-      list.put_back(segment);
+      list.set_aside(segment);
     } else {
       list.recycle(segment);
     }
   } while (freed < most && os::monotonic_ns() < deadline_ns);
+  return freed;
+}
+
+/// Frees what was set aside, and then what is ready.
+std::size_t reclaim_all(retired_list& list, std::size_t most, std::uint64_t deadline_ns) noexcept {
+  const std::size_t freed = reclaim(list, &retired_list::take_aside, most, deadline_ns);
+  const bool goes_on = freed < most && (freed == 0 || os::monotonic_ns() < deadline_ns);
+  return freed +
+         (goes_on ? reclaim(list, &retired_list::take_ready, most - freed, deadline_ns) : 0);
+}
+
+/// Runs `free_some(list)`, which says how many blocks it has freed, for each thread's list, while
+/// there is time. Returns how many.
+template <class F>
+std::size_t for_each_list(std::uint64_t deadline_ns, F free_some) noexcept {
+  std::size_t freed = 0;
+  slots.for_each([&](thread_slot& slot) {
+    if (slot.retired.blocks() == 0) return;
+    if (freed == 0 || os::monotonic_ns() < deadline_ns) freed += free_some(slot.retired);
+  });
   return freed;
 }
 
@@ -72,6 +97,7 @@ void retire(void* object, void (*reclaim)(void*) noexcept, std::size_t bytes) no
   thread_slot& slot = slot_of_this_thread();
   if (!slot.retired.push({object, reclaim, bytes})) unlisted.fetch_add_relaxed(1);
   slot.retired_weight += kBlockWeight + bytes;
+  ++slot.retired_blocks;
 #if defined(ISOTHERM_TEST_HOOKS)
   if (const retire_hook hook = after_retire.load_acquire()) hook(object);
 #endif
@@ -82,16 +108,25 @@ std::size_t reclaim_ready(std::uint64_t limit_us) noexcept {
   if (mine.is_reclaiming) return 0;
   const reclaiming_guard reclaiming(mine);
   const std::uint64_t deadline = os::deadline_ns(limit_us);
-  std::size_t freed = 0;
-  const auto goes_on = [&] { return freed == 0 || os::monotonic_ns() < deadline; };
-  // Of a thread that goes on retiring, what it had retired when its turn came.
-  slots.for_each([&](thread_slot& slot) {
-    const std::size_t waiting = slot.retired.blocks();
-    if (waiting > 0 && goes_on()) freed += reclaim(slot.retired, waiting, deadline);
+  std::size_t freed = for_each_list(deadline, [deadline](retired_list& list) {
+    // Of a thread that goes on retiring, what it had retired when its turn came.
+    return reclaim_all(list, list.blocks(), deadline);
   });
   // What the callbacks retired is this thread's.
-  if (goes_on()) freed += reclaim(mine.retired, kAll, deadline);
+  if (freed == 0 || os::monotonic_ns() < deadline) {
+    freed += reclaim_all(mine.retired, kAll, deadline);
+  }
   return freed;
+}
+
+std::size_t reclaim_aside(std::uint64_t limit_us) noexcept {
+  thread_slot& mine = slot_of_this_thread();
+  if (mine.is_reclaiming) return 0;
+  const reclaiming_guard reclaiming(mine);
+  const std::uint64_t deadline = os::deadline_ns(limit_us);
+  return for_each_list(deadline, [deadline](retired_list& list) {
+    return reclaim(list, &retired_list::take_aside, kAll, deadline);
+  });
 }
 
 std::size_t retired_blocks() noexcept {
@@ -111,11 +146,21 @@ std::uint64_t unlisted_blocks() noexcept { return unlisted.load_relaxed(); }
 void maybe_reclaim(thread_slot& slot) noexcept {
   if (slot.is_reclaiming) return;
   const reclaiming_guard reclaiming(slot);
+  const std::size_t retired = std::exchange(slot.retired_blocks, 0);
   const std::uint64_t deadline = os::monotonic_ns() + kSliceNs;
-  reclaim(slot.retired, kAll, deadline);
-  // Of a slice that was not enough the rest follows soon, yet not with each scope.
-  const bool is_out_of_time = os::monotonic_ns() >= deadline;
-  slot.retired_weight = is_out_of_time ? kReclaimWeight - kReclaimWeight / 8 : 0;
+  const std::size_t freed = reclaim(slot.retired, &retired_list::take_ready, 2 * retired, deadline);
+  slot.retired.set_rest_aside();
+  const std::uint64_t now = os::monotonic_ns();
+  if (now >= deadline) {
+    slot.owed_blocks += retired - std::min(retired, freed);
+  } else if (slot.owed_blocks > 0 || now >= slot.frees_aside_from) {
+    const std::size_t paid = reclaim(slot.retired, &retired_list::take_aside, kAll, deadline);
+    slot.owed_blocks -= paid > 0 ? std::min(slot.owed_blocks, paid) : slot.owed_blocks;
+    const std::uint64_t end = os::monotonic_ns();
+    slot.frees_aside_from = end + (end - now) * (kAsideShare - 1);
+  }
+  // What it owes it pays soon, yet not with each scope: what waits grows only behind open scopes.
+  slot.retired_weight = slot.owed_blocks > 0 ? kReclaimWeight - kReclaimWeight / 8 : 0;
 }
 
 }  // namespace isotherm::sync

@@ -89,6 +89,7 @@ bool retired_list::is_front_ready(std::unique_lock<base::spin_lock>& held) noexc
   if (!closing_) {
     if (!open_) return false;
     closing_ = std::exchange(open_, nullptr);
+    closing_last_ = last_;
     front_ = stage::sealing;
     held.unlock();
     const std::uint64_t sealing = advance_epoch();
@@ -109,21 +110,35 @@ bool retired_list::is_front_ready(std::unique_lock<base::spin_lock>& held) noexc
 
 retired_segment* retired_list::take_ready() noexcept {
   std::unique_lock held(lock_);
-  if (!is_front_ready(held)) return nullptr;
-  retired_segment* const segment = closing_;
-  closing_ = segment->next;
+  return is_front_ready(held) ? take_first(closing_) : nullptr;
+}
+
+retired_segment* retired_list::take_aside() noexcept {
+  const std::lock_guard lock(lock_);
+  return aside_ ? take_first(aside_) : nullptr;
+}
+
+retired_segment* retired_list::take_first(retired_segment*& list) noexcept {
+  retired_segment* const segment = list;
+  list = segment->next;
   segment->next = nullptr;
   count(0 - std::size_t{segment->end - segment->first}, 0 - bytes_in(*segment));
   return segment;
 }
 
-void retired_list::put_back(retired_segment* segment) noexcept {
+void retired_list::set_aside(retired_segment* segment) noexcept {
   const std::lock_guard lock(lock_);
-  // What another reclaimer has sealed meanwhile makes it wait longer than it must, never less.
-  if (!closing_) front_ = stage::ready;
-  segment->next = closing_;
-  closing_ = segment;
+  if (!aside_) aside_last_ = segment;
+  segment->next = aside_;
+  aside_ = segment;
   count(segment->end - segment->first, bytes_in(*segment));
+}
+
+void retired_list::set_rest_aside() noexcept {
+  const std::lock_guard lock(lock_);
+  if (!closing_ || front_ != stage::ready) return;
+  (aside_ ? aside_last_->next : aside_) = std::exchange(closing_, nullptr);
+  aside_last_ = closing_last_;
 }
 
 void retired_list::recycle(retired_segment* segment) noexcept {

@@ -1,7 +1,13 @@
 // What one thread has retired and nobody has freed yet, oldest first.
 //
+//   aside_     no scope can see it any more: what was left of closing_ when its thread had freed
+//              enough
 //   closing_   sealed together, with the epoch that was current when the last of it was in
 //   open_      retired since; sealed as a whole once closing_ is empty
+//
+// A thread frees what is in closing_, and of aside_ a little now and then: what a scope that stayed
+// open has made wait is freed in the background, while the room of what was retired last, which is
+// in the processor's cache, is used again.
 //
 // One epoch for the front is enough, because what is behind it can go no earlier. So the work that
 // a look at the list costs does not grow with what waits in it.
@@ -47,12 +53,17 @@ class retired_list {
   /// False when there was no memory for it, nor room in the reserve.
   bool push(const retired_block& block) noexcept;
 
-  /// The oldest segment, if no open scope can see what it holds; else null. It is the caller's, who
-  /// gives it to one of the next two. Never waits for scopes; may advance the epoch.
+  /// Takes the oldest segment of closing_, if no open scope can see what it holds; else null. It is
+  /// the caller's, who gives it to set_aside() or to recycle(). Never waits for scopes; may advance
+  /// the epoch.
   retired_segment* take_ready() noexcept;
-  /// Blocks are left in it: they are the next that take_ready() gives.
-  void put_back(retired_segment* segment) noexcept;
-  /// It was emptied.
+  /// Takes the oldest segment that was set aside; null where there is none.
+  retired_segment* take_aside() noexcept;
+  /// Sets aside a segment in which blocks are left.
+  void set_aside(retired_segment* segment) noexcept;
+  /// Sets aside what else take_ready() could give of closing_. Constant time.
+  void set_rest_aside() noexcept;
+  /// Takes back a segment that was emptied.
   void recycle(retired_segment* segment) noexcept;
 
   /// Blocks, and their bytes, that no reclaimer has taken. Approximate while threads run.
@@ -76,9 +87,14 @@ class retired_list {
   bool is_front_ready(std::unique_lock<base::spin_lock>& held) noexcept;
   /// Adds, modulo 2^64, to what is told of the list. Under the lock.
   void count(std::size_t blocks, std::uint64_t bytes) noexcept;
+  /// Unlinks the first segment of a list that is not empty. Under the lock.
+  retired_segment* take_first(retired_segment*& list) noexcept;
 
   base::spin_lock lock_;  // guards all but the counters
+  retired_segment* aside_ = nullptr;
+  retired_segment* aside_last_ = nullptr;  // meaningful while there is one, as the next two
   retired_segment* closing_ = nullptr;
+  retired_segment* closing_last_ = nullptr;
   stage front_ = stage::ready;
   std::uint64_t epoch_ = 0;  // of closing_; meaningful while it waits
   retired_segment* open_ = nullptr;

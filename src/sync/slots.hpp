@@ -67,8 +67,11 @@ struct alignas(base::kNoSharingBytes) thread_slot {
 
   alignas(base::kNoSharingBytes) std::uint32_t depth = 0;
   bool tracking = false;
-  bool is_reclaiming = false;      // runs callbacks of retire(): its scopes must not start over
-  std::size_t retired_weight = 0;  // since leaving last tried to reclaim
+  bool is_reclaiming = false;  // runs callbacks of retire(): its scopes must not start over
+  // Since leaving a scope last tried to reclaim: weight and blocks.
+  std::size_t retired_weight = 0, retired_blocks = 0;
+  std::size_t owed_blocks = 0;         // retired, ready, and not freed for want of time
+  std::uint64_t frees_aside_from = 0;  // ns, of the monotonic clock
   base::spin_lock
       counted_lock;  // whoever moves or destroys a counted guide takes it out of the set
   counted_set counted;

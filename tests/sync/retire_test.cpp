@@ -181,6 +181,55 @@ TEST(Retire, ReclaimingStopsWhenItsTimeIsUpHoweverManyThreadsRetired) {
 
 INSTANTIATE_TEST_SUITE_P(Bytes, RetireSlowBlocks, testing::Values(0, 64 << 10));
 
+/// Backlogs of what a scope of another thread made wait.
+class RetireAside : public testing::Test {
+ protected:
+  static constexpr std::size_t kBacklog = 100'000;
+  static constexpr std::size_t kAtOnce = kReclaimWeight / kBlockWeight;  // due when a scope closes
+
+  static void retire_some(std::size_t blocks, std::atomic<int>& freed) {
+    const scope inside;
+    for (std::size_t i = 0; i < blocks; ++i) {
+      retire(&freed, [](void* count) noexcept { ++*static_cast<std::atomic<int>*>(count); });
+    }
+  }
+  RetireAside() {
+    reclaim_ready();
+    old_ = new_ = 0;
+    sitter stuck;
+    retire_some(kBacklog, old_);
+    EXPECT_EQ(old_, 0);
+    stuck.release();
+  }
+  ~RetireAside() override {
+    reclaim_ready();
+    EXPECT_EQ(old_, static_cast<int>(kBacklog));
+    EXPECT_EQ(retired_blocks(), 0u);
+  }
+
+  static inline std::atomic<int> old_{0}, new_{0};
+};
+
+TEST_F(RetireAside, WhatIsRetiredNextDoesNotWaitBehindIt) {
+  for (int i = 0; i < 3; ++i) retire_some(kAtOnce, new_);
+  EXPECT_GE(new_, static_cast<int>(2 * kAtOnce));
+  EXPECT_GT(retired_blocks(), kBacklog / 2);
+}
+
+TEST_F(RetireAside, AnotherThreadFreesItAndNothingElse) {
+  retire_some(kAtOnce, new_);
+  const std::size_t left = kBacklog - static_cast<std::size_t>(old_);
+  new_ = 0;
+  {
+    const scope inside;  // nothing that is retired in it may be freed
+    retire_some(kAtOnce / 2, new_);
+    std::thread([left] { EXPECT_EQ(reclaim_aside(~std::uint64_t{0}), left); }).join();
+  }
+  EXPECT_EQ(old_, static_cast<int>(kBacklog));
+  EXPECT_EQ(new_, 0);
+  std::thread([] { EXPECT_EQ(reclaim_aside(~std::uint64_t{0}), 0u); }).join();
+}
+
 struct link {
   link* next;
 };
