@@ -193,7 +193,9 @@ word leave_to_relocated(base::atomic<word>& from) noexcept {
 }
 
 word vacate(base::atomic<word>& slot) noexcept {
-  unregister_slot(&slot);
+  // A guide that was relocated is locked and in no block until finish_relocation(): the block found
+  // in its place would be others', who may give it back at this moment.
+  if (!is_locked(slot.load_relaxed()) || is_registered(&slot)) unregister_slot(&slot);
   const word held = slot.exchange_acq_rel(0);
   // A scope whose set names the slot has a count in its word. One that takes the count back at this
   // moment finds it, or the zero, and in either case is done with the slot before it is forgotten.

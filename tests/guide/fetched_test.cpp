@@ -483,6 +483,18 @@ TEST_F(Fetched, ByWayOfItsNewSlotItComesBack) {
   EXPECT_EQ(heap_of(moved.copy), kind::hot);
 }
 
+TEST_F(Fetched, AGuideThatGoesBeforeItsRelocationIsFinishedFreesItsObject) {
+  const std::uint64_t objects = objects_in(kind::cold);
+  const std::size_t slots = guides::registered_slots();
+  {
+    const relocated_guide moved(guides_[5]);
+    EXPECT_EQ(guides::registered_slots(), slots - 1);
+  }
+  guides_[5].slot().store_relaxed(0);
+  EXPECT_EQ(guides::registered_slots(), slots - 1);
+  EXPECT_EQ(objects_in(kind::cold), objects - 1);
+}
+
 TEST_F(Fetched, ASlotThatItHasLeftMissesToo) {
   relocated_guide moved(guides_[5]);
   const use_result missed = use(guides_[5], kCopies);

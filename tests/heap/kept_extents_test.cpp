@@ -367,6 +367,15 @@ TEST(PagesOut, ARunThatIsMadeAnewIsIn) {
   deallocate(again);
 }
 
+TEST(KeptExtentDeathTest, MoreMissesThanTheWordCountsEndTheProgram) {
+  void* const object = allocate(kind::cold, 100);
+  const auto keep_too_often = [object] {
+    for (std::uint64_t i = 0; i <= extent_word::kMostReaders; ++i) cold().keep_extent(object);
+  };
+  EXPECT_DEATH(keep_too_often(), "misses of one MiB of COLD are kept");
+  deallocate(object);
+}
+
 TEST(PlaceOf, IsTheWholePagesThatAnObjectTakesWithItsHeader) {
   auto filled = fill(1);
   std::set<std::uint64_t> pages;

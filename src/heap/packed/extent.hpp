@@ -95,6 +95,7 @@ struct extent_word {
   static constexpr std::uint64_t kClosed = std::uint64_t{1} << 32U;
   static constexpr unsigned kReaderShift = 40;
   static constexpr std::uint64_t kReader = std::uint64_t{1} << kReaderShift;
+  static constexpr std::uint64_t kMostReaders = ~std::uint64_t{0} >> kReaderShift;
 };
 static_assert(kExtentUnits <= 0xffffU);
 static_assert(extent_word{extent_word::kClosed | (7U << 16U) | 1U}.may_be_pinned());

@@ -217,7 +217,9 @@ void packed_heap::give_back_whole(std::size_t index) noexcept {
 }
 
 void packed_heap::keep_extent(const void* object) noexcept {
-  extents_[index_of(object)].word.fetch_add_acq_rel(extent_word::kReader);
+  const extent_word before{extents_[index_of(object)].word.fetch_add_acq_rel(extent_word::kReader)};
+  ISO_CHECK(before.readers() < extent_word::kMostReaders,
+            "16,777,215 misses of one MiB of COLD are kept: let some go");
 }
 
 void packed_heap::release_extent(const void* object) noexcept {
