@@ -115,6 +115,7 @@ bool connection::advance() {
 bool connection::run_buffer() {
   is_unfinished_ = false;
   client_->is_blocked.store_relaxed(false);
+  now_ns_ = os::monotonic_ns();
   std::optional<turn> mine;
   while (query_.size() > 0 && may_run()) {
     reply_.set_limit(sent_ + output_limit());
@@ -215,6 +216,12 @@ void connection::read_ahead(const turn& mine) {
 bool connection::resume(std::optional<std::string> reply) {
   client_->waits = false;
   client_->is_blocked.store_relaxed(false);
+  if (reply) {
+    const auto took = note_answered(*reply);
+    if (took && server_.takes_long(*took)) {
+      server_.note_slow(*client_, *command_, std::move(deferred_arguments_), *took);
+    }
+  }
   if (reply && mute_) reply->clear();
   if (!reply || waiting() + reply->size() > output_limit()) {
     server_.note_output_limit(*client_);
@@ -251,8 +258,16 @@ void connection::run(std::span<const std::string_view> arguments) {
   const std::size_t before = output_.size();
   if (client_->mode == replies::skip_next) client_->mode = replies::skip;
   mute_ = client_->mode != replies::on;
+  if (!is_again_) began_ns_ = now_ns_;
   dispatch(arguments);
   if (is_parked() || is_held_) return;
+  if (client_->waits) {
+    deferred_arguments_ = server_.loggable(*command_, arguments);
+  } else if (output_.size() >= before) {
+    const auto took = note_answered(std::string_view(output_).substr(before));
+    if (took && server_.takes_long(*took)) [[unlikely]]
+      server_.note_slow(*client_, *command_, server_.loggable(*command_, arguments), *took);
+  }
   if (client_->mode == replies::on) [[likely]]
     return;                                          // CLIENT REPLY ON has a reply
   output_.resize(std::min(before, output_.size()));  // dispatch() may have emptied it
@@ -266,21 +281,23 @@ void connection::dispatch(std::span<const std::string_view> arguments) {
     client_->closing = true;
     return;
   }
+  command_ = nullptr;
   const store::command* command = server_.commands().resolve(arguments, reply_);
   if (!command) {
     server_.count_error();
     return;
   }
   if (is_stranger() && !(command->flags & store::kNoAuth)) {
-    return reply_.error("NOAUTH Authentication required.");
+    return reject(*command, "NOAUTH Authentication required.");
   }
   if (client_->in_refused_transaction && !(command->flags & store::kEndsOrLeaves)) [[unlikely]] {
-    return reply_.error(kNotRun);
+    return reject(*command, kNotRun);
   }
   if (command->flags & store::kDenyOom && server_.refuses_growth()) [[unlikely]] {
     server_.statistics.refused_writes.add(1);
-    return reply_.error(kOverTarget);
+    return reject(*command, kOverTarget);
   }
+  command_ = command;
   client_->last.store_relaxed(command);
   if (!is_again_) server_.count_command();
   // Not by kDenyOom: EXPIRE and its like, which no limit refuses, make another copy of the record.
@@ -301,6 +318,30 @@ void connection::dispatch(std::span<const std::string_view> arguments) {
   }
   if (command->flags & store::kWrite)
     shared_.room.begin();  // the next one waits if this took the room
+}
+
+void connection::reject(const store::command& command, std::string_view why) {
+  shared_.commands.count_rejected(server_.commands().number_of(command));
+  reply_.error(why);
+}
+
+std::optional<std::uint64_t> connection::note_answered(std::string_view reply) {
+  now_ns_ = os::monotonic_ns();
+  const bool is_error = reply.starts_with('-');
+  const std::string_view code =
+      is_error ? reply.substr(1, reply.find_first_of(" \r") - 1) : std::string_view();
+  if (is_error) [[unlikely]]
+    server_.errors_by_code.count(code);
+  if (command_ == nullptr) return std::nullopt;
+  const std::size_t number = server_.commands().number_of(*command_);
+  if (code == "OOM") [[unlikely]] {  // store::execute() did not run it
+    shared_.commands.count_rejected(number);
+    return std::nullopt;
+  }
+  if (is_error) [[unlikely]]
+    shared_.commands.count_failed(number);
+  shared_.commands.record(number, now_ns_ - began_ns_);
+  return now_ns_ - began_ns_;
 }
 
 /// A command on keys does not wait here for what it misses.

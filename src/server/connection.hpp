@@ -20,6 +20,7 @@
 #include "server/parked_command.hpp"
 #include "server/query_buffer.hpp"
 #include "server/resp_parser.hpp"
+#include "server/timing/command_times.hpp"
 #include "server/timing/idle_order.hpp"
 #include "server/timing/reply_times.hpp"
 #include "server/timing/turn.hpp"
@@ -28,7 +29,10 @@ namespace isotherm::server {
 
 /// State that the connections of one event loop share. Owned and used by the loop's thread.
 struct loop_share {
+  explicit loop_share(std::size_t commands_there_are) : commands(commands_there_are) {}
+
   reply_times times;
+  command_times commands;
   heap::room_wait room;  ///< while it is on, commands that may take memory wait
   /// Reads what commands miss; null: they wait for it.
   std::unique_ptr<heap::cold_reader> reader;
@@ -103,6 +107,9 @@ class connection {
   void run(std::span<const std::string_view> arguments);
   void dispatch(std::span<const std::string_view> arguments);
   void execute(const store::command& command, store::call& call);
+  void reject(const store::command& command, std::string_view why);
+  /// Counts the command that `reply` answers. Returns how long it took, in nanoseconds, if it ran.
+  std::optional<std::uint64_t> note_answered(std::string_view reply);
   void wait_elsewhere(const store::command& command, const store::call& call);
   void read_ahead(const turn& mine);
   std::chrono::microseconds turn_length() const noexcept;
@@ -129,6 +136,11 @@ class connection {
   bool is_unfinished_ = false, is_held_ = false;
   bool has_ended_ = false;  ///< the client sends no more; it may still read
   bool mute_ = false;       ///< the deferred command gets no reply (CLIENT REPLY)
+  /// The command that runs, or waits, and when it was first run; null: it was refused before.
+  const store::command* command_ = nullptr;
+  std::uint64_t began_ns_ = 0;
+  std::uint64_t now_ns_ = 0;  ///< when the last command was answered, or the first began
+  std::vector<std::string> deferred_arguments_;  ///< of the command that client_->waits for
   parked_command parked_;
   /// The command at the begin of the buffer runs again, after a miss, or a wait for room.
   bool is_again_ = false;

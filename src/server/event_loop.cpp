@@ -47,6 +47,7 @@ bool lives_after(const std::function<bool()>& work) {
 
 event_loop::event_loop(server& server)
     : server_(server),
+      shared_(server.commands().callables().size()),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   ISO_CHECK(epoll_ >= 0 && wakeup_ >= 0, "no descriptors left for an event loop");

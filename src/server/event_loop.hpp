@@ -43,6 +43,7 @@ class event_loop {
   }
   /// Of its clients. Any thread.
   const reply_times& times() const noexcept { return shared_.times; }
+  const command_times& commands() const noexcept { return shared_.commands; }
   /// See loop_share. Any thread.
   std::uint64_t held_bytes() const noexcept { return shared_.held_bytes.load_relaxed(); }
   /// Closes a client whose client::killed is set, if it is still connected.

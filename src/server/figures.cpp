@@ -45,6 +45,8 @@ constexpr server_figure kFigures[] = {
     {"unknown_commands", "unknown_commands", section::stats, "commands",
      "commands that do not exist, or had a wrong number of arguments", course::counter,
      [](server& of) { return of.statistics.errors.sum(); }},
+    {"error_replies", "total_error_replies", section::stats, "replies", "replies that were errors",
+     course::counter, [](server& of) { return of.errors_by_code.sum(); }},
     {"query_limit_disconnections", "client_query_buffer_limit_disconnections", section::stats,
      "clients", "clients closed because a request was too long", course::counter,
      [](server& of) { return of.statistics.query_limit.sum(); }},

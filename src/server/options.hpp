@@ -60,6 +60,9 @@ class settings {
   base::atomic<std::uint64_t> longest_value{std::uint64_t{512} << 20};     ///< proto-max-bulk-len
   base::atomic<std::uint64_t> query_buffer_limit{std::uint64_t{1} << 30};  ///< bytes of a client
   base::atomic<std::uint64_t> output_hard_limit{std::uint64_t{2} << 30};   ///< bytes of a client
+  base::atomic<std::int64_t> slow_us{10'000};     ///< slowlog-log-slower-than; -1: none is logged
+  base::atomic<std::uint64_t> slow_entries{128};  ///< slowlog-max-len
+  base::atomic<std::uint64_t> latency_ms{0};      ///< latency-monitor-threshold; 0: none is noted
   /// After so many microseconds the turn of a client that has sent several commands is over, and so
   /// is the search for what the commands behind a parked one are going to miss. Not of CONFIG SET.
   base::atomic<std::uint64_t> turn_us{50};

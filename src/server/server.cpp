@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <exception>
 #include <functional>
 
@@ -19,6 +18,8 @@
 #include "os/memory/available_memory.hpp"
 #include "os/memory/process_memory.hpp"
 #include "server/commands/families.hpp"
+#include "server/log.hpp"
+#include "store/text.hpp"
 #include "sync/retire.hpp"
 
 namespace isotherm::server {
@@ -64,8 +65,14 @@ void refuse(int fd, std::string_view line) {
   ::close(fd);
 }
 
+/// Builds no line that is left out.
+void log_client(std::string_view event, const client& client) {
+  if (chosen_log_level() > log_level::verbose) return;
+  log(log_level::verbose, fmt::format("{} client {} from {}", event, client.id, client.address));
+}
+
 void say(const std::optional<std::string>& line) {
-  if (line) std::fprintf(stderr, "isotherm: %s\n", line->c_str());
+  if (line) log(log_level::warning, *line);
 }
 
 }  // namespace
@@ -84,7 +91,7 @@ server::server(options chosen, store::database& db, management* manager, placeme
       table_({store::string_commands(), store::range_commands(), store::counter_commands(),
               store::key_commands(), store::expiry_commands(), store::keyspace_commands(),
               store::object_commands(), session_commands(), client_commands(), config_commands(),
-              info_commands(), introspection_commands(), isotherm_commands()}),
+              info_commands(), introspection_commands(), isotherm_commands(), slow_commands()}),
       started_ms_(store::now_ms()),
       machine_bytes_(os::available_memory() + os::read_resident_pages().all_bytes) {}
 
@@ -172,6 +179,7 @@ void server::admit(int fd, const std::string& unix_path) {
                                         peer_address(fd, unix_path), local_address(fd, unix_path));
   added->authenticated = !settings_.has_password();  // and stays so when a password is set later
   statistics.connections.add(1);
+  log_client("accepted", *added);
   added->loop = loops_[next_loop_++ % loops_.size()].get();
   clients_.add(added);  // from here on other threads may kill it
   added->loop->adopt(added);
@@ -258,9 +266,66 @@ void server::evict_clients(std::uint64_t limit) {
   }
 }
 
-void server::forget(const client& client) { clients_.remove(client.id); }
+void server::forget(const client& client) {
+  log_client("closed", client);
+  clients_.remove(client.id);
+}
 
-void server::reset_statistics() noexcept {
+std::vector<std::string> server::loggable(const store::command& called,
+                                          std::span<const std::string_view> arguments) {
+  constexpr std::string_view kRedacted = "(redacted)";
+  std::vector<std::string> told = slow_log::shortened(arguments);
+  for (std::size_t i = 1; i < told.size(); ++i) {
+    const bool is_secret =
+        (called.flags & store::kNoAuth) != 0 || store::equals_folded(told[i - 1], "requirepass");
+    if (is_secret) told[i] = kRedacted;
+  }
+  return told;
+}
+
+void server::note_slow(const client& client, const store::command& called,
+                       std::vector<std::string> arguments, std::uint64_t ns) {
+  const std::int64_t slow_us = settings_.slow_us.load_relaxed(), now_s = store::now_ms() / 1000;
+  if (slow_us >= 0 && ns / 1'000 >= static_cast<std::uint64_t>(slow_us)) {
+    slow.add({.id = 0,
+              .time_s = now_s,
+              .us = ns / 1'000,
+              .arguments = std::move(arguments),
+              .address = client.address,
+              .client_name = client.name()},
+             settings_.slow_entries.load_relaxed());
+  }
+  const std::uint64_t latency_ms = settings_.latency_ms.load_relaxed(), ms = ns / 1'000'000;
+  if (latency_ms > 0 && ms >= latency_ms) {
+    latency.add(called.flags & store::kFast ? "fast-command" : "command", {now_s, ms});
+  }
+}
+
+command_counts server::counted_of(std::size_t number) const {
+  command_counts all;
+  for (const auto& loop : loops_) all += loop->commands().of(number);
+  return all;
+}
+
+command_counts server::counts_of(std::size_t number) const {
+  command_counts counted = counted_of(number);
+  const std::lock_guard lock(counted_mutex_);
+  if (const auto before = counted_before_.find(number); before != counted_before_.end()) {
+    counted -= before->second;
+  }
+  return counted;
+}
+
+void server::reset_statistics() {
+  errors_by_code.reset();
+  {
+    const std::lock_guard lock(counted_mutex_);
+    counted_before_.clear();
+    for (std::size_t i = 0; i < table_.callables().size(); ++i) {
+      const command_counts counted = counted_of(i);
+      if (counted.is_any()) counted_before_.emplace(i, counted);
+    }
+  }
   for (base::sharded_counter* each :
        {&statistics.commands, &statistics.errors, &statistics.input_bytes, &statistics.output_bytes,
         &statistics.connections, &statistics.rejected, &statistics.query_limit,

@@ -3,7 +3,10 @@
 
 #include <array>
 #include <exception>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +21,8 @@
 #include "server/listener.hpp"
 #include "server/management/management.hpp"
 #include "server/options.hpp"
+#include "server/timing/command_times.hpp"
+#include "server/timing/slow_log.hpp"
 #include "store/commands/table.hpp"
 
 namespace isotherm::server {
@@ -94,6 +99,28 @@ class server {
   };
   /// Any thread. COLD's part was looked at a while ago (look_at_cold()).
   dram dram_now() const;
+  /// Whether a command that took so long is to be noted: note_slow().
+  bool takes_long(std::uint64_t ns) const noexcept {
+    const std::int64_t slow_us = settings_.slow_us.load_relaxed();
+    const std::uint64_t latency_ms = settings_.latency_ms.load_relaxed();
+    return (slow_us >= 0 && ns / 1'000 >= static_cast<std::uint64_t>(slow_us)) ||
+           (latency_ms > 0 && ns / 1'000'000 >= latency_ms);
+  }
+  /// What of a call's arguments may be told to others: no password.
+  static std::vector<std::string> loggable(const store::command& called,
+                                           std::span<const std::string_view> arguments);
+  /// Notes in the logs that ask for it that a call with these arguments, from loggable(), took
+  /// `ns`.
+  void note_slow(const client& client, const store::command& called,
+                 std::vector<std::string> arguments, std::uint64_t ns);
+  /// Of the command with that number among commands().callables(), since the last
+  /// reset_statistics(). Any thread.
+  command_counts counts_of(std::size_t number) const;
+  // Thread-safe, each of them.
+  error_counts errors_by_code;
+  slow_log slow;
+  latency_events latency;
+
   void count_command() noexcept { statistics.commands.add(1); }
   void count_error() noexcept { statistics.errors.add(1); }
   void count_input(std::uint64_t bytes) noexcept { statistics.input_bytes.add(bytes); }
@@ -105,7 +132,7 @@ class server {
     base::sharded_counter refused_writes;  ///< while refuses_growth()
   } statistics;
   /// Sets the counters of INFO's section "stats" to zero.
-  void reset_statistics() noexcept;
+  void reset_statistics();
   /// Commands a second over the last second.
   std::uint64_t commands_per_second() const noexcept { return rate_.load_relaxed(); }
   /// Of all replies since the start, and the sum of their times in nanoseconds. Any thread.
@@ -146,6 +173,9 @@ class server {
   std::array<base::atomic<std::uint64_t>, kReplyQuantiles.size()> reply_times_us_{};
   reply_times::counts replies_before_{};
   std::int64_t second_since_ms_ = 0;
+  command_counts counted_of(std::size_t number) const;
+  mutable std::mutex counted_mutex_;
+  std::map<std::size_t, command_counts> counted_before_;  ///< the last reset_statistics()
   std::vector<std::string> addresses_;
   int port_ = 0;
   std::size_t next_loop_ = 0;

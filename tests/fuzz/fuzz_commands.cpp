@@ -114,7 +114,7 @@ class session {
   store::database& db_;
   server::server server_;
   std::shared_ptr<server::client> client_;
-  server::loop_share shared_;
+  server::loop_share shared_{server_.commands().callables().size()};
   std::unique_ptr<server::connection> inside_;
   int outside_ = -1;
   std::string received_;

@@ -33,6 +33,13 @@ void add_place_flags(command c, serve_options& o) {
 }
 
 void add_client_flags(command c, serve_options& o) {
+  c.add("--logfile", o.log_file,
+        "file for the log, to which lines are appended with their time; default: standard output "
+        "and, for warnings, standard error")
+      .value_name("FILE");
+  c.add("--loglevel", o.log_level,
+        "least level of lines that are logged: debug, verbose, notice "
+        "or warning");
   const option word = c.add("--requirepass", o.password.word,
                             "password that clients must give; everyone on this machine sees it "
                             "among the processes")

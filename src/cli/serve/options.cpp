@@ -93,6 +93,12 @@ void understand(const command& described, serve_options& o) {
                              o.maxmemory_clients));
   }
   o.server.maxmemory_clients = *clients;
+  const auto level = server::parse_log_level(o.log_level);
+  if (!level) {
+    refuse_words(fmt::format("--loglevel is '{}', but takes debug, verbose, notice or warning",
+                             o.log_level));
+  }
+  o.log_least = *level;
   o.server.protected_mode = !o.unprotected;
   if (!o.unix_socket_mode.empty()) {
     const auto mode = parse_mode(o.unix_socket_mode);

@@ -13,6 +13,7 @@
 #include "live/address.hpp"
 #include "placement/node_memory.hpp"
 #include "placement/sinlk.hpp"
+#include "server/log.hpp"
 #include "server/options.hpp"
 
 namespace isotherm::cli {
@@ -29,6 +30,8 @@ struct serve_options {
   password_flags password;
   std::string unix_socket_mode;
   std::string pidfile;
+  std::string log_file, log_level = "notice";
+  server::log_level log_least = server::log_level::notice;  ///< what log_level means
   std::string http_address;             ///< of the live page; empty: there is none
   std::optional<live::address> http;    ///< what that means
   std::vector<std::string> http_names;  ///< by which browsers may ask for it, too

@@ -14,6 +14,7 @@
 #include "heap/allocator.hpp"
 #include "os/files/file_system.hpp"
 #include "os/memory/process_memory.hpp"
+#include "server/log.hpp"
 #include "store/memory.hpp"
 
 namespace isotherm::cli {
@@ -41,8 +42,9 @@ void fit_descriptors(server::options& chosen, std::uint64_t others) {
                     limit.rlim_cur, own));
   }
   chosen.maxclients = limit.rlim_cur - own;
-  fmt::print("limit of open files is {}: taking {} clients at most\n", limit.rlim_cur,
-             chosen.maxclients);
+  server::log(server::log_level::warning,
+              fmt::format("limit of open files is {}: taking {} clients at most", limit.rlim_cur,
+                          chosen.maxclients));
 }
 
 void set_up_allocator(const server::options& chosen) {

@@ -14,6 +14,7 @@
 #include "heap/usage.hpp"
 #include "live/http_server.hpp"
 #include "server/live_view.hpp"
+#include "server/log.hpp"
 #include "server/management/collector_management.hpp"
 #include "server/server.hpp"
 
@@ -30,27 +31,29 @@ std::unique_ptr<live::http_server> open_page(const serve_options& o, server::liv
   return std::move(*opened);
 }
 
+void say(std::string_view line) { server::log(server::log_level::notice, line); }
+
 void say_ready(const serve_options& o, const server::server& running,
                const live::http_server* page) {
-  fmt::print("CrestDB: index {}, management {}, {} threads; nothing is persisted\n", o.index,
-             o.manage, o.server.threads);
+  say(fmt::format("CrestDB: index {}, management {}, {} threads; nothing is persisted", o.index,
+                  o.manage, o.server.threads));
   if (o.node_placement != "none") {
-    fmt::print("nodes of the index: {} in fast memory, by {}\n", o.fast_memory, o.node_placement);
+    say(fmt::format("nodes of the index: {} in fast memory, by {}", o.fast_memory,
+                    o.node_placement));
   }
-  for (const auto& line : o.said_of_cold) fmt::print("{}\n", line);
+  for (const auto& line : o.said_of_cold) say(line);
   if (o.server.read_thread && !running.has_read_thread()) {
-    fmt::print(
+    say(fmt::format(
         "no kernel thread submits reads (--read-thread): it needs io_uring of Linux 5.13, "
-        "and cold memory in a file; they go by: {}\n",
-        running.read_engine());
+        "and cold memory in a file; they go by: {}",
+        running.read_engine()));
   }
   for (const auto& address : running.addresses()) {
-    fmt::print("listening on {} port {}\n", address, running.port());
+    say(fmt::format("listening on {} port {}", address, running.port()));
   }
-  if (!o.server.unix_socket.empty()) fmt::print("listening on {}\n", o.server.unix_socket);
-  if (page) fmt::print("live page at {}\n", page->url());
-  fmt::print("Ready to accept connections\n");
-  std::fflush(stdout);
+  if (!o.server.unix_socket.empty()) say(fmt::format("listening on {}", o.server.unix_socket));
+  if (page) say(fmt::format("live page at {}", page->url()));
+  say("Ready to accept connections");
 }
 
 /// The index, and who places its nodes, if that is asked for; both last as long as the process.
@@ -88,6 +91,8 @@ used_index make_index(const serve_options& o) {
 
 void run(const command& described, serve_options& o) {
   understand(described, o);
+  require(server::open_log(o.log_file));
+  server::set_log_level(o.log_least);
   const bool managed = o.manage != "off";
   const sigset_t ending = block_signals();
   fit_descriptors(o.server, o.http ? live::http_server::kDescriptors : 0);
@@ -119,7 +124,7 @@ void run(const command& described, serve_options& o) {
     say_ready(o, serving, page.get());
     int signal = 0;
     sigwait(&ending, &signal);
-    fmt::print("signal {}: closing clients and leaving\n", signal);
+    say(fmt::format("signal {}: closing clients and leaving", signal));
     page.reset();
     serving.stop();
   }

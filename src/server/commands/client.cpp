@@ -10,13 +10,8 @@ namespace isotherm::server {
 using namespace store;
 
 std::string full_name(const command& named, const server& server) {
-  for (const command* each : server.commands().all()) {
-    const auto subs = each->subcommands;
-    if (!subs.empty() && &named >= subs.data() && &named < subs.data() + subs.size()) {
-      return fmt::format("{}|{}", each->name, named.name);
-    }
-  }
-  return std::string(named.name);
+  const command_table& table = server.commands();
+  return table.callables()[table.number_of(named)].name;
 }
 
 std::string client::flags() const {

@@ -5,6 +5,7 @@
 
 #include "base/numbers.hpp"
 #include "server/commands/families.hpp"
+#include "server/log.hpp"
 #include "server/server.hpp"
 #include "store/text.hpp"
 
@@ -59,7 +60,7 @@ std::string set_constant(server&, std::string_view value) {
   return fmt::format("only '{}' is supported by this server", Value);
 }
 constexpr char kEmpty[] = "", kNo[] = "no", kOne[] = "1", kNoEviction[] = "noeviction",
-               kZero[] = "0", kThreeHundred[] = "300", kEverysec[] = "everysec";
+               kThreeHundred[] = "300", kEverysec[] = "everysec";
 
 static_assert(settings::kKeepaliveSeconds == 300, "kThreeHundred says what the sockets are set to");
 
@@ -90,6 +91,21 @@ std::string set_output_limit(server& server, std::string_view value) {
       server.tuning().output_hard_limit.store_relaxed(*hard ? *hard : std::uint64_t{64} << 30);
     }
   }
+  return {};
+}
+
+std::string set_level(server&, std::string_view value) {
+  const auto level = parse_log_level(value);
+  if (!level) return "argument(s) must be one of the following: debug, verbose, notice, warning";
+  set_log_level(*level);
+  return {};
+}
+
+std::string set_slow_us(server& server, std::string_view value) {
+  const auto us = parse_integer(value);
+  if (!us) return "argument couldn't be parsed into an integer";
+  if (*us < -1) return fmt::format("argument must be between -1 and {} inclusive", INT64_MAX);
+  server.tuning().slow_us.store_relaxed(*us);
   return {};
 }
 
@@ -139,6 +155,12 @@ constexpr parameter kParameters[] = {
     {"databases", get_constant<kOne>, nullptr},
     {"io-threads", [](server& server) { return fmt::format("{}", server.start_options().threads); },
      nullptr},
+    {"latency-monitor-threshold", get_number<&settings::latency_ms>,
+     set_number<&settings::latency_ms, 0, INT32_MAX>},
+    {"logfile", [](server&) { return log_path(); }, nullptr},
+    {"loglevel",
+     [](server&) { return std::string(kLogLevels[static_cast<std::size_t>(chosen_log_level())]); },
+     set_level},
     {"maxclients", get_number<&settings::maxclients>,
      set_number<&settings::maxclients, 1, UINT32_MAX>},
     {"maxmemory", get_number<&settings::maxmemory>, set_maxmemory},
@@ -154,7 +176,11 @@ constexpr parameter kParameters[] = {
        return std::string();
      }},
     {"save", get_constant<kEmpty>, set_constant<kEmpty>},
-    {"slowlog-max-len", get_constant<kZero>, nullptr},
+    {"slowlog-log-slower-than",
+     [](server& server) { return fmt::format("{}", server.tuning().slow_us.load_relaxed()); },
+     set_slow_us},
+    {"slowlog-max-len", get_number<&settings::slow_entries>,
+     set_number<&settings::slow_entries, 0, 1'000'000>},
     {"tcp-keepalive", get_constant<kThreeHundred>, set_constant<kThreeHundred>},
     {"timeout", get_number<&settings::timeout_s>, set_number<&settings::timeout_s, 0, INT32_MAX>},
     {"unixsocket", [](server& server) { return server.start_options().unix_socket; }, nullptr},

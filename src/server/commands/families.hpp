@@ -14,6 +14,7 @@ std::span<const store::command> config_commands();
 std::span<const store::command> info_commands();
 std::span<const store::command> introspection_commands();
 std::span<const store::command> isotherm_commands();
+std::span<const store::command> slow_commands();
 
 /// The client that sent the command.
 inline client& sender(const store::call& c) noexcept { return static_cast<client&>(*c.sender); }

@@ -4,6 +4,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
@@ -92,6 +93,52 @@ std::string cpu_section(server&, std::int64_t) {
                      usage.ru_stime.tv_usec, usage.ru_utime.tv_sec, usage.ru_utime.tv_usec);
 }
 
+/// A line for each command for which `is_told`, by its name as in "cmdstat_config|get".
+template <class IsTold, class Line>
+std::string line_for_each_command(server& server, IsTold is_told, Line line) {
+  std::string text;
+  const auto& all = server.commands().callables();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const command_counts counted = server.counts_of(i);
+    if (is_told(counted)) text += line(all[i].name, counted) + "\r\n";
+  }
+  return text;
+}
+
+std::string commandstats_section(server& server, std::int64_t) {
+  return line_for_each_command(
+      server, [](const command_counts& counted) { return counted.is_any(); },
+      [](std::string_view name, const command_counts& counted) {
+        const double us = static_cast<double>(counted.sum_ns) / 1000;
+        const auto calls = static_cast<double>(std::max<std::uint64_t>(counted.calls(), 1));
+        return fmt::format(
+            "cmdstat_{}:calls={},usec={:.0f},usec_per_call={:.2f},rejected_calls={},"
+            "failed_calls={}",
+            name, counted.calls(), us, us / calls, counted.rejected, counted.failed);
+      });
+}
+
+std::string latencystats_section(server& server, std::int64_t) {
+  return line_for_each_command(
+      server, [](const command_counts& counted) { return counted.calls() > 0; },
+      [](std::string_view name, const command_counts& counted) {
+        const auto us = [&](double share) {
+          return reply_times::quantile_us(counted.times, share);
+        };
+        return fmt::format("latency_percentiles_usec_{}:p50={:.3f},p99={:.3f},p99.9={:.3f}", name,
+                           static_cast<double>(us(0.5)), static_cast<double>(us(0.99)),
+                           static_cast<double>(us(0.999)));
+      });
+}
+
+std::string errorstats_section(server& server, std::int64_t) {
+  std::string text;
+  for (const auto& [code, count] : server.errors_by_code.all()) {
+    text += fmt::format("errorstat_{}:count={}\r\n", code, count);
+  }
+  return text;
+}
+
 std::string cluster_section(server&, std::int64_t) { return "cluster_enabled:0\r\n"; }
 
 std::string keyspace_section(server& server, std::int64_t) {
@@ -134,6 +181,7 @@ std::string isotherm_section(server& server, std::int64_t) {
 struct section {
   std::string_view name, title;
   std::string (*text)(server&, std::int64_t now);
+  bool is_default = true;  ///< told when none is named
 };
 constexpr section kSections[] = {
     {"server", "Server", server_section},
@@ -143,16 +191,19 @@ constexpr section kSections[] = {
     {"stats", "Stats", stats_section},
     {"replication", "Replication", replication_section},
     {"cpu", "CPU", cpu_section},
+    {"commandstats", "Commandstats", commandstats_section, false},
+    {"latencystats", "Latencystats", latencystats_section, false},
+    {"errorstats", "Errorstats", errorstats_section},
     {"cluster", "Cluster", cluster_section},
     {"keyspace", "Keyspace", keyspace_section},
     {"isotherm", "Isotherm", isotherm_section},
 };
 
-bool is_asked_for(const call& c, std::string_view name) {
-  if (c.count() == 1) return true;
+bool is_asked_for(const call& c, const section& which) {
+  if (c.count() == 1) return which.is_default;
   for (const auto word : c.arguments.subspan(1)) {
-    if (equals_folded(word, name) || equals_folded(word, "all") || equals_folded(word, "default") ||
-        equals_folded(word, "everything")) {
+    if (equals_folded(word, which.name) || equals_folded(word, "all") ||
+        equals_folded(word, "everything") || (which.is_default && equals_folded(word, "default"))) {
       return true;
     }
   }
@@ -175,7 +226,7 @@ void info(call& c) {
   std::vector<const section*> asked;
   bool tells_heaps = false;
   for (const section& each : kSections) {
-    if (!is_asked_for(c, each.name)) continue;
+    if (!is_asked_for(c, each)) continue;
     asked.push_back(&each);
     tells_heaps |= each.text == isotherm_section;
   }

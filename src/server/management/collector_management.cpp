@@ -1,8 +1,8 @@
 #include "server/management/collector_management.hpp"
+#include "server/log.hpp"
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <cstring>
 #include <mutex>
 
@@ -81,8 +81,7 @@ class collector_management final : public management {
     std::string now = problem_now();
     if (now == reported_) return;
     reported_ = std::move(now);
-    std::fprintf(stderr, "isotherm: %s\n",
-                 reported_.empty() ? "cold memory: the problem is over" : reported_.c_str());
+    log(log_level::warning, reported_.empty() ? "cold memory: the problem is over" : reported_);
   }
   bool refuses_growth() const noexcept override { return running_.refuses_growth(); }
   std::uint64_t memory_target_bytes() const override {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/check.hpp"
+#include "base/random.hpp"
 #include "heap/cold/misses.hpp"
 #include "heap/configure.hpp"
 #include "store/text.hpp"
@@ -23,6 +24,11 @@ std::size_t hash_of(std::string_view lower) noexcept {
 /// values need not be read.
 bool writes_several(const command& invoked) noexcept {
   return (invoked.flags & kWrite) != 0 && invoked.keys.last == -1;
+}
+
+std::size_t hash_of(const command& which) noexcept {
+  return static_cast<std::size_t>(
+      base::mix64(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&which))));
 }
 
 std::string unanswered() {
@@ -69,8 +75,24 @@ command_table::command_table(std::initializer_list<std::span<const command>> fam
       while (slots_[at]) at = (at + 1) % kSlots;
       slots_[at] = &each;
       all_.push_back(&each);
+      callables_.push_back({&each, std::string(each.name)});
+      for (const command& sub : each.subcommands) {
+        callables_.push_back({&sub, fmt::format("{}|{}", each.name, sub.name)});
+      }
     }
   }
+  ISO_CHECK(callables_.size() < kSlots, "command table full");
+  for (std::size_t i = 0; i < callables_.size(); ++i) {
+    std::size_t at = hash_of(*callables_[i].called) % numbers_.size();
+    while (numbers_[at] != 0) at = (at + 1) % numbers_.size();
+    numbers_[at] = static_cast<std::uint16_t>(i + 1);
+  }
+}
+
+std::size_t command_table::number_of(const command& called) const noexcept {
+  std::size_t at = hash_of(called) % numbers_.size();
+  while (callables_[numbers_[at] - 1U].called != &called) at = (at + 1) % numbers_.size();
+  return numbers_[at] - 1U;
 }
 
 const command* command_table::find(std::string_view name) const noexcept {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <string>
 #include <vector>
 
 #include "store/commands/command.hpp"
@@ -19,6 +20,16 @@ class command_table {
   const command* find(std::string_view name) const noexcept;
   const std::vector<const command*>& all() const noexcept { return all_; }
 
+  /// A command or a subcommand.
+  struct callable {
+    const command* called;
+    std::string name;  ///< "get", "config|set"
+  };
+  /// All that resolve() may return, each command before its subcommands.
+  const std::vector<callable>& callables() const noexcept { return callables_; }
+  /// The place of `called` among these. Constant time.
+  std::size_t number_of(const command& called) const noexcept;
+
   /// The command or subcommand that `arguments` call; null after answering with an error.
   const command* resolve(std::span<const std::string_view> arguments, reply& out) const;
 
@@ -27,6 +38,8 @@ class command_table {
   static constexpr std::size_t kLongestName = 32;
   std::array<const command*, kSlots> slots_{};
   std::vector<const command*> all_;
+  std::vector<callable> callables_;
+  std::array<std::uint16_t, 2 * kSlots> numbers_{};  ///< one more than the number; 0: none
 };
 
 /// The subcommand of that name in any case, or null.
