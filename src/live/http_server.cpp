@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <microhttpd.h>
 #include <poll.h>
-#include <strings.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -21,6 +20,7 @@
 
 #include "live/address_map.hpp"
 #include "live/files.hpp"
+#include "live/received.hpp"
 #include "os/signals.hpp"
 #include "os/thread.hpp"
 
@@ -30,8 +30,6 @@ namespace {
 
 using nlohmann::json;
 
-/// Of a connection: its request's head must fit, and what is sent is kept there.
-constexpr std::size_t kConnectionBytes = std::size_t{16} << 10;
 constexpr std::size_t kBodyBytesMost = 4096;
 constexpr std::size_t kStreamBlockBytes = std::size_t{16} << 10;
 /// A connection without a whole request is closed after so long, however slowly one comes; sooner
@@ -80,43 +78,11 @@ struct awaited {
   std::uint64_t since_ns;  ///< 0: the request has come
 };
 
-std::optional<std::string_view> value_of(MHD_Connection* from, MHD_ValueKind kind,
-                                         const char* name) {
-  const char* const found = MHD_lookup_connection_value(from, kind, name);
-  return found ? std::optional<std::string_view>(found) : std::nullopt;
-}
-std::string_view header_of(MHD_Connection* from, const char* name) {
-  return value_of(from, MHD_HEADER_KIND, name).value_or("");
-}
-std::optional<std::string_view> parameter_of(MHD_Connection* from, const char* name) {
-  return value_of(from, MHD_GET_ARGUMENT_KIND, name);
-}
-
-/// Whether its head says two things, of which a proxy before this may have understood the other.
-bool is_ambiguous(MHD_Connection* from) {
-  int hosts = 0;
-  MHD_get_connection_values(
-      from, MHD_HEADER_KIND,
-      [](void* count, MHD_ValueKind, const char* name, const char*) {
-        if (::strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0) ++*static_cast<int*>(count);
-        return MHD_YES;
-      },
-      &hosts);
-  const bool has_two_lengths = !header_of(from, MHD_HTTP_HEADER_CONTENT_LENGTH).empty() &&
-                               !header_of(from, MHD_HTTP_HEADER_TRANSFER_ENCODING).empty();
-  return hosts > 1 || has_two_lengths;
-}
-
 /// Returns the entry that on_connection() made for the connection; null: there was no memory.
 awaited* awaited_on(MHD_Connection* connection) {
   const auto* const context =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
   return static_cast<awaited*>(context->socket_context);
-}
-
-std::optional<std::uint64_t> number_of(MHD_Connection* from, const char* name) {
-  const auto text = parameter_of(from, name);
-  return text ? parse_number(*text) : std::nullopt;
 }
 
 std::string_view type_of(std::string_view file) {
@@ -308,7 +274,7 @@ answer http_server::state::change_option(MHD_Connection*, std::string_view body)
 std::optional<answer> http_server::state::refused(MHD_Connection* from, access wanted,
                                                   std::string_view method) const {
   const request_head head{.method = method,
-                          .host = value_of(from, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST),
+                          .host = host_of(from),
                           .origin = header_of(from, MHD_HTTP_HEADER_ORIGIN),
                           .fetch_site = header_of(from, "Sec-Fetch-Site"),
                           .content_type = header_of(from, MHD_HTTP_HEADER_CONTENT_TYPE)};
@@ -443,7 +409,9 @@ MHD_Result http_server::state::on_request(void* of, MHD_Connection* from, const 
   try {
     auto* const known = static_cast<incoming*>(*request);
     if (!known) return MHD_NO;
-    if (!std::exchange(known->has_head, true)) return MHD_YES;
+    if (!std::exchange(known->has_head, true)) {
+      return leaves_room_to_answer(from) ? MHD_YES : refuse_head(from);
+    }
     std::string& body = known->body;
     if (*bytes == 0) {
       awaited* const here = awaited_on(from);

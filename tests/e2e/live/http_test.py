@@ -278,6 +278,24 @@ class Trouble(Served):
                 pass  # it has been closed for what came before
         self.assert_serves(process, client)
 
+    def test_heads_of_any_length_are_answered(self):
+        process, client = self.serve()
+        seen = set()
+        for value in ('x' * 1000, 'x' * 100, 'a=' + 'x' * 150):
+            name = b'Cookie' if '=' in value else b'X'
+            line = name + b': ' + value.encode() + b'\r\n'
+            start = b'GET /healthz HTTP/1.1\r\nHost: localhost\r\n'
+            for size in range(3000, 20_000, 61):
+                connection = self.connect(process)
+                connection.sendall(start + line * ((size - len(start)) // len(line)) + b'\r\n')
+                answer = connection.recv(100).split(b'\r\n')[0]
+                self.assertIn(answer, (b'HTTP/1.1 200 OK',
+                                       b'HTTP/1.1 431 Request Header Fields Too Large'), size)
+                seen.add(answer)
+                connection.close()
+        self.assertEqual(len(seen), 2)
+        self.assert_serves(process, client)
+
     def test_a_request_without_end(self):
         process, client = self.serve()
         connection = self.connect(process)
