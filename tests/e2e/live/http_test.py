@@ -281,9 +281,7 @@ class Trouble(Served):
     def test_heads_of_any_length_are_answered(self):
         process, client = self.serve()
         seen = set()
-        for value in ('x' * 1000, 'x' * 100, 'a=' + 'x' * 150):
-            name = b'Cookie' if '=' in value else b'X'
-            line = name + b': ' + value.encode() + b'\r\n'
+        for line in (b'X: ' + b'x' * 1000 + b'\r\n', b'X: ' + b'x' * 100 + b'\r\n'):
             start = b'GET /healthz HTTP/1.1\r\nHost: localhost\r\n'
             for size in range(3000, 20_000, 61):
                 connection = self.connect(process)
