@@ -1,5 +1,7 @@
 #include "heap/usage.hpp"
 
+#include <algorithm>
+
 #include "heap/local.hpp"
 #include "heap/ranges.hpp"
 #include "os/memory/process_memory.hpp"
@@ -46,6 +48,19 @@ usage usage_of(kind where, residency resident) {
             .value_or(held);  // where the system does not tell
   }
   return found;
+}
+
+std::vector<bool> used_mebibytes(kind where) {
+  static_assert(kExtentBytes == std::size_t{1} << 20);
+  const packed_heap& heap = heaps().packed(where);
+  std::vector<bool> used(heap.used_extents());
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    const std::size_t run = heap.row(i).run.load_relaxed();
+    if (run == 0 && heap.row(i).load().live() == 0) continue;
+    const std::size_t end = std::min(i + std::max<std::size_t>(run, 1), used.size());
+    for (std::size_t at = i; at < end; ++at) used[at] = true;
+  }
+  return used;
 }
 
 std::uint64_t refused_allocations(kind where) noexcept {

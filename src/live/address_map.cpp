@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "base/page.hpp"
 #include "collector/policy/temperature.hpp"
@@ -44,8 +46,30 @@ char digit_of_rate(collector::rate hottest) noexcept {
   return static_cast<char>('9' - std::min(octaves, 8U));
 }
 
-/// {"heap": name, "pages": of all, "from":, "pages_per_cell":, "in_dram":, "used":,
-/// "temperature":}, the last three with a digit a cell.
+/// A digit a cell of `per_cell` pages: 1 where an object may live, 0 where the addresses have been
+/// given back.
+std::string held_cells(const piece& part, std::uint64_t per_cell) {
+  constexpr std::uint64_t kPagesOfOne = (std::uint64_t{1} << 20) / base::kPageBytes;
+  if (!heap::holds_objects(part.where))
+    return std::string((part.count + per_cell - 1) / per_cell, '1');
+  const std::vector<bool> used = heap::used_mebibytes(part.where);
+  const auto is_used = [&](std::uint64_t page) {
+    const std::uint64_t at = page / kPagesOfOne;
+    return at < used.size() && used[at];
+  };
+  std::string held;
+  for (std::uint64_t at = part.from; at < part.from + part.count; at += per_cell) {
+    bool is_any = false;
+    const std::uint64_t end = std::min(at + per_cell, part.from + part.count);
+    for (std::uint64_t page = at; page < end && !is_any; page += kPagesOfOne)
+      is_any = is_used(page);
+    held += is_any || is_used(end - 1) ? '1' : '0';
+  }
+  return held;
+}
+
+/// {"heap": name, "pages": of all, "from":, "pages_per_cell":, "in_dram":, "held":, "used":,
+/// "temperature":}, the last four with a digit a cell.
 json cells_of(const piece& part, const page_uses* uses) {
   const std::uint64_t per_cell =
       std::bit_ceil((part.count + address_map::kCells - 1) / address_map::kCells);
@@ -69,6 +93,7 @@ json cells_of(const piece& part, const page_uses* uses) {
           {"from", part.from},
           {"pages_per_cell", std::max(per_cell, std::uint64_t{1})},
           {"in_dram", resident ? resident->cells : std::string()},
+          {"held", held_cells(part, std::max(per_cell, std::uint64_t{1}))},
           {"used", used},
           {"temperature", temperature}};
 }

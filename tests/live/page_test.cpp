@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "guide/guide.hpp"
+#include "heap/usage.hpp"
 #include "live/address_map.hpp"
 
 namespace isotherm::live {
@@ -124,6 +125,17 @@ TEST_F(Page, ShowsTheAddressSpaceDownToTheObjects) {
   EXPECT_GE(page["objects"].size(), 4u);
   EXPECT_EQ(page["objects"][0]["bytes"], 1000);
   EXPECT_TRUE(page["in_dram"]);
+  // Where nothing lives any more addresses have been given back.
+  const auto hot_held = [](const nlohmann::json& map) {
+    return std::string(map["heaps"][1]["held"]);
+  };
+  EXPECT_THAT(hot_held(after), HasSubstr("1"));
+  held.clear();
+  heap::trim();  // room that waits for another object
+  do {
+    after = json_of(ask(*page_, "GET /api/map"));
+  } while (!after.contains("heaps") || hot_held(after).contains('1'));
+  EXPECT_THAT(hot_held(after), HasSubstr("0"));
 }
 
 TEST_F(Page, APartNeedNotWaitForTheWhole) {

@@ -6,8 +6,10 @@ isotherm.RAMP = ['#440154', '#472d7b', '#3b528b', '#2c728e', '#21918c', '#28ae80
                  '#addc30', '#fde725'];
 isotherm.colour_of = (digit) => digit > 0 ? isotherm.RAMP[digit - 1] : isotherm.ink('--none');
 
-/** A cell of `size` pixels: what is in DRAM is filled from below, what is not is hatched. */
-isotherm.draw_cell = (context, x, y, size, in_dram, digit) => {
+/** A cell of `size` pixels: what is in DRAM is filled from below, what is not is pale, and crossed out
+ * where there is room. Nothing is drawn of addresses that were given back. */
+isotherm.draw_cell = (context, x, y, size, in_dram, digit, is_held = true) => {
+  if (!is_held && in_dram === 0) return;
   const gap = size > 3 ? 1 : 0, side = size - gap;
   const share = in_dram === 0 ? 0 : in_dram / 9;
   const filled = Math.max(share > 0 ? 1 : 0, Math.round(side * share));
@@ -15,9 +17,15 @@ isotherm.draw_cell = (context, x, y, size, in_dram, digit) => {
   context.fillRect(x, y + side - filled, side, filled);
   const rest = side - filled;
   if (rest <= 0) return;
-  context.strokeStyle = digit > 0 ? isotherm.colour_of(digit) : isotherm.ink('--away');
+  const colour = digit > 0 ? isotherm.colour_of(digit) : isotherm.ink('--away');
+  context.globalAlpha = digit > 0 ? .45 : .25;
+  context.fillStyle = colour;
+  context.fillRect(x, y, side, rest);
+  context.globalAlpha = 1;
+  if (size < 8) return;
+  context.strokeStyle = colour;
   context.lineWidth = 1;
-  if (size >= 6) context.strokeRect(x + .5, y + .5, side - 1, rest - 1);
+  context.strokeRect(x + .5, y + .5, side - 1, rest - 1);
   context.beginPath();
   context.moveTo(x, y + rest);
   context.lineTo(x + Math.min(side, rest), y + rest - Math.min(side, rest));
@@ -152,6 +160,8 @@ isotherm.HeapMap = class {
     return digits ? Number(digits[cell]) : 0;
   }
 
+  is_held(cell) { return !this.cells.held || this.cells.held[cell] !== '0'; }
+
   draw() {
     const {context, width, height} = isotherm.fit(this.canvas);
     const count = this.length();
@@ -167,7 +177,7 @@ isotherm.HeapMap = class {
     for (let cell = 0; cell < count; ++cell) {
       isotherm.draw_cell(context, (cell % this.columns) * this.size,
                          Math.floor(cell / this.columns) * this.size, this.size,
-                         Number(this.cells.in_dram[cell]), this.digit(cell));
+                         Number(this.cells.in_dram[cell]), this.digit(cell), this.is_held(cell));
     }
     if (document.activeElement === this.canvas || this.shared.chosen === this) {
       context.strokeStyle = isotherm.ink('--ink');
@@ -198,7 +208,8 @@ isotherm.describe = (map) => {
   const {cells} = map, page = map.page();
   const pages = cells.pages_per_cell === 1 ? `page ${page.toLocaleString('en')}` :
       `pages ${page.toLocaleString('en')} to ${(page + cells.pages_per_cell - 1).toLocaleString('en')}`;
-  const dram = of(cells.in_dram, (digit) => digit === 0 ? 'not in DRAM, or given back' : digit === 9 ? 'in DRAM' :
+  const dram = of(cells.in_dram, (digit) => digit === 0 ?
+      (map.is_held(map.cursor) ? 'not in DRAM' : 'given back to the system') : digit === 9 ? 'in DRAM' :
       `about ${Math.round(100 * digit / 9)}% in DRAM`);
   const temperature = of(cells.temperature, (digit) => isotherm.TEMPERATURES[digit]);
   return `${map.name.toUpperCase()}, ${pages}: ${dram}; warmest object ${temperature}`;

@@ -35,33 +35,83 @@
     ['DRAM against its target', 'bytes', [
       {name: 'DRAM', get: figure('dram_bytes')},
       {name: 'target', get: (event) => event.figures.memory_target_bytes || null}]],
-    ['Saved: what the last window allows, and what is', 'bytes', [
-      {name: 'of objects out of DRAM', get: (event) => has_heaps(event) ?
+    ['Out of DRAM, and what could be', 'bytes', [
+      {name: 'objects out of DRAM', get: (event) => has_heaps(event) ?
         sum(event, (heap) => Math.max(0, heap.bytes - heap.resident_bytes)) : null},
       {name: 'objects not used in the window', get: (event) => has_heaps(event) && event.figures.window ?
         Math.max(0, sum(event, (heap) => heap.bytes) - event.figures.accessed_bytes) : null}]],
     ['Page utilization against its bound', 'share', [
       {name: 'used of each page touched', get: figure('page_utilization')},
       {name: 'of NEW and HOT in the best order', get: (event) => event.bound ?? bound}]],
-    ['Promotion rate against its target (a minute)', 'share', [
+    ['Promotion rate a minute', 'share', [
       {name: 'rate', get: figure('promotion_rate')},
       {name: 'target', get: published(() => Number(option('target-promotion-rate')))}]],
-    ['Threshold', '', [
-      {name: 'uses a window and page to stay', get: (event) => event.figures.kept_rate || null},
-      {name: 'windows until cold', get: published(figure('cold_threshold'))}]],
+    ['Least use that keeps an object in DRAM', '', [
+      {name: 'uses a window, for each page that it takes', get: (event) => event.figures.kept_rate || null}]],
+    ['Windows without use until an object is cold', '', [
+      {name: 'windows', get: published(figure('cold_threshold'))}]],
     ['Misses a second', '', [
       {name: 'objects', get: rate('cold_misses')}, {name: 'reads', get: rate('cold_reads')}]],
-    ['Time of misses, over the last second, to a power of two', 'microseconds', [
+    ['Time of misses in the last second', 'microseconds', [
       {name: 'p50', get: read_time(.5)}, {name: 'p99', get: read_time(.99)},
       {name: 'p99.9', get: read_time(.999)}]],
     ['Moves in the last window', '', [
       {name: 'to HOT', get: figure('promoted_objects')}, {name: 'to COLD', get: figure('demoted_objects')},
       {name: 'vetoed', get: figure('vetoed')}]],
     ['Commands a second', '', [{name: 'commands', get: rate('commands')}]],
-    ['Time of replies in the server, over the last second', 'microseconds', [
+    ['Time of replies in the last second', 'microseconds', [
       {name: 'p50', get: figure('reply_p50_us')}, {name: 'p99', get: figure('reply_p99_us')},
       {name: 'p99.9', get: figure('reply_p999_us')}]],
   ];
+  const saved_bytes = CHARTS[1][2][0].get;
+
+  /** What stands at the top: a name, the value, and what it is to be compared with. */
+  const TILES = [
+    ['keys', (event) => [isotherm.write(event.figures.keys), event.figures.used_memory_bytes ?
+      `${isotherm.write(event.figures.used_memory_bytes, 'bytes')} of records and all else in DRAM` : '']],
+    ['DRAM', (event) => {
+      const {dram_bytes: dram, memory_target_bytes: target} = event.figures;
+      return [isotherm.write(dram, 'bytes'),
+              target ? `of ${isotherm.write(target, 'bytes')} that it may take` : 'no target', target ? dram / target : null];
+    }],
+    ['saved', (event) => {
+      const gone = saved_bytes(event);
+      if (gone === null) return ['-', 'management is off'];
+      const all = sum(event, (heap) => heap.bytes);
+      return [isotherm.write(gone, 'bytes'),
+              all > 0 ? `${Math.round(100 * gone / all)}% of all objects are out of DRAM` : 'no objects yet'];
+    }],
+    ['found in DRAM', (event) => {
+      const since = earlier(event), count = (name) => event.figures[name] - since.figures[name];
+      const found = since ? count('keyspace_hits') : 0;
+      if (!(found > 0)) return ['-', 'no key was read in the last minute'];
+      const missed = 'cold_misses' in event.figures ? Math.min(count('cold_misses'), found) : 0;
+      return [isotherm.write(1 - missed / found, 'share'),
+              `of ${isotherm.write(found)} keys read in the last minute`];
+    }],
+    ['commands a second', (event) => [isotherm.write(event.figures.commands_per_second),
+      `p99 ${isotherm.write(event.figures.reply_p99_us, 'microseconds')} in the server`]],
+  ];
+  const kMinute = 60;
+  const past = [];  // events of the last minute
+  const earlier = (event) => past.length > 1 && past[0] !== event ? past[0] : null;
+  const tiles = TILES.map(([name]) => {
+    const value = make('b', {textContent: '-'}), note = make('small'), bar = make('div');
+    const meter = make('div', {className: 'meter', hidden: true}, bar);
+    get('tiles').append(make('div', {className: 'card tile', id: `tile-${name.replaceAll(' ', '-')}`}, name, value, note, meter));
+    return {value, note, meter, bar};
+  });
+  function show_tiles(event) {
+    past.push(event);
+    if (past.length > kMinute) past.shift();
+    TILES.forEach(([, tell], at) => {
+      const [value, note, share = null] = tell(event), tile = tiles[at];
+      tile.value.textContent = value;
+      tile.note.textContent = note;
+      tile.meter.hidden = share === null;
+      tile.bar.style.width = `${Math.min(100, 100 * (share ?? 0))}%`;
+    });
+  }
   const charts = CHARTS.map((each) => new isotherm.Chart(get('charts'), ...each));
 
   const shared = {
@@ -93,8 +143,8 @@
         [[0, 'no byte used'], [1, 'hardly any'], [3, 'a quarter'], [5, 'half'], [7, 'three quarters'], [9, 'all']] :
         [[0, 'not seen used'], [1, 'in fewer than 1 of 128 windows'], [4, '1 of 32'], [6, '1 of 8'], [8, 'every other'],
          [9, 'every window']];
-    const items = [...words.map(([digit, text]) => [9, digit, text]), [0, 0, 'hatched: not in DRAM, or given back'],
-                   [0, 7, 'and used all the same'], [5, 5, 'a cell of several pages, half in DRAM']];
+    const items = [...words.map(([digit, text]) => [9, digit, text]), [0, 0, 'pale: not in DRAM'],
+                   [0, 7, 'and used all the same'], [5, 5, 'several pages, half in DRAM']];
     get('legend').replaceChildren(
         is_used ? 'Of each page was used: ' : 'The warmest object of each page is used: ',
         ...items.map(([in_dram, digit, text]) => {
@@ -102,7 +152,7 @@
           const item = make('span', {}, canvas, text);
           requestAnimationFrame(() => isotherm.draw_cell(isotherm.fit(canvas).context, 0, 0, 16, in_dram, digit));
           return item;
-        }));
+        }), 'blank: given back to the system');
   }
 
   async function choose(map) {
@@ -165,9 +215,10 @@
   function show(event, now) {
     const seconds = (now - before_at) / 1000;
     for (const chart of charts) {
-      chart.add(event, before, seconds);
+      chart.add(event, before, seconds, now);
       chart.draw();
     }
+    show_tiles(event);
     [before, before_at] = [event, now];
     const {problem, ...facts} = event.facts;
     get('facts').textContent = Object.entries(facts).map(([name, value]) => `${name} ${value}`).join(', ');
@@ -264,6 +315,8 @@
   window.addEventListener('resize', draw_all);
   window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw_all);
   draw_legend();
+  get('server').textContent = saved ? 'saved' : location.host;
+  document.title = `${saved ? 'saved' : location.host} - Isotherm`;
   if (saved) {
     tables = saved.tables;
     show_tables();

@@ -112,12 +112,12 @@ class Page(unittest.TestCase):
         self.assertEqual(target, '2.0 GiB')
         self.assertEqual(self.chart('Page utilization')[0],
                          f'{100 * self.figure("page_utilization"):.1f}%')
-        saved, unused = self.chart('Saved')
+        saved, unused = self.chart('Out of DRAM')
         self.assertRegex(saved, r'^[\d.]+ (B|KiB|MiB)$')
         self.assertRegex(unused, r'^[\d.]+ (B|KiB|MiB)$')
         # Nothing has a threshold by this policy.
         self.assertEqual(self.chart('Promotion rate')[1], '-')
-        self.assertEqual(self.chart('Threshold')[1], '-')
+        self.assertEqual(self.chart('Windows without use'), ['-'])
         self.assertEqual(self.chart('Misses a second'), ['0', '0'])
         self.assertEqual(self.chart('Moves')[2], '0')
         self.assertEqual(self.chart('Time of misses'), ['-', '-', '-'])  # there were none
@@ -128,7 +128,7 @@ class Page(unittest.TestCase):
         client.ask('ISOTHERM', 'COLLECT')
         self.open(process)
         self.assertEqual(self.chart('Promotion rate')[1], '1.0%')
-        self.assertEqual(float(self.chart('Threshold')[1]), self.figure('cold_threshold'))
+        self.assertEqual(float(self.chart('Windows without use')[0]), self.figure('cold_threshold'))
         self.assert_quiet(process)
 
     def test_a_refused_stream_is_asked_for_again(self):
