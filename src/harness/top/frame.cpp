@@ -54,8 +54,8 @@ std::vector<row> policy_rows(const history& seen) {
   const std::string rate = percent_text(last.number("promotion_rate")) + " a minute";
   if (!last.has_threshold()) {
     return {{"promotion", seen.curve("promotion_rate"), rate},
-            {"threshold", seen.curve("kept_rate"),
-             fmt::format("{:.4g} uses a window and page to stay", last.number("kept_rate"))}};
+            {"kept", seen.curve("kept_rate"),
+             fmt::format("from {:.4g} uses a window on, for each page", last.number("kept_rate"))}};
   }
   const double target = last.setting("target-promotion-rate");
   return {{"promotion", seen.curve("promotion_rate"), rate + ", target " + percent_text(target),
@@ -150,11 +150,11 @@ std::string heading_of(const heap_place& place) {
 
 std::string legend_of(const text_style& style, std::uint64_t pages) {
   const char* const how = style.shown_in == text_style::colours::indexed
-                              ? "lit: in DRAM, dark: out or given back"
+                              ? "lit: in DRAM (%), dark: out or given back"
                           : style.drawn_with == text_style::letters::blocks
-                              ? "filled: in DRAM, dots: out or given back"
-                              : "from '.' out or given back to '#' in DRAM";
-  return fmt::format("{}; a dot is {} page{}; per cent in DRAM; q quits", how, pages,
+                              ? "filled: in DRAM (%), dots: out or given back"
+                              : "from '.' out or given back to '#' in DRAM (%)";
+  return fmt::format("{}; a dot is {} page{}; q quits", how, pages,
                      pages == 1 ? "" : "s");
 }
 

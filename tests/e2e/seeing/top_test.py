@@ -123,7 +123,7 @@ class Top(unittest.TestCase):
         text = screen.read_until(lambda t: len(frames_in(t)) > 2 and ' 200 keys' in t)
         lines = lines_of(frames_in(text)[-1])
         self.assertIn('hash-pugh  manage on', lines[0])
-        for label in ('DRAM', 'throughput', 'replies', 'utilization', 'promotion', 'threshold',
+        for label in ('DRAM', 'throughput', 'replies', 'utilization', 'promotion', 'kept',
                       'misses'):
             self.assertTrue(any(line.startswith(label) for line in lines), label)
         for heap in ('NEW', 'HOT', 'COLD', 'NODE'):

@@ -192,7 +192,7 @@ TEST(Frame, APolicyWithoutThresholdHasNoTargetOfThePromotionRate) {
   seen.add(of_budget);
   const auto lines = render(seen, kAscii, {100, 30});
   EXPECT_THAT(lines, Contains(HasSubstr("1.2% a minute")));
-  EXPECT_THAT(lines, Contains(HasSubstr("0.125 uses a window and page to stay")));
+  EXPECT_THAT(lines, Contains(HasSubstr("from 0.125 uses a window on, for each page")));
   EXPECT_THAT(lines, Not(Contains(HasSubstr("target 1.0%"))));
   EXPECT_THAT(lines, Not(Contains(HasSubstr("windows without use"))));
 }

@@ -14,6 +14,12 @@ def series(run, field):
     return [at for at, _ in points], [value for _, value in points]
 
 
+def from_zero(axes, least=0.0, factor=1.1):
+    """The axis begins at zero, and ends above the highest line, which its edge would hide."""
+    values = [value for line in axes.get_lines() for value in line.get_ydata()]
+    axes.set_ylim(0, max([factor * max(values, default=0), least]) or 1)
+
+
 def dram_panel(axes, run):
     times, values = series(run, 'dram_bytes')
     axes.plot(times, [value / 2**20 for value in values], color=drawing.COLOURS[0], marker='.',
@@ -22,7 +28,7 @@ def dram_panel(axes, run):
     if any(values):
         axes.plot(times, [value / 2**20 for value in values], color='#000000', linestyle='--',
                   label='its target')
-    axes.set_ylim(bottom=0)
+    from_zero(axes)
     axes.set_ylabel('MiB')
 
 
@@ -35,14 +41,15 @@ def rate_panel(axes, run):
                  label=target.label)
     axes.set_ylabel('% a minute')
     axes.set_yscale('symlog', linthresh=1)
-    axes.set_ylim(bottom=0)
+    from_zero(axes, factor=3)
 
 
 def worth_panel(axes, run):
     times, values = series(run, 'kept_rate')
-    axes.step(times, values, where='post', color=drawing.COLOURS[2], label='worth to stay')
+    axes.step(times, values, where='post', color=drawing.COLOURS[3],
+              label='least use that stays')
     axes.margins(x=0.02)
-    axes.set_ylim(bottom=0)
+    from_zero(axes)
     axes.set_ylabel('uses')
 
 
@@ -50,7 +57,7 @@ def threshold_panel(axes, run):
     times, values = series(run, 'cold_threshold')
     if not any(values):  # of a policy that has none
         return worth_panel(axes, run)
-    axes.step(times, values, where='post', color=drawing.COLOURS[2], label='cold threshold')
+    axes.step(times, values, where='post', color=drawing.COLOURS[3], label='cold threshold')
     axes.margins(x=0.02)
     drawing.level(axes, papers.reported('threshold'))
     axes.set_ylim(0, 32)
@@ -58,14 +65,15 @@ def threshold_panel(axes, run):
 
 
 def miss_panel(axes, run):
-    for field, label, colour in (('miss_ratio', 'requests that waited for a page', 5),
-                                 ('object_lru_miss_ratio', 'an LRU cache of the same size', 4),
-                                 ('best_static_miss_ratio', 'the best fixed choice', 2)):
+    for field, label, colour, dashes in (
+            ('miss_ratio', 'requests that waited for a page', 5, '-'),
+            ('object_lru_miss_ratio', 'an LRU cache of the same size', 4, '--'),
+            ('best_static_miss_ratio', 'the best fixed choice', 2, ':')):
         times, values = series(run, field)
         if values:
             axes.plot(times, [100 * value for value in values], marker='.', label=label,
-                      color=drawing.COLOURS[colour])
-    axes.set_ylim(bottom=0)
+                      color=drawing.COLOURS[colour], linestyle=dashes)
+    from_zero(axes)
     axes.set_ylabel('% of requests')
 
 
