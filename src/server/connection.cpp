@@ -17,6 +17,10 @@ namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{16} << 10;
 constexpr std::size_t kReadAtOnce = std::size_t{1} << 20;
+/// Sent before others have a turn, though the client takes more.
+constexpr std::size_t kSentAtOnce = std::size_t{1} << 20;
+/// Arguments or a reply of more are copied on another thread: that takes a millisecond or more.
+constexpr std::size_t kLargeBytes = std::size_t{4} << 20;
 /// Bytes reserved for the replies to a pipeline of commands. The allocator caches memory of about
 /// this size for each thread; for more it would take a lock.
 constexpr std::size_t kPipelineBytes = std::size_t{4} << 10;
@@ -29,6 +33,11 @@ constexpr std::string_view kOverTarget =
     "OOM command not allowed when DRAM is above --memory-target (or near the control group's "
     "limit) "
     "and what is cold cannot leave fast enough: delete keys, raise the limit or slow down";
+
+/// Whether a copy of a record will do for the command.
+bool may_use_copies(const store::command& command) noexcept {
+  return (command.flags & (store::kReadOnly | store::kLocates)) == store::kReadOnly;
+}
 
 /// What a browser tricked into talking to this port would send; such connections are closed.
 bool is_http(std::string_view word) {
@@ -148,7 +157,7 @@ bool connection::run_buffer() {
       break;
     }
     parked_.finish();
-    query_.consume(parser_.consumed());
+    query_.consume(std::exchange(has_lent_, false) ? 0 : parser_.consumed());
     read_ahead_end_ -= std::min(read_ahead_end_, parser_.consumed());
     looked_to_ -= std::min(looked_to_, parser_.consumed());
     if (reply_.overflowed()) {
@@ -216,6 +225,7 @@ void connection::read_ahead(const turn& mine) {
 bool connection::resume(std::optional<std::string> reply) {
   client_->waits = false;
   client_->is_blocked.store_relaxed(false);
+  lent_bytes_ = 0;
   if (reply) {
     const auto took = note_answered(*reply);
     if (took && server_.takes_long(*took)) {
@@ -241,8 +251,8 @@ void connection::note_memory() noexcept {
   client_->query_room.store_relaxed(query_.room());
   client_->output_bytes.store_relaxed(waiting());
   client_->argument_bytes.store_relaxed(parser_.held_bytes());
-  const std::uint64_t held =
-      query_.capacity() + output_.capacity() + parser_.held_bytes() + parked_.held_bytes();
+  const std::uint64_t held = query_.capacity() + output_.capacity() + parser_.held_bytes() +
+                             parked_.held_bytes() + lent_bytes_;
   client_->held_bytes.store_relaxed(held);
   count_memory(client_->keeps_place.load_relaxed() ? 0 : held);
 }
@@ -344,54 +354,115 @@ std::optional<std::uint64_t> connection::note_answered(std::string_view reply) {
   return now_ns_ - began_ns_;
 }
 
-/// A command on keys does not wait here for what it misses.
+/// Large values are copied, and found room for, on another thread: others' turns would wait for it.
 void connection::execute(const store::command& command, store::call& call) {
+  if (command.keys.first == 0) return static_cast<void>(execute_here(command, call));
+  if (is_large(call)) return run_elsewhere(command, call);
+  if ((command.flags & store::kReadOnly) == 0) {
+    if (!execute_here(command, call)) run_elsewhere(command, call);
+    return;
+  }
+  const std::size_t before = output_.size();
+  const store::look_ups counted = store::database::look_ups_of_this_thread();
+  reply_.set_limit(std::min(before + kLargeBytes, sent_ + output_limit()));
+  const bool was_run = execute_here(command, call);
+  reply_.set_limit(sent_ + output_limit());
+  // What a command that is parked had appended has been taken back.
+  const bool is_too_large = reply_.take_overflowed() && was_run && !is_parked();
+  if (was_run && !is_too_large) [[likely]]
+    return;
+  std::vector<heap::arrived_reads::read> reads;
+  if (is_too_large) {
+    output_.resize(before);
+    server_.db().take_back_look_ups(counted);
+    if (may_use_copies(command)) reads = parked_.own_reads();
+  }
+  run_elsewhere(command, call, std::move(reads));
+}
+
+/// A command on keys does not wait here for what it misses. False: only a thread that waits can run
+/// it.
+bool connection::execute_here(const store::command& command, store::call& call) {
   const std::uint64_t maxmemory = server_.tuning().maxmemory.load_relaxed();
   const bool walks = (command.flags & store::kWalks) != 0;
   if (!parked_.is_possible() || (command.keys.first == 0 && !walks)) {
     static_cast<void>(store::execute(command, call, maxmemory));
-    return;
+    return true;
   }
-  const bool may_use_copies =
-      (command.flags & (store::kReadOnly | store::kLocates)) == store::kReadOnly;
   using copies = heap::miss_watch::copies;
-  heap::miss_watch watch(parked_.arrived(), may_use_copies ? copies::allowed : copies::refused,
+  heap::miss_watch watch(parked_.arrived(),
+                         may_use_copies(command) ? copies::allowed : copies::refused,
                          heap::miss_watch::missing::never_waited_for);
-  if (store::execute(command, call, maxmemory) == store::executed::answered) return;
-  if (watch.must_wait() || !parked_.park(watch.take())) wait_elsewhere(command, call);
+  if (store::execute(command, call, maxmemory) == store::executed::answered) return true;
+  return !watch.must_wait() && parked_.park(watch.take());
 }
 
-/// Runs it on a thread that waits for pages of COLD in the mapping. It has copies of what it needs:
-/// the connection may go before it is done.
-void connection::wait_elsewhere(const store::command& command, const store::call& call) {
+bool connection::is_large(const store::call& call) const noexcept {
+  if (query_.size() <= kLargeBytes) [[likely]]
+    return false;
+  std::size_t bytes = 0;
+  for (const auto each : call.arguments) bytes += each.size();
+  return bytes > kLargeBytes;
+}
+
+/// Runs it on a thread that waits for pages of COLD in the mapping, but for what has `arrived`. It
+/// has what it needs: the connection may go before it is done.
+void connection::run_elsewhere(const store::command& command, const store::call& call,
+                               std::vector<heap::arrived_reads::read> arrived) {
   struct own {
-    std::vector<std::string> words;
+    query_buffer memory;             // of the arguments, where these are large
+    std::vector<std::string> words;  // else
+    std::vector<std::string_view> arguments;
     store::limits bounds;
     store::walked_keys walked;
+    std::vector<heap::arrived_reads::read> arrived;
   };
-  const auto mine = std::make_shared<own>(own{
-      {call.arguments.begin(), call.arguments.end()}, call.bounds, std::move(parked_.walked())});
-  server_.defer_to_disk(
-      *client_, [mine, &command, whose = client_, &server = server_](store::reply& out) {
-        if (whose->killed.load_acquire()) return;
-        const std::vector<std::string_view> words(mine->words.begin(), mine->words.end());
-        store::call again{server.db(),  out,     words,        store::now_ms(),
-                          mine->bounds, nullptr, &mine->walked};
-        if (command.flags & store::kWrite) store::bring_in(command, again);
-        static_cast<void>(store::execute(command, again, server.tuning().maxmemory.load_relaxed()));
-        heap::wait_for_room();  // that thread may
-      });
+  const bool takes_memory = is_large(call);
+  const auto mine = std::make_shared<own>(
+      own{{}, {}, {}, call.bounds, std::move(parked_.walked()), std::move(arrived)});
+  if (takes_memory) {
+    mine->arguments.assign(call.arguments.begin(), call.arguments.end());
+    mine->memory = query_.take_front(parser_.consumed());
+    lent_bytes_ = mine->memory.capacity();
+    has_lent_ = true;
+  } else {
+    mine->words.assign(call.arguments.begin(), call.arguments.end());
+    mine->arguments.assign(mine->words.begin(), mine->words.end());
+  }
+  server_.defer_to_disk(*client_, [mine, takes_memory, &command, whose = client_,
+                                   &server = server_](store::reply& out) {
+    if (whose->killed.load_acquire()) return;
+    store::call again{server.db(),  out,     mine->arguments, store::now_ms(),
+                      mine->bounds, nullptr, &mine->walked};
+    if (command.flags & store::kWrite) {
+      using store::values_are;
+      store::bring_in(command, again, takes_memory ? values_are::replaced : values_are::read);
+    }
+    using watch = heap::miss_watch;
+    heap::arrived_reads found;
+    for (const auto& each : mine->arrived) found.add(each);
+    std::optional<watch> copies;
+    if (!found.is_empty())
+      copies.emplace(found, watch::copies::allowed, watch::missing::waited_for);
+    static_cast<void>(store::execute(command, again, server.tuning().maxmemory.load_relaxed()));
+    heap::wait_for_room();  // that thread may
+  });
   client_->is_blocked.store_relaxed(true);
 }
 
 bool connection::flush() {
-  while (waiting() > 0) {
-    const ssize_t put = ::send(client_->fd, output_.data() + sent_, waiting(), MSG_NOSIGNAL);
+  for (std::size_t put_now = 0; waiting() > 0;) {
+    if (put_now >= kSentAtOnce) {
+      note_memory();
+      return true;  // wants_to_write()
+    }
+    const ssize_t put =
+        ::send(client_->fd, output_.data() + sent_, std::min(waiting(), kSentAtOnce), MSG_NOSIGNAL);
     if (put < 0) {
       if (errno == EINTR) continue;
       if (errno != EAGAIN) return false;
-      // Only when at least half was sent: a long reply that drains slowly is moved a few times.
-      if (sent_ >= settings::kOutputPauseBytes && sent_ >= output_.size() / 2) {
+      // Only what is left of a long reply is moved: until then no command runs (may_run()).
+      if (sent_ >= settings::kOutputPauseBytes && waiting() <= settings::kOutputPauseBytes) {
         output_.erase(0, sent_);
         sent_ = 0;
       }
@@ -399,6 +470,7 @@ bool connection::flush() {
       return true;
     }
     sent_ += static_cast<std::size_t>(put);
+    put_now += static_cast<std::size_t>(put);
     const std::uint64_t now = os::monotonic_ns();
     client_->active_ms.store_relaxed(os::milliseconds(now));  // a client that reads is not idle
     server_.count_output(static_cast<std::uint64_t>(put));

@@ -110,7 +110,10 @@ class connection {
   void reject(const store::command& command, std::string_view why);
   /// Counts the command that `reply` answers. Returns how long it took, in nanoseconds, if it ran.
   std::optional<std::uint64_t> note_answered(std::string_view reply);
-  void wait_elsewhere(const store::command& command, const store::call& call);
+  bool execute_here(const store::command& command, store::call& call);
+  void run_elsewhere(const store::command& command, const store::call& call,
+                     std::vector<heap::arrived_reads::read> arrived = {});
+  bool is_large(const store::call& call) const noexcept;
   void read_ahead(const turn& mine);
   std::chrono::microseconds turn_length() const noexcept;
   resp_parser::limits bounds() const;
@@ -140,7 +143,10 @@ class connection {
   const store::command* command_ = nullptr;
   std::uint64_t began_ns_ = 0;
   std::uint64_t now_ns_ = 0;  ///< when the last command was answered, or the first began
-  std::vector<std::string> deferred_arguments_;  ///< of the command that client_->waits for
+  // Of the command that client_->waits for.
+  std::vector<std::string> deferred_arguments_;
+  std::size_t lent_bytes_ = 0;  ///< memory of the buffer's begin, which the command has taken
+  bool has_lent_ = false;       ///< and the buffer begins behind that command
   parked_command parked_;
   /// The command at the begin of the buffer runs again, after a miss, or a wait for room.
   bool is_again_ = false;

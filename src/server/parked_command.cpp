@@ -83,6 +83,12 @@ void parked_command::forget() noexcept {
   reads_ahead_.clear();
 }
 
+std::vector<heap::arrived_reads::read> parked_command::own_reads() const {
+  std::vector<read> all;
+  for (std::size_t i = 0; i < own_.size(); ++i) all.push_back(own_[i]);
+  return all;
+}
+
 void parked_command::finish() noexcept {
   counted_twice_ = 0;
   own_.clear();

@@ -28,6 +28,9 @@ class parked_command {
   /// What has been read for the command that is to run next.
   const heap::arrived_reads& arrived() const noexcept { return reads_; }
 
+  /// The reads that it has asked for, which may outlive this.
+  std::vector<heap::arrived_reads::read> own_reads() const;
+
   /// What the command has found in its runs so far.
   store::walked_keys& walked() noexcept { return walked_; }
 

@@ -8,16 +8,22 @@
 #include <string_view>
 #include <utility>
 
+#include "os/memory/address_space.hpp"
+
 namespace isotherm::server {
 
 /// A growable byte queue in one piece. Not initialised, so that growing for a large value does not
-/// touch pages that the client may never fill.
+/// touch pages that the client may never fill. From some MiB on it lies in pages of its own, which
+/// grow without being copied: others would wait for that.
 class query_buffer {
  public:
   query_buffer() = default;
-  ~query_buffer() { std::free(memory_); }
-  query_buffer(const query_buffer&) = delete;
-  query_buffer& operator=(const query_buffer&) = delete;
+  ~query_buffer() { give_back(); }
+  query_buffer(query_buffer&& other) noexcept { swap(other); }
+  query_buffer& operator=(query_buffer&& other) noexcept {
+    swap(other);
+    return *this;
+  }
 
   std::string_view view() const noexcept { return {memory_ + begin_, end_ - begin_}; }
   std::size_t size() const noexcept { return end_ - begin_; }
@@ -30,22 +36,17 @@ class query_buffer {
   /// the next client that sends something, and an idle client takes none.
   void consume(std::size_t bytes) noexcept {
     begin_ += bytes;
-    if (begin_ != end_) return;
-    std::free(memory_);
-    memory_ = nullptr;
-    begin_ = end_ = capacity_ = 0;
+    if (begin_ == end_) give_back();
   }
 
   /// Frees the room behind the content if it is most of the memory. May move the content; true: it
   /// has.
   bool shrink() noexcept {
     if (size() == 0 || capacity_ < kWorthFreeing || size() > capacity_ / 2) return false;
-    char* smaller = static_cast<char*>(std::malloc(size()));
-    if (!smaller) return false;
-    std::memcpy(smaller, memory_ + begin_, size());
-    std::free(std::exchange(memory_, smaller));
-    capacity_ = end_ = size();
-    begin_ = 0;
+    query_buffer smaller;
+    if (!smaller.resize(size())) return false;
+    smaller.append(view());
+    swap(smaller);
     return true;
   }
 
@@ -59,15 +60,59 @@ class query_buffer {
       begin_ = 0;
       if (room() >= bytes) return;
     }
-    const std::size_t grown = std::max(end_ + bytes, capacity_ + capacity_ / 2);
-    char* larger = static_cast<char*>(std::realloc(memory_, grown));
-    if (!larger) throw std::bad_alloc();
-    memory_ = larger;
-    capacity_ = grown;
+    if (!resize(std::max(end_ + bytes, capacity_ + capacity_ / 2))) throw std::bad_alloc();
+  }
+
+  /// Takes away the content up to `bytes`, in the memory where it lies; what is behind is copied.
+  query_buffer take_front(std::size_t bytes) {
+    query_buffer rest;
+    const std::string_view behind = view().substr(bytes);
+    if (!behind.empty()) {
+      rest.prepare(behind.size());
+      rest.append(behind);
+    }
+    swap(rest);
+    return rest;
   }
 
  private:
+  void swap(query_buffer& other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(begin_, other.begin_);
+    std::swap(end_, other.end_);
+    std::swap(capacity_, other.capacity_);
+  }
+
+  /// There is room for `text`.
+  void append(std::string_view text) noexcept {
+    std::memcpy(tail(), text.data(), text.size());
+    filled(text.size());
+  }
+  bool is_mapped() const noexcept { return capacity_ >= kMappedBytes; }
+  /// Never makes a mapped buffer smaller. False: there is no memory, and nothing has changed.
+  bool resize(std::size_t wanted) noexcept {
+    char* at;
+    if (is_mapped()) {
+      at = static_cast<char*>(os::remap_memory(memory_, capacity_, wanted));
+    } else if (wanted < kMappedBytes) {
+      at = static_cast<char*>(std::realloc(memory_, wanted));
+    } else if ((at = static_cast<char*>(os::map_memory(wanted))) != nullptr && memory_ != nullptr) {
+      std::memcpy(at, memory_, end_);
+      std::free(memory_);
+    }
+    if (at == nullptr) return false;
+    memory_ = at;
+    capacity_ = wanted;
+    return true;
+  }
+  void give_back() noexcept {
+    is_mapped() ? os::release(memory_, capacity_) : std::free(memory_);
+    memory_ = nullptr;
+    begin_ = end_ = capacity_ = 0;
+  }
+
   static constexpr std::size_t kWorthFreeing = std::size_t{4} << 10;
+  static constexpr std::size_t kMappedBytes = std::size_t{4} << 20;
 
   char* memory_ = nullptr;
   std::size_t begin_ = 0, end_ = 0, capacity_ = 0;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace isotherm::store {
 
@@ -22,6 +23,8 @@ class reply {
   /// is true then, and the output must not be sent.
   void set_limit(std::size_t bytes) noexcept { limit_ = bytes; }
   bool overflowed() const noexcept { return overflowed_; }
+  /// The same, which is forgotten: the caller has taken back what was appended.
+  bool take_overflowed() noexcept { return std::exchange(overflowed_, false); }
   std::size_t size() const noexcept { return output_.size(); }
   /// Removes what was appended since size() was `size`.
   void take_back(std::size_t size) { output_.resize(std::min(size, output_.size())); }

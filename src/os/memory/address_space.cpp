@@ -82,6 +82,17 @@ base::result<void> commit(void* begin, std::size_t bytes) {
   return std::unexpected(base::system_error("cannot commit memory", errno));
 }
 
+void* map_memory(std::size_t bytes) noexcept {
+  void* const begin =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return begin == MAP_FAILED ? nullptr : begin;
+}
+
+void* remap_memory(void* begin, std::size_t bytes, std::size_t wanted) noexcept {
+  void* const moved = mremap(begin, bytes, wanted, MREMAP_MAYMOVE);
+  return moved == MAP_FAILED ? nullptr : moved;
+}
+
 void release(void* begin, std::size_t bytes) noexcept {
   ISO_CHECK(munmap(begin, bytes) == 0, "a range that is released was mapped");
 }

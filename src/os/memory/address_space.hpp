@@ -22,8 +22,14 @@ base::result<std::byte*> reserve(std::size_t bytes, std::size_t alignment);
 /// Makes a part of a reserved range readable and writable; pages appear when touched, zeroed.
 base::result<void> commit(void* begin, std::size_t bytes);
 
-/// Gives a range's address space back. What reserve() or map_file() gave must be released whole or
-/// in page multiples.
+/// Maps memory of at least `bytes`, zeroed; null where there is none. For release().
+void* map_memory(std::size_t bytes) noexcept;
+/// Changes the size of what map_memory() gave: pages move and are not copied. Returns where it lies
+/// now; null, and nothing has changed, where there is no memory.
+void* remap_memory(void* begin, std::size_t bytes, std::size_t wanted) noexcept;
+
+/// Gives a range's address space back. What reserve(), map_memory() or map_file() gave must be
+/// released whole or in page multiples.
 void release(void* begin, std::size_t bytes) noexcept;
 
 /// Lays the file's bytes from `offset` over a reserved range: shared and not accessible before

@@ -145,8 +145,8 @@ const command* command_table::resolve(std::span<const std::string_view> argument
   return sub;
 }
 
-void bring_in(const command& invoked, const call& c) {
-  const bool needs_values = !writes_several(invoked);
+void bring_in(const command& invoked, const call& c, values_are old) {
+  const bool needs_values = old == values_are::read && !writes_several(invoked);
   for_each_key(invoked, c.arguments, [&c, needs_values](std::string_view key) {
     const sync::scope inside;
     needs_values ? static_cast<void>(c.db.index().find(inside, key))

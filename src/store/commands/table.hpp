@@ -69,6 +69,10 @@ executed execute(const command& invoked, call& c, std::uint64_t maxmemory_bytes)
 
 /// Waits for what a command that writes is going to read, by a thread that may: execute() would
 /// wait for it under the locks of the keys, and others for these.
-void bring_in(const command& invoked, const call& c);
+enum class values_are : std::uint8_t {
+  read,     ///< the command may ask for the old values
+  replaced  ///< it hardly does: its arguments are large values themselves
+};
+void bring_in(const command& invoked, const call& c, values_are old = values_are::read);
 
 }  // namespace isotherm::store
