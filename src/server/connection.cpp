@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <exception>
+#include <tuple>
 #include <utility>
 
 #include "server/server.hpp"
@@ -272,11 +273,16 @@ void connection::run(std::span<const std::string_view> arguments) {
   dispatch(arguments);
   if (is_parked() || is_held_) return;
   if (client_->waits) {
-    deferred_arguments_ = server_.loggable(*command_, arguments);
+    if (!has_lent_) deferred_arguments_ = server_.loggable(*command_, arguments);
   } else if (output_.size() >= before) {
     const auto took = note_answered(std::string_view(output_).substr(before));
-    if (took && server_.takes_long(*took)) [[unlikely]]
-      server_.note_slow(*client_, *command_, server_.loggable(*command_, arguments), *took);
+    if (took && server_.takes_long(*took)) [[unlikely]] {
+      // Arguments that were lent are gone with the thread that could not be had for them.
+      server_.note_slow(
+          *client_, *command_,
+          has_lent_ ? std::move(deferred_arguments_) : server_.loggable(*command_, arguments),
+          *took);
+    }
   }
   if (client_->mode == replies::on) [[likely]]
     return;                                          // CLIENT REPLY ON has a reply
@@ -285,13 +291,13 @@ void connection::run(std::span<const std::string_view> arguments) {
 }
 
 void connection::dispatch(std::span<const std::string_view> arguments) {
+  command_ = nullptr;
   if (is_http(arguments[0])) [[unlikely]] {
     // Closes without a reply, even to earlier commands: a browser's request must learn nothing.
     output_.resize(sent_);
     client_->closing = true;
     return;
   }
-  command_ = nullptr;
   const store::command* command = server_.commands().resolve(arguments, reply_);
   if (!command) {
     server_.count_error();
@@ -324,6 +330,8 @@ void connection::dispatch(std::span<const std::string_view> arguments) {
   } catch (const std::exception& failed) {
     // A command that does not fit in memory fails, and nothing else does.
     output_.resize(before);
+    std::ignore = reply_.take_overflowed();  // of what is gone
+    lent_bytes_ = 0;
     reply_.error(error_for(failed));
   }
   if (command->flags & store::kWrite)
@@ -356,9 +364,9 @@ std::optional<std::uint64_t> connection::note_answered(std::string_view reply) {
 
 /// Large values are copied, and found room for, on another thread: others' turns would wait for it.
 void connection::execute(const store::command& command, store::call& call) {
-  if (command.keys.first == 0) return static_cast<void>(execute_here(command, call));
-  if (is_large(call)) return run_elsewhere(command, call);
-  if ((command.flags & store::kReadOnly) == 0) {
+  const bool has_keys = command.keys.first != 0;
+  if (has_keys && is_large(call)) return run_elsewhere(command, call);
+  if (!has_keys || (command.flags & store::kReadOnly) == 0) {
     if (!execute_here(command, call)) run_elsewhere(command, call);
     return;
   }
@@ -421,6 +429,7 @@ void connection::run_elsewhere(const store::command& command, const store::call&
   const auto mine = std::make_shared<own>(
       own{{}, {}, {}, call.bounds, std::move(parked_.walked()), std::move(arrived)});
   if (takes_memory) {
+    deferred_arguments_ = server_.loggable(command, call.arguments);
     mine->arguments.assign(call.arguments.begin(), call.arguments.end());
     mine->memory = query_.take_front(parser_.consumed());
     lent_bytes_ = mine->memory.capacity();
