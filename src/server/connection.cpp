@@ -375,7 +375,7 @@ void connection::execute(const store::command& command, store::call& call) {
   reply_.set_limit(std::min(before + kLargeBytes, sent_ + output_limit()));
   const bool was_run = execute_here(command, call);
   reply_.set_limit(sent_ + output_limit());
-  // What a command that is parked had appended has been taken back.
+  // A command that is parked has appended nothing: execute() took it back.
   const bool is_too_large = reply_.take_overflowed() && was_run && !is_parked();
   if (was_run && !is_too_large) [[likely]]
     return;

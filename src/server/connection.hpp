@@ -143,7 +143,7 @@ class connection {
   const store::command* command_ = nullptr;
   std::uint64_t began_ns_ = 0;
   std::uint64_t now_ns_ = 0;  ///< when the last command was answered, or the first began
-  // Of the command that client_->waits for.
+  // The command that client_->waits for:
   std::vector<std::string> deferred_arguments_;
   std::size_t lent_bytes_ = 0;  ///< memory of the buffer's begin, which the command has taken
   bool has_lent_ = false;       ///< and the buffer begins behind that command

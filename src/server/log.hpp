@@ -1,4 +1,4 @@
-// What the server tells its operator as it runs.
+// The log: lines that the server writes for its operator as it runs.
 //
 // Without a file, lines of `notice` go to standard output and warnings to standard error, as they
 // are: systemd and containers add the time. In a file each line has its time and level.

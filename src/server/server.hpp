@@ -106,15 +106,15 @@ class server {
     return (slow_us >= 0 && ns / 1'000 >= static_cast<std::uint64_t>(slow_us)) ||
            (latency_ms > 0 && ns / 1'000'000 >= latency_ms);
   }
-  /// What of a call's arguments may be told to others: no password.
+  /// Returns the arguments of a call, shortened and without passwords.
   static std::vector<std::string> loggable(const store::command& called,
                                            std::span<const std::string_view> arguments);
   /// Notes in the logs that ask for it that a call with these arguments, from loggable(), took
   /// `ns`.
   void note_slow(const client& client, const store::command& called,
                  std::vector<std::string> arguments, std::uint64_t ns);
-  /// Of the command with that number among commands().callables(), since the last
-  /// reset_statistics(). Any thread.
+  /// Returns the counts of the command with that number among commands().callables(), since the
+  /// last reset_statistics(). Any thread.
   command_counts counts_of(std::size_t number) const;
   // Thread-safe, each of them.
   error_counts errors_by_code;

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kAll = ~std::size_t{0};
 /// How long leaving a scope reclaims at most.
 constexpr std::uint64_t kSliceNs = 100'000;
-/// Of its time, the share that a thread spends on what was set aside: a tenth.
+/// A thread spends a tenth of its time on what was set aside.
 constexpr std::uint64_t kAsideShare = 10;
 
 base::atomic<std::uint64_t> unlisted{0};
@@ -109,7 +109,7 @@ std::size_t reclaim_ready(std::uint64_t limit_us) noexcept {
   const reclaiming_guard reclaiming(mine);
   const std::uint64_t deadline = os::deadline_ns(limit_us);
   std::size_t freed = for_each_list(deadline, [deadline](retired_list& list) {
-    // Of a thread that goes on retiring, what it had retired when its turn came.
+    // A thread may go on retiring: only what it had retired when its turn came is freed.
     return reclaim_all(list, list.blocks(), deadline);
   });
   // What the callbacks retired is this thread's.
@@ -159,7 +159,8 @@ void maybe_reclaim(thread_slot& slot) noexcept {
     const std::uint64_t end = os::monotonic_ns();
     slot.frees_aside_from = end + (end - now) * (kAsideShare - 1);
   }
-  // What it owes it pays soon, yet not with each scope: what waits grows only behind open scopes.
+  // The thread pays soon what it owes, yet not with each scope: only behind open scopes does more
+  // and more wait.
   slot.retired_weight = slot.owed_blocks > 0 ? kReclaimWeight - kReclaimWeight / 8 : 0;
 }
 

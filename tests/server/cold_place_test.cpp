@@ -1,4 +1,4 @@
-// What an operator is told of the place of COLD.
+// The lines about the place of COLD that an operator reads at the start.
 #include "server/management/cold_place.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What SLOWLOG, LATENCY and INFO commandstats count.
+// Counts behind SLOWLOG, LATENCY and INFO commandstats.
 #include "server/timing/slow_log.hpp"
 
 #include <gmock/gmock.h>

@@ -369,8 +369,8 @@ class budget_policy final : public policy {
     const double share =
         used > 0 ? static_cast<double>(used) / static_cast<double>(busy_.objects) : 0;
     busy_.misses += (misses - busy_.misses * share) * kNewestMisses;
-    // What the last window's end let go may have left while this one ran, which has seen some of
-    // its misses at most.
+    // Objects that the last window's end let go may have left while this one ran, which has seen
+    // some of its misses at most.
     if (let_go_ > 0) busy_.misses = std::max(busy_.misses, last_misses_ + let_go_);
     let_go_ = 0;
     last_misses_ = misses;
@@ -387,7 +387,7 @@ class budget_policy final : public policy {
     if (leaving.at < leave_cut_.at) return;
     if (leaving.at == leave_cut_.at && leaving.ties >= leave_cut_.ties) return;
     leave_cut_ = leaving;
-    // Of the same worth nothing comes back while some of it leaves.
+    // Nothing of that worth comes back while some of it leaves.
     cut_ = {leaving.at, going.share > 0 ? 0 : leaving.ties};
     let_go_ = going.misses;
     tied_let_go_ = going.share;

@@ -15,7 +15,7 @@
 
 namespace isotherm::server {
 
-/// Of one command, since the start or the last CONFIG RESETSTAT.
+/// Counts of one command, since the start or the last CONFIG RESETSTAT.
 struct command_counts {
   std::uint64_t sum_ns = 0;
   std::uint64_t failed = 0;    ///< answered with an error

@@ -25,8 +25,8 @@ class slow_log {
     std::string address, client_name;
   };
 
-  /// What is kept of a command's arguments: the first 32, and of each 128 bytes. Longer ones end
-  /// with how much was left out, as in Redis.
+  /// Returns the part of a command's arguments that is kept: the first 32, and of each 128 bytes.
+  /// Longer ones end with how much was left out, as in Redis.
   static std::vector<std::string> shortened(std::span<const std::string_view> arguments);
 
   /// Gives `made` its number; then the log has `most` entries at most.
