@@ -119,8 +119,12 @@ class Reference(unittest.TestCase):
     def test_examples_compile(self):
         examples = re.findall(r'```cpp\n(.*?)```', self.text, re.S)
         self.assertGreaterEqual(len(examples), 2)
+        programs = [each for each in examples if 'int main()' in each]
+        self.assertEqual(len(programs), 1)
+        ended = self.compile(programs[0])
+        self.assertEqual(ended.returncode, 0, ended.stderr)
         source = AROUND
-        for number, example in enumerate(examples):
+        for number, example in enumerate(each for each in examples if each not in programs):
             source += (f'int example_{number}(isotherm::guide<account>& g, long amount,\n'
                        f'            isotherm::collector::object_collector& collector) {{\n'
                        f'(void)g; (void)amount; (void)collector;\n'
