@@ -35,8 +35,9 @@ std::size_t fetcher::run() {
                                  heap::miss_watch::missing::waited_for);
     done.then();
     ++called;
-    heap::wait_for_room();  // for what came back without room for it
   }
+  // For what came back without room for it. In a scope moves would wait for this thread in turn.
+  if (!sync::scope::is_open()) heap::wait_for_room();
   return called;
 }
 

@@ -410,7 +410,7 @@ MHD_Result http_server::state::on_request(void* of, MHD_Connection* from, const 
     auto* const known = static_cast<incoming*>(*request);
     if (!known) return MHD_NO;
     if (!std::exchange(known->has_head, true)) {
-      return leaves_room_to_answer(from) ? MHD_YES : refuse_head(from);
+      return leaves_room_to_answer(from, path) ? MHD_YES : refuse_head(from);
     }
     std::string& body = known->body;
     if (*bytes == 0) {

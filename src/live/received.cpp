@@ -46,9 +46,9 @@ std::optional<std::uint64_t> number_of(MHD_Connection* from, const char* name) {
   return text ? parse_number(*text) : std::nullopt;
 }
 
-bool leaves_room_to_answer(MHD_Connection* from) {
+bool leaves_room_to_answer(MHD_Connection* from, std::string_view path) {
   constexpr std::size_t kAnswerBytes = 1536, kRowBytes = 80;
-  std::size_t taken = kAnswerBytes;
+  std::size_t taken = kAnswerBytes + path.size();
   const auto add = [](void* sum, MHD_ValueKind, const char*, std::size_t name_bytes, const char*,
                       std::size_t value_bytes) {
     *static_cast<std::size_t*>(sum) += name_bytes + value_bytes + kRowBytes;

@@ -16,7 +16,7 @@ inline constexpr std::size_t kConnectionBytes = std::size_t{16} << 10;
 
 /// Empty: there is no such header, or it is empty. Valid while the request is answered.
 std::string_view header_of(MHD_Connection* from, const char* name);
-/// The same of the query's parameters; nullopt: there is none.
+/// A parameter of the query; nullopt: there is none.
 std::optional<std::string_view> parameter_of(MHD_Connection* from, const char* name);
 /// nullopt also for what is no number (parse_number()).
 std::optional<std::uint64_t> number_of(MHD_Connection* from, const char* name);
@@ -28,8 +28,8 @@ bool is_ambiguous(MHD_Connection* from);
 
 /// Whether the library has memory for the head of an answer beside that of the request: of each
 /// header a row, and of cookies a copy. Where it has not it closes the connection without a word.
-bool leaves_room_to_answer(MHD_Connection* from);
-/// Answers past the library, as it does itself where a head is longer still, and closes.
+bool leaves_room_to_answer(MHD_Connection* from, std::string_view path);
+/// Sends a 431 directly on the socket, and closes the connection.
 MHD_Result refuse_head(MHD_Connection* from);
 
 }  // namespace isotherm::live

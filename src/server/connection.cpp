@@ -352,7 +352,8 @@ std::optional<std::uint64_t> connection::note_answered(std::string_view reply) {
     server_.errors_by_code.count(code);
   if (command_ == nullptr) return std::nullopt;
   const std::size_t number = server_.commands().number_of(*command_);
-  if (code == "OOM") [[unlikely]] {  // store::execute() did not run it
+  if (is_error && reply.substr(1).starts_with(store::errors::kOutOfMemory)) [[unlikely]] {
+    // store::execute() did not run it
     shared_.commands.count_rejected(number);
     return std::nullopt;
   }
@@ -365,9 +366,9 @@ std::optional<std::uint64_t> connection::note_answered(std::string_view reply) {
 /// Large values are copied, and found room for, on another thread: others' turns would wait for it.
 void connection::execute(const store::command& command, store::call& call) {
   const bool has_keys = command.keys.first != 0;
-  if (has_keys && is_large(call)) return run_elsewhere(command, call);
+  if (has_keys && is_large(call)) return run_elsewhere(command, call, elsewhere::copies);
   if (!has_keys || (command.flags & store::kReadOnly) == 0) {
-    if (!execute_here(command, call)) run_elsewhere(command, call);
+    if (!execute_here(command, call)) run_elsewhere(command, call, elsewhere::waits);
     return;
   }
   const std::size_t before = output_.size();
@@ -385,7 +386,8 @@ void connection::execute(const store::command& command, store::call& call) {
     server_.db().take_back_look_ups(counted);
     if (may_use_copies(command)) reads = parked_.own_reads();
   }
-  run_elsewhere(command, call, std::move(reads));
+  run_elsewhere(command, call, is_too_large ? elsewhere::copies : elsewhere::waits,
+                std::move(reads));
 }
 
 /// A command on keys does not wait here for what it misses. False: only a thread that waits can run
@@ -416,7 +418,7 @@ bool connection::is_large(const store::call& call) const noexcept {
 /// Runs it on a thread that waits for pages of COLD in the mapping, but for what has `arrived`. It
 /// has what it needs: the connection may go before it is done.
 void connection::run_elsewhere(const store::command& command, const store::call& call,
-                               std::vector<heap::arrived_reads::read> arrived) {
+                               elsewhere where, std::vector<heap::arrived_reads::read> arrived) {
   struct own {
     query_buffer memory;             // of the arguments, where these are large
     std::vector<std::string> words;  // else
@@ -425,7 +427,9 @@ void connection::run_elsewhere(const store::command& command, const store::call&
     store::walked_keys walked;
     std::vector<heap::arrived_reads::read> arrived;
   };
-  const bool takes_memory = is_large(call);
+  // A long backlog behind them would have to be copied in their place.
+  const bool takes_memory =
+      is_large(call) && query_.size() - parser_.consumed() <= parser_.consumed();
   const auto mine = std::make_shared<own>(
       own{{}, {}, {}, call.bounds, std::move(parked_.walked()), std::move(arrived)});
   if (takes_memory) {
@@ -438,14 +442,15 @@ void connection::run_elsewhere(const store::command& command, const store::call&
     mine->words.assign(call.arguments.begin(), call.arguments.end());
     mine->arguments.assign(mine->words.begin(), mine->words.end());
   }
-  server_.defer_to_disk(*client_, [mine, takes_memory, &command, whose = client_,
-                                   &server = server_](store::reply& out) {
+  for (const auto& each : mine->arrived) lent_bytes_ += each->where().bytes;
+  const auto work = [mine, &command, whose = client_, &server = server_](store::reply& out) {
     if (whose->killed.load_acquire()) return;
     store::call again{server.db(),  out,     mine->arguments, store::now_ms(),
                       mine->bounds, nullptr, &mine->walked};
     if (command.flags & store::kWrite) {
       using store::values_are;
-      store::bring_in(command, again, takes_memory ? values_are::replaced : values_are::read);
+      const bool is_plain_set = command.name == "set" && again.count() == 3;
+      store::bring_in(command, again, is_plain_set ? values_are::replaced : values_are::read);
     }
     using watch = heap::miss_watch;
     heap::arrived_reads found;
@@ -454,14 +459,26 @@ void connection::run_elsewhere(const store::command& command, const store::call&
     if (!found.is_empty())
       copies.emplace(found, watch::copies::allowed, watch::missing::waited_for);
     static_cast<void>(store::execute(command, again, server.tuning().maxmemory.load_relaxed()));
-    heap::wait_for_room();  // that thread may
-  });
+    heap::wait_for_room();  // this thread serves no other client
+  };
+  where == elsewhere::copies ? server_.defer_large(*client_, work)
+                             : server_.defer_to_disk(*client_, work);
   client_->is_blocked.store_relaxed(true);
+}
+
+/// Moves what waits to the front of its buffer: when so much has been sent that this pays, and, as
+/// long as no command waits whose reply would come behind it, only the last of a long reply.
+void connection::forget_sent() {
+  const bool is_worth_it = sent_ >= settings::kOutputPauseBytes && sent_ >= waiting();
+  if (!is_worth_it || (query_.size() == 0 && waiting() > settings::kOutputPauseBytes)) return;
+  output_.erase(0, sent_);
+  sent_ = 0;
 }
 
 bool connection::flush() {
   for (std::size_t put_now = 0; waiting() > 0;) {
     if (put_now >= kSentAtOnce) {
+      forget_sent();
       note_memory();
       return true;  // wants_to_write()
     }
@@ -470,11 +487,7 @@ bool connection::flush() {
     if (put < 0) {
       if (errno == EINTR) continue;
       if (errno != EAGAIN) return false;
-      // Only what is left of a long reply is moved: until then no command runs (may_run()).
-      if (sent_ >= settings::kOutputPauseBytes && waiting() <= settings::kOutputPauseBytes) {
-        output_.erase(0, sent_);
-        sent_ = 0;
-      }
+      forget_sent();
       note_memory();
       return true;
     }

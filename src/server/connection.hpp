@@ -111,13 +111,18 @@ class connection {
   /// Counts the command that `reply` answers. Returns how long it took, in nanoseconds, if it ran.
   std::optional<std::uint64_t> note_answered(std::string_view reply);
   bool execute_here(const store::command& command, store::call& call);
-  void run_elsewhere(const store::command& command, const store::call& call,
+  enum class elsewhere : std::uint8_t {
+    waits,  ///< for pages of COLD that no read gives
+    copies  ///< a large value
+  };
+  void run_elsewhere(const store::command& command, const store::call& call, elsewhere where,
                      std::vector<heap::arrived_reads::read> arrived = {});
   bool is_large(const store::call& call) const noexcept;
   void read_ahead(const turn& mine);
   std::chrono::microseconds turn_length() const noexcept;
   resp_parser::limits bounds() const;
   bool flush();
+  void forget_sent();
   /// Whether all commands that were read are answered.
   bool is_idle() const noexcept {
     return query_.size() == 0 && !wants_to_write() && !is_parked() && !client_->waits;
@@ -145,8 +150,8 @@ class connection {
   std::uint64_t now_ns_ = 0;  ///< when the last command was answered, or the first began
   // The command that client_->waits for:
   std::vector<std::string> deferred_arguments_;
-  std::size_t lent_bytes_ = 0;  ///< memory of the buffer's begin, which the command has taken
-  bool has_lent_ = false;       ///< and the buffer begins behind that command
+  std::size_t lent_bytes_ = 0;  ///< memory that went with it: of the buffer, and of what was read
+  bool has_lent_ = false;       ///< the buffer went, and the one that is here begins behind it
   parked_command parked_;
   /// The command at the begin of the buffer runs again, after a miss, or a wait for room.
   bool is_again_ = false;

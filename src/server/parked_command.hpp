@@ -28,7 +28,7 @@ class parked_command {
   /// What has been read for the command that is to run next.
   const heap::arrived_reads& arrived() const noexcept { return reads_; }
 
-  /// The reads that it has asked for, which may outlive this.
+  /// Returns the reads that the command has asked for; the caller may keep them.
   std::vector<heap::arrived_reads::read> own_reads() const;
 
   /// What the command has found in its runs so far.

@@ -134,6 +134,7 @@ void server::stop() {
   for (auto& loop : loops_) loop->stop();
   long_work_.stop();
   disk_work_.stop();
+  large_work_.stop();
   upkeep_.stop();
   loops_.clear();
   listeners_.clear();
@@ -196,6 +197,10 @@ void server::defer(client& client, std::function<void(store::reply&)> work) {
 
 void server::defer_to_disk(client& client, std::function<void(store::reply&)> work) {
   defer_to(disk_work_, client, std::move(work));
+}
+
+void server::defer_large(client& client, std::function<void(store::reply&)> work) {
+  defer_to(large_work_, client, std::move(work));
 }
 
 void server::defer_to(background& thread, client& client, std::function<void(store::reply&)> work) {
@@ -308,8 +313,9 @@ command_counts server::counted_of(std::size_t number) const {
 }
 
 command_counts server::counts_of(std::size_t number) const {
-  command_counts counted = counted_of(number);
+  // First the lock: counts that are read behind it are no less than those of the last reset.
   const std::lock_guard lock(counted_mutex_);
+  command_counts counted = counted_of(number);
   if (const auto before = counted_before_.find(number); before != counted_before_.end()) {
     counted -= before->second;
   }

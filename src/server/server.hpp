@@ -74,6 +74,9 @@ class server {
   /// The same for `work` that waits for the disk of COLD, on a thread of its own: what does not
   /// need the disk is not behind it.
   void defer_to_disk(client& client, std::function<void(store::reply&)> work);
+  /// The same for `work` that copies a large value: it waits for no disk as a rule, and is not
+  /// behind work that does.
+  void defer_large(client& client, std::function<void(store::reply&)> work);
 
   /// Each counts an event of a client, and reports it on standard error (gathered_report).
   void note_wrong_password(const client& client);
@@ -197,6 +200,7 @@ class server {
   // Destroyed before the loops, which their jobs use.
   background long_work_;
   background disk_work_;
+  background large_work_;
   periodic upkeep_;
 };
 

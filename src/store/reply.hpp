@@ -23,7 +23,7 @@ class reply {
   /// is true then, and the output must not be sent.
   void set_limit(std::size_t bytes) noexcept { limit_ = bytes; }
   bool overflowed() const noexcept { return overflowed_; }
-  /// The same, which is forgotten: the caller has taken back what was appended.
+  /// Returns overflowed() and clears it: the caller has taken back what was appended.
   bool take_overflowed() noexcept { return std::exchange(overflowed_, false); }
   std::size_t size() const noexcept { return output_.size(); }
   /// Removes what was appended since size() was `size`.

@@ -92,9 +92,9 @@ class retired_list {
 
   base::spin_lock lock_;  // guards all but the counters
   retired_segment* aside_ = nullptr;
-  retired_segment* aside_last_ = nullptr;  // meaningful while there is one, as the next two
+  retired_segment* aside_last_ = nullptr;  // of aside_; meaningful while there is one
   retired_segment* closing_ = nullptr;
-  retired_segment* closing_last_ = nullptr;
+  retired_segment* closing_last_ = nullptr;  // likewise of closing_
   stage front_ = stage::ready;
   std::uint64_t epoch_ = 0;  // of closing_; meaningful while it waits
   retired_segment* open_ = nullptr;

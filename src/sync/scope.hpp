@@ -9,10 +9,9 @@
 
 namespace isotherm::sync {
 
-/// Frees of what this thread retired what is safe to free: of what the last call did not find twice
-/// as many blocks as were retired since, and the rest is set aside; of what was set aside as much
-/// as takes a tenth of the thread's time. All of it takes a tenth of a millisecond at most, and the
-/// block then in hand. Cold.
+/// Frees up to twice as many ready blocks as this thread has retired since the last call, and sets
+/// the rest aside; spends a tenth of the thread's time on blocks that were set aside. Takes a tenth
+/// of a millisecond at most, and the block then in hand. Cold.
 void maybe_reclaim(thread_slot& slot) noexcept;
 
 /// RAII scope. Nests; only the outermost publishes. Cost outside of migration: a store, two loads

@@ -57,27 +57,6 @@ class Collector : public testing::TestWithParam<std::string> {
   object_collector collector_{by_hand(GetParam())};
 };
 
-// Options that nobody has set save DRAM.
-TEST(CollectorDefaults, WhatIsNotUsedLeavesDram) {
-  constexpr std::size_t kObjects = 20'000, kUsed = 200;
-  std::vector<guide<bytes>> guides;
-  for (std::size_t i = 0; i < kObjects; ++i)
-    guides.emplace_back(make_bytes(std::string(1000, 'x')));
-  object_collector collector{options{}};
-  for (int window = 0; window < 20; ++window) {
-    for (std::size_t i = 0; i < kUsed; ++i) {
-      const scope inside;
-      guides[i].get(inside);
-    }
-    collector.run_window();
-  }
-  const heap::usage cold = heap::usage_of(kind::cold);
-  EXPECT_EQ(cold.objects, kObjects - kUsed);
-  EXPECT_LT(cold.resident_bytes, cold.bytes / 10);
-  guides.clear();
-  heap::trim();  // no room in extents that others count
-}
-
 TEST_P(Collector, AccessedGoesHotAndIdleGoesCold) {
   fill(100);
   touch(0, 10);

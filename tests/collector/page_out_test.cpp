@@ -268,5 +268,24 @@ TEST(EmptiedCold, IsGivenBackByARunningCollector) {
   EXPECT_GT(my_punches, 0);
 }
 
+// Options that nobody has set save DRAM.
+TEST(CollectorDefaults, WhatIsNotUsedLeavesDram) {
+  constexpr std::size_t kMade = 20'000, kUsed = 200;
+  std::vector<guide<bytes>> guides;
+  for (std::size_t i = 0; i < kMade; ++i)
+    guides.emplace_back(make_bytes(std::string(1000, 'x')));
+  object_collector collector{options{}};
+  for (int window = 0; window < 20; ++window) {
+    for (std::size_t i = 0; i < kUsed; ++i) {
+      const scope inside;
+      guides[i].get(inside);
+    }
+    collector.run_window();
+  }
+  const heap::usage cold = heap::usage_of(heap::kind::cold);
+  EXPECT_GE(cold.objects, kMade - kUsed);
+  EXPECT_LT(cold.resident_bytes, cold.bytes / 10);
+}
+
 }  // namespace
 }  // namespace isotherm::collector

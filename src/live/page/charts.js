@@ -84,6 +84,7 @@ isotherm.Chart = class {
     if (this.points.length > isotherm.Chart.POINTS) {
       this.points.shift();
       this.times.shift();
+      if (this.pointed) --this.pointed;
     }
   }
 

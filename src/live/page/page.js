@@ -65,7 +65,7 @@
   ];
   const saved_bytes = CHARTS[1][2][0].get;
 
-  /** What stands at the top: a name, the value, and what it is to be compared with. */
+  /** Tiles at the top: a name, and a function that gives the value and its comparison. */
   const TILES = [
     ['keys', (event) => [isotherm.write(event.figures.keys), event.figures.used_memory_bytes ?
       `${isotherm.write(event.figures.used_memory_bytes, 'bytes')} of records and all else in DRAM` : '']],
@@ -102,6 +102,8 @@
     return {value, note, meter, bar};
   });
   function show_tiles(event) {
+    // Counters that began anew tell nothing together with older ones.
+    if (past.length && event.figures.keyspace_hits < past[past.length - 1].figures.keyspace_hits) past.length = 0;
     past.push(event);
     if (past.length > kMinute) past.shift();
     TILES.forEach(([, tell], at) => {

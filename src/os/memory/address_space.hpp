@@ -24,11 +24,11 @@ base::result<void> commit(void* begin, std::size_t bytes);
 
 /// Maps memory of at least `bytes`, zeroed; null where there is none. For release().
 void* map_memory(std::size_t bytes) noexcept;
-/// Changes the size of what map_memory() gave: pages move and are not copied. Returns where it lies
-/// now; null, and nothing has changed, where there is no memory.
+/// Changes the size of a mapping of map_memory(): pages move and are not copied. Returns where it
+/// lies now; null, and nothing has changed, where there is no memory.
 void* remap_memory(void* begin, std::size_t bytes, std::size_t wanted) noexcept;
 
-/// Gives a range's address space back. What reserve(), map_memory() or map_file() gave must be
+/// Gives a range's address space back. Memory from reserve(), map_memory() or map_file() must be
 /// released whole or in page multiples.
 void release(void* begin, std::size_t bytes) noexcept;
 

@@ -71,7 +71,7 @@ executed execute(const command& invoked, call& c, std::uint64_t maxmemory_bytes)
 /// wait for it under the locks of the keys, and others for these.
 enum class values_are : std::uint8_t {
   read,     ///< the command may ask for the old values
-  replaced  ///< it hardly does: its arguments are large values themselves
+  replaced  ///< the command does not ask for them
 };
 void bring_in(const command& invoked, const call& c, values_are old = values_are::read);
 
