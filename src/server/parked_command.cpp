@@ -85,6 +85,7 @@ void parked_command::forget() noexcept {
 
 std::vector<heap::arrived_reads::read> parked_command::own_reads() const {
   std::vector<read> all;
+  all.reserve(own_.size());
   for (std::size_t i = 0; i < own_.size(); ++i) all.push_back(own_[i]);
   return all;
 }

@@ -84,6 +84,7 @@ void latency_events::add(std::string_view event, moment when) {
 std::vector<latency_events::latest_of> latency_events::latest() const {
   const std::lock_guard lock(mutex_);
   std::vector<latest_of> all;
+  all.reserve(events_.size());
   for (const auto& [name, of] : events_) all.push_back({name, of.moments.back(), of.most_ms});
   return all;
 }
