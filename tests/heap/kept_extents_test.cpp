@@ -368,6 +368,7 @@ TEST(PagesOut, ARunThatIsMadeAnewIsIn) {
 }
 
 TEST(KeptExtentDeathTest, MoreMissesThanTheWordCountsEndTheProgram) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
   void* const object = allocate(kind::cold, 100);
   const auto keep_too_often = [object] {
     for (std::uint64_t i = 0; i <= extent_word::kMostReaders; ++i) cold().keep_extent(object);
