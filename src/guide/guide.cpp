@@ -194,7 +194,8 @@ word leave_to_relocated(base::atomic<word>& from) noexcept {
 
 word vacate(base::atomic<word>& slot) noexcept {
   // A guide that was relocated is locked and in no block until finish_relocation(): the block found
-  // in its place would be others', who may give it back at this moment.
+  // in its place would be others', who may give it back at this moment. Relaxed: only the thread
+  // that has the guide to itself writes to a slot that is in no block, and it locked this one.
   if (!is_locked(slot.load_relaxed()) || is_registered(&slot)) unregister_slot(&slot);
   const word held = slot.exchange_acq_rel(0);
   // A scope whose set names the slot has a count in its word. One that takes the count back at this

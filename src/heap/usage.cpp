@@ -55,6 +55,7 @@ std::vector<bool> used_mebibytes(kind where) {
   const packed_heap& heap = heaps().packed(where);
   std::vector<bool> used(heap.used_extents());
   for (std::size_t i = 0; i < used.size(); ++i) {
+    // Relaxed: a picture of a moment. An object that comes or goes meanwhile may be seen or not.
     const std::size_t run = heap.row(i).run.load_relaxed();
     if (run == 0 && heap.row(i).load().live() == 0) continue;
     const std::size_t end = std::min(i + std::max<std::size_t>(run, 1), used.size());

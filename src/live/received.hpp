@@ -14,13 +14,14 @@ namespace isotherm::live {
 /// Memory of a connection: its request's head must fit, and what is sent is kept there.
 inline constexpr std::size_t kConnectionBytes = std::size_t{16} << 10;
 
-/// Empty: there is no such header, or it is empty. Valid while the request is answered.
+/// Returns the value of a header; empty: there is none, or it is empty. Valid while the request is
+/// answered.
 std::string_view header_of(MHD_Connection* from, const char* name);
-/// A parameter of the query; nullopt: there is none.
+/// Returns a parameter of the query; nullopt: there is none.
 std::optional<std::string_view> parameter_of(MHD_Connection* from, const char* name);
-/// nullopt also for what is no number (parse_number()).
+/// Returns a parameter as a number; nullopt: there is none, or it is no number (parse_number()).
 std::optional<std::uint64_t> number_of(MHD_Connection* from, const char* name);
-/// The header Host; nullopt: there is none.
+/// Returns the header Host; nullopt: there is none.
 std::optional<std::string_view> host_of(MHD_Connection* from);
 
 /// Whether the head says two things, of which a proxy before this may have understood the other.

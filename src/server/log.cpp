@@ -66,21 +66,33 @@ const std::string& log_path() noexcept { return state().path; }
 void set_log_level(log_level least) noexcept { state().least.store_relaxed(least); }
 log_level chosen_log_level() noexcept { return state().least.load_relaxed(); }
 
-void log(log_level level, std::string_view line) {
-  if (level < chosen_log_level()) return;
-  all_of_it& to = state();
+namespace {
+
+/// False: there is no file, or it does not take the line.
+bool append_to_file(log_level level, std::string_view line) {
+  const auto& file = state().file;
+  if (!file) return false;
   try {
-    if (to.file) {
-      const std::string named =
-          fmt::format("{}: {}", kLogLevels[static_cast<std::size_t>(level)], line);
-      to.file->log({"", spdlog::level::info, named});
-      return to.file->flush();
-    }
-    const auto& sink = level == log_level::warning ? to.warnings : to.notices;
+    const std::string named =
+        fmt::format("{}: {}", kLogLevels[static_cast<std::size_t>(level)], line);
+    file->log({"", spdlog::level::info, named});
+    file->flush();
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+void log(log_level level, std::string_view line) {
+  if (level < chosen_log_level() || append_to_file(level, line)) return;
+  const auto& sink = level == log_level::warning ? state().warnings : state().notices;
+  try {
     sink->log({"", spdlog::level::info, spdlog::string_view_t(line.data(), line.size())});
     sink->flush();
   } catch (const std::exception&) {
-    // A log on a full disk ends no server.
+    // A log that nobody takes ends no server.
   }
 }
 

@@ -1,7 +1,8 @@
 // The log: lines that the server writes for its operator as it runs.
 //
 // Without a file, lines of `notice` go to standard output and warnings to standard error, as they
-// are: systemd and containers add the time. In a file each line has its time and level.
+// are: systemd and containers add the time. In a file each line has its time and level; lines that
+// a full disk does not take go to the streams.
 #pragma once
 
 #include <array>
@@ -18,7 +19,7 @@ namespace isotherm::server {
 enum class log_level : std::uint8_t { debug, verbose, notice, warning };
 inline constexpr std::array<std::string_view, 4> kLogLevels{"debug", "verbose", "notice",
                                                             "warning"};
-/// nullopt: there is no level of that name, in any case.
+/// Finds a level by its name in any case; nullopt: there is none.
 std::optional<log_level> parse_log_level(std::string_view text) noexcept;
 
 /// From now on lines are appended to the file at `path`, which is made if need be; empty: there is

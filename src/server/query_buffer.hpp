@@ -63,7 +63,7 @@ class query_buffer {
     if (!resize(std::max(end_ + bytes, capacity_ + capacity_ / 2))) throw std::bad_alloc();
   }
 
-  /// Takes away the content up to `bytes`, in the memory where it lies; what is behind is copied.
+  /// Takes the content up to `bytes` away, in the memory where it lies; a copy of the rest stays.
   query_buffer take_front(std::size_t bytes) {
     query_buffer rest;
     const std::string_view behind = view().substr(bytes);

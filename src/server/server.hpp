@@ -102,7 +102,8 @@ class server {
   };
   /// Any thread. COLD's part was looked at a while ago (look_at_cold()).
   dram dram_now() const;
-  /// Whether a command that took so long is to be noted: note_slow().
+  /// Whether a command that took so long is to be noted: note_slow(). Relaxed loads: a threshold
+  /// that was just changed may hold for the command before.
   bool takes_long(std::uint64_t ns) const noexcept {
     const std::int64_t slow_us = settings_.slow_us.load_relaxed();
     const std::uint64_t latency_ms = settings_.latency_ms.load_relaxed();

@@ -48,7 +48,7 @@ void reclaim_segment(retired_segment& segment, std::uint64_t deadline_ns) noexce
   } while (segment.first < segment.end && os::monotonic_ns() < deadline_ns);
 }
 
-/// Frees what `take` gives, `most` blocks or a segment's more, until `deadline_ns`.
+/// Frees the blocks of segments that `take` gives, `most` or a segment's more, until `deadline_ns`.
 std::size_t reclaim(retired_list& list, retired_segment* (retired_list::*take)() noexcept,
                     std::size_t most, std::uint64_t deadline_ns) noexcept {
   std::size_t freed = 0;
@@ -67,7 +67,7 @@ std::size_t reclaim(retired_list& list, retired_segment* (retired_list::*take)()
   return freed;
 }
 
-/// Frees what was set aside, and then what is ready.
+/// Frees the blocks that were set aside, and then those that are ready.
 std::size_t reclaim_all(retired_list& list, std::size_t most, std::uint64_t deadline_ns) noexcept {
   const std::size_t freed = reclaim(list, &retired_list::take_aside, most, deadline_ns);
   const bool goes_on = freed < most && (freed == 0 || os::monotonic_ns() < deadline_ns);

@@ -23,10 +23,9 @@ void retire(void* object, void (*reclaim)(void*) noexcept, std::size_t bytes = 0
 /// not be called inside a scope for its own retirees to go.
 std::size_t reclaim_ready(std::uint64_t limit_us = ~std::uint64_t{0}) noexcept;
 
-/// Frees what threads have set aside, as they had no time for it, for `limit_us` microseconds and
-/// the block that was in hand then; returns how many blocks. For a thread that has nothing else to
-/// do: what a scope that stayed open has made wait is freed in the background. Takes time in
-/// proportion to the threads where nothing was set aside.
+/// Frees blocks that threads have set aside for want of time, for `limit_us` microseconds and the
+/// block that was in hand then; returns how many blocks. For a thread that has nothing else to do.
+/// Where nothing was set aside it takes time in proportion to the threads.
 std::size_t reclaim_aside(std::uint64_t limit_us) noexcept;
 
 /// Blocks waiting to be reclaimed, of every thread, and the bytes that were told of them;

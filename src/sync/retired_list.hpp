@@ -1,13 +1,14 @@
 // What one thread has retired and nobody has freed yet, oldest first.
 //
-//   aside_     no scope can see it any more: what was left of closing_ when its thread had freed
+//   aside_     blocks that no scope can see any more: the rest of closing_ when its thread had
+//   freed
 //              enough
 //   closing_   sealed together, with the epoch that was current when the last of it was in
 //   open_      retired since; sealed as a whole once closing_ is empty
 //
-// A thread frees what is in closing_, and of aside_ a little now and then: what a scope that stayed
-// open has made wait is freed in the background, while the room of what was retired last, which is
-// in the processor's cache, is used again.
+// A thread frees the blocks of closing_, and now and then a few of aside_. So blocks that waited
+// for a scope that stayed open are freed in the background, and the room of those retired last,
+// which is in the processor's cache, is used again at once.
 //
 // One epoch for the front is enough, because what is behind it can go no earlier. So the work that
 // a look at the list costs does not grow with what waits in it.
@@ -61,7 +62,7 @@ class retired_list {
   retired_segment* take_aside() noexcept;
   /// Sets aside a segment in which blocks are left.
   void set_aside(retired_segment* segment) noexcept;
-  /// Sets aside what else take_ready() could give of closing_. Constant time.
+  /// Sets aside the segments of closing_ that take_ready() could still give. Constant time.
   void set_rest_aside() noexcept;
   /// Takes back a segment that was emptied.
   void recycle(retired_segment* segment) noexcept;
@@ -94,7 +95,7 @@ class retired_list {
   retired_segment* aside_ = nullptr;
   retired_segment* aside_last_ = nullptr;  // of aside_; meaningful while there is one
   retired_segment* closing_ = nullptr;
-  retired_segment* closing_last_ = nullptr;  // likewise of closing_
+  retired_segment* closing_last_ = nullptr;  // of closing_; meaningful while there is one
   stage front_ = stage::ready;
   std::uint64_t epoch_ = 0;  // of closing_; meaningful while it waits
   retired_segment* open_ = nullptr;

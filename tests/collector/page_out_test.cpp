@@ -268,12 +268,11 @@ TEST(EmptiedCold, IsGivenBackByARunningCollector) {
   EXPECT_GT(my_punches, 0);
 }
 
-// Options that nobody has set save DRAM.
+// A collector with its default options saves DRAM.
 TEST(CollectorDefaults, WhatIsNotUsedLeavesDram) {
   constexpr std::size_t kMade = 20'000, kUsed = 200;
   std::vector<guide<bytes>> guides;
-  for (std::size_t i = 0; i < kMade; ++i)
-    guides.emplace_back(make_bytes(std::string(1000, 'x')));
+  for (std::size_t i = 0; i < kMade; ++i) guides.emplace_back(make_bytes(std::string(1000, 'x')));
   object_collector collector{options{}};
   for (int window = 0; window < 20; ++window) {
     for (std::size_t i = 0; i < kUsed; ++i) {

@@ -22,13 +22,13 @@ constexpr std::uint64_t kBusyWindows = 64;
 /// Weight of the last window in how much comes back between two windows' ends.
 constexpr double kNewest = 0.25;
 
-/// Objects of one worth are let go in part only if they are used less often than in so many
-/// windows. Others would leave and come back all the time.
+/// Objects of one worth are let go in part only if they are used in a smaller share of the windows.
+/// Others would leave and come back all the time.
 constexpr double kSeldom = 0.5;
 /// Weight of the last window in how many misses a busy one has.
 constexpr double kNewestMisses = 0.25;
-/// A window tells of a busy one's uses when it has an eighth less at most: the newest knows best
-/// what is worth how much now.
+/// The newest window stands for the busiest when it has an eighth fewer uses at most: its worths
+/// are those of today.
 constexpr std::uint64_t kNearlyShare = 8;
 
 /// The share of `amount` for which there is room: 0 to 1.
@@ -352,8 +352,8 @@ class budget_policy final : public policy {
   }
 
   /// Keeps the busiest of the last windows, and the misses of one that is as busy: such a window
-  /// that comes after idle ones must not miss more than is allowed. The uses are told by worth,
-  /// which means something else when the memory starts anew.
+  /// that comes after idle ones must not miss more than is allowed. Both are forgotten when the
+  /// memory starts anew, as the same worth then stands for other rates of use.
   void note_busy(const window_statistics& seen) noexcept {
     if (memory_.length() == 0) busy_ = {};
     // An object that was made looks used.

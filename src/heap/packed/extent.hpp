@@ -80,7 +80,7 @@ struct extent_word {
     return closed() && live() == 0 && readers() == 0;
   }
   /// Returns whether one more unit may be counted as live, as if an object had been there all
-  /// along. False for an extent that is being opened anew, and for one whose units all live.
+  /// along. An extent that is being opened anew refuses it, and so does one whose units all live.
   constexpr bool may_be_pinned() const noexcept {
     return closed() && live() > 0 && live() < kExtentUnits && cursor() > 0;
   }

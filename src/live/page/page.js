@@ -102,7 +102,7 @@
     return {value, note, meter, bar};
   });
   function show_tiles(event) {
-    // Counters that began anew tell nothing together with older ones.
+    // CONFIG RESETSTAT has set the counters to zero: no difference to an older event means anything.
     if (past.length && event.figures.keyspace_hits < past[past.length - 1].figures.keyspace_hits) past.length = 0;
     past.push(event);
     if (past.length > kMinute) past.shift();

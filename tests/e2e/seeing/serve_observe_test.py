@@ -166,6 +166,11 @@ class Log(Case):
         process = self.serve_quietly('--loglevel', 'warning')
         self.assertEqual(self.connect(process).ask('PING'), b'+PONG\r\n')
 
+    def test_lines_that_a_full_disk_does_not_take_go_to_the_streams(self):
+        process = self.serve('--logfile', '/dev/full')  # whose readiness is read from the stream
+        self.assert_alive(process)
+        self.assertIn('signal 15: closing clients', process.stop()[1])
+
     def test_mistakes(self):
         nowhere = os.path.join(self.scratch(), 'none')
         said = self.refused('--logfile', os.path.join(nowhere, 'log'))

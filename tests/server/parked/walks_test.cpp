@@ -246,6 +246,16 @@ TEST_P(EachIndex, WalksLeaveOutKeysThatTheDiskDoesNotGive) {
   EXPECT_EQ(one_->ask("FLUSHALL\r\nDBSIZE\r\n"), "+OK\r\n:0\r\n");
 }
 
+// Only the mapping gives these keys, for which another thread than the loop's waits.
+TEST_P(EachIndex, WalksOverKeysThatNoReadGivesAreRunElsewhere) {
+  start();
+  send_out(leaving::keys_too);
+  leave_in_cold();
+  cold_disk::fail_with(EINVAL);
+  EXPECT_THAT(listed(), UnorderedElementsAreArray(all_keys()));
+  cold_disk::fail_with(0);
+}
+
 TEST_P(EachIndex, ExpiredKeysAreLeftOutAndRemovedUnread) {
   start();
   const std::int64_t now = store::now_ms();
