@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-from serve_process import PATIENCE, Raw, start_ours
+from serve_process import PATIENCE, Raw, open_files, start_ours
 
 ISOTHERM, INDEX = sys.argv.pop(1), sys.argv.pop(1)
 CLEAN = {name: value for name, value in os.environ.items() if name != 'STATE_DIRECTORY'}
@@ -47,8 +47,7 @@ class Defaults(unittest.TestCase):
                       told[len(refused)])
         for line in told[len(refused) + 1:]:
             self.assertIn('less than', line)  # a small disk
-        opened = f'/proc/{process.process.pid}/fd'
-        files = [os.readlink(os.path.join(opened, name)) for name in os.listdir(opened)]
+        files = open_files(process).values()
         self.assertTrue(any(name.startswith(f'{directory}/') and name.endswith('(deleted)')
                             for name in files), files)
 

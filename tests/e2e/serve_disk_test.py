@@ -9,7 +9,7 @@ import sys
 import tempfile
 import unittest
 
-from serve_process import Raw, info, start_ours
+from serve_process import Raw, info, open_files, start_ours
 
 ISOTHERM = sys.argv[1]
 INDEX = sys.argv[2]
@@ -55,8 +55,8 @@ class Disk(unittest.TestCase):
     def cut(self, share):
         """Cuts the server's cold file to `share` of what COLD uses."""
         folder = f'/proc/{self.server.process.pid}/fd'
-        name = next(os.path.join(folder, n) for n in os.listdir(folder)
-                    if os.readlink(os.path.join(folder, n)).startswith(self.directory.name))
+        name = next(os.path.join(folder, n) for n, path in open_files(self.server).items()
+                    if path.startswith(self.directory.name))
         os.truncate(name, int(os.stat(name).st_blocks * 512 * share) // 4096 * 4096)
 
     def problem(self):

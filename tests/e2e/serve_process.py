@@ -1,5 +1,6 @@
 """Servers and raw connections for the end-to-end tests of isotherm serve."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -112,6 +113,17 @@ class Raw:
     def close(self):
         self.file.close()
         self.socket.close()
+
+
+def open_files(process):
+    """The paths of a server's open files, by descriptor. One that is closed meanwhile is left out,
+    as those of /proc are that the server reads now and then."""
+    folder = f'/proc/{process.process.pid}/fd'
+    found = {}
+    for name in os.listdir(folder):
+        with contextlib.suppress(FileNotFoundError):
+            found[name] = os.readlink(os.path.join(folder, name))
+    return found
 
 
 def info(connection, section):
