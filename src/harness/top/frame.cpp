@@ -154,8 +154,7 @@ std::string legend_of(const text_style& style, std::uint64_t pages) {
                           : style.drawn_with == text_style::letters::blocks
                               ? "filled: in DRAM (%), dots: out or given back"
                               : "from '.' out or given back to '#' in DRAM (%)";
-  return fmt::format("{}; a dot is {} page{}; q quits", how, pages,
-                     pages == 1 ? "" : "s");
+  return fmt::format("{}; a dot is {} page{}; q quits", how, pages, pages == 1 ? "" : "s");
 }
 
 void add_map(const history& seen, const text_style& style, window_size size,
