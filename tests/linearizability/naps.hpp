@@ -20,6 +20,8 @@ inline std::atomic<std::uint64_t> taken{0};  ///< naps begun; the next one's len
 inline std::atomic<std::uint64_t> seed{0};
 inline std::atomic<std::uint64_t> amid_operations{0};  ///< naps of threads with is_amid_operation
 inline thread_local volatile sig_atomic_t is_amid_operation = 0;
+/// Set while a signal for the thread is on its way, or the thread naps; may be null.
+inline thread_local std::atomic<bool>* volatile is_told = nullptr;
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "used in a signal handler");
 
 /// Not a wait for something: the disturbance that the histories are recorded under, and no answer
@@ -32,6 +34,7 @@ inline void nap(int /*signal*/) noexcept {
   const timespec length{0, static_cast<long>(100'000 + (chance >> 8) % most_ns)};
   if (is_amid_operation != 0) amid_operations.fetch_add(1);
   ::nanosleep(&length, nullptr);  // the pause is what is made here; nothing is waited for
+  if (std::atomic<bool>* const told = is_told) told->store(false);
   errno = kept;
 }
 
