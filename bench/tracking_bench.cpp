@@ -49,7 +49,7 @@ void search(benchmark::State& state, std::string_view name) {
   placement::count_uses(static_cast<placement::counting>(state.range(0)));
   base::random random(1);
   for (auto _ : state) {
-    const sync::scope inside;
+    access inside;
     const key wanted(random.below(kKeys));
     benchmark::DoNotOptimize(searched.find(inside, wanted.text()));
   }

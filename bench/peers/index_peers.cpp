@@ -38,7 +38,7 @@ class own_store final : public store {
   explicit own_store(std::string_view name)
       : index_(std::move(*index::make(name, index::management::off))) {}
   bool read(std::string_view key, char* out) override {
-    const sync::scope inside;
+    isotherm::access inside;
     const auto found = index_->find(inside, key);
     if (!found) return false;
     std::memcpy(out, found->data(), found->size());

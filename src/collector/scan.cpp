@@ -9,7 +9,7 @@
 #include "collector/policy/page_out.hpp"
 #include "collector/policy/threshold.hpp"
 #include "guide/guide.hpp"
-#include "heap/cold/misses.hpp"
+#include "heap/cold/arrived_reads.hpp"
 #include "heap/object.hpp"
 #include "heap/usage.hpp"
 #include "os/clock.hpp"

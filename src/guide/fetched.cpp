@@ -6,6 +6,7 @@
 
 #include "base/words.hpp"
 #include "guide/guide.hpp"
+#include "heap/cold/arrived_reads.hpp"
 #include "heap/header.hpp"
 #include "heap/readable.hpp"
 #include "sync/step_hook.hpp"
@@ -64,10 +65,23 @@ void* commit_fetched(base::atomic<word>& slot, word& seen, const void* copy,
   return nullptr;
 }
 
-/// What a thread gets of an object that no read can give it.
-void* without_a_read(word seen, heap::miss_watch& watch) noexcept {
-  if (!watch.note_ungiven()) return touch_cold(seen);
-  heap::note_missed();
+/// Uses an object that no read can give: in the mapping, if the access may wait for that.
+void* without_a_read(word seen, access& inside) noexcept {
+  if (inside.waits()) return touch_cold(seen, inside);
+  inside.note(access::outcome::must_wait);
+  return nullptr;
+}
+
+/// Notes how a read that gives no copy has ended.
+void* without_a_copy(word seen, const heap::cold_read& read, access& inside) noexcept {
+  if (read.error() == ETIME) {
+    inside.note(access::outcome::disk_silent);
+    return nullptr;
+  }
+  // Not read, or brought back and gone again.
+  if (!read.was_copied() && !is_lost(read.error())) return without_a_read(seen, inside);
+  heap::count_lost_read();
+  inside.note(access::outcome::unreadable);
   return nullptr;
 }
 
@@ -75,39 +89,29 @@ void* without_a_read(word seen, heap::miss_watch& watch) noexcept {
 
 void set_return_policy(return_policy* chosen) noexcept { chosen_policy.store_release(chosen); }
 
-void* reach_without_waiting(base::atomic<word>& slot, word seen, heap::used_before before,
-                            heap::miss_watch& watch) noexcept {
+void* reach_past_mapping(base::atomic<word>& slot, word seen, heap::used_before before,
+                         access& inside) noexcept {
   while (is_in_cold(seen)) {
     void* const object = pointer_of(seen);
-    if (!heap::is_out(object)) return touch_cold(seen);
-    const heap::cold_read* const read = watch.find(object);
-    if (read == nullptr && watch.waits_for_others()) return touch_cold(seen);
+    if (!heap::is_out(object)) return touch_cold(seen, inside);
+    const auto read = inside.find_read(object);
     if (read == nullptr) {
-      if (!watch.note(object, before)) return without_a_read(seen, watch);
-      heap::note_missed();
+      if (inside.waits()) return touch_cold(seen, inside);
+      inside.record(object, before);
       return nullptr;
     }
     const void* const copy = read->copy_of(object);
-    if (copy == nullptr) {
-      if (read->error() == ETIME) {
-        heap::note_unanswered();
-        return nullptr;
-      }
-      // Not read, or brought back and gone again.
-      if (!read->was_copied() && !is_lost(read->error())) return without_a_read(seen, watch);
-      heap::note_unreadable();
-      return nullptr;
-    }
-    if (watch.allows_only_copies()) return const_cast<void*>(copy);
+    if (copy == nullptr) return without_a_copy(seen, *read, inside);
+    if (inside.is_prefetch()) return const_cast<void*>(copy);
     const std::size_t bytes = heap::header_of(copy)->bytes;
     const auto history = has_left(seen) ? std::nullopt : admitted(seen, bytes, read->before());
-    if (watch.allows_copies() && !history) return const_cast<void*>(copy);
-    if (has_left(seen)) return without_a_read(seen, watch);
+    if (inside.may_use_copies() && !history) return const_cast<void*>(copy);
+    if (has_left(seen)) return without_a_read(seen, inside);
     if (void* made = commit_fetched(slot, seen, copy, history)) {
       return made;
     }
     if (is_in_cold(seen) && pointer_of(seen) == object && !has_left(seen)) {  // HOT is full
-      return watch.allows_copies() ? const_cast<void*>(copy) : without_a_read(seen, watch);
+      return inside.may_use_copies() ? const_cast<void*>(copy) : without_a_read(seen, inside);
     }
   }
   return pointer_of(seen);

@@ -1,11 +1,11 @@
 // The use of an object of COLD that has left DRAM, by a thread that does not wait for it
-// (heap/cold/misses.hpp). First the object is noted and the use ends without it; when its pages
-// have been read, outside of every scope, the same use comes again, looks the guide up anew, and
-// finds a copy:
+// (heap/cold/arrived_reads.hpp). First the object is noted and the use ends without it; when its
+// pages have been read, outside of every scope, the same use comes again, looks the guide up anew,
+// and finds a copy:
 //
 //   noted      in the scope that found the guide; from here on the extent is kept
 //   read       no scope is open; the guide may change, move or go
-//   found      in another scope, by whoever looks the guide up again. If the guide still holds the
+//   found      in another scope, by a thread that looks the guide up again. If it still holds the
 //              object at that address, the copy is right: the bytes of objects in COLD do not
 //              change, and while its extent is kept the address means no other object
 //   committed  if the object is to come back: a copy in HOT takes its place by a compare-and-swap,
@@ -20,8 +20,8 @@
 #include <optional>
 
 #include "base/atomic.hpp"
+#include "guide/access.hpp"
 #include "guide/word.hpp"
-#include "heap/cold/misses.hpp"
 
 namespace isotherm::guides {
 
@@ -41,10 +41,10 @@ class return_policy {
 /// It must live as long as the process.
 void set_return_policy(return_policy* chosen) noexcept;
 
-/// What a dereference gives of a slot whose object was seen out of DRAM, and marked: the object,
-/// a copy of it, or null, which the thread's heap::read_watch tells. `before`: whether it had
-/// been used in the window before this use marked it.
-void* reach_without_waiting(base::atomic<word>& slot, word seen, heap::used_before before,
-                            heap::miss_watch& watch) noexcept;
+/// Dereferences a slot whose object was seen out of DRAM, and marked. Returns the object, a copy of
+/// it, or null, and then `inside` has noted why. `before`: whether it had been used in the window
+/// before this use marked it.
+void* reach_past_mapping(base::atomic<word>& slot, word seen, heap::used_before before,
+                         access& inside) noexcept;
 
 }  // namespace isotherm::guides

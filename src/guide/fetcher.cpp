@@ -29,10 +29,7 @@ std::size_t fetcher::run() {
     if (at == waiting_.end()) continue;  // cancelled
     const pending done = std::move(at->second);
     waiting_.erase(at);
-    heap::arrived_reads arrived;
-    arrived.add(done.read);
-    const heap::miss_watch watch(arrived, heap::miss_watch::copies::refused,
-                                 heap::miss_watch::missing::waited_for);
+    const heap::handed_over to_then(done.read);
     done.then();
     ++called;
   }

@@ -19,7 +19,7 @@
 
 #include "base/check.hpp"
 #include "base/error.hpp"
-#include "heap/cold/misses.hpp"
+#include "heap/cold/arrived_reads.hpp"
 #include "heap/cold/reader.hpp"
 #include "sync/scope.hpp"
 

@@ -3,7 +3,7 @@
 #include <new>
 
 #include "guide/fetched.hpp"
-#include "heap/cold/misses.hpp"
+#include "heap/cold/arrived_reads.hpp"
 #include "sync/epoch.hpp"
 #include "sync/step_hook.hpp"
 
@@ -100,43 +100,65 @@ void* reach(base::atomic<word>& slot, word seen, const sync::scope& inside) noex
   return is_in_cold(found) ? touch_cold(found) : pointer_of(found);
 }
 
-void* reach_immutable(base::atomic<word>& slot, word seen, const sync::scope& inside) noexcept {
-  const word found = marked_word(slot, seen, inside);
-  if (!is_in_cold(found)) return pointer_of(found);
-  heap::miss_watch* const watch = heap::miss_watch::of_this_thread();
-  if (watch != nullptr && heap::is_out(pointer_of(found))) [[unlikely]] {
-    const auto before = is_accessed(seen) ? heap::used_before::yes : heap::used_before::no;
-    return reach_without_waiting(slot, found, before, *watch);
-  }
-  return touch_cold(found);
+void* reach(base::atomic<word>& slot, word seen, access& inside) noexcept {
+  const word found = marked_word(slot, seen, inside.scope());
+  return is_in_cold(found) ? touch_cold(found, inside) : pointer_of(found);
 }
 
-void* peek_immutable(base::atomic<word>& slot, word seen, const sync::scope& inside) noexcept {
-  heap::miss_watch* const watch = heap::miss_watch::of_this_thread();
-  if (watch == nullptr || !heap::is_out(pointer_of(seen))) return touch_cold(seen);
-  // Its extent can be kept only for an object that stays until then.
-  const word found = marked_word(slot, seen, inside);
+namespace {
+heap::used_before was_used(word w) noexcept {
+  return is_accessed(w) ? heap::used_before::yes : heap::used_before::no;
+}
+}  // namespace
+
+void* reach_immutable(base::atomic<word>& slot, word seen, access& inside) noexcept {
+  const word found = marked_word(slot, seen, inside.scope());
   if (!is_in_cold(found)) return pointer_of(found);
-  return reach_without_waiting(slot, found, heap::used_before::no, *watch);
+  if (inside.may_read_past_mapping() && heap::is_out(pointer_of(found))) [[unlikely]] {
+    return reach_past_mapping(slot, found, was_used(seen), inside);
+  }
+  return touch_cold(found, inside);
+}
+
+void* reach_immutable(base::atomic<word>& slot, word seen, const sync::scope& inside) noexcept {
+  if (heap::handed_over::is_any()) [[unlikely]] {
+    access waits;
+    return reach_immutable(slot, seen, waits);
+  }
+  return reach(slot, seen, inside);
+}
+
+void* peek_immutable(base::atomic<word>& slot, word seen, access& inside) noexcept {
+  if (!inside.may_read_past_mapping() || !heap::is_out(pointer_of(seen)))
+    return touch_cold(seen, inside);
+  // Its extent can be kept only for an object that stays until then.
+  const word found = marked_word(slot, seen, inside.scope());
+  if (!is_in_cold(found)) return pointer_of(found);
+  return reach_past_mapping(slot, found, heap::used_before::no, inside);
 }
 
 std::expected<void*, heap::miss> try_reach(base::atomic<word>& slot, const sync::scope& inside) {
   const word seen = slot.load_acquire();
   if (reads_directly(seen) && !inside.is_tracking()) return pointer_of(seen);
-  static const heap::arrived_reads nothing;
-  const heap::miss_watch* const outer = heap::miss_watch::of_this_thread();
-  heap::miss_watch watch(outer != nullptr ? outer->arrived() : nothing,
-                         heap::miss_watch::copies::refused);
-  void* const object = reach_immutable(slot, seen, inside);
-  if (object != nullptr || !watch.has_missed()) return object;
-  return std::unexpected(std::move(watch.take().back()));
+  access tries(access::when_cold::record);
+  void* const object = reach_immutable(slot, seen, tries);
+  if (tries.result() == access::outcome::missed) {
+    return std::unexpected(std::move(tries.take_misses().back()));
+  }
+  return tries.result() == access::outcome::must_wait ? reach(slot, seen, inside) : object;
+}
+
+void* touch_cold(word w, access& inside) noexcept {
+  void* const object = touch_cold(w);
+  if (object == nullptr) inside.note(access::outcome::unreadable);
+  return object;
 }
 
 void* touch_cold(word w) noexcept {
   void* const object = pointer_of(w);
   if (!heap::is_readable(object)) return nullptr;
-  // Only now that its pages have come (which nobody waits for here unless the heaps catch read
-  // errors): until then threads that do not wait must find them out.
+  // Only now that its pages have come (this thread waits here only if the heaps catch read errors):
+  // until then threads that do not wait must find them out.
   heap::note_cold_use(object);
   return object;
 }

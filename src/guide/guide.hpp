@@ -7,6 +7,7 @@
 
 #include "base/atomic.hpp"
 #include "base/check.hpp"
+#include "guide/access.hpp"
 #include "guide/object.hpp"
 #include "guide/registry.hpp"
 #include "guide/word.hpp"
@@ -42,13 +43,18 @@ void use_words_for(word_use use) noexcept;
 /// need be, and touches a COLD object where reading may fail. Null when the guide holds nothing, or
 /// the object cannot be read.
 [[gnu::noinline]] void* reach(base::atomic<word>& slot, word seen, const scope& inside) noexcept;
-/// The same, of an object that is never written where it lies: a thread that does not wait for what
-/// has left DRAM (heap::miss_watch) gets a copy of it, or null.
+/// As reach(slot, seen, scope); `inside` notes why an object cannot be read.
+[[gnu::noinline]] void* reach(base::atomic<word>& slot, word seen, access& inside) noexcept;
+/// As reach(), of an object that is never written where it lies: where it has left DRAM, `inside`
+/// says what it gives.
+[[gnu::noinline]] void* reach_immutable(base::atomic<word>& slot, word seen,
+                                        access& inside) noexcept;
+/// As reach_immutable(), for a caller that waits. A read that a fetcher hands over serves it.
 [[gnu::noinline]] void* reach_immutable(base::atomic<word>& slot, word seen,
                                         const scope& inside) noexcept;
 /// As guide::peek(), of an object of COLD; what has left DRAM as in reach_immutable().
 [[gnu::noinline]] void* peek_immutable(base::atomic<word>& slot, word seen,
-                                       const sync::scope& inside) noexcept;
+                                       access& inside) noexcept;
 
 /// Whether the object of a word lies in COLD.
 inline bool is_in_cold(word w) noexcept {
@@ -62,6 +68,8 @@ std::expected<void*, heap::miss> try_reach(base::atomic<word>& slot, const scope
 /// Before an object of COLD is read: notes that its pages come to DRAM. Null when it cannot be read
 /// (heap::options::catch_read_errors).
 void* touch_cold(word w) noexcept;
+/// As touch_cold(w); null is noted in `inside` as unreadable.
+void* touch_cold(word w, access& inside) noexcept;
 
 /// Replaces what `slot` holds, keeping its counts, or its history. Returns the old word.
 word exchange(base::atomic<word>& slot, word next) noexcept;
@@ -162,21 +170,41 @@ class guide {
     return static_cast<object*>(guides::reach(slot_, w, inside));
   }
 
+  /// As get(scope), but `inside` says how an object that has left DRAM is met, and keeps why null
+  /// is returned: its result() is complete when the guide holds nothing.
+  object* get(access& inside) const noexcept {
+    const guides::word w = slot_.load_acquire();  // as in get(scope)
+    if (guides::reads_directly(w) && !inside.scope().is_tracking()) [[likely]] {
+      return static_cast<object*>(guides::pointer_of(w));
+    }
+    if constexpr (is_immutable<object>::value) {
+      return static_cast<object*>(guides::reach_immutable(slot_, w, inside));
+    }
+    return static_cast<object*>(guides::reach(slot_, w, inside));
+  }
+
   /// As get(), but not an access where that can be had: while no move may happen the object is not
   /// marked, so that looking at everything (SCAN) does not make everything warm; only that a page
   /// of COLD came back is noted, so that it leaves again. While moves may happen the mark is what
-  /// protects the object, and is made; so it is for a heap::miss_watch and an object that is out.
-  object* peek(const scope& inside) const noexcept {
-    if (inside.is_tracking() || sync::moves_may_happen()) return get(inside);
+  /// protects the object, and is made; so it is for an access that does not wait, of an object that
+  /// is out.
+  object* peek(access& inside) const noexcept {
+    if (inside.scope().is_tracking() || sync::moves_may_happen()) return get(inside);
     const guides::word w = slot_.load_acquire();
     if (!guides::is_in_cold(w)) return static_cast<object*>(guides::pointer_of(w));
     if constexpr (is_immutable<object>::value) {
       return static_cast<object*>(guides::peek_immutable(slot_, w, inside));
     }
-    return static_cast<object*>(guides::touch_cold(w));
+    return static_cast<object*>(guides::reach(slot_, w, inside));
+  }
+  object* peek(const scope& inside) const noexcept {
+    if (inside.is_tracking() || sync::moves_may_happen()) return get(inside);
+    const guides::word w = slot_.load_acquire();
+    return static_cast<object*>(guides::is_in_cold(w) ? guides::touch_cold(w)
+                                                      : guides::pointer_of(w));
   }
 
-  /// As get(), but an object that this process has made leave DRAM is not waited for: what is
+  /// As get(scope), but an object that this process has made leave DRAM is not waited for: what is
   /// missing is returned, to be read by a fetcher (guide/fetcher.hpp), after which the guide is to
   /// be looked up again. Also for one thread among others that use get(). Only for types that are
   /// immutable.

@@ -17,8 +17,6 @@ void touch(const std::byte* at) noexcept {
 
 }  // namespace
 
-constinit thread_local read_watch::counts read_watch::of_this_thread{};
-
 std::optional<std::size_t> size_in_cold(const void* object) noexcept {
   // Volatile: written in a piece that may end early.
   volatile std::uint32_t bytes = 0, mark = 0;
@@ -27,8 +25,7 @@ std::optional<std::size_t> size_in_cold(const void* object) noexcept {
     mark = header_of(object)->mark;
   });
   if (came && mark == kLiveMark) return bytes;
-  // Not the loss of whom a watch asks: it is the collector, or frees what others have retired.
-  lost_by_all.fetch_add_relaxed(1);
+  count_lost_read();
   return std::nullopt;
 }
 
@@ -51,21 +48,11 @@ bool is_readable_to_free(const void* object) noexcept {
 
 bool is_readable(const void* object) noexcept {
   if (is_readable_to_free(object)) return true;
-  note_unreadable();
+  count_lost_read();
   return false;
 }
 
-void note_missed() noexcept { ++read_watch::of_this_thread.since.lost; }
-
-void note_unanswered() noexcept {
-  note_missed();
-  ++read_watch::of_this_thread.since.unanswered;
-}
-
-void note_unreadable() noexcept {
-  note_missed();
-  lost_by_all.fetch_add_relaxed(1);
-}
+void count_lost_read() noexcept { lost_by_all.fetch_add_relaxed(1); }
 
 std::uint64_t lost_reads() noexcept { return lost_by_all.load_relaxed(); }
 

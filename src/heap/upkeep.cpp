@@ -4,7 +4,7 @@
 
 #include "base/page.hpp"
 #include "heap/brake.hpp"
-#include "heap/cold/misses.hpp"
+#include "heap/cold/arrived_reads.hpp"
 #include "heap/ranges.hpp"
 #include "os/clock.hpp"
 #include "os/memory/residency.hpp"

@@ -19,33 +19,43 @@ class adapter : public any_index {
   explicit adapter(std::size_t expected_keys, const Storage& storage = {})
       : structure_(expected_keys, storage) {}
 
-  std::optional<std::string_view> find(const scope& inside, std::string_view key) override {
+  std::optional<std::string_view> find(access& inside, std::string_view key) override {
+    inside.begin();
     return structure_.find(inside, key);
   }
-  bool contains(const scope& inside, std::string_view key) override {
+  bool contains(access& inside, std::string_view key) override {
+    inside.begin();
     return structure_.contains(inside, key);
   }
-  outcome insert(std::string_view key, const content& value) override {
-    return structure_.insert(key, value);
+  outcome insert(access& inside, std::string_view key, const content& value) override {
+    inside.begin();
+    return structure_.insert(inside, key, value);
   }
-  outcome upsert(std::string_view key, const content& value) override {
-    return structure_.upsert(key, value);
+  outcome upsert(access& inside, std::string_view key, const content& value) override {
+    inside.begin();
+    return structure_.upsert(inside, key, value);
   }
-  bool erase(std::string_view key) override { return structure_.erase(key); }
-  outcome update(std::string_view key, const updater& decide) override {
-    return structure_.update(key, decide);
+  bool erase(access& inside, std::string_view key) override {
+    inside.begin();
+    return structure_.erase(inside, key);
   }
-  void scan([[maybe_unused]] const scope& inside, [[maybe_unused]] std::string_view from,
+  outcome update(access& inside, std::string_view key, const updater& decide) override {
+    inside.begin();
+    return structure_.update(inside, key, decide);
+  }
+  void scan(access& inside, [[maybe_unused]] std::string_view from,
             [[maybe_unused]] const visitor& visit) override {
+    inside.begin();
     if constexpr (ordered_index<structure>) structure_.scan(inside, from, visit);
   }
-  void scan_back([[maybe_unused]] const scope& inside,
-                 [[maybe_unused]] std::optional<std::string_view> from,
+  void scan_back(access& inside, [[maybe_unused]] std::optional<std::string_view> from,
                  [[maybe_unused]] const visitor& visit) override {
+    inside.begin();
     if constexpr (ordered_index<structure>) structure_.scan_back(inside, from, visit);
   }
   bool is_ordered() const noexcept override { return ordered_index<structure>; }
-  std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) override {
+  std::uint64_t walk(access& inside, std::uint64_t cursor, const pair_visitor& visit) override {
+    inside.begin();
     return structure_.walk(inside, cursor, visit);
   }
   std::size_t size() const noexcept override { return structure_.size(); }

@@ -27,16 +27,16 @@ class coarse : public optimistic_writes<coarse<Core, Storage>, Storage, typename
   friend writes;
 
  public:
-  std::optional<std::string_view> find(const scope& inside, std::string_view key) {
+  std::optional<std::string_view> find(access& inside, std::string_view key) {
     const std::shared_lock guard(lock_);
     const auto* found = core_.find(inside, key);
     if (!found) return std::nullopt;
     // An entry that is erased meanwhile keeps its last value.
-    return found->value.get(inside)->view();
+    return read(found->value, inside);
   }
   /// Ends the process when memory is exhausted: an exception would leave nodes locked.
   void clear() noexcept {
-    const scope inside;
+    access inside;
     std::unique_lock guard(lock_);
     ++changes_;
     auto* const rest = core_.cut();
@@ -60,25 +60,25 @@ class coarse : public optimistic_writes<coarse<Core, Storage>, Storage, typename
     std::uint64_t changes;
   };
 
-  position locate(const scope& inside, std::string_view key) {
+  position locate(access& inside, std::string_view key) {
     const std::shared_lock guard(lock_);
     return {core_.locate(inside, key), changes_};
   }
   auto make(const position& p, std::string_view key, const content& value) {
     return core_.make(p.at, key, value);
   }
-  static entry* found(const scope& inside, const position& p, std::string_view key) {
+  static entry* found(access& inside, const position& p, std::string_view key) {
     return Core::found(inside, p.at, key);
   }
   /// For the holder of the exclusive lock: makes `p` what a search finds now. False if that is
   /// another entry than before, or if there is an entry only now, or was only before.
-  bool renew(const scope& inside, position& p, std::string_view key) {
+  bool renew(access& inside, position& p, std::string_view key) {
     if (changes_ == p.changes) return true;
     const entry* const before = p.at.found;
     p = {core_.locate(inside, key), changes_};
     return p.at.found == before;
   }
-  bool try_lock(const scope& inside, position& p, std::string_view key) {
+  bool try_lock(access& inside, position& p, std::string_view key) {
     std::unique_lock guard(lock_);
     if (!renew(inside, p, key) || !core_.try_lock(inside, p.at, key)) return false;
     guard.release();
@@ -88,13 +88,13 @@ class coarse : public optimistic_writes<coarse<Core, Storage>, Storage, typename
     core_.unlock(p.at);
     lock_.unlock();
   }
-  bool attach(const scope& inside, position& p, std::string_view key, entry* created) {
+  bool attach(access& inside, position& p, std::string_view key, entry* created) {
     const std::lock_guard guard(lock_);
     if (!renew(inside, p, key)) return false;
     ++changes_;
     return core_.attach(inside, p.at, key, created);
   }
-  void detach(const scope& inside, const position& p, std::string_view key) {
+  void detach(access& inside, const position& p, std::string_view key) {
     const std::lock_guard guard(lock_, std::adopt_lock);
     ++changes_;
     core_.detach(inside, p.at, key);

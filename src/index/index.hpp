@@ -1,9 +1,10 @@
 // The one interface of the concurrent structures, and its type-erased form.
 //
 // Keys and values are byte strings of any length, also empty, with zeros inside, one a prefix of
-// another. Every operation opens its own scope; a caller that needs several operations in one scope
-// opens it around them. All operations are linearizable unless the head of the structure's file
-// says otherwise.
+// another. Every operation takes an access (guide/access.hpp), which has a scope open: addresses
+// that several operations give are valid together in one access. An operation begins the access
+// anew: afterwards its result() is that of this operation. All operations are linearizable unless
+// the head of the structure's file says otherwise.
 #pragma once
 
 #include <concepts>
@@ -16,10 +17,10 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "guide/access.hpp"
 #include "index/content.hpp"
 #include "placement/placed_tree.hpp"
 #include "placement/placer.hpp"
-#include "sync/scope.hpp"
 
 namespace isotherm::index {
 
@@ -37,54 +38,78 @@ struct decision {
 /// again.
 using updater = std::function<decision(std::optional<std::string_view> current)>;
 
-/// Called for each pair of a scan, in order; false ends the scan. Views live until the caller's
-/// scope closes.
+/// Called for each pair of a scan, in order; false ends the scan. Views live as long as the access.
 using visitor = std::function<bool(std::string_view key, std::string_view value)>;
+/// Called for each pair of a walk; false ends the piece. nullopt: the key could not be had, and
+/// then nothing is known of the value, or the value has left DRAM, or cannot be read.
+using pair_visitor =
+    std::function<bool(std::optional<std::string_view> key, std::optional<std::string_view> value)>;
 
-/// Result of operations that may run out of memory, or meet a key or a value that cannot be read
-/// back from disk (guide/unreadable.hpp); in both cases the structure is as it was.
-enum class outcome : unsigned char { done, unchanged, no_memory, unreadable };
+/// Result of operations that may run out of memory, or need a key or a value that could not be had
+/// (access::result()); in both cases the structure is as it was.
+enum class outcome : unsigned char { done, unchanged, no_memory, incomplete };
 
 /// Any of the structures, held by pointers or by guides. Thread-safe.
 class any_index {
  public:
   virtual ~any_index() = default;
 
-  /// Value of `key`, valid until the caller's scope (passed to show that there is one) closes.
-  virtual std::optional<std::string_view> find(const scope& inside, std::string_view key) = 0;
-  /// Whether the key is present. Reads only keys: a cold value stays where it is.
-  virtual bool contains(const scope& inside, std::string_view key) = 0;
+  /// Value of `key`, valid as long as the access. Also nullopt when the access is not complete
+  /// afterwards.
+  virtual std::optional<std::string_view> find(access& inside, std::string_view key) = 0;
+  /// Whether the key is present. Reads only keys: a cold value stays where it is. Also false when
+  /// the access is not complete afterwards.
+  virtual bool contains(access& inside, std::string_view key) = 0;
   /// done: inserted; unchanged: the key was present.
-  virtual outcome insert(std::string_view key, const content& value) = 0;
-  /// done: inserted or replaced.
-  virtual outcome upsert(std::string_view key, const content& value) = 0;
-  /// True when the key was present. Does not read the value. Also false when the key may be
-  /// present, but a key on the way to it cannot be read (heap::read_watch tells).
-  virtual bool erase(std::string_view key) = 0;
+  virtual outcome insert(access& inside, std::string_view key, const content& value) = 0;
+  /// done: inserted or replaced. Does not read the value.
+  virtual outcome upsert(access& inside, std::string_view key, const content& value) = 0;
+  /// True when the key was present. Does not read the value. False with an access that is not
+  /// complete: the key may be present. True with one: it was removed, and the structure could not
+  /// be tidied up.
+  virtual bool erase(access& inside, std::string_view key) = 0;
   /// Atomic read-modify-write of one key. done: written or erased; unchanged: kept as it was.
-  virtual outcome update(std::string_view key, const updater& decide) = 0;
+  virtual outcome update(access& inside, std::string_view key, const updater& decide) = 0;
+
+  // The same in an access of their own, which waits for what is out of DRAM.
+  outcome insert(std::string_view key, const content& value) {
+    access inside;
+    return insert(inside, key, value);
+  }
+  outcome upsert(std::string_view key, const content& value) {
+    access inside;
+    return upsert(inside, key, value);
+  }
+  bool erase(std::string_view key) {
+    access inside;
+    return erase(inside, key);
+  }
+  outcome update(std::string_view key, const updater& decide) {
+    access inside;
+    return update(inside, key, decide);
+  }
 
   /// In ordered structures: visits the pairs with key >= `from` in byte order until the visitor
   /// ends the scan. Each pair visited was present at some moment of the scan; a key present
   /// throughout is visited once. The visited pairs count as used, and so do keys that the search
-  /// for `from` must read, but no others. Unordered structures visit nothing.
-  virtual void scan(const scope& inside, std::string_view from, const visitor& visit) = 0;
+  /// for `from` must read, but no others. The scan ends, and the access is not complete, at a pair
+  /// that could not be had. Unordered structures visit nothing.
+  virtual void scan(access& inside, std::string_view from, const visitor& visit) = 0;
   /// As scan(), downwards: pairs with key <= `from`, or all without it, greatest key first.
-  virtual void scan_back(const scope& inside, std::optional<std::string_view> from,
+  virtual void scan_back(access& inside, std::optional<std::string_view> from,
                          const visitor& visit) = 0;
   virtual bool is_ordered() const noexcept = 0;
 
   /// Visits every pair, in pieces and in the structure's own order: the pairs of the piece at
   /// `cursor` (0 at first). Returns the next cursor, 0 at the end. A key present throughout is
   /// visited at least once (as Redis SCAN guarantees), also when the table grows meanwhile. The
-  /// pairs do not count as used (guide::peek()). Values that have left DRAM are not read, and are
-  /// visited as absent (guides::is_absent()). Keys that cannot be read are visited as unreadable
-  /// (guides::is_unreadable()); but a piece of a skip list may begin behind one whose first 12
-  /// bytes are those of the last key before the piece, and leave out what is between. When the
-  /// thread's heap::miss_watch has noted a key, the piece at `cursor` is to be walked again; an
+  /// pairs do not count as used (guide::peek()). Values that have left DRAM are not read. A key
+  /// that could not be had is visited as nullopt; but a piece of a skip list may begin behind one
+  /// whose first 12 bytes are those of the last key before the piece, and leave out what is
+  /// between. When the access has missed a key, the piece at `cursor` is to be walked again; an
   /// ordered structure returns `cursor` then, and its piece ends only where the visitor ends it, or
   /// with the last key.
-  virtual std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) = 0;
+  virtual std::uint64_t walk(access& inside, std::uint64_t cursor, const pair_visitor& visit) = 0;
 
   virtual std::size_t size() const noexcept = 0;  ///< keys; exact while no writer runs
   /// Removes all keys, except perhaps those that concurrent writers add. Reads neither keys nor

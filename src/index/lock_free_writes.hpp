@@ -24,15 +24,15 @@ namespace isotherm::index {
 template <class Map, class Storage, class Node>
 class lock_free_writes {
  public:
-  bool contains(const scope& inside, std::string_view key) {
+  bool contains(access& inside, std::string_view key) {
     auto at = self().locate(inside, key);
     const Node* const n = self().found(at);
     return n && !n->value.is_null();
   }
-  outcome insert(std::string_view key, const content& value);
-  outcome upsert(std::string_view key, const content& value);
-  bool erase(std::string_view key);
-  outcome update(std::string_view key, const updater& decide);
+  outcome insert(access& inside, std::string_view key, const content& value);
+  outcome upsert(access& inside, std::string_view key, const content& value);
+  bool erase(access& inside, std::string_view key);
+  outcome update(access& inside, std::string_view key, const updater& decide);
   std::size_t size() const noexcept { return count_.sum(); }
 
  protected:
@@ -46,23 +46,22 @@ class lock_free_writes {
  private:
   Map& self() noexcept { return static_cast<Map&>(*this); }
   template <class Position>
-  bool link(const scope& inside, Position& at, std::string_view key, unlinked_node& created) {
+  bool link(access& inside, Position& at, std::string_view key, unlinked_node& created) {
     if (!self().attach(inside, at, key, created.get())) return false;
     created.release();
     return true;
   }
   /// To be called after this thread has erased the key by emptying the value of the node found.
   template <class Position>
-  void after_erase(const scope& inside, Position& at, std::string_view key) {
+  void after_erase(access& inside, Position& at, std::string_view key) {
     count_.add(-1);
     self().remove(inside, at, key);
   }
 };
 
 template <class Map, class Storage, class Node>
-outcome lock_free_writes<Map, Storage, Node>::insert(std::string_view key, const content& value) {
-  const scope inside;
-  const typename Storage::read_watch reads;
+outcome lock_free_writes<Map, Storage, Node>::insert(access& inside, std::string_view key,
+                                                     const content& value) {
   unlinked_node created;
   for (;;) {
     auto at = self().locate(inside, key);
@@ -71,23 +70,23 @@ outcome lock_free_writes<Map, Storage, Node>::insert(std::string_view key, const
       self().help(inside, at, key);
       continue;
     }
-    if (reads.has_lost()) return outcome::unreadable;  // where the key belongs is not known
+    if (Storage::has_lost(inside))
+      return outcome::incomplete;  // where the key belongs is not known
     if (!created && !(created = self().make(at, key, value))) return outcome::no_memory;
     if (link(inside, at, key, created)) return outcome::done;
   }
 }
 
 template <class Map, class Storage, class Node>
-outcome lock_free_writes<Map, Storage, Node>::upsert(std::string_view key, const content& value) {
-  const scope inside;
-  const typename Storage::read_watch reads;
+outcome lock_free_writes<Map, Storage, Node>::upsert(access& inside, std::string_view key,
+                                                     const content& value) {
   unlinked_node created;
   typename Storage::owned_bytes successor;
   for (;;) {
     auto at = self().locate(inside, key);
     Node* const n = self().found(at);
     if (!n) {
-      if (reads.has_lost()) return outcome::unreadable;
+      if (Storage::has_lost(inside)) return outcome::incomplete;
       if (!created && !(created = self().make(at, key, value))) return outcome::no_memory;
       if (link(inside, at, key, created)) return outcome::done;
       continue;
@@ -105,26 +104,23 @@ outcome lock_free_writes<Map, Storage, Node>::upsert(std::string_view key, const
 }
 
 template <class Map, class Storage, class Node>
-bool lock_free_writes<Map, Storage, Node>::erase(std::string_view key) {
-  const scope inside;
-  const typename Storage::read_watch reads;
+bool lock_free_writes<Map, Storage, Node>::erase(access& inside, std::string_view key) {
   auto at = self().locate(inside, key);
   Node* const n = self().found(at);
   // After a search that could not read a key, what links to the node is not known for sure.
-  if (!n || reads.has_lost() || !n->value.clear(inside)) return false;
+  if (!n || Storage::has_lost(inside) || !n->value.clear(inside)) return false;
   after_erase(inside, at, key);
   return true;
 }
 
 template <class Map, class Storage, class Node>
-outcome lock_free_writes<Map, Storage, Node>::update(std::string_view key, const updater& decide) {
-  const scope inside;
-  const typename Storage::read_watch reads;
+outcome lock_free_writes<Map, Storage, Node>::update(access& inside, std::string_view key,
+                                                     const updater& decide) {
   for (;;) {
     auto at = self().locate(inside, key);
     Node* const n = self().found(at);
     const bytes* current = n ? n->value.get(inside) : nullptr;
-    if (reads.has_lost()) return outcome::unreadable;
+    if (Storage::has_lost(inside)) return outcome::incomplete;
     if (n && !current) {
       self().help(inside, at, key);
       continue;

@@ -41,14 +41,14 @@ struct tree_entry {
 template <class Map, class Storage, class Entry = tree_entry<Storage>>
 class optimistic_writes {
  public:
-  bool contains(const scope& inside, std::string_view key) {
+  bool contains(access& inside, std::string_view key) {
     auto at = self().locate(inside, key);
     return self().found(inside, at, key) != nullptr;
   }
-  outcome insert(std::string_view key, const content& value);
-  outcome upsert(std::string_view key, const content& value);
-  bool erase(std::string_view key);
-  outcome update(std::string_view key, const updater& decide);
+  outcome insert(access& inside, std::string_view key, const content& value);
+  outcome upsert(access& inside, std::string_view key, const content& value);
+  bool erase(access& inside, std::string_view key);
+  outcome update(access& inside, std::string_view key, const updater& decide);
   std::size_t size() const noexcept { return count_.sum(); }
 
  protected:
@@ -76,7 +76,7 @@ class optimistic_writes {
     }
     place_lock(const place_lock&) = delete;
     place_lock& operator=(const place_lock&) = delete;
-    bool try_take(const scope& inside, std::string_view key) {
+    bool try_take(access& inside, std::string_view key) {
       return is_held_ = map_.try_lock(inside, at_, key);
     }
     bool is_held() const noexcept { return is_held_; }
@@ -90,7 +90,7 @@ class optimistic_writes {
 
   Map& self() noexcept { return static_cast<Map&>(*this); }
   template <class Position>
-  bool link(const scope& inside, Position& at, std::string_view key, unlinked_entry& created) {
+  bool link(access& inside, Position& at, std::string_view key, unlinked_entry& created) {
     if constexpr (Storage::kPlaced) {
       // It was made for a place under a fast node; the search now ended under a slow one.
       if (placement::is_fast(created.get()) && placement::is_slow(at.at)) {
@@ -104,37 +104,36 @@ class optimistic_writes {
     return true;
   }
   template <class Position>
-  void unlink(const scope& inside, Position& at, std::string_view key) {
+  void unlink(access& inside, Position& at, std::string_view key) {
     count_.add(-1);
     self().detach(inside, at, key);
   }
 };
 
 template <class Map, class Storage, class Entry>
-outcome optimistic_writes<Map, Storage, Entry>::insert(std::string_view key, const content& value) {
-  const scope inside;
-  const typename Storage::read_watch reads;
+outcome optimistic_writes<Map, Storage, Entry>::insert(access& inside, std::string_view key,
+                                                       const content& value) {
   unlinked_entry created;
   for (;;) {
     auto at = self().locate(inside, key);
     if (self().found(inside, at, key)) return outcome::unchanged;
-    if (reads.has_lost()) return outcome::unreadable;  // where the key belongs is not known
+    if (Storage::has_lost(inside))
+      return outcome::incomplete;  // where the key belongs is not known
     if (!created && !(created = self().make(at, key, value))) return outcome::no_memory;
     if (link(inside, at, key, created)) return outcome::done;
   }
 }
 
 template <class Map, class Storage, class Entry>
-outcome optimistic_writes<Map, Storage, Entry>::upsert(std::string_view key, const content& value) {
-  const scope inside;
-  const typename Storage::read_watch reads;
+outcome optimistic_writes<Map, Storage, Entry>::upsert(access& inside, std::string_view key,
+                                                       const content& value) {
   unlinked_entry created;
   typename Storage::owned_bytes successor;
   for (;;) {
     auto at = self().locate(inside, key);
     Entry* const found = self().found(inside, at, key);
     if (!found) {
-      if (reads.has_lost()) return outcome::unreadable;
+      if (Storage::has_lost(inside)) return outcome::incomplete;
       if (!created && !(created = self().make(at, key, value))) return outcome::no_memory;
       if (link(inside, at, key, created)) return outcome::done;
       continue;
@@ -150,13 +149,11 @@ outcome optimistic_writes<Map, Storage, Entry>::upsert(std::string_view key, con
 }
 
 template <class Map, class Storage, class Entry>
-bool optimistic_writes<Map, Storage, Entry>::erase(std::string_view key) {
-  const scope inside;
-  const typename Storage::read_watch reads;
+bool optimistic_writes<Map, Storage, Entry>::erase(access& inside, std::string_view key) {
   for (;;) {
     auto at = self().locate(inside, key);
     // After a search that could not read a key, what links to the entry is not known for sure.
-    if (!self().found(inside, at, key) || reads.has_lost()) return false;
+    if (!self().found(inside, at, key) || Storage::has_lost(inside)) return false;
     if (!self().try_lock(inside, at, key)) continue;
     unlink(inside, at, key);
     return true;
@@ -167,14 +164,12 @@ bool optimistic_writes<Map, Storage, Entry>::erase(std::string_view key) {
 /// decided upon. After some failures, as happen with a key that many threads write, it decides
 /// under the lock.
 template <class Map, class Storage, class Entry>
-outcome optimistic_writes<Map, Storage, Entry>::update(std::string_view key,
+outcome optimistic_writes<Map, Storage, Entry>::update(access& inside, std::string_view key,
                                                        const updater& decide) {
-  const scope inside;
-  const typename Storage::read_watch reads;
   for (unsigned tries = 0;; ++tries) {
     auto at = self().locate(inside, key);
     Entry* const found = self().found(inside, at, key);
-    if (reads.has_lost()) return outcome::unreadable;
+    if (Storage::has_lost(inside)) return outcome::incomplete;
     if (!found) {
       const decision chosen = decide(std::nullopt);
       if (chosen.act != action::write) return outcome::unchanged;
@@ -187,7 +182,7 @@ outcome optimistic_writes<Map, Storage, Entry>::update(std::string_view key,
     if (tries >= kOptimisticTries && !lock.try_take(inside, key)) continue;
     auto& held = found->value;
     const bytes* current = held.get(inside);
-    if (reads.has_lost()) return outcome::unreadable;
+    if (Storage::has_lost(inside)) return outcome::incomplete;
     const decision chosen = decide(current->view());
     if (chosen.act == action::keep) return outcome::unchanged;
     typename Storage::owned_bytes successor;

@@ -26,15 +26,15 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdlib>
+#include <optional>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include "base/atomic.hpp"
 #include "guide/guide.hpp"
-#include "guide/unreadable.hpp"
-#include "heap/cold/misses.hpp"
+#include "heap/cold/arrived_reads.hpp"
 #include "heap/node.hpp"
-#include "heap/readable.hpp"
 #include "index/content.hpp"
 #include "placement/emulation.hpp"
 #include "placement/node_memory.hpp"
@@ -44,97 +44,79 @@ namespace isotherm::index {
 
 using placement::node_place;
 
-/// Whether an access counts as a use of the object. A walk over all objects peeks; otherwise it
+/// Whether reading an object counts as a use of it. A walk over all objects peeks; otherwise it
 /// would make all of them warm (guide::peek()).
-enum class access : unsigned char { use, peek };
+enum class reading : unsigned char { use, peek };
 
+/// The text of a key or a value; nullopt where the pointer holds none (the key was erased), and
+/// where it could not be had, of which `inside` tells. Such a text equals no key and orders before
+/// all.
 template <class Pointer>
-bytes* read(const Pointer& held, const scope& inside, access how) noexcept {
-  return how == access::use ? held.get(inside) : held.peek(inside);
+std::optional<std::string_view> read(const Pointer& held, access& inside,
+                                     reading how = reading::use) noexcept {
+  const bytes* const found = how == reading::use ? held.get(inside) : held.peek(inside);
+  return found != nullptr ? std::optional(found->view()) : std::nullopt;
 }
 
-/// The value of a pair: a walk does not read those that have left DRAM, but gets
-/// guides::absent_bytes() in their place.
+/// The value of a pair: a walk does not read those that have left DRAM.
 template <class Pointer>
-bytes* read_value(const Pointer& held, const scope& inside, access how) noexcept {
-  return how == access::use ? held.get(inside) : held.look(inside);
+std::optional<std::string_view> read_value(const Pointer& held, access& inside,
+                                           reading how) noexcept {
+  if (how == reading::peek && !held.is_near(inside)) return std::nullopt;
+  return read(held, inside, how);
 }
 
-/// A guide that returns guides::unreadable_bytes() in place of an object that cannot be read.
+/// As guide<bytes>, with what only indexes ask.
 class guide_pointer : public guide<bytes> {
  public:
   using guide<bytes>::guide;
   guide_pointer(relocation how, guide_pointer& from) noexcept : guide<bytes>(how, from) {}
 
-  bytes* get(const scope& inside) const noexcept {
-    bytes* const found = guide<bytes>::get(inside);
-    return found ? found : stand_in(inside);
-  }
-  bytes* peek(const scope& inside) const noexcept {
-    bytes* const found = guide<bytes>::peek(inside);
-    return found ? found : stand_in(inside);
-  }
-  /// As peek(), of what is in DRAM; else guides::absent_bytes().
-  bytes* look(const scope& inside) const noexcept {
+  /// Whether a peek needs no page that has left DRAM.
+  bool is_near(access& inside) const noexcept {
     // As in peek(): while moves may happen it is the mark that keeps the object where it is.
-    const bool is_marked = inside.is_tracking() || sync::moves_may_happen();
-    const guides::word w = is_marked ? guides::mark(slot(), inside) : slot().load_acquire();
-    if (guides::is_in_cold(w) && heap::is_out(guides::pointer_of(w))) {
-      return const_cast<bytes*>(guides::absent_bytes());
-    }
-    return peek(inside);
+    const bool is_marked = inside.scope().is_tracking() || sync::moves_may_happen();
+    const guides::word w = is_marked ? guides::mark(slot(), inside.scope()) : slot().load_acquire();
+    return !guides::is_in_cold(w) || !heap::is_out(guides::pointer_of(w));
   }
   /// For compare_replace(): the object, unread. Null when the guide is empty.
   const bytes* address() const noexcept {
     return static_cast<const bytes*>(guides::pointer_of(slot().load_acquire()));
   }
-  [[nodiscard]] bool compare_replace(const scope& inside, const bytes* expected,
+  // Writes do not read what they replace.
+  [[nodiscard]] bool replace(access& inside, owned<bytes>&& next) noexcept {
+    return guide<bytes>::replace(inside.scope(), std::move(next));
+  }
+  [[nodiscard]] bool compare_replace(access& inside, const bytes* expected,
                                      owned<bytes>& next) noexcept {
-    const bytes* const there = real(expected);
-    return there && guide<bytes>::compare_replace(inside, there, next);
+    return guide<bytes>::compare_replace(inside.scope(), expected, next);
   }
-  [[nodiscard]] bool compare_clear(const scope& inside, const bytes* expected) noexcept {
-    const bytes* const there = real(expected);
-    return there && guide<bytes>::compare_clear(inside, there);
+  [[nodiscard]] bool compare_clear(access& inside, const bytes* expected) noexcept {
+    return guide<bytes>::compare_clear(inside.scope(), expected);
   }
-
- private:
-  /// What to return when a read gave null: null if the guide is empty.
-  bytes* stand_in(const scope& inside) const noexcept {
-    if (is_null()) [[likely]]
-      return nullptr;
-    const heap::read_watch reads;
-    bytes* const found = guide<bytes>::get(inside);
-    return reads.has_lost() ? const_cast<bytes*>(guides::unreadable_bytes()) : found;
-  }
-  /// The object's address if `expected` is the stand-in; null when the guide has been emptied
-  /// since.
-  const bytes* real(const bytes* expected) const noexcept {
-    if (expected != guides::unreadable_bytes()) [[likely]]
-      return expected;
-    return address();
-  }
+  bool clear(access& inside) noexcept { return guide<bytes>::clear(inside.scope()); }
 };
 
 /// What an index asks of its storage. make() and make_successor() return an empty owner when memory
 /// is exhausted; the other functions end the process then.
 template <class S>
-concept storage =
-    std::copy_constructible<S> && std::is_nothrow_destructible_v<S> &&
-    requires(const S& s, const typename S::pointer& old, const content& value, std::size_t bytes,
-             const node_place& place, void* node, typename S::use_count& uses) {
-      typename S::read_watch;
-      typename S::waiting;
-      { S::kManaged } -> std::convertible_to<bool>;
-      { s.make(value) } -> std::same_as<typename S::owned_bytes>;
-      { s.make_successor(old, value) } -> std::same_as<typename S::owned_bytes>;
-      { S::kPlaced } -> std::convertible_to<bool>;
-      { uses.add() } noexcept;
-      { S::touch(node, 1U) } noexcept;  // before some cache lines of it are read
-      { s.allocate_node(bytes, place) } -> std::same_as<void*>;
-      { s.allocate_zeroed(bytes) } -> std::same_as<void*>;  // an array where all searches begin
-      { S::deallocate_node(node) } noexcept;
-    };
+concept storage = std::copy_constructible<S> && std::is_nothrow_destructible_v<S> &&
+                  requires(const S& s, const typename S::pointer& old, const content& value,
+                           std::size_t bytes, const node_place& place, void* node,
+                           typename S::use_count& uses, const access& inside) {
+                    { S::has_lost(inside) } noexcept -> std::same_as<bool>;
+                    { S::kManaged } -> std::convertible_to<bool>;
+                    { s.make(value) } -> std::same_as<typename S::owned_bytes>;
+                    { s.make_successor(old, value) } -> std::same_as<typename S::owned_bytes>;
+                    { S::kPlaced } -> std::convertible_to<bool>;
+                    { uses.add() } noexcept;
+                    { S::touch(node, 1U) } noexcept;  // before some cache lines of it are read
+                    { s.allocate_node(bytes, place) } -> std::same_as<void*>;
+                    {
+                      s.allocate_zeroed(bytes)
+                    } -> std::same_as<void*>;  // an array where all searches begin
+                    { S::deallocate_node(node) } noexcept;
+                  };
 
 /// Counts nothing and takes no room: in leaves that nobody places.
 struct no_use_count {
@@ -144,10 +126,10 @@ struct no_use_count {
 struct managed {
   using pointer = guide_pointer;
   using owned_bytes = owned<bytes>;
-  using read_watch = heap::read_watch;
-  using waiting = heap::waiting;
   using use_count = no_use_count;
   static constexpr bool kManaged = true, kPlaced = false;
+  /// Whether an object was met that could not be read, or is not waited for.
+  static bool has_lost(const access& inside) noexcept { return inside.has_lost(); }
   static void touch(const void*, unsigned /*lines*/) noexcept {}
 
   owned_bytes make(const content& value) const noexcept {
@@ -211,26 +193,26 @@ class plain_pointer {
   plain_pointer(relocation, plain_pointer& from) noexcept : object_(from.object_.load_acquire()) {}
   static void finish_relocation() noexcept {}
 
-  bytes* get(const scope&) const noexcept { return object_.load_acquire(); }
-  bytes* peek(const scope&) const noexcept { return object_.load_acquire(); }
-  bytes* look(const scope& inside) const noexcept { return peek(inside); }
+  bytes* get(access&) const noexcept { return object_.load_acquire(); }
+  bytes* peek(access&) const noexcept { return object_.load_acquire(); }
+  static bool is_near(access&) noexcept { return true; }
   const bytes* address() const noexcept { return object_.load_acquire(); }
   bool is_null() const noexcept { return object_.load_acquire() == nullptr; }
   bool holds(const bytes* address) const noexcept { return object_.load_acquire() == address; }
-  [[nodiscard]] bool replace(const scope&, owned_bytes&& next) {
+  [[nodiscard]] bool replace(access&, owned_bytes&& next) {
     if (!next) return false;
     if (bytes* old = object_.exchange_acq_rel(next.release())) retire_object(old);
     return true;
   }
-  [[nodiscard]] bool compare_replace(const scope&, const bytes* expected, owned_bytes& next) {
+  [[nodiscard]] bool compare_replace(access&, const bytes* expected, owned_bytes& next) {
     if (!next || !put(expected, next.get())) return false;
     next.release();
     return true;
   }
-  [[nodiscard]] bool compare_clear(const scope&, const bytes* expected) {
+  [[nodiscard]] bool compare_clear(access&, const bytes* expected) {
     return put(expected, nullptr);
   }
-  bool clear(const scope&) {
+  bool clear(access&) {
     bytes* const old = object_.exchange_acq_rel(nullptr);
     if (old) retire_object(old);
     return old != nullptr;
@@ -257,15 +239,10 @@ class plain_pointer {
 struct unmanaged {
   using pointer = plain_pointer;
   using owned_bytes = plain_pointer::owned_bytes;
-  /// As heap::read_watch; plain objects can always be read.
-  struct read_watch {
-    static constexpr bool has_lost() noexcept { return false; }
-  };
-  struct waiting {
-    waiting() noexcept {}  // not trivial, as the other one: it is not an unused variable
-  };
   using use_count = no_use_count;
   static constexpr bool kManaged = false, kPlaced = false;
+  /// Plain objects can always be read.
+  static constexpr bool has_lost(const access&) noexcept { return false; }
   static void touch(const void*, unsigned /*lines*/) noexcept {}
 
   owned_bytes make(const content& value) const noexcept {

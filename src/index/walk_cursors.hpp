@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 
-#include "guide/unreadable.hpp"
 #include "index/index.hpp"
 
 namespace isotherm::index {
@@ -50,29 +49,44 @@ class walk_cursors {
 };
 
 /// any_index::walk() for an ordered structure: a piece is some keys in order. `iterate(from,
-/// visit)` visits the pairs from that scan_start upwards. For a thread that does not wait, and has
-/// missed a key, the walk stays where it is, and the piece is to be walked again; it goes on only
-/// for what else is missed, until the visitor ends it. It stays also where the disk does not
-/// answer.
+/// visit)` visits the pairs from that scan_start upwards. For an access that has missed a key, the
+/// walk stays where it is, and the piece is to be walked again; it goes on only for what else is
+/// missed, until the visitor ends it. It stays also where the disk does not answer.
 template <class Iterate>
-std::uint64_t walk_in_order(walk_cursors& cursors, std::uint64_t cursor, const visitor& visit,
-                            Iterate iterate) {
+std::uint64_t walk_in_order(access& inside, walk_cursors& cursors, std::uint64_t cursor,
+                            const pair_visitor& visit, Iterate iterate) {
   constexpr std::size_t kPieceKeys = 16;
   const std::optional<std::string> last = cursor ? cursors.find(cursor) : std::nullopt;
   std::size_t visited = 0;
   std::string_view now;
   bool is_cut = false;
-  const visitor counting = [&](std::string_view key, std::string_view value) {
-    if (guides::is_unreadable(key)) return visit(key, value);  // cannot be continued from
-    now = key;
-    is_cut = !visit(key, value) || (!guides::has_missed() && ++visited == kPieceKeys);
+  const pair_visitor counting = [&](std::optional<std::string_view> key,
+                                    std::optional<std::string_view> value) {
+    if (!key) return visit(key, value);  // cannot be continued from
+    now = *key;
+    is_cut = !visit(key, value) || (!inside.has_missed() && ++visited == kPieceKeys);
     return !is_cut;
   };
   iterate(last ? scan_start{*last, bound::exclusive} : scan_start{}, counting);
-  if (guides::has_missed() || guides::is_unanswered()) return cursor;
+  if (inside.has_missed() || inside.result() == access::outcome::disk_silent) return cursor;
   if (is_cut) return cursors.advance(cursor, now);
   cursors.forget(cursor);
   return 0;
 }
+
+/// Visits the pairs of a scan, which ends at one that could not be had. Passes over one that was
+/// erased meanwhile.
+class scanning {
+ public:
+  scanning(const access& inside, const visitor& visit) noexcept : inside_(inside), visit_(visit) {}
+  bool operator()(std::optional<std::string_view> key,
+                  std::optional<std::string_view> value) const {
+    return key && value ? visit_(*key, *value) : !inside_.has_lost();
+  }
+
+ private:
+  const access& inside_;
+  const visitor& visit_;
+};
 
 }  // namespace isotherm::index

@@ -269,8 +269,12 @@ void connection::run(std::span<const std::string_view> arguments) {
   const std::size_t before = output_.size();
   if (client_->mode == replies::skip_next) client_->mode = replies::skip;
   mute_ = client_->mode != replies::on;
-  if (!is_again_) began_ns_ = now_ns_;
-  dispatch(arguments);
+  if (is_again_) {
+    run_resolved(*command_, arguments);
+  } else {
+    began_ns_ = now_ns_;
+    dispatch(arguments);
+  }
   if (is_parked() || is_held_) return;
   if (client_->waits) {
     if (!has_lent_) deferred_arguments_ = server_.loggable(*command_, arguments);
@@ -309,16 +313,23 @@ void connection::dispatch(std::span<const std::string_view> arguments) {
   if (client_->in_refused_transaction && !(command->flags & store::kEndsOrLeaves)) [[unlikely]] {
     return reject(*command, kNotRun);
   }
-  if (command->flags & store::kDenyOom && server_.refuses_growth()) [[unlikely]] {
+  run_resolved(*command, arguments);
+}
+
+/// Runs a command that the client may run, or that was parked or held: from here on it runs again.
+void connection::run_resolved(const store::command& command,
+                              std::span<const std::string_view> arguments) {
+  command_ = nullptr;
+  if (command.flags & store::kDenyOom && server_.refuses_growth()) [[unlikely]] {
     server_.statistics.refused_writes.add(1);
-    return reject(*command, kOverTarget);
+    return reject(command, kOverTarget);
   }
-  command_ = command;
-  client_->last.store_relaxed(command);
+  command_ = &command;
+  client_->last.store_relaxed(&command);
   if (!is_again_) server_.count_command();
   // Not by kDenyOom: EXPIRE and its like, which no limit refuses, make another copy of the record.
   is_held_ = shared_.room.is_on() &&
-             (command->flags & (store::kWrite | store::kOnlyFrees)) == store::kWrite;
+             (command.flags & (store::kWrite | store::kOnlyFrees)) == store::kWrite;
   if (is_held_) [[unlikely]]
     return;
   const store::limits bounds{server_.tuning().longest_storable()};
@@ -326,7 +337,7 @@ void connection::dispatch(std::span<const std::string_view> arguments) {
                 bounds,       client_.get(), &parked_.walked()};
   const std::size_t before = output_.size();
   try {
-    execute(*command, c);
+    execute(command, c);
   } catch (const std::exception& failed) {
     // A command that does not fit in memory fails, and nothing else does.
     output_.resize(before);
@@ -334,7 +345,7 @@ void connection::dispatch(std::span<const std::string_view> arguments) {
     lent_bytes_ = 0;
     reply_.error(error_for(failed));
   }
-  if (command->flags & store::kWrite)
+  if (command.flags & store::kWrite)
     shared_.room.begin();  // the next one waits if this took the room
 }
 
@@ -367,44 +378,42 @@ std::optional<std::uint64_t> connection::note_answered(std::string_view reply) {
 void connection::execute(const store::command& command, store::call& call) {
   const bool has_keys = command.keys.first != 0;
   if (has_keys && is_large(call)) return run_elsewhere(command, call, elsewhere::copies);
-  if (!has_keys || (command.flags & store::kReadOnly) == 0) {
-    if (!execute_here(command, call)) run_elsewhere(command, call, elsewhere::waits);
-    return;
-  }
+  const bool may_be_large = has_keys && (command.flags & store::kReadOnly) != 0;
   const std::size_t before = output_.size();
-  const store::look_ups counted = store::database::look_ups_of_this_thread();
-  reply_.set_limit(std::min(before + kLargeBytes, sent_ + output_limit()));
-  const bool was_run = execute_here(command, call);
-  reply_.set_limit(sent_ + output_limit());
-  // A command that is parked has appended nothing: execute() took it back.
-  const bool is_too_large = reply_.take_overflowed() && was_run && !is_parked();
-  if (was_run && !is_too_large) [[likely]]
-    return;
-  std::vector<heap::arrived_reads::read> reads;
-  if (is_too_large) {
-    output_.resize(before);
-    server_.db().take_back_look_ups(counted);
-    if (may_use_copies(command)) reads = parked_.own_reads();
+  if (may_be_large) reply_.set_limit(std::min(before + kLargeBytes, sent_ + output_limit()));
+  const store::executed how = execute_here(command, call);
+  if (may_be_large) reply_.set_limit(sent_ + output_limit());
+  if (how == store::executed::must_wait) {
+    run_elsewhere(command, call, elsewhere::waits);
+  } else if (how == store::executed::overflowed && may_be_large) {
+    output_.resize(before);  // the begin of a reply that is made anew
+    std::ignore = reply_.take_overflowed();
+    run_elsewhere(
+        command, call, elsewhere::copies,
+        may_use_copies(command) ? parked_.own_reads() : std::vector<heap::arrived_reads::read>());
   }
-  run_elsewhere(command, call, is_too_large ? elsewhere::copies : elsewhere::waits,
-                std::move(reads));
 }
 
-/// A command on keys does not wait here for what it misses. False: only a thread that waits can run
-/// it.
-bool connection::execute_here(const store::command& command, store::call& call) {
+/// Runs a command without waiting for objects of COLD; one that misses some is parked. `must_wait`:
+/// only a thread that waits can run it.
+store::executed connection::execute_here(const store::command& command, store::call& call) {
   const std::uint64_t maxmemory = server_.tuning().maxmemory.load_relaxed();
   const bool walks = (command.flags & store::kWalks) != 0;
   if (!parked_.is_possible() || (command.keys.first == 0 && !walks)) {
-    static_cast<void>(store::execute(command, call, maxmemory));
-    return true;
+    return store::execute(command, call, maxmemory);
   }
-  using copies = heap::miss_watch::copies;
-  heap::miss_watch watch(parked_.arrived(),
-                         may_use_copies(command) ? copies::allowed : copies::refused,
-                         heap::miss_watch::missing::never_waited_for);
-  if (store::execute(command, call, maxmemory) == store::executed::answered) return true;
-  return !watch.must_wait() && parked_.park(watch.take());
+  std::vector<heap::miss> missed;
+  {
+    access inside(access::when_cold::record, &parked_.arrived(),
+                  may_use_copies(command) ? access::copies::allowed : access::copies::refused);
+    call.inside = &inside;
+    const store::executed how = store::execute(command, call, maxmemory);
+    call.inside = nullptr;
+    if (how != store::executed::missed) [[likely]]
+      return how;
+    missed = inside.take_misses();
+  }
+  return parked_.park(std::move(missed)) ? store::executed::missed : store::executed::must_wait;
 }
 
 bool connection::is_large(const store::call& call) const noexcept {
@@ -447,18 +456,19 @@ void connection::run_elsewhere(const store::command& command, const store::call&
     if (whose->killed.load_acquire()) return;
     store::call again{server.db(),  out,     mine->arguments, store::now_ms(),
                       mine->bounds, nullptr, &mine->walked};
-    if (command.flags & store::kWrite) {
+    heap::arrived_reads found;
+    for (const auto& each : mine->arrived) found.add(each);
+    // What it waits for it reads before it holds keys, or one scope for all of them.
+    if (command.flags & store::kWrite || (command.keys.last == -1 && found.is_empty())) {
       using store::values_are;
       const bool is_plain_set = command.name == "set" && again.count() == 3;
       store::bring_in(command, again, is_plain_set ? values_are::replaced : values_are::read);
     }
-    using watch = heap::miss_watch;
-    heap::arrived_reads found;
-    for (const auto& each : mine->arrived) found.add(each);
-    std::optional<watch> copies;
-    if (!found.is_empty())
-      copies.emplace(found, watch::copies::allowed, watch::missing::waited_for);
-    static_cast<void>(store::execute(command, again, server.tuning().maxmemory.load_relaxed()));
+    {
+      access inside(access::when_cold::wait, &found, access::copies::allowed);
+      again.inside = &inside;
+      store::execute(command, again, server.tuning().maxmemory.load_relaxed());
+    }
     heap::wait_for_room();  // this thread serves no other client
   };
   where == elsewhere::copies ? server_.defer_large(*client_, work)

@@ -106,11 +106,12 @@ class connection {
   bool advance();
   void run(std::span<const std::string_view> arguments);
   void dispatch(std::span<const std::string_view> arguments);
+  void run_resolved(const store::command& command, std::span<const std::string_view> arguments);
   void execute(const store::command& command, store::call& call);
   void reject(const store::command& command, std::string_view why);
   /// Counts the command that `reply` answers. Returns how long it took, in nanoseconds, if it ran.
   std::optional<std::uint64_t> note_answered(std::string_view reply);
-  bool execute_here(const store::command& command, store::call& call);
+  store::executed execute_here(const store::command& command, store::call& call);
   enum class elsewhere : std::uint8_t {
     waits,  ///< for pages of COLD that no read gives
     copies  ///< a large value

@@ -102,11 +102,9 @@ void parked_command::finish() noexcept {
 look_ahead look(std::string_view requests, const resp_parser::limits& bounds,
                 const store::command_table& commands, store::database& db,
                 const heap::arrived_reads& arrived, const turn& mine, std::uint64_t room) {
-  heap::miss_watch watch(arrived, heap::miss_watch::copies::only,
-                         heap::miss_watch::missing::never_waited_for);
-  const heap::read_watch reads;
+  access inside(access::when_cold::prefetch, &arrived);
   look_ahead found;
-  const auto has_no_room = [&] { return watch.missed_bytes() >= room; };
+  const auto has_no_room = [&] { return inside.missed_bytes() >= room; };
   const auto is_enough = [&] { return mine.is_over() || has_no_room(); };
   bool has_looked = false;
   resp_parser parser;
@@ -124,7 +122,7 @@ look_ahead look(std::string_view requests, const resp_parser::limits& bounds,
       store::for_each_key(*invoked, arguments, [&](std::string_view key) {
         // What is looked at counts as used: nothing is that is not going to be asked for.
         if (std::exchange(has_looked_here, true) && is_enough()) return;
-        const sync::scope inside;
+        inside.renew();
         is_reading ? static_cast<void>(db.index().find(inside, key))
                    : static_cast<void>(db.index().contains(inside, key));
       });
@@ -133,8 +131,7 @@ look_ahead look(std::string_view requests, const resp_parser::limits& bounds,
     requests.remove_prefix(parser.consumed());
   }
   found.seen = all - requests.size();
-  found.missed = watch.take();
-  reads.forgive();
+  found.missed = inside.take_misses();
   return found;
 }
 

@@ -7,7 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "heap/cold/misses.hpp"
+#include "guide/access.hpp"
+#include "heap/cold/arrived_reads.hpp"
 #include "heap/cold/reader.hpp"
 #include "server/resp_parser.hpp"
 #include "server/timing/turn.hpp"

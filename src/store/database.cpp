@@ -5,7 +5,6 @@
 #include <mutex>
 
 #include "base/random.hpp"
-#include "heap/cold/misses.hpp"
 #include "heap/usage.hpp"
 
 namespace isotherm::store {
@@ -56,8 +55,6 @@ bool is_one_in(std::uint64_t times) noexcept {
 
 }  // namespace
 
-constinit thread_local look_ups database::look_ups_here{};
-
 std::int64_t now_ms() noexcept {
   using namespace std::chrono;
   return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
@@ -70,29 +67,22 @@ database::database(index::any_index& index, memory_meter::probe used_memory)
 
 void database::wait_for_several(std::string_view key) noexcept { one_key wait(stripes_, key); }
 
-std::optional<record> database::find(const sync::scope& inside, std::string_view key,
-                                     std::int64_t now, lookup purpose) {
-  const heap::read_watch reads;
+answer<std::optional<record>> database::find(access& inside, std::string_view key, std::int64_t now,
+                                             lookup purpose) {
   const bool holds_stripe = purpose == lookup::before_write || purpose == lookup::read_before_write;
-  const auto found =
-      holds_stripe ? find_live_in_stripe(inside, key, now) : find_live(inside, key, now);
-  if (reads.has_lost()) [[unlikely]]
-    return std::nullopt;
-  const bool counts = purpose != lookup::peek && purpose != lookup::before_write;
-  if (counts) {
-    (found ? counted_.hits : counted_.misses).add(1);
-    ++(found ? look_ups_here.hits : look_ups_here.misses);
-  }
+  auto found = holds_stripe ? find_live_in_stripe(inside, key, now) : find_live(inside, key, now);
   const bool notes = purpose != lookup::peek && purpose != lookup::inspect;
-  if (notes && found) touch(key, now);
+  if (notes && found && *found) touch(key, now);
   return found;
 }
 
-std::optional<record> database::find_live(const sync::scope& inside, std::string_view key,
-                                          std::int64_t now) {
+answer<std::optional<record>> database::find_live(access& inside, std::string_view key,
+                                                  std::int64_t now) {
   if (stripes_.several_in_progress()) [[unlikely]]
     wait_for_several(key);
   const auto stored = index_.find(inside, key);
+  if (inside.has_lost()) [[unlikely]]
+    return std::unexpected(inside.result());
   if (!stored) return std::nullopt;
   const record found = records::decode(*stored);
   if (!found.is_expired(now)) [[likely]]
@@ -101,31 +91,31 @@ std::optional<record> database::find_live(const sync::scope& inside, std::string
   return find_live_in_stripe(inside, key, now);
 }
 
-std::optional<record> database::find_live_in_stripe(const sync::scope& inside, std::string_view key,
-                                                    std::int64_t now) {
+answer<std::optional<record>> database::find_live_in_stripe(access& inside, std::string_view key,
+                                                            std::int64_t now) {
   const auto stored = index_.find(inside, key);
+  if (inside.has_lost()) [[unlikely]]
+    return std::unexpected(inside.result());
   if (!stored) return std::nullopt;
   const record found = records::decode(*stored);
   if (!found.is_expired(now)) [[likely]]
     return found;
-  if (remove(key)) counted_.expired.add(1);
+  const auto removed = remove(inside, key);
+  if (!removed) return std::unexpected(removed.error());
+  if (*removed) counted_.expired.add(1);
   return std::nullopt;
 }
 
-index::outcome database::put(std::string_view key, const record& value,
+index::outcome database::put(access& inside, std::string_view key, const record& value,
                              const index::content& payload, std::int64_t now) {
-  const heap::read_watch reads;
-  // A value must not be made from something that could not be read.
-  if (heap::read_watch::outermost_has_lost()) return index::outcome::unreadable;
   const records::encoded stored(value, payload);
-  const auto outcome = index_.upsert(key, index::content(stored.size(), stored));
-  memory_.note_written(key.size() + stored.size());
+  const auto outcome = index_.upsert(inside, key, index::content(stored.size(), stored));
   if (outcome != index::outcome::done) return outcome;
-  reads.forgive();  // the old value, or another key on the way, need not be readable
+  memory_.note_written(key.size() + stored.size());
   stripe& held = stripes_.of(key);
   if (is_due(held, key, now)) counted_.expired.add(1);  // the replaced value had expired
   note_expiry(held, key, value.expires_ms);
-  if (value.expires_ms != kNever && writers_sweep_.load_relaxed()) sweep_beside(held, now);
+  if (value.expires_ms != kNever && writers_sweep_.load_relaxed()) sweep_beside(inside, held, now);
   touch(key, now);
   return outcome;
 }
@@ -133,33 +123,25 @@ index::outcome database::put(std::string_view key, const record& value,
 /// Removes the expired keys in the next buckets of a stripe that the caller holds. These buckets
 /// have on average more keys than the one that the caller has added, so that expired keys cannot
 /// become many more than live ones.
-void database::sweep_beside(stripe& held, std::int64_t now) {
+void database::sweep_beside(access& inside, stripe& held, std::int64_t now) {
   constexpr int kBuckets = 4;
   swept not_told;
   for (int i = 0; i < kBuckets; ++i) {
     if (held.next_swept >= held.expires.bucket_count()) held.next_swept = 0;
     const std::size_t bucket = held.next_swept++;
     while (const auto due = due_in(held, bucket, now, not_told)) {
-      if (!expire(held, *due) && is_due(held, *due, now)) return;  // it was put off
+      if (!expire(inside, held, *due) && is_due(held, *due, now)) return;  // it was put off
     }
   }
 }
 
-void database::take_back_look_ups(const look_ups& before) noexcept {
-  counted_.hits.add(before.hits - look_ups_here.hits);
-  counted_.misses.add(before.misses - look_ups_here.misses);
-  look_ups_here = before;
-}
-
-index::outcome database::append(std::string_view key, const record& old, std::size_t zeros,
-                                std::string_view tail, std::int64_t now) {
+index::outcome database::append(access& inside, std::string_view key, const record& old,
+                                std::size_t zeros, std::string_view tail, std::int64_t now) {
   const std::size_t more = zeros + tail.size();
-  // Nothing is written into COLD: who reads it past its mapping relies on that
-  // (heap/cold/read.hpp).
+  // Nothing is written into COLD: reads past its mapping rely on that (heap/cold/read.hpp).
   const bool is_cold =
       index_.is_managed() && heap::range_of(heap::kind::cold).contains(old.payload.data());
   if (old.room > 0 && more <= old.room && !is_cold) {
-    if (heap::read_watch::outermost_has_lost()) return index::outcome::unreadable;
     records::append_in_place(old, zeros, tail);
     return index::outcome::done;
   }
@@ -171,42 +153,40 @@ index::outcome database::append(std::string_view key, const record& old, std::si
     std::memset(to + old.payload.size(), 0, zeros);
     tail.copy(to + old.payload.size() + zeros, tail.size());
   };
-  return put(key, grown, index::content(size, join), now);
+  return put(inside, key, grown, index::content(size, join), now);
 }
 
-bool database::remove(std::string_view key) {
-  const heap::read_watch reads;
-  const bool was_there = index_.erase(key);
-  if (!was_there && reads.has_lost()) return false;
-  reads.forgive();  // lost only while the structure was tidied up
+answer<bool> database::remove(access& inside, std::string_view key) {
+  const bool was_there = index_.erase(inside, key);
+  if (!was_there && inside.has_lost()) return std::unexpected(inside.result());
   note_expiry(stripes_.of(key), key, kNever);
   return was_there;
 }
 
-bool database::holds(const sync::scope& inside, std::string_view key, std::int64_t now) {
-  if (!index_.contains(inside, key) || is_due(stripes_.of(key), key, now)) return false;
+answer<bool> database::holds(access& inside, std::string_view key, std::int64_t now) {
+  const bool is_there = index_.contains(inside, key);
+  if (!is_there && inside.has_lost()) return std::unexpected(inside.result());
+  if (!is_there || is_due(stripes_.of(key), key, now)) return false;
   touch(key, now);
   return true;
 }
 
-bool database::remove_live(std::string_view key, std::int64_t now) {
+answer<bool> database::remove_live(access& inside, std::string_view key, std::int64_t now) {
   const bool had_expired = is_due(stripes_.of(key), key, now);
-  if (!remove(key)) return false;
+  const auto removed = remove(inside, key);
+  if (!removed || !*removed) return removed;
   if (had_expired) counted_.expired.add(1);
   return !had_expired;
 }
 
-bool database::expire(stripe& held, const std::string& key) {
-  const heap::read_watch reads;
-  const bool is_removed = remove(key);
-  if (is_removed) counted_.expired.add(1);
-  // If a key on the way cannot be read, this one stays; without a note it is not tried again. A
-  // thread that does not wait cannot tell that from a key that is out: the sweep, which waits,
+bool database::expire(access& inside, stripe& held, const std::string& key) {
+  const auto removed = remove(inside, key);
+  if (removed && *removed) counted_.expired.add(1);
+  // If a key on the way cannot be read, this one stays; without a note it is not tried again. An
+  // access that does not wait cannot tell that from a key that is out: the sweep, which waits,
   // does.
-  const bool waits = heap::miss_watch::of_this_thread() == nullptr;
-  if (waits || !reads.has_lost()) note_expiry(held, key, kNever);
-  reads.forgive();  // no command waits for this
-  return is_removed;
+  if (inside.waits() || removed) note_expiry(held, key, kNever);
+  return removed && *removed;
 }
 
 void database::note_expiry(stripe& held, std::string_view key, std::int64_t expires_ms) {
@@ -240,43 +220,44 @@ std::uint32_t database::idle_seconds(std::string_view key, std::int64_t now) con
 }
 
 /// One of the live keys of the piece at `cursor`, which becomes that of the next piece; stays if a
-/// key was missed, and notes what else the piece will miss.
-std::optional<std::string> database::random_key_of_piece(std::uint64_t& cursor, std::int64_t now) {
+/// key was missed, and then the access has recorded what else the piece will miss.
+std::optional<std::string> database::random_key_of_piece(access& inside, std::uint64_t& cursor,
+                                                         std::int64_t now) {
   constexpr int kReadTogether = 16;  // keys of a piece
   std::optional<std::string> chosen;
-  std::uint64_t seen = 0;
+  std::uint64_t visited = 0;
   int noted = 0;
-  const sync::scope inside;
+  inside.renew();
   const bool some_expire = expiring_keys() > 0;
-  const auto visit = [&](std::string_view key, std::string_view stored) {
-    if (guides::has_missed()) return ++noted < kReadTogether;
-    if (is_unreadable(key, stored)) return true;
-    const bool is_gone = guides::is_absent(stored) ? some_expire && has_expired(key, now)
-                                                   : records::decode(stored).is_expired(now);
-    if (!is_gone && is_one_in(++seen)) chosen = key;
+  const auto visit = [&](std::optional<std::string_view> key,
+                         std::optional<std::string_view> stored) {
+    if (inside.has_missed()) return ++noted < kReadTogether;
+    if (!key) return true;
+    const bool is_gone = stored ? records::decode(*stored).is_expired(now)
+                                : some_expire && has_expired(inside, *key, now);
+    if (!is_gone && is_one_in(++visited)) chosen = *key;
     return true;
   };
   const std::uint64_t next = index_.walk(inside, cursor, visit);
-  if (guides::has_missed()) return std::nullopt;
+  if (inside.has_missed()) return std::nullopt;
   cursor = next;
   return chosen;
 }
 
-std::optional<std::string> database::random_key(std::int64_t now) {
+answer<std::optional<std::string>> database::random_key(access& inside, std::int64_t now) {
   std::uint64_t cursor = random_cursor_.load_relaxed();
   std::optional<std::string> chosen;
+  access::outcome met = access::outcome::complete;
   // Two rounds at most: from the cursor to the end, and from the start.
   for (int rounds = 0; rounds < 2;) {
-    const heap::read_watch reads;
-    auto one = random_key_of_piece(cursor, now);
-    const bool is_unanswered = reads.disk_is_silent();
+    auto one = random_key_of_piece(inside, cursor, now);
+    const bool is_silent = inside.result() == access::outcome::disk_silent;
     // Either the call runs again, from here, or it is an error.
-    if (guides::has_missed() || (is_unanswered && !chosen)) {
-      chosen.reset();
+    if (inside.has_missed() || (is_silent && !chosen)) {
+      met = inside.result();
       break;
     }
-    reads.forgive();
-    if (is_unanswered) break;  // what was found before is the answer
+    if (is_silent) break;  // the key found before is the answer
     if (one) chosen = std::move(one);
     if (cursor == 0) ++rounds;
     // One time in four the walk goes on, so that calls do not stop at the same pieces in each
@@ -284,23 +265,26 @@ std::optional<std::string> database::random_key(std::int64_t now) {
     if (chosen && !is_one_in(4)) break;
   }
   random_cursor_.store_relaxed(cursor);
+  if (met != access::outcome::complete) return std::unexpected(met);
   return chosen;
 }
 
-bool database::has_expired(std::string_view key, std::int64_t now) {
+bool database::has_expired(access& inside, std::string_view key, std::int64_t now) {
   stripe& here = stripes_.of(key);
   const std::lock_guard lock(here);
   if (is_due(here, key, now)) return true;
   // It may have been removed, with the note, since the walk has come to it.
-  const sync::scope inside;
-  return !index_.contains(inside, key);
+  const access::outcome so_far = inside.result();
+  const bool is_there = index_.contains(inside, key);
+  inside.note(so_far);
+  return !is_there;
 }
 
 bool database::remove_due(stripe& here, const std::string& key, std::int64_t now) {
-  const sync::scope inside;
+  access inside;
   index_.contains(inside, key);  // a cold key is read from disk before the stripe is locked
   const std::lock_guard lock(here);
-  return is_due(here, key, now) && expire(here, key);
+  return is_due(here, key, now) && expire(inside, here, key);
 }
 
 /// A few of the last sweeps have most of the weight, as in Redis.

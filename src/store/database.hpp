@@ -7,13 +7,13 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <optional>
 #include <span>
 #include <string_view>
 
 #include "base/sharded_counter.hpp"
-#include "guide/unreadable.hpp"
-#include "heap/readable.hpp"
+#include "guide/access.hpp"
 #include "index/index.hpp"
 #include "os/clock.hpp"
 #include "store/memory.hpp"
@@ -30,18 +30,18 @@ struct counters {
   base::sharded_counter hits, misses, expired;
 };
 
-/// What a thread has counted so far, of any database.
+/// Look-ups of one command, which are counted when it has been answered.
 struct look_ups {
   std::int64_t hits = 0, misses = 0;
 };
 
-/// Whether a pair that a walk has come to cannot be read from disk. Walks leave it out.
-inline bool is_unreadable(std::string_view key, std::string_view stored) noexcept {
-  return guides::is_unreadable(key) || guides::is_unreadable(stored);
-}
+/// A result, or why there is none: an object on the way could not be had (access::result()). The
+/// operation has changed nothing then.
+template <class T>
+using answer = std::expected<T, access::outcome>;
 
 /// The purpose of a look-up. It decides whether a hit or a miss is counted (for INFO) and whether
-/// an access is noted (for OBJECT IDLETIME).
+/// its time is noted (for OBJECT IDLETIME).
 enum class lookup : std::uint8_t {
   // For callers without the key's stripe.
   read,     ///< to answer with the value: counts and notes
@@ -51,8 +51,12 @@ enum class lookup : std::uint8_t {
   before_write,      ///< for a write that depends on the record: notes
   read_before_write  ///< for a write that answers with the old value: counts and notes
 };
+constexpr bool is_counted(lookup purpose) noexcept {
+  return purpose != lookup::peek && purpose != lookup::before_write;
+}
 
-/// One database over one index. Thread-safe. Callers hold a scope while they use records.
+/// One database over one index. Thread-safe. Records are valid as long as the access that gave
+/// them.
 class database {
  public:
   /// `index` must outlive the database. `used_memory` answers in bytes.
@@ -62,41 +66,35 @@ class database {
   stripes& locks() noexcept { return stripes_; }
   memory_meter& memory() noexcept { return memory_; }
   counters& counted() noexcept { return counted_; }
+  void count(const look_ups& of_a_command) noexcept {
+    if (of_a_command.hits != 0) counted_.hits.add(of_a_command.hits);
+    if (of_a_command.misses != 0) counted_.misses.add(of_a_command.misses);
+  }
   std::size_t keys() const noexcept { return index_.size(); }
   std::size_t expiring_keys() const noexcept { return expiring_.load_relaxed(); }
 
-  /// The live record of `key`. An expired record is removed. None also where something on the way
-  /// to it could not be read, or is not waited for (heap::read_watch tells): the call then ends
-  /// without an answer of its own, and must have changed nothing.
-  std::optional<record> find(const sync::scope& inside, std::string_view key, std::int64_t now,
-                             lookup purpose);
-
-  /// For a command that is to run again, and would count once more: `before` is what the calling
-  /// thread had counted when it began, and has counted again after this.
-  static look_ups look_ups_of_this_thread() noexcept { return look_ups_here; }
-  void take_back_look_ups(const look_ups& before) noexcept;
+  /// The live record of `key`; nullopt: there is none. An expired record is removed.
+  answer<std::optional<record>> find(access& inside, std::string_view key, std::int64_t now,
+                                     lookup purpose);
 
   // For callers that hold the stripe of `key`, by one_key or several_keys.
   /// Stores `payload`, which may copy from a record that was found, and all of `value` but its
-  /// payload; value.room bytes are kept free behind it. Notes an access. `no_memory`, or
-  /// `unreadable` when something that the command has read, or a key on the way, cannot be read
-  /// from disk (heap::read_watch tells); the old value is then untouched. The old value need not be
-  /// readable.
-  index::outcome put(std::string_view key, const record& value, const index::content& payload,
-                     std::int64_t now);
+  /// payload; value.room bytes are kept free behind it. Notes the time. `no_memory`, or
+  /// `incomplete` when a key on the way could not be had; the old value is then untouched. Does not
+  /// read the old value.
+  index::outcome put(access& inside, std::string_view key, const record& value,
+                     const index::content& payload, std::int64_t now);
   /// Appends `zeros` zero bytes and `tail` to `old`, the record found for `key`: in place if it has
   /// room, otherwise in a new record with room. Fails as put() does.
-  index::outcome append(std::string_view key, const record& old, std::size_t zeros,
+  index::outcome append(access& inside, std::string_view key, const record& old, std::size_t zeros,
                         std::string_view tail, std::int64_t now);
-  /// Removes `key`; true when it was present. Does not read the value. Also false when a key on the
-  /// way cannot be read from disk (heap::read_watch tells).
-  bool remove(std::string_view key);
+  /// Removes `key`; true when it was present. Does not read the value.
+  answer<bool> remove(access& inside, std::string_view key);
   /// Whether `key` is there and has not expired, as far as its stripe has noted its time; if so
-  /// notes an access. Does not read the value. Also false when a key on the way cannot be read from
-  /// disk (heap::read_watch tells).
-  bool holds(const sync::scope& inside, std::string_view key, std::int64_t now);
+  /// notes the time. Does not read the value.
+  answer<bool> holds(access& inside, std::string_view key, std::int64_t now);
   /// As remove(), but also false when the key had expired.
-  bool remove_live(std::string_view key, std::int64_t now);
+  answer<bool> remove_live(access& inside, std::string_view key, std::int64_t now);
 
   /// Removes everything. Reads no key.
   void clear();
@@ -104,14 +102,14 @@ class database {
   /// Seconds since `key` was last read or written; a lower bound, since keys share clocks.
   std::uint32_t idle_seconds(std::string_view key, std::int64_t now) const noexcept;
 
-  /// Whether a key whose value a walk has not seen has expired, or is gone. Locks its stripe. Need
-  /// not be asked where expiring_keys() was 0 before the walk.
-  bool has_expired(std::string_view key, std::int64_t now);
+  /// Whether a key whose value a walk has not read has expired, or is gone. Locks its stripe. Need
+  /// not be asked where expiring_keys() was 0 before the walk. A part of the walk: `inside` keeps
+  /// what the walk has met, and adds a miss on the way to the key.
+  bool has_expired(access& inside, std::string_view key, std::int64_t now);
 
-  /// A live key, or nullopt. Not uniform: goes on from where the last call ended. None also where
-  /// what it came to has a key that is out of DRAM, for a thread that does not wait
-  /// (heap::miss_watch): it goes on there when that has been read.
-  std::optional<std::string> random_key(std::int64_t now);
+  /// A live key; nullopt: there is none. Not uniform: goes on from where the last call ended, and,
+  /// where a key that it came to was missed, from that key. Renews the access.
+  answer<std::optional<std::string>> random_key(access& inside, std::int64_t now);
 
   struct swept {
     std::size_t looked_at = 0, removed = 0;  ///< how many keys that expire
@@ -138,19 +136,17 @@ class database {
     // Storing only on change keeps the line shared between threads that read the same key.
     if (clock.load_relaxed() != second) clock.store_relaxed(second);
   }
-  std::optional<record> find_live(const sync::scope& inside, std::string_view key,
-                                  std::int64_t now);
-  std::optional<record> find_live_in_stripe(const sync::scope& inside, std::string_view key,
-                                            std::int64_t now);
+  answer<std::optional<record>> find_live(access& inside, std::string_view key, std::int64_t now);
+  answer<std::optional<record>> find_live_in_stripe(access& inside, std::string_view key,
+                                                    std::int64_t now);
   void wait_for_several(std::string_view key) noexcept;
-  void sweep_beside(stripe& held, std::int64_t now);
-  bool expire(stripe& held, const std::string& key);
-  std::optional<std::string> random_key_of_piece(std::uint64_t& cursor, std::int64_t now);
+  void sweep_beside(access& inside, stripe& held, std::int64_t now);
+  bool expire(access& inside, stripe& held, const std::string& key);
+  std::optional<std::string> random_key_of_piece(access& inside, std::uint64_t& cursor,
+                                                 std::int64_t now);
   bool remove_due(stripe& here, const std::string& key, std::int64_t now);
   void note_left(const swept& sum) noexcept;
   void note_expiry(stripe& held, std::string_view key, std::int64_t expires_ms);
-
-  static constinit thread_local look_ups look_ups_here __attribute__((tls_model("initial-exec")));
 
   index::any_index& index_;
   stripes stripes_;

@@ -9,7 +9,7 @@
 #include "collector/scan.hpp"
 #include "guide/guide.hpp"
 #include "guide/in_cold.hpp"
-#include "heap/cold/misses.hpp"
+#include "heap/cold/arrived_reads.hpp"
 #include "heap/configure.hpp"
 #include "heap/packed/extent.hpp"
 #include "heap/temporary_directory.hpp"
@@ -86,10 +86,9 @@ TEST_F(Unreadable, IsLostAloneToReadersAndToTheCollector) {
   for (int look = 0; look < 3; ++look) {
     std::size_t lost_now = 0;
     for (std::size_t i = 0; i < kObjects; ++i) {
-      const scope inside;
-      const heap::read_watch reads;
+      access inside;
       const bytes* found = look == 0 ? guides[i].peek(inside) : guides[i].get(inside);
-      ASSERT_EQ(found == nullptr, reads.has_lost());
+      ASSERT_EQ(inside.result(), found ? access::outcome::complete : access::outcome::unreadable);
       if (found) {
         ASSERT_EQ(found->view(), content_of(i));
       } else {
@@ -147,14 +146,12 @@ TEST_F(Unreadable, IsNoLossOfWhomFreesIt) {
   ASSERT_GT(in_cold, kMany / 2);
   ASSERT_TRUE(testing_help::truncate_cold(path, 0));
   const std::uint64_t before = heap::lost_reads();
-  const heap::read_watch reads;
   {
     const scope inside;
     for (auto& each : guides) each.clear(inside);
   }
   sync::reclaim_ready();
   EXPECT_EQ(with_destructor::destroyed, kMany - in_cold);
-  EXPECT_FALSE(reads.has_lost());
   EXPECT_EQ(heap::lost_reads(), before);
 }
 

@@ -9,7 +9,7 @@
 #include "guide/guide.hpp"
 #include "guide/in_cold.hpp"
 #include "heap/anonymous_cold.hpp"
-#include "heap/cold/misses.hpp"
+#include "heap/cold/arrived_reads.hpp"
 #include "heap/cold/reader.hpp"
 #include "heap/packed/extent.hpp"
 #include "heap/ranges.hpp"
@@ -22,7 +22,7 @@ namespace {
 
 using heap::kind;
 
-class BroughtBack : public testing::TestWithParam<heap::miss_watch::copies> {
+class BroughtBack : public testing::TestWithParam<access::copies> {
  protected:
   void say_out() {
     auto& cold = heap::heaps().packed(kind::cold);
@@ -32,11 +32,10 @@ class BroughtBack : public testing::TestWithParam<heap::miss_watch::copies> {
   }
   /// As a use by a thread that does not wait.
   std::string use(std::vector<heap::miss>& missed) {
-    heap::miss_watch watch(arrived_, GetParam());
-    const scope inside;
+    access inside(access::when_cold::record, &arrived_, GetParam());
     const bytes* const got = guide_.get(inside);
     std::string content(got != nullptr ? got->view() : "nothing");
-    missed = watch.take();
+    missed = inside.take_misses();
     return content;
   }
   void fetch() {
@@ -51,17 +50,17 @@ class BroughtBack : public testing::TestWithParam<heap::miss_watch::copies> {
       reader->take_ended([](std::uint64_t) {});
     }
     arrived_.add(read);
+    read_ = read;
   }
 
   guide<bytes> guide_{testing_help::bytes_in_cold("value")};
   heap::arrived_reads arrived_;
+  heap::arrived_reads::read read_;
 };
 INSTANTIATE_TEST_SUITE_P(Uses, BroughtBack,
-                         testing::Values(heap::miss_watch::copies::allowed,
-                                         heap::miss_watch::copies::refused),
+                         testing::Values(access::copies::allowed, access::copies::refused),
                          [](const auto& info) {
-                           return info.param == heap::miss_watch::copies::allowed ? "Copies"
-                                                                                  : "Objects";
+                           return info.param == access::copies::allowed ? "Copies" : "Objects";
                          });
 
 TEST_P(BroughtBack, IsUsedWhereItIs) {
@@ -78,18 +77,19 @@ TEST_P(BroughtBack, IsWaitedForWhenItHasLeftAgain) {
   fetch();
   say_out();
   const std::uint64_t lost = heap::lost_reads();
-  const heap::read_watch reads;
   {
-    const heap::miss_watch never(arrived_, GetParam(), heap::miss_watch::missing::never_waited_for);
-    const scope inside;
-    EXPECT_EQ(guide_.get(inside), nullptr);
-    EXPECT_TRUE(never.must_wait());
+    access never(access::when_cold::record, &arrived_, GetParam());
+    EXPECT_EQ(guide_.get(never), nullptr);
+    EXPECT_EQ(never.result(), access::outcome::must_wait);
+    const heap::handed_over to_this(read_);
+    const auto tried = guide_.try_get(never.scope());
+    ASSERT_TRUE(tried);
+    EXPECT_EQ((*tried)->view(), "value");
   }
-  reads.forgive();
-  std::vector<heap::miss> missed;
-  EXPECT_EQ(use(missed), "value");
-  EXPECT_TRUE(missed.empty());
-  EXPECT_FALSE(reads.has_lost());
+  say_out();
+  access waits(access::when_cold::wait, &arrived_, GetParam());
+  EXPECT_EQ(guide_.get(waits)->view(), "value");
+  EXPECT_EQ(waits.result(), access::outcome::complete);
   EXPECT_EQ(heap::lost_reads(), lost);
 }
 

@@ -4,7 +4,7 @@
 
 #include "guide/guide.hpp"
 #include "guide/in_cold.hpp"
-#include "heap/cold/misses.hpp"
+#include "heap/cold/arrived_reads.hpp"
 #include "heap/packed/extent.hpp"
 #include "heap/ranges.hpp"
 #include "heap/readable.hpp"
@@ -60,25 +60,19 @@ TEST(MissWithoutMemory, IsWaitedFor) {
   const void* const object = guides::pointer_of(g.slot().load_relaxed());
   cold.mark_out(cold.place_of(object).offset / heap::kExtentBytes, 1);
   ASSERT_TRUE(heap::is_out(object));
-  const heap::arrived_reads nothing;
-  const scope inside;
-  const heap::read_watch reads;
   {
-    const heap::miss_watch never(nothing, heap::miss_watch::copies::allowed,
-                                 heap::miss_watch::missing::never_waited_for);
+    access never(access::when_cold::record);
     refuses_memory = true;
-    EXPECT_EQ(g.get(inside), nullptr);
+    EXPECT_EQ(g.get(never), nullptr);
     refuses_memory = false;
-    EXPECT_TRUE(never.must_wait());
+    EXPECT_EQ(never.result(), access::outcome::must_wait);
   }
-  reads.forgive();
-  const heap::miss_watch watch(nothing, heap::miss_watch::copies::allowed);
+  const scope inside;
   refuses_memory = true;
-  const bytes* const found = g.get(inside);
+  const auto found = g.try_get(inside);
   refuses_memory = false;
-  EXPECT_EQ(found, object);
-  EXPECT_FALSE(reads.has_lost());
-  EXPECT_FALSE(watch.has_missed());
+  ASSERT_TRUE(found);
+  EXPECT_EQ(*found, object);
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ class FetchedMoments : public testing_help::FetchedObjects {
     cold_before_ = objects_in(kind::cold);
   }
   /// Uses the object; `act` runs once, when its copy is about to take its place.
-  use_result use_amid(std::function<void()> act, heap::miss_watch::copies may_use = kObjects) {
+  use_result use_amid(std::function<void()> act, access::copies may_use = kObjects) {
     int times = 0;
     use_result got;
     {
@@ -173,7 +173,7 @@ TEST_F(FetchedMoments, AnotherReaderIsFaster) {
 }
 
 class FetchedAmidRelocation : public FetchedMoments,
-                              public testing::WithParamInterface<heap::miss_watch::copies> {};
+                              public testing::WithParamInterface<access::copies> {};
 INSTANTIATE_TEST_SUITE_P(Uses, FetchedAmidRelocation, testing::Values(kCopies, kObjects),
                          [](const auto& info) {
                            return info.param == kCopies ? "Copies" : "Objects";

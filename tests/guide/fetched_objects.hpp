@@ -40,8 +40,10 @@ class told_policy final : public guides::return_policy {
   heap::used_before last_before = heap::used_before::no;
 };
 
-inline constexpr auto kCopies = heap::miss_watch::copies::allowed;
-inline constexpr auto kObjects = heap::miss_watch::copies::refused;
+inline constexpr auto kCopies = access::copies::allowed;
+inline constexpr auto kObjects = access::copies::refused;
+inline constexpr auto kWait = access::when_cold::wait;
+inline constexpr auto kRecord = access::when_cold::record;
 
 class FetchedObjects : public testing::Test {
  protected:
@@ -98,13 +100,11 @@ class FetchedObjects : public testing::Test {
   }
   /// Uses the object of `g`, which is out, and has it read.
   void fetch(const guide<bytes>& g) {
-    const heap::arrived_reads nothing;
     std::vector<heap::miss> missed;
     {
-      heap::miss_watch watch(nothing, kCopies);
-      const scope inside;
+      access inside(kRecord);
       EXPECT_EQ(g.get(inside), nullptr);
-      missed = watch.take();
+      missed = inside.take_misses();
     }
     ASSERT_EQ(missed.size(), 1u);
     arrived_.add(read(std::move(missed.front())));
@@ -113,32 +113,25 @@ class FetchedObjects : public testing::Test {
   struct use_result {
     const bytes* object = nullptr;
     std::optional<std::string> content{};
-    bool has_lost = false, is_unanswered = false;
+    access::outcome outcome = access::outcome::complete;
     std::size_t missed = 0;
-    bool must_wait = false;
   };
-  use_result use(const guide<bytes>& g, heap::miss_watch::copies may_use,
-                 heap::miss_watch::missing others = heap::miss_watch::missing::noted) const {
-    heap::miss_watch watch(arrived_, may_use, others);
-    const scope inside;
-    const heap::read_watch reads;
+  use_result use(const guide<bytes>& g, access::copies may_use,
+                 access::when_cold how = kRecord) const {
+    access inside(how, &arrived_, may_use);
     use_result got;
     got.object = g.get(inside);
     if (got.object != nullptr) got.content = got.object->view();
-    got.has_lost = reads.has_lost();
-    got.is_unanswered = reads.disk_is_silent();
-    got.missed = watch.take().size();
-    got.must_wait = watch.must_wait();
-    EXPECT_EQ(watch.has_missed(), got.must_wait);
+    got.outcome = inside.result();
+    got.missed = inside.take_misses().size();
+    EXPECT_EQ(got.missed > 0, got.outcome == access::outcome::missed);
     return got;
   }
-  /// No read gives it to a thread that never waits, which is told so.
-  void expect_never_given(const guide<bytes>& g, heap::miss_watch::copies may_use) const {
-    const use_result got = use(g, may_use, heap::miss_watch::missing::never_waited_for);
+  /// No read gives it to an access that does not wait, which is told so.
+  void expect_never_given(const guide<bytes>& g, access::copies may_use) const {
+    const use_result got = use(g, may_use);
     EXPECT_EQ(got.object, nullptr);
-    EXPECT_TRUE(got.has_lost);
-    EXPECT_TRUE(got.must_wait);
-    EXPECT_EQ(got.missed, 0u);
+    EXPECT_EQ(got.outcome, access::outcome::must_wait);
     EXPECT_TRUE(heap::is_out(address(g))) << "and none of its pages was touched";
   }
 

@@ -22,6 +22,10 @@ namespace {
 using heap::kind;
 using testing_help::kCopies;
 using testing_help::kObjects;
+using testing_help::kRecord;
+using testing_help::kWait;
+
+constexpr auto complete = access::outcome::complete;
 
 class Fetched : public testing_help::FetchedObjects {};
 
@@ -30,93 +34,92 @@ bool lies_in_a_heap(const void* object) {
          heap::range_of(kind::hot).contains(object) || heap::range_of(kind::cold).contains(object);
 }
 
-TEST_F(Fetched, WithoutAWatchAUseWaits) {
-  const scope inside;
-  const heap::read_watch reads;
+TEST_F(Fetched, AUseWaitsByDefault) {
+  access inside;
   EXPECT_EQ(guides_[5].get(inside)->view(), content(5));
-  EXPECT_FALSE(reads.has_lost());
+  EXPECT_EQ(inside.result(), complete);
   EXPECT_FALSE(heap::is_out(address(guides_[5])));
   EXPECT_EQ(heap_of(guides_[5]), kind::cold);
+  EXPECT_EQ(guides_[80].get(inside.scope())->view(), content(80));
 }
 
-TEST_F(Fetched, AMissIsNotedOnceAndTellsThatSomethingWasLost) {
+TEST_F(Fetched, AMissIsRecordedOnceAndIsTheOutcome) {
   const std::uint64_t lost = heap::lost_reads();
-  const heap::arrived_reads nothing;
-  heap::miss_watch watch(nothing, kCopies);
-  const scope inside;
-  const heap::read_watch reads;
-  EXPECT_FALSE(watch.has_missed());
+  access inside(kRecord);
+  EXPECT_EQ(inside.result(), complete);
   EXPECT_EQ(guides_[3].get(inside), nullptr);
-  EXPECT_TRUE(reads.has_lost());
+  EXPECT_EQ(inside.result(), access::outcome::missed);
   EXPECT_EQ(guides_[3].get(inside), nullptr);
-  EXPECT_TRUE(watch.has_missed());
   EXPECT_EQ(guides_[50].get(inside), nullptr);
-  const auto missed = watch.take();
-  EXPECT_EQ(missed.size(), 2u);
-  EXPECT_EQ(missed[0].where(), heap::heaps().packed(kind::cold).place_of(address(guides_[3])));
-  EXPECT_FALSE(watch.has_missed());
+  const auto misses = inside.take_misses();
+  EXPECT_EQ(misses.size(), 2u);
+  EXPECT_EQ(misses[0].where(), heap::heaps().packed(kind::cold).place_of(address(guides_[3])));
+  EXPECT_EQ(inside.missed_bytes(), 0u);
   EXPECT_TRUE(heap::is_out(address(guides_[3])));
   EXPECT_EQ(heap::lost_reads(), lost) << "the disk gives it";
 }
 
-TEST_F(Fetched, WhatIsInDramIsNoMiss) {
+TEST_F(Fetched, AnObjectInDramIsNoMiss) {
   guide<bytes> empty, born(make_bytes("new")), in_cold(testing_help::bytes_in_cold("cold"));
   {
     const scope inside;
     guides_[7].get(inside);  // brings it back
   }
-  const heap::arrived_reads nothing;
-  heap::miss_watch watch(nothing, kCopies);
-  const scope inside;
-  const heap::read_watch reads;
+  access inside(kRecord, nullptr, kCopies);
   EXPECT_EQ(empty.get(inside), nullptr);
   EXPECT_EQ(born.get(inside)->view(), "new");
   EXPECT_EQ(in_cold.get(inside)->view(), "cold");
   EXPECT_EQ(guides_[7].get(inside)->view(), content(7));
-  EXPECT_FALSE(reads.has_lost());
-  EXPECT_FALSE(watch.has_missed());
+  EXPECT_EQ(inside.result(), complete);
 }
 
-TEST_F(Fetched, AWatchIsItsThreadsAlone) {
-  const heap::arrived_reads nothing;
-  const heap::miss_watch watch(nothing, kCopies);
-  EXPECT_EQ(heap::miss_watch::of_this_thread(), &watch);
-  std::thread other([&] {
-    EXPECT_EQ(heap::miss_watch::of_this_thread(), nullptr);
-    const scope inside;
-    EXPECT_EQ(guides_[1].get(inside)->view(), content(1));
-  });
-  other.join();
-}
-
-TEST_F(Fetched, WhatMustNotEndInTheMiddleWaits) {
-  const heap::arrived_reads nothing;
-  heap::miss_watch watch(nothing, kCopies);
-  const scope inside;
-  {
-    const heap::waiting meanwhile;
-    EXPECT_EQ(guides_[1].get(inside)->view(), content(1));
-  }
-  EXPECT_FALSE(watch.has_missed());
+TEST_F(Fetched, AnAccessThatMustNotEndInTheMiddleWaitsFromThere) {
+  access inside(kRecord);
   EXPECT_EQ(guides_[80].get(inside), nullptr);
-  EXPECT_TRUE(watch.has_missed());
+  inside.wait_from_here();
+  inside.begin();
+  EXPECT_EQ(guides_[1].get(inside)->view(), content(1));
+  EXPECT_EQ(inside.result(), complete);
+  EXPECT_EQ(inside.take_misses().size(), 1u) << "the one before";
 }
 
-TEST_F(Fetched, TheInnermostWatchCounts) {
-  const heap::arrived_reads nothing;
-  heap::miss_watch outer(nothing, kCopies);
-  const scope inside;
+TEST_F(Fetched, AnAccessIsNoOthersConcern) {
+  access outer(kRecord);
+  EXPECT_EQ(guides_[3].get(outer), nullptr);
   {
-    heap::miss_watch inner(nothing, kCopies);
-    EXPECT_EQ(guides_[3].get(inside), nullptr);
-    EXPECT_TRUE(inner.has_missed());
-    const heap::miss_watch waiting(nothing, kCopies, heap::miss_watch::missing::waited_for);
-    EXPECT_EQ(guides_[60].get(inside)->view(), content(60));
+    access inner;
+    EXPECT_EQ(guides_[60].get(inner)->view(), content(60));
+    EXPECT_EQ(inner.result(), complete);
   }
-  EXPECT_FALSE(outer.has_missed());
-  EXPECT_EQ(heap::miss_watch::of_this_thread(), &outer);
-  EXPECT_EQ(guides_[90].get(inside), nullptr);
-  EXPECT_TRUE(outer.has_missed());
+  outer.begin();
+  EXPECT_EQ(guides_[90].get(outer), nullptr);
+  EXPECT_EQ(outer.take_misses().size(), 2u);
+}
+
+TEST_F(Fetched, TheWeightiestOutcomeCounts) {
+  access inside;
+  using enum access::outcome;
+  for (const auto each : {unreadable, missed, must_wait, disk_silent}) {
+    inside.note(each);
+    EXPECT_EQ(inside.result(), each);
+    EXPECT_TRUE(inside.has_lost());
+    EXPECT_EQ(inside.has_missed(), each == missed || each == must_wait);
+    inside.note(unreadable);
+    EXPECT_EQ(inside.result(), each);
+  }
+  inside.begin();
+  EXPECT_EQ(inside.result(), complete);
+}
+
+TEST_F(Fetched, ARenewedAccessHasAnotherScope) {
+  access inside;
+  const std::uint64_t objects = objects_in(kind::cold);
+  ASSERT_TRUE(guides_[9].clear(inside.scope()));
+  for (int i = 0; i < 5; ++i) sync::reclaim_ready();
+  EXPECT_EQ(objects_in(kind::cold), objects) << "the scope keeps it";
+  inside.renew();
+  sync::reclaim_ready();
+  EXPECT_EQ(objects_in(kind::cold), objects - 1);
 }
 
 struct counter {
@@ -140,12 +143,11 @@ TEST_F(Fetched, WhatMayBeWrittenWhereItLiesIsNeitherMissedNorCopied) {
   fetch(between[7]);
   for (const std::size_t i : {7UL, 8UL}) {
     const void* const before = guides::pointer_of(counters[i].slot().load_relaxed());
-    heap::miss_watch watch(arrived_, kObjects);
-    const scope inside;
+    access inside(kRecord, &arrived_);
     const counter* const got = counters[i].get(inside);
     EXPECT_EQ(got, before);
     EXPECT_EQ(got->value, i);
-    EXPECT_FALSE(watch.has_missed());
+    EXPECT_EQ(inside.result(), complete);
   }
 }
 
@@ -157,8 +159,7 @@ TEST_F(Fetched, ACopyServesWhereTheObjectIsToStay) {
   const use_result got = use(guides_[5], kCopies);
   EXPECT_EQ(got.content, content(5));
   EXPECT_FALSE(lies_in_a_heap(got.object));
-  EXPECT_FALSE(got.has_lost);
-  EXPECT_EQ(got.missed, 0u);
+  EXPECT_EQ(got.outcome, complete);
   EXPECT_EQ(word_of(guides_[5]), before) << "marked by the miss, and otherwise as it was";
   EXPECT_TRUE(guides::is_accessed(before));
   EXPECT_TRUE(heap::is_out(address(guides_[5])));
@@ -179,14 +180,12 @@ TEST_F(Fetched, ThePolicyIsToldOfWhatAUseBringsBackUnasked) {
 
 TEST_F(Fetched, WhatIsNotedIsBounded) {
   const std::uint64_t kBound = heap::read_limits().noted_bytes;
-  const heap::arrived_reads nothing;
-  heap::miss_watch watch(nothing, kCopies);
-  const scope inside;
+  access inside(kRecord, nullptr, kCopies);
   for (std::uint64_t i = 0; i <= 2 * kBound / base::kPageBytes; ++i) {
     EXPECT_EQ(guides_[i % 2 == 0 ? 0 : kCount - 1].get(inside), nullptr);
   }
-  EXPECT_LE(watch.missed_bytes(), kBound);
-  EXPECT_TRUE(watch.has_missed());
+  EXPECT_LE(inside.missed_bytes(), kBound);
+  EXPECT_TRUE(inside.has_missed());
 }
 
 TEST_F(Fetched, ThePolicyIsToldOfASecondUse) {
@@ -203,7 +202,7 @@ TEST_F(Fetched, ThePolicyIsToldOfASecondUse) {
 TEST_F(Fetched, ALookAheadOfTheUseIsNoUse) {
   fetch(guides_[5]);
   const auto& policy = ask_policy(0x123);
-  const use_result got = use(guides_[5], heap::miss_watch::copies::only);
+  const use_result got = use(guides_[5], kObjects, access::when_cold::prefetch);
   EXPECT_EQ(got.content, content(5));
   EXPECT_FALSE(lies_in_a_heap(got.object));
   EXPECT_EQ(heap_of(guides_[5]), kind::cold);
@@ -220,7 +219,7 @@ TEST_F(Fetched, TheObjectComesBackWhereThePolicyAdmitsIt) {
     const use_result got = use(guides_[5], kCopies);
     EXPECT_EQ(got.content, content(5));
     EXPECT_EQ(got.object, address(guides_[5]));
-    EXPECT_FALSE(got.has_lost);
+    EXPECT_EQ(got.outcome, complete);
     sync::reclaim_ready();
     EXPECT_EQ(objects_in(kind::cold), cold);
   }
@@ -301,8 +300,7 @@ TEST_F(Fetched, AWriterBetweenMissAndArrivalWins) {
   for (const std::size_t i : {20UL, 40UL}) {
     const use_result got = use(guides_[i], kObjects);
     EXPECT_EQ(got.object, nullptr);
-    EXPECT_FALSE(got.has_lost) << "the guide is empty";
-    EXPECT_EQ(got.missed, 0u);
+    EXPECT_EQ(got.outcome, complete) << "the guide is empty";
   }
   EXPECT_EQ(objects_in(kind::hot), hot);
 }
@@ -352,8 +350,7 @@ TEST_F(Fetched, WhereHotIsFullNothingIsLost) {
   EXPECT_EQ(heap_of(guides_[5]), kind::cold);
   EXPECT_FALSE(lies_in_a_heap(copied.object));
   expect_never_given(guides_[60], kObjects);
-  const use_result waited = use(guides_[60], kObjects);
-  EXPECT_FALSE(waited.must_wait);
+  const use_result waited = use(guides_[60], kObjects, kWait);
   EXPECT_EQ(waited.content, content(60));
   EXPECT_EQ(waited.object, address(guides_[60]));
   EXPECT_EQ(heap_of(guides_[60]), kind::cold);
@@ -367,9 +364,7 @@ TEST_F(Fetched, WhatTheDiskDoesNotGiveIsLostAndNotAskedForAgain) {
     const std::uint64_t lost = heap::lost_reads();
     const use_result got = use(guides_[5], may_use);
     EXPECT_EQ(got.object, nullptr);
-    EXPECT_TRUE(got.has_lost);
-    EXPECT_EQ(got.missed, 0u);
-    EXPECT_FALSE(got.is_unanswered);
+    EXPECT_EQ(got.outcome, access::outcome::unreadable);
     EXPECT_EQ(heap::lost_reads(), lost + 1);
     EXPECT_EQ(heap_of(guides_[5]), kind::cold);
   }
@@ -382,11 +377,9 @@ TEST_F(Fetched, WhatTheDiskDoesNotAnswerForIsNullAndIsNotLost) {
   os::set_fault_hook({});
   const use_result got = use(guides_[5], kCopies);
   EXPECT_EQ(got.object, nullptr);
-  EXPECT_TRUE(got.has_lost);
-  EXPECT_TRUE(got.is_unanswered);
-  EXPECT_EQ(got.missed, 0u);
+  EXPECT_EQ(got.outcome, access::outcome::disk_silent);
   EXPECT_EQ(heap::lost_reads(), lost);
-  EXPECT_FALSE(use(guides_[60], kCopies).is_unanswered);
+  EXPECT_EQ(use(guides_[60], kCopies).outcome, access::outcome::missed);
 }
 
 // The system refuses the read, which says nothing of the pages.
@@ -396,21 +389,19 @@ TEST_F(Fetched, WhatCannotBeReadPastItsMappingIsWaitedFor) {
   fetch(guides_[5]);
   os::set_fault_hook({});
   expect_never_given(guides_[5], kCopies);
-  const use_result got = use(guides_[5], kCopies);
+  const use_result got = use(guides_[5], kCopies, kWait);
   EXPECT_EQ(got.content, content(5));
   EXPECT_EQ(got.object, address(guides_[5]));
-  EXPECT_FALSE(got.has_lost);
+  EXPECT_EQ(got.outcome, complete);
   EXPECT_EQ(heap::lost_reads(), lost);
 }
 
 TEST_F(Fetched, WhatNobodyReadIsMissedAgain) {
-  const heap::arrived_reads nothing;
   std::vector<heap::miss> missed;
   {
-    heap::miss_watch watch(nothing, kCopies);
-    const scope inside;
+    access inside(kRecord);
     guides_[5].get(inside);
-    missed = watch.take();
+    missed = inside.take_misses();
   }
   const auto cancelled = reader_->read(std::move(missed.front()), 1);
   reader_ = std::move(*heap::cold_reader::make());
@@ -429,9 +420,8 @@ TEST_F(Fetched, TheCountOfAScopeGoesWithTheObject) {
   ASSERT_TRUE(sync::begin_migration_epoch(1'000'000));
   fetch(guides_[5]);
   {
-    heap::miss_watch watch(arrived_, kCopies);
-    const scope inside;
-    ASSERT_TRUE(inside.is_tracking());
+    access inside(kRecord, &arrived_, kCopies);
+    ASSERT_TRUE(inside.scope().is_tracking());
     const bytes* const got = guides_[5].get(inside);
     EXPECT_EQ(got->view(), content(5));
     EXPECT_EQ(heap_of(guides_[5]), kind::hot);
@@ -464,7 +454,7 @@ TEST_F(Fetched, ByWayOfASlotThatItHasLeftNothingIsCommitted) {
   EXPECT_NE(copied.object, before);
   EXPECT_EQ(policy.asked, 0) << "nothing can come back";
   expect_never_given(guides_[5], kObjects);
-  const use_result waited = use(guides_[5], kObjects);
+  const use_result waited = use(guides_[5], kObjects, kWait);
   EXPECT_EQ(waited.content, content(5));
   EXPECT_EQ(waited.object, before);
   EXPECT_EQ(word_of(guides_[5]), old_word);
@@ -499,10 +489,9 @@ TEST_F(Fetched, ASlotThatItHasLeftMissesToo) {
   relocated_guide moved(guides_[5]);
   const use_result missed = use(guides_[5], kCopies);
   EXPECT_EQ(missed.object, nullptr);
-  EXPECT_TRUE(missed.has_lost);
   EXPECT_EQ(missed.missed, 1u);
   {
-    const scope inside;  // and waits without a watch
+    access inside;  // and waits
     EXPECT_EQ(guides_[5].get(inside)->view(), content(5));
     EXPECT_FALSE(heap::is_out(address(moved.copy)));
     EXPECT_EQ(guides_[5].peek(inside)->view(), content(5));

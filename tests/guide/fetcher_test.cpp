@@ -60,7 +60,6 @@ TEST_F(Fetcher, TryGetGivesWhatIsInDram) {
   const auto came_back = guides_[3].try_get(inside);
   ASSERT_TRUE(came_back);
   EXPECT_EQ(*came_back, address(guides_[3]));
-  EXPECT_EQ(heap::miss_watch::of_this_thread(), nullptr);
 }
 
 TEST_F(Fetcher, TryGetTellsWhatIsMissingAndDoesNotWait) {
@@ -68,7 +67,6 @@ TEST_F(Fetcher, TryGetTellsWhatIsMissingAndDoesNotWait) {
   ASSERT_TRUE(missed);
   EXPECT_EQ(missed->where(), heap::heaps().packed(kind::cold).place_of(address(guides_[3])));
   EXPECT_TRUE(heap::is_out(address(guides_[3])));
-  EXPECT_EQ(heap::miss_watch::of_this_thread(), nullptr);
   const scope inside;
   EXPECT_EQ(guides_[3].get(inside)->view(), content(3)) << "get() waits as ever";
 }
@@ -147,16 +145,14 @@ TEST_F(Fetcher, WhatElseIsMissingWhenItCallsIsWaitedForByGetAlone) {
 
 TEST_F(Fetcher, AMissIsOfTheGuideThatWasAskedFor) {
   const guide<bytes> empty;
-  const heap::arrived_reads nothing;
-  const heap::miss_watch watch(nothing, testing_help::kCopies);
-  const scope inside;
-  EXPECT_EQ(guides_[3].get(inside), nullptr);
-  const auto found = empty.try_get(inside);
+  access outer(access::when_cold::record);
+  EXPECT_EQ(guides_[3].get(outer), nullptr);
+  const auto found = empty.try_get(outer.scope());
   EXPECT_TRUE(found && *found == nullptr);
-  const auto other = guides_[60].try_get(inside);
+  const auto other = guides_[60].try_get(outer.scope());
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().where(), heap::heaps().packed(kind::cold).place_of(address(guides_[60])));
-  EXPECT_TRUE(watch.has_missed()) << "the first one";
+  EXPECT_EQ(outer.take_misses().size(), 1u) << "the first one";
 }
 
 TEST_F(Fetcher, TheDescriptorTellsThatThereIsSomethingToRun) {
@@ -416,16 +412,16 @@ TEST_F(Fetcher, WhatTheDiskDoesNotGiveIsNullAndIsTold) {
   const std::uint64_t lost = heap::lost_reads();
   fetcher_.fetch(*miss_of(guides_[3]), [&] {
     ++calls;
-    const scope inside;
-    const heap::read_watch reads;
-    const auto found = guides_[3].try_get(inside);
+    access inside;
+    const auto found = guides_[3].try_get(inside.scope());
     ASSERT_TRUE(found) << "it would be fetched for ever";
     EXPECT_EQ(*found, nullptr);
-    EXPECT_TRUE(reads.has_lost());
+    EXPECT_EQ(guides_[3].get(inside), nullptr);
+    EXPECT_EQ(inside.result(), access::outcome::unreadable);
   });
   run_all(fetcher_);
   EXPECT_EQ(calls, 1);
-  EXPECT_EQ(heap::lost_reads(), lost + 1);
+  EXPECT_EQ(heap::lost_reads(), lost + 2);
 }
 
 }  // namespace

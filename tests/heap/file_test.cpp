@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "heap/cold/misses.hpp"
+#include "heap/cold/arrived_reads.hpp"
 #include "heap/configure.hpp"
 #include "heap/mappings_of_cold.hpp"
 #include "heap/object.hpp"

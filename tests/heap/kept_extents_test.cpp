@@ -13,7 +13,7 @@
 
 #include "base/random.hpp"
 #include "heap/anonymous_cold.hpp"
-#include "heap/cold/misses.hpp"
+#include "heap/cold/arrived_reads.hpp"
 #include "heap/object.hpp"
 #include "heap/packed/extent.hpp"
 #include "heap/ranges.hpp"

@@ -68,11 +68,9 @@ TEST_F(Unreadable, EachLookTellsItAndNoOtherObjectIsTouched) {
   for (int look = 0; look < 2; ++look) {
     for (std::size_t i = 0; i < objects.size(); ++i) {
       const std::uint64_t before = lost_reads();
-      const read_watch watch;
       const bool kept = is_kept(objects[i]);
       ASSERT_EQ(is_readable(objects[i]), kept) << i;
       ASSERT_EQ(lost_reads() - before, kept ? 0U : 1U);
-      ASSERT_EQ(watch.has_lost(), !kept);
       if (kept) {
         const auto* at = static_cast<const unsigned char*>(objects[i]);
         ASSERT_EQ(at[0], i % 255);
@@ -82,30 +80,14 @@ TEST_F(Unreadable, EachLookTellsItAndNoOtherObjectIsTouched) {
   }
 }
 
-TEST_F(Unreadable, WatchesNestAndForgive) {
-  const read_watch outer;
-  {
-    const read_watch inner;
-    is_readable(objects.back());
-    EXPECT_TRUE(inner.has_lost());
-    EXPECT_TRUE(outer.has_lost());
-    inner.forgive();
-    EXPECT_FALSE(inner.has_lost());
-  }
-  EXPECT_FALSE(outer.has_lost());
-  EXPECT_FALSE(read_watch::outermost_has_lost());
-  is_readable(objects.back());
-  EXPECT_TRUE(read_watch::outermost_has_lost());
-}
-
 TEST_F(Unreadable, HasNoSizeAndCanBeFreed) {
   EXPECT_EQ(object_size(objects.back()), 0U);
   const usage before = usage_of(kind::cold, residency::left_out);
   const std::uint64_t live = packing_of(kind::cold).live_bytes;
-  const read_watch watch;
+  const std::uint64_t lost = lost_reads();
   deallocate(objects.back());
   objects.pop_back();
-  EXPECT_FALSE(watch.has_lost()) << "whoever frees need not have asked";
+  EXPECT_EQ(lost_reads(), lost) << "its reader did not ask for it";
   EXPECT_EQ(usage_of(kind::cold, residency::left_out).objects, before.objects - 1);
   EXPECT_LE(packing_of(kind::cold).live_bytes + kObjectBytes, live) << "its room is free again";
   EXPECT_TRUE(is_valid());

@@ -47,12 +47,34 @@ class any_index_test : public testing::TestWithParam<index_kind> {
   }
   /// The value of `key`, copied out of its scope.
   static std::optional<std::string> get(any_index& index, std::string_view key) {
-    const scope inside;
+    access inside;
     const auto found = index.find(inside, key);
     if (!found) return std::nullopt;
     return std::string(*found);
   }
 };
+
+// Operations on a structure, each in an access of its own, which waits.
+template <class Structure>
+outcome insert(Structure& into, std::string_view key, const content& value) {
+  access inside;
+  return into.insert(inside, key, value);
+}
+template <class Structure>
+outcome upsert(Structure& into, std::string_view key, const content& value) {
+  access inside;
+  return into.upsert(inside, key, value);
+}
+template <class Structure>
+outcome update(Structure& in, std::string_view key, const updater& decide) {
+  access inside;
+  return in.update(inside, key, decide);
+}
+template <class Structure>
+bool erase_from(Structure& from, std::string_view key) {
+  access inside;
+  return from.erase(inside, key);
+}
 
 /// Lets what the tests retired go before the process looks for leaks, and proves that it can.
 class reclaim_at_end : public testing::Environment {

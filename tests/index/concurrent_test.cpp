@@ -179,7 +179,7 @@ TEST_P(IndexConcurrent, ReadersFindStableKeysWhileTheStructureChanges) {
       base::random random(seed + 100 + r);
       while (!is_done.load()) {
         const std::string key = key_of(random.below(kStable) * 64);
-        const scope inside;
+        access inside;
         const auto found = index->find(inside, key);
         ASSERT_TRUE(found.has_value()) << key;
         ASSERT_EQ(*found, key);
@@ -203,7 +203,7 @@ TEST_P(IndexConcurrent, ReadersFindStableKeysWhileTheStructureChanges) {
 }
 
 void expect_stable_scan(any_index& index, bool is_back, std::uint64_t stable) {
-  const scope inside;
+  access inside;
   std::string before;
   std::uint64_t seen = 0;
   bool is_first = true;
@@ -237,8 +237,8 @@ TEST_P(IndexConcurrent, ScansAndWalksSeeEachStableKey) {
       }
       std::uint64_t seen = 0, cursor = 0;
       do {
-        const scope inside;
-        cursor = index->walk(inside, cursor, [&](std::string_view, std::string_view value) {
+        access inside;
+        cursor = index->walk(inside, cursor, [&](auto, auto value) {
           seen += value == "stable";
           return true;
         });

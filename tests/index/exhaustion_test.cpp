@@ -32,7 +32,7 @@ using masstree_detail::wanted;
 /// Runs `work` in a scope, with no memory to be had.
 template <class Work>
 auto without_memory(Work work) {
-  const scope inside;
+  access inside;
   is_memory_exhausted = true;
   const auto result = work();
   is_memory_exhausted = false;

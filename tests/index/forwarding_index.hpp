@@ -12,31 +12,31 @@ class forwarding_index : public any_index {
  public:
   explicit forwarding_index(std::unique_ptr<any_index> inner) : inner_(std::move(inner)) {}
 
-  std::optional<std::string_view> find(const scope& inside, std::string_view key) override {
+  std::optional<std::string_view> find(access& inside, std::string_view key) override {
     return inner_->find(inside, key);
   }
-  bool contains(const scope& inside, std::string_view key) override {
+  bool contains(access& inside, std::string_view key) override {
     return inner_->contains(inside, key);
   }
-  outcome insert(std::string_view key, const content& value) override {
-    return inner_->insert(key, value);
+  outcome insert(access& inside, std::string_view key, const content& value) override {
+    return inner_->insert(inside, key, value);
   }
-  outcome upsert(std::string_view key, const content& value) override {
-    return inner_->upsert(key, value);
+  outcome upsert(access& inside, std::string_view key, const content& value) override {
+    return inner_->upsert(inside, key, value);
   }
-  bool erase(std::string_view key) override { return inner_->erase(key); }
-  outcome update(std::string_view key, const updater& decide) override {
-    return inner_->update(key, decide);
+  bool erase(access& inside, std::string_view key) override { return inner_->erase(inside, key); }
+  outcome update(access& inside, std::string_view key, const updater& decide) override {
+    return inner_->update(inside, key, decide);
   }
-  void scan(const scope& inside, std::string_view from, const visitor& visit) override {
+  void scan(access& inside, std::string_view from, const visitor& visit) override {
     inner_->scan(inside, from, visit);
   }
-  void scan_back(const scope& inside, std::optional<std::string_view> from,
+  void scan_back(access& inside, std::optional<std::string_view> from,
                  const visitor& visit) override {
     inner_->scan_back(inside, from, visit);
   }
   bool is_ordered() const noexcept override { return inner_->is_ordered(); }
-  std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) override {
+  std::uint64_t walk(access& inside, std::uint64_t cursor, const pair_visitor& visit) override {
     return inner_->walk(inside, cursor, visit);
   }
   std::size_t size() const noexcept override { return inner_->size(); }

@@ -64,7 +64,7 @@ outcome model_update(model& expected, const std::string& key, const decision& ch
 std::vector<std::pair<std::string, std::string>> scanned(any_index& index, std::string_view from,
                                                          std::size_t limit) {
   std::vector<std::pair<std::string, std::string>> seen;
-  const scope inside;
+  access inside;
   if (limit == 0) return seen;
   index.scan(inside, from, [&](std::string_view key, std::string_view value) {
     seen.emplace_back(key, value);
@@ -77,7 +77,7 @@ std::vector<std::pair<std::string, std::string>> scanned_back(any_index& index,
                                                               std::optional<std::string_view> from,
                                                               std::size_t limit) {
   std::vector<std::pair<std::string, std::string>> seen;
-  const scope inside;
+  access inside;
   if (limit == 0) return seen;
   index.scan_back(inside, from, [&](std::string_view key, std::string_view value) {
     seen.emplace_back(key, value);
@@ -90,11 +90,11 @@ void expect_same(any_index& index, const model& expected) {
   EXPECT_EQ(index.size(), expected.size());
   EXPECT_TRUE(index.is_valid());
   model walked;
-  const scope inside;
+  access inside;
   std::uint64_t cursor = 0;
   do {
-    cursor = index.walk(inside, cursor, [&](std::string_view key, std::string_view value) {
-      EXPECT_TRUE(walked.emplace(key, value).second) << "visited twice";
+    cursor = index.walk(inside, cursor, [&](auto key, auto value) {
+      EXPECT_TRUE(walked.emplace(key.value(), value.value()).second) << "visited twice";
       return true;
     });
   } while (cursor != 0);
@@ -152,7 +152,7 @@ void step(any_index& index, model& expected, const std::string& key, base::rando
       break;
     }
     default: {
-      const scope inside;
+      access inside;
       const auto found = index.find(inside, key);
       const auto wanted = expected.find(key);
       ASSERT_EQ(found.has_value(), wanted != expected.end());
@@ -251,7 +251,7 @@ TEST_P(IndexModel, ValuesFoundLiveUntilTheScopeCloses) {
   auto index = make_index();
   index->upsert("k", "first");
   {
-    const scope inside;
+    access inside;
     const auto found = index->find(inside, "k");
     ASSERT_TRUE(found);
     EXPECT_EQ(index->upsert("k", "second"), outcome::done);

@@ -44,7 +44,7 @@ TEST(GrowingTable, WhoeverFindsNothingToMoveWritesNothing) {
   table_type table(64, unmanaged());
   table.consider_growth(65, [](std::size_t buckets) { return buckets; });
   table_type::table& old = *table.load();
-  const scope inside;  // keeps the old table
+  access inside;  // keeps the old table
   std::size_t moved = 0;
   const auto move = [&](auto& from, auto&, std::size_t) {
     // The last bucket is being moved, all others are claimed, and many come by.
@@ -152,19 +152,6 @@ TEST(ArtNode, PrefixesMatchUpToTheKeySEnd) {
   EXPECT_EQ(matched_prefix(prefix, 4, "abcxyz", 0), 3u);
   EXPECT_EQ(matched_prefix(prefix, 8, "_abc", 1), 3u);
   EXPECT_EQ(matched_prefix(0, 2, std::string_view("\0", 1), 0), 1u);  // a zero is not an end
-}
-
-// A thread has met an object that it cannot read; another one empties the guide meanwhile.
-TEST(GuidePointer, AnEmptiedOneIsNotFilledInPlaceOfWhatCouldNotBeRead) {
-  const scope inside;
-  const managed storage;
-  managed::pointer held(storage.make("v"));
-  const bytes* const stand_in = guides::unreadable_bytes();
-  EXPECT_TRUE(held.clear(inside));
-  auto next = storage.make("next");
-  EXPECT_FALSE(held.compare_replace(inside, stand_in, next));
-  EXPECT_FALSE(held.compare_clear(inside, stand_in));
-  EXPECT_TRUE(held.is_null());
 }
 
 }  // namespace

@@ -43,13 +43,13 @@ TEST_P(RetireOrder, WhatReadersHoldStaysWhileAReclaimerDoesItsWorst) {
       base::random random(seed + 100 + r);
       while (!is_done.load()) {
         const std::string key = key_of(random.below(kKeys));
-        const scope inside;
+        access inside;
         if (const auto found = index->find(inside, key)) {
           std::this_thread::yield();
           ASSERT_EQ(*found, key);
         }
         if (random.below(8) != 0) continue;
-        index->walk(inside, 0, [&](std::string_view k, std::string_view value) {
+        index->walk(inside, 0, [&](auto k, auto value) {
           EXPECT_EQ(k, value);
           return true;
         });
@@ -140,7 +140,7 @@ class late_reader {
   void run() {
     now_.wait(idle);
     if (now_.load() == freed) return;
-    const scope inside;
+    access inside;
     become(looking);
     if (finds_) {
       find_all(inside);
@@ -153,7 +153,7 @@ class late_reader {
     has_looked_.release();
     now_.wait(looked);
   }
-  void find_all(const scope& inside) {
+  void find_all(access& inside) {
     std::vector<std::pair<std::string, std::string_view>> found;
     for (unsigned i = 0; i < keys_; ++i) {
       const auto value = index_.find(inside, key_of(i));
@@ -163,7 +163,7 @@ class late_reader {
     for (const auto& [key, value] : found) EXPECT_EQ(value, key);
   }
   /// Stops at the third pair.
-  void traverse(const scope& inside) {
+  void traverse(access& inside) {
     unsigned visited = 0;
     const visitor visit = [&](std::string_view key, std::string_view value) {
       if (++visited == 3) hold();
@@ -243,7 +243,7 @@ TEST(MasstreeRetireOrder, ALayerIsOutOfItsEntryBeforeItIsRetired) {
   upper->insert(sought, link_to(layer));
   unsigned retired = 0;
   {
-    const scope inside;
+    access inside;
     const at_retire hook([&](void* object) {
       EXPECT_EQ(object, layer);
       EXPECT_EQ(upper->find(upper->order(), sought), kNoSlot);
@@ -270,7 +270,7 @@ TEST(MasstreeRetireOrder, ANodeIsOutOfItsParentsBeforeItIsRetired) {
   const masstree_detail::two_lonely_nodes nodes;
   std::vector<void*> retired;
   {
-    const scope inside;
+    access inside;
     const at_retire hook([&](void* object) {
       EXPECT_FALSE(leads_to(nodes.top, object));
       EXPECT_NE(nodes.first->next.load_acquire(), object);

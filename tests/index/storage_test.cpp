@@ -1,6 +1,7 @@
 // An index takes its memory from the storage object that it was made with, and says for which level
 // it wants a node.
 #include "index/storage.hpp"
+#include "index/any_index.hpp"
 
 #include <gtest/gtest.h>
 
@@ -46,7 +47,7 @@ template <class Index>
 allocations noted_by(const std::vector<std::string>& keys) {
   allocations noted;
   Index index(keys.size(), leveled(noted));
-  for (const std::string& key : keys) EXPECT_EQ(index.insert(key, "value"), outcome::done);
+  for (const std::string& key : keys) EXPECT_EQ(insert(index, key, "value"), outcome::done);
   EXPECT_TRUE(index.is_valid());
   return noted;
 }
@@ -74,7 +75,7 @@ TYPED_TEST(EveryStructure, AllocatesFromTheStorageObjectItWasMadeWith) {
   TypeParam one(0, leveled(first)), other(0, leveled(second));
   first.clear();
   second.clear();
-  for (const std::string& key : keys_in_order(1000)) one.insert(key, "value");
+  for (const std::string& key : keys_in_order(1000)) insert(one, key, "value");
   const auto sum = [](const allocations& noted) {
     unsigned nodes = 0;
     for (const auto& [bytes, levels] : noted) {

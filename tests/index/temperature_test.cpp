@@ -42,7 +42,7 @@ class IndexTemperature : public testing::TestWithParam<std::string_view> {
 
 TEST_P(IndexTemperature, AReadWarmsOnePair) {
   {
-    const scope inside;
+    access inside;
     EXPECT_TRUE(index_->find(inside, key_of(300)));
   }
   EXPECT_EQ(window(), 2u);
@@ -50,7 +50,7 @@ TEST_P(IndexTemperature, AReadWarmsOnePair) {
 
 TEST_P(IndexTemperature, AskingForAKeyWarmsItAndNotItsValue) {
   {
-    const scope inside;
+    access inside;
     EXPECT_TRUE(index_->contains(inside, key_of(300)));
     EXPECT_FALSE(index_->contains(inside, key_of(kKeys)));
   }
@@ -60,12 +60,12 @@ TEST_P(IndexTemperature, AskingForAKeyWarmsItAndNotItsValue) {
 TEST_P(IndexTemperature, AScanWarmsWhatItVisits) {
   if (!index_->is_ordered()) return;
   {
-    const scope inside;
+    access inside;
     index_->scan(inside, key_of(300), some());
   }
   EXPECT_EQ(window(), 2 * kVisited);
   {
-    const scope inside;
+    access inside;
     index_->scan_back(inside, key_of(200), some());
   }
   EXPECT_EQ(window(), 2 * kVisited);
@@ -75,8 +75,8 @@ TEST_P(IndexTemperature, AWalkOverEverythingWarmsNothing) {
   std::size_t pairs = 0;
   std::uint64_t cursor = 0;
   do {
-    const scope inside;
-    cursor = index_->walk(inside, cursor, [&](std::string_view, std::string_view) {
+    access inside;
+    cursor = index_->walk(inside, cursor, [&](auto, auto) {
       ++pairs;
       return true;
     });

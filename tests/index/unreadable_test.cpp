@@ -43,7 +43,7 @@ class IndexUnreadable : public testing::TestWithParam<std::string_view> {
     while (heap::usage_of(heap::kind::cold, heap::residency::left_out).objects < 2 * kKeys)
       collector_.run_window();
     {
-      const scope inside;
+      access inside;
       for (std::size_t i = 0; i < kKeys; ++i) ASSERT_TRUE(index_->contains(inside, key_of(i)));
     }
     collector_.run_window();

@@ -17,10 +17,10 @@ TEST_P(IndexWalk, KeysPresentThroughoutAreSeenWhileOthersComeAndGo) {
   for (std::uint64_t i = 0; i < kStable; ++i) index->insert(key_of(i), "stable");
   std::set<std::string> seen;
   std::uint64_t cursor = 0, added = kStable, removed = kStable;
-  const scope inside;
+  access inside;
   do {
-    cursor = index->walk(inside, cursor, [&](std::string_view key, std::string_view) {
-      seen.emplace(key);
+    cursor = index->walk(inside, cursor, [&](auto key, auto) {
+      seen.emplace(key.value());
       return true;
     });
     // Bounded, or a walk in key order would be outrun; many times the first size: tables double.
@@ -36,11 +36,11 @@ TEST_P(IndexWalk, KeysPresentThroughoutAreSeenWhileOthersComeAndGo) {
 TEST_P(IndexWalk, PiecesAreShort) {
   auto index = make_index();
   for (std::uint64_t i = 0; i < 10000; ++i) index->insert(key_of(i), "v");
-  const scope inside;
+  access inside;
   std::uint64_t cursor = 0;
   do {
     int pairs = 0;
-    cursor = index->walk(inside, cursor, [&](std::string_view, std::string_view) {
+    cursor = index->walk(inside, cursor, [&](auto, auto) {
       ++pairs;
       return true;
     });
@@ -51,9 +51,9 @@ TEST_P(IndexWalk, PiecesAreShort) {
 TEST_P(IndexWalk, VisitorEndsAPiece) {
   auto index = make_index();
   for (std::uint64_t i = 0; i < 100; ++i) index->insert(key_of(i), "v");
-  const scope inside;
+  access inside;
   int pairs = 0;
-  const auto stop_at_once = [&](std::string_view, std::string_view) {
+  const auto stop_at_once = [&](auto, auto) {
     ++pairs;
     return false;
   };
@@ -64,11 +64,11 @@ TEST_P(IndexWalk, VisitorEndsAPiece) {
 
 TEST_P(IndexWalk, EmptyIndexEnds) {
   auto index = make_index(100000);
-  const scope inside;
+  access inside;
   std::uint64_t cursor = 0;
   int pairs = 0;
   do {
-    cursor = index->walk(inside, cursor, [&](std::string_view, std::string_view) {
+    cursor = index->walk(inside, cursor, [&](auto, auto) {
       ++pairs;
       return true;
     });

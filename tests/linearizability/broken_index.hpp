@@ -18,7 +18,7 @@ namespace isotherm::index {
 class stale_read_index final : public forwarding_index {
  public:
   using forwarding_index::forwarding_index;
-  std::optional<std::string_view> find(const scope& inside, std::string_view key) override {
+  std::optional<std::string_view> find(access& inside, std::string_view key) override {
     thread_local std::unordered_map<std::string, std::string> cache;
     const auto known = cache.find(std::string(key));
     if (known != cache.end()) {
@@ -39,17 +39,14 @@ class stale_read_index final : public forwarding_index {
 class lost_update_index final : public forwarding_index {
  public:
   using forwarding_index::forwarding_index;
-  outcome update(std::string_view key, const updater& decide) override {
+  outcome update(access& inside, std::string_view key, const updater& decide) override {
     std::optional<std::string> current;
-    {
-      const scope inside;
-      if (const auto found = find(inside, key)) current = *found;
-    }
+    if (const auto found = find(inside, key)) current = *found;
     const decision decided = decide(current);
     std::this_thread::yield();
     if (decided.act == action::keep) return outcome::unchanged;
-    if (decided.act == action::write) return upsert(key, decided.value);
-    return erase(key) ? outcome::done : outcome::unchanged;
+    if (decided.act == action::write) return upsert(inside, key, decided.value);
+    return erase(inside, key) ? outcome::done : outcome::unchanged;
   }
 };
 
@@ -57,7 +54,7 @@ class lost_update_index final : public forwarding_index {
 class short_scan_index final : public forwarding_index {
  public:
   using forwarding_index::forwarding_index;
-  void scan(const scope& inside, std::string_view from, const visitor& visit) override {
+  void scan(access& inside, std::string_view from, const visitor& visit) override {
     bool is_first = true;
     forwarding_index::scan(inside, from, [&](std::string_view key, std::string_view value) {
       return std::exchange(is_first, false) || visit(key, value);

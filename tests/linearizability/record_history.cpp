@@ -157,7 +157,7 @@ class client {
   }
 
   void find(event& e, const std::string& key) {
-    const scope inside;
+    access inside;
     const auto found = index_->find(inside, key);
     if (!found) return;
     maybe_pause();
@@ -191,7 +191,7 @@ class client {
     e.call_ns = os::monotonic_ns();
     std::atomic_thread_fence(std::memory_order_seq_cst);
     {
-      const scope inside;
+      access inside;
       const auto note = [&](std::string_view key, std::string_view value) {
         if (is_neighbour(key)) return true;
         seen[key.size() / 5] = id_of(value);

@@ -239,7 +239,7 @@ inline commit_fetched() {
   fi
 }
 
-/* The copy itself is used, and not put into HOT (miss_watch::copies::allowed). */
+/* The copy itself is used, and not put into HOT (access::copies::allowed). */
 inline use_copy() {
   d_step {
     assert(memory[kCold] != nothing && identity[kCold] == copied_identity);
@@ -279,7 +279,7 @@ proctype reader(byte id) {
   dereference();
 #endif
   if
-  :: is_cold(found) && id < kFetchers -> /* miss_watch::note() */
+  :: is_cold(found) && id < kFetchers -> /* access::record() */
      noted = true;
 #ifndef PIN_OUTSIDE_SCOPE
      pin()

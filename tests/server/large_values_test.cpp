@@ -66,7 +66,8 @@ TEST_F(LargeValues, OthersAreServedMeanwhile) {
                clients, [](const auto& each) { return each->is_blocked.load_relaxed(); }) == 2;
   });
   EXPECT_GT(server_->clients_bytes(), value_.size());
-  EXPECT_FALSE(db_.index().contains(index::scope(), "l"));
+  access inside;
+  EXPECT_FALSE(db_.index().contains(inside, "l"));
   end_.release();
   const std::string answer = bulk(value_) + bulk("last");
   EXPECT_TRUE(reader.receive(answer.size()) == answer);

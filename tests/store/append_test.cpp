@@ -57,8 +57,8 @@ TEST_F(Commands, AWriteCopiesAValueOnce) {
     index_.before_write = [&] { const_cast<char&>(source[kChanged]) = 'y'; };
     ASSERT_NE(run(write)[0], '-') << write[0];
     index_.before_write = nullptr;
-    const sync::scope inside;
-    EXPECT_EQ(db_.find(inside, key, now_, lookup::peek)->payload[kChanged], 'y') << write[0];
+    access inside;
+    EXPECT_EQ((*db_.find(inside, key, now_, lookup::peek))->payload[kChanged], 'y') << write[0];
   };
   const std::vector<std::vector<std::string_view>> from_arguments = {
       {"SET", "k"}, {"SETNX", "new"}, {"GETSET", "k"}, {"SETEX", "k", "100"}, {"MSET", "k"}};
@@ -75,8 +75,8 @@ TEST_F(Commands, AWriteCopiesAValueOnce) {
     run({"DEL", "new"});
     run({"SET", "k", std::string(1000, 'x')});
     if (write[0] == "PERSIST") run({"EXPIRE", "k", "50"});
-    const sync::scope inside;
-    const char* const old = db_.find(inside, "k", now_, lookup::peek)->payload.data();
+    access inside;
+    const char* const old = (*db_.find(inside, "k", now_, lookup::peek))->payload.data();
     expect_change(write, write.back() == "new" ? "new" : "k", old);
   }
 }

@@ -10,15 +10,13 @@
 #include <new>
 #include <string>
 
-#include "heap/cold/misses.hpp"
-#include "heap/readable.hpp"
 #include "index/index.hpp"
 
 namespace isotherm::store::testing {
 
 class fake_index final : public index::any_index {
  public:
-  std::optional<std::string_view> find(const index::scope&, std::string_view key) override {
+  std::optional<std::string_view> find(access&, std::string_view key) override {
     if (before_find) before_find(key);
     ++values_read;
     const std::lock_guard lock(mutex_);
@@ -27,23 +25,24 @@ class fake_index final : public index::any_index {
     if (at == map_.end()) return std::nullopt;
     return *at->second;
   }
-  bool contains(const index::scope&, std::string_view key) override {
+  bool contains(access&, std::string_view key) override {
     if (before_find) before_find(key);
     const std::lock_guard lock(mutex_);
     return map_.contains(key);
   }
-  index::outcome insert(std::string_view key, const index::content& value) override {
+  index::outcome insert(access&, std::string_view key, const index::content& value) override {
     const std::lock_guard lock(mutex_);
     if (map_.contains(key)) return index::outcome::unchanged;
     return write(key, value);
   }
-  index::outcome upsert(std::string_view key, const index::content& value) override {
+  index::outcome upsert(access&, std::string_view key, const index::content& value) override {
     const std::lock_guard lock(mutex_);
     return write(key, value);
   }
-  bool erase(std::string_view key) override {
-    if (keys_are_out && heap::miss_watch::of_this_thread() != nullptr) {
-      heap::note_missed();
+  bool erase(access& inside, std::string_view key) override {
+    inside.begin();
+    if (keys_are_out && !inside.waits()) {
+      inside.note(access::outcome::missed);
       return false;
     }
     const std::lock_guard lock(mutex_);
@@ -52,7 +51,7 @@ class fake_index final : public index::any_index {
     map_.erase(at);
     return true;
   }
-  index::outcome update(std::string_view key, const index::updater& decide) override {
+  index::outcome update(access&, std::string_view key, const index::updater& decide) override {
     const std::lock_guard lock(mutex_);
     const auto at = map_.find(key);
     std::optional<std::string_view> current;
@@ -63,13 +62,13 @@ class fake_index final : public index::any_index {
     if (at != map_.end()) map_.erase(at);
     return index::outcome::done;
   }
-  void scan(const index::scope&, std::string_view from, const index::visitor& visit) override {
+  void scan(access&, std::string_view from, const index::visitor& visit) override {
     const std::lock_guard lock(mutex_);
     for (auto at = map_.lower_bound(from); at != map_.end(); ++at) {
       if (!visit(at->first, *at->second)) return;
     }
   }
-  void scan_back(const index::scope&, std::optional<std::string_view> from,
+  void scan_back(access&, std::optional<std::string_view> from,
                  const index::visitor& visit) override {
     const std::lock_guard lock(mutex_);
     auto at = from ? map_.upper_bound(*from) : map_.end();
@@ -80,8 +79,7 @@ class fake_index final : public index::any_index {
   }
   bool is_ordered() const noexcept override { return true; }
   /// Pieces of up to five keys; the cursor is a position.
-  std::uint64_t walk(const index::scope&, std::uint64_t cursor,
-                     const index::visitor& visit) override {
+  std::uint64_t walk(access&, std::uint64_t cursor, const index::pair_visitor& visit) override {
     const std::lock_guard lock(mutex_);
     if (cursor >= map_.size()) return 0;
     auto at = std::next(map_.begin(), static_cast<std::ptrdiff_t>(cursor));

@@ -19,7 +19,13 @@ class Commands : public ::testing::Test {
     out.set_protocol(protocol_);
     if (const command* found = table_.resolve(arguments, out)) {
       call c{db_, out, arguments, now_, bounds_};
-      execute(*found, c, maxmemory_);
+      if (waits_) {
+        execute(*found, c, maxmemory_);
+      } else {
+        access inside(access::when_cold::record);
+        c.inside = &inside;
+        execute(*found, c, maxmemory_);
+      }
     }
     return output;
   }
@@ -34,6 +40,7 @@ class Commands : public ::testing::Test {
   std::int64_t now_ = 1'700'000'000'000;
   std::uint64_t maxmemory_ = 0;
   int protocol_ = 2;
+  bool waits_ = true;  ///< commands wait for objects that are out
 };
 
 }  // namespace isotherm::store::testing

@@ -218,25 +218,23 @@ class worker {
   void read(const std::vector<std::uint64_t>& keys) {
     constexpr int kMostAttempts = 4;
     for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
-      const auto may_use =
-          random_.below(2) ? heap::miss_watch::copies::allowed : heap::miss_watch::copies::refused;
-      heap::miss_watch watch(arrived_, may_use);
-      std::optional<heap::waiting> waits;
-      if (attempt + 1 == kMostAttempts) waits.emplace();
+      const auto may_use = random_.below(2) ? access::copies::allowed : access::copies::refused;
+      std::vector<heap::miss> missed;
       {
-        const scope inside;
+        access inside(access::when_cold::record, &arrived_, may_use);
+        if (attempt + 1 == kMostAttempts) inside.wait_from_here();
         for (const std::uint64_t key : keys) {
-          const heap::read_watch reads;
+          inside.begin();
           const bytes* const found = nodes_.at(key).held.get(inside);
-          if (found == nullptr && reads.has_lost()) continue;
+          if (inside.has_lost()) continue;
           check(key, found);
           if (attempt > 0 && found != nullptr)
             ++(lies_in_a_heap(found) ? seen_.objects : seen_.copies);
         }
+        missed = inside.take_misses();
       }
-      waits.reset();
-      if (!watch.has_missed()) break;
-      read_past_the_mapping(watch.take());
+      if (missed.empty()) break;
+      read_past_the_mapping(std::move(missed));
     }
     arrived_.clear();
   }
@@ -269,9 +267,9 @@ class worker {
     std::optional<heap::miss> missed;
     {
       const scope inside;
-      const heap::read_watch reads;
-      auto found = nodes_.at(key).held.try_get(inside);
-      if (found && *found == nullptr && reads.has_lost()) return;  // its read has failed
+      const guide<bytes>& held = nodes_.at(key).held;
+      auto found = held.try_get(inside);
+      if (found && *found == nullptr && !held.is_null()) return;  // its read has failed
       if (found) return check(key, *found);
       missed.emplace(std::move(found.error()));
     }

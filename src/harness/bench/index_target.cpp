@@ -19,7 +19,7 @@ class index_session final : public workload::session {
       : index_(index), buffer_(format, seed) {}
 
   base::result<answer> read(std::uint64_t number) override {
-    const sync::scope inside;
+    access inside;
     const auto value = index_.find(inside, buffer_.key(number));
     if (!value) return answer::missing;
     return buffer_.take(*value, number) ? answer::done : answer::corrupt;
@@ -47,7 +47,7 @@ class index_session final : public workload::session {
   base::result<answer> scan(std::uint64_t number, unsigned records,
                             workload::touched_keys& used) override {
     answer how = answer::done;
-    const sync::scope inside;
+    access inside;
     index_.scan(inside, buffer_.key(number), [&](std::string_view, std::string_view value) {
       const auto found = workload::number_of(value);
       if (!found || !buffer_.take(value, *found)) {

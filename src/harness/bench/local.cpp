@@ -59,12 +59,13 @@ pages::usage_map usage_by_walk(index::any_index& index, const workload::touched_
   };
   std::uint64_t cursor = 0;
   do {
-    const sync::scope inside;
-    cursor = index.walk(inside, cursor, [&](std::string_view key, std::string_view value) {
-      const auto number = workload::number_of(value);
+    access inside;
+    cursor = index.walk(inside, cursor, [&](const auto& key, const auto& value) {
+      if (!key || !value) return true;
+      const auto number = workload::number_of(*value);
       if (!number || !used.is_current(*number)) return true;
-      add(key);
-      add(value);
+      add(*key);
+      add(*value);
       return true;
     });
   } while (cursor != 0);

@@ -23,7 +23,7 @@ class tier_session final : public workload::session {
         value_(format.value_size, 'v') {}
 
   base::result<answer> read(std::uint64_t number) override {
-    const sync::scope inside;
+    access inside;
     const auto value = index_.find(inside, key(number));
     if (!value) return answer::missing;
     return is_of(*value, number) ? answer::done : answer::corrupt;
@@ -46,7 +46,7 @@ class tier_session final : public workload::session {
   }
   base::result<answer> scan(std::uint64_t number, unsigned records,
                             workload::touched_keys&) override {
-    const sync::scope inside;
+    access inside;
     index_.scan(inside, key(number),
                 [&records](std::string_view, std::string_view) { return --records > 0; });
     return answer::done;

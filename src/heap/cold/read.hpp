@@ -1,10 +1,9 @@
 // A read of an object of COLD whose pages have left DRAM, past the mapping: nobody waits for a
 // fault, and no page comes back for the sake of one object.
 //
-//   miss        an object that a thread needed and did not wait for; keeps the object's extent
+//   miss        an object that an operation needed and did not wait for; keeps the object's extent
 //   cold_read   the read of its pages, shared by all of a thread that wait for it; keeps the extent
 //               meanwhile. It follows another thread's while that one reads these pages
-//   miss_watch  says that this thread does not wait, and notes what it missed (misses.hpp)
 //   cold_reader starts reads and tells their ends, of one thread (reader.hpp)
 //
 // What was read stays right as long as its extent is kept: the bytes of an object in COLD do not

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <new>
 
-#include "heap/cold/misses.hpp"
+#include "heap/cold/arrived_reads.hpp"
 #include "heap/ranges.hpp"
 #include "os/memory/address_space.hpp"
 

@@ -44,7 +44,7 @@ bool art<Storage>::try_locate(std::string_view key, position& at) const noexcept
 }
 
 template <class Storage>
-auto art<Storage>::locate(const scope&, std::string_view key) const noexcept -> position {
+auto art<Storage>::locate(access&, std::string_view key) const noexcept -> position {
   position at;
   for (backoff wait; !try_locate(key, at);) wait();
   if (at.how == ending::occupied) {
@@ -55,7 +55,7 @@ auto art<Storage>::locate(const scope&, std::string_view key) const noexcept -> 
 }
 
 template <class Storage>
-std::optional<std::string_view> art<Storage>::find(const scope& inside, std::string_view key) {
+std::optional<std::string_view> art<Storage>::find(access& inside, std::string_view key) {
   const position at = locate(inside, key);
   if (at.how != ending::occupied) return std::nullopt;
   entry* found = leaf_of(at.target);
@@ -63,7 +63,7 @@ std::optional<std::string_view> art<Storage>::find(const scope& inside, std::str
   const bytes* value = found->value.get(inside);  // both fetched at once: the two cache misses
                                                   // overlap
   prefetch(value);
-  if (held->view() != key) return std::nullopt;
+  if (!held || held->view() != key || !value) return std::nullopt;
   return value->view();
 }
 
@@ -168,9 +168,9 @@ auto art<Storage>::down::step(const frame& top, int& next) noexcept -> link {
 
 /// Visits the pairs from the bound on (without one: all), upwards or downwards.
 template <class Storage>
-template <class Way>
-void art<Storage>::iterate(const scope& inside, std::optional<scan_start> from, access how,
-                           const visitor& visit) {
+template <class Way, class Visit>
+void art<Storage>::iterate(access& inside, std::optional<scan_start> from, reading how,
+                           const Visit& visit) {
   std::vector<frame> path;
   // A pair was visited since the last seek: all that follow are beyond the bound.
   bool is_past_bound = false;
@@ -200,30 +200,31 @@ void art<Storage>::iterate(const scope& inside, std::optional<scan_start> from, 
     }
     entry* found = leaf_of(target);
     Storage::touch(found, 1);
-    const std::string_view key = read(found->key, inside, how)->view();
-    if (guides::is_unreadable(key)) {  // cannot be continued from
-      if (!visit(key, key)) return;
+    const auto key = read(found->key, inside, how);
+    if (!key) {  // cannot be continued from
+      if (!visit(key, std::nullopt)) return;
       continue;
     }
-    if (!is_past_bound && from && Way::is_left_out(*from, key)) continue;
+    if (!is_past_bound && from && Way::is_left_out(*from, *key)) continue;
     is_past_bound = true;
-    if (how == access::use) found->uses.add();
-    if (!visit(key, read_value(found->value, inside, how)->view())) return;
-    from = scan_start{key, bound::exclusive};
+    if (how == reading::use) found->uses.add();
+    if (!visit(key, read_value(found->value, inside, how))) return;
+    from = scan_start{*key, bound::exclusive};
   }
 }
 
 template <class Storage>
-std::uint64_t art<Storage>::walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
-  return walk_in_order(cursors_, cursor, visit, [&](const scan_start& from, const visitor& each) {
-    iterate<up>(inside, from, access::peek, each);
-  });
+std::uint64_t art<Storage>::walk(access& inside, std::uint64_t cursor, const pair_visitor& visit) {
+  return walk_in_order(inside, cursors_, cursor, visit,
+                       [&](const scan_start& from, const pair_visitor& each) {
+                         iterate<up>(inside, from, reading::peek, each);
+                       });
 }
 
 // --- checking ----------------------------------------------------------------------------------
 
 template <class Storage>
-bool art<Storage>::is_valid_node(const scope& inside, const place& here, std::size_t& leaves,
+bool art<Storage>::is_valid_node(access& inside, const place& here, std::size_t& leaves,
                                  std::vector<place>& below) {
   node* const n = here.at;
   if (version_lock::is_obsolete(n->version.read())) return false;
@@ -234,8 +235,9 @@ bool art<Storage>::is_valid_node(const scope& inside, const place& here, std::si
   }
   const auto is_valid_leaf = [&](link l, std::string_view start, bool is_whole) {
     ++leaves;
-    const std::string_view key = leaf_of(l)->key.get(inside)->view();
-    return !leaf_of(l)->value.is_null() && (is_whole ? key == start : key.starts_with(start));
+    const auto key = read(leaf_of(l)->key, inside);
+    if (!key || leaf_of(l)->value.is_null()) return false;
+    return is_whole ? key == start : key->starts_with(start);
   };
   if (Storage::kPlaced && placement::is_slow(n) && covers_fast(n)) return false;
   const link terminal = n->terminal.load_acquire();
@@ -259,7 +261,7 @@ bool art<Storage>::is_valid_node(const scope& inside, const place& here, std::si
 
 template <class Storage>
 bool art<Storage>::is_valid() {
-  const scope inside;
+  access inside;
   std::size_t leaves = 0;
   std::vector<place> rest;
   rest.push_back({root_, std::string()});
@@ -286,8 +288,7 @@ void art<Storage>::put(node* n, std::string_view key, std::size_t depth, link ta
 
 /// Links the leaf where the search for its key ended; false: something has changed, search again.
 template <class Storage>
-bool art<Storage>::attach(const scope& inside, const position& at, std::string_view key,
-                          entry* leaf) {
+bool art<Storage>::attach(access& inside, const position& at, std::string_view key, entry* leaf) {
   const link created = link_to(leaf);
   if (at.how == ending::mismatch) return split_prefix(at, key, created);
   if (at.how == ending::occupied) return expand_leaf(inside, at, key, created);
@@ -336,10 +337,11 @@ bool art<Storage>::grow(const position& at, std::string_view key) {
 /// For a key that meets another key's leaf: makes nodes for the bytes in common, with both leaves
 /// below.
 template <class Storage>
-bool art<Storage>::expand_leaf(const scope& inside, const position& at, std::string_view key,
+bool art<Storage>::expand_leaf(access& inside, const position& at, std::string_view key,
                                link created) {
-  const std::string_view other = leaf_of(at.target)->key.get(inside)->view();
-  if (guides::is_unreadable(other) || !at.at->version.upgrade(at.version)) return false;
+  const auto read_there = read(leaf_of(at.target)->key, inside);
+  if (!read_there || !at.at->version.upgrade(at.version)) return false;
+  const std::string_view other = *read_there;
   const std::size_t branch_depth = at.after_prefix();  // the leaf is the child for
                                                        // key[branch_depth]
   std::size_t depth = branch_depth + 1;
@@ -376,7 +378,7 @@ bool art<Storage>::expand_leaf(const scope& inside, const position& at, std::str
 
 /// Unlinks the leaf at a position whose node this thread has locked, and unlocks the node.
 template <class Storage>
-void art<Storage>::detach(const scope&, const position& at, std::string_view key) {
+void art<Storage>::detach(access&, const position& at, std::string_view key) {
   if (at.after_prefix() == key.size()) {
     at.at->terminal.store_release(0);
   } else {
@@ -497,7 +499,7 @@ bool art<Storage>::replace_inner(const position& at, std::uint8_t parent_byte, n
 /// there start again from the root.
 template <class Storage>
 void art<Storage>::clear() noexcept {
-  const scope inside;
+  access inside;
   std::vector<link> cut;
   const auto take = [&cut](node* n) {
     if (const link terminal = n->terminal.load_relaxed()) cut.push_back(terminal);

@@ -54,17 +54,17 @@ class art : public optimistic_writes<art<Storage>, Storage, art_leaf<Storage>> {
   art(const art&) = delete;
   art& operator=(const art&) = delete;
 
-  std::optional<std::string_view> find(const scope& inside, std::string_view key);
+  std::optional<std::string_view> find(access& inside, std::string_view key);
 
-  void scan(const scope& inside, std::string_view from, const visitor& visit) {
-    iterate<up>(inside, scan_start{from}, access::use, visit);
+  void scan(access& inside, std::string_view from, const visitor& visit) {
+    iterate<up>(inside, scan_start{from}, reading::use, scanning(inside, visit));
   }
-  void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit) {
+  void scan_back(access& inside, std::optional<std::string_view> from, const visitor& visit) {
     std::optional<scan_start> start;
     if (from) start = scan_start{*from};
-    iterate<down>(inside, start, access::use, visit);
+    iterate<down>(inside, start, reading::use, scanning(inside, visit));
   }
-  std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit);
+  std::uint64_t walk(access& inside, std::uint64_t cursor, const pair_visitor& visit);
   /// Ends the process when memory is exhausted: an exception would leave nodes locked.
   void clear() noexcept;
   bool is_valid();
@@ -140,14 +140,14 @@ class art : public optimistic_writes<art<Storage>, Storage, art_leaf<Storage>> {
   static void free_inner(void* n) noexcept { Storage::deallocate_node(n); }
   static void retire_inner(node* n) { sync::retire(n, &free_inner); }
 
-  position locate(const scope& inside, std::string_view key) const noexcept;
+  position locate(access& inside, std::string_view key) const noexcept;
   bool try_locate(std::string_view key, position& at) const noexcept;
-  static entry* found(const scope& inside, const position& at, std::string_view key) {
+  static entry* found(access& inside, const position& at, std::string_view key) {
     if (at.how != ending::occupied) return nullptr;
     entry* const leaf = leaf_of(at.target);
-    return leaf->key.get(inside)->view() == key ? leaf : nullptr;
+    return read(leaf->key, inside) == key ? leaf : nullptr;
   }
-  static bool try_lock(const scope&, const position& at, std::string_view) noexcept {
+  static bool try_lock(access&, const position& at, std::string_view) noexcept {
     return at.at->version.upgrade(at.version);
   }
   static void unlock(const position& at) noexcept { at.at->version.unlock_unchanged(); }
@@ -155,21 +155,20 @@ class art : public optimistic_writes<art<Storage>, Storage, art_leaf<Storage>> {
     return make_entry<entry>(storage_, {.level = at.level + 1, .parent = at.at}, key, value);
   }
 
-  bool attach(const scope& inside, const position& at, std::string_view key, entry* leaf);
+  bool attach(access& inside, const position& at, std::string_view key, entry* leaf);
   bool split_prefix(const position& at, std::string_view key, link created);
   bool grow(const position& at, std::string_view key);
-  bool expand_leaf(const scope& inside, const position& at, std::string_view key, link created);
+  bool expand_leaf(access& inside, const position& at, std::string_view key, link created);
   static void put(node* n, std::string_view key, std::size_t depth, link target) noexcept;
 
-  void detach(const scope&, const position& at, std::string_view key);
+  void detach(access&, const position& at, std::string_view key);
   void tidy(std::string_view key);
   bool tidy_one(std::string_view key);
   bool collapse(const position& at, std::uint8_t parent_byte);
   bool replace_inner(const position& at, std::uint8_t parent_byte, node_kind kind);
 
-  template <class Way>
-  void iterate(const scope& inside, std::optional<scan_start> from, access how,
-               const visitor& visit);
+  template <class Way, class Visit>
+  void iterate(access& inside, std::optional<scan_start> from, reading how, const Visit& visit);
   void seek(up, const std::optional<scan_start>& from, std::vector<frame>& path) const;
   void seek(down, const std::optional<scan_start>& from, std::vector<frame>& path) const;
   template <class Turn>
@@ -182,7 +181,7 @@ class art : public optimistic_writes<art<Storage>, Storage, art_leaf<Storage>> {
     node* at;
     std::string path;
   };
-  bool is_valid_node(const scope& inside, const place& here, std::size_t& leaves,
+  bool is_valid_node(access& inside, const place& here, std::size_t& leaves,
                      std::vector<place>& below);
 
   // Without prefix, never replaced; a part of the index itself, and so in neither tier.

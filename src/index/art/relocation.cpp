@@ -26,8 +26,7 @@ base::atomic<art_detail::link>* link_to_address(art_detail::node* n, const void*
 }  // namespace
 
 template <class Storage>
-bool art<Storage>::visit_leaves(const scope& inside, std::string& cursor,
-                                const leaf_visitor& visit) {
+bool art<Storage>::visit_leaves(const scope&, std::string& cursor, const leaf_visitor& visit) {
   std::vector<frame> path;
   std::vector<void*> nodes;
   entry* last = nullptr;
@@ -36,9 +35,10 @@ bool art<Storage>::visit_leaves(const scope& inside, std::string& cursor,
     nodes.clear();
     for (const frame& each : path) nodes.push_back(each.at);
   };
-  const auto place_of = [&inside](const entry* e) {
-    const std::string_view key = e->key.peek(inside)->view();
-    return guides::is_unreadable(key) ? scan_start{} : scan_start{key, bound::exclusive};
+  access waits;
+  const auto place_of = [&waits](const entry* e) {
+    const auto key = read(e->key, waits, reading::peek);
+    return key ? scan_start{*key, bound::exclusive} : scan_start{};
   };
   seek_again(scan_start{cursor, cursor.empty() ? bound::inclusive : bound::exclusive});
   while (!path.empty()) {

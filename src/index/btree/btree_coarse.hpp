@@ -31,12 +31,11 @@ class btree_coarse : public coarse<btree_detail::tree<Storage, no_version_lock>,
   using operations::core_;
   using operations::lock_;
 
-  void collect_up(const scope& inside, const scan_start& from, access how,
-                  typename tree::piece& out) {
+  void collect_up(access& inside, const scan_start& from, reading how, typename tree::piece& out) {
     const std::shared_lock guard(lock_);
     core_.collect_up(inside, from, how, out);
   }
-  void collect_down(const scope& inside, const std::optional<scan_start>& from,
+  void collect_down(access& inside, const std::optional<scan_start>& from,
                     typename tree::piece& out) {
     const std::shared_lock guard(lock_);
     core_.collect_down(inside, from, out);

@@ -5,17 +5,16 @@
 namespace isotherm::index {
 
 template <class Storage>
-std::optional<std::string_view> btree_occ<Storage>::find(const scope& inside,
-                                                         std::string_view key) {
+std::optional<std::string_view> btree_occ<Storage>::find(access& inside, std::string_view key) {
   const auto* found = tree::find(inside, key);
   if (!found) return std::nullopt;
   // An entry that is erased meanwhile keeps its last value.
-  return found->value.get(inside)->view();
+  return read(found->value, inside);
 }
 
 template <class Storage>
 void btree_occ<Storage>::clear() noexcept {
-  const scope inside;
+  access inside;
   this->count_.add(-this->retire_cut(this->cut()));
 }
 

@@ -32,7 +32,7 @@ class btree_occ
                      const Storage& storage = {})
       : optimistic_writes<btree_occ, Storage>(storage), tree(storage) {}
 
-  std::optional<std::string_view> find(const scope& inside, std::string_view key);
+  std::optional<std::string_view> find(access& inside, std::string_view key);
   /// Ends the process when memory is exhausted: an exception would leave nodes locked.
   void clear() noexcept;
   bool is_valid() { return tree::is_valid(this->size()); }

@@ -120,8 +120,8 @@ struct place {
   bool is_equal = false;
 };
 
-/// Finds the place of a key. `text_at(i)` is the whole key at place i, and is called only where the
-/// starts are equal.
+/// Finds the place of a key. `text_at(i)` is the whole key at place i, or nullopt where it could
+/// not be had, and is called only where the starts are equal.
 template <class TextAt>
 place find_place(const start_array* starts, unsigned count, std::uint64_t start,
                  std::string_view text, TextAt text_at) {
@@ -130,7 +130,7 @@ place find_place(const start_array* starts, unsigned count, std::uint64_t start,
   while (end < count && starts[end].load_acquire() == start) ++end;
   while (at < end) {
     const unsigned middle = (at + end) / 2;
-    const int order = text_at(middle).compare(text);
+    const std::strong_ordering order = text_at(middle) <=> text;
     if (order == 0) return {middle, true};
     if (order < 0) {
       at = middle + 1;

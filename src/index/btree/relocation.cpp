@@ -9,8 +9,7 @@ using placement::relocation_result;
 
 /// Goes down to the leaf of `key`, and notes the nodes on the way. False: something has changed.
 template <class Storage, class Latch>
-bool tree<Storage, Latch>::try_path(const scope&, std::string_view key, std::vector<void*>& nodes,
-                                    path& p) {
+bool tree<Storage, Latch>::try_path(std::string_view key, std::vector<void*>& nodes, path& p) {
   nodes.clear();
   if (!enter(p)) return false;
   nodes.push_back(p.at);
@@ -22,12 +21,12 @@ bool tree<Storage, Latch>::try_path(const scope&, std::string_view key, std::vec
 }
 
 template <class Storage, class Latch>
-bool tree<Storage, Latch>::visit_leaves(const scope& inside, std::string& cursor,
+bool tree<Storage, Latch>::visit_leaves(const scope&, std::string& cursor,
                                         const placement::leaf_visitor& visit) {
   std::vector<void*> nodes;
   for (bool goes_on = true; goes_on;) {
     path p;
-    for (backoff wait; !try_path(inside, cursor, nodes, p);) wait();
+    for (backoff wait; !try_path(cursor, nodes, p);) wait();
     leaf* const n = leaf_of(p.at);
     goes_on = visit({nodes, n->uses, sizeof(leaf) + count_of(n) * sizeof(entry)});
     if (!p.high) return false;

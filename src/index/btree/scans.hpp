@@ -18,43 +18,45 @@ namespace isotherm::index::btree_detail {
 template <class Map, class Tree>
 class scans {
  public:
-  void scan(const scope& inside, std::string_view from, const visitor& visit) {
-    go_up(inside, {from}, access::use, visit);
+  void scan(access& inside, std::string_view from, const visitor& visit) {
+    go_up(inside, {from}, reading::use, scanning(inside, visit));
   }
-  void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit) {
+  void scan_back(access& inside, std::optional<std::string_view> from, const visitor& visit) {
     std::optional<scan_start> next;
     if (from) next = scan_start{*from};
-    go(inside, access::use, visit, [&](piece& out) {
+    go(inside, reading::use, scanning(inside, visit), [&](piece& out) {
       self().collect_down(inside, next, out);
       if (out.fence) next = scan_start{out.fence->view(), bound::exclusive};
     });
   }
-  std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
-    return walk_in_order(cursors_, cursor, visit, [&](const scan_start& from, const visitor& each) {
-      go_up(inside, from, access::peek, each);
-    });
+  std::uint64_t walk(access& inside, std::uint64_t cursor, const pair_visitor& visit) {
+    return walk_in_order(inside, cursors_, cursor, visit,
+                         [&](const scan_start& from, const pair_visitor& each) {
+                           go_up(inside, from, reading::peek, each);
+                         });
   }
 
  private:
   using piece = typename Tree::piece;
 
   Map& self() noexcept { return static_cast<Map&>(*this); }
-  void go_up(const scope& inside, scan_start next, access how, const visitor& visit) {
+  template <class Visit>
+  void go_up(access& inside, scan_start next, reading how, const Visit& visit) {
     go(inside, how, visit, [&](piece& out) {
       self().collect_up(inside, next, how, out);
       if (out.fence) next = scan_start{out.fence->view()};
     });
   }
   /// Visits piece after piece; `collect` gets the next one.
-  template <class Collect>
-  void go(const scope& inside, access how, const visitor& visit, Collect collect) {
+  template <class Visit, class Collect>
+  void go(access& inside, reading how, const Visit& visit, Collect collect) {
     piece some;
     do {
       collect(some);
       for (unsigned i = 0; i < some.count; ++i) {
         auto* e = some.entries[i];
-        const std::string_view key = read(e->key, inside, how)->view();
-        if (!visit(key, read_value(e->value, inside, how)->view())) return;
+        const auto key = read(e->key, inside, how);
+        if (!visit(key, read_value(e->value, inside, how))) return;
       }
     } while (some.fence);
   }

@@ -18,15 +18,14 @@ bool tree<Storage, Latch>::enter(path& p) noexcept {
 
 template <class Storage, class Latch>
 template <bool kForValue>
-place tree<Storage, Latch>::place_in(const scope& inside, leaf* n, std::string_view key,
-                                     access how) {
+place tree<Storage, Latch>::place_in(access& inside, leaf* n, std::string_view key, reading how) {
   return find_place(n->starts, count_of(n), start_of(key, n->skip), key, [&](unsigned i) {
     const entry* e = n->entries[i].load_acquire();
     Storage::touch(e, 1);
-    const bytes* held = read(e->key, inside, how);
+    const auto held = read(e->key, inside, how);
     // Fetched before the keys are compared: the two cache misses overlap.
     if constexpr (kForValue) prefetch(e->value.get(inside));
-    return held->view();
+    return held;
   });
 }
 
@@ -45,7 +44,7 @@ unsigned tree<Storage, Latch>::child_for(inner* n, std::string_view key) {
 
 template <class Storage, class Latch>
 template <bool kForValue>
-bool tree<Storage, Latch>::try_locate(const scope& inside, std::string_view key, position& out) {
+bool tree<Storage, Latch>::try_locate(access& inside, std::string_view key, position& out) {
   path p;
   if (!enter(p)) return false;
   while (!p.at->is_leaf) {
@@ -61,14 +60,14 @@ bool tree<Storage, Latch>::try_locate(const scope& inside, std::string_view key,
 }
 
 template <class Storage, class Latch>
-auto tree<Storage, Latch>::locate(const scope& inside, std::string_view key) -> position {
+auto tree<Storage, Latch>::locate(access& inside, std::string_view key) -> position {
   position p;
   for (backoff wait; !try_locate<false>(inside, key, p);) wait();
   return p;
 }
 
 template <class Storage, class Latch>
-auto tree<Storage, Latch>::find(const scope& inside, std::string_view key) -> entry* {
+auto tree<Storage, Latch>::find(access& inside, std::string_view key) -> entry* {
   position at;
   for (backoff wait; !try_locate<true>(inside, key, at);) wait();
   return at.found;
@@ -77,7 +76,7 @@ auto tree<Storage, Latch>::find(const scope& inside, std::string_view key) -> en
 // --- in order ----------------------------------------------------------------------------------
 
 template <class Storage, class Latch>
-bool tree<Storage, Latch>::try_collect_up(const scope& inside, const scan_start& from, access how,
+bool tree<Storage, Latch>::try_collect_up(access& inside, const scan_start& from, reading how,
                                           piece& out) {
   out.count = 0;
   path p;
@@ -93,13 +92,13 @@ bool tree<Storage, Latch>::try_collect_up(const scope& inside, const scan_start&
     out.entries[out.count++] = n->entries[i].load_acquire();
   }
   out.fence = p.high;
-  if (how == access::use) n->uses.add();
+  if (how == reading::use) n->uses.add();
   return n->latch.is_still(p.version);
 }
 
 template <class Storage, class Latch>
-bool tree<Storage, Latch>::try_collect_down(const scope& inside,
-                                            const std::optional<scan_start>& from, piece& out) {
+bool tree<Storage, Latch>::try_collect_down(access& inside, const std::optional<scan_start>& from,
+                                            piece& out) {
   out.count = 0;
   path p;
   if (!enter(p)) return false;
@@ -126,13 +125,13 @@ bool tree<Storage, Latch>::try_collect_down(const scope& inside,
 }
 
 template <class Storage, class Latch>
-void tree<Storage, Latch>::collect_up(const scope& inside, const scan_start& from, access how,
+void tree<Storage, Latch>::collect_up(access& inside, const scan_start& from, reading how,
                                       piece& out) {
   for (backoff wait; !try_collect_up(inside, from, how, out);) wait();
 }
 
 template <class Storage, class Latch>
-void tree<Storage, Latch>::collect_down(const scope& inside, const std::optional<scan_start>& from,
+void tree<Storage, Latch>::collect_down(access& inside, const std::optional<scan_start>& from,
                                         piece& out) {
   for (backoff wait; !try_collect_down(inside, from, out);) wait();
 }
@@ -141,8 +140,8 @@ void tree<Storage, Latch>::collect_down(const scope& inside, const std::optional
 
 /// Checks the order, starts, fences and count of one node; appends its children to `below`.
 template <class Storage, class Latch>
-bool tree<Storage, Latch>::is_valid_node(const scope& inside, const subtree& here,
-                                         std::size_t& keys, std::vector<subtree>& below) {
+bool tree<Storage, Latch>::is_valid_node(access& inside, const subtree& here, std::size_t& keys,
+                                         std::vector<subtree>& below) {
   node* const n = here.at;
   if (Latch::is_obsolete(n->latch.read())) return false;
   const unsigned count = count_of(n);
@@ -155,7 +154,9 @@ bool tree<Storage, Latch>::is_valid_node(const scope& inside, const subtree& her
     if (n->is_leaf) {
       entry* const e = leaf_of(n)->entries[i].load_acquire();
       if (e->value.is_null()) return false;
-      text = e->key.get(inside)->view();
+      const auto key = read(e->key, inside);
+      if (!key) return false;
+      text = *key;
       start = leaf_of(n)->starts[i].load_acquire();
     } else {
       text = inner_of(n)->separators[i].load_acquire()->view();
@@ -183,7 +184,7 @@ bool tree<Storage, Latch>::is_valid_node(const scope& inside, const subtree& her
 
 template <class Storage, class Latch>
 bool tree<Storage, Latch>::is_valid(std::size_t keys) {
-  const scope inside;
+  access inside;
   std::size_t counted = 0;
   std::optional<unsigned> leaf_depth;
   std::vector<subtree> rest;
@@ -210,15 +211,16 @@ bool tree<Storage, Latch>::lock_both(const path& p) noexcept {
 /// Appends entries of one leaf to another that no other thread sees yet. Keys are read only if the
 /// leaves skip different numbers of bytes; that does not count as a use of them.
 template <class Storage, class Latch>
-void tree<Storage, Latch>::append(const scope& inside, leaf* to, leaf* from, unsigned begin,
+void tree<Storage, Latch>::append(access& inside, leaf* to, leaf* from, unsigned begin,
                                   unsigned end) {
   unsigned count = count_of(to);
   for (unsigned i = begin; i < end; ++i, ++count) {
     entry* const e = from->entries[i].load_relaxed();
     to->entries[count].store_release(e);
-    to->starts[count].store_release(to->skip == from->skip
-                                        ? from->starts[i].load_relaxed()
-                                        : start_of(e->key.peek(inside)->view(), to->skip));
+    to->starts[count].store_release(
+        to->skip == from->skip
+            ? from->starts[i].load_relaxed()
+            : start_of(read(e->key, inside, reading::peek).value_or(""), to->skip));
   }
   to->count.store_release(static_cast<std::uint16_t>(count));
 }
@@ -249,7 +251,7 @@ const separator* tree<Storage, Latch>::make_separator(std::string_view text) {
 
 /// Splits the topmost full node on the key's path, if it still is full. The caller searches again.
 template <class Storage, class Latch>
-void tree<Storage, Latch>::make_room(const scope& inside, std::string_view key) {
+void tree<Storage, Latch>::make_room(access& inside, std::string_view key) {
   path p;
   if (!enter(p)) return;
   while (count_of(p.at) < capacity_of(p.at)) {
@@ -267,12 +269,12 @@ void tree<Storage, Latch>::make_room(const scope& inside, std::string_view key) 
 /// Splits in the middle or, for a new greatest key of the tree, at the end, so that keys that come
 /// in order fill their leaves.
 template <class Storage, class Latch>
-void tree<Storage, Latch>::split_leaf(const scope& inside, const path& p, std::string_view key) {
+void tree<Storage, Latch>::split_leaf(access& inside, const path& p, std::string_view key) {
   leaf* const full = leaf_of(p.at);
   const unsigned count = count_of(full);
-  const typename Storage::read_watch reads;
   const auto text_at = [&](unsigned i) {
-    return full->entries[i].load_relaxed()->key.get(inside)->view();
+    // "" for a key that could not be had: the halves are not linked then.
+    return read(full->entries[i].load_relaxed()->key, inside).value_or("");
   };
   const unsigned cut = !p.high && key > text_at(count - 1) ? count - 1 : count / 2;
   const std::string_view right_first = text_at(cut);
@@ -283,7 +285,7 @@ void tree<Storage, Latch>::split_leaf(const scope& inside, const path& p, std::s
   leaf* right = make_node<leaf>(storage_, here, skip_between(between, p.high));
   append(inside, left, full, 0, cut);
   append(inside, right, full, cut, count);
-  if (reads.has_lost()) {  // the leaf stays full; the writer's own watch tells why
+  if (Storage::has_lost(inside)) {  // the leaf stays full, and the writer's access tells why
     free_memory(left);
     free_memory(right);
     free_memory(const_cast<separator*>(between));
@@ -339,20 +341,20 @@ void tree<Storage, Latch>::replace_by_two(const path& p, node* left, const separ
 
 /// Merges nearly empty nodes on the path of an erased key until none is left that can be merged.
 template <class Storage, class Latch>
-void tree<Storage, Latch>::tidy(std::string_view key) {
-  for (backoff wait; tidy_one(key);) wait();
+void tree<Storage, Latch>::tidy(access& inside, std::string_view key) {
+  for (backoff wait; tidy_one(inside, key);) wait();
 }
 
 /// Merges at most two nodes. True: merged some, or something has changed; look again.
 template <class Storage, class Latch>
-bool tree<Storage, Latch>::tidy_one(std::string_view key) {
+bool tree<Storage, Latch>::tidy_one(access& inside, std::string_view key) {
   path p;
   if (!enter(p)) return true;
   for (;;) {
     const unsigned count = count_of(p.at);
     const bool is_root = p.parent == &anchor_;
     if (is_root && !p.at->is_leaf && count == 0) return shorten(p);
-    if (!is_root && count < capacity_of(p.at) / kUnderfull && merge(p)) return true;
+    if (!is_root && count < capacity_of(p.at) / kUnderfull && merge(inside, p)) return true;
     if (p.at->is_leaf) return !p.at->latch.is_still(p.version);
     if (!step_down<true>(p, child_for(inner_of(p.at), key))) return true;
   }
@@ -372,7 +374,7 @@ bool tree<Storage, Latch>::shorten(const path& p) {
 /// Merges a node and a neighbour if they fit into one node and leave room there. True: done, or
 /// something has changed; false: the node must stay.
 template <class Storage, class Latch>
-bool tree<Storage, Latch>::merge(const path& p) {
+bool tree<Storage, Latch>::merge(access& inside, const path& p) {
   const unsigned siblings = count_of(p.parent);
   if (siblings == 0) return !p.parent->latch.is_still(p.parent_version);
   const unsigned left_index = p.index < siblings ? p.index : p.index - 1;
@@ -395,8 +397,6 @@ bool tree<Storage, Latch>::merge(const path& p) {
     return false;
   };
   if (!fits()) return leave_unchanged();
-  const scope inside;
-  const typename Storage::read_watch reads;
   node* const left = p.index == left_index ? p.at : other;
   node* const right = p.index == left_index ? other : p.at;
   inner* const parent = p.parent;
@@ -406,7 +406,7 @@ bool tree<Storage, Latch>::merge(const path& p) {
   const separator* high =
       left_index + 1 < siblings ? parent->separators[left_index + 1].load_relaxed() : p.parent_high;
   node* const both = joined(inside, p, low, high, left, between, right);
-  if (reads.has_lost()) {
+  if (Storage::has_lost(inside)) {
     free_memory(both);
     return leave_unchanged();
   }
@@ -426,7 +426,7 @@ bool tree<Storage, Latch>::merge(const path& p) {
 
 /// Makes a new node with the contents of two neighbours.
 template <class Storage, class Latch>
-auto tree<Storage, Latch>::joined(const scope& inside, const path& p, const separator* low,
+auto tree<Storage, Latch>::joined(access& inside, const path& p, const separator* low,
                                   const separator* high, node* left, const separator* between,
                                   node* right) -> node* {
   const std::size_t skip = skip_between(low, high);
@@ -522,7 +522,7 @@ tree<Storage, Latch>::~tree() {
 /// Links `created` where the search for its key ended; false: there was no room, or something has
 /// changed; search again.
 template <class Storage, class Latch>
-bool tree<Storage, Latch>::attach(const scope& inside, const position& at, std::string_view key,
+bool tree<Storage, Latch>::attach(access& inside, const position& at, std::string_view key,
                                   entry* created) {
   leaf* const n = at.at;
   const unsigned count = count_of(n);
@@ -543,7 +543,7 @@ bool tree<Storage, Latch>::attach(const scope& inside, const position& at, std::
 /// Unlinks and retires the entry at a position whose leaf this thread has locked, and unlocks the
 /// leaf.
 template <class Storage, class Latch>
-void tree<Storage, Latch>::detach(const scope&, const position& at, std::string_view key) {
+void tree<Storage, Latch>::detach(access& inside, const position& at, std::string_view key) {
   leaf* const n = at.at;
   const unsigned count = count_of(n);
   close_gap(n->starts, at.where.at, count);
@@ -551,7 +551,7 @@ void tree<Storage, Latch>::detach(const scope&, const position& at, std::string_
   n->count.store_release(static_cast<std::uint16_t>(count - 1));
   n->latch.unlock_changed();
   retire_node<Storage>(at.found);
-  if (count - 1 < leaf::kCapacity / kUnderfull) tidy(key);
+  if (count - 1 < leaf::kCapacity / kUnderfull) tidy(inside, key);
 }
 
 template class tree<managed, version_lock>;

@@ -56,9 +56,9 @@ class tree {
     unsigned count = 0;
     const separator* fence = nullptr;  ///< null: there are no further ones
   };
-  void collect_up(const scope& inside, const scan_start& from, access how, piece& out);
+  void collect_up(access& inside, const scan_start& from, reading how, piece& out);
   /// Downwards; without `from`, from the greatest key.
-  void collect_down(const scope& inside, const std::optional<scan_start>& from, piece& out);
+  void collect_down(access& inside, const std::optional<scan_start>& from, piece& out);
 
   // What optimistic_writes and coarse ask for.
   using node = btree_detail::node<Latch>;
@@ -71,20 +71,18 @@ class tree {
     place where;
     entry* found = nullptr;
   };
-  entry* find(const scope& inside, std::string_view key);
-  position locate(const scope& inside, std::string_view key);
-  static entry* found(const scope&, const position& at, std::string_view) noexcept {
-    return at.found;
-  }
-  static bool try_lock(const scope&, const position& at, std::string_view) noexcept {
+  entry* find(access& inside, std::string_view key);
+  position locate(access& inside, std::string_view key);
+  static entry* found(access&, const position& at, std::string_view) noexcept { return at.found; }
+  static bool try_lock(access&, const position& at, std::string_view) noexcept {
     return at.at->latch.upgrade(at.version);
   }
   static void unlock(const position& at) noexcept { at.at->latch.unlock_unchanged(); }
   unlinked<Storage, entry> make(const position& at, std::string_view key, const content& value) {
     return make_entry<entry>(storage_, {.level = at.level + 1, .parent = at.at}, key, value);
   }
-  bool attach(const scope& inside, const position& at, std::string_view key, entry* created);
-  void detach(const scope&, const position& at, std::string_view key);
+  bool attach(access& inside, const position& at, std::string_view key, entry* created);
+  void detach(access&, const position& at, std::string_view key);
   node* cut() noexcept;
   std::int64_t retire_cut(node* root) noexcept;
   bool is_valid(std::size_t keys);
@@ -133,35 +131,34 @@ class tree {
   template <bool kWithFences>
   static bool step_down(path& p, unsigned index) noexcept;
   template <bool kForValue = false>
-  static place place_in(const scope& inside, leaf* n, std::string_view key,
-                        access how = access::use);
+  static place place_in(access& inside, leaf* n, std::string_view key, reading how = reading::use);
   static place place_in(inner* n, std::string_view key);
   static unsigned child_for(inner* n, std::string_view key);
   template <bool kForValue>
-  bool try_locate(const scope& inside, std::string_view key, position& p);
-  bool try_collect_up(const scope& inside, const scan_start& from, access how, piece& out);
-  bool try_collect_down(const scope& inside, const std::optional<scan_start>& from, piece& out);
+  bool try_locate(access& inside, std::string_view key, position& p);
+  bool try_collect_up(access& inside, const scan_start& from, reading how, piece& out);
+  bool try_collect_down(access& inside, const std::optional<scan_start>& from, piece& out);
 
   // Splitting and merging.
-  void make_room(const scope& inside, std::string_view key);
+  void make_room(access& inside, std::string_view key);
   bool lock_both(const path& p) noexcept;
-  void split_leaf(const scope& inside, const path& p, std::string_view key);
+  void split_leaf(access& inside, const path& p, std::string_view key);
   void split_inner(const path& p);
   /// The level of both halves of a node that splits: the root gets a new node above its halves.
   unsigned level_of_halves(const path& p) const noexcept {
     return p.level + (p.parent == &anchor_ ? 1 : 0);
   }
   void replace_by_two(const path& p, node* left, const separator* between, node* right);
-  void tidy(std::string_view key);
-  bool tidy_one(std::string_view key);
+  void tidy(access& inside, std::string_view key);
+  bool tidy_one(access& inside, std::string_view key);
   bool shorten(const path& p);
-  bool merge(const path& p);
-  node* joined(const scope& inside, const path& p, const separator* low, const separator* high,
+  bool merge(access& inside, const path& p);
+  node* joined(access& inside, const path& p, const separator* low, const separator* high,
                node* left, const separator* between, node* right);
-  static void append(const scope& inside, leaf* to, leaf* from, unsigned begin, unsigned end);
+  static void append(access& inside, leaf* to, leaf* from, unsigned begin, unsigned end);
   static void append(inner* to, inner* from, unsigned begin, unsigned end);
   // Placing.
-  bool try_path(const scope& inside, std::string_view key, std::vector<void*>& nodes, path& p);
+  bool try_path(std::string_view key, std::vector<void*>& nodes, path& p);
   static bool covers_fast(node* n) noexcept;
   static leaf* copy_of(leaf* n, placement::tier to);
   static inner* copy_of(inner* n, placement::tier to);
@@ -170,7 +167,7 @@ class tree {
   static void finish_relocation(leaf* old, unsigned begin, leaf* made);
   static void take_apart(node* n, std::vector<node*>& children, std::vector<entry*>& entries,
                          std::vector<const separator*>& separators);
-  bool is_valid_node(const scope& inside, const subtree& here, std::size_t& keys,
+  bool is_valid_node(access& inside, const subtree& here, std::size_t& keys,
                      std::vector<subtree>& below);
 
   [[no_unique_address]] const Storage storage_;

@@ -27,12 +27,12 @@ class chained_hash : public optimistic_writes<chained_hash<Table, Storage, Node>
   friend writes;
 
  public:
-  std::optional<std::string_view> find(const scope& inside, std::string_view key) {
+  std::optional<std::string_view> find(access& inside, std::string_view key) {
     bytes* value = nullptr;
-    if (!lookup(inside, hash_of(key), key, &value)) return std::nullopt;
+    if (!lookup(inside, hash_of(key), key, &value) || !value) return std::nullopt;
     return value->view();
   }
-  std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
+  std::uint64_t walk(access& inside, std::uint64_t cursor, const pair_visitor& visit) {
     return table_.walk(inside, cursor, visit);
   }
   bool is_valid();
@@ -63,15 +63,14 @@ class chained_hash : public optimistic_writes<chained_hash<Table, Storage, Node>
   static constexpr std::int64_t kInsertsPerLook = 64;  // between two checks whether to grow
 
   Table& self() noexcept { return static_cast<Table&>(*this); }
-  Node* lookup(const scope& inside, std::uint64_t hash, std::string_view key,
-               bytes** value = nullptr);
+  Node* lookup(access& inside, std::uint64_t hash, std::string_view key, bytes** value = nullptr);
 
-  auto locate(const scope& inside, std::string_view key) {
+  auto locate(access& inside, std::string_view key) {
     const std::uint64_t hash = hash_of(key);
     return position_of<Table>{hash, lookup(inside, hash, key), {}};
   }
   template <class Position>
-  static Node* found(const scope&, const Position& at, std::string_view) noexcept {
+  static Node* found(access&, const Position& at, std::string_view) noexcept {
     return at.found;
   }
   template <class Position>
@@ -79,7 +78,7 @@ class chained_hash : public optimistic_writes<chained_hash<Table, Storage, Node>
     return make_entry<Node>(this->storage_, {kBelowTable}, key, value, at.hash);
   }
   template <class Position>
-  bool try_lock(const scope&, Position& at, std::string_view) {
+  bool try_lock(access&, Position& at, std::string_view) {
     at.held = self().lock(at.hash);
     if (at.held.holds(at.found)) return true;
     unlock(at);
@@ -90,7 +89,7 @@ class chained_hash : public optimistic_writes<chained_hash<Table, Storage, Node>
     at.held = {};
   }
   template <class Position>
-  bool attach(const scope& inside, const Position& at, std::string_view key, Node* created) {
+  bool attach(access& inside, const Position& at, std::string_view key, Node* created) {
     auto held = self().lock(at.hash);
     if (search_chain(inside, held.first(), at.hash, key)) return false;
     return held.link(created);
@@ -100,7 +99,7 @@ class chained_hash : public optimistic_writes<chained_hash<Table, Storage, Node>
     help_growth();
   }
   template <class Position>
-  void detach(const scope&, Position& at, std::string_view) {
+  void detach(access&, Position& at, std::string_view) {
     at.held.unlink(at.found);
     unlock(at);
     retire_node<Storage>(at.found);
@@ -109,7 +108,7 @@ class chained_hash : public optimistic_writes<chained_hash<Table, Storage, Node>
 };
 
 template <class Table, class Storage, class Node>
-Node* chained_hash<Table, Storage, Node>::lookup(const scope& inside, std::uint64_t hash,
+Node* chained_hash<Table, Storage, Node>::lookup(access& inside, std::uint64_t hash,
                                                  std::string_view key, bytes** value) {
   return table_.find(
       hash, [&](Node* n) { return is_node_of(inside, n, hash, key, value); },
@@ -118,13 +117,14 @@ Node* chained_hash<Table, Storage, Node>::lookup(const scope& inside, std::uint6
 
 template <class Table, class Storage, class Node>
 bool chained_hash<Table, Storage, Node>::is_valid() {
-  const scope inside;
+  access inside;
   std::size_t nodes = 0;
   const bool is_sound = table_.all_of([&](Node* n, Node* first, auto& table, std::size_t index) {
-    const std::string_view key = n->key.get(inside)->view();
+    const auto key = read(n->key, inside);
     ++nodes;
-    return n->hash == hash_of(key) && (n->hash & table.mask()) == index && Table::is_at_rest(n) &&
-           !n->value.is_null() && search_chain(inside, first, n->hash, key) == n;
+    return key && n->hash == hash_of(*key) && (n->hash & table.mask()) == index &&
+           Table::is_at_rest(n) && !n->value.is_null() &&
+           search_chain(inside, first, n->hash, *key) == n;
   });
   return is_sound && nodes == this->size();
 }

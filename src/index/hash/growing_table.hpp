@@ -27,7 +27,7 @@ namespace isotherm::index {
 
 /// Whether `n` has the key; if so, and if `value` is not null, `*value` is its value.
 template <class Node>
-bool is_node_of(const scope& inside, Node* n, std::uint64_t hash, std::string_view key,
+bool is_node_of(access& inside, Node* n, std::uint64_t hash, std::string_view key,
                 bytes** value = nullptr) {
   if (n->hash != hash) return false;
   const bytes* held = n->key.get(inside);
@@ -35,12 +35,12 @@ bool is_node_of(const scope& inside, Node* n, std::uint64_t hash, std::string_vi
     *value = n->value.get(inside);  // before the keys are compared: the two cache misses overlap
     prefetch(*value);
   }
-  return held->view() == key;
+  return held && held->view() == key;
 }
 
 /// The node of a chain that has the key, or null.
 template <class Node>
-Node* search_chain(const scope& inside, Node* first, std::uint64_t hash, std::string_view key,
+Node* search_chain(access& inside, Node* first, std::uint64_t hash, std::string_view key,
                    bytes** value = nullptr) {
   Node* n = first;
   while (n && !is_node_of(inside, n, hash, key, value)) n = n->next();
@@ -73,9 +73,9 @@ class growing_table {
   table* load() const noexcept { return newest_complete_.load_acquire(); }
 
   /// The first node of the hash's chain for which `matches(node)`, or null. Calls `help()` after it
-  /// has met a bucket that has moved.
+  /// has met a bucket that has moved. Inlined, as each look-up is a call of it.
   template <class Matches, class Help>
-  Node* find(std::uint64_t hash, Matches matches, Help help);
+  [[gnu::always_inline]] Node* find(std::uint64_t hash, Matches matches, Help help);
 
   /// Begins to grow if `keys` is greater than `limit(buckets)`.
   template <class Limit>
@@ -102,7 +102,7 @@ class growing_table {
 
   /// any_index::walk(). A piece is a number of buckets: until they have some pairs, or some hundred
   /// of them were empty. When `visit` ends a walk, it goes on at the bucket in which it ended.
-  std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit);
+  std::uint64_t walk(access& inside, std::uint64_t cursor, const pair_visitor& visit);
 
   /// Calls `check(node, first, table, index)` for every node; false as soon as one call returns
   /// false.
@@ -137,7 +137,7 @@ growing_table<Storage, Node>::~growing_table() {
 
 template <class Storage, class Node>
 template <class Matches, class Help>
-Node* growing_table<Storage, Node>::find(std::uint64_t hash, Matches matches, Help help) {
+inline Node* growing_table<Storage, Node>::find(std::uint64_t hash, Matches matches, Help help) {
   table* at = load();
   bool met_growth = false;
   backoff wait;
@@ -250,8 +250,8 @@ void growing_table<Storage, Node>::collect(table* in, std::uint64_t index,
 }
 
 template <class Storage, class Node>
-std::uint64_t growing_table<Storage, Node>::walk(const scope& inside, std::uint64_t cursor,
-                                                 const visitor& visit) {
+std::uint64_t growing_table<Storage, Node>::walk(access& inside, std::uint64_t cursor,
+                                                 const pair_visitor& visit) {
   table* at = load();
   std::vector<Node*> found;
   std::size_t visited = 0;
@@ -259,7 +259,8 @@ std::uint64_t growing_table<Storage, Node>::walk(const scope& inside, std::uint6
     found.clear();
     collect(at, cursor & at->mask(), found);
     for (Node* n : found) {
-      if (!visit(n->key.peek(inside)->view(), n->value.look(inside)->view())) return cursor;
+      const auto value = read_value(n->value, inside, reading::peek);
+      if (!visit(read(n->key, inside, reading::peek), value)) return cursor;
       ++visited;
     }
     cursor = next_cursor(cursor, at->mask());

@@ -36,7 +36,7 @@ auto hash_chm<Storage>::lock(std::uint64_t hash) noexcept -> bin {
 
 template <class Storage>
 void hash_chm<Storage>::clear() {
-  const scope inside;
+  access inside;
   table_.empty_buckets([&](bucket& where) {
     for (backoff wait;; wait()) {
       const std::uint64_t word = where.load();

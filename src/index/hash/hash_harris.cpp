@@ -39,7 +39,7 @@ bucket& hash_harris<Storage>::bucket_slot(std::uint64_t index) {
 }
 
 template <class Storage>
-auto hash_harris<Storage>::start_of(const scope& inside, std::uint64_t hash) -> place* {
+auto hash_harris<Storage>::start_of(access& inside, std::uint64_t hash) -> place* {
   const std::uint64_t index = hash & (bucket_count_.load_acquire() - 1);
   place* start = bucket_start(index);
   return start ? start : make_bucket(inside, index);
@@ -48,7 +48,7 @@ auto hash_harris<Storage>::start_of(const scope& inside, std::uint64_t hash) -> 
 /// Puts the bucket's shortcut into the list. The search for its place begins at the shortcut of the
 /// bucket from which this one splits.
 template <class Storage>
-auto hash_harris<Storage>::make_bucket(const scope& inside, std::uint64_t index) -> place* {
+auto hash_harris<Storage>::make_bucket(access& inside, std::uint64_t index) -> place* {
   const std::uint64_t parent = index & ~std::bit_floor(index);
   place* start = bucket_start(parent);
   if (!start) start = make_bucket(inside, parent);
@@ -72,7 +72,7 @@ auto hash_harris<Storage>::make_bucket(const scope& inside, std::uint64_t index)
 /// Finds the place and unlinks the marked nodes on the way (Michael's find). Each of them is
 /// unlinked by one successful compare-and-swap, hence retired once.
 template <class Storage>
-auto hash_harris<Storage>::locate(const scope& inside, place* start, std::uint64_t order,
+auto hash_harris<Storage>::locate(access& inside, place* start, std::uint64_t order,
                                   const std::string_view* key) -> position {
   for (;;) {
     position p;
@@ -91,8 +91,8 @@ auto hash_harris<Storage>::locate(const scope& inside, place* start, std::uint64
         seen = next & ~kMark;
         continue;
       }
-      p.is_found = p.at->order == order &&
-                   (key ? p.found()->key.get(inside)->view() == *key : !is_node(p.at));
+      p.is_found =
+          p.at->order == order && (key ? read(p.found()->key, inside) == *key : !is_node(p.at));
       if (p.is_found) return p;
       p.before = &p.at->next;
       seen = next;
@@ -101,8 +101,7 @@ auto hash_harris<Storage>::locate(const scope& inside, place* start, std::uint64
 }
 
 template <class Storage>
-bool hash_harris<Storage>::attach(const scope&, const position& at, std::string_view,
-                                  node* created) {
+bool hash_harris<Storage>::attach(access&, const position& at, std::string_view, node* created) {
   created->next.store_relaxed(link_to(at.at));  // published by the compare-and-swap
   link expected = link_to(at.at);
   if (!at.before->compare_exchange_acq_rel(expected, link_to(created))) return false;
@@ -116,7 +115,7 @@ bool hash_harris<Storage>::attach(const scope&, const position& at, std::string_
 /// Marks and unlinks a node whose value is null. Reads no key: a search for a shortcut of this
 /// order finds none, and so passes all nodes of the order.
 template <class Storage>
-void hash_harris<Storage>::take_out(const scope& inside, node* gone) {
+void hash_harris<Storage>::take_out(access& inside, node* gone) {
   gone->next.fetch_or_acq_rel(kMark);
   locate(inside, start_of(inside, reverse_bits(gone->order)), gone->order, nullptr);
 }
@@ -124,8 +123,7 @@ void hash_harris<Storage>::take_out(const scope& inside, node* gone) {
 // --- operations --------------------------------------------------------------------------------
 
 template <class Storage>
-std::optional<std::string_view> hash_harris<Storage>::find(const scope& inside,
-                                                           std::string_view key) {
+std::optional<std::string_view> hash_harris<Storage>::find(access& inside, std::string_view key) {
   const std::uint64_t hash = hash_of(key), order = node_order(hash);
   place* p = start_of(inside, hash);
   while (p && p->order < order) p = next_of(p);
@@ -135,9 +133,9 @@ std::optional<std::string_view> hash_harris<Storage>::find(const scope& inside,
     const bytes* value = n->value.get(inside);  // both fetched at once: the two cache misses
                                                 // overlap
     prefetch(value);
-    if (held->view() != key) continue;
-    // Null: erased. Another node of the same key is linked only after this one is unlinked, which
-    // then happened during this search: there was a moment without the key.
+    if (!held || held->view() != key) continue;
+    // Null: lost, or erased. Another node of the same key is linked only after this one is
+    // unlinked, which then happened during this search: there was a moment without the key.
     if (!value) return std::nullopt;
     return value->view();
   }
@@ -146,7 +144,7 @@ std::optional<std::string_view> hash_harris<Storage>::find(const scope& inside,
 
 template <class Storage>
 void hash_harris<Storage>::clear() {
-  const scope inside;
+  access inside;
   for (place* p = next_of(&first_); p; p = next_of(p)) {
     auto* const n = static_cast<node*>(p);
     if (!is_node(p) || !n->value.clear(inside)) continue;
@@ -159,8 +157,8 @@ void hash_harris<Storage>::clear() {
 
 /// Walks in split order, which growth does not change: the cursor is the order at which to go on.
 template <class Storage>
-std::uint64_t hash_harris<Storage>::walk(const scope& inside, std::uint64_t cursor,
-                                         const visitor& visit) {
+std::uint64_t hash_harris<Storage>::walk(access& inside, std::uint64_t cursor,
+                                         const pair_visitor& visit) {
   std::size_t visited = 0, passed = 0;
   std::uint64_t group = 0;  // nodes of one order are visited in one piece
   place* p = start_of(inside, reverse_bits(cursor));
@@ -171,9 +169,9 @@ std::uint64_t hash_harris<Storage>::walk(const scope& inside, std::uint64_t curs
     group = p->order;
     if (!is_node(p)) continue;
     auto* n = static_cast<node*>(p);
-    const bytes* value = n->value.look(inside);
-    if (!value) continue;
-    if (!visit(n->key.peek(inside)->view(), value->view())) return p->order;
+    const auto value = read_value(n->value, inside, reading::peek);
+    if (!value && n->value.is_null()) continue;  // erased
+    if (!visit(read(n->key, inside, reading::peek), value)) return p->order;
     ++visited;
   }
   return 0;
@@ -181,7 +179,7 @@ std::uint64_t hash_harris<Storage>::walk(const scope& inside, std::uint64_t curs
 
 template <class Storage>
 bool hash_harris<Storage>::is_valid() {
-  const scope inside;
+  access inside;
   std::size_t nodes = 0;
   std::uint64_t before = 0;
   for (place* p = next_of(&first_); p; p = next_of(p)) {
@@ -189,9 +187,9 @@ bool hash_harris<Storage>::is_valid() {
     before = p->order;
     if (!is_node(p)) continue;
     auto* n = static_cast<node*>(p);
-    const std::string_view key = n->key.get(inside)->view();
-    if (n->value.is_null() || n->order != node_order(hash_of(key))) return false;
-    if (locate(inside, start_of(inside, hash_of(key)), n->order, &key).at != n) return false;
+    const auto key = read(n->key, inside);
+    if (!key || n->value.is_null() || n->order != node_order(hash_of(*key))) return false;
+    if (locate(inside, start_of(inside, hash_of(*key)), n->order, &*key).at != n) return false;
     ++nodes;
   }
   return nodes == this->size();

@@ -64,9 +64,9 @@ class hash_harris : public lock_free_writes<hash_harris<Storage>, Storage, harri
   hash_harris(const hash_harris&) = delete;
   hash_harris& operator=(const hash_harris&) = delete;
 
-  std::optional<std::string_view> find(const scope& inside, std::string_view key);
+  std::optional<std::string_view> find(access& inside, std::string_view key);
 
-  std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit);
+  std::uint64_t walk(access& inside, std::uint64_t cursor, const pair_visitor& visit);
   void clear();
   bool is_valid();
 
@@ -102,13 +102,12 @@ class hash_harris : public lock_free_writes<hash_harris<Storage>, Storage, harri
   place* bucket_start(std::uint64_t index) {
     return reinterpret_cast<place*>(bucket_slot(index).load());
   }
-  place* start_of(const scope& inside, std::uint64_t hash);
-  place* make_bucket(const scope& inside, std::uint64_t index);
+  place* start_of(access& inside, std::uint64_t hash);
+  place* make_bucket(access& inside, std::uint64_t index);
 
   /// `key` is null when a shortcut is searched for; then no node is found.
-  position locate(const scope& inside, place* start, std::uint64_t order,
-                  const std::string_view* key);
-  position locate(const scope& inside, std::string_view key) {
+  position locate(access& inside, place* start, std::uint64_t order, const std::string_view* key);
+  position locate(access& inside, std::string_view key) {
     const std::uint64_t hash = hash_of(key);
     return locate(inside, start_of(inside, hash), node_order(hash), &key);
   }
@@ -116,14 +115,12 @@ class hash_harris : public lock_free_writes<hash_harris<Storage>, Storage, harri
   unlinked_node make(const position& at, std::string_view key, const content& value) {
     return make_entry<node>(storage_, {kBelowTable}, key, value, at.order);
   }
-  bool attach(const scope&, const position& at, std::string_view, node* created);
-  void take_out(const scope& inside, node* gone);
-  void remove(const scope& inside, const position& at, std::string_view) {
+  bool attach(access&, const position& at, std::string_view, node* created);
+  void take_out(access& inside, node* gone);
+  void remove(access& inside, const position& at, std::string_view) {
     take_out(inside, at.found());
   }
-  void help(const scope& inside, const position& at, std::string_view) {
-    take_out(inside, at.found());
-  }
+  void help(access& inside, const position& at, std::string_view) { take_out(inside, at.found()); }
 
   place first_{0};  // the shortcut of bucket 0
   base::atomic<std::size_t> bucket_count_;

@@ -25,7 +25,7 @@ auto hash_pugh<Storage>::lock(std::uint64_t hash) noexcept -> chain_lock {
 
 template <class Storage>
 void hash_pugh<Storage>::clear() {
-  const scope inside;
+  access inside;
   table_.empty_buckets([&](bucket& where) {
     std::uint64_t word = 0;
     for (backoff wait;; wait()) {

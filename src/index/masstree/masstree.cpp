@@ -33,7 +33,7 @@ bool masstree<Storage>::try_locate(std::string_view key, position& at) noexcept 
 }
 
 template <class Storage>
-auto masstree<Storage>::locate(const scope&, std::string_view key) noexcept -> position {
+auto masstree<Storage>::locate(access&, std::string_view key) noexcept -> position {
   position at;
   for (backoff wait; !try_locate(key, at);) wait();
   return at;
@@ -41,26 +41,28 @@ auto masstree<Storage>::locate(const scope&, std::string_view key) noexcept -> p
 
 /// Whether the leaf that a search found has this key.
 template <class Storage>
-bool masstree<Storage>::has_key(const scope& inside, const position& at, std::string_view key) {
+bool masstree<Storage>::has_key(access& inside, const position& at, std::string_view key) {
   if (at.sought.rank != masstree_detail::kGoesOn) return true;
-  const std::string_view held = leaf_of(at.target)->key.get(inside)->view();
-  return held.size() == key.size() && held.substr(at.depth + 8) == key.substr(at.depth + 8);
+  const auto held = read(leaf_of(at.target)->key, inside);
+  return held && held->size() == key.size() &&
+         held->substr(at.depth + 8) == key.substr(at.depth + 8);
 }
 
 template <class Storage>
-std::optional<std::string_view> masstree<Storage>::find(const scope& inside, std::string_view key) {
+std::optional<std::string_view> masstree<Storage>::find(access& inside, std::string_view key) {
   const position at = locate(inside, key);
   if (at.target == 0) return std::nullopt;
   const bytes* value = leaf_of(at.target)->value.get(inside);
   prefetch(value);  // while the key is fetched: the two cache misses overlap
-  if (!has_key(inside, at, key)) return std::nullopt;
+  if (!has_key(inside, at, key) || !value) return std::nullopt;
   return value->view();
 }
 
 /// Visits the pairs from `from` on (without it: all) in one direction.
 template <class Storage>
-void masstree<Storage>::iterate(const scope& inside, direction where_to,
-                                std::optional<scan_start> from, access how, const visitor& visit) {
+template <class Visit>
+void masstree<Storage>::iterate(access& inside, direction where_to, std::optional<scan_start> from,
+                                reading how, const Visit& visit) {
   const auto is_before_bound = [&](std::string_view key) {
     if (key == from->key) return from->kind == bound::exclusive;
     return (key < from->key) == (where_to == direction::up);
@@ -80,24 +82,25 @@ void masstree<Storage>::iterate(const scope& inside, direction where_to,
     }
     if (*target == 0) return;
     entry* const found = leaf_of(*target);
-    const std::string_view key = read(found->key, inside, how)->view();
-    if (guides::is_unreadable(key)) {  // cannot be continued from
-      if (!visit(key, key)) return;
+    const auto key = read(found->key, inside, how);
+    if (!key) {  // cannot be continued from
+      if (!visit(key, std::nullopt)) return;
       continue;
     }
-    if (!is_past_bound && is_before_bound(key)) continue;
+    if (!is_past_bound && is_before_bound(*key)) continue;
     is_past_bound = true;
-    if (!visit(key, read_value(found->value, inside, how)->view())) return;
-    from = scan_start{key, bound::exclusive};
+    if (!visit(key, read_value(found->value, inside, how))) return;
+    from = scan_start{*key, bound::exclusive};
   }
 }
 
 template <class Storage>
-std::uint64_t masstree<Storage>::walk(const scope& inside, std::uint64_t cursor,
-                                      const visitor& visit) {
-  return walk_in_order(cursors_, cursor, visit, [&](const scan_start& from, const visitor& each) {
-    iterate(inside, direction::up, from, access::peek, each);
-  });
+std::uint64_t masstree<Storage>::walk(access& inside, std::uint64_t cursor,
+                                      const pair_visitor& visit) {
+  return walk_in_order(inside, cursors_, cursor, visit,
+                       [&](const scan_start& from, const pair_visitor& each) {
+                         iterate(inside, direction::up, from, reading::peek, each);
+                       });
 }
 
 template <class Storage>
@@ -123,21 +126,21 @@ bool masstree<Storage>::try_lock(const position& at) noexcept {
 
 /// Links the leaf where the search for its key ended; false: something has changed, search again.
 template <class Storage>
-bool masstree<Storage>::attach(const scope& inside, const position& at, std::string_view key,
+bool masstree<Storage>::attach(access& inside, const position& at, std::string_view key,
                                entry* leaf) {
   const link created = link_to(leaf);
   if (at.target == 0 && at.at->capacity < masstree_detail::kSlots && at.at->is_full(at.order)) {
     masstree_detail::grow_border(at.upper, wanted(key, at.depth - 8), at.at, memory(), at.level);
     return false;
   }
-  const std::string_view other =
-      at.target == 0 ? std::string_view() : leaf_of(at.target)->key.get(inside)->view();
-  if (guides::is_unreadable(other) || !try_lock(at)) return false;
+  const auto other =
+      at.target == 0 ? std::optional(std::string_view()) : read(leaf_of(at.target)->key, inside);
+  if (!other || !try_lock(at)) return false;
   if (at.target == 0) {
     masstree_detail::insert_entry(at.at, at.sought, created, memory(), at.level);
     return true;
   }
-  at.at->link_at(at.slot).store_release(make_layers(at, key, created, other));
+  at.at->link_at(at.slot).store_release(make_layers(at, key, created, *other));
   at.at->state.unlock();
   return true;
 }
@@ -170,7 +173,7 @@ auto masstree<Storage>::make_layers(const position& at, std::string_view key, li
 
 /// Unlinks the leaf at a position whose node this thread has locked, and unlocks the node.
 template <class Storage>
-void masstree<Storage>::detach(const scope&, const position& at, std::string_view key) {
+void masstree<Storage>::detach(access&, const position& at, std::string_view key) {
   at.at->remove(at.at->place_of(at.order, at.sought));
   const bool is_empty = at.order.count() == 1;
   at.at->state.unlock();
@@ -230,7 +233,7 @@ bool masstree<Storage>::try_tidy(std::vector<step>& path) {
 /// to the next link to a layer. Returns the path of the last one removed, which does not come
 /// before `path`. Reads no key.
 template <class Storage>
-std::string masstree<Storage>::clear_border(const scope& inside, std::string_view path) {
+std::string masstree<Storage>::clear_border(access& inside, std::string_view path) {
   position at = locate(inside, path);
   while (at.target != 0 && !try_lock(at)) at = locate(inside, path);
   if (at.target == 0) return std::string(path);
@@ -280,7 +283,7 @@ template <class Storage>
 void masstree<Storage>::clear() {
   std::string from;
   for (bound kind = bound::inclusive;; kind = bound::exclusive) {
-    const scope inside;
+    access inside;
     const std::optional<std::string> first = first_path({from, kind});
     if (!first) return;
     from = clear_border(inside, *first);
@@ -329,7 +332,7 @@ bool masstree<Storage>::is_valid() {
     base::atomic<link>* where;
     std::string path;
   };
-  const scope inside;
+  access inside;
   std::size_t leaves = 0;
   std::vector<layer> rest;
   rest.push_back({&top_, std::string()});
@@ -356,8 +359,9 @@ bool masstree<Storage>::is_valid() {
           continue;
         }
         ++leaves;
-        const std::string_view key = leaf_of(target)->key.get(inside)->view();
-        if (!key.starts_with(here.path) || wanted(key, here.path.size()) != sought) return false;
+        const auto key = read(leaf_of(target)->key, inside);
+        if (!key || !key->starts_with(here.path)) return false;
+        if (wanted(*key, here.path.size()) != sought) return false;
         if (leaf_of(target)->value.is_null()) return false;
       }
     }

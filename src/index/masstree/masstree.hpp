@@ -50,17 +50,17 @@ class masstree : public optimistic_writes<masstree<Storage>, Storage> {
   masstree(const masstree&) = delete;
   masstree& operator=(const masstree&) = delete;
 
-  std::optional<std::string_view> find(const scope& inside, std::string_view key);
+  std::optional<std::string_view> find(access& inside, std::string_view key);
 
-  void scan(const scope& inside, std::string_view from, const visitor& visit) {
-    iterate(inside, direction::up, scan_start{from}, access::use, visit);
+  void scan(access& inside, std::string_view from, const visitor& visit) {
+    iterate(inside, direction::up, scan_start{from}, reading::use, scanning(inside, visit));
   }
-  void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit) {
+  void scan_back(access& inside, std::optional<std::string_view> from, const visitor& visit) {
     std::optional<scan_start> start;
     if (from) start = scan_start{*from};
-    iterate(inside, direction::down, start, access::use, visit);
+    iterate(inside, direction::down, start, reading::use, scanning(inside, visit));
   }
-  std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit);
+  std::uint64_t walk(access& inside, std::uint64_t cursor, const pair_visitor& visit);
   void clear();
   bool is_valid();
 
@@ -100,13 +100,13 @@ class masstree : public optimistic_writes<masstree<Storage>, Storage> {
   static link link_to(entry* e) noexcept { return reinterpret_cast<link>(e) | 1; }
 
   bool try_locate(std::string_view key, position& at) noexcept;
-  position locate(const scope& inside, std::string_view key) noexcept;
-  static bool has_key(const scope& inside, const position& at, std::string_view key);
-  static entry* found(const scope& inside, const position& at, std::string_view key) {
+  position locate(access& inside, std::string_view key) noexcept;
+  static bool has_key(access& inside, const position& at, std::string_view key);
+  static entry* found(access& inside, const position& at, std::string_view key) {
     return at.target != 0 && has_key(inside, at, key) ? leaf_of(at.target) : nullptr;
   }
   static bool try_lock(const position& at) noexcept;
-  static bool try_lock(const scope&, const position& at, std::string_view) noexcept {
+  static bool try_lock(access&, const position& at, std::string_view) noexcept {
     return try_lock(at);
   }
   static void unlock(const position& at) noexcept { at.at->state.unlock(); }
@@ -114,17 +114,18 @@ class masstree : public optimistic_writes<masstree<Storage>, Storage> {
     return make_entry<entry>(storage_, {at.level + 1}, key, value);
   }
 
-  bool attach(const scope& inside, const position& at, std::string_view key, entry* leaf);
+  bool attach(access& inside, const position& at, std::string_view key, entry* leaf);
   link make_layers(const position& at, std::string_view key, link created, std::string_view other);
-  void detach(const scope&, const position& at, std::string_view key);
+  void detach(access&, const position& at, std::string_view key);
   void tidy(std::string_view key);
   bool try_path(std::string_view key, std::vector<step>& path) noexcept;
   bool try_tidy(std::vector<step>& path);
-  std::string clear_border(const scope& inside, std::string_view path);
+  std::string clear_border(access& inside, std::string_view path);
   std::optional<std::string> first_path(const scan_start& from);
 
-  void iterate(const scope& inside, direction where_to, std::optional<scan_start> from, access how,
-               const visitor& visit);
+  template <class Visit>
+  void iterate(access& inside, direction where_to, std::optional<scan_start> from, reading how,
+               const Visit& visit);
 
   base::atomic<link> top_;  // the top, or a node that was the top once; never a leaf
   walk_cursors cursors_;

@@ -19,10 +19,10 @@ inline constexpr unsigned kBackLevel = 2;  // on this level nodes are 4^2 apart 
 /// not count as a use of them, because the visitor may end the scan before them. `next(node)` is
 /// the next node on the bottom level.
 template <class Node, class Next>
-void gather(const scope& inside, Node* head, Node* start, const wanted_key& last, bound kind,
+void gather(access& inside, Node* head, Node* start, const wanted_key& last, bound kind,
             std::vector<Node*>& out, Next next) {
   for (Node* n = start == head ? next(head) : start; n; n = next(n)) {
-    const auto order = n->compare(inside, last, access::peek);
+    const auto order = n->compare(inside, last, reading::peek);
     if (order > 0 || (order == 0 && kind == bound::exclusive)) return;
     out.push_back(n);
   }
@@ -32,7 +32,7 @@ void gather(const scope& inside, Node* head, Node* start, const wanted_key& last
 /// up to the key `last`, and returns the first of them, or the head when none are left before them.
 /// `is_present(node)` is asked just before a node is visited.
 template <class Node, class Gather, class IsPresent>
-void scan_back(const scope& inside, const Node* head, std::optional<std::string_view> from,
+void scan_back(access& inside, const Node* head, std::optional<std::string_view> from,
                const visitor& visit, Gather gather_piece, IsPresent is_present) {
   std::vector<Node*> piece;
   wanted_key last = from ? wanted_key(*from) : wanted_key::end();
@@ -41,12 +41,16 @@ void scan_back(const scope& inside, const Node* head, std::optional<std::string_
     const Node* start = gather_piece(last, kind, piece);
     for (auto it = piece.rbegin(); it != piece.rend(); ++it) {
       Node* n = *it;
-      const bytes* value = n->value.get(inside);  // null: erased
+      const auto value = read(n->value, inside);  // nullopt: erased, or lost
+      if (inside.has_lost()) return;
       if (!value || !is_present(n)) continue;
-      if (!visit(n->key.get(inside)->view(), value->view())) return;
+      const auto key = read(n->key, inside);
+      if (!key || !visit(*key, *value)) return;
     }
     if (start == head) return;
-    last = wanted_key(start->key.get(inside)->view());
+    const auto key = read(start->key, inside);
+    if (!key) return;
+    last = wanted_key(*key);
   }
 }
 

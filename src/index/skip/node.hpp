@@ -84,11 +84,11 @@ struct node : State {
   }
 
   /// The order of this node's key and `k`: less if the node comes first. Not for the head.
-  std::strong_ordering compare(const scope& inside, const wanted_key& k,
-                               access how = access::use) const {
+  std::strong_ordering compare(access& inside, const wanted_key& k,
+                               reading how = reading::use) const {
     if (const auto order = start() <=> k.start; order != 0) return order;
     if (k.is_end) return std::strong_ordering::less;
-    return read(key, inside, how)->view() <=> k.text;
+    return read(key, inside, how) <=> k.text;
   }
 
   key_start start() const noexcept { return {start_first, start_rest}; }
@@ -120,15 +120,15 @@ struct node : State {
 /// The checks that all lists share: keys in order on each level, `keys` nodes on the bottom level,
 /// and `is_sound(node)` for each node. Links must carry no mark.
 template <class Node, class IsSound>
-bool are_levels_valid(const scope& inside, Node* head, std::size_t keys, IsSound is_sound) {
+bool are_levels_valid(access& inside, Node* head, std::size_t keys, IsSound is_sound) {
   std::size_t nodes = 0;
   for (unsigned level = 0; level < kMaxHeight; ++level) {
     Node* before = nullptr;
     for (Node* n = head->next_node(level); n; before = std::exchange(n, n->next_node(level))) {
       if (n->height <= level || n->value.is_null() || !is_sound(n)) return false;
-      const std::string_view key = n->key.get(inside)->view();
-      if (n->start() != key_start(key)) return false;
-      if (before && before->key.get(inside)->view() >= key) return false;
+      const auto key = read(n->key, inside);
+      if (!key || n->start() != key_start(*key)) return false;
+      if (before && read(before->key, inside) >= key) return false;
       nodes += level == 0;
     }
   }

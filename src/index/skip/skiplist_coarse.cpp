@@ -7,7 +7,7 @@ namespace isotherm::index {
 namespace skip_detail {
 
 template <class Storage>
-auto plain_list<Storage>::find(const scope& inside, std::string_view key) -> entry* {
+auto plain_list<Storage>::find(access& inside, std::string_view key) -> entry* {
   const wanted_key wanted(key);
   entry* at = head_;
   for (unsigned level = kMaxHeight; level-- > 0;) {
@@ -22,8 +22,7 @@ auto plain_list<Storage>::find(const scope& inside, std::string_view key) -> ent
 }
 
 template <class Storage>
-auto plain_list<Storage>::locate(const scope& inside, const wanted_key& key, access how)
-    -> position {
+auto plain_list<Storage>::locate(access& inside, const wanted_key& key, reading how) -> position {
   position p;
   entry* at = head_;
   for (unsigned level = kMaxHeight; level-- > 0;) {
@@ -37,8 +36,7 @@ auto plain_list<Storage>::locate(const scope& inside, const wanted_key& key, acc
 }
 
 template <class Storage>
-bool plain_list<Storage>::attach(const scope&, const position& p, std::string_view,
-                                 entry* n) noexcept {
+bool plain_list<Storage>::attach(access&, const position& p, std::string_view, entry* n) noexcept {
   for (unsigned l = 0; l < n->height; ++l) {
     n->set_next(l, p.before[l]->next_node(l));
     p.before[l]->set_next(l, n);
@@ -47,7 +45,7 @@ bool plain_list<Storage>::attach(const scope&, const position& p, std::string_vi
 }
 
 template <class Storage>
-void plain_list<Storage>::detach(const scope&, const position& p, std::string_view) {
+void plain_list<Storage>::detach(access&, const position& p, std::string_view) {
   entry* const n = p.found;
   for (unsigned l = 0; l < n->height; ++l) p.before[l]->set_next(l, n->next_node(l));
   retire_node<Storage>(n);
@@ -70,13 +68,14 @@ std::int64_t plain_list<Storage>::retire_cut(entry* n) {
 }  // namespace skip_detail
 
 template <class Storage>
-void skiplist_coarse<Storage>::scan_back(const scope& inside, std::optional<std::string_view> from,
+void skiplist_coarse<Storage>::scan_back(access& inside, std::optional<std::string_view> from,
                                          const visitor& visit) {
   skip_detail::scan_back(
       inside, core_.head(), from, visit,
       [&](const wanted_key& last, bound kind, std::vector<node*>& out) {
         const std::shared_lock guard(lock_);
-        node* const start = core_.locate(inside, last, access::use).before[skip_detail::kBackLevel];
+        node* const start =
+            core_.locate(inside, last, reading::use).before[skip_detail::kBackLevel];
         skip_detail::gather(inside, core_.head(), start, last, kind, out,
                             [](node* n) { return n->next_node(0); });
         return start;
@@ -85,8 +84,9 @@ void skiplist_coarse<Storage>::scan_back(const scope& inside, std::optional<std:
 }
 
 template <class Storage>
-void skiplist_coarse<Storage>::iterate(const scope& inside, const scan_start& from, access how,
-                                       const visitor& visit) {
+template <class Visit>
+void skiplist_coarse<Storage>::iterate(access& inside, const scan_start& from, reading how,
+                                       const Visit& visit) {
   std::vector<node*> piece;
   node* last = nullptr;  // node gathered last
   do {
@@ -103,8 +103,7 @@ void skiplist_coarse<Storage>::iterate(const scope& inside, const scan_start& fr
       }
     }
     for (node* n : piece) {
-      if (!visit(read(n->key, inside, how)->view(), read_value(n->value, inside, how)->view()))
-        return;
+      if (!visit(read(n->key, inside, how), read_value(n->value, inside, how))) return;
     }
   } while (last);
 }

@@ -37,25 +37,23 @@ class plain_list {
   plain_list& operator=(const plain_list&) = delete;
 
   entry* head() const noexcept { return head_; }
-  entry* find(const scope& inside, std::string_view key);
-  position locate(const scope& inside, std::string_view key) {
-    return locate(inside, wanted_key(key), access::use);
+  entry* find(access& inside, std::string_view key);
+  position locate(access& inside, std::string_view key) {
+    return locate(inside, wanted_key(key), reading::use);
   }
-  position locate(const scope& inside, const wanted_key& key, access how);
-  static entry* found(const scope&, const position& p, std::string_view) noexcept {
-    return p.found;
-  }
+  position locate(access& inside, const wanted_key& key, reading how);
+  static entry* found(access&, const position& p, std::string_view) noexcept { return p.found; }
   unlinked<Storage, entry> make(const position&, std::string_view key, const content& value) {
     return entry::make(storage_, key, value);
   }
-  static bool try_lock(const scope&, const position&, std::string_view) noexcept { return true; }
+  static bool try_lock(access&, const position&, std::string_view) noexcept { return true; }
   static void unlock(const position&) noexcept {}
-  static bool attach(const scope&, const position& p, std::string_view, entry* n) noexcept;
-  static void detach(const scope&, const position& p, std::string_view);
+  static bool attach(access&, const position& p, std::string_view, entry* n) noexcept;
+  static void detach(access&, const position& p, std::string_view);
   entry* cut() noexcept;
   static std::int64_t retire_cut(entry* n);
   bool is_valid(std::size_t keys) {
-    const scope inside;
+    access inside;
     return are_levels_valid(inside, head_, keys, [](entry*) { return true; });
   }
 
@@ -87,14 +85,15 @@ class skiplist_coarse : public coarse<skip_detail::plain_list<Storage>, Storage>
   explicit skiplist_coarse(std::size_t /*expected_keys*/, const Storage& storage = {})
       : writes(storage) {}
 
-  void scan(const scope& inside, std::string_view from, const visitor& visit) {
-    iterate(inside, {from}, access::use, visit);
+  void scan(access& inside, std::string_view from, const visitor& visit) {
+    iterate(inside, {from}, reading::use, scanning(inside, visit));
   }
-  void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit);
-  std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
-    return walk_in_order(cursors_, cursor, visit, [&](const scan_start& from, const visitor& each) {
-      iterate(inside, from, access::peek, each);
-    });
+  void scan_back(access& inside, std::optional<std::string_view> from, const visitor& visit);
+  std::uint64_t walk(access& inside, std::uint64_t cursor, const pair_visitor& visit) {
+    return walk_in_order(inside, cursors_, cursor, visit,
+                         [&](const scan_start& from, const pair_visitor& each) {
+                           iterate(inside, from, reading::peek, each);
+                         });
   }
 
  private:
@@ -102,7 +101,8 @@ class skiplist_coarse : public coarse<skip_detail::plain_list<Storage>, Storage>
 
   /// Takes some nodes at a time under the lock and visits them without it. If the last of them is
   /// unlinked meanwhile, its link still leads to every key behind it that has been present since.
-  void iterate(const scope& inside, const scan_start& from, access how, const visitor& visit);
+  template <class Visit>
+  void iterate(access& inside, const scan_start& from, reading how, const Visit& visit);
 
   walk_cursors cursors_;
 };

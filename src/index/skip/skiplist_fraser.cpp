@@ -12,7 +12,7 @@ namespace isotherm::index {
 /// still led to it), and the node that the link leads to may be freed. An unmarked link leads to a
 /// node that is in the list now; from such a node on, any link of the bottom level may be followed.
 template <class Storage>
-auto skiplist_fraser<Storage>::first_near(const scope& inside, const wanted_key& key, access how)
+auto skiplist_fraser<Storage>::first_near(access& inside, const wanted_key& key, reading how)
     -> node* {
   node* at = head_;
   for (unsigned level = skip_detail::kMaxHeight; level-- > 1;) {
@@ -32,8 +32,7 @@ auto skiplist_fraser<Storage>::first_near(const scope& inside, const wanted_key&
 
 /// Finds the neighbours, and unlinks the marked nodes on the way; false: start again.
 template <class Storage>
-bool skiplist_fraser<Storage>::try_locate(const scope& inside, const wanted_key& key,
-                                          position& where) {
+bool skiplist_fraser<Storage>::try_locate(access& inside, const wanted_key& key, position& where) {
   where.found = nullptr;
   node* before = head_;
   for (unsigned level = skip_detail::kMaxHeight; level-- > 0;) {
@@ -64,12 +63,12 @@ bool skiplist_fraser<Storage>::try_locate(const scope& inside, const wanted_key&
 }
 
 template <class Storage>
-void skiplist_fraser<Storage>::locate(const scope& inside, const wanted_key& key, position& where) {
+void skiplist_fraser<Storage>::locate(access& inside, const wanted_key& key, position& where) {
   for (backoff wait; !try_locate(inside, key, where);) wait();
 }
 
 template <class Storage>
-std::optional<std::string_view> skiplist_fraser<Storage>::find(const scope& inside,
+std::optional<std::string_view> skiplist_fraser<Storage>::find(access& inside,
                                                                std::string_view key) {
   const wanted_key wanted(key);
   // An erased node of the key does not prove that the key is absent: linked late, it may stand
@@ -78,7 +77,7 @@ std::optional<std::string_view> skiplist_fraser<Storage>::find(const scope& insi
     const auto order = n->compare(inside, wanted);
     if (order > 0) break;
     if (order < 0) continue;
-    if (const bytes* value = n->value.get(inside)) return value->view();
+    if (const auto value = read(n->value, inside)) return value;
   }
   return std::nullopt;
 }
@@ -87,7 +86,7 @@ std::optional<std::string_view> skiplist_fraser<Storage>::find(const scope& insi
 
 /// Links the node where the search ended; false: the place has changed.
 template <class Storage>
-bool skiplist_fraser<Storage>::attach(const scope& inside, position& where, std::string_view key,
+bool skiplist_fraser<Storage>::attach(access& inside, position& where, std::string_view key,
                                       node* n) {
   for (unsigned l = 0; l < n->height; ++l) n->set_next(l, where.after[l]);
   link expected = link_to(where.after[0]);
@@ -96,14 +95,14 @@ bool skiplist_fraser<Storage>::attach(const scope& inside, position& where, std:
   const wanted_key wanted(key);
   link_above(inside, wanted, where, n);
   if (n->progress.fetch_or_acq_rel(progress_state::kLinked) & progress_state::kErased) {
-    unlink_and_retire(inside, wanted, where, n);
+    unlink_and_retire(wanted, where, n);
   }
   return true;
 }
 
 template <class Storage>
-void skiplist_fraser<Storage>::link_above(const scope& inside, const wanted_key& key,
-                                          position& where, node* n) {
+void skiplist_fraser<Storage>::link_above(access& inside, const wanted_key& key, position& where,
+                                          node* n) {
   for (unsigned l = 1; l < n->height; ++l) {
     for (;;) {
       // Each level links only one node of a key, as Fraser's does. An erased node of the same key
@@ -129,12 +128,12 @@ void skiplist_fraser<Storage>::link_above(const scope& inside, const wanted_key&
 
 /// Marks and unlinks a node whose value this thread has emptied.
 template <class Storage>
-void skiplist_fraser<Storage>::remove(const scope& inside, position& where, std::string_view key) {
+void skiplist_fraser<Storage>::remove(access& inside, position& where, std::string_view key) {
   node* const n = where.found;
   mark(n);
   const auto before = n->progress.fetch_or_acq_rel(progress_state::kErased);
   if (before & progress_state::kLinked) {
-    unlink_and_retire(inside, wanted_key(key), where, n);
+    unlink_and_retire(wanted_key(key), where, n);
   } else {
     locate(inside, wanted_key(key), where);
   }
@@ -144,18 +143,16 @@ void skiplist_fraser<Storage>::remove(const scope& inside, position& where, std:
 /// which the one that found it has not read: it waits for them, as one that went past the node
 /// would leave it linked. If the disk does not give one the node is left, with its memory.
 template <class Storage>
-void skiplist_fraser<Storage>::unlink_and_retire(const scope& inside, const wanted_key& key,
-                                                 position& where, node* n) {
-  const typename Storage::waiting for_keys;
-  const typename Storage::read_watch reads;
-  locate(inside, key, where);
-  if (!reads.has_lost()) retire_node<Storage>(n);
+void skiplist_fraser<Storage>::unlink_and_retire(const wanted_key& key, position& where, node* n) {
+  access waits;
+  locate(waits, key, where);
+  if (!Storage::has_lost(waits)) retire_node<Storage>(n);
 }
 
 /// Removes one node after the other by the list alone: no key is read.
 template <class Storage>
 void skiplist_fraser<Storage>::clear() {
-  const scope inside;
+  access inside;
   for (node* n = next_of(head_, 0); n; n = next_of(n, 0)) {
     if (!n->value.clear(inside)) continue;
     count_.add(-1);
@@ -206,8 +203,9 @@ bool skiplist_fraser<Storage>::try_unlink(node* gone) {
 /// Follows the bottom level. The marked link of an unlinked node still leads to every key behind it
 /// that has been present since.
 template <class Storage>
-void skiplist_fraser<Storage>::iterate(const scope& inside, const scan_start& from, access how,
-                                       const visitor& visit) {
+template <class Visit>
+void skiplist_fraser<Storage>::iterate(access& inside, const scan_start& from, reading how,
+                                       const Visit& visit) {
   const wanted_key wanted(from.key);
   bool is_past_bound = false;
   for (node* n = first_near(inside, wanted, how); n; n = next_of(n, 0)) {
@@ -216,15 +214,16 @@ void skiplist_fraser<Storage>::iterate(const scope& inside, const scan_start& fr
       if (order < 0 || (order == 0 && from.kind == bound::exclusive)) continue;
       is_past_bound = true;
     }
-    const bytes* value = read_value(n->value, inside, how);
-    if (value && !visit(read(n->key, inside, how)->view(), value->view())) return;
+    const auto value = read_value(n->value, inside, how);
+    if (!value && n->value.is_null()) continue;  // erased
+    if (!visit(read(n->key, inside, how), value)) return;
   }
 }
 
 /// Nodes that locate() passes on a level are not marked there, and so are linked on all lower
 /// levels.
 template <class Storage>
-void skiplist_fraser<Storage>::scan_back(const scope& inside, std::optional<std::string_view> from,
+void skiplist_fraser<Storage>::scan_back(access& inside, std::optional<std::string_view> from,
                                          const visitor& visit) {
   skip_detail::scan_back(
       inside, head_, from, visit,
@@ -241,7 +240,7 @@ void skiplist_fraser<Storage>::scan_back(const scope& inside, std::optional<std:
 
 template <class Storage>
 bool skiplist_fraser<Storage>::is_valid() {
-  const scope inside;
+  access inside;
   // Marks are looked for first: next_node() would return one as a part of the address.
   for (unsigned level = 0; level < skip_detail::kMaxHeight; ++level) {
     for (node* n = head_; n; n = next_of(n, level)) {

@@ -53,16 +53,17 @@ class skiplist_fraser : public lock_free_writes<skiplist_fraser<Storage>, Storag
   skiplist_fraser(const skiplist_fraser&) = delete;
   skiplist_fraser& operator=(const skiplist_fraser&) = delete;
 
-  std::optional<std::string_view> find(const scope& inside, std::string_view key);
+  std::optional<std::string_view> find(access& inside, std::string_view key);
 
-  void scan(const scope& inside, std::string_view from, const visitor& visit) {
-    iterate(inside, {from}, access::use, visit);
+  void scan(access& inside, std::string_view from, const visitor& visit) {
+    iterate(inside, {from}, reading::use, scanning(inside, visit));
   }
-  void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit);
-  std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
-    return walk_in_order(cursors_, cursor, visit, [&](const scan_start& from, const visitor& each) {
-      iterate(inside, from, access::peek, each);
-    });
+  void scan_back(access& inside, std::optional<std::string_view> from, const visitor& visit);
+  std::uint64_t walk(access& inside, std::uint64_t cursor, const pair_visitor& visit) {
+    return walk_in_order(inside, cursors_, cursor, visit,
+                         [&](const scan_start& from, const pair_visitor& each) {
+                           iterate(inside, from, reading::peek, each);
+                         });
   }
   void clear();
   bool is_valid();
@@ -88,10 +89,10 @@ class skiplist_fraser : public lock_free_writes<skiplist_fraser<Storage>, Storag
     for (unsigned l = n->height; l-- > 0;) n->next(l).fetch_or_acq_rel(kMark);
   }
 
-  node* first_near(const scope& inside, const wanted_key& key, access how = access::use);
-  void locate(const scope& inside, const wanted_key& key, position& where);
-  bool try_locate(const scope& inside, const wanted_key& key, position& where);
-  position locate(const scope& inside, std::string_view key) {
+  node* first_near(access& inside, const wanted_key& key, reading how = reading::use);
+  void locate(access& inside, const wanted_key& key, position& where);
+  bool try_locate(access& inside, const wanted_key& key, position& where);
+  position locate(access& inside, std::string_view key) {
     position where;
     locate(inside, wanted_key(key), where);
     return where;
@@ -100,13 +101,14 @@ class skiplist_fraser : public lock_free_writes<skiplist_fraser<Storage>, Storag
   unlinked_node make(const position&, std::string_view key, const content& value) {
     return node::make(this->storage_, key, value);
   }
-  static void help(const scope&, const position& at, std::string_view) noexcept { mark(at.found); }
-  bool attach(const scope& inside, position& where, std::string_view key, node* created);
-  void link_above(const scope& inside, const wanted_key& key, position& where, node* n);
-  void remove(const scope& inside, position& where, std::string_view key);
-  void unlink_and_retire(const scope& inside, const wanted_key& key, position& where, node* n);
+  static void help(access&, const position& at, std::string_view) noexcept { mark(at.found); }
+  bool attach(access& inside, position& where, std::string_view key, node* created);
+  void link_above(access& inside, const wanted_key& key, position& where, node* n);
+  void remove(access& inside, position& where, std::string_view key);
+  void unlink_and_retire(const wanted_key& key, position& where, node* n);
   bool try_unlink(node* gone);
-  void iterate(const scope& inside, const scan_start& from, access how, const visitor& visit);
+  template <class Visit>
+  void iterate(access& inside, const scan_start& from, reading how, const Visit& visit);
 
   node* const head_;
   walk_cursors cursors_;

@@ -7,7 +7,7 @@ namespace isotherm::index {
 // --- searching ---------------------------------------------------------------------------------
 
 template <class Storage>
-auto skiplist_herlihy<Storage>::search(const scope& inside, const wanted_key& key) -> node* {
+auto skiplist_herlihy<Storage>::search(access& inside, const wanted_key& key) -> node* {
   node* at = head_;
   for (unsigned level = skip_detail::kMaxHeight; level-- > 0;) {
     for (node* next = at->next_node(level); next; next = at->next_node(level)) {
@@ -21,8 +21,8 @@ auto skiplist_herlihy<Storage>::search(const scope& inside, const wanted_key& ke
 }
 
 template <class Storage>
-void skiplist_herlihy<Storage>::locate(const scope& inside, const wanted_key& key, position& where,
-                                       access how) {
+void skiplist_herlihy<Storage>::locate(access& inside, const wanted_key& key, position& where,
+                                       reading how) {
   where.found = nullptr;
   node* at = head_;
   for (unsigned level = skip_detail::kMaxHeight; level-- > 0;) {
@@ -39,7 +39,7 @@ void skiplist_herlihy<Storage>::locate(const scope& inside, const wanted_key& ke
 
 /// As above; waits while the node with the key is being inserted or removed.
 template <class Storage>
-auto skiplist_herlihy<Storage>::locate(const scope& inside, std::string_view key) -> position {
+auto skiplist_herlihy<Storage>::locate(access& inside, std::string_view key) -> position {
   const wanted_key wanted(key);
   position p;
   for (backoff wait;; wait()) {
@@ -52,8 +52,7 @@ auto skiplist_herlihy<Storage>::locate(const scope& inside, std::string_view key
 
 /// Locks the node found; false: it has been erased.
 template <class Storage>
-bool skiplist_herlihy<Storage>::try_lock(const scope&, const position& p,
-                                         std::string_view) noexcept {
+bool skiplist_herlihy<Storage>::try_lock(access&, const position& p, std::string_view) noexcept {
   p.found->lock();
   if (!p.found->is_marked()) return true;
   p.found->unlock();
@@ -62,7 +61,7 @@ bool skiplist_herlihy<Storage>::try_lock(const scope&, const position& p,
 
 /// Links `created` where the search ended; false: the place has changed.
 template <class Storage>
-bool skiplist_herlihy<Storage>::attach(const scope&, const position& where, std::string_view,
+bool skiplist_herlihy<Storage>::attach(access&, const position& where, std::string_view,
                                        node* created) noexcept {
   const unsigned height = created->height;
   const locked_place locks(where, height);
@@ -93,7 +92,7 @@ bool skiplist_herlihy<Storage>::try_unlink(const position& where, node* victim) 
 
 /// Marks, unlinks and retires the node found, which this thread has locked, and unlocks it.
 template <class Storage>
-void skiplist_herlihy<Storage>::detach(const scope& inside, position& where, std::string_view key) {
+void skiplist_herlihy<Storage>::detach(access& inside, position& where, std::string_view key) {
   node* const victim = where.found;
   victim->mark();
   for (backoff wait; !try_unlink(where, victim); wait()) {
@@ -109,7 +108,7 @@ void skiplist_herlihy<Storage>::detach(const scope& inside, position& where, std
 /// Removes one node after the other by the list alone: no key is read.
 template <class Storage>
 void skiplist_herlihy<Storage>::clear() {
-  const scope inside;
+  access inside;
   for (node* n = head_->next_node(0); n; n = n->next_node(0)) {
     if (!n->is_linked()) continue;  // it is being inserted
     n->lock();
@@ -149,8 +148,9 @@ bool skiplist_herlihy<Storage>::find_before(const node* n, position& where) noex
 /// Follows the bottom level. The link of an unlinked node still leads to every key behind it that
 /// has been present since.
 template <class Storage>
-void skiplist_herlihy<Storage>::iterate(const scope& inside, const scan_start& from, access how,
-                                        const visitor& visit) {
+template <class Visit>
+void skiplist_herlihy<Storage>::iterate(access& inside, const scan_start& from, reading how,
+                                        const Visit& visit) {
   const wanted_key wanted(from.key);
   position where;
   locate(inside, wanted, where, how);
@@ -162,15 +162,15 @@ void skiplist_herlihy<Storage>::iterate(const scope& inside, const scan_start& f
       if (order < 0 || (order == 0 && from.kind == bound::exclusive)) continue;
       is_past_bound = true;
     }
-    const std::string_view value = read_value(n->value, inside, how)->view();
-    if (!visit(read(n->key, inside, how)->view(), value)) return;
+    const auto value = read_value(n->value, inside, how);
+    if (!visit(read(n->key, inside, how), value)) return;
   }
 }
 
 /// If a node that was passed is unlinked, its link still leads to every key behind it that has been
 /// present since.
 template <class Storage>
-void skiplist_herlihy<Storage>::scan_back(const scope& inside, std::optional<std::string_view> from,
+void skiplist_herlihy<Storage>::scan_back(access& inside, std::optional<std::string_view> from,
                                           const visitor& visit) {
   skip_detail::scan_back(
       inside, head_, from, visit,
@@ -187,7 +187,7 @@ void skiplist_herlihy<Storage>::scan_back(const scope& inside, std::optional<std
 
 template <class Storage>
 bool skiplist_herlihy<Storage>::is_valid() {
-  const scope inside;
+  access inside;
   return skip_detail::are_levels_valid(inside, head_, this->size(), &is_present);
 }
 

@@ -61,20 +61,21 @@ class skiplist_herlihy : public optimistic_writes<skiplist_herlihy<Storage>, Sto
   skiplist_herlihy(const skiplist_herlihy&) = delete;
   skiplist_herlihy& operator=(const skiplist_herlihy&) = delete;
 
-  std::optional<std::string_view> find(const scope& inside, std::string_view key) {
+  std::optional<std::string_view> find(access& inside, std::string_view key) {
     node* n = search(inside, wanted_key(key));
     if (!n || !is_present(n)) return std::nullopt;
-    return n->value.get(inside)->view();
+    return read(n->value, inside);
   }
 
-  void scan(const scope& inside, std::string_view from, const visitor& visit) {
-    iterate(inside, {from}, access::use, visit);
+  void scan(access& inside, std::string_view from, const visitor& visit) {
+    iterate(inside, {from}, reading::use, scanning(inside, visit));
   }
-  void scan_back(const scope& inside, std::optional<std::string_view> from, const visitor& visit);
-  std::uint64_t walk(const scope& inside, std::uint64_t cursor, const visitor& visit) {
-    return walk_in_order(cursors_, cursor, visit, [&](const scan_start& from, const visitor& each) {
-      iterate(inside, from, access::peek, each);
-    });
+  void scan_back(access& inside, std::optional<std::string_view> from, const visitor& visit);
+  std::uint64_t walk(access& inside, std::uint64_t cursor, const pair_visitor& visit) {
+    return walk_in_order(inside, cursors_, cursor, visit,
+                         [&](const scan_start& from, const pair_visitor& each) {
+                           iterate(inside, from, reading::peek, each);
+                         });
   }
   void clear();
   bool is_valid();
@@ -113,21 +114,21 @@ class skiplist_herlihy : public optimistic_writes<skiplist_herlihy<Storage>, Sto
 
   static bool is_present(const node* n) noexcept { return n->is_linked() && !n->is_marked(); }
 
-  node* search(const scope& inside, const wanted_key& key);
-  void locate(const scope& inside, const wanted_key& key, position& where,
-              access how = access::use);
-  position locate(const scope& inside, std::string_view key);
-  static node* found(const scope&, const position& p, std::string_view) noexcept { return p.found; }
+  node* search(access& inside, const wanted_key& key);
+  void locate(access& inside, const wanted_key& key, position& where, reading how = reading::use);
+  position locate(access& inside, std::string_view key);
+  static node* found(access&, const position& p, std::string_view) noexcept { return p.found; }
   unlinked<Storage, node> make(const position&, std::string_view key, const content& value) {
     return node::make(this->storage_, key, value);
   }
-  static bool try_lock(const scope&, const position& p, std::string_view) noexcept;
+  static bool try_lock(access&, const position& p, std::string_view) noexcept;
   static void unlock(const position& p) noexcept { p.found->unlock(); }
-  static bool attach(const scope&, const position& where, std::string_view, node* created) noexcept;
+  static bool attach(access&, const position& where, std::string_view, node* created) noexcept;
   static bool try_unlink(const position& where, node* victim) noexcept;
   bool find_before(const node* n, position& where) noexcept;
-  void detach(const scope& inside, position& where, std::string_view key);
-  void iterate(const scope& inside, const scan_start& from, access how, const visitor& visit);
+  void detach(access& inside, position& where, std::string_view key);
+  template <class Visit>
+  void iterate(access& inside, const scan_start& from, reading how, const Visit& visit);
 
   node* const head_;
   walk_cursors cursors_;

@@ -128,17 +128,33 @@ void pages(call& c) {
 /// reads a value's page of COLD, as every look-up by key.
 void locate(call& c) {
   constexpr std::size_t kFirstKey = 2;
-  c.out.array(c.count() - kFirstKey);
+  struct place {
+    std::intptr_t address;
+    std::size_t bytes;
+  };
+  std::vector<std::optional<place>> places;
   for (std::size_t i = kFirstKey; i < c.count(); ++i) {
-    const sync::scope inside;
-    const auto found = c.db.find(inside, c[i], c.now, lookup::peek);
+    c.in().renew();
+    const auto found = c.find(c[i], lookup::peek);
     if (!found) {
+      c.fail(found.error());  // the others are read meanwhile
+    } else if (*found) {
+      const std::string_view value = (*found)->payload;
+      places.push_back(place{reinterpret_cast<std::intptr_t>(value.data()), value.size()});
+    } else {
+      places.emplace_back();
+    }
+  }
+  if (c.failure != access::outcome::complete) return;
+  c.out.array(places.size());
+  for (const auto& each : places) {
+    if (!each) {
       c.out.null();
       continue;
     }
     c.out.array(2);
-    c.out.integer(reinterpret_cast<std::intptr_t>(found->payload.data()));
-    c.out.integer(static_cast<std::int64_t>(found->payload.size()));
+    c.out.integer(each->address);
+    c.out.integer(static_cast<std::int64_t>(each->bytes));
   }
 }
 

@@ -1,6 +1,7 @@
 // Commands in tables: a name, how many arguments, what it does to keys, and the function.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -40,9 +41,27 @@ struct call {
   caller* sender = nullptr;
   /// Where a command that misses keys on the way leaves what it has found, for when it runs again.
   walked_keys* walked = nullptr;
+  /// The access of a command on keys; of the others null. execute() makes one, which waits, where
+  /// the caller has none.
+  access* inside = nullptr;
+
+  // What the command leaves for execute().
+  look_ups looked = {};
+  access::outcome failure = access::outcome::complete;
 
   std::string_view operator[](std::size_t i) const noexcept { return arguments[i]; }
   std::size_t count() const noexcept { return arguments.size(); }
+  access& in() const noexcept { return *inside; }
+
+  /// database::find(), counted.
+  answer<std::optional<record>> find(std::string_view key, lookup purpose) {
+    auto found = db.find(in(), key, now, purpose);
+    if (found && is_counted(purpose)) ++(*found ? looked.hits : looked.misses);
+    return found;
+  }
+  /// Ends a command that has no answer; it must have written none and changed nothing. Of several
+  /// calls the weightiest outcome counts.
+  void fail(access::outcome why) noexcept { failure = std::max(failure, why); }
 };
 
 using handler = void (*)(call&);
@@ -108,16 +127,16 @@ inline constexpr std::string_view kTooLong =
     "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
 }  // namespace errors
 
-/// Whether a write was done; answers with an error if not.
+/// Whether a write was done; if not, the command fails, or is answered with an error.
 inline bool is_done(call& c, index::outcome write) {
   if (write == index::outcome::done) return true;
-  c.out.error(write == index::outcome::unreadable ? errors::kUnreadable : errors::kNoRoom);
+  write == index::outcome::incomplete ? c.fail(c.in().result()) : c.out.error(errors::kNoRoom);
   return false;
 }
 
-/// Stores a record, or answers with an error and returns false.
+/// Stores a record, or ends the command as is_done() does and returns false.
 inline bool put_or_refuse(call& c, std::string_view key, const record& value) {
-  return is_done(c, c.db.put(key, value, value.payload, c.now));
+  return is_done(c, c.db.put(c.in(), key, value, value.payload, c.now));
 }
 
 }  // namespace isotherm::store

@@ -10,9 +10,10 @@ namespace isotherm::store {
 namespace {
 
 void add(call& c, std::int64_t by) {
-  const sync::scope inside;
   one_key lock(c.db.locks(), c[1]);
-  const auto old = c.db.find(inside, c[1], c.now, lookup::before_write);
+  const auto found = c.find(c[1], lookup::before_write);
+  if (!found) return c.fail(found.error());
+  const std::optional<record>& old = *found;
   const auto value = old ? parse_integer(old->payload) : 0;
   if (!value) return c.out.error(errors::kNotInteger);
   std::int64_t sum;
@@ -45,9 +46,10 @@ void decrby(call& c) {
 }
 
 void incrbyfloat(call& c) {
-  const sync::scope inside;
   one_key lock(c.db.locks(), c[1]);
-  const auto old = c.db.find(inside, c[1], c.now, lookup::before_write);
+  const auto found = c.find(c[1], lookup::before_write);
+  if (!found) return c.fail(found.error());
+  const std::optional<record>& old = *found;
   const auto value = old ? parse_float(old->payload) : 0.0L;
   const auto by = parse_float(c[2]);
   if (!value || !by) return c.out.error("ERR value is not a valid float");

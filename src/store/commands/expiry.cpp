@@ -75,16 +75,19 @@ void expire_at(call& c, time_unit unit, std::string_view name) {
   if (!allowed) return;
   const auto when = parse_any_time(c, unit, name);
   if (!when) return;
-  const sync::scope inside;
   one_key lock(c.db.locks(), c[1]);
-  const auto old = c.db.find(inside, c[1], c.now, lookup::before_write);
+  const auto found = c.find(c[1], lookup::before_write);
+  if (!found) return c.fail(found.error());
+  const std::optional<record>& old = *found;
   if (!old || !allowed->allow(old->expires_ms, *when)) return c.out.integer(0);
   record changed = *old;
   changed.expires_ms = *when;
-  if (*when <= c.now)
-    c.db.remove(c[1]);
-  else if (!put_or_refuse(c, c[1], changed))
+  if (*when <= c.now) {
+    const auto removed = c.db.remove(c.in(), c[1]);
+    if (!removed) return c.fail(removed.error());
+  } else if (!put_or_refuse(c, c[1], changed)) {
     return;
+  }
   c.out.integer(1);
 }
 void expire(call& c) { expire_at(c, {.seconds = true, .absolute = false}, "expire"); }
@@ -93,8 +96,9 @@ void expireat(call& c) { expire_at(c, {.seconds = true, .absolute = true}, "expi
 void pexpireat(call& c) { expire_at(c, {.seconds = false, .absolute = true}, "pexpireat"); }
 
 void time_left(call& c, time_unit unit) {
-  const sync::scope inside;
-  const auto found = c.db.find(inside, c[1], c.now, lookup::inspect);
+  const auto looked = c.find(c[1], lookup::inspect);
+  if (!looked) return c.fail(looked.error());
+  const std::optional<record>& found = *looked;
   if (!found) return c.out.integer(-2);
   if (found->expires_ms == kNever) return c.out.integer(-1);
   const std::int64_t time =
@@ -108,9 +112,10 @@ void expiretime(call& c) { time_left(c, {.seconds = true, .absolute = true}); }
 void pexpiretime(call& c) { time_left(c, {.seconds = false, .absolute = true}); }
 
 void persist(call& c) {
-  const sync::scope inside;
   one_key lock(c.db.locks(), c[1]);
-  const auto old = c.db.find(inside, c[1], c.now, lookup::before_write);
+  const auto found = c.find(c[1], lookup::before_write);
+  if (!found) return c.fail(found.error());
+  const std::optional<record>& old = *found;
   if (!old || old->expires_ms == kNever) return c.out.integer(0);
   record changed = *old;
   changed.expires_ms = kNever;

@@ -1,5 +1,4 @@
 // Commands on keys whatever their value: DEL, EXISTS, TYPE, RENAME, COPY, TOUCH.
-#include "heap/cold/misses.hpp"
 #include "store/commands/command.hpp"
 #include "store/text.hpp"
 
@@ -10,8 +9,11 @@ namespace {
 void del(call& c) {
   std::int64_t removed = 0;
   for (const auto key : c.arguments.subspan(1)) {
+    c.in().renew();
     const one_key lock(c.db.locks(), key);
-    if (c.db.remove_live(key, c.now)) ++removed;
+    const auto was_there = c.db.remove_live(c.in(), key, c.now);
+    if (!was_there) return c.fail(was_there.error());
+    if (*was_there) ++removed;
   }
   c.out.integer(removed);
 }
@@ -20,30 +22,41 @@ template <lookup Purpose>
 void count_present(call& c) {
   std::int64_t present = 0;
   for (const auto key : c.arguments.subspan(1)) {
-    const sync::scope inside;
-    if (c.db.find(inside, key, c.now, Purpose)) ++present;
+    c.in().renew();
+    const auto found = c.find(key, Purpose);
+    if (!found) {
+      c.fail(found.error());  // the others are read meanwhile
+    } else if (*found) {
+      ++present;
+    }
   }
-  c.out.integer(present);
+  if (c.failure == access::outcome::complete) c.out.integer(present);
 }
 
 void type(call& c) {
-  const sync::scope inside;
-  c.out.status(c.db.find(inside, c[1], c.now, lookup::inspect) ? "string" : "none");
+  const auto found = c.find(c[1], lookup::inspect);
+  if (!found) return c.fail(found.error());
+  c.out.status(*found ? "string" : "none");
 }
 
 enum class on_existing : std::uint8_t { replace, refuse };
 
 void rename_to(call& c, on_existing policy) {
   const bool refuses = policy == on_existing::refuse;
-  const sync::scope inside;
   several_keys locks(c.db.locks(), c.arguments.subspan(1));
-  const auto moved = c.db.find(inside, c[1], c.now, lookup::before_write);
-  if (!moved) return c.out.error(errors::kNoSuchKey);
+  const auto moved = c.find(c[1], lookup::before_write);
+  if (!moved) return c.fail(moved.error());
+  if (!*moved) return c.out.error(errors::kNoSuchKey);
   if (c[1] == c[2]) return refuses ? c.out.integer(0) : c.out.ok();
-  if (refuses && c.db.find(inside, c[2], c.now, lookup::before_write)) return c.out.integer(0);
-  if (!put_or_refuse(c, c[2], *moved)) return;
-  const heap::waiting until_done;  // run again, it would find the new name taken
-  c.db.remove(c[1]);
+  if (refuses) {
+    const auto there = c.find(c[2], lookup::before_write);
+    if (!there) return c.fail(there.error());
+    if (*there) return c.out.integer(0);
+  }
+  if (!put_or_refuse(c, c[2], **moved)) return;
+  c.in().wait_from_here();  // run again, it would find the new name taken
+  const auto removed = c.db.remove(c.in(), c[1]);
+  if (!removed) return c.fail(removed.error());
   if (refuses)
     c.out.integer(1);
   else
@@ -67,12 +80,16 @@ void copy(call& c) {
     }
   }
   if (c[1] == c[2]) return c.out.error("ERR source and destination objects are the same");
-  const sync::scope inside;
   several_keys locks(c.db.locks(), c.arguments.subspan(1, 2));
-  const auto source = c.db.find(inside, c[1], c.now, lookup::read_before_write);
-  if (!source || (!replaces && c.db.find(inside, c[2], c.now, lookup::before_write)))
-    return c.out.integer(0);
-  record copied = *source;
+  const auto source = c.find(c[1], lookup::read_before_write);
+  if (!source) return c.fail(source.error());
+  if (!*source) return c.out.integer(0);
+  if (!replaces) {
+    const auto there = c.find(c[2], lookup::before_write);
+    if (!there) return c.fail(there.error());
+    if (*there) return c.out.integer(0);
+  }
+  record copied = **source;
   copied.room = 0;  // only a value that is appended to has room
   if (put_or_refuse(c, c[2], copied)) c.out.integer(1);
 }

@@ -1,13 +1,11 @@
-// Commands on the whole key space. They open a scope for each piece of the walk, so that a long
-// walk does not delay the collector.
+// Commands on the whole key space. They renew their access for each piece of the walk, so that a
+// long walk does not delay the collector.
 #include <fmt/format.h>
 
 #include <limits>
 #include <string>
 #include <vector>
 
-#include "heap/cold/misses.hpp"
-#include "heap/readable.hpp"
 #include "store/commands/command.hpp"
 #include "store/text.hpp"
 
@@ -27,87 +25,84 @@ void flush(call& c) {
 }
 
 void randomkey(call& c) {
-  const auto key = c.db.random_key(c.now);
-  if (key)
-    c.out.bulk(*key);
+  const auto key = c.db.random_key(c.in(), c.now);
+  if (!key) return c.fail(key.error());
+  if (*key)
+    c.out.bulk(**key);
   else
     c.out.null();
 }
 
-/// When a walk has missed a key it goes on noting what else it will miss, until it has so much to
+/// A walk that has missed a key goes on recording what else it will miss, until it has so much to
 /// read, or for so long: other clients wait meanwhile, and so does the collector.
 constexpr std::uint64_t kMissedAtOnce = std::uint64_t{8} << 20;
-constexpr std::uint64_t kNotingNs = 1'000'000;
+constexpr std::uint64_t kRecordingNs = 1'000'000;
 
-/// A walk through the live keys that match, piece by piece. For a thread that does not wait
-/// (heap::miss_watch) a piece with a key that is out of DRAM gives nothing.
+/// A walk through the live keys that match, piece by piece. Where the access does not wait, a piece
+/// with a key that is out of DRAM gives nothing.
 class walk {
  public:
   /// Goes on from `so_far`. Once it has missed a key it looks at `wanted` more at most.
   walk(call& c, walked_keys& so_far, std::string_view pattern, std::uint64_t wanted) noexcept
-      : call_(c),
-        watch_(heap::miss_watch::of_this_thread()),
-        so_far_(so_far),
-        pattern_(pattern),
-        wanted_(wanted) {}
+      : call_(c), inside_(c.in()), so_far_(so_far), pattern_(pattern), wanted_(wanted) {}
 
   /// Walks one piece; false: it has missed keys, and the command is to run again when they have
   /// been read, or the disk does not answer for them.
   bool next();
-  /// After that: notes what the next pieces miss as well.
+  /// After that: records what the next pieces miss as well, and ends the command.
   void miss_more();
-  /// Instead of that: what was found before is the answer.
-  void forget_missed() const {
-    static_cast<void>(watch_->take());
-    reads_.forgive();
-  }
+  /// Instead of that: the keys found before are the answer.
+  void forget_missed() { static_cast<void>(inside_.take_misses()); }
 
   bool is_at_end() const noexcept { return so_far_.cursor == 0; }
   std::uint64_t visited() const noexcept { return visited_; }
 
  private:
-  bool has_noted_enough() const noexcept {
-    return noted_ >= wanted_ || watch_->missed_bytes() >= kMissedAtOnce ||
-           os::monotonic_ns() - noting_since_ns_ >= kNotingNs;
+  bool has_recorded_enough() const noexcept {
+    return recorded_ >= wanted_ || inside_.missed_bytes() >= kMissedAtOnce ||
+           os::monotonic_ns() - recording_since_ns_ >= kRecordingNs;
   }
   std::uint64_t visit_piece(std::uint64_t cursor);
 
   call& call_;
-  heap::miss_watch* const watch_;
-  const heap::read_watch reads_;
+  access& inside_;
   walked_keys& so_far_;
   const std::string_view pattern_;
   const std::uint64_t wanted_;
   std::vector<std::string> in_piece_;
-  std::uint64_t visited_ = 0, noted_ = 0, noting_since_ns_ = 0;
-  std::uint64_t piece_end_ = 0;  // as the last visit has told
+  std::uint64_t visited_ = 0, recorded_ = 0, recording_since_ns_ = 0;
+  std::uint64_t piece_end_ = 0;  // the next cursor, by the last visit
+  access::outcome met_ = access::outcome::complete;
 };
 
 /// Returns the next cursor.
 std::uint64_t walk::visit_piece(std::uint64_t cursor) {
-  const sync::scope inside;
+  inside_.renew();
   database& db = call_.db;
   const bool some_expire = db.expiring_keys() > 0;
-  const auto visit = [&](std::string_view key, std::string_view stored) {
-    if (guides::has_missed()) {
-      if (noted_++ == 0) noting_since_ns_ = os::monotonic_ns();
-      return !has_noted_enough();
+  const auto visit = [&](std::optional<std::string_view> key,
+                         std::optional<std::string_view> stored) {
+    if (met_ != access::outcome::complete || inside_.has_missed()) {
+      if (recorded_++ == 0) recording_since_ns_ = os::monotonic_ns();
+      return !has_recorded_enough();
     }
     ++visited_;
-    if (is_unreadable(key, stored)) return true;
-    const bool is_gone = guides::is_absent(stored) ? some_expire && db.has_expired(key, call_.now)
-                                                   : records::decode(stored).is_expired(call_.now);
-    if (!is_gone && (pattern_ == "*" || matches_glob(pattern_, key))) in_piece_.emplace_back(key);
+    if (!key) return true;
+    const bool is_gone = stored ? records::decode(*stored).is_expired(call_.now)
+                                : some_expire && db.has_expired(inside_, *key, call_.now);
+    if (!is_gone && (pattern_ == "*" || matches_glob(pattern_, *key))) in_piece_.emplace_back(*key);
     return true;
   };
-  return db.index().walk(inside, cursor, visit);
+  const std::uint64_t end = db.index().walk(inside_, cursor, visit);
+  // A key that cannot be read is left out.
+  if (inside_.result() != access::outcome::unreadable) met_ = std::max(met_, inside_.result());
+  return end;
 }
 
 bool walk::next() {
   in_piece_.clear();
   piece_end_ = visit_piece(so_far_.cursor);
-  if (guides::has_missed() || reads_.disk_is_silent()) return false;
-  reads_.forgive();  // what cannot be read is left out
+  if (met_ != access::outcome::complete) return false;
   so_far_.cursor = piece_end_;
   for (std::string& key : in_piece_) {
     so_far_.found_bytes += sizeof(std::string) + key.size();
@@ -117,9 +112,10 @@ bool walk::next() {
 }
 
 void walk::miss_more() {
-  // An ordered structure does not go beyond the piece that has missed keys: it has noted all.
+  // An ordered structure does not go beyond the piece that has missed keys: all are recorded.
   std::uint64_t at = so_far_.cursor, end = piece_end_;
-  while (end != at && end != 0 && !has_noted_enough()) end = visit_piece(at = end);
+  while (end != at && end != 0 && !has_recorded_enough()) end = visit_piece(at = end);
+  call_.fail(met_);
 }
 
 void keys(call& c) {

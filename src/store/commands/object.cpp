@@ -20,34 +20,34 @@ std::string_view encoding_of(const record& value) {
   return value.payload.size() <= kLongestEmbedded ? "embstr" : "raw";
 }
 
-/// The record that the last argument names, or null as the answer.
-std::optional<record> find_or_null(call& c, const sync::scope& inside) {
-  auto found = c.db.find(inside, c[2], c.now, lookup::inspect);
-  if (!found) c.out.null();
-  return found;
+/// The record that the last argument names, or null as the answer, or a failure.
+std::optional<record> find_or_null(call& c) {
+  const auto found = c.find(c[2], lookup::inspect);
+  if (!found) {
+    c.fail(found.error());
+    return std::nullopt;
+  }
+  if (!*found) c.out.null();
+  return *found;
 }
 
 void object_encoding(call& c) {
-  const sync::scope inside;
-  if (const auto found = find_or_null(c, inside)) c.out.bulk(encoding_of(*found));
+  if (const auto found = find_or_null(c)) c.out.bulk(encoding_of(*found));
 }
 
 void object_idletime(call& c) {
-  const sync::scope inside;
-  if (find_or_null(c, inside)) c.out.integer(c.db.idle_seconds(c[2], c.now));
+  if (find_or_null(c)) c.out.integer(c.db.idle_seconds(c[2], c.now));
 }
 
 void object_freq(call& c) {
-  const sync::scope inside;
-  if (!find_or_null(c, inside)) return;
+  if (!find_or_null(c)) return;
   c.out.error(
       "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that "
       "when switching between policies at runtime LRU and LFU data will take some time to adjust.");
 }
 
 void object_refcount(call& c) {
-  const sync::scope inside;
-  if (find_or_null(c, inside)) c.out.integer(1);
+  if (find_or_null(c)) c.out.integer(1);
 }
 
 void object_help(call& c) {
@@ -88,8 +88,9 @@ void memory_usage(call& c) {
     if (!samples) return c.out.error(errors::kNotInteger);
     if (*samples < 0) return c.out.error(errors::kSyntax);
   }
-  const sync::scope inside;
-  const auto found = c.db.find(inside, c[2], c.now, lookup::peek);  // counts no hit and no miss
+  const auto looked = c.find(c[2], lookup::peek);  // counts no hit and no miss
+  if (!looked) return c.fail(looked.error());
+  const std::optional<record>& found = *looked;
   if (!found) return c.out.null();
   const bool expires = found->expires_ms != kNever;
   const std::size_t bytes =

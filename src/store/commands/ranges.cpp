@@ -10,15 +10,16 @@ namespace isotherm::store {
 namespace {
 
 void strlen_command(call& c) {
-  const sync::scope inside;
-  const auto found = c.db.find(inside, c[1], c.now, lookup::read);
-  c.out.integer(found ? static_cast<std::int64_t>(found->payload.size()) : 0);
+  const auto found = c.find(c[1], lookup::read);
+  if (!found) return c.fail(found.error());
+  c.out.integer(*found ? static_cast<std::int64_t>((*found)->payload.size()) : 0);
 }
 
 void append(call& c) {
-  const sync::scope inside;
   one_key lock(c.db.locks(), c[1]);
-  const auto old = c.db.find(inside, c[1], c.now, lookup::before_write);
+  const auto found = c.find(c[1], lookup::before_write);
+  if (!found) return c.fail(found.error());
+  const std::optional<record>& old = *found;
   if (!old) {
     if (put_or_refuse(c, c[1], {.payload = c[2]})) {
       c.out.integer(static_cast<std::int64_t>(c[2].size()));
@@ -28,7 +29,7 @@ void append(call& c) {
   if (old->payload.size() + c[2].size() > c.bounds.longest_value) {
     return c.out.error(errors::kTooLong);
   }
-  if (!is_done(c, c.db.append(c[1], *old, 0, c[2], c.now))) return;
+  if (!is_done(c, c.db.append(c.in(), c[1], *old, 0, c[2], c.now))) return;
   c.out.integer(static_cast<std::int64_t>(old->payload.size() + c[2].size()));
 }
 
@@ -46,9 +47,9 @@ std::string_view slice(std::string_view text, std::int64_t start, std::int64_t e
 void getrange(call& c) {
   const auto start = parse_integer(c[2]), end = parse_integer(c[3]);
   if (!start || !end) return c.out.error(errors::kNotInteger);
-  const sync::scope inside;
-  const auto found = c.db.find(inside, c[1], c.now, lookup::read);
-  c.out.bulk(found ? slice(found->payload, *start, *end) : std::string_view());
+  const auto found = c.find(c[1], lookup::read);
+  if (!found) return c.fail(found.error());
+  c.out.bulk(*found ? slice((*found)->payload, *start, *end) : std::string_view());
 }
 
 void setrange(call& c) {
@@ -56,15 +57,16 @@ void setrange(call& c) {
   if (!offset) return c.out.error(errors::kNotInteger);
   if (*offset < 0) return c.out.error("ERR offset is out of range");
   const auto from = static_cast<std::uint64_t>(*offset);
-  const sync::scope inside;
   one_key lock(c.db.locks(), c[1]);
-  const auto old = c.db.find(inside, c[1], c.now, lookup::before_write);
+  const auto found = c.find(c[1], lookup::before_write);
+  if (!found) return c.fail(found.error());
+  const std::optional<record>& old = *found;
   const std::string_view content = old ? old->payload : std::string_view();
   if (c[3].empty()) return c.out.integer(static_cast<std::int64_t>(content.size()));
   if (from + c[3].size() > c.bounds.longest_value) return c.out.error(errors::kTooLong);
   const std::size_t end = from + c[3].size();
   if (old && from >= content.size()) {
-    if (!is_done(c, c.db.append(c[1], *old, from - content.size(), c[3], c.now))) return;
+    if (!is_done(c, c.db.append(c.in(), c[1], *old, from - content.size(), c[3], c.now))) return;
     return c.out.integer(static_cast<std::int64_t>(end));
   }
   // Readers take no lock, so what they may be reading is not changed in place.
@@ -76,7 +78,7 @@ void setrange(call& c) {
     if (end < size) std::memcpy(to + end, content.data() + end, size - end);
   };
   const record stored{.expires_ms = old ? old->expires_ms : kNever, .how = encoding::raw};
-  if (!is_done(c, c.db.put(c[1], stored, index::content(size, splice), c.now))) return;
+  if (!is_done(c, c.db.put(c.in(), c[1], stored, index::content(size, splice), c.now))) return;
   c.out.integer(static_cast<std::int64_t>(size));
 }
 

@@ -7,19 +7,17 @@ namespace isotherm::store {
 namespace {
 
 void answer(reply& out, const std::optional<record>& value) {
-  if (value)
+  if (value) [[likely]]
     out.bulk(value->payload);
   else
     out.null();
 }
 
 void get(call& c) {
-  const sync::scope inside;
-  const auto found = c.db.find(inside, c[1], c.now, lookup::read);
-  if (found) [[likely]]
-    c.out.bulk(found->payload);
-  else
-    c.out.null();
+  const auto found = c.find(c[1], lookup::read);
+  if (!found) [[unlikely]]
+    return c.fail(found.error());
+  answer(c.out, *found);
 }
 
 void set_plain(call& c) {
@@ -38,13 +36,13 @@ void set(call& c) {
     if (!at) return;
     stored.expires_ms = *at;
   }
-  const sync::scope inside;
   one_key lock(c.db.locks(), c[1]);
   std::optional<record> old;  // looked up only if an option needs it
-  if (options->get) {
-    old = c.db.find(inside, c[1], c.now, lookup::read_before_write);
-  } else if (options->only_new || options->only_existing || options->keep_ttl) {
-    old = c.db.find(inside, c[1], c.now, lookup::before_write);
+  if (options->get || options->only_new || options->only_existing || options->keep_ttl) {
+    const auto found =
+        c.find(c[1], options->get ? lookup::read_before_write : lookup::before_write);
+    if (!found) return c.fail(found.error());
+    old = *found;
   }
   if ((options->only_new && old) || (options->only_existing && !old)) {
     return options->get ? answer(c.out, old) : c.out.null();
@@ -58,9 +56,10 @@ void set(call& c) {
 }
 
 void setnx(call& c) {
-  const sync::scope inside;
   one_key lock(c.db.locks(), c[1]);
-  if (c.db.find(inside, c[1], c.now, lookup::before_write)) return c.out.integer(0);
+  const auto old = c.find(c[1], lookup::before_write);
+  if (!old) return c.fail(old.error());
+  if (*old) return c.out.integer(0);
   if (put_or_refuse(c, c[1], {.payload = c[2]})) c.out.integer(1);
 }
 
@@ -74,26 +73,30 @@ void setex(call& c) { set_for(c, {.seconds = true}, "setex"); }
 void psetex(call& c) { set_for(c, {.seconds = false}, "psetex"); }
 
 void getset(call& c) {
-  const sync::scope inside;
   one_key lock(c.db.locks(), c[1]);
-  const auto old = c.db.find(inside, c[1], c.now, lookup::read_before_write);
-  if (put_or_refuse(c, c[1], {.payload = c[2]})) answer(c.out, old);
+  const auto old = c.find(c[1], lookup::read_before_write);
+  if (!old) return c.fail(old.error());
+  if (put_or_refuse(c, c[1], {.payload = c[2]})) answer(c.out, *old);
 }
 
 void getdel(call& c) {
-  const sync::scope inside;
   one_key lock(c.db.locks(), c[1]);
-  const auto old = c.db.find(inside, c[1], c.now, lookup::read_before_write);
-  if (old) c.db.remove(c[1]);
-  answer(c.out, old);  // the open scope keeps the removed value
+  const auto old = c.find(c[1], lookup::read_before_write);
+  if (!old) return c.fail(old.error());
+  if (*old) {
+    const auto removed = c.db.remove(c.in(), c[1]);
+    if (!removed) return c.fail(removed.error());
+  }
+  answer(c.out, *old);  // the access keeps the removed value
 }
 
 void getex(call& c) {
   const auto options = parse_string_options(c, 2, options_of::getex);
   if (!options) return;
-  const sync::scope inside;
   one_key lock(c.db.locks(), c[1]);
-  const auto old = c.db.find(inside, c[1], c.now, lookup::read_before_write);
+  const auto found = c.find(c[1], lookup::read_before_write);
+  if (!found) return c.fail(found.error());
+  const std::optional<record>& old = *found;
   if (!old) return c.out.null();
   record changed = *old;
   if (options->unit) {
@@ -103,7 +106,8 @@ void getex(call& c) {
   }
   if (options->persist) changed.expires_ms = kNever;
   if (changed.is_expired(c.now)) {
-    c.db.remove(c[1]);
+    const auto removed = c.db.remove(c.in(), c[1]);
+    if (!removed) return c.fail(removed.error());
   } else if (changed.expires_ms != old->expires_ms && !put_or_refuse(c, c[1], changed)) {
     return;
   }
@@ -111,11 +115,15 @@ void getex(call& c) {
 }
 
 void mget(call& c) {
-  c.out.array(c.count() - 1);
+  std::vector<std::optional<record>> values;
+  values.reserve(c.count() - 1);
   for (const auto key : c.arguments.subspan(1)) {
-    const sync::scope inside;
-    answer(c.out, c.db.find(inside, key, c.now, lookup::read));
+    const auto found = c.find(key, lookup::read);
+    found ? values.push_back(*found) : c.fail(found.error());  // the others are read meanwhile
   }
+  if (c.failure != access::outcome::complete) return;
+  c.out.array(values.size());
+  for (const auto& each : values) answer(c.out, each);
 }
 
 /// MSET and MSETNX after the checks; false when memory ran out.
@@ -134,17 +142,17 @@ bool has_pairs(call& c, std::string_view error) {
 
 void mset(call& c) {
   if (!has_pairs(c, "ERR wrong number of arguments for 'mset' command")) return;
-  const sync::scope inside;
   several_keys locks(c.db.locks(), c.arguments.subspan(1), 2);
   if (put_all(c)) c.out.ok();
 }
 
 void msetnx(call& c) {
   if (!has_pairs(c, "ERR wrong number of arguments for 'msetnx' command")) return;
-  const sync::scope inside;
   several_keys locks(c.db.locks(), c.arguments.subspan(1), 2);
   for (std::size_t i = 1; i < c.count(); i += 2) {
-    if (c.db.holds(inside, c[i], c.now)) return c.out.integer(0);
+    const auto is_there = c.db.holds(c.in(), c[i], c.now);
+    if (!is_there) return c.fail(is_there.error());
+    if (*is_there) return c.out.integer(0);
   }
   if (put_all(c)) c.out.integer(1);
 }

@@ -6,7 +6,6 @@
 
 #include "base/check.hpp"
 #include "base/random.hpp"
-#include "heap/cold/misses.hpp"
 #include "heap/configure.hpp"
 #include "store/text.hpp"
 
@@ -38,21 +37,49 @@ std::string unanswered() {
       seconds.count());
 }
 
-enum class keys_are : std::uint8_t { there, out, unanswered };
-
-/// Whether keys on the way to those of a call are out of DRAM, which it notes, or the disk does not
-/// answer for them.
-keys_are look_for_keys(const command& invoked, const call& c) {
-  const heap::read_watch reads;
-  for_each_key(invoked, c.arguments, [&c](std::string_view key) {
-    const sync::scope inside;
-    c.db.index().contains(inside, key);
+/// Reads the keys on the way to those of a call. Returns the weightiest outcome; a key that cannot
+/// be read is left to the command itself, which comes to it again.
+access::outcome look_for_keys(const command& invoked, const call& c) {
+  access::outcome met = access::outcome::complete;
+  for_each_key(invoked, c.arguments, [&](std::string_view key) {
+    c.in().renew();
+    c.db.index().contains(c.in(), key);
+    met = std::max(met, c.in().result());
   });
-  if (!reads.has_lost()) return keys_are::there;
-  const bool is_unanswered = reads.disk_is_silent();
-  reads.forgive();  // what cannot be read is found again by the command itself
-  if (is_unanswered) return keys_are::unanswered;
-  return heap::miss_watch::of_this_thread()->has_missed() ? keys_are::out : keys_are::there;
+  return met == access::outcome::unreadable ? access::outcome::complete : met;
+}
+
+/// Whether a command runs in an access: whether it looks for keys.
+bool needs_access(const command& invoked) noexcept {
+  return invoked.keys.first != 0 || (invoked.flags & kWalks) != 0;
+}
+
+/// Runs a command in the access of its call.
+void run(const command& invoked, call& c) {
+  if (c.inside != nullptr && !c.in().waits() && writes_several(invoked)) {
+    c.fail(look_for_keys(invoked, c));
+    if (c.failure != access::outcome::complete) return;
+    c.in().wait_from_here();  // a part of it must not be written twice
+  }
+  invoked.run(c);
+}
+
+/// Answers for a command that has failed.
+executed answer_failure(call& c) {
+  switch (c.failure) {
+    case access::outcome::missed:
+      return executed::missed;
+    case access::outcome::must_wait:
+      return executed::must_wait;
+    case access::outcome::disk_silent:
+      c.out.error(unanswered());
+      return executed::answered;
+    case access::outcome::complete:
+    case access::outcome::unreadable:
+      break;
+  }
+  c.out.error(errors::kUnreadable);
+  return executed::answered;
 }
 
 std::string quote_arguments(std::span<const std::string_view> arguments) {
@@ -148,7 +175,7 @@ const command* command_table::resolve(std::span<const std::string_view> argument
 void bring_in(const command& invoked, const call& c, values_are old) {
   const bool needs_values = old == values_are::read && !writes_several(invoked);
   for_each_key(invoked, c.arguments, [&c, needs_values](std::string_view key) {
-    const sync::scope inside;
+    access inside;
     needs_values ? static_cast<void>(c.db.index().find(inside, key))
                  : static_cast<void>(c.db.index().contains(inside, key));
   });
@@ -159,31 +186,19 @@ executed execute(const command& invoked, call& c, std::uint64_t maxmemory_bytes)
     c.out.error(errors::kOutOfMemory);
     return executed::answered;
   }
-  const bool waits = heap::miss_watch::of_this_thread() != nullptr && writes_several(invoked);
-  const keys_are keys = waits ? look_for_keys(invoked, c) : keys_are::there;
-  if (keys == keys_are::out) return executed::missed;
-  if (keys == keys_are::unanswered) {
-    c.out.error(unanswered());
-    return executed::answered;
-  }
-  std::optional<heap::waiting> until_done;
-  if (waits) until_done.emplace();
-  const heap::read_watch reads;
-  const std::size_t before = c.out.size();
-  const look_ups counted = database::look_ups_of_this_thread();
-  invoked.run(c);
-  if (!reads.has_lost()) [[likely]]
-    return executed::answered;
-  c.out.take_back(before);
-  const heap::miss_watch* const watch = heap::miss_watch::of_this_thread();
-  if (reads.disk_is_silent()) {
-    c.out.error(unanswered());
-  } else if (watch != nullptr && watch->has_missed()) {
-    c.db.take_back_look_ups(counted);
-    return executed::missed;
+  if (c.inside != nullptr || !needs_access(invoked)) [[likely]] {
+    run(invoked, c);
   } else {
-    c.out.error(errors::kUnreadable);
+    access waits;
+    c.inside = &waits;
+    run(invoked, c);
+    c.inside = nullptr;
   }
+  if (c.failure != access::outcome::complete) [[unlikely]]
+    return answer_failure(c);
+  if (c.out.overflowed()) [[unlikely]]
+    return executed::overflowed;
+  c.db.count(c.looked);
   return executed::answered;
 }
 

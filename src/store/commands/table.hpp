@@ -60,11 +60,16 @@ void for_each_key(const command& invoked, std::span<const std::string_view> argu
 /// What became of a call.
 enum class executed : std::uint8_t {
   answered,
-  /// Nothing was answered, and nothing changed: objects were missed, which the thread's
-  /// heap::miss_watch has noted. The same call is to be made again when they have been read.
-  missed
+  /// Nothing was answered, and nothing changed: objects were missed, which the call's access has
+  /// recorded. The same call is to be made again when they have been read.
+  missed,
+  /// Nothing was answered, and nothing changed: only an access that waits can do it.
+  must_wait,
+  /// The reply was longer than its limit, and is not whole.
+  overflowed
 };
-/// Runs `invoked`, unless it needs memory and the limit is reached: then answers with an error.
+/// Runs `invoked` in call::inside, unless it needs memory and the limit is reached: then answers
+/// with an error. Counts the look-ups of what was answered.
 executed execute(const command& invoked, call& c, std::uint64_t maxmemory_bytes);
 
 /// Waits for what a command that writes is going to read, by a thread that may: execute() would

@@ -61,32 +61,32 @@ class table final : public isotherm::index::any_index {
   table() = default;
   ~table() override { clear(); }
 
-  std::optional<std::string_view> find(const scope&, std::string_view key) override {
+  std::optional<std::string_view> find(isotherm::access&, std::string_view key) override {
     bucket& in = bucket_of(key);
     const std::shared_lock shared(in.lock);
     const node* const found = *link_of(in, key);
     if (found == nullptr) return std::nullopt;
     return found->value->view();
   }
-  bool contains(const scope&, std::string_view key) override {
+  bool contains(isotherm::access&, std::string_view key) override {
     bucket& in = bucket_of(key);
     const std::shared_lock shared(in.lock);
     return *link_of(in, key) != nullptr;
   }
-  outcome insert(std::string_view key, const content& value) override {
+  outcome insert(isotherm::access&, std::string_view key, const content& value) override {
     bucket& in = bucket_of(key);
     const std::unique_lock alone(in.lock);
     if (*link_of(in, key) != nullptr) return outcome::unchanged;
     put(in, nullptr, key, value);
     return outcome::done;
   }
-  outcome upsert(std::string_view key, const content& value) override {
+  outcome upsert(isotherm::access&, std::string_view key, const content& value) override {
     bucket& in = bucket_of(key);
     const std::unique_lock alone(in.lock);
     put(in, *link_of(in, key), key, value);
     return outcome::done;
   }
-  bool erase(std::string_view key) override {
+  bool erase(isotherm::access&, std::string_view key) override {
     bucket& in = bucket_of(key);
     const std::unique_lock alone(in.lock);
     node** const link = link_of(in, key);
@@ -94,7 +94,8 @@ class table final : public isotherm::index::any_index {
     remove(link);
     return true;
   }
-  outcome update(std::string_view key, const isotherm::index::updater& decide) override {
+  outcome update(isotherm::access&, std::string_view key,
+                 const isotherm::index::updater& decide) override {
     bucket& in = bucket_of(key);
     const std::unique_lock alone(in.lock);
     node** const link = link_of(in, key);
@@ -113,12 +114,12 @@ class table final : public isotherm::index::any_index {
     return outcome::done;
   }
 
-  void scan(const scope&, std::string_view, const isotherm::index::visitor&) override {}
-  void scan_back(const scope&, std::optional<std::string_view>,
+  void scan(isotherm::access&, std::string_view, const isotherm::index::visitor&) override {}
+  void scan_back(isotherm::access&, std::optional<std::string_view>,
                  const isotherm::index::visitor&) override {}
   bool is_ordered() const noexcept override { return false; }
-  std::uint64_t walk(const scope&, std::uint64_t cursor,
-                     const isotherm::index::visitor& visit) override {
+  std::uint64_t walk(isotherm::access&, std::uint64_t cursor,
+                     const isotherm::index::pair_visitor& visit) override {
     bucket& in = buckets_[cursor];
     const std::shared_lock shared(in.lock);
     for (const node* at = in.first; at != nullptr; at = at->next) {

@@ -40,7 +40,7 @@ std::string key_of(std::size_t i) {  // different in its first eight bytes
 
 void read_each(any_index& index, std::size_t step) {
   for (std::size_t i = 0; i < kKeys; i += step) {
-    const scope inside;
+    access inside;
     EXPECT_EQ(index.find(inside, key_of(i)), "value " + key_of(i));
   }
 }

@@ -11,7 +11,7 @@
 
 #include "base/in_a_child.hpp"
 #include "heap/anonymous_cold.hpp"
-#include "heap/cold/misses.hpp"
+#include "heap/cold/arrived_reads.hpp"
 #include "heap/cold/reader.hpp"
 #include "heap/object.hpp"
 #include "heap/ranges.hpp"

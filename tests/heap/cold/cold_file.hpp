@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "heap/cold/misses.hpp"
+#include "heap/cold/arrived_reads.hpp"
 #include "heap/configure.hpp"
 #include "heap/object.hpp"
 #include "heap/ranges.hpp"

@@ -275,10 +275,10 @@ TEST_P(ColdReader, AReadOfTooFewPagesIsNotShared) {
   };
   EXPECT_TRUE(arrived.is_empty());
   arrived.add(first);
-  EXPECT_EQ(find(two.small), first.get());
+  EXPECT_EQ(find(two.small), first);
   EXPECT_EQ(find(two.larger), nullptr) << "its last pages are not there";
   arrived.add(second);
-  EXPECT_EQ(find(two.larger), second.get());
+  EXPECT_EQ(find(two.larger), second);
   EXPECT_NE(find(two.small), nullptr);
   arrived.clear();
   EXPECT_TRUE(arrived.is_empty());
@@ -292,15 +292,15 @@ TEST_P(ColdReader, ArrivedReadsAreFoundInWhicheverOrderTheyCame) {
   for (std::size_t i = 0; i < objects.size(); ++i) {
     const std::size_t k = i * 77 % objects.size();
     arrived.add(made[k]);
-    const auto* const found = arrived.find(made[k]->where());
+    const auto found = arrived.find(made[k]->where());
     ASSERT_NE(found, nullptr);
     ASSERT_TRUE(objects.is_copy(found->copy_of(objects[k]), k));
     const std::size_t later = (i + 2) * 77 % objects.size();  // not in one of the pages either
-    const auto* const not_yet = arrived.find(made[later]->where());
+    const auto not_yet = arrived.find(made[later]->where());
     ASSERT_TRUE(not_yet == nullptr || not_yet->where().offset == made[later]->where().offset);
   }
   for (std::size_t i = 0; i < objects.size(); ++i) {
-    const auto* const found = arrived.find(made[i]->where());
+    const auto found = arrived.find(made[i]->where());
     ASSERT_NE(found, nullptr) << i;
     ASSERT_TRUE(objects.is_copy(found->copy_of(objects[i]), i));
   }
@@ -363,7 +363,7 @@ TEST_P(ColdReader, AFailedReadOfMorePagesSaysNothingOfAnObjectOfFewer) {
   arrived_reads arrived;
   arrived.add(wide);
   const auto place_of = [](const void* each) { return heaps().packed(kind::cold).place_of(each); };
-  EXPECT_EQ(arrived.find(place_of(two.larger)), wide.get());
+  EXPECT_EQ(arrived.find(place_of(two.larger)), wide);
   EXPECT_EQ(arrived.find(place_of(two.small)), nullptr);
   EXPECT_EQ(arrived.asked_for(place_of(two.small)), nullptr);
 }

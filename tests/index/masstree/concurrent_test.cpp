@@ -48,7 +48,7 @@ std::set<std::string> stable_keys(int set) {
 void scan_until(const std::atomic<bool>& is_done, any_index& index,
                 const std::set<std::string>& stable) {
   for (bool is_up = true; !is_done.load(); is_up = !is_up) {
-    const scope inside;
+    access inside;
     std::optional<std::string_view> before;
     std::size_t seen = 0;
     const auto note = [&](std::string_view key, std::string_view) {
@@ -70,7 +70,7 @@ void find_until(const std::atomic<bool>& is_done, any_index& index,
                 const std::set<std::string>& stable) {
   while (!is_done.load()) {
     for (const std::string& key : stable) {
-      const scope inside;
+      access inside;
       const auto found = index.find(inside, key);
       ASSERT_TRUE(found.has_value());
       ASSERT_EQ(*found, key);
@@ -169,7 +169,10 @@ TEST(MasstreeLinks, WhoCopiesARepairedLinkHandsOnTheTopItLeadsTo) {
     wait_for(4);
   };
   {
-    const auto reads = [&] { EXPECT_TRUE(index->contains(scope{}, in_layer(3))); };
+    const auto reads = [&] {
+      access inside;
+      EXPECT_TRUE(index->contains(inside, in_layer(3)));
+    };
     const std::jthread splits_layer([&] { in_turn(0, [&] { index->insert(in_layer(99), "v"); }); });
     const std::jthread repairs([&] { in_turn(1, reads); });
     const std::jthread copies([&] { in_turn(2, [&] { index->insert(beside(99), "v"); }); });

@@ -258,7 +258,7 @@ void reclaim_all() {
 
 std::vector<std::string> keys_of(counted_tree& tree, bool is_backwards) {
   std::vector<std::string> seen;
-  const scope inside;
+  access inside;
   const auto note = [&](std::string_view key, std::string_view) {
     seen.emplace_back(key);
     return true;
@@ -287,7 +287,7 @@ void fill_and_empty(std::vector<std::string> keys, base::random& random) {
     std::set<std::string> present;
     const std::size_t pause = keys.size() / 20 + 1;
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      ASSERT_EQ(tree.insert(keys[i], "v"), outcome::done);
+      ASSERT_EQ(insert(tree, keys[i], "v"), outcome::done);
       present.insert(keys[i]);
       if (i % pause == 0) expect_holds(tree, present);
     }
@@ -299,7 +299,7 @@ void fill_and_empty(std::vector<std::string> keys, base::random& random) {
       std::ranges::shuffle(keys, random);
     }
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      ASSERT_TRUE(tree.erase(keys[i]));
+      ASSERT_TRUE(erase_from(tree, keys[i]));
       present.erase(keys[i]);
       if (i % pause == 0) expect_holds(tree, present);
     }
@@ -376,7 +376,7 @@ TEST(MasstreeTree, KeysInOrderFillTheirNodes) {
   counted_tree tree(0);
   for (std::uint64_t i = 0; i < kKeys; ++i) {
     const std::uint64_t slice = std::byteswap(i);
-    tree.insert({reinterpret_cast<const char*>(&slice), 8}, "");
+    insert(tree, {reinterpret_cast<const char*>(&slice), 8}, "");
   }
   // A leaf for each key, and a fifteenth as many border nodes.
   EXPECT_LT(counted::nodes - before, static_cast<std::int64_t>(kKeys + kKeys / 15 + kKeys / 150));
@@ -388,8 +388,8 @@ TEST(MasstreeTree, SmallLayersHaveSmallNodes) {
   counted_tree tree(0);
   for (std::int64_t i = 0; i < kLayers; ++i) {
     const std::string shared = std::to_string(10000000 + i);
-    tree.insert(shared + "a1", "");
-    tree.insert(shared + "b2", "");
+    insert(tree, shared + "a1", "");
+    insert(tree, shared + "b2", "");
   }
   const std::int64_t leaves = 2 * kLayers * 2 * static_cast<std::int64_t>(sizeof(void*));
   const std::int64_t first_layer = kLayers / 15 * 320 * 12 / 10;
@@ -404,7 +404,7 @@ TEST(MasstreeTree, ClearLeavesNothingBehind) {
     for (int i = 0; i < 5000; ++i) {
       std::string key(random.below(30), 'k');
       for (char& c : key) c = "kx\0"[random.below(3)];
-      tree.upsert(key, "v");
+      upsert(tree, key, "v");
     }
     EXPECT_GT(tree.size(), 1000u);
     tree.clear();
@@ -425,10 +425,10 @@ TEST(MasstreeTree, ScansBeginAtAnyKeyOfAnyLayer) {
   };
   for (int i = 0; i < 2000; ++i) {
     const std::string key = any_key();
-    tree.upsert(key, "v");
+    upsert(tree, key, "v");
     keys.insert(key);
   }
-  const scope inside;
+  access inside;
   for (int i = 0; i < 3000; ++i) {
     const std::string from = any_key();
     std::vector<std::string> up, down, wanted_up, wanted_down;

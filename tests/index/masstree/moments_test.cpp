@@ -58,7 +58,7 @@ std::vector<link> seen_until_told(base::atomic<link>& top, direction where_to, c
 
 // The range of a first child that is removed falls to its right neighbour.
 TEST(MasstreeCursor, SeesNothingTwiceThatANodeLeftToItsRightNeighbour) {
-  const scope inside;
+  access inside;
   const siblings nodes;
   base::atomic<link> top{link_to(nodes.top)};
   for (const std::uint64_t slice : {20, 21, 40}) add(top, slice);
@@ -71,7 +71,7 @@ TEST(MasstreeCursor, SeesNothingTwiceThatANodeLeftToItsRightNeighbour) {
 
 // That of another falls to its left neighbour.
 TEST(MasstreeCursor, SeesNothingTwiceThatANodeLeftToItsLeftNeighbour) {
-  const scope inside;
+  access inside;
   const siblings nodes;
   base::atomic<link> top{link_to(nodes.top)};
   for (const std::uint64_t slice : {20, 40, 41}) add(top, slice);

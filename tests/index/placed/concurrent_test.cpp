@@ -40,7 +40,7 @@ TEST_P(PlacedTree, WritersReadersAndBothMoversAtOnce) {
             mine[k] = value;
             break;
           case 2: {
-            const scope inside;
+            access inside;
             int left = 20;
             std::string before;
             index().scan(inside, key, [&](std::string_view found, std::string_view) {
@@ -51,7 +51,7 @@ TEST_P(PlacedTree, WritersReadersAndBothMoversAtOnce) {
             break;
           }
           default: {
-            const scope inside;
+            access inside;
             const auto found = index().find(inside, key);
             ASSERT_EQ(found.value_or(""), mine[k]) << key;
           }

@@ -35,7 +35,7 @@ TEST_P(PlacedTree, MatchesAMapWhileNodesMove) {
         if (auto at = expected.find(key); at != expected.end()) at->second = value;
         break;
       case 3: {
-        const scope inside;
+        access inside;
         const auto found = index().find(inside, key);
         const auto at = expected.find(key);
         ASSERT_EQ(found.has_value(), at != expected.end());
@@ -54,7 +54,7 @@ TEST_P(PlacedTree, MatchesAMapWhileNodesMove) {
   EXPECT_GT(moves.counts().demoted_nodes, 1'000u);
   std::map<std::string, std::string> held;
   {
-    const scope inside;
+    access inside;
     index().scan(inside, "", [&](std::string_view key, std::string_view value) {
       return held.emplace(key, value).second;
     });
@@ -72,7 +72,7 @@ TEST_P(PlacedTree, WhatAScopeFoundStaysWhileItsLeafMoves) {
   node_mover moves(*tree_.nodes, seed_);
   for (int round = 0; round < 20; ++round) {
     {
-      const scope inside;
+      access inside;
       const auto found = index().find(inside, placed_key(round));
       for (int i = 0; i < 10; ++i) moves.step();
       ASSERT_TRUE(found);

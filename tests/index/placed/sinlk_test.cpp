@@ -29,7 +29,7 @@ class SinlkTree : public placed_tree_test {
   }
   void read(std::uint64_t first, std::uint64_t keys) {
     for (std::uint64_t k = first; k < first + keys; ++k) {
-      const scope inside;
+      access inside;
       ASSERT_TRUE(index().find(inside, ordered_key(k)));
     }
   }

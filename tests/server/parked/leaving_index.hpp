@@ -11,21 +11,24 @@ class leaving_index final : public index::forwarding_index {
  public:
   using index::forwarding_index::forwarding_index;
 
-  index::outcome insert(std::string_view key, const index::content& value) override {
+  index::outcome insert(access& inside, std::string_view key,
+                        const index::content& value) override {
     send_out();
-    return forwarding_index::insert(key, value);
+    return forwarding_index::insert(inside, key, value);
   }
-  index::outcome upsert(std::string_view key, const index::content& value) override {
+  index::outcome upsert(access& inside, std::string_view key,
+                        const index::content& value) override {
     send_out();
-    return forwarding_index::upsert(key, value);
+    return forwarding_index::upsert(inside, key, value);
   }
-  bool erase(std::string_view key) override {
+  bool erase(access& inside, std::string_view key) override {
     send_out();
-    return forwarding_index::erase(key);
+    return forwarding_index::erase(inside, key);
   }
-  index::outcome update(std::string_view key, const index::updater& decide) override {
+  index::outcome update(access& inside, std::string_view key,
+                        const index::updater& decide) override {
     send_out();
-    return forwarding_index::update(key, decide);
+    return forwarding_index::update(inside, key, decide);
   }
 
  private:

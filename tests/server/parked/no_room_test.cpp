@@ -32,17 +32,19 @@ class told_index final : public index::forwarding_index {
         before_find_(std::move(before_find)),
         before_write_(std::move(before_write)) {}
 
-  std::optional<std::string_view> find(const index::scope& inside, std::string_view key) override {
+  std::optional<std::string_view> find(access& inside, std::string_view key) override {
     before_find_(key);
     return forwarding_index::find(inside, key);
   }
-  index::outcome upsert(std::string_view key, const index::content& value) override {
+  index::outcome upsert(access& inside, std::string_view key,
+                        const index::content& value) override {
     before_write_(key);
-    return forwarding_index::upsert(key, value);
+    return forwarding_index::upsert(inside, key, value);
   }
-  index::outcome update(std::string_view key, const index::updater& decide) override {
+  index::outcome update(access& inside, std::string_view key,
+                        const index::updater& decide) override {
     before_write_(key);
-    return forwarding_index::update(key, decide);
+    return forwarding_index::update(inside, key, decide);
   }
 
  private:

@@ -1,7 +1,9 @@
-#include "heap/cold/misses.hpp"
+#include "heap/cold/arrived_reads.hpp"
 
 #include <algorithm>
-#include <new>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 #include "base/check.hpp"
 #include "heap/header.hpp"
@@ -18,9 +20,18 @@ bool serves(const cold_read& one, const base::page_span& where) noexcept {
   if (one.where().bytes < where.bytes || one.is_cancelled()) return false;
   return !one.has_ended() || one.error() == 0 || one.where().bytes == where.bytes;
 }
-}  // namespace
 
-constinit thread_local miss_watch* miss_watch::current = nullptr;
+/// Reads that fetchers hand over now: one for each thread in fetcher::run() at most, but for
+/// fetchers that run within another's function.
+struct handed_reads {
+  std::mutex mutex;
+  std::vector<const arrived_reads::read*> all;
+};
+handed_reads& handed() {
+  static auto* const made = new handed_reads;  // outlives every static destructor
+  return *made;
+}
+}  // namespace
 
 bool is_out(const void* object) noexcept {
   const heap_set& set = heaps();
@@ -58,10 +69,10 @@ bool arrived_reads::add(const read& asked) {
   return true;
 }
 
-const cold_read* arrived_reads::find(const base::page_span& where) const noexcept {
+arrived_reads::read arrived_reads::find(const base::page_span& where) const noexcept {
   for (auto [at, last] = reads_.equal_range(where.offset); at != last; ++at) {
     const cold_read& each = *at->second;
-    if (each.has_ended() && serves(each, where)) return &each;
+    if (each.has_ended() && serves(each, where)) return at->second;
   }
   return others_ == nullptr ? nullptr : others_->find(where);
 }
@@ -90,29 +101,27 @@ void arrived_reads::clear() noexcept {
   }
 }
 
-miss_watch::miss_watch(const arrived_reads& arrived, copies may_use, missing others) noexcept
-    : arrived_(arrived), may_use_(may_use), others_(others), outer_(std::exchange(current, this)) {}
+constinit base::atomic<std::size_t> handed_over::count{0};
 
-miss_watch::~miss_watch() { current = outer_; }
-
-const cold_read* miss_watch::find(const void* object) const noexcept {
-  if (arrived_.is_empty()) return nullptr;
-  return arrived_.find(heaps().packed(kind::cold).place_of(object));
+handed_over::handed_over(arrived_reads::read ended) : read_(std::move(ended)) {
+  const std::lock_guard lock(handed().mutex);
+  handed().all.push_back(&read_);
+  count.fetch_add_relaxed(1);
 }
 
-bool miss_watch::note(const void* object, used_before before) noexcept {
-  if (missed_bytes_ >= read_limits().noted_bytes) return true;
-  miss noted(object, before);
-  const auto is_same = [&](const miss& each) { return each.where() == noted.where(); };
-  // The one before, as a rule: a search asks for what it did not get a second time.
-  if (!missed_.empty() && is_same(missed_.back())) return true;
-  try {
-    missed_.push_back(std::move(noted));
-    missed_bytes_ += missed_.back().where().bytes;
-  } catch (const std::bad_alloc&) {
-    return false;
+handed_over::~handed_over() {
+  const std::lock_guard lock(handed().mutex);
+  std::erase(handed().all, &read_);
+  count.fetch_sub_relaxed(1);
+}
+
+arrived_reads::read handed_over::find(const base::page_span& where) noexcept {
+  if (!is_any()) return nullptr;
+  const std::lock_guard lock(handed().mutex);
+  for (const arrived_reads::read* const each : handed().all) {
+    if ((*each)->where().offset == where.offset && serves(**each, where)) return *each;
   }
-  return true;
+  return nullptr;
 }
 
 }  // namespace isotherm::heap
