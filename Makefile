@@ -1,6 +1,6 @@
 # A thin front of the CMake presets. `make` alone lists the targets.
 JOBS ?= $(shell nproc)
-SOURCES = $(shell find include src compiler tests bench examples \
+SOURCES = $(shell find include src lab compiler tests bench examples \
             \( -name '*.cpp' -o -name '*.hpp' \) 2>/dev/null)
 
 .NOTPARALLEL:
@@ -137,17 +137,17 @@ bench: build ## micro-benchmarks
 lint: ## the rules of the house (layers, lengths, banned calls)
 	@python3 -B tests/lint/lint.py .
 
-tidy: tidy-runtime tidy-store tidy-tools ## clang-tidy over src/ (in turn, in three parts)
+tidy: tidy-runtime tidy-store tidy-tools ## clang-tidy over src/ and lab/ (in turn, in three parts)
 
-tidy-runtime: TIDIED = base|os|sync|heap|guide|collector|live
-tidy-store: TIDIED = pages|workload|placement|index|store|server
-tidy-tools: TIDIED = device|sort|harness|cli
+tidy-runtime: TIDIED = src/(base|os|sync|heap|guide|collector|live)
+tidy-store: TIDIED = src/(placement|index|store|server|tool|top)
+tidy-tools: TIDIED = src/(device|sort|cli)|lab
 
 # Nothing has to be built.
 tidy-runtime tidy-store tidy-tools:
 	cmake --preset release -B build/tidy -DISOTHERM_BUILD_TESTS=OFF -DISOTHERM_BUILD_BENCH=OFF \
 	  -DISOTHERM_PRECOMPILE=OFF
-	run-clang-tidy-19 -quiet -p build/tidy -j $(JOBS) '^$(CURDIR)/src/($(TIDIED))/.*\.cpp$$'
+	run-clang-tidy-19 -quiet -p build/tidy -j $(JOBS) '^$(CURDIR)/($(TIDIED))/.*\.cpp$$'
 
 format: ## rewrite the sources by .clang-format
 	@clang-format-19 -i $(SOURCES)

@@ -1,6 +1,7 @@
 # isotherm_library(<layer> SOURCES ... [LINK ...] [PUBLIC_LINK ...])
 # Makes isotherm_<layer> from files of src/<layer>; includes are written from src/, as in
-# "sync/scope.hpp", or, for what users may include, from include/, as in <isotherm/guide.hpp>.
+# "sync/scope.hpp", or, for headers of users, from include/, as in <isotherm/guide.hpp>. A library
+# lab_<folder> has its files in lab/; includes of these begin there ("lab/workload/driver.hpp").
 function(isotherm_library layer)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK;PUBLIC_LINK" ${ARGN})
   if(ARG_SOURCES)
@@ -26,5 +27,8 @@ function(isotherm_library layer)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  if(layer MATCHES "^lab_")
+    target_include_directories(isotherm_${layer} ${scope} ${PROJECT_SOURCE_DIR})
+  endif()
   target_link_libraries(isotherm_${layer} ${scope} ${ARG_PUBLIC_LINK})
 endfunction()

@@ -11,8 +11,8 @@
 #include "collector/collector.hpp"
 #include "heap/configure.hpp"
 #include "heap/usage.hpp"
+#include "lab/workload/driver.hpp"
 #include "objects.hpp"
-#include "workload/driver.hpp"
 
 namespace isotherm::library {
 namespace {

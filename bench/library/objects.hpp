@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "guide/guide.hpp"
-#include "workload/target.hpp"
+#include "lab/workload/target.hpp"
 
 namespace isotherm::library {
 

@@ -21,9 +21,9 @@
 
 #include "base/check.hpp"
 #include "index/index.hpp"
+#include "lab/workload/generators.hpp"
+#include "lab/workload/record.hpp"
 #include "store.hpp"
-#include "workload/generators.hpp"
-#include "workload/record.hpp"
 
 namespace isotherm::peers {
 namespace {

@@ -11,8 +11,8 @@
 #include <iostream>
 #include <unordered_map>
 
+#include "lab/workload/generators.hpp"
 #include "policy.hpp"
-#include "workload/generators.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include "cli/fail.hpp"
 #include "cli/report_file.hpp"
 #include "device/probe.hpp"
-#include "harness/charts/device_page.hpp"
+#include "lab/charts/device_page.hpp"
 
 namespace isotherm::cli {
 namespace {
@@ -81,7 +81,7 @@ void run(arguments& a) {
   if (!p) fail(p.error().message);
   print(*p);
   profile.write(device::to_json(*p), "probed");
-  if (!a.page.empty()) page.write(harness::device_page(*p), "probed");
+  if (!a.page.empty()) page.write(lab::device_page(*p), "probed");
 }
 
 }  // namespace

@@ -12,26 +12,26 @@
 #include "cli/commands.hpp"
 #include "cli/fail.hpp"
 #include "cli/signals.hpp"
-#include "harness/gensort.hpp"
+#include "lab/records/gensort.hpp"
 #include "os/files/spool.hpp"
 
 namespace isotherm::cli {
 namespace {
 
 struct arguments {
-  harness::gensort_options options;
+  lab::gensort_options options;
   std::string path;
   bool checksum = false, progress = false;
 };
 
 void run(arguments& a) {
   a.path = os::spelled_out(a.path, STDOUT_FILENO);
-  a.options.progress = harness::show_progress(
-      a.progress ? harness::shown::always : harness::shown::on_terminal, "generating");
+  a.options.progress = tool::show_progress(
+      a.progress ? tool::shown::always : tool::shown::on_terminal, "generating");
   a.options.stop = catch_signals();
-  auto sum = harness::gensort_file(a.path, a.options);
+  auto sum = lab::gensort_file(a.path, a.options);
   if (!sum) fail(sum.error().message, sum.error().code == EINTR ? kInterrupted : 1);
-  if (a.checksum) fmt::print(stderr, "{}\n", harness::checksum_text(*sum));
+  if (a.checksum) fmt::print(stderr, "{}\n", lab::checksum_text(*sum));
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ void add_gensort(command root) {
   c.add_switch("-c", a->checksum, "print the checksum of the records on standard error");
   c.add_switch("-s", a->options.skewed,
                "repeat keys: rank r has weight about 1/r (not the distribution of gensort 1.5)");
-  c.add("-t", a->options.threads, "threads", 1u, harness::kMostThreads);
+  c.add("-t", a->options.threads, "threads", 1u, lab::kMostThreads);
   c.add_switch("--progress", a->progress, "show it even when standard error is no terminal");
   c.action([a] { run(*a); });
 }

@@ -3,12 +3,12 @@
 
 #include "cli/commands.hpp"
 #include "cli/fail.hpp"
-#include "harness/tiers/all_tiers.hpp"
+#include "lab/tiers/all_tiers.hpp"
 
 namespace isotherm::cli {
 namespace {
 
-using harness::tiers_options;
+using lab::tiers_options;
 
 void add_flags(command c, tiers_options& o) {
   c.add("--index", o.indexes, "btree-occ, art");
@@ -58,8 +58,8 @@ void add_tiers(command root) {
   add_flags(c, *options);
   c.footer(kFooter);
   c.action([options] {
-    if (auto valid = harness::understand(*options); !valid) refuse_words(valid.error().message);
-    require(harness::run_all_tiers(*options));
+    if (auto valid = lab::understand(*options); !valid) refuse_words(valid.error().message);
+    require(lab::run_all_tiers(*options));
   });
 }
 

@@ -4,7 +4,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/fail.hpp"
-#include "harness/top/top.hpp"
+#include "top/top.hpp"
 
 namespace isotherm::cli {
 namespace {
@@ -15,7 +15,7 @@ constexpr const char* kFooter =
     "that nobody sees it among the processes. NO_COLOR and TERM=dumb switch colours off.";
 
 struct top_arguments {
-  harness::top_options options{.server = "127.0.0.1:6379", .as = {}};
+  top::top_options options{.server = "127.0.0.1:6379", .as = {}};
   bool once = false;
 };
 
@@ -24,7 +24,7 @@ void run(top_arguments& a) {
   if (a.options.as.password.empty() && !a.options.as.user.empty()) {
     refuse_words("--user goes with a password: put it into the variable REDISCLI_AUTH");
   }
-  require(a.once ? harness::print_frame(a.options) : harness::watch_server(a.options));
+  require(a.once ? top::print_frame(a.options) : top::watch_server(a.options));
 }
 
 }  // namespace

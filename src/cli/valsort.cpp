@@ -14,7 +14,7 @@
 #include "cli/commands.hpp"
 #include "cli/fail.hpp"
 #include "cli/report_file.hpp"
-#include "harness/valsort.hpp"
+#include "lab/records/valsort.hpp"
 #include "os/files/paths.hpp"
 #include "os/files/spool.hpp"
 
@@ -22,7 +22,7 @@ namespace isotherm::cli {
 namespace {
 
 struct arguments {
-  harness::valsort_options options;
+  lab::valsort_options options;
   std::string path, summary, expected;
   bool quiet = false, summaries = false, progress = false;
 };
@@ -33,16 +33,16 @@ std::string read_all(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-harness::valsort_summary summarise(const arguments& a) {
+lab::valsort_summary summarise(const arguments& a) {
   if (!a.summaries) {
-    auto s = harness::valsort_file(a.path, a.options);
+    auto s = lab::valsort_file(a.path, a.options);
     if (!s) fail(s.error().message);
     return *s;
   }
-  auto parts = harness::parse_summaries(read_all(a.path));
+  auto parts = lab::parse_summaries(read_all(a.path));
   if (!parts) fail(a.path + ": " + parts.error().message);
-  harness::valsort_summary total;
-  for (const auto& part : *parts) total = harness::combine(total, part, a.options);
+  lab::valsort_summary total;
+  for (const auto& part : *parts) total = lab::combine(total, part, a.options);
   return total;
 }
 
@@ -51,19 +51,18 @@ void run(arguments& a) {
   if (!a.summary.empty() && os::same_file(a.summary, a.path)) {
     fail("-o " + a.summary + " would replace " + a.path + ": name another file for the summary");
   }
-  base::result<harness::uint128> expected = harness::uint128{0};
-  if (!a.expected.empty()) expected = harness::parse_checksum(a.expected);
+  base::result<lab::uint128> expected = lab::uint128{0};
+  if (!a.expected.empty()) expected = lab::parse_checksum(a.expected);
   if (!expected) refuse_words("--expect: " + expected.error().message);
   report_file summary(a.summary);
-  a.options.progress = harness::show_progress(
-      a.progress ? harness::shown::always : harness::shown::on_terminal, "checking");
+  a.options.progress =
+      tool::show_progress(a.progress ? tool::shown::always : tool::shown::on_terminal, "checking");
   const auto s = summarise(a);
-  summary.write(harness::summary_text(s), "checked");
+  summary.write(lab::summary_text(s), "checked");
   if (!a.quiet) {
     if (s.unordered > 0)
       fmt::print(stderr, "First unordered record is record {}\n", s.first_unordered);
-    fmt::print(stderr, "Records: {}\nChecksum: {}\n", s.records,
-               harness::checksum_text(s.checksum));
+    fmt::print(stderr, "Records: {}\nChecksum: {}\n", s.records, lab::checksum_text(s.checksum));
     if (s.unordered == 0) {
       fmt::print(stderr, "Duplicate keys: {}\nSUCCESS - all records are in order\n", s.duplicates);
     } else {
@@ -72,7 +71,7 @@ void run(arguments& a) {
   }
   if (!a.expected.empty() && *expected != s.checksum) {
     fail(fmt::format("the checksum is {}, not the expected {}: these are not the same records",
-                     harness::checksum_text(s.checksum), a.expected));
+                     lab::checksum_text(s.checksum), a.expected));
   }
   if (s.unordered > 0) throw ended{};
 }
@@ -88,7 +87,7 @@ void add_valsort(command root) {
   c.add_switch("-q", a->quiet, "print nothing, tell by the exit status");
   c.add("-o", a->summary, "write a summary of this part to a file");
   c.add_switch("-s", a->summaries, "the file holds summaries of parts, in order");
-  c.add("-t", a->options.threads, "threads", 1u, harness::kMostThreads);
+  c.add("-t", a->options.threads, "threads", 1u, lab::kMostThreads);
   c.add_switch("--progress", a->progress, "show it even when standard error is no terminal");
   c.add("--expect", a->expected, "checksum that the records must have");
   c.action([a] { run(*a); });

@@ -9,16 +9,16 @@
 #include "cli/collector_flags.hpp"
 #include "cli/commands.hpp"
 #include "cli/fail.hpp"
-#include "harness/bench/all_indexes.hpp"
-#include "harness/bench/run.hpp"
-#include "harness/origin.hpp"
+#include "lab/bench/all_indexes.hpp"
+#include "lab/bench/run.hpp"
+#include "tool/origin.hpp"
 
 namespace isotherm::cli {
 namespace {
 
-using harness::bench_options;
-using harness::bench_plan;
-using harness::bench_result;
+using lab::bench_options;
+using lab::bench_plan;
+using lab::bench_result;
 
 void add_flags(command c, bench_options& o) {
   c.add("--index", o.index, "index in process, or all");
@@ -73,13 +73,13 @@ void check_file(const std::string& flag, const std::string& where) {
 }
 
 void report(const bench_plan& plan, const bench_result& found) {
-  if (plan.asked.json != "-") fmt::print("{}", harness::to_text(plan, found));
+  if (plan.asked.json != "-") fmt::print("{}", lab::to_text(plan, found));
   if (!plan.asked.json.empty()) {
-    const std::string line = harness::text_of(harness::to_json(plan, found));
-    require(harness::append_line(plan.asked.json, line));
+    const std::string line = tool::text_of(lab::to_json(plan, found));
+    require(lab::append_line(plan.asked.json, line));
   }
   if (!plan.asked.used.empty()) {
-    require(harness::write_keys(plan.asked.used, plan.format, found.used_keys));
+    require(lab::write_keys(plan.asked.used, plan.format, found.used_keys));
   }
   const auto& driven = found.driven.sums;
   if (driven.missing > 0 || driven.corrupt > 0) {
@@ -89,11 +89,11 @@ void report(const bench_plan& plan, const bench_result& found) {
 }
 
 void run_one(const bench_options& asked) {
-  const auto plan = harness::understand(asked);
+  const auto plan = lab::understand(asked);
   if (!plan) refuse_words(plan.error().message);
   check_file("--json", asked.json);
   check_file("--used", asked.used);
-  const auto found = asked.connect.empty() ? harness::run_local(*plan) : harness::run_remote(*plan);
+  const auto found = asked.connect.empty() ? lab::run_local(*plan) : lab::run_remote(*plan);
   if (!found) fail(found.error().message);
   report(*plan, *found);
 }
@@ -110,10 +110,10 @@ void add_ycsb(command root) {
   c.action([options] {
     if (options->index != "all") return run_one(*options);
     if (!options->connect.empty()) refuse_words("--index all runs in process: leave --connect out");
-    const auto plan = harness::understand(*options);
+    const auto plan = lab::understand(*options);
     if (!plan) refuse_words(plan.error().message);
     check_file("--json", options->json);
-    require(harness::run_all(*plan));
+    require(lab::run_all(*plan));
   });
 }
 

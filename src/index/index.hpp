@@ -132,6 +132,12 @@ enum class management : unsigned char { off, on };
 base::result<std::unique_ptr<any_index>> make(std::string_view name, management kind,
                                               std::size_t expected_keys = 0);
 
+/// As make(), but the index lives until the process ends and is never taken apart: that would read
+/// every cold page back from its disk, to free memory that the system takes back by itself. For the
+/// one index of a program.
+base::result<any_index*> make_lasting(std::string_view name, management kind,
+                                      std::size_t expected_keys);
+
 /// A tree whose nodes lie where a placer says; `nodes` is a part of `index`.
 struct placed_index {
   std::unique_ptr<any_index> index;
@@ -146,7 +152,11 @@ const std::vector<std::string_view>& placed_names();
 /// error, whose message lists the others.
 base::result<placed_index> make_placed(std::string_view name, management kind,
                                        placement::placer& chooser);
-/// The same with plain pointers, for benchmarks: searches find slow nodes slow, once
+/// As make_placed(), for the one index of a program, which lasts as make_lasting()'s does; so must
+/// `chooser`.
+base::result<placed_index*> make_lasting_placed(std::string_view name, management kind,
+                                                placement::placer& chooser);
+/// As make_placed() with plain pointers, for the laboratory: searches find slow nodes slow, once
 /// placement::emulate_slow_memory() was called.
 base::result<placed_index> make_emulated(std::string_view name, placement::placer& chooser);
 

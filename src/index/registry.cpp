@@ -106,4 +106,20 @@ base::result<std::unique_ptr<any_index>> make(std::string_view name, management 
       fmt::format("no index is called '{}'; use one of: {}", name, fmt::join(names(), ", ")), 0});
 }
 
+base::result<any_index*> make_lasting(std::string_view name, management kind,
+                                      std::size_t expected_keys) {
+  static any_index* kept = nullptr;  // where leak checkers find it
+  auto made = make(name, kind, expected_keys);
+  if (!made) return std::unexpected(made.error());
+  return kept = made->release();
+}
+
+base::result<placed_index*> make_lasting_placed(std::string_view name, management kind,
+                                                placement::placer& chooser) {
+  static placed_index* kept = nullptr;
+  auto made = make_placed(name, kind, chooser);
+  if (!made) return std::unexpected(made.error());
+  return kept = new placed_index(std::move(*made));
+}
+
 }  // namespace isotherm::index

@@ -21,8 +21,10 @@ import unread
 
 # Bottom first; the members of one group are peers.
 LAYERS = [['base'], ['os'], ['sync', 'device'], ['heap'], ['guide'], ['collector'], ['live'],
-          ['placement'], ['index', 'workload', 'pages', 'sort'], ['store'], ['server'],
-          ['harness'], ['cli']]
+          ['placement'], ['index', 'sort'], ['store'], ['server'], ['tool'], ['top'], ['lab'],
+          ['cli']]
+# Where layers stand.
+LAYERED = ('src/', 'lab/')
 RANK = {name: rank for rank, group in enumerate(LAYERS) for name in group}
 # The same inside a folder that has more than one folder of its own. Files that stand in the folder
 # itself may be below those (what they share) or above (what puts them together).
@@ -32,7 +34,7 @@ SUBFOLDERS = {
     'collector': [['memory'], ['policy']],
     'heap': [['packed'], ['cold']],
     'index': [['art', 'btree', 'hash', 'masstree', 'skip']],
-    'harness': [['bench'], ['tiers'], ['charts'], ['top']],
+    'lab': [['workload', 'records', 'charts'], ['bench'], ['tiers']],
     'server': [['timing'], ['management'], ['commands']],
     'sort': [['job'], ['input'], ['coding'], ['plan'], ['runs'], ['cost', 'output'],
              ['index_sort'], ['algorithms']],
@@ -43,9 +45,9 @@ FORBIDDEN = {('index', 'collector'): None, ('index', 'heap'): 'storage.hpp'}
 # Headers whose functions stand in sources of other names: "*" where each part of what the header
 # lists has a source of its own.
 DEFINED_IN = {
-    'src/cli/commands.hpp': '*', 'src/harness/bench/run.hpp': '*',
+    'src/cli/commands.hpp': '*', 'lab/bench/run.hpp': '*',
     'src/server/commands/families.hpp': '*', 'src/store/commands/command.hpp': '*',
-    'src/harness/tiers/placements.hpp': '*',
+    'lab/tiers/placements.hpp': '*',
     'src/sync/scope.hpp': 'src/sync/retire.cpp',
     'src/guide/registry.hpp': 'src/guide/soda.cpp',
     'src/index/index.hpp': 'src/index/registry.cpp',
@@ -88,37 +90,37 @@ MAX_SUBJECT_COLUMNS = 72
 # (pattern, where: path prefixes, except: path prefixes, what to do instead). In a pattern, "@(...)"
 # is a group that matches one whole identifier: only files with such an identifier are searched, so
 # each alternative of a pattern holds one such group.
-ALL_CPP = ('src/', 'include/', 'tests/', 'bench/', 'examples/')
+ALL_CPP = ('src/', 'lab/', 'include/', 'tests/', 'bench/', 'examples/')
 BANNED = [
     (r'\b@(strcpy|strcat|sprintf|vsprintf|gets|strtok)\s*\(', ALL_CPP, (),
      'unbounded or stateful; use std::string, fmt or std::string_view'),
     (r'(?<![\w.>])(?:std::)?@(s?rand)\s*\(\s*\w*\s*\)', ALL_CPP, (),
      'use base::random with a seed'),
     (r'(?<![\w.>])(?:std::)?@(atoi|atol|atoll|atof)\s*\(', ALL_CPP, (), 'use std::from_chars'),
-    (r'std::@(atomic(?:_flag)?)\b', ('src/', 'include/'),
+    (r'std::@(atomic(?:_flag)?)\b', ('src/', 'lab/', 'include/'),
      ('src/base/atomic.hpp',), 'use base::atomic: the order belongs in the name'),
     (r'@(using)\s+namespace\s+std\s*;', ALL_CPP, (), 'write std::'),
     (r'\b@(sleep_for|sleep_until|usleep|nanosleep)\s*\(|(?<![\w.>:])@(sleep)\s*\(', ('tests/',),
-     ('tests/workload/driver_test.cpp',  # its fake store stalls on purpose
+     ('tests/lab/workload/driver_test.cpp',  # its fake store stalls on purpose
       'tests/linearizability/naps.hpp'),  # threads stop on purpose
      'wait for the event itself, not for time to pass'),
     (r'(?<![\w.>])@(socket|accept4|[gs]etsockopt|getaddrinfo|epoll_\w+)\s*\('
      r'|(?<![\w.>:])::@(accept|bind|listen|connect|recv|send|recvmsg|sendmsg)\s*\(',
-     ('src/', 'include/'),
+     ('src/', 'lab/', 'include/'),
      # received.cpp: the one answer that libmicrohttpd cannot send
-     ('src/server/', 'src/workload/', 'src/live/received.cpp'),
-     'sockets belong to server and workload'),
+     ('src/server/', 'lab/workload/', 'src/live/received.cpp'),
+     'sockets belong to server and lab/workload'),
     # Names that others have too (an index unlinks nodes) count where they are the global ones, or
     # where the flags of open(2) tell.
     (r'(?<![\w.>:])(?:::)?@(mmap|munmap|mremap|mprotect|madvise|mincore|msync|mlock|mbind'
      r'|(?:posix_)?fallocate|posix_fadvise|ftruncate|sync_file_range|fsync|fdatasync|flock'
      r'|statv?fs|preadv?|pwritev?|mko?stemp|memfd_create|linkat|unlinkat|renameat2?)\s*\('
      r'|(?<![\w.>:])::@(open|openat|creat|rename|link|unlink|truncate)\s*\('
-     r'|\b@(open(?:at)?)\s*\([^;]*\bO_[A-Z]+', ('src/', 'include/'), ('src/os/',),
+     r'|\b@(open(?:at)?)\s*\([^;]*\bO_[A-Z]+', ('src/', 'lab/', 'include/'), ('src/os/',),
      'files and mappings belong to os: see os/files and os/memory'),
     (r'std::@(j?thread)\b(?!::hardware_concurrency)|std::@(async)\b|@(pthread_create)\b',
-     ('src/', 'include/'), ('src/os/',), 'use os::start_thread, which tests can make fail'),
-    (r'\b@(io_uring_\w+)', ('src/', 'include/'), ('src/os/', 'src/device/direct.'),
+     ('src/', 'lab/', 'include/'), ('src/os/',), 'use os::start_thread, which tests can make fail'),
+    (r'\b@(io_uring_\w+)', ('src/', 'lab/', 'include/'), ('src/os/', 'src/device/direct.'),
      'io_uring stands in device/direct and os'),
     # Words that have said several things here; std::exception::what() is the library's.
     (r'(?<![.>\w])@((?:\w+_)?(?:who|what|home|fresh|crew|bill|regard|glance|begun)(?:_\w*)?)\b'
@@ -162,9 +164,14 @@ class Tree:
                 if suffix in suffixes and name.startswith(prefixes)]
 
 
+def as_included(name):
+    """The path by which includes name a file of src/ or lab/: the laboratory is a layer."""
+    return name.removeprefix('src/')
+
+
 def layer_of(name):
-    parts = name.split('/')
-    return parts[1] if len(parts) > 2 and parts[0] == 'src' else None
+    own, *inner = as_included(name).split('/')
+    return own if inner and name.startswith(LAYERED) else None
 
 
 def public_layers(tree):
@@ -190,7 +197,7 @@ def layer_fault(name, own, used):
 
 def check_layers(tree):
     public = public_layers(tree)
-    for name, text in tree.matching(CPP, ('src/',)):
+    for name, text in tree.matching(CPP, LAYERED):
         own = layer_of(name)
         if own not in RANK:
             yield name, 1, f'src/{own} is not one of the layers'
@@ -215,15 +222,15 @@ def folders_behind(tree, header, seen):
     if header in seen:
         return set()
     seen.add(header)
-    text = tree.files.get(f'src/{header}', '')
+    text = tree.files.get(f'src/{header}', tree.files.get(header, ''))
     return {folder for _, included, _ in cpp_text.includes_of(text)
             if included.split('/')[0] == layer
             for folder in folders_behind(tree, included, seen)}
 
 
 def check_subfolders(tree):
-    for name, text in tree.matching(CPP, ('src/',)):
-        parts = name.split('/')[1:]
+    for name, text in tree.matching(CPP, LAYERED):
+        parts = as_included(name).split('/')
         if len(parts) < 3:
             continue
         layer, own = parts[:2]
@@ -249,7 +256,8 @@ def check_links(tree):
         if not name.endswith('CMakeLists.txt') or own not in RANK:
             continue
         for line, content in enumerate(text.splitlines(), 1):
-            for used in LINK.findall(content.split('#')[0]):
+            for linked in LINK.findall(content.split('#')[0]):
+                used = 'lab' if linked.startswith('lab_') else linked
                 if used in RANK and used != own and RANK[used] >= RANK[own]:
                     yield name, line, f'{own} must not link {used}: it is not a lower layer'
 
@@ -321,11 +329,11 @@ def check_headers(tree):
 def check_definitions(tree):
     """The free functions of a header are defined in the source of its name (or DEFINED_IN)."""
     defined = {}
-    for name, text in tree.matching({'.cpp'}, ('src/',)):
+    for name, text in tree.matching({'.cpp'}, LAYERED):
         for _, _, head in cpp_text.functions_of(text):
             if function := cpp_text.name_in(head):
                 defined.setdefault((layer_of(name), function), set()).add(name)
-    for name, text in tree.matching({'.hpp'}, ('src/',)):
+    for name, text in tree.matching({'.hpp'}, LAYERED):
         own = {name.removesuffix('.hpp') + '.cpp', DEFINED_IN.get(name)}
         if '*' in own:
             continue
@@ -338,7 +346,7 @@ def check_definitions(tree):
 def check_booleans(tree):
     """A call with `true` says nothing to its reader: headers take enums. What sets one flag may
     take it."""
-    for name, text in tree.matching({'.hpp'}, ('src/', 'include/')):
+    for name, text in tree.matching({'.hpp'}, (*LAYERED, 'include/')):
         code = cpp_text.code_of(text)
         for call in CALL.finditer(code) if ANY_BOOLEAN.search(code) else ():
             if BOOLEAN.search(call[2]) and not call[1].startswith(('set_', 'boolean')):
@@ -390,7 +398,7 @@ def check_dead(tree):
     """A source that no CMakeLists.txt names; a header of src/ that nothing includes."""
     named_in = {name: set(NAMED_FILE.findall(text)) for name, text in tree.files.items()
                 if name.endswith('CMakeLists.txt')}
-    for name, _ in tree.matching({'.cpp'}, ('src/', 'tests/', 'bench/', 'examples/')):
+    for name, _ in tree.matching({'.cpp'}, (*LAYERED, 'tests/', 'bench/', 'examples/')):
         folder, _, file = name.rpartition('/')
         named, relative = False, file
         while folder and not named:
@@ -400,8 +408,8 @@ def check_dead(tree):
         if not named:
             yield name, 1, 'dead file: no CMakeLists.txt names it'
     included = {i for _, text in tree.matching(CPP) for _, i, _ in cpp_text.includes_of(text)}
-    for name, _ in tree.matching({'.hpp'}, ('src/',)):
-        if name.removeprefix('src/') not in included:
+    for name, _ in tree.matching({'.hpp'}, LAYERED):
+        if as_included(name) not in included:
             yield name, 1, 'dead file: nothing includes it'
 
 

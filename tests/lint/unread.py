@@ -31,7 +31,7 @@ _NAME = re.compile(r'\w+')
 _FIELD = re.compile(r'(?:\.|->)(\w+)')
 _OPTION = re.compile(r'\badd(?:_\w+)?\(\s*"[^"]*",\s*[\w>.-]*?[.>](\w+),')
 
-PLACES = ('src/', 'include/', 'tests/', 'bench/', 'examples/')
+PLACES = ('src/', 'lab/', 'include/', 'tests/', 'bench/', 'examples/')
 # Structs as the kernel reads them.
 LAYOUTS = {'src/os/scheduling.hpp'}
 
@@ -108,7 +108,7 @@ def unread_members(code, words):
     for word, count in marked.items():
         all_uses[_NAME.match(word)[0]] += count
     members = [(name, each) for name, text in code.items()
-               if name.startswith('src/') and name not in LAYOUTS
+               if name.startswith(('src/', 'lab/')) and name not in LAYOUTS
                for each in _MEMBER.finditer(text)]
     bare = Counter(each[2] for _, each in members if not each[3])
     for name, each in members:
@@ -122,7 +122,7 @@ def unread_members(code, words):
 
 def unread_options(code):
     """Options of the command line whose value only the call that adds them names."""
-    fields = Counter(word for name, text in code.items() if name.startswith('src/')
+    fields = Counter(word for name, text in code.items() if name.startswith(('src/', 'lab/'))
                      for word in _FIELD.findall(text))
     for name, text in code.items():
         if not name.startswith('src/cli/'):
@@ -137,6 +137,6 @@ def check_unread(tree):
     files = tree.matching({'.cpp', '.hpp'}, PLACES)
     code = {name: cpp_text.code_of(text) for name, text in files}
     yield from unread_flags({name: text for name, text in code.items()
-                             if name.startswith('src/')})
+                             if name.startswith(('src/', 'lab/'))})
     yield from unread_members(code, [cpp_text.words_of(text) for _, text in files])
     yield from unread_options(code)

@@ -10,8 +10,8 @@
 #include "cli/serve/flags.hpp"
 #include "cli/serve/options.hpp"
 #include "cli/serve/process.hpp"
-#include "harness/lasting_index.hpp"
 #include "heap/usage.hpp"
+#include "index/index.hpp"
 #include "live/http_server.hpp"
 #include "server/live_view.hpp"
 #include "server/log.hpp"
@@ -78,13 +78,13 @@ used_index make_index(const serve_options& o) {
   const auto kind = o.manage == "off" ? index::management::off : index::management::on;
   if (kind == index::management::on) check_expected_keys(o);
   if (o.node_placement == "none") {
-    const auto made = harness::make_lasting_index(o.index, kind, o.expected_keys);
+    const auto made = index::make_lasting(o.index, kind, o.expected_keys);
     if (!made) refuse_words(made.error().message);  // there is none of that name
     return {.index = *made};
   }
   require(placement::open_node_memory(o.memory_nodes));
   static placement::sinlk placer(o.sinlk);
-  const auto made = harness::make_lasting_placed(o.index, kind, placer);
+  const auto made = index::make_lasting_placed(o.index, kind, placer);
   if (!made) refuse_words(made.error().message);
   return {.index = (*made)->index.get(), .nodes = (*made)->nodes, .placer = &placer};
 }

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/fail.hpp"
-#include "harness/origin.hpp"
+#include "tool/origin.hpp"
 
 namespace isotherm::cli {
 
@@ -18,7 +18,7 @@ std::string to_json(const sort_report& r) {
                       {"bytes_written", s.bytes_written},
                       {"device_share", s.device_share}});
   }
-  const nlohmann::json all = {{"origin", harness::origin()},
+  const nlohmann::json all = {{"origin", tool::origin()},
                               {"algorithm", r.algorithm},
                               {"concurrency", r.concurrency},
                               {"values", r.values},
@@ -39,7 +39,7 @@ std::string to_json(const sort_report& r) {
                               {"write_threads", r.write_threads},
                               {"sort_threads", r.sort_threads},
                               {"stages", stages}};
-  return harness::text_of(all, 2) + "\n";
+  return tool::text_of(all, 2) + "\n";
 }
 
 std::string to_text(const sort_report& r) {

@@ -110,7 +110,7 @@ class Figures(Served):
         wanted = set()
         for path, pattern in (('src/live/page/page.js',
                                r"(?:figure|rate|option)\('([\w-]+)'\)|event\.figures\.(\w+)"),
-                              ('src/harness/top/frame.cpp',
+                              ('src/top/frame.cpp',
                                r'(?:number|curve|rate|setting)\("([\w-]+)"\)()')):
             found = re.findall(pattern, (ROOT / path).read_text(encoding='utf-8'))
             self.assertGreater(len(found), 8, path)

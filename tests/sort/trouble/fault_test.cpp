@@ -16,7 +16,7 @@
 #include <ostream>
 
 #include "base/random.hpp"
-#include "harness/gensort.hpp"
+#include "lab/records/gensort.hpp"
 #include "os/faults.hpp"
 #include "sort/scratch.hpp"
 
@@ -251,7 +251,7 @@ INSTANTIATE_TEST_SUITE_P(All, FaultsOfRuns, ::testing::ValuesIn(many_runs()),
 /// Whatever the algorithm and the model, the leading thread alone does the work of all.
 TEST(ThreadFaults, SortsThatGetNoThreadsEndWell) {
   const scratch dir;
-  ASSERT_TRUE(harness::gensort_file(dir.file("in"), {.count = 20000, .threads = 2}));
+  ASSERT_TRUE(lab::gensort_file(dir.file("in"), {.count = 20000, .threads = 2}));
   ASSERT_TRUE(sort_file(dir.file("in"), dir.file("expected"), {.memory_bytes = kMapped}));
   for (const auto a : {sort_algorithm::onepass, sort_algorithm::mergepass, sort_algorithm::ems,
                        sort_algorithm::samplesort, sort_algorithm::pmsort_plus}) {
@@ -273,7 +273,7 @@ TEST(ThreadFaults, SortsThatGetNoThreadsEndWell) {
 TEST(Interrupts, SamplesortLooksAmidItsFirstPartition) {
   constexpr std::uint64_t kRecords = 300'000;
   const scratch dir;
-  ASSERT_TRUE(harness::gensort_file(dir.file("in"), {.count = kRecords, .threads = 2}));
+  ASSERT_TRUE(lab::gensort_file(dir.file("in"), {.count = kRecords, .threads = 2}));
   for (const unsigned threads : {1u, 4u}) {
     std::stop_source stop;
     std::uint64_t most = 0;
@@ -300,7 +300,7 @@ TEST(GensortFaults, EveryCallThatFailsLeavesNothing) {
     testing::store(dir.file("f"), "precious");
     std::atomic<int> calls{0};
     os::set_fault_hook([&](io_call) { return ++calls == nth ? ENOSPC : 0; });
-    auto r = harness::gensort_file(dir.file("f"), {.count = 20000, .threads = 2});
+    auto r = lab::gensort_file(dir.file("f"), {.count = 20000, .threads = 2});
     os::set_fault_hook({});
     EXPECT_EQ(dir.entries(), 1u);
     if (r) {

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "harness/gensort.hpp"
+#include "lab/records/gensort.hpp"
 #include "os/faults.hpp"
 #include "sort/scratch.hpp"
 
@@ -215,7 +215,7 @@ TEST(Space, IsCheckedBeforeTheFirstByteIsWritten) {
     std::filesystem::remove(dir.file("out"));
   }
   os::set_free_space(999);
-  EXPECT_FALSE(harness::gensort_file(dir.file("out"), {.count = 10}));
+  EXPECT_FALSE(lab::gensort_file(dir.file("out"), {.count = 10}));
   os::set_free_space({});
   EXPECT_EQ(dir.entries(), 3u);
 }

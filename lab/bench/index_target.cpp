@@ -1,0 +1,104 @@
+#include "lab/bench/index_target.hpp"
+
+#include "heap/upkeep.hpp"
+#include "lab/workload/touched.hpp"
+#include "sync/scope.hpp"
+
+namespace isotherm::lab {
+namespace {
+
+using workload::answer;
+
+base::error no_memory() {
+  return {"out of memory: the heap's range or the disk of --cold-backing is full"};
+}
+
+class index_session final : public workload::session {
+ public:
+  index_session(index::any_index& index, const workload::record_format& format, std::uint64_t seed)
+      : index_(index), buffer_(format, seed) {}
+
+  base::result<answer> read(std::uint64_t number) override {
+    access inside;
+    const auto value = index_.find(inside, buffer_.key(number));
+    if (!value) return answer::missing;
+    return buffer_.take(*value, number) ? answer::done : answer::corrupt;
+  }
+
+  base::result<answer> update(std::uint64_t number) override {
+    heap::wait_for_room();  // what it allocates is allocated in a scope
+    return answer_of(index_.upsert(buffer_.key(number), buffer_.value(number)));
+  }
+
+  base::result<answer> insert(std::uint64_t number) override {
+    heap::wait_for_room();
+    return answer_of(index_.insert(buffer_.key(number), buffer_.value(number)));
+  }
+
+  base::result<answer> modify(std::uint64_t number) override {
+    heap::wait_for_room();
+    modification change{*this, number, answer::missing};
+    const auto how = index_.update(buffer_.key(number),
+                                   [&change](auto current) { return change.decide(current); });
+    if (how == index::outcome::no_memory) return std::unexpected(no_memory());
+    return change.how;
+  }
+
+  base::result<answer> scan(std::uint64_t number, unsigned records,
+                            workload::touched_keys& used) override {
+    answer how = answer::done;
+    access inside;
+    index_.scan(inside, buffer_.key(number), [&](std::string_view, std::string_view value) {
+      const auto found = workload::number_of(value);
+      if (!found || !buffer_.take(value, *found)) {
+        how = answer::corrupt;
+        return false;
+      }
+      used.mark(*found);
+      return --records > 0;
+    });
+    return how;
+  }
+
+  base::result<void> load(std::uint64_t first, std::uint64_t last) override {
+    for (std::uint64_t number = first; number < last; ++number) {
+      const auto how = insert(number);
+      if (!how) return std::unexpected(how.error());
+      if (*how != answer::done) {
+        return std::unexpected(base::error{"the index holds a key that was not inserted yet"});
+      }
+    }
+    return {};
+  }
+
+ private:
+  /// A read-modify-write of one record; decide() may be called more than once.
+  struct modification {
+    index_session& session;
+    std::uint64_t number;
+    answer how;
+
+    index::decision decide(std::optional<std::string_view> current) {
+      how = answer::missing;
+      if (!current) return {};
+      how = session.buffer_.take(*current, number) ? answer::done : answer::corrupt;
+      return {index::action::write, session.buffer_.value(number)};
+    }
+  };
+
+  static base::result<answer> answer_of(index::outcome how) {
+    if (how == index::outcome::no_memory) return std::unexpected(no_memory());
+    return how == index::outcome::done ? answer::done : answer::corrupt;
+  }
+
+  index::any_index& index_;
+  workload::record_buffer buffer_;
+};
+
+}  // namespace
+
+base::result<std::unique_ptr<workload::session>> index_target::connect() {
+  return std::make_unique<index_session>(index_, format_, seed_);
+}
+
+}  // namespace isotherm::lab

@@ -1,0 +1,85 @@
+#include "lab/bench/options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
+
+#include "os/entropy.hpp"
+
+namespace isotherm::lab {
+namespace {
+
+base::result<void> one_of(std::string_view flag, std::string_view given,
+                          std::initializer_list<std::string_view> allowed) {
+  if (std::ranges::find(allowed, given) != allowed.end()) return {};
+  return std::unexpected(base::error{
+      fmt::format("{} must be one of {}, not '{}'", flag, fmt::join(allowed, "|"), given)});
+}
+
+base::result<void> in_range(std::string_view flag, double given, double least, double greatest) {
+  if (given >= least && given <= greatest) return {};
+  return std::unexpected(
+      base::error{fmt::format("{} must be {} to {}, not {}", flag, least, greatest, given)});
+}
+
+base::result<void> check_numbers(const bench_options& asked) {
+  constexpr double kWeek = 7 * 86400;
+  const std::array checks{
+      in_range("--keys", static_cast<double>(asked.keys), 1, 1e10),
+      in_range("--threads", asked.threads, 1, 1024),
+      in_range("--theta", asked.theta, 0.01, 0.9999),
+      in_range("--hotspot-keys", asked.hotspot_keys, 0, 1),
+      in_range("--hotspot-accesses", asked.hotspot_accesses, 0, 1),
+      in_range("--rate", asked.rate, 0, 1e9),
+      in_range("--seconds", asked.seconds, 0.001, kWeek),
+      in_range("--warmup", asked.warmup, 0, kWeek),
+      one_of("--manage", asked.manage, {"on", "off", "track"}),
+  };
+  for (const auto& check : checks) {
+    if (!check) return check;
+  }
+  return {};
+}
+
+/// Short enough to be typed again.
+}  // namespace
+
+std::uint64_t drawn_seed() {
+  std::uint32_t seed = 0;
+  os::fill_with_entropy(std::as_writable_bytes(std::span(&seed, 1)));
+  return seed;
+}
+
+base::result<bench_plan> understand(const bench_options& asked) {
+  bench_plan plan{.asked = asked, .load = {}, .format = {asked.key_size, asked.value_size}};
+  plan.asked.collector.manage = asked.manage == "on" ? collector::mode::on : collector::mode::track;
+  if (auto sizes = plan.format.check(); !sizes) return std::unexpected(sizes.error());
+  if (auto numbers = check_numbers(asked); !numbers) return std::unexpected(numbers.error());
+  if (!asked.used.empty() && asked.connect.empty()) {
+    return std::unexpected(base::error{"--used goes with --connect"});
+  }
+  const auto workload = workload::parse_workload(asked.workload);
+  if (!workload) return std::unexpected(workload.error());
+  plan.load.workload = *workload;
+  plan.load.keys_by = {.which = workload->keys,
+                       .theta = asked.theta,
+                       .hotspot_keys = asked.hotspot_keys,
+                       .hotspot_accesses = asked.hotspot_accesses};
+  if (!asked.distribution.empty()) {
+    const auto which = workload::parse_distribution(asked.distribution);
+    if (!which) return std::unexpected(which.error());
+    plan.load.keys_by.which = *which;
+  }
+  plan.load.keys = asked.keys;
+  plan.load.threads = asked.threads;
+  plan.load.rate = asked.rate;
+  plan.load.seconds = asked.seconds;
+  plan.load.warmup_seconds = asked.warmup;
+  plan.load.seed = asked.seed ? *asked.seed : drawn_seed();
+  return plan;
+}
+
+}  // namespace isotherm::lab

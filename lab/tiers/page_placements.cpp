@@ -1,0 +1,101 @@
+// Placements of pages: nodes lie where the arena puts them, and a policy (page_policies.hpp) says
+// on a thread in the background which pages are fast.
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <utility>
+
+#include "lab/tiers/page_policies.hpp"
+#include "lab/tiers/placements.hpp"
+#include "os/signals.hpp"
+#include "os/thread.hpp"
+
+namespace isotherm::lab {
+namespace {
+
+using placement::tier;
+using policy_maker = std::function<std::unique_ptr<page_policy>(std::uint64_t expected)>;
+
+class page_placement final : public tier_placement, placement::placer {
+ public:
+  page_placement(std::uint64_t fast_bytes, policy_maker make)
+      : tiers_(placement::emulate_pages(), fast_bytes / page_tiers::kPageBytes),
+        make_(std::move(make)) {}
+  ~page_placement() override { end(); }
+
+  placement::placer& chooser() noexcept override { return *this; }
+  /// Nodes lie in one range; their pages say what is fast.
+  tier choose(std::size_t, const placement::node_place&) noexcept override { return tier::fast; }
+
+  base::result<void> begin(placement::placed_tree&, const request_drive&) override {
+    policy_ = make_(used_pages());
+    add_pages();
+    const os::signals_blocked in_the_new_thread;
+    auto started = os::start_thread("iso-pages", [this] { work(); });
+    if (!started) return std::unexpected(started.error());
+    thread_ = std::move(*started);
+    return {};
+  }
+  void end() noexcept override {
+    if (!thread_.joinable()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+  }
+  std::uint64_t fast_bytes() const noexcept override {
+    return tiers_.fast_pages() * page_tiers::kPageBytes;
+  }
+  nlohmann::json details() const override { return {{"moved_pages", tiers_.moved()}}; }
+
+ private:
+  static std::uint64_t used_pages() {
+    const auto range = placement::used_range(tier::fast);
+    return (range.end - range.begin) / page_tiers::kPageBytes;
+  }
+  void add_pages() {
+    for (std::uint64_t page = tiers_.pages().size(); page < used_pages(); ++page) {
+      tiers_.add(policy_->first_tier(tiers_, page));
+    }
+  }
+  void work() {
+    for (;;) {
+      {
+        std::unique_lock lock(mutex_);
+        wake_.wait_for(lock, std::chrono::milliseconds(100), [this] { return stopping_; });
+        if (stopping_) return;
+      }
+      add_pages();
+      policy_->tick(tiers_);
+    }
+  }
+
+  page_tiers tiers_;
+  const policy_maker make_;
+  std::unique_ptr<page_policy> policy_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopping_ = false;
+  os::thread thread_;
+};
+
+}  // namespace
+
+std::unique_ptr<tier_placement> make_interleave_placement(std::uint64_t fast_bytes) {
+  return std::make_unique<page_placement>(fast_bytes, make_interleave_policy);
+}
+std::unique_ptr<tier_placement> make_tpp_placement(std::uint64_t fast_bytes) {
+  return std::make_unique<page_placement>(fast_bytes,
+                                          [](std::uint64_t) { return make_tpp_policy(); });
+}
+std::unique_ptr<tier_placement> make_memtis_placement(std::uint64_t fast_bytes) {
+  return std::make_unique<page_placement>(fast_bytes, make_memtis_policy);
+}
+std::unique_ptr<tier_placement> make_caption_placement(std::uint64_t fast_bytes) {
+  return std::make_unique<page_placement>(fast_bytes, make_caption_policy);
+}
+
+}  // namespace isotherm::lab

@@ -1,0 +1,293 @@
+#include "lab/workload/driver.hpp"
+
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/atomic.hpp"
+#include "lab/workload/inserted.hpp"
+#include "os/clock.hpp"
+#include "os/memory/process_memory.hpp"
+#include "os/thread.hpp"
+
+namespace isotherm::workload {
+namespace {
+
+using clock = std::chrono::steady_clock;
+using std::chrono::nanoseconds;
+
+constexpr std::uint64_t kLoadPiece = 4096;
+constexpr auto kWatchEvery = std::chrono::milliseconds(50);
+/// Sleep ends this much before a request is due; the rest is spun, as wake-ups are late.
+constexpr auto kSpin = std::chrono::microseconds(60);
+/// No page comes from a disk, or from compressed memory, in less: a request that took less is not
+/// asked whether its thread waited for one, which would take a call of the system.
+constexpr auto kLeastWait = std::chrono::microseconds(4);
+
+double seconds_since(clock::time_point start) {
+  return std::chrono::duration<double>(clock::now() - start).count();
+}
+
+/// What all threads of a run share.
+struct shared_state {
+  shared_state(std::uint64_t loaded, unsigned threads) : inserts(loaded, threads) {}
+
+  base::atomic<bool> stop{false};
+  base::atomic<bool> measuring{false};
+  inserted_keys inserts;
+  std::mutex mutex;
+  std::optional<base::error> failure;  ///< the first; under mutex
+
+  void fail(base::error why) {
+    const std::lock_guard lock(mutex);
+    if (!failure) failure = std::move(why);
+    stop.store_release(true);
+  }
+};
+
+/// Waits until `due` without burning the processor for long.
+void wait_until(clock::time_point due) {
+  if (due - clock::now() > 2 * kSpin) std::this_thread::sleep_until(due - kSpin);
+  while (clock::now() < due) base::spin_pause();
+}
+
+class worker {
+ public:
+  worker(session& store, target::place place, const plan& chosen, const key_chooser& chooser,
+         touched_keys& used, shared_state& shared, meter& mine, unsigned index)
+      : store_(store),
+        place_(place),
+        plan_(chosen),
+        chooser_(chooser),
+        used_(used),
+        shared_(shared),
+        mine_(mine),
+        index_(index),
+        stream_(chosen.workload.shares, chooser, chosen.seed, index) {}
+
+  /// Serves until the shared stop.
+  void run(clock::time_point start) {
+    os::end_sleeps_on_time();
+    std::vector<request> batch(kBatch);
+    if (place_ == target::place::caller) faults_ = os::thread_major_faults();
+    auto free_since = start;
+    for (std::uint64_t sent = 0; !shared_.stop.load_relaxed();) {
+      stream_.fill(batch);
+      look_at_faults();
+      free_since = std::max(free_since, clock::now());
+      for (const request& next : batch) {
+        const auto begin = begin_of(sent++, start, free_since);
+        if (shared_.stop.load_relaxed()) return;
+        if (!before_ && shared_.measuring.load_relaxed()) before_ = mine_.read();
+        auto how = perform(next);
+        if (!how) return shared_.fail(std::move(how).error());
+        const auto served_since = std::max(begin, free_since);
+        free_since = clock::now();
+        mine_.count(next.kind, *how,
+                    static_cast<std::uint64_t>(nanoseconds(free_since - begin).count()));
+        if (free_since - served_since >= kLeastWait && look_at_faults()) mine_.count_wait();
+      }
+    }
+  }
+
+  /// What was begun before the measured time; all, when it began and ended between two requests.
+  /// After run().
+  tally before() const { return before_ ? *before_ : mine_.read(); }
+
+ private:
+  /// Whether this thread waited for a page since the last look.
+  bool look_at_faults() noexcept {
+    if (place_ != target::place::caller) return false;
+    const std::uint64_t faults = os::thread_major_faults();
+    const std::uint64_t more = faults - std::exchange(faults_, faults);
+    if (more > 0) mine_.add_faults(more);
+    return more > 0;
+  }
+
+  /// When the request was, or should have been, sent: waits for it with a rate.
+  clock::time_point begin_of(std::uint64_t sent, clock::time_point start,
+                             clock::time_point free_since) const {
+    if (plan_.rate <= 0) return free_since;
+    const double turn = static_cast<double>(sent * plan_.threads + index_) / plan_.rate;
+    const auto due = start + nanoseconds(static_cast<std::int64_t>(turn * 1e9));
+    wait_until(due);
+    return due;
+  }
+
+  base::result<answer> perform(const request& next) {
+    if (next.kind == operation::insert) {
+      const std::uint64_t number = shared_.inserts.begin(index_);
+      used_.mark(number);
+      auto how = store_.insert(number);
+      shared_.inserts.end(index_);
+      return how;
+    }
+    std::uint64_t number = next.key;
+    if (chooser_.draws_ages()) {
+      const std::uint64_t there = shared_.inserts.complete();
+      number = there - 1 - next.key % there;
+    }
+    used_.mark(number);
+    switch (next.kind) {
+      case operation::update:
+        return store_.update(number);
+      case operation::modify:
+        return store_.modify(number);
+      case operation::scan:
+        return store_.scan(number, next.scan_length, used_);
+      default:
+        return store_.read(number);
+    }
+  }
+
+  session& store_;
+  target::place place_;
+  const plan& plan_;
+  const key_chooser& chooser_;
+  touched_keys& used_;
+  shared_state& shared_;
+  meter& mine_;
+  unsigned index_;
+  request_stream stream_;
+  std::optional<tally> before_;  ///< what was done when the measured time began
+  std::uint64_t faults_ = 0;     ///< of this thread, at the last look
+};
+
+/// Watches the running threads through warm-up and measurement; returns the measured seconds.
+double coordinate(const plan& chosen, shared_state& shared, const meters& counts,
+                  const watcher& watch) {
+  for (const bool warmup : {true, false}) {
+    const double limit = warmup ? chosen.warmup_seconds : chosen.seconds;
+    if (!warmup) shared.measuring.store_release(true);
+    const auto began = clock::now();
+    const std::uint64_t before = counts.operations();
+    for (double now = 0; now < limit; now = seconds_since(began)) {
+      if (shared.stop.load_relaxed()) return now;
+      if (!watch({now, counts.operations() - before, warmup})) {
+        shared.stop.store_release(true);
+        return seconds_since(began);
+      }
+      std::this_thread::sleep_for(std::min(
+          clock::duration(kWatchEvery),
+          std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(limit - now))));
+    }
+    if (!warmup) {
+      shared.stop.store_release(true);
+      return seconds_since(began);
+    }
+  }
+  return 0;
+}
+
+base::result<std::vector<std::unique_ptr<session>>> connect_all(target& store, unsigned threads) {
+  std::vector<std::unique_ptr<session>> sessions;
+  for (unsigned i = 0; i < threads; ++i) {
+    auto one = store.connect();
+    if (!one) return std::unexpected(std::move(one).error());
+    sessions.push_back(std::move(*one));
+  }
+  return sessions;
+}
+
+outcome add_up(const meters& counts, std::span<const tally> before, double seconds) {
+  outcome total;
+  total.seconds = seconds;
+  const tally all = counts.read();
+  total.sums = all;
+  total.done = counts.done();
+  for (const tally& one : before) {
+    total.sums.subtract(one);
+    total.done_before.push_back(one.operations());
+  }
+  total.sums.missing = all.missing;
+  total.sums.corrupt = all.corrupt;
+  return total;
+}
+
+}  // namespace
+
+std::uint64_t checksum_of_requests(const plan& chosen) {
+  const key_chooser chooser(chosen.keys_by, chosen.keys);
+  std::vector<request> batch(kBatch);
+  std::uint64_t sum = 0;
+  for (unsigned i = 0; i < chosen.threads; ++i) {
+    request_stream(chosen.workload.shares, chooser, chosen.seed, i).fill(batch);
+    for (const request& next : batch) {
+      sum = base::mix64(sum ^ next.key) + static_cast<std::uint64_t>(next.kind);
+      sum += next.scan_length;
+    }
+  }
+  return sum;
+}
+
+base::result<void> load(target& store, const plan& chosen, const watcher& watch) {
+  auto sessions = connect_all(store, chosen.threads);
+  if (!sessions) return std::unexpected(std::move(sessions).error());
+  shared_state shared(0, chosen.threads);
+  base::atomic<std::uint64_t> next{0};
+  base::atomic<unsigned> running{chosen.threads};
+  std::vector<os::thread> threads;
+  for (auto& one : *sessions) {
+    auto started = os::start_thread("iso-load", [&, mine = one.get()] {
+      while (!shared.stop.load_relaxed()) {
+        const std::uint64_t first = next.fetch_add_relaxed(kLoadPiece);
+        if (first >= chosen.keys) break;
+        auto how = mine->load(first, std::min(first + kLoadPiece, chosen.keys));
+        if (!how) shared.fail(std::move(how).error());
+      }
+      running.fetch_sub_acq_rel(1);
+    });
+    if (!started) {
+      shared.fail(std::move(started).error());
+      running.fetch_sub_acq_rel(chosen.threads - static_cast<unsigned>(threads.size()));
+      break;
+    }
+    threads.push_back(std::move(*started));
+  }
+  const auto began = clock::now();
+  while (running.load_acquire() > 0) {
+    const progress now{seconds_since(began), std::min(next.load_relaxed(), chosen.keys), true};
+    if (!watch(now)) shared.stop.store_release(true);
+    std::this_thread::sleep_for(kWatchEvery);
+  }
+  threads.clear();
+  if (shared.failure) return std::unexpected(std::move(*shared.failure));
+  return {};
+}
+
+base::result<outcome> run(target& store, const plan& chosen, meters& counts, touched_keys& used,
+                          const watcher& watch) {
+  if (chosen.workload.shares.scan > 0 && !store.can_scan()) {
+    return std::unexpected(base::error{
+        "workload e scans: it needs an ordered index in process (--index art, for example)"});
+  }
+  auto sessions = connect_all(store, chosen.threads);
+  if (!sessions) return std::unexpected(std::move(sessions).error());
+  const key_chooser chooser(chosen.keys_by, chosen.keys);
+  shared_state shared(chosen.keys, chosen.threads);
+  std::vector<tally> before(chosen.threads);
+  std::vector<os::thread> threads;
+  threads.reserve(chosen.threads);
+  const auto start = clock::now();
+  for (unsigned i = 0; i < chosen.threads; ++i) {
+    auto started = os::start_thread("iso-load", [&, i] {
+      worker mine(*(*sessions)[i], store.runs_in(), chosen, chooser, used, shared, counts[i], i);
+      mine.run(start);
+      before[i] = mine.before();
+    });
+    if (!started) {
+      shared.fail(std::move(started).error());  // coordinate() sees that, and ends
+      break;
+    }
+    threads.push_back(std::move(*started));
+  }
+  const double seconds = coordinate(chosen, shared, counts, watch);
+  threads.clear();
+  if (shared.failure) return std::unexpected(std::move(*shared.failure));
+  return add_up(counts, before, seconds);
+}
+
+}  // namespace isotherm::workload

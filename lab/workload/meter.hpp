@@ -1,0 +1,73 @@
+// What the threads of a run have done so far, readable while they run: who looks at the end of each
+// window has the window's latencies and misses as the difference of two looks.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/atomic.hpp"
+#include "lab/workload/histogram.hpp"
+#include "lab/workload/target.hpp"
+#include "lab/workload/ycsb.hpp"
+
+namespace isotherm::workload {
+
+/// Sums over requests.
+struct tally {
+  std::array<std::uint64_t, kOperations> by_kind{};
+  std::uint64_t missing = 0;
+  std::uint64_t corrupt = 0;
+  std::uint64_t waited = 0;        ///< requests whose thread waited for a page, once or more often
+  std::uint64_t major_faults = 0;  ///< pages that the threads waited for
+  histogram latency_ns;
+
+  std::uint64_t operations() const noexcept { return latency_ns.count(); }
+  void add(const tally& other) noexcept;
+  /// Leaves what came after `earlier`, a look at the same threads.
+  void subtract(const tally& earlier) noexcept;
+};
+
+/// One thread's. That thread alone writes; any thread reads.
+class alignas(base::kNoSharingBytes) meter {
+ public:
+  void count(operation kind, answer how, std::uint64_t latency_ns) noexcept {
+    latency_ns_.record(latency_ns);
+    increase(by_kind_[static_cast<std::size_t>(kind)], 1);
+    if (how == answer::missing) increase(missing_, 1);
+    if (how == answer::corrupt) increase(corrupt_, 1);
+  }
+  void count_wait() noexcept { increase(waited_, 1); }
+  void add_faults(std::uint64_t faults) noexcept { increase(major_faults_, faults); }
+
+  std::uint64_t operations() const noexcept { return latency_ns_.count(); }
+  tally read() const;
+
+ private:
+  using counter = base::atomic<std::uint64_t>;
+  static void increase(counter& one, std::uint64_t by) noexcept {
+    one.store_relaxed(one.load_relaxed() + by);
+  }
+
+  std::array<counter, kOperations> by_kind_{};
+  counter missing_{0}, corrupt_{0}, waited_{0}, major_faults_{0};
+  live_histogram latency_ns_;
+};
+
+/// A run's threads.
+class meters {
+ public:
+  explicit meters(unsigned threads) : each_(threads) {}
+
+  meter& operator[](unsigned thread) noexcept { return each_[thread]; }
+  const meter& operator[](unsigned thread) const noexcept { return each_[thread]; }
+  tally read() const;
+  /// Requests of each thread that are done.
+  std::vector<std::uint64_t> done() const;
+  std::uint64_t operations() const noexcept;
+
+ private:
+  std::vector<meter> each_;
+};
+
+}  // namespace isotherm::workload

@@ -1,0 +1,68 @@
+#include "lab/workload/popularity.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace isotherm::workload {
+namespace {
+
+/// Most ranks that are added up one by one, and how many for each key where that is less: what the
+/// others add differs by 2% from key to key, or less.
+constexpr std::uint64_t kMostRanks = std::uint64_t{1} << 24;
+constexpr std::uint64_t kRanksPerKey = 64;
+
+/// The two parts of the keys are uniform each; the one whose keys are drawn more often comes first.
+double share_of_hotspot(const key_choice& choice, std::uint64_t keys, std::uint64_t records) {
+  const auto all = static_cast<double>(keys);
+  const auto kept = static_cast<double>(records);
+  const auto hot = static_cast<double>(hot_keys_of(choice, keys));
+  if (hot == all) return kept / all;
+  const double often = choice.hotspot_accesses / hot;
+  const double rarely = (1 - choice.hotspot_accesses) / (all - hot);
+  const double first = often >= rarely ? hot : all - hot;
+  return std::max(often, rarely) * std::min(kept, first) +
+         std::min(often, rarely) * std::max(kept - first, 0.0);
+}
+
+}  // namespace
+
+popularity::popularity(const key_choice& choice, std::uint64_t keys)
+    : choice_(choice), keys_(keys), ranks_(keys, choice.theta) {
+  if (choice.which == distribution::zipfian) {
+    add_up_scrambled(zipfian(kScrambledRanks, choice.theta));
+  }
+}
+
+void popularity::add_up_scrambled(const zipfian& ranks) {
+  const std::uint64_t one_by_one = std::min(kMostRanks, kRanksPerKey * keys_);
+  const double beyond = 1 - ranks.share_below(one_by_one);
+  up_to_.assign(keys_, beyond / static_cast<double>(keys_));
+  double below = 0;
+  for (std::uint64_t rank = 0; rank < one_by_one; ++rank) {
+    const double with_it = ranks.share_below(rank + 1);
+    up_to_[fnv1a(rank) % keys_] += with_it - below;
+    below = with_it;
+  }
+  std::ranges::sort(up_to_, std::greater());
+  std::partial_sum(up_to_.begin(), up_to_.end(), up_to_.begin());
+}
+
+double popularity::share_of_top(std::uint64_t records) const noexcept {
+  if (records == 0) return 0;
+  if (records >= keys_) return 1;
+  switch (choice_.which) {
+    case distribution::zipfian:
+      return up_to_[records - 1];
+    case distribution::permuted:
+    case distribution::latest:
+      return ranks_.share_below(records);
+    case distribution::uniform:
+      return static_cast<double>(records) / static_cast<double>(keys_);
+    case distribution::hotspot:
+      break;
+  }
+  return share_of_hotspot(choice_, keys_, records);
+}
+
+}  // namespace isotherm::workload

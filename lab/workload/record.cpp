@@ -1,0 +1,90 @@
+#include "lab/workload/record.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "base/random.hpp"
+
+namespace isotherm::workload {
+namespace {
+
+// An odd factor and its inverse modulo 2^64, so that a stamp leads back to its number.
+constexpr std::uint64_t kStamp = 0x9e3779b97f4a7c15u;
+constexpr std::uint64_t inverse(std::uint64_t odd) {
+  std::uint64_t x = odd;  // correct to 3 bits; each step of Newton's doubles them
+  for (int i = 0; i < 5; ++i) x *= 2 - odd * x;
+  return x;
+}
+constexpr std::uint64_t kUnstamp = inverse(kStamp);
+static_assert(kStamp * kUnstamp == 1);
+
+constexpr std::size_t kStampBytes = sizeof(std::uint64_t);
+
+std::uint64_t stamp_of(std::uint64_t number) noexcept { return (number + 1) * kStamp; }
+
+void write_stamp(std::span<char> value, std::uint64_t number) noexcept {
+  const std::uint64_t stamp = stamp_of(number);
+  std::memcpy(value.data(), &stamp, kStampBytes);
+  std::memcpy(value.data() + value.size() - kStampBytes, &stamp, kStampBytes);
+}
+
+}  // namespace
+
+base::result<void> record_format::check() const {
+  if (key_size < kLeastKey || key_size > kGreatestKey) {
+    return std::unexpected(base::error{fmt::format("--key-size must be {} to {} bytes, not {}",
+                                                   kLeastKey, kGreatestKey, key_size)});
+  }
+  if (value_size < kLeastValue || value_size > kGreatestValue) {
+    return std::unexpected(base::error{fmt::format("--value-size must be {} to {} bytes, not {}",
+                                                   kLeastValue, kGreatestValue, value_size)});
+  }
+  return {};
+}
+
+void write_key(std::uint64_t number, std::span<char> key) noexcept {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  static constexpr std::string_view kPrefix = "user";
+  std::size_t at = 0;
+  if (key.size() >= kPrefix.size() + 16) {
+    std::memcpy(key.data(), kPrefix.data(), kPrefix.size());
+    at = kPrefix.size();
+  }
+  // mix64 is a bijection: the first sixteen digits tell all numbers apart.
+  std::uint64_t word = number;
+  while (at < key.size()) {
+    word = base::mix64(word);
+    for (int shift = 60; shift >= 0 && at < key.size(); shift -= 4) {
+      key[at++] = kDigits[(word >> shift) & 15];
+    }
+  }
+}
+
+std::optional<std::uint64_t> number_of(std::string_view value) noexcept {
+  if (value.size() < kStampBytes) return std::nullopt;
+  std::uint64_t first, last;
+  std::memcpy(&first, value.data(), kStampBytes);
+  std::memcpy(&last, value.data() + value.size() - kStampBytes, kStampBytes);
+  if (value.size() >= 2 * kStampBytes && first != last) return std::nullopt;
+  return last * kUnstamp - 1;
+}
+
+record_buffer::record_buffer(const record_format& format, std::uint64_t seed)
+    : key_(format.key_size), value_(format.value_size), taken_(format.value_size) {
+  base::random random(seed);
+  for (char& letter : value_) letter = static_cast<char>('!' + random.below(94));
+}
+
+std::string_view record_buffer::value(std::uint64_t number) noexcept {
+  write_stamp(value_, number);
+  return {value_.data(), value_.size()};
+}
+
+bool record_buffer::take(std::string_view value, std::uint64_t number) noexcept {
+  if (value.size() != taken_.size()) return false;
+  std::memcpy(taken_.data(), value.data(), value.size());
+  return number_of({taken_.data(), taken_.size()}) == number;
+}
+
+}  // namespace isotherm::workload

@@ -1,0 +1,54 @@
+// What a driver drives: a store of records that are named by their numbers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/error.hpp"
+#include "tool/address.hpp"
+
+namespace isotherm::workload {
+
+class touched_keys;
+
+using tool::address;
+
+/// How an operation ended. Failures that end a run (connection lost, out of memory) are errors
+/// instead.
+enum class answer : std::uint8_t {
+  done,
+  missing,  ///< the key should be there and is not
+  corrupt   ///< the value is not the key's
+};
+
+/// One thread's way to the store. Not thread-safe.
+class session {
+ public:
+  virtual ~session() = default;
+
+  virtual base::result<answer> read(std::uint64_t number) = 0;
+  virtual base::result<answer> update(std::uint64_t number) = 0;
+  virtual base::result<answer> insert(std::uint64_t number) = 0;
+  /// Reads the value and writes it anew.
+  virtual base::result<answer> modify(std::uint64_t number) = 0;
+  /// Reads up to `records` records from `number`'s key on, in the order of keys, and marks them in
+  /// `used`.
+  virtual base::result<answer> scan(std::uint64_t number, unsigned records, touched_keys& used) = 0;
+  /// Inserts the records `first` .. `last` - 1, many at a time where that is quicker.
+  virtual base::result<void> load(std::uint64_t first, std::uint64_t last) = 0;
+};
+
+/// A store. connect() is thread-safe.
+class target {
+ public:
+  virtual ~target() = default;
+  virtual base::result<std::unique_ptr<session>> connect() = 0;
+  virtual bool can_scan() const noexcept = 0;
+  /// Where the requests run: in the thread that asks, so that the pages it waits for are theirs, or
+  /// in another process.
+  enum class place : std::uint8_t { caller, elsewhere };
+  virtual place runs_in() const noexcept = 0;
+};
+
+}  // namespace isotherm::workload

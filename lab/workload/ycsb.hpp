@@ -1,0 +1,71 @@
+// The six core workloads of YCSB as streams of operations.
+//
+//   a  50% read, 50% update               d  95% read, 5% insert; latest
+//   b  95% read,  5% update               e  95% scan (1..100 records), 5% insert
+//   c  100% read                          f  50% read, 50% read-modify-write
+//
+// A stream makes a batch of key numbers at a time, before the operations are timed. Each batch has
+// random numbers of its own, so that a stream can be repeated from any of its batches on.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "lab/workload/generators.hpp"
+
+namespace isotherm::workload {
+
+enum class operation : std::uint8_t { read, update, insert, scan, modify };
+inline constexpr std::size_t kOperations = 5;
+const char* name_of(operation kind) noexcept;
+
+/// Shares of the operations, in percent; they add up to 100.
+struct mix {
+  unsigned read = 0, update = 0, insert = 0, scan = 0, modify = 0;
+};
+
+/// One of the six.
+struct ycsb_workload {
+  char letter = 'c';
+  mix shares;
+  distribution keys = distribution::zipfian;
+};
+/// Parses "a".."f", also in capitals.
+base::result<ycsb_workload> parse_workload(const std::string& text);
+
+/// Greatest number of records of a scan.
+inline constexpr unsigned kLongestScan = 100;
+
+/// An operation to do. `key` is a key number, or an age when the chooser draws ages, and means
+/// nothing for an insert, whose number is given out when it runs.
+struct request {
+  std::uint64_t key = 0;
+  operation kind = operation::read;
+  std::uint8_t scan_length = 0;
+};
+
+/// Requests that a driver takes from a stream at a time.
+inline constexpr std::size_t kBatch = 1024;
+
+/// A thread's endless sequence, the same for the same seed, thread and size of batches.
+class request_stream {
+ public:
+  request_stream(const mix& shares, const key_chooser& chooser, std::uint64_t seed,
+                 unsigned thread) noexcept
+      : shares_(shares), chooser_(chooser), seed_(base::mix64(base::mix64(seed) + thread)) {}
+
+  void fill(std::span<request> batch) noexcept;
+  /// Leaves so many batches out.
+  void skip(std::uint64_t batches) noexcept { next_batch_ += batches; }
+
+ private:
+  mix shares_;
+  const key_chooser& chooser_;
+  std::uint64_t seed_;
+  std::uint64_t next_batch_ = 0;
+};
+
+}  // namespace isotherm::workload

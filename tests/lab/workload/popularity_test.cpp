@@ -1,0 +1,62 @@
+#include "lab/workload/popularity.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+namespace isotherm::workload {
+namespace {
+
+TEST(Popularity, OfUniformKeysIsTheirShare) {
+  const popularity of({.which = distribution::uniform}, 4);
+  EXPECT_DOUBLE_EQ(of.share_of_top(0), 0);
+  EXPECT_DOUBLE_EQ(of.share_of_top(1), 0.25);
+  EXPECT_DOUBLE_EQ(of.share_of_top(4), 1);
+  EXPECT_DOUBLE_EQ(of.share_of_top(9), 1);
+}
+
+TEST(Popularity, OfAHotspotByHand) {
+  key_choice choice{.which = distribution::hotspot, .hotspot_keys = 0.2, .hotspot_accesses = 0.8};
+  const popularity of(choice, 10);  // two keys of 0.4 each, eight of 0.025
+  EXPECT_DOUBLE_EQ(of.share_of_top(1), 0.4);
+  EXPECT_DOUBLE_EQ(of.share_of_top(2), 0.8);
+  EXPECT_DOUBLE_EQ(of.share_of_top(6), 0.9);
+  choice.hotspot_accesses = 0;  // the others are the popular ones
+  EXPECT_DOUBLE_EQ(popularity(choice, 10).share_of_top(8), 1);
+  choice.hotspot_keys = 1;
+  EXPECT_DOUBLE_EQ(popularity(choice, 10).share_of_top(5), 0.5);
+}
+
+TEST(Popularity, OfPermutedKeysIsThatOfTheirRanks) {
+  const popularity of({.which = distribution::permuted}, 1000);
+  EXPECT_DOUBLE_EQ(of.share_of_top(1), 1 / zeta(1000, 0.99));
+  EXPECT_DOUBLE_EQ(of.share_of_top(2), zeta(2, 0.99) / zeta(1000, 0.99));
+}
+
+/// What is drawn most often is what is said to be popular.
+TEST(Popularity, AgreesWithTheDraws) {
+  constexpr std::uint64_t kKeys = 1000, kSeed = 42;
+  constexpr int kDraws = 1'000'000;
+  SCOPED_TRACE(testing::Message() << "seed " << kSeed);
+  for (const auto which : {distribution::zipfian, distribution::permuted, distribution::latest,
+                           distribution::hotspot}) {
+    const key_choice choice{.which = which};
+    const key_chooser chooser(choice, kKeys);
+    base::random random(kSeed);
+    std::vector<std::uint64_t> counts(kKeys);
+    for (int i = 0; i < kDraws; ++i) ++counts[chooser(random)];
+    std::ranges::sort(counts, std::greater());
+    const popularity of(choice, kKeys);
+    double drawn = 0;
+    for (std::uint64_t records = 1; records <= kKeys; ++records) {
+      drawn += static_cast<double>(counts[records - 1]) / kDraws;
+      // The order by counts flatters the counts a little.
+      ASSERT_NEAR(of.share_of_top(records), drawn, 0.01) << name_of(which) << ' ' << records;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace isotherm::workload
