@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "heap/cold/arrived_reads.hpp"
 #include "heap/configure.hpp"
@@ -9,9 +10,14 @@
 
 namespace isotherm {
 
+void access::close() noexcept {
+  if (std::exchange(is_open_, false)) std::destroy_at(&scope_);
+}
+
 void access::renew() noexcept {
-  std::destroy_at(&scope_);
+  close();
   std::construct_at(&scope_);
+  is_open_ = true;
 }
 
 bool access::may_read_past_mapping() const noexcept {
@@ -20,19 +26,19 @@ bool access::may_read_past_mapping() const noexcept {
 
 std::shared_ptr<const heap::cold_read> access::find_read(const void* object) const noexcept {
   const bool has_some = arrived_ != nullptr && !arrived_->is_empty();
-  // A copy in a read that another thread hands over would not live as long as this access.
-  const bool takes_others = !may_use_copies() && heap::handed_over::is_any();
-  if (!has_some && !takes_others) return nullptr;
+  // A copy in a read that is handed over need not live as long as this access.
+  const bool is_handed_some = !may_use_copies() && heap::handed_over::is_any();
+  if (!has_some && !is_handed_some) return nullptr;
   const base::page_span where = heap::heaps().packed(heap::kind::cold).place_of(object);
   if (has_some) {
     if (auto found = arrived_->find(where)) return found;
   }
-  return takes_others ? heap::handed_over::find(where) : nullptr;
+  return is_handed_some ? heap::handed_over::find(where) : nullptr;
 }
 
 void access::record(const void* object, heap::used_before before) noexcept {
   note(outcome::missed);
-  if (missed_bytes() >= heap::read_limits().noted_bytes) return;
+  if (recorded_ != nullptr && missed_bytes() >= heap::read_limits().noted_bytes) return;
   try {
     if (recorded_ == nullptr) recorded_ = std::make_unique<recorded>();
     auto& misses = recorded_->misses;

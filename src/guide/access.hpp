@@ -1,4 +1,4 @@
-// One operation of one thread on guides, and what came of it.
+// One operation of one thread on guides, and its outcome.
 //
 // An operation that dereferences guides may come to an object of COLD that is out of DRAM, or that
 // the disk does not give. Its access says how such an object is met, and keeps what was met:
@@ -29,7 +29,7 @@ namespace heap {
 class arrived_reads;
 }
 
-/// Opens a scope, which it keeps open as long as it lives. One thread's.
+/// Opens a scope, and keeps it open until it ends or close() is called. One thread's.
 class access {
  public:
   /// What becomes of a use of an object that is out of DRAM and has not arrived. Objects of types
@@ -37,7 +37,8 @@ class access {
   enum class when_cold : std::uint8_t {
     wait,    ///< its page is read into the mapping
     record,  ///< it is recorded, and not waited for
-    /// As record, and no use brings an object back to HOT: a look ahead of the use that counts.
+    /// As record, and a use of an object that has arrived leaves it in COLD: for a look ahead of
+    /// the use that counts.
     prefetch
   };
   /// What a use of an object that has arrived gives.
@@ -45,23 +46,29 @@ class access {
     refused,  ///< the object, which comes back to HOT for it
     allowed   ///< a copy, never to be written to or compared, where the object may stay in COLD
   };
-  /// In the order of their weight: of several the last counts.
+  /// In the order of their weight: result() is the weightiest.
   enum class outcome : std::uint8_t { complete, unreadable, missed, must_wait, disk_silent };
 
-  /// Waits for what is out.
-  access() noexcept = default;
+  /// Makes an access that waits for objects that are out.
+  access() noexcept : scope_() {}
   /// `arrived`, which may be null, must outlive it.
   explicit access(when_cold how, const heap::arrived_reads* arrived = nullptr,
                   copies may_use = copies::refused) noexcept
-      : arrived_(arrived), how_(how), copies_(may_use) {}
+      : scope_(), arrived_(arrived), how_(how), copies_(may_use) {}
+  ~access() {
+    if (is_open_) std::destroy_at(&scope_);
+  }
   access(const access&) = delete;
   access& operator=(const access&) = delete;
 
+  /// Requires: it is open.
   const sync::scope& scope() const noexcept { return scope_; }
-  /// Closes the scope and opens another, between the parts of a long operation: addresses that were
-  /// found before are not valid any more.
+  /// Closes the scope: addresses that were found before are not valid any more. For work behind the
+  /// last dereference, or between two parts of a long operation.
+  void close() noexcept;
+  /// Closes the scope and opens another.
   void renew() noexcept;
-  /// From here on the operation waits, as it must not end in the middle.
+  /// Waits from here on: for an operation that must not end in the middle.
   void wait_from_here() noexcept { how_ = when_cold::wait; }
   bool waits() const noexcept { return how_ == when_cold::wait; }
 
@@ -103,12 +110,15 @@ class access {
     std::uint64_t bytes = 0;
   };
 
-  sync::scope scope_;
+  union {  // so that it can close before the access ends
+    sync::scope scope_;
+  };
   const heap::arrived_reads* const arrived_ = nullptr;
   std::unique_ptr<recorded> recorded_;
   when_cold how_ = when_cold::wait;
   const copies copies_ = copies::refused;
   outcome met_ = outcome::complete;
+  bool is_open_ = true;
 };
 
 }  // namespace isotherm

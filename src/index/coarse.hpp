@@ -71,12 +71,13 @@ class coarse : public optimistic_writes<coarse<Core, Storage>, Storage, typename
     return Core::found(inside, p.at, key);
   }
   /// For the holder of the exclusive lock: makes `p` what a search finds now. False if that is
-  /// another entry than before, or if there is an entry only now, or was only before.
+  /// another entry than before, or if there is an entry only now, or was only before, or if a key
+  /// on the way could not be had.
   bool renew(access& inside, position& p, std::string_view key) {
     if (changes_ == p.changes) return true;
     const entry* const before = p.at.found;
     p = {core_.locate(inside, key), changes_};
-    return p.at.found == before;
+    return p.at.found == before && !Storage::has_lost(inside);
   }
   bool try_lock(access& inside, position& p, std::string_view key) {
     std::unique_lock guard(lock_);

@@ -458,14 +458,18 @@ void connection::run_elsewhere(const store::command& command, const store::call&
                       mine->bounds, nullptr, &mine->walked};
     heap::arrived_reads found;
     for (const auto& each : mine->arrived) found.add(each);
-    // What it waits for it reads before it holds keys, or one scope for all of them.
-    if (command.flags & store::kWrite || (command.keys.last == -1 && found.is_empty())) {
+    const bool has_reads = !found.is_empty();
+    const heap::arrived_reads* const reads = has_reads ? &found : nullptr;
+    // The command waits for the disk before it locks keys, or holds one scope for all of them.
+    if (command.flags & store::kWrite || command.keys.last == -1) {
       using store::values_are;
       const bool is_plain_set = command.name == "set" && again.count() == 3;
-      store::bring_in(command, again, is_plain_set ? values_are::replaced : values_are::read);
+      store::bring_in(command, again, is_plain_set ? values_are::replaced : values_are::read,
+                      reads);
     }
     {
-      access inside(access::when_cold::wait, &found, access::copies::allowed);
+      access inside(access::when_cold::wait, reads,
+                    has_reads ? access::copies::allowed : access::copies::refused);
       again.inside = &inside;
       store::execute(command, again, server.tuning().maxmemory.load_relaxed());
     }

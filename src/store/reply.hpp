@@ -26,8 +26,6 @@ class reply {
   /// Returns overflowed() and clears it: the caller has taken back what was appended.
   bool take_overflowed() noexcept { return std::exchange(overflowed_, false); }
   std::size_t size() const noexcept { return output_.size(); }
-  /// Removes what was appended since size() was `size`.
-  void take_back(std::size_t size) { output_.resize(std::min(size, output_.size())); }
 
   void ok() { raw("+OK\r\n"); }
   void status(std::string_view text) { line('+', text); }

@@ -119,7 +119,7 @@ class Disk(unittest.TestCase):
             self.assertIn(b'-IOERR', self.client.ask(*command)[:7], command)
         self.assertTrue(self.client.ask('GET', key(lost[0])).startswith(b'-IOERR'))
         self.assertEqual(self.client.ask('GET', 'other'), b'$-1\r\n')
-        # Walks leave out what they cannot read.
+        # Walks leave out keys that they cannot read.
         cursor, seen = b'0', 0
         while True:
             reply = self.client.ask('SCAN', cursor.decode(), 'COUNT', '100')

@@ -118,8 +118,11 @@ TEST_F(Fetched, ARenewedAccessHasAnotherScope) {
   for (int i = 0; i < 5; ++i) sync::reclaim_ready();
   EXPECT_EQ(objects_in(kind::cold), objects) << "the scope keeps it";
   inside.renew();
+  EXPECT_TRUE(scope::is_open());
   sync::reclaim_ready();
   EXPECT_EQ(objects_in(kind::cold), objects - 1);
+  inside.close();
+  EXPECT_FALSE(scope::is_open());
 }
 
 struct counter {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <cerrno>
 #include <coroutine>
 #include <exception>
 #include <optional>
@@ -14,8 +15,10 @@
 #include <vector>
 
 #include "guide/fetched_objects.hpp"
+#include "heap/cold/arrived_reads.hpp"
 #include "heap/readable.hpp"
 #include "heap/upkeep.hpp"
+#include "os/faults.hpp"
 
 namespace isotherm {
 namespace {
@@ -121,6 +124,28 @@ TEST_F(Fetcher, CallsWhenTheObjectHasArrived) {
   EXPECT_EQ(fetcher_.waiting(), 0u);
   EXPECT_EQ(fetcher_.run(), 0u);
   EXPECT_EQ(try_content(guides_[3]), content(3));
+}
+
+// The disk has not answered for the thread of the fetcher: another thread waits for it in the
+// mapping.
+TEST_F(Fetcher, NoOtherThreadIsGivenAReadThatIsHandedOver) {
+  os::set_fault_hook([](os::io_call call) { return call == os::io_call::read ? ETIME : 0; });
+  fetcher_.fetch(*miss_of(guides_[3]), [&] {
+    EXPECT_TRUE(heap::handed_over::is_any());
+    access silent;
+    EXPECT_EQ(guides_[3].get(silent), nullptr);
+    EXPECT_EQ(silent.result(), access::outcome::disk_silent);
+    std::thread other([&] {
+      EXPECT_FALSE(heap::handed_over::is_any());
+      EXPECT_TRUE(miss_of(guides_[3]));
+      const scope inside;
+      EXPECT_EQ(guides_[3].get(inside)->view(), content(3));
+    });
+    other.join();
+  });
+  run_all(fetcher_);
+  os::set_fault_hook({});
+  EXPECT_FALSE(heap::handed_over::is_any());
 }
 
 TEST_F(Fetcher, GetFindsItAsWell) {

@@ -309,7 +309,7 @@ proctype reader(byte id) {
      at = linked;
 #endif
      dereference();
-     /* reach_without_waiting() */
+     /* reach_past_mapping() */
      if
      :: may_commit_on(found) -> commit_fetched()
      :: is_cold(found) -> use_copy()

@@ -1,4 +1,4 @@
-/* One read of COLD for all who miss the same pages (src/heap/cold/reader.*, read.hpp, misses.hpp).
+/* One read of COLD for all who miss the same pages (src/heap/cold/reader.*, read.hpp, arrived_reads.hpp).
  * Two loops, each with a reader and a client; both clients miss the same object. The read of whoever
  * comes first leads: it is in the table until it has ended, and the other loop's follows it. With
  * the end of the first the second ends as well, with its bytes, and its reader gets the ticket and

@@ -16,7 +16,8 @@ namespace isotherm::store::testing {
 
 class fake_index final : public index::any_index {
  public:
-  std::optional<std::string_view> find(access&, std::string_view key) override {
+  std::optional<std::string_view> find(access& inside, std::string_view key) override {
+    inside.begin();
     if (before_find) before_find(key);
     ++values_read;
     const std::lock_guard lock(mutex_);
@@ -25,24 +26,29 @@ class fake_index final : public index::any_index {
     if (at == map_.end()) return std::nullopt;
     return *at->second;
   }
-  bool contains(access&, std::string_view key) override {
+  bool contains(access& inside, std::string_view key) override {
+    inside.begin();
     if (before_find) before_find(key);
     const std::lock_guard lock(mutex_);
     return map_.contains(key);
   }
-  index::outcome insert(access&, std::string_view key, const index::content& value) override {
+  index::outcome insert(access& inside, std::string_view key,
+                        const index::content& value) override {
+    inside.begin();
     const std::lock_guard lock(mutex_);
     if (map_.contains(key)) return index::outcome::unchanged;
     return write(key, value);
   }
-  index::outcome upsert(access&, std::string_view key, const index::content& value) override {
+  index::outcome upsert(access& inside, std::string_view key,
+                        const index::content& value) override {
+    inside.begin();
     const std::lock_guard lock(mutex_);
     return write(key, value);
   }
   bool erase(access& inside, std::string_view key) override {
     inside.begin();
-    if (keys_are_out && !inside.waits()) {
-      inside.note(access::outcome::missed);
+    if (key == unreadable || (keys_are_out && !inside.waits())) {
+      inside.note(key == unreadable ? access::outcome::unreadable : access::outcome::missed);
       return false;
     }
     const std::lock_guard lock(mutex_);
@@ -51,7 +57,9 @@ class fake_index final : public index::any_index {
     map_.erase(at);
     return true;
   }
-  index::outcome update(access&, std::string_view key, const index::updater& decide) override {
+  index::outcome update(access& inside, std::string_view key,
+                        const index::updater& decide) override {
+    inside.begin();
     const std::lock_guard lock(mutex_);
     const auto at = map_.find(key);
     std::optional<std::string_view> current;
@@ -79,7 +87,9 @@ class fake_index final : public index::any_index {
   }
   bool is_ordered() const noexcept override { return true; }
   /// Pieces of up to five keys; the cursor is a position.
-  std::uint64_t walk(access&, std::uint64_t cursor, const index::pair_visitor& visit) override {
+  std::uint64_t walk(access& inside, std::uint64_t cursor,
+                     const index::pair_visitor& visit) override {
+    inside.begin();
     const std::lock_guard lock(mutex_);
     if (cursor >= map_.size()) return 0;
     auto at = std::next(map_.begin(), static_cast<std::ptrdiff_t>(cursor));
@@ -101,8 +111,10 @@ class fake_index final : public index::any_index {
   /// Called at the begin of each look-up, without a lock of the index: where a cold page is read.
   std::function<void(std::string_view key)> before_find;
 
-  /// Whoever removes a key has to wait for it, or leaves it.
+  /// A thread that removes a key has to wait for it, or leaves it.
   bool keys_are_out = false;
+  /// A key that cannot be removed, as the disk does not give one on the way to it.
+  std::string unreadable = "no key";
 
   /// How often a look-up has read the value as well.
   std::atomic<std::size_t> values_read{0};

@@ -20,6 +20,13 @@ TEST_F(Commands, KeysComeAndGo) {
 }
 
 // By a thread that waits for the disk, before it locks the keys.
+TEST_F(Commands, DelRemovesTheOtherKeysWhereOneCannotBeRead) {
+  run({"MSET", "a", "1", "bad", "2", "c", "3"});
+  index_.unreadable = "bad";
+  EXPECT_EQ(run({"DEL", "a", "bad", "c"}).substr(0, 7), "-IOERR ");
+  EXPECT_EQ(run({"EXISTS", "a", "bad", "c"}), ":1\r\n");
+}
+
 TEST_F(Commands, WhatAWriteReadsIsBroughtInBeforeIt) {
   run({"MSET", "a", "1", "b", "2"});
   const auto values_brought_in = [this](const std::vector<std::string_view>& arguments) {

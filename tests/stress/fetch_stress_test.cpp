@@ -266,11 +266,15 @@ class worker {
   void fetch(std::uint64_t key) {
     std::optional<heap::miss> missed;
     {
-      const scope inside;
+      access inside;
       const guide<bytes>& held = nodes_.at(key).held;
-      auto found = held.try_get(inside);
-      if (found && *found == nullptr && !held.is_null()) return;  // its read has failed
-      if (found) return check(key, *found);
+      auto found = held.try_get(inside.scope());
+      if (found && *found != nullptr) return check(key, *found);
+      if (found) {
+        const bytes* const again = held.get(inside);
+        if (!inside.has_lost()) check(key, again);  // or its read has failed
+        return;
+      }
       missed.emplace(std::move(found.error()));
     }
     fetcher_.fetch(std::move(*missed), [this, key] { fetch(key); });

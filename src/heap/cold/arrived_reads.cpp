@@ -1,9 +1,6 @@
 #include "heap/cold/arrived_reads.hpp"
 
 #include <algorithm>
-#include <mutex>
-#include <utility>
-#include <vector>
 
 #include "base/check.hpp"
 #include "heap/header.hpp"
@@ -19,17 +16,6 @@ constexpr std::size_t kKeptBuckets = 64;
 bool serves(const cold_read& one, const base::page_span& where) noexcept {
   if (one.where().bytes < where.bytes || one.is_cancelled()) return false;
   return !one.has_ended() || one.error() == 0 || one.where().bytes == where.bytes;
-}
-
-/// Reads that fetchers hand over now: one for each thread in fetcher::run() at most, but for
-/// fetchers that run within another's function.
-struct handed_reads {
-  std::mutex mutex;
-  std::vector<const arrived_reads::read*> all;
-};
-handed_reads& handed() {
-  static auto* const made = new handed_reads;  // outlives every static destructor
-  return *made;
 }
 }  // namespace
 
@@ -101,25 +87,12 @@ void arrived_reads::clear() noexcept {
   }
 }
 
-constinit base::atomic<std::size_t> handed_over::count{0};
-
-handed_over::handed_over(arrived_reads::read ended) : read_(std::move(ended)) {
-  const std::lock_guard lock(handed().mutex);
-  handed().all.push_back(&read_);
-  count.fetch_add_relaxed(1);
-}
-
-handed_over::~handed_over() {
-  const std::lock_guard lock(handed().mutex);
-  std::erase(handed().all, &read_);
-  count.fetch_sub_relaxed(1);
-}
+constinit thread_local const handed_over* handed_over::innermost = nullptr;
 
 arrived_reads::read handed_over::find(const base::page_span& where) noexcept {
-  if (!is_any()) return nullptr;
-  const std::lock_guard lock(handed().mutex);
-  for (const arrived_reads::read* const each : handed().all) {
-    if ((*each)->where().offset == where.offset && serves(**each, where)) return *each;
+  for (const handed_over* at = innermost; at != nullptr; at = at->outer_) {
+    const cold_read& read = *at->read_;
+    if (read.where().offset == where.offset && serves(read, where)) return at->read_;
   }
   return nullptr;
 }

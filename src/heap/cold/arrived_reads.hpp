@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <unordered_map>
+#include <utility>
 
 #include "heap/cold/read.hpp"
 
@@ -43,26 +44,27 @@ class arrived_reads {
   std::unordered_multimap<std::uint64_t, read> reads_;  // by the offset of their pages
 };
 
-/// While one lives, a use of an object in the pages of an ended read finds the read, on any thread:
-/// a fetcher makes one around the function that waited for the read.
+/// While one lives, uses of objects on its thread find an ended read of their pages: a fetcher
+/// makes one around the function that waited for the read. They nest. A list of the thread's own,
+/// as the function's uses of guides take a scope alone, and a failed read concerns no other thread.
 class handed_over {
  public:
-  /// Throws std::bad_alloc.
-  explicit handed_over(arrived_reads::read ended);
-  ~handed_over();
+  explicit handed_over(const arrived_reads::read& ended) noexcept
+      : read_(ended), outer_(std::exchange(innermost, this)) {}
+  ~handed_over() { innermost = outer_; }
   handed_over(const handed_over&) = delete;
   handed_over& operator=(const handed_over&) = delete;
 
-  /// A read that is handed over at this moment, of all of these pages; null where there is none.
-  /// Costs a load where none is. Any thread.
+  /// Returns a read of all of these pages that is handed over to this thread; null where none is.
   static arrived_reads::read find(const base::page_span& where) noexcept;
-  /// False: find() finds none that this thread has made. Relaxed: the thread's own are counted in
-  /// any case, and a read of another thread is a help, not a promise.
-  static bool is_any() noexcept { return count.load_relaxed() != 0; }
+  static bool is_any() noexcept { return innermost != nullptr; }
 
  private:
-  static constinit base::atomic<std::size_t> count;
+  static constinit thread_local const handed_over* innermost
+      __attribute__((tls_model("initial-exec")));
+
   const arrived_reads::read read_;
+  const handed_over* const outer_;
 };
 
 }  // namespace isotherm::heap

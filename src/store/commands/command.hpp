@@ -59,8 +59,9 @@ struct call {
     if (found && is_counted(purpose)) ++(*found ? looked.hits : looked.misses);
     return found;
   }
-  /// Ends a command that has no answer; it must have written none and changed nothing. Of several
-  /// calls the weightiest outcome counts.
+  /// Ends a command that has no answer: it has written none. Only a command whose access waits may
+  /// have changed something (DEL and MSET, some of the keys). Of several calls the weightiest
+  /// outcome counts.
   void fail(access::outcome why) noexcept { failure = std::max(failure, why); }
 };
 

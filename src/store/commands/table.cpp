@@ -172,10 +172,12 @@ const command* command_table::resolve(std::span<const std::string_view> argument
   return sub;
 }
 
-void bring_in(const command& invoked, const call& c, values_are old) {
+void bring_in(const command& invoked, const call& c, values_are old,
+              const heap::arrived_reads* arrived) {
   const bool needs_values = old == values_are::read && !writes_several(invoked);
-  for_each_key(invoked, c.arguments, [&c, needs_values](std::string_view key) {
-    access inside;
+  const auto may_use = arrived != nullptr ? access::copies::allowed : access::copies::refused;
+  for_each_key(invoked, c.arguments, [&](std::string_view key) {
+    access inside(access::when_cold::wait, arrived, may_use);
     needs_values ? static_cast<void>(c.db.index().find(inside, key))
                  : static_cast<void>(c.db.index().contains(inside, key));
   });

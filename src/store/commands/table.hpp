@@ -57,7 +57,7 @@ void for_each_key(const command& invoked, std::span<const std::string_view> argu
   for (int i = at.first; i <= last; i += at.step) visit(arguments[static_cast<std::size_t>(i)]);
 }
 
-/// What became of a call.
+/// The end of a call.
 enum class executed : std::uint8_t {
   answered,
   /// Nothing was answered, and nothing changed: objects were missed, which the call's access has
@@ -65,19 +65,20 @@ enum class executed : std::uint8_t {
   missed,
   /// Nothing was answered, and nothing changed: only an access that waits can do it.
   must_wait,
-  /// The reply was longer than its limit, and is not whole.
+  /// The reply was longer than its limit, and is not whole. A command that writes has written.
   overflowed
 };
 /// Runs `invoked` in call::inside, unless it needs memory and the limit is reached: then answers
 /// with an error. Counts the look-ups of what was answered.
 executed execute(const command& invoked, call& c, std::uint64_t maxmemory_bytes);
 
-/// Waits for what a command that writes is going to read, by a thread that may: execute() would
-/// wait for it under the locks of the keys, and others for these.
+/// Waits for the objects that a command is going to read, but for those that have `arrived`, key by
+/// key: execute() would wait for them under the locks of the keys, or within one scope.
 enum class values_are : std::uint8_t {
   read,     ///< the command may ask for the old values
   replaced  ///< the command does not ask for them
 };
-void bring_in(const command& invoked, const call& c, values_are old = values_are::read);
+void bring_in(const command& invoked, const call& c, values_are old = values_are::read,
+              const heap::arrived_reads* arrived = nullptr);
 
 }  // namespace isotherm::store
