@@ -5,18 +5,32 @@
 
 #include "heap/ranges.hpp"
 #include "os/files/cold_file.hpp"
-#include "os/memory/swap.hpp"
 
 namespace isotherm::heap {
 
+namespace {
+constexpr std::string_view kFile = "file:";
+}  // namespace
+
 base::result<cold_backing> cold_backing::parse(const std::string& text) {
-  constexpr std::string_view kFile = "file:";
   if (text == "anon") return cold_backing{type::anon, {}};
   if (text.starts_with(kFile) && text.size() > kFile.size()) {
     return cold_backing{type::file, text.substr(kFile.size())};
   }
   return std::unexpected(
       base::error{"cold backing '" + text + "' is not known: give anon or file:DIR", 0});
+}
+
+std::string cold_backing::text() const {
+  switch (where) {
+    case type::anon:
+      return "anon";
+    case type::file:
+      return std::string(kFile) + directory;
+    case type::found:
+      break;
+  }
+  return "found";
 }
 
 std::vector<std::string> cold_directories() {
@@ -41,9 +55,7 @@ cold_place find_cold_place(const std::vector<std::string>& directories) {
   return found;
 }
 
-bool cold_can_leave_dram() {
-  return heaps().packed(kind::cold).pages().is_file() || os::read_swap_space().total_bytes > 0;
-}
+bool cold_can_leave_dram() { return heaps().packed(kind::cold).pages().why_pages_stay().empty(); }
 
 base::result<void> configure(const options& chosen) { return make_heaps(chosen); }
 

@@ -26,6 +26,8 @@ struct cold_backing {
 
   /// Parses "anon" or "file:DIR".
   static base::result<cold_backing> parse(const std::string& text);
+  /// The text that parse() takes; "found" of the default.
+  std::string text() const;
 };
 
 /// Directories for COLD's file, the best first: $STATE_DIRECTORY, which systemd keeps for a service

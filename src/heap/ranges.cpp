@@ -48,16 +48,16 @@ base::result<reserved> reserve_ranges(std::size_t wanted) {
   }
 }
 
-base::result<backing> make_backing(const cold_backing& chosen) {
+base::result<std::unique_ptr<backing>> make_backing(const cold_backing& chosen) {
   const bool is_given = chosen.where != cold_backing::type::found;
   const cold_backing at = is_given ? chosen : find_cold_place(cold_directories()).backing;
-  if (at.where == cold_backing::type::anon) return backing();
+  if (at.where == cold_backing::type::anon) return make_anonymous_backing();
   auto file = os::open_cold_file(at.directory);
   if (!file) return std::unexpected(file.error());
-  return backing(std::move(*file));
+  return make_file_backing(std::move(*file));
 }
 
-base::result<void> open_all(heap_set& set, const reserved& space, backing cold,
+base::result<void> open_all(heap_set& set, const reserved& space, std::unique_ptr<backing> cold,
                             const options& chosen) {
   set.base = reinterpret_cast<std::uintptr_t>(space.begin);
   set.range_bytes = space.range_bytes;
@@ -67,7 +67,8 @@ base::result<void> open_all(heap_set& set, const reserved& space, backing cold,
   };
   using freed_room = packed_heap::freed_room;
   for (const kind where : {kind::newborn, kind::hot}) {
-    auto made = set.packed(where).open(begin_of(where), bytes, backing(), freed_room::recycled);
+    auto made = set.packed(where).open(begin_of(where), bytes, make_anonymous_backing(),
+                                       freed_room::recycled);
     if (!made) return made;
   }
   packed_heap& in_cold = set.packed(kind::cold);
@@ -83,7 +84,7 @@ base::result<void> open_all(heap_set& set, const reserved& space, backing cold,
                     asked.error().code});
   }
   if (made = set.node.open(begin_of(kind::node), bytes); !made) return made;
-  if (chosen.catch_read_errors && in_cold.pages().is_file()) {
+  if (chosen.catch_read_errors && in_cold.pages().is_on_disk()) {
     if (auto caught = os::catch_bus_errors(begin_of(kind::cold), bytes); !caught) return caught;
     set.catches_read_errors = true;
   }
@@ -102,7 +103,7 @@ base::result<void> open_all(heap_set& set, const reserved& space, backing cold,
 /// be read.
 void register_roots(heap_set& set) {
   for (const kind where : kKinds) {
-    if (where == kind::cold && set.packed(where).pages().is_file()) continue;
+    if (where == kind::cold && set.packed(where).pages().is_on_disk()) continue;
     register_leak_roots(reinterpret_cast<const void*>(set.range_of(where).begin), set.range_bytes);
   }
 }

@@ -50,6 +50,7 @@ DEFINED_IN = {
     'lab/tiers/placements.hpp': '*',
     'src/sync/scope.hpp': 'src/sync/retire.cpp',
     'src/guide/registry.hpp': 'src/guide/soda.cpp',
+    'src/heap/packed/backing.hpp': '*',
     'src/index/index.hpp': 'src/index/registry.cpp',
     'src/store/memory.hpp': 'src/store/allocated.cpp',
 }

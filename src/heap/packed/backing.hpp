@@ -1,72 +1,73 @@
-// What a packed range's pages stand on: anonymous memory, or an unlinked file
-// (cold_backing in configure.hpp). Offsets count from the range's begin and are page multiples.
+// The memory under a packed range's pages: an interface, and one class for each kind. A further
+// kind (a NUMA node, DAX) is a class here, a source, and a row in configure.cpp.
+//
+// Offsets count from the range's begin and are page multiples.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <utility>
-#include <vector>
+#include <memory>
+#include <string>
 
 #include "base/atomic.hpp"
 #include "base/error.hpp"
-#include "base/page.hpp"
 #include "os/files/file.hpp"
 
 namespace isotherm::heap {
 
 class backing {
  public:
-  /// Anonymous memory.
-  backing() noexcept = default;
-  explicit backing(os::file file) noexcept : file_(std::move(file)) {}
-  /// Before map() only.
-  backing(backing&& other) noexcept : file_(std::move(other.file_)) {}
-  backing& operator=(backing&& other) noexcept {
-    file_ = std::move(other.file_);
-    return *this;
-  }
+  virtual ~backing() = default;
+  backing(const backing&) = delete;
+  backing& operator=(const backing&) = delete;
 
-  bool is_file() const noexcept { return file_.has_value(); }
+  /// Whether pages are read from a disk and room is taken on one: a touch of a page may fail, and
+  /// give_back() waits for the disk.
+  virtual bool is_on_disk() const noexcept = 0;
+  /// Why no page can leave DRAM at this moment, and how to change that; empty where pages can. Any
+  /// thread.
+  virtual std::string why_pages_stay() const = 0;
+  /// The place of the pages, for messages.
+  virtual std::string place() const = 0;
+  /// The file for reads past the mapping; null where there is none.
+  virtual const os::file* file() const noexcept { return nullptr; }
 
   /// Lays itself over a reserved range. Once, before any other call.
-  base::result<void> map(std::byte* begin, std::size_t bytes);
+  virtual base::result<void> map(std::byte* begin, std::size_t bytes);
+  /// Makes pages usable, zeroed; room on a disk is taken first, which takes as long as the disk
+  /// does. Any thread.
+  virtual base::result<void> take(std::size_t offset, std::size_t bytes);
+  /// Gives pages, and their room on a disk, back. Any thread.
+  virtual void give_back(std::size_t offset, std::size_t bytes) const noexcept = 0;
 
-  /// Makes pages usable, zeroed; a file's disk space is taken first, which takes as long as the
-  /// disk does. Any thread.
-  base::result<void> take(std::size_t offset, std::size_t bytes);
-
-  /// Gives pages, and a file's disk space, back. Any thread.
-  void give_back(std::size_t offset, std::size_t bytes) const noexcept;
-
-  /// Writes a file's pages back, so that they can leave. Any thread.
-  base::result<void> clean(std::size_t offset, std::size_t bytes) const;
+  /// Writes pages back, so that they can leave. Any thread.
+  virtual base::result<void> clean(std::size_t, std::size_t) const { return {}; }
   /// Makes the pages that are in DRAM ones that clean() writes, unchanged, though the system may
   /// believe that they are on the disk. Any thread.
-  base::result<void> write_anew(std::size_t offset, std::size_t bytes) const;
-  /// Whether the disk gives back what the pages that are in DRAM hold, which are clean. True where
-  /// the file cannot be read past the page cache, so that nothing tells. Any thread.
-  bool is_on_disk(std::size_t offset, std::size_t bytes) const;
+  virtual base::result<void> write_anew(std::size_t, std::size_t) const { return {}; }
+  /// Whether the disk gives back the content of the pages that are in DRAM, which are clean. True
+  /// where the file cannot be read past the page cache, so that it is not known. Any thread.
+  virtual bool is_written(std::size_t, std::size_t) const { return true; }
   /// Asks that pages, which are clean, leave DRAM now. Any thread.
   base::result<void> drop(std::size_t offset, std::size_t bytes) const;
 
-  /// The file, if it is one, for reads past the mapping.
-  const os::file* file() const noexcept { return file_ ? &*file_ : nullptr; }
-
   /// In a fork child, a file belongs to the parent: nothing is taken, nothing given back.
-  void freeze() noexcept { frozen_ = file_.has_value(); }
+  void freeze() noexcept { frozen_ = is_on_disk(); }
   bool is_frozen() const noexcept { return frozen_; }
 
- private:
-  /// Of these pages, those that are in DRAM.
-  base::result<std::vector<base::page_span>> runs_in_dram(std::size_t offset,
-                                                          std::size_t bytes) const;
+ protected:
+  backing() noexcept = default;
+  std::byte* begin() const noexcept { return begin_; }
 
+ private:
   std::byte* begin_ = nullptr;
   std::size_t bytes_ = 0;
   base::atomic<std::size_t> committed_{0};  // [0, committed_) is accessible
-  std::optional<os::file> file_;
-  bool frozen_ = false;  // written in a fork child's single thread only
+  bool frozen_ = false;                     // written in a fork child's single thread only
 };
+
+/// Memory of the process, whose pages leave for swap. Throws std::bad_alloc.
+std::unique_ptr<backing> make_anonymous_backing();
+/// An unlinked file on a disk file system. Throws std::bad_alloc.
+std::unique_ptr<backing> make_file_backing(os::file file);
 
 }  // namespace isotherm::heap

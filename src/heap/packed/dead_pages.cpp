@@ -68,8 +68,8 @@ std::uint64_t packed_heap::thin(std::size_t index) noexcept {
       std::size_t end = page;
       while (end < kPages && !live[end]) ++end;
       if (end > page) {
-        pages_.give_back(index * kExtentBytes + page * base::kPageBytes,
-                         (end - page) * base::kPageBytes);
+        pages_->give_back(index * kExtentBytes + page * base::kPageBytes,
+                          (end - page) * base::kPageBytes);
         released += (end - page) * base::kPageBytes;
       }
       page = end + 1;

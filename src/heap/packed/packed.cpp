@@ -25,11 +25,12 @@ base::result<Row*> make_table(std::size_t count) {
 
 }  // namespace
 
-base::result<void> packed_heap::open(std::byte* begin, std::size_t bytes, backing pages,
-                                     freed_room treatment) {
+base::result<void> packed_heap::open(std::byte* begin, std::size_t bytes,
+                                     std::unique_ptr<backing> pages, freed_room treatment) {
   begin_ = begin;
   extent_count_ = bytes / kExtentBytes;
   pages_ = std::move(pages);
+  is_on_disk_ = pages_->is_on_disk();
   taken_.assign((extent_count_ + 63) / 64, 0);
   emptied_.assign(taken_.size(), 0);
   auto rows = make_table<extent>(extent_count_);
@@ -43,12 +44,12 @@ base::result<void> packed_heap::open(std::byte* begin, std::size_t bytes, backin
     if (!out) return std::unexpected(out.error());
     out_ = *out;
   }
-  return pages_.map(begin, bytes);
+  return pages_->map(begin, bytes);
 }
 
 void* packed_heap::allocate(std::size_t bytes, recycling room, band among,
                             local_state& mine) noexcept {
-  if (pages_.is_frozen()) return nullptr;
+  if (pages_->is_frozen()) return nullptr;
   const bool small = bytes <= kSmallBytesMax;
   void* object = nullptr;
   if (!ends_ && small && room == recycling::allowed) {
@@ -62,7 +63,7 @@ void* packed_heap::allocate(std::size_t bytes, recycling room, band among,
   const auto begin_life = [object, bytes] {
     write_header(object, {kLiveMark, static_cast<std::uint32_t>(bytes)});
   };
-  if (!pages_.is_file()) {
+  if (!is_on_disk_) {
     begin_life();
   } else if (!os::survives(begin_life)) {
     return nullptr;  // the disk does not give the page: the room stays taken
@@ -103,7 +104,7 @@ packed_heap::append_attempt packed_heap::append_to(std::uint32_t index,
   bool is_contended = false;
   extent_word seen = row.load();
   for (;;) {
-    const std::size_t gap = pages_.is_file() ? gap_before(seen.cursor(), units) : 0;
+    const std::size_t gap = is_on_disk_ ? gap_before(seen.cursor(), units) : 0;
     if (!seen.has_room(gap + units)) break;
     const std::size_t cursor = seen.cursor() + gap;
     if (row.word.compare_exchange_acq_rel(seen.raw, seen.appended(gap, units).raw)) {
@@ -273,8 +274,8 @@ void packed_heap::note_use(const void* object) noexcept {
 
 /// Called once per emptying, by whoever made the extent closed and empty: nobody else touches it.
 void packed_heap::give_back(std::size_t first, std::size_t count) noexcept {
-  if (pages_.is_frozen()) return;
-  if (pages_.is_file()) {
+  if (pages_->is_frozen()) return;
+  if (is_on_disk_) {
     const std::lock_guard lock(mutex_);
     if (treatment_ == emptied::left) {
       for (std::size_t i = first; i < first + count; ++i) {
@@ -288,13 +289,13 @@ void packed_heap::give_back(std::size_t first, std::size_t count) noexcept {
 }
 
 void packed_heap::give_back_now(const extent_run& which) noexcept {
-  pages_.give_back(which.first * kExtentBytes, which.count * kExtentBytes);
+  pages_->give_back(which.first * kExtentBytes, which.count * kExtentBytes);
   const std::lock_guard lock(mutex_);
   mark_free(which.first, which.count);
 }
 
 void packed_heap::treat_emptied(emptied how) noexcept {
-  if (!pages_.is_file()) return;
+  if (!is_on_disk_) return;
   {
     const std::lock_guard lock(mutex_);
     treatment_ = how;
@@ -317,7 +318,7 @@ packed_heap::extent_run packed_heap::take_emptied() noexcept {
 }
 
 std::uint64_t packed_heap::give_back_emptied() noexcept {
-  if (pages_.is_frozen()) return 0;
+  if (pages_->is_frozen()) return 0;
   std::uint64_t bytes = 0;
   for (extent_run next = take_emptied(); next.count > 0; next = take_emptied()) {
     give_back_now(next);
@@ -343,7 +344,7 @@ std::size_t packed_heap::try_to_take(std::size_t count) noexcept {
     first = choose_extents(count);
   }
   if (first == extent_count_) return extent_count_;
-  const auto taken = pages_.take(first * kExtentBytes, count * kExtentBytes);
+  const auto taken = pages_->take(first * kExtentBytes, count * kExtentBytes);
   if (taken) return first;
   refusal_code_.store_relaxed(taken.error().code);
   extents_[first].word.store_release(extent_word::kClosed);

@@ -40,7 +40,8 @@ class packed_heap {
     left       ///< it stays until its extent is empty, and freeing touches no page: COLD
   };
   /// Takes a reserved range of whole extents. Once, before any other call.
-  base::result<void> open(std::byte* begin, std::size_t bytes, backing pages, freed_room treatment);
+  base::result<void> open(std::byte* begin, std::size_t bytes, std::unique_ptr<backing> pages,
+                          freed_room treatment);
 
   /// Payload for `bytes`, header written; null when range or disk is full. Any thread.
   void* allocate(std::size_t bytes, recycling room, band among, local_state& mine) noexcept;
@@ -108,8 +109,8 @@ class packed_heap {
     mutex_.unlock();
     holes_.unlock_after_fork();
   }
-  void freeze() noexcept { pages_.freeze(); }
-  const backing& pages() const noexcept { return pages_; }
+  void freeze() noexcept { pages_->freeze(); }
+  const backing& pages() const noexcept { return *pages_; }
 
   /// Walks every extent; no concurrent use.
   bool is_valid() const;
@@ -178,7 +179,8 @@ class packed_heap {
   extent* extents_ = nullptr;
   object_ends* ends_ = nullptr;  // a row for each extent; null: freed room is recycled
   pages_out* out_ = nullptr;     // likewise
-  backing pages_;
+  std::unique_ptr<backing> pages_;
+  bool is_on_disk_ = false;  // as pages_ says: asked for each object
   hole_cache holes_;
   // Of each band but the coldest, and in that of each shard: that of tiny objects, and the other.
   std::array<open_slot, std::size_t{2} * (kColdestBand + kShards)> open_;

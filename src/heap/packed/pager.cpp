@@ -4,7 +4,6 @@
 
 #include "os/memory/address_space.hpp"
 #include "os/memory/residency.hpp"
-#include "os/memory/swap.hpp"
 
 namespace isotherm::heap {
 
@@ -30,7 +29,7 @@ base::result<bool> pager::write(std::size_t index) {
     for (std::size_t i = 0; i < used; ++i) heap_.row(i).unwritten.store_relaxed(true);
     return std::unexpected(clean.error());
   }
-  if (is_unwritten && !heap_.pages().is_on_disk(offset, kExtentBytes)) return false;
+  if (is_unwritten && !heap_.pages().is_written(offset, kExtentBytes)) return false;
   row.unwritten.store_relaxed(false);
   return true;
 }
@@ -108,7 +107,7 @@ page_out_report pager::page_out(hint how, std::uint64_t limit_bytes,
   page_out(how, limit_bytes, stop, report);
   std::erase_if(not_on_disk_, [this](std::size_t first) { return needs_no_disk(first); });
   if (report.problem.empty() && !not_on_disk_.empty()) {
-    report.problem = "cannot write back " + heap_.pages().file()->path() +
+    report.problem = "cannot write back " + heap_.pages().place() +
                      ": the disk does not hold what was written to it after a failure; what is "
                      "there stays in DRAM";
   }
@@ -121,12 +120,8 @@ void pager::page_out(hint how, std::uint64_t limit_bytes, const std::function<bo
     report.problem = "a fork child shares COLD with its parent: only the parent can page it out";
     return;
   }
-  if (!heap_.pages().is_file() && os::read_swap_space().total_bytes == 0) {
-    report.problem =
-        "anonymous COLD memory cannot leave DRAM without swap: add swap or zram, or back COLD by a "
-        "file (file:DIR)";
-    return;
-  }
+  report.problem = heap_.pages().why_pages_stay();
+  if (!report.problem.empty()) return;
   std::uint64_t left_over = 0;
   for (const candidate& each : candidates(how, limit_bytes)) {
     // An extent at a time: a thread that faults a page in waits behind what the device is writing.

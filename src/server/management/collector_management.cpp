@@ -101,9 +101,7 @@ class collector_management final : public management {
     const collector::options now = running_.configuration();
     std::vector<std::pair<std::string, std::string>> all;
     for (const auto& each : collector::option_table()) all.emplace_back(each.name, each.get(now));
-    all.emplace_back("cold-backing", cold_.where == heap::cold_backing::type::file
-                                         ? "file:" + cold_.directory
-                                         : std::string("anon"));
+    all.emplace_back("cold-backing", cold_.text());
     return all;
   }
 
