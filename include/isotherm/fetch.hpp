@@ -5,3 +5,4 @@
 #include "guide/fetcher.hpp"
 #include "guide/guide.hpp"
 #include "heap/cold/reader.hpp"
+#include "heap/cold/statistics.hpp"

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "heap/cold/read_table.hpp"
+#include "heap/cold/statistics.hpp"
 #include "os/memory/process_memory.hpp"
 
 namespace isotherm::live {
@@ -109,8 +109,8 @@ void add_window(const collector::window_statistics& last, std::vector<figure>& f
 
 void add_cold_reads(const heap::cold_read_statistics& now, snapshot& seen) {
   seen.reads = now;
-  for (const auto& each : heap::cold_read_table()) {
-    const bool is_total = each.over_time == heap::cold_read_field::course::total;
+  for (const auto& each : heap::cold_statistic_table()) {
+    const bool is_total = each.over_time == heap::cold_statistic::course::total;
     seen.figures.push_back({each.name, each.unit, each.help,
                             is_total ? course::counter : course::gauge, each.get(now)});
   }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "collector/statistics.hpp"
-#include "heap/cold/reader.hpp"
+#include "heap/cold/statistics.hpp"
 #include "heap/usage.hpp"
 
 namespace isotherm::live {

@@ -16,6 +16,7 @@
 #include "guide/in_cold.hpp"
 #include "heap/cold/cold_file.hpp"
 #include "heap/cold/reader.hpp"
+#include "heap/cold/statistics.hpp"
 #include "heap/usage.hpp"
 #include "sync/retire.hpp"
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "heap/cold/read_table.hpp"
+#include "heap/cold/statistics.hpp"
 
 namespace isotherm::live {
 namespace {
@@ -39,7 +39,7 @@ TEST(Figures, JsonHasEachRowOfTheTables) {
   for (const auto& each : collector::statistic_table()) {
     EXPECT_TRUE(all["figures"].contains(each.name)) << each.name;
   }
-  for (const auto& each : heap::cold_read_table()) {
+  for (const auto& each : heap::cold_statistic_table()) {
     EXPECT_TRUE(all["figures"].contains(each.name)) << each.name;
   }
   EXPECT_EQ(all["figures"]["window"], 7);

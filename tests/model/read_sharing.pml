@@ -1,15 +1,15 @@
-/* One read of COLD for all who miss the same pages (src/heap/cold/reader.*, read.hpp, arrived_reads.hpp).
- * Two loops, each with a reader and a client; both clients miss the same object. The read of whoever
- * comes first leads: it is in the table until it has ended, and the other loop's follows it. With
- * the end of the first the second ends as well, with its bytes, and its reader gets the ticket and
- * is woken. If the first is cancelled, or if its reader is busy, the second goes on by itself: it
- * is an orphan until its reader adopts it. A read may fail, on the disk or for want of memory. A
- * client may go away, and so may a reader: its read ends as cancelled if it is queued, or if it does
- * not wait for the disk any longer.
+/* One read of COLD for all threads that miss the same pages (src/heap/cold/shared_reads.*,
+ * reader.*, read.*). Two loops, each with a reader and a client; both clients miss the same
+ * object. The read of the loop that comes first leads: it is in the table until it has ended, and
+ * the other loop's read follows it. The end of the first ends the second as well, with its bytes;
+ * the second reader gets the ticket and is woken. If the first is cancelled, or if its reader is
+ * busy, the second goes on by itself: it is an orphan until its reader adopts it. A read may
+ * fail, on the disk or for want of memory. A client may go away, and so may a reader: its read
+ * ends as cancelled if it is queued, or if it does not wait for the disk any longer.
  *
- * What the mutex of reader.cpp guards is one step. That a read of more pages serves a miss of fewer
- * is left out, and so are a third reader and reads that are given up. How long an extent is kept, as seen by its object: fetch.pml. Here it is released
- * with the memory of the read.
+ * A thread that holds the mutex of shared_reads makes one step. The model leaves out that a read of
+ * more pages serves a miss of fewer, a third reader, and reads that are given up. fetch.pml has how
+ * long an extent is kept, as seen by its object. Here it is released with the memory of the read.
  *
  * Smaller (-DSMALL): the client of one loop alone, and its reader, may go away.
  * Mutations (-D):
@@ -69,7 +69,7 @@ bool has_answer[2]; /* the client, or it has gone */
 #define is_kept(r) (reads[r].is_used || has_request(r) || reads[r].serves_other)
 #endif
 
-/* ~cold_read(), by whoever lets go of it last; it lets go of the one that has served it. */
+/* ~cold_read(), by the last thread that lets go of it; it lets go of the one that has served it. */
 inline free_if_last(r) {
   if
   :: !is_kept(r) && !reads[r].is_in_table && !reads[r].is_freed ->
@@ -88,8 +88,8 @@ inline free_if_last(r) {
   fi
 }
 
-/* cold_reader::tell(). */
-inline tell(r, how) {
+/* cold_read::end() and shared_reads::deliver(). */
+inline deliver(r, how) {
   assert(reads[r].result == open && !reads[r].is_freed);
   reads[r].result = how;
   if
@@ -107,10 +107,10 @@ inline tell(r, how) {
 #define tells_others(how) (how != cancelled)
 #endif
 
-/* cold_reader::end(), in a step. */
+/* shared_reads::end(), in a step. */
 inline end(how, has_follower) {
   assert(reads[me].is_in_table);
-  tell(me, how);
+  deliver(me, how);
   reads[me].is_in_table = false;
 #ifndef STAYS_IN_TABLE
   reads[me].may_be_followed = false;
@@ -123,7 +123,7 @@ inline end(how, has_follower) {
      :: tells_others(how) ->
         reads[the_other].is_served = true;
         reads[me].serves_other = true;
-        tell(the_other, how);
+        deliver(the_other, how);
         reads[the_other].request = at_rest;
         free_if_last(the_other)
      :: else -> reads[the_other].request = orphan
@@ -135,20 +135,20 @@ inline end(how, has_follower) {
   fi
 }
 
-/* cold_reader::publish(). */
+/* shared_reads::publish(). */
 inline publish() {
   reads[me].request = queued;
   reads[me].is_in_table = true;
   reads[me].may_be_followed = true
 }
 
-/* cold_reader::follow(). */
+/* shared_reads::follow(). */
 inline follow() {
   reads[me].request = follows;
   reads[the_other].is_followed = true
 }
 
-/* cold_reader::read(). */
+/* shared_reads::ask(). */
 inline ask() {
 #ifdef FOLLOWS_IN_TWO_STEPS
   is_found = reads[the_other].may_be_followed;
@@ -183,7 +183,7 @@ inline end_unstarted(how, has_follower) {
 #define left_has_follower reads[me].is_followed
 #endif
 
-/* cold_reader::start_waiting(): whether somebody keeps the read is looked at without the mutex. */
+/* cold_reader::start_waiting(): it asks without the mutex whether some thread keeps the read. */
 inline start_waiting() {
   if
   :: reads[me].is_used ->
@@ -195,7 +195,7 @@ inline start_waiting() {
   fi
 }
 
-/* An end that the disk has told. */
+/* cold_reader::take_answers(): the disk has answered. */
 inline take_answer() {
 #ifdef TOLD_UNLOCKED
 #define follower_seen seen
@@ -214,7 +214,7 @@ inline take_answer() {
   }
 }
 
-/* cold_reader::adopt_orphans(). */
+/* shared_reads::adopt_orphans(). */
 inline adopt() {
   d_step {
     if
@@ -267,8 +267,8 @@ inline take_ended() {
 #endif
 }
 
-/* cold_reader::leave_busy_readers(). It looks at the other reader, which must not have gone. */
-inline leave_busy_reader() {
+/* shared_reads::leave_busy_leaders(). It reads the other mailbox: its reader must not have gone. */
+inline leave_busy_leader() {
   d_step {
     looks && reads[me].request == follows ->
     assert(!has_gone[the_other]);
@@ -293,7 +293,7 @@ inline client_goes() {
   }
 }
 
-/* cold_reader::leave(): it takes back what follows, and then what it has queued ends. */
+/* cold_reader::leave(): shared_reads::drop_followers(), and then the end of the queued read. */
 inline leave() {
   d_step {
     if
@@ -317,8 +317,8 @@ inline leave() {
 #endif
 }
 
-/* cold_reader::give_up(): what the disk writes to stays in memory. */
-inline give_up() {
+/* shared_reads::cancel_all() in ~cold_reader(): the memory that the disk writes to stays. */
+inline cancel_all() {
 #ifndef UNDER_WAY_IS_FORGOTTEN
   d_step {
     if
@@ -361,7 +361,7 @@ end_waits:
   :: misses -> ask()
   :: reads[me].request == queued -> start_waiting()
   :: signal[me] -> take_ended()
-  :: leave_busy_reader()
+  :: leave_busy_leader()
   :: (goes || leaves) && !has_answer[me] -> client_goes()
   :: d_step { /* another read of this reader's has ended */
        !is_woken ->
@@ -376,7 +376,7 @@ end_waits:
   :: signal[me] -> take_ended()
   :: true -> break
   od;
-  give_up();
+  cancel_all();
   has_gone[me] = true
 }
 

@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "heap/cold/read_table.hpp"
+#include "heap/cold/statistics.hpp"
 #include "heap/usage.hpp"
 
 namespace isotherm::server {
@@ -27,7 +27,7 @@ TEST(Figures, EachIsInTheGuideAndStandsOnce) {
   };
   for (const auto& each : server_figures()) look_at(each.name, each.help);
   for (const auto& each : heap::footprint_table()) look_at(each.name, each.help);
-  for (const auto& each : heap::cold_read_table()) look_at(each.name, each.help);
+  for (const auto& each : heap::cold_statistic_table()) look_at(each.name, each.help);
 }
 
 TEST(Figures, WhatInfoTellsHasANameThere) {

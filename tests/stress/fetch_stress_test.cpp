@@ -32,6 +32,7 @@
 #include "guide/guide.hpp"
 #include "heap/cold/cold_file.hpp"
 #include "heap/cold/reader.hpp"
+#include "heap/cold/statistics.hpp"
 #include "heap/configure.hpp"
 #include "heap/readable.hpp"
 #include "os/faults.hpp"

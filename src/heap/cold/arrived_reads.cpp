@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/check.hpp"
-#include "heap/header.hpp"
 #include "heap/ranges.hpp"
 
 namespace isotherm::heap {
@@ -22,29 +20,6 @@ bool serves(const cold_read& one, const base::page_span& where) noexcept {
 bool is_out(const void* object) noexcept {
   const heap_set& set = heaps();
   return set.range_of(kind::cold).contains(object) && set.packed(kind::cold).is_out(object);
-}
-
-miss::miss(const void* object, used_before before) noexcept : object_(object), before_(before) {
-  packed_heap& cold = heaps().packed(kind::cold);
-  cold.keep_extent(object);
-  where_ = cold.place_of(object);
-  bytes_ = cold.room_of(object);
-}
-
-miss::~miss() {
-  if (object_ != nullptr) heaps().packed(kind::cold).release_extent(object_);
-}
-
-const void* cold_read::copy_of(const void* object) const noexcept {
-  if (!was_copied()) return nullptr;  // what failed may hold what an earlier read left
-  const std::byte* const begin = heaps().packed(kind::cold).begin() + where().offset;
-  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(object) - begin);
-  ISO_ASSERT(offset < where().bytes, "an object lies in the pages that were read for it");
-  const void* const copy = bytes_read() + offset;
-  const header found = *header_of(copy);
-  // As in the mapping: a page that the disk failed to take may hold what was there before.
-  const bool is_whole = offset + readable_bytes(found.bytes) <= where().bytes;
-  return found.mark == kLiveMark && is_whole ? copy : nullptr;
 }
 
 bool arrived_reads::add(const read& asked) {

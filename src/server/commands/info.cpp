@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "heap/cold/read_table.hpp"
+#include "heap/cold/statistics.hpp"
 #include "server/commands/families.hpp"
 #include "server/figures.hpp"
 #include "server/server.hpp"
@@ -157,7 +157,7 @@ std::string isotherm_section(server& server, std::int64_t) {
   add_figures(text, server, server_figure::section::isotherm);
   text += fmt::format("cold_read_engine:{}\r\n", server.read_engine());
   const heap::cold_read_statistics reads = heap::cold_reads();
-  for (const auto& each : heap::cold_read_table()) {
+  for (const auto& each : heap::cold_statistic_table()) {
     text += fmt::format("{}:{}\r\n", each.name, each.get(reads));
   }
   for (const auto& each : collector::statistic_table()) {

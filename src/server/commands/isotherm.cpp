@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/page.hpp"
-#include "heap/cold/read_table.hpp"
+#include "heap/cold/statistics.hpp"
 #include "heap/usage.hpp"
 #include "os/memory/residency.hpp"
 #include "server/commands/families.hpp"
@@ -56,7 +56,7 @@ void answer_stats(reply& out, server& server) {
   constexpr std::size_t kWords = 2, kManagedWords = 1;
   const std::size_t always = kWords + heap::footprint_table().size() + server_figures().size();
   const std::size_t managed =
-      kManagedWords + heap::cold_read_table().size() + collector::statistic_table().size();
+      kManagedWords + heap::cold_statistic_table().size() + collector::statistic_table().size();
   out.map(always + (manager ? managed : 0));
   field(out, "index", server.db().index().name());
   field(out, "manage", manager ? manager->mode() : "off");
@@ -67,7 +67,7 @@ void answer_stats(reply& out, server& server) {
   if (!manager) return;
   field(out, "problem", std::string_view(manager->problem()));
   const heap::cold_read_statistics reads = heap::cold_reads();
-  for (const auto& each : heap::cold_read_table()) field(out, each.name, each.get(reads));
+  for (const auto& each : heap::cold_statistic_table()) field(out, each.name, each.get(reads));
   answer_window(out, manager->last_window());
 }
 

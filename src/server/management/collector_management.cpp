@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "collector/memory/memory_room.hpp"
-#include "heap/cold/reader.hpp"
+#include "heap/cold/statistics.hpp"
 #include "heap/configure.hpp"
 #include "heap/readable.hpp"
 

@@ -13,6 +13,7 @@
 #include "heap/anonymous_cold.hpp"
 #include "heap/cold/arrived_reads.hpp"
 #include "heap/cold/reader.hpp"
+#include "heap/cold/statistics.hpp"
 #include "heap/object.hpp"
 #include "heap/ranges.hpp"
 #include "heap/upkeep.hpp"

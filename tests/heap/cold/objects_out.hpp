@@ -12,6 +12,7 @@
 
 #include "heap/cold/cold_file.hpp"
 #include "heap/cold/reader.hpp"
+#include "heap/cold/statistics.hpp"
 #include "heap/header.hpp"
 #include "os/faults.hpp"
 

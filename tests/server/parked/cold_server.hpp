@@ -18,6 +18,7 @@
 #include "collector/collector.hpp"
 #include "guide/fetched.hpp"
 #include "heap/cold/reader.hpp"
+#include "heap/cold/statistics.hpp"
 #include "heap/configure.hpp"
 #include "heap/object.hpp"
 #include "heap/temporary_directory.hpp"

@@ -1,15 +1,17 @@
-#include "heap/cold/read_table.hpp"
+#include "heap/cold/statistics.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cerrno>
 #include <numeric>
 
 namespace isotherm::heap {
 namespace {
 
 using seen = cold_read_statistics;
-using course = cold_read_field::course;
+using course = cold_statistic::course;
 
-/// Microseconds within which that share of the reads ended: the end of its power of two.
+/// Returns the microseconds within which `parts` of `of` reads ended, rounded up to a power of two.
 std::uint64_t wait_us(const seen& s, std::uint64_t parts, std::uint64_t of) noexcept {
   const std::uint64_t all = std::accumulate(s.waits.begin(), s.waits.end(), std::uint64_t{0});
   std::uint64_t sum = 0;
@@ -20,7 +22,7 @@ std::uint64_t wait_us(const seen& s, std::uint64_t parts, std::uint64_t of) noex
   return 0;
 }
 
-constexpr cold_read_field kFields[] = {
+constexpr cold_statistic kTable[] = {
     {"cold_misses", "objects",
      "objects of COLD that were needed and that were out of DRAM, since the start", course::total,
      [](const seen& s) noexcept { return s.misses; }},
@@ -51,6 +53,38 @@ constexpr cold_read_field kFields[] = {
 
 }  // namespace
 
-std::span<const cold_read_field> cold_read_table() noexcept { return kFields; }
+cold_read_statistics cold_reads() noexcept {
+  const cold_read_counters& now = cold_read_counts;
+  cold_read_statistics seen{.misses = now.misses.load_relaxed(),
+                            .reads = now.reads.load_relaxed(),
+                            .shared_reads = now.shared_reads.load_relaxed(),
+                            .failed_reads = now.failed_reads.load_relaxed(),
+                            .read_bytes = now.read_bytes.load_relaxed(),
+                            .requested_bytes = now.requested_bytes.load_relaxed(),
+                            .under_way = now.under_way.load_relaxed(),
+                            .unanswered = now.unanswered.load_relaxed(),
+                            .wait_us = now.wait_us.load_relaxed()};
+  for (std::size_t i = 0; i < seen.waits.size(); ++i) seen.waits[i] = now.waits[i].load_relaxed();
+  return seen;
+}
+
+constinit cold_read_counters cold_read_counts;
+
+void cold_read_counters::count_end(std::size_t bytes, int error,
+                                   std::chrono::steady_clock::time_point asked) noexcept {
+  under_way.fetch_sub_relaxed(1);
+  if (error == ECANCELED) return;
+  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(
+      std::chrono::steady_clock::now() - asked);
+  const auto waited = static_cast<std::uint64_t>(std::max<std::int64_t>(us.count(), 1));
+  const auto bits = static_cast<std::size_t>(std::bit_width(waited));
+  waits[std::min(bits, waits.size()) - 1].fetch_add_relaxed(1);
+  wait_us.fetch_add_relaxed(waited);
+  reads.fetch_add_relaxed(1);
+  read_bytes.fetch_add_relaxed(bytes);
+  if (error != 0) failed_reads.fetch_add_relaxed(1);
+}
+
+std::span<const cold_statistic> cold_statistic_table() noexcept { return kTable; }
 
 }  // namespace isotherm::heap
