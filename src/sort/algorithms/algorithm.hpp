@@ -1,7 +1,8 @@
-// The interface between the sorter and its algorithms. Each algorithm has a file of its own in this
-// folder, which ends with its descriptor; registry.cpp lists the descriptors. No other code depends
-// on which algorithm runs, except the choice that `automatic` makes (sort/choice.cpp) and the
-// report of the outcome.
+// The interface between the sorter and its algorithms. The variants of the index sort are the rows
+// of a table (sort/index_sort/variants.hpp). Each of the other algorithms is a file in this folder
+// that ends with its descriptor. registry.cpp lists them all. No other code depends on which
+// algorithm runs, except the choice that `automatic` makes (sort/choice.cpp) and the report of the
+// outcome.
 #pragma once
 
 #include <string>
