@@ -121,7 +121,7 @@ base::result<void> check_options(const sort_options& o, std::uint64_t bytes) {
 
 base::result<void> check_files(const source& in, const std::string& output,
                                const std::string& temporary_directory, const plan& p,
-                               const sort_options& o) {
+                               const input_facts& facts, const sort_options& o) {
   auto input = os::identity(in.handle());
   if (!input) return std::unexpected(input.error());
   auto there = os::identity(output);
@@ -129,12 +129,11 @@ base::result<void> check_files(const source& in, const std::string& output,
     return refused(output + " is the input itself: name another file for the output");
   }
   if (!there && there.error().code != ENOENT) return std::unexpected(there.error());
-  auto records = estimate_records(in, o);
-  if (!records) return std::unexpected(records.error());
-  return check_space({.directory = os::waiting_directory(output, temporary_directory),
-                      .temporary_directory = temporary_directory,
-                      .output_bytes = output_bytes(in.size(), *records, o),
-                      .run_bytes = find(p.algorithm).temporary_bytes(p, o, in.size(), *records)});
+  return check_space(
+      {.directory = os::waiting_directory(output, temporary_directory),
+       .temporary_directory = temporary_directory,
+       .output_bytes = output_bytes(in.size(), facts.records, o),
+       .run_bytes = find(p.algorithm).temporary_bytes(p, o, in.size(), facts.records)});
 }
 
 }  // namespace isotherm::sort

@@ -15,10 +15,9 @@ base::result<void> check_options(const sort_options& o, std::uint64_t bytes);
 
 /// Checks that the output is not the input, and that there is room for the output and for runs.
 /// Where the output's size depends on the keys (--unique, --count), they are taken to be all
-/// different; where it depends on the sizes of records, these are estimated from the input's
-/// beginning.
+/// different; where it depends on the sizes of records, it is estimated by their mean.
 base::result<void> check_files(const source& in, const std::string& output,
                                const std::string& temporary_directory, const plan& p,
-                               const sort_options& o);
+                               const input_facts& facts, const sort_options& o);
 
 }  // namespace isotherm::sort

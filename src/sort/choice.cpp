@@ -4,102 +4,94 @@
 
 #include "base/page.hpp"
 #include "device/profile.hpp"
-#include "os/memory/available_memory.hpp"
 #include "sort/algorithms/registry.hpp"
 #include "sort/checks.hpp"
+#include "sort/examine.hpp"
 
 namespace isotherm::sort {
 namespace {
 
 bool is_emulated(const std::string& device) { return device.starts_with("emu:"); }
 
-/// The algorithm for a device that is not emulated: files in the page cache, or on a disk behind
-/// it. External merge sort moves whole records; it is taken where index maps would need too many
-/// scans of the input for the values, or a read by call for each short record. An index map that
-/// just fits leaves little room for values; runs of it leave more, and so need fewer scans.
-/// docs/benchmarks tells where the limits come from, and how far the choice is from the best
-/// algorithm.
-base::result<sort_algorithm> choose_by_rule(const sort_options& o, std::uint64_t bytes,
-                                            const device::model* device) {
+/// Returns whether the plan, for a device that is not emulated, costs less than external merge
+/// sort, which moves whole records: an index map may need too many scans of the input for the
+/// values, or a read by call for each short record. docs/benchmarks tells where the limits come
+/// from, and how far the choice is from the best algorithm.
+bool pays(const plan& p, const sort_options& o, const facts& known) {
   constexpr std::uint64_t kLong = 600;  // bytes; a read of such a record by call costs less than
                                         // moving it twice
   constexpr std::uint64_t kMostScans = 14;
   constexpr std::uint64_t kMostOfOnePass = 10;  // more scans cost more than merging runs
   constexpr std::uint64_t kMostOfDisk = 3;
-  const bool choice = o.algorithm == sort_algorithm::automatic &&
-                      o.format == record_format::fixed && o.writes_all();
-  // A read by call of a record of at least one page wastes nothing.
-  if (!choice || bytes == 0 || o.record_bytes >= base::kPageBytes) return o.algorithm;
+  if (p.map_input || p.integers) return true;
+  const std::uint64_t bytes = known.input.bytes;
   // The keys come with the whole input, which is in the page cache when values are fetched,
   // provided that it fits there beside the output.
-  const bool cached = bytes <= os::available_memory() / 2;  // the output takes the other half
-  for (const auto algorithm : {sort_algorithm::automatic, sort_algorithm::mergepass}) {
-    const auto p = make_plan(o, algorithm, bytes, device);
-    if (!p) return std::unexpected(p.error());
-    if (p->map_input || p->integers) return algorithm;
-    const bool one_pass = !p->way.must_merge && bytes / o.record_bytes <= p->index_entries;
-    const auto most = !cached ? kMostOfDisk : one_pass ? kMostOfOnePass : kMostScans;
-    const bool pays =
-        p->scan_gather ? bytes <= most * p->output_buffer_bytes : cached && o.record_bytes >= kLong;
-    if (pays) return algorithm;
-  }
-  return sort_algorithm::ems;
+  const bool cached = bytes <= known.available_bytes / 2;  // the output takes the other half
+  const bool one_pass = !p.way.must_merge && bytes / o.record_bytes <= p.index_entries;
+  const auto most = !cached ? kMostOfDisk : one_pass ? kMostOfOnePass : kMostScans;
+  return p.scan_gather ? bytes <= most * p.output_buffer_bytes : cached && o.record_bytes >= kLong;
 }
 
-double records_of(const input_facts& facts) {
-  return static_cast<double>(facts.bytes) / facts.record_bytes;
+/// Plans for a device that is not emulated: files in the page cache, or on a disk behind it. An
+/// index map that just fits leaves little room for values; runs of it leave more, and so need fewer
+/// scans.
+base::result<plan> plan_by_rule(const sort_options& o, const facts& known) {
+  const bool open = o.algorithm == sort_algorithm::automatic && o.format == record_format::fixed &&
+                    o.writes_all() && known.input.bytes > 0 &&
+                    o.record_bytes < base::kPageBytes;  // a call for a page or more wastes nothing
+  auto p = make_plan(o, o.algorithm, known);
+  if (open && p && !pays(*p, o, known)) p = make_plan(o, sort_algorithm::mergepass, known);
+  if (open && p && !pays(*p, o, known)) p = make_plan(o, sort_algorithm::ems, known);
+  return p;
 }
 
-/// The user's algorithm or, for `automatic`, the cheapest candidate that the options allow.
-base::result<algorithm_choice> choose_with_device(const sort_options& o, const input_facts& facts,
-                                                  const device::model& device,
-                                                  const processor_speed& cpu) {
-  auto p = make_plan(o, o.algorithm, facts.bytes, &device);
+double records_of(const input_facts& in) { return static_cast<double>(in.bytes) / in.record_bytes; }
+
+/// Plans the algorithm and predicts its time.
+base::result<choice> predicted(const algorithm& a, const sort_options& o, const facts& known) {
+  auto p = make_plan(o, a.id, known);
   if (!p) return std::unexpected(p.error());
-  algorithm_choice best{o.algorithm, find(o.algorithm).predict(*p, o, facts, device, cpu)};
-  if (o.algorithm != sort_algorithm::automatic) return best;
-  for (const algorithm* const other : algorithms()) {
-    sort_options with = o;
-    with.algorithm = other->id;
-    if (!other->candidate || !check_options(with, facts.bytes)) continue;
-    p = make_plan(o, other->id, facts.bytes, &device);
-    if (!p || !other->obstacle(*p, records_of(facts)).empty()) continue;
-    auto predicted = other->predict(*p, o, facts, device, cpu);
-    if (predicted.seconds < best.predicted.seconds) best = {other->id, std::move(predicted)};
+  return choice{*p, a.predict(*p, o, known)};
+}
+
+/// Plans the user's algorithm or, for `automatic`, the cheapest candidate that the options allow.
+base::result<choice> choose_by_model(const sort_options& o, const facts& known) {
+  auto best = predicted(find(o.algorithm), o, known);
+  if (!best || o.algorithm != sort_algorithm::automatic) return best;
+  for (const algorithm* const each : algorithms()) {
+    if (!each->candidate || !each->check(o)) continue;
+    auto other = predicted(*each, o, known);
+    if (!other || !each->obstacle(other->plan, records_of(known.input)).empty()) continue;
+    if (other->predicted.seconds < best->predicted.seconds) best = std::move(other);
   }
   return best;
 }
 
-/// One line of --explain.
-sort_prediction explain_one(sort_algorithm algorithm, const sort_options& options,
-                            const input_facts& facts, const device::model& device,
-                            const processor_speed& cpu) {
-  sort_prediction one{
-      .algorithm = algorithm, .taken = algorithm, .seconds = 0, .obstacle = "", .runs = ""};
-  sort_options o = options;
-  o.algorithm = algorithm;
-  if (auto r = check_options(o, facts.bytes); !r) {
-    one.obstacle = r.error().message;
-    return one;
+/// Makes one line of --explain. Requires: check_options() accepts the options with the user's
+/// algorithm.
+sort_prediction explain_one(const algorithm& one, sort_options o, const facts& known) {
+  o.algorithm = one.id;
+  sort_prediction line{
+      .algorithm = one.id, .taken = one.id, .seconds = 0, .obstacle = "", .runs = ""};
+  const auto accepted = one.check(o);
+  auto chosen = accepted ? choose_by_model(o, known) : std::unexpected(accepted.error());
+  if (!chosen) {
+    line.obstacle = chosen.error().message;
+    return line;
   }
-  auto chosen = choose_with_device(o, facts, device, cpu);
-  auto p = chosen ? make_plan(o, chosen->algorithm, facts.bytes, &device)
-                  : base::result<plan>(std::unexpected(chosen.error()));
-  const double records = records_of(facts);
-  if (!p) {
-    one.obstacle = p.error().message;
-    return one;
+  const plan& p = chosen->plan;
+  const double records = records_of(known.input);
+  line.obstacle = find(p.algorithm).obstacle(p, records);
+  if (!line.obstacle.empty()) return line;
+  line.seconds = chosen->predicted.seconds;
+  line.runs = chosen->predicted.runs;
+  line.taken = p.algorithm;
+  if (line.taken == sort_algorithm::automatic) {
+    const bool fits = records <= static_cast<double>(p.index_entries);
+    line.taken = fits ? sort_algorithm::onepass : sort_algorithm::mergepass;
   }
-  one.obstacle = find(chosen->algorithm).obstacle(*p, records);
-  if (!one.obstacle.empty()) return one;
-  one.seconds = chosen->predicted.seconds;
-  one.runs = chosen->predicted.runs;
-  one.taken = chosen->algorithm;
-  if (one.taken == sort_algorithm::automatic) {
-    const bool fits = records <= static_cast<double>(p->index_entries);
-    one.taken = fits ? sort_algorithm::onepass : sort_algorithm::mergepass;
-  }
-  return one;
+  return line;
 }
 
 }  // namespace
@@ -121,16 +113,11 @@ base::result<device_choice> find_device(const std::string& name) {
   return choice;
 }
 
-base::result<algorithm_choice> choose(const sort_options& o, const source& input,
-                                      const device::model* device) {
-  if (device == nullptr || !device->emulated()) {
-    auto taken = choose_by_rule(o, input.size(), device);
-    if (!taken) return std::unexpected(taken.error());
-    return algorithm_choice{*taken};
-  }
-  auto facts = examine(input, o);
-  if (!facts) return std::unexpected(facts.error());
-  return choose_with_device(o, *facts, *device, measure_processor(input, *facts));
+base::result<choice> choose(const sort_options& o, const facts& known) {
+  if (known.emulated() != nullptr) return choose_by_model(o, known);
+  auto p = plan_by_rule(o, known);
+  if (!p) return std::unexpected(p.error());
+  return choice{*p, {}};
 }
 
 }  // namespace isotherm::sort
@@ -149,12 +136,11 @@ base::result<std::vector<sort_prediction>> explain_sort(const std::string& input
         "--explain needs an emulated device, --device emu:...: it tells what the model says of it",
         0});
   }
-  auto facts = sort::examine(*from, o);
-  if (!facts) return std::unexpected(facts.error());
-  const auto cpu = sort::measure_processor(*from, *facts);
+  auto known = sort::examine(*from, o, &device->numbers);
+  if (!known) return std::unexpected(known.error());
   std::vector<sort_prediction> all;
   for (const sort::algorithm* const one : sort::algorithms()) {
-    all.push_back(sort::explain_one(one->id, o, *facts, device->numbers, cpu));
+    all.push_back(sort::explain_one(*one, o, *known));
   }
   std::sort(all.begin(), all.end(), [](const sort_prediction& a, const sort_prediction& b) {
     return a.obstacle.empty() != b.obstacle.empty() ? a.obstacle.empty() : a.seconds < b.seconds;

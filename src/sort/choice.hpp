@@ -1,4 +1,4 @@
-// Which algorithm is taken: on an emulated device by the cost model, elsewhere by a rule.
+// The choice of a plan: on an emulated device by the cost model, elsewhere by a rule.
 #pragma once
 
 #include <isotherm/sort.hpp>
@@ -7,7 +7,7 @@
 
 #include "device/model.hpp"
 #include "sort/cost/cost.hpp"
-#include "sort/input/source.hpp"
+#include "sort/plan/plan.hpp"
 
 namespace isotherm::sort {
 
@@ -19,14 +19,13 @@ struct device_choice {
 };
 base::result<device_choice> find_device(const std::string& name);
 
-struct algorithm_choice {
-  sort_algorithm algorithm = sort_algorithm::automatic;
-  prediction predicted{};  ///< zeros: the device is not emulated
+struct choice {
+  sort::plan plan;
+  prediction predicted;  ///< zeros: the device is not emulated
 };
-/// The user's algorithm. For `automatic`: on an emulated device the one that the cost model finds
-/// cheapest; elsewhere the choice of a rule from measurements, which is MergePass, external merge
-/// sort, or `automatic` (OnePass if the index map fits, MergePass if not).
-base::result<algorithm_choice> choose(const sort_options& options, const source& input,
-                                      const device::model* device);
+/// Plans the user's algorithm. For `automatic` plans, on an emulated device, the algorithm that the
+/// cost model finds cheapest; elsewhere by a rule from measurements MergePass, external merge sort,
+/// or `automatic` (OnePass if the index map fits, MergePass if not).
+base::result<choice> choose(const sort_options& options, const facts& known);
 
 }  // namespace isotherm::sort

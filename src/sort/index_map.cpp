@@ -56,7 +56,7 @@ base::result<index_map> index_map::build(const std::string& path, const sort_opt
   o.unique = o.count = false;
   o.top = 0;
   if (auto r = sort::check_options(o, input->size()); !r) return std::unexpected(r.error());
-  auto p = sort::make_plan(o, o.algorithm, input->size(), nullptr);
+  auto p = sort::make_plan(o, o.algorithm, sort::facts_of({.bytes = input->size()}, nullptr));
   if (!p) return std::unexpected(p.error());
   auto s = std::make_unique<state>(std::move(o), *p, std::move(*input));
   const std::uint64_t capacity = s->share.index_entries;

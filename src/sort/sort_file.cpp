@@ -16,6 +16,7 @@
 #include "sort/algorithms/registry.hpp"
 #include "sort/checks.hpp"
 #include "sort/choice.hpp"
+#include "sort/examine.hpp"
 #include "sort/plan/context.hpp"
 #include "sort/verify.hpp"
 
@@ -61,23 +62,19 @@ base::result<void> put_in_place(sort::job& j, os::pending_file& out) {
   return out.sync_name();
 }
 
-/// A plan whose output and runs have room. Records are regrouped only if there is room for that
-/// too.
-base::result<sort::plan> plan_for(const sort::source& in, const std::string& output,
-                                  const std::string& directory, const sort_options& options,
-                                  sort_algorithm algorithm, const device::model* numbers) {
-  auto p = sort::make_plan(options, algorithm, in.size(), numbers);
-  if (!p) return p;
-  auto records = sort::estimate_records(in, options);
-  if (!records) return std::unexpected(records.error());
-  sort::plan moving = *p;
-  const std::uint64_t mean = in.size() / std::max<std::uint64_t>(1, *records);
+/// Returns `p`, whose output and runs have room. Records are regrouped only if there is room for
+/// that too.
+base::result<sort::plan> fit(const sort::plan& p, const sort::facts& known, const sort::source& in,
+                             const std::string& output, const std::string& directory,
+                             const sort_options& options) {
+  sort::plan moving = p;
+  const std::uint64_t mean = in.size() / std::max<std::uint64_t>(1, known.input.records);
   if (sort::consider_regrouping(moving, options, mean)) {
-    auto r = sort::check_files(in, output, directory, moving, options);
+    auto r = sort::check_files(in, output, directory, moving, known.input, options);
     if (r) return moving;
     if (r.error().code != 0) return std::unexpected(r.error());
   }
-  if (auto r = sort::check_files(in, output, directory, *p, options); !r) {
+  if (auto r = sort::check_files(in, output, directory, p, known.input, options); !r) {
     return std::unexpected(r.error());
   }
   return p;
@@ -97,9 +94,11 @@ base::result<sort_report> sort_to(const std::string& input, const std::string& o
   auto in = sort::source::open_or_copy(j, input, directory);
   if (!in) return std::unexpected(in.error());
   if (auto r = sort::check_options(options, in->size()); !r) return std::unexpected(r.error());
-  auto algorithm = sort::choose(options, *in, numbers);
-  if (!algorithm) return std::unexpected(algorithm.error());
-  auto p = plan_for(*in, output, directory, options, algorithm->algorithm, numbers);
+  auto known = sort::examine(*in, options, numbers);
+  if (!known) return std::unexpected(known.error());
+  auto chosen = sort::choose(options, *known);
+  if (!chosen) return std::unexpected(chosen.error());
+  auto p = fit(chosen->plan, *known, *in, output, directory, options);
   if (!p) return std::unexpected(p.error());
   if (p->map_input && !j.keep(in->map())) return std::unexpected(j.status().error());
 
@@ -115,7 +114,7 @@ base::result<sort_report> sort_to(const std::string& input, const std::string& o
   sort_report report;
   report.input_bytes = in->size();
   describe(report, j, *p, o, numbers);
-  report.predicted_seconds = algorithm->predicted.seconds;
+  report.predicted_seconds = chosen->predicted.seconds;
   report.seconds = static_cast<double>(os::monotonic_ns() - start) * 1e-9;
   return report;
 }

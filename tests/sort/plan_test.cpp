@@ -7,6 +7,7 @@
 #include <set>
 
 #include "device/model.hpp"
+#include "sort/planned.hpp"
 #include "sort/scratch.hpp"
 
 namespace isotherm::sort {
@@ -19,14 +20,14 @@ constexpr std::uint64_t kMiB = 1 << 20;
 
 TEST(Plan, IndexMapsAreNoLargerThanTheirInputs) {
   sort_options o{.memory_bytes = 512 * kMiB};
-  EXPECT_EQ(make_plan(o, o.algorithm, 100 * 1000, nullptr)->index_entries, 1001u);
-  EXPECT_EQ(make_plan(o, o.algorithm, 0, nullptr)->index_entries, 1u);
+  EXPECT_EQ(planned(o, o.algorithm, 100 * 1000, nullptr)->index_entries, 1001u);
+  EXPECT_EQ(planned(o, o.algorithm, 0, nullptr)->index_entries, 1u);
   o.format = record_format::klv;
-  EXPECT_EQ(make_plan(o, o.algorithm, 140, nullptr)->index_entries, 11u);
+  EXPECT_EQ(planned(o, o.algorithm, 140, nullptr)->index_entries, 11u);
   o.format = record_format::lines;
-  EXPECT_EQ(make_plan(o, o.algorithm, 140, nullptr)->index_entries, 141u);
+  EXPECT_EQ(planned(o, o.algorithm, 140, nullptr)->index_entries, 141u);
   const std::uint64_t large = std::uint64_t{1} << 40;
-  EXPECT_LT(make_plan(o, o.algorithm, large, nullptr)->index_entries, 512 * kMiB / 16);
+  EXPECT_LT(planned(o, o.algorithm, large, nullptr)->index_entries, 512 * kMiB / 16);
 }
 
 // Each thread holds a few records at the least.
@@ -34,17 +35,17 @@ TEST(Plan, ThreadsThatTheUserDoesNotNameAreLoweredUntilTheyFit) {
   auto device = device::preset("emu:pmem").value();
   device.random_read = {{1, 1e8}, {1000, 1e11}};
   sort_options o{.record_bytes = kMiB, .memory_bytes = 32 * kMiB};
-  auto p = make_plan(o, sort_algorithm::onepass, 100 * kMiB, &device);
+  auto p = planned(o, sort_algorithm::onepass, 100 * kMiB, &device);
   ASSERT_TRUE(p) << p.error().message;
   EXPECT_GE(p->random_threads, 1u);
   EXPECT_LE(p->random_threads, 10u);
   o.record_bytes = 100;
-  p = make_plan(o, sort_algorithm::onepass, 100 * kMiB, &device);
+  p = planned(o, sort_algorithm::onepass, 100 * kMiB, &device);
   ASSERT_TRUE(p) << p.error().message;
   EXPECT_GT(p->random_threads, 10u);
   EXPECT_LT(p->random_threads, 64u);
   o.read_threads = 1000;
-  p = make_plan(o, sort_algorithm::onepass, 100 * kMiB, &device);
+  p = planned(o, sort_algorithm::onepass, 100 * kMiB, &device);
   ASSERT_FALSE(p);
   EXPECT_THAT(p.error().message, AllOf(HasSubstr("1000 threads"), HasSubstr("--read-threads"),
                                        HasSubstr("--write-threads"), HasSubstr("--sort-threads")));
@@ -56,7 +57,7 @@ TEST(Plan, CallsReadSmallRecordsWholeAndMappingsAndEmulatedDevicesDoNot) {
     o.memory_bytes = memory;
     o.device = device;
     o.record_bytes = record;
-    return make_plan(o, sort_algorithm::onepass, 8 * kMiB, nullptr)->sequential_load;
+    return planned(o, sort_algorithm::onepass, 8 * kMiB, nullptr)->sequential_load;
   };
   EXPECT_TRUE(whole(32 * kMiB, "", 100));
   EXPECT_FALSE(whole(32 * kMiB, "", 4096));
@@ -76,7 +77,7 @@ TEST(Registry, EachAlgorithmHasARowAndANameOfItsOwn) {
 // Its output, which it sorts in place, is all that it writes.
 TEST(Samplesort, NeedsNoTemporarySpace) {
   const sort_options o{.memory_bytes = 512 * kMiB};
-  const auto p = make_plan(o, sort_algorithm::samplesort, 100 * kMiB, nullptr);
+  const auto p = planned(o, sort_algorithm::samplesort, 100 * kMiB, nullptr);
   ASSERT_TRUE(p) << p.error().message;
   EXPECT_EQ(find(p->algorithm).temporary_bytes(*p, o, 100 * kMiB, kMiB), 0u);
 }

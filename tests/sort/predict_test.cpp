@@ -6,6 +6,8 @@
 
 #include "sort/algorithms/registry.hpp"
 #include "sort/choice.hpp"
+#include "sort/examine.hpp"
+#include "sort/planned.hpp"
 #include "sort/scratch.hpp"
 
 namespace isotherm::sort {
@@ -23,10 +25,10 @@ double seconds(sort_options o, sort_algorithm algorithm) {
   const auto device = device::preset("emu:pmem").value();
   if (o.memory_bytes == 0) o.memory_bytes = 200 * kMiB;
   o.compression = sort_compression::off;
-  const auto p = make_plan(o, algorithm, kBytes, &device);
+  const facts known = facts_of({.bytes = kBytes, .record_bytes = kRecord}, &device);
+  const auto p = make_plan(o, algorithm, known);
   EXPECT_TRUE(p) << p.error().message;
-  const input_facts facts{.bytes = kBytes, .record_bytes = kRecord};
-  return find(algorithm).predict(*p, o, facts, device, {}).seconds;
+  return find(algorithm).predict(*p, o, known).seconds;
 }
 
 TEST(Predict, BillsWhatIsLeftOutForItsKeyAlone) {
@@ -55,16 +57,17 @@ TEST(Predict, LinesAndKlvHaveOneReaderOfKeys) {
 
 TEST(Predict, CallsOfAnInputThatIsNotMappedTakeTheProcessorsTime) {
   const auto device = device::preset("emu:pmem").value();
-  const input_facts facts{.bytes = kBytes, .record_bytes = kRecord};
+  const facts known = facts_of({.bytes = kBytes, .record_bytes = kRecord}, &device);
   constexpr double kCallNs = 10'000;
+  facts slow = known;
+  slow.processor.call_ns = kCallNs;
   for (const std::uint64_t memory : {64 * kMiB, 200 * kMiB}) {
     const sort_options o{.memory_bytes = memory, .compression = sort_compression::off};
-    const auto p = make_plan(o, onepass, kBytes, &device);
+    const auto p = make_plan(o, onepass, known);
     ASSERT_TRUE(p) << p.error().message;
     const double calls = kBytes / kRecord * kCallNs * 1e-9 / p->sort_threads;
     const auto predict = find(onepass).predict;
-    const double added = predict(*p, o, facts, device, {.coding = {}, .call_ns = kCallNs}).seconds -
-                         predict(*p, o, facts, device, {}).seconds;
+    const double added = predict(*p, o, slow).seconds - predict(*p, o, known).seconds;
     EXPECT_EQ(p->map_input, memory > kBytes);
     EXPECT_NEAR(added, p->map_input ? 0 : calls, 0.1 * calls);
   }
@@ -99,10 +102,10 @@ TEST(Choose, CountsScansAndReadsByCall) {
                            .read_threads = 1,
                            .write_threads = 1,
                            .sort_threads = 1};
-      const auto choice = choose(o, in.value(), device);
+      const auto choice = choose(o, examine(in.value(), o, device).value());
       EXPECT_TRUE(choice) << choice.error().message;
       EXPECT_EQ(choice->predicted.seconds, 0);
-      return choice->algorithm;
+      return choice->plan.algorithm;
     };
     EXPECT_EQ(taken(kBytes, 100, 200), automatic);      // mapped
     EXPECT_EQ(taken(kBytes, 100, 90), automatic);       // two scans
@@ -117,15 +120,15 @@ TEST(Choose, CountsScansAndReadsByCall) {
 TEST(Samplesort, NamesALimitThatSuffices) {
   for (const std::uint64_t bytes : {300ull, 80ull << 20, 700ull << 20}) {
     sort_options o{.memory_bytes = 32 * kMiB};
-    const auto p = make_plan(o, samplesort, bytes, nullptr);
+    const auto p = planned(o, samplesort, bytes, nullptr);
     ASSERT_TRUE(p) << p.error().message;
     ASSERT_FALSE(p->map_input);
     o.memory_bytes = p->mapping_memory_bytes;
     EXPECT_THAT(find(samplesort).obstacle(*p, 0),
                 HasSubstr("--memory " + std::to_string(o.memory_bytes / kMiB) + "M"));
-    EXPECT_TRUE(make_plan(o, samplesort, bytes, nullptr)->map_input);
+    EXPECT_TRUE(planned(o, samplesort, bytes, nullptr)->map_input);
     o.memory_bytes -= kMiB;
-    EXPECT_FALSE(make_plan(o, samplesort, bytes, nullptr)->map_input);
+    EXPECT_FALSE(planned(o, samplesort, bytes, nullptr)->map_input);
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/random.hpp"
 #include "sort/algorithms/registry.hpp"
+#include "sort/planned.hpp"
 #include "sort/scratch.hpp"
 
 namespace isotherm::sort {
@@ -29,7 +30,7 @@ struct pieces {
 };
 
 plan small_plan(const sort_options& o, std::uint64_t input, pieces of) {
-  plan p = make_plan(o, o.algorithm, input, nullptr).value();
+  plan p = planned(o, o.algorithm, input, nullptr).value();
   EXPECT_TRUE(consider_regrouping(p, o, 20));
   p.index_entries = of.entries;
   p.regroup_bytes = of.bytes;
@@ -178,7 +179,7 @@ TEST(ConsiderRegrouping, TakesShortRecordsThatAreReadByCalls) {
   constexpr std::uint64_t kInput = 1 << 30;
   sort_options o = options_for(record_format::lines);
   const auto moves = [&](std::uint64_t record, std::uint64_t input = kInput) {
-    plan p = make_plan(o, o.algorithm, input, nullptr).value();
+    plan p = planned(o, o.algorithm, input, nullptr).value();
     const std::uint64_t room = p.merge_buffer_bytes;
     const bool taken = consider_regrouping(p, o, record);
     EXPECT_EQ(taken, p.regroup_bytes != 0);

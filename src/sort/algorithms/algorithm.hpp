@@ -28,9 +28,8 @@ struct algorithm {
   approach way;
   /// Why it cannot sort `records` records by this plan; empty if it can.
   std::string (*obstacle)(const plan& p, double records);
-  /// Its time by the cost model.
-  prediction (*predict)(const plan& p, const sort_options& o, const input_facts& input,
-                        const device::model& device, const processor_speed& processor);
+  /// Its time by the cost model. Requires: the device is emulated.
+  prediction (*predict)(const plan& p, const sort_options& o, const facts& known);
   /// The most bytes that its temporary files take at any time.
   std::uint64_t (*temporary_bytes)(const plan& p, const sort_options& o, std::uint64_t input_bytes,
                                    std::uint64_t records);

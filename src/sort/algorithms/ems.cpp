@@ -304,9 +304,10 @@ double levels(double runs, double fan_in) {
 
 /// With io-overlap, a merge reads while what it has merged is written. The run phase does not read
 /// while it writes, except the last buffer of each run, which is neglected.
-prediction predict_merge_sort(const plan& p, const sort_options&, const input_facts& in,
-                              const device::model& d, const processor_speed& cpu) {
-  cost sum(d, p, cpu);
+prediction predict_merge_sort(const plan& p, const sort_options&, const facts& known) {
+  const input_facts& in = known.input;
+  const processor_speed& cpu = known.processor;
+  cost sum(*known.device, p, cpu);
   const double bytes = static_cast<double>(in.bytes);
   const double records = bytes / in.record_bytes;
   const double memory = static_cast<double>(p.merge_buffer_bytes - p.output_buffer_bytes);

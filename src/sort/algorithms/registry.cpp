@@ -59,8 +59,8 @@ const algorithm& find(sort_algorithm id) {
 }
 
 base::result<plan> make_plan(const sort_options& options, sort_algorithm algorithm,
-                             std::uint64_t input_bytes, const device::model* device) {
-  auto p = make_plan(options, find(algorithm).way, input_bytes, device);
+                             const facts& known) {
+  auto p = make_plan(options, find(algorithm).way, known);
   if (p) p->algorithm = algorithm;
   return p;
 }

@@ -14,6 +14,6 @@ const algorithm& find(sort_algorithm id);
 
 /// A plan for the algorithm with this id: see make_plan() in sort/plan/plan.hpp.
 base::result<plan> make_plan(const sort_options& options, sort_algorithm algorithm,
-                             std::uint64_t input_bytes, const device::model* device);
+                             const facts& known);
 
 }  // namespace isotherm::sort

@@ -361,9 +361,10 @@ base::result<void> check(const sort_options& o) {
 }
 
 /// The copy of the input, then one read and one write of all records at each level.
-prediction predict(const plan& p, const sort_options&, const input_facts& in,
-                   const device::model& d, const processor_speed& cpu) {
-  cost sum(d, p, cpu);
+prediction predict(const plan& p, const sort_options&, const facts& known) {
+  const input_facts& in = known.input;
+  const processor_speed& cpu = known.processor;
+  cost sum(*known.device, p, cpu);
   const double bytes = static_cast<double>(in.bytes);
   const double records = bytes / in.record_bytes;
   const auto passes = static_cast<double>(levels(static_cast<std::uint64_t>(records)));

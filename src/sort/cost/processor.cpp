@@ -85,14 +85,6 @@ double measure_call_ns(const source& input, const input_facts& facts) {
 
 }  // namespace
 
-base::result<input_facts> examine(const source& input, const sort_options& o) {
-  const auto records = estimate_records(input, o);
-  if (!records) return std::unexpected(records.error());
-  const auto bytes = static_cast<double>(input.size());
-  const auto mean = bytes / static_cast<double>(std::max<std::uint64_t>(1, *records));
-  return input_facts{input.size(), std::max(1.0, mean)};
-}
-
 processor_speed measure_processor(const source& input, const input_facts& facts) {
   processor_speed cpu;
   measure_entries(cpu);

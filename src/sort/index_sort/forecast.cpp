@@ -80,31 +80,32 @@ void add_values(cost& sum, const plan& p, const results& r, double input_bytes) 
 
 }  // namespace
 
-run_forecast forecast_runs(const plan& p, const sort_options& o, const input_facts& in,
-                           const processor_speed& cpu) {
-  const double records = static_cast<double>(in.bytes) / in.record_bytes;
+run_forecast forecast_runs(const plan& p, const sort_options& o, const facts& known) {
+  const coding_cost& coding = known.processor.coding;
+  const double records = static_cast<double>(known.input.bytes) / known.input.record_bytes;
   const auto in_memory = static_cast<double>(p.index_entries);
   run_forecast f;
   if (!p.way.must_merge && records <= in_memory) return f;
   f.runs = std::max(1.0, std::ceil(records / in_memory));
   f.entry_passes = entry_passes(f.runs, merge_fan_in(p.merge_buffer_bytes));
   f.plain_bytes = record_layout(o).entries().packed_bytes();
-  f.coded_bytes = cpu.coding.bytes;
-  f.balance = balance_of(f.plain_bytes, cpu.coding, p.run_device, p.write_threads);
+  f.coded_bytes = coding.bytes;
+  f.balance = balance_of(f.plain_bytes, coding, p.run_device, p.write_threads);
   f.compressed = p.compression == sort_compression::on ||
                  (p.compression == sort_compression::automatic && f.balance.pays());
   return f;
 }
 
-prediction predict_index_sort(const plan& p, const sort_options& o, const input_facts& in,
-                              const device::model& d, const processor_speed& cpu) {
-  cost sum(d, p, cpu);
+prediction predict_index_sort(const plan& p, const sort_options& o, const facts& known) {
+  const input_facts& in = known.input;
+  const processor_speed& cpu = known.processor;
+  cost sum(*known.device, p, cpu);
   const double bytes = static_cast<double>(in.bytes);
   const double records = bytes / in.record_bytes;
   const double threads = p.sort_threads;
   sum.processor(records * cpu.sort_ns * 1e-9 / threads);
   sum.keys(load_of(p, o, in.record_bytes), records);
-  const run_forecast f = forecast_runs(p, o, in, cpu);
+  const run_forecast f = forecast_runs(p, o, known);
   if (f.runs > 0) {
     const double entries = records * f.entry_passes;
     sum.written(entries * (f.compressed ? f.coded_bytes : f.plain_bytes));

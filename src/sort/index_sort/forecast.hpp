@@ -14,10 +14,8 @@ struct run_forecast {
   coding_balance balance;   ///< of one entry, written and read once
   bool compressed = false;
 };
-run_forecast forecast_runs(const plan& p, const sort_options& options, const input_facts& input,
-                           const processor_speed& processor);
+run_forecast forecast_runs(const plan& p, const sort_options& options, const facts& known);
 
-prediction predict_index_sort(const plan& p, const sort_options& options, const input_facts& input,
-                              const device::model& device, const processor_speed& processor);
+prediction predict_index_sort(const plan& p, const sort_options& options, const facts& known);
 
 }  // namespace isotherm::sort

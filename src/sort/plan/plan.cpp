@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 #include <string>
-#include <thread>
 
 #include "base/page.hpp"
 #include "os/memory/available_memory.hpp"
@@ -19,10 +18,10 @@ constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::uint64_t kProgramBytes = 14 * kMiB;
 constexpr std::uint64_t kSmallestLimit = 32 * kMiB;
 
-void choose_threads(plan& p, const sort_options& o, const device::model* device) {
-  const unsigned processors = std::max(1u, std::thread::hardware_concurrency());
-  p.sort_threads = o.sort_threads != 0 ? o.sort_threads : processors;
-  p.read_threads = p.strided_threads = p.random_threads = p.write_threads = processors;
+void choose_threads(plan& p, const sort_options& o, const facts& known) {
+  const device::model* const device = known.device;
+  p.sort_threads = o.sort_threads != 0 ? o.sort_threads : known.processors;
+  p.read_threads = p.strided_threads = p.random_threads = p.write_threads = known.processors;
   if (device != nullptr && o.concurrency != sort_concurrency::no_sync) {
     p.read_threads = device::best_streams(device->sequential_read);
     p.random_threads = p.strided_threads = device::best_streams(device->random_read);
@@ -59,10 +58,10 @@ bool scan_loads(const plan& p, const sort_options& o, const device::model& devic
 }
 
 /// Whether reading all of the input is cheaper than `records` random reads.
-bool scan_pays(const plan& p, const sort_options& o, std::uint64_t input_bytes,
-               std::uint64_t records, const device::model* device) {
+bool scan_pays(const plan& p, const sort_options& o, const facts& known, std::uint64_t records) {
   using enum device::access;
-  if (device != nullptr) {
+  const std::uint64_t input_bytes = known.input.bytes;
+  if (const device::model* const device = known.emulated()) {
     return static_cast<double>(input_bytes) /
                device->bandwidth(sequential_read, p.read_threads, 1 << 20) <
            static_cast<double>(records * o.record_bytes) /
@@ -75,9 +74,8 @@ bool scan_pays(const plan& p, const sort_options& o, std::uint64_t input_bytes,
 /// Plans to gather values by scans of the input, each for as many records as the memory can hold,
 /// if that is cheaper than a random read of each record. `room` is the memory, in bytes, for index
 /// map or merge, and for the output.
-void consider_scans(plan& p, const sort_options& o, std::uint64_t input_bytes, std::uint64_t room,
-                    const device::model* device) {
-  const std::uint64_t records = input_bytes / o.record_bytes;
+void consider_scans(plan& p, const sort_options& o, const facts& known, std::uint64_t room) {
+  const std::uint64_t records = known.input.bytes / o.record_bytes;
   const std::uint64_t buffers = p.concurrency == sort_concurrency::io_overlap ? 2 : 1;
   const bool merges = p.way.must_merge || records > p.index_entries;
   const std::uint64_t merge = merges ? std::min(room / 4, 64 * kMiB) : 0;
@@ -86,7 +84,7 @@ void consider_scans(plan& p, const sort_options& o, std::uint64_t input_bytes, s
   if (room <= held) return;
   const std::uint64_t batch = std::min({records, (room - held) / (buffers * o.record_bytes + queue),
                                         std::uint64_t{std::numeric_limits<std::uint32_t>::max()}});
-  if (batch == 0 || !scan_pays(p, o, input_bytes, batch, device)) return;
+  if (batch == 0 || !scan_pays(p, o, known, batch)) return;
   p.scan_gather = true;
   p.output_buffer_bytes = batch * o.record_bytes;
   p.queue_entries = batch;
@@ -139,11 +137,11 @@ std::uint64_t address_space_beside(const plan& p, std::uint64_t input_bytes) {
 }
 
 /// Sets the plan's memory limit. Returns the bytes of it that the program and its threads leave.
-base::result<std::uint64_t> share_out(plan& p, const sort_options& o, std::uint64_t input_bytes) {
+base::result<std::uint64_t> share_out(plan& p, const sort_options& o, const facts& known) {
   const bool named = o.memory_bytes != 0;
-  p.memory_bytes = named ? o.memory_bytes : os::available_memory() / 2;
-  if (const auto room = os::address_space_room(); room && !named) {
-    const std::uint64_t beside = address_space_beside(p, input_bytes);
+  p.memory_bytes = named ? o.memory_bytes : known.available_bytes / 2;
+  if (const auto room = known.address_space_bytes; room && !named) {
+    const std::uint64_t beside = address_space_beside(p, known.input.bytes);
     p.memory_bytes = std::min(p.memory_bytes, *room - std::min(*room, beside));
   }
   const std::string limit =
@@ -155,7 +153,7 @@ base::result<std::uint64_t> share_out(plan& p, const sort_options& o, std::uint6
                     named ? "give" : "free some, or name by --memory", kSmallestLimit / kMiB),
         0});
   }
-  const std::uint64_t each = bytes_of_thread(p, o, input_bytes);
+  const std::uint64_t each = bytes_of_thread(p, o, known.input.bytes);
   const std::uint64_t room = p.memory_bytes - kProgramBytes - kSmallestLimit / 4;
   lower_threads(p, o, each, room);
   const unsigned threads = most_threads(p);
@@ -170,18 +168,18 @@ base::result<std::uint64_t> share_out(plan& p, const sort_options& o, std::uint6
 }
 
 base::result<plan> plan_within_limit(const sort_options& o, const approach& way,
-                                     std::uint64_t input_bytes, const device::model* device) {
+                                     const facts& known) {
+  const std::uint64_t input_bytes = known.input.bytes;
   plan p;
   p.way = way;
-  p.concurrency = choose_concurrency(o, device);
+  p.concurrency = choose_concurrency(o, known.device);
   p.sequential_load = way.loads_records;
   p.scan_gather = way.scans;
   p.compression = o.compression;
-  choose_threads(p, o, device);
-  auto shared = share_out(p, o, input_bytes);
+  choose_threads(p, o, known);
+  auto shared = share_out(p, o, known);
   if (!shared) return std::unexpected(shared.error());
-  // A real device's numbers do not include the page cache: only those of emulated ones are used.
-  const device::model* priced = device != nullptr && device->emulated() ? device : nullptr;
+  const device::model* const priced = known.emulated();
   if (priced != nullptr) {
     using enum device::access;
     p.run_device = {.write = priced->bandwidth(write, p.write_threads, 1 << 20),
@@ -219,17 +217,16 @@ base::result<plan> plan_within_limit(const sort_options& o, const approach& way,
   if (o.writes_all() && !record_layout(o).keys_alone() &&
       (priced == nullptr || way.freedom == liberty::full)) {
     const std::uint64_t mapped = p.map_input ? input_bytes + input_bytes / 256 : 0;
-    consider_scans(p, o, input_bytes, whole - mapped, priced);
+    consider_scans(p, o, known, whole - mapped);
   }
   return p;
 }
 
 /// The least memory limit, in bytes and a multiple of a MiB, with which the input is mapped.
-std::uint64_t limit_to_map(sort_options o, const approach& way, std::uint64_t input_bytes,
-                           const device::model* device) {
+std::uint64_t limit_to_map(sort_options o, const approach& way, const facts& known) {
   const auto maps = [&](std::uint64_t mib) {
     o.memory_bytes = mib * kMiB;
-    const auto p = plan_within_limit(o, way, input_bytes, device);
+    const auto p = plan_within_limit(o, way, known);
     return p && p->map_input;
   };
   std::uint64_t least = kSmallestLimit / kMiB;
@@ -244,12 +241,11 @@ std::uint64_t limit_to_map(sort_options o, const approach& way, std::uint64_t in
 
 }  // namespace
 
-base::result<plan> make_plan(const sort_options& o, const approach& way, std::uint64_t input_bytes,
-                             const device::model* device) {
-  auto p = plan_within_limit(o, way, input_bytes, device);
+base::result<plan> make_plan(const sort_options& o, const approach& way, const facts& known) {
+  auto p = plan_within_limit(o, way, known);
   if (!p) return p;
-  const auto room = os::address_space_room();
-  const std::uint64_t beside = address_space_beside(*p, input_bytes);
+  const auto room = known.address_space_bytes;
+  const std::uint64_t beside = address_space_beside(*p, known.input.bytes);
   if (room && (*room < beside || *room - beside < p->memory_bytes)) {
     return std::unexpected(base::error{
         fmt::format("--memory {} does not fit in the address space: of {} bytes that ulimit -v "
@@ -257,8 +253,8 @@ base::result<plan> make_plan(const sort_options& o, const approach& way, std::ui
                     p->memory_bytes, *room, beside),
         0});
   }
-  if (way.in_place && !p->map_input && input_bytes > 0) {
-    p->mapping_memory_bytes = limit_to_map(o, way, input_bytes, device);
+  if (way.in_place && !p->map_input && known.input.bytes > 0) {
+    p->mapping_memory_bytes = limit_to_map(o, way, known);
   }
   return p;
 }

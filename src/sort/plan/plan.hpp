@@ -4,9 +4,9 @@
 
 #include <isotherm/sort.hpp>
 
-#include "device/model.hpp"
 #include "sort/coding/policy.hpp"
 #include "sort/input/records.hpp"
+#include "sort/plan/facts.hpp"
 
 namespace isotherm::sort {
 
@@ -60,10 +60,9 @@ struct plan {
                                            ///< with which it could
 };
 
-/// Shares out `options.memory_bytes` (0: half of what is available) for an input of `input_bytes`
-/// bytes. An error if the limit is too small to work in. `device` may be null.
-base::result<plan> make_plan(const sort_options& options, const approach& way,
-                             std::uint64_t input_bytes, const device::model* device);
+/// Shares out `options.memory_bytes` (0: half of the available memory). Of the input only its size
+/// is used. An error if the limit is too small to work in.
+base::result<plan> make_plan(const sort_options& options, const approach& way, const facts& known);
 
 /// Plans to rewrite the records in sorted pieces, and shares out the index map's memory anew, where
 /// that costs less than a read of each record at random: for short records (`record_bytes` is their
