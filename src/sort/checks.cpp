@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string_view>
 
 #include "os/files/file_system.hpp"
 #include "os/files/paths.hpp"
@@ -19,121 +20,143 @@ std::unexpected<base::error> refused(std::string message) {
   return std::unexpected(base::error{std::move(message), 0});
 }
 
-std::uint64_t output_bytes(std::uint64_t input, std::uint64_t records, const sort_options& o) {
+struct request {
+  const sort_options& o;
+  std::uint64_t bytes;  ///< of the input
+  sort_options usual{};
+
+  bool fixed() const noexcept { return o.format == record_format::fixed; }
+  bool klv() const noexcept { return o.format == record_format::klv; }
+  bool text() const noexcept { return o.format == record_format::lines; }
+  std::uint64_t positions() const noexcept { return fixed() ? bytes / o.record_bytes : bytes; }
+};
+
+struct refusal {
+  bool (*applies)(const request& r);  ///< may take for granted that no row before it applies
+  std::string_view message;           ///< {record}, {begin}, {end} of the key, {bytes} of the input
+};
+
+/// Sizes of records and keys that do not fit each other or the input; then options that the format
+/// would ignore.
+constexpr refusal kRefusals[] = {
+    {[](const request& r) { return !r.text() && r.o.key_bytes == 0; },
+     "the key must have at least one byte"},
+    {[](const request& r) { return r.fixed() && r.o.record_bytes == 0; },
+     "a record must have at least one byte"},
+    {[](const request& r) { return r.fixed() && r.o.record_bytes > (1 << 20); },
+     "--record: at most 1 MiB; use --klv for more"},
+    {[](const request& r) {
+       return r.fixed() && (r.o.key_offset > r.o.record_bytes ||
+                            r.o.key_bytes > r.o.record_bytes - r.o.key_offset);
+     },
+     "the key, bytes {begin} to {end}, lies beyond the record of {record} bytes"},
+    {[](const request& r) { return r.fixed() && r.bytes % r.o.record_bytes != 0; },
+     "the input has {bytes} bytes, no multiple of the record of {record}: it is cut, or --record "
+     "is wrong"},
+    {[](const request& r) { return r.klv() && r.o.key_bytes > (64 << 10); },
+     "--key-size: at most 64 KiB with --klv"},
+    {[](const request& r) { return r.positions() >> 40 != 0; },
+     "the input is too large: at most 2^40 records, or bytes with --klv or --lines"},
+    {[](const request& r) { return !r.text() && r.o.field != r.usual.field; },
+     "-k is for --lines only: leave it out"},
+    {[](const request& r) { return !r.text() && r.o.separator != r.usual.separator; },
+     "-t is for --lines only: leave it out"},
+    {[](const request& r) { return r.text() && r.o.key_bytes != r.usual.key_bytes; },
+     "--key-size is not for --lines: leave it out, or name a field by -k"},
+    {[](const request& r) { return !r.fixed() && r.o.key_offset != r.usual.key_offset; },
+     "--key-offset is for fixed records only: leave it out"},
+};
+
+/// The bytes of the output, at most.
+std::uint64_t output_bytes(const input_facts& in, const sort_options& o) {
+  const std::uint64_t records = in.records;
   const std::uint64_t wanted = o.top == 0 ? records : std::min(records, o.top);
   if (o.count) {
     const bool text = o.format == record_format::lines;
-    return text ? wanted * kLeastCountText + (records == 0 ? 0 : input / records * wanted)
+    return text ? wanted * kLeastCountText + (records == 0 ? 0 : in.bytes / records * wanted)
                 : wanted * (o.key_bytes + sizeof(std::uint64_t));
   }
   if (o.format == record_format::fixed) return wanted * o.record_bytes;
-  return wanted == records ? input : input / std::max<std::uint64_t>(1, records) * wanted;
+  return wanted == records ? in.bytes : in.bytes / std::max<std::uint64_t>(1, records) * wanted;
 }
 
-struct space_needed {
-  std::string directory, temporary_directory;
-  std::uint64_t output_bytes, run_bytes;
+/// Checks that the output is not the input, and that there is room for `bytes` of it.
+base::result<void> check_output(const places& at, const std::string& directory,
+                                std::uint64_t bytes) {
+  auto input = os::identity(at.input.handle());
+  if (!input) return std::unexpected(input.error());
+  auto there = os::identity(at.output);
+  if (there && *input == *there) {
+    return refused(at.output + " is the input itself: name another file for the output");
+  }
+  if (!there && there.error().code != ENOENT) return std::unexpected(there.error());
+  if (auto r = os::check_writable(directory); !r) return r;
+  auto room = os::free_space(directory);
+  if (!room) return std::unexpected(room.error());
+  if (*room >= bytes) return {};
+  return refused(
+      fmt::format("no space: the output may need {} bytes in {}, {} are free: free some, or write "
+                  "it elsewhere",
+                  bytes, directory, *room));
+}
+
+struct run_room {
+  std::uint64_t free = 0;  ///< bytes, those for the output included
+  bool shared = false;     ///< with the output
 };
 
-base::result<void> check_space(const space_needed& s) {
-  if (auto r = os::check_writable(s.directory); !r) return r;
-  auto room = os::free_space(s.directory);
-  if (!room) return std::unexpected(room.error());
-  if (*room < s.output_bytes) {
-    return refused(
-        fmt::format("no space: the output may need {} bytes in {}, {} are free: free "
-                    "some, or write it elsewhere",
-                    s.output_bytes, s.directory, *room));
-  }
-  if (s.run_bytes == 0) return {};
-  if (auto r = os::check_writable(s.temporary_directory); !r) return r;
-  auto temporary = os::free_space(s.temporary_directory);
-  if (!temporary) return std::unexpected(temporary.error());
-  auto same = os::identity(s.directory);
-  auto there = os::identity(s.temporary_directory);
+base::result<run_room> find_run_room(const places& at, const std::string& directory) {
+  if (auto r = os::check_writable(at.temporary_directory); !r) return std::unexpected(r.error());
+  auto free = os::free_space(at.temporary_directory);
+  if (!free) return std::unexpected(free.error());
+  auto same = os::identity(directory);
+  auto there = os::identity(at.temporary_directory);
   if (!same) return std::unexpected(same.error());
   if (!there) return std::unexpected(there.error());
-  const bool shared = same->device == there->device;
-  if (*temporary < s.run_bytes + (shared ? s.output_bytes : 0)) {
-    return refused(fmt::format(
-        "no space: temporary runs need {} bytes in {}, {} are free{}: free some, or name another "
-        "directory by --tmp",
-        s.run_bytes, s.temporary_directory, *temporary,
-        shared ? ", and the output goes there too" : ""));
-  }
-  return {};
-}
-
-/// Checks the sizes of records and keys against each other and the input.
-base::result<void> check_format(const sort_options& o, std::uint64_t bytes) {
-  const bool text = o.format == record_format::lines;
-  if (!text && o.key_bytes == 0) return refused("the key must have at least one byte");
-  if (o.format == record_format::fixed) {
-    if (o.record_bytes == 0) return refused("a record must have at least one byte");
-    if (o.record_bytes > (1 << 20)) return refused("--record: at most 1 MiB; use --klv for more");
-    if (o.key_offset > o.record_bytes || o.key_bytes > o.record_bytes - o.key_offset) {
-      return refused(fmt::format("the key, bytes {} to {}, lies beyond the record of {} bytes",
-                                 o.key_offset, o.key_offset + o.key_bytes, o.record_bytes));
-    }
-    if (bytes % o.record_bytes != 0) {
-      return refused(
-          fmt::format("the input has {} bytes, no multiple of the record of {}: it is "
-                      "cut, or --record is wrong",
-                      bytes, o.record_bytes));
-    }
-  }
-  if (o.format == record_format::klv && o.key_bytes > (64 << 10)) {
-    return refused("--key-size: at most 64 KiB with --klv");
-  }
-  const std::uint64_t positions = o.format == record_format::fixed ? bytes / o.record_bytes : bytes;
-  if (positions >> 40 != 0) {
-    return refused("the input is too large: at most 2^40 records, or bytes with --klv or --lines");
-  }
-  return {};
-}
-
-/// Refuses options of another format, which would be ignored.
-base::result<void> check_meant_for(const sort_options& o) {
-  const sort_options usual;
-  const bool text = o.format == record_format::lines;
-  if (!text && o.field != usual.field) return refused("-k is for --lines only: leave it out");
-  if (!text && o.separator != usual.separator) {
-    return refused("-t is for --lines only: leave it out");
-  }
-  if (text && o.key_bytes != usual.key_bytes) {
-    return refused("--key-size is not for --lines: leave it out, or name a field by -k");
-  }
-  if (o.format != record_format::fixed && o.key_offset != usual.key_offset) {
-    return refused("--key-offset is for fixed records only: leave it out");
-  }
-  return {};
+  return run_room{.free = *free, .shared = same->device == there->device};
 }
 
 }  // namespace
 
 base::result<void> check_options(const sort_options& o, std::uint64_t bytes) {
-  if (auto r = check_format(o, bytes); !r) return r;
-  if (auto r = check_meant_for(o); !r) return r;
+  const request asked{o, bytes};
+  for (const refusal& each : kRefusals) {
+    if (!each.applies(asked)) continue;
+    return refused(fmt::format(fmt::runtime(each.message), fmt::arg("record", o.record_bytes),
+                               fmt::arg("begin", o.key_offset),
+                               fmt::arg("end", o.key_offset + o.key_bytes),
+                               fmt::arg("bytes", bytes)));
+  }
   if (auto r = find(o.algorithm).check(o); !r) return r;
   if (o.unique && o.count) return refused("--unique and --count: choose one of them");
   return {};
 }
 
-base::result<void> check_files(const source& in, const std::string& output,
-                               const std::string& temporary_directory, const plan& p,
-                               const input_facts& facts, const sort_options& o) {
-  auto input = os::identity(in.handle());
-  if (!input) return std::unexpected(input.error());
-  auto there = os::identity(output);
-  if (there && *input == *there) {
-    return refused(output + " is the input itself: name another file for the output");
-  }
-  if (!there && there.error().code != ENOENT) return std::unexpected(there.error());
-  return check_space(
-      {.directory = os::waiting_directory(output, temporary_directory),
-       .temporary_directory = temporary_directory,
-       .output_bytes = output_bytes(in.size(), facts.records, o),
-       .run_bytes = find(p.algorithm).temporary_bytes(p, o, in.size(), facts.records)});
+base::result<plan> plan_with_room(const plan& p, const facts& known, const places& at,
+                                  const sort_options& o) {
+  const input_facts& in = known.input;
+  const std::uint64_t written = output_bytes(in, o);
+  const std::string directory = os::waiting_directory(at.output, at.temporary_directory);
+  if (auto r = check_output(at, directory, written); !r) return std::unexpected(r.error());
+  plan wanted = p;
+  consider_regrouping(wanted, o, in.bytes / std::max<std::uint64_t>(1, in.records));
+  const auto temporary_bytes = [&](const plan& each) {
+    return find(each.algorithm).temporary_bytes(each, o, in.bytes, in.records);
+  };
+  if (temporary_bytes(wanted) == 0) return wanted;
+  const std::uint64_t least = temporary_bytes(p);
+  auto room = find_run_room(at, directory);
+  if (!room && (room.error().code != 0 || least > 0)) return std::unexpected(room.error());
+  const run_room found = room.value_or(run_room{});
+  const std::uint64_t usable =
+      found.free - std::min(found.free, found.shared ? written : std::uint64_t{0});
+  if (temporary_bytes(wanted) <= usable) return wanted;
+  if (least <= usable) return p;
+  return refused(
+      fmt::format("no space: temporary runs need {} bytes in {}, {} are free{}: free some, or name "
+                  "another directory by --tmp",
+                  least, at.temporary_directory, found.free,
+                  found.shared ? ", and the output goes there too" : ""));
 }
 
 }  // namespace isotherm::sort

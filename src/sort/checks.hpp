@@ -13,11 +13,18 @@ namespace isotherm::sort {
 /// Checks that the options fit each other and an input of `bytes` bytes.
 base::result<void> check_options(const sort_options& o, std::uint64_t bytes);
 
-/// Checks that the output is not the input, and that there is room for the output and for runs.
-/// Where the output's size depends on the keys (--unique, --count), they are taken to be all
-/// different; where it depends on the sizes of records, it is estimated by their mean.
-base::result<void> check_files(const source& in, const std::string& output,
-                               const std::string& temporary_directory, const plan& p,
-                               const input_facts& facts, const sort_options& o);
+/// The files and directories of one sort.
+struct places {
+  const source& input;
+  const std::string& output;
+  const std::string& temporary_directory;
+};
+
+/// Checks that the output is not the input, and that there is room for the output and for the runs
+/// of `p`. Where the output's size depends on the keys (--unique, --count), they are taken to be
+/// all different; where it depends on the sizes of records, it is estimated by their mean. Returns
+/// `p`, with records regrouped if that costs less and there is room for it.
+base::result<plan> plan_with_room(const plan& p, const facts& known, const places& at,
+                                  const sort_options& o);
 
 }  // namespace isotherm::sort

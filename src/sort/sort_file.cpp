@@ -62,22 +62,17 @@ base::result<void> put_in_place(sort::job& j, os::pending_file& out) {
   return out.sync_name();
 }
 
-/// Returns `p`, whose output and runs have room. Records are regrouped only if there is room for
-/// that too.
-base::result<sort::plan> fit(const sort::plan& p, const sort::facts& known, const sort::source& in,
-                             const std::string& output, const std::string& directory,
-                             const sort_options& options) {
-  sort::plan moving = p;
-  const std::uint64_t mean = in.size() / std::max<std::uint64_t>(1, known.input.records);
-  if (sort::consider_regrouping(moving, options, mean)) {
-    auto r = sort::check_files(in, output, directory, moving, known.input, options);
-    if (r) return moving;
-    if (r.error().code != 0) return std::unexpected(r.error());
-  }
-  if (auto r = sort::check_files(in, output, directory, p, known.input, options); !r) {
-    return std::unexpected(r.error());
-  }
-  return p;
+/// Refuses options that cannot succeed; gathers the facts, and chooses the plan by them.
+base::result<sort::choice> decide(const sort::places& at, const sort_options& options,
+                                  const device::model* numbers) {
+  if (auto r = sort::check_options(options, at.input.size()); !r) return std::unexpected(r.error());
+  auto known = sort::examine(at.input, options, numbers);
+  if (!known) return std::unexpected(known.error());
+  auto chosen = sort::choose(options, *known);
+  if (!chosen) return chosen;
+  auto p = sort::plan_with_room(chosen->plan, *known, at, options);
+  if (!p) return std::unexpected(p.error());
+  return sort::choice{*p, chosen->predicted};
 }
 
 base::result<sort_report> sort_to(const std::string& input, const std::string& output,
@@ -93,27 +88,22 @@ base::result<sort_report> sort_to(const std::string& input, const std::string& o
   sort::job j(options, emulation ? &*emulation : nullptr);
   auto in = sort::source::open_or_copy(j, input, directory);
   if (!in) return std::unexpected(in.error());
-  if (auto r = sort::check_options(options, in->size()); !r) return std::unexpected(r.error());
-  auto known = sort::examine(*in, options, numbers);
-  if (!known) return std::unexpected(known.error());
-  auto chosen = sort::choose(options, *known);
+  auto chosen = decide({*in, output, directory}, options, numbers);
   if (!chosen) return std::unexpected(chosen.error());
-  auto p = fit(chosen->plan, *known, *in, output, directory, options);
-  if (!p) return std::unexpected(p.error());
-  if (p->map_input && !j.keep(in->map())) return std::unexpected(j.status().error());
-
+  const sort::plan& p = chosen->plan;
+  if (p.map_input && !j.keep(in->map())) return std::unexpected(j.status().error());
   auto out = os::pending_file::create(output, directory, &in->handle());
   if (!out) return std::unexpected(out.error());
   const sort::record_layout layout(options);
-  const sort::context ctx{j, *p, *in, layout};
-  const sort::outcome o = sort::find(p->algorithm).run(ctx, out->handle(), directory);
+  const sort::context ctx{j, p, *in, layout};
+  const sort::outcome o = sort::find(p.algorithm).run(ctx, out->handle(), directory);
   if (options.check && !j.stopped()) sort::verify(ctx, out->handle(), o);
   if (auto r = j.status(); !r) return std::unexpected(r.error());
   if (auto r = in->check_unchanged(); !r) return std::unexpected(r.error());
   if (auto r = put_in_place(j, *out); !r) return std::unexpected(r.error());
   sort_report report;
   report.input_bytes = in->size();
-  describe(report, j, *p, o, numbers);
+  describe(report, j, p, o, numbers);
   report.predicted_seconds = chosen->predicted.seconds;
   report.seconds = static_cast<double>(os::monotonic_ns() - start) * 1e-9;
   return report;
