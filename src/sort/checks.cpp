@@ -67,7 +67,7 @@ constexpr refusal kRefusals[] = {
      "--key-offset is for fixed records only: leave it out"},
 };
 
-/// The bytes of the output, at most.
+/// Returns the most bytes that the output can take.
 std::uint64_t output_bytes(const input_facts& in, const sort_options& o) {
   const std::uint64_t records = in.records;
   const std::uint64_t wanted = o.top == 0 ? records : std::min(records, o.top);

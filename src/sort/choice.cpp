@@ -11,7 +11,14 @@
 namespace isotherm::sort {
 namespace {
 
-bool is_emulated(const std::string& device) { return device.starts_with("emu:"); }
+double records_of(const input_facts& in) { return static_cast<double>(in.bytes) / in.record_bytes; }
+
+/// Plans the algorithm and, on an emulated device, predicts its time.
+base::result<choice> consider(sort_algorithm id, const sort_options& o, const facts& known) {
+  auto p = make_plan(o, id, known);
+  if (!p) return std::unexpected(p.error());
+  return choice{*p, known.emulated() != nullptr ? find(id).predict(*p, o, known) : prediction{}};
+}
 
 /// Returns whether the plan, for a device that is not emulated, costs less than external merge
 /// sort, which moves whole records: an index map may need too many scans of the input for the
@@ -36,32 +43,24 @@ bool pays(const plan& p, const sort_options& o, const facts& known) {
 /// Plans for a device that is not emulated: files in the page cache, or on a disk behind it. An
 /// index map that just fits leaves little room for values; runs of it leave more, and so need fewer
 /// scans.
-base::result<plan> plan_by_rule(const sort_options& o, const facts& known) {
+base::result<choice> choose_by_rule(const sort_options& o, const facts& known) {
   const bool open = o.algorithm == sort_algorithm::automatic && o.format == record_format::fixed &&
                     o.writes_all() && known.input.bytes > 0 &&
                     o.record_bytes < base::kPageBytes;  // a call for a page or more wastes nothing
-  auto p = make_plan(o, o.algorithm, known);
-  if (open && p && !pays(*p, o, known)) p = make_plan(o, sort_algorithm::mergepass, known);
-  if (open && p && !pays(*p, o, known)) p = make_plan(o, sort_algorithm::ems, known);
-  return p;
-}
-
-double records_of(const input_facts& in) { return static_cast<double>(in.bytes) / in.record_bytes; }
-
-/// Plans the algorithm and predicts its time.
-base::result<choice> predicted(const algorithm& a, const sort_options& o, const facts& known) {
-  auto p = make_plan(o, a.id, known);
-  if (!p) return std::unexpected(p.error());
-  return choice{*p, a.predict(*p, o, known)};
+  auto best = consider(o.algorithm, o, known);
+  for (const auto next : {sort_algorithm::mergepass, sort_algorithm::ems}) {
+    if (open && best && !pays(best->plan, o, known)) best = consider(next, o, known);
+  }
+  return best;
 }
 
 /// Plans the user's algorithm or, for `automatic`, the cheapest candidate that the options allow.
 base::result<choice> choose_by_model(const sort_options& o, const facts& known) {
-  auto best = predicted(find(o.algorithm), o, known);
+  auto best = consider(o.algorithm, o, known);
   if (!best || o.algorithm != sort_algorithm::automatic) return best;
   for (const algorithm* const each : algorithms()) {
     if (!each->candidate || !each->check(o)) continue;
-    auto other = predicted(*each, o, known);
+    auto other = consider(each->id, o, known);
     if (!other || !each->obstacle(other->plan, records_of(known.input)).empty()) continue;
     if (other->predicted.seconds < best->predicted.seconds) best = std::move(other);
   }
@@ -97,27 +96,23 @@ sort_prediction explain_one(const algorithm& one, sort_options o, const facts& k
 }  // namespace
 
 base::result<device_choice> find_device(const std::string& name) {
-  device_choice choice;
-  if (name.empty()) return choice;
-  choice.known = true;
-  if (is_emulated(name)) {
+  device_choice found;
+  found.known = !name.empty();
+  found.emulated = name.starts_with("emu:");
+  if (found.emulated) {
     auto m = device::preset(name);
     if (!m) return std::unexpected(m.error());
-    choice.emulated = true;
-    choice.numbers = std::move(*m);
-    return choice;
+    found.numbers = std::move(*m);
+  } else if (found.known) {
+    auto profile = device::load_profile(name);
+    if (!profile) return std::unexpected(profile.error());
+    found.numbers = device::as_model(*profile);
   }
-  auto profile = device::load_profile(name);
-  if (!profile) return std::unexpected(profile.error());
-  choice.numbers = device::as_model(*profile);
-  return choice;
+  return found;
 }
 
 base::result<choice> choose(const sort_options& o, const facts& known) {
-  if (known.emulated() != nullptr) return choose_by_model(o, known);
-  auto p = plan_by_rule(o, known);
-  if (!p) return std::unexpected(p.error());
-  return choice{*p, {}};
+  return known.emulated() != nullptr ? choose_by_model(o, known) : choose_by_rule(o, known);
 }
 
 }  // namespace isotherm::sort
