@@ -77,7 +77,7 @@ bool connection::on_readable() {
   if (is_idle()) asked_ns_ = now;
   query_.filled(static_cast<std::size_t>(got));
   note_memory();  // before the commands run: CLIENT LIST may be among them
-  server_.count_input(static_cast<std::uint64_t>(got));
+  server_.statistics.add("input_bytes", static_cast<std::uint64_t>(got));
   client_->active_ms.store_relaxed(os::milliseconds(now));
   if (query_.size() > server_.tuning().query_buffer_limit.load_relaxed()) {
     server_.note_query_limit(*client_);
@@ -304,7 +304,7 @@ void connection::dispatch(std::span<const std::string_view> arguments) {
   }
   const store::command* command = server_.commands().resolve(arguments, reply_);
   if (!command) {
-    server_.count_error();
+    server_.statistics.add("unknown_commands");
     return;
   }
   if (is_stranger() && !(command->flags & store::kNoAuth)) {
@@ -321,12 +321,12 @@ void connection::run_resolved(const store::command& command,
                               std::span<const std::string_view> arguments) {
   command_ = nullptr;
   if (command.flags & store::kDenyOom && server_.refuses_growth()) [[unlikely]] {
-    server_.statistics.refused_writes.add(1);
+    server_.statistics.add("refused_writes");
     return reject(command, kOverTarget);
   }
   command_ = &command;
   client_->last.store_relaxed(&command);
-  if (!is_again_) server_.count_command();
+  if (!is_again_) server_.statistics.add("commands");
   // Not by kDenyOom: EXPIRE and its like, which no limit refuses, make another copy of the record.
   is_held_ = shared_.room.is_on() &&
              (command.flags & (store::kWrite | store::kOnlyFrees)) == store::kWrite;
@@ -509,7 +509,7 @@ bool connection::flush() {
     put_now += static_cast<std::size_t>(put);
     const std::uint64_t now = os::monotonic_ns();
     client_->active_ms.store_relaxed(os::milliseconds(now));  // a client that reads is not idle
-    server_.count_output(static_cast<std::uint64_t>(put));
+    server_.statistics.add("output_bytes", static_cast<std::uint64_t>(put));
     if (is_idle()) shared_.times.record(now - asked_ns_);
   }
   sent_ = 0;

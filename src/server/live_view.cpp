@@ -40,7 +40,7 @@ live::snapshot live_view::look() {
   }
   seen.durations.push_back(reply_durations(server_));
   for (const server_figure& each : server_figures()) {
-    seen.figures.push_back({each.name, each.unit, each.help, each.over_time, each.get(server_)});
+    seen.figures.push_back({each.name, each.unit, each.help, each.over_time(), each.get(server_)});
   }
   return seen;
 }

@@ -164,11 +164,11 @@ bool server::accept_from(int listening, const std::string& unix_path) {
 
 void server::admit(int fd, const std::string& unix_path) {
   if (settings_.protected_mode.load_relaxed() && !settings_.has_password() && !is_local_peer(fd)) {
-    statistics.rejected.add(1);
+    statistics.add("rejected_connections");
     return refuse(fd, kDenied);
   }
   if (clients_.size() >= settings_.maxclients.load_relaxed()) {
-    statistics.rejected.add(1);
+    statistics.add("rejected_connections");
     return refuse(fd, "-ERR max number of clients reached\r\n");
   }
   const int on = 1;
@@ -179,7 +179,7 @@ void server::admit(int fd, const std::string& unix_path) {
   auto added = std::make_shared<client>(*this, next_id_.fetch_add_relaxed(1), fd,
                                         peer_address(fd, unix_path), local_address(fd, unix_path));
   added->authenticated = !settings_.has_password();  // and stays so when a password is set later
-  statistics.connections.add(1);
+  statistics.add("connections");
   log_client("accepted", *added);
   added->loop = loops_[next_loop_++ % loops_.size()].get();
   clients_.add(added);  // from here on other threads may kill it
@@ -265,7 +265,7 @@ void server::evict_clients(std::uint64_t limit) {
   std::sort(largest.begin(), largest.end(), std::greater<>());
   for (auto at = largest.begin(); at != largest.end() && total > limit; ++at) {
     total -= at->first;
-    statistics.evicted.add(1);
+    statistics.add("evicted_clients");
     say(evicted_.note(at->second->address, store::now_ms()));
     kill(*at->second);
   }
@@ -323,22 +323,12 @@ command_counts server::counts_of(std::size_t number) const {
 }
 
 void server::reset_statistics() {
-  errors_by_code.reset();
-  {
-    const std::lock_guard lock(counted_mutex_);
-    counted_before_.clear();
-    for (std::size_t i = 0; i < table_.callables().size(); ++i) {
-      const command_counts counted = counted_of(i);
-      if (counted.is_any()) counted_before_.emplace(i, counted);
-    }
-  }
-  for (base::sharded_counter* each :
-       {&statistics.commands, &statistics.errors, &statistics.input_bytes, &statistics.output_bytes,
-        &statistics.connections, &statistics.rejected, &statistics.query_limit,
-        &statistics.output_limit, &statistics.evicted, &statistics.wrong_passwords,
-        &statistics.refused_writes, &db_.counted().hits, &db_.counted().misses,
-        &db_.counted().expired}) {
-    each->reset();
+  reset_figures(*this);
+  const std::lock_guard lock(counted_mutex_);
+  counted_before_.clear();
+  for (std::size_t i = 0; i < table_.callables().size(); ++i) {
+    const command_counts counted = counted_of(i);
+    if (counted.is_any()) counted_before_.emplace(i, counted);
   }
 }
 
@@ -402,17 +392,17 @@ void server::upkeep() noexcept {
 }
 
 void server::note_wrong_password(const client& client) {
-  statistics.wrong_passwords.add(1);
+  statistics.add("wrong_passwords");
   say(wrong_passwords_.note(client.address, store::now_ms()));
 }
 
 void server::note_query_limit(const client& client) {
-  statistics.query_limit.add(1);
+  statistics.add("query_limit_disconnections");
   say(query_limit_.note(client.address, store::now_ms()));
 }
 
 void server::note_output_limit(const client& client) {
-  statistics.output_limit.add(1);
+  statistics.add("output_limit_disconnections");
   say(output_limit_.note(client.address, store::now_ms()));
 }
 
@@ -425,7 +415,7 @@ void server::look_at_last_second() noexcept {
 }
 
 void server::count_rate(std::int64_t elapsed_ms) noexcept {
-  const std::uint64_t commands = statistics.commands.sum();
+  const std::uint64_t commands = statistics.sum("commands");
   const auto elapsed = static_cast<std::uint64_t>(elapsed_ms);
   if (second_since_ms_ != 0 && commands >= rate_commands_)  // not after CONFIG RESETSTAT
     rate_.store_relaxed((commands - rate_commands_) * 1000 / elapsed);

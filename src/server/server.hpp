@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/sharded_counter.hpp"
 #include "placement/sinlk.hpp"
 #include "server/background.hpp"
 #include "server/client.hpp"
 #include "server/event_loop.hpp"
+#include "server/figures.hpp"
 #include "server/gathered_report.hpp"
 #include "server/listener.hpp"
 #include "server/management/management.hpp"
@@ -125,16 +125,7 @@ class server {
   slow_log slow;
   latency_events latency;
 
-  void count_command() noexcept { statistics.commands.add(1); }
-  void count_error() noexcept { statistics.errors.add(1); }
-  void count_input(std::uint64_t bytes) noexcept { statistics.input_bytes.add(bytes); }
-  void count_output(std::uint64_t bytes) noexcept { statistics.output_bytes.add(bytes); }
-  struct {
-    base::sharded_counter commands, errors, input_bytes, output_bytes, connections, rejected;
-    base::sharded_counter query_limit, output_limit, evicted;  ///< clients closed by these limits
-    base::sharded_counter wrong_passwords;
-    base::sharded_counter refused_writes;  ///< while refuses_growth()
-  } statistics;
+  event_counters statistics;
   /// Sets the counters of INFO's section "stats" to zero.
   void reset_statistics();
   /// Commands a second over the last second.

@@ -37,5 +37,17 @@ TEST(Figures, WhatInfoTellsHasANameThere) {
   }
 }
 
+TEST(Figures, ACounterIsAddedToAndReset) {
+  event_counters counters;
+  counters.add("commands");
+  counters.add("input_bytes", 7);
+  EXPECT_EQ(counters.sum("commands"), 1u);
+  EXPECT_EQ(counters.sum("input_bytes"), 7u);
+  EXPECT_EQ(counters.sum("refused_writes"), 0u);
+  counters.reset();
+  EXPECT_EQ(counters.sum("commands"), 0u);
+  EXPECT_EQ(counters.sum("input_bytes"), 0u);
+}
+
 }  // namespace
 }  // namespace isotherm::server

@@ -142,7 +142,7 @@ TEST_F(Serving, TheLargestClientsGoWhenAllHoldTooMuch) {
   EXPECT_EQ(small.receive(7), "+PONG\r\n");
   greedy.send_until_closed(half);  // it may go before all is sent
   EXPECT_EQ(greedy.receive_all(), "");
-  EXPECT_EQ(server_->statistics.evicted.sum(), 1u);
+  EXPECT_EQ(server_->statistics.sum("evicted_clients"), 1u);
   small.send("PING\r\n");
   EXPECT_EQ(small.receive(7), "+PONG\r\n");
   kept.send(std::string(10000000 - (4 << 20), 'x') + "\r\n");

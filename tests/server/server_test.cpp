@@ -168,7 +168,7 @@ TEST_F(Serving, AStrangerWhoDoesNotReadIsClosedSoon) {
   std::string pings;
   for (int i = 0; i < 500'000; ++i) pings += "PING\r\n";
   EXPECT_LT(stranger.send_until_closed(pings), pings.size());
-  until([&] { return server_->statistics.output_limit.sum() == 1; });
+  until([&] { return server_->statistics.sum("output_limit_disconnections") == 1; });
   // It has sent less than the sockets hold: what the server holds for it is bounded.
   EXPECT_EQ(other.last_words("AUTH secret\r\nPING"), "+OK\r\n+PONG\r\n");
 }
@@ -211,7 +211,7 @@ TEST_F(Serving, AClientThatDoesNotReadIsClosedAtItsLimit) {
   std::string requests;
   for (int i = 0; i < 20'000; ++i) requests += echo;
   EXPECT_LT(one.send_until_closed(requests), requests.size());
-  until([&] { return server_->statistics.output_limit.sum() == 1; });
+  until([&] { return server_->statistics.sum("output_limit_disconnections") == 1; });
   EXPECT_EQ(other.last_words("PING"), "+PONG\r\n");
 }
 

@@ -92,7 +92,7 @@ class NoRoom : public ColdServer {
   }
   static inline const std::string kWritten = ":900001\r\n";
 
-  std::uint64_t counted_commands() const { return serving_->serving->statistics.commands.sum(); }
+  std::uint64_t counted_commands() const { return serving_->serving->statistics.sum("commands"); }
   /// The keys that are written from now on, with the waits that had ended before.
   const std::vector<std::pair<std::string, std::uint64_t>>& note_writes() {
     notes_ = true;

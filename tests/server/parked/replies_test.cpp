@@ -522,7 +522,7 @@ TEST_F(Parked, ACommandCountsOnce) {
   const auto count_of = [&](const std::string& commands) {
     EXPECT_EQ(one.ask("CONFIG RESETSTAT\r\n"), "+OK\r\n");
     EXPECT_THAT(one.ask(commands), Not(HasSubstr("-ERR")));
-    return counts{serving().statistics.commands.sum() - 2, hits.sum(), misses.sum()};
+    return counts{serving().statistics.sum("commands") - 2, hits.sum(), misses.sum()};
   };
   EXPECT_EQ(count_of(get(0)), (counts{1, 1, 0}));
   EXPECT_EQ(count_of(encode({"MGET", "in", key(1), "nowhere", key(2)})), (counts{1, 3, 1}));

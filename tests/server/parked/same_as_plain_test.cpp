@@ -138,7 +138,7 @@ struct seen_counts {
 };
 seen_counts counts_of(running& each) {
   auto& counted = each.db.counted();
-  return {each.serving->statistics.commands.sum(), counted.hits.sum(), counted.misses.sum(),
+  return {each.serving->statistics.sum("commands"), counted.hits.sum(), counted.misses.sum(),
           counted.expired.sum()};
 }
 std::ostream& operator<<(std::ostream& out, const seen_counts& seen) {

@@ -153,7 +153,7 @@ TEST_F(WaitingElsewhere, ItCountsOnce) {
   auto& hits = serving_.db.counted().hits;
   EXPECT_EQ(one.ask("CONFIG RESETSTAT\r\n"), "+OK\r\n");
   EXPECT_TRUE(one.ask(on_all("MGET")) == all_values());
-  EXPECT_EQ(serving_.serving->statistics.commands.sum(), 3u);
+  EXPECT_EQ(serving_.serving->statistics.sum("commands"), 3u);
   EXPECT_EQ(hits.sum(), kCount);
 }
 
@@ -169,7 +169,7 @@ TEST_F(WaitingElsewhere, ALongReplyKeepsToTheClientsLimit) {
   talker one(path());
   one.send(on_all("MGET") + std::string(talker::kLast));
   EXPECT_EQ(one.replies(), "(closed)");
-  EXPECT_EQ(serving_.serving->statistics.output_limit.sum(), 1u);
+  EXPECT_EQ(serving_.serving->statistics.sum("output_limit_disconnections"), 1u);
   EXPECT_EQ(other.ask("GET in\r\n"), bulk("DRAM"));
 }
 
@@ -186,7 +186,7 @@ TEST_F(WaitingElsewhere, ALongReplyAndWhatIsNotSentKeepToTheClientsLimit) {
   one.send("GET much\r\n" + on_all("MGET") + std::string(talker::kLast));
   until_one_waits();
   open();
-  until([&] { return serving_.serving->statistics.output_limit.sum() == 1; });
+  until([&] { return serving_.serving->statistics.sum("output_limit_disconnections") == 1; });
   EXPECT_TRUE(one.replies().ends_with("(closed)"));
 }
 
