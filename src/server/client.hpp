@@ -38,8 +38,9 @@ class client final : public store::caller {
 
   event_loop* loop = nullptr;  ///< the owner; set before the loop knows this client
   bool authenticated = false;
-  bool waits = false;    ///< for server::defer()'s work: no command of it runs until then
-  bool closing = false;  ///< to be closed after the replies so far
+  // A command that runs sets one of these at most. connection::run() derives its state from them.
+  bool defers = false;   ///< the command is answered by the work passed to server::defer()
+  bool closing = false;  ///< the client is to be closed after the replies so far
   /// From a refused MULTI until EXEC or DISCARD: a client sends a transaction in one piece, and its
   /// commands must not run one by one.
   bool in_refused_transaction = false;

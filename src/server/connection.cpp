@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/check.hpp"
 #include "server/server.hpp"
 #include "store/text.hpp"
 
@@ -61,11 +62,11 @@ connection::~connection() {
 }
 
 bool connection::on_readable() {
+  ISO_ASSERT(wants_to_read(), "a command that waits has its arguments in the buffer");
   const std::size_t wanted = parser_.wanted();
   const std::size_t missing = wanted > query_.size() ? wanted - query_.size() : 0;
   // For a large value the buffer grows with what has arrived, not with what was announced. A long
   // backlog is read in larger pieces too.
-  is_moved_ |= is_again_;
   query_.prepare(std::clamp(std::max(missing, query_.size() / 4), kReadBytes, kReadAtOnce));
   const ssize_t got = ::recv(client_->fd, query_.tail(), query_.room(), 0);
   if (got == 0) {
@@ -83,16 +84,12 @@ bool connection::on_readable() {
     server_.note_query_limit(*client_);
     return false;
   }
-  if (!run_buffer()) return false;
-  return !paused_ || advance();
+  return run_buffer() && advance();
 }
 
 bool connection::on_arrival() {
   if (!is_parked()) return true;
-  if (parked_.is_ready()) {
-    parked_.resume();
-    return run_buffer();
-  }
+  if (parked_.is_ready()) return run_buffer();
   if (parked_.may_look_again()) {
     read_ahead(turn(turn_length()));
     note_memory();
@@ -105,10 +102,9 @@ bool connection::go_on() {
     read_ahead(turn(turn_length()));
     note_memory();
   }
-  const bool was_held = std::exchange(is_held_, false);
-  if (!is_unfinished_ && !was_held) return true;
-  if (!run_buffer()) return false;
-  return !paused_ || advance();
+  // The state may have changed since this turn was promised.
+  if (!is_unfinished() && !is_held()) return true;
+  return run_buffer() && advance();
 }
 
 bool connection::on_writable() { return flush() && advance() && !is_done(); }
@@ -116,47 +112,50 @@ bool connection::on_writable() { return flush() && advance() && !is_done(); }
 bool connection::advance() {
   // Replies have room again: goes on with what was read before the pause. While replies go out as
   // fast as they are made, no event would call this again.
-  while (paused_ && may_run()) {
+  while (state_ == state::paused && has_room_for_replies()) {
     if (!run_buffer() || !flush()) return false;
   }
   return true;
 }
 
+bool connection::parse() {
+  // The arguments of a command that runs again are those of its first run.
+  if (state_ == state::rerunning && !is_moved_) return true;
+  is_moved_ = false;
+  // The parser accepted a command before it was parked: no limit set since refuses it now.
+  constexpr resp_parser::limits kAnyLength{.longest_bulk = store::kLongestValue};
+  const auto status =
+      parser_.parse(query_.view(), state_ == state::rerunning ? kAnyLength : bounds());
+  if (status == resp_parser::status::incomplete) parked_.forget();
+  if (status == resp_parser::status::error) {
+    reply_.error(parser_.problem());
+    state_ = state::closing;
+  }
+  return status == resp_parser::status::command;
+}
+
 bool connection::run_buffer() {
-  is_unfinished_ = false;
+  ISO_ASSERT(!is_running() && state_ != state::deferred && state_ != state::closing,
+             "the next command may not run");
+  state_ = is_held() || is_parked() ? state::rerunning : state::running;
   client_->is_blocked.store_relaxed(false);
   now_ns_ = os::monotonic_ns();
   std::optional<turn> mine;
   while (query_.size() > 0 && may_run()) {
     reply_.set_limit(sent_ + output_limit());
-    // The arguments of a command that runs again are those of its first run.
-    if (!is_again_ || is_moved_) {
-      // The parser accepted this command before it was parked: no limit set since refuses it now.
-      constexpr resp_parser::limits kAnyLength{.longest_bulk = store::kLongestValue};
-      const bool was_taken = std::exchange(is_moved_, false) && is_again_;
-      const auto status = parser_.parse(query_.view(), was_taken ? kAnyLength : bounds());
-      if (status == resp_parser::status::incomplete) {
-        parked_.forget();
-        break;
-      }
-      if (status == resp_parser::status::error) {
-        reply_.error(parser_.problem());
-        client_->closing = true;
-        break;
-      }
-    }
+    if (!parse()) break;
     const bool more = query_.size() > parser_.consumed();
     if (more && !mine) mine.emplace(turn_length());
     if (more && output_.empty()) output_.reserve(kPipelineBytes);
     if (!parser_.arguments().empty()) run(parser_.arguments());
-    is_again_ = is_parked() || is_held_;
-    if (is_held_) break;
-    if (is_again_) {
+    if (is_held()) break;
+    if (is_parked()) {
       if (more) read_ahead(*mine);
       // Many clients may be parked at once, each with a buffer for what it might have sent.
       is_moved_ |= query_.shrink();
       break;
     }
+    if (state_ == state::rerunning) state_ = state::running;
     parked_.finish();
     query_.consume(std::exchange(has_lent_, false) ? 0 : parser_.consumed());
     read_ahead_end_ -= std::min(read_ahead_end_, parser_.consumed());
@@ -165,19 +164,25 @@ bool connection::run_buffer() {
       server_.note_output_limit(*client_);
       return false;
     }
-    is_unfinished_ = more && may_run() && mine->is_over();
-    if (is_unfinished_) break;
+    if (more && may_run() && mine->is_over()) {
+      state_ = state::turn_over;
+      break;
+    }
   }
-  paused_ = query_.size() > 0 && !may_run();
+  ISO_ASSERT(state_ != state::rerunning, "replies would have kept a waiting command from running");
+  if (is_running()) {
+    const bool is_paused = query_.size() > 0 && !has_room_for_replies();
+    state_ = is_paused ? state::paused : state::reading;
+  }
   if (query_.size() == 0) {
     parser_.release();
     parked_.forget();
   }
   if (output_.empty()) release_output();
-  if (!client_->waits) client_->is_blocked.store_relaxed(is_again_);
+  if (state_ != state::deferred) client_->is_blocked.store_relaxed(is_held() || is_parked());
   note_memory();
   // A muted last reply leaves nothing to send.
-  return wants_to_write() || !(client_->closing || is_done());
+  return wants_to_write() || !(state_ == state::closing || is_done());
 }
 
 std::chrono::microseconds connection::turn_length() const noexcept {
@@ -224,7 +229,8 @@ void connection::read_ahead(const turn& mine) {
 }
 
 bool connection::resume(std::optional<std::string> reply) {
-  client_->waits = false;
+  ISO_ASSERT(state_ == state::deferred, "no command waits for this reply");
+  state_ = state::reading;
   client_->is_blocked.store_relaxed(false);
   lent_bytes_ = 0;
   if (reply) {
@@ -241,7 +247,7 @@ bool connection::resume(std::optional<std::string> reply) {
   output_.empty() ? output_.swap(*reply) : static_cast<void>(output_.append(*reply));
   // First what is left: the flush fails if the client has gone.
   if (query_.size() > 0 && !run_buffer()) return false;
-  return is_unfinished_ || (flush() && advance());
+  return is_unfinished() || (flush() && advance());
 }
 
 /// Frees the output's memory, as query_buffer frees its own: an idle client takes none.
@@ -269,14 +275,17 @@ void connection::run(std::span<const std::string_view> arguments) {
   const std::size_t before = output_.size();
   if (client_->mode == replies::skip_next) client_->mode = replies::skip;
   mute_ = client_->mode != replies::on;
-  if (is_again_) {
+  if (state_ == state::rerunning) {
     run_resolved(*command_, arguments);
   } else {
     began_ns_ = now_ns_;
     dispatch(arguments);
   }
-  if (is_parked() || is_held_) return;
-  if (client_->waits) {
+  // A command changes the state only through these two fields of its client.
+  if (std::exchange(client_->defers, false)) state_ = state::deferred;
+  if (client_->closing) state_ = state::closing;
+  if (is_parked() || is_held()) return;
+  if (state_ == state::deferred) {
     if (!has_lent_) deferred_arguments_ = server_.loggable(*command_, arguments);
   } else if (output_.size() >= before) {
     const auto took = note_answered(std::string_view(output_).substr(before));
@@ -299,7 +308,7 @@ void connection::dispatch(std::span<const std::string_view> arguments) {
   if (is_http(arguments[0])) [[unlikely]] {
     // Closes without a reply, even to earlier commands: a browser's request must learn nothing.
     output_.resize(sent_);
-    client_->closing = true;
+    state_ = state::closing;
     return;
   }
   const store::command* command = server_.commands().resolve(arguments, reply_);
@@ -326,12 +335,14 @@ void connection::run_resolved(const store::command& command,
   }
   command_ = &command;
   client_->last.store_relaxed(&command);
-  if (!is_again_) server_.statistics.add("commands");
+  if (state_ != state::rerunning) server_.statistics.add("commands");
   // Not by kDenyOom: EXPIRE and its like, which no limit refuses, make another copy of the record.
-  is_held_ = shared_.room.is_on() &&
-             (command.flags & (store::kWrite | store::kOnlyFrees)) == store::kWrite;
-  if (is_held_) [[unlikely]]
+  const bool may_take_memory =
+      (command.flags & (store::kWrite | store::kOnlyFrees)) == store::kWrite;
+  if (shared_.room.is_on() && may_take_memory) [[unlikely]] {
+    state_ = state::held;
     return;
+  }
   const store::limits bounds{server_.tuning().longest_storable()};
   store::call c{server_.db(), reply_,        arguments,        store::now_ms(),
                 bounds,       client_.get(), &parked_.walked()};
@@ -413,7 +424,10 @@ store::executed connection::execute_here(const store::command& command, store::c
       return how;
     missed = inside.take_misses();
   }
-  return parked_.park(std::move(missed)) ? store::executed::missed : store::executed::must_wait;
+  // If there is no memory to park the command, it is answered with an error.
+  if (!parked_.park(std::move(missed))) return store::executed::must_wait;
+  state_ = state::parked;
+  return store::executed::missed;
 }
 
 bool connection::is_large(const store::call& call) const noexcept {
@@ -515,7 +529,7 @@ bool connection::flush() {
   sent_ = 0;
   release_output();
   note_memory();
-  return !client_->closing;
+  return state_ != state::closing;
 }
 
 }  // namespace isotherm::server

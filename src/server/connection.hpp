@@ -6,10 +6,36 @@
 // many replies wait. Commands run only while their replies wait in less memory than the commands
 // that are not yet run take: of the two the client makes the server hold the smaller. Limits of the
 // client and of all clients together (settings) bound both.
+//
+// The connection is in one state at a time, by what the next command in its buffer waits for:
+//
+//   state      the command waits for    event                                   next state
+//   reading    its last byte            bytes arrive                            running
+//   running    nothing                  the dialogue ends (QUIT, no RESP)       closing
+//                                       the command goes to server::defer()     deferred
+//                                       the command misses objects of COLD      parked
+//                                       the command needs room, and none is     held
+//                                       the turn is over                        turn_over
+//                                       too many replies wait                   paused
+//                                       no whole command is left                reading
+//   rerunning  nothing: it waited       the command is answered                 running
+//              and runs again           another event of `running`              as from `running`
+//   turn_over  the next turn            go_on()                                 running
+//   paused     the client's reading     replies are sent, or bytes arrive       running
+//   held       room in memory           go_on()                                 rerunning
+//   parked     its reads of COLD        on_arrival() of the last of them        rerunning
+//   deferred   work on another thread   resume(), and bytes are in the buffer   running
+//                                       resume(), and the buffer is empty       reading
+//   closing    no event: never runs     the replies are sent                    closed
+//
+// The upper one of several events counts. run_buffer() enters `running` or `rerunning`, and leaves
+// it before it returns. Bytes are read from the socket in `reading`, `paused` and `turn_over`; in
+// `turn_over` the event loop gives the client its turn first.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -51,21 +77,25 @@ class connection {
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
 
-  /// Handle what epoll reports; false when the connection is to be closed. Replies to what was read
-  /// wait for on_writable(), which may be called at any time.
+  /// Handle the events that epoll reports; false when the connection is to be closed. Replies to
+  /// what was read wait for on_writable(), which may be called at any time. on_readable() requires
+  /// wants_to_read().
   bool on_readable();
   bool on_writable();
 
   /// Its turn ended with commands left in the buffer, which are to be run before anything else.
-  bool is_unfinished() const noexcept { return is_unfinished_; }
+  bool is_unfinished() const noexcept { return state_ == state::turn_over; }
   /// Its next command may take memory, and waits for room: go_on() tries it again.
-  bool is_held() const noexcept { return is_held_; }
-  /// A command waits: for room, for what it has missed, or for server::defer()'s work. What was
-  /// read behind it is run also if the client goes meanwhile, until replies are to be sent.
-  bool waits_to_run() const noexcept { return is_held_ || is_parked() || client_->waits; }
+  bool is_held() const noexcept { return state_ == state::held; }
+  bool is_parked() const noexcept { return state_ == state::parked; }
+  /// A command waits: for room, for what it has missed, or for server::defer()'s work. The commands
+  /// read behind it run even if the client goes meanwhile, until replies are to be sent.
+  bool waits_to_run() const noexcept {
+    return is_held() || is_parked() || state_ == state::deferred;
+  }
   /// It is to have another turn, by go_on(): is_unfinished(), or it is parked and its turn ended
   /// before it had looked at all the commands behind.
-  bool wants_turn() const noexcept { return is_unfinished_ || (is_parked() && is_looking_); }
+  bool wants_turn() const noexcept { return is_unfinished() || (is_parked() && is_looking_); }
   bool go_on();
 
   /// Goes on after server::defer(): `reply` answers the deferred command; nullopt: it is longer
@@ -75,27 +105,43 @@ class connection {
   /// A read that this client asked for has ended: runs its parked command again, if nothing else is
   /// missing. False when the connection is to be closed.
   bool on_arrival();
-  bool is_parked() const noexcept { return parked_.is_parked(); }
 
   bool wants_to_read() const noexcept {
-    return !has_ended_ && !client_->closing && !waits_to_run();
+    return !has_ended_ && state_ != state::closing && !waits_to_run();
   }
   bool wants_to_write() const noexcept { return waiting() > 0; }
   std::uint32_t events = 0;  ///< what epoll watches now
-  bool awaits_turn = false;  ///< the loop is going to call go_on(), now or when there is room
-  idle_order::place place;   ///< in the loop's order of last use
+  /// The loop is going to call go_on(), now or when there is room. Independent of the state: a read
+  /// that arrives may change the state while the client stays in the loop's list.
+  bool awaits_turn = false;
+  idle_order::place place;  ///< in the loop's order of last use
   client& peer() const noexcept { return *client_; }
 
  private:
+  /// The head of this file has the table of transitions.
+  enum class state : std::uint8_t {
+    reading,
+    running,
+    rerunning,
+    turn_over,
+    paused,
+    held,
+    parked,
+    deferred,
+    closing
+  };
   std::size_t waiting() const noexcept { return output_.size() - sent_; }
-  /// Whether the next command of the buffer may run: not while too many replies wait.
-  bool may_run() const noexcept {
-    return !client_->closing && !waits_to_run() &&
-           waiting() <= std::max(settings::kOutputPauseBytes, query_.size());
+  bool has_room_for_replies() const noexcept {
+    return waiting() <= std::max(settings::kOutputPauseBytes, query_.size());
   }
+  bool is_running() const noexcept {
+    return state_ == state::running || state_ == state::rerunning;
+  }
+  /// Whether run_buffer() may run the next command of the buffer.
+  bool may_run() const noexcept { return is_running() && has_room_for_replies(); }
   /// The client has sent its last byte, all commands in it have run, and their replies are sent.
   bool is_done() const noexcept {
-    return has_ended_ && !wants_to_write() && !paused_ && !is_unfinished_ && !waits_to_run();
+    return has_ended_ && !wants_to_write() && state_ == state::reading;
   }
   /// A client that has not given the password: it holds little memory.
   bool is_stranger() const noexcept;
@@ -104,6 +150,8 @@ class connection {
   bool run_buffer();
   /// Goes on after a pause: run_buffer() and flush(), until the next pause or nothing is left.
   bool advance();
+  /// Parses the next command. Returns whether there is one to run.
+  bool parse();
   void run(std::span<const std::string_view> arguments);
   void dispatch(std::span<const std::string_view> arguments);
   void run_resolved(const store::command& command, std::span<const std::string_view> arguments);
@@ -126,7 +174,7 @@ class connection {
   void forget_sent();
   /// Whether all commands that were read are answered.
   bool is_idle() const noexcept {
-    return query_.size() == 0 && !wants_to_write() && !is_parked() && !client_->waits;
+    return query_.size() == 0 && !wants_to_write() && !waits_to_run();
   }
   void release_output() noexcept;
   void note_memory() noexcept;
@@ -141,26 +189,33 @@ class connection {
   query_buffer query_;
   std::string output_;
   std::size_t sent_ = 0;
-  bool paused_ = false;  ///< whole commands may wait in the buffer (may_run())
-  bool is_unfinished_ = false, is_held_ = false;
-  bool has_ended_ = false;  ///< the client sends no more; it may still read
-  bool mute_ = false;       ///< the deferred command gets no reply (CLIENT REPLY)
+  state state_ = state::reading;
+  /// The client sends no more; it may still read. Independent of the state: the commands that were
+  /// read before still run, wait and are answered.
+  bool has_ended_ = false;
+  /// The command that runs, or is deferred, gets no reply (CLIENT REPLY). Independent of the state:
+  /// CLIENT REPLY decides it before the command runs, in whichever state the command then waits.
+  bool mute_ = false;
   /// The command that runs, or waits, and when it was first run; null: it was refused before.
   const store::command* command_ = nullptr;
   std::uint64_t began_ns_ = 0;
   std::uint64_t now_ns_ = 0;  ///< when the last command was answered, or the first began
-  // The command that client_->waits for:
-  std::vector<std::string> deferred_arguments_;
+  std::vector<std::string> deferred_arguments_;  ///< of the command that is deferred
   std::size_t lent_bytes_ = 0;  ///< memory that went with it: of the buffer, and of what was read
-  bool has_lent_ = false;       ///< the buffer went, and the one that is here begins behind it
+  /// The buffer went with the command, and the one that is here begins behind it. Independent of
+  /// the state: a deferred command may have a copy instead, and a command that got no thread fails
+  /// after the buffer went.
+  bool has_lent_ = false;
   parked_command parked_;
-  /// The command at the begin of the buffer runs again, after a miss, or a wait for room.
-  bool is_again_ = false;
-  bool is_moved_ = false;  ///< and the parser's arguments are views of where the buffer was
+  /// The parked command's arguments are views of where the buffer was. Independent of the state:
+  /// the buffer moves only if parking the command shrinks it.
+  bool is_moved_ = false;
   /// Bytes of the buffer up to which later commands' reads have been started, and up to which the
   /// last look at them has come.
   std::size_t read_ahead_end_ = 0, looked_to_ = 0;
-  bool is_looking_ = false;  ///< that look goes on in the next turn
+  /// The last look goes on in the next turn. Independent of the state: if the parked command is
+  /// answered first, the look goes on when the next command is parked.
+  bool is_looking_ = false;
   store::reply reply_;
 };
 

@@ -355,7 +355,7 @@ void event_loop::close_idle() {
   if (timeout_ms == 0) return;
   for (const std::uint64_t id : by_use_.unused_since(os::monotonic_ms() - timeout_ms)) {
     connection& which = *connections_.at(id);
-    if (!which.peer().waits && !which.is_parked() && !which.awaits_turn) close(which);
+    if (!which.waits_to_run() && !which.awaits_turn) close(which);
   }
 }
 

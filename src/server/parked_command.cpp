@@ -60,7 +60,6 @@ bool parked_command::park(std::vector<heap::miss> missed) {
     if (was_ahead) counted_twice_ += asked->where().bytes;
     if (own_.bytes() >= held) break;
   }
-  is_parked_ = true;  // last: a command that finds no memory for this is answered with an error
   return true;
 }
 

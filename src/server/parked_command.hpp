@@ -54,11 +54,8 @@ class parked_command {
     return !has_looked_again_ && !ahead_.is_empty() && ahead_.have_ended();
   }
   void look_again() noexcept { has_looked_again_ = true; }
-  bool is_parked() const noexcept { return is_parked_; }
   /// All that it waits for has been read: it is to run again.
   bool is_ready() noexcept { return own_.have_ended(); }
-  /// It is about to run again. What it found in earlier runs it needs again.
-  void resume() noexcept { is_parked_ = false; }
   /// It has been answered.
   void finish() noexcept;
   /// No command is left that reads were started for, but the one that is parked.
@@ -95,7 +92,7 @@ class parked_command {
 
   heap::cold_reader* const reader_;
   const std::uint64_t client_;
-  bool is_parked_ = false, has_looked_again_ = false;
+  bool has_looked_again_ = false;
   asked_reads own_;                           // of the command that is parked, or is to run again
   asked_reads ahead_;                         // for those behind it, and of those that were
   std::uint64_t counted_twice_ = 0;           // of the first, what is among the second as well

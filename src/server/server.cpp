@@ -218,7 +218,7 @@ void server::defer_to(background& thread, client& client, std::function<void(sto
     }
     loop->finish(id, out.overflowed() ? std::nullopt : std::optional(std::move(text)));
   });
-  client.waits = true;  // the work ends on this thread, which is busy here
+  client.defers = true;  // the work ends on this thread, which is busy here
 }
 
 /// Looks at what the limit depends on.
