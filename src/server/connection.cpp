@@ -389,11 +389,13 @@ std::optional<std::uint64_t> connection::note_answered(std::string_view reply) {
 void connection::execute(const store::command& command, store::call& call) {
   const bool has_keys = command.keys.first != 0;
   if (has_keys && is_large(call)) return run_elsewhere(command, call, elsewhere::copies);
-  const bool may_be_large = has_keys && (command.flags & store::kReadOnly) != 0;
-  const std::size_t before = output_.size();
-  if (may_be_large) reply_.set_limit(std::min(before + kLargeBytes, sent_ + output_limit()));
+  const std::size_t before = output_.size(), limit = sent_ + output_limit();
+  // A reply that the client's limit refuses is not made anew elsewhere.
+  const bool may_be_large =
+      has_keys && (command.flags & store::kReadOnly) != 0 && before + kLargeBytes < limit;
+  if (may_be_large) reply_.set_limit(before + kLargeBytes);
   const store::executed how = execute_here(command, call);
-  if (may_be_large) reply_.set_limit(sent_ + output_limit());
+  if (may_be_large) reply_.set_limit(limit);
   if (how == store::executed::must_wait) {
     run_elsewhere(command, call, elsewhere::waits);
   } else if (how == store::executed::overflowed && may_be_large) {
