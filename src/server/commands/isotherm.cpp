@@ -135,11 +135,11 @@ void locate(call& c) {
   std::vector<std::optional<place>> places;
   for (std::size_t i = kFirstKey; i < c.count(); ++i) {
     c.in().renew();
-    const auto found = c.find(c[i], lookup::peek);
-    if (!found) {
-      c.fail(found.error());  // the others are read meanwhile
-    } else if (*found) {
-      const std::string_view value = (*found)->payload;
+    const auto looked = c.find(c[i], lookup::peek);
+    if (!looked) {
+      c.fail(looked.error());  // the others are read meanwhile
+    } else if (const std::optional<store::record>& found = *looked) {
+      const std::string_view value = found->payload;
       places.push_back(place{reinterpret_cast<std::intptr_t>(value.data()), value.size()});
     } else {
       places.emplace_back();

@@ -47,16 +47,17 @@ enum class on_existing : std::uint8_t { replace, refuse };
 void rename_to(call& c, on_existing policy) {
   const bool refuses = policy == on_existing::refuse;
   several_keys locks(c.db.locks(), c.arguments.subspan(1));
-  const auto moved = c.find(c[1], lookup::before_write);
-  if (!moved) return c.fail(moved.error());
-  if (!*moved) return c.out.error(errors::kNoSuchKey);
+  const auto found = c.find(c[1], lookup::before_write);
+  if (!found) return c.fail(found.error());
+  const std::optional<record>& moved = *found;
+  if (!moved) return c.out.error(errors::kNoSuchKey);
   if (c[1] == c[2]) return refuses ? c.out.integer(0) : c.out.ok();
   if (refuses) {
     const auto there = c.find(c[2], lookup::before_write);
     if (!there) return c.fail(there.error());
     if (*there) return c.out.integer(0);
   }
-  if (!put_or_refuse(c, c[2], **moved)) return;
+  if (!put_or_refuse(c, c[2], *moved)) return;
   c.in().wait_from_here();  // run again, it would find the new name taken
   const auto removed = c.db.remove(c.in(), c[1]);
   if (!removed) return c.fail(removed.error());
@@ -84,15 +85,16 @@ void copy(call& c) {
   }
   if (c[1] == c[2]) return c.out.error("ERR source and destination objects are the same");
   several_keys locks(c.db.locks(), c.arguments.subspan(1, 2));
-  const auto source = c.find(c[1], lookup::read_before_write);
-  if (!source) return c.fail(source.error());
-  if (!*source) return c.out.integer(0);
+  const auto found = c.find(c[1], lookup::read_before_write);
+  if (!found) return c.fail(found.error());
+  const std::optional<record>& source = *found;
+  if (!source) return c.out.integer(0);
   if (!replaces) {
     const auto there = c.find(c[2], lookup::before_write);
     if (!there) return c.fail(there.error());
     if (*there) return c.out.integer(0);
   }
-  record copied = **source;
+  record copied = *source;
   copied.room = 0;  // only a value that is appended to has room
   if (put_or_refuse(c, c[2], copied)) c.out.integer(1);
 }

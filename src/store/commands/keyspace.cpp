@@ -25,10 +25,10 @@ void flush(call& c) {
 }
 
 void randomkey(call& c) {
-  const auto key = c.db.random_key(c.in(), c.now);
-  if (!key) return c.fail(key.error());
-  if (*key)
-    c.out.bulk(**key);
+  const auto chosen = c.db.random_key(c.in(), c.now);
+  if (!chosen) return c.fail(chosen.error());
+  if (const std::optional<std::string>& key = *chosen)
+    c.out.bulk(*key);
   else
     c.out.null();
 }

@@ -10,9 +10,10 @@ namespace isotherm::store {
 namespace {
 
 void strlen_command(call& c) {
-  const auto found = c.find(c[1], lookup::read);
-  if (!found) return c.fail(found.error());
-  c.out.integer(*found ? static_cast<std::int64_t>((*found)->payload.size()) : 0);
+  const auto looked = c.find(c[1], lookup::read);
+  if (!looked) return c.fail(looked.error());
+  const std::optional<record>& found = *looked;
+  c.out.integer(found ? static_cast<std::int64_t>(found->payload.size()) : 0);
 }
 
 void append(call& c) {
@@ -47,9 +48,10 @@ std::string_view slice(std::string_view text, std::int64_t start, std::int64_t e
 void getrange(call& c) {
   const auto start = parse_integer(c[2]), end = parse_integer(c[3]);
   if (!start || !end) return c.out.error(errors::kNotInteger);
-  const auto found = c.find(c[1], lookup::read);
-  if (!found) return c.fail(found.error());
-  c.out.bulk(*found ? slice((*found)->payload, *start, *end) : std::string_view());
+  const auto looked = c.find(c[1], lookup::read);
+  if (!looked) return c.fail(looked.error());
+  const std::optional<record>& found = *looked;
+  c.out.bulk(found ? slice(found->payload, *start, *end) : std::string_view());
 }
 
 void setrange(call& c) {

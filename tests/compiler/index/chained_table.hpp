@@ -42,15 +42,23 @@ struct text {
 };
 
 #ifdef CHAINED_TABLE_LACKS_A_SCOPE
-/// Closes the scope that the plugin has opened, for as long as it lives. The recorder of histories
-/// must see that it is missing: CMakeLists.txt defines the macro for that. The collector gets time
-/// to move the value, which it seldom has otherwise.
-struct without_scope {
+/// Closes the scope that the plugin has opened, and that of the caller's access, for as long as it
+/// lives. The recorder of histories must see that it is missing: CMakeLists.txt defines the macro
+/// for that. The collector gets time to move the value, which it seldom has otherwise.
+class without_scope {
+ public:
   without_scope() {
-    isotherm_leave_scope();
+    for (; scope::is_open(); ++closed_) isotherm_leave_scope();
     std::this_thread::yield();
   }
-  ~without_scope() { isotherm_enter_scope(); }
+  ~without_scope() {
+    for (; closed_ > 0; --closed_) isotherm_enter_scope();
+  }
+  without_scope(const without_scope&) = delete;
+  without_scope& operator=(const without_scope&) = delete;
+
+ private:
+  int closed_ = 0;
 };
 #endif
 
