@@ -31,7 +31,8 @@ class FetchedMoments : public testing_help::FetchedObjects {
     cold_before_ = objects_in(kind::cold);
   }
   /// Uses the object; `act` runs once, when its copy is about to take its place.
-  use_result use_amid(std::function<void()> act, access::copies may_use = kObjects) {
+  use_result use_amid(std::function<void()> act, access::copies may_use = kObjects,
+                      access::when_cold how = access::when_cold::record) {
     int times = 0;
     use_result got;
     {
@@ -39,7 +40,7 @@ class FetchedMoments : public testing_help::FetchedObjects {
         if (at != step::fetched || where != &here_.slot() || times++ > 0) return;
         act();
       });
-      got = use(here_, may_use);
+      got = use(here_, may_use, how);
     }
     EXPECT_GE(times, 1);
     sync::reclaim_ready();
@@ -89,7 +90,7 @@ TEST_F(FetchedMoments, AWriterClearsTheGuide) {
     ASSERT_TRUE(here_.clear(inside));
   });
   EXPECT_EQ(got.object, nullptr);
-  EXPECT_FALSE(got.has_lost);
+  EXPECT_EQ(got.outcome, access::outcome::complete);
   EXPECT_TRUE(here_.is_null());
   expect_more(0, -1);
 }
@@ -183,7 +184,8 @@ INSTANTIATE_TEST_SUITE_P(Uses, FetchedAmidRelocation, testing::Values(kCopies, k
 TEST_P(FetchedAmidRelocation, ItsNodeGivesWayToAnother) {
   const bytes* const before = address(here_);
   std::optional<guide<bytes>> copy;
-  const use_result got = use_amid([this, &copy] { copy.emplace(relocation{}, here_); }, GetParam());
+  const use_result got = use_amid([this, &copy] { copy.emplace(relocation{}, here_); }, GetParam(),
+                                  access::when_cold::wait);
   EXPECT_EQ(got.content, content(number_));
   EXPECT_EQ(got.object == before, GetParam() == kObjects);
   EXPECT_EQ(address(*copy), before) << "whoever reads the old slot must find it";

@@ -173,7 +173,7 @@ class late_reader {
     if (index_.is_ordered()) {
       index_.scan(inside, "", visit);
     } else {
-      index_.walk(inside, 0, visit);
+      index_.walk(inside, 0, [&](auto key, auto value) { return visit(*key, *value); });
     }
     if (visited < 3) hold();
   }
