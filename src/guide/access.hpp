@@ -32,16 +32,16 @@ class arrived_reads;
 /// Opens a scope, and keeps it open until it ends or close() is called. One thread's.
 class access {
  public:
-  /// What becomes of a use of an object that is out of DRAM and has not arrived. Objects of types
-  /// that are not immutable are always waited for.
+  /// Treatment of a use whose object is out of DRAM and has not arrived. An object of a type that
+  /// is not immutable is always waited for.
   enum class when_cold : std::uint8_t {
-    wait,    ///< its page is read into the mapping
-    record,  ///< it is recorded, and not waited for
-    /// As record, and a use of an object that has arrived leaves it in COLD: for a look ahead of
-    /// the use that counts.
+    wait,    ///< the object's page is read into the mapping
+    record,  ///< the object is recorded, and not waited for
+    /// The object is recorded, and one that has arrived stays in COLD: for a look ahead of the use
+    /// that counts.
     prefetch
   };
-  /// What a use of an object that has arrived gives.
+  /// Result of a use whose object is out of DRAM and has arrived.
   enum class copies : std::uint8_t {
     refused,  ///< the object, which comes back to HOT for it
     allowed   ///< a copy, never to be written to or compared, where the object may stay in COLD

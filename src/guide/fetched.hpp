@@ -1,9 +1,8 @@
-// The use of an object of COLD that has left DRAM, by a thread that does not wait for it
-// (heap/cold/arrived_reads.hpp). First the object is noted and the use ends without it; when its
-// pages have been read, outside of every scope, the same use comes again, looks the guide up anew,
-// and finds a copy:
+// The use of an object of COLD that has left DRAM, by an access that does not wait for it
+// (access.hpp). The first use records the object and ends without it. A reader reads the object's
+// pages, while no scope is open. The use comes again, looks the guide up anew, and finds a copy:
 //
-//   noted      in the scope that found the guide; from here on the extent is kept
+//   recorded   in the scope that found the guide; from here on the extent is kept
 //   read       no scope is open; the guide may change, move or go
 //   found      in another scope, by a thread that looks the guide up again. If it still holds the
 //              object at that address, the copy is right: the bytes of objects in COLD do not

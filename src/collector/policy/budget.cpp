@@ -352,8 +352,8 @@ class budget_policy final : public policy {
   }
 
   /// Keeps the busiest of the last windows, and the misses of one that is as busy: such a window
-  /// that comes after idle ones must not miss more than is allowed. Both are forgotten when the
-  /// memory starts anew, as the same worth then stands for other rates of use.
+  /// that comes after idle ones must not miss more than is allowed. A new memory of rates forgets
+  /// both: a worth then means another rate of use.
   void note_busy(const window_statistics& seen) noexcept {
     if (memory_.length() == 0) busy_ = {};
     // An object that was made looks used.
