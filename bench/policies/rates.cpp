@@ -4,19 +4,20 @@
 #include <utility>
 
 #include "collector/memory/memory_room.hpp"
+#include "collector/memory/return_gate.hpp"
 #include "collector/policy/policy.hpp"
 #include "collector/policy/unusual_misses.hpp"
-#include "collector/return_gate.hpp"
 #include "guide/word.hpp"
 #include "policy.hpp"
 
 namespace isotherm::policies {
 namespace {
 
-/// The collector's own policy and its gate (collector/policy/budget.hpp, collector/return_gate.hpp)
-/// on guide words of objects that do not exist. The first use of an object makes it, in DRAM. What
-/// is missed comes back, or is read past its page and stays out, as the gate says; what leaves does
-/// so at the end of a window, which comes early when memory is short.
+/// The collector's own policy and its gate (collector/policy/budget.hpp,
+/// collector/memory/return_gate.hpp) on guide words of objects that do not exist. The first use of
+/// an object makes it, in DRAM. What is missed comes back, or is read past its page and stays out,
+/// as the gate says; what leaves does so at the end of a window, which comes early when memory is
+/// short.
 class collected final : public policy {
  public:
   collected(std::uint32_t objects, std::uint32_t room, std::uint64_t window)
@@ -87,7 +88,7 @@ class collected final : public policy {
                      .cold_objects = made_ - kept_,
                      .spread = 1},
                     seen);
-    decides_->write_returns(gate_);
+    gate_.write(decides_->returns());
     for (guides::word* w : std::exchange(missed_, {})) *w = decides_->resting(*w);
     for (guides::word& w : words_) {
       if (guides::is_null(w) || guides::heap_of(w) == heap::kind::cold) continue;

@@ -7,7 +7,7 @@
 
 #include "base/numbers.hpp"
 #include "collector/policy/threshold.hpp"
-#include "collector/protocol.hpp"
+#include "collector/protocol/protocol.hpp"
 
 namespace isotherm::collector {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/thread_state.hpp"
-#include "collector/protocol.hpp"
+#include "collector/protocol/protocol.hpp"
 #include "guide/guide.hpp"
 #include "heap/upkeep.hpp"
 #include "os/clock.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "collector/collector.hpp"
-#include "collector/protocol.hpp"
+#include "collector/protocol/protocol.hpp"
 #include "guide/guide.hpp"
 #include "heap/configure.hpp"
 #include "heap/object.hpp"

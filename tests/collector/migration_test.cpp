@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "collector/migration.hpp"
-#include "collector/protocol_counts.hpp"
-#include "collector/protocol_veto.hpp"
+#include "collector/protocol/counts.hpp"
+#include "collector/protocol/veto.hpp"
+#include "collector/window/migration.hpp"
 #include "guide/guide.hpp"
 #include "heap/object.hpp"
 #include "heap/upkeep.hpp"
@@ -21,7 +21,19 @@ namespace {
 using heap::kind;
 
 const auto kNoStop = [] { return false; };
-const auto kNoRest = [](std::uint64_t) {};
+
+/// False: moving has ended.
+bool move_all(migration& moves, std::span<const candidate> list) {
+  for (moves.take(list); moves.move_batch();) {
+  }
+  return !moves.has_ended();
+}
+
+bool run(migration_protocol& protocol, const migration_limits& limits,
+         std::span<const candidate> list, window_statistics& seen) {
+  migration moves(protocol, limits, kNoStop, seen);
+  return move_all(moves, list);
+}
 
 class Migration : public testing::Test {
  protected:
@@ -127,7 +139,7 @@ TEST_F(Migration, WhatIsUsedAgainAfterTheScanLeavesNewForHot) {
     const std::array candidates{candidate{&used.slot(), kind::cold},
                                 candidate{&unused.slot(), kind::cold}};
     window_statistics seen;
-    migration(*protocol, {1, 1'000'000}, kNoStop, kNoRest, seen).run(candidates);
+    run(*protocol, {1, 1'000'000}, candidates, seen);
     EXPECT_EQ(guides::heap_of(used.slot().load_relaxed()), kind::hot) << name;
     EXPECT_EQ(guides::heap_of(unused.slot().load_relaxed()), kind::cold) << name;
     EXPECT_EQ(seen.promoted.objects, 1u) << name;
@@ -215,10 +227,10 @@ TEST_F(Migration, WhatIsUsedWhileItMovesWithinHotIsTriedOnceMore) {
     busy_protocol busy(held, batches);
     const candidate one{&held.slot(), {kind::hot, heap::band{0}}};
     window_statistics seen;
-    migration moves(busy, {1, 1'000'000}, kNoStop, kNoRest, seen);
-    EXPECT_TRUE(moves.run({&one, 1}));
+    migration moves(busy, {1, 1'000'000}, kNoStop, seen);
+    EXPECT_TRUE(move_all(moves, {&one, 1}));
     EXPECT_EQ(seen.compacted.objects, batches < 2 ? 1u : 0u) << batches;
-    EXPECT_TRUE(moves.run({}));  // nothing is left over for the next list
+    EXPECT_TRUE(move_all(moves, {}));  // nothing is left over for the next list
     EXPECT_EQ(seen.vetoed, static_cast<std::uint64_t>(batches)) << batches;
     EXPECT_EQ(held.holds(static_cast<const bytes*>(before)), batches == 2) << batches;
   }
@@ -248,7 +260,7 @@ class MigrationOfLarge : public testing::Test {
     for (auto& each : objects_) each.get(inside);
   }
   void run(const std::vector<candidate>& candidates) {
-    EXPECT_TRUE(migration(protocol_, {kLimit, 1'000'000}, kNoStop, kNoRest, seen_).run(candidates));
+    EXPECT_TRUE(collector::run(protocol_, {kLimit, 1'000'000}, candidates, seen_));
     for (const std::size_t bytes : protocol_.moved) EXPECT_LT(bytes, kLimit + 2 * kLarge);
   }
 
@@ -287,7 +299,7 @@ TEST_F(Migration, AColdObjectThatIsPinnedStaysDue) {
   looking_visitor look;
   for (const bool is_pinned : {true, false}) {
     g_.slot().store_relaxed(is_pinned ? guides::pinned(word()) : guides::without_counts(word()));
-    migration(*protocol, {1, 1'000'000}, kNoStop, kNoRest, seen).run({&one, 1});
+    run(*protocol, {1, 1'000'000}, {&one, 1}, seen);
     EXPECT_EQ(guides::visit_due(look), is_pinned ? 1u : 0u);
   }
   guides::use_words_for(guides::word_use::history);
@@ -297,7 +309,7 @@ TEST_F(Migration, AnAbandonedEpochIsTriedAgain) {
   late_protocol late(3);
   const candidate one{&g_.slot(), kind::cold};
   window_statistics seen;
-  EXPECT_TRUE(migration(late, {1, 1'000'000}, kNoStop, kNoRest, seen).run({&one, 1}));
+  EXPECT_TRUE(run(late, {1, 1'000'000}, {&one, 1}, seen));
   EXPECT_EQ(guides::heap_of(word()), kind::cold);
   EXPECT_EQ(seen.abandoned_epochs, 3u);
 }
@@ -306,7 +318,7 @@ TEST_F(Migration, AScopeThatStaysOpenEndsTheWindowsWork) {
   late_protocol late(~0u);
   const candidate one{&g_.slot(), kind::cold};
   window_statistics seen;
-  EXPECT_FALSE(migration(late, {1, 1'000'000}, kNoStop, kNoRest, seen).run({&one, 1}));
+  EXPECT_FALSE(run(late, {1, 1'000'000}, {&one, 1}, seen));
   EXPECT_NE(guides::heap_of(word()), kind::cold);
   EXPECT_GT(seen.abandoned_epochs, 1u);
 }

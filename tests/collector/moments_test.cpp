@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "collector/collector.hpp"
-#include "collector/protocol.hpp"
+#include "collector/protocol/protocol.hpp"
 #include "guide/guide.hpp"
 #include "heap/usage.hpp"
 #include "sync/epoch.hpp"

@@ -13,7 +13,7 @@
 
 #include "base/random.hpp"
 #include "collector/collector.hpp"
-#include "collector/protocol.hpp"
+#include "collector/protocol/protocol.hpp"
 #include "guide/guide.hpp"
 #include "guide/in_cold.hpp"
 #include "sync/epoch.hpp"

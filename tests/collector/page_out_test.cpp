@@ -17,9 +17,10 @@
 
 #include "base/page.hpp"
 #include "collector/collector.hpp"
-#include "collector/migration.hpp"
-#include "collector/protocol_counts.hpp"
-#include "collector/scan.hpp"
+#include "collector/protocol/counts.hpp"
+#include "collector/scan/choice.hpp"
+#include "collector/scan/search.hpp"
+#include "collector/window/migration.hpp"
 #include "guide/guide.hpp"
 #include "heap/configure.hpp"
 #include "heap/temporary_directory.hpp"
@@ -185,9 +186,9 @@ class CompactingCold : public PagingOut {
   }
   window_statistics move(std::uint64_t batch_bytes) {
     window_statistics seen;
-    migration(
-        protocol_, {batch_bytes, 1'000'000}, [] { return false; }, [](std::uint64_t) {}, seen)
-        .run(candidates_);
+    migration moves(protocol_, {batch_bytes, 1'000'000}, [] { return false; }, seen);
+    for (moves.take(candidates_); moves.move_batch();) {
+    }
     return seen;
   }
 

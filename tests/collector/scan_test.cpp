@@ -1,5 +1,7 @@
 // The scan's one attempt at a word: what the collector read may be old by the time it writes.
-#include "collector/scan.hpp"
+#include "collector/scan/ageing.hpp"
+#include "collector/scan/choice.hpp"
+#include "collector/scan/search.hpp"
 
 #include <gtest/gtest.h>
 

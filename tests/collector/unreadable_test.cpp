@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "collector/collector.hpp"
-#include "collector/scan.hpp"
+#include "collector/scan/search.hpp"
 #include "guide/guide.hpp"
 #include "guide/in_cold.hpp"
 #include "heap/cold/arrived_reads.hpp"

@@ -25,7 +25,7 @@
 #include "base/check.hpp"
 #include "base/random.hpp"
 #include "collector/collector.hpp"
-#include "collector/protocol.hpp"
+#include "collector/protocol/protocol.hpp"
 #include "index/index.hpp"
 #include "index/placed/node_mover.hpp"
 #include "linearizability/broken_index.hpp"

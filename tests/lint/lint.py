@@ -31,7 +31,7 @@ RANK = {name: rank for rank, group in enumerate(LAYERS) for name in group}
 SUBFOLDERS = {
     'os': [['memory'], ['files']],
     'cli': [['parser'], ['serve', 'sort']],
-    'collector': [['memory'], ['policy']],
+    'collector': [['memory'], ['policy'], ['protocol'], ['scan'], ['window']],
     'heap': [['packed'], ['cold']],
     'index': [['art', 'btree', 'hash', 'masstree', 'skip']],
     'lab': [['workload', 'records', 'charts'], ['bench'], ['tiers']],

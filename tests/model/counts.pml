@@ -1,4 +1,4 @@
-/* The counts protocol (src/collector/protocol_counts.cpp, src/guide/guide.cpp): one guide, two
+/* The counts protocol (src/collector/protocol/counts.cpp, src/guide/guide.cpp): one guide, two
  * threads that read it, write through it and replace its object, and a collector that moves it.
  *
  * Variants (-D):

@@ -1,4 +1,4 @@
-/* The veto protocol (src/collector/protocol_veto.cpp): the accessed bit and a grace period. One guide,
+/* The veto protocol (src/collector/protocol/veto.cpp): the accessed bit and a grace period. One guide,
  * two threads that read it, write through it and replace its object, and a collector that moves it.
  *
  * Variants (-D):

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "collector/collector.hpp"
-#include "collector/protocol.hpp"
+#include "collector/protocol/protocol.hpp"
 #include "index/any_index.hpp"
 #include "store/fixture.hpp"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "collector/collector.hpp"
-#include "collector/protocol.hpp"
+#include "collector/protocol/protocol.hpp"
 #include "index/any_index.hpp"
 #include "stress/mix.hpp"
 

@@ -38,14 +38,15 @@ std::uint64_t cold_limit_bytes(const memory_room& room) {
 memory_room memory_room_of(std::uint64_t asked_bytes, const os::resident_pages& resident,
                            std::uint64_t free_bytes, std::optional<std::uint64_t> group_room) {
   const std::uint64_t free = std::min(free_bytes, resident.all_bytes);
-  memory_room found{resident.all_bytes - free, resident.file_bytes, asked_bytes};
+  memory_room found{resident.all_bytes - free, resident.file_bytes, asked_bytes, asked_bytes};
   if (!group_room || *group_room > kNoLimit) return found;
   // The group gives files' pages back by itself, so they do not count against its limit.
   const std::uint64_t kept = resident.all_bytes - std::min(resident.all_bytes, resident.file_bytes);
   const std::uint64_t allowed = kept + *group_room;
   const std::uint64_t all = allowed - margin_of(allowed) + resident.file_bytes;
   const std::uint64_t within_group = all - std::min(all, free);
-  if (asked_bytes == 0 || within_group < asked_bytes) found.target_bytes = within_group;
+  if (asked_bytes == 0 || within_group < asked_bytes)
+    found.target_bytes = found.limit_bytes = within_group;
   return found;
 }
 

@@ -36,7 +36,9 @@ struct memory_room {
   /// gives back by itself: data does not leave to make room for that.
   std::uint64_t dram_bytes;
   std::uint64_t file_bytes;    ///< of it pages of files: of COLD in a file, and of the program
-  std::uint64_t target_bytes;  ///< what it may be; 0: nothing limits it
+  std::uint64_t target_bytes;  ///< what the process is held to; 0: nothing limits it
+  /// What the options and the control groups leave it, although it may be held to nothing.
+  std::uint64_t limit_bytes = target_bytes;
 
   bool is_short() const noexcept { return short_bytes() > 0; }
   /// By which DRAM exceeds the target.
@@ -51,8 +53,8 @@ struct memory_room {
   /// What may come back at once for uses that do not wait: those of a read-mostly load take all
   /// that they may.
   std::uint64_t returnable_bytes() const noexcept {
-    if (target_bytes == 0) return ~std::uint64_t{0};
-    const std::uint64_t most = target_bytes - target_bytes / kWritersShare;
+    if (limit_bytes == 0) return ~std::uint64_t{0};
+    const std::uint64_t most = limit_bytes - limit_bytes / kWritersShare;
     return (most - std::min(most, dram_bytes)) / 2;
   }
   /// What pages of files are kept to, beside a COLD of so many bytes. Of a small COLD, which is
@@ -94,19 +96,8 @@ class cold_pages {
   std::uint64_t left_bytes_ = 0, most_bytes_ = 0, likely_bytes_ = 0;
 };
 
-/// How often memory is looked at between windows, and how soon after a window another may end
-/// early.
+/// How often memory is looked at between windows.
 inline constexpr std::chrono::milliseconds kLookEvery{100};
-/// How soon after a window that left memory near its target, and sent `demoted_bytes` to COLD, the
-/// next may end early. Beside a load that goes on memory is near it after each, however much left.
-/// Where next to nothing did, it waits twice as long as `last`, up to a `whole` window.
-constexpr std::chrono::nanoseconds next_early_end(std::chrono::nanoseconds last,
-                                                  std::uint64_t demoted_bytes,
-                                                  std::uint64_t target_bytes,
-                                                  std::chrono::nanoseconds whole) noexcept {
-  if (demoted_bytes >= moved_together(target_bytes)) return kLookEvery;
-  return std::min(2 * last, whole);
-}
 
 /// Objects, their bytes and the extents of NEW and HOT together.
 heap::usage warm_memory();

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "collector/return_gate.hpp"
+#include "collector/memory/return_gate.hpp"
 
 namespace isotherm::collector {
 
@@ -42,31 +42,33 @@ void memory_watch::stop() noexcept {
 void memory_watch::watch() {
   std::unique_lock lock(mutex_);
   while (is_running_) {
-    const auto due = looked_at_ + kWatchEvery;
+    const auto due = applied_at_ + kWatchEvery;
     wake_.wait_until(lock, due);
-    const bool has_looked = looked_at_ + kWatchEvery > due;  // the collector
-    if (!is_running_ || has_looked) continue;
-    looked_at_ = std::chrono::steady_clock::now();
+    const bool is_done = applied_at_ + kWatchEvery > due;  // by the collector
+    if (!is_running_ || is_done) continue;
+    applied_at_ = std::chrono::steady_clock::now();
     lock.unlock();
     try {
-      look(configured_());
+      if (const auto room = observe(configured_())) apply(*room);
     } catch (const std::bad_alloc&) {
-      // At the next look.
+      // Memory is short: the next observation may succeed.
     }
     lock.lock();
   }
 }
 
-memory_room memory_watch::look(const options& now) {
+std::optional<memory_room> memory_watch::observe(const options& now) {
+  memory_room room = read_memory_room(now.memory_target_bytes);
+  if (room.dram_bytes == 0) return std::nullopt;
+  if (!holds_a_target(now)) room.target_bytes = 0;
+  return room;
+}
+
+void memory_watch::apply(const memory_room& room) {
   const std::lock_guard lock(mutex_);
-  looked_at_ = std::chrono::steady_clock::now();
-  const memory_room room = read_memory_room(now.memory_target_bytes);
-  if (room.dram_bytes == 0) return last_;  // out of descriptors: /proc could not be read
-  last_ = room;
+  applied_at_ = std::chrono::steady_clock::now();
   gate().allow(room.returnable_bytes());
-  if (!holds_a_target(now)) last_.target_bytes = 0;
-  is_running_ ? growth_.follow(last_) : growth_.release();
-  return last_;
+  is_running_ ? growth_.follow(room) : growth_.release();
 }
 
 }  // namespace isotherm::collector

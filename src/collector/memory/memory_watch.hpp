@@ -1,15 +1,16 @@
-// Looks at the process's memory, and tells those who depend on it: what makes the process grow, and
-// what comes back from COLD.
+// Observes the process's memory, and sets the limits that follow from it: of what makes the process
+// grow, and of what comes back from COLD.
 //
-// The collector looks as it works. While it waits, as for a disk that does not answer, a thread of
-// this looks in its place: threads that allocate would else be slowed for as long as the disk takes
-// though there is room, and not be refused when there is none.
+// The collector does both as it works. While it waits, as for a disk that does not answer, a thread
+// of this does them in its place: threads that allocate would else be slowed for as long as the
+// disk takes though there is room, and not be refused when there is none.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 
 #include "base/error.hpp"
 #include "collector/memory/growth_limit.hpp"
@@ -32,10 +33,13 @@ class memory_watch {
   /// Nobody is held back any more. Idempotent.
   void stop() noexcept;
 
-  /// What there is now; the target is 0 where the options hold the process to none. From start() to
-  /// stop() this also says how much threads may allocate until the next look (growth_limit). Any
+  /// Returns what there is now, and changes nothing; the target is 0 where the options hold the
+  /// process to none; nullopt where the system does not say, as when no descriptor is left. Any
   /// thread; a tenth of a millisecond.
-  memory_room look(const options& now);
+  static std::optional<memory_room> observe(const options& now);
+  /// Sets, by what was observed, how much may come back from COLD until the next call, and from
+  /// start() to stop() how much threads may allocate (growth_limit). Any thread.
+  void apply(const memory_room& room);
   /// As object_collector::refuses_growth(). Any thread.
   bool refuses_growth() const noexcept { return growth_.refuses(); }
 
@@ -49,8 +53,7 @@ class memory_watch {
   // Under mutex_.
   bool is_running_ = false;
   growth_limit growth_;
-  memory_room last_{};
-  std::chrono::steady_clock::time_point looked_at_;
+  std::chrono::steady_clock::time_point applied_at_;
 };
 
 }  // namespace isotherm::collector

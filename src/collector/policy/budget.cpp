@@ -161,28 +161,13 @@ class budget_policy final : public policy {
     returned_bytes_ += bytes_of(w);
   }
 
-  void write_returns(return_gate& gate) const override {
-    // Where nothing has to leave, what comes back takes nobody's place.
-    const unsigned margin = cut_.at > 0 && leave_cut_.at > 0 ? doubt() : 0;
-    const auto answer_of = [this, margin](unsigned history) {
-      const rate before = memory_.looked_at(static_cast<rate>(history));
-      const auto worth = static_cast<int>(likely_[memory_.used(before, kNoChance)]);
-      // A class less is an octave more, below a page.
-      const int missing = static_cast<int>(cut_.at + margin) - worth;
-      const int octaves = missing < 0 ? 0 : missing / static_cast<int>(kRatesPerOctave);
-      const bool is_tie = missing >= 0 && missing % static_cast<int>(kRatesPerOctave) == 0;
-      const int first_out = static_cast<int>(kPageClass) - octaves;  // of the classes
-      return_gate::answer all{.history = std::max(before, kNever),
-                              .below = missing < 0
-                                           ? return_gate::kAllClasses
-                                           : static_cast<std::uint8_t>(std::max(first_out, 0))};
-      if (!is_tie || first_out < 0) return all;
-      // All of a page or more are worth as much.
-      all.drawn =
-          missing == 0 ? return_gate::kAllClasses : static_cast<std::uint8_t>(first_out + 1);
-      return all;
-    };
-    gate.write(answer_of, {.seed = draw_, .most = cut_.ties});
+  return_gate::rules returns() const override {
+    return_gate::rules all;
+    for (unsigned history = 0; history < all.answers.size(); ++history) {
+      all.answers[history] = return_answer(static_cast<rate>(history));
+    }
+    all.ties = {.seed = draw_, .most = cut_.ties};
+    return all;
   }
 
   void note_returned(const returned& since) override {
@@ -200,9 +185,8 @@ class budget_policy final : public policy {
     return newborn_bytes_ + back_bytes_ + leaving;
   }
 
-  void adapt(const options&, std::uint64_t, window_statistics& seen) override {
-    seen.kept_rate = share_of(cut_.at);
-    seen.rate_windows = memory_.length();
+  outlook adapt(const options&, std::uint64_t, const window_statistics&) override {
+    return {.kept_rate = share_of(cut_.at), .rate_windows = memory_.length()};
   }
 
   std::uint64_t page_out_bytes(const options& chosen, const window_statistics&, double) override {
@@ -210,6 +194,27 @@ class budget_policy final : public policy {
   }
 
  private:
+  /// For objects of COLD whose history is `history`.
+  return_gate::answer return_answer(rate history) const noexcept {
+    // Where nothing has to leave, what comes back takes nobody's place.
+    const unsigned margin = cut_.at > 0 && leave_cut_.at > 0 ? doubt() : 0;
+    const rate before = memory_.looked_at(history);
+    const auto worth = static_cast<int>(likely_[memory_.used(before, kNoChance)]);
+    // A class less is an octave more, below a page.
+    const int missing = static_cast<int>(cut_.at + margin) - worth;
+    const int octaves = missing < 0 ? 0 : missing / static_cast<int>(kRatesPerOctave);
+    const bool is_tie = missing >= 0 && missing % static_cast<int>(kRatesPerOctave) == 0;
+    const int first_out = static_cast<int>(kPageClass) - octaves;  // of the classes
+    return_gate::answer all{.history = std::max(before, kNever),
+                            .below = missing < 0
+                                         ? return_gate::kAllClasses
+                                         : static_cast<std::uint8_t>(std::max(first_out, 0))};
+    if (!is_tie || first_out < 0) return all;
+    // All of a page or more are worth as much.
+    all.drawn = missing == 0 ? return_gate::kAllClasses : static_cast<std::uint8_t>(first_out + 1);
+    return all;
+  }
+
   static constexpr rate kUnknown = 0, kNever = 1;
   static constexpr std::uint16_t kNoChance = 0xffff;  // the rounding of use_memory: down
   using bytes_by_worth = std::array<std::uint64_t, kWorths>;

@@ -12,9 +12,9 @@
 #include <memory>
 #include <optional>
 
+#include "collector/memory/return_gate.hpp"
 #include "collector/options.hpp"
 #include "collector/policy/temperature.hpp"
-#include "collector/return_gate.hpp"
 #include "collector/statistics.hpp"
 #include "guide/word.hpp"
 #include "heap/object.hpp"
@@ -33,7 +33,15 @@ struct memory_state {
   double spread;  ///< extents over objects, after the last window; 0: none was
 };
 
-/// Called by one thread, for each window in the order of the functions.
+/// What a policy goes by in the next window: figures of window_statistics, which explains them.
+struct outlook {
+  unsigned cold_threshold = 0;
+  double kept_rate = 0;
+  unsigned rate_windows = 0;
+};
+
+/// Called by one thread, for each window in the order of the functions. Its functions return what
+/// the policy decides; they change nothing but the policy's own state.
 class policy {
  public:
   virtual ~policy() = default;
@@ -71,9 +79,9 @@ class policy {
   /// The object whose word was `w` is on its way, with the word that returning() gave.
   virtual void note_return(guides::word) {}
 
-  /// Writes down which objects come back when they have been read for a use, between the ends of
+  /// Returns which objects come back when they have been read for a use, between the ends of
   /// windows: those for which returning() would have a word.
-  virtual void write_returns(return_gate& gate) const = 0;
+  virtual return_gate::rules returns() const = 0;
 
   /// Since the last window's end so much has come back so; it was found in HOT, and used.
   virtual void note_returned(const returned&) {}
@@ -86,9 +94,10 @@ class policy {
   /// their size classes'.
   virtual std::uint64_t expected_bytes() const noexcept = 0;
 
-  /// What could move has moved, and COLD holds `cold_bytes`. Completes `seen` with what holds for
-  /// the next window.
-  virtual void adapt(const options& chosen, std::uint64_t cold_bytes, window_statistics& seen) = 0;
+  /// Returns what holds for the next window. All that could move has moved, and COLD holds
+  /// `cold_bytes`.
+  virtual outlook adapt(const options& chosen, std::uint64_t cold_bytes,
+                        const window_statistics& seen) = 0;
 
   /// How much of COLD may now be asked to leave DRAM, while tasks wait for memory in
   /// `pressure_percent` of the time.

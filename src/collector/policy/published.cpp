@@ -37,25 +37,26 @@ class published_policy final : public policy {
   std::optional<heap::kind> target(guides::word w) override {
     return target_by_windows(w, threshold_);
   }
-  void write_returns(return_gate& gate) const override {
-    gate.write(
-        [](unsigned history) {
-          return return_gate::answer{.history = static_cast<std::uint16_t>(history),
-                                     .below = return_gate::kAllClasses};
-        },
-        {});
+  return_gate::rules returns() const override {
+    return_gate::rules all;
+    for (unsigned history = 0; history < all.answers.size(); ++history) {
+      all.answers[history] = {.history = static_cast<std::uint16_t>(history),
+                              .below = return_gate::kAllClasses};
+    }
+    return all;
   }
   std::uint64_t expected_bytes() const noexcept override { return expected_bytes_; }
 
-  void adapt(const options& chosen, std::uint64_t cold_bytes, window_statistics& seen) override {
+  outlook adapt(const options& chosen, std::uint64_t cold_bytes,
+                const window_statistics& seen) override {
     const bool watched = was_watched(cold_bytes, cold_bytes_before_);
     cold_bytes_before_ = cold_bytes;
     if (chosen.adaptive_threshold && seen.working_set_pages > 0 && watched) {
       threshold_ = next_threshold(threshold_, seen.promotion_rate, chosen.target_promotion_rate);
     }
-    seen.cold_threshold = threshold_;
     cold_may_leave_ = watched && may_leave(seen.promotion_rate, chosen.target_promotion_rate,
                                            seen.cold_rest_seconds, chosen.min_rest_seconds);
+    return {.cold_threshold = threshold_};
   }
 
   std::uint64_t page_out_bytes(const options& chosen, const window_statistics& seen,

@@ -31,9 +31,7 @@ class HotCompaction : public HotMoves {
     heap::trim();
     before_ = extent_bytes();
   }
-  void compact(const hot_compaction& asked) {
-    run([&](compaction& compacts) { return compacts.compact_hot(asked); });
-  }
+  void compact(const hot_compaction& asked) { empty(sparse_hot(asked), find_hot_compactions); }
   std::vector<std::uintptr_t> addresses() const {
     std::vector<std::uintptr_t> found;
     for (const auto& each : held_) found.push_back(guides::address_of(each.slot().load_relaxed()));

@@ -8,10 +8,11 @@
 #include <memory>
 #include <vector>
 
-#include "collector/compaction.hpp"
-#include "collector/migration.hpp"
 #include "collector/policy/policy.hpp"
-#include "collector/protocol_veto.hpp"
+#include "collector/protocol/veto.hpp"
+#include "collector/scan/search.hpp"
+#include "collector/window/compaction.hpp"
+#include "collector/window/migration.hpp"
 #include "heap/upkeep.hpp"
 #include "heap/usage.hpp"
 
@@ -23,24 +24,25 @@ class HotMoves : public testing::Test {
     heap::trim();
   }
 
-  /// Calls `work(compaction&)`. Returns the bytes that it has moved within HOT; `most_` is what HOT
-  /// took at most meanwhile.
-  template <class Work>
-  std::uint64_t run(Work work) {
+  /// Empties the extents group by group, of which `find` lists the objects. Returns the bytes that
+  /// it has moved within HOT; `most_` is what HOT took at most meanwhile.
+  template <class Find>
+  std::uint64_t empty(const std::vector<heap::sparse_extents>& groups, Find find) {
     const auto protocol = make_veto_protocol();
-    const auto stop = [] { return false; };
     window_statistics seen;
     most_ = extent_bytes();
-    migration moves(
-        *protocol, {64 << 10, 10'000'000}, stop,
-        [this](std::uint64_t) {
+    migration moves(*protocol, {64 << 10, 10'000'000}, [] { return false; }, seen);
+    std::vector<candidate> candidates;
+    for (const heap::sparse_extents& group : groups) {
+      for (guides::progress so_far; !so_far.is_over;) {
+        find(*decides_, group, so_far, candidates);
+        for (moves.take(candidates); moves.move_batch();) {
           heap::trim();
           most_ = std::max(most_, extent_bytes());
-        },
-        seen);
-    std::vector<candidate> candidates;
-    compaction compacts(moves, *decides_, candidates, stop);
-    EXPECT_TRUE(work(compacts));
+        }
+      }
+    }
+    EXPECT_FALSE(moves.has_ended());
     heap::trim();
     return seen.compacted.bytes;
   }

@@ -12,7 +12,7 @@
 
 #include "base/page.hpp"
 #include "collector/hot/moves.hpp"
-#include "collector/scan.hpp"
+#include "collector/scan/ageing.hpp"
 #include "guide/guide.hpp"
 
 namespace isotherm::collector {
@@ -51,9 +51,7 @@ class HotOrder : public HotMoves {
     decides_->weigh(chosen_, {}, seen);
   }
   /// Returns the bytes that were moved.
-  std::uint64_t sort(double seconds) {
-    return run([&](compaction& compacts) { return compacts.sort_hot(order_, seconds); });
-  }
+  std::uint64_t sort(double seconds) { return empty(order_.worst(seconds), find_in_order); }
   template <class Wanted>
   std::set<std::uintptr_t> pages_of(Wanted is_wanted) const {
     std::set<std::uintptr_t> pages;

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "collector/collector.hpp"
+#include "collector/memory/return_gate.hpp"
 
 namespace isotherm::collector {
 namespace {
@@ -54,6 +55,20 @@ TEST(MemoryWatch, RefusesGrowthWhileTheCollectorWaits) {
   may_go_on.release();
 }
 
+TEST(MemoryWatch, ObservesWithoutChangingALimit) {
+  const auto admits = [] { return gate().admit(0, 600, heap::used_before::yes).has_value(); };
+  gate().allow(1000);
+  options chosen;
+  chosen.memory_target_bytes = kLess;
+  memory_watch watch;
+  const auto seen = memory_watch::observe(chosen);
+  ASSERT_TRUE(seen);
+  EXPECT_TRUE(seen->is_short());
+  EXPECT_TRUE(admits());
+  watch.apply(*seen);
+  EXPECT_FALSE(admits());
+}
+
 TEST(MemoryWatch, RefusesNothingOnceItIsStopped) {
   options chosen;
   chosen.memory_target_bytes = kLess;
@@ -62,7 +77,9 @@ TEST(MemoryWatch, RefusesNothingOnceItIsStopped) {
   EXPECT_TRUE(comes_true([&] { return watch.refuses_growth(); }));
   watch.stop();
   EXPECT_FALSE(watch.refuses_growth());
-  watch.look(chosen);
+  const auto seen = memory_watch::observe(chosen);
+  ASSERT_TRUE(seen);
+  watch.apply(*seen);
   EXPECT_FALSE(watch.refuses_growth());
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "collector/memory/early_end.hpp"
 #include "collector/memory/memory_room.hpp"
 
 namespace isotherm::collector {
@@ -186,8 +187,7 @@ class BudgetPolicy : public testing::Test {
       if (to == kind::cold) words_[i] = policy_->resting(words_[i]);
       words_[i] = guides::moved_to(words_[i], guides::address_of(words_[i]), to);
     }
-    policy_->adapt(chosen_, 0, seen);
-    rate_windows_ = seen.rate_windows;
+    rate_windows_ = policy_->adapt(chosen_, 0, seen).rate_windows;
     misses_ = seen.accessed_cold_objects;
   }
   std::size_t count(kind one, kind other) const {

@@ -1,4 +1,4 @@
-#include "collector/compaction.hpp"
+#include "collector/window/compaction.hpp"
 
 #include <gtest/gtest.h>
 

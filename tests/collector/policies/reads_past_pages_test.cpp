@@ -8,9 +8,9 @@
 
 #include "base/random.hpp"
 #include "collector/memory/memory_room.hpp"
+#include "collector/memory/return_gate.hpp"
 #include "collector/policy/policy.hpp"
 #include "collector/policy/unusual_misses.hpp"
-#include "collector/return_gate.hpp"
 
 namespace isotherm::collector {
 namespace {
@@ -50,7 +50,7 @@ class ReadsPastPages : public testing::Test {
     age(seen);
     kept_ = count_kept();
     policy_->weigh(chosen_, now(), seen);
-    policy_->write_returns(gate_);
+    gate_.write(policy_->returns());
     move();
     policy_->adapt(chosen_, 0, seen);
   }

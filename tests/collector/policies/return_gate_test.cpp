@@ -1,6 +1,6 @@
 // Which objects come back when they have been read for a use: the gate with numbers, and what the
 // policies write into it.
-#include "collector/return_gate.hpp"
+#include "collector/memory/return_gate.hpp"
 
 #include <gtest/gtest.h>
 
@@ -42,9 +42,19 @@ word cold_word(unsigned history, unsigned size_class, word address = 0x5000) {
       guides::make_word(address, kind::cold, guides::size_of_class(size_class)), history);
 }
 
+/// Rules with `answer_of(history)` for each history.
+template <class Answer>
+return_gate::rules rules_of(Answer answer_of, const return_gate::draw& ties = {}) {
+  return_gate::rules all{.ties = ties};
+  for (unsigned history = 0; history < all.answers.size(); ++history) {
+    all.answers[history] = answer_of(history);
+  }
+  return all;
+}
+
 /// One answer for all histories.
 void write(return_gate& gate, const return_gate::answer& all, const return_gate::draw& ties = {}) {
-  gate.write([&all](unsigned) { return all; }, ties);
+  gate.write(rules_of([&all](unsigned) { return all; }, ties));
 }
 
 TEST(ReturnGate, AdmitsNothingUntilItIsWritten) {
@@ -61,12 +71,10 @@ TEST(ReturnGate, AnswersByHistoryAndSizeClass) {
   return_gate gate;
   gate.allow(return_gate::kUnlimited);
   const auto below = [](unsigned history) { return history % (kClasses + 1); };
-  gate.write(
-      [&](unsigned history) {
-        return return_gate::answer{.history = static_cast<std::uint16_t>(kHistories - 1 - history),
-                                   .below = static_cast<std::uint8_t>(below(history))};
-      },
-      {});
+  gate.write(rules_of([&](unsigned history) {
+    return return_gate::answer{.history = static_cast<std::uint16_t>(kHistories - 1 - history),
+                               .below = static_cast<std::uint8_t>(below(history))};
+  }));
   for (unsigned history = 0; history < kHistories; ++history) {
     for (unsigned c = 0; c < kClasses; ++c) {
       const auto answer = admit_first(gate, cold_word(history, c), 100);
@@ -154,11 +162,9 @@ TEST(ReturnGate, ThreadsExceedTheRoomByAnObjectEachAtMost) {
 
 TEST(ReturnGate, WhatIsUsedASecondTimeComesBackWhileThereIsRoom) {
   return_gate gate;
-  gate.write(
-      [](unsigned history) {
-        return return_gate::answer{.history = static_cast<std::uint16_t>(history + 1)};
-      },
-      {});
+  gate.write(rules_of([](unsigned history) {
+    return return_gate::answer{.history = static_cast<std::uint16_t>(history + 1)};
+  }));
   gate.allow(1000);
   EXPECT_FALSE(admit_first(gate, cold_word(7, 3), 600)) << "it is not worth its room";
   EXPECT_EQ(admit(gate, cold_word(7, 3), 600, heap::used_before::yes), 8u);
@@ -191,7 +197,7 @@ TEST(ReturnGate, WhatIsLetInAndDoesNotComeBackTakesNone) {
 
 TEST(PublishedPolicy, LetsAllComeBackWithTheirHistory) {
   return_gate gate;
-  make_policy(policy_name::published)->write_returns(gate);
+  gate.write(make_policy(policy_name::published)->returns());
   gate.allow(return_gate::kUnlimited);
   for (unsigned history = 0; history < kHistories; ++history) {
     for (unsigned c = 0; c < kClasses; ++c)
@@ -257,7 +263,7 @@ class BudgetReturns : public testing::Test {
     write_down();
   }
   void write_down() {
-    policy_->write_returns(gate_);
+    gate_.write(policy_->returns());
     gate_.allow(return_gate::kUnlimited);
   }
   bool admits(const word w) { return admit_first(gate_, w, 1).has_value(); }

@@ -6,7 +6,7 @@
 #include "collector/policy/page_out.hpp"
 #include "collector/policy/published.hpp"
 #include "collector/policy/threshold.hpp"
-#include "collector/touched_pages.hpp"
+#include "collector/scan/touched_pages.hpp"
 #include "heap/usage.hpp"
 
 namespace isotherm::collector {

@@ -1,4 +1,4 @@
-/* copy_and_commit() of src/collector/migration.cpp: moves the object of `word`; `ok` tells whether it
+/* copy_and_commit() of src/collector/protocol/protocol.cpp: moves the object of `word`; `ok` tells whether it
  * moved. The copy is one step here: what matters is what happens between it and the commit.
  */
 inline copy_and_commit() {

@@ -1,4 +1,4 @@
-#include "collector/touched_pages.hpp"
+#include "collector/scan/touched_pages.hpp"
 
 #include <algorithm>
 #include <new>

@@ -9,7 +9,7 @@
 
 #include <memory>
 
-#include "collector/protocol.hpp"
+#include "collector/protocol/protocol.hpp"
 
 namespace isotherm::collector {
 

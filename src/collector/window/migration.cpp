@@ -1,4 +1,4 @@
-#include "collector/migration.hpp"
+#include "collector/window/migration.hpp"
 
 #include <utility>
 
@@ -81,7 +81,7 @@ guides::verdict mover::visit(guides::slot_word& slot) {
   count(guides::heap_of(seen), result, bytes);
   const guides::word now = slot.load_relaxed();
   // A count that stayed behind, or a lock, is for a later scan to clear, as in verdict_of() of
-  // scan.cpp.
+  // scan/candidates.hpp.
   const bool rests = !guides::is_null(now) && guides::heap_of(now) == heap::kind::cold &&
                      !guides::is_counted(now) && !guides::is_locked(now);
   return rests ? guides::verdict::drop_due : guides::verdict::keep_due;
@@ -134,26 +134,35 @@ void mover::count(heap::kind from, move_result result, std::size_t bytes) noexce
   }
 }
 
-bool migration::run(std::span<const candidate> candidates) {
-  if (!move_all(candidates)) return false;
-  const bool may_move = move_all(mover_.take_used_again());
-  mover_.take_used_again();  // used in that batch too: it stays where it is in this window
-  return may_move;
+void migration::take(std::span<const candidate> list) noexcept {
+  left_ = list;
+  is_second_part_ = false;
 }
 
-bool migration::move_all(std::span<const candidate> candidates) {
-  while (!candidates.empty() && !stop_()) {
-    std::uint64_t cost = 0;
-    const auto batch = first_batch(candidates, limits_.batch_bytes, cost);
-    read_ahead(batch);
-    while (!move_batch(batch)) {
-      if (++abandoned_in_a_row_ == kAbandonedInARowMax || stop_()) return false;
-    }
-    abandoned_in_a_row_ = 0;
-    candidates = candidates.subspan(batch.size());
-    after_batch_(cost);
+/// Whether something is left to move; goes on to the second part where the first is done.
+bool migration::has_more() {
+  if (left_.empty() && !is_second_part_) {
+    is_second_part_ = true;
+    used_again_ = mover_.take_used_again();
+    left_ = used_again_;
   }
-  return candidates.empty();
+  if (!left_.empty()) return true;
+  mover_.take_used_again();  // used in the second part too: it stays where it is in this window
+  return false;
+}
+
+bool migration::move_batch() {
+  if (has_ended_ || !has_more()) return false;
+  if (stop_()) return !(has_ended_ = true);
+  batch_cost_ = 0;
+  const auto batch = first_batch(left_, limits_.batch_bytes, batch_cost_);
+  read_ahead(batch);
+  while (!run_epoch(batch)) {
+    if (++abandoned_in_a_row_ == kAbandonedInARowMax || stop_()) return !(has_ended_ = true);
+  }
+  abandoned_in_a_row_ = 0;
+  left_ = left_.subspan(batch.size());
+  return true;
 }
 
 /// Before the batch's epoch: whoever destroys a guide waits while its object is moved.
@@ -167,7 +176,7 @@ void migration::read_ahead(std::span<const candidate> batch) {
   pages_.run();
 }
 
-bool migration::move_batch(std::span<const candidate> batch) {
+bool migration::run_epoch(std::span<const candidate> batch) {
   const sync::moving_guard moving;
   if (!protocol_.begin(batch, limits_.epoch)) {
     ++statistics_.abandoned_epochs;

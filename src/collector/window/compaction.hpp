@@ -4,12 +4,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
-#include "collector/migration.hpp"
 #include "collector/options.hpp"
-#include "collector/scan.hpp"
 #include "collector/statistics.hpp"
 #include "heap/upkeep.hpp"
 
@@ -44,33 +41,10 @@ struct hot_compaction {
   std::uintptr_t end;  ///< extents below this address: behind it are objects that may yet leave
 };
 
-/// Empties extents, some at a time. Each function is false when moving should end for this window.
-class compaction {
- public:
-  /// All must outlive it; `candidates`: to work with.
-  compaction(migration& moves, const policy& decides, std::vector<candidate>& candidates,
-             std::function<bool()> stop)
-      : moves_(moves), policy_(decides), candidates_(candidates), stop_(std::move(stop)) {}
-
-  /// The sparsest extents of HOT that have so much dead.
-  bool compact_hot(const hot_compaction& asked);
-  /// Those extents of HOT that have most in the wrong band, as many as a window of so many seconds
-  /// has time for: their objects go to extents of their bands. No more than some extents are in
-  /// memory twice.
-  bool sort_hot(hot_order& order, double seconds);
-  /// The sparsest of COLD, as far as `live_bytes` allow, in the order of their pages, so that each
-  /// is read once.
-  bool compact_cold(std::uint64_t live_bytes);
-
- private:
-  using search = void (*)(const policy&, const heap::sparse_extents&, guides::progress&,
-                          std::vector<candidate>&);
-  bool empty(const heap::sparse_extents& extents, search find);
-
-  migration& moves_;
-  const policy& policy_;
-  std::vector<candidate>& candidates_;
-  const std::function<bool()> stop_;
-};
+/// The sparsest extents of HOT that have so much dead, in groups of which no more than
+/// `together_bytes` are in memory twice.
+std::vector<heap::sparse_extents> sparse_hot(const hot_compaction& asked);
+/// The sparsest of COLD, as far as `live_bytes` allow.
+std::vector<heap::sparse_extents> sparse_cold(std::uint64_t live_bytes);
 
 }  // namespace isotherm::collector

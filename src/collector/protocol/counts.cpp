@@ -1,4 +1,4 @@
-#include "collector/protocol_counts.hpp"
+#include "collector/protocol/counts.hpp"
 
 #include "guide/guide.hpp"
 #include "sync/epoch.hpp"

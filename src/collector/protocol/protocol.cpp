@@ -1,11 +1,11 @@
-#include "collector/protocol.hpp"
+#include "collector/protocol/protocol.hpp"
 
 #include <algorithm>
 #include <string>
 
 #include "base/words.hpp"
-#include "collector/protocol_counts.hpp"
-#include "collector/protocol_veto.hpp"
+#include "collector/protocol/counts.hpp"
+#include "collector/protocol/veto.hpp"
 #include "heap/object.hpp"
 #include "heap/readable.hpp"
 #include "os/memory/bus_error.hpp"

@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "collector/protocol.hpp"
+#include "collector/protocol/protocol.hpp"
+#include "collector/scan/candidates.hpp"
 #include "collector/statistics.hpp"
 #include "heap/cold/read_ahead.hpp"
 
@@ -18,8 +19,6 @@ struct migration_limits {
   std::uint64_t batch_bytes;
   sync::patience epoch;  ///< for the scopes that an epoch has to wait for
 };
-/// What a move costs beside the copy, in bytes that could be copied meanwhile.
-inline constexpr std::uint64_t kMoveCostBytes = 1024;
 
 /// Decides, under the hazard, whether a candidate still wants to move, and moves it.
 class mover final : public guides::slot_visitor {
@@ -49,41 +48,51 @@ class mover final : public guides::slot_visitor {
   std::vector<candidate> used_again_;
 };
 
-/// The moves of one window. For the collecting thread.
+/// The moves of one window, or of the work between two. For the collecting thread.
+///
+///   for (take(list); move_batch();) { look after memory, rest }
+///   if (has_ended()) no more moves in this window
 class migration {
  public:
-  /// Adds to the counters of `statistics`; `stop` is asked between batches, and `after_batch`
-  /// called with the bytes of each, their cost included.
+  /// Adds to the counters of `statistics`; `stop` is asked before each batch.
   migration(migration_protocol& protocol, const migration_limits& limits,
-            std::function<bool()> stop, std::function<void(std::uint64_t)> after_batch,
-            window_statistics& statistics)
+            std::function<bool()> stop, window_statistics& statistics)
       : protocol_(protocol),
         limits_(limits),
         stop_(std::move(stop)),
-        after_batch_(std::move(after_batch)),
         statistics_(statistics),
         mover_(protocol, statistics) {}
 
-  /// Moves `candidates`. What was to leave NEW for COLD but has been used since the scan goes to
-  /// HOT (it counts as vetoed and as promoted): left where they are, a few would keep every extent
-  /// of NEW. So it is with what is used while it moves within HOT, which is tried once more, in a
-  /// batch that is over sooner. An epoch that can't begin in time is tried again; several in a row
-  /// (each counted) end the work of this window. False when it has ended.
-  bool run(std::span<const candidate> candidates);
+  /// Takes a list to move, which must live until move_batch() is false. What was to leave NEW for
+  /// COLD but has been used since the scan goes to HOT (it counts as vetoed and as promoted): left
+  /// where it is, a little would keep every extent of NEW. So it is with what is used while it
+  /// moves within HOT, which is tried once more, in a batch that is over sooner.
+  void take(std::span<const candidate> list) noexcept;
+  /// Moves the next batch; false: the list is done, or moving has ended. An epoch that can't begin
+  /// in time is tried again; several in a row (each counted) end the work of this window.
+  bool move_batch();
+  /// Of the last batch: its bytes and kMoveCostBytes for each object.
+  std::uint64_t batch_cost() const noexcept { return batch_cost_; }
+  /// Whether no more is moved: `stop` said so, or no epoch could begin.
+  bool has_ended() const noexcept { return has_ended_; }
 
  private:
-  bool move_all(std::span<const candidate> candidates);
+  bool has_more();
   void read_ahead(std::span<const candidate> batch);
-  bool move_batch(std::span<const candidate> batch);
+  bool run_epoch(std::span<const candidate> batch);
 
   migration_protocol& protocol_;
   const migration_limits limits_;
   const std::function<bool()> stop_;
-  const std::function<void(std::uint64_t)> after_batch_;
   window_statistics& statistics_;
   mover mover_;
   heap::read_ahead pages_;
+  std::span<const candidate> left_;    // of the list
+  std::vector<candidate> used_again_;  // the list's second part
+  bool is_second_part_ = false;
+  std::uint64_t batch_cost_ = 0;
   unsigned abandoned_in_a_row_ = 0;
+  bool has_ended_ = false;
 };
 
 }  // namespace isotherm::collector

@@ -1,4 +1,4 @@
-#include "collector/protocol_veto.hpp"
+#include "collector/protocol/veto.hpp"
 
 namespace isotherm::collector {
 

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <optional>
 
 #include "base/atomic.hpp"
@@ -34,9 +33,14 @@ class return_gate final : public guides::return_policy {
     std::uint64_t seed = 0, most = 0;
   };
 
-  /// Takes over the answers for each history, and the draw. One thread at a time; who asks
-  /// meanwhile gets old answers or new ones.
-  void write(const std::function<answer(unsigned history)>& answer_of, const draw& ties);
+  /// All answers, by history.
+  struct rules {
+    std::array<answer, 1U << guides::kHistoryBits> answers{};
+    draw ties;
+  };
+
+  /// Takes the rules over. One thread at a time; who asks meanwhile gets old answers or new ones.
+  void write(const rules& now) noexcept;
   /// Until the next call so many bytes may come back; kUnlimited: any number. Any thread.
   void allow(std::uint64_t bytes) noexcept;
   static constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};

@@ -1,4 +1,4 @@
-#include "collector/return_gate.hpp"
+#include "collector/memory/return_gate.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -11,12 +11,11 @@ namespace {
 constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max();
 }  // namespace
 
-void return_gate::write(const std::function<answer(unsigned history)>& answer_of,
-                        const draw& ties) {
-  seed_.store_relaxed(ties.seed);
-  most_.store_relaxed(ties.most);
-  for (unsigned history = 0; history < answers_.size(); ++history) {
-    answers_[history].store_relaxed(pack(answer_of(history)));
+void return_gate::write(const rules& now) noexcept {
+  seed_.store_relaxed(now.ties.seed);
+  most_.store_relaxed(now.ties.most);
+  for (std::size_t history = 0; history < answers_.size(); ++history) {
+    answers_[history].store_relaxed(pack(now.answers[history]));
   }
 }
 

@@ -1,0 +1,64 @@
+// What is said to a collector while it runs, and what it tells; and the rule that a process has one
+// collector at most, and a fork child none.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+
+#include "base/atomic.hpp"
+#include "collector/options.hpp"
+#include "collector/statistics.hpp"
+
+namespace isotherm::collector {
+
+/// Thread-safe. No function waits for a thread of the collector: in a fork child, where there is
+/// none, all return.
+class control {
+ public:
+  using time_point = std::chrono::steady_clock::time_point;
+
+  explicit control(options chosen) : chosen_(std::move(chosen)) {}
+
+  options chosen() const;
+  /// Wakes wait_until().
+  void choose(const options& chosen);
+  void set_callback(std::function<void(const window_statistics&)> callback);
+
+  window_statistics last_window() const;
+  /// Completes `seen` with its totals, keeps it as the last window and calls the callback. Returns
+  /// what was kept. The collecting thread.
+  window_statistics publish(window_statistics seen);
+
+  // For the collecting thread, and who stops it.
+  /// Waits until `end`, new options or the stop; returns the options then.
+  options wait_until(time_point end);
+  /// Waits for so long, or until the stop.
+  void rest(std::chrono::nanoseconds time);
+  void ask_to_stop() noexcept;
+  /// The thread that was asked to stop has ended, or none was started.
+  void allow_to_run() noexcept { stopping_.store_release(false); }
+  bool is_stopping() const noexcept { return stopping_.load_acquire(); }
+  const base::atomic<bool>& stopping() const noexcept { return stopping_; }
+
+ private:
+  // Under the lock of all controls (control.cpp).
+  options chosen_;
+  std::function<void(const window_statistics&)> callback_;
+  window_statistics last_;
+  std::condition_variable wake_;
+  base::atomic<bool> stopping_{false};  // set under the lock, for the sake of `wake_`
+};
+
+/// Makes the functions below hold for the forks that follow. Any number of times.
+void watch_forks();
+/// Whether this process was forked from one in which a window had ever run, or could have. Such a
+/// child could neither go on with what a window had half done, nor share a COLD file.
+bool is_fork_of_a_collectors_process() noexcept;
+/// From now on windows run in this process.
+void note_that_windows_run() noexcept;
+/// Takes the right to run a collector's thread; false: another collector has it.
+bool take_the_thread() noexcept;
+void give_back_the_thread() noexcept;
+
+}  // namespace isotherm::collector

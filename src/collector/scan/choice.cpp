@@ -1,0 +1,148 @@
+#include "collector/scan/choice.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "guide/guide.hpp"
+#include "heap/object.hpp"
+#include "heap/upkeep.hpp"
+
+namespace isotherm::collector {
+
+namespace {
+
+/// What may come back from COLD without a read of the disk, and within its bytes.
+class promotable {
+ public:
+  explicit promotable(std::uint64_t bytes) : left_(bytes) {}
+  /// The first one may take all the room, of which `bytes` are half.
+  bool has_room_for(const void* object) const {
+    const std::size_t bytes = heap::room_of(object);
+    return (is_first_ ? bytes / 2 : bytes) <= left_ && heap::is_in_dram(object);
+  }
+  void take(const void* object) {
+    left_ -= std::min<std::uint64_t>(left_, heap::room_of(object));
+    is_first_ = false;
+  }
+
+ private:
+  std::uint64_t left_;
+  bool is_first_ = true;
+};
+
+class choice final : public guides::slot_visitor {
+ public:
+  choice(policy& decides, const source_parts& parts, std::uint64_t part,
+         std::uint64_t promotable_bytes, std::vector<candidate>& candidates, std::size_t list_bytes)
+      : policy_(decides),
+        parts_(parts),
+        part_(part),
+        promotable_(promotable_bytes),
+        candidates_(candidates),
+        list_bytes_(list_bytes) {}
+
+  bool wants_pause() const noexcept override { return is_full(candidates_, list_bytes_); }
+
+  guides::verdict visit(guides::slot_word& slot) override {
+    guides::word w = slot.load_acquire();
+    if (guides::is_null(w)) return guides::verdict::keep_due;
+    const void* object = guides::pointer_of(w);
+    const heap::kind where = guides::heap_of(w);
+    if (!parts_.contains(part_, where, object)) return guides::verdict::keep_due;
+    std::optional<heap::kind> target = policy_.target(w);
+    if (target && where == heap::kind::cold) {
+      if (promotable_.has_room_for(object)) {
+        promotable_.take(object);
+      } else {
+        target.reset();
+      }
+    }
+    const bool rests = target ? target == heap::kind::cold : where == heap::kind::cold;
+    if (rests) {
+      // Used meanwhile: it is not cold.
+      const guides::word next = policy_.resting(w);
+      if (next != w && !slot.compare_exchange_acq_rel(w, next)) return guides::verdict::keep_due;
+      w = next;
+    }
+    if (!target) return verdict_of(w);
+    list(candidates_, *target == heap::kind::hot ? to_hot(slot, policy_, w)
+                                                 : candidate_of(slot, *target, object));
+    return guides::verdict::keep_due;
+  }
+
+ private:
+  policy& policy_;
+  const source_parts& parts_;
+  const std::uint64_t part_;
+  promotable promotable_;
+  std::vector<candidate>& candidates_;
+  const std::size_t list_bytes_;
+};
+
+class return_search final : public guides::slot_visitor {
+ public:
+  return_search(policy& decides, std::uint64_t promotable_bytes, std::vector<candidate>& candidates)
+      : policy_(decides), promotable_(promotable_bytes), candidates_(candidates) {}
+  bool wants_pause() const noexcept override { return is_full(candidates_, kListBytes); }
+  guides::verdict visit(guides::slot_word& slot) override {
+    guides::word w = slot.load_acquire();
+    if (guides::is_null(w) || guides::heap_of(w) != heap::kind::cold || !guides::is_accessed(w)) {
+      return guides::verdict::keep_due;
+    }
+    // The policy first: whether a page is in DRAM is a system call.
+    const void* object = guides::pointer_of(w);
+    const auto next = policy_.returning(w);
+    if (!next || !promotable_.has_room_for(object)) return guides::verdict::keep_due;
+    if (slot.compare_exchange_acq_rel(w, *next)) {
+      policy_.note_return(w);
+      promotable_.take(object);
+      list(candidates_, to_hot(slot, policy_, *next));
+    }
+    return guides::verdict::keep_due;
+  }
+
+ private:
+  policy& policy_;
+  promotable promotable_;
+  std::vector<candidate>& candidates_;
+};
+
+}  // namespace
+
+source_parts::source_parts(std::uint64_t count) : count_(std::max(count, std::uint64_t{1})) {
+  for (const heap::kind where : {heap::kind::newborn, heap::kind::hot}) {
+    ends_[where] = heap::cut_evenly(where, count_);
+  }
+}
+
+bool source_parts::contains(std::uint64_t number, heap::kind where,
+                            const void* object) const noexcept {
+  if (where == heap::kind::cold) return number == count_ - 1;
+  const std::vector<std::uintptr_t>& ends = ends_[where];
+  const auto part = std::ranges::upper_bound(ends, reinterpret_cast<std::uintptr_t>(object));
+  // Behind all ends, where also lies what was made since, is the last.
+  return number ==
+         (part == ends.end() ? count_ - 1 : static_cast<std::uint64_t>(part - ends.begin()));
+}
+
+std::uintptr_t source_parts::end_of_hot(std::uint64_t number) const noexcept {
+  const std::vector<std::uintptr_t>& ends = ends_[heap::kind::hot];
+  return number < ends.size() ? ends[number] : ~std::uintptr_t{0};
+}
+
+void choose(policy& decides, const source_parts& parts, std::uint64_t part,
+            std::uint64_t promotable_bytes, guides::progress& so_far,
+            std::vector<candidate>& candidates, std::size_t list_bytes) {
+  candidates.clear();
+  choice visitor(decides, parts, part, promotable_bytes, candidates, list_bytes);
+  guides::visit_due(visitor, so_far);
+}
+
+void choose_returning(policy& decides, std::uint64_t promotable_bytes, guides::progress& so_far,
+                      std::vector<candidate>& candidates) {
+  candidates.clear();
+  return_search visitor(decides, promotable_bytes, candidates);
+  guides::visit_due(visitor, so_far);
+}
+
+}  // namespace isotherm::collector

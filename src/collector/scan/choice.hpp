@@ -1,0 +1,44 @@
+// The second pass over the due guides: which objects should move, since what all uses say together
+// decides what a single one counts.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "collector/policy/policy.hpp"
+#include "collector/protocol/protocol.hpp"
+#include "collector/scan/candidates.hpp"
+#include "guide/soda.hpp"
+#include "heap/kind.hpp"
+
+namespace isotherm::collector {
+
+/// Cuts NEW and HOT into parts by address, of about as many bytes. What moves, moves part by part,
+/// so that the extents of one are empty, and given back, before those of the next are copied.
+class source_parts {
+ public:
+  explicit source_parts(std::uint64_t count);
+  std::uint64_t count() const noexcept { return count_; }
+  /// Whether an object of `where` belongs to part `number`; COLD is in the last as a whole, when
+  /// there is room for what comes back.
+  bool contains(std::uint64_t number, heap::kind where, const void* object) const noexcept;
+  /// Where part `number` of HOT ends; the last has no end.
+  std::uintptr_t end_of_hot(std::uint64_t number) const noexcept;
+
+ private:
+  std::uint64_t count_;
+  heap::per_kind<std::vector<std::uintptr_t>> ends_;  // of all parts but the last, ascending
+};
+
+/// Lists, from `so_far` on until the list is full, the objects in `part` that should move; of COLD
+/// no more than `promotable_bytes`. `candidates` holds this call's findings only.
+void choose(policy& decides, const source_parts& parts, std::uint64_t part,
+            std::uint64_t promotable_bytes, guides::progress& so_far,
+            std::vector<candidate>& candidates, std::size_t list_bytes = kListBytes);
+
+/// Between the ends of windows: lists the objects that were used in COLD and should be in HOT
+/// before their pages leave DRAM again, as far as `promotable_bytes` allow.
+void choose_returning(policy& decides, std::uint64_t promotable_bytes, guides::progress& so_far,
+                      std::vector<candidate>& candidates);
+
+}  // namespace isotherm::collector

@@ -1,0 +1,118 @@
+// The windows of a collector, one after the other, and the phases of each.
+//
+//   run()           begin         options, protocol and policy of the window
+//                   age           which objects were used; words are aged; the policy weighs
+//                   migrate       what lies in the wrong heap moves, sparse extents are emptied
+//                   free_retired  what threads have retired is freed
+//                   page_out      COLD's pages are hinted
+//                   finish        the next window's outlook, and statistics
+//   look_after()    between two windows: DRAM is looked after
+//
+// A phase gets its window, which holds memory as observed last; look() observes it anew and sets
+// the limits that follow. Between two batches of moves DRAM is relieved (relieve()): what was used
+// in COLD moves to HOT, and COLD's pages leave.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "collector/control.hpp"
+#include "collector/memory/early_end.hpp"
+#include "collector/memory/memory_room.hpp"
+#include "collector/memory/memory_watch.hpp"
+#include "collector/page_uses.hpp"
+#include "collector/policy/policy.hpp"
+#include "collector/policy/unusual_misses.hpp"
+#include "collector/protocol/protocol.hpp"
+#include "collector/scan/choice.hpp"
+#include "collector/scan/hot_order.hpp"
+#include "collector/scan/touched_pages.hpp"
+#include "collector/window/migration.hpp"
+#include "collector/window/window.hpp"
+
+namespace isotherm::collector {
+
+/// What objects of NEW and HOT take when a window ends.
+struct warm_sizes {
+  double bytes_each = 1024;  ///< extents over objects; a likely size until a window has ended
+  double spread = 0;         ///< extents over objects' bytes; 0: not known
+};
+
+/// One thread of the process at a time runs windows, or looks after memory, of any collector
+/// (SODA's hazard is one word): run(), look_after() and objects_in() lock each other out.
+class windows {
+ public:
+  using time_point = std::chrono::steady_clock::time_point;
+
+  /// All must outlive it.
+  windows(control& told, memory_watch& memory) noexcept : told_(told), memory_(memory) {}
+
+  /// Runs a window in the calling thread, which is outside of every scope.
+  window_statistics run();
+  /// Frees what is due, observes memory and sets its limits; pages of COLD that were used leave
+  /// again when they are too many. True when the window that began at `began` should end now:
+  /// memory is short all the same, or too much misses. Does nothing while a window runs. Some times
+  /// a second.
+  bool look_after(time_point began, const options& chosen);
+  /// The next window's time begins now.
+  void begin_time();
+  /// From now on look_after() and run() may rest: a thread of the collector's own calls them.
+  void set_paced(bool is_paced) noexcept { is_paced_.store_release(is_paced); }
+
+  /// As those of object_collector.
+  std::shared_ptr<const page_uses> last_page_uses() { return watch_.look(); }
+  std::optional<std::vector<seen_object>> objects_in(const heap::range& where);
+
+ private:
+  window begin();
+  void choose_ways(const options& chosen);
+  void age(window& now);
+  void weigh(window& now);
+  void migrate(window& now);
+  void free_retired(window& now);
+  void page_out(window& now);
+  window_statistics finish(window& now);
+
+  // Of migrate().
+  migration migration_of(const window& now) const;
+  enum class to_cold : bool { no, yes };
+  bool move(window& now, migration& moves, std::span<const candidate> list, to_cold leaves);
+  bool move_part(window& now, migration& moves, const source_parts& parts, std::uint64_t part);
+  bool tidy_hot(window& now, migration& moves, const source_parts& parts, std::uint64_t part);
+  using search = void (*)(const policy&, const heap::sparse_extents&, guides::progress&,
+                          std::vector<candidate>&);
+  bool empty(window& now, migration& moves, const std::vector<heap::sparse_extents>& groups,
+             search find);
+
+  // Between pieces of work.
+  void look(window& now);
+  void relieve(window& now, std::uint64_t left_for_cold);
+  void rest(window& now);
+  void return_used(window& now);
+  void page_out_piece(window& now, std::uint64_t bytes);
+  bool has_many_cold_pages(const memory_room& room) const;
+
+  control& told_;
+  memory_watch& memory_;
+  base::atomic<bool> is_paced_{false};
+
+  // What windows keep from one to the next.
+  std::unique_ptr<migration_protocol> protocol_;
+  std::unique_ptr<policy> decides_;
+  std::uint64_t windows_ = 0, last_end_ns_ = os::monotonic_ns();
+  touched_pages pages_;
+  hot_order order_;
+  page_watch watch_;
+  cold_pages cold_;
+  unusual_misses unusual_;
+  early_end early_;
+  memory_room room_{};         // as observed last
+  warm_sizes warm_;            // of NEW and HOT after the last window
+  window_statistics counted_;  // of the window that is to end next
+  std::vector<candidate> candidates_;
+};
+
+}  // namespace isotherm::collector
