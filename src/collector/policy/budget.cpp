@@ -8,7 +8,9 @@
 
 #include "base/random.hpp"
 #include "collector/memory/memory_room.hpp"
+#include "collector/policy/busy_windows.hpp"
 #include "collector/policy/order.hpp"
+#include "collector/policy/worth.hpp"
 
 namespace isotherm::collector {
 
@@ -17,25 +19,8 @@ namespace {
 /// Of the room for objects, what is left free at most for those that come back as they are used: an
 /// eighth.
 constexpr std::uint64_t kReservedShare = 8;
-/// After each window that is less busy, the busiest one counts for a 64th less.
-constexpr std::uint64_t kBusyWindows = 64;
 /// Weight of the last window in how much comes back between two windows' ends.
 constexpr double kNewest = 0.25;
-
-/// Objects of one worth are let go in part only if they are used in a smaller share of the windows.
-/// Others would leave and come back all the time.
-constexpr double kSeldom = 0.5;
-/// Weight of the last window in how many misses a busy one has.
-constexpr double kNewestMisses = 0.25;
-/// The newest window stands for the busiest when it has an eighth fewer uses at most: its worths
-/// are those of today.
-constexpr std::uint64_t kNearlyShare = 8;
-
-/// The share of `amount` for which there is room: 0 to 1.
-double share_within(double room, double amount) noexcept {
-  if (room >= amount) return 1;
-  return room > 0 ? room / amount : 0;
-}
 
 std::uint64_t bytes_of(guides::word w) noexcept {
   return guides::size_of_class(guides::size_class_of(w));
@@ -118,9 +103,12 @@ class budget_policy final : public policy {
     const auto back = static_cast<double>(std::exchange(returned_bytes_, 0));
     likely_back_ += (back - likely_back_) * kNewest;
     if (now.target_bytes != 0) keep(room_for_objects(now) / taken_by_byte(now), now.file_bytes);
-    note_busy(seen);
+    if (memory_.length() == 0) busy_.forget();
+    // An object that was made looks used.
+    busy_.note(seen.accessed_objects - std::min(seen.accessed_objects, made_),
+               static_cast<double>(seen.accessed_cold_objects), seen.window_seconds, in_dram_);
     if (chosen.memory_target_bytes == 0) {
-      let_go(allowed_misses(chosen, busy_.objects, busy_.seconds) - busy_.misses);
+      let_go(allowed_misses(chosen, busy_.objects(), busy_.seconds()) - busy_.misses());
     }
     back_bytes_ = back_at_once(now.file_bytes);
     predicted_share_ = share_below_cut(seen.accessed_objects);
@@ -217,14 +205,6 @@ class budget_policy final : public policy {
 
   static constexpr rate kUnknown = 0, kNever = 1;
   static constexpr std::uint16_t kNoChance = 0xffff;  // the rounding of use_memory: down
-  using bytes_by_worth = std::array<std::uint64_t, kWorths>;
-
-  /// What is worth more than `at` is above it; of what is worth as much, a share: those of which
-  /// the address, mixed with the window's draw, is at most `ties`.
-  struct worth_cut {
-    unsigned at = 0;
-    std::uint64_t ties = ~std::uint64_t{0};
-  };
 
   /// Never unknown: the move to COLD may fail.
   rate left_alone(rate r) const noexcept { return std::max(memory_.left_alone(r), kNever); }
@@ -311,7 +291,7 @@ class budget_policy final : public policy {
     if (cut_.at > 0) {
       // Of the same worth what is in DRAM before what is not: to exchange them would gain nothing.
       const std::uint64_t before = bytes_above(all, cut_.at) + bytes_[cut_.at];
-      cut_.ties = share_with_room(room - std::min(room, before), missed_bytes_[cut_.at]);
+      cut_.ties = ties_within(room - std::min(room, before), missed_bytes_[cut_.at]);
     }
     if (memory_.length() == 0) return make_room_for_others(room);
     const std::uint64_t at_once = back_at_once(in_dram_bytes);
@@ -331,70 +311,20 @@ class budget_policy final : public policy {
   std::uint64_t back_at_once(std::uint64_t in_dram_bytes) const noexcept {
     return std::min(bytes_kept(missed_bytes_, cut_), in_dram_bytes);
   }
-  static worth_cut cut_within(const bytes_by_worth& bytes, std::uint64_t room) noexcept {
-    const unsigned all_stay = cut_for(bytes, room);
-    if (all_stay == 0) return {};
-    const unsigned at = all_stay - 1;
-    return {at, share_with_room(room - bytes_above(bytes, at), bytes[at])};
-  }
-  static std::uint64_t bytes_above(const bytes_by_worth& bytes, unsigned worth) noexcept {
-    const auto first = bytes.begin() + std::min(worth + 1, kWorths);
-    return std::accumulate(first, bytes.end(), std::uint64_t{0});
-  }
-  /// Of those at the cut, its share.
-  static std::uint64_t bytes_kept(const bytes_by_worth& bytes, worth_cut cut) noexcept {
-    const auto at_cut =
-        static_cast<double>(bytes[cut.at]) * static_cast<double>(cut.ties) * 0x1p-64;
-    return bytes_above(bytes, cut.at) + static_cast<std::uint64_t>(at_cut);
-  }
-  /// In 2^-64.
-  static std::uint64_t share_with_room(std::uint64_t room, std::uint64_t bytes) noexcept {
-    if (room >= bytes) return ~std::uint64_t{0};
-    return share_of_draws(static_cast<double>(room) / static_cast<double>(bytes));
-  }
-  static std::uint64_t share_of_draws(double share) noexcept {
-    return share >= 1 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(share * 0x1p64);
-  }
-
-  /// Keeps the busiest of the last windows, and the misses of one that is as busy: such a window
-  /// that comes after idle ones must not miss more than is allowed. A new memory of rates forgets
-  /// both: a worth then means another rate of use.
-  void note_busy(const window_statistics& seen) noexcept {
-    if (memory_.length() == 0) busy_ = {};
-    // An object that was made looks used.
-    const std::uint64_t used = seen.accessed_objects - std::min(seen.accessed_objects, made_);
-    const auto misses = static_cast<double>(seen.accessed_cold_objects);
-    busy_.misses = busy_.objects > 0 ? busy_.misses : misses;
-    busy_.objects -= (busy_.objects + kBusyWindows - 1) / kBusyWindows;  // to 0 at last
-    if (used >= busy_.objects) {
-      busy_.objects = used;
-      busy_.seconds = seen.window_seconds;
-    }
-    if (used >= busy_.objects - busy_.objects / kNearlyShare) busy_.in_dram = in_dram_;
-    const double share =
-        used > 0 ? static_cast<double>(used) / static_cast<double>(busy_.objects) : 0;
-    busy_.misses += (misses - busy_.misses * share) * kNewestMisses;
-    // Objects that the last window's end let go may have left while this one ran, which has seen
-    // some of its misses at most.
-    if (let_go_ > 0) busy_.misses = std::max(busy_.misses, last_misses_ + let_go_);
-    let_go_ = 0;
-    last_misses_ = misses;
-  }
-
   /// Lets go the objects of DRAM whose misses together are at most `misses`, if these are more than
   /// have to leave anyway. A negative number lets nothing go, and all that is used comes back.
   void let_go(double misses) {
     if (warm_bytes_ == 0) return;  // nothing says what a new object is worth
-    const miss_cut going = cut_for_misses(busy_.in_dram, expected_uses_, in_dram_.objects, misses);
-    const worth_cut leaving = going.at == kWorths
-                                  ? worth_cut{kWorths - 1, 0}
-                                  : worth_cut{going.at, share_of_draws(1 - going.share)};
+    const miss_cut going =
+        cut_for_misses(busy_.in_dram(), expected_uses_, in_dram_.objects, misses);
+    const worth_cut leaving = going.at == kWorths ? worth_cut{kWorths - 1, 0}
+                                                  : worth_cut{going.at, ties_of(1 - going.share)};
     if (leaving.at < leave_cut_.at) return;
     if (leaving.at == leave_cut_.at && leaving.ties >= leave_cut_.ties) return;
     leave_cut_ = leaving;
     // Nothing of that worth comes back while some of it leaves.
     cut_ = {leaving.at, going.share > 0 ? 0 : leaving.ties};
-    let_go_ = going.misses;
+    busy_.note_let_go(going.misses);
     tied_let_go_ = going.share;
   }
 
@@ -427,16 +357,8 @@ class budget_policy final : public policy {
   use_histogram used_{};    // in the window, by what they would be worth without that
   dram_uses in_dram_{};     // of these, in NEW and HOT
   std::uint64_t made_ = 0;  // objects of which nothing was known before the window
-  /// The busiest of the last windows.
-  struct {
-    std::uint64_t objects = 0;  // used; 0: none since the memory began
-    double seconds = 0;
-    dram_uses in_dram{};
-    double misses = 0;  // that a window as busy has
-  } busy_;
-  double last_misses_ = 0;            // of the last window
+  busy_windows busy_;
   double tied_let_go_ = 0;            // share of what is worth just the cut that was let go
-  double let_go_ = 0;                 // misses a window of what the last window's end let go
   use_histogram returned_{};          // likewise in the next, what came back between windows
   objects_by_rate warm_{};            // NEW and HOT, by what was known before the window
   std::uint64_t warm_used_ = 0;       // of these
@@ -460,33 +382,6 @@ class budget_policy final : public policy {
 };
 
 }  // namespace
-
-unsigned worth_of(guides::word w, rate now) noexcept {
-  const unsigned c = guides::size_class_of(w);
-  return now + (c < kPageClass ? kPageClass - c : 0) * kRatesPerOctave;
-}
-
-miss_cut cut_for_misses(const dram_uses& seen, std::span<const double, kWorths> expected,
-                        const dram_objects& now, double misses) noexcept {
-  double used = 0, likely = 0;
-  for (unsigned worth = 0; worth < kWorths; ++worth) {
-    const auto used_here = static_cast<double>(seen.uses[worth]);
-    double share = std::min(share_within(misses - used, used_here),
-                            share_within(misses - likely, expected[worth]));
-    const bool is_often = used_here > kSeldom * static_cast<double>(seen.objects[worth]) ||
-                          expected[worth] > kSeldom * static_cast<double>(now[worth]);
-    if (share < 1 && is_often) share = 0;
-    used += share * used_here;
-    likely += share * expected[worth];
-    if (share < 1) return {worth, share, std::max(used, likely)};
-  }
-  return {kWorths, 0, std::max(used, likely)};
-}
-
-double allowed_misses(const options& chosen, std::uint64_t used, double seconds) noexcept {
-  return std::min(chosen.miss_share * static_cast<double>(used),
-                  chosen.misses_per_second * seconds);
-}
 
 std::unique_ptr<policy> make_budget_policy() { return std::make_unique<budget_policy>(); }
 

@@ -1,5 +1,6 @@
 // What a budget keeps, by numbers.
 #include "collector/policy/budget.hpp"
+#include "collector/policy/worth.hpp"
 
 #include <gtest/gtest.h>
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "collector/policy/budget.hpp"
 #include "collector/policy/policy.hpp"
+#include "collector/policy/worth.hpp"
 #include "guide/word.hpp"
 
 namespace isotherm::collector {
