@@ -29,7 +29,7 @@ std::shared_ptr<const heap::cold_read> access::find_read(const void* object) con
   // A copy in a read that is handed over need not live as long as this access.
   const bool is_handed_some = !may_use_copies() && heap::handed_over::is_any();
   if (!has_some && !is_handed_some) return nullptr;
-  const base::page_span where = heap::heaps().packed(heap::kind::cold).place_of(object);
+  const base::page_span where = heap::heaps().cold().place_of(object);
   if (has_some) {
     if (auto found = arrived_->find(where)) return found;
   }

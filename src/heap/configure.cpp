@@ -55,7 +55,9 @@ cold_place find_cold_place(const std::vector<std::string>& directories) {
   return found;
 }
 
-bool cold_can_leave_dram() { return heaps().packed(kind::cold).pages().why_pages_stay().empty(); }
+bool cold_can_leave_dram() {
+  return heaps().packed(kind::cold).extents().pages().why_pages_stay().empty();
+}
 
 base::result<void> configure(const options& chosen) { return make_heaps(chosen); }
 

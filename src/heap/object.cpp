@@ -19,7 +19,7 @@ std::optional<std::size_t> size_of(const heap_set& set, kind where, const void* 
 }
 
 std::size_t room_in(const heap_set& set, kind where, const void* object) noexcept {
-  return where == kind::cold ? set.packed(where).room_of(object) : checked_header(object).bytes;
+  return where == kind::cold ? set.cold().room_of(object) : checked_header(object).bytes;
 }
 
 }  // namespace
@@ -30,13 +30,12 @@ void* allocate(place to, std::size_t bytes, recycling room) noexcept {
   ISO_CHECK(holds_objects(where), "objects do not live among nodes");
   heap_set& set = heaps();
   local_state& mine = local();
-  packed_heap& from = set.packed(where);
-  void* object = from.allocate(bytes, room, to.among, mine);
+  void* object = set.packed(where).allocate(bytes, room, to.among, mine);
   if (object == nullptr) [[unlikely]] {
     set.refused[where].fetch_add_relaxed(1);
     return nullptr;
   }
-  mine.count(where, 1, where == kind::cold ? from.room_of(object) : bytes);
+  mine.count(where, 1, where == kind::cold ? set.cold().room_of(object) : bytes);
   return object;
 }
 

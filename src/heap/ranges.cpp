@@ -84,7 +84,7 @@ base::result<void> open_all(heap_set& set, const reserved& space, std::unique_pt
                     asked.error().code});
   }
   if (made = set.node.open(begin_of(kind::node), bytes); !made) return made;
-  if (chosen.catch_read_errors && in_cold.pages().is_on_disk()) {
+  if (chosen.catch_read_errors && in_cold.extents().is_on_disk()) {
     if (auto caught = os::catch_bus_errors(begin_of(kind::cold), bytes); !caught) return caught;
     set.catches_read_errors = true;
   }
@@ -103,7 +103,7 @@ base::result<void> open_all(heap_set& set, const reserved& space, std::unique_pt
 /// be read.
 void register_roots(heap_set& set) {
   for (const kind where : kKinds) {
-    if (where == kind::cold && set.packed(where).pages().is_on_disk()) continue;
+    if (where == kind::cold && set.packed(where).extents().is_on_disk()) continue;
     register_leak_roots(reinterpret_cast<const void*>(set.range_of(where).begin), set.range_bytes);
   }
 }

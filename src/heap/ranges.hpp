@@ -46,6 +46,8 @@ struct heap_set {
   const packed_heap& packed(kind where) const noexcept {
     return objects[static_cast<std::size_t>(where)];
   }
+  cold_extents& cold() noexcept { return packed(kind::cold).cold(); }
+  const cold_extents& cold() const noexcept { return packed(kind::cold).cold(); }
 };
 
 /// The heaps once made, else null. Release by make_heaps(), acquire by users: they see all of it.

@@ -11,7 +11,7 @@
 
 namespace isotherm::heap {
 
-void note_cold_use(const void* object) noexcept { heaps().packed(kind::cold).note_use(object); }
+void note_cold_use(const void* object) noexcept { heaps().cold().note_use(object); }
 
 bool is_in_dram(const void* object) noexcept {
   if (is_out(object)) return false;
@@ -33,27 +33,25 @@ bool is_closed(const void* object) noexcept {
 
 band band_of(const void* object) noexcept { return heaps().packed(kind::hot).band_of(object); }
 
-std::size_t used_extents(kind where) noexcept { return heaps().packed(where).used_extents(); }
+std::size_t used_extents(kind where) noexcept { return heaps().packed(where).extents().used(); }
 
 std::size_t extent_of(kind where, const void* object) noexcept {
-  const std::byte* const begin = heaps().packed(where).begin();
-  return static_cast<std::size_t>(static_cast<const std::byte*>(object) - begin) / kExtentBytes;
+  return heaps().packed(where).extents().index_of(object);
 }
 
 bool is_closed_and_used(kind where, std::size_t extent) noexcept {
   const packed_heap& heap = heaps().packed(where);
-  return heap.row(extent).load().live() > 0 && heap.is_closed(heap.address_of(extent));
+  const extent_table& extents = heap.extents();
+  return extents.row(extent).load().live() > 0 && heap.is_closed(extents.address_of(extent));
 }
 
 std::uint64_t release_dead_pages(kind where) noexcept {
   return heaps().packed(where).release_dead_pages();
 }
 
-void treat_emptied_cold(emptied how) noexcept { heaps().packed(kind::cold).treat_emptied(how); }
+void treat_emptied_cold(emptied how) noexcept { heaps().cold().treat_emptied(how); }
 
-std::uint64_t give_back_emptied_cold() noexcept {
-  return heaps().packed(kind::cold).give_back_emptied();
-}
+std::uint64_t give_back_emptied_cold() noexcept { return heaps().cold().give_back_emptied(); }
 
 bool sparse_extents::contains(const void* object) const noexcept {
   const std::size_t index = extent_of(where_, object);
@@ -67,11 +65,11 @@ std::vector<sparse_extents> sparsest_of(kind where, const emptying& which) {
     std::uint64_t live, dead;
     std::size_t index;
   };
-  const std::size_t extents = heap.used_extents();
+  const std::size_t used = heap.extents().used();
   std::vector<candidate> sparse;
-  for (std::size_t i = 0; i < extents; ++i) {
-    const std::byte* const begin = heap.address_of(i);
-    const extent_word seen = heap.row(i).load();
+  for (std::size_t i = 0; i < used; ++i) {
+    const std::byte* const begin = heap.extents().address_of(i);
+    const extent_word seen = heap.extents().row(i).load();
     if (reinterpret_cast<std::uintptr_t>(begin) >= which.end) break;
     if (seen.live() == 0 || !heap.is_closed(begin)) continue;
     const double share = static_cast<double>(seen.live()) / static_cast<double>(seen.cursor());
@@ -87,7 +85,7 @@ std::vector<sparse_extents> sparsest_of(kind where, const emptying& which) {
     live_left -= each.live;
     dead_left -= std::min(dead_left, each.dead);
     if (groups.empty() || each.live > together_left) {
-      groups.emplace_back(where, extents);
+      groups.emplace_back(where, used);
       together_left = which.together_bytes;
     }
     together_left -= std::min(together_left, each.live);
@@ -101,11 +99,11 @@ std::vector<std::uintptr_t> cut_evenly(kind where, std::uint64_t count) {
   const std::uint64_t part_bytes = packing_of(where).used_bytes / count + 1;
   std::vector<std::uintptr_t> ends;
   std::uint64_t in_part = 0;
-  for (std::size_t i = 0; i < heap.used_extents() && ends.size() + 1 < count; ++i) {
+  for (std::size_t i = 0; i < heap.extents().used() && ends.size() + 1 < count; ++i) {
     in_part += heap.packing_of(i).used_bytes;
     if (in_part < part_bytes) continue;
     in_part -= part_bytes;
-    ends.push_back(reinterpret_cast<std::uintptr_t>(heap.address_of(i + 1)));
+    ends.push_back(reinterpret_cast<std::uintptr_t>(heap.extents().address_of(i + 1)));
   }
   return ends;
 }

@@ -32,14 +32,14 @@ range range_of(kind where) noexcept { return heaps().range_of(where); }
 
 std::uintptr_t used_end(kind where) noexcept {
   heap_set& set = heaps();
-  return holds_objects(where) ? set.packed(where).used_end() : set.node.used_end();
+  return holds_objects(where) ? set.packed(where).extents().used_end() : set.node.used_end();
 }
 
 usage usage_of(kind where, residency resident) {
   heap_set& set = heaps();
   const counted sum = sum_counters(where);
   const std::uint64_t held =
-      holds_objects(where) ? set.packed(where).held_bytes() : set.node.mapped_bytes();
+      holds_objects(where) ? set.packed(where).extents().held_bytes() : set.node.mapped_bytes();
   usage found{sum.objects, sum.bytes, held, 0};
   if (resident == residency::measured) {
     const std::uintptr_t begin = set.range_of(where).begin;
@@ -52,12 +52,12 @@ usage usage_of(kind where, residency resident) {
 
 std::vector<bool> used_mebibytes(kind where) {
   static_assert(kExtentBytes == std::size_t{1} << 20);
-  const packed_heap& heap = heaps().packed(where);
-  std::vector<bool> used(heap.used_extents());
+  const extent_table& extents = heaps().packed(where).extents();
+  std::vector<bool> used(extents.used());
   for (std::size_t i = 0; i < used.size(); ++i) {
     // Relaxed: a picture of a moment. An object that comes or goes meanwhile may be seen or not.
-    const std::size_t run = heap.row(i).run.load_relaxed();
-    if (run == 0 && heap.row(i).load().live() == 0) continue;
+    const std::size_t run = extents.row(i).run.load_relaxed();
+    if (run == 0 && extents.row(i).load().live() == 0) continue;
     const std::size_t end = std::min(i + std::max<std::size_t>(run, 1), used.size());
     for (std::size_t at = i; at < end; ++at) used[at] = true;
   }
@@ -68,7 +68,7 @@ std::uint64_t refused_allocations(kind where) noexcept {
   return heaps().refused[where].load_relaxed();
 }
 
-int cold_refusal_code() noexcept { return heaps().packed(kind::cold).refusal_code(); }
+int cold_refusal_code() noexcept { return heaps().packed(kind::cold).extents().refusal_code(); }
 
 void trim() noexcept {
   for (packed_heap& each : heaps().objects) each.flush_holes();

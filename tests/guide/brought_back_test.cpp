@@ -25,7 +25,7 @@ using heap::kind;
 class BroughtBack : public testing::TestWithParam<access::copies> {
  protected:
   void say_out() {
-    auto& cold = heap::heaps().packed(kind::cold);
+    auto& cold = heap::heaps().cold();
     const void* const object = guides::pointer_of(guide_.slot().load_relaxed());
     cold.mark_out(cold.place_of(object).offset / heap::kExtentBytes, 1);
     ASSERT_TRUE(heap::is_out(object));

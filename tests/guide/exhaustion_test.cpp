@@ -56,7 +56,7 @@ TEST_F(GuideWithoutMemory, AnObjectIsPinnedForItsMaker) {
 // That the object has left DRAM is said by hand.
 TEST(MissWithoutMemory, IsWaitedFor) {
   const guide<bytes> g(testing_help::bytes_in_cold("value"));
-  auto& cold = heap::heaps().packed(heap::kind::cold);
+  auto& cold = heap::heaps().cold();
   const void* const object = guides::pointer_of(g.slot().load_relaxed());
   cold.mark_out(cold.place_of(object).offset / heap::kExtentBytes, 1);
   ASSERT_TRUE(heap::is_out(object));

@@ -53,7 +53,7 @@ TEST_F(Fetched, AMissIsRecordedOnceAndIsTheOutcome) {
   EXPECT_EQ(guides_[50].get(inside), nullptr);
   const auto misses = inside.take_misses();
   EXPECT_EQ(misses.size(), 2u);
-  EXPECT_EQ(misses[0].where(), heap::heaps().packed(kind::cold).place_of(address(guides_[3])));
+  EXPECT_EQ(misses[0].where(), heap::heaps().cold().place_of(address(guides_[3])));
   EXPECT_EQ(inside.missed_bytes(), 0u);
   EXPECT_TRUE(heap::is_out(address(guides_[3])));
   EXPECT_EQ(heap::lost_reads(), lost) << "the disk gives it";
@@ -138,7 +138,7 @@ TEST_F(Fetched, WhatMayBeWrittenWhereItLiesIsNeitherMissedNorCopied) {
     between.emplace_back(testing_help::bytes_in_cold("of few bytes"));
   }
   let_leave();
-  const auto& cold = heap::heaps().packed(kind::cold);
+  const auto& cold = heap::heaps().cold();
   const auto place_of = [&cold](const auto& g) {
     return cold.place_of(guides::pointer_of(g.slot().load_relaxed()));
   };
@@ -275,7 +275,7 @@ TEST_F(Fetched, TheGuideIsDueForAScanWhenItsObjectCameBack) {
 
 TEST_F(Fetched, AReadServesTheOtherObjectsOfItsPage) {
   fetch(guides_[5]);
-  const auto& cold = heap::heaps().packed(kind::cold);
+  const auto& cold = heap::heaps().cold();
   std::size_t same = 0;
   ask_policy(std::nullopt);
   for (std::size_t i = 0; i < kCount; ++i) {

@@ -68,7 +68,7 @@ TEST_F(Fetcher, TryGetGivesWhatIsInDram) {
 TEST_F(Fetcher, TryGetTellsWhatIsMissingAndDoesNotWait) {
   const auto missed = miss_of(guides_[3]);
   ASSERT_TRUE(missed);
-  EXPECT_EQ(missed->where(), heap::heaps().packed(kind::cold).place_of(address(guides_[3])));
+  EXPECT_EQ(missed->where(), heap::heaps().cold().place_of(address(guides_[3])));
   EXPECT_TRUE(heap::is_out(address(guides_[3])));
   const scope inside;
   EXPECT_EQ(guides_[3].get(inside)->view(), content(3)) << "get() waits as ever";
@@ -176,7 +176,7 @@ TEST_F(Fetcher, AMissIsOfTheGuideThatWasAskedFor) {
   EXPECT_TRUE(found && *found == nullptr);
   const auto other = guides_[60].try_get(outer.scope());
   ASSERT_FALSE(other);
-  EXPECT_EQ(other.error().where(), heap::heaps().packed(kind::cold).place_of(address(guides_[60])));
+  EXPECT_EQ(other.error().where(), heap::heaps().cold().place_of(address(guides_[60])));
   EXPECT_EQ(outer.take_misses().size(), 1u) << "the first one";
 }
 

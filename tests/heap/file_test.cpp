@@ -307,7 +307,7 @@ TEST_F(FileBacked, WhatTheSystemHasTakenByItselfIsFoundOut) {
   const auto extent =
       reinterpret_cast<std::uintptr_t>(objects_[objects_.size() / 2]) / kExtentBytes * kExtentBytes;
   auto* const begin = reinterpret_cast<std::byte*>(extent);
-  const backing& pages = heaps().packed(kind::cold).pages();
+  const backing& pages = heaps().packed(kind::cold).extents().pages();
   ASSERT_TRUE(pages.clean(extent - range_of(kind::cold).begin, kExtentBytes));
   ASSERT_EQ(syscall(SYS_madvise, begin, kExtentBytes, MADV_PAGEOUT), 0);
   EXPECT_FALSE(is_out(objects_[objects_.size() / 2])) << "nobody has told";
@@ -320,10 +320,10 @@ TEST_F(FileBacked, WhatTheSystemHasTakenByItselfIsFoundOut) {
 // A page alone; what is beside it stays.
 TEST_F(FileBacked, APageThatTheSystemHasTakenIsFoundOut) {
   const std::size_t middle = objects_.size() / 2;
-  const base::page_span where = heaps().packed(kind::cold).place_of(objects_[middle]);
-  const backing& pages = heaps().packed(kind::cold).pages();
+  const base::page_span where = heaps().cold().place_of(objects_[middle]);
+  const backing& pages = heaps().packed(kind::cold).extents().pages();
   ASSERT_TRUE(pages.clean(where.offset, where.bytes));
-  std::byte* const begin = heaps().packed(kind::cold).begin() + where.offset;
+  std::byte* const begin = heaps().packed(kind::cold).extents().begin() + where.offset;
   ASSERT_EQ(syscall(SYS_madvise, begin, where.bytes, MADV_PAGEOUT), 0);
   // Looks at it, and is then told to stop.
   page_out_cold(hint::pageout, kNoLimit, [] { return true; });

@@ -27,11 +27,9 @@ namespace {
 
 constexpr std::size_t kObjectBytes = 2000;
 
-packed_heap& cold() { return heaps().packed(kind::cold); }
-std::size_t extent_of(const void* object) {
-  return static_cast<std::size_t>(static_cast<const std::byte*>(object) - cold().begin()) /
-         kExtentBytes;
-}
+cold_extents& cold() { return heaps().cold(); }
+const extent_table& extents() { return heaps().packed(kind::cold).extents(); }
+std::size_t extent_of(const void* object) { return extents().index_of(object); }
 std::uint64_t held_bytes() { return usage_of(kind::cold, residency::left_out).extent_bytes; }
 
 struct extent_objects {
@@ -122,7 +120,7 @@ TEST(KeptExtent, ThatIsOpenGoesWhenItIsClosedEmptyAndReleased) {
     free_all(filled.back().objects);
     if (is_released_first) cold().release_extent(object);
     auto others = fill(1);
-    const bool is_there = !cold().row(number).load().empty_for_good();
+    const bool is_there = !extents().row(number).load().empty_for_good();
     EXPECT_EQ(is_there, !is_released_first);
     if (!is_released_first) {
       const std::uint64_t held = held_bytes();
@@ -382,7 +380,8 @@ TEST(PlaceOf, IsTheWholePagesThatAnObjectTakesWithItsHeader) {
   std::set<std::uint64_t> pages;
   for (const auto& [number, inside] : filled) {
     for (void* each : inside) {
-      const auto begin = static_cast<std::uint64_t>(static_cast<std::byte*>(each) - cold().begin());
+      const auto begin =
+          static_cast<std::uint64_t>(static_cast<std::byte*>(each) - extents().begin());
       const base::page_span place = cold().place_of(each);
       ASSERT_EQ(place.offset, (begin - kHeaderBytes) / base::kPageBytes * base::kPageBytes);
       ASSERT_EQ(place.bytes % base::kPageBytes, 0u);

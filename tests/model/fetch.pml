@@ -72,7 +72,7 @@ byte pins;
 bool given_back; /* its address may be used anew */
 hidden byte was_live;
 
-/* packed_heap::give_back(), by the one whose step has left nothing. */
+/* cold_extents::give_back(), by the one whose step has left nothing. */
 inline give_back() {
   assert(!given_back);
   given_back = true
@@ -103,7 +103,7 @@ inline close_and_free(mask) {
   }
 }
 
-/* packed_heap::keep_extent(). */
+/* cold_extents::keep_extent(). */
 inline pin() {
 #ifdef NO_PIN
   skip
@@ -115,7 +115,7 @@ inline pin() {
 #endif
 }
 
-/* packed_heap::release_extent(). */
+/* cold_extents::release_extent(). */
 inline unpin() {
 #ifdef NO_PIN
   skip

@@ -66,7 +66,7 @@ void ageing::record_use(guides::word w) {
   ++statistics_.accessed_objects;
   statistics_.accessed_bytes += bytes;
   statistics_.accessed_cold_objects += is_cold;
-  // A use in its place brings the page back and clears the mark (packed_heap::note_use).
+  // A use in its place brings the page back and clears the mark (cold_extents::note_use).
   const bool is_past = is_cold && heap::is_out(object);
   if (is_past) statistics_.read_past_bytes += bytes;
   pages_.add(guides::heap_of(w), object, bytes,

@@ -19,7 +19,7 @@ bool serves(const cold_read& one, const base::page_span& where) noexcept {
 
 bool is_out(const void* object) noexcept {
   const heap_set& set = heaps();
-  return set.range_of(kind::cold).contains(object) && set.packed(kind::cold).is_out(object);
+  return set.range_of(kind::cold).contains(object) && set.cold().is_out(object);
 }
 
 bool arrived_reads::add(const read& asked) {

@@ -7,19 +7,19 @@
 namespace isotherm::heap {
 
 miss::miss(const void* object, used_before before) noexcept : object_(object), before_(before) {
-  packed_heap& cold = heaps().packed(kind::cold);
+  cold_extents& cold = heaps().cold();
   cold.keep_extent(object);
   where_ = cold.place_of(object);
   bytes_ = cold.room_of(object);
 }
 
 miss::~miss() {
-  if (object_ != nullptr) heaps().packed(kind::cold).release_extent(object_);
+  if (object_ != nullptr) heaps().cold().release_extent(object_);
 }
 
 const void* cold_read::copy_of(const void* object) const noexcept {
   if (!was_copied()) return nullptr;  // the memory of a failed read may hold an earlier copy
-  const std::byte* const begin = heaps().packed(kind::cold).begin() + where().offset;
+  const std::byte* const begin = heaps().packed(kind::cold).extents().begin() + where().offset;
   const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(object) - begin);
   ISO_ASSERT(offset < where().bytes, "an object lies in the pages that were read for it");
   const void* const copy = bytes_read() + offset;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t kAskedTogether = std::uint64_t{128} << 10;
 
 bool advise(std::uint64_t offset, std::uint64_t bytes, os::advice how) {
-  return os::advise(heaps().packed(kind::cold).begin() + offset, bytes, how).has_value();
+  return os::advise(heaps().packed(kind::cold).extents().begin() + offset, bytes, how).has_value();
 }
 
 void ask_for(const base::page_span& pages) {
@@ -60,7 +60,7 @@ void read_ahead::begin_reading() const {
 
 /// Pages in the page cache alone would be in DRAM where nobody counts them or sends them out.
 void read_ahead::map() const {
-  packed_heap& cold = heaps().packed(kind::cold);
+  cold_extents& cold = heaps().cold();
   for (const object_out& each : wanted_) {
     const base::page_span& pages = each.pages.where();
     if (advise(pages.offset, pages.bytes, os::advice::populate)) cold.note_use(each.object);

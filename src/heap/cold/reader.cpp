@@ -26,7 +26,7 @@ std::size_t given_up_size(std::size_t bytes) noexcept {
 /// Brings the pages back to DRAM. A page that cannot be read stays where it is: the thread that
 /// uses the object finds that out (readable.hpp).
 void populate(os::queued_read& wanted) {
-  std::byte* const begin = heaps().packed(kind::cold).begin() + wanted.offset;
+  std::byte* const begin = heaps().packed(kind::cold).extents().begin() + wanted.offset;
   static_cast<void>(os::advise(begin, wanted.bytes, os::advice::populate));
 }
 
@@ -37,7 +37,7 @@ base::result<std::unique_ptr<cold_reader>> cold_reader::make(os::read_queue::eng
   if (heaps().is_fork_childs) {
     return std::unexpected(base::error{"a fork child cannot read its parent's COLD", 0});
   }
-  const backing& pages = heaps().packed(kind::cold).pages();
+  const backing& pages = heaps().packed(kind::cold).extents().pages();
   if (pages.file() != nullptr) {
     if (auto queue = os::read_queue::open(*pages.file(), chosen)) {
       return std::unique_ptr<cold_reader>(new cold_reader(std::move(*queue)));
@@ -128,7 +128,7 @@ void cold_reader::take_answers() {
     cold_read& answered = *transfer.of;
     const std::shared_ptr<cold_read> kept = std::move(transfer.keeps);
     record_answer(clock::now());
-    if (!copies_ && request->error == 0) heaps().packed(kind::cold).mark_in(answered.where());
+    if (!copies_ && request->error == 0) heaps().cold().mark_in(answered.where());
     if (answered.has_ended()) {  // by end_unanswered()
       --given_up_;
       bytes_given_up_ -= given_up_size(answered.where().bytes);

@@ -49,7 +49,7 @@ std::bitset<kPages> live_pages(const std::byte* begin, std::size_t cursor) noexc
 /// would. False: it is not such an extent, or has no room for one more unit. One that is being
 /// opened looks like one, but nothing was appended to it: opening it would undo this.
 bool packed_heap::pin(std::size_t index) noexcept {
-  extent& row = extents_[index];
+  extent& row = extents_.row(index);
   extent_word seen = row.load();
   while (seen.may_be_pinned() && row.run.load_relaxed() == 0) {
     if (row.word.compare_exchange_acq_rel(seen.raw, seen.raw + 1)) return true;
@@ -59,17 +59,17 @@ bool packed_heap::pin(std::size_t index) noexcept {
 
 std::uint64_t packed_heap::thin(std::size_t index) noexcept {
   if (!pin(index)) return 0;
-  extent& row = extents_[index];
+  extent& row = extents_.row(index);
   std::uint64_t released = 0;
   // Chosen still: it was not given back and opened anew since.
   if (row.thinned.load_relaxed() == thinning::chosen) {
-    const std::bitset<kPages> live = live_pages(address_of(index), row.load().cursor());
+    const std::bitset<kPages> live = live_pages(extents_.address_of(index), row.load().cursor());
     for (std::size_t page = 0; page < kPages;) {
       std::size_t end = page;
       while (end < kPages && !live[end]) ++end;
       if (end > page) {
-        pages_->give_back(index * kExtentBytes + page * base::kPageBytes,
-                          (end - page) * base::kPageBytes);
+        extents_.pages().give_back(index * kExtentBytes + page * base::kPageBytes,
+                                   (end - page) * base::kPageBytes);
         released += (end - page) * base::kPageBytes;
       }
       page = end + 1;
@@ -88,7 +88,7 @@ std::uint64_t packed_heap::close_empty_extents() noexcept {
   for (open_slot& each : open_) {
     std::uint32_t index = each.index.load_acquire();
     if (index == kNone) continue;
-    const extent_word seen = extents_[index].load();
+    const extent_word seen = extents_.row(index).load();
     const bool is_dead = seen.live() == 0 && seen.cursor() > 0;
     if (!is_dead || !each.index.compare_exchange_acq_rel(index, kNone)) continue;
     if (!close(index)) continue;
@@ -100,11 +100,11 @@ std::uint64_t packed_heap::close_empty_extents() noexcept {
 
 std::uint64_t packed_heap::release_dead_pages() noexcept {
   std::uint64_t released = close_empty_extents();
-  const std::size_t used = used_.load_acquire();
+  const std::size_t used = extents_.used();
   bool is_any = false;
   for (std::size_t i = 0; i < used; ++i) {
-    extent& row = extents_[i];
-    if (row.load().live() == 0 || !is_sparse(address_of(i), kThinShare)) continue;
+    extent& row = extents_.row(i);
+    if (row.load().live() == 0 || !is_sparse(extents_.address_of(i), kThinShare)) continue;
     thinning none = thinning::none;
     is_any |=
         row.thinned.compare_exchange_acq_rel(none, thinning::chosen) || none == thinning::chosen;
@@ -115,7 +115,7 @@ std::uint64_t packed_heap::release_dead_pages() noexcept {
   // (hole_cache::take()).
   flush_holes();
   for (std::size_t i = 0; i < used; ++i) {
-    if (extents_[i].thinned.load_relaxed() == thinning::chosen) released += thin(i);
+    if (extents_.row(i).thinned.load_relaxed() == thinning::chosen) released += thin(i);
   }
   return released;
 }

@@ -26,8 +26,6 @@
 // and that before the next append.
 #pragma once
 
-#include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -131,72 +129,16 @@ struct alignas(base::kCacheLineBytes) extent {
   base::atomic<thinning> thinned;
 
   extent_word load() const noexcept { return {word.load_acquire()}; }
-};
-
-/// Where the objects of a COLD extent end, a bit a unit: whoever frees one learns its size without
-/// reading its page, which may have left DRAM. Costs a 128th of COLD.
-///
-/// Relaxed: an object's last unit is marked before the object is handed out, and its free happens
-/// after that. A neighbour's bits, which share the words, are of no interest.
-class object_ends {
- public:
-  void mark(std::size_t unit) noexcept { words_[unit / 64].fetch_or_relaxed(bit_of(unit)); }
-  /// Units of the object that begins at `first`.
-  std::size_t units_from(std::size_t first) const noexcept {
-    std::size_t i = first / 64;
-    std::uint64_t word = words_[i].load_relaxed() & ~(bit_of(first) - 1);
-    while (word == 0 && ++i < words_.size()) word = words_[i].load_relaxed();
-    ISO_CHECK(i < words_.size(), "an object of COLD has an end");
-    return i * 64 + static_cast<std::size_t>(std::countr_zero(word)) - first + 1;
+  /// Begins anew: closed and empty.
+  /// Requires: no other thread uses the extent.
+  void reset() noexcept {
+    hinted.store_relaxed(false);
+    unwritten.store_relaxed(false);
+    thinned.store_relaxed(thinning::none);
+    among.store_relaxed(kColdestBand);
+    run.store_relaxed(0);
+    word.store_release(extent_word::kClosed);
   }
-  /// For an extent that nobody uses.
-  void clear() noexcept {
-    for (auto& word : words_) word.store_relaxed(0);
-  }
-
- private:
-  static constexpr std::uint64_t bit_of(std::size_t unit) noexcept {
-    return std::uint64_t{1} << (unit % 64);
-  }
-  std::array<base::atomic<std::uint64_t>, (kExtentUnits + 64) / 64> words_;
-};
-
-/// Which pages of a COLD extent have left DRAM, a bit a page: those that this process has made
-/// leave, and those that the system was seen to have taken (pager::look_at()). Until then such a
-/// page is called in DRAM, and costs a fault; a page that a fault has brought back unreported is
-/// called out, and costs a read that was not needed. Relaxed for that reason.
-class pages_out {
- public:
-  static constexpr std::size_t kPages = kExtentBytes / base::kPageBytes;
-
-  bool is_out(std::size_t page) const noexcept {
-    return (words_[page / 64].load_relaxed() >> (page % 64) & 1U) != 0;
-  }
-  /// Whether one of the pages `first` to `last` is.
-  bool is_any_out(std::size_t first, std::size_t last) const noexcept {
-    for (std::size_t i = first / 64; i <= last / 64; ++i) {
-      std::uint64_t asked = ~std::uint64_t{0};
-      if (i == first / 64) asked &= ~std::uint64_t{0} << (first % 64);
-      if (i == last / 64) asked &= ~std::uint64_t{0} >> (63 - last % 64);
-      if ((words_[i].load_relaxed() & asked) != 0) return true;
-    }
-    return false;
-  }
-  void mark_all_out() noexcept {
-    for (auto& word : words_) word.store_relaxed(~std::uint64_t{0});
-  }
-  void mark_out(std::size_t page) noexcept {
-    if (!is_out(page)) words_[page / 64].fetch_or_relaxed(std::uint64_t{1} << (page % 64));
-  }
-  void mark_all_in() noexcept {
-    for (auto& word : words_) word.store_relaxed(0);
-  }
-  void mark_in(std::size_t page) noexcept {
-    if (is_out(page)) words_[page / 64].fetch_and_relaxed(~(std::uint64_t{1} << (page % 64)));
-  }
-
- private:
-  std::array<base::atomic<std::uint64_t>, kPages / 64> words_;
 };
 
 }  // namespace isotherm::heap

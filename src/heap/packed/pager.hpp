@@ -26,10 +26,10 @@
 
 namespace isotherm::heap {
 
-/// One caller at a time. `pages` must outlive it.
+/// One caller at a time. `cold`, a heap with cold_extents, must outlive it.
 class pager {
  public:
-  explicit pager(packed_heap& pages) noexcept : heap_(pages) {}
+  explicit pager(packed_heap& cold) noexcept : heap_(cold) {}
 
   /// page_out_cold() of upkeep.hpp.
   page_out_report page_out(hint how, std::uint64_t limit_bytes, const std::function<bool()>& stop);
@@ -41,6 +41,7 @@ class pager {
     std::size_t count;
     std::uint64_t resident_bytes;
   };
+  const extent_table& extents() const noexcept { return heap_.extents(); }
   std::vector<candidate> candidates(hint how, std::uint64_t limit_bytes);
   base::result<bool> write(std::size_t index);
   base::result<void> let_go(const candidate& which, hint how);

@@ -49,7 +49,7 @@ class object_said_out {
     const base::page_span where = cold_.place_of(object_);
     return (where.offset + where.bytes - 1) / kExtentBytes - extent() + 1;
   }
-  packed_heap& cold_ = heaps().packed(kind::cold);
+  cold_extents& cold_ = heaps().cold();
   void* const object_;
 };
 
@@ -66,7 +66,7 @@ std::vector<std::uint64_t> take(cold_reader& reader, std::size_t count) {
 TEST(AnonymousCold, AnObjectIsOutWhileAnyOfItsPagesIs) {
   for (const std::size_t bytes : {std::size_t{10'000}, 3 * kExtentBytes}) {
     const object_said_out one(bytes);
-    packed_heap& cold = heaps().packed(kind::cold);
+    cold_extents& cold = heaps().cold();
     const base::page_span where = cold.place_of(one.get());
     cold.mark_in({where.offset, base::kPageBytes});
     cold.mark_in({where.offset + where.bytes - base::kPageBytes, base::kPageBytes});

@@ -219,7 +219,7 @@ TEST_P(ColdReader, ObjectsOfAPageShareItsRead) {
   reader->submit();
   take(*reader, objects.size());
   for (std::size_t i = 0; i < objects.size(); ++i) {
-    const auto& read = by_page.at(heaps().packed(kind::cold).place_of(objects[i]).offset);
+    const auto& read = by_page.at(heaps().cold().place_of(objects[i]).offset);
     EXPECT_TRUE(objects.is_copy(read->copy_of(objects[i]), i)) << i;
   }
   const auto ended = reader->read(miss(objects[0]), 0);
@@ -236,7 +236,7 @@ struct neighbours {
       all.push_back(small);
       void* const next = allocate(kind::cold, 9000);
       all.push_back(next);
-      const packed_heap& cold = heaps().packed(kind::cold);
+      const cold_extents& cold = heaps().cold();
       if (cold.place_of(small).offset == cold.place_of(next).offset) larger = next;
     }
     std::memset(small, 1, 700);
@@ -271,7 +271,7 @@ TEST_P(ColdReader, AReadOfTooFewPagesIsNotShared) {
 
   arrived_reads arrived;
   const auto find = [&](const void* object) {
-    return arrived.find(heaps().packed(kind::cold).place_of(object));
+    return arrived.find(heaps().cold().place_of(object));
   };
   EXPECT_TRUE(arrived.is_empty());
   arrived.add(first);
@@ -362,7 +362,7 @@ TEST_P(ColdReader, AFailedReadOfMorePagesSaysNothingOfAnObjectOfFewer) {
   ASSERT_EQ(wide->error(), EIO);
   arrived_reads arrived;
   arrived.add(wide);
-  const auto place_of = [](const void* each) { return heaps().packed(kind::cold).place_of(each); };
+  const auto place_of = [](const void* each) { return heaps().cold().place_of(each); };
   EXPECT_EQ(arrived.find(place_of(two.larger)), wide);
   EXPECT_EQ(arrived.find(place_of(two.small)), nullptr);
   EXPECT_EQ(arrived.asked_for(place_of(two.small)), nullptr);

@@ -1,0 +1,164 @@
+// What COLD adds to its extents, whose pages leave DRAM while objects live there: sizes that no
+// page is read for, the pages that are out, extents that are kept for reads past the mapping, and
+// emptied extents whose room on the disk is given back later. Nothing of NEW and HOT needs it: a
+// COLD whose pages do not leave does without the whole.
+//
+// Page-out itself is in pager.hpp, reads past the mapping are in heap/cold/.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "base/atomic.hpp"
+#include "base/check.hpp"
+#include "base/error.hpp"
+#include "base/page.hpp"
+#include "heap/packed/extent.hpp"
+#include "heap/packed/extent_table.hpp"
+#include "heap/upkeep.hpp"
+
+namespace isotherm::heap {
+
+/// Where the objects of a COLD extent end, a bit a unit: whoever frees one learns its size without
+/// reading its page, which may have left DRAM. Costs a 128th of COLD.
+///
+/// Relaxed: an object's last unit is marked before the object is handed out, and its free happens
+/// after that. A neighbour's bits, which share the words, are of no interest.
+class object_ends {
+ public:
+  void mark(std::size_t unit) noexcept { words_[unit / 64].fetch_or_relaxed(bit_of(unit)); }
+  /// Units of the object that begins at `first`.
+  std::size_t units_from(std::size_t first) const noexcept {
+    std::size_t i = first / 64;
+    std::uint64_t word = words_[i].load_relaxed() & ~(bit_of(first) - 1);
+    while (word == 0 && ++i < words_.size()) word = words_[i].load_relaxed();
+    ISO_CHECK(i < words_.size(), "an object of COLD has an end");
+    return i * 64 + static_cast<std::size_t>(std::countr_zero(word)) - first + 1;
+  }
+  /// For an extent that nobody uses.
+  void clear() noexcept {
+    for (auto& word : words_) word.store_relaxed(0);
+  }
+
+ private:
+  static constexpr std::uint64_t bit_of(std::size_t unit) noexcept {
+    return std::uint64_t{1} << (unit % 64);
+  }
+  std::array<base::atomic<std::uint64_t>, (kExtentUnits + 64) / 64> words_;
+};
+
+/// Which pages of a COLD extent have left DRAM, a bit a page: those that this process has made
+/// leave, and those that the system was seen to have taken (pager::look_at()). Until then such a
+/// page is called in DRAM, and costs a fault; a page that a fault has brought back unreported is
+/// called out, and costs a read that was not needed. Relaxed for that reason.
+class pages_out {
+ public:
+  static constexpr std::size_t kPages = kExtentBytes / base::kPageBytes;
+
+  bool is_out(std::size_t page) const noexcept {
+    return (words_[page / 64].load_relaxed() >> (page % 64) & 1U) != 0;
+  }
+  /// Whether one of the pages `first` to `last` is.
+  bool is_any_out(std::size_t first, std::size_t last) const noexcept {
+    for (std::size_t i = first / 64; i <= last / 64; ++i) {
+      std::uint64_t asked = ~std::uint64_t{0};
+      if (i == first / 64) asked &= ~std::uint64_t{0} << (first % 64);
+      if (i == last / 64) asked &= ~std::uint64_t{0} >> (63 - last % 64);
+      if ((words_[i].load_relaxed() & asked) != 0) return true;
+    }
+    return false;
+  }
+  void mark_all_out() noexcept {
+    for (auto& word : words_) word.store_relaxed(~std::uint64_t{0});
+  }
+  void mark_out(std::size_t page) noexcept {
+    if (!is_out(page)) words_[page / 64].fetch_or_relaxed(std::uint64_t{1} << (page % 64));
+  }
+  void mark_all_in() noexcept {
+    for (auto& word : words_) word.store_relaxed(0);
+  }
+  void mark_in(std::size_t page) noexcept {
+    if (is_out(page)) words_[page / 64].fetch_and_relaxed(~(std::uint64_t{1} << (page % 64)));
+  }
+
+ private:
+  std::array<base::atomic<std::uint64_t>, kPages / 64> words_;
+};
+
+/// A part of each packed heap, in place, so that none of its paths follows a pointer to it; only
+/// COLD's is opened. Thread: any, where nothing else is said.
+class cold_extents {
+ public:
+  explicit cold_extents(extent_table& extents) noexcept : table_(extents) {}
+  cold_extents(const cold_extents&) = delete;
+  cold_extents& operator=(const cold_extents&) = delete;
+
+  /// Makes the rows for a table that is open. Once, before any other call.
+  base::result<void> open();
+  /// Returns false in the heaps that do without.
+  bool is_open() const noexcept { return ends_ != nullptr; }
+
+  // For the heap.
+  /// Forgets the objects of an extent that is about to be opened.
+  void forget_objects(std::size_t index) noexcept { ends_[index].clear(); }
+  /// Records the last unit of an object, before that is handed out.
+  void mark_end(std::size_t index, std::size_t unit) noexcept { ends_[index].mark(unit); }
+  /// Gives an emptied extent back, or the run that it heads; or leaves that to give_back_emptied().
+  /// Requires: it is empty for good, and the caller made it so.
+  void give_back(std::size_t first) noexcept;
+
+  /// As heap::room_of().
+  std::size_t room_of(const void* object) const noexcept;
+  /// Returns the whole pages that an object takes, with its header.
+  base::page_span place_of(const void* object) const noexcept;
+
+  /// Returns whether reading an object would wait for pages that have left DRAM (pages_out).
+  bool is_out(const void* object) const noexcept;
+  /// Marks extents that are asked to leave.
+  void mark_out(std::size_t first, std::size_t count) noexcept;
+  /// Marks a page, counted from the begin of extent `first`, that was found to have left.
+  void mark_page_out(std::size_t first, std::size_t page) noexcept;
+  /// Marks extents that were taken anew.
+  void mark_in(std::size_t first, std::size_t count) noexcept;
+  void mark_in(const base::page_span& where) noexcept;
+  /// As note_cold_use().
+  void note_use(const void* object) noexcept;
+
+  /// Keeps an extent: while it is kept, no address in it comes to mean another object, as it is not
+  /// given back.
+  /// Requires: the object is live, and was found in the scope that is open.
+  void keep_extent(const void* object) noexcept;
+  /// Ends one keep_extent() of an object, which may be gone.
+  void release_extent(const void* object) noexcept;
+
+  /// As treat_emptied_cold().
+  void treat_emptied(emptied how) noexcept;
+  /// As give_back_emptied_cold().
+  std::uint64_t give_back_emptied() noexcept;
+  /// Returns whether it is left to give_back_emptied(): empty for good, and taken still.
+  /// Requires: no concurrent use.
+  bool is_left(std::size_t index) const noexcept { return left_.contains(index); }
+
+  /// Around fork(): no other thread is inside the mutex.
+  void lock_for_fork() { mutex_.lock(); }
+  void unlock_after_fork() { mutex_.unlock(); }
+
+ private:
+  bool leave(const extent_run& emptied_now) noexcept;
+  extent_run take_left() noexcept;
+
+  extent_table& table_;
+  extent_rows extents_;          // of table_
+  object_ends* ends_ = nullptr;  // a row for each extent
+  pages_out* out_ = nullptr;     // a row for each extent
+  // Guards all below. Apart from the fields above, which are read for each object.
+  alignas(base::kNoSharingBytes) std::mutex mutex_;
+  emptied treatment_ = emptied::given_back;
+  extent_set left_;
+  std::size_t lowest_left_ = 0;  // no extent below it is left
+};
+
+}  // namespace isotherm::heap

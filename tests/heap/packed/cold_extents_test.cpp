@@ -1,0 +1,136 @@
+// What COLD adds to its extents, over a table alone; among objects it is tested in
+// kept_extents_test.cpp and file_test.cpp.
+#include "heap/packed/cold_extents.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <utility>
+
+#include "heap/packed/table_over_memory.hpp"
+
+namespace isotherm::heap {
+namespace {
+
+constexpr std::size_t kExtents = 70;
+
+class ColdExtents : public testing::Test {
+ protected:
+  explicit ColdExtents(std::unique_ptr<backing> pages =
+                           std::make_unique<testing_help::disk_of_memory>(kExtents *
+                                                                          kExtentBytes)) {
+    testing_help::open(table_, kExtents, std::move(pages));
+    EXPECT_TRUE(cold_.open());
+  }
+  /// Takes an extent, and opens it.
+  std::size_t open_extent() {
+    const std::size_t index = testing_help::take(table_, 1);
+    table_.row(index).run.store_relaxed(0);
+    cold_.forget_objects(index);
+    table_.row(index).word.store_release(0);
+    return index;
+  }
+  void empty_and_give_back(std::size_t first) {
+    testing_help::empty(table_, first);
+    cold_.give_back(first);
+  }
+  /// Returns where an object lies whose units begin with that one.
+  const std::byte* object_at(std::size_t index, std::size_t unit) const {
+    return table_.address_of(index) + 2 * kHeaderBytes + unit * kUnitBytes;
+  }
+
+  extent_table table_;
+  cold_extents cold_{table_};
+};
+
+TEST_F(ColdExtents, KnowTheRoomOfAnObjectByItsEnd) {
+  const std::size_t index = open_extent();
+  cold_.mark_end(index, 2);
+  cold_.mark_end(index, 99);
+  EXPECT_EQ(cold_.room_of(object_at(index, 0)), 3 * kUnitBytes - kHeaderBytes);
+  EXPECT_EQ(cold_.room_of(object_at(index, 3)), 97 * kUnitBytes - kHeaderBytes);
+  cold_.forget_objects(index);
+  cold_.mark_end(index, 50);
+  EXPECT_EQ(cold_.room_of(object_at(index, 0)), 51 * kUnitBytes - kHeaderBytes);
+}
+
+TEST_F(ColdExtents, KnowTheRoomOfARunByItsRow) {
+  const std::size_t first = testing_help::take(table_, 2);
+  table_.row(first).run_bytes.store_relaxed(1'234'567);
+  EXPECT_EQ(cold_.room_of(object_at(first, 0)), 1'234'567u);
+  EXPECT_EQ(cold_.place_of(object_at(first, 0)).bytes,
+            (1'234'567 + base::kPageBytes) / base::kPageBytes * base::kPageBytes);
+}
+
+TEST_F(ColdExtents, AUseBringsThePagesOfItsObjectIn) {
+  const std::size_t index = open_extent();
+  cold_.mark_end(index, 9);
+  cold_.mark_end(index, 1000);
+  const auto *const one = object_at(index, 0), *const other = object_at(index, 10);
+  cold_.mark_out(index, 1);
+  table_.row(index).hinted.store_relaxed(true);
+  EXPECT_TRUE(cold_.is_out(one));
+  cold_.note_use(one);
+  EXPECT_FALSE(cold_.is_out(one));
+  EXPECT_TRUE(cold_.is_out(other)) << "it reaches into other pages";
+  EXPECT_FALSE(table_.row(index).hinted.load_relaxed());
+  cold_.mark_in(index, 1);
+  EXPECT_FALSE(cold_.is_out(other));
+}
+
+TEST_F(ColdExtents, AreGivenBackByTheLastReader) {
+  const std::size_t index = open_extent();
+  table_.row(index).word.store_release(extent_word::kClosed | 1U);
+  cold_.keep_extent(object_at(index, 0));
+  table_.row(index).word.fetch_sub_acq_rel(1);
+  EXPECT_TRUE(table_.is_taken(index));
+  cold_.release_extent(object_at(index, 0));
+  EXPECT_FALSE(table_.is_taken(index));
+}
+
+TEST_F(ColdExtents, EmptiedOnesAreGivenBackAtOnceByDefault) {
+  const std::size_t index = open_extent();
+  empty_and_give_back(index);
+  EXPECT_FALSE(table_.is_taken(index));
+  EXPECT_EQ(cold_.give_back_emptied(), 0u);
+}
+
+TEST_F(ColdExtents, EmptiedOnesStayTakenUntilSomebodyGivesThemBack) {
+  cold_.treat_emptied(emptied::left);
+  for (std::size_t i = 0; i < 10; ++i) open_extent();
+  const std::size_t run = testing_help::take(table_, 3);
+  for (const std::size_t index : {std::size_t{7}, std::size_t{2}, run}) empty_and_give_back(index);
+  EXPECT_EQ(table_.held_bytes(), 13 * kExtentBytes);
+  EXPECT_TRUE(cold_.is_left(2) && cold_.is_left(7) && cold_.is_left(run + 2));
+  EXPECT_FALSE(cold_.is_left(3));
+  EXPECT_EQ(testing_help::take(table_, 1), 13u) << "none of them";
+  EXPECT_EQ(cold_.give_back_emptied(), 5 * kExtentBytes);
+  EXPECT_EQ(cold_.give_back_emptied(), 0u);
+  EXPECT_FALSE(cold_.is_left(2));
+  EXPECT_EQ(testing_help::take(table_, 1), 2u);
+  EXPECT_TRUE(table_.is_valid());
+}
+
+TEST_F(ColdExtents, AreGivenBackWhenThatIsToBeDoneAtOnceAgain) {
+  cold_.treat_emptied(emptied::left);
+  const std::size_t index = open_extent();
+  empty_and_give_back(index);
+  EXPECT_TRUE(table_.is_taken(index));
+  cold_.treat_emptied(emptied::given_back);
+  EXPECT_FALSE(table_.is_taken(index));
+}
+
+class ColdExtentsInMemory : public ColdExtents {
+ protected:
+  ColdExtentsInMemory() : ColdExtents(make_anonymous_backing()) {}
+};
+
+TEST_F(ColdExtentsInMemory, EmptiedOnesAreGivenBackAtOnceWhateverWasAsked) {
+  cold_.treat_emptied(emptied::left);
+  const std::size_t index = open_extent();
+  empty_and_give_back(index);
+  EXPECT_FALSE(table_.is_taken(index));
+}
+
+}  // namespace
+}  // namespace isotherm::heap
