@@ -179,7 +179,7 @@ class program {
 
 base::result<void> run(const settings& s) {
   heap::options heaps;
-  heaps.cold = {heap::cold_backing::type::file, s.directory};
+  heaps.cold = *heap::cold_backing::parse("file:" + s.directory);
   if (auto done = heap::configure(heaps); !done) return done;
   program all(s);
   collector::object_collector collector(s.collector);

@@ -9,6 +9,7 @@
 #include "cli/collector_flags.hpp"
 #include "cli/commands.hpp"
 #include "cli/fail.hpp"
+#include "heap/configure.hpp"
 #include "lab/bench/all_indexes.hpp"
 #include "lab/bench/run.hpp"
 #include "tool/origin.hpp"
@@ -38,7 +39,7 @@ void add_flags(command c, bench_options& o) {
   c.add("--warmup", o.warmup, "seconds before it");
   c.add("--manage", o.manage, "on|off|track");
   add_collector_flags(c, o.collector);
-  c.add("--cold-backing", o.cold_backing, "anon|file:DIR");
+  c.add("--cold-backing", o.cold_backing, heap::cold_backing::forms("|"));
   c.add_switch("--huge-pages", o.huge_pages, "huge pages for HOT and the index nodes");
   c.add("--connect", o.connect,
         "unix:PATH or tcp:HOST:PORT of a server, ours or a Redis; of a memcached with memcached: "

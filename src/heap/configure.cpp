@@ -3,35 +3,69 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "heap/packed/backing.hpp"
 #include "heap/ranges.hpp"
 #include "os/files/cold_file.hpp"
 
 namespace isotherm::heap {
 
 namespace {
-constexpr std::string_view kFile = "file:";
+
+/// Looked for whenever it is asked about.
+constinit const backing_kind kFound{
+    .name = "found",
+    .argument = {},
+    .help = {},
+    .describe =
+        [](const std::string&) { return find_cold_place(cold_directories()).backing.describe(); },
+    .make = [](const std::string&) { return find_cold_place(cold_directories()).backing.make(); }};
+
+std::string text_of(const backing_kind& kind, std::string_view argument) {
+  std::string text(kind.name);
+  if (!kind.argument.empty()) text.append(":").append(argument);
+  return text;
+}
+
 }  // namespace
 
+cold_backing::cold_backing() noexcept : cold_backing(kFound) {}
+
 base::result<cold_backing> cold_backing::parse(const std::string& text) {
-  if (text == "anon") return cold_backing{type::anon, {}};
-  if (text.starts_with(kFile) && text.size() > kFile.size()) {
-    return cold_backing{type::file, text.substr(kFile.size())};
+  for (const backing_kind* kind : kBackingKinds) {
+    const std::string before = text_of(*kind, {});
+    const bool takes_argument = !kind->argument.empty();
+    const bool has_argument = text.size() > before.size();
+    if (text.starts_with(before) && has_argument == takes_argument) {
+      return cold_backing(*kind, text.substr(before.size()));
+    }
   }
   return std::unexpected(
-      base::error{"cold backing '" + text + "' is not known: give anon or file:DIR", 0});
+      base::error{"cold backing '" + text + "' is not known: give " + forms(" or "), 0});
 }
 
-std::string cold_backing::text() const {
-  switch (where) {
-    case type::anon:
-      return "anon";
-    case type::file:
-      return std::string(kFile) + directory;
-    case type::found:
-      break;
+std::string cold_backing::forms(std::string_view between) {
+  std::string all;
+  for (const backing_kind* kind : kBackingKinds) {
+    if (!all.empty()) all += between;
+    all += text_of(*kind, kind->argument);
   }
-  return "found";
+  return all;
 }
+
+std::string cold_backing::help() {
+  std::string all;
+  for (const backing_kind* kind : kBackingKinds) {
+    if (!all.empty()) all += "; ";
+    all.append(text_of(*kind, kind->argument)).append(": ").append(kind->help);
+  }
+  return all;
+}
+
+std::string cold_backing::text() const { return text_of(*kind_, argument_); }
+
+backing_description cold_backing::describe() const { return kind_->describe(argument_); }
+
+base::result<std::unique_ptr<backing>> cold_backing::make() const { return kind_->make(argument_); }
 
 std::vector<std::string> cold_directories() {
   std::vector<std::string> all;
@@ -43,10 +77,10 @@ std::vector<std::string> cold_directories() {
 }
 
 cold_place find_cold_place(const std::vector<std::string>& directories) {
-  cold_place found{.backing = {cold_backing::type::anon, {}}, .refused = {}};
+  cold_place found{.backing = *cold_backing::parse("anon"), .refused = {}};
   for (const std::string& directory : directories) {
     if (const auto made = os::open_cold_file(directory); made) {
-      found.backing = {cold_backing::type::file, directory};
+      found.backing = *cold_backing::parse("file:" + directory);
       break;
     } else {
       found.refused.push_back(made.error().message);

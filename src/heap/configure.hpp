@@ -4,30 +4,56 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
 
 namespace isotherm::heap {
 
-/// Where COLD pages live when they leave DRAM.
-struct cold_backing {
-  enum class type : std::uint8_t {
-    anon,  ///< memory of the process, for which swap is needed
-    file,  ///< an unlinked file
-    found  ///< a file in the first of cold_directories() that can hold one; anon where none can
-  };
-  type where = type::found;
-  /// For `file`: an existing directory on a disk file system. A child of fork() shares the file
-  /// with its parent, which goes on changing it: the child must not dereference guides of COLD
-  /// objects.
-  std::string directory;
+class backing;
+struct backing_kind;
 
+/// What messages say about a backing of COLD, and what programs decide by.
+struct backing_description {
+  std::string leaves_for;   ///< where pages are that have left DRAM
+  std::string room;         ///< where room is to be made when COLD is full
+  std::string directory;    ///< whose disk has the pages; empty: no disk has
+  bool needs_swap = false;  ///< pages leave DRAM only where the system has swap
+};
+
+/// Where COLD pages live when they leave DRAM: a kind of backing (packed/backing.hpp) and its
+/// argument.
+///   anon      memory of the process, for which swap is needed
+///   file:DIR  an unlinked file in DIR, an existing directory on a disk file system. A child of
+///             fork() shares the file with its parent, which goes on changing it: the child must
+///             not dereference guides of COLD objects.
+class cold_backing {
+ public:
+  /// A file in the first of cold_directories() that can hold one; anonymous memory where none can.
+  cold_backing() noexcept;
   /// Parses "anon" or "file:DIR".
   static base::result<cold_backing> parse(const std::string& text);
-  /// The text that parse() takes; "found" of the default.
+  /// Returns the texts that parse() takes, as "anon|file:DIR", with `between` in place of '|'.
+  static std::string forms(std::string_view between);
+  /// Returns the texts that parse() takes, each with what it stands for, for help texts.
+  static std::string help();
+
+  /// Returns the text that parse() takes; "found" of the default.
   std::string text() const;
+  backing_description describe() const;
+  /// Makes the backing. Errors: fails where it cannot be had, with one line that says why.
+  base::result<std::unique_ptr<backing>> make() const;
+
+ private:
+  explicit cold_backing(const backing_kind& kind, std::string argument = {}) noexcept
+      : kind_(&kind), argument_(std::move(argument)) {}
+
+  const backing_kind* kind_;
+  std::string argument_;
 };
 
 /// Directories for COLD's file, the best first: $STATE_DIRECTORY, which systemd keeps for a service

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "heap/poison.hpp"
-#include "os/files/cold_file.hpp"
 #include "os/fork.hpp"
 #include "os/memory/address_space.hpp"
 #include "os/memory/bus_error.hpp"
@@ -46,15 +45,6 @@ base::result<reserved> reserve_ranges(std::size_t wanted) {
     }
     bytes /= 2;
   }
-}
-
-base::result<std::unique_ptr<backing>> make_backing(const cold_backing& chosen) {
-  const bool is_given = chosen.where != cold_backing::type::found;
-  const cold_backing at = is_given ? chosen : find_cold_place(cold_directories()).backing;
-  if (at.where == cold_backing::type::anon) return make_anonymous_backing();
-  auto file = os::open_cold_file(at.directory);
-  if (!file) return std::unexpected(file.error());
-  return make_file_backing(std::move(*file));
 }
 
 base::result<void> open_all(heap_set& set, const reserved& space, std::unique_ptr<backing> cold,
@@ -111,7 +101,7 @@ void register_roots(heap_set& set) {
 std::mutex making;
 
 base::result<void> make_locked(const options& chosen) {
-  auto cold = make_backing(chosen.cold);  // first: the failure that users meet
+  auto cold = chosen.cold.make();  // first: the failure that users meet
   if (!cold) return std::unexpected(cold.error());
   auto space = reserve_ranges(chosen.range_bytes);
   if (!space) return std::unexpected(space.error());

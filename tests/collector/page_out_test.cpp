@@ -51,7 +51,7 @@ class cold_in_a_file : public testing::Environment {
     const testing_help::temporary_directory directory;
     heap::options chosen;
     chosen.range_bytes = std::size_t{1} << 30;
-    chosen.cold = {heap::cold_backing::type::file, directory.path()};
+    chosen.cold = *heap::cold_backing::parse("file:" + directory.path());
     const auto configured = heap::configure(chosen);
     ASSERT_TRUE(configured) << configured.error().message;
   }

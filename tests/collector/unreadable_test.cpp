@@ -47,7 +47,7 @@ class Unreadable : public testing::Test {
     path = directory.path();
     heap::options chosen;
     chosen.range_bytes = kRangeBytes;
-    chosen.cold = {heap::cold_backing::type::file, path};
+    chosen.cold = *heap::cold_backing::parse("file:" + path);
     chosen.catch_read_errors = true;
     ASSERT_TRUE(heap::configure(chosen));
   }

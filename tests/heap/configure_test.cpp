@@ -65,7 +65,7 @@ std::string said_by_child(F body) {
 std::string refusal(const std::string& directory) {
   return said_by_child([&] {
     options chosen;
-    chosen.cold = {cold_backing::type::file, directory};
+    chosen.cold = *cold_backing::parse("file:" + directory);
     const auto made = configure(chosen);
     return made ? std::string("accepted") : made.error().message;
   });
@@ -103,7 +103,7 @@ TEST(Configure, ADirectoryThatIsNotWritableIsRefused) {
   const std::string said = said_by_child([&] {
     if (geteuid() == 0 && seteuid(65534) != 0) return std::string("cannot become an ordinary user");
     options chosen;
-    chosen.cold = {cold_backing::type::file, directory.path()};
+    chosen.cold = *cold_backing::parse("file:" + directory.path());
     const auto made = configure(chosen);
     return made ? std::string("accepted") : made.error().message;
   });
@@ -127,16 +127,32 @@ TEST(Configure, TheSecondCallIsRefused) {
 }
 
 TEST(Configure, ParsesBackings) {
-  EXPECT_EQ(cold_backing::parse("anon")->where, cold_backing::type::anon);
-  const auto file = cold_backing::parse("file:/var/tmp");
-  ASSERT_TRUE(file);
-  EXPECT_EQ(file->where, cold_backing::type::file);
-  EXPECT_EQ(file->directory, "/var/tmp");
-  for (const char* wrong : {"", "file:", "file", "swap", "anonymous"}) {
+  for (const char* known : {"anon", "file:/var/tmp", "file:a:b"}) {
+    const auto parsed = cold_backing::parse(known);
+    ASSERT_TRUE(parsed) << known;
+    EXPECT_EQ(parsed->text(), known);
+  }
+  EXPECT_EQ(cold_backing().text(), "found");
+  for (const char* wrong : {"", "file:", "file", "swap", "anonymous", "anon:", "found"}) {
     const auto parsed = cold_backing::parse(wrong);
     ASSERT_FALSE(parsed) << wrong;
     EXPECT_NE(parsed.error().message.find("anon or file:DIR"), std::string::npos);
   }
+}
+
+TEST(Configure, DescribesBackings) {
+  EXPECT_EQ(cold_backing::forms("|"), "anon|file:DIR");
+  EXPECT_EQ(cold_backing::help(),
+            "anon: swap; file:DIR: an unlinked file in a directory on a disk");
+  const backing_description memory = cold_backing::parse("anon")->describe();
+  EXPECT_EQ(memory.room, "memory and swap");
+  EXPECT_TRUE(memory.needs_swap);
+  EXPECT_EQ(memory.directory, "") << "no disk has its pages";
+  const backing_description file = cold_backing::parse("file:/var/tmp")->describe();
+  EXPECT_EQ(file.leaves_for, "an unlinked file in /var/tmp, of which nothing stays behind");
+  EXPECT_EQ(file.room, "'/var/tmp'");
+  EXPECT_EQ(file.directory, "/var/tmp");
+  EXPECT_FALSE(file.needs_swap);
 }
 
 // The sanitizers' shadow memory does not fit into a limited address space.
@@ -196,20 +212,18 @@ TEST(ColdPlace, IsTheServicesOwnDirectoryFirst) {
 
 TEST(ColdPlace, IsTheFirstDirectoryThatCanTakeAFile) {
   const cold_place first = find_cold_place({"/var/tmp", "/nowhere"});
-  EXPECT_EQ(first.backing.where, cold_backing::type::file);
-  EXPECT_EQ(first.backing.directory, "/var/tmp");
+  EXPECT_EQ(first.backing.text(), "file:/var/tmp");
   EXPECT_THAT(first.refused, IsEmpty());
 
   const cold_place third = find_cold_place({"/dev/shm", "/nowhere", "/var/tmp"});
-  EXPECT_EQ(third.backing.where, cold_backing::type::file);
-  EXPECT_EQ(third.backing.directory, "/var/tmp");
+  EXPECT_EQ(third.backing.text(), "file:/var/tmp");
   EXPECT_THAT(third.refused, ElementsAre(AllOf(HasSubstr("/dev/shm"), HasSubstr("tmpfs")),
                                          AllOf(HasSubstr("/nowhere"), HasSubstr("not exist"))));
 }
 
 TEST(ColdPlace, IsAnonymousMemoryWhereNoDirectoryCan) {
   const cold_place none = find_cold_place({"/nowhere", "/dev/shm"});
-  EXPECT_EQ(none.backing.where, cold_backing::type::anon);
+  EXPECT_EQ(none.backing.text(), "anon");
   EXPECT_EQ(none.refused.size(), 2u);
 }
 

@@ -45,7 +45,7 @@ class Unreadable : public testing::Test {
     const testing_help::temporary_directory directory;
     options chosen;
     chosen.range_bytes = std::size_t{1} << 30;
-    chosen.cold = {cold_backing::type::file, directory.path()};
+    chosen.cold = *cold_backing::parse("file:" + directory.path());
     chosen.catch_read_errors = true;
     const auto configured = configure(chosen);
     ASSERT_TRUE(configured) << configured.error().message;

@@ -24,7 +24,7 @@ class IndexUnreadable : public testing::TestWithParam<std::string_view> {
     path = directory.path();
     heap::options chosen;
     chosen.range_bytes = kRangeBytes;
-    chosen.cold = {heap::cold_backing::type::file, path};
+    chosen.cold = *heap::cold_backing::parse("file:" + path);
     chosen.catch_read_errors = true;
     ASSERT_TRUE(heap::configure(chosen));
   }

@@ -13,8 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
-using type = heap::cold_backing::type;
-const heap::cold_backing kAnonymous{type::anon, {}};
+const heap::cold_backing kAnonymous = *heap::cold_backing::parse("anon");
 
 cold_room swap(std::uint64_t bytes) {
   return {.swap_bytes = bytes, .disk_bytes = std::nullopt, .memory_bytes = kGiB};
@@ -22,8 +21,8 @@ cold_room swap(std::uint64_t bytes) {
 cold_room disk(std::uint64_t bytes) {
   return {.swap_bytes = 0, .disk_bytes = bytes, .memory_bytes = 2 * kGiB};
 }
-heap::cold_backing file_in(std::string directory) {
-  return {.where = type::file, .directory = std::move(directory)};
+heap::cold_backing file_in(const std::string& directory) {
+  return *heap::cold_backing::parse("file:" + directory);
 }
 
 TEST(ColdPlace, OnlyAnonymousMemoryWithoutSwapCannotLeaveDram) {

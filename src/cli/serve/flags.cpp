@@ -6,6 +6,7 @@
 
 #include "cli/collector_flags.hpp"
 #include "cli/serve/options.hpp"
+#include "heap/configure.hpp"
 #include "index/index.hpp"
 
 namespace isotherm::cli {
@@ -90,10 +91,10 @@ void add_memory_flags(command c, serve_options& o) {
                "the object collector; on: moves objects, so that cold bytes leave DRAM; track: "
                "watches and reports; off: does not run, and costs nothing");
   c.add("--cold-backing", o.cold_backing,
-        "place of cold bytes; anon: swap; file:DIR: an unlinked file in a directory on a disk. "
-        "Without this flag: such a file in $STATE_DIRECTORY or /var/tmp, whichever first can take "
-        "it; else anon")
-      .value_name("anon|file:DIR");
+        fmt::format("place of cold bytes; {}. Without this flag: such a file in $STATE_DIRECTORY "
+                    "or /var/tmp, whichever first can take it; else anon",
+                    heap::cold_backing::help()))
+      .value_name(heap::cold_backing::forms("|"));
   c.add_switch("--read-thread", o.server.read_thread,
                "a kernel thread submits reads of cold records; it takes up to a processor");
   add_collector_flags(c, o.collector);

@@ -25,4 +25,17 @@ class anonymous final : public backing {
 
 std::unique_ptr<backing> make_anonymous_backing() { return std::make_unique<anonymous>(); }
 
+constinit const backing_kind kAnonymousBacking{
+    .name = "anon",
+    .argument = {},
+    .help = "swap",
+    .describe =
+        [](const std::string&) {
+          return backing_description{
+              .leaves_for = "swap", .room = "memory and swap", .directory = {}, .needs_swap = true};
+        },
+    .make = [](const std::string&) -> base::result<std::unique_ptr<backing>> {
+      return make_anonymous_backing();
+    }};
+
 }  // namespace isotherm::heap

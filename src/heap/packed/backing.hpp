@@ -1,15 +1,18 @@
 // The memory under a packed range's pages: an interface, and one class for each kind. A further
-// kind (a NUMA node, DAX) is a class here, a source, and a row in configure.cpp.
+// kind (a NUMA node, DAX) is a source with its class and its row, which is named in kBackingKinds.
 //
 // Offsets count from the range's begin and are page multiples.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/atomic.hpp"
 #include "base/error.hpp"
+#include "heap/configure.hpp"
 #include "os/files/file.hpp"
 
 namespace isotherm::heap {
@@ -65,9 +68,20 @@ class backing {
   bool frozen_ = false;                     // written in a fork child's single thread only
 };
 
-/// Memory of the process, whose pages leave for swap. Throws std::bad_alloc.
+/// Makes memory of the process, whose pages leave for swap. Errors: throws std::bad_alloc.
 std::unique_ptr<backing> make_anonymous_backing();
-/// An unlinked file on a disk file system. Throws std::bad_alloc.
-std::unique_ptr<backing> make_file_backing(os::file file);
+
+/// A kind of backing that programs may choose for COLD.
+struct backing_kind {
+  std::string_view name;      ///< in the text of cold_backing
+  std::string_view argument;  ///< names what stands behind it and ':'; empty: nothing does
+  std::string_view help;      ///< what it is, for help texts
+  backing_description (*describe)(const std::string& argument);
+  base::result<std::unique_ptr<backing>> (*make)(const std::string& argument);
+};
+
+extern const backing_kind kAnonymousBacking;  // anonymous_backing.cpp
+extern const backing_kind kFileBacking;       // file_backing.cpp: an unlinked file
+inline constexpr std::array kBackingKinds{&kAnonymousBacking, &kFileBacking};
 
 }  // namespace isotherm::heap

@@ -7,6 +7,7 @@
 
 #include "base/page.hpp"
 #include "heap/packed/backing.hpp"
+#include "os/files/cold_file.hpp"
 #include "os/memory/address_space.hpp"
 #include "os/memory/residency.hpp"
 
@@ -109,8 +110,21 @@ bool mapped_file::is_written(std::size_t offset, std::size_t bytes) const {
 
 }  // namespace
 
-std::unique_ptr<backing> make_file_backing(os::file file) {
-  return std::make_unique<mapped_file>(std::move(file));
-}
+constinit const backing_kind kFileBacking{
+    .name = "file",
+    .argument = "DIR",
+    .help = "an unlinked file in a directory on a disk",
+    .describe =
+        [](const std::string& directory) {
+          return backing_description{
+              .leaves_for = "an unlinked file in " + directory + ", of which nothing stays behind",
+              .room = "'" + directory + "'",
+              .directory = directory};
+        },
+    .make = [](const std::string& directory) -> base::result<std::unique_ptr<backing>> {
+      auto file = os::open_cold_file(directory);
+      if (!file) return std::unexpected(file.error());
+      return std::make_unique<mapped_file>(std::move(*file));
+    }};
 
 }  // namespace isotherm::heap

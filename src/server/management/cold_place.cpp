@@ -9,25 +9,18 @@
 
 namespace isotherm::server {
 
-namespace {
-
-bool is_file(const heap::cold_backing& backing) noexcept {
-  return backing.where == heap::cold_backing::type::file;
-}
-
-}  // namespace
-
 cold_room measure_cold_room(const heap::cold_backing& backing) {
   cold_room room{.swap_bytes = os::read_swap_space().total_bytes,
                  .disk_bytes = std::nullopt,
                  .memory_bytes = os::available_memory()};
-  if (!is_file(backing)) return room;
-  if (const auto free = os::free_space(backing.directory)) room.disk_bytes = *free;
+  const std::string directory = backing.describe().directory;
+  if (directory.empty()) return room;
+  if (const auto free = os::free_space(directory)) room.disk_bytes = *free;
   return room;
 }
 
-bool can_leave_dram(const heap::cold_backing& backing, const cold_room& room) noexcept {
-  return is_file(backing) || room.swap_bytes > 0;
+bool can_leave_dram(const heap::cold_backing& backing, const cold_room& room) {
+  return !backing.describe().needs_swap || room.swap_bytes > 0;
 }
 
 std::vector<std::string> describe(const heap::cold_backing& backing, const cold_room& room) {
@@ -36,15 +29,13 @@ std::vector<std::string> describe(const heap::cold_backing& backing, const cold_
         "cold bytes stay in DRAM, as there is no swap: add swap or zram, or give --cold-backing "
         "file:DIR with a directory on a disk"};
   }
-  if (!is_file(backing)) return {"cold bytes leave DRAM for swap"};
-  std::vector<std::string> lines = {
-      fmt::format("cold bytes leave DRAM for an unlinked file in {}, of which nothing stays behind",
-                  backing.directory)};
+  const heap::backing_description place = backing.describe();
+  std::vector<std::string> lines = {"cold bytes leave DRAM for " + place.leaves_for};
   if (room.disk_bytes && *room.disk_bytes < room.memory_bytes) {
     lines.push_back(
         fmt::format("{} has {} free, less than the {} of memory that this process may take: what "
                     "finds no room stays in DRAM",
-                    backing.directory, store::human_bytes(*room.disk_bytes),
+                    place.directory, store::human_bytes(*room.disk_bytes),
                     store::human_bytes(room.memory_bytes)));
   }
   return lines;

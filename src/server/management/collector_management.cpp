@@ -16,18 +16,16 @@ namespace isotherm::server {
 namespace {
 
 /// What an operator has to do when the COLD heap has no room.
-std::string explain_full(const heap::cold_backing& cold) {
+std::string explain_full(const heap::backing_description& cold) {
   const int code = heap::cold_refusal_code();
   const std::string why = code == 0 ? "its address range is used up" : std::strerror(code);
-  const std::string place = cold.where == heap::cold_backing::type::file
-                                ? fmt::format("in '{}'", cold.directory)
-                                : std::string("in memory and swap");
-  return fmt::format("COLD is full ({}): objects that grow cold stay where they are; make room {}",
-                     why, place);
+  return fmt::format(
+      "COLD is full ({}): objects that grow cold stay where they are; make room in {}", why,
+      cold.room);
 }
 
 /// What an operator has to know when COLD cannot be read back from its disk.
-std::string explain_unreadable(const heap::cold_backing& cold) {
+std::string explain_unreadable(const heap::backing_description& cold) {
   return fmt::format(
       "COLD cannot be read: commands that need a page of it answer IOERR until the key is deleted "
       "or overwritten; check the disk of '{}'",
@@ -35,7 +33,7 @@ std::string explain_unreadable(const heap::cold_backing& cold) {
 }
 
 /// What an operator has to know while COLD's disk does not answer.
-std::string explain_silent(const heap::cold_backing& cold) {
+std::string explain_silent(const heap::backing_description& cold) {
   return fmt::format(
       "COLD's disk does not answer: commands that need a page of it answer IOERR after {:g} s; "
       "check the disk of '{}'",
@@ -61,8 +59,8 @@ std::string explain_refusals(const collector::object_collector& running) {
 
 class collector_management final : public management {
  public:
-  collector_management(collector::object_collector& running, heap::cold_backing cold)
-      : running_(running), cold_(std::move(cold)) {
+  collector_management(collector::object_collector& running, const heap::cold_backing& cold)
+      : running_(running), cold_text_(cold.text()), cold_(cold.describe()) {
     running_.on_window([this](const collector::window_statistics& seen) { note(seen); });
   }
 
@@ -101,7 +99,7 @@ class collector_management final : public management {
     const collector::options now = running_.configuration();
     std::vector<std::pair<std::string, std::string>> all;
     for (const auto& each : collector::option_table()) all.emplace_back(each.name, each.get(now));
-    all.emplace_back("cold-backing", cold_.text());
+    all.emplace_back("cold-backing", cold_text_);
     return all;
   }
 
@@ -138,7 +136,8 @@ class collector_management final : public management {
   }
 
   collector::object_collector& running_;
-  const heap::cold_backing cold_;
+  const std::string cold_text_;
+  const heap::backing_description cold_;
   mutable std::mutex problem_mutex_;
   std::string window_problem_;  // of the last window
   std::string reported_;

@@ -25,7 +25,7 @@ inline const std::string& cold_in_a_file() {
     const temporary_directory directory;
     heap::options chosen;
     chosen.range_bytes = kColdRangeBytes;
-    chosen.cold = {heap::cold_backing::type::file, directory.path()};
+    chosen.cold = *heap::cold_backing::parse("file:" + directory.path());
     chosen.catch_read_errors = true;
     chosen.cold_reads.leaves_within = std::chrono::seconds(2);  // tests wait for all of it
     const auto configured = heap::configure(chosen);

@@ -239,7 +239,7 @@ class ColdServer : public ::testing::Test {
     directory = made.path();
     heap::options chosen;
     chosen.range_bytes = kRangeBytes;
-    chosen.cold = {heap::cold_backing::type::file, directory};
+    chosen.cold = *heap::cold_backing::parse("file:" + directory);
     chosen.catch_read_errors = true;
     chosen.cold_reads = limits;
     cold_disk::watch();

@@ -57,7 +57,7 @@ class SilentDisk : public ColdServer {
 TEST_F(SilentDisk, IsAnErrorOfWhatNeedsItAfterAWhile) {
   start(leaving::values);
   collector::object_collector collector({});
-  const auto manager = make_management(collector, {heap::cold_backing::type::file, "/a/place"});
+  const auto manager = make_management(collector, *heap::cold_backing::parse("file:/a/place"));
   const std::uint64_t lost = heap::lost_reads();
   const auto before = heap::cold_reads();
   talker one(path()), two(path()), other(path());
