@@ -438,7 +438,7 @@ sinlk::sinlk(const sinlk_options& chosen)
       fast_levels_(~0U),
       workers_(std::make_unique<workers>(*this)) {}
 
-sinlk::~sinlk() { stop(); }
+sinlk::~sinlk() { workers_->stop(); }
 
 std::uint64_t sinlk::room() const noexcept {
   const double share = fast_share_.load_relaxed();
@@ -474,6 +474,34 @@ fast_size sinlk::size() const noexcept {
 
 sinlk_statistics sinlk::statistics() const { return workers_->statistics(); }
 
+std::vector<statistic> sinlk::report() const {
+  const sinlk_statistics seen = statistics();
+  return {
+      {"fast_bytes", seen.fast_bytes},
+      {"fast_bytes_limit", seen.fast_bytes_limit},
+      {"slow_bytes", seen.slow_bytes},
+      {"leaves", seen.leaves},
+      {"visits", seen.visits},
+      {"strains", seen.strains},
+      {"hot_from_uses", std::uint64_t{seen.limits.hot}},
+      {"cold_below_uses", std::uint64_t{seen.limits.cold}},
+      {"promoted_nodes", seen.moved.promoted_nodes},
+      {"promoted_bytes", seen.moved.promoted_bytes},
+      {"demoted_nodes", seen.moved.demoted_nodes},
+      {"demoted_bytes", seen.moved.demoted_bytes},
+      {"cpu_seconds",
+       seen.used.trigger + seen.used.promotion + seen.used.demotion + seen.used.watermark},
+  };
+}
+
 void sinlk::visit_once(placed_tree& tree, use_counts counts) { workers_->visit_once(tree, counts); }
+
+extern const placement_kind kSinlk;
+constinit const placement_kind kSinlk = {
+    .name = "sinlk",
+    .help = "keep the most used nodes of the index in fast memory",
+    .make = [](const fast_size& fast) -> std::unique_ptr<node_placement> {
+      return std::make_unique<sinlk>(sinlk_options{.fast = fast});
+    }};
 
 }  // namespace isotherm::placement

@@ -15,24 +15,17 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <vector>
 
 #include "base/atomic.hpp"
 #include "base/error.hpp"
 #include "placement/access_histogram.hpp"
 #include "placement/hyper_watermark.hpp"
 #include "placement/migration.hpp"
+#include "placement/node_placement.hpp"
 #include "placement/placed_tree.hpp"
-#include "placement/placer.hpp"
 
 namespace isotherm::placement {
-
-/// What nodes may take of fast memory; 0: all are slow.
-struct fast_size {
-  std::uint64_t bytes = 0;
-  /// In place of bytes: a share of what all nodes take at the time, 0..1.
-  std::optional<double> share = std::nullopt;
-};
 
 struct sinlk_options {
   fast_size fast{};
@@ -66,9 +59,8 @@ struct sinlk_statistics {
   worker_seconds used;
 };
 
-/// For one tree. choose(), resize(), size() and statistics() by any thread; the rest by the one
-/// that controls it.
-class sinlk final : public placer {
+/// Any thread may call statistics() too.
+class sinlk final : public node_placement {
  public:
   /// The options must be in range.
   explicit sinlk(const sinlk_options& chosen);
@@ -78,15 +70,11 @@ class sinlk final : public placer {
 
   tier choose(std::size_t bytes, const node_place& place) noexcept override;
 
-  /// Starts the workers. The tree must live until stop(). Fails where the system gives no thread.
-  base::result<void> start(placed_tree& tree);
-  /// Idempotent; the nodes stay where they are.
-  void stop() noexcept;
-
-  /// Makes fast memory larger or smaller; what is too much leaves by demotion. A share must be in
-  /// range.
-  void resize(const fast_size& size) noexcept;
-  fast_size size() const noexcept;
+  base::result<void> start(placed_tree& tree) override;
+  void stop() noexcept override;
+  void resize(const fast_size& size) noexcept override;
+  fast_size size() const noexcept override;
+  std::vector<statistic> report() const override;
   sinlk_statistics statistics() const;
 
   /// Instead of start(): visits all leaves of `tree` once in the calling thread, and moves what is

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/atomic.hpp"
-#include "placement/sinlk.hpp"
+#include "placement/node_placement.hpp"
 #include "store/record.hpp"
 
 namespace isotherm::server {

@@ -82,7 +82,8 @@ std::string error_for(const std::exception& failed) {
   return is_memory ? std::string(store::errors::kNoRoom) : fmt::format("ERR {}", failed.what());
 }
 
-server::server(options chosen, store::database& db, management* manager, placement::sinlk* nodes)
+server::server(options chosen, store::database& db, management* manager,
+               placement::node_placement* nodes)
     : options_(std::move(chosen)),
       settings_(options_),
       db_(db),

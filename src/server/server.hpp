@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "placement/sinlk.hpp"
+#include "placement/node_placement.hpp"
 #include "server/background.hpp"
 #include "server/client.hpp"
 #include "server/event_loop.hpp"
@@ -33,10 +33,10 @@ std::string error_for(const std::exception& failed);
 /// start() and stop() are for one controlling thread; the rest is thread-safe.
 class server {
  public:
-  /// `db` and `manager` (null: management is off) must outlive the server.
-  /// `nodes`: who places the nodes of the index; null: nobody does. All must outlive the server.
+  /// `manager`: null where management is off. `nodes`: the placement of the index's nodes; null:
+  /// they are not placed. All must outlive the server.
   server(options chosen, store::database& db, management* manager,
-         placement::sinlk* nodes = nullptr);
+         placement::node_placement* nodes = nullptr);
   ~server();
 
   /// Listens and serves. Fails with one line when it can't listen.
@@ -51,7 +51,7 @@ class server {
   settings& tuning() noexcept { return settings_; }
   store::database& db() noexcept { return db_; }
   management* manager() noexcept { return manager_; }
-  placement::sinlk* nodes() const noexcept { return nodes_; }
+  placement::node_placement* nodes() const noexcept { return nodes_; }
   /// Pages that the event loops have waited for.
   std::uint64_t loop_major_faults() const noexcept;
   /// Of the loops' readers ("io_uring"); "none" where commands wait. Once started; any thread.
@@ -156,7 +156,7 @@ class server {
   settings settings_;
   store::database& db_;
   management* manager_;
-  placement::sinlk* nodes_;
+  placement::node_placement* nodes_;
   store::command_table table_;
   client_registry clients_;
   const std::int64_t started_ms_;

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "cli/collector_flags.hpp"
 #include "cli/serve/options.hpp"
 #include "heap/configure.hpp"
 #include "index/index.hpp"
+#include "placement/registry.hpp"
 
 namespace isotherm::cli {
 namespace {
@@ -76,9 +79,14 @@ void add_store_flags(command c, serve_options& o) {
 }
 
 void add_node_flags(command c, serve_options& o) {
-  c.add_choice("--node-placement", o.node_placement, {"none", "sinlk"},
-               fmt::format("sinlk: keep the most used nodes of the index in fast memory; for {}",
-                           fmt::join(index::placed_names(), ", ")));
+  std::vector<std::string> words = {"none"}, meanings;
+  for (const placement::placement_kind* const each : placement::placement_kinds()) {
+    words.emplace_back(each->name);
+    meanings.push_back(fmt::format("{}: {}", each->name, each->help));
+  }
+  c.add_choice(
+      "--node-placement", o.node_placement, words,
+      fmt::format("{}; for {}", fmt::join(meanings, "; "), fmt::join(index::placed_names(), ", ")));
   c.add("--fast-memory", o.fast_memory,
         "fast memory for nodes, as 512mb, or as 20% of all that nodes take")
       .value_name("SIZE");

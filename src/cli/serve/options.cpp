@@ -1,6 +1,7 @@
 #include "cli/serve/options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <charconv>
 #include <cstdint>
@@ -11,6 +12,7 @@
 
 #include "base/numbers.hpp"
 #include "cli/fail.hpp"
+#include "placement/registry.hpp"
 #include "server/management/cold_place.hpp"
 #include "store/text.hpp"
 
@@ -65,7 +67,8 @@ void place_cold(const command& described, serve_options& o) {
 void understand_nodes(serve_options& o) {
   if (o.node_placement == "none") {
     if (o.memory_nodes.fast || o.memory_nodes.slow) {
-      refuse_words("--fast-node and --slow-node go with --node-placement sinlk");
+      refuse_words(fmt::format("--fast-node and --slow-node go with --node-placement {}",
+                               fmt::join(placement::placement_names(), "|")));
     }
     return;
   }
@@ -74,7 +77,7 @@ void understand_nodes(serve_options& o) {
     refuse_words(
         fmt::format("--fast-memory is '{}', but takes bytes, 512mb or 20%", o.fast_memory));
   }
-  o.sinlk.fast = *size;
+  o.fast_size = *size;
   if (o.manage != "off" && o.collector.protocol != "veto") {
     refuse_words("--node-placement moves guides: it needs --protocol veto, or --manage off");
   }

@@ -12,7 +12,7 @@
 #include "heap/configure.hpp"
 #include "live/address.hpp"
 #include "placement/node_memory.hpp"
-#include "placement/sinlk.hpp"
+#include "placement/node_placement.hpp"
 #include "server/log.hpp"
 #include "server/options.hpp"
 
@@ -40,8 +40,8 @@ struct serve_options {
   heap::cold_backing cold;
   collector::options collector;
   std::string node_placement = "none", fast_memory = "20%";
+  placement::fast_size fast_size;  ///< what fast_memory means
   placement::memory_nodes memory_nodes;
-  placement::sinlk_options sinlk;         ///< of node_placement "sinlk"
   std::vector<std::string> said_of_cold;  ///< where it lies and why, a line each
 };
 

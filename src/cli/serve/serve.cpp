@@ -13,6 +13,7 @@
 #include "heap/usage.hpp"
 #include "index/index.hpp"
 #include "live/http_server.hpp"
+#include "placement/registry.hpp"
 #include "server/live_view.hpp"
 #include "server/log.hpp"
 #include "server/management/collector_management.hpp"
@@ -56,11 +57,11 @@ void say_ready(const serve_options& o, const server::server& running,
   say("Ready to accept connections");
 }
 
-/// The index, and who places its nodes, if that is asked for; both last as long as the process.
+/// The index, and the placement of its nodes if one is asked for; both last as long as the process.
 struct used_index {
   index::any_index* index = nullptr;
   placement::placed_tree* nodes = nullptr;
-  placement::sinlk* placer = nullptr;
+  placement::node_placement* placer = nullptr;
 };
 
 /// A hash table lies in the addresses of the index nodes, and grows to twice its keys' number.
@@ -83,10 +84,10 @@ used_index make_index(const serve_options& o) {
     return {.index = *made};
   }
   require(placement::open_node_memory(o.memory_nodes));
-  static placement::sinlk placer(o.sinlk);
-  const auto made = index::make_lasting_placed(o.index, kind, placer);
+  static const auto placer = placement::make_placement(o.node_placement, o.fast_size);
+  const auto made = index::make_lasting_placed(o.index, kind, *placer);
   if (!made) refuse_words(made.error().message);
-  return {.index = (*made)->index.get(), .nodes = (*made)->nodes, .placer = &placer};
+  return {.index = (*made)->index.get(), .nodes = (*made)->nodes, .placer = placer.get()};
 }
 
 void run(const command& described, serve_options& o) {

@@ -1,12 +1,16 @@
 // ISOTHERM STATS|HEAPS|PAGES|NODES|LOCATE|COLLECT|CONFIG: what the object collector sees and does.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <variant>
+#include <vector>
 
 #include "base/page.hpp"
 #include "heap/cold/statistics.hpp"
 #include "heap/usage.hpp"
 #include "os/memory/residency.hpp"
+#include "placement/registry.hpp"
 #include "server/commands/families.hpp"
 #include "server/figures.hpp"
 #include "server/server.hpp"
@@ -171,7 +175,7 @@ void collect(call& c) {
 
 constexpr std::string_view kFastMemory = "fast-memory";
 
-void set_fast_memory(call& c, placement::sinlk& nodes, std::string_view text) {
+void set_fast_memory(call& c, placement::node_placement& nodes, std::string_view text) {
   const auto size = parse_fast_size(text);
   if (!size) return c.out.error("ERR fast-memory takes bytes, 512mb or 20%");
   nodes.resize(*size);
@@ -181,7 +185,7 @@ void set_fast_memory(call& c, placement::sinlk& nodes, std::string_view text) {
 /// The collector's parameters, and that of node placement.
 void config(call& c) {
   management* const manager = sender(c).server.manager();
-  placement::sinlk* const nodes = sender(c).server.nodes();
+  placement::node_placement* const nodes = sender(c).server.nodes();
   const bool is_set = c.count() == 5 && equals_folded(c[2], "set");
   if (is_set && nodes && equals_folded(c[3], kFastMemory)) return set_fast_memory(c, *nodes, c[4]);
   if (!manager && (is_set || !nodes)) return refuse_unmanaged(c);
@@ -205,31 +209,17 @@ void config(call& c) {
 
 /// ISOTHERM NODES: where the nodes of the index lie, and what was moved.
 void nodes(call& c) {
-  const placement::sinlk* const placed = sender(c).server.nodes();
+  const placement::node_placement* const placed = sender(c).server.nodes();
   if (!placed) {
-    return c.out.error(
-        "ERR the index's nodes are not placed: start the server with --node-placement sinlk");
+    return c.out.error(fmt::format(
+        "ERR the index's nodes are not placed: start the server with --node-placement {}",
+        fmt::join(placement::placement_names(), "|")));
   }
-  const placement::sinlk_statistics seen = placed->statistics();
-  const std::pair<std::string_view, std::uint64_t> counts[] = {
-      {"fast_bytes", seen.fast_bytes},
-      {"fast_bytes_limit", seen.fast_bytes_limit},
-      {"slow_bytes", seen.slow_bytes},
-      {"leaves", seen.leaves},
-      {"visits", seen.visits},
-      {"strains", seen.strains},
-      {"hot_from_uses", seen.limits.hot},
-      {"cold_below_uses", seen.limits.cold},
-      {"promoted_nodes", seen.moved.promoted_nodes},
-      {"promoted_bytes", seen.moved.promoted_bytes},
-      {"demoted_nodes", seen.moved.demoted_nodes},
-      {"demoted_bytes", seen.moved.demoted_bytes},
-  };
-  const double seconds =
-      seen.used.trigger + seen.used.promotion + seen.used.demotion + seen.used.watermark;
-  c.out.map(std::size(counts) + 1);
-  for (const auto& [name, value] : counts) field(c.out, name, value);
-  field(c.out, "cpu_seconds", seconds);
+  const std::vector<placement::statistic> seen = placed->report();
+  c.out.map(seen.size());
+  for (const placement::statistic& each : seen) {
+    std::visit([&](auto value) { field(c.out, each.name, value); }, each.value);
+  }
 }
 
 void help(call& c) {
