@@ -159,19 +159,23 @@ class sinlk_placement final : public tier_placement {
   placement::sinlk policy_;
 };
 
+template <class Placement>
+std::unique_ptr<tier_placement> make(const placement_options& chosen) {
+  return std::make_unique<Placement>(chosen.fast_bytes);
+}
+
 }  // namespace
 
-std::unique_ptr<tier_placement> make_static_placement(std::uint64_t fast_bytes) {
-  return std::make_unique<static_placement>(fast_bytes);
-}
-std::unique_ptr<tier_placement> make_layered_placement(std::uint64_t fast_bytes) {
-  return std::make_unique<layered_placement>(fast_bytes);
-}
-std::unique_ptr<tier_placement> make_prophet_placement(std::uint64_t fast_bytes) {
-  return std::make_unique<prophet_placement>(fast_bytes);
-}
-std::unique_ptr<tier_placement> make_sinlk_placement(const placement::sinlk_options& chosen) {
-  return std::make_unique<sinlk_placement>(chosen);
-}
+extern const placement_kind kStatic, kLayered, kSinlk, kProphet;
+constinit const placement_kind kStatic = {"static", placed_unit::node, make<static_placement>};
+constinit const placement_kind kLayered = {"layered", placed_unit::node, make<layered_placement>};
+constinit const placement_kind kProphet = {"prophet", placed_unit::node, make<prophet_placement>};
+constinit const placement_kind kSinlk = {
+    "sinlk", placed_unit::node,
+    [](const placement_options& chosen) -> std::unique_ptr<tier_placement> {
+      placement::sinlk_options policy = chosen.sinlk;
+      policy.fast.bytes = chosen.fast_bytes;
+      return std::make_unique<sinlk_placement>(policy);
+    }};
 
 }  // namespace isotherm::lab

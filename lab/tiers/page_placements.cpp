@@ -82,20 +82,19 @@ class page_placement final : public tier_placement, placement::placer {
   os::thread thread_;
 };
 
+template <auto MakePolicy>
+std::unique_ptr<tier_placement> make(const placement_options& chosen) {
+  return std::make_unique<page_placement>(chosen.fast_bytes, MakePolicy);
+}
+
 }  // namespace
 
-std::unique_ptr<tier_placement> make_interleave_placement(std::uint64_t fast_bytes) {
-  return std::make_unique<page_placement>(fast_bytes, make_interleave_policy);
-}
-std::unique_ptr<tier_placement> make_tpp_placement(std::uint64_t fast_bytes) {
-  return std::make_unique<page_placement>(fast_bytes,
-                                          [](std::uint64_t) { return make_tpp_policy(); });
-}
-std::unique_ptr<tier_placement> make_memtis_placement(std::uint64_t fast_bytes) {
-  return std::make_unique<page_placement>(fast_bytes, make_memtis_policy);
-}
-std::unique_ptr<tier_placement> make_caption_placement(std::uint64_t fast_bytes) {
-  return std::make_unique<page_placement>(fast_bytes, make_caption_policy);
-}
+extern const placement_kind kInterleave, kTpp, kMemtis, kCaption;
+constinit const placement_kind kInterleave = {"interleave", placed_unit::page,
+                                              make<make_interleave_policy>};
+constinit const placement_kind kTpp = {"tpp", placed_unit::page,
+                                       make<[](std::uint64_t) { return make_tpp_policy(); }>};
+constinit const placement_kind kMemtis = {"memtis", placed_unit::page, make<make_memtis_policy>};
+constinit const placement_kind kCaption = {"caption", placed_unit::page, make<make_caption_policy>};
 
 }  // namespace isotherm::lab

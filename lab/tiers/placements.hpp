@@ -35,21 +35,27 @@ class tier_placement {
   virtual nlohmann::json details() const { return nlohmann::json::object(); }
 };
 
-/// Names that make_placement() knows.
-const std::vector<std::string_view>& placement_names();
+/// What a placement is made from.
+struct placement_options {
+  std::uint64_t fast_bytes = 0;
+  placement::sinlk_options sinlk{};  ///< its fast size follows from fast_bytes
+};
 
-/// For a fast memory of chosen.fast_bytes. An unknown name is an error that lists the known ones.
-base::result<std::unique_ptr<tier_placement>> make_placement(
-    std::string_view name, const placement::sinlk_options& chosen);
+enum class placed_unit : std::uint8_t { page, node };
 
-// The parts that the list is made of.
-std::unique_ptr<tier_placement> make_static_placement(std::uint64_t fast_bytes);
-std::unique_ptr<tier_placement> make_layered_placement(std::uint64_t fast_bytes);
-std::unique_ptr<tier_placement> make_prophet_placement(std::uint64_t fast_bytes);
-std::unique_ptr<tier_placement> make_sinlk_placement(const placement::sinlk_options& chosen);
-std::unique_ptr<tier_placement> make_interleave_placement(std::uint64_t fast_bytes);
-std::unique_ptr<tier_placement> make_tpp_placement(std::uint64_t fast_bytes);
-std::unique_ptr<tier_placement> make_memtis_placement(std::uint64_t fast_bytes);
-std::unique_ptr<tier_placement> make_caption_placement(std::uint64_t fast_bytes);
+/// The descriptor that each placement has in its source.
+struct placement_kind {
+  std::string_view name;
+  placed_unit unit;
+  std::unique_ptr<tier_placement> (*make)(const placement_options& chosen);
+};
+
+/// Names that make_placement() knows: all of them, or those that place such units.
+std::vector<std::string_view> placement_names();
+std::vector<std::string_view> placement_names(placed_unit unit);
+
+/// An unknown name is an error that lists the known ones.
+base::result<std::unique_ptr<tier_placement>> make_placement(std::string_view name,
+                                                             const placement_options& chosen);
 
 }  // namespace isotherm::lab

@@ -181,7 +181,7 @@ class measured {
 
 base::result<std::vector<tiers_run>> understand(const tiers_options& asked) {
   if (auto valid = check(asked); !valid) return std::unexpected(valid.error());
-  const auto& known = placement_names();
+  const auto known = placement_names();
   std::vector<tiers_run> runs;
   for (const std::string& index : asked.indexes) {
     if (std::ranges::find(index::placed_names(), index) == index::placed_names().end()) {
@@ -230,10 +230,9 @@ base::result<tiers_result> run_tiers(const tiers_options& asked, const tiers_run
   if (!nodes) return std::unexpected(nodes.error());
   tiers_result found;
   found.node_bytes = *nodes;
-  placement::sinlk_options policy = asked.policy;
-  policy.fast.bytes = static_cast<std::uint64_t>(run.fast_share * static_cast<double>(*nodes));
-  found.fast_bytes_limit = policy.fast.bytes;
-  auto placed = make_placement(run.placement, policy);
+  found.fast_bytes_limit = static_cast<std::uint64_t>(run.fast_share * static_cast<double>(*nodes));
+  auto placed =
+      make_placement(run.placement, {.fast_bytes = found.fast_bytes_limit, .sinlk = asked.policy});
   if (!placed) return std::unexpected(placed.error());
   auto tree = index::make_emulated(run.index, (*placed)->chooser());
   if (!tree) return std::unexpected(tree.error());
@@ -262,7 +261,7 @@ base::result<tiers_result> run_tiers(const tiers_options& asked, const tiers_run
   if (auto started = (*placed)->begin(*tree->nodes, drive); !started) {
     return std::unexpected(started.error());
   }
-  const auto driven = measured(asked, store, **placed, policy.fast.bytes, found).run(plan);
+  const auto driven = measured(asked, store, **placed, found.fast_bytes_limit, found).run(plan);
   (*placed)->end();
   if (!driven) return std::unexpected(driven.error());
   found.fast_bytes = (*placed)->fast_bytes();

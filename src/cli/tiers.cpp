@@ -1,9 +1,13 @@
 // isotherm bench tiers: reads the flags, runs, reports.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <memory>
 
 #include "cli/commands.hpp"
 #include "cli/fail.hpp"
 #include "lab/tiers/all_tiers.hpp"
+#include "lab/tiers/placements.hpp"
 
 namespace isotherm::cli {
 namespace {
@@ -17,8 +21,9 @@ void add_flags(command c, tiers_options& o) {
         "ycsb-f, trace:FILE (reads of the blocks that its lines name)");
   c.add("--fast", o.fast, "size of fast memory, in per cent of what the nodes take");
   c.add("--placement", o.placements,
-        "of nodes: static, layered, sinlk, prophet; of pages: interleave, tpp, memtis, "
-        "caption");
+        fmt::format("of nodes: {}; of pages: {}",
+                    fmt::join(lab::placement_names(lab::placed_unit::node), ", "),
+                    fmt::join(lab::placement_names(lab::placed_unit::page), ", ")));
   c.add("--keys", o.keys, "records to load");
   c.add("--key-size", o.record.key_size, "bytes of a key");
   c.add("--value-size", o.record.value_size, "bytes of a value");

@@ -47,7 +47,6 @@ FORBIDDEN = {('index', 'collector'): None, ('index', 'heap'): 'storage.hpp'}
 DEFINED_IN = {
     'src/cli/commands.hpp': '*', 'lab/bench/run.hpp': '*',
     'src/server/commands/families.hpp': '*', 'src/store/commands/command.hpp': '*',
-    'lab/tiers/placements.hpp': '*',
     'src/sync/scope.hpp': 'src/sync/retire.cpp',
     'src/guide/registry.hpp': 'src/guide/soda.cpp',
     'src/heap/packed/backing.hpp': '*',

@@ -78,8 +78,9 @@ TEST_P(NodePlacement, LayeredFillsALevelBeforeTheOneBelowIt) {
     if (bytes == 0) continue;  // the root of a radix tree lies in neither tier
     std::uint64_t bytes_above = 0;
     for (std::size_t at = 0; at < filled; ++at) bytes_above += slow_bytes(before[at]);
-    const auto placed = make_layered_placement(bytes_above + bytes / 2);
-    ASSERT_TRUE(placed->begin(*tree_.nodes, no_requests));
+    const auto placed = make_placement("layered", {.fast_bytes = bytes_above + bytes / 2});
+    ASSERT_TRUE(placed);
+    ASSERT_TRUE((*placed)->begin(*tree_.nodes, no_requests));
     const auto after = levels();
     ASSERT_EQ(after.size(), depth);
     for (std::size_t at = 0; at < filled; ++at) EXPECT_EQ(slow_bytes(after[at]), 0u) << at;
@@ -96,8 +97,10 @@ TEST_P(NodePlacement, ProphetPlacesTheMostUsedLeavesFirst) {
     visit([&leaves](const auto& leaf) { leaf.uses.set(static_cast<std::uint16_t>(++leaves)); });
     return {};
   };
-  const auto placed = make_prophet_placement(placement::used_bytes(tier::slow) / 2);
-  ASSERT_TRUE(placed->begin(*tree_.nodes, use_the_last_leaves_most));
+  const auto placed =
+      make_placement("prophet", {.fast_bytes = placement::used_bytes(tier::slow) / 2});
+  ASSERT_TRUE(placed);
+  ASSERT_TRUE((*placed)->begin(*tree_.nodes, use_the_last_leaves_most));
   unsigned least_of_fast = placement::use_count::kMost, most_of_slow = 0;
   visit([&](const auto& leaf) {
     const unsigned uses = leaf.uses.value();
@@ -123,8 +126,10 @@ TEST_P(NodePlacement, ProphetLeavesUnusedLeavesInSlowMemory) {
     });
     return {};
   };
-  const auto placed = make_prophet_placement(2 * placement::used_bytes(tier::slow));
-  ASSERT_TRUE(placed->begin(*tree_.nodes, use_few_leaves));
+  const auto placed =
+      make_placement("prophet", {.fast_bytes = 2 * placement::used_bytes(tier::slow)});
+  ASSERT_TRUE(placed);
+  ASSERT_TRUE((*placed)->begin(*tree_.nodes, use_few_leaves));
   EXPECT_GT(used, 0u);
   unsigned fast = 0, used_and_fast = 0;
   visit([&](const auto& leaf) {

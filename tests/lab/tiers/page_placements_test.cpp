@@ -31,7 +31,9 @@ TEST(PagePlacement, ItsThreadAddsNewPagesAndTicks) {
     return range.end - range.begin;
   };
   const std::uint64_t at_first = used_bytes(), room = at_first + 100 * page_tiers::kPageBytes;
-  const auto placed = make_tpp_placement(room);
+  const auto made = make_placement("tpp", {.fast_bytes = room});
+  ASSERT_TRUE(made);
+  tier_placement* const placed = made->get();
   ASSERT_TRUE(placed->begin(*tree->nodes, [](double) { return base::result<void>(); }));
   ASSERT_EQ(placed->fast_bytes(), at_first);
   while (used_bytes() <= room) insert_keys();
