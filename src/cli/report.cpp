@@ -75,7 +75,7 @@ void add_report(command root) {
   c.add("-o,--output", a->output, "the page; -: standard output");
   c.footer(
       "Results are what --json of bench ycsb, bench tiers and sort, --output of device probe, and\n"
-      "the scripts of bench/experiments write. docs/seeing/report.md tells how to install it.");
+      "the scripts of lab/experiments write. docs/seeing/report.md tells how to install it.");
   c.action([a] { run(*a); });
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Commands that the documentation shows: each `isotherm bench` runs, made tiny, and each script of
-bench/experiments knows the options that it is called with.
+lab/experiments knows the options that it is called with.
 
     docs_commands_test.py TOOL PROJECT
 """
@@ -86,7 +86,7 @@ class Commands(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, (command, done.stderr))
 
     def test_each_script_knows_its_options(self):
-        found = list(commands(r'bench/experiments/\S+\.py'))
+        found = list(commands(r'lab/experiments/\S+\.py'))
         self.assertGreater(len(found), 20)
         helps = {}
         for place, words in found:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The scripts of bench/experiments, tiny: each runs to its end, and its rows are whole.
+"""The scripts of lab/experiments, tiny: each runs to its end, and its rows are whole.
 
     experiments_test.py TOOL PROJECT NAME...
 
@@ -20,7 +20,7 @@ import unittest
 
 TOOL, PROJECT, *NAMES = sys.argv[1:]
 PYTHON = sys.executable
-EXPERIMENTS = pathlib.Path(PROJECT, 'bench', 'experiments')
+EXPERIMENTS = pathlib.Path(PROJECT, 'lab', 'experiments')
 STATUS_LACKING = 77  # of servers.py
 TINY = ['--warmup', '0.3', '--seconds', '0.3', '--window', '0.1', '--keys', '2000']
 YCSB = ['--', '--keys', '2000', '--threads', '2', '--ops', '4000', '--window', '0.1']

@@ -31,7 +31,7 @@ _NAME = re.compile(r'\w+')
 _FIELD = re.compile(r'(?:\.|->)(\w+)')
 _OPTION = re.compile(r'\badd(?:_\w+)?\(\s*"[^"]*",\s*[\w>.-]*?[.>](\w+),')
 
-PLACES = ('src/', 'lab/', 'include/', 'tests/', 'bench/', 'examples/')
+PLACES = ('src/', 'lab/', 'include/', 'tests/', 'examples/')
 # Structs as the kernel reads them.
 LAYOUTS = {'src/os/scheduling.hpp'}
 

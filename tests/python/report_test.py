@@ -402,7 +402,7 @@ class Experiments(unittest.TestCase):
                     for line in section.commands:
                         self.assertNotIn('{', line)
         section, = made_of(whole()['pair'])
-        self.assertEqual(section.commands, ['bench/experiments/cold/pair.py --target 20mb '
+        self.assertEqual(section.commands, ['lab/experiments/cold/pair.py --target 20mb '
                                             '--workloads c --keys 1000 --threads 4'])
 
     def test_hits_at_a_fixed_rate_stand_apart(self):

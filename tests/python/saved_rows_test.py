@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the scripts of bench/experiments save tells where it comes from, as the report needs it; and
+"""What the scripts of lab/experiments save tells where it comes from, as the report needs it; and
 they ask of each other only what is there.
 
     saved_rows_test.py EXPERIMENTS PACKAGE
@@ -34,7 +34,7 @@ class Rows(unittest.TestCase):
         row, = saved.rows(self.path)
         self.assertEqual((row['experiment'], row['ratio']), ('pair', 0.5))
         self.assertEqual(shlex.split(row['origin']['command']),
-                         ['bench/experiments/cold/pair.py', '--save', 'a file'])
+                         ['lab/experiments/cold/pair.py', '--save', 'a file'])
         for field in results.NEEDED_OF_ORIGIN:
             self.assertTrue(results.has(row, field), field)
         self.assertIn(row['origin']['system'], saved.here())

@@ -89,7 +89,7 @@ class Affected(unittest.TestCase):
         command = ['/p/tests/install_test.sh', '/usr/bin/cmake', '/p/build/release']
         for file in 'src/heap/heap.hpp', 'include/isotherm/guide.hpp', 'cmake/isotherm.pc':
             self.assertTrue(touched('install', command, file), file)
-        self.assertFalse(touched('install', command, 'bench/ycsb.py'))
+        self.assertFalse(touched('install', command, 'lab/ycsb.py'))
 
     def test_required_files_touch(self):
         self.assertTrue(touched('docs', [], 'docs/a.md', REQUIRED_FILES=['/p/docs']))

@@ -72,7 +72,7 @@ NEEDED_OF_ORIGIN = ('origin.processor', 'origin.processors', 'origin.memory_byte
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """One object of a file. `around` is what a script of bench/experiments wrote beside it."""
+    """One object of a file. `around` is what a script of lab/experiments wrote beside it."""
     kind: str
     data: dict
     path: str

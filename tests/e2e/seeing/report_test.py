@@ -13,7 +13,7 @@ import tempfile
 import unittest
 
 ISOTHERM, PACKAGE = sys.argv.pop(1), sys.argv.pop(1)
-SCRIPTS = pathlib.Path(__file__).resolve().parents[3] / 'bench/experiments'
+SCRIPTS = pathlib.Path(__file__).resolve().parents[3] / 'lab/experiments'
 
 
 def run(*words, path=PACKAGE, programs=None):
@@ -68,7 +68,7 @@ class Report(unittest.TestCase):
         told = run('report', self.results, '--output', self.page)
         self.assertEqual((told.returncode, told.stderr), (0, ''))
         text = self.page.read_text(encoding='utf-8')
-        for part in ('Memory of sorts', 'bench/experiments/sort/memory.py --tool', 'measured on'):
+        for part in ('Memory of sorts', 'lab/experiments/sort/memory.py --tool', 'measured on'):
             self.assertIn(part, text)
         self.assertNotIn('not told', text)
 

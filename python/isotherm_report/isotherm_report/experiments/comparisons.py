@@ -1,4 +1,4 @@
-"""What scripts of bench/experiments measure of servers, misses and sorts, side by side."""
+"""What scripts of lab/experiments measure of servers, misses and sorts, side by side."""
 import shlex
 import statistics
 
@@ -83,7 +83,7 @@ COMPARISONS = (
              d, lambda each: (each['dram'] + each['zram']) / MIB), '{:,.0f}'),
          Figure('major faults a second', lambda d: last_samples(
              d, lambda each: each['major_faults']), '{:,.0f}')),
-        'bench/experiments/serve/limited.py run --systems {system} --limits {limit} --workloads '
+        'lab/experiments/serve/limited.py run --systems {system} --limits {limit} --workloads '
         '{workload} --connections {connections} --rates {rate} --records {records} '
         '--value {value}',
         'A limit is a share of what Redis takes for the same records without one. What follows a '
@@ -99,7 +99,7 @@ COMPARISONS = (
                 lambda d: [d['isotherm']['p99_ms'] / d['redis']['p99_ms']]),
          Figure('requests a second, isotherm', lambda d: [d['isotherm']['ops_s']], '{:,.0f}'),
          Figure('requests a second, Redis', lambda d: [d['redis']['ops_s']], '{:,.0f}')),
-        'bench/experiments/serve/beside_redis.py --clients {clients} --value-size {value_size} '
+        'lab/experiments/serve/beside_redis.py --clients {clients} --value-size {value_size} '
         '--keys {keys} --pipeline {pipeline}',
         'redis-benchmark against each in turn; a ratio is of one round.'),
     Comparison(
@@ -112,7 +112,7 @@ COMPARISONS = (
                 lambda d: [d['p999']] if 'p999' in d else []),
          Figure('misses of the requests', lambda d: [d['misses']], '{:.1%}'),
          Figure('processor time that a miss adds, us', lambda d: [d['us_a_miss']], '{:.1f}')),
-        'bench/experiments/cold/pair.py --target {target} --workloads {workload} --keys {keys} '
+        'lab/experiments/cold/pair.py --target {target} --workloads {workload} --keys {keys} '
         '--threads {threads}',
         'Two servers with the same records get phases of the same load by turns.'),
     Comparison(
@@ -127,21 +127,21 @@ COMPARISONS = (
          Figure('throughput over that of a server without it', lambda d: [d['ops_over_none']],
                 '{:.3f}'),
          Figure('requests a second', lambda d: [d['ops']], '{:,.0f}')),
-        'bench/experiments/serve/page_cost.py --keys {keys} --threads {threads} -- {flags}',
+        'lab/experiments/serve/page_cost.py --keys {keys} --threads {threads} -- {flags}',
         'Two servers with the same records get phases of the same load by turns; a reader asks for '
         'what an open page asks for.'),
     Comparison(
         'guide-cost', lambda d: 'Guides by the compiler plugin beside guides by hand',
         lambda d: d['operation'], lambda d: d['guides'].replace('_', ' '),
         (Figure('nanoseconds of an operation', lambda d: [d['ns']], '{:.1f}'),),
-        'bench/experiments/compiler/costs.py',
+        'lab/experiments/compiler/costs.py',
         'A hash table of one thread whose values are plain pointers, guides written by hand, and '
         'guides by the plugin.'),
     Comparison(
         'plugin-cost', lambda d: 'Compilation with the compiler plugin',
         lambda d: d['compiled'], lambda d: '',
         (Figure('processor time of the compiler, s', lambda d: [d['user_seconds']]),),
-        'bench/experiments/compiler/costs.py',
+        'lab/experiments/compiler/costs.py',
         'User time of the compiler, without a cache.'),
     Comparison(
         'utilization', lambda d: f'Page utilization, {d["share"]}% of '
@@ -153,7 +153,7 @@ COMPARISONS = (
                 papers=utilization_papers),
          Figure('the same over that of the best order (computed)', over_best_order, '{:.0%}'),
          Figure('of the bytes used, read past their pages', read_past, '{:.0%}')),
-        'bench/experiments/cold/utilization.py run --workloads {workload} --requests {requests:g} '
+        'lab/experiments/cold/utilization.py run --workloads {workload} --requests {requests:g} '
         '--keys {keys} --window {window:g} --share {share}',
         'A store whose records are read past their pages. Each group is a workload and how many '
         'requests a record gets in a window of the collector; each number is of a window. The '
@@ -167,7 +167,7 @@ COMPARISONS = (
         lambda d: d['beside'] if d['experiment'] == 'zipfian' else f'beside {d["beside"]}',
         tuple(Figure(f'{name}, us', lambda d, share=share: [d['latency_us'][share]], '{:,.0f}',
                      'log') for name, share in (('p50', 'p50'), ('p99', 'p99'), ('p99.9', 'p999'))),
-        'bench/experiments/cold/misses.py slow --reads-ms {read_ms:g} --records {records} --value '
+        'lab/experiments/cold/misses.py slow --reads-ms {read_ms:g} --records {records} --value '
         '{value} --share {share}',
         'What a read that misses costs others. Latency in microseconds.'),
     Comparison(
@@ -177,28 +177,28 @@ COMPARISONS = (
                 papers=lambda d: ('limit-managed',)),
          Figure('p99, with the target over without',
                 lambda d: [d['latency_us']['p99'] / d['unlimited_us']['p99']])),
-        'bench/experiments/cold/misses.py sizes --share {share}',
+        'lab/experiments/cold/misses.py sizes --share {share}',
         'YCSB C with as many bytes of values each.',
         lambda d: '' if d['holds'] else 'over its target'),
     Comparison(
         'miss-ratios', lambda d: f'Misses, simulated: {d["trace"]}',
         lambda d: f'{d["share"]:.0%} in DRAM', lambda d: d['policy'],
         (Figure('misses of the requests', lambda d: [d['misses']], '{:.1%}'),),
-        'bench/experiments/miss_ratios.py --traces DIR',
+        'lab/experiments/miss_ratios.py --traces DIR',
         'What is kept, not what that costs: objects of one size, requests of a recorded trace.'),
     Comparison(
         'sort-beside', lambda d: 'Sorting other shapes beside what people use'
         if d.get('experiment') == 'sort shapes' else 'Sorting beside its peers',
         lambda d: d['what'], lambda d: d['side'],
         (Figure('seconds', lambda d: [d['seconds']]),),
-        'bench/experiments/sort/peers.py --megabytes {megabytes}',
+        'lab/experiments/sort/peers.py --megabytes {megabytes}',
         'In turn, on the machine\'s own memory or disk.'),
     Comparison(
         'sort-auto', lambda d: f'Algorithm auto of sort: {d["megabytes"]} MB, {d["shape"]}, '
         f'{d["where"]}, {d["cache"]}' + (', by a profile' if d['profile'] else ''),
         lambda d: f'memory: {d["limit"]}', lambda d: d['algorithm'],
         (Figure('seconds', lambda d: [d['seconds']]),),
-        'bench/experiments/sort/auto.py --megabytes {megabytes} --only {shape} --limit {limit} '
+        'lab/experiments/sort/auto.py --megabytes {megabytes} --only {shape} --limit {limit} '
         '--cache {cache}',
         'auto beside each algorithm that could have been named; memory is a part of the input.',
         lambda d: f'took {d["ran"]}' if d['algorithm'] == 'auto' else ''),
@@ -208,7 +208,7 @@ COMPARISONS = (
         (Figure('peak of resident memory over the limit',
                 lambda d: [d['peak_bytes'] / d['limit_bytes']], '{:.0%}'),
          Figure('seconds', lambda d: [d['seconds']])),
-        'bench/experiments/sort/memory.py --limits {limit} --times {times}',
+        'lab/experiments/sort/memory.py --limits {limit} --times {times}',
         'The peak is the kernel\'s (ru_maxrss).',
         lambda d: 'over its limit' if d['peak_bytes'] > d['limit_bytes'] else ''),
 )

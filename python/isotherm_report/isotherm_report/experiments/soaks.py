@@ -1,4 +1,4 @@
-"""A server under load for long, second by second (bench/experiments/serve/soak.py)."""
+"""A server under load for long, second by second (lab/experiments/serve/soak.py)."""
 from isotherm_report import drawing, papers
 from isotherm_report.page import Plot, Section
 
@@ -88,7 +88,7 @@ def row_of(run):
 
 def command_of(run):
     told = run[0].data.get('origin', {}).get('command')
-    return told or f'bench/experiments/serve/soak.py run  # {run[0].data["run"]}'
+    return told or f'lab/experiments/serve/soak.py run  # {run[0].data["run"]}'
 
 
 def sections(results):

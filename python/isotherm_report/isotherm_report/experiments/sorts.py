@@ -1,4 +1,4 @@
-"""Where the time of sorts goes, and WiscSort's ratios (bench/experiments/sort/papers.py)."""
+"""Where the time of sorts goes, and WiscSort's ratios (lab/experiments/sort/papers.py)."""
 from isotherm_report import drawing, papers
 from isotherm_report.experiments import common
 from isotherm_report.page import Plot, Section
@@ -91,7 +91,7 @@ def ratio_plot(name, sides):
 def command_of(result):
     data = result.data
     if 'experiment' in data:
-        return f'bench/experiments/sort/papers.py run --only {data["experiment"]}'
+        return f'lab/experiments/sort/papers.py run --only {data["experiment"]}'
     words = ['sort', 'IN', 'OUT', '--algorithm', data['algorithm'], '--concurrency',
              data['concurrency'], '--memory', data['memory_limit_bytes']]
     return common.command_of(result, words + (['--device', data['device']] if data['device']
