@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Commands that the documentation shows: each `isotherm bench` runs, made tiny, and each script of
+"""Commands that the documentation shows: each `isotherm bench` runs, made tiny, and each run.py of
 lab/experiments knows the options that it is called with.
 
     docs_commands_test.py TOOL PROJECT

@@ -34,7 +34,8 @@ SUBFOLDERS = {
     'collector': [['memory'], ['policy'], ['protocol'], ['scan'], ['window']],
     'heap': [['packed'], ['cold']],
     'index': [['art', 'btree', 'hash', 'masstree', 'skip']],
-    'lab': [['workload', 'records', 'charts'], ['bench', 'policies'], ['tiers'], ['micro']],
+    'lab': [['workload', 'records', 'charts'], ['bench', 'policies'], ['tiers'],
+            ['micro', 'experiments']],
     'server': [['timing'], ['management'], ['commands']],
     'sort': [['job'], ['input'], ['coding'], ['plan'], ['runs'], ['cost', 'output'],
              ['index_sort'], ['algorithms']],
@@ -89,7 +90,7 @@ PAGE_FILE = re.compile(r'`((?:[\w.-]+/)+[\w-]+\.(?:hpp|cpp|py|pml|md))`')
 MAX_SUBJECT_COLUMNS = 72
 
 # Programs that link nothing of Isotherm: a disk, and other libraries' sorts.
-STANDALONE = ('lab/micro/emulated_disk.cpp', 'lab/micro/sort/library_sorts.cpp')
+STANDALONE = ('lab/experiments/shared/emulated_disk.cpp', 'lab/micro/sort/library_sorts.cpp')
 
 # (pattern, where: path prefixes, except: path prefixes, what to do instead). In a pattern, "@(...)"
 # is a group that matches one whole identifier: only files with such an identifier are searched, so

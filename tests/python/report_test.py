@@ -17,137 +17,37 @@ import unittest.mock
 
 sys.path.insert(0, sys.argv.pop(1))
 
-from isotherm_report import command, experiments, page, papers, results  # noqa: E402
-from isotherm_report.experiments import common, tiers  # noqa: E402
+from isotherm_report import cards, command, page, papers, results  # noqa: E402
+from isotherm_report.experiments.tiers import trees  # noqa: E402
+from isotherm_report.experiments.ycsb import effectiveness  # noqa: E402
 
 ORIGIN = {'command': 'isotherm bench ycsb --json x', 'processor': 'Some <Processor>',
           'processors': 3, 'memory_bytes': 2**31, 'system': 'Linux 1', 'date': '2026-01-02T03:04Z'}
 
 
-def window(at, **more):
-    return {'at_seconds': at, 'dram_bytes': 2**27, 'memory_target_bytes': 2**26,
-            'promotion_rate': 0.02, 'cold_threshold': 3, 'miss_ratio': 0.1,
-            'best_static_miss_ratio': 0.05, 'object_lru_miss_ratio': 0.07, **more}
+EXAMPLES = {name: kind.example for name, kind in cards.kinds().items()}
 
 
-def ycsb(**more):
-    return {'index': 'hash-pugh', 'workload': 'c', 'keys': 1000, 'key_size': 30, 'value_size': 1024,
-            'threads': 2, 'manage': 'on', 'protocol': 'veto', 'distribution': 'zipfian',
-            'theta': 0.99, 'rate': 2000.0, 'seconds': 5.0, 'warmup_seconds': 4.0,
-            'window_seconds': 1.0, 'cold_backing': 'anon', 'hint': 'none', 'seed': 1,
-            'target': 'in-process', 'throughput_ops_s': 1000.0, 'latency_us': {'p90': 2.0},
-            'dram_bytes': 2**27, 'page_utilization': 0.5, 'collector_cpu_fraction': 0.01,
-            'windows': [window(at) for at in range(6)], **more}
+def example_of(kind):
+    """Makes results of a kind: its example, with other values."""
+    return lambda **more: {**EXAMPLES[kind], **more}
 
 
-def tier(**more):
-    return {'memory': 'emulated', 'index': 'btree-occ', 'workload': 'sp-c', 'placement': 'sinlk',
-            'fast_share': 0.2, 'seed': 1, 'keys': 1000, 'key_size': 8, 'value_size': 8,
-            'threads': 2, 'counting': 'leaves', 'fast_ns': 170.0, 'slow_ns': 340.0,
-            'seconds': 3.0, 'throughput_ops_s': 2e6, 'latency_us': {'p99': 3.0},
-            'each_second': [{'throughput_ops_s': 2e6, 'fast_usage': 0.9}] * 2, 'details': {},
-            **more}
-
-
-def sort(**more):
-    return {'algorithm': 'ems', 'concurrency': 'no-io-overlap', 'device': 'emu:pmem@1/8',
-            'emulated': True, 'seconds': 3.0, 'memory_limit_bytes': 2**26,
-            'stages': [{'stage': 'RUN read', 'seconds': 1.0}], **more}
-
-
-def curve(*rates):
-    return [{'streams': n, 'bytes_per_s': rate, 'spread': 0} for n, rate in enumerate(rates, 1)]
-
-
-def device(**more):
-    return {'isotherm_profile': 3, 'path': '/mnt', 'device': '',
-            'sequential_read': curve(1e9, 2e9), 'write': curve(1e9, 5e8),
-            'random_read': [{'access_bytes': 256, 'bandwidth': curve(1e8, 1e9)}],
-            'braid': [{'letter': 'B', 'holds': 'yes', 'why': 'reads of 10 B'}], **more}
-
-
-def dereferences():
-    sides = {'raw': 32.0, 'guide': 48.0}
-    return {'context': {}, 'benchmarks': [
-        {'run_name': f'chase/{side}/bytes:16384', 'name': '', 'run_type': 'iteration',
-         'real_time': time, 'time_unit': 'ns'} for side, time in sides.items()]}
-
-
-LATENCY = {'p50': 2.0, 'p99': 9.0, 'p999': 20.0}
-
-
-def limited(**more):
-    phases = [{'phase': name, 'throughput': rate, 'latency_us': LATENCY}
-              for name, rate in (('load', 9), ('unlimited', 100), ('limited 1', 40),
-                                 ('limited 2', 50))]
-    samples = [{'phase': 'limited 2', 'dram': 2**20, 'zram': 2**20, 'major_faults': 7}]
-    return {'system': 'on', 'limit': 35, 'limit_bytes': 2**20, 'phases': phases, 'workload': 'c',
-            'samples': samples, 'connections': 4, 'rate': 0, 'records': 1000, 'value': 100,
-            'reference': 2**22, 'limit_holds': True, 'ended': None, 'is_whole': True, **more}
-
-
-def soak_run(**more):
-    return {'run': 'on, YCSB-C', 'phase': 'start', 'records': 1000, 'values': [100], **more}
-
-
-def soak_second(**more):
-    return {'run': 'on, YCSB-C', 'phase': 'soak', 'at': 1.0, 'stats': {'dram_bytes': 2**22},
-            'major_faults': 3, **more}
-
-
-def soak_requests(**more):
-    return {'run': 'on, YCSB-C', 'phase': 'soak', 'value': 100,
-            'requests': [{'at': 1.1, 'throughput': 50, 'p99': 4000.0}], **more}
-
-
-def misses(**more):
-    return {'experiment': 'hotkey', 'beside': 'nobody', 'read_ms': 0, 'latency_us': LATENCY,
-            'reads': 9, 'share': 35, 'records': 1000, 'value': 100, 'depth': 1, **more}
-
-
-def utilization(**more):
-    seen = {'page_utilization': 0.5, 'read_past_bytes': 1.0, 'accessed_bytes': 4.0}
-    return {'mode': 'target', 'workload': 'c', 'requests': 0.5, 'share': 35, 'taken': 2**20,
-            'windows': [seen], 'keys': 1000, 'window': 10, 'load': ['--distribution', 'permuted'],
-            **more}
-
-
-def redis(**more):
-    side = {'ops_s': 100.0, 'p50_ms': 1.0, 'p99_ms': 2.0}
-    return {'test': 'GET', 'pipeline': 1, 'clients': 50, 'value_size': 100, 'keys': 1000,
-            'isotherm': {**side, 'ops_s': 150.0}, 'redis': side, **more}
+ycsb, tier, sort, device, limited, misses, utilization, redis = map(example_of, (
+    'ycsb', 'tiers', 'sort', 'device', 'limited', 'misses', 'utilization', 'redis'))
+soak_run, soak_second, soak_requests = map(example_of, ('soak-run', 'soak-second',
+                                                        'soak-requests'))
+dereferences = example_of('google-benchmark')
 
 
 def whole():
     """kind -> a result that is complete."""
-    return {
-        'ycsb': ycsb(origin=ORIGIN), 'tiers': tier(), 'sort': sort(), 'device': device(),
-        'google-benchmark': dereferences(), 'limited': limited(), 'soak-run': soak_run(),
-        'soak-second': soak_second(), 'soak-requests': soak_requests(), 'misses': misses(),
-        'miss-sizes': {'beside': '100 bytes', 'unlimited': 10.0, 'ratio': 0.5, 'holds': True,
-                       'share': 35, 'latency_us': LATENCY, 'unlimited_us': LATENCY},
-        'pair': {'workload': 'c', 'target': '20M', 'keys': 1000, 'threads': 4, 'ratio': 0.9,
-                 'p99': 1.5, 'ops': 9.0, 'ops_free': 10.0, 'misses': 0.1, 'us_a_miss': 9.0},
-        'page-cost': {'side': 'open', 'flags': '--window 5', 'keys': 1000, 'threads': 4, 'ops': 9.0,
-                      'us': 12.0, 'ops_over_none': 0.99, 'us_over_none': 1.01,
-                      'page_share': 0.01},
-        'guide-cost': {'operation': 'get', 'guides': 'by_hand', 'ns': 9.0},
-        'plugin-cost': {'compiled': 'table', 'user_seconds': 1.0},
-        'utilization': utilization(),
-        'miss-ratios': {'trace': 'OLTP', 'requests': 9, 'share': 0.1, 'policy': 'LRU',
-                        'misses': 0.3},
-        'redis': redis(),
-        'sort-beside': {'what': '9 MB', 'megabytes': 9, 'side': 'isotherm', 'seconds': 1.0},
-        'sort-auto': {'where': '/mnt', 'megabytes': 9, 'shape': 'lines', 'limit': 'half',
-                      'cache': 'warm', 'profile': False, 'algorithm': 'auto', 'ran': 'ems',
-                      'seconds': 1.0},
-        'sort-memory': {'limit': '64M', 'limit_bytes': 2**26, 'times': 2, 'algorithm': 'ems',
-                        'peak_bytes': 2**25, 'seconds': 1.0, 'dir': '/mnt'}}
+    return {**EXAMPLES, 'ycsb': ycsb(origin=ORIGIN)}
 
 
 def made_of(*rows):
     """Sections of some objects."""
-    return experiments.sections_of([results.understand(row, 'a.jsonl') for row in rows])
+    return cards.sections_of([results.understand(row, 'a.jsonl') for row in rows])
 
 
 class Ids(html.parser.HTMLParser):
@@ -175,9 +75,9 @@ class Reading(unittest.TestCase):
         self.at = pathlib.Path(folder.name)
 
     def test_knows_each_kind(self):
-        self.assertEqual(whole().keys(), results.KINDS.keys())
-        self.assertEqual(results.NEEDED.keys(), results.KINDS.keys())
         for kind, row in whole().items():
+            self.assertEqual([each.name for each in cards.kinds().values()
+                              if each.known_by <= row.keys()], [kind])
             self.assertEqual(results.understand(row, 'x').kind, kind)
         for other in ({}, {'index': 'art'}, [], 'text', 7, None):
             self.assertIsNone(results.understand(other, 'x'))
@@ -186,7 +86,7 @@ class Reading(unittest.TestCase):
         found = results.understand({'side': 'on:veto', 'flags': ['--keys', '9'], 'found': ycsb()},
                                    'x')
         self.assertEqual(found.kind, 'ycsb')
-        self.assertEqual(common.ycsb_command(found),
+        self.assertEqual(effectiveness.command_of(found),
                          'isotherm bench ycsb --keys 9 --manage on --protocol veto')
 
     def test_reads_objects_lists_and_lines(self):
@@ -219,7 +119,7 @@ class Reading(unittest.TestCase):
         for kind, row in whole().items():
             (self.at / 'whole.json').write_text(json.dumps(row))
             self.assertEqual(results.read_folder(self.at)[1], [], kind)
-            for field in results.NEEDED[kind]:
+            for field in cards.kinds()[kind].needs:
                 row = json.loads(json.dumps(whole()[kind]))
                 *outer, last = re.split(r'\.', re.sub(r'\[.?\]', '', field))
                 within = row
@@ -260,7 +160,7 @@ class Papers(unittest.TestCase):
     def test_sinlk_stands_beside_the_tree_that_it_answers(self):
         said = {(index, load): paper and (paper.low, paper.high)
                 for index in ('btree-occ', 'art') for load in ('sp-a', 'ycsb-c', 'ycsb-e')
-                for paper in [tiers.paper_of(index, load)]}
+                for paper in [trees.paper_of(index, load)]}
         self.assertEqual(said['btree-occ', 'sp-a'], (1.50, 1.82))
         self.assertEqual(said['btree-occ', 'ycsb-c'], (1.31, 1.57))
         self.assertEqual(said['art', 'ycsb-c'], (1.32, 1.84))
@@ -307,8 +207,8 @@ class Experiments(unittest.TestCase):
                 for seed, placement, rate in ((1, 'interleave', 1e6), (1, 'sinlk', 2e6),
                                               (2, 'sinlk', 9e6), (2, 'interleave', 3e6),
                                               (3, 'sinlk', 5e6))]
-        rounds = tiers.rounds_of([results.understand(row, 'x') for row in rows])
-        self.assertEqual(tiers.over_base(rounds, tiers.throughput), {'sinlk': [2.0, 3.0]})
+        rounds = trees.rounds_of([results.understand(row, 'x') for row in rows])
+        self.assertEqual(trees.over_base(rounds, trees.throughput), {'sinlk': [2.0, 3.0]})
 
     def test_placements_need_three_and_sweeps_two_values(self):
         three = [tier(placement=name) for name in ('interleave', 'static', 'sinlk')]
@@ -390,10 +290,10 @@ class Experiments(unittest.TestCase):
 
     def test_experiments_ask_of_nothing_else_than_results_check(self):
         for kind, row in whole().items():
-            heads = {re.split(r'[.\[]', field)[0] for field in results.NEEDED[kind]}
+            heads = {re.split(r'[.\[]', field)[0] for field in cards.kinds()[kind].needs}
             with self.subTest(kind):
                 made_of({field: value for field, value in row.items()
-                         if field in heads | results.KINDS[kind]})
+                         if field in heads | cards.kinds()[kind].known_by})
 
     def test_older_rows_have_a_command_of_their_settings(self):
         for kind, row in whole().items():
@@ -402,7 +302,7 @@ class Experiments(unittest.TestCase):
                     for line in section.commands:
                         self.assertNotIn('{', line)
         section, = made_of(whole()['pair'])
-        self.assertEqual(section.commands, ['lab/experiments/cold/pair.py --target 20mb '
+        self.assertEqual(section.commands, ['lab/experiments/memory_target/run.py --target 20mb '
                                             '--workloads c --keys 1000 --threads 4'])
 
     def test_hits_at_a_fixed_rate_stand_apart(self):
@@ -418,10 +318,10 @@ class Experiments(unittest.TestCase):
 
     def test_commands(self):
         told = results.understand(ycsb(origin=ORIGIN), 'x')
-        self.assertEqual(common.ycsb_command(told), ORIGIN['command'])
+        self.assertEqual(effectiveness.command_of(told), ORIGIN['command'])
         rows = [results.understand(tier(placement=name, workload=load), 'x')
                 for load in ('sp-a', 'sp-c') for name in ('interleave', 'sinlk')]
-        line, = tiers.commands_of(tiers.rounds_of(rows))
+        line, = trees.commands_of(trees.rounds_of(rows))
         self.assertIn('--workload sp-a,sp-c --placement interleave,sinlk --fast 20', line)
 
 

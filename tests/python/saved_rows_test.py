@@ -15,7 +15,7 @@ import unittest
 from unittest import mock
 
 EXPERIMENTS = pathlib.Path(sys.argv.pop(1))
-sys.path[:0] = [str(EXPERIMENTS), sys.argv.pop(1)]
+sys.path[:0] = [str(EXPERIMENTS / 'shared'), sys.argv.pop(1)]
 
 import saved  # noqa: E402
 from isotherm_report import results  # noqa: E402
@@ -28,13 +28,13 @@ class Rows(unittest.TestCase):
         self.path = pathlib.Path(folder.name, 'rows.jsonl')
 
     def test_a_row_says_its_experiment_command_and_machine(self):
-        script = EXPERIMENTS / 'cold' / 'pair.py'
+        script = EXPERIMENTS / 'memory_target' / 'run.py'
         with mock.patch.object(sys, 'argv', [str(script), '--save', 'a file']):
             saved.append(self.path, 'pair', ratio=0.5)
         row, = saved.rows(self.path)
         self.assertEqual((row['experiment'], row['ratio']), ('pair', 0.5))
         self.assertEqual(shlex.split(row['origin']['command']),
-                         ['lab/experiments/cold/pair.py', '--save', 'a file'])
+                         ['lab/experiments/memory_target/run.py', '--save', 'a file'])
         for field in results.NEEDED_OF_ORIGIN:
             self.assertTrue(results.has(row, field), field)
         self.assertIn(row['origin']['system'], saved.here())
@@ -55,16 +55,17 @@ class Rows(unittest.TestCase):
         self.assertFalse(self.path.exists())
 
     def test_no_script_saves_rows_by_itself(self):
-        for script in EXPERIMENTS.rglob('*.py'):
+        for script in EXPERIMENTS.glob('*/run.py'):
             text = script.read_text(encoding='utf-8')
-            with self.subTest(script.name):
-                self.assertFalse(script.name != 'saved.py' and 'open(options.save' in text)
-                # In tiers.py the tool saves.
-                if "add_argument('--save'" in text and script.name != 'tiers.py':
+            with self.subTest(script.parent.name):
+                self.assertNotIn('open(options.save', text)
+                # In tiers the tool saves.
+                if "add_argument('--save'" in text and script.parent.name != 'tiers':
                     self.assertTrue('saved.append(' in text)
 
     def test_scripts_use_what_the_modules_that_they_share_have(self):
-        shared = {name: importlib.import_module(name) for name in ('saved', 'servers', 'ycsb')}
+        names = [path.stem for path in (EXPERIMENTS / 'shared').glob('*.py')]
+        shared = {name: importlib.import_module(name) for name in names}
         for script in EXPERIMENTS.rglob('*.py'):
             nodes = list(ast.walk(ast.parse(script.read_text(encoding='utf-8'))))
             imported = {name.name for node in nodes if isinstance(node, ast.Import)
@@ -77,7 +78,7 @@ class Rows(unittest.TestCase):
                     continue
                 if isinstance(node.ctx, ast.Store):
                     continue
-                with self.subTest(f'{script.name}:{node.lineno}'):
+                with self.subTest(f'{script.relative_to(EXPERIMENTS)}:{node.lineno}'):
                     self.assertTrue(hasattr(module, node.attr), f'{node.value.id}.{node.attr}')
 
 

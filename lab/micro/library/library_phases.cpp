@@ -1,5 +1,5 @@
 // A program that holds objects of 16 B to 1 MiB in guides, while its load changes as in
-// `soak.py phases`. Prints a JSON line a second, which lab/experiments/serve/soak.py draws.
+// `soak/run.py phases`. Prints a JSON line a second, which lab/experiments/soak/run.py draws.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <iostream>

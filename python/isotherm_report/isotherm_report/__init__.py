@@ -2,7 +2,7 @@
 
     python3 -m isotherm_report DIR --output report.html
 
-results.py reads the files and tells what each one is; experiments/ has a module an experiment,
-which makes sections of results; papers.json holds what the papers report; drawing.py and page.py
-make plots and the page.
+results.py reads the files and tells what each one is; experiments/ is lab/experiments, whose cards
+make sections of results (cards.py finds them); papers.json holds what the papers report; drawing.py
+and page.py make plots and the page.
 """

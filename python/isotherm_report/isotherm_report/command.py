@@ -5,7 +5,7 @@ import pathlib
 import platform
 import sys
 
-from isotherm_report import experiments, page, results
+from isotherm_report import cards, page, results
 
 EXAMPLE = 'isotherm bench ycsb --manage on --json results.jsonl'
 
@@ -68,7 +68,7 @@ def main(words=None):
     if not found:
         sys.exit(f'isotherm report: no results in {options.folder}; make some, for example with '
                  f'{EXAMPLE}')
-    sections = experiments.sections_of(found)
+    sections = cards.sections_of(found)
     title = f'Isotherm: results of {pathlib.Path(options.folder).resolve().name}'
     write(options.output, page.render(title, facts(found), sections, problems))
     if options.output != '-':

@@ -4,75 +4,15 @@ import dataclasses
 import json
 import pathlib
 
-# A result is known by the fields that only its kind has.
-KINDS = {
-    'ycsb': {'index', 'workload', 'manage', 'throughput_ops_s', 'windows', 'latency_us'},
-    'tiers': {'index', 'workload', 'placement', 'fast_share', 'throughput_ops_s', 'each_second'},
-    'sort': {'algorithm', 'concurrency', 'seconds', 'stages', 'device'},
-    'device': {'isotherm_profile', 'sequential_read', 'random_read', 'write', 'braid'},
-    'google-benchmark': {'context', 'benchmarks'},
-    'limited': {'system', 'limit', 'limit_bytes', 'phases', 'samples'},
-    'soak-run': {'run', 'phase', 'records', 'values'},
-    'soak-second': {'run', 'phase', 'at', 'stats', 'major_faults'},
-    'soak-requests': {'run', 'phase', 'value', 'requests'},
-    'misses': {'beside', 'read_ms', 'latency_us', 'reads', 'share'},
-    'miss-sizes': {'beside', 'unlimited', 'ratio', 'holds', 'share'},
-    'pair': {'ops', 'ops_free', 'misses', 'us_a_miss'},
-    'page-cost': {'side', 'ops_over_none', 'us_over_none'},
-    'guide-cost': {'operation', 'guides', 'ns'},
-    'plugin-cost': {'compiled', 'user_seconds'},
-    'utilization': {'mode', 'requests', 'share', 'taken', 'windows'},
-    'miss-ratios': {'trace', 'share', 'policy', 'misses'},
-    'redis': {'test', 'pipeline', 'isotherm', 'redis'},
-    'sort-beside': {'what', 'side', 'megabytes', 'seconds'},
-    'sort-auto': {'shape', 'limit', 'cache', 'algorithm', 'ran', 'seconds'},
-    'sort-memory': {'limit_bytes', 'times', 'algorithm', 'peak_bytes'},
-}
-# What the experiments ask of it. "a.b": b of the object a; "a[].b": of each of a list, which may be
-# empty; "a[+].b": of each of at least one.
-NEEDED = {
-    'ycsb': ('keys', 'key_size', 'value_size', 'threads', 'protocol', 'hint', 'distribution',
-             'rate', 'target', 'seconds', 'warmup_seconds', 'window_seconds', 'latency_us.p90',
-             'windows[].at_seconds'),
-    'tiers': ('keys', 'key_size', 'value_size', 'threads', 'counting', 'seed', 'seconds', 'slow_ns',
-              'fast_ns', 'details', 'latency_us.p99', 'each_second[].throughput_ops_s',
-              'each_second[].fast_usage'),
-    'sort': ('memory_limit_bytes', 'stages[].stage', 'stages[].seconds'),
-    'device': ('path', 'device', 'sequential_read[+].streams', 'sequential_read[+].bytes_per_s',
-               'write[+].streams', 'write[+].bytes_per_s', 'random_read[].access_bytes',
-               'random_read[].bandwidth[+].streams', 'random_read[].bandwidth[+].bytes_per_s',
-               'braid[].letter', 'braid[].holds', 'braid[].why'),
-    'google-benchmark': ('benchmarks[].run_name', 'benchmarks[].real_time',
-                         'benchmarks[].time_unit'),
-    'limited': ('workload', 'connections', 'rate', 'records', 'value', 'reference', 'limit_holds',
-                'phases[+].phase', 'samples[+].dram', 'samples[+].zram', 'samples[+].phase',
-                'samples[+].major_faults'),
-    'soak-run': (),
-    'soak-second': ('stats.dram_bytes',),
-    'soak-requests': ('requests[].at', 'requests[].throughput', 'requests[].p99'),
-    'misses': ('experiment', 'records', 'value', 'latency_us.p50', 'latency_us.p99',
-               'latency_us.p999'),
-    'miss-sizes': ('latency_us.p99', 'unlimited_us.p99'),
-    'pair': ('workload', 'target', 'keys', 'threads', 'ratio', 'p99'),
-    'page-cost': ('flags', 'keys', 'threads', 'ops', 'us', 'page_share'),
-    'guide-cost': (),
-    'plugin-cost': (),
-    'utilization': ('workload', 'keys', 'window', 'load', 'windows[+].page_utilization',
-                    'windows[+].read_past_bytes', 'windows[+].accessed_bytes'),
-    'miss-ratios': ('requests',),
-    'redis': ('clients', 'value_size', 'keys', *(f'{side}.{what}' for side in ('isotherm', 'redis')
-                                                 for what in ('ops_s', 'p50_ms', 'p99_ms'))),
-    'sort-beside': (),
-    'sort-auto': ('where', 'megabytes', 'profile'),
-    'sort-memory': ('limit', 'seconds', 'dir'),
-}
+from isotherm_report import cards
+
 NEEDED_OF_ORIGIN = ('origin.processor', 'origin.processors', 'origin.memory_bytes', 'origin.system',
                     'origin.date')
 
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """One object of a file. `around` is what a script of lab/experiments wrote beside it."""
+    """One object of a file. `around` is what an experiment wrote beside it."""
     kind: str
     data: dict
     path: str
@@ -88,11 +28,12 @@ class Result:
 
 def kind_of(data):
     """The name of what `data` is, or None."""
-    return next((kind for kind, fields in KINDS.items() if fields <= data.keys()), None)
+    return next((kind.name for kind in cards.kinds().values()
+                 if kind.known_by <= data.keys()), None)
 
 
 def has(thing, field):
-    """Whether `thing` has a field of NEEDED, and it is not null."""
+    """Whether `thing` has a field that a kind needs, and it is not null."""
     name, _, rest = field.partition('.')
     name, bracket, sign = name.partition('[')
     value = thing.get(name) if isinstance(thing, dict) else None
@@ -104,7 +45,9 @@ def has(thing, field):
 
 def missing_in(result):
     """The fields that a result should have and has not."""
-    wanted = NEEDED[result.kind] + (NEEDED_OF_ORIGIN if result.data.get('origin') else ())
+    wanted = cards.kinds()[result.kind].needs
+    if result.data.get('origin'):
+        wanted += NEEDED_OF_ORIGIN
     return [field for field in wanted if not has(result.data, field)]
 
 

@@ -60,15 +60,15 @@ class Report(unittest.TestCase):
 
     def test_draws_what_a_script_saved(self):
         told = subprocess.run(
-            [sys.executable, '-B', SCRIPTS / 'sort/memory.py', '--tool', ISOTHERM, '--dir', self.at,
-             '--limits', '32mb', '--times', '1', '--algorithms', 'auto', '--save',
+            [sys.executable, '-B', SCRIPTS / 'sort_memory/run.py', '--tool', ISOTHERM, '--dir',
+             self.at, '--limits', '32mb', '--times', '1', '--algorithms', 'auto', '--save',
              self.results / 'memory.jsonl'], capture_output=True, text=True, timeout=600,
             check=False)
         self.assertEqual(told.returncode, 0, told.stderr)
         told = run('report', self.results, '--output', self.page)
         self.assertEqual((told.returncode, told.stderr), (0, ''))
         text = self.page.read_text(encoding='utf-8')
-        for part in ('Memory of sorts', 'lab/experiments/sort/memory.py --tool', 'measured on'):
+        for part in ('Memory of sorts', 'lab/experiments/sort_memory/run.py --tool', 'measured on'):
             self.assertIn(part, text)
         self.assertNotIn('not told', text)
 

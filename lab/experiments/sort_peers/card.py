@@ -1,0 +1,26 @@
+"""Sorts beside their peers; rows of sort_shapes are of this kind too."""
+from isotherm_report.compared import Comparison, Figure, sections_of
+from isotherm_report.kinds import Kind
+
+PLACE = 120
+
+KINDS = (
+    Kind(
+        'sort-beside',
+        known_by={'what', 'side', 'megabytes', 'seconds'},
+        example={'what': '9 MB', 'megabytes': 9, 'side': 'isotherm', 'seconds': 1.0}),
+)
+
+COMPARISONS = (
+    Comparison(
+        'sort-beside', lambda d: 'Sorting other shapes beside what people use'
+        if d.get('experiment') == 'sort shapes' else 'Sorting beside its peers',
+        lambda d: d['what'], lambda d: d['side'],
+        (Figure('seconds', lambda d: [d['seconds']]),),
+        'lab/experiments/sort_peers/run.py --megabytes {megabytes}',
+        'In turn, on the machine\'s own memory or disk.'),
+)
+
+
+def sections(results):
+    return sections_of(results, COMPARISONS)
