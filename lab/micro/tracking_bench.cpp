@@ -10,7 +10,8 @@
 #include "base/check.hpp"
 #include "base/random.hpp"
 #include "index/index.hpp"
-#include "placement/emulation.hpp"
+#include "lab/emulation/slow_memory.hpp"
+#include "lab/emulation/trees.hpp"
 #include "placement/node_memory.hpp"
 #include "placement/placer.hpp"
 #include "sync/scope.hpp"
@@ -36,7 +37,7 @@ struct key {
 index::any_index& tree(std::string_view name) {
   static fast_placer chooser;
   ISO_CHECK(placement::open_node_memory(), "address space for nodes");
-  auto made = index::make_emulated(name, chooser);
+  auto made = lab::make_emulated(name, chooser);
   ISO_CHECK(made, "the index is known");
   for (std::uint64_t i = 0; i < kKeys; ++i) made->index->insert(key(i).text(), key(i).text());
   return *made->index.release();  // for the next repetition
@@ -46,7 +47,7 @@ void search(benchmark::State& state, std::string_view name) {
   static index::any_index& btree = tree("btree-occ");
   static index::any_index& art = tree("art");
   index::any_index& searched = name == "art" ? art : btree;
-  placement::count_uses(static_cast<placement::counting>(state.range(0)));
+  lab::count_uses(static_cast<lab::counting>(state.range(0)));
   base::random random(1);
   for (auto _ : state) {
     access inside;
@@ -57,8 +58,7 @@ void search(benchmark::State& state, std::string_view name) {
 }
 
 void ways(benchmark::internal::Benchmark* which) {
-  for (const auto each :
-       {placement::counting::none, placement::counting::leaves, placement::counting::paths}) {
+  for (const auto each : {lab::counting::none, lab::counting::leaves, lab::counting::paths}) {
     which->Arg(static_cast<std::int64_t>(each));
   }
   which->ArgName("counted");

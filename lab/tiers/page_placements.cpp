@@ -20,8 +20,7 @@ using policy_maker = std::function<std::unique_ptr<page_policy>(std::uint64_t ex
 class page_placement final : public tier_placement, placement::placer {
  public:
   page_placement(std::uint64_t fast_bytes, policy_maker make)
-      : tiers_(placement::emulate_pages(), fast_bytes / page_tiers::kPageBytes),
-        make_(std::move(make)) {}
+      : tiers_(emulate_pages(), fast_bytes / page_tiers::kPageBytes), make_(std::move(make)) {}
   ~page_placement() override { end(); }
 
   placement::placer& chooser() noexcept override { return *this; }

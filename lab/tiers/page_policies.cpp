@@ -10,7 +10,6 @@
 
 namespace isotherm::lab {
 
-using placement::emulated_page;
 using placement::tier;
 
 void page_tiers::add(tier where) noexcept {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/atomic.hpp"
-#include "placement/emulation.hpp"
+#include "lab/emulation/slow_memory.hpp"
 #include "placement/node_memory.hpp"
 
 namespace isotherm::lab {
@@ -21,12 +21,12 @@ namespace isotherm::lab {
 /// fast_pages() and moved().
 class page_tiers {
  public:
-  static constexpr std::uint64_t kPageBytes = std::uint64_t{1} << placement::kTierPageShift;
+  static constexpr std::uint64_t kPageBytes = std::uint64_t{1} << kTierPageShift;
 
   /// `all` outlives it; `room`: so many pages fit into fast memory.
-  page_tiers(placement::emulated_page* all, std::uint64_t room) noexcept : room_(room), all_(all) {}
+  page_tiers(emulated_page* all, std::uint64_t room) noexcept : room_(room), all_(all) {}
 
-  std::span<placement::emulated_page> pages() noexcept { return {all_, known_}; }
+  std::span<emulated_page> pages() noexcept { return {all_, known_}; }
   std::uint64_t room() const noexcept { return room_; }
   std::uint64_t fast_pages() const noexcept { return fast_.load_relaxed(); }
   /// Pages that still fit into fast memory; 0 where more pages are fast than fit.
@@ -43,7 +43,7 @@ class page_tiers {
 
  private:
   const std::uint64_t room_;
-  placement::emulated_page* const all_;
+  emulated_page* const all_;
   std::uint64_t known_ = 0;
   base::atomic<std::uint64_t> fast_{0}, moved_{0};
   std::vector<char> copy_ = std::vector<char>(kPageBytes), copied_ = copy_;

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "lab/emulation/trees.hpp"
 #include "lab/tiers/placements.hpp"
 #include "lab/tiers/trace.hpp"
 #include "placement/node_memory.hpp"
@@ -105,7 +106,7 @@ void reclaim_all() {
 base::result<std::uint64_t> measure_nodes(const tiers_options& asked, const tiers_run& run,
                                           const workload::plan& plan) {
   slow_placer slow;
-  auto made = index::make_emulated(run.index, slow);
+  auto made = make_emulated(run.index, slow);
   if (!made) return std::unexpected(made.error());
   tier_target store(*made->index, asked.record, run.keys);
   if (auto loaded = workload::load(store, plan, [](const auto&) { return true; }); !loaded) {
@@ -117,9 +118,9 @@ base::result<std::uint64_t> measure_nodes(const tiers_options& asked, const tier
   return bytes;
 }
 
-placement::counting counting_of(const std::string& word) {
-  if (word == "none") return placement::counting::none;
-  return word == "paths" ? placement::counting::paths : placement::counting::leaves;
+counting counting_of(const std::string& word) {
+  if (word == "none") return counting::none;
+  return word == "paths" ? counting::paths : counting::leaves;
 }
 
 /// The measured requests, in pieces between which the hot region moves.
@@ -234,7 +235,7 @@ base::result<tiers_result> run_tiers(const tiers_options& asked, const tiers_run
   auto placed =
       make_placement(run.placement, {.fast_bytes = found.fast_bytes_limit, .sinlk = asked.policy});
   if (!placed) return std::unexpected(placed.error());
-  auto tree = index::make_emulated(run.index, (*placed)->chooser());
+  auto tree = make_emulated(run.index, (*placed)->chooser());
   if (!tree) return std::unexpected(tree.error());
   tier_target store(*tree->index, asked.record, run.keys);
   if (auto prepared = (*placed)->prepare(*tree->nodes); !prepared) {
@@ -244,10 +245,10 @@ base::result<tiers_result> run_tiers(const tiers_options& asked, const tiers_run
   if (auto loaded = workload::load(store, plan, watch); !loaded) {
     return std::unexpected(loaded.error());
   }
-  auto emulated = placement::emulate_slow_memory(asked.emulated);
+  auto emulated = emulate_slow_memory(asked.emulated);
   if (!emulated) return std::unexpected(emulated.error());
   found.memory = *emulated;
-  placement::count_uses(counting_of(asked.counting));
+  count_uses(counting_of(asked.counting));
   const auto drive = [&](double seconds) -> base::result<void> {
     workload::plan before = plan;
     before.seconds = std::min(seconds, asked.warmup + asked.seconds);

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "lab/emulation/slow_memory.hpp"
 #include "lab/tiers/tier_target.hpp"
 #include "lab/workload/driver.hpp"
-#include "placement/emulation.hpp"
 #include "placement/sinlk.hpp"
 
 namespace isotherm::lab {
@@ -31,7 +31,7 @@ struct tiers_options {
   unsigned rounds = 1;
   std::optional<std::uint64_t> seed;
   std::string counting = "leaves";
-  placement::emulation_options emulated;
+  emulation_options emulated;
   placement::sinlk_options policy;  ///< of SINLK; its fast size follows from `fast`
   std::string json;                 ///< as that of bench ycsb
 };
@@ -54,7 +54,7 @@ struct tiers_second {
   double throughput = 0, fast_usage = 0;
 };
 struct tiers_result {
-  placement::emulation_report memory;
+  emulation_report memory;
   workload::outcome driven;
   std::uint64_t node_bytes = 0, fast_bytes_limit = 0, fast_bytes = 0;
   std::vector<tiers_second> seconds;

@@ -156,8 +156,5 @@ base::result<placed_index> make_placed(std::string_view name, management kind,
 /// `chooser`.
 base::result<placed_index*> make_lasting_placed(std::string_view name, management kind,
                                                 placement::placer& chooser);
-/// As make_placed() with plain pointers, for the laboratory: searches find slow nodes slow, once
-/// placement::emulate_slow_memory() was called.
-base::result<placed_index> make_emulated(std::string_view name, placement::placer& chooser);
 
 }  // namespace isotherm::index

@@ -42,14 +42,13 @@ using placed_factory = placed_index (*)(placement::placer& chooser);
 
 struct placed_entry {
   std::string_view name;
-  placed_factory managed_by_guides, plain, emulated_slow;
+  placed_factory managed_by_guides, plain;
 };
 
 template <template <class> class Structure>
 constexpr placed_entry placed_entry_of() {
   return {Structure<unmanaged>::kName, &make_placed_adapter<Structure, placed<managed>>,
-          &make_placed_adapter<Structure, placed<unmanaged>>,
-          &make_placed_adapter<Structure, emulated>};
+          &make_placed_adapter<Structure, placed<unmanaged>>};
 }
 
 constexpr placed_entry kPlacedEntries[] = {placed_entry_of<btree_occ>(), placed_entry_of<art>()};
@@ -89,12 +88,6 @@ base::result<placed_index> make_placed(std::string_view name, management kind,
   if (!found) return std::unexpected(found.error());
   const auto& make = kind == management::on ? (*found)->managed_by_guides : (*found)->plain;
   return make(chooser);
-}
-
-base::result<placed_index> make_emulated(std::string_view name, placement::placer& chooser) {
-  const auto found = find_placed(name);
-  if (!found) return std::unexpected(found.error());
-  return (*found)->emulated_slow(chooser);
 }
 
 base::result<std::unique_ptr<any_index>> make(std::string_view name, management kind,

@@ -36,7 +36,6 @@
 #include "heap/cold/arrived_reads.hpp"
 #include "heap/node.hpp"
 #include "index/content.hpp"
-#include "placement/emulation.hpp"
 #include "placement/node_memory.hpp"
 #include "placement/placer.hpp"
 
@@ -289,15 +288,7 @@ struct placed : Base {
   placement::placer* placer_;
 };
 
-/// For benchmarks, on a machine with one kind of memory: searches find slow nodes slow
-/// (placement/emulation.hpp).
-struct emulated : placed<unmanaged> {
-  using placed<unmanaged>::placed;
-  using use_count = placement::optional_use_count;
-  static void touch(const void* node, unsigned lines) noexcept { placement::touch(node, lines); }
-};
-
-static_assert(storage<managed> && storage<unmanaged> && storage<emulated>);
+static_assert(storage<managed> && storage<unmanaged>);
 static_assert(storage<placed<managed>> && storage<placed<unmanaged>>);
 static_assert(std::is_empty_v<managed> && std::is_empty_v<unmanaged>);
 

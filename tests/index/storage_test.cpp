@@ -10,10 +10,12 @@
 #include <vector>
 
 // Instantiated for `leveled`.
-#include "index/art/art.cpp"
+#include "index/art/changes.hpp"
+#include "index/art/search.hpp"
 #include "index/btree/btree_coarse.cpp"
-#include "index/btree/btree_occ.cpp"
-#include "index/btree/tree.cpp"
+#include "index/btree/btree_occ.hpp"
+#include "index/btree/changes.hpp"
+#include "index/btree/search.hpp"
 #include "index/hash/hash_chm.cpp"
 #include "index/hash/hash_harris.cpp"
 #include "index/hash/hash_pugh.cpp"

@@ -29,7 +29,8 @@ MUTANTS = {
         'lock.try_take(inside, key);\n    return found->value'),
     # A search believes what it read in a leaf, although the leaf has changed meanwhile.
     'btree-occ-still': (
-        'btree_occ', ['index/btree/tree.cpp', 'index/btree/btree_occ.cpp'], 'index/btree/tree.cpp',
+        'btree_occ', ['index/btree/tree.cpp', 'index/btree/btree_occ.cpp'],
+        'index/btree/search.hpp',
         'return p.at->latch.is_still(p.version);\n}\n\ntemplate <class Storage, class Latch>\n'
         'auto tree<Storage, Latch>::locate',
         'return true;\n}\n\ntemplate <class Storage, class Latch>\n'
@@ -41,7 +42,7 @@ MUTANTS = {
         'if ((at.target == 0'),
     # A search goes on below a node that has led elsewhere since, or is no longer in the tree.
     'art-coupling': (
-        'art', ['index/art/art.cpp'], 'index/art/art.cpp',
+        'art', ['index/art/art.cpp'], 'index/art/search.hpp',
         'if (version_lock::is_obsolete(at.version)) return false;\n'
         '    // Coupling: the parent still led to the child when the child\'s version was read.\n'
         '    if (!n->version.is_still(at.parent_version)) return false;',

@@ -34,7 +34,7 @@ SUBFOLDERS = {
     'collector': [['memory'], ['policy'], ['protocol'], ['scan'], ['window']],
     'heap': [['packed'], ['cold']],
     'index': [['art', 'btree', 'hash', 'masstree', 'skip']],
-    'lab': [['workload', 'records', 'charts'], ['bench', 'policies'], ['tiers'],
+    'lab': [['workload', 'records', 'charts', 'emulation'], ['bench', 'policies'], ['tiers'],
             ['micro', 'experiments']],
     'server': [['timing'], ['management'], ['commands']],
     'sort': [['job'], ['input'], ['coding'], ['plan'], ['runs'], ['cost', 'output'],

@@ -41,4 +41,18 @@ class btree_occ
   using tree::visit_leaves;
 };
 
+template <class Storage>
+std::optional<std::string_view> btree_occ<Storage>::find(access& inside, std::string_view key) {
+  const auto* found = tree::find(inside, key);
+  if (!found) return std::nullopt;
+  // An entry that is erased meanwhile keeps its last value.
+  return read(found->value, inside);
+}
+
+template <class Storage>
+void btree_occ<Storage>::clear() noexcept {
+  access inside;
+  this->count_.add(-this->retire_cut(this->cut()));
+}
+
 }  // namespace isotherm::index

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "index/index.hpp"
+#include "lab/emulation/trees.hpp"
 #include "placement/node_memory.hpp"
 #include "placement/one_tier.hpp"
 #include "sync/retire.hpp"
@@ -33,7 +34,7 @@ class NodePlacement : public testing::TestWithParam<std::string_view> {
     tree_.index.reset();
     for (int i = 0; i < 8 && sync::retired_blocks() > 0; ++i) sync::reclaim_ready();
     ASSERT_EQ(placement::used_bytes(tier::fast), 0u);
-    auto made = index::make_emulated(GetParam(), slow_);
+    auto made = make_emulated(GetParam(), slow_);
     ASSERT_TRUE(made);
     tree_ = std::move(*made);
     for (unsigned i = 0; i < 10'000; ++i) {

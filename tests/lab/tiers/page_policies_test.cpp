@@ -35,7 +35,7 @@ class PagePolicy : public ::testing::Test {
   /// What the tiers say is what the pages say.
   void expect_counted() const { EXPECT_EQ(tiers_->fast_pages(), fast_between(0, kPages)); }
 
-  std::unique_ptr<placement::emulated_page[]> all_{new placement::emulated_page[kPages]};
+  std::unique_ptr<emulated_page[]> all_{new emulated_page[kPages]};
   std::unique_ptr<page_policy> policy_;
   std::unique_ptr<page_tiers> tiers_;
 };

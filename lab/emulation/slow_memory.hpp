@@ -14,7 +14,7 @@
 #include "base/atomic.hpp"
 #include "placement/node_memory.hpp"
 
-namespace isotherm::placement {
+namespace isotherm::lab {
 
 struct emulation_options {
   double latency_ratio = 2;  ///< slow memory's latency over fast memory's, >= 1 (SINLK, fig. 1c)
@@ -43,7 +43,7 @@ base::result<emulation_report> emulate_slow_memory(const emulation_options& chos
 /// A page of nodes, for the benchmark's policies that move pages in place of nodes.
 struct emulated_page {
   base::atomic<bool> is_slow{false};
-  use_count uses;  ///< of one touch in kTouchesPerSample
+  placement::use_count uses;  ///< of one touch in kTouchesPerSample
 };
 inline constexpr unsigned kTierPageShift = 12, kTouchesPerSample = 16;
 
@@ -52,22 +52,23 @@ inline constexpr unsigned kTierPageShift = 12, kTouchesPerSample = 16;
 emulated_page* emulate_pages();
 
 namespace detail {
-/// Of the pages of both ranges, while a policy moves pages; null: an address tells the tier.
+/// Of the pages of the fast range, while a policy moves pages; null: an address tells the tier.
 extern constinit base::atomic<emulated_page*> pages;
+extern constinit std::uintptr_t first_page;  ///< its address
 extern constinit base::atomic<counting> counted;
 /// Of `paths`: by a hash of the node's address. Nodes may share a place; it is the cost that
 /// counts.
 inline constexpr std::size_t kPathCounts = std::size_t{1} << 22;
-extern constinit base::atomic<use_count*> path_counts;
+extern constinit base::atomic<placement::use_count*> path_counts;
 [[gnu::noinline]] void load_slow(const void* node, unsigned lines) noexcept;
 }  // namespace detail
 
 /// Whether the emulation calls this memory slow; samples it.
 inline bool is_emulated_slow(const void* node) noexcept {
-  const auto offset = reinterpret_cast<std::uintptr_t>(node) - detail::ranges.begin;
   auto* const pages = detail::pages.load_relaxed();
-  if (pages == nullptr) return offset - detail::ranges.bytes < detail::ranges.bytes;
-  if (offset >= detail::ranges.bytes) return false;
+  if (pages == nullptr) return placement::is_slow(node);
+  if (!placement::is_fast(node)) return false;
+  const auto offset = reinterpret_cast<std::uintptr_t>(node) - detail::first_page;
   emulated_page& page = pages[offset >> kTierPageShift];
   static thread_local unsigned touches = 0;
   if (++touches % kTouchesPerSample == 0) page.uses.add();
@@ -84,11 +85,11 @@ inline void touch(const void* node, unsigned lines) noexcept {
 }
 
 /// The count of a leaf in a benchmark that may leave it out.
-class optional_use_count : public use_count {
+class optional_use_count : public placement::use_count {
  public:
   void add() noexcept {
     if (detail::counted.load_relaxed() != counting::none) use_count::add();
   }
 };
 
-}  // namespace isotherm::placement
+}  // namespace isotherm::lab

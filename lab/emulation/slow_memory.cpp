@@ -1,4 +1,4 @@
-#include "placement/emulation.hpp"
+#include "lab/emulation/slow_memory.hpp"
 
 #include <algorithm>
 #include <new>
@@ -14,12 +14,13 @@
 #include "os/clock.hpp"
 #include "os/memory/address_space.hpp"
 
-namespace isotherm::placement {
+namespace isotherm::lab {
 
 namespace detail {
 constinit base::atomic<emulated_page*> pages{nullptr};
+constinit std::uintptr_t first_page = 0;
 constinit base::atomic<counting> counted{counting::leaves};
-constinit base::atomic<use_count*> path_counts{nullptr};
+constinit base::atomic<placement::use_count*> path_counts{nullptr};
 }  // namespace detail
 
 namespace {
@@ -127,19 +128,22 @@ void detail::load_slow(const void* node, unsigned lines) noexcept {
 }
 
 emulated_page* emulate_pages() {
-  const std::size_t count = detail::ranges.bytes >> kTierPageShift;
+  // capacity() is seven eighths of a range.
+  const std::size_t count = (placement::capacity() / 7 * 8) >> kTierPageShift;
   // Never freed, and never touched but where there are nodes.
   auto memory = os::reserve(count * sizeof(emulated_page), os::page_bytes());
   ISO_CHECK(memory && os::commit(*memory, count * sizeof(emulated_page)),
             "no address space for the emulated pages");
   auto* const pages = std::launder(reinterpret_cast<emulated_page*>(*memory));
+  detail::first_page = placement::used_range(placement::tier::fast).begin;
   detail::pages.store_release(pages);
   return pages;
 }
 
 void count_uses(counting chosen) {
   if (chosen == counting::paths && detail::path_counts.load_relaxed() == nullptr) {
-    detail::path_counts.store_relaxed(new use_count[detail::kPathCounts]);  // never freed
+    detail::path_counts.store_relaxed(
+        new placement::use_count[detail::kPathCounts]);  // never freed
   }
   detail::counted.store_release(chosen);
 }
@@ -173,4 +177,4 @@ base::result<emulation_report> emulate_slow_memory(const emulation_options& chos
   return found;
 }
 
-}  // namespace isotherm::placement
+}  // namespace isotherm::lab
