@@ -94,7 +94,7 @@ class recorder {
   void print(nlohmann::json line) const {
     line["run"] = label_;
     line["phase"] = phase_;
-    std::cout << line.dump() << std::endl;
+    std::cout << line.dump() << '\n' << std::flush;
   }
 
   const std::string label_;

@@ -3,6 +3,7 @@
 #include <urcu/urcu-memb.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -27,7 +28,7 @@ class tbb_store final : public store {
   bool read(std::string_view key, char* out) override {
     map::const_accessor found;
     if (!map_.find(found, key)) return false;
-    std::memcpy(out, found->second.data(), found->second.size());
+    std::ranges::copy(found->second, out);
     return true;
   }
   void write(std::string_view key, std::string_view value) override {

@@ -1,6 +1,6 @@
 #include <absl/container/btree_map.h>
 
-#include <cstring>
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -20,7 +20,7 @@ class locked_store final : public store {
     const std::shared_lock guard(lock_);
     const auto found = map_.find(key);
     if (found == map_.end()) return false;
-    std::memcpy(out, found->second.data(), found->second.size());
+    std::ranges::copy(found->second, out);
     return true;
   }
   void write(std::string_view key, std::string_view value) override {

@@ -36,6 +36,7 @@ struct record {
 template <class Call, class Byte>
 void transfer(Call call, int fd, Byte* data, std::size_t bytes, unsigned threads) {
   std::vector<std::jthread> pool;
+  pool.reserve(threads);
   for (unsigned t = 0; t < threads; ++t) {
     pool.emplace_back([=] {
       std::size_t at = bytes / threads * t;
