@@ -63,6 +63,10 @@ class Rows(unittest.TestCase):
                 if "add_argument('--save'" in text and script.parent.name != 'tiers':
                     self.assertTrue('saved.append(' in text)
 
+    def test_each_script_has_tiny_runs(self):
+        for script in EXPERIMENTS.glob('*/run.py'):
+            self.assertTrue(script.with_name('tiny.py').exists(), script.parent.name)
+
     def test_scripts_use_what_the_modules_that_they_share_have(self):
         names = [path.stem for path in (EXPERIMENTS / 'shared').glob('*.py')]
         shared = {name: importlib.import_module(name) for name in names}
