@@ -24,7 +24,7 @@ void page_tiers::move(std::uint64_t page, tier to) {
   std::memcpy(copied_.data(), copy_.data(), kPageBytes);
   moved.is_slow.store_relaxed(to == tier::slow);
   fast_.store_relaxed(to == tier::fast ? fast_pages() + 1 : fast_pages() - 1);
-  moved_.store_relaxed(moved_.load_relaxed() + 1);
+  moved_.add_as_only_writer(1);
 }
 
 namespace {

@@ -7,11 +7,15 @@
 #include <vector>
 
 #include "base/atomic.hpp"
-#include "lab/workload/histogram.hpp"
+#include "base/histogram.hpp"
 #include "lab/workload/target.hpp"
 #include "lab/workload/ycsb.hpp"
 
 namespace isotherm::workload {
+
+/// Latencies in nanoseconds, up to 73 minutes, with three significant digits.
+using live_latencies = base::live_histogram<11, 42>;
+using latencies = live_latencies::read_histogram;
 
 /// Sums over requests.
 struct tally {
@@ -20,7 +24,7 @@ struct tally {
   std::uint64_t corrupt = 0;
   std::uint64_t waited = 0;        ///< requests whose thread waited for a page, once or more often
   std::uint64_t major_faults = 0;  ///< pages that the threads waited for
-  histogram latency_ns;
+  latencies latency_ns;
 
   std::uint64_t operations() const noexcept { return latency_ns.count(); }
   void add(const tally& other) noexcept;
@@ -33,25 +37,22 @@ class alignas(base::kNoSharingBytes) meter {
  public:
   void count(operation kind, answer how, std::uint64_t latency_ns) noexcept {
     latency_ns_.record(latency_ns);
-    increase(by_kind_[static_cast<std::size_t>(kind)], 1);
-    if (how == answer::missing) increase(missing_, 1);
-    if (how == answer::corrupt) increase(corrupt_, 1);
+    by_kind_[static_cast<std::size_t>(kind)].add_as_only_writer(1);
+    if (how == answer::missing) missing_.add_as_only_writer(1);
+    if (how == answer::corrupt) corrupt_.add_as_only_writer(1);
   }
-  void count_wait() noexcept { increase(waited_, 1); }
-  void add_faults(std::uint64_t faults) noexcept { increase(major_faults_, faults); }
+  void count_wait() noexcept { waited_.add_as_only_writer(1); }
+  void add_faults(std::uint64_t faults) noexcept { major_faults_.add_as_only_writer(faults); }
 
   std::uint64_t operations() const noexcept { return latency_ns_.count(); }
   tally read() const;
 
  private:
   using counter = base::atomic<std::uint64_t>;
-  static void increase(counter& one, std::uint64_t by) noexcept {
-    one.store_relaxed(one.load_relaxed() + by);
-  }
 
   std::array<counter, kOperations> by_kind_{};
   counter missing_{0}, corrupt_{0}, waited_{0}, major_faults_{0};
-  live_histogram latency_ns_;
+  live_latencies latency_ns_;
 };
 
 /// A run's threads.

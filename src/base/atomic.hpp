@@ -39,6 +39,9 @@ class atomic {
   T fetch_and_acq_rel(T v) noexcept { return value_.fetch_and(v, std::memory_order_acq_rel); }
   T fetch_and_seq_cst(T v) noexcept { return value_.fetch_and(v, std::memory_order_seq_cst); }
 
+  /// Adds without a locked instruction, where no other thread writes meanwhile. Relaxed.
+  void add_as_only_writer(T v) noexcept { store_relaxed(load_relaxed() + v); }
+
   /// On failure `expected` receives the value that was found, loaded with acquire.
   bool compare_exchange_acq_rel(T& expected, T desired) noexcept {
     return value_.compare_exchange_strong(expected, desired, std::memory_order_acq_rel,

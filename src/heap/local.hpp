@@ -38,7 +38,7 @@ struct local_state {
     if (shared) [[unlikely]] {
       sum.fetch_add_relaxed(change);
     } else {
-      sum.store_relaxed(sum.load_relaxed() + change);
+      sum.add_as_only_writer(change);
     }
   }
 };

@@ -11,19 +11,19 @@ namespace {
 
 /// A bucket for each power of two from about a microsecond on.
 live::duration_histogram reply_durations(const server& of) {
-  constexpr std::size_t kFirst = 4 * 8 + 3, kEach = 4;
-  static_assert(reply_times::end_of(kFirst) == 1024, "nanoseconds");
-  const auto [counts, sum_ns] = of.all_reply_times();
+  using buckets = reply_times::buckets;
+  constexpr std::size_t kFirst = buckets::of(1023);
+  const reply_counts counts = of.all_reply_times();
   live::duration_histogram told{.name = "reply_duration",
                                 .help = "times of replies in the server, a pipeline as one",
                                 .up_to = {},
-                                .sum_us = static_cast<double>(sum_ns) / 1e3};
+                                .sum_us = static_cast<double>(counts.sum()) / 1e3};
   std::uint64_t seen = 0;
-  for (std::size_t b = 0; b < counts.size(); ++b) {
-    seen += counts[b];
-    const bool is_told = b >= kFirst && (b - kFirst) % kEach == 0;
-    if (!is_told && b + 1 != counts.size()) continue;
-    told.up_to.emplace_back(static_cast<double>(reply_times::end_of(b)) / 1e3, seen);
+  for (std::size_t b = 0; b < buckets::kCount; ++b) {
+    seen += counts.count(b);
+    const bool is_told = b >= kFirst && (b - kFirst) % buckets::kHalf == 0;
+    if (!is_told && b + 1 != buckets::kCount) continue;
+    told.up_to.emplace_back(static_cast<double>(buckets::upper_of(b) + 1) / 1e3, seen);
   }
   return told;
 }

@@ -423,23 +423,19 @@ void server::count_rate(std::int64_t elapsed_ms) noexcept {
   rate_commands_ = commands;
 }
 
-std::pair<reply_times::counts, std::uint64_t> server::all_reply_times() const noexcept {
-  std::pair<reply_times::counts, std::uint64_t> all{};
-  for (const auto& loop : loops_) {
-    loop->times().add_to(all.first);
-    all.second += loop->times().sum_ns();
-  }
+reply_counts server::all_reply_times() const noexcept {
+  reply_counts all;
+  for (const auto& loop : loops_) all.merge(loop->times().read());
   return all;
 }
 
 void server::count_reply_times() noexcept {
-  const reply_times::counts now = all_reply_times().first;
-  reply_times::counts last_second = now;
-  for (std::size_t b = 0; b < now.size(); ++b) last_second[b] -= replies_before_[b];
+  const reply_counts now = all_reply_times();
+  reply_counts last_second = now;
+  last_second.subtract(replies_before_);
   replies_before_ = now;
   for (std::size_t q = 0; q < kReplyQuantiles.size(); ++q) {
-    reply_times_us_[q].store_relaxed(
-        reply_times::quantile_us(last_second, kReplyQuantiles[q].share));
+    reply_times_us_[q].store_relaxed(quantile_us(last_second, kReplyQuantiles[q].share));
   }
 }
 

@@ -131,7 +131,7 @@ class server {
   /// Commands a second over the last second.
   std::uint64_t commands_per_second() const noexcept { return rate_.load_relaxed(); }
   /// Of all replies since the start, and the sum of their times in nanoseconds. Any thread.
-  std::pair<reply_times::counts, std::uint64_t> all_reply_times() const noexcept;
+  reply_counts all_reply_times() const noexcept;
   /// Of the last second, in microseconds: the quantile at that place of kReplyQuantiles.
   std::uint64_t reply_time_us(std::size_t quantile) const noexcept {
     return reply_times_us_[quantile].load_relaxed();
@@ -166,7 +166,7 @@ class server {
   std::uint64_t look_at_cold_ns_ = 0;             ///< when look_at_cold() may run next
   std::uint64_t rate_commands_ = 0;
   std::array<base::atomic<std::uint64_t>, kReplyQuantiles.size()> reply_times_us_{};
-  reply_times::counts replies_before_{};
+  reply_counts replies_before_;
   std::int64_t second_since_ms_ = 0;
   command_counts counted_of(std::size_t number) const;
   mutable std::mutex counted_mutex_;

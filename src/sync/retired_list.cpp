@@ -153,8 +153,8 @@ void retired_list::recycle(retired_segment* segment) noexcept {
 }
 
 void retired_list::count(std::size_t blocks, std::uint64_t bytes) noexcept {
-  blocks_.store_relaxed(blocks_.load_relaxed() + blocks);
-  bytes_.store_relaxed(bytes_.load_relaxed() + bytes);
+  blocks_.add_as_only_writer(blocks);
+  bytes_.add_as_only_writer(bytes);
 }
 
 void retired_list::lock_for_fork() noexcept { lock_.lock(); }

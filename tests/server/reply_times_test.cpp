@@ -8,9 +8,7 @@ namespace {
 std::uint64_t quantile_us_of(std::initializer_list<std::uint64_t> times_ns, double share) {
   reply_times times;
   for (const std::uint64_t each : times_ns) times.record(each);
-  reply_times::counts counts{};
-  times.add_to(counts);
-  return reply_times::quantile_us(counts, share);
+  return quantile_us(times.read(), share);
 }
 
 TEST(ReplyTimes, NothingWasRecorded) { EXPECT_EQ(quantile_us_of({}, 0.99), 0u); }
@@ -37,11 +35,10 @@ TEST(ReplyTimes, ThoseOfSeveralLoopsAddUp) {
   reply_times one, other;
   one.record(900);
   other.record(70'000);
-  reply_times::counts counts{};
-  one.add_to(counts);
-  other.add_to(counts);
-  EXPECT_EQ(reply_times::quantile_us(counts, 0.5), 2u);
-  EXPECT_EQ(reply_times::quantile_us(counts, 1), 82u);
+  reply_counts counts = one.read();
+  counts.merge(other.read());
+  EXPECT_EQ(quantile_us(counts, 0.5), 2u);
+  EXPECT_EQ(quantile_us(counts, 1), 82u);
 }
 
 }  // namespace

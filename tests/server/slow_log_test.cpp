@@ -101,12 +101,12 @@ TEST(CommandTimes, AddUpAndAreTakenOffAgain) {
   command_counts sum = one.of(1);
   sum += other.of(1);
   EXPECT_EQ(sum.calls(), 3u);
-  EXPECT_EQ(sum.sum_ns, 9000u);
+  EXPECT_EQ(sum.times.sum(), 9000u);
   EXPECT_EQ(sum.failed, 1u);
   EXPECT_EQ(sum.rejected, 1u);
   sum -= one.of(1);
   EXPECT_EQ(sum.calls(), 1u);
-  EXPECT_EQ(sum.sum_ns, 5000u);
+  EXPECT_EQ(sum.times.sum(), 5000u);
   EXPECT_EQ(sum.failed, 0u);
   EXPECT_FALSE(one.of(0).is_any() || one.of(2).is_any());
 }

@@ -109,7 +109,7 @@ std::string commandstats_section(server& server, std::int64_t) {
   return line_for_each_command(
       server, [](const command_counts& counted) { return counted.is_any(); },
       [](std::string_view name, const command_counts& counted) {
-        const double us = static_cast<double>(counted.sum_ns) / 1000;
+        const double us = static_cast<double>(counted.times.sum()) / 1000;
         const auto calls = static_cast<double>(std::max<std::uint64_t>(counted.calls(), 1));
         return fmt::format(
             "cmdstat_{}:calls={},usec={:.0f},usec_per_call={:.2f},rejected_calls={},"
@@ -123,11 +123,10 @@ std::string latencystats_section(server& server, std::int64_t) {
       server, [](const command_counts& counted) { return counted.calls() > 0; },
       [](std::string_view name, const command_counts& counted) {
         const auto us = [&](double share) {
-          return reply_times::quantile_us(counted.times, share);
+          return static_cast<double>(quantile_us(counted.times, share));
         };
         return fmt::format("latency_percentiles_usec_{}:p50={:.3f},p99={:.3f},p99.9={:.3f}", name,
-                           static_cast<double>(us(0.5)), static_cast<double>(us(0.99)),
-                           static_cast<double>(us(0.999)));
+                           us(0.5), us(0.99), us(0.999));
       });
 }
 

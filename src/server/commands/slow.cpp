@@ -99,15 +99,16 @@ void latency_reset(call& c) {
 }
 
 /// Calls that took at most so many microseconds, for each power of two at which the number grows.
-std::vector<std::pair<std::uint64_t, std::uint64_t>> cumulated(const reply_times::counts& times) {
+std::vector<std::pair<std::uint64_t, std::uint64_t>> cumulated(const reply_counts& times) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> all;
   std::uint64_t seen = 0, told = 0;
-  for (std::size_t b = 0; b < times.size(); ++b) {
-    seen += times[b];
-    const bool ends_a_power = b % 4 == 3 || b + 1 == times.size();
+  using buckets = reply_times::buckets;
+  for (std::size_t b = 0; b < buckets::kCount; ++b) {
+    seen += times.count(b);
+    const bool ends_a_power = b % buckets::kHalf == buckets::kHalf - 1;
     if (!ends_a_power || seen == told) continue;
     // A power of two, of which the bucket ends 2.4% later: it counts in 1024 nanoseconds.
-    const std::uint64_t us = std::max<std::uint64_t>(reply_times::end_of(b) / 1024, 1);
+    const std::uint64_t us = std::max<std::uint64_t>((buckets::upper_of(b) + 1) / 1024, 1);
     if (!all.empty() && all.back().first == us) all.pop_back();  // below a microsecond
     all.emplace_back(us, told = seen);
   }

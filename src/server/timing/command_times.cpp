@@ -1,28 +1,20 @@
 #include "server/timing/command_times.hpp"
 
-#include <functional>
 #include <new>
-#include <numeric>
 
 namespace isotherm::server {
 
-std::uint64_t command_counts::calls() const noexcept {
-  return std::accumulate(times.begin(), times.end(), std::uint64_t{0});
-}
-
 command_counts& command_counts::operator+=(const command_counts& other) noexcept {
-  sum_ns += other.sum_ns;
   failed += other.failed;
   rejected += other.rejected;
-  std::ranges::transform(times, other.times, times.begin(), std::plus());
+  times.merge(other.times);
   return *this;
 }
 
 command_counts& command_counts::operator-=(const command_counts& earlier) noexcept {
-  sum_ns -= earlier.sum_ns;
   failed -= earlier.failed;
   rejected -= earlier.rejected;
-  std::ranges::transform(times, earlier.times, times.begin(), std::minus());
+  times.subtract(earlier.times);
   return *this;
 }
 
@@ -45,10 +37,7 @@ command_counts command_times::of(std::size_t which) const noexcept {
   command_counts counted;
   counted.failed = from.failed.load_relaxed();
   counted.rejected = from.rejected.load_relaxed();
-  if (const reply_times* times = from.times.load_acquire()) {
-    counted.sum_ns = times->sum_ns();
-    times->add_to(counted.times);
-  }
+  if (const reply_times* times = from.times.load_acquire()) counted.times = times->read();
   return counted;
 }
 

@@ -17,19 +17,19 @@ namespace isotherm::server {
 
 /// Counts of one command, since the start or the last CONFIG RESETSTAT.
 struct command_counts {
-  std::uint64_t sum_ns = 0;
   std::uint64_t failed = 0;    ///< answered with an error
   std::uint64_t rejected = 0;  ///< refused before they ran, for want of a password or of memory
-  reply_times::counts times{};
+  reply_counts times;
 
-  std::uint64_t calls() const noexcept;
+  std::uint64_t calls() const noexcept { return times.count(); }
   bool is_any() const noexcept { return failed + rejected + calls() > 0; }
   command_counts& operator+=(const command_counts& other) noexcept;
   /// `earlier`: the same counts at an earlier moment.
   command_counts& operator-=(const command_counts& earlier) noexcept;
 };
 
-/// Counts of one event loop: its thread alone writes, any thread reads. Relaxed, as in reply_times.
+/// Counts of one event loop: its thread alone writes, any thread reads. Relaxed, as in
+/// base::live_histogram.
 class command_times {
  public:
   explicit command_times(std::size_t commands) : rows_(commands) {}
@@ -39,8 +39,8 @@ class command_times {
 
   /// `which` is below the number of commands.
   void record(std::size_t which, std::uint64_t ns) noexcept;
-  void count_failed(std::size_t which) noexcept { add_one(rows_[which].failed); }
-  void count_rejected(std::size_t which) noexcept { add_one(rows_[which].rejected); }
+  void count_failed(std::size_t which) noexcept { rows_[which].failed.add_as_only_writer(1); }
+  void count_rejected(std::size_t which) noexcept { rows_[which].rejected.add_as_only_writer(1); }
 
   command_counts of(std::size_t which) const noexcept;
 
@@ -51,9 +51,6 @@ class command_times {
     base::atomic<reply_times*> times{nullptr};
     base::atomic<std::uint64_t> failed{0}, rejected{0};
   };
-  static void add_one(base::atomic<std::uint64_t>& count) noexcept {
-    count.store_relaxed(count.load_relaxed() + 1);
-  }
 
   std::vector<row> rows_;
 };

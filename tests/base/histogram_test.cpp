@@ -1,4 +1,4 @@
-#include "lab/workload/histogram.hpp"
+#include "base/histogram.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,40 +8,52 @@
 
 #include "base/random.hpp"
 
-namespace isotherm::workload {
+namespace isotherm::base {
 namespace {
 
-TEST(Histogram, BucketsFollowEachOtherWithoutGaps) {
-  for (std::size_t bucket = 0; bucket < histogram::bucket_of(histogram::kLargest); ++bucket) {
-    const std::uint64_t lower = histogram::lower_of(bucket);
-    const std::uint64_t upper = histogram::upper_of(bucket);
+using live = live_histogram<11, 42>;
+using seen_histogram = live::read_histogram;
+
+template <class Buckets>
+void expect_no_gaps(std::uint64_t parts) {
+  for (std::size_t bucket = 0; bucket + 1 < Buckets::kCount; ++bucket) {
+    const std::uint64_t lower = Buckets::lower_of(bucket);
+    const std::uint64_t upper = Buckets::upper_of(bucket);
     ASSERT_LE(lower, upper);
-    ASSERT_EQ(histogram::bucket_of(lower), bucket);
-    ASSERT_EQ(histogram::bucket_of(upper), bucket);
-    ASSERT_EQ(histogram::bucket_of(upper + 1), bucket + 1);
-    ASSERT_LE(upper - lower, lower / 1024) << "three significant digits";
+    ASSERT_EQ(Buckets::of(lower), bucket);
+    ASSERT_EQ(Buckets::of(upper), bucket);
+    ASSERT_EQ(Buckets::of(upper + 1), bucket + 1);
+    ASSERT_LE(upper - lower, lower / parts);
   }
+  EXPECT_EQ(Buckets::of(Buckets::kLargest), Buckets::kCount - 1);
+  EXPECT_EQ(Buckets::of(~std::uint64_t{0}), Buckets::kCount - 1);
+}
+
+TEST(Histogram, BucketsFollowEachOtherWithoutGaps) {
+  expect_no_gaps<live::buckets>(1024);
+  expect_no_gaps<log_buckets<3, 41>>(4);
 }
 
 TEST(Histogram, SmallValuesAreExact) {
   for (std::uint64_t value = 0; value < 2048; ++value) {
-    ASSERT_EQ(histogram::lower_of(histogram::bucket_of(value)), value);
-    ASSERT_EQ(histogram::upper_of(histogram::bucket_of(value)), value);
+    ASSERT_EQ(live::buckets::lower_of(live::buckets::of(value)), value);
+    ASSERT_EQ(live::buckets::upper_of(live::buckets::of(value)), value);
   }
 }
 
 TEST(Histogram, QuantilesMatchSortedSamples) {
   constexpr std::uint64_t kSeed = 7;
   SCOPED_TRACE(testing::Message() << "seed " << kSeed);
-  base::random random(kSeed);
+  isotherm::base::random random(kSeed);
   std::vector<std::uint64_t> samples;
-  histogram counted;
+  live recorded;
   for (int i = 0; i < 50'000; ++i) {
     // Log-uniform over 1 ns .. about 18 minutes: every size of bucket is used.
     const auto value = static_cast<std::uint64_t>(std::exp2(random.unit() * 40));
     samples.push_back(value);
-    counted.record(value);
+    recorded.record(value);
   }
+  const seen_histogram counted = recorded.read();
   std::ranges::sort(samples);
   for (const double share : {0.0, 0.001, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 1.0}) {
     const auto rank = std::max<std::size_t>(
@@ -56,14 +68,16 @@ TEST(Histogram, QuantilesMatchSortedSamples) {
 }
 
 TEST(Histogram, MergedEqualsRecordedTogether) {
-  base::random random(11);
-  histogram one, two, both;
+  isotherm::base::random random(11);
+  live first, second, together;
   for (int i = 0; i < 10'000; ++i) {
     const std::uint64_t value = random.below(1'000'000'000);
-    (i % 3 ? one : two).record(value);
-    both.record(value);
+    (i % 3 ? first : second).record(value);
+    together.record(value);
   }
-  one.merge(two);
+  seen_histogram one = first.read();
+  const seen_histogram both = together.read();
+  one.merge(second.read());
   EXPECT_EQ(one.count(), both.count());
   EXPECT_DOUBLE_EQ(one.mean(), both.mean());
   EXPECT_EQ(one.largest(), both.largest());
@@ -71,31 +85,31 @@ TEST(Histogram, MergedEqualsRecordedTogether) {
 }
 
 TEST(Histogram, ValuesBeyondTheLargestAreKeptAsTheLargest) {
-  histogram counted;
-  counted.record(~std::uint64_t{0});
-  EXPECT_EQ(counted.quantile(0.5), histogram::kLargest);
-  counted.clear();
-  EXPECT_EQ(counted.count(), 0u);
-  EXPECT_EQ(counted.quantile(0.5), 0u);
+  live recorded;
+  EXPECT_EQ(recorded.read().quantile(0.5), 0u);
+  recorded.record(live::buckets::kLargest + 1000);
+  const seen_histogram counted = recorded.read();
+  EXPECT_EQ(counted.quantile(0.5), live::buckets::kLargest);
+  EXPECT_EQ(counted.sum(), live::buckets::kLargest + 1000);
 }
 
 TEST(Histogram, TheDifferenceOfTwoLooksIsWhatCameBetween) {
-  base::random random(13);
-  live_histogram counted;
-  histogram later;
+  isotherm::base::random random(13);
+  live counted, recorded_later;
   for (int i = 0; i < 10'000; ++i) counted.record(random.below(1'000'000'000));
-  const histogram before = counted.read();
+  const seen_histogram before = counted.read();
   for (int i = 0; i < 10'000; ++i) {
     const std::uint64_t value = random.below(1'000'000);
     counted.record(value);
-    later.record(value);
+    recorded_later.record(value);
   }
-  histogram between = counted.read();
+  const seen_histogram later = recorded_later.read();
+  seen_histogram between = counted.read();
   EXPECT_EQ(between.count(), 20'000u);
   between.subtract(before);
   EXPECT_EQ(between.count(), later.count());
   EXPECT_DOUBLE_EQ(between.mean(), later.mean());
-  EXPECT_EQ(histogram::bucket_of(between.largest()), histogram::bucket_of(later.largest()))
+  EXPECT_EQ(live::buckets::of(between.largest()), live::buckets::of(later.largest()))
       << "not the largest of before";
   for (int i = 0; i < 1000; ++i) {
     EXPECT_EQ(between.quantile(i / 1000.0), later.quantile(i / 1000.0));
@@ -103,4 +117,4 @@ TEST(Histogram, TheDifferenceOfTwoLooksIsWhatCameBetween) {
 }
 
 }  // namespace
-}  // namespace isotherm::workload
+}  // namespace isotherm::base
