@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <microhttpd.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +22,7 @@
 #include "live/received.hpp"
 #include "os/signals.hpp"
 #include "os/thread.hpp"
+#include "os/wake_event.hpp"
 
 namespace isotherm::live {
 
@@ -161,7 +161,7 @@ struct http_server::state {
 
   MHD_Daemon* daemon = nullptr;
   int epoll = -1;
-  int wake = -1;
+  const os::wake_event wake;
   base::atomic<bool> stopping{false};  // release by stop(), acquire by the thread
   os::thread thread;
 
@@ -371,7 +371,7 @@ int http_server::state::wait_ms() const {
 
 void http_server::state::run() {
   while (!stopping.load_acquire()) {
-    std::array<pollfd, 2> ready{{{epoll, POLLIN, 0}, {wake, POLLIN, 0}}};
+    std::array<pollfd, 2> ready{{{epoll, POLLIN, 0}, {wake.descriptor(), POLLIN, 0}}};
     ::poll(ready.data(), ready.size(), wait_ms());
     try {
       if (!streams.empty() && os::monotonic_ns() >= next_tick_ns) tick();
@@ -492,8 +492,9 @@ base::result<void> http_server::state::listen() {
   }
   epoll = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
   where.port = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
-  wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (wake < 0) return std::unexpected(base::system_error("cannot serve HTTP", errno));
+  if (wake.descriptor() < 0) {
+    return std::unexpected(base::system_error("cannot serve HTTP", -wake.descriptor()));
+  }
   return {};
 }
 
@@ -508,8 +509,7 @@ base::result<void> http_server::state::start_thread() {
 void http_server::state::stop() {
   stopping.store_release(true);
   if (!thread.joinable()) return;
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(wake, &one, sizeof one);
+  wake.wake();
   thread.join();
 }
 
@@ -519,7 +519,6 @@ http_server::state::~state() {
     if (each.is_suspended) MHD_resume_connection(each.connection);
   }
   if (daemon) MHD_stop_daemon(daemon);  // ends the streams
-  if (wake >= 0) ::close(wake);
 }
 
 http_server::http_server(std::unique_ptr<state> running) : state_(std::move(running)) {}

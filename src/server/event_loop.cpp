@@ -1,7 +1,6 @@
 #include "server/event_loop.hpp"
 
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <exception>
@@ -48,16 +47,14 @@ bool lives_after(const std::function<bool()>& work) {
 event_loop::event_loop(server& server)
     : server_(server),
       shared_(server.commands().callables().size()),
-      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
-      wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  ISO_CHECK(epoll_ >= 0 && wakeup_ >= 0, "no descriptors left for an event loop");
-  change_watch(epoll_, EPOLL_CTL_ADD, wakeup_, EPOLLIN, kWakeup);
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+  ISO_CHECK(epoll_ >= 0 && wakeup_.descriptor() >= 0, "no descriptors left for an event loop");
+  change_watch(epoll_, EPOLL_CTL_ADD, wakeup_.descriptor(), EPOLLIN, kWakeup);
 }
 
 event_loop::~event_loop() {
   stop();
   ::close(epoll_);
-  ::close(wakeup_);
 }
 
 void event_loop::watch_listener(int fd, std::function<bool(int)> on_ready) {
@@ -91,15 +88,9 @@ base::result<void> event_loop::start() {
 
 void event_loop::stop() {
   stopping_.store_release(true);
-  wake();
+  wakeup_.wake();
   if (thread_.joinable()) thread_.join();
   if (shared_.reader) shared_.reader->leave();  // all loops' readers wait for the disk together
-}
-
-void event_loop::wake() {
-  const std::uint64_t one = 1;
-  // Ignored: the write fails only when the counter is full, and then the loop wakes up anyway.
-  [[maybe_unused]] const ssize_t written = ::write(wakeup_, &one, sizeof one);
 }
 
 void event_loop::adopt(std::shared_ptr<client> client) {
@@ -107,7 +98,7 @@ void event_loop::adopt(std::shared_ptr<client> client) {
     const std::lock_guard lock(adopted_mutex_);
     adopted_.push_back(std::move(client));
   }
-  wake();
+  wakeup_.wake();
 }
 
 void event_loop::end(std::uint64_t id) {
@@ -115,7 +106,7 @@ void event_loop::end(std::uint64_t id) {
     const std::lock_guard lock(adopted_mutex_);
     ended_.push_back(id);
   }
-  wake();
+  wakeup_.wake();
 }
 
 void event_loop::finish(std::uint64_t id, std::optional<std::string> reply) {
@@ -123,7 +114,7 @@ void event_loop::finish(std::uint64_t id, std::optional<std::string> reply) {
     const std::lock_guard lock(adopted_mutex_);
     finished_.emplace_back(id, std::move(reply));
   }
-  wake();
+  wakeup_.wake();
 }
 
 void event_loop::run() {
@@ -142,8 +133,7 @@ void event_loop::wait_once() {
   for (int i = 0; i < ready; ++i) {
     const std::uint64_t whose = events[i].data.u64;
     if (whose == kWakeup) {
-      std::uint64_t count;
-      [[maybe_unused]] const ssize_t got = ::read(wakeup_, &count, sizeof count);
+      wakeup_.acknowledge();
       close_ended();
       take_adopted();
       take_finished();

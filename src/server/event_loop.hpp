@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "os/thread.hpp"
+#include "os/wake_event.hpp"
 #include "server/connection.hpp"
 
 namespace isotherm::server {
@@ -50,7 +51,6 @@ class event_loop {
   void end(std::uint64_t id);
 
  private:
-  void wake();
   void run();
   void wait_once();
   void take_adopted();
@@ -75,7 +75,7 @@ class event_loop {
   server& server_;
   loop_share shared_;  // before the connections, which use it
   int epoll_;
-  int wakeup_;
+  const os::wake_event wakeup_;
   os::thread thread_;
   base::atomic<std::uint64_t> major_faults_{0};
   base::atomic<bool> stopping_{false};

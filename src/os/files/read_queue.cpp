@@ -2,7 +2,6 @@
 
 #include <liburing.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -172,7 +171,7 @@ class thread_queue final : public read_queue {
   /// False where the system gives nothing.
   base::result<void> begin() {
     if (descriptor() < 0) {
-      return std::unexpected(base::system_error("cannot make an eventfd", errno));
+      return std::unexpected(base::system_error("cannot make an eventfd", -descriptor()));
     }
     const signals_blocked in_the_new_threads;
     for (unsigned i = 0; i < kThreads; ++i) {
@@ -239,28 +238,9 @@ void read_whole(const file& direct, queued_read& wanted) noexcept {
 
 }  // namespace
 
-read_queue::read_queue() noexcept : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
-
-read_queue::~read_queue() {
-  if (event_ >= 0) ::close(event_);
-}
-
-int read_queue::descriptor() const noexcept { return event_; }
-
-void read_queue::acknowledge() const noexcept {
-  std::uint64_t count = 0;
-  [[maybe_unused]] const ssize_t got = ::read(event_, &count, sizeof count);
-}
-
 void read_queue::wait(int milliseconds) const noexcept {
-  pollfd ended{.fd = event_, .events = POLLIN, .revents = 0};
+  pollfd ended{.fd = event_.descriptor(), .events = POLLIN, .revents = 0};
   ::poll(&ended, 1, milliseconds);
-}
-
-void read_queue::wake() const noexcept {
-  const std::uint64_t one = 1;
-  // It fails when the counter is full, and then whoever waits wakes up anyway.
-  [[maybe_unused]] const ssize_t written = ::write(event_, &one, sizeof one);
 }
 
 base::result<std::unique_ptr<read_queue>> read_queue::open(const file& cached, engine chosen) {

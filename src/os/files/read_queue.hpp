@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "os/files/file.hpp"
+#include "os/wake_event.hpp"
 
 namespace isotherm::os {
 
@@ -69,18 +70,18 @@ class read_queue {
   static base::result<std::unique_ptr<read_queue>> of(std::function<void(queued_read&)> perform);
 
   /// What is under way must have ended.
-  virtual ~read_queue();
+  virtual ~read_queue() = default;
   read_queue(const read_queue&) = delete;
   read_queue& operator=(const read_queue&) = delete;
 
   /// For event loops: can be read from when reads have ended, or wake() was called, since
   /// acknowledge().
-  int descriptor() const noexcept;
-  void acknowledge() const noexcept;
+  int descriptor() const noexcept { return event_.descriptor(); }
+  void acknowledge() const noexcept { event_.acknowledge(); }
   /// Waits until it can be read from, or so long.
   void wait(int milliseconds) const noexcept;
   /// Any thread.
-  void wake() const noexcept;
+  void wake() const noexcept { event_.wake(); }
 
   virtual void start(queued_read& wanted) noexcept = 0;
   /// Hands what was started to the system. What it does not take, short of memory or of room for
@@ -96,11 +97,11 @@ class read_queue {
   std::size_t under_way() const noexcept { return under_way_; }
 
  protected:
-  read_queue() noexcept;
+  read_queue() noexcept = default;
   std::size_t under_way_ = 0;
 
  private:
-  int event_;
+  wake_event event_;
 };
 
 }  // namespace isotherm::os
