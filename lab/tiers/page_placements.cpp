@@ -1,15 +1,12 @@
 // Placements of pages: nodes lie where the arena puts them, and a policy (page_policies.hpp) says
 // on a thread in the background which pages are fast.
 #include <chrono>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <utility>
 
 #include "lab/tiers/page_policies.hpp"
 #include "lab/tiers/placements.hpp"
-#include "os/signals.hpp"
-#include "os/thread.hpp"
+#include "os/stoppable_thread.hpp"
 
 namespace isotherm::lab {
 namespace {
@@ -30,21 +27,9 @@ class page_placement final : public tier_placement, placement::placer {
   base::result<void> begin(placement::placed_tree&, const request_drive&) override {
     policy_ = make_(used_pages());
     add_pages();
-    const os::signals_blocked in_the_new_thread;
-    auto started = os::start_thread("iso-pages", [this] { work(); });
-    if (!started) return std::unexpected(started.error());
-    thread_ = std::move(*started);
-    return {};
+    return thread_.start("iso-pages", [this] { work(); });
   }
-  void end() noexcept override {
-    if (!thread_.joinable()) return;
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    wake_.notify_all();
-    thread_.join();
-  }
+  void end() noexcept override { thread_.stop(); }
   std::uint64_t fast_bytes() const noexcept override {
     return tiers_.fast_pages() * page_tiers::kPageBytes;
   }
@@ -61,12 +46,7 @@ class page_placement final : public tier_placement, placement::placer {
     }
   }
   void work() {
-    for (;;) {
-      {
-        std::unique_lock lock(mutex_);
-        wake_.wait_for(lock, std::chrono::milliseconds(100), [this] { return stopping_; });
-        if (stopping_) return;
-      }
+    while (thread_.rest_for(std::chrono::milliseconds(100))) {
       add_pages();
       policy_->tick(tiers_);
     }
@@ -75,10 +55,7 @@ class page_placement final : public tier_placement, placement::placer {
   page_tiers tiers_;
   const policy_maker make_;
   std::unique_ptr<page_policy> policy_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stopping_ = false;
-  os::thread thread_;
+  os::stoppable_thread thread_;
 };
 
 template <auto MakePolicy>

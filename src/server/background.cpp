@@ -40,27 +40,4 @@ void background::work() {
   }
 }
 
-base::result<void> periodic::start(std::chrono::milliseconds pause, std::function<void()> work) {
-  auto started = os::start_thread("iso-background", [this, pause, work = std::move(work)] {
-    std::unique_lock lock(mutex_);
-    do {
-      lock.unlock();
-      work();
-      lock.lock();
-    } while (!changed_.wait_for(lock, pause, [this] { return stopping_; }));
-  });
-  if (!started) return std::unexpected(started.error());
-  thread_ = std::move(*started);
-  return {};
-}
-
-void periodic::stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-    changed_.notify_one();
-  }
-  if (thread_.joinable()) thread_.join();
-}
-
 }  // namespace isotherm::server

@@ -1,13 +1,11 @@
 // Work that takes longer than the clients of an event loop can wait, on threads of its own.
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <mutex>
 
-#include "base/error.hpp"
 #include "os/thread.hpp"
 
 namespace isotherm::server {
@@ -32,27 +30,6 @@ class background {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> jobs_;
-  bool stopping_ = false;
-  os::thread thread_;
-};
-
-/// Calls a function again and again on a thread of its own. For one controlling thread.
-class periodic {
- public:
-  periodic() = default;
-  ~periodic() { stop(); }
-  periodic(const periodic&) = delete;
-  periodic& operator=(const periodic&) = delete;
-
-  /// Calls `work` at once, and then again `pause` after each call has ended. `work` must not throw.
-  /// To be called at most once. Fails where the system gives no thread.
-  base::result<void> start(std::chrono::milliseconds pause, std::function<void()> work);
-  /// Waits for the call that runs, if any. Idempotent.
-  void stop();
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
   bool stopping_ = false;
   os::thread thread_;
 };

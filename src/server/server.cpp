@@ -128,7 +128,11 @@ base::result<void> server::start() {
   for (auto& loop : loops_) {
     if (auto started = loop->start(); !started) return started;
   }
-  return upkeep_.start(kUpkeepPause, [this] { upkeep(); });
+  return upkeep_.start("iso-background", [this] {
+    do {
+      upkeep();
+    } while (upkeep_.rest_for(kUpkeepPause));
+  });
 }
 
 void server::stop() {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "os/stoppable_thread.hpp"
 #include "placement/node_placement.hpp"
 #include "server/background.hpp"
 #include "server/client.hpp"
@@ -193,7 +194,7 @@ class server {
   background long_work_;
   background disk_work_;
   background large_work_;
-  periodic upkeep_;
+  os::stoppable_thread upkeep_;
 };
 
 }  // namespace isotherm::server
