@@ -16,26 +16,23 @@ template <auto... Path>
 constexpr statistic row(std::string_view name, std::string_view unit, std::string_view help,
                         std::optional<unsigned> info_decimals = std::nullopt,
                         bool is_summed = false) {
-  return {.name = name,
-          .unit = unit,
-          .help = help,
-          .info_decimals = info_decimals,
-          .is_summed = is_summed,
-          .get = [](const seen& from) -> std::variant<std::uint64_t, double> {
-            const auto value = (from.*....*Path);
-            if constexpr (std::is_floating_point_v<decltype(value)>) {
-              return double{value};
-            } else {
-              return std::uint64_t{value};
-            }
-          },
-          .set =
-              [](seen& into, std::string_view text) {
-                auto& value = (into.*....*Path);
-                const char* const last = text.data() + text.size();
-                const auto [end, problem] = std::from_chars(text.data(), last, value);
-                return problem == std::errc() && end == last;
-              }};
+  return {{{name, unit, help},
+           [](const seen& from) -> std::variant<std::uint64_t, double> {
+             const auto value = (from.*....*Path);
+             if constexpr (std::is_floating_point_v<decltype(value)>) {
+               return double{value};
+             } else {
+               return std::uint64_t{value};
+             }
+           }},
+          info_decimals,
+          is_summed,
+          [](seen& into, std::string_view text) {
+            auto& value = (into.*....*Path);
+            const char* const last = text.data() + text.size();
+            const auto [end, problem] = std::from_chars(text.data(), last, value);
+            return problem == std::errc() && end == last;
+          }};
 }
 
 template <auto... Path>

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/figure.hpp"
 #include "base/page.hpp"
 #include "heap/usage.hpp"
 
@@ -78,15 +79,11 @@ constexpr double page_utilization_of(const window_statistics& seen) noexcept {
 std::string problem_of(const std::function<void(const window_statistics&)>& callback,
                        const window_statistics& seen);
 
-struct statistic {
-  std::string_view name;
-  std::string_view unit;  ///< empty: none, as of a share
-  std::string_view help;
+struct statistic : base::figure_of<window_statistics, std::variant<std::uint64_t, double>> {
   /// Decimals in INFO, which is for people and tells a part; nullopt: not told there.
   std::optional<unsigned> info_decimals;
   bool is_summed;  ///< a count or a time of the window, of which the sum over windows means
                    ///< something
-  std::variant<std::uint64_t, double> (*get)(const window_statistics&);
   /// Reads it from a text; false when that is no such number.
   bool (*set)(window_statistics&, std::string_view text);
 };

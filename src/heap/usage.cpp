@@ -10,23 +10,26 @@
 namespace isotherm::heap {
 
 namespace {
-constexpr usage_field kFields[] = {
-    {"objects", "objects", "objects in the heap", &usage::objects},
-    {"bytes", "bytes", "bytes of its objects", &usage::bytes},
-    {"extent_bytes", "bytes", "bytes of the extents that it holds", &usage::extent_bytes},
-    {"resident_bytes", "bytes", "of these, bytes in DRAM, page cache included",
-     &usage::resident_bytes},
+using base::kMember;
+constexpr base::figure_of<usage> kUsage[] = {
+    {{"objects", "objects", "objects in the heap"}, kMember<&usage::objects>},
+    {{"bytes", "bytes", "bytes of its objects"}, kMember<&usage::bytes>},
+    {{"extent_bytes", "bytes", "bytes of the extents that it holds"},
+     kMember<&usage::extent_bytes>},
+    {{"resident_bytes", "bytes", "of these, bytes in DRAM, page cache included"},
+     kMember<&usage::resident_bytes>},
 };
-constexpr footprint_field kFootprint[] = {
-    {"rss_bytes", "resident set", &footprint::rss},
-    {"rss_peak_bytes", "resident set at its highest", &footprint::rss_peak},
-    {"dram_bytes", "DRAM of the process: resident set, and page cache of COLD's file beyond it",
-     &footprint::dram},
+constexpr base::figure_of<footprint> kFootprint[] = {
+    {{"rss_bytes", "bytes", "resident set"}, kMember<&footprint::rss>},
+    {{"rss_peak_bytes", "bytes", "resident set at its highest"}, kMember<&footprint::rss_peak>},
+    {{"dram_bytes", "bytes",
+      "DRAM of the process: resident set, and page cache of COLD's file beyond it"},
+     kMember<&footprint::dram>},
 };
 }  // namespace
 
-std::span<const usage_field> usage_table() noexcept { return kFields; }
-std::span<const footprint_field> footprint_table() noexcept { return kFootprint; }
+std::span<const base::figure_of<usage>> usage_table() noexcept { return kUsage; }
+std::span<const base::figure_of<footprint>> footprint_table() noexcept { return kFootprint; }
 
 range range_of(kind where) noexcept { return heaps().range_of(where); }
 

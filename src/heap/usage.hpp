@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
+#include "base/figure.hpp"
 #include "heap/kind.hpp"
 
 namespace isotherm::heap {
@@ -35,14 +35,7 @@ struct usage {
   /// Of the extents' bytes, those in DRAM: mapped pages and, for a file backing, page cache.
   std::uint64_t resident_bytes = 0;
 };
-/// What tells of the counters by name goes through it.
-struct usage_field {
-  std::string_view name;
-  std::string_view unit;
-  std::string_view help;
-  std::uint64_t usage::* member;
-};
-std::span<const usage_field> usage_table() noexcept;
+std::span<const base::figure_of<usage>> usage_table() noexcept;
 
 /// Finding out what is in DRAM takes a walk over all pages of the heap.
 enum class residency : std::uint8_t {
@@ -73,13 +66,7 @@ struct footprint {
   std::uint64_t dram = 0;  ///< resident set and, beyond it, the page cache of the COLD file
 };
 
-/// What tells of it by name goes through it.
-struct footprint_field {
-  std::string_view name;
-  std::string_view help;
-  std::uint64_t footprint::* member;
-};
-std::span<const footprint_field> footprint_table() noexcept;
+std::span<const base::figure_of<footprint>> footprint_table() noexcept;
 
 /// `cold_resident_bytes` is usage_of(kind::cold).resident_bytes, taken at about the same time.
 footprint read_footprint(std::uint64_t cold_resident_bytes);

@@ -12,7 +12,7 @@ namespace isotherm::live {
 
 namespace {
 
-using course = figure::course;
+using course = base::figure::course;
 constexpr std::string_view kMicroseconds = "microseconds", kMicrosecondsEnd = "_us";
 
 /// Of a value of a label: backslashes, quotes and ends of lines are escaped.
@@ -41,7 +41,7 @@ void add_heaps(std::string& text, const heap::per_kind<heap::usage>& heaps) {
     add_head(text, name, field.help, course::gauge);
     for (const heap::kind where : heap::kKinds) {
       fmt::format_to(std::back_inserter(text), "{}{{heap=\"{}\"}} {}\n", name, name_of(where),
-                     heaps[where].*field.member);
+                     field.get(heaps[where]));
     }
   }
 }
@@ -97,29 +97,18 @@ void add_process(std::string& text) {
 
 }  // namespace
 
-void add_window(const collector::window_statistics& last, std::vector<figure>& figures) {
+void add_window(const collector::window_statistics& last, std::vector<shown_figure>& figures) {
   const auto table = collector::statistic_table();
   for (std::size_t i = 0; i < table.size(); ++i) {
     const auto& each = table[i];
     const double total = i < last.totals.size() ? last.totals[i] : 0;
-    figures.push_back({each.name, each.unit, each.help, course::gauge, each.get(last),
-                       each.is_summed ? std::optional(total) : std::nullopt});
+    figures.push_back({each, each.get(last), each.is_summed ? std::optional(total) : std::nullopt});
   }
 }
 
 void add_cold_reads(const heap::cold_read_statistics& now, snapshot& seen) {
   seen.reads = now;
-  for (const auto& each : heap::cold_statistic_table()) {
-    const bool is_total = each.over_time == heap::cold_statistic::course::total;
-    seen.figures.push_back({each.name, each.unit, each.help,
-                            is_total ? course::counter : course::gauge, each.get(now)});
-  }
-}
-
-void add_footprint(const heap::footprint& now, std::vector<figure>& figures) {
-  for (const auto& each : heap::footprint_table()) {
-    figures.push_back({each.name, "bytes", each.help, course::gauge, now.*each.member});
-  }
+  add_figures(heap::cold_statistic_table(), now, seen.figures);
 }
 
 std::string to_json(const snapshot& seen) {
@@ -132,7 +121,7 @@ std::string to_json(const snapshot& seen) {
     for (const heap::kind where : heap::kKinds) {
       auto& one = heaps[std::string(name_of(where))];
       for (const auto& field : heap::usage_table()) {
-        one[std::string(field.name)] = (*seen.heaps)[where].*field.member;
+        one[std::string(field.name)] = field.get((*seen.heaps)[where]);
       }
     }
   }
@@ -141,7 +130,7 @@ std::string to_json(const snapshot& seen) {
   return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::string metric_name(const figure& shown) {
+std::string metric_name(const shown_figure& shown) {
   static constexpr std::pair<std::string_view, std::string_view> kNouns[] = {
       {"window", "windows"}, {"vetoed", "vetoed_moves"}, {"failed", "failed_moves"}};
   std::string_view name = shown.name;

@@ -1,5 +1,5 @@
-// Numbers that a process shows: each with its name, unit and help, from the tables of those who
-// count them, so that a new row of a table is on the page and in /metrics without more.
+// The figures that a process shows at one moment, from the tables of those who count them: as the
+// page has them, and as /metrics has them.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,15 @@
 #include <variant>
 #include <vector>
 
+#include "base/figure.hpp"
 #include "collector/statistics.hpp"
 #include "heap/cold/statistics.hpp"
 #include "heap/usage.hpp"
 
 namespace isotherm::live {
 
-struct figure {
-  /// A counter only grows while the process lives.
-  enum class course : std::uint8_t { counter, gauge };
-  std::string_view name;
-  std::string_view unit;  ///< empty: none, as of a share
-  std::string_view help;
-  course over_time;
+/// A figure with its value.
+struct shown_figure : base::figure {
   std::variant<std::uint64_t, double> value;
   /// Sum over all windows of a figure of the last window. /metrics shows it in the figure's place,
   /// so that a scraper does not miss the windows between two visits.
@@ -40,16 +36,18 @@ struct duration_histogram {
 /// What a process shows at one moment.
 struct snapshot {
   std::vector<std::pair<std::string_view, std::string>> facts{};  ///< words: name and value
-  std::vector<figure> figures{};
+  std::vector<shown_figure> figures{};
   std::optional<heap::per_kind<heap::usage>> heaps{};  ///< none: there are none
   std::optional<heap::cold_read_statistics> reads{};   ///< likewise
   std::vector<duration_histogram> durations{};         ///< beside those of reads; for /metrics
 };
 
-/// Each adds what its table has.
-void add_window(const collector::window_statistics& last, std::vector<figure>& figures);
+/// Adds the figures of a table, read from `source`.
+void add_figures(const auto& table, auto& source, std::vector<shown_figure>& figures) {
+  for (const auto& each : table) figures.push_back({each, each.get(source)});
+}
+void add_window(const collector::window_statistics& last, std::vector<shown_figure>& figures);
 void add_cold_reads(const heap::cold_read_statistics& now, snapshot& seen);
-void add_footprint(const heap::footprint& now, std::vector<figure>& figures);
 
 /// {"facts": {name: text}, "figures": {name: number}, "heaps": {heap: {name: number}},
 /// "cold_read_waits": [count]}, in one line. Of the last, the count at place b is of the reads that
@@ -58,7 +56,7 @@ std::string to_json(const snapshot& seen);
 
 /// What a figure is called in /metrics: "isotherm_" before its name, "_total" behind that of a
 /// counter or a sum over windows, and seconds for microseconds. A name without a noun gets one.
-std::string metric_name(const figure& shown);
+std::string metric_name(const shown_figure& shown);
 /// Prometheus' text format, version 0.0.4, with the usual metrics of a process beside the figures.
 /// The facts are the labels of isotherm_info; the times of reads from COLD are the histogram
 /// isotherm_cold_read_duration_seconds.

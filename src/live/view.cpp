@@ -16,7 +16,7 @@ void process_view::measure() {
 snapshot process_view::look() {
   if (measuring_.wait_ns() == 0) measuring_.run([this] { measure(); });
   snapshot seen;
-  add_footprint(footprint_, seen.figures);
+  add_figures(heap::footprint_table(), footprint_, seen.figures);
   seen.facts.emplace_back(
       "manage",
       running_ ? collector::find_option("manage")->get(running_->configuration()) : "off");

@@ -1,9 +1,9 @@
 // The table of the figures that the server reports of itself, and the counters behind it. INFO,
 // ISOTHERM STATS, the live page and /metrics report each row; CONFIG RESETSTAT resets the counters.
 //
-// To add a counter, add a row of kind `counted` to kFigureRows and count where the event happens:
-// `server.statistics.add("refused_writes")`. The compiler checks the name. A row of another kind
-// also needs a function in figures.cpp that reads its figure.
+// To add a counter, add a row that is `counted` to kFigureRows and count where the event happens:
+// `server.statistics.add("refused_writes")`. The compiler checks the name. A row that is not
+// `counted` also needs a function in figures.cpp that reads its figure.
 #pragma once
 
 #include <array>
@@ -12,99 +12,112 @@
 #include <span>
 #include <string_view>
 
+#include "base/figure.hpp"
 #include "base/sharded_counter.hpp"
-#include "live/figures.hpp"
-#include "server/timing/reply_times.hpp"
 
 namespace isotherm::server {
 
 class server;
 
-struct figure_row {
+struct figure_row : base::figure {
   enum class section : std::uint8_t {
     stats,
     isotherm,  ///< only where there is management
     none       ///< INFO has a field of its own for the figure
   };
-  enum class kind : std::uint8_t {
-    counted,  ///< a counter in server::statistics
-    counter,  ///< a counter elsewhere, read by a function in figures.cpp
-    gauge     ///< computed by a function in figures.cpp
-  };
-  std::string_view name;
-  std::string_view info_name;  ///< Redis's, where it has one
   section info_section;
-  std::string_view unit;
-  std::string_view help;
-  kind is;
+  std::string_view info_name;  ///< Redis's, where it has one
+  bool is_counted;             ///< by a counter in server::statistics; else by a function
 
-  constexpr live::figure::course over_time() const noexcept {
-    return is == kind::gauge ? live::figure::course::gauge : live::figure::course::counter;
+  /// A counter in server::statistics.
+  static constexpr figure_row counted(std::string_view name, std::string_view unit,
+                                      std::string_view help, section where,
+                                      std::string_view info_name) {
+    return {{name, unit, help, course::counter}, where, info_name, true};
+  }
+  /// A counter elsewhere, read by a function in figures.cpp.
+  static constexpr figure_row counter(std::string_view name, std::string_view unit,
+                                      std::string_view help, section where,
+                                      std::string_view info_name) {
+    return {{name, unit, help, course::counter}, where, info_name, false};
+  }
+  /// Computed by a function in figures.cpp.
+  static constexpr figure_row gauge(std::string_view name, std::string_view unit,
+                                    std::string_view help, section where = section::none,
+                                    std::string_view info_name = "") {
+    return {{name, unit, help, course::gauge}, where, info_name, false};
   }
 };
 
 /// The order of the rows is that of the reports.
 inline constexpr auto kFigureRows = [] {
   using enum figure_row::section;
-  using enum figure_row::kind;
-  return std::to_array<figure_row>({
-      {"keys", "", none, "keys", "keys in the store", gauge},
-      {"used_memory_bytes", "", none, "bytes", "bytes that records and all else take of DRAM",
-       gauge},
-      {"maxmemory_bytes", "", none, "bytes", "limit of used_memory_bytes; 0: none", gauge},
-      {"clients", "", none, "clients", "clients that are connected", gauge},
-      {"connections", "total_connections_received", stats, "clients", "clients that were let in",
-       counted},
-      {"commands", "total_commands_processed", stats, "commands", "commands run", counted},
-      {"commands_per_second", "instantaneous_ops_per_sec", stats, "commands",
-       "commands a second, over the last second", gauge},
-      {"input_bytes", "total_net_input_bytes", stats, "bytes", "bytes read from clients", counted},
-      {"output_bytes", "total_net_output_bytes", stats, "bytes", "bytes sent to clients", counted},
-      {"rejected_connections", "rejected_connections", stats, "clients",
-       "clients that were not let in", counted},
-      {"expired_keys", "expired_keys", stats, "keys", "keys that have expired", counter},
-      {"keyspace_hits", "keyspace_hits", stats, "keys", "keys that were asked for and were there",
-       counter},
-      {"keyspace_misses", "keyspace_misses", stats, "keys",
-       "keys that were asked for and were not there", counter},
-      {"unknown_commands", "unknown_commands", stats, "commands",
-       "commands that do not exist, or had a wrong number of arguments", counted},
-      {"error_replies", "total_error_replies", stats, "replies", "replies that were errors",
-       counter},
-      {"query_limit_disconnections", "client_query_buffer_limit_disconnections", stats, "clients",
-       "clients closed because a request was too long", counted},
-      {"output_limit_disconnections", "client_output_buffer_limit_disconnections", stats, "clients",
-       "clients closed because they did not read", counted},
-      {"evicted_clients", "evicted_clients", stats, "clients",
-       "clients closed because all buffers together were too long", counted},
-      {"wrong_passwords", "acl_access_denied_auth", stats, "clients", "passwords that were wrong",
-       counted},
-      {"refused_writes", "refused_writes", stats, "commands",
-       "commands refused because DRAM was above its target", counted},
-      {kReplyQuantiles[0].name, kReplyQuantiles[0].name, stats, "microseconds",
-       kReplyQuantiles[0].help, gauge},
-      {kReplyQuantiles[1].name, kReplyQuantiles[1].name, stats, "microseconds",
-       kReplyQuantiles[1].help, gauge},
-      {kReplyQuantiles[2].name, kReplyQuantiles[2].name, stats, "microseconds",
-       kReplyQuantiles[2].help, gauge},
-      {"refused_cold_objects", "refused_cold_objects", isotherm, "objects",
-       "objects that COLD had no room for", counter},
-      {"loop_major_faults", "loop_major_faults", isotherm, "pages",
-       "pages of a disk that event loops have waited for", counter},
-  });
+  using row = figure_row;
+  return std::array{
+      row::gauge("keys", "keys", "keys in the store"),
+      row::gauge("used_memory_bytes", "bytes", "bytes that records and all else take of DRAM"),
+      row::gauge("maxmemory_bytes", "bytes", "limit of used_memory_bytes; 0: none"),
+      row::gauge("clients", "clients", "clients that are connected"),
+      row::counted("connections", "clients", "clients that were let in", stats,
+                   "total_connections_received"),
+      row::counted("commands", "commands", "commands run", stats, "total_commands_processed"),
+      row::gauge("commands_per_second", "commands", "commands a second, over the last second",
+                 stats, "instantaneous_ops_per_sec"),
+      row::counted("input_bytes", "bytes", "bytes read from clients", stats,
+                   "total_net_input_bytes"),
+      row::counted("output_bytes", "bytes", "bytes sent to clients", stats,
+                   "total_net_output_bytes"),
+      row::counted("rejected_connections", "clients", "clients that were not let in", stats,
+                   "rejected_connections"),
+      row::counter("expired_keys", "keys", "keys that have expired", stats, "expired_keys"),
+      row::counter("keyspace_hits", "keys", "keys that were asked for and were there", stats,
+                   "keyspace_hits"),
+      row::counter("keyspace_misses", "keys", "keys that were asked for and were not there", stats,
+                   "keyspace_misses"),
+      row::counted("unknown_commands", "commands",
+                   "commands that do not exist, or had a wrong number of arguments", stats,
+                   "unknown_commands"),
+      row::counter("error_replies", "replies", "replies that were errors", stats,
+                   "total_error_replies"),
+      row::counted("query_limit_disconnections", "clients",
+                   "clients closed because a request was too long", stats,
+                   "client_query_buffer_limit_disconnections"),
+      row::counted("output_limit_disconnections", "clients",
+                   "clients closed because they did not read", stats,
+                   "client_output_buffer_limit_disconnections"),
+      row::counted("evicted_clients", "clients",
+                   "clients closed because all buffers together were too long", stats,
+                   "evicted_clients"),
+      row::counted("wrong_passwords", "clients", "passwords that were wrong", stats,
+                   "acl_access_denied_auth"),
+      row::counted("refused_writes", "commands",
+                   "commands refused because DRAM was above its target", stats, "refused_writes"),
+      row::gauge("reply_p50_us", "microseconds",
+                 "half of the replies of the last second took the server at most so long, a "
+                 "pipeline as one",
+                 stats, "reply_p50_us"),
+      row::gauge("reply_p99_us", "microseconds", "99 of 100 of these replies took at most so long",
+                 stats, "reply_p99_us"),
+      row::gauge("reply_p999_us", "microseconds",
+                 "999 of 1000 of these replies took at most so long", stats, "reply_p999_us"),
+      row::counter("refused_cold_objects", "objects", "objects that COLD had no room for", isotherm,
+                   "refused_cold_objects"),
+      row::counter("loop_major_faults", "pages", "pages of a disk that event loops have waited for",
+                   isotherm, "loop_major_faults"),
+  };
 }();
 
-/// Returns the number of rows of kind `counted` among the first `rows` ones.
+/// Returns the number of rows that are `counted`, among the first `rows` ones.
 constexpr std::size_t counted_among(std::size_t rows) noexcept {
   std::size_t count = 0;
-  for (std::size_t i = 0; i < rows; ++i) count += kFigureRows[i].is == figure_row::kind::counted;
+  for (std::size_t i = 0; i < rows; ++i) count += kFigureRows[i].is_counted;
   return count;
 }
 
-/// One counter for each row of kind `counted`. Thread-safe.
+/// One counter for each row that is `counted`. Thread-safe.
 class event_counters {
  public:
-  /// Name of a row of kind `counted`. Any other name does not compile.
+  /// Name of a row that is `counted`. Any other name does not compile.
   class name {
    public:
     /// Implicit: the caller passes a literal.
@@ -114,7 +127,7 @@ class event_counters {
     friend event_counters;
     static consteval std::size_t number_of(std::string_view text) {
       for (std::size_t i = 0; i < kFigureRows.size(); ++i) {
-        const bool is_counted = kFigureRows[i].is == figure_row::kind::counted;
+        const bool is_counted = kFigureRows[i].is_counted;
         if (is_counted && kFigureRows[i].name == text) return counted_among(i);
       }
       return there_is_no_counter_of_this_name();
@@ -142,8 +155,8 @@ struct server_figure : figure_row {
 };
 std::span<const server_figure> server_figures() noexcept;
 
-/// Sets to zero the counters that CONFIG RESETSTAT resets: those of kind `counted`, and those of
-/// kind `counter` that have a function for it.
+/// Sets to zero the counters that CONFIG RESETSTAT resets: those that are `counted`, and
+/// those whose source has a function for it.
 void reset_figures(server& of);
 
 }  // namespace isotherm::server

@@ -39,9 +39,7 @@ live::snapshot live_view::look() {
     if (problem != seen.facts.end()) problem->second = server_.manager()->problem();
   }
   seen.durations.push_back(reply_durations(server_));
-  for (const server_figure& each : server_figures()) {
-    seen.figures.push_back({each.name, each.unit, each.help, each.over_time(), each.get(server_)});
-  }
+  live::add_figures(server_figures(), server_, seen.figures);
   return seen;
 }
 

@@ -438,8 +438,8 @@ void server::count_reply_times() noexcept {
   reply_counts last_second = now;
   last_second.subtract(replies_before_);
   replies_before_ = now;
-  for (std::size_t q = 0; q < kReplyQuantiles.size(); ++q) {
-    reply_times_us_[q].store_relaxed(quantile_us(last_second, kReplyQuantiles[q].share));
+  for (std::size_t i = 0; i < kReplyShares.size(); ++i) {
+    reply_times_us_[i].store_relaxed(quantile_us(last_second, kReplyShares[i]));
   }
 }
 

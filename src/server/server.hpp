@@ -133,9 +133,10 @@ class server {
   std::uint64_t commands_per_second() const noexcept { return rate_.load_relaxed(); }
   /// Of all replies since the start, and the sum of their times in nanoseconds. Any thread.
   reply_counts all_reply_times() const noexcept;
-  /// Of the last second, in microseconds: the quantile at that place of kReplyQuantiles.
-  std::uint64_t reply_time_us(std::size_t quantile) const noexcept {
-    return reply_times_us_[quantile].load_relaxed();
+  /// Returns the microseconds within which kReplyShares[which] of the replies of the last second
+  /// came.
+  std::uint64_t reply_time_us(std::size_t which) const noexcept {
+    return reply_times_us_[which].load_relaxed();
   }
 
  private:
@@ -166,7 +167,7 @@ class server {
   base::atomic<std::uint64_t> cold_resident_{0};  ///< of the last look; relaxed, a figure for INFO
   std::uint64_t look_at_cold_ns_ = 0;             ///< when look_at_cold() may run next
   std::uint64_t rate_commands_ = 0;
-  std::array<base::atomic<std::uint64_t>, kReplyQuantiles.size()> reply_times_us_{};
+  std::array<base::atomic<std::uint64_t>, kReplyShares.size()> reply_times_us_{};
   reply_counts replies_before_;
   std::int64_t second_since_ms_ = 0;
   command_counts counted_of(std::size_t number) const;

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-using course = figure::course;
+using course = base::figure::course;
 
 snapshot of_a_window() {
   snapshot seen{.facts = {{"index", "hash-pugh"}}, .heaps = heap::per_kind<heap::usage>{}};
@@ -29,7 +29,8 @@ snapshot of_a_window() {
   reads.waits[9] = 2;
   reads.wait_us = 1700;
   add_cold_reads(reads, seen);
-  add_footprint({.rss = 1, .rss_peak = 2, .dram = 3}, seen.figures);
+  constexpr heap::footprint kMemory{.rss = 1, .rss_peak = 2, .dram = 3};
+  add_figures(heap::footprint_table(), kMemory, seen.figures);
   (*seen.heaps)[heap::kind::cold].objects = 9;
   return seen;
 }
@@ -59,7 +60,7 @@ TEST(Figures, JsonHasEachRowOfTheTables) {
 TEST(Figures, JsonIsWholeWhateverTheWordsAre) {
   snapshot seen{.facts = {{"problem", "a \"\n\xff"}}};
   seen.figures.push_back(
-      {"endless", "", "", course::gauge, std::numeric_limits<double>::infinity()});
+      {{"endless", "", "", course::gauge}, std::numeric_limits<double>::infinity()});
   const auto all = nlohmann::json::parse(to_json(seen));
   EXPECT_THAT(std::string(all["facts"]["problem"]), HasSubstr("a \"\n"));
   EXPECT_TRUE(all["figures"]["endless"].is_null());
@@ -67,14 +68,15 @@ TEST(Figures, JsonIsWholeWhateverTheWordsAre) {
 }
 
 TEST(Figures, MetricsHaveNamesByTheRule) {
-  EXPECT_EQ(metric_name({"keys", "keys", "", course::gauge, std::uint64_t{0}}), "isotherm_keys");
-  EXPECT_EQ(metric_name({"commands", "", "", course::counter, std::uint64_t{0}}),
+  EXPECT_EQ(metric_name({{"keys", "keys", "", course::gauge}, std::uint64_t{0}}), "isotherm_keys");
+  EXPECT_EQ(metric_name({{"commands", "", "", course::counter}, std::uint64_t{0}}),
             "isotherm_commands_total");
-  EXPECT_EQ(metric_name({"cold_read_p99_us", "microseconds", "", course::gauge, std::uint64_t{0}}),
-            "isotherm_cold_read_p99_seconds");
-  EXPECT_EQ(metric_name({"failed", "moves", "", course::gauge, std::uint64_t{0}, 7.0}),
+  EXPECT_EQ(
+      metric_name({{"cold_read_p99_us", "microseconds", "", course::gauge}, std::uint64_t{0}}),
+      "isotherm_cold_read_p99_seconds");
+  EXPECT_EQ(metric_name({{"failed", "moves", "", course::gauge}, std::uint64_t{0}, 7.0}),
             "isotherm_failed_moves_total");
-  EXPECT_EQ(metric_name({"window", "", "", course::gauge, std::uint64_t{0}}),
+  EXPECT_EQ(metric_name({{"window", "", "", course::gauge}, std::uint64_t{0}}),
             "isotherm_windows_total");
 }
 
@@ -110,7 +112,7 @@ TEST(Figures, MetricsTellTheProcessAndDurations) {
 TEST(Figures, MetricsTellEachOnceWithItsHelp) {
   const snapshot seen = of_a_window();
   const std::string text = to_metrics(seen);
-  for (const figure& each : seen.figures) {
+  for (const shown_figure& each : seen.figures) {
     const std::string name = metric_name(each);
     EXPECT_THAT(text, HasSubstr("# HELP " + name + " " + std::string(each.help)));
     const std::string type = name.ends_with("_total") ? " counter\n" : " gauge\n";

@@ -41,14 +41,14 @@ TEST_F(Serving, TellsHowLongRepliesOfTheLastSecondTook) {
   until([&] {
     one.send("PING\r\n");
     EXPECT_EQ(one.receive(7), "+PONG\r\n");
-    for (std::size_t q = 0; q < kReplyQuantiles.size(); ++q) {
+    for (std::size_t q = 0; q < kReplyShares.size(); ++q) {
       if (server_->reply_time_us(q) == 0) return false;
     }
     return true;
   });
   const std::string told = peer(path_).last_words("INFO stats");
-  for (const auto& each : kReplyQuantiles) {
-    EXPECT_NE(told.find("\r\n" + std::string(each.name) + ":"), std::string::npos) << each.name;
+  for (const std::string name : {"reply_p50_us", "reply_p99_us", "reply_p999_us"}) {
+    EXPECT_NE(told.find("\r\n" + name + ":"), std::string::npos) << name;
   }
 }
 

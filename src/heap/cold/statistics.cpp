@@ -9,7 +9,8 @@ namespace isotherm::heap {
 namespace {
 
 using seen = cold_read_statistics;
-using course = cold_statistic::course;
+using base::kMember;
+using enum base::figure::course;
 
 /// Returns the microseconds within which `parts` of `of` reads ended, rounded up to a power of two.
 std::uint64_t wait_us(const seen& s, std::uint64_t parts, std::uint64_t of) noexcept {
@@ -22,33 +23,31 @@ std::uint64_t wait_us(const seen& s, std::uint64_t parts, std::uint64_t of) noex
   return 0;
 }
 
-constexpr cold_statistic kTable[] = {
-    {"cold_misses", "objects",
-     "objects of COLD that were needed and that were out of DRAM, since the start", course::total,
-     [](const seen& s) noexcept { return s.misses; }},
-    {"cold_reads", "reads", "reads of their pages", course::total,
-     [](const seen& s) noexcept { return s.reads; }},
-    {"cold_shared_reads", "objects", "misses for which a read was under way already", course::total,
-     [](const seen& s) noexcept { return s.shared_reads; }},
-    {"cold_failed_reads", "reads",
-     "reads that failed, or that were given up as the disk did not answer", course::total,
-     [](const seen& s) noexcept { return s.failed_reads; }},
-    {"cold_read_bytes", "bytes", "bytes read for misses", course::total,
-     [](const seen& s) noexcept { return s.read_bytes; }},
-    {"cold_requested_bytes", "bytes", "bytes of the objects that were missed", course::total,
-     [](const seen& s) noexcept { return s.requested_bytes; }},
-    {"cold_reads_under_way", "reads", "reads for misses that are under way now", course::now,
-     [](const seen& s) noexcept { return s.under_way; }},
-    {"cold_reads_unanswered", "reads",
-     "reads that were given up and that the disk has not answered until now", course::now,
-     [](const seen& s) noexcept { return s.unanswered; }},
-    {"cold_read_p50_us", "microseconds",
-     "half of the reads for misses since the start took at most so long, up to a power of two",
-     course::now, [](const seen& s) noexcept { return wait_us(s, 50, 100); }},
-    {"cold_read_p99_us", "microseconds", "99 of 100 of these reads took at most so long",
-     course::now, [](const seen& s) noexcept { return wait_us(s, 99, 100); }},
-    {"cold_read_p999_us", "microseconds", "999 of 1000 of these reads took at most so long",
-     course::now, [](const seen& s) noexcept { return wait_us(s, 999, 1000); }},
+constexpr base::figure_of<seen> kTable[] = {
+    {{"cold_misses", "objects",
+      "objects of COLD that were needed and that were out of DRAM, since the start", counter},
+     kMember<&seen::misses>},
+    {{"cold_reads", "reads", "reads of their pages", counter}, kMember<&seen::reads>},
+    {{"cold_shared_reads", "objects", "misses for which a read was under way already", counter},
+     kMember<&seen::shared_reads>},
+    {{"cold_failed_reads", "reads",
+      "reads that failed, or that were given up as the disk did not answer", counter},
+     kMember<&seen::failed_reads>},
+    {{"cold_read_bytes", "bytes", "bytes read for misses", counter}, kMember<&seen::read_bytes>},
+    {{"cold_requested_bytes", "bytes", "bytes of the objects that were missed", counter},
+     kMember<&seen::requested_bytes>},
+    {{"cold_reads_under_way", "reads", "reads for misses that are under way now"},
+     kMember<&seen::under_way>},
+    {{"cold_reads_unanswered", "reads",
+      "reads that were given up and that the disk has not answered until now"},
+     kMember<&seen::unanswered>},
+    {{"cold_read_p50_us", "microseconds",
+      "half of the reads for misses since the start took at most so long, up to a power of two"},
+     [](const seen& s) { return wait_us(s, 50, 100); }},
+    {{"cold_read_p99_us", "microseconds", "99 of 100 of these reads took at most so long"},
+     [](const seen& s) { return wait_us(s, 99, 100); }},
+    {{"cold_read_p999_us", "microseconds", "999 of 1000 of these reads took at most so long"},
+     [](const seen& s) { return wait_us(s, 999, 1000); }},
 };
 
 }  // namespace
@@ -85,6 +84,8 @@ void cold_read_counters::count_end(std::size_t bytes, int error,
   if (error != 0) failed_reads.fetch_add_relaxed(1);
 }
 
-std::span<const cold_statistic> cold_statistic_table() noexcept { return kTable; }
+std::span<const base::figure_of<cold_read_statistics>> cold_statistic_table() noexcept {
+  return kTable;
+}
 
 }  // namespace isotherm::heap

@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 #include "base/atomic.hpp"
+#include "base/figure.hpp"
 
 namespace isotherm::heap {
 
@@ -45,18 +45,6 @@ struct cold_read_counters {
 };
 extern constinit cold_read_counters cold_read_counts;
 
-/// A row of the table.
-struct cold_statistic {
-  enum class course : std::uint8_t {
-    total,  ///< only grows while the process lives
-    now
-  };
-  std::string_view name;
-  std::string_view unit;
-  std::string_view help;
-  course over_time;
-  std::uint64_t (*get)(const cold_read_statistics&) noexcept;
-};
-std::span<const cold_statistic> cold_statistic_table() noexcept;
+std::span<const base::figure_of<cold_read_statistics>> cold_statistic_table() noexcept;
 
 }  // namespace isotherm::heap

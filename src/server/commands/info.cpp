@@ -169,8 +169,7 @@ std::string isotherm_section(server& server, std::int64_t) {
     text += fmt::format("heap_{}", name_of(where));
     char before = ':';
     for (const auto& each : heap::usage_table()) {
-      text +=
-          fmt::format("{}{}={}", std::exchange(before, ','), each.name, heaps[where].*each.member);
+      text += fmt::format("{}{}={}", std::exchange(before, ','), each.name, each.get(heaps[where]));
     }
     text += "\r\n";
   }

@@ -45,10 +45,11 @@ void field(reply& out, std::string_view name, std::string_view value) {
   out.bulk(value);
 }
 
-void answer_window(reply& out, const collector::window_statistics& seen) {
-  for (const auto& each : collector::statistic_table()) {
-    std::visit([&](auto value) { field(out, each.name, value); }, each.get(seen));
-  }
+void field(reply& out, std::string_view name, std::variant<std::uint64_t, double> value) {
+  std::visit([&](auto number) { field(out, name, number); }, value);
+}
+void fields(reply& out, const auto& table, auto& source) {
+  for (const auto& each : table) field(out, each.name, each.get(source));
 }
 
 heap::footprint footprint_beside_heaps() {
@@ -66,13 +67,14 @@ void answer_stats(reply& out, server& server) {
   field(out, "manage", manager ? manager->mode() : "off");
   const heap::footprint memory =
       manager ? footprint_beside_heaps() : heap::read_footprint_without_heaps();
-  for (const auto& each : heap::footprint_table()) field(out, each.name, memory.*each.member);
-  for (const auto& each : server_figures()) field(out, each.name, each.get(server));
+  fields(out, heap::footprint_table(), memory);
+  fields(out, server_figures(), server);
   if (!manager) return;
   field(out, "problem", std::string_view(manager->problem()));
   const heap::cold_read_statistics reads = heap::cold_reads();
-  for (const auto& each : heap::cold_statistic_table()) field(out, each.name, each.get(reads));
-  answer_window(out, manager->last_window());
+  fields(out, heap::cold_statistic_table(), reads);
+  const collector::window_statistics last = manager->last_window();
+  fields(out, collector::statistic_table(), last);
 }
 
 void answer_heaps(reply& out, const heap::per_kind<heap::usage>& all) {
@@ -81,7 +83,7 @@ void answer_heaps(reply& out, const heap::per_kind<heap::usage>& all) {
     const heap::usage& usage = all[where];
     out.bulk(name_of(where));
     out.map(heap::usage_table().size());
-    for (const auto& each : heap::usage_table()) field(out, each.name, usage.*each.member);
+    fields(out, heap::usage_table(), usage);
   }
 }
 
@@ -169,7 +171,7 @@ void collect(call& c) {
   client.server.defer(client, [manager](reply& out) {
     const auto seen = manager->collect();
     out.map(collector::statistic_table().size());
-    answer_window(out, seen);
+    fields(out, collector::statistic_table(), seen);
   });
 }
 

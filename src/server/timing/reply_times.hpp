@@ -4,25 +4,13 @@
 
 #include <array>
 #include <cstdint>
-#include <string_view>
 
 #include "base/histogram.hpp"
 
 namespace isotherm::server {
 
-/// What is told of them.
-struct reply_quantile {
-  std::string_view name;  ///< in INFO, STATS and metrics
-  double share;           ///< of the replies that took at most so long
-  std::string_view help;
-};
-inline constexpr std::array kReplyQuantiles{
-    reply_quantile{
-        "reply_p50_us", 0.5,
-        "half of the replies of the last second took the server at most so long, a pipeline as "
-        "one"},
-    reply_quantile{"reply_p99_us", 0.99, "99 of 100 of these replies took at most so long"},
-    reply_quantile{"reply_p999_us", 0.999, "999 of 1000 of these replies took at most so long"}};
+/// The shares of replies that took at most reply_p50_us, reply_p99_us and reply_p999_us.
+inline constexpr std::array kReplyShares{0.5, 0.99, 0.999};
 
 /// Times in nanoseconds, those of a power of two in four buckets; from 2^40 * 7/4 on in the last
 /// one.
