@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "index/index.hpp"
+#include "index/storage.hpp"
 
 namespace isotherm::index {
 
@@ -48,32 +49,6 @@ class walk_cursors {
   std::uint64_t last_cursor_ = 0;
 };
 
-/// any_index::walk() for an ordered structure: a piece is some keys in order. `iterate(from,
-/// visit)` visits the pairs from that scan_start upwards. For an access that has missed a key, the
-/// walk stays where it is, and the piece is to be walked again; it goes on only for what else is
-/// missed, until the visitor ends it. It stays also where the disk does not answer.
-template <class Iterate>
-std::uint64_t walk_in_order(access& inside, walk_cursors& cursors, std::uint64_t cursor,
-                            const pair_visitor& visit, Iterate iterate) {
-  constexpr std::size_t kPieceKeys = 16;
-  const std::optional<std::string> last = cursor ? cursors.find(cursor) : std::nullopt;
-  std::size_t visited = 0;
-  std::string_view now;
-  bool is_cut = false;
-  const pair_visitor counting = [&](std::optional<std::string_view> key,
-                                    std::optional<std::string_view> value) {
-    if (!key) return visit(key, value);  // cannot be continued from
-    now = *key;
-    is_cut = !visit(key, value) || (!inside.has_missed() && ++visited == kPieceKeys);
-    return !is_cut;
-  };
-  iterate(last ? scan_start{*last, bound::exclusive} : scan_start{}, counting);
-  if (inside.has_missed() || inside.result() == access::outcome::disk_silent) return cursor;
-  if (is_cut) return cursors.advance(cursor, now);
-  cursors.forget(cursor);
-  return 0;
-}
-
 /// Visits the pairs of a scan, which ends at one that could not be had. Passes over one that was
 /// erased meanwhile.
 class scanning {
@@ -87,6 +62,45 @@ class scanning {
  private:
   const access& inside_;
   const visitor& visit_;
+};
+
+/// scan() and walk() of a `Map`, which offers it go_up(inside, from, how, visit): it visits the
+/// pairs from that scan_start upwards.
+template <class Map>
+class upward_scans {
+ public:
+  void scan(access& inside, std::string_view from, const visitor& visit) {
+    self().go_up(inside, scan_start{from}, reading::use, scanning(inside, visit));
+  }
+
+  /// A piece is some keys in order. For an access that has missed a key, the walk stays where it
+  /// is, and the piece is to be walked again; it goes on only for what else is missed, until the
+  /// visitor ends it. It stays also where the disk does not answer.
+  std::uint64_t walk(access& inside, std::uint64_t cursor, const pair_visitor& visit) {
+    constexpr std::size_t kPieceKeys = 16;
+    const std::optional<std::string> last = cursor ? cursors_.find(cursor) : std::nullopt;
+    std::size_t visited = 0;
+    std::string_view now;
+    bool is_cut = false;
+    const pair_visitor counting = [&](std::optional<std::string_view> key,
+                                      std::optional<std::string_view> value) {
+      if (!key) return visit(key, value);  // cannot be continued from
+      now = *key;
+      is_cut = !visit(key, value) || (!inside.has_missed() && ++visited == kPieceKeys);
+      return !is_cut;
+    };
+    self().go_up(inside, last ? scan_start{*last, bound::exclusive} : scan_start{}, reading::peek,
+                 counting);
+    if (inside.has_missed() || inside.result() == access::outcome::disk_silent) return cursor;
+    if (is_cut) return cursors_.advance(cursor, now);
+    cursors_.forget(cursor);
+    return 0;
+  }
+
+ private:
+  Map& self() noexcept { return static_cast<Map&>(*this); }
+
+  walk_cursors cursors_;
 };
 
 }  // namespace isotherm::index

@@ -41,9 +41,11 @@ struct art_leaf : tree_entry<Storage> {
 /// below it is being replaced, and start again if a node has changed. Writers do the same; while
 /// they hold a lock, they wait only for the lock of a node below.
 template <class Storage>
-class art : public optimistic_writes<art<Storage>, Storage, art_leaf<Storage>> {
+class art : public optimistic_writes<art<Storage>, Storage, art_leaf<Storage>>,
+            public upward_scans<art<Storage>> {
   using writes = optimistic_writes<art<Storage>, Storage, art_leaf<Storage>>;
   friend writes;
+  friend upward_scans<art>;
 
  public:
   static constexpr std::string_view kName = "art";
@@ -56,15 +58,11 @@ class art : public optimistic_writes<art<Storage>, Storage, art_leaf<Storage>> {
 
   std::optional<std::string_view> find(access& inside, std::string_view key);
 
-  void scan(access& inside, std::string_view from, const visitor& visit) {
-    iterate<up>(inside, scan_start{from}, reading::use, scanning(inside, visit));
-  }
   void scan_back(access& inside, std::optional<std::string_view> from, const visitor& visit) {
     std::optional<scan_start> start;
     if (from) start = scan_start{*from};
     iterate<down>(inside, start, reading::use, scanning(inside, visit));
   }
-  std::uint64_t walk(access& inside, std::uint64_t cursor, const pair_visitor& visit);
   /// Ends the process when memory is exhausted: an exception would leave nodes locked.
   void clear() noexcept;
   bool is_valid();
@@ -169,6 +167,10 @@ class art : public optimistic_writes<art<Storage>, Storage, art_leaf<Storage>> {
 
   template <class Way, class Visit>
   void iterate(access& inside, std::optional<scan_start> from, reading how, const Visit& visit);
+  template <class Visit>
+  void go_up(access& inside, const scan_start& from, reading how, const Visit& visit) {
+    iterate<up>(inside, from, how, visit);
+  }
   void seek(up, const std::optional<scan_start>& from, std::vector<frame>& path) const;
   void seek(down, const std::optional<scan_start>& from, std::vector<frame>& path) const;
   template <class Turn>
@@ -187,7 +189,6 @@ class art : public optimistic_writes<art<Storage>, Storage, art_leaf<Storage>> {
   // Without prefix, never replaced; a part of the index itself, and so in neither tier.
   alignas(base::kCacheLineBytes) art_detail::node256 root_node_;
   node* const root_ = &root_node_;
-  walk_cursors cursors_;
 };
 
 /// Whether a node or a leaf right below is in fast memory.

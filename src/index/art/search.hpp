@@ -214,14 +214,6 @@ void art<Storage>::iterate(access& inside, std::optional<scan_start> from, readi
   }
 }
 
-template <class Storage>
-std::uint64_t art<Storage>::walk(access& inside, std::uint64_t cursor, const pair_visitor& visit) {
-  return walk_in_order(inside, cursors_, cursor, visit,
-                       [&](const scan_start& from, const pair_visitor& each) {
-                         iterate<up>(inside, from, reading::peek, each);
-                       });
-}
-
 // --- checking ----------------------------------------------------------------------------------
 
 template <class Storage>

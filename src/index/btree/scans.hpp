@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "index/index.hpp"
-#include "index/storage.hpp"
 #include "index/walk_cursors.hpp"
 
 namespace isotherm::index::btree_detail {
@@ -16,11 +15,8 @@ namespace isotherm::index::btree_detail {
 /// present throughout is visited, and every pair visited was present at some moment of the scan:
 /// the pairs of one leaf at one moment, leaf by leaf. The visitor is called without a lock.
 template <class Map, class Tree>
-class scans {
+class scans : public upward_scans<Map> {
  public:
-  void scan(access& inside, std::string_view from, const visitor& visit) {
-    go_up(inside, {from}, reading::use, scanning(inside, visit));
-  }
   void scan_back(access& inside, std::optional<std::string_view> from, const visitor& visit) {
     std::optional<scan_start> next;
     if (from) next = scan_start{*from};
@@ -29,14 +25,9 @@ class scans {
       if (out.fence) next = scan_start{out.fence->view(), bound::exclusive};
     });
   }
-  std::uint64_t walk(access& inside, std::uint64_t cursor, const pair_visitor& visit) {
-    return walk_in_order(inside, cursors_, cursor, visit,
-                         [&](const scan_start& from, const pair_visitor& each) {
-                           go_up(inside, from, reading::peek, each);
-                         });
-  }
 
  private:
+  friend upward_scans<Map>;
   using piece = typename Tree::piece;
 
   Map& self() noexcept { return static_cast<Map&>(*this); }
@@ -60,8 +51,6 @@ class scans {
       }
     } while (some.fence);
   }
-
-  walk_cursors cursors_;
 };
 
 }  // namespace isotherm::index::btree_detail

@@ -95,15 +95,6 @@ void masstree<Storage>::iterate(access& inside, direction where_to, std::optiona
 }
 
 template <class Storage>
-std::uint64_t masstree<Storage>::walk(access& inside, std::uint64_t cursor,
-                                      const pair_visitor& visit) {
-  return walk_in_order(inside, cursors_, cursor, visit,
-                       [&](const scan_start& from, const pair_visitor& each) {
-                         iterate(inside, direction::up, from, reading::peek, each);
-                       });
-}
-
-template <class Storage>
 masstree<Storage>::masstree(std::size_t, const Storage& storage)
     : writes(storage),
       top_(masstree_detail::link_to(

@@ -37,9 +37,11 @@ namespace isotherm::index {
 /// disturb them. Writers wait for the lock of their border node; while they hold a lock, they only
 /// wait for nodes to the right of it, above it in its layer, or at the top of the layer below.
 template <class Storage>
-class masstree : public optimistic_writes<masstree<Storage>, Storage> {
+class masstree : public optimistic_writes<masstree<Storage>, Storage>,
+                 public upward_scans<masstree<Storage>> {
   using writes = optimistic_writes<masstree<Storage>, Storage>;
   friend writes;
+  friend upward_scans<masstree>;
 
  public:
   static constexpr std::string_view kName = "masstree";
@@ -52,15 +54,11 @@ class masstree : public optimistic_writes<masstree<Storage>, Storage> {
 
   std::optional<std::string_view> find(access& inside, std::string_view key);
 
-  void scan(access& inside, std::string_view from, const visitor& visit) {
-    iterate(inside, direction::up, scan_start{from}, reading::use, scanning(inside, visit));
-  }
   void scan_back(access& inside, std::optional<std::string_view> from, const visitor& visit) {
     std::optional<scan_start> start;
     if (from) start = scan_start{*from};
     iterate(inside, direction::down, start, reading::use, scanning(inside, visit));
   }
-  std::uint64_t walk(access& inside, std::uint64_t cursor, const pair_visitor& visit);
   void clear();
   bool is_valid();
 
@@ -126,9 +124,12 @@ class masstree : public optimistic_writes<masstree<Storage>, Storage> {
   template <class Visit>
   void iterate(access& inside, direction where_to, std::optional<scan_start> from, reading how,
                const Visit& visit);
+  template <class Visit>
+  void go_up(access& inside, const scan_start& from, reading how, const Visit& visit) {
+    iterate(inside, direction::up, from, how, visit);
+  }
 
   base::atomic<link> top_;  // the top, or a node that was the top once; never a leaf
-  walk_cursors cursors_;
 };
 
 }  // namespace isotherm::index

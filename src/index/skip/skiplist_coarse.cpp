@@ -68,25 +68,9 @@ std::int64_t plain_list<Storage>::retire_cut(entry* n) {
 }  // namespace skip_detail
 
 template <class Storage>
-void skiplist_coarse<Storage>::scan_back(access& inside, std::optional<std::string_view> from,
-                                         const visitor& visit) {
-  skip_detail::scan_back(
-      inside, core_.head(), from, visit,
-      [&](const wanted_key& last, bound kind, std::vector<node*>& out) {
-        const std::shared_lock guard(lock_);
-        node* const start =
-            core_.locate(inside, last, reading::use).before[skip_detail::kBackLevel];
-        skip_detail::gather(inside, core_.head(), start, last, kind, out,
-                            [](node* n) { return n->next_node(0); });
-        return start;
-      },
-      [](node*) { return true; });
-}
-
-template <class Storage>
 template <class Visit>
-void skiplist_coarse<Storage>::iterate(access& inside, const scan_start& from, reading how,
-                                       const Visit& visit) {
+void skiplist_coarse<Storage>::go_up(access& inside, const scan_start& from, reading how,
+                                     const Visit& visit) {
   std::vector<node*> piece;
   node* last = nullptr;  // node gathered last
   do {

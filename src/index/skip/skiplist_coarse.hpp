@@ -7,9 +7,8 @@
 
 #include "index/coarse.hpp"
 #include "index/index.hpp"
-#include "index/skip/backward.hpp"
 #include "index/skip/node.hpp"
-#include "index/walk_cursors.hpp"
+#include "index/skip/scans.hpp"
 
 namespace isotherm::index {
 
@@ -72,12 +71,17 @@ class plain_list {
 /// pair visited was present at some moment of the scan: up to 64 nodes upwards, about 16 downwards,
 /// are taken at one moment. The visitor is called without the lock.
 template <class Storage>
-class skiplist_coarse : public coarse<skip_detail::plain_list<Storage>, Storage> {
+class skiplist_coarse
+    : public coarse<skip_detail::plain_list<Storage>, Storage>,
+      public skip_detail::scans<skiplist_coarse<Storage>,
+                                typename skip_detail::plain_list<Storage>::entry> {
   using writes = coarse<skip_detail::plain_list<Storage>, Storage>;
   using writes::core_;
   using writes::lock_;
   using node = typename skip_detail::plain_list<Storage>::entry;
   using wanted_key = skip_detail::wanted_key;
+  friend upward_scans<skiplist_coarse>;
+  friend skip_detail::scans<skiplist_coarse, node>;
 
  public:
   static constexpr std::string_view kName = "skiplist-coarse";
@@ -85,26 +89,21 @@ class skiplist_coarse : public coarse<skip_detail::plain_list<Storage>, Storage>
   explicit skiplist_coarse(std::size_t /*expected_keys*/, const Storage& storage = {})
       : writes(storage) {}
 
-  void scan(access& inside, std::string_view from, const visitor& visit) {
-    iterate(inside, {from}, reading::use, scanning(inside, visit));
-  }
-  void scan_back(access& inside, std::optional<std::string_view> from, const visitor& visit);
-  std::uint64_t walk(access& inside, std::uint64_t cursor, const pair_visitor& visit) {
-    return walk_in_order(inside, cursors_, cursor, visit,
-                         [&](const scan_start& from, const pair_visitor& each) {
-                           iterate(inside, from, reading::peek, each);
-                         });
-  }
-
  private:
   static constexpr std::size_t kPieceNodes = 64;
 
   /// Takes some nodes at a time under the lock and visits them without it. If the last of them is
   /// unlinked meanwhile, its link still leads to every key behind it that has been present since.
   template <class Visit>
-  void iterate(access& inside, const scan_start& from, reading how, const Visit& visit);
-
-  walk_cursors cursors_;
+  void go_up(access& inside, const scan_start& from, reading how, const Visit& visit);
+  node* head() const noexcept { return core_.head(); }
+  static node* next_of(node* n) noexcept { return n->next_node(0); }
+  static bool is_present(const node*) noexcept { return true; }
+  node* gather_before(access& inside, const wanted_key& last, bound kind, std::vector<node*>& out) {
+    const std::shared_lock guard(lock_);
+    node* const start = core_.locate(inside, last, reading::use).before[skip_detail::kBackLevel];
+    return this->gather(inside, start, last, kind, out);
+  }
 };
 
 }  // namespace isotherm::index

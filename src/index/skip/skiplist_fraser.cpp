@@ -204,8 +204,8 @@ bool skiplist_fraser<Storage>::try_unlink(node* gone) {
 /// that has been present since.
 template <class Storage>
 template <class Visit>
-void skiplist_fraser<Storage>::iterate(access& inside, const scan_start& from, reading how,
-                                       const Visit& visit) {
+void skiplist_fraser<Storage>::go_up(access& inside, const scan_start& from, reading how,
+                                     const Visit& visit) {
   const wanted_key wanted(from.key);
   bool is_past_bound = false;
   for (node* n = first_near(inside, wanted, how); n; n = next_of(n, 0)) {
@@ -218,24 +218,6 @@ void skiplist_fraser<Storage>::iterate(access& inside, const scan_start& from, r
     if (!value && n->value.is_null()) continue;  // erased
     if (!visit(read(n->key, inside, how), value)) return;
   }
-}
-
-/// Nodes that locate() passes on a level are not marked there, and so are linked on all lower
-/// levels.
-template <class Storage>
-void skiplist_fraser<Storage>::scan_back(access& inside, std::optional<std::string_view> from,
-                                         const visitor& visit) {
-  skip_detail::scan_back(
-      inside, head_, from, visit,
-      [&](const wanted_key& last, bound kind, std::vector<node*>& out) {
-        position where;
-        locate(inside, last, where);
-        node* const start = where.before[skip_detail::kBackLevel];
-        skip_detail::gather(inside, head_, start, last, kind, out,
-                            [](node* n) { return next_of(n, 0); });
-        return start;
-      },
-      [](node*) { return true; });
 }
 
 template <class Storage>

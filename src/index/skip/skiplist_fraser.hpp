@@ -14,9 +14,8 @@
 
 #include "index/index.hpp"
 #include "index/lock_free_writes.hpp"
-#include "index/skip/backward.hpp"
 #include "index/skip/node.hpp"
-#include "index/walk_cursors.hpp"
+#include "index/skip/scans.hpp"
 
 namespace isotherm::index {
 
@@ -35,11 +34,15 @@ struct progress_state {
 /// visited, and every pair visited was present at some moment of the scan.
 template <class Storage>
 class skiplist_fraser : public lock_free_writes<skiplist_fraser<Storage>, Storage,
-                                                skip_detail::node<Storage, progress_state>> {
+                                                skip_detail::node<Storage, progress_state>>,
+                        public skip_detail::scans<skiplist_fraser<Storage>,
+                                                  skip_detail::node<Storage, progress_state>> {
   using node = skip_detail::node<Storage, progress_state>;
   using wanted_key = skip_detail::wanted_key;
   using writes = lock_free_writes<skiplist_fraser, Storage, node>;
   friend writes;
+  friend upward_scans<skiplist_fraser>;
+  friend skip_detail::scans<skiplist_fraser, node>;
   using link = std::uintptr_t;
 
  public:
@@ -55,16 +58,6 @@ class skiplist_fraser : public lock_free_writes<skiplist_fraser<Storage>, Storag
 
   std::optional<std::string_view> find(access& inside, std::string_view key);
 
-  void scan(access& inside, std::string_view from, const visitor& visit) {
-    iterate(inside, {from}, reading::use, scanning(inside, visit));
-  }
-  void scan_back(access& inside, std::optional<std::string_view> from, const visitor& visit);
-  std::uint64_t walk(access& inside, std::uint64_t cursor, const pair_visitor& visit) {
-    return walk_in_order(inside, cursors_, cursor, visit,
-                         [&](const scan_start& from, const pair_visitor& each) {
-                           iterate(inside, from, reading::peek, each);
-                         });
-  }
   void clear();
   bool is_valid();
 
@@ -108,10 +101,19 @@ class skiplist_fraser : public lock_free_writes<skiplist_fraser<Storage>, Storag
   void unlink_and_retire(const wanted_key& key, position& where, node* n);
   bool try_unlink(node* gone);
   template <class Visit>
-  void iterate(access& inside, const scan_start& from, reading how, const Visit& visit);
+  void go_up(access& inside, const scan_start& from, reading how, const Visit& visit);
+  node* head() const noexcept { return head_; }
+  static node* next_of(node* n) noexcept { return next_of(n, 0); }
+  static bool is_present(const node*) noexcept { return true; }
+  /// Nodes that locate() passes on a level are not marked there, and so are linked on all lower
+  /// levels.
+  node* gather_before(access& inside, const wanted_key& last, bound kind, std::vector<node*>& out) {
+    position where;
+    locate(inside, last, where);
+    return this->gather(inside, where.before[skip_detail::kBackLevel], last, kind, out);
+  }
 
   node* const head_;
-  walk_cursors cursors_;
 };
 
 }  // namespace isotherm::index

@@ -149,8 +149,8 @@ bool skiplist_herlihy<Storage>::find_before(const node* n, position& where) noex
 /// has been present since.
 template <class Storage>
 template <class Visit>
-void skiplist_herlihy<Storage>::iterate(access& inside, const scan_start& from, reading how,
-                                        const Visit& visit) {
+void skiplist_herlihy<Storage>::go_up(access& inside, const scan_start& from, reading how,
+                                      const Visit& visit) {
   const wanted_key wanted(from.key);
   position where;
   locate(inside, wanted, where, how);
@@ -165,24 +165,6 @@ void skiplist_herlihy<Storage>::iterate(access& inside, const scan_start& from, 
     const auto value = read_value(n->value, inside, how);
     if (!visit(read(n->key, inside, how), value)) return;
   }
-}
-
-/// If a node that was passed is unlinked, its link still leads to every key behind it that has been
-/// present since.
-template <class Storage>
-void skiplist_herlihy<Storage>::scan_back(access& inside, std::optional<std::string_view> from,
-                                          const visitor& visit) {
-  skip_detail::scan_back(
-      inside, head_, from, visit,
-      [&](const wanted_key& last, bound kind, std::vector<node*>& out) {
-        position where;
-        locate(inside, last, where);
-        node* const start = where.before[skip_detail::kBackLevel];
-        skip_detail::gather(inside, head_, start, last, kind, out,
-                            [](node* n) { return n->next_node(0); });
-        return start;
-      },
-      &is_present);
 }
 
 template <class Storage>

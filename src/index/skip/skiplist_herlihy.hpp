@@ -12,9 +12,8 @@
 
 #include "index/index.hpp"
 #include "index/optimistic_writes.hpp"
-#include "index/skip/backward.hpp"
 #include "index/skip/node.hpp"
-#include "index/walk_cursors.hpp"
+#include "index/skip/scans.hpp"
 
 namespace isotherm::index {
 
@@ -41,12 +40,16 @@ class lazy_state {
 /// keys strictly in order, each at most once; every key that is present throughout is visited, and
 /// every pair visited was present at some moment of the scan.
 template <class Storage>
-class skiplist_herlihy : public optimistic_writes<skiplist_herlihy<Storage>, Storage,
-                                                  skip_detail::node<Storage, lazy_state>> {
+class skiplist_herlihy
+    : public optimistic_writes<skiplist_herlihy<Storage>, Storage,
+                               skip_detail::node<Storage, lazy_state>>,
+      public skip_detail::scans<skiplist_herlihy<Storage>, skip_detail::node<Storage, lazy_state>> {
   using node = skip_detail::node<Storage, lazy_state>;
   using wanted_key = skip_detail::wanted_key;
   using writes = optimistic_writes<skiplist_herlihy, Storage, node>;
   friend writes;
+  friend upward_scans<skiplist_herlihy>;
+  friend skip_detail::scans<skiplist_herlihy, node>;
 
  public:
   static constexpr std::string_view kName = "skiplist-herlihy";
@@ -67,16 +70,6 @@ class skiplist_herlihy : public optimistic_writes<skiplist_herlihy<Storage>, Sto
     return read(n->value, inside);
   }
 
-  void scan(access& inside, std::string_view from, const visitor& visit) {
-    iterate(inside, {from}, reading::use, scanning(inside, visit));
-  }
-  void scan_back(access& inside, std::optional<std::string_view> from, const visitor& visit);
-  std::uint64_t walk(access& inside, std::uint64_t cursor, const pair_visitor& visit) {
-    return walk_in_order(inside, cursors_, cursor, visit,
-                         [&](const scan_start& from, const pair_visitor& each) {
-                           iterate(inside, from, reading::peek, each);
-                         });
-  }
   void clear();
   bool is_valid();
 
@@ -128,10 +121,18 @@ class skiplist_herlihy : public optimistic_writes<skiplist_herlihy<Storage>, Sto
   bool find_before(const node* n, position& where) noexcept;
   void detach(access& inside, position& where, std::string_view key);
   template <class Visit>
-  void iterate(access& inside, const scan_start& from, reading how, const Visit& visit);
+  void go_up(access& inside, const scan_start& from, reading how, const Visit& visit);
+  node* head() const noexcept { return head_; }
+  static node* next_of(node* n) noexcept { return n->next_node(0); }
+  /// If a node that was passed is unlinked, its link still leads to every key behind it that has
+  /// been present since.
+  node* gather_before(access& inside, const wanted_key& last, bound kind, std::vector<node*>& out) {
+    position where;
+    locate(inside, last, where);
+    return this->gather(inside, where.before[skip_detail::kBackLevel], last, kind, out);
+  }
 
   node* const head_;
-  walk_cursors cursors_;
 };
 
 }  // namespace isotherm::index
