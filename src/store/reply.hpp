@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,6 +53,11 @@ class reply {
   /// A double; a bulk string in RESP2.
   void real(double value);
   void array(std::size_t count) { number('*', static_cast<std::int64_t>(count)); }
+  /// An array of statuses, as HELP answers.
+  void statuses(std::span<const std::string_view> lines) {
+    array(lines.size());
+    for (const std::string_view each : lines) status(each);
+  }
   /// `pairs` keys, each followed by its value; a flat array in RESP2.
   void map(std::size_t pairs) {
     if (protocol_ == 3)

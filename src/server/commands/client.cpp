@@ -222,7 +222,7 @@ void client_help(call& c) {
       "    Assign the name <name> to the current connection.",
       "HELP",
       "    Prints this help."};
-  answer_lines(c.out, kLines);
+  c.out.statuses(kLines);
 }
 
 constexpr std::string_view kGroup = "connection";

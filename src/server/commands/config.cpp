@@ -282,7 +282,7 @@ void config_help(call& c) {
       "    Reset statistics reported by the INFO command.",
       "HELP",
       "    Prints this help."};
-  answer_lines(c.out, kLines);
+  c.out.statuses(kLines);
 }
 
 constexpr std::string_view kGroup = "server";

@@ -25,7 +25,4 @@ inline constexpr std::string_view kRedisVersion = "7.0.15";
 /// "name" or "container|name" as Redis writes it.
 std::string full_name(const store::command& command, const class server& server);
 
-/// Answers with lines, as HELP does.
-void answer_lines(store::reply& out, std::span<const std::string_view> lines);
-
 }  // namespace isotherm::server

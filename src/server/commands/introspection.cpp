@@ -206,7 +206,7 @@ void command_help(call& c) {
       "    Return the keys from a full command.",
       "HELP",
       "    Prints this help."};
-  answer_lines(c.out, kLines);
+  c.out.statuses(kLines);
 }
 
 constexpr std::string_view kGroup = kServerGroup;

@@ -245,7 +245,7 @@ void help(call& c) {
       "    Change one of them from the next window on.",
       "HELP",
       "    Prints this help."};
-  answer_lines(c.out, kLines);
+  c.out.statuses(kLines);
 }
 
 constexpr std::string_view kGroup = "isotherm";

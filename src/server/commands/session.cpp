@@ -14,11 +14,6 @@ namespace isotherm::server {
 
 using namespace store;
 
-void answer_lines(reply& out, std::span<const std::string_view> lines) {
-  out.array(lines.size());
-  for (const auto text : lines) out.status(text);
-}
-
 namespace {
 
 constexpr std::string_view kWrongPassword =

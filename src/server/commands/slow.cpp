@@ -63,7 +63,7 @@ void slowlog_help(call& c) {
       "    Reset the slowlog.",
       "HELP",
       "    Prints this help."};
-  answer_lines(c.out, kLines);
+  c.out.statuses(kLines);
 }
 
 void latency_latest(call& c) {
@@ -159,7 +159,7 @@ void latency_help(call& c) {
       "    (default: reset all data for all event classes)",
       "HELP",
       "    Prints this help."};
-  answer_lines(c.out, kLines);
+  c.out.statuses(kLines);
 }
 
 constexpr std::string_view kGroup = "server";

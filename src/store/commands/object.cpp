@@ -67,8 +67,7 @@ void object_help(call& c) {
       "    <key>.",
       "HELP",
       "    Prints this help."};
-  c.out.array(std::size(kLines));
-  for (const auto text : kLines) c.out.status(text);
+  c.out.statuses(kLines);
 }
 
 /// An object as the heaps lay it out: header and content, rounded to 16 bytes.
@@ -116,8 +115,7 @@ void memory_help(call& c) {
       "    Return memory in bytes used by <key> and its value.",
       "HELP",
       "    Prints this help."};
-  c.out.array(std::size(kLines));
-  for (const auto text : kLines) c.out.status(text);
+  c.out.statuses(kLines);
 }
 
 constexpr key_positions kSecond{2, 2, 1};
