@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
+#include "base/numbers.hpp"
 #include "lab/emulation/trees.hpp"
 #include "lab/tiers/placements.hpp"
 #include "lab/tiers/trace.hpp"
@@ -20,11 +20,9 @@ using placement::tier;
 
 constexpr std::uint64_t kLeastKeys = 1000;
 
-base::result<double> parse_percent(const std::string& text) {
-  double value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool is_whole = end == text.data() + text.size() || std::string_view(end) == "%";
-  if (problem == std::errc() && is_whole && value >= 0 && value <= 100) return value / 100;
+base::result<double> parse_percent(std::string_view text) {
+  const std::string_view number = text.substr(0, text.size() - text.ends_with('%'));
+  if (const auto value = base::parse_number<double>(number, 0, 100)) return *value / 100;
   return std::unexpected(
       base::error{fmt::format("--fast {}: shares of 0 to 100 per cent, as in 10,20,80", text), 0});
 }

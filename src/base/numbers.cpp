@@ -1,28 +1,10 @@
 #include "base/numbers.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <limits>
 
 namespace isotherm::base {
 namespace {
-
-template <class Number>
-std::optional<Number> parse_all(std::string_view text) noexcept {
-  Number value{};
-  const char* const last = text.data() + text.size();
-  const auto [end, problem] = std::from_chars(text.data(), last, value);
-  if (problem != std::errc() || end != last) return std::nullopt;
-  return value;
-}
-
-template <class Number>
-std::optional<Number> parse_within(std::string_view text, Number least, Number most) noexcept {
-  const auto value = parse_all<Number>(text);
-  if (!value || *value < least || *value > most) return std::nullopt;
-  return value;
-}
 
 struct unit {
   std::string_view name;
@@ -50,7 +32,7 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text) noexcept {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   if (digits == 0) return std::nullopt;
-  const std::uint64_t number = parse_unsigned(text.substr(0, digits)).value_or(kMost);
+  const std::uint64_t number = parse_number<std::uint64_t>(text.substr(0, digits)).value_or(kMost);
   for (const unit& each : kUnits) {
     if (!is_same_word(text.substr(digits), each.name)) continue;
     return number > kMost / each.bytes ? kMost : number * each.bytes;
@@ -65,22 +47,6 @@ std::string format_bytes(std::uint64_t bytes) {
     if (is_binary && bytes != 0 && bytes % each.bytes == 0) found = &each;
   }
   return std::to_string(bytes / found->bytes) + std::string(found->name);
-}
-
-std::optional<std::int64_t> parse_whole(std::string_view text, std::int64_t least,
-                                        std::int64_t most) noexcept {
-  return parse_within(text, least, most);
-}
-
-std::optional<std::uint64_t> parse_unsigned(std::string_view text, std::uint64_t least,
-                                            std::uint64_t most) noexcept {
-  return parse_within(text, least, most);
-}
-
-std::optional<double> parse_real(std::string_view text) noexcept {
-  const auto value = parse_all<double>(text);
-  if (!value || !std::isfinite(*value)) return std::nullopt;
-  return value;
 }
 
 }  // namespace isotherm::base

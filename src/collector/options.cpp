@@ -79,15 +79,6 @@ std::string text_of(double number) {
   return {text, end.ptr};
 }
 
-template <class T>
-std::optional<T> number_in(std::string_view text, T least, T greatest) {
-  T number{};
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  if (!(number >= least && number <= greatest)) return std::nullopt;  // nor NaN
-  return number;
-}
-
 /// "none, cold or pageout".
 std::string one_of(std::span<const std::string_view> words) {
   std::string text;
@@ -130,7 +121,7 @@ template <class T>
 bool write(const T& value, options& into, std::string_view text)
   requires requires { value.least; }
 {
-  const auto number = number_in(text, value.least, value.greatest);
+  const auto number = base::parse_number(text, value.least, value.greatest);
   if (number) into.*value.member = *number;
   return number.has_value();
 }

@@ -1,9 +1,10 @@
 #include "collector/statistics.hpp"
 
-#include <charconv>
 #include <exception>
 #include <iterator>
 #include <type_traits>
+
+#include "base/numbers.hpp"
 
 namespace isotherm::collector {
 
@@ -29,9 +30,9 @@ constexpr statistic row(std::string_view name, std::string_view unit, std::strin
           is_summed,
           [](seen& into, std::string_view text) {
             auto& value = (into.*....*Path);
-            const char* const last = text.data() + text.size();
-            const auto [end, problem] = std::from_chars(text.data(), last, value);
-            return problem == std::errc() && end == last;
+            const auto parsed = base::parse_number<std::remove_reference_t<decltype(value)>>(text);
+            value = parsed.value_or(value);
+            return parsed.has_value();
           }};
 }
 

@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
+
+#include "base/numbers.hpp"
 
 namespace isotherm::live {
 
@@ -41,13 +42,6 @@ std::optional<host_and_port> split(std::string_view text) {
   return found;
 }
 
-std::optional<std::uint16_t> port_in(std::string_view text) {
-  std::uint16_t port = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return port;
-}
-
 bool is_letter_of_a_name(char letter) noexcept {
   return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
          (letter >= '0' && letter <= '9') || letter == '-' || letter == '_';
@@ -62,7 +56,7 @@ base::result<address> parse_address(std::string_view text) {
   };
   const auto parts = split(text);
   if (!parts || !parts->port) return refused();
-  const auto port = port_in(*parts->port);
+  const auto port = base::parse_number<std::uint16_t>(*parts->port);
   if (!port) return refused();
   const bool is_local = !parts->is_bracketed && (parts->host.empty() || parts->host == "localhost");
   if (is_local) return address{"127.0.0.1", *port};
@@ -77,7 +71,7 @@ std::string url_of(const address& where) {
 
 bool is_own_name(std::string_view host_header, std::span<const std::string> own) {
   const auto parts = split(host_header);
-  if (!parts || (parts->port && !port_in(*parts->port))) return false;
+  if (!parts || (parts->port && !base::parse_number<std::uint16_t>(*parts->port))) return false;
   if (parts->is_bracketed) return is_ip(AF_INET6, parts->host);
   if (is_ip(AF_INET, parts->host)) return true;
   const std::string_view name =

@@ -5,6 +5,7 @@
 
 #include <tuple>
 
+#include "base/numbers.hpp"
 #include "live/request.hpp"
 
 namespace isotherm::live {
@@ -43,7 +44,7 @@ bool is_ambiguous(MHD_Connection* from) {
 
 std::optional<std::uint64_t> number_of(MHD_Connection* from, const char* name) {
   const auto text = parameter_of(from, name);
-  return text ? parse_number(*text) : std::nullopt;
+  return text ? base::parse_number<std::uint64_t>(*text) : std::nullopt;
 }
 
 bool leaves_room_to_answer(MHD_Connection* from, std::string_view path) {

@@ -19,7 +19,7 @@ inline constexpr std::size_t kConnectionBytes = std::size_t{16} << 10;
 std::string_view header_of(MHD_Connection* from, const char* name);
 /// Returns a parameter of the query; nullopt: there is none.
 std::optional<std::string_view> parameter_of(MHD_Connection* from, const char* name);
-/// Returns a parameter as a number; nullopt: there is none, or it is no number (parse_number()).
+/// Returns a parameter as a number; nullopt: there is none, or it is no number.
 std::optional<std::uint64_t> number_of(MHD_Connection* from, const char* name);
 /// Returns the header Host; nullopt: there is none.
 std::optional<std::string_view> host_of(MHD_Connection* from);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "live/address.hpp"
@@ -73,13 +72,6 @@ base::result<change> parse_change(std::string_view body) {
 std::optional<heap::kind> parse_heap(std::string_view text) noexcept {
   const auto* const found = std::ranges::find(heap::kKinds, text, &heap::name_of);
   return found == heap::kKinds.end() ? std::nullopt : std::optional(*found);
-}
-
-std::optional<std::uint64_t> parse_number(std::string_view text) noexcept {
-  std::uint64_t number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
 }
 
 }  // namespace isotherm::live

@@ -47,7 +47,5 @@ base::result<change> parse_change(std::string_view body);
 
 /// "new", "hot", "cold" or "node".
 std::optional<heap::kind> parse_heap(std::string_view text) noexcept;
-/// Digits only; nullopt for what is no number of 64 bits.
-std::optional<std::uint64_t> parse_number(std::string_view text) noexcept;
 
 }  // namespace isotherm::live

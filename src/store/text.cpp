@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+
+#include "base/numbers.hpp"
 
 namespace isotherm::store {
 
@@ -57,20 +58,15 @@ std::optional<std::int64_t> parse_integer(std::string_view text) noexcept {
   if (!digits.empty() && digits[0] == '-') digits.remove_prefix(1);
   if (digits.empty() || digits.size() > 19) return std::nullopt;
   if (digits[0] == '0' && text.size() > 1) return std::nullopt;
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return base::parse_number<std::int64_t>(text);
 }
 
 std::optional<std::uint64_t> parse_cursor(std::string_view text) noexcept {
   if (text.empty()) return 0;
   const bool negative = text[0] == '-';
   if (negative || text[0] == '+') text.remove_prefix(1);
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return negative ? -value : value;
+  const auto value = base::parse_number<std::uint64_t>(text);
+  return value && negative ? -*value : value;
 }
 
 std::optional<long double> parse_float(std::string_view text) noexcept {

@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <string_view>
+
+#include "base/numbers.hpp"
 
 namespace isotherm::tool {
 
@@ -29,9 +30,9 @@ base::result<address> address::parse(const std::string& text) {
   const std::size_t colon = rest.rfind(':');
   if (!rest.starts_with("tcp:") || colon <= 4) return std::unexpected(bad);
   where.host = rest.substr(4, colon - 4);
-  const char* const end = rest.data() + rest.size();
-  const auto [behind, problem] = std::from_chars(rest.data() + colon + 1, end, where.port);
-  if (problem != std::errc{} || behind != end || where.port == 0) return std::unexpected(bad);
+  const auto port = base::parse_number<std::uint16_t>(rest.substr(colon + 1), 1);
+  if (!port) return std::unexpected(bad);
+  where.port = *port;
   if (where.host.starts_with('[') && where.host.ends_with(']')) {
     where.host = where.host.substr(1, where.host.size() - 2);
   }

@@ -12,36 +12,36 @@ constexpr auto kLargest = std::numeric_limits<std::uint64_t>::max();
 constexpr auto kSmallest = std::numeric_limits<std::int64_t>::min();
 
 TEST(Numbers, AreDecimalWhateverTheyBeginWith) {
-  EXPECT_EQ(parse_unsigned("0100"), 100u);
-  EXPECT_EQ(parse_whole("-010", -100, 100), -10);
-  EXPECT_EQ(parse_real("010"), 10);
-  for (const auto* text : {"0x10", "0b1", "1e1", "1.0"})
-    EXPECT_EQ(parse_unsigned(text), std::nullopt);
+  EXPECT_EQ(parse_number<std::uint64_t>("0100"), 100u);
+  EXPECT_EQ(parse_number<std::int64_t>("-010", -100, 100), -10);
+  EXPECT_EQ(parse_number<double>("010"), 10);
+  for (const auto* text : {"0x10", "0b1", "1e1", "1.0", "-1"})
+    EXPECT_EQ(parse_number<std::uint64_t>(text), std::nullopt);
 }
 
 TEST(Numbers, TakeAllOfTheText) {
   for (const auto* text : {"", " 1", "1 ", "1,2", "+1", "--1", "1k", "1\n"}) {
-    EXPECT_EQ(parse_unsigned(text), std::nullopt) << text;
-    EXPECT_EQ(parse_whole(text, kSmallest, 9), std::nullopt) << text;
-    EXPECT_EQ(parse_real(text), std::nullopt) << text;
+    EXPECT_EQ(parse_number<std::uint64_t>(text), std::nullopt) << text;
+    EXPECT_EQ(parse_number<std::int64_t>(text, kSmallest, 9), std::nullopt) << text;
+    EXPECT_EQ(parse_number<double>(text), std::nullopt) << text;
   }
 }
 
 TEST(Numbers, KeepToTheirRange) {
-  EXPECT_EQ(parse_unsigned("5", 5, 7), 5u);
-  EXPECT_EQ(parse_unsigned("7", 5, 7), 7u);
-  EXPECT_EQ(parse_unsigned("4", 5, 7), std::nullopt);
-  EXPECT_EQ(parse_unsigned("8", 5, 7), std::nullopt);
-  EXPECT_EQ(parse_unsigned("-5", 0, 7), std::nullopt);
-  EXPECT_EQ(parse_whole("-1", -1, 65535), -1);
-  EXPECT_EQ(parse_whole("-2", -1, 65535), std::nullopt);
+  EXPECT_EQ(parse_number<std::uint64_t>("5", 5, 7), 5u);
+  EXPECT_EQ(parse_number<std::uint64_t>("7", 5, 7), 7u);
+  EXPECT_EQ(parse_number<std::uint64_t>("4", 5, 7), std::nullopt);
+  EXPECT_EQ(parse_number<std::uint64_t>("8", 5, 7), std::nullopt);
+  EXPECT_EQ(parse_number<std::uint64_t>("-5", 0, 7), std::nullopt);
+  EXPECT_EQ(parse_number<std::int64_t>("-1", -1, 65535), -1);
+  EXPECT_EQ(parse_number<std::int64_t>("-2", -1, 65535), std::nullopt);
 }
 
 TEST(Numbers, ReachTheEndsOfTheirTypes) {
-  EXPECT_EQ(parse_unsigned("18446744073709551615"), kLargest);
-  EXPECT_EQ(parse_unsigned("18446744073709551616"), std::nullopt);
-  EXPECT_EQ(parse_whole("-9223372036854775808", kSmallest, 0), kSmallest);
-  EXPECT_EQ(parse_whole("-9223372036854775809", kSmallest, 0), std::nullopt);
+  EXPECT_EQ(parse_number<std::uint64_t>("18446744073709551615"), kLargest);
+  EXPECT_EQ(parse_number<std::uint64_t>("18446744073709551616"), std::nullopt);
+  EXPECT_EQ(parse_number<std::int64_t>("-9223372036854775808", kSmallest, 0), kSmallest);
+  EXPECT_EQ(parse_number<std::int64_t>("-9223372036854775809", kSmallest, 0), std::nullopt);
 }
 
 TEST(Bytes, AreReadAsRedisWritesThem) {
@@ -70,9 +70,9 @@ TEST(Bytes, AreWrittenExactlyAndAsTheyAreRead) {
 
 TEST(Numbers, AreFinite) {
   for (const auto* text : {"nan", "inf", "-inf", "infinity", "1e999"}) {
-    EXPECT_EQ(parse_real(text), std::nullopt) << text;
+    EXPECT_EQ(parse_number<double>(text), std::nullopt) << text;
   }
-  EXPECT_EQ(parse_real("-1.5e-3"), -0.0015);
+  EXPECT_EQ(parse_number<double>("-1.5e-3"), -0.0015);
 }
 
 }  // namespace

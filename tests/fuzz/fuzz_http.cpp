@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/numbers.hpp"
 #include "live/address.hpp"
 #include "live/request.hpp"
 
@@ -27,7 +28,8 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     }
   }
   if (const auto where = live::parse_address(text); where && where->host.empty()) std::abort();
-  if (const auto number = live::parse_number(text); number && text.empty()) std::abort();
+  if (const auto number = isotherm::base::parse_number<std::uint64_t>(text); number && text.empty())
+    std::abort();
   static_cast<void>(live::parse_change(text));
   static_cast<void>(live::parse_heap(text));
   return 0;

@@ -83,7 +83,7 @@ option command::add(const std::string& names, double& value, const std::string& 
       is_bounded ? fmt::format("no number from {} to {}", least, most) : "no number";
   return option(add_value(*described_, names, help, fmt::format("{}", value), wanted,
                           [&value, least, most](const std::string& text) {
-                            const auto number = base::parse_real(text);
+                            const auto number = base::parse_number<double>(text);
                             if (!number || *number < least || *number > most) return false;
                             value = *number;
                             return true;
@@ -122,11 +122,11 @@ option command::add_whole(const std::string& names, const std::string& help,
   }
   const auto read = [allowed, set = std::move(set)](const std::string& text) {
     // A number that is not negative may be larger than the largest that has a sign.
-    if (const auto number = base::parse_unsigned(text, 0, allowed.most)) {
+    if (const auto number = base::parse_number<std::uint64_t>(text, 0, allowed.most)) {
       if (allowed.least > 0 && *number < static_cast<std::uint64_t>(allowed.least)) return false;
       return set(*number), true;
     }
-    const auto negative = base::parse_whole(text, allowed.least, -1);
+    const auto negative = base::parse_number<std::int64_t>(text, allowed.least, -1);
     if (negative) set(static_cast<std::uint64_t>(*negative));
     return negative.has_value();
   };

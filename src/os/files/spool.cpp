@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <filesystem>
 
+#include "base/numbers.hpp"
 #include "os/files/paths.hpp"
 #include "os/memory/buffer.hpp"
 
@@ -20,13 +20,6 @@ constexpr int kWaitMilliseconds = 100;
 
 /// Whether it was a signal, or a pipe that its owner does not want to wait for.
 bool try_again(const base::error& e) { return e.code == EINTR || e.code == EAGAIN; }
-
-std::optional<int> number(const std::string& text) {
-  int value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (read.ec != std::errc{} || read.ptr != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 }  // namespace
 
@@ -43,7 +36,7 @@ std::optional<int> named_descriptor(const std::string& path) {
   const bool of_thread =
       parent.filename() == "fd" && parent.parent_path().parent_path() == self / "task";
   if (failure || (parent != self / "fd" && !of_thread)) return std::nullopt;
-  return number(at.filename().string());
+  return base::parse_number<int>(at.filename().string());
 }
 
 std::string name_of_descriptor(int descriptor, const std::string& path) {
