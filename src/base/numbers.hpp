@@ -12,7 +12,8 @@
 namespace isotherm::base {
 
 /// Returns the number that `text` is, when it is one from `least` to `most`: "3", of a real one
-/// also "0.5" and "1e-3"; never NaN. Leading zeros change nothing: "010" is ten.
+/// also "0.5" and "1e-3", and "inf" only where `most` is infinite; never NaN. Leading zeros change
+/// nothing: "010" is ten.
 template <class Number>
 std::optional<Number> parse_number(std::string_view text,
                                    Number least = std::numeric_limits<Number>::lowest(),

@@ -2,6 +2,8 @@
 
 #include <exception>
 #include <iterator>
+#include <limits>
+#include <optional>
 #include <type_traits>
 
 #include "base/numbers.hpp"
@@ -12,7 +14,18 @@ namespace {
 
 using seen = window_statistics;
 
-/// Of the member at the end of `Path`.
+/// Parses the value of a statistic. A real one may be infinite, as a mean of no events is.
+template <class Number>
+std::optional<Number> parse_value(std::string_view text) noexcept {
+  if constexpr (std::is_floating_point_v<Number>) {
+    constexpr Number kInfinity = std::numeric_limits<Number>::infinity();
+    return base::parse_number<Number>(text, -kInfinity, kInfinity);
+  } else {
+    return base::parse_number<Number>(text);
+  }
+}
+
+/// Describes the member at the end of `Path`.
 template <auto... Path>
 constexpr statistic row(std::string_view name, std::string_view unit, std::string_view help,
                         std::optional<unsigned> info_decimals = std::nullopt,
@@ -30,7 +43,7 @@ constexpr statistic row(std::string_view name, std::string_view unit, std::strin
           is_summed,
           [](seen& into, std::string_view text) {
             auto& value = (into.*....*Path);
-            const auto parsed = base::parse_number<std::remove_reference_t<decltype(value)>>(text);
+            const auto parsed = parse_value<std::remove_reference_t<decltype(value)>>(text);
             value = parsed.value_or(value);
             return parsed.has_value();
           }};

@@ -68,11 +68,19 @@ TEST(Bytes, AreWrittenExactlyAndAsTheyAreRead) {
   EXPECT_EQ(format_bytes(std::uint64_t{1} << 40), "1tb");
 }
 
-TEST(Numbers, AreFinite) {
+TEST(Numbers, AreFiniteByDefault) {
   for (const auto* text : {"nan", "inf", "-inf", "infinity", "1e999"}) {
     EXPECT_EQ(parse_number<double>(text), std::nullopt) << text;
   }
   EXPECT_EQ(parse_number<double>("-1.5e-3"), -0.0015);
+}
+
+TEST(Numbers, AreInfiniteWhereTheirRangeIs) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(parse_number<double>("inf", 0, kInfinity), kInfinity);
+  EXPECT_EQ(parse_number<double>("-inf", 0, kInfinity), std::nullopt);
+  for (const auto* text : {"nan", "1e999"})
+    EXPECT_EQ(parse_number<double>(text, 0, kInfinity), std::nullopt) << text;
 }
 
 }  // namespace

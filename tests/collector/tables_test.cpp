@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <set>
 #include <string>
+#include <variant>
 
 #include "collector/collector.hpp"
 #include "collector/options.hpp"
@@ -147,6 +149,24 @@ TEST(StatisticTable, EachRowHasAMemberOfItsOwn) {
     EXPECT_TRUE(text_of(each, seen) == std::to_string(number) ||
                 text_of(each, seen) == std::to_string(double{1} * number))
         << each.name << " is " << text_of(each, seen);
+  }
+}
+
+TEST(StatisticTable, EachRowReadsWhatItTells) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const statistic& each : statistic_table()) {
+    window_statistics seen, read;
+    std::set<std::string> told{"1"};
+    if (std::holds_alternative<double>(each.get(seen))) told.insert({"inf", "-inf", "0.250000"});
+    for (const std::string& text : told) {
+      ASSERT_TRUE(each.set(seen, text)) << each.name << ' ' << text;
+      ASSERT_TRUE(each.set(read, text_of(each, seen))) << each.name << ' ' << text;
+      EXPECT_EQ(each.get(read), each.get(seen)) << each.name << ' ' << text;
+    }
+    if (!told.contains("inf")) continue;
+    ASSERT_TRUE(each.set(read, "inf")) << each.name;
+    EXPECT_EQ(std::get<double>(each.get(read)), kInfinity) << each.name;
+    EXPECT_FALSE(each.set(read, "nan")) << each.name;
   }
 }
 
