@@ -34,7 +34,7 @@ def run(tool, *args):
     child = os.spawnv(os.P_NOWAIT, tool, [str(tool), *map(str, args)])
     _, status, usage = os.wait4(child, 0)
     if os.waitstatus_to_exitcode(status) != 0:
-        sys.exit(f'sort/memory: isotherm {" ".join(map(str, args))} failed')
+        sys.exit(f'sort_memory: isotherm {" ".join(map(str, args))} failed')
     return time.monotonic() - start, usage.ru_maxrss * 1024
 
 
@@ -43,7 +43,7 @@ def measure(options, limit, source, target):
     records = size * options.times // 100
     free = shutil.disk_usage(options.dir).free
     if free < 3 * records * 100:
-        sys.exit(f'sort/memory: {limit} needs {3 * records * 100} bytes in {options.dir}, '
+        sys.exit(f'sort_memory: {limit} needs {3 * records * 100} bytes in {options.dir}, '
                  f'{free} are free: lower --times, or name another --dir')
     subprocess.run([options.tool, 'gensort', str(records), source], check=True)
     kept = True

@@ -145,7 +145,7 @@ def measure(options, name, one, bytes_):
                '--json', '-']
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
-        sys.exit(f'sort/papers: {" ".join(map(str, command))} failed')
+        sys.exit(f'sort_papers: {" ".join(map(str, command))} failed')
     if record == 100 and options.check:
         subprocess.run([options.tool, 'valsort', '-q', target], check=True)
     target.unlink()
