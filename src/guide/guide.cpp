@@ -210,7 +210,7 @@ word leave_to_relocated(base::atomic<word>& from) noexcept {
   }
   // Locked: a batch of moves that has chosen its slots before may name the new slot's address, that
   // of a guide which is gone. Its grace period may be over, and says nothing of scopes that read
-  // `from`; the next scan clears the lock (ageing::age() in collector/scan.cpp).
+  // `from`; the next scan clears the lock (ageing::age() in collector/scan/ageing.cpp).
   return is_null(now) ? now : locked(now);
 }
 

@@ -32,7 +32,7 @@
 #include "parts/application.pml"
 #include "parts/move.pml"
 
-/* run_window()'s wait, and window_scan::visit() (scan.cpp). */
+/* run_window()'s wait, and ageing::age() (scan/ageing.cpp). */
 inline scan() {
   change_epoch(kInactive, epoch);
   wait_until_all_carry(epoch, ok);

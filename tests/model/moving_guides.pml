@@ -166,7 +166,7 @@ inline visit_begins() {
 }
 inline visit_ends() { hazard = 0 }
 
-/* window_scan::visit(): accessed bits are cleared, and counts that stayed behind. */
+/* ageing::age(): accessed bits are cleared, and counts that stayed behind. */
 inline scan() {
   change_epoch(kInactive, epoch);
   wait_until_all_carry(epoch, may_reset);

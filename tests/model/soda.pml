@@ -183,7 +183,7 @@ inline drop_due() {
   seen = 0
 }
 
-/* window_scan::visit() and mover::visit(): clears the accessed bit, or moves the object to COLD, each by
+/* ageing::age() and mover::visit(): clears the accessed bit, or moves the object to COLD, each by
  * one compare-and-swap. True when the object rests in COLD.
  */
 inline visit() {

@@ -30,7 +30,7 @@
 
 mtype = { nowhere, promotion, demotion, compaction };
 
-/* window_scan::visit() (scan.cpp): accessed objects are to be promoted, others may be demoted; COLD
+/* ageing::age() (scan/ageing.cpp): accessed objects are to be promoted, others may be demoted; COLD
  * compaction takes guides as they are.
  */
 inline scan() {
