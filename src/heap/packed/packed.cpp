@@ -5,7 +5,6 @@
 #include "base/check.hpp"
 #include "heap/brake.hpp"
 #include "heap/poison.hpp"
-#include "os/memory/address_space.hpp"
 #include "os/memory/bus_error.hpp"
 
 namespace isotherm::heap {
