@@ -19,6 +19,12 @@ sys.path.insert(0, sys.argv.pop(1))
 
 from isotherm_report import cards, command, page, papers, results  # noqa: E402
 from isotherm_report.experiments.tiers import trees  # noqa: E402
+
+EXPERIMENTS = pathlib.Path(__file__).resolve().parents[2] / 'lab/experiments'
+KINDS = {'ycsb', 'tiers', 'sort', 'device', 'google-benchmark', 'limited', 'soak-run',
+         'soak-second', 'soak-requests', 'misses', 'miss-sizes', 'pair', 'page-cost', 'guide-cost',
+         'plugin-cost', 'utilization', 'miss-ratios', 'redis', 'sort-beside', 'sort-auto',
+         'sort-memory'}
 from isotherm_report.experiments.ycsb import effectiveness  # noqa: E402
 
 ORIGIN = {'command': 'isotherm bench ycsb --json x', 'processor': 'Some <Processor>',
@@ -170,6 +176,17 @@ class Papers(unittest.TestCase):
 
 def no_picture(_, file, **_more):
     file.write('<svg/>')
+
+
+class Cards(unittest.TestCase):
+    def test_each_experiment_with_a_card_is_found(self):
+        self.assertCountEqual([card.__name__.split('.')[-2] for card in cards.cards()],
+                              [path.parent.name for path in EXPERIMENTS.glob('*/card.py')])
+
+    def test_each_kind_of_result_is_known(self):
+        self.assertEqual(cards.kinds().keys(), KINDS)
+        names = [kind.name for card in cards.cards() for kind in card.KINDS]
+        self.assertCountEqual(names, KINDS)  # one card each
 
 
 class Pictures(unittest.TestCase):
