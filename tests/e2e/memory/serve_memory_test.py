@@ -21,7 +21,10 @@ class Memory(Case):
         self.assertRegex(said, r'the program alone takes \d+: give \d+ or more')
 
     def test_another_allocator(self):
-        preloaded = {'env': {**os.environ, 'LD_PRELOAD': os.environ['ISOTHERM_TEST_MALLOC']}}
+        allocator = os.environ['ISOTHERM_TEST_MALLOC']
+        self.assertTrue(os.path.exists(allocator),
+                        f'{allocator} is not there: build the target preloaded_malloc')
+        preloaded = {'env': {**os.environ, 'LD_PRELOAD': allocator}}
         said = self.refused('--manage', 'off', '--maxmemory', '64mb', **preloaded)
         self.assertIn('LD_PRELOAD', said)
         admin = self.connect(self.serve('--manage', 'off', **preloaded).path)
