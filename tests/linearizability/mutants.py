@@ -3,10 +3,12 @@
 
     mutants.py NAME SOURCES FOLDER      writes the file with its step left out, and mutant.hpp
 
-FOLDER goes before SOURCES on the compiler's path.
+FOLDER goes before SOURCES on the compiler's path. It has nothing else: a file that an earlier
+SOURCES had there would be found in the place of one that has moved.
 """
 
 import pathlib
+import shutil
 import sys
 
 # name: the structure's class, its sources, file that is changed, what stands there, what instead
@@ -57,7 +59,8 @@ def main():
     if text.count(step) != 1:
         sys.exit(f'mutants.py: {name}: the step to leave out stands {text.count(step)} times in '
                  f'{changed}, not once: follow the change of that file here')
-    (folder / changed).parent.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / changed).parent.mkdir(parents=True)
     (folder / changed).write_text(text.replace(step, instead))
     includes = ''.join(f'#include "{source}"\n' for source in used)
     (folder / 'mutant.hpp').write_text(
