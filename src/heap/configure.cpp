@@ -11,15 +11,6 @@ namespace isotherm::heap {
 
 namespace {
 
-/// Looked for whenever it is asked about.
-constinit const backing_kind kFound{
-    .name = "found",
-    .argument = {},
-    .help = {},
-    .describe =
-        [](const std::string&) { return find_cold_place(cold_directories()).backing.describe(); },
-    .make = [](const std::string&) { return find_cold_place(cold_directories()).backing.make(); }};
-
 std::string text_of(const backing_kind& kind, std::string_view argument) {
   std::string text(kind.name);
   if (!kind.argument.empty()) text.append(":").append(argument);
@@ -27,8 +18,6 @@ std::string text_of(const backing_kind& kind, std::string_view argument) {
 }
 
 }  // namespace
-
-cold_backing::cold_backing() noexcept : cold_backing(kFound) {}
 
 base::result<cold_backing> cold_backing::parse(const std::string& text) {
   for (const backing_kind* kind : kBackingKinds) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,8 +34,6 @@ struct backing_description {
 ///             not dereference guides of COLD objects.
 class cold_backing {
  public:
-  /// A file in the first of cold_directories() that can hold one; anonymous memory where none can.
-  cold_backing() noexcept;
   /// Parses "anon" or "file:DIR".
   static base::result<cold_backing> parse(const std::string& text);
   /// Returns the texts that parse() takes, as "anon|file:DIR", with `between` in place of '|'.
@@ -42,7 +41,7 @@ class cold_backing {
   /// Returns the texts that parse() takes, each with what it stands for, for help texts.
   static std::string help();
 
-  /// Returns the text that parse() takes; "found" of the default.
+  /// Returns the text that parse() takes.
   std::string text() const;
   backing_description describe() const;
   /// Makes the backing. Errors: fails where it cannot be had, with one line that says why.
@@ -85,7 +84,7 @@ struct options {
   /// Address space reserved for each range, rounded to 2 MiB; halved (to 64 MiB at least) until the
   /// system grants it, and at most an eighth of RLIMIT_AS.
   std::size_t range_bytes = std::size_t{256} << 30;
-  cold_backing cold;
+  std::optional<cold_backing> cold;  ///< nullopt: as find_cold_place() finds it
   /// With COLD in a file: an object whose page the disk does not give back is lost alone
   /// (readable.hpp); else its reader ends with SIGBUS. Installs a handler for SIGBUS, which passes
   /// on what is not COLD's.

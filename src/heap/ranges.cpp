@@ -101,7 +101,9 @@ void register_roots(heap_set& set) {
 std::mutex making;
 
 base::result<void> make_locked(const options& chosen) {
-  auto cold = chosen.cold.make();  // first: the failure that users meet
+  const cold_backing place =
+      chosen.cold ? *chosen.cold : find_cold_place(cold_directories()).backing;
+  auto cold = place.make();  // first: the failure that users meet
   if (!cold) return std::unexpected(cold.error());
   auto space = reserve_ranges(chosen.range_bytes);
   if (!space) return std::unexpected(space.error());

@@ -52,8 +52,6 @@ void place_cold(const command& described, serve_options& o) {
     auto found = heap::find_cold_place(heap::cold_directories());
     o.cold = found.backing;
     o.said_of_cold = std::move(found.refused);
-  } else {
-    o.cold = *heap::cold_backing::parse("anon");
   }
   const server::cold_room room = server::measure_cold_room(o.cold);
   if (!described.was_given("--hint") && !server::can_leave_dram(o.cold, room)) {

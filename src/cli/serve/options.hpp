@@ -37,7 +37,7 @@ struct serve_options {
   std::vector<std::string> http_names;  ///< by which browsers may ask for it, too
   bool http_control = false;
   std::size_t expected_keys = 0;
-  heap::cold_backing cold;
+  heap::cold_backing cold = *heap::cold_backing::parse("anon");
   collector::options collector;
   std::string node_placement = "none", fast_memory = "20%";
   placement::fast_size fast_size;  ///< what fast_memory means
