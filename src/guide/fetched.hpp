@@ -2,11 +2,11 @@
 // (access.hpp). The first use records the object and ends without it. A reader reads the object's
 // pages, while no scope is open. The use comes again, looks the guide up anew, and finds a copy:
 //
-//   recorded   in the scope that found the guide; from here on the extent is kept
+//   recorded   in the scope that found the guide; from here on the extent is pinned
 //   read       no scope is open; the guide may change, move or go
 //   found      in another scope, by a thread that looks the guide up again. If it still holds the
 //              object at that address, the copy is right: the bytes of objects in COLD do not
-//              change, and while its extent is kept the address means no other object
+//              change, and while its extent is pinned the address means no other object
 //   committed  if the object is to come back: a copy in HOT takes its place by a compare-and-swap,
 //              as a writer's would, and the old one is retired. It fails when a writer or the
 //              collector was faster.

@@ -131,7 +131,7 @@ void* reach_immutable(base::atomic<word>& slot, word seen, const sync::scope& in
 void* peek_immutable(base::atomic<word>& slot, word seen, access& inside) noexcept {
   if (!inside.may_read_past_mapping() || !heap::is_out(pointer_of(seen)))
     return touch_cold(seen, inside);
-  // Its extent can be kept only for an object that stays until then.
+  // Its extent can be pinned only for an object that stays until then.
   const word found = marked_word(slot, seen, inside.scope());
   if (!is_in_cold(found)) return pointer_of(found);
   return reach_past_mapping(slot, found, heap::used_before::no, inside);

@@ -3,7 +3,7 @@
  * readers: each waits for the page, or notes what it misses and closes its scope, has it read, and
  * looks the guide up again. A writer replaces the object or empties the guide. A collector moves
  * what the guide holds, and to the noted address as soon as that is free: only that its extent is
- * kept keeps it from meaning another object.
+ * pinned keeps it from meaning another object.
  *
  * A visit of the collector and the leaving of a slot exclude each other: soda.pml. That what is
  * retired, objects and the old node, outlives the scopes of its time: retire.pml.
@@ -13,11 +13,11 @@
  *                          only one reader fetches
  * Smaller (-DSMALL): one reader.
  * Mutations (-D):
- *   NO_PIN                 the extent is not kept
- *   PIN_UNMARKED           it is kept without a mark that holds the object until then
- *   PIN_OUTSIDE_SCOPE      it is kept when the scope that found the object has closed
- *   UNPIN_EARLY            it is kept for the read alone, not until the commit
- *   LOOKS_AFTERWARDS       who lets go of the extent looks in a step of its own whether it is empty
+ *   NO_PIN                 the extent is not pinned
+ *   PIN_UNMARKED           it is pinned without a mark that holds the object until then
+ *   PIN_OUTSIDE_SCOPE      it is pinned when the scope that found the object has closed
+ *   UNPIN_EARLY            it is pinned for the read alone, not until the commit
+ *   LOOKS_AFTERWARDS       who unpins the extent looks in a step of its own whether it is empty
  *   COMMIT_UNCONDITIONAL   the commit stores instead of comparing
  *   COMMIT_RESTED          the copy's word is not accessed
  *   FREED_AT_ONCE          the old object is freed at the commit instead of retired
@@ -67,7 +67,7 @@
 #undef allocate
 #undef deallocate
 
-/* The extent's word: who keeps it; what is live in it is memory[kCold]. */
+/* The extent's word: who pins it; what is live in it is memory[kCold]. */
 byte pins;
 bool given_back; /* its address may be used anew */
 hidden byte was_live;
@@ -103,7 +103,7 @@ inline close_and_free(mask) {
   }
 }
 
-/* cold_extents::keep_extent(). */
+/* cold_extents::pin_extent(). */
 inline pin() {
 #ifdef NO_PIN
   skip
@@ -115,7 +115,7 @@ inline pin() {
 #endif
 }
 
-/* cold_extents::release_extent(). */
+/* cold_extents::unpin_extent(). */
 inline unpin() {
 #ifdef NO_PIN
   skip

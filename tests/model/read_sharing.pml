@@ -9,7 +9,7 @@
  *
  * A thread that holds the mutex of shared_reads makes one step. The model leaves out that a read of
  * more pages serves a miss of fewer, a third reader, and reads that are given up. fetch.pml has how
- * long an extent is kept, as seen by its object. Here it is released with the memory of the read.
+ * long an extent is pinned, as seen by its object. Here it is unpinned with the memory of the read.
  *
  * Smaller (-DSMALL): the client of one loop alone, and its reader, may go away.
  * Mutations (-D):

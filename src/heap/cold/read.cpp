@@ -8,13 +8,13 @@ namespace isotherm::heap {
 
 miss::miss(const void* object, used_before before) noexcept : object_(object), before_(before) {
   cold_extents& cold = heaps().cold();
-  cold.keep_extent(object);
+  cold.pin_extent(object);
   where_ = cold.place_of(object);
   bytes_ = cold.room_of(object);
 }
 
 miss::~miss() {
-  if (object_ != nullptr) heaps().cold().release_extent(object_);
+  if (object_ != nullptr) heaps().cold().unpin_extent(object_);
 }
 
 const void* cold_read::copy_of(const void* object) const noexcept {

@@ -1,14 +1,14 @@
 // A read of an object of COLD whose pages have left DRAM, past the mapping: no thread waits for a
 // fault, and no page comes back for the sake of one object.
 //
-//   miss          an object that an operation needed and did not wait for; keeps its extent
-//   cold_read     the read of its pages for all operations of a thread that wait for it; keeps the
+//   miss          an object that an operation needed and did not wait for; pins its extent
+//   cold_read     the read of its pages for all operations of a thread that wait for it; pins the
 //                 extent meanwhile
 //   shared_reads  the reads of all threads: a read follows another thread's read of the same pages
 //                 (shared_reads.hpp, with the states of a read)
 //   cold_reader   a thread's: submits its reads and reports their ends (reader.hpp)
 //
-// A copy stays right as long as its extent is kept: the bytes of an object in COLD do not change,
+// A copy stays right as long as its extent is pinned: the bytes of an object in COLD do not change,
 // and its address means no other object meanwhile (packed/extent.hpp). Objects in pages that are
 // out are whole: the collector alone makes objects in COLD (guides::allocate_or_newborn()), and
 // writes them before it asks pages to leave. The user of a copy finds out whether a guide still
@@ -36,7 +36,7 @@ enum class used_before : std::uint8_t { no, yes };
 /// Move-only.
 class miss {
  public:
-  /// Keeps the extent of an object.
+  /// Pins the extent of an object.
   /// Requires: the object is live, in COLD, and was found in the scope that is open.
   explicit miss(const void* object, used_before before = used_before::no) noexcept;
   miss(miss&& other) noexcept

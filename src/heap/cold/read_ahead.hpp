@@ -23,7 +23,7 @@ class read_ahead {
  private:
   struct object_out {
     const void* object;
-    miss pages;  // keeps the extent, so that it is not given back under the read
+    miss pages;  // pins the extent, so that it is not given back under the read
   };
   void begin_reading() const;
   void map() const;

@@ -52,7 +52,7 @@
 //   5. A read ends once, with the mutex held, and does not change afterwards.
 //
 // Only ask() and an adoption need memory: the other transitions move nodes of lists. Reads are
-// destroyed without the mutex, as they release extents.
+// destroyed without the mutex, as they unpin extents.
 #pragma once
 
 #include <chrono>

@@ -74,17 +74,17 @@ void cold_extents::note_use(const void* object) noexcept {
   mark_in(place_of(object));
 }
 
-void cold_extents::keep_extent(const void* object) noexcept {
+void cold_extents::pin_extent(const void* object) noexcept {
   extent& row = extents_.row(extents_.index_of(object));
   const extent_word before{row.word.fetch_add_acq_rel(extent_word::kReader)};
   ISO_CHECK(before.readers() < extent_word::kMostReaders,
             "16,777,215 misses of one MiB of COLD are kept: let some go");
 }
 
-void cold_extents::release_extent(const void* object) noexcept {
+void cold_extents::unpin_extent(const void* object) noexcept {
   const std::size_t index = extents_.index_of(object);
   const extent_word before{extents_.row(index).word.fetch_sub_acq_rel(extent_word::kReader)};
-  ISO_CHECK(before.readers() > 0, "an extent that is released was kept");
+  ISO_CHECK(before.readers() > 0, "an extent that is unpinned was pinned");
   if (extent_word{before.raw - extent_word::kReader}.empty_for_good()) give_back(index);
 }
 

@@ -130,9 +130,9 @@ class cold_extents {
   /// Keeps an extent: while it is kept, no address in it comes to mean another object, as it is not
   /// given back.
   /// Requires: the object is live, and was found in the scope that is open.
-  void keep_extent(const void* object) noexcept;
-  /// Ends one keep_extent() of an object, which may be gone.
-  void release_extent(const void* object) noexcept;
+  void pin_extent(const void* object) noexcept;
+  /// Ends one pin_extent() of an object, which may be gone.
+  void unpin_extent(const void* object) noexcept;
 
   /// As treat_emptied_cold().
   void treat_emptied(emptied how) noexcept;

@@ -9,15 +9,15 @@
 //   append   CAS   open, room:          cursor += gap + n, live += n
 //   free     sub                        live -= n
 //   close    CAS   open:                closed = 1
-//   keep     add   in a scope that has found a live object there: readers += 1
-//   let go   sub                        readers -= 1
+//   pin      add   in a scope that has found a live object there: readers += 1
+//   unpin    sub                        readers -= 1
 //   reopen   store closed, live == 0, readers == 0:   0
 //
 // An allocator holds room in an extent only by a successful append, which raises live in the same
 // step; so `closed && live == 0 && readers == 0` means that nobody holds room, nobody can get any,
-// and nobody reads there: whoever keeps the extent does so while an object lives there. Exactly one
+// and nobody reads there: a reader pins the extent while an object lives there. Exactly one
 // operation makes that true, the last free, the close or the last reader's, and that one gives the
-// extent back. So while a reader keeps it, no address in it comes to mean another object. A
+// extent back. So while a reader pins it, no address in it comes to mean another object. A
 // stale allocator whose CAS hits an extent that was given back fails on `closed`; one that hits an
 // extent opened anew has got room in it like anybody else.
 //

@@ -23,7 +23,7 @@ base::result<void> extent_table::open(std::byte* begin, std::size_t bytes,
 
 /// No other thread has a pointer to the object of the run: the pages are asked for after the mutex
 /// was left.
-std::optional<std::size_t> extent_table::take(std::size_t count) noexcept {
+std::optional<std::size_t> extent_table::acquire(std::size_t count) noexcept {
   const auto first = [&] {
     const std::lock_guard lock(mutex_);
     return choose(count);

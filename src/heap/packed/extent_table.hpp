@@ -87,7 +87,7 @@ class extent_table : public extent_rows {
   /// Takes the lowest `count` free neighbours, with pages, as a run whose one object lives: its
   /// owner sets run_bytes of the first row, or makes an extent for many objects of it. Returns the
   /// first; nullopt when range or backing has no room. Thread: any.
-  std::optional<std::size_t> take(std::size_t count) noexcept;
+  std::optional<std::size_t> acquire(std::size_t count) noexcept;
   /// Returns the extent `first`, or the run that it heads, which is no run any more.
   /// Requires: it is empty for good, and the caller made it so. Thread: any.
   extent_run dissolve(std::size_t first) noexcept;
@@ -99,7 +99,7 @@ class extent_table : public extent_rows {
   /// Returns the number of extents of the range.
   std::size_t count() const noexcept { return count_; }
   /// Returns the end of the extents that were taken once: it only grows. Acquire: pairs with the
-  /// release of take(); rows below it are in a state that a walk understands.
+  /// release of acquire(); rows below it are in a state that a walk understands.
   std::size_t used() const noexcept { return used_.load_acquire(); }
   /// Returns the address of that end.
   std::uintptr_t used_end() const noexcept {

@@ -167,11 +167,12 @@ void packed_heap::free_run(std::size_t index) noexcept {
   if (extent_word{before.raw - 1}.empty_for_good()) give_back(index);
 }
 
-/// As extent_table::take(), also after what COLD's emptied extents keep has been given back.
+/// Acquires extents as extent_table::acquire() does. When it has none, gives COLD's emptied extents
+/// back first.
 std::optional<std::size_t> packed_heap::take_extents(std::size_t count) noexcept {
-  std::optional<std::size_t> first = extents_.take(count);
+  std::optional<std::size_t> first = extents_.acquire(count);
   if (!cold_.is_open()) return first;
-  if (!first && cold_.give_back_emptied() > 0) first = extents_.take(count);
+  if (!first && cold_.give_back_emptied() > 0) first = extents_.acquire(count);
   if (first) cold_.mark_in(*first, count);
   return first;
 }

@@ -1,5 +1,5 @@
 // What COLD adds to its extents, over a table alone; among objects it is tested in
-// kept_extents_test.cpp and file_test.cpp.
+// pinned_extents_test.cpp and file_test.cpp.
 #include "heap/packed/cold_extents.hpp"
 
 #include <gtest/gtest.h>
@@ -81,10 +81,10 @@ TEST_F(ColdExtents, AUseBringsThePagesOfItsObjectIn) {
 TEST_F(ColdExtents, AreGivenBackByTheLastReader) {
   const std::size_t index = open_extent();
   table_.row(index).word.store_release(extent_word::kClosed | 1U);
-  cold_.keep_extent(object_at(index, 0));
+  cold_.pin_extent(object_at(index, 0));
   table_.row(index).word.fetch_sub_acq_rel(1);
   EXPECT_TRUE(table_.is_taken(index));
-  cold_.release_extent(object_at(index, 0));
+  cold_.unpin_extent(object_at(index, 0));
   EXPECT_FALSE(table_.is_taken(index));
 }
 

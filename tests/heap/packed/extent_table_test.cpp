@@ -31,16 +31,16 @@ class ExtentTable : public testing::Test {
 
 TEST_F(ExtentTable, TakesTheLowestFreeNeighbours) {
   EXPECT_EQ(table_.used(), 0u);
-  EXPECT_EQ(table_.take(1), 0u);
-  EXPECT_EQ(table_.take(3), 1u);
-  EXPECT_EQ(table_.take(1), 4u);
-  EXPECT_EQ(table_.take(1), 5u);
+  EXPECT_EQ(table_.acquire(1), 0u);
+  EXPECT_EQ(table_.acquire(3), 1u);
+  EXPECT_EQ(table_.acquire(1), 4u);
+  EXPECT_EQ(table_.acquire(1), 5u);
   give_back(1);
   give_back(5);
-  EXPECT_EQ(table_.take(4), 5u)
+  EXPECT_EQ(table_.acquire(4), 5u)
       << "the hole is too small, and the last one goes on to the free end";
-  EXPECT_EQ(table_.take(2), 1u);
-  EXPECT_EQ(table_.take(1), 3u);
+  EXPECT_EQ(table_.acquire(2), 1u);
+  EXPECT_EQ(table_.acquire(1), 3u);
   EXPECT_EQ(held(), 9u);
   EXPECT_EQ(table_.used(), 9u);
   EXPECT_TRUE(table_.is_valid());
@@ -73,7 +73,7 @@ TEST_F(ExtentTable, ForgetsWhatWasKnownOfAnExtentThatIsTakenAnew) {
   row.thinned.store_relaxed(extent::thinning::done);
   row.among.store_relaxed(0);
   give_back(first);
-  ASSERT_EQ(table_.take(1), first);
+  ASSERT_EQ(table_.acquire(1), first);
   EXPECT_FALSE(row.hinted.load_relaxed());
   EXPECT_FALSE(row.unwritten.load_relaxed());
   EXPECT_EQ(row.thinned.load_relaxed(), extent::thinning::none);
@@ -81,13 +81,13 @@ TEST_F(ExtentTable, ForgetsWhatWasKnownOfAnExtentThatIsTakenAnew) {
 }
 
 TEST_F(ExtentTable, HasNoMoreThanItsRange) {
-  EXPECT_EQ(table_.take(kExtents + 1), std::nullopt);
-  EXPECT_EQ(table_.take(kExtents), 0u);
-  EXPECT_EQ(table_.take(1), std::nullopt);
+  EXPECT_EQ(table_.acquire(kExtents + 1), std::nullopt);
+  EXPECT_EQ(table_.acquire(kExtents), 0u);
+  EXPECT_EQ(table_.acquire(1), std::nullopt);
   EXPECT_EQ(table_.refusal_code(), 0) << "the backing refused nothing";
   EXPECT_TRUE(table_.is_valid());
   give_back(0);
-  EXPECT_EQ(table_.take(1), 0u);
+  EXPECT_EQ(table_.acquire(1), 0u);
   EXPECT_EQ(table_.used_end(), reinterpret_cast<std::uintptr_t>(table_.address_of(kExtents)));
 }
 
@@ -99,7 +99,7 @@ TEST_F(ExtentTable, RandomRunsDoNotOverlap) {
   std::vector<bool> is_taken(kExtents);
   for (int step = 0; step < 5'000; ++step) {
     const std::size_t count = 1 + random.below(random.below(4) == 0 ? 70 : 3);
-    const auto first = random.below(3) == 0 ? std::nullopt : table_.take(count);
+    const auto first = random.below(3) == 0 ? std::nullopt : table_.acquire(count);
     if (first) {
       for (std::size_t i = *first; i < *first + count; ++i) {
         ASSERT_FALSE(is_taken[i]);
@@ -122,7 +122,7 @@ TEST_F(ExtentTable, ThreadsTakeAndGiveBackAtTheSameTime) {
   for (std::size_t count = 1; count <= 4; ++count) {
     threads.emplace_back([this, count] {
       for (int i = 0; i < 2'000; ++i) {
-        const auto first = table_.take(count);
+        const auto first = table_.acquire(count);
         ASSERT_TRUE(first);
         unpoison(table_.address_of(*first), 1);
         *table_.address_of(*first) = static_cast<std::byte>(count);
@@ -141,13 +141,13 @@ TEST(ExtentTableOnAFullDisk, GivesBackWhatItGotAndSaysWhy) {
   const auto* const pages = disk.get();
   testing_help::open(table, kExtents, std::move(disk));
   EXPECT_TRUE(table.is_on_disk());
-  EXPECT_EQ(table.take(1), 0u);
-  EXPECT_EQ(table.take(2), std::nullopt);
+  EXPECT_EQ(table.acquire(1), 0u);
+  EXPECT_EQ(table.acquire(2), std::nullopt);
   EXPECT_EQ(table.refusal_code(), ENOSPC);
   EXPECT_EQ(pages->taken_bytes, kExtentBytes);
   EXPECT_EQ(table.held_bytes(), kExtentBytes);
   EXPECT_TRUE(table.is_valid());
-  EXPECT_EQ(table.take(1), 1u);
+  EXPECT_EQ(table.acquire(1), 1u);
 }
 
 TEST(ExtentTableOfAParent, IsLeftAloneByItsForkChild) {

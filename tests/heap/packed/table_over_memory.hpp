@@ -46,7 +46,7 @@ inline void open(heap::extent_table& table, std::size_t extents,
 
 /// Takes neighbours where there are some.
 inline std::size_t take(heap::extent_table& table, std::size_t count) {
-  const auto first = table.take(count);
+  const auto first = table.acquire(count);
   EXPECT_TRUE(first);
   return first.value_or(0);
 }

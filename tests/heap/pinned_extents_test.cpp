@@ -1,4 +1,4 @@
-// Extents of COLD that somebody keeps, because he reads there past the mapping, and which of their
+// Extents of COLD that are pinned for reads past the mapping, and which of their
 // pages are out. COLD is anonymous memory here: what is out is said by hand.
 #include <gtest/gtest.h>
 
@@ -64,46 +64,46 @@ bool has(const std::vector<extent_objects>& filled, std::size_t number) {
   return std::ranges::any_of(filled, [=](const auto& each) { return each.number == number; });
 }
 
-TEST(KeptExtent, IsGivenBackWhenItIsReleasedAndNotBefore) {
+TEST(PinnedExtent, IsGivenBackWhenItIsUnpinnedAndNotBefore) {
   auto filled = fill(2);
-  const std::size_t kept = filled[1].number;
+  const std::size_t pinned = filled[1].number;
   const void* const object = filled[1].objects[77];
-  cold().keep_extent(object);
+  cold().pin_extent(object);
   const std::uint64_t held = held_bytes();
   free_all(filled[1].objects);
   EXPECT_EQ(held_bytes(), held);
   EXPECT_TRUE(is_valid());
   auto others = fill(4);
-  EXPECT_FALSE(has(others, kept)) << "its addresses mean other objects now";
+  EXPECT_FALSE(has(others, pinned)) << "its addresses mean other objects now";
   void* const run = allocate(kind::cold, 2 * kExtentBytes);
-  EXPECT_NE(extent_of(run), kept);
+  EXPECT_NE(extent_of(run), pinned);
   deallocate(run);
   const std::uint64_t before = held_bytes();
-  cold().release_extent(object);
+  cold().unpin_extent(object);
   EXPECT_EQ(held_bytes(), before - kExtentBytes);
   EXPECT_TRUE(is_valid());
   auto again = fill(2);
-  EXPECT_TRUE(has(again, kept)) << "a low free one";
+  EXPECT_TRUE(has(again, pinned)) << "a low free one";
   free_all(again);
   free_all(others);
   free_all(filled);
   EXPECT_TRUE(is_valid());
 }
 
-TEST(KeptExtent, WhoeverIsLastGivesItBack) {
+TEST(PinnedExtent, WhoeverIsLastGivesItBack) {
   auto filled = fill(2);
   const void *const one = filled[0].objects.front(), *const other = filled[0].objects.back();
   const std::uint64_t held = held_bytes();
-  cold().keep_extent(one);
-  cold().keep_extent(other);
-  cold().release_extent(one);
+  cold().pin_extent(one);
+  cold().pin_extent(other);
+  cold().unpin_extent(one);
   free_all(filled[0].objects);
-  EXPECT_EQ(held_bytes(), held) << "two kept it";
-  cold().release_extent(other);
+  EXPECT_EQ(held_bytes(), held) << "two pinned it";
+  cold().unpin_extent(other);
   EXPECT_EQ(held_bytes(), held - kExtentBytes);
   // The other order: the last free.
-  cold().keep_extent(filled[1].objects.front());
-  cold().release_extent(filled[1].objects.front());
+  cold().pin_extent(filled[1].objects.front());
+  cold().unpin_extent(filled[1].objects.front());
   EXPECT_EQ(held_bytes(), held - kExtentBytes);
   free_all(filled[1].objects);
   EXPECT_EQ(held_bytes(), held - 2 * kExtentBytes);
@@ -111,20 +111,20 @@ TEST(KeptExtent, WhoeverIsLastGivesItBack) {
   EXPECT_TRUE(is_valid());
 }
 
-TEST(KeptExtent, ThatIsOpenGoesWhenItIsClosedEmptyAndReleased) {
-  for (const bool is_released_first : {true, false}) {
+TEST(PinnedExtent, ThatIsOpenGoesWhenItIsClosedEmptyAndUnpinned) {
+  for (const bool is_unpinned_first : {true, false}) {
     auto filled = fill(1);  // the last one is open
     const std::size_t number = filled.back().number;
     const void* const object = filled.back().objects.front();
-    cold().keep_extent(object);
+    cold().pin_extent(object);
     free_all(filled.back().objects);
-    if (is_released_first) cold().release_extent(object);
+    if (is_unpinned_first) cold().unpin_extent(object);
     auto others = fill(1);
     const bool is_there = !extents().row(number).load().empty_for_good();
-    EXPECT_EQ(is_there, !is_released_first);
-    if (!is_released_first) {
+    EXPECT_EQ(is_there, !is_unpinned_first);
+    if (!is_unpinned_first) {
       const std::uint64_t held = held_bytes();
-      cold().release_extent(object);
+      cold().unpin_extent(object);
       EXPECT_EQ(held_bytes(), held - kExtentBytes);
     }
     free_all(others);
@@ -133,52 +133,52 @@ TEST(KeptExtent, ThatIsOpenGoesWhenItIsClosedEmptyAndReleased) {
   }
 }
 
-TEST(KeptExtent, OfAnObjectOfManyKeepsThemAll) {
+TEST(PinnedExtent, OfAnObjectOfManyPinsThemAll) {
   const std::size_t bytes = 3 * kExtentBytes;
   const std::uint64_t held = held_bytes();
   void* const object = allocate(kind::cold, bytes);
-  cold().keep_extent(object);
+  cold().pin_extent(object);
   deallocate(object);
   EXPECT_EQ(held_bytes(), held + 4 * kExtentBytes);
   EXPECT_TRUE(is_valid());
   void* const other = allocate(kind::cold, bytes);
   EXPECT_NE(other, object);
-  cold().release_extent(object);
+  cold().unpin_extent(object);
   EXPECT_EQ(held_bytes(), held + 4 * kExtentBytes) << "the other one's";
   EXPECT_TRUE(is_valid());
   void* const third = allocate(kind::cold, bytes);
   EXPECT_EQ(third, object);
   deallocate(third);
-  // Released before it is freed.
-  cold().keep_extent(other);
-  cold().release_extent(other);
+  // Unpinned before it is freed.
+  cold().pin_extent(other);
+  cold().unpin_extent(other);
   deallocate(other);
   EXPECT_EQ(held_bytes(), held);
   EXPECT_TRUE(is_valid());
 }
 
-/// Each thread, in random order, frees what is its own, and keeps and releases extents meanwhile
+/// Each thread, in random order, frees what is its own, and pins and unpins extents meanwhile
 /// that its own objects hold.
-void free_and_release(const std::vector<void*>& own, base::random& random) {
-  std::vector<const void*> kept;
+void free_and_unpin(const std::vector<void*>& own, base::random& random) {
+  std::vector<const void*> pinned;
   for (void* each : own) {
     for (std::size_t i = random.below(3); i > 0; --i) {
-      cold().keep_extent(each);
-      kept.push_back(each);
+      cold().pin_extent(each);
+      pinned.push_back(each);
     }
     deallocate(each);
-    while (!kept.empty() && random.below(3) != 0) {
-      std::swap(kept[random.below(kept.size())], kept.back());
-      cold().release_extent(kept.back());
-      kept.pop_back();
+    while (!pinned.empty() && random.below(3) != 0) {
+      std::swap(pinned[random.below(pinned.size())], pinned.back());
+      cold().unpin_extent(pinned.back());
+      pinned.pop_back();
     }
   }
-  for (const void* each : kept) cold().release_extent(each);
+  for (const void* each : pinned) cold().unpin_extent(each);
 }
 
 // Were it given back twice, it would hold two objects at one address; were it not, it would be
 // lost.
-TEST(KeptExtent, StressIsGivenBackExactlyOnce) {
+TEST(PinnedExtent, StressIsGivenBackExactlyOnce) {
   constexpr unsigned kThreads = 4;
   const std::uint64_t seed = testing::UnitTest::GetInstance()->random_seed() + 1u;
   SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -195,7 +195,7 @@ TEST(KeptExtent, StressIsGivenBackExactlyOnce) {
       threads.emplace_back([&ready, &mine = own[t], seed, round, t] {
         base::random random(seed * 1000 + static_cast<unsigned>(round) * kThreads + t);
         ready.arrive_and_wait();
-        free_and_release(mine, random);
+        free_and_unpin(mine, random);
       });
     }
     threads.clear();
@@ -230,7 +230,7 @@ void race(int rounds, Prepare prepare, One one, Other other) {
   }
 }
 
-TEST(KeptExtent, StressTheLastFreeAndTheLastReleaseMeet) {
+TEST(PinnedExtent, StressTheLastFreeAndTheLastUnpinMeet) {
   for (const std::size_t bytes : {300'000UL, kExtentBytes * 3 / 2}) {
     const bool is_run = bytes > kExtentBytes;
     void* object = nullptr;
@@ -250,9 +250,9 @@ TEST(KeptExtent, StressTheLastFreeAndTheLastReleaseMeet) {
         free_all(inside);
       }
       held = held_bytes() - (is_run ? 2 : 1) * kExtentBytes;
-      cold().keep_extent(object);
+      cold().pin_extent(object);
     };
-    race(1000, prepare, [&] { deallocate(object); }, [&] { cold().release_extent(object); });
+    race(1000, prepare, [&] { deallocate(object); }, [&] { cold().unpin_extent(object); });
     free_all(filled);
     EXPECT_EQ(wrong, 0) << "given back twice, or never";
     EXPECT_TRUE(is_valid());
@@ -365,13 +365,13 @@ TEST(PagesOut, ARunThatIsMadeAnewIsIn) {
   deallocate(again);
 }
 
-TEST(KeptExtentDeathTest, MoreMissesThanTheWordCountsEndTheProgram) {
+TEST(PinnedExtentDeathTest, MoreMissesThanTheWordCountsEndTheProgram) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   void* const object = allocate(kind::cold, 100);
-  const auto keep_too_often = [object] {
-    for (std::uint64_t i = 0; i <= extent_word::kMostReaders; ++i) cold().keep_extent(object);
+  const auto pin_too_often = [object] {
+    for (std::uint64_t i = 0; i <= extent_word::kMostReaders; ++i) cold().pin_extent(object);
   };
-  EXPECT_DEATH(keep_too_often(), "misses of one MiB of COLD are kept");
+  EXPECT_DEATH(pin_too_often(), "misses of one MiB of COLD are kept");
   deallocate(object);
 }
 
