@@ -43,7 +43,7 @@ base::result<emulation_report> emulate_slow_memory(const emulation_options& chos
 /// A page of nodes, for the benchmark's policies that move pages in place of nodes.
 struct emulated_page {
   base::atomic<bool> is_slow{false};
-  placement::use_count uses;  ///< of one touch in kTouchesPerSample
+  placement::use_count uses;  ///< counts one touch in kTouchesPerSample
 };
 inline constexpr unsigned kTierPageShift = 12, kTouchesPerSample = 16;
 
@@ -52,7 +52,7 @@ inline constexpr unsigned kTierPageShift = 12, kTouchesPerSample = 16;
 emulated_page* emulate_pages();
 
 namespace detail {
-/// Of the pages of the fast range, while a policy moves pages; null: an address tells the tier.
+/// Rows of the fast range's pages, while a policy moves pages; null: an address tells the tier.
 extern constinit base::atomic<emulated_page*> pages;
 extern constinit std::uintptr_t first_page;  ///< its address
 extern constinit base::atomic<counting> counted;

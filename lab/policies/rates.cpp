@@ -15,8 +15,8 @@ namespace {
 
 /// The collector's own policy and its gate (collector/policy/budget.hpp,
 /// collector/memory/return_gate.hpp) on guide words of objects that do not exist. The first use of
-/// an object makes it, in DRAM. What is missed comes back, or is read past its page and stays out,
-/// as the gate says; what leaves does so at the end of a window, which comes early when memory is
+/// an object makes it, in DRAM. The gate says whether a missed object comes back, or is read past
+/// its page and stays out. Objects leave at the end of a window, which comes early when memory is
 /// short.
 class collected final : public policy {
  public:

@@ -32,7 +32,7 @@ struct tiers_options {
   std::optional<std::uint64_t> seed;
   std::string counting = "leaves";
   emulation_options emulated;
-  placement::sinlk_options policy;  ///< of SINLK; its fast size follows from `fast`
+  placement::sinlk_options policy;  ///< options of SINLK, whose fast size follows from `fast`
   std::string json;                 ///< as that of bench ycsb
 };
 

@@ -18,15 +18,15 @@ namespace isotherm::heap {
 class backing;
 struct backing_kind;
 
-/// What messages say about a backing of COLD, and what programs decide by.
+/// Describes a backing of COLD, for messages and for decisions of programs.
 struct backing_description {
-  std::string leaves_for;   ///< where pages are that have left DRAM
-  std::string room;         ///< where room is to be made when COLD is full
-  std::string directory;    ///< whose disk has the pages; empty: no disk has
+  std::string leaves_for;   ///< the place of pages that have left DRAM
+  std::string room;         ///< the place to make room in when COLD is full
+  std::string directory;    ///< on the disk that has the pages; empty: none has
   bool needs_swap = false;  ///< pages leave DRAM only where the system has swap
 };
 
-/// Where COLD pages live when they leave DRAM: a kind of backing (packed/backing.hpp) and its
+/// The place of COLD pages that leave DRAM: a kind of backing (packed/backing.hpp) and its
 /// argument.
 ///   anon      memory of the process, for which swap is needed
 ///   file:DIR  an unlinked file in DIR, an existing directory on a disk file system. A child of

@@ -64,8 +64,8 @@ class scanning {
   const visitor& visit_;
 };
 
-/// scan() and walk() of a `Map`, which offers it go_up(inside, from, how, visit): it visits the
-/// pairs from that scan_start upwards.
+/// Gives a `Map` its scan() and walk(). The map offers go_up(inside, from, how, visit): it visits
+/// the pairs from that scan_start upwards.
 template <class Map>
 class upward_scans {
  public:

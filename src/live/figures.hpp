@@ -1,5 +1,5 @@
-// The figures that a process shows at one moment, from the tables of those who count them: as the
-// page has them, and as /metrics has them.
+// The figures that a process shows at one moment, read through the tables of the parts that count
+// them: in the format of the page, and in that of /metrics.
 #pragma once
 
 #include <cstdint>

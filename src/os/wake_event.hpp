@@ -11,9 +11,9 @@ class wake_event {
   wake_event(const wake_event&) = delete;
   wake_event& operator=(const wake_event&) = delete;
 
-  /// Can be read from when wake() was called since acknowledge().
+  /// Returns the descriptor, which is readable when wake() was called since acknowledge().
   int descriptor() const noexcept { return descriptor_; }
-  /// Thread: any.
+  /// Wakes the thread that waits. Thread: any.
   void wake() const noexcept;
   void acknowledge() const noexcept;
 

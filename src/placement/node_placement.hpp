@@ -22,7 +22,7 @@ namespace isotherm::placement {
 /// Limit of the bytes that nodes take of fast memory; 0: all nodes are slow.
 struct fast_size {
   std::uint64_t bytes = 0;
-  /// In place of bytes: a share of what all nodes take at the time, 0..1.
+  /// Limit in place of `bytes`, as a share of the bytes that all nodes take at the time, 0..1.
   std::optional<double> share = std::nullopt;
 };
 
@@ -31,14 +31,14 @@ struct statistic {
   std::variant<std::uint64_t, double> value;
 };
 
-/// For one tree. choose(), resize(), size() and report(): any thread. The others: the thread that
-/// controls the placement.
+/// Places the nodes of one tree. Thread: any, in choose(), resize(), size() and report(); else the
+/// one that controls the placement.
 class node_placement : public placer {
  public:
   /// Starts to move nodes of the tree, which must live until stop(). Fails where the system gives
   /// no thread.
   virtual base::result<void> start(placed_tree& tree) = 0;
-  /// Idempotent; the nodes stay where they are.
+  /// Stops moving nodes, which stay where they are. Idempotent.
   virtual void stop() noexcept = 0;
 
   /// Makes fast memory larger or smaller; nodes beyond it are demoted. A share must be in range.

@@ -10,7 +10,7 @@
 
 namespace isotherm::placement {
 
-/// In the order in which they are listed to users.
+/// Returns the placements in the order in which they are listed to users.
 std::span<const placement_kind* const> placement_kinds() noexcept;
 std::vector<std::string_view> placement_names();
 

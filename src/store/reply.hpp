@@ -53,7 +53,7 @@ class reply {
   /// A double; a bulk string in RESP2.
   void real(double value);
   void array(std::size_t count) { number('*', static_cast<std::int64_t>(count)); }
-  /// An array of statuses, as HELP answers.
+  /// Writes an array of statuses, the answer of HELP.
   void statuses(std::span<const std::string_view> lines) {
     array(lines.size());
     for (const std::string_view each : lines) status(each);

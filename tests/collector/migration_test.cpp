@@ -22,7 +22,7 @@ using heap::kind;
 
 const auto kNoStop = [] { return false; };
 
-/// False: moving has ended.
+/// Moves all of a list. Returns false when moving has ended.
 bool move_all(migration& moves, std::span<const candidate> list) {
   for (moves.take(list); moves.move_batch();) {
   }

@@ -93,7 +93,7 @@ void cold_extents::give_back(std::size_t first) noexcept {
   if (!leave(whole)) table_.give_back(whole);
 }
 
-/// False: it is to be given back at once.
+/// Leaves a run to give_back_emptied(). Returns false when it is to be given back at once.
 bool cold_extents::leave(const extent_run& emptied_now) noexcept {
   const std::lock_guard lock(mutex_);
   if (treatment_ != emptied::left) return false;
@@ -112,7 +112,7 @@ void cold_extents::treat_emptied(emptied how) noexcept {
   if (how == emptied::given_back) give_back_emptied();
 }
 
-/// Returns neighbours that were left; from here on they are the caller's. None: a count of 0.
+/// Returns neighbours that were left, which are the caller's from here on; a count of 0: none was.
 extent_run cold_extents::take_left() noexcept {
   const std::lock_guard lock(mutex_);
   const std::size_t used = table_.used();

@@ -1,7 +1,7 @@
-// What COLD adds to its extents, whose pages leave DRAM while objects live there: sizes that no
-// page is read for, the pages that are out, extents that are kept for reads past the mapping, and
-// emptied extents whose room on the disk is given back later. Nothing of NEW and HOT needs it: a
-// COLD whose pages do not leave does without the whole.
+// The part of COLD's extents that NEW and HOT do not have, because COLD's pages leave DRAM while
+// objects live there: sizes that no page is read for, the pages that are out, extents that are
+// pinned for reads past the mapping, and emptied extents whose room on the disk is given back
+// later. A COLD whose pages do not leave does without it.
 //
 // Page-out itself is in pager.hpp, reads past the mapping are in heap/cold/.
 #pragma once
@@ -22,15 +22,15 @@
 
 namespace isotherm::heap {
 
-/// Where the objects of a COLD extent end, a bit a unit: whoever frees one learns its size without
-/// reading its page, which may have left DRAM. Costs a 128th of COLD.
+/// The ends of a COLD extent's objects, a bit a unit: the thread that frees an object learns its
+/// size without reading its page, which may have left DRAM. The bits take a 128th of COLD.
 ///
 /// Relaxed: an object's last unit is marked before the object is handed out, and its free happens
 /// after that. A neighbour's bits, which share the words, are of no interest.
 class object_ends {
  public:
   void mark(std::size_t unit) noexcept { words_[unit / 64].fetch_or_relaxed(bit_of(unit)); }
-  /// Units of the object that begins at `first`.
+  /// Returns the units of the object that begins at `first`.
   std::size_t units_from(std::size_t first) const noexcept {
     std::size_t i = first / 64;
     std::uint64_t word = words_[i].load_relaxed() & ~(bit_of(first) - 1);
@@ -38,7 +38,7 @@ class object_ends {
     ISO_CHECK(i < words_.size(), "an object of COLD has an end");
     return i * 64 + static_cast<std::size_t>(std::countr_zero(word)) - first + 1;
   }
-  /// For an extent that nobody uses.
+  /// Forgets all ends. Requires: no thread uses the extent.
   void clear() noexcept {
     for (auto& word : words_) word.store_relaxed(0);
   }
@@ -50,10 +50,11 @@ class object_ends {
   std::array<base::atomic<std::uint64_t>, (kExtentUnits + 64) / 64> words_;
 };
 
-/// Which pages of a COLD extent have left DRAM, a bit a page: those that this process has made
-/// leave, and those that the system was seen to have taken (pager::look_at()). Until then such a
-/// page is called in DRAM, and costs a fault; a page that a fault has brought back unreported is
-/// called out, and costs a read that was not needed. Relaxed for that reason.
+/// The pages of a COLD extent that have left DRAM, a bit a page: those that this process has made
+/// leave, and those that the system was seen to have taken (pager::look_at()). A page that the
+/// system has taken unseen counts as in DRAM, and costs a fault; a page that a fault has brought
+/// back unseen counts as out, and costs a read that was not needed. The bits are relaxed, because a
+/// wrong one costs time only.
 class pages_out {
  public:
   static constexpr std::size_t kPages = kExtentBytes / base::kPageBytes;
@@ -61,7 +62,7 @@ class pages_out {
   bool is_out(std::size_t page) const noexcept {
     return (words_[page / 64].load_relaxed() >> (page % 64) & 1U) != 0;
   }
-  /// Whether one of the pages `first` to `last` is.
+  /// Returns whether one of the pages `first` to `last` is out.
   bool is_any_out(std::size_t first, std::size_t last) const noexcept {
     for (std::size_t i = first / 64; i <= last / 64; ++i) {
       std::uint64_t asked = ~std::uint64_t{0};
@@ -88,8 +89,8 @@ class pages_out {
   std::array<base::atomic<std::uint64_t>, kPages / 64> words_;
 };
 
-/// A part of each packed heap, in place, so that none of its paths follows a pointer to it; only
-/// COLD's is opened. Thread: any, where nothing else is said.
+/// A member of each packed heap, so that no path follows a pointer to it; only COLD's is opened.
+/// Thread: any, where a function does not say otherwise.
 class cold_extents {
  public:
   explicit cold_extents(extent_table& extents) noexcept : table_(extents) {}
@@ -98,7 +99,7 @@ class cold_extents {
 
   /// Makes the rows for a table that is open. Once, before any other call.
   base::result<void> open();
-  /// Returns false in the heaps that do without.
+  /// Returns false in NEW and HOT.
   bool is_open() const noexcept { return ends_ != nullptr; }
 
   // For the heap.
@@ -110,7 +111,7 @@ class cold_extents {
   /// Requires: it is empty for good, and the caller made it so.
   void give_back(std::size_t first) noexcept;
 
-  /// As heap::room_of().
+  /// Returns heap::room_of() of an object of COLD.
   std::size_t room_of(const void* object) const noexcept;
   /// Returns the whole pages that an object takes, with its header.
   base::page_span place_of(const void* object) const noexcept;
@@ -124,25 +125,25 @@ class cold_extents {
   /// Marks extents that were taken anew.
   void mark_in(std::size_t first, std::size_t count) noexcept;
   void mark_in(const base::page_span& where) noexcept;
-  /// As note_cold_use().
+  /// Does the work of note_cold_use().
   void note_use(const void* object) noexcept;
 
-  /// Keeps an extent: while it is kept, no address in it comes to mean another object, as it is not
-  /// given back.
+  /// Pins the extent of an object: it is not given back while it is pinned, so that no address in
+  /// it comes to mean another object.
   /// Requires: the object is live, and was found in the scope that is open.
   void pin_extent(const void* object) noexcept;
-  /// Ends one pin_extent() of an object, which may be gone.
+  /// Unpins the extent of an object, which may be gone: once for each pin_extent().
   void unpin_extent(const void* object) noexcept;
 
-  /// As treat_emptied_cold().
+  /// Does the work of treat_emptied_cold().
   void treat_emptied(emptied how) noexcept;
-  /// As give_back_emptied_cold().
+  /// Does the work of give_back_emptied_cold().
   std::uint64_t give_back_emptied() noexcept;
-  /// Returns whether it is left to give_back_emptied(): empty for good, and taken still.
+  /// Returns whether an extent is left to give_back_emptied(): empty for good, and taken still.
   /// Requires: no concurrent use.
   bool is_left(std::size_t index) const noexcept { return left_.contains(index); }
 
-  /// Around fork(): no other thread is inside the mutex.
+  /// Locks the mutex around fork(), so that no other thread holds it in the child.
   void lock_for_fork() { mutex_.lock(); }
   void unlock_after_fork() { mutex_.unlock(); }
 
@@ -154,7 +155,8 @@ class cold_extents {
   extent_rows extents_;          // of table_
   object_ends* ends_ = nullptr;  // a row for each extent
   pages_out* out_ = nullptr;     // a row for each extent
-  // Guards all below. Apart from the fields above, which are read for each object.
+  // Guards all fields below it. It has a cache line apart from the fields above, which are read for
+  // each object.
   alignas(base::kNoSharingBytes) std::mutex mutex_;
   emptied treatment_ = emptied::given_back;
   extent_set left_;

@@ -65,7 +65,7 @@ std::optional<std::size_t> extent_table::choose(std::size_t count) noexcept {
   return first;
 }
 
-/// Lowest index of `count` free neighbours; extents from used_ on are all free.
+/// Returns the lowest index of `count` free neighbours; extents from used_ on are all free.
 std::size_t extent_table::find_free(std::size_t count) const noexcept {
   const std::size_t used = used_.load_relaxed();
   std::size_t run = 0;

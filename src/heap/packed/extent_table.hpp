@@ -1,6 +1,6 @@
-// The extents of a packed range: which are taken, and by which pages they are backed. Extents are
-// taken in runs of neighbours, the lowest that are free first, and given back one by one or as
-// runs.
+// The extents of a packed range: which are taken, and by which pages they are backed. Threads
+// acquire extents in runs of neighbours, the lowest that are free first, and give them back one by
+// one or as runs.
 //
 //   range    | extent 0 | extent 1 | ... 1 MiB each
 //   rows     a row for each, outside of the range      extent.hpp: the one-word protocol
@@ -56,8 +56,8 @@ class extent_set {
   std::vector<std::uint64_t> words_;
 };
 
-/// Where the extents of a range lie, and their rows. Copies are as good as the original: the holder
-/// of one follows no pointer to the table.
+/// The addresses of a range's extents, and their rows. The holder of a copy follows no pointer to
+/// the table.
 class extent_rows {
  public:
   extent_rows() noexcept = default;
@@ -84,7 +84,7 @@ class extent_table : public extent_rows {
   /// Covers a reserved range of whole extents. Once, before any other call.
   base::result<void> open(std::byte* begin, std::size_t bytes, std::unique_ptr<backing> pages);
 
-  /// Takes the lowest `count` free neighbours, with pages, as a run whose one object lives: its
+  /// Acquires the lowest `count` free neighbours, with pages, as a run whose one object lives: its
   /// owner sets run_bytes of the first row, or makes an extent for many objects of it. Returns the
   /// first; nullopt when range or backing has no room. Thread: any.
   std::optional<std::size_t> acquire(std::size_t count) noexcept;
@@ -113,9 +113,9 @@ class extent_table : public extent_rows {
   const backing& pages() const noexcept { return *pages_; }
   /// Returns pages().is_on_disk() from here: it is asked for each object.
   bool is_on_disk() const noexcept { return is_on_disk_; }
-  /// In a fork child: pages().freeze().
+  /// Freezes the pages, in a fork child (backing::freeze()).
   void freeze() noexcept { pages_->freeze(); }
-  /// Around fork(): no other thread is inside the mutex.
+  /// Locks the mutex around fork(), so that no other thread holds it in the child.
   void lock_for_fork() { mutex_.lock(); }
   void unlock_after_fork() { mutex_.unlock(); }
 
@@ -133,7 +133,7 @@ class extent_table : public extent_rows {
   std::size_t count_ = 0;
   std::unique_ptr<backing> pages_;
   bool is_on_disk_ = false;
-  // Apart from the fields above, which are read for each object.
+  // These fields have a cache line apart from those above, which are read for each object.
   alignas(base::kNoSharingBytes) base::atomic<std::size_t> used_{0};  // grows under mutex_
   base::atomic<std::uint64_t> held_{0};
   base::atomic<int> refusal_code_{0};

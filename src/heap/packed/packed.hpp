@@ -8,7 +8,7 @@
 //   extents_   the range's extents, which of them are taken     extent_table.hpp
 //   open_      the extents being appended to                    two; more under contention only
 //   holes_     room of freed objects, of NEW and HOT            holes.hpp
-//   cold_      what COLD adds, whose pages leave DRAM           cold_extents.hpp
+//   cold_      extents whose pages leave DRAM, of COLD          cold_extents.hpp
 #pragma once
 
 #include <array>
@@ -36,10 +36,10 @@ class packed_heap {
   packed_heap(const packed_heap&) = delete;
   packed_heap& operator=(const packed_heap&) = delete;
 
-  /// What is done with the room of a freed object.
+  /// The treatment of a freed object's room.
   enum class freed_room : unsigned char {
     recycled,  ///< kept for objects that ask for it: NEW, HOT
-    left       ///< it stays until its extent is empty, and freeing touches no page: COLD, cold()
+    left       ///< stays until its extent is empty, and freeing touches no page: COLD, cold()
   };
   /// Takes a reserved range of whole extents. Once, before any other call.
   base::result<void> open(std::byte* begin, std::size_t bytes, std::unique_ptr<backing> pages,
@@ -51,7 +51,7 @@ class packed_heap {
   band band_of(const void* object) const noexcept {
     return extents_.row(extents_.index_of(object)).among.load_relaxed();
   }
-  /// `bytes` as allocated, or cold_extents::room_of(). Any thread.
+  /// Frees an object. Requires: `bytes` as allocated, or cold_extents::room_of(). Any thread.
   void deallocate(void* object, std::size_t bytes, recycling room,
                   const local_state& mine) noexcept;
   /// Drops all cached holes. Any thread.
@@ -68,14 +68,14 @@ class packed_heap {
   /// Of the extent of that number, or the run that begins there.
   packing packing_of(std::size_t index) const noexcept;
   const extent_table& extents() const noexcept { return extents_; }
-  /// Requires: freed room is left.
+  /// Returns the part of a heap whose freed room is left.
   cold_extents& cold() noexcept { return cold_; }
   const cold_extents& cold() const noexcept { return cold_; }
 
-  /// Around fork(): no other thread is inside a lock.
+  /// Locks all mutexes around fork(), so that no other thread holds one in the child.
   void lock_for_fork();
   void unlock_after_fork();
-  /// In a fork child.
+  /// Freezes the extents, in a fork child (backing::freeze()).
   void freeze() noexcept { extents_.freeze(); }
 
   /// Walks every extent; no concurrent use.

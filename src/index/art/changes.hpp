@@ -33,7 +33,7 @@ bool art<Storage>::attach(access& inside, const position& at, std::string_view k
   return true;
 }
 
-/// For a key that differs from the prefix of `at`: a new node above takes the bytes in common.
+/// Links a new node above `at`, with the bytes that its prefix and the key have in common.
 template <class Storage>
 bool art<Storage>::split_prefix(const position& at, std::string_view key, link created) {
   if (!at.parent->version.upgrade(at.parent_version)) return false;
@@ -58,16 +58,16 @@ bool art<Storage>::split_prefix(const position& at, std::string_view key, link c
   return true;
 }
 
-/// Replaces a full node by the next larger kind. Always false: the search starts again and finds
-/// room.
+/// Replaces a full node by the next larger kind. Returns false, so that the search starts again and
+/// finds room.
 template <class Storage>
 bool art<Storage>::grow(const position& at, std::string_view key) {
   replace_inner(at, art_detail::byte_at(key, at.depth - 1), art_detail::larger(at.at->kind));
   return false;
 }
 
-/// For a key that meets another key's leaf: makes nodes for the bytes in common, with both leaves
-/// below.
+/// Replaces the leaf that the key meets by nodes for the bytes that both keys have in common, with
+/// both leaves below.
 template <class Storage>
 bool art<Storage>::expand_leaf(access& inside, const position& at, std::string_view key,
                                link created) {

@@ -1,5 +1,5 @@
 // The adaptive radix tree's part of placement (placement/placed_tree.hpp): an inner node that is
-// relocated is replaced, as one that grows is; a leaf is replaced under the lock of the node above.
+// relocated is replaced, like one that grows; a leaf is replaced under the lock of the node above.
 // For sources that instantiate it.
 #pragma once
 
@@ -9,7 +9,7 @@ namespace isotherm::index {
 
 namespace art_detail {
 
-/// The link of `n` to a node or leaf below; null when there is none.
+/// Returns the link of `n` to a node or leaf below; null when there is none.
 inline base::atomic<link>* link_to_address(node* n, const void* below) noexcept {
   const auto address = reinterpret_cast<link>(below);
   const auto leads_there = [address](link l) { return (l & ~link{1}) == address; };
@@ -74,7 +74,7 @@ bool art<Storage>::visit_leaves(const scope&, std::string& cursor,
   return false;
 }
 
-/// Of the leaf that `where`, a link of the locked node `above`, leads to; unlocks `above`.
+/// Relocates the leaf that `where`, a link of the locked node `above`, leads to; unlocks `above`.
 template <class Storage>
 placement::relocated art<Storage>::relocate_leaf(node* above, base::atomic<link>& where,
                                                  placement::tier to) {
@@ -104,8 +104,8 @@ placement::relocated art<Storage>::relocate(const scope&, void* parent, void* ta
     return refuse(placement::relocation_result::parent_is_slow);
   }
   if (art_detail::is_leaf(where->load_relaxed())) return relocate_leaf(above, *where, to);
-  // Cannot be obsolete: its parent leads to it. Threads that hold a node's lock wait for those of
-  // nodes below only.
+  // The node cannot be obsolete: its parent leads to it. Threads that hold a node's lock wait for
+  // those of nodes below only.
   node* const n = art_detail::inner_of(where->load_relaxed());
   n->version.lock();
   if (to == placement::tier::slow && covers_fast(n)) {

@@ -143,8 +143,8 @@ void art<Storage>::seek(down, const std::optional<scan_start>& from,
   for (backoff wait; !try_seek(from->key, turn, path);) wait();
 }
 
-/// The link that comes next in a node, 0 if there is none; `next` is set to where to go on after
-/// it.
+/// Returns the link that comes next in a node, 0 if there is none, and sets `next` to where to go
+/// on after it.
 template <class Storage>
 auto art<Storage>::up::step(const frame& top, int& next) noexcept -> link {
   if (top.next == kTerminal) {

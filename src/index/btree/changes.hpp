@@ -46,7 +46,8 @@ void tree<Storage, Latch>::append(inner* to, inner* from, unsigned begin, unsign
   to->count.store_release(static_cast<std::uint16_t>(count));
 }
 
-/// Read only where starts are equal, so that it need not be in fast memory.
+/// Makes a separator. It need not be in fast memory, because it is read only where starts are
+/// equal.
 template <class Storage, class Latch>
 const separator* tree<Storage, Latch>::make_separator(std::string_view text) {
   constexpr node_place kAnywhere{.level = ~0U};
@@ -166,7 +167,7 @@ bool tree<Storage, Latch>::tidy_one(access& inside, std::string_view key) {
   }
 }
 
-/// Removes a root that has one child. Always true: look again.
+/// Removes a root that has one child. Returns true, so that the caller looks again.
 template <class Storage, class Latch>
 bool tree<Storage, Latch>::shorten(const path& p) {
   if (!lock_both(p)) return true;
@@ -257,7 +258,7 @@ auto tree<Storage, Latch>::joined(access& inside, const path& p, const separator
 
 // --- all at once -------------------------------------------------------------------------------
 
-/// Appends what a node leads to that is no longer in use.
+/// Appends the children, entries and separators of a node that is no longer in use.
 template <class Storage, class Latch>
 void tree<Storage, Latch>::take_apart(node* n, std::vector<node*>& children,
                                       std::vector<entry*>& entries,

@@ -1,5 +1,5 @@
 // The B+tree's part of placement (placement/placed_tree.hpp): a node that is relocated is replaced,
-// as one that splits is. For sources that instantiate it.
+// like one that splits. For sources that instantiate it.
 #pragma once
 
 #include "index/btree/tree.hpp"
@@ -34,7 +34,8 @@ bool tree<Storage, Latch>::visit_leaves(const scope&, std::string& cursor,
   return true;
 }
 
-/// With its entries, and guides in them, which the caller makes known when the copy is linked.
+/// Copies a leaf with its entries, and guides in them, which the caller makes known when the copy
+/// is linked.
 template <class Storage, class Latch>
 auto tree<Storage, Latch>::copy_of(leaf* n, placement::tier to) -> leaf* {
   leaf* const made = ::new (placement::allocate_node(to, sizeof(leaf))) leaf(n->skip);
@@ -98,7 +99,7 @@ placement::relocated tree<Storage, Latch>::relocate(const scope&, void* parent, 
   return {placement::relocation_result::done, made};
 }
 
-/// As replace_by_two(), of a leaf whose halves may be slow although its entries are fast.
+/// Links the halves of a leaf, which may be slow although its entries are fast.
 template <class Storage, class Latch>
 void tree<Storage, Latch>::link_copied_halves(const path& p, leaf* left, const separator* between,
                                               leaf* right) {
@@ -126,8 +127,9 @@ void tree<Storage, Latch>::copy_fast_entries(leaf* made) {
   }
 }
 
-/// When `made`, which begins with entry `begin` of `old`, is linked in its place: makes the guides
-/// of copied entries known, and retires what was copied; its guides own nothing any more.
+/// Makes the guides of copied entries known, and retires the entries that were copied, whose guides
+/// own nothing any more. Requires: `made`, which begins with entry `begin` of `old`, is linked in
+/// its place.
 template <class Storage, class Latch>
 void tree<Storage, Latch>::finish_relocation(leaf* old, unsigned begin, leaf* made) {
   for (unsigned i = 0; i < count_of(made); ++i) {

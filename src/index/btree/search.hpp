@@ -38,7 +38,7 @@ place tree<Storage, Latch>::place_in(inner* n, std::string_view key) {
                     [&](unsigned i) { return n->separators[i].load_acquire()->view(); });
 }
 
-/// The child under which `key` is: keys equal to a separator are to the right of it.
+/// Returns the child under which `key` is: keys equal to a separator are to the right of it.
 template <class Storage, class Latch>
 unsigned tree<Storage, Latch>::child_for(inner* n, std::string_view key) {
   const place p = place_in(n, key);

@@ -1,4 +1,4 @@
-// What COLD adds to its extents, over a table alone; among objects it is tested in
+// cold_extents over a table alone; among objects it is tested in
 // pinned_extents_test.cpp and file_test.cpp.
 #include "heap/packed/cold_extents.hpp"
 

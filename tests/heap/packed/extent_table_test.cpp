@@ -1,4 +1,4 @@
-// Which extents are taken: the lowest that are free, as runs of neighbours, and with their pages.
+// The table acquires the lowest extents that are free, as runs of neighbours, and with their pages.
 #include "heap/packed/extent_table.hpp"
 
 #include <gtest/gtest.h>
