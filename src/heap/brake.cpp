@@ -4,6 +4,11 @@
 
 namespace isotherm::heap {
 
+namespace {
+/// So often a thread that waits says so again: it is one of many, perhaps.
+constexpr int kPiecesATell = 10;
+}  // namespace
+
 constinit brake loading_brake;
 constinit thread_local bool brake::owes_ = false;
 
@@ -13,6 +18,7 @@ void brake::wait(std::size_t count) noexcept {
   const auto extents = static_cast<std::int64_t>(count);
   if (extents_left_.fetch_sub_relaxed(extents) >= extents) return;
   owes_ = true;
+  tell();
   if (may_wait_here_ == nullptr || may_wait_here_()) wait_now();
 }
 
@@ -22,6 +28,7 @@ void brake::wait_now() noexcept {
   for (int piece = 0; piece < kPieces; ++piece) {
     os::sleep_us(kPieceUs);
     if (has_room()) break;
+    if (piece % kPiecesATell == 0) tell();
   }
   count(os::monotonic_ns() - begin_ns);
 }

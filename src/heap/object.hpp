@@ -22,6 +22,10 @@ enum class recycling : std::uint8_t {
 using band = std::uint8_t;
 inline constexpr band kBands = 4, kColdestBand = kBands - 1;
 
+/// Objects that lie in the same so many bytes, from a multiple on, share an extent: the room that
+/// is taken from the system, and given back, as a whole.
+inline constexpr std::size_t kTogetherBytes = std::size_t{1} << 20;
+
 /// Where an object goes: in a heap, and in HOT to a band.
 struct place {
   constexpr place(kind in, band of = kColdestBand) noexcept : where(in), among(of) {}

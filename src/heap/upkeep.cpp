@@ -1,6 +1,7 @@
 #include "heap/upkeep.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/page.hpp"
 #include "heap/brake.hpp"
@@ -94,6 +95,25 @@ std::vector<sparse_extents> sparsest_of(kind where, const emptying& which) {
   return groups;
 }
 
+std::vector<aged_extent> by_birth(kind where) {
+  const packed_heap& heap = heaps().packed(where);
+  const extent_table& extents = heap.extents();
+  std::vector<aged_extent> found;
+  for (std::size_t i = 0; i < extents.used(); ++i) {
+    const extent_word seen = extents.row(i).load();
+    if (seen.live() == 0 || !seen.closed()) continue;
+    found.push_back({i, extents.row(i).birth.load_relaxed(), heap.packing_of(i).live_bytes});
+  }
+  const std::uint32_t now = extents.births();
+  std::ranges::sort(found, std::greater(),
+                    [now](const aged_extent& each) { return now - each.birth; });
+  return found;
+}
+
+std::uint32_t birth_of(kind where, const void* object) noexcept {
+  return heaps().packed(where).extents().row(extent_of(where, object)).birth.load_relaxed();
+}
+
 std::vector<std::uintptr_t> cut_evenly(kind where, std::uint64_t count) {
   const packed_heap& heap = heaps().packed(where);
   const std::uint64_t part_bytes = packing_of(where).used_bytes / count + 1;
@@ -119,6 +139,8 @@ void ask_before_waiting(bool (*may_wait_here)() noexcept) noexcept {
   loading_brake.ask(may_wait_here);
 }
 
+void tell_of_waits(void (*tell)() noexcept) noexcept { loading_brake.tell_of_waits(tell); }
+
 void wait_for_room() noexcept { loading_brake.pay(); }
 
 void room_wait::begin() noexcept {
@@ -129,7 +151,7 @@ void room_wait::update() noexcept {
   begin();
   if (!is_on()) return;
   const std::uint64_t waited_ns = os::monotonic_ns() - began_ns_;
-  if (!loading_brake.has_room() && waited_ns < brake::kLongestNs) return;
+  if (!loading_brake.has_room() && waited_ns < brake::kLongestNs) return loading_brake.tell();
   loading_brake.count(waited_ns);
   began_ns_ = 0;
 }

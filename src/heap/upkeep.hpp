@@ -79,6 +79,17 @@ struct emptying {
 /// exceed `together_bytes`.
 std::vector<sparse_extents> sparsest_of(kind where, const emptying& which);
 
+/// The extents of a heap in the order in which they were opened, without those that take
+/// allocations and those in which nothing lives.
+struct aged_extent {
+  std::size_t number;   ///< of a run its first
+  std::uint32_t birth;  ///< counts up, and round at its end
+  std::uint64_t live_bytes;
+};
+std::vector<aged_extent> by_birth(kind where);
+/// The birth of the extent in which an object lies. Does not touch the object.
+std::uint32_t birth_of(kind where, const void* object) noexcept;
+
 /// Cuts what the extents of a heap have in use into `count` parts of about as many bytes: the
 /// addresses where they end, the last one's not.
 std::vector<std::uintptr_t> cut_evenly(kind where, std::uint64_t count);
@@ -100,6 +111,9 @@ void allow_growth(std::uint64_t bytes) noexcept;
 /// For the layer that knows scopes, whose close moves have to wait for: a thread for which
 /// `may_wait_here` is false does not wait then, and owes it. Before the first allocation.
 void ask_before_waiting(bool (*may_wait_here)() noexcept) noexcept;
+/// Lets a collector know that room is wanted: each thread that is going to wait, or owes a wait,
+/// calls `tell` first, under no lock of the heaps. Any thread.
+void tell_of_waits(void (*tell)() noexcept) noexcept;
 /// The wait that the calling thread owes, if it does; a test of a flag otherwise. For programs that
 /// allocate within scopes, between two of them: a server after each batch of requests.
 void wait_for_room() noexcept;

@@ -36,7 +36,7 @@
 
 namespace isotherm::heap {
 
-inline constexpr std::size_t kExtentBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kExtentBytes = kTogetherBytes;
 inline constexpr std::size_t kUnitBytes = 16;
 /// Headers lie at 8 mod 16, so that payloads lie at 0: 8 bytes at either end stay unused.
 inline constexpr std::size_t kExtentUnits = kExtentBytes / kUnitBytes - 1;
@@ -111,18 +111,21 @@ struct alignas(base::kCacheLineBytes) extent {
   base::atomic<std::uint32_t> run;
   /// Of the object that heads a run.
   base::atomic<std::uint32_t> run_bytes;
+  /// Counts up from extent to extent as they are opened, and round at its end: which of two was
+  /// opened first. Relaxed: it orders no access; a stale one costs an object a place in a queue.
+  base::atomic<std::uint32_t> birth;
   /// Pages were asked to leave DRAM, and nothing is known to have touched one since. Set by
   /// the pager, cleared by reopening and by note_use(); a race between them costs a
   /// hint, or delays one until the row's turn to be looked at again, so relaxed.
   base::atomic<bool> hinted;
-  /// The disk has failed to take a page of some extent, maybe of this one, which looks written. Set
-  /// and cleared by the pager, and by reopening: what was there is gone. Relaxed: set once too
-  /// often it costs a write.
-  base::atomic<bool> unwritten;
   /// Of HOT: which objects it was opened for (heap/object.hpp). Relaxed: it is written before the
   /// release of `word` that opens the extent, and whoever asks has the object by way of that. Of an
   /// object that was freed meanwhile the answer may be the next one's, and costs a needless move.
   base::atomic<band> among;
+  /// The disk has failed to take a page of some extent, maybe of this one, which looks written. Set
+  /// and cleared by the pager, and by reopening: what was there is gone. Relaxed: set once too
+  /// often it costs a write.
+  base::atomic<bool> unwritten;
   /// Pages in which no object lives were given back (packed_heap::release_dead_pages()); cleared by
   /// reopening. What freed objects left there, headers too, is gone.
   enum class thinning : std::uint8_t { none, chosen, done };

@@ -58,6 +58,7 @@ std::optional<std::size_t> extent_table::choose(std::size_t count) noexcept {
   if (end > used) poison(address_of(used), (end - used) * kExtentBytes);
   for (std::size_t i = first; i < end; ++i) row(i).reset();
   row(first).run.store_relaxed(static_cast<std::uint32_t>(count));
+  row(first).birth.store_relaxed(births_.fetch_add_relaxed(1));
   row(first).word.store_release(extent_word::kClosed | 1U);
   // Release: pairs with the acquire of used(); the walk sees these rows.
   if (end > used) used_.store_release(end);

@@ -110,6 +110,9 @@ class extent_table : public extent_rows {
   /// else 0.
   int refusal_code() const noexcept { return refusal_code_.load_relaxed(); }
 
+  /// Returns the births of extents (extent::birth) until now, modulo their range.
+  std::uint32_t births() const noexcept { return births_.load_relaxed(); }
+
   const backing& pages() const noexcept { return *pages_; }
   /// Returns pages().is_on_disk() from here: it is asked for each object.
   bool is_on_disk() const noexcept { return is_on_disk_; }
@@ -137,6 +140,7 @@ class extent_table : public extent_rows {
   alignas(base::kNoSharingBytes) base::atomic<std::size_t> used_{0};  // grows under mutex_
   base::atomic<std::uint64_t> held_{0};
   base::atomic<int> refusal_code_{0};
+  base::atomic<std::uint32_t> births_{0};  // changes under mutex_
   std::mutex mutex_;
   extent_set taken_;
   std::size_t lowest_free_ = 0;
