@@ -1,6 +1,5 @@
 #include "collector/collector.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <new>
 
@@ -15,15 +14,15 @@
 namespace isotherm::collector {
 
 struct object_collector::state {
-  explicit state(options chosen) : told(std::move(chosen)) {}
+  explicit state(options chosen) : said(std::move(chosen)) {}
 
   base::result<void> start_threads();
   void work();
   bool wait_for_window();
 
-  control told;
+  control said;
   memory_watch memory;
-  windows all{told, memory};
+  windows all{said, memory};
   std::unique_ptr<os::thread> worker;
 };
 
@@ -42,21 +41,18 @@ void object_collector::state::work() {
 /// collector is to stop.
 bool object_collector::state::wait_for_window() {
   const auto began = std::chrono::steady_clock::now();
-  const auto end_by = [&](const options& now) {
-    return began + std::chrono::nanoseconds(static_cast<std::int64_t>(now.window_seconds * 1e9));
-  };
-  options now = told.chosen();
   for (bool is_due = false; !is_due;) {
-    now = told.wait_until(std::min(end_by(now), std::chrono::steady_clock::now() + kLookEvery));
-    if (told.is_stopping()) return false;
+    const auto longest = all.is_amid_eviction() ? std::chrono::milliseconds(0) : kLookEvery;
+    const options now = said.wait_for_window(began, longest);
+    if (said.is_stopping()) return false;
     try {
-      is_due = all.look_after(began, now);
+      is_due = all.maintain(began, now);
     } catch (const std::bad_alloc&) {
       // At the next look.
     }
-    is_due |= std::chrono::steady_clock::now() >= end_by(told.chosen());
+    is_due |= std::chrono::steady_clock::now() >= began + length_of(said.chosen());
   }
-  return !told.is_stopping();
+  return !said.is_stopping();
 }
 
 object_collector::object_collector(options chosen)
@@ -77,11 +73,11 @@ base::result<void> object_collector::start() {
         base::error{"this process was forked from one whose collector ran: its COLD pages are the "
                     "parent's, so no collector can run here (exec a new program instead)"});
   }
-  note_that_windows_run();
-  if (!take_the_thread()) {
+  record_window_run();
+  if (!claim_thread()) {
     return std::unexpected(base::error{"a collector already runs in this process: stop it first"});
   }
-  state_->told.allow_to_run();
+  state_->said.allow_to_run();
   state_->all.begin_time();
   base::result<void> started;
   try {
@@ -92,7 +88,7 @@ base::result<void> object_collector::start() {
   if (started) return {};
   state_->memory.stop();
   state_->all.set_paced(false);
-  give_back_the_thread();
+  release_thread();
   return std::unexpected(base::error{"the system gives no thread to the collector (" +
                                      started.error().message +
                                      "): try again when there is memory"});
@@ -102,7 +98,7 @@ base::result<void> object_collector::state::start_threads() {
   auto handle = std::make_unique<os::thread>();
   all.set_paced(true);
   const os::signals_blocked in_the_new_threads;
-  if (auto watched = memory.start([this] { return told.chosen(); }); !watched) return watched;
+  if (auto watched = memory.start([this] { return said.chosen(); }); !watched) return watched;
   auto started = os::start_thread("iso-collector", [this] { work(); }, os::scheduling::preempted);
   if (!started) return std::unexpected(started.error());
   *handle = std::move(*started);
@@ -117,14 +113,14 @@ void object_collector::stop() noexcept {
     static_cast<void>(state_->worker.release());
     return;
   }
-  state_->told.ask_to_stop();
+  state_->said.ask_to_stop();
   state_->worker->join();
   state_->worker.reset();
   state_->all.set_paced(false);
-  state_->told.allow_to_run();
+  state_->said.allow_to_run();
   state_->memory.stop();
   heap::treat_emptied_cold(heap::emptied::given_back);
-  give_back_the_thread();
+  release_thread();
 }
 
 bool object_collector::refuses_growth() const noexcept {
@@ -138,7 +134,7 @@ bool object_collector::is_running() const noexcept {
 window_statistics object_collector::run_window() {
   // Before the lock, which another thread may have held at the fork.
   ISO_CHECK(!is_fork_of_a_collectors_process(), "no collector runs in a fork child");
-  note_that_windows_run();
+  record_window_run();
   return state_->all.run();
 }
 
@@ -151,17 +147,17 @@ std::optional<std::vector<seen_object>> object_collector::objects_in(const heap:
   return state_->all.objects_in(where);
 }
 
-window_statistics object_collector::last_window() const { return state_->told.last_window(); }
+window_statistics object_collector::last_window() const { return state_->said.last_window(); }
 
 void object_collector::on_window(std::function<void(const window_statistics&)> callback) {
-  state_->told.set_callback(std::move(callback));
+  state_->said.set_callback(std::move(callback));
 }
 
-options object_collector::configuration() const { return state_->told.chosen(); }
+options object_collector::configuration() const { return state_->said.chosen(); }
 
 base::result<void> object_collector::reconfigure(const options& chosen) {
   if (auto valid = check_on_this_machine(chosen); !valid) return valid;
-  state_->told.choose(chosen);
+  state_->said.choose(chosen);
   return {};
 }
 

@@ -1,5 +1,7 @@
 #include "collector/control.hpp"
 
+#include <algorithm>
+#include <condition_variable>
 #include <mutex>
 #include <utility>
 
@@ -16,6 +18,12 @@ base::atomic<bool> forked{false};
 /// One lock for all controls, held for a copy only, and by a thread that forks: so a child that
 /// asks finds it free.
 std::mutex settings;
+/// Likewise one for all, since one thread of the process waits there. It outlives all statics.
+std::condition_variable& wake() {
+  static auto* const made = new std::condition_variable;
+  return *made;
+}
+bool is_asked_for_room = false;  // since the last wait; under `settings`
 
 }  // namespace
 
@@ -28,20 +36,27 @@ void watch_forks() {
                   heap::allow_growth(heap::kUnlimitedGrowth);
                   settings.unlock();
                 });
+    heap::tell_of_waits([]() noexcept {
+      {
+        const std::lock_guard lock(settings);
+        is_asked_for_room = true;
+      }
+      wake().notify_all();
+    });
     return true;
   }();
 }
 
 bool is_fork_of_a_collectors_process() noexcept { return forked.load_relaxed(); }
 
-void note_that_windows_run() noexcept { has_ever_run.store_relaxed(true); }
+void record_window_run() noexcept { has_ever_run.store_relaxed(true); }
 
-bool take_the_thread() noexcept {
+bool claim_thread() noexcept {
   bool running = false;
   return a_thread_runs.compare_exchange_acq_rel(running, true);
 }
 
-void give_back_the_thread() noexcept { a_thread_runs.store_release(false); }
+void release_thread() noexcept { a_thread_runs.store_release(false); }
 
 options control::chosen() const {
   const std::lock_guard lock(settings);
@@ -54,7 +69,7 @@ void control::choose(const options& chosen) {
     chosen_ = chosen;
   }
   // In a fork child the thread that waits on it is not there to be woken.
-  if (!forked.load_relaxed()) wake_.notify_all();
+  if (!forked.load_relaxed()) wake().notify_all();
 }
 
 void control::set_callback(std::function<void(const window_statistics&)> callback) {
@@ -82,15 +97,19 @@ window_statistics control::publish(window_statistics seen) {
   return seen;
 }
 
-options control::wait_until(time_point end) {
+options control::wait_for_window(time_point began, std::chrono::nanoseconds longest) {
   std::unique_lock lock(settings);
-  if (!is_stopping()) wake_.wait_until(lock, end);
+  const auto latest = std::chrono::steady_clock::now() + longest;
+  if (!is_stopping() && !is_asked_for_room) {
+    wake().wait_until(lock, std::min(began + length_of(chosen_), latest));
+  }
+  is_asked_for_room = false;
   return chosen_;
 }
 
 void control::rest(std::chrono::nanoseconds time) {
   std::unique_lock lock(settings);
-  wake_.wait_for(lock, time, [this] { return is_stopping(); });
+  wake().wait_for(lock, time, [this] { return is_stopping(); });
 }
 
 void control::ask_to_stop() noexcept {
@@ -98,7 +117,7 @@ void control::ask_to_stop() noexcept {
     const std::lock_guard lock(settings);
     stopping_.store_release(true);
   }
-  wake_.notify_all();
+  wake().notify_all();
 }
 
 }  // namespace isotherm::collector

@@ -1,9 +1,8 @@
-// What is said to a collector while it runs, and what it tells; and the rule that a process has one
-// collector at most, and a fork child none.
+// A collector's settings and its last window, for any thread; its stop; and the rule that a process
+// has one collector at most, and a fork child none.
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 
 #include "base/atomic.hpp"
@@ -30,9 +29,11 @@ class control {
   /// what was kept. The collecting thread.
   window_statistics publish(window_statistics seen);
 
-  // For the collecting thread, and who stops it.
-  /// Waits until `end`, new options or the stop; returns the options then.
-  options wait_until(time_point end);
+  // Called by the collecting thread, and by the one that stops it.
+  /// Waits until the end of the window that began at `began`, at most for `longest`, or until there
+  /// are new options, the stop, or a thread that waits for room (heap::tell_of_waits). Returns the
+  /// options then.
+  options wait_for_window(time_point began, std::chrono::nanoseconds longest);
   /// Waits for so long, or until the stop.
   void rest(std::chrono::nanoseconds time);
   void ask_to_stop() noexcept;
@@ -46,8 +47,7 @@ class control {
   options chosen_;
   std::function<void(const window_statistics&)> callback_;
   window_statistics last_;
-  std::condition_variable wake_;
-  base::atomic<bool> stopping_{false};  // set under the lock, for the sake of `wake_`
+  base::atomic<bool> stopping_{false};  // set under the lock, for the sake of those who wait
 };
 
 /// Makes the functions below hold for the forks that follow. Any number of times.
@@ -56,9 +56,9 @@ void watch_forks();
 /// child could neither go on with what a window had half done, nor share a COLD file.
 bool is_fork_of_a_collectors_process() noexcept;
 /// From now on windows run in this process.
-void note_that_windows_run() noexcept;
+void record_window_run() noexcept;
 /// Takes the right to run a collector's thread; false: another collector has it.
-bool take_the_thread() noexcept;
-void give_back_the_thread() noexcept;
+bool claim_thread() noexcept;
+void release_thread() noexcept;
 
 }  // namespace isotherm::collector

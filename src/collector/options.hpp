@@ -3,6 +3,7 @@
 // is a member and a row.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -54,6 +55,11 @@ struct options {
   /// Migration protocol, one of protocol_names(); `counts` needs the policy `published`.
   std::string protocol = "veto";
 };
+
+/// The length of a window.
+inline std::chrono::nanoseconds length_of(const options& chosen) {
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(chosen.window_seconds * 1e9));
+}
 
 /// Refuses, with the reason, what a collector cannot work with.
 base::result<void> check(const options& chosen);

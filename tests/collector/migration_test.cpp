@@ -24,7 +24,7 @@ const auto kNoStop = [] { return false; };
 
 /// Moves all of a list. Returns false when moving has ended.
 bool move_all(migration& moves, std::span<const candidate> list) {
-  for (moves.take(list); moves.move_batch();) {
+  for (moves.begin_list(list); moves.move_batch();) {
   }
   return !moves.has_ended();
 }

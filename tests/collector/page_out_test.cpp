@@ -187,7 +187,7 @@ class CompactingCold : public PagingOut {
   window_statistics move(std::uint64_t batch_bytes) {
     window_statistics seen;
     migration moves(protocol_, {batch_bytes, 1'000'000}, [] { return false; }, seen);
-    for (moves.take(candidates_); moves.move_batch();) {
+    for (moves.begin_list(candidates_); moves.move_batch();) {
     }
     return seen;
   }

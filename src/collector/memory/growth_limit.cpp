@@ -12,16 +12,12 @@ namespace {
 constexpr std::uint64_t kRefusedShare = 16;
 /// And for how long without having fallen.
 constexpr std::chrono::seconds kRefusedAfter{1};
-constexpr std::chrono::duration<double> kRoomLasts{0.4};
-/// Looks may follow each other faster, as batches of moves do; what was allowed stands until then.
-constexpr std::chrono::milliseconds kAllowsEvery{50};
 }  // namespace
 
-std::uint64_t allowed_growth(const memory_room& now, std::chrono::duration<double> since) noexcept {
+std::uint64_t allowed_growth(const memory_room& now) noexcept {
   if (now.target_bytes == 0) return heap::kUnlimitedGrowth;
   if (now.is_short()) return 0;
-  const double share = std::min(since / kRoomLasts, 0.5);
-  return static_cast<std::uint64_t>(share * static_cast<double>(now.target_bytes - now.dram_bytes));
+  return (now.target_bytes - now.dram_bytes) / 2;
 }
 
 void growth_limit::follow(const memory_room& now, time_point time) {
@@ -35,9 +31,7 @@ void growth_limit::follow(const memory_room& now, time_point time) {
   } else if (now.dram_bytes > refused_at && time - least_at_ >= kRefusedAfter) {
     refuses_.store_relaxed(true);
   }
-  const bool has_room = now.target_bytes != 0 && !now.is_short();
-  if (has_room && time - last_allowed_ < kAllowsEvery) return;
-  heap::allow_growth(allowed_growth(now, time - std::exchange(last_allowed_, time)));
+  heap::allow_growth(allowed_growth(now));
 }
 
 void growth_limit::release() noexcept {

@@ -26,15 +26,13 @@ class growth_limit {
   bool refuses() const noexcept { return refuses_.load_relaxed(); }
 
  private:
-  time_point last_allowed_;
   std::uint64_t least_bytes_ = ~std::uint64_t{0};  // of DRAM, since it exceeded its target
   time_point least_at_;
   base::atomic<bool> refuses_{false};
 };
 
-/// The bytes by which the process may grow until the next look, `since` after the last: at most
-/// half of the room, and at such a pace that all of it would last for 0.4 s. However fast a program
-/// loads, it approaches the target slowly. heap::kUnlimitedGrowth where there is no target.
-std::uint64_t allowed_growth(const memory_room& now, std::chrono::duration<double> since) noexcept;
+/// The bytes by which threads may let NEW and HOT grow until the next look: half of the room, since
+/// other memory grows with them. heap::kUnlimitedGrowth where there is no target.
+std::uint64_t allowed_growth(const memory_room& now) noexcept;
 
 }  // namespace isotherm::collector

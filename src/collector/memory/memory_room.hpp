@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "collector/options.hpp"
+#include "heap/object.hpp"
 #include "heap/usage.hpp"
 #include "os/memory/process_memory.hpp"
 
@@ -32,6 +33,8 @@ inline constexpr std::uint64_t kColdShare = 8;
 inline constexpr std::uint64_t kWritersShare = 16;
 
 struct memory_room {
+  static constexpr std::uint64_t kExtent = heap::kTogetherBytes;
+
   /// The resident set, in which COLD's pages are while they are mapped, less what the allocator
   /// gives back by itself: data does not leave to make room for that.
   std::uint64_t dram_bytes;
@@ -39,11 +42,23 @@ struct memory_room {
   std::uint64_t target_bytes;  ///< what the process is held to; 0: nothing limits it
   /// What the options and the control groups leave it, although it may be held to nothing.
   std::uint64_t limit_bytes = target_bytes;
+  std::chrono::steady_clock::time_point observed_at{};
 
   bool is_short() const noexcept { return short_bytes() > 0; }
+  /// Returns whether less than a 32nd of the target is left, or than two extents: objects have to
+  /// leave.
+  bool is_low() const noexcept { return lacks(std::max(target_bytes / 32, 2 * kExtent)); }
+  /// Returns whether a 16th is left, as much as a window's end leaves: writers find room.
+  bool is_enough() const noexcept {
+    return !lacks(std::max(target_bytes / kWritersShare, 4 * kExtent));
+  }
   /// By which DRAM exceeds the target.
   std::uint64_t short_bytes() const noexcept {
     return target_bytes != 0 ? dram_bytes - std::min(dram_bytes, target_bytes) : 0;
+  }
+  /// Whether less than `bytes` are left.
+  bool lacks(std::uint64_t bytes) const noexcept {
+    return target_bytes != 0 && dram_bytes + bytes > target_bytes;
   }
   /// What may come back from COLD at once: half of what is left, since others grow meanwhile.
   std::uint64_t promotable_bytes() const noexcept {

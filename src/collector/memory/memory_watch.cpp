@@ -58,7 +58,9 @@ void memory_watch::watch() {
 }
 
 std::optional<memory_room> memory_watch::observe(const options& now) {
+  const auto begin = std::chrono::steady_clock::now();
   memory_room room = read_memory_room(now.memory_target_bytes);
+  room.observed_at = begin;
   if (room.dram_bytes == 0) return std::nullopt;
   if (!holds_a_target(now)) room.target_bytes = 0;
   return room;
@@ -66,6 +68,8 @@ std::optional<memory_room> memory_watch::observe(const options& now) {
 
 void memory_watch::apply(const memory_room& room) {
   const std::lock_guard lock(mutex_);
+  if (room.observed_at < applied_.observed_at) return;
+  applied_ = room;
   applied_at_ = std::chrono::steady_clock::now();
   gate().allow(room.returnable_bytes());
   is_running_ ? growth_.follow(room) : growth_.release();

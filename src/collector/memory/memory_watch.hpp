@@ -37,8 +37,9 @@ class memory_watch {
   /// process to none; nullopt where the system does not say, as when no descriptor is left. Any
   /// thread; a tenth of a millisecond.
   static std::optional<memory_room> observe(const options& now);
-  /// Sets, by what was observed, how much may come back from COLD until the next call, and from
-  /// start() to stop() how much threads may allocate (growth_limit). Any thread.
+  /// Sets, by what was observed, unless a later observation has set it, how much may come back from
+  /// COLD until the next call, and from start() to stop() how much threads may allocate
+  /// (growth_limit). Any thread.
   void apply(const memory_room& room);
   /// As object_collector::refuses_growth(). Any thread.
   bool refuses_growth() const noexcept { return growth_.refuses(); }
@@ -53,6 +54,7 @@ class memory_watch {
   // Under mutex_.
   bool is_running_ = false;
   growth_limit growth_;
+  memory_room applied_{};
   std::chrono::steady_clock::time_point applied_at_;
 };
 

@@ -34,9 +34,8 @@ std::optional<unsigned> return_gate::admit(guides::word w, std::size_t bytes,
   const std::uint32_t found = answers_[guides::history_of(w)].load_relaxed();
   const auto below = found >> 16U & 0xffU, drawn = found >> 24U;
   const unsigned size_class = guides::size_class_of(w);
-  const bool wins_draw =
-      size_class < drawn &&
-      base::mix64(guides::address_of(w) ^ seed_.load_relaxed()) <= most_.load_relaxed();
+  const draw ties{seed_.load_relaxed(), most_.load_relaxed()};
+  const bool wins_draw = size_class < drawn && ties.says(w);
   const bool is_worth_it = size_class < below || wins_draw;
   if (!is_worth_it && before == heap::used_before::no) return std::nullopt;
   // Taken by note_returned(): of those that ask at the same time each may come back.

@@ -32,6 +32,7 @@ class budget_policy final : public policy {
 
   void begin_ageing(const options&) override {
     memory_.end_window();
+    rounding_ = random_();
     expect_uses_in_cold();
     bytes_.fill(0);
     missed_bytes_.fill(0);
@@ -39,7 +40,7 @@ class budget_policy final : public policy {
     used_ = std::exchange(returned_, {});
     in_dram_ = {};
     made_ = 0;
-    if (warm_bytes_ > 0) typical_ = static_cast<unsigned>(weighted_sizes_ / warm_bytes_);
+    typical_ = mean_size();
     guess_unknown();
     weighted_sizes_ = warm_bytes_ = newborn_bytes_ = 0;
     back_in_window_ = missed_ = std::exchange(came_back_, 0);
@@ -76,7 +77,7 @@ class budget_policy final : public policy {
       ++warm_used_;
       note_use_in_dram(w, before);
     }
-    const std::uint16_t random = random_bits();
+    const std::uint16_t random = random_bits_for(w);
     const rate now = is_used ? memory_.used(before, random) : memory_.idle(before, random);
     const rate known = std::max(now, kNever);
     note_known(w, known);
@@ -105,8 +106,8 @@ class budget_policy final : public policy {
     if (now.target_bytes != 0) keep(room_for_objects(now) / taken_by_byte(now), now.file_bytes);
     if (memory_.length() == 0) busy_.forget();
     // An object that was made looks used.
-    busy_.note(seen.accessed_objects - std::min(seen.accessed_objects, made_),
-               static_cast<double>(seen.accessed_cold_objects), seen.window_seconds, in_dram_);
+    busy_.record(seen.accessed_objects - std::min(seen.accessed_objects, made_),
+                 static_cast<double>(seen.accessed_cold_objects), seen.window_seconds, in_dram_);
     if (chosen.memory_target_bytes == 0) {
       let_go(allowed_misses(chosen, busy_.objects(), busy_.seconds()) - busy_.misses());
     }
@@ -127,6 +128,16 @@ class budget_policy final : public policy {
         if (now == kUnknown) return std::nullopt;  // made since the window's end
         return guides::is_accessed(w) || is_kept(w, now, leave_cut_) ? kind::hot : kind::cold;
     }
+  }
+
+  heap::kind place_of_newborn(guides::word w) const noexcept override {
+    const auto known = static_cast<rate>(guides::history_of(w));
+    // An object that is worth just the cut would leave HOT again at the window's end. While nothing
+    // had to leave there is no cut: then one of the mean size, of which nothing is known, is at it.
+    const unsigned mean = likely_[unknown_] + mean_size();
+    const bool is_kept =
+        worth_now(w, known == kUnknown ? unknown_ : known) > std::max(leave_cut_.at, mean);
+    return guides::is_accessed(w) || is_kept ? heap::kind::hot : heap::kind::cold;
   }
 
   heap::band band(guides::word w, std::optional<heap::band> now) const noexcept override {
@@ -150,9 +161,11 @@ class budget_policy final : public policy {
   }
 
   return_gate::rules returns() const override {
+    // Where nothing has to leave, what comes back takes nobody's place.
+    const unsigned margin = cut_.at > 0 && leave_cut_.at > 0 ? doubt() : 0;
     return_gate::rules all;
     for (unsigned history = 0; history < all.answers.size(); ++history) {
-      all.answers[history] = return_answer(static_cast<rate>(history));
+      all.answers[history] = return_answer(static_cast<rate>(history), margin);
     }
     all.ties = {.seed = draw_, .most = cut_.ties};
     return all;
@@ -165,7 +178,8 @@ class budget_policy final : public policy {
 
   guides::word resting(guides::word w) const noexcept override {
     if (guides::heap_of(w) == heap::kind::cold) return w;  // since age()
-    return guides::with_history(w, left_alone(static_cast<rate>(guides::history_of(w))));
+    const auto known = static_cast<rate>(guides::history_of(w));
+    return guides::with_history(w, left_alone(known == kUnknown ? unknown_ : known));
   }
 
   std::uint64_t expected_bytes() const noexcept override {
@@ -182,10 +196,9 @@ class budget_policy final : public policy {
   }
 
  private:
-  /// For objects of COLD whose history is `history`.
-  return_gate::answer return_answer(rate history) const noexcept {
-    // Where nothing has to leave, what comes back takes nobody's place.
-    const unsigned margin = cut_.at > 0 && leave_cut_.at > 0 ? doubt() : 0;
+  /// Answers for objects of COLD with that history, which come back when their worth exceeds the
+  /// cut by `margin`.
+  return_gate::answer return_answer(rate history, unsigned margin) const noexcept {
     const rate before = memory_.looked_at(history);
     const auto worth = static_cast<int>(likely_[memory_.used(before, kNoChance)]);
     // A class less is an octave more, below a page.
@@ -261,6 +274,11 @@ class budget_policy final : public policy {
     unknown_ = std::max(memory_.idle(guess, 0), kNever);
   }
 
+  /// The mean, over all bytes, of what an object's size adds to its worth.
+  unsigned mean_size() const noexcept {
+    return warm_bytes_ > 0 ? static_cast<unsigned>(weighted_sizes_ / warm_bytes_) : typical_;
+  }
+
   /// Of the target, what is left to objects in DRAM.
   static double room_for_objects(const memory_state& now) noexcept {
     const std::uint64_t counted = now.warm_bytes + now.file_bytes;
@@ -324,7 +342,7 @@ class budget_policy final : public policy {
     leave_cut_ = leaving;
     // Nothing of that worth comes back while some of it leaves.
     cut_ = {leaving.at, going.share > 0 ? 0 : leaving.ties};
-    busy_.note_let_go(going.misses);
+    busy_.record_leaving(going.misses);
     tied_let_go_ = going.share;
   }
 
@@ -341,10 +359,16 @@ class budget_policy final : public policy {
   bool is_kept(guides::word w, rate now, worth_cut cut) const noexcept {
     const unsigned worth = worth_now(w, now);
     if (worth != cut.at) return worth > cut.at;
-    return base::mix64(guides::address_of(w) ^ draw_) <= cut.ties;
+    return return_gate::draw{draw_, cut.ties}.says(w);
   }
 
   std::uint16_t random_bits() noexcept { return static_cast<std::uint16_t>(random_()); }
+  /// The same for all objects of an extent in a window's end: objects that were used alike stay
+  /// worth the same, and leave together.
+  std::uint16_t random_bits_for(guides::word w) const noexcept {
+    const std::uint64_t extent = guides::address_of(w) / heap::kTogetherBytes;
+    return static_cast<std::uint16_t>(base::mix64(extent ^ rounding_));
+  }
 
   use_memory memory_;
   double cold_share_ = 0;                 // of windows, in which an object of COLD is used
@@ -378,6 +402,7 @@ class budget_policy final : public policy {
   worth_cut cut_;                     // what is above it may come back from COLD
   worth_cut leave_cut_;               // what is not above it leaves DRAM: never above cut_
   std::uint64_t draw_ = 0;            // of what is at a cut, in this window
+  std::uint64_t rounding_ = 0;        // likewise, of random_bits_for()
   base::random random_{1};            // for rounding
 };
 

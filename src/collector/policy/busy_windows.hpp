@@ -14,7 +14,8 @@ class busy_windows {
  public:
   /// A window has ended, of `seconds`, in which so many objects were used and so many missed;
   /// `in_dram`: those of NEW and HOT.
-  void note(std::uint64_t used, double misses, double seconds, const dram_uses& in_dram) noexcept {
+  void record(std::uint64_t used, double misses, double seconds,
+              const dram_uses& in_dram) noexcept {
     misses_ = objects_ > 0 ? misses_ : misses;
     objects_ -= (objects_ + kWindows - 1) / kWindows;  // to 0 at last
     if (used >= objects_) {
@@ -31,7 +32,7 @@ class busy_windows {
     last_misses_ = misses;
   }
   /// The window's end lets objects go that so many misses a window are expected of.
-  void note_let_go(double misses) noexcept { let_go_ = misses; }
+  void record_leaving(double misses) noexcept { let_go_ = misses; }
   /// Forgets the busiest window, as when worths mean other rates of use.
   void forget() noexcept {
     objects_ = 0;
@@ -42,9 +43,9 @@ class busy_windows {
   /// Objects used in the busiest; 0: none since it was forgotten.
   std::uint64_t objects() const noexcept { return objects_; }
   double seconds() const noexcept { return seconds_; }
-  /// Of a window as busy as that, by worths of today.
+  /// Objects and uses of a window as busy as that, by worths of today.
   const dram_uses& in_dram() const noexcept { return in_dram_; }
-  /// That such a window has.
+  /// Misses that such a window has.
   double misses() const noexcept { return misses_; }
 
  private:

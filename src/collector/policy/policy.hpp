@@ -33,7 +33,7 @@ struct memory_state {
   double spread;  ///< extents over objects, after the last window; 0: none was
 };
 
-/// What a policy goes by in the next window: figures of window_statistics, which explains them.
+/// Figures that hold for the next window; window_statistics explains them.
 struct outlook {
   unsigned cold_threshold = 0;
   double kept_rate = 0;
@@ -65,6 +65,10 @@ class policy {
   /// Where the object of an aged word should go; nullopt: it stays. Of COLD only objects that were
   /// used are asked for.
   virtual std::optional<heap::kind> target(guides::word w) = 0;
+
+  /// Where an object of NEW should go when there is no room for it any more, before a window has
+  /// aged its word; its accessed bit tells whether it was used since it was made.
+  virtual heap::kind place_of_newborn(guides::word) const noexcept { return heap::kind::hot; }
 
   /// The band of HOT for the object of an aged word; `now`: of one that lies there, its band, which
   /// it leaves only when it is clearly another's.

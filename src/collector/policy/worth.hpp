@@ -22,7 +22,7 @@ namespace isotherm::collector {
 inline constexpr unsigned kPageClass = guides::size_class_for(base::kPageBytes);
 inline constexpr unsigned kWorths = kRates + kPageClass * kRatesPerOctave;
 
-/// Of the object of `w`, whose rate is `now`. Below kWorths.
+/// Returns the worth of the object of `w`, whose rate is `now`. Below kWorths.
 unsigned worth_of(guides::word w, rate now) noexcept;
 
 /// Objects used in a window, by the worth that they had before it.

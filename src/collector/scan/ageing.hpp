@@ -9,10 +9,11 @@
 #include "collector/scan/touched_pages.hpp"
 #include "collector/statistics.hpp"
 #include "guide/soda.hpp"
+#include "os/clock.hpp"
 
 namespace isotherm::collector {
 
-/// What becomes of the active thread counts.
+/// The fate of the active thread counts.
 enum class counts_left : std::uint8_t {
   kept,
   cleared  ///< no tracking scope is open: what stayed behind may go
@@ -27,6 +28,9 @@ class ageing final : public guides::slot_visitor {
          window_statistics& statistics)
       : policy_(decides), counts_(counts), pages_(pages), order_(order), statistics_(statistics) {}
   guides::verdict visit(guides::slot_word& slot) override { return age(slot, slot.load_acquire()); }
+  /// The pass pauses some milliseconds after each call, so that others get their turn.
+  void begin_piece() noexcept { piece_end_ns_ = os::monotonic_ns() + kPieceNs; }
+  bool wants_pause() const noexcept override { return os::monotonic_ns() >= piece_end_ns_; }
   /// The sizes of used objects are read, and those of all of them for who looks at pages: one after
   /// the other, each would be a wait for memory.
   void expect(guides::word w) const noexcept override;
@@ -34,6 +38,7 @@ class ageing final : public guides::slot_visitor {
   guides::verdict age(guides::slot_word& slot, guides::word seen);
 
  private:
+  static constexpr std::uint64_t kPieceNs = 5'000'000;
   void record_use(guides::word w);
 
   policy& policy_;
@@ -41,6 +46,7 @@ class ageing final : public guides::slot_visitor {
   touched_pages& pages_;
   hot_order& order_;
   window_statistics& statistics_;
+  std::uint64_t piece_end_ns_ = ~std::uint64_t{0};
 };
 
 /// Completes `seen` with what the pages that were used say.

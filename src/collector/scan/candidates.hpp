@@ -20,7 +20,7 @@ namespace isotherm::collector {
 /// everything needs no list of everything.
 inline constexpr std::size_t kListBytes = std::size_t{1} << 20;
 
-/// What a move costs beside the copy, in bytes that could be copied meanwhile.
+/// The cost of a move beside the copy, in bytes that could be copied meanwhile.
 inline constexpr std::uint64_t kMoveCostBytes = 1024;
 
 /// True when the candidates of another granule may not fit in `bytes`; of an empty list never.

@@ -109,7 +109,8 @@ class return_search final : public guides::slot_visitor {
 
 }  // namespace
 
-source_parts::source_parts(std::uint64_t count) : count_(std::max(count, std::uint64_t{1})) {
+source_parts::source_parts(std::uint64_t count, newborns of_new)
+    : count_(std::max(count, std::uint64_t{1})), newborns_(of_new) {
   for (const heap::kind where : {heap::kind::newborn, heap::kind::hot}) {
     ends_[where] = heap::cut_evenly(where, count_);
   }
@@ -118,6 +119,7 @@ source_parts::source_parts(std::uint64_t count) : count_(std::max(count, std::ui
 bool source_parts::contains(std::uint64_t number, heap::kind where,
                             const void* object) const noexcept {
   if (where == heap::kind::cold) return number == count_ - 1;
+  if (where == heap::kind::newborn && newborns_ == newborns::wait) return false;
   const std::vector<std::uintptr_t>& ends = ends_[where];
   const auto part = std::ranges::upper_bound(ends, reinterpret_cast<std::uintptr_t>(object));
   // Behind all ends, where also lies what was made since, is the last.

@@ -17,7 +17,10 @@ namespace isotherm::collector {
 /// so that the extents of one are empty, and given back, before those of the next are copied.
 class source_parts {
  public:
-  explicit source_parts(std::uint64_t count);
+  /// Whether objects of NEW belong to parts, or wait there for the newborn_queue.
+  enum class newborns : std::uint8_t { move, wait };
+
+  explicit source_parts(std::uint64_t count, newborns of_new = newborns::move);
   std::uint64_t count() const noexcept { return count_; }
   /// Whether an object of `where` belongs to part `number`; COLD is in the last as a whole, when
   /// there is room for what comes back.
@@ -27,6 +30,7 @@ class source_parts {
 
  private:
   std::uint64_t count_;
+  newborns newborns_;
   heap::per_kind<std::vector<std::uintptr_t>> ends_;  // of all parts but the last, ascending
 };
 

@@ -32,12 +32,12 @@ std::optional<std::vector<seen_object>> find_objects(const policy& decides,
                                                      std::unique_lock<std::timed_mutex>& alone,
                                                      const std::uint64_t& windows);
 
-/// Lists, from `so_far` on as above, guides of HOT objects in `extents`.
+/// Lists guides of HOT objects in `extents`, from `so_far` on, until the list is full.
 void find_hot_compactions(const policy& decides, const heap::sparse_extents& extents,
                           guides::progress& so_far, std::vector<candidate>& candidates);
 
-/// Lists guides of objects in `extents`, from `so_far` on as above, in the order of their
-/// addresses. Of COLD it visits every guide: for when much of it is dead.
+/// Lists guides of objects in `extents`, from `so_far` on, until the list is full, in the order of
+/// the objects' addresses. For COLD it visits every guide: for when much of COLD is dead.
 void find_in_order(const policy& decides, const heap::sparse_extents& extents,
                    guides::progress& so_far, std::vector<candidate>& candidates);
 

@@ -134,7 +134,7 @@ void mover::count(heap::kind from, move_result result, std::size_t bytes) noexce
   }
 }
 
-void migration::take(std::span<const candidate> list) noexcept {
+void migration::begin_list(std::span<const candidate> list) noexcept {
   left_ = list;
   is_second_part_ = false;
 }

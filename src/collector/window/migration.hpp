@@ -50,7 +50,7 @@ class mover final : public guides::slot_visitor {
 
 /// The moves of one window, or of the work between two. For the collecting thread.
 ///
-///   for (take(list); move_batch();) { look after memory, rest }
+///   for (begin_list(list); move_batch();) { look after memory, rest }
 ///   if (has_ended()) no more moves in this window
 class migration {
  public:
@@ -63,15 +63,15 @@ class migration {
         statistics_(statistics),
         mover_(protocol, statistics) {}
 
-  /// Takes a list to move, which must live until move_batch() is false. What was to leave NEW for
+  /// Begins a list to move, which must live until move_batch() is false. What was to leave NEW for
   /// COLD but has been used since the scan goes to HOT (it counts as vetoed and as promoted): left
   /// where it is, a little would keep every extent of NEW. So it is with what is used while it
   /// moves within HOT, which is tried once more, in a batch that is over sooner.
-  void take(std::span<const candidate> list) noexcept;
+  void begin_list(std::span<const candidate> list) noexcept;
   /// Moves the next batch; false: the list is done, or moving has ended. An epoch that can't begin
   /// in time is tried again; several in a row (each counted) end the work of this window.
   bool move_batch();
-  /// Of the last batch: its bytes and kMoveCostBytes for each object.
+  /// Returns the bytes of the last batch, and kMoveCostBytes for each object.
   std::uint64_t batch_cost() const noexcept { return batch_cost_; }
   /// Whether no more is moved: `stop` said so, or no epoch could begin.
   bool has_ended() const noexcept { return has_ended_; }

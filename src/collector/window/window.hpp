@@ -20,8 +20,7 @@ inline double seconds_since(std::uint64_t begin_ns) {
 /// Leaves the processor to other threads in proportion to the work of this one.
 class pace {
  public:
-  /// Of a thread that rests, how long it has worked since the last rest: it works so long at a
-  /// time.
+  /// Whether the thread has worked for as long as it works at a time, since its last rest.
   bool is_turn_over() const noexcept { return worked_ns() >= kTurnNs; }
   /// How long to rest after that work.
   std::chrono::nanoseconds due_rest() const noexcept {
@@ -31,7 +30,7 @@ class pace {
   void begin_turn() noexcept { begin_cpu_ns_ = os::thread_cpu_ns(); }
 
  private:
-  /// Of a processor, while there is room in memory.
+  /// The share of a processor that the thread takes, while there is room in memory.
   static constexpr double kPacedShare = 0.25;
   static constexpr std::uint64_t kTurnNs = 2'000'000;
 
@@ -40,7 +39,20 @@ class pace {
   std::uint64_t begin_cpu_ns_ = os::thread_cpu_ns();
 };
 
-/// Also of the work between two windows.
+/// Adds the processor time that the thread takes in its life to a sum of seconds.
+class cpu_timer {
+ public:
+  explicit cpu_timer(double& sum) noexcept : sum_(sum) {}
+  ~cpu_timer() { sum_ += static_cast<double>(os::thread_cpu_ns() - begin_ns_) / 1e9; }
+  cpu_timer(const cpu_timer&) = delete;
+  cpu_timer& operator=(const cpu_timer&) = delete;
+
+ private:
+  double& sum_;
+  const std::uint64_t begin_ns_ = os::thread_cpu_ns();
+};
+
+/// A window's end, or the work between two windows.
 struct window {
   options chosen;           ///< when it began
   memory_room& room;        ///< as observed last

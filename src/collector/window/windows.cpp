@@ -20,17 +20,17 @@ namespace {
 
 /// At each look at memory, and between two rests; a stop waits for so much reclamation.
 constexpr std::uint64_t kReclaimedAtOnceUs = 10'000;
+/// An eviction takes so long at a time; threads that wait for room begin the next at once.
+constexpr std::uint64_t kEvictedAtOnceNs = 20'000'000;
 /// Each part is a pass over the guides, so that they are not too many.
 constexpr std::uint64_t kMostParts = 64;
 
 std::timed_mutex one_at_a_time;
 
-std::uint64_t newborn_bytes() {
-  return heap::usage_of(heap::kind::newborn, heap::residency::left_out).extent_bytes;
-}
-
-std::chrono::nanoseconds length_of(const options& chosen) {
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(chosen.window_seconds * 1e9));
+/// Whether what leaves NEW for COLD leaves DRAM.
+bool may_evict(const options& chosen) noexcept {
+  return chosen.manage == mode::on && chosen.policy == policy_name::budget &&
+         chosen.hint == heap::hint::pageout;
 }
 
 warm_sizes sizes_of(const heap::usage& warm, const warm_sizes& before) {
@@ -52,24 +52,28 @@ window_statistics windows::run() {
   return finish(now);
 }
 
-bool windows::look_after(time_point began, const options& chosen) {
+bool windows::maintain(time_point began, const options& chosen) {
+  is_amid_eviction_ = false;
   heap::give_back_emptied_cold();
   sync::reclaim_aside(kReclaimedAtOnceUs);
   const std::unique_lock alone(one_at_a_time, 2 * kSearchPiece);
   if (!alone) return false;  // a window that somebody asked for looks by itself
+  const cpu_timer cpu(counted_.collector_cpu_seconds);
   window between{chosen, room_, counted_};
-  look(between);
+  refresh_room(between);
   if (chosen.manage != mode::on || chosen.policy != policy_name::budget) return false;
   if (chosen.hint != heap::hint::none && has_many_cold_pages(room_)) {
     return_used(between);
     const std::uint64_t begin_ns = os::monotonic_ns();
     page_out_piece(between, chosen.page_out_bytes_per_window);
     counted_.page_out_seconds += seconds_since(begin_ns);
-    look(between);
+    refresh_room(between);
     cold_.note_page_out(room_);
   }
+  const bool has_more = make_room(between);
+  is_amid_eviction_ = has_more && room_.is_low();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
-  return early_.is_due(room_, newborn_bytes(), elapsed) ||
+  return (!has_more && early_.is_due(room_, elapsed)) ||
          unusual_.end_window_now(gate().asked(), elapsed.count() / chosen.window_seconds);
 }
 
@@ -85,7 +89,7 @@ std::optional<std::vector<seen_object>> windows::objects_in(const heap::range& w
 }
 
 window windows::begin() {
-  window now{told_.chosen(), room_, counted_};
+  window now{control_.chosen(), room_, counted_};
   ISO_CHECK(check(now.chosen), "the options of a collector are in range");
   choose_ways(now.chosen);
   unusual_.end_window(gate().asked());
@@ -106,7 +110,7 @@ void windows::choose_ways(const options& chosen) {
   auto next = *make_protocol(chosen.protocol);
   const guides::word_use wanted = next->use_of_words();
   const bool ends_counts = guides::are_counted() && wanted == guides::word_use::history;
-  const sync::patience patience(chosen.epoch_timeout_us, &told_.stopping());
+  const sync::patience patience(chosen.epoch_timeout_us, &control_.stopping());
   if (ends_counts && !sync::wait_for_open_scopes(patience)) {
     if (protocol_) return;  // both stay as they were until no scope counts
     decides_ = make_policy(policy_name::published);
@@ -123,24 +127,31 @@ void windows::choose_ways(const options& chosen) {
 /// What the window's uses make of the guides' words.
 void windows::age(window& now) {
   const std::uint64_t begin_ns = os::monotonic_ns();
+  const double moved_before = now.seen.move_seconds;
   // The last epoch's tracking scopes must be gone before counts that stayed behind are cleared.
-  const sync::patience patience(now.chosen.epoch_timeout_us, &told_.stopping());
+  const sync::patience patience(now.chosen.epoch_timeout_us, &control_.stopping());
   const bool may_clear = guides::are_counted() && sync::wait_for_open_scopes(patience);
   const returned came_back = gate().take_returned();
   count_returned(came_back, now.seen);
   decides_->note_returned(came_back);
   decides_->begin_ageing(now.chosen);
   order_.begin();
+  newborns_.end_window();
   ageing visitor(*decides_, may_clear ? counts_left::cleared : counts_left::kept, pages_, order_,
                  now.seen);
-  now.seen.scanned_guides += guides::visit_due(visitor);
+  for (guides::progress so_far; !so_far.is_over;) {
+    visitor.begin_piece();
+    now.seen.scanned_guides += guides::visit_due(visitor, so_far);
+    make_room(now);
+  }
   measure(pages_, now.seen);
-  now.seen.scan_seconds += seconds_since(begin_ns);
+  now.seen.scan_seconds += seconds_since(begin_ns) - (now.seen.move_seconds - moved_before);
 }
 
 /// Lets the policy decide, by all uses and by the memory there is.
 void windows::weigh(window& now) {
-  look(now);
+  const std::uint64_t begin_ns = os::monotonic_ns();
+  refresh_room(now);
   now.seen.resident_bytes = now.room.dram_bytes;
   now.seen.memory_target_bytes = now.room.target_bytes;
   const heap::usage warm = warm_memory();
@@ -157,6 +168,7 @@ void windows::weigh(window& now) {
       now.seen);
   gate().write(decides_->returns());
   guides::set_return_policy(&gate());
+  now.seen.scan_seconds += seconds_since(begin_ns);
 }
 
 /// Moves, part by part of the heaps, what is not where it should be.
@@ -164,12 +176,23 @@ void windows::migrate(window& now) {
   if (now.chosen.manage != mode::on) return;
   migration moves = migration_of(now);
   const std::uint64_t together = moved_together(now.seen.memory_target_bytes);
-  const source_parts parts(std::min(decides_->expected_bytes() / together, kMostParts));
+  // While writers wait for room, the oldest of NEW leave first (evict()), and the others need not
+  // be copied to HOT before they do.
+  // So is it in the first window, which ends before that is needed (early_end).
+  using newborns = source_parts::newborns;
+  const bool is_needed =
+      now.room.is_low() || (windows_ == 1 && now.room.lacks(now.room.target_bytes / 4));
+  const newborns of_new = is_needed && may_evict(now.chosen) ? newborns::wait : newborns::move;
+  const source_parts parts(std::min(decides_->expected_bytes() / together, kMostParts), of_new);
   const std::uint64_t begin_ns = os::monotonic_ns();
   const double scanned_before = now.seen.scan_seconds, moved_before = now.seen.move_seconds;
   bool may_move = true;
   for (std::uint64_t part = 0; part < parts.count() && may_move; ++part) {
-    may_move = move_part(now, moves, parts, part) && tidy_hot(now, moves, parts, part);
+    may_move = move_part(now, moves, parts, part);
+    // What is used all the time has not moved, and would keep whole extents.
+    heap::release_dead_pages(heap::kind::newborn);
+    refresh_room(now);
+    may_move = may_move && tidy_hot(now, moves, parts, part);
   }
   // Only now: what was just promoted must not be found in COLD and sent back there.
   if (may_move) {
@@ -181,20 +204,20 @@ void windows::migrate(window& now) {
 }
 
 migration windows::migration_of(const window& now) const {
-  const sync::patience patience(now.chosen.epoch_timeout_us, &told_.stopping());
+  const sync::patience patience(now.chosen.epoch_timeout_us, &control_.stopping());
   // Each batch waits for the scopes that are open, and a thread that is slowed may hold one up.
   const std::uint64_t batch_bytes =
       now.room.is_short() ? std::max(now.chosen.batch_bytes, moved_together(now.room.target_bytes))
                           : now.chosen.batch_bytes;
-  return {*protocol_, {batch_bytes, patience}, [this] { return told_.is_stopping(); }, now.seen};
+  return {*protocol_, {batch_bytes, patience}, [this] { return control_.is_stopping(); }, now.seen};
 }
 
 /// Moves the objects of one part that belong elsewhere. False: moving has ended for this window.
 bool windows::move_part(window& now, migration& moves, const source_parts& parts,
                         std::uint64_t part) {
-  for (guides::progress so_far; !so_far.is_over && !told_.is_stopping();) {
+  for (guides::progress so_far; !so_far.is_over && !control_.is_stopping();) {
+    make_room(now);
     const std::uint64_t begin_ns = os::monotonic_ns();
-    look(now);
     choose(*decides_, parts, part, now.room.promotable_bytes(), so_far, candidates_);
     now.seen.scan_seconds += seconds_since(begin_ns);
     if (!move(now, moves, candidates_, to_cold::yes)) return false;
@@ -203,13 +226,10 @@ bool windows::move_part(window& now, migration& moves, const source_parts& parts
   return true;
 }
 
-/// Gives back, or empties, extents of NEW and HOT that are kept for little. False: moving has ended
-/// for this window.
+/// Empties extents of HOT that are kept for little, or lie in the wrong band. False: moving has
+/// ended for this window.
 bool windows::tidy_hot(window& now, migration& moves, const source_parts& parts,
                        std::uint64_t part) {
-  // What is used all the time has not moved, and would keep whole extents.
-  heap::release_dead_pages(heap::kind::newborn);
-  look(now);
   const std::uint64_t wanted = now.room.short_bytes();
   // Before what comes back from COLD, which is in the last part, and after it.
   if (part + 2 >= parts.count() || wanted > 0) {
@@ -227,7 +247,8 @@ bool windows::empty(window& now, migration& moves, const std::vector<heap::spars
                     search find) {
   for (const heap::sparse_extents& group : groups) {
     const to_cold leaves = group.where() == heap::kind::cold ? to_cold::yes : to_cold::no;
-    for (guides::progress so_far; !so_far.is_over && !told_.is_stopping();) {
+    for (guides::progress so_far; !so_far.is_over && !control_.is_stopping();) {
+      make_room(now);
       find(*decides_, group, so_far, candidates_);
       if (!move(now, moves, candidates_, leaves)) return false;
     }
@@ -238,7 +259,7 @@ bool windows::empty(window& now, migration& moves, const std::vector<heap::spars
 /// Moves the listed objects batch by batch, and relieves DRAM after each. `leaves`: whether they
 /// may go to COLD. False: moving has ended for this window.
 bool windows::move(window& now, migration& moves, std::span<const candidate> list, to_cold leaves) {
-  for (moves.take(list); moves.move_batch();) {
+  for (moves.begin_list(list); moves.move_batch();) {
     relieve(now, leaves == to_cold::yes ? moves.batch_cost() : 0);
     rest(now);
   }
@@ -249,15 +270,15 @@ bool windows::move(window& now, migration& moves, std::span<const candidate> lis
 /// leaves DRAM: a first demotion moves nearly everything, which must not be in memory twice.
 void windows::relieve(window& now, std::uint64_t left_for_cold) {
   heap::trim();  // a hole that is kept for another object keeps its extent
-  look(now);
   now.moved_since_page_out += left_for_cold;
   if (now.chosen.policy != policy_name::budget) return;
+  refresh_room(now);
   const bool is_many = has_many_cold_pages(now.room);
   if (is_many) return_used(now);
   if (!is_many && now.moved_since_page_out < moved_together(now.seen.memory_target_bytes)) return;
   now.moved_since_page_out = 0;
   page_out_piece(now, kMovedTogether);
-  look(now);
+  refresh_room(now);
   if (is_many) cold_.note_page_out(now.room);
 }
 
@@ -268,15 +289,53 @@ void windows::return_used(window& now) {
   const std::uint64_t promoted_before = now.seen.promoted.objects;
   migration moves = migration_of(now);
   std::vector<candidate> returning;
-  for (guides::progress so_far; !so_far.is_over && !moves.has_ended() && !told_.is_stopping();) {
+  for (guides::progress so_far; !so_far.is_over && !moves.has_ended() && !control_.is_stopping();) {
     choose_returning(*decides_, now.room.promotable_bytes(), so_far, returning);
-    for (moves.take(returning); moves.move_batch();) look(now);
+    for (moves.begin_list(returning); moves.move_batch();) refresh_room(now);
   }
   now.seen.move_seconds += seconds_since(begin_ns);
   // The window's end finds them in HOT, and not used.
   const std::uint64_t returned = now.seen.promoted.objects - promoted_before;
   now.seen.accessed_objects += returned;
   now.seen.accessed_cold_objects += returned;
+}
+
+/// Evicts when memory is low, as evict(). Between two passes over guides, or pieces of one: writers
+/// do not wait for the whole window.
+bool windows::make_room(window& now) {
+  refresh_room(now);
+  return now.room.is_low() && may_evict(now.chosen) && evict(now);
+}
+
+/// Makes room for writers: the oldest objects of NEW leave until there is enough, or for some
+/// milliseconds. Returns whether NEW yields more.
+bool windows::evict(window& now) {
+  const bool is_queue = decides_ && decides_->name() == policy_name::budget &&
+                        protocol_->use_of_words() == guides::word_use::history;
+  if (!is_queue) return false;
+  const std::uint64_t begin_ns = os::monotonic_ns(), end_ns = begin_ns + kEvictedAtOnceNs;
+  const double moved_before = now.seen.move_seconds;
+  const std::uint64_t promoted_before = now.seen.promoted.objects;
+  const std::uint64_t demoted_before = now.seen.demoted.bytes;
+  migration moves = migration_of(now);
+  const auto may_go_on = [&] {
+    return !now.room.is_enough() && !moves.has_ended() && !control_.is_stopping() &&
+           os::monotonic_ns() < end_ns;
+  };
+  do {
+    if (newborns_.is_over()) newborns_.begin(now.room.target_bytes / kWritersShare);
+    while (!newborns_.is_over() && may_go_on()) {
+      newborns_.list_leaving(*decides_, end_ns, candidates_);
+      move(now, moves, candidates_, to_cold::yes);
+    }
+    page_out_piece(now, kMovedTogether);
+    refresh_room(now);
+  } while (newborns_.has_next() && may_go_on());
+  now.seen.move_seconds = moved_before + seconds_since(begin_ns);
+  // The window's end finds them in HOT, and not used.
+  now.seen.accessed_objects += now.seen.promoted.objects - promoted_before;
+  const bool has_yielded = now.seen.demoted.bytes > demoted_before;
+  return !moves.has_ended() && (has_yielded || !newborns_.is_over());
 }
 
 /// More pages of COLD are in DRAM than may be between two page-outs.
@@ -288,7 +347,7 @@ bool windows::has_many_cold_pages(const memory_room& room) const {
 void windows::free_retired(window& now) {
   guides::free_empty_blocks();
   std::size_t left = sync::retired_blocks();
-  for (std::size_t freed = 1; left > 0 && freed > 0 && !told_.is_stopping(); rest(now)) {
+  for (std::size_t freed = 1; left > 0 && freed > 0 && !control_.is_stopping(); rest(now)) {
     freed = sync::reclaim_ready(kReclaimedAtOnceUs);
     left -= std::min(freed, left);
   }
@@ -301,7 +360,7 @@ void windows::page_out(window& now) {
   now.seen.cold_threshold = next.cold_threshold;
   now.seen.kept_rate = next.kept_rate;
   now.seen.rate_windows = next.rate_windows;
-  if (now.chosen.manage != mode::on || told_.is_stopping()) return;
+  if (now.chosen.manage != mode::on || control_.is_stopping()) return;
   const std::uint64_t begin_ns = os::monotonic_ns();
   heap::trim();
   page_out_piece(now, decides_->page_out_bytes(now.chosen, now.seen,
@@ -313,7 +372,7 @@ void windows::page_out_piece(window& now, std::uint64_t bytes) {
   if (now.chosen.hint == heap::hint::none || bytes == 0) return;
   heap::page_out_report report = heap::page_out_cold(now.chosen.hint, bytes, [&] {
     rest(now);
-    return told_.is_stopping();
+    return control_.is_stopping();
   });
   now.seen.hinted_bytes += report.bytes_asked;
   if (!report.problem.empty()) now.seen.page_out_problem = std::move(report.problem);
@@ -322,21 +381,21 @@ void windows::page_out_piece(window& now, std::uint64_t bytes) {
 /// Notes what the next window goes by; completes the statistics and publishes them.
 window_statistics windows::finish(window& now) {
   warm_ = sizes_of(warm_memory(), warm_);
-  look(now);
+  refresh_room(now);
   cold_.begin_window(now.room);
-  early_.end_window(now.room, newborn_bytes(), now.seen.demoted.bytes, length_of(now.chosen));
+  early_.end_window(now.room, now.seen.demoted.bytes, length_of(now.chosen));
   window_statistics seen = std::exchange(now.seen, {});
   for (const heap::kind where : heap::kKinds) {
     seen.heaps[where] = heap::usage_of(where, heap::residency::left_out);
   }
   watch_.end_window(pages_.take_uses());
   pages_.clear();
-  seen.collector_cpu_seconds = static_cast<double>(os::thread_cpu_ns() - now.begin_cpu_ns) / 1e9;
-  return told_.publish(std::move(seen));
+  seen.collector_cpu_seconds += static_cast<double>(os::thread_cpu_ns() - now.begin_cpu_ns) / 1e9;
+  return control_.publish(std::move(seen));
 }
 
 /// Observes memory, and sets the limits that follow.
-void windows::look(window& now) {
+void windows::refresh_room(window& now) {
   const auto seen = memory_watch::observe(now.chosen);
   if (!seen) return;  // the last observation stands
   now.room = *seen;
@@ -349,10 +408,10 @@ void windows::look(window& now) {
 void windows::rest(window& now) {
   heap::give_back_emptied_cold();
   if (!now.turns.is_turn_over()) return;
-  look(now);
-  const bool is_short = now.room.is_short() && now.chosen.policy == policy_name::budget;
+  refresh_room(now);
+  const bool is_short = now.room.is_low() && now.chosen.policy == policy_name::budget;
   const bool is_late = seconds_since(now.begin_ns) > now.chosen.window_seconds / 2;
-  if (!is_short && !is_late && is_paced_.load_acquire()) told_.rest(now.turns.due_rest());
+  if (!is_short && !is_late && is_paced_.load_acquire()) control_.rest(now.turns.due_rest());
   now.turns.begin_turn();
 }
 

@@ -6,11 +6,11 @@
 //                   free_retired  what threads have retired is freed
 //                   page_out      COLD's pages are hinted
 //                   finish        the next window's outlook, and statistics
-//   look_after()    between two windows: DRAM is looked after
+//   maintain()    between two windows: DRAM is looked after
 //
-// A phase gets its window, which holds memory as observed last; look() observes it anew and sets
-// the limits that follow. Between two batches of moves DRAM is relieved (relieve()): what was used
-// in COLD moves to HOT, and COLD's pages leave.
+// A phase gets its window, which holds memory as observed last; refresh_room() observes it anew and
+// sets the limits that follow. Between two batches of moves DRAM is relieved (relieve()): what was
+// used in COLD moves to HOT, and COLD's pages leave.
 #pragma once
 
 #include <chrono>
@@ -29,26 +29,27 @@
 #include "collector/protocol/protocol.hpp"
 #include "collector/scan/choice.hpp"
 #include "collector/scan/hot_order.hpp"
+#include "collector/scan/newborn_queue.hpp"
 #include "collector/scan/touched_pages.hpp"
 #include "collector/window/migration.hpp"
 #include "collector/window/window.hpp"
 
 namespace isotherm::collector {
 
-/// What objects of NEW and HOT take when a window ends.
+/// The room that objects of NEW and HOT take when a window ends.
 struct warm_sizes {
   double bytes_each = 1024;  ///< extents over objects; a likely size until a window has ended
   double spread = 0;         ///< extents over objects' bytes; 0: not known
 };
 
 /// One thread of the process at a time runs windows, or looks after memory, of any collector
-/// (SODA's hazard is one word): run(), look_after() and objects_in() lock each other out.
+/// (SODA's hazard is one word): run(), maintain() and objects_in() lock each other out.
 class windows {
  public:
   using time_point = std::chrono::steady_clock::time_point;
 
   /// All must outlive it.
-  windows(control& told, memory_watch& memory) noexcept : told_(told), memory_(memory) {}
+  windows(control& told, memory_watch& memory) noexcept : control_(told), memory_(memory) {}
 
   /// Runs a window in the calling thread, which is outside of every scope.
   window_statistics run();
@@ -56,13 +57,15 @@ class windows {
   /// again when they are too many. True when the window that began at `began` should end now:
   /// memory is short all the same, or too much misses. Does nothing while a window runs. Some times
   /// a second.
-  bool look_after(time_point began, const options& chosen);
+  bool maintain(time_point began, const options& chosen);
+  /// Whether maintain() should be called again at once. The thread that calls it.
+  bool is_amid_eviction() const noexcept { return is_amid_eviction_; }
   /// The next window's time begins now.
   void begin_time();
-  /// From now on look_after() and run() may rest: a thread of the collector's own calls them.
+  /// From now on maintain() and run() may rest: a thread of the collector's own calls them.
   void set_paced(bool is_paced) noexcept { is_paced_.store_release(is_paced); }
 
-  /// As those of object_collector.
+  /// The functions of object_collector of these names.
   std::shared_ptr<const page_uses> last_page_uses() { return watch_.look(); }
   std::optional<std::vector<seen_object>> objects_in(const heap::range& where);
 
@@ -88,23 +91,27 @@ class windows {
              search find);
 
   // Between pieces of work.
-  void look(window& now);
+  void refresh_room(window& now);
   void relieve(window& now, std::uint64_t left_for_cold);
   void rest(window& now);
   void return_used(window& now);
+  bool make_room(window& now);
+  bool evict(window& now);
   void page_out_piece(window& now, std::uint64_t bytes);
   bool has_many_cold_pages(const memory_room& room) const;
 
-  control& told_;
+  control& control_;
   memory_watch& memory_;
   base::atomic<bool> is_paced_{false};
 
-  // What windows keep from one to the next.
+  // The state that a window leaves to the next.
   std::unique_ptr<migration_protocol> protocol_;
   std::unique_ptr<policy> decides_;
   std::uint64_t windows_ = 0, last_end_ns_ = os::monotonic_ns();
   touched_pages pages_;
   hot_order order_;
+  newborn_queue newborns_;
+  bool is_amid_eviction_ = false;
   page_watch watch_;
   cold_pages cold_;
   unusual_misses unusual_;

@@ -36,7 +36,7 @@ class HotMoves : public testing::Test {
     for (const heap::sparse_extents& group : groups) {
       for (guides::progress so_far; !so_far.is_over;) {
         find(*decides_, group, so_far, candidates);
-        for (moves.take(candidates); moves.move_batch();) {
+        for (moves.begin_list(candidates); moves.move_batch();) {
           heap::trim();
           most_ = std::max(most_, extent_bytes());
         }

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "collector/memory/early_end.hpp"
 #include "collector/memory/memory_room.hpp"
 
 namespace isotherm::collector {
@@ -18,8 +17,6 @@ namespace {
 using guides::make_word;
 using guides::word;
 using heap::kind;
-
-constexpr std::uint64_t kMiB = 1 << 20;
 
 /// Many objects of each worth.
 class CutForMisses : public testing::Test {
@@ -84,57 +81,6 @@ TEST(AllowedMisses, AreTheLessOfAShareOfTheUsesAndOfWhatTheDeviceReads) {
   EXPECT_EQ(allowed_misses(chosen, 100'000, 10), 500);
 }
 
-TEST(MemoryRoom, IsTheTargetOrWhatTheControlGroupsLeaveLessAMargin) {
-  EXPECT_EQ(memory_room_of(0, {100 * kMiB, 10 * kMiB}, 0, std::nullopt).target_bytes, 0u);
-  EXPECT_EQ(memory_room_of(80 * kMiB, {100 * kMiB, 10 * kMiB}, 0, std::nullopt).target_bytes,
-            80 * kMiB);
-  EXPECT_TRUE(memory_room_of(80 * kMiB, {100 * kMiB, 0}, 0, std::nullopt).is_short());
-  EXPECT_FALSE(memory_room_of(0, {100 * kMiB, 0}, 0, std::nullopt).is_short());
-  // The group leaves 70 MiB beside 90 that are no file's, less a margin, and files' 10 are extra.
-  EXPECT_EQ(memory_room_of(0, {100 * kMiB, 10 * kMiB}, 0, 70 * kMiB).target_bytes, 154 * kMiB);
-  EXPECT_EQ(memory_room_of(1000 * kMiB, {100 * kMiB, 10 * kMiB}, 0, 70 * kMiB).target_bytes,
-            154 * kMiB);
-  EXPECT_EQ(memory_room_of(0, {50 * kMiB, 0}, 0, 14 * kMiB).target_bytes, 56 * kMiB);
-  EXPECT_EQ(memory_room_of(0, {800 * kMiB, 0}, 0, 800 * kMiB).target_bytes, 1500 * kMiB);
-  EXPECT_EQ(memory_room_of(99 * kMiB, {100 * kMiB, 10 * kMiB}, 0, 70 * kMiB).target_bytes,
-            99 * kMiB);
-  // The allocator's free pages are no data, but count in a control group.
-  EXPECT_FALSE(memory_room_of(80 * kMiB, {100 * kMiB, 0}, 20 * kMiB, std::nullopt).is_short());
-  EXPECT_EQ(memory_room_of(0, {100 * kMiB, 10 * kMiB}, 20 * kMiB, 70 * kMiB).target_bytes,
-            134 * kMiB);
-  EXPECT_EQ(memory_room_of(0, {100 * kMiB, 10 * kMiB}, 20 * kMiB, 70 * kMiB).dram_bytes, 80 * kMiB);
-  EXPECT_GT(memory_room_of(99 * kMiB, {100 * kMiB, 0}, 0, ~std::uint64_t{0}).target_bytes, 0u);
-}
-
-TEST(MemoryRoom, HalfOfWhatIsLeftMayComeBack) {
-  EXPECT_EQ(memory_room({100, 0, 0}).promotable_bytes(), ~std::uint64_t{0});
-  EXPECT_EQ(memory_room({100, 0, 160}).promotable_bytes(), 30u);
-  EXPECT_EQ(memory_room({100, 0, 100}).promotable_bytes(), 0u);
-  EXPECT_EQ(memory_room({100, 0, 60}).promotable_bytes(), 0u);
-  // A sixteenth of the target is left to writers.
-  EXPECT_EQ(memory_room({100, 0, 0}).returnable_bytes(), ~std::uint64_t{0});
-  EXPECT_EQ(memory_room({100, 0, 160}).returnable_bytes(), 25u);
-  EXPECT_EQ(memory_room({150, 0, 160}).returnable_bytes(), 0u);
-}
-
-TEST(MemoryRoom, LeavesAnEighthToPagesOfColdAndLessOfASmallOne) {
-  const memory_room room{.dram_bytes = 320 * kMiB, .file_bytes = 0, .target_bytes = 320 * kMiB};
-  EXPECT_EQ(room.cold_limit_bytes(1000 * kMiB), 40 * kMiB);
-  EXPECT_EQ(room.cold_limit_bytes(160 * kMiB), 20 * kMiB);
-  EXPECT_EQ(room.cold_limit_bytes(0), 10 * kMiB);
-  EXPECT_EQ(memory_room({.dram_bytes = 64 * kMiB, .file_bytes = 0, .target_bytes = 320 * kMiB})
-                .cold_limit_bytes(0),
-            8 * kMiB);
-}
-
-TEST(MemoryRoom, WindowsThatLetNothingLeaveEndEarlyLessAndLessOften) {
-  using std::chrono::milliseconds;
-  const milliseconds whole(1000);
-  EXPECT_EQ(next_early_end(milliseconds(100), 0, 320 * kMiB, whole), milliseconds(200));
-  EXPECT_EQ(next_early_end(milliseconds(800), 9 * kMiB, 320 * kMiB, whole), whole);
-  EXPECT_EQ(next_early_end(whole, 10 * kMiB, 320 * kMiB, whole), kLookEvery);
-}
-
 /// A policy and some words of objects, without the objects.
 class BudgetPolicy : public testing::Test {
  protected:
@@ -142,9 +88,15 @@ class BudgetPolicy : public testing::Test {
 
   void make(std::size_t objects, kind where, std::uint64_t bytes = kEach) {
     for (std::size_t i = 0; i < objects; ++i) {
-      words_.push_back(make_word(16 * (words_.size() + 1), where, bytes));
+      // Each in an extent of its own: those that share one leave together.
+      words_.push_back(make_word(heap::kTogetherBytes * (words_.size() + 1), where, bytes));
       sizes_.push_back(bytes);
     }
+  }
+  void begin_anew() {
+    policy_ = make_budget_policy();
+    words_.clear();
+    sizes_.clear();
   }
   /// A window in which `is_used(i)` says which are used; objects go where the policy wants them.
   template <class Used>
@@ -244,13 +196,14 @@ TEST_F(BudgetPolicy, TellsOtherObjectsFromMoreOfThemByWhatItHasKept) {
 /// others that are read in every window, past their pages: these may come back at their next use.
 class BudgetPolicyReserve : public BudgetPolicy {
  protected:
-  std::size_t kept_beside(std::size_t wanted) {
+  std::size_t kept_beside(std::size_t wanted, std::size_t windows = 60) {
+    begin_anew();
     make(300, kind::hot);
     make(700, kind::cold);
     pages_stay_ = false;
-    for (std::size_t i = 0; i < 60; ++i) {
+    for (std::size_t i = 0; i < windows; ++i) {
       // At last there is no more room: a 16th is not aimed at.
-      chosen_.memory_target_bytes = i < 59 ? 3'200'000 : 320'000;
+      chosen_.memory_target_bytes = i < windows - 1 ? 3'200'000 : 320'000;
       window([=](std::size_t object) {
         return object < 300 ? object % 2 == i % 2 : object < 300 + wanted;
       });
@@ -277,7 +230,13 @@ class BudgetPolicyReserve : public BudgetPolicy {
 };
 
 TEST_F(BudgetPolicyReserve, IsForThoseThatComeBackInAWindow) {
-  EXPECT_NEAR(static_cast<double>(kept_beside(20)), 280, 2);
+  // Of those that are worth the same a random share leaves.
+  constexpr std::size_t kDraws = 24;
+  double sum = 0;
+  for (std::size_t draw = 0; draw < kDraws; ++draw) {
+    sum += static_cast<double>(kept_beside(20, 50 + draw));
+  }
+  EXPECT_NEAR(sum / kDraws, 280, 1.5);
 }
 
 TEST_F(BudgetPolicyReserve, IsNoMoreThanAnEighthOfTheRoom) {
@@ -375,7 +334,6 @@ TEST_F(BudgetPolicy, OfWhatWasNeverUsedTheLargeLeaveFirst) {
 }
 
 TEST_F(BudgetPolicy, WhatWasMadeIsNotWorthMoreForThat) {
-  make(100, kind::hot);
   chosen_.memory_target_bytes = 97'000;  // room for 91
   const auto kept = [&] {
     std::size_t n = 0;
@@ -386,12 +344,19 @@ TEST_F(BudgetPolicy, WhatWasMadeIsNotWorthMoreForThat) {
   const auto use = [&](std::size_t i) {
     window([i](std::size_t object) { return object >= 100 || object % 25 == i % 25; });
   };
-  for (std::size_t i = 0; i < 50; ++i) use(i);
-  ASSERT_GE(kept(), 80u);
-  make(100, kind::newborn);  // which marks them as used
-  use(50);
-  // All are worth about the same: none has more right to its room.
-  EXPECT_GE(kept(), 30u);
+  constexpr std::size_t kDraws = 24;
+  std::size_t sum = 0;
+  for (std::size_t draw = 0; draw < kDraws; ++draw) {
+    begin_anew();
+    make(100, kind::hot);
+    for (std::size_t i = 0; i < 40 + draw; ++i) use(i);
+    ASSERT_GE(kept(), 75u);
+    make(100, kind::newborn);  // which marks them as used
+    use(40 + draw);
+    sum += kept();
+  }
+  // All are worth about the same: none has more right to its room, as chance wills in one window.
+  EXPECT_GE(sum / kDraws, 45u);
 }
 
 // A pause, or a memory that began anew, must not make keys of unseen use worth nothing.

@@ -28,7 +28,7 @@ class ReadsPastPages : public testing::Test {
   ReadsPastPages() {
     chosen_.memory_target_bytes = kTarget;
     for (std::size_t i = 0; i < kObjects; ++i) {
-      words_.push_back(guides::make_word((i + 1) * kEach, kind::cold, kEach));
+      words_.push_back(guides::make_word((i + 1) * heap::kTogetherBytes, kind::cold, kEach));
     }
   }
   /// Object i is used in so many of 100 windows: a Zipfian tail.

@@ -91,13 +91,15 @@ TEST(ReturnGate, TheDrawSaysWhichOfTheOthersComeBack) {
   write(gate, {.history = 5, .below = 3, .drawn = 6}, ties);
   unsigned drawn = 0;
   for (word i = 1; i <= 4000; ++i) {
-    const word address = i * 16;
-    const bool wins = base::mix64(address ^ ties.seed) <= ties.most;
+    const word address = i * heap::kTogetherBytes;
+    const bool wins = base::mix64(i ^ ties.seed) <= ties.most;
     ASSERT_TRUE(admit_first(gate, cold_word(9, 2, address), 1));
     for (const unsigned c : {3U, 5U}) {
       ASSERT_EQ(admit_first(gate, cold_word(9, c, address), 1).has_value(), wins);
     }
     ASSERT_FALSE(admit_first(gate, cold_word(9, 6, address), 1));
+    // All objects of an extent have one draw.
+    ASSERT_EQ(admit_first(gate, cold_word(9, 5, address + 4096), 1).has_value(), wins);
     drawn += wins;
   }
   EXPECT_NEAR(drawn, 1000, 120);
@@ -247,14 +249,15 @@ class BudgetReturns : public testing::Test {
     std::uint64_t bytes = 0;
     for (word i = 1; i <= kObjects; ++i) {
       const std::uint64_t each = guides::size_of_class(static_cast<unsigned>(random.below(11)));
-      words.push_back(guides::make_word(i * 16, kind::hot, each));
+      words.push_back(guides::make_word(i * heap::kTogetherBytes, kind::hot, each));
       bytes += each;
     }
     for (int window = 0; window < 60; ++window) {
       policy_->begin_ageing(chosen_);
       std::uint64_t used = 0;
       for (word& w : words) {
-        const bool is_used = random.below(1 + guides::address_of(w) / 16 % 50) == 0;
+        const bool is_used =
+            random.below(1 + guides::address_of(w) / heap::kTogetherBytes % 50) == 0;
         used += is_used;
         w = policy_->age(is_used ? w | guides::kAccessed : w);
       }

@@ -41,10 +41,10 @@ TEST(BusyWindows, KeepTheBusiestThroughIdleOnes) {
   busy_windows busy;
   dram_uses in_dram;
   in_dram.objects[5] = 1000;
-  busy.note(1000, 40, 10, in_dram);
+  busy.record(1000, 40, 10, in_dram);
   EXPECT_EQ(busy.objects(), 1000u);
   EXPECT_EQ(busy.misses(), 40);
-  busy.note(10, 0, 1, {});
+  busy.record(10, 0, 1, {});
   EXPECT_GT(busy.objects(), 900u);
   EXPECT_EQ(busy.seconds(), 10);
   EXPECT_EQ(busy.in_dram().objects[5], 1000u);
@@ -54,20 +54,20 @@ TEST(BusyWindows, KeepTheBusiestThroughIdleOnes) {
 
 TEST(BusyWindows, CountWhatWasLetGoUntilItsMissesAreSeen) {
   busy_windows busy;
-  busy.note(1000, 10, 10, {});
-  busy.note_let_go(90);
-  busy.note(1000, 10, 10, {});
+  busy.record(1000, 10, 10, {});
+  busy.record_leaving(90);
+  busy.record(1000, 10, 10, {});
   EXPECT_EQ(busy.misses(), 100);
-  busy.note(1000, 100, 10, {});
+  busy.record(1000, 100, 10, {});
   EXPECT_EQ(busy.misses(), 100);
 }
 
 TEST(BusyWindows, AreForgottenWithTheMeaningOfWorths) {
   busy_windows busy;
-  busy.note(1000, 10, 10, {});
+  busy.record(1000, 10, 10, {});
   busy.forget();
   EXPECT_EQ(busy.objects(), 0u);
-  busy.note(10, 3, 1, {});
+  busy.record(10, 3, 1, {});
   EXPECT_EQ(busy.misses(), 3);
 }
 
