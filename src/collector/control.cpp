@@ -18,7 +18,8 @@ base::atomic<bool> forked{false};
 /// One lock for all controls, held for a copy only, and by a thread that forks: so a child that
 /// asks finds it free.
 std::mutex settings;
-/// Likewise one for all, since one thread of the process waits there. It outlives all statics.
+/// One condition for all controls, since one thread of the process waits there. It outlives all
+/// statics.
 std::condition_variable& wake() {
   static auto* const made = new std::condition_variable;
   return *made;

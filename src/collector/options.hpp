@@ -56,7 +56,7 @@ struct options {
   std::string protocol = "veto";
 };
 
-/// The length of a window.
+/// Returns the length of a window.
 inline std::chrono::nanoseconds length_of(const options& chosen) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(chosen.window_seconds * 1e9));
 }

@@ -5,7 +5,7 @@
 namespace isotherm::heap {
 
 namespace {
-/// So often a thread that waits says so again: it is one of many, perhaps.
+/// A thread that waits tells again after so many pieces.
 constexpr int kPiecesATell = 10;
 }  // namespace
 

@@ -87,7 +87,7 @@ struct aged_extent {
   std::uint64_t live_bytes;
 };
 std::vector<aged_extent> by_birth(kind where);
-/// The birth of the extent in which an object lies. Does not touch the object.
+/// Returns the birth of the extent in which an object lies. Does not touch the object.
 std::uint32_t birth_of(kind where, const void* object) noexcept;
 
 /// Cuts what the extents of a heap have in use into `count` parts of about as many bytes: the

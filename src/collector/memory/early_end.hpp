@@ -12,8 +12,8 @@ namespace isotherm::collector {
 /// One thread.
 class early_end {
  public:
-  /// Whether the window that has lasted `elapsed` should end now. The first one of all should
-  /// before writers need its result: when a quarter of the target is left.
+  /// Returns whether the window that has lasted `elapsed` should end now. The first one of all
+  /// should before writers need its result: when a quarter of the target is left.
   bool is_due(const memory_room& room, std::chrono::duration<double> elapsed) const noexcept {
     const bool is_needed = room.is_low() || (is_first_ && room.lacks(room.target_bytes / 4));
     return is_needed && elapsed >= after_;

@@ -31,8 +31,8 @@ class growth_limit {
   base::atomic<bool> refuses_{false};
 };
 
-/// The bytes by which threads may let NEW and HOT grow until the next look: half of the room, since
-/// other memory grows with them. heap::kUnlimitedGrowth where there is no target.
+/// Returns the bytes by which threads may let NEW and HOT grow until the next look: half of the
+/// room, since other memory grows with them. heap::kUnlimitedGrowth where there is no target.
 std::uint64_t allowed_growth(const memory_room& now) noexcept;
 
 }  // namespace isotherm::collector

@@ -56,7 +56,7 @@ struct memory_room {
   std::uint64_t short_bytes() const noexcept {
     return target_bytes != 0 ? dram_bytes - std::min(dram_bytes, target_bytes) : 0;
   }
-  /// Whether less than `bytes` are left.
+  /// Returns whether less than `bytes` are left.
   bool lacks(std::uint64_t bytes) const noexcept {
     return target_bytes != 0 && dram_bytes + bytes > target_bytes;
   }

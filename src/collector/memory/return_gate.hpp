@@ -30,9 +30,9 @@ class return_gate final : public guides::return_policy {
     std::uint8_t below = 0, drawn = 0;
   };
   static constexpr std::uint8_t kAllClasses = 1U << guides::kSizeBits;
-  /// Says those of which the place, mixed with `seed`, is at most `most`. All objects of an extent
-  /// have one place: of objects that are worth the same, those leave together that share an extent,
-  /// which is empty then.
+  /// Draws the objects of which the place, mixed with `seed`, is at most `most`. All objects of an
+  /// extent have one place: of objects that are worth the same, those leave together that share an
+  /// extent, which is empty then.
   struct draw {
     std::uint64_t seed = 0, most = 0;
     bool says(guides::word w) const noexcept {

@@ -161,7 +161,7 @@ class budget_policy final : public policy {
   }
 
   return_gate::rules returns() const override {
-    // Where nothing has to leave, what comes back takes nobody's place.
+    // An object that comes back takes no other's place while nothing has to leave.
     const unsigned margin = cut_.at > 0 && leave_cut_.at > 0 ? doubt() : 0;
     return_gate::rules all;
     for (unsigned history = 0; history < all.answers.size(); ++history) {
@@ -196,8 +196,8 @@ class budget_policy final : public policy {
   }
 
  private:
-  /// Answers for objects of COLD with that history, which come back when their worth exceeds the
-  /// cut by `margin`.
+  /// Returns the answer for objects of COLD with that history, which come back when their worth
+  /// exceeds the cut by `margin`.
   return_gate::answer return_answer(rate history, unsigned margin) const noexcept {
     const rate before = memory_.looked_at(history);
     const auto worth = static_cast<int>(likely_[memory_.used(before, kNoChance)]);
@@ -274,7 +274,7 @@ class budget_policy final : public policy {
     unknown_ = std::max(memory_.idle(guess, 0), kNever);
   }
 
-  /// The mean, over all bytes, of what an object's size adds to its worth.
+  /// Returns the mean, over all bytes, of what an object's size adds to its worth.
   unsigned mean_size() const noexcept {
     return warm_bytes_ > 0 ? static_cast<unsigned>(weighted_sizes_ / warm_bytes_) : typical_;
   }
@@ -363,8 +363,8 @@ class budget_policy final : public policy {
   }
 
   std::uint16_t random_bits() noexcept { return static_cast<std::uint16_t>(random_()); }
-  /// The same for all objects of an extent in a window's end: objects that were used alike stay
-  /// worth the same, and leave together.
+  /// Returns bits that all objects of an extent share at a window's end: objects that were used
+  /// alike stay worth the same, and leave together.
   std::uint16_t random_bits_for(guides::word w) const noexcept {
     const std::uint64_t extent = guides::address_of(w) / heap::kTogetherBytes;
     return static_cast<std::uint16_t>(base::mix64(extent ^ rounding_));

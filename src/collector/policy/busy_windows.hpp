@@ -43,9 +43,9 @@ class busy_windows {
   /// Objects used in the busiest; 0: none since it was forgotten.
   std::uint64_t objects() const noexcept { return objects_; }
   double seconds() const noexcept { return seconds_; }
-  /// Objects and uses of a window as busy as that, by worths of today.
+  /// Returns the objects and uses of a window as busy as that, by worths of today.
   const dram_uses& in_dram() const noexcept { return in_dram_; }
-  /// Misses that such a window has.
+  /// Returns the misses of such a window.
   double misses() const noexcept { return misses_; }
 
  private:

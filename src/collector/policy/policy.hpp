@@ -66,8 +66,8 @@ class policy {
   /// used are asked for.
   virtual std::optional<heap::kind> target(guides::word w) = 0;
 
-  /// Where an object of NEW should go when there is no room for it any more, before a window has
-  /// aged its word; its accessed bit tells whether it was used since it was made.
+  /// Returns where an object of NEW should go when there is no room for it any more, before a
+  /// window has aged its word; its accessed bit tells whether it was used since it was made.
   virtual heap::kind place_of_newborn(guides::word) const noexcept { return heap::kind::hot; }
 
   /// The band of HOT for the object of an aged word; `now`: of one that lies there, its band, which

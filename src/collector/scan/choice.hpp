@@ -17,7 +17,7 @@ namespace isotherm::collector {
 /// so that the extents of one are empty, and given back, before those of the next are copied.
 class source_parts {
  public:
-  /// Whether objects of NEW belong to parts, or wait there for the newborn_queue.
+  /// Objects of NEW belong to parts, or wait there for the newborn_queue.
   enum class newborns : std::uint8_t { move, wait };
 
   explicit source_parts(std::uint64_t count, newborns of_new = newborns::move);

@@ -63,10 +63,10 @@ class migration {
         statistics_(statistics),
         mover_(protocol, statistics) {}
 
-  /// Begins a list to move, which must live until move_batch() is false. What was to leave NEW for
-  /// COLD but has been used since the scan goes to HOT (it counts as vetoed and as promoted): left
-  /// where it is, a little would keep every extent of NEW. So it is with what is used while it
-  /// moves within HOT, which is tried once more, in a batch that is over sooner.
+  /// Begins a list to move, which must live until move_batch() is false. An object that was to
+  /// leave NEW for COLD but has been used since the scan goes to HOT (it counts as vetoed and as
+  /// promoted): left where it is, a little would keep every extent of NEW. So it is with what is
+  /// used while it moves within HOT, which is tried once more, in a batch that is over sooner.
   void begin_list(std::span<const candidate> list) noexcept;
   /// Moves the next batch; false: the list is done, or moving has ended. An epoch that can't begin
   /// in time is tried again; several in a row (each counted) end the work of this window.

@@ -20,7 +20,7 @@ inline double seconds_since(std::uint64_t begin_ns) {
 /// Leaves the processor to other threads in proportion to the work of this one.
 class pace {
  public:
-  /// Whether the thread has worked for as long as it works at a time, since its last rest.
+  /// Returns whether the thread has worked for as long as it works at a time, since its last rest.
   bool is_turn_over() const noexcept { return worked_ns() >= kTurnNs; }
   /// How long to rest after that work.
   std::chrono::nanoseconds due_rest() const noexcept {

@@ -27,7 +27,7 @@ constexpr std::uint64_t kMostParts = 64;
 
 std::timed_mutex one_at_a_time;
 
-/// Whether what leaves NEW for COLD leaves DRAM.
+/// Returns whether objects that leave NEW for COLD leave DRAM.
 bool may_evict(const options& chosen) noexcept {
   return chosen.manage == mode::on && chosen.policy == policy_name::budget &&
          chosen.hint == heap::hint::pageout;
@@ -178,7 +178,7 @@ void windows::migrate(window& now) {
   const std::uint64_t together = moved_together(now.seen.memory_target_bytes);
   // While writers wait for room, the oldest of NEW leave first (evict()), and the others need not
   // be copied to HOT before they do.
-  // So is it in the first window, which ends before that is needed (early_end).
+  // The same holds in the first window, which ends before that is needed (early_end).
   using newborns = source_parts::newborns;
   const bool is_needed =
       now.room.is_low() || (windows_ == 1 && now.room.lacks(now.room.target_bytes / 4));
@@ -189,7 +189,7 @@ void windows::migrate(window& now) {
   bool may_move = true;
   for (std::uint64_t part = 0; part < parts.count() && may_move; ++part) {
     may_move = move_part(now, moves, parts, part);
-    // What is used all the time has not moved, and would keep whole extents.
+    // Objects that are used all the time have not moved, and would keep whole extents.
     heap::release_dead_pages(heap::kind::newborn);
     refresh_room(now);
     may_move = may_move && tidy_hot(now, moves, parts, part);
@@ -294,7 +294,7 @@ void windows::return_used(window& now) {
     for (moves.begin_list(returning); moves.move_batch();) refresh_room(now);
   }
   now.seen.move_seconds += seconds_since(begin_ns);
-  // The window's end finds them in HOT, and not used.
+  // The window's end finds these objects in HOT, and not used.
   const std::uint64_t returned = now.seen.promoted.objects - promoted_before;
   now.seen.accessed_objects += returned;
   now.seen.accessed_cold_objects += returned;
@@ -332,7 +332,7 @@ bool windows::evict(window& now) {
     refresh_room(now);
   } while (newborns_.has_next() && may_go_on());
   now.seen.move_seconds = moved_before + seconds_since(begin_ns);
-  // The window's end finds them in HOT, and not used.
+  // The window's end finds these objects in HOT, and not used.
   now.seen.accessed_objects += now.seen.promoted.objects - promoted_before;
   const bool has_yielded = now.seen.demoted.bytes > demoted_before;
   return !moves.has_ended() && (has_yielded || !newborns_.is_over());

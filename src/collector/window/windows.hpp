@@ -58,7 +58,7 @@ class windows {
   /// memory is short all the same, or too much misses. Does nothing while a window runs. Some times
   /// a second.
   bool maintain(time_point began, const options& chosen);
-  /// Whether maintain() should be called again at once. The thread that calls it.
+  /// Returns whether maintain() should be called again at once. For the thread that calls it.
   bool is_amid_eviction() const noexcept { return is_amid_eviction_; }
   /// The next window's time begins now.
   void begin_time();
