@@ -1,4 +1,4 @@
-// NEW as a queue in the order of birth, and a load that finds room by it without a window.
+// NEW as a queue in the order of birth.
 #include "collector/scan/newborn_queue.hpp"
 
 #include <gtest/gtest.h>
@@ -7,12 +7,16 @@
 #include <cstring>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
-#include "collector/collector.hpp"
-#include "collector/memory/memory_room.hpp"
+#include "base/atomic.hpp"
+#include "base/random.hpp"
+#include "collector/protocol/veto.hpp"
+#include "collector/window/migration.hpp"
 #include "guide/guide.hpp"
 #include "heap/configure.hpp"
+#include "heap/ranges.hpp"
 #include "heap/temporary_directory.hpp"
 #include "heap/usage.hpp"
 
@@ -191,32 +195,44 @@ TEST_F(NewbornQueue, LeavesYoungerObjectsInPlacesOfOlderOnes) {
   }
 }
 
-TEST(Eviction, MakesRoomForALoadWithoutAWindow) {
-  options chosen;
-  chosen.window_seconds = 3600;
-  chosen.memory_target_bytes = read_memory_room(0).dram_bytes + 64 * kExtent;
-  object_collector collector(chosen);
-  const auto started = collector.start();
-  ASSERT_TRUE(started) << started.error().message;
-  std::vector<guide<bytes>> held(256 * kInExtent);
-  std::string text(kBytes, 'x');
-  std::uint64_t most = 0;
-  for (std::size_t i = 0; i < held.size(); ++i) {
-    std::memcpy(text.data(), &i, sizeof i);
-    held[i] = guide<bytes>(make_bytes(text));
-    if (i % kInExtent == 0) most = std::max(most, read_memory_room(0).dram_bytes);
+// Rounds and moves beside threads that make, use, replace and destroy objects.
+TEST_F(NewbornQueue, LosesNothingBesideThreadsThatUseItsObjects) {
+  constexpr std::size_t kEach = 2 * kInExtent;
+  constexpr int kThreads = 3;
+  base::atomic<bool> is_over{false};
+  base::atomic<int> wrong{0};
+  const auto text_of = [](std::size_t i) { return std::to_string(i) + std::string(kBytes, 'x'); };
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      base::random random(static_cast<std::uint64_t>(t) + 1);
+      std::vector<guide<bytes>> mine(kEach);
+      while (!is_over.load_acquire()) {
+        const std::size_t i = random.below(kEach);
+        const scope inside;
+        if (mine[i] && mine[i].get(inside)->view() != text_of(i)) wrong.fetch_add_relaxed(1);
+        if (random.below(4) == 0) {
+          mine[i] = guide<bytes>(make_bytes(text_of(i)));
+        } else if (mine[i] && random.below(4) == 0) {
+          static_cast<void>(mine[i].replace(inside, make_bytes(mine[i], text_of(i))));
+        }
+      }
+    });
   }
-  // Extents that were opened since memory was observed last, and copies that have not left.
-  EXPECT_LE(most, chosen.memory_target_bytes + 4 * kExtent);
-  EXPECT_FALSE(collector.refuses_growth());
-  EXPECT_GT(heap::usage_of(kind::cold, heap::residency::left_out).objects, held.size() / 2);
-  collector.stop();
-  for (std::size_t i = 0; i < held.size(); i += 97) {
-    const scope inside;
-    std::size_t number = 0;
-    std::memcpy(&number, held[i].get(inside)->data(), sizeof number);
-    ASSERT_EQ(number, i);
+  const auto protocol = make_veto_protocol();
+  window_statistics seen;
+  for (int rounds = 0; rounds < 200; ++rounds) {
+    migration moves(*protocol, {64 << 10, 10'000'000}, [] { return false; }, seen);
+    const std::vector<candidate> leaving = round(kExtent);
+    for (moves.begin_list(leaving); moves.move_batch();) {
+    }
+    if (rounds % 10 == 0) queue_.end_window();
   }
+  is_over.store_release(true);
+  threads.clear();
+  EXPECT_EQ(wrong.load_relaxed(), 0);
+  EXPECT_GT(seen.demoted.objects, 0u);
+  EXPECT_TRUE(heap::is_valid());
 }
 
 }  // namespace
