@@ -47,7 +47,9 @@ class control {
   options chosen_;
   std::function<void(const window_statistics&)> callback_;
   window_statistics last_;
-  base::atomic<bool> stopping_{false};  // set under the lock, for the sake of those who wait
+  // Set under the lock, for the sake of threads that wait. The release pairs with the acquire of
+  // is_stopping(), which reads it without.
+  base::atomic<bool> stopping_{false};
 };
 
 /// Makes the functions below hold for the forks that follow. Any number of times.

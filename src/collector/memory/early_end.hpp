@@ -15,8 +15,11 @@ class early_end {
   /// Returns whether the window that has lasted `elapsed` should end now. The first one of all
   /// should before writers need its result: when a quarter of the target is left.
   bool is_due(const memory_room& room, std::chrono::duration<double> elapsed) const noexcept {
-    const bool is_needed = room.is_low() || (is_first_ && room.lacks(room.target_bytes / 4));
-    return is_needed && elapsed >= after_;
+    return is_needed(room) && elapsed >= after_;
+  }
+  /// Returns whether memory asks for a window's end.
+  bool is_needed(const memory_room& room) const noexcept {
+    return room.is_low() || (is_first_ && room.lacks(room.target_bytes / 4));
   }
   /// A window of the length `whole` has ended and sent `demoted_bytes` to COLD. Where that left
   /// memory low, as beside a load that goes on, the next may end early at the next look, or, when

@@ -40,7 +40,7 @@ struct memory_room {
   std::uint64_t dram_bytes;
   std::uint64_t file_bytes;    ///< of it pages of files: of COLD in a file, and of the program
   std::uint64_t target_bytes;  ///< what the process is held to; 0: nothing limits it
-  /// What the options and the control groups leave it, although it may be held to nothing.
+  /// The bytes that the options and the control groups leave the process; 0: they limit nothing.
   std::uint64_t limit_bytes = target_bytes;
   std::chrono::steady_clock::time_point observed_at{};
 

@@ -68,8 +68,8 @@ std::optional<memory_room> memory_watch::observe(const options& now) {
 
 void memory_watch::apply(const memory_room& room) {
   const std::lock_guard lock(mutex_);
-  if (room.observed_at < applied_.observed_at) return;
-  applied_ = room;
+  if (room.observed_at < observed_at_) return;
+  observed_at_ = room.observed_at;
   applied_at_ = std::chrono::steady_clock::now();
   gate().allow(room.returnable_bytes());
   is_running_ ? growth_.follow(room) : growth_.release();

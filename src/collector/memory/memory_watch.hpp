@@ -54,7 +54,7 @@ class memory_watch {
   // Under mutex_.
   bool is_running_ = false;
   growth_limit growth_;
-  memory_room applied_{};
+  std::chrono::steady_clock::time_point observed_at_;  // of what was applied last
   std::chrono::steady_clock::time_point applied_at_;
 };
 

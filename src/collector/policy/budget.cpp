@@ -402,7 +402,7 @@ class budget_policy final : public policy {
   worth_cut cut_;                     // what is above it may come back from COLD
   worth_cut leave_cut_;               // what is not above it leaves DRAM: never above cut_
   std::uint64_t draw_ = 0;            // of what is at a cut, in this window
-  std::uint64_t rounding_ = 0;        // likewise, of random_bits_for()
+  std::uint64_t rounding_ = 0;        // seed of random_bits_for(), in this window
   base::random random_{1};            // for rounding
 };
 

@@ -49,7 +49,7 @@ guides::verdict ageing::age(guides::slot_word& slot, guides::word seen) {
   if (next != seen && !slot.compare_exchange_acq_rel(seen, next)) {
     return guides::verdict::keep_due;
   }
-  // What was used in COLD has to be chosen yet.
+  // An object that was used in COLD has to be chosen yet.
   return was_used ? guides::verdict::keep_due : verdict_of(next);
 }
 
@@ -60,7 +60,7 @@ void ageing::expect(guides::word w) const noexcept {
 
 void ageing::record_use(guides::word w) {
   const void* object = guides::pointer_of(w);
-  // Of COLD without a look at the object, whose page may have left DRAM since.
+  // The page of an object of COLD may have left DRAM since: its size is read without a touch of it.
   const bool is_cold = guides::heap_of(w) == heap::kind::cold;
   const std::size_t bytes = is_cold ? heap::room_of(object) : heap::object_size(object);
   ++statistics_.accessed_objects;

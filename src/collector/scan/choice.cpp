@@ -11,7 +11,7 @@ namespace isotherm::collector {
 
 namespace {
 
-/// What may come back from COLD without a read of the disk, and within its bytes.
+/// The objects that may come back from COLD: without a read of the disk, and within some bytes.
 class promotable {
  public:
   explicit promotable(std::uint64_t bytes) : left_(bytes) {}

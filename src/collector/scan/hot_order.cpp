@@ -17,11 +17,11 @@ namespace {
 constexpr double kWorthSorting = 1.0 / 16;
 /// To sort HOT may cost so much: about a hundredth of a processor's time.
 constexpr double kSortingBytesPerSecond = 8 << 20;
-/// What the visit of a guide costs, in bytes that could be copied meanwhile.
+/// The cost of the visit of a guide, in bytes that could be copied meanwhile.
 constexpr std::uint64_t kVisitCostBytes = 32;
-/// Of extents whose objects surely fit in one list of find_in_order().
+/// The cost of extents whose objects surely fit in one list of find_in_order().
 constexpr std::uint64_t kInOneList = (kFoundInOrder - guides::kGranuleSlots) * kMoveCostBytes;
-/// What is saved of that time at most: enough for an extent of the smallest objects.
+/// The most of that time that is saved: enough for an extent of the smallest objects.
 constexpr std::uint64_t kMostSaved = 2 * kInOneList;
 
 }  // namespace

@@ -18,7 +18,7 @@ class hot_order {
     extents_.assign(heap::used_extents(heap::kind::hot), {});
     guides_ = 0;
   }
-  /// Of an object of HOT, by its aged word; does not touch the object.
+  /// Notes an object of HOT by its aged word; does not touch the object.
   void note(const policy& decides, guides::word w) noexcept;
   /// Those extents that are not in order, as many as a window of so many seconds has time for:
   /// first those from which most comes to its place for what it costs. In groups of which one list

@@ -142,7 +142,7 @@ void find_in_order(const policy& decides, const heap::sparse_extents& extents,
                    guides::progress& so_far, std::vector<candidate>& candidates) {
   candidates.clear();
   search_in_order visitor(decides, extents);
-  // What rests in COLD is not due.
+  // An object that rests in COLD is not due.
   extents.where() == heap::kind::cold ? guides::visit_registered(visitor, so_far)
                                       : guides::visit_due(visitor, so_far);
   visitor.list_in_order(candidates);

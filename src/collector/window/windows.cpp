@@ -124,7 +124,7 @@ void windows::choose_ways(const options& chosen) {
   guides::use_words_for(wanted);
 }
 
-/// What the window's uses make of the guides' words.
+/// Counts the window's uses and ages the guides' words.
 void windows::age(window& now) {
   const std::uint64_t begin_ns = os::monotonic_ns();
   const double moved_before = now.seen.move_seconds;
@@ -178,11 +178,9 @@ void windows::migrate(window& now) {
   const std::uint64_t together = moved_together(now.seen.memory_target_bytes);
   // While writers wait for room, the oldest of NEW leave first (evict()), and the others need not
   // be copied to HOT before they do.
-  // The same holds in the first window, which ends before that is needed (early_end).
   using newborns = source_parts::newborns;
-  const bool is_needed =
-      now.room.is_low() || (windows_ == 1 && now.room.lacks(now.room.target_bytes / 4));
-  const newborns of_new = is_needed && may_evict(now.chosen) ? newborns::wait : newborns::move;
+  const newborns of_new =
+      early_.is_needed(now.room) && may_evict(now.chosen) ? newborns::wait : newborns::move;
   const source_parts parts(std::min(decides_->expected_bytes() / together, kMostParts), of_new);
   const std::uint64_t begin_ns = os::monotonic_ns();
   const double scanned_before = now.seen.scan_seconds, moved_before = now.seen.move_seconds;
@@ -282,7 +280,7 @@ void windows::relieve(window& now, std::uint64_t left_for_cold) {
   if (is_many) cold_.note_page_out(now.room);
 }
 
-/// What is used in COLD, and often enough, is in HOT before its page leaves again.
+/// Moves objects that were used in COLD, and often enough, to HOT before their pages leave again.
 void windows::return_used(window& now) {
   if (!decides_ || !protocol_) return;
   const std::uint64_t begin_ns = os::monotonic_ns();
@@ -411,7 +409,7 @@ void windows::rest(window& now) {
   refresh_room(now);
   const bool is_short = now.room.is_low() && now.chosen.policy == policy_name::budget;
   const bool is_late = seconds_since(now.begin_ns) > now.chosen.window_seconds / 2;
-  if (!is_short && !is_late && is_paced_.load_acquire()) control_.rest(now.turns.due_rest());
+  if (!is_short && !is_late && is_paced_.load_relaxed()) control_.rest(now.turns.due_rest());
   now.turns.begin_turn();
 }
 

@@ -63,7 +63,7 @@ class windows {
   /// The next window's time begins now.
   void begin_time();
   /// From now on maintain() and run() may rest: a thread of the collector's own calls them.
-  void set_paced(bool is_paced) noexcept { is_paced_.store_release(is_paced); }
+  void set_paced(bool is_paced) noexcept { is_paced_.store_relaxed(is_paced); }
 
   /// The functions of object_collector of these names.
   std::shared_ptr<const page_uses> last_page_uses() { return watch_.look(); }
@@ -79,7 +79,7 @@ class windows {
   void page_out(window& now);
   window_statistics finish(window& now);
 
-  // Of migrate().
+  // The steps of migrate().
   migration migration_of(const window& now) const;
   enum class to_cold : bool { no, yes };
   bool move(window& now, migration& moves, std::span<const candidate> list, to_cold leaves);
@@ -102,7 +102,7 @@ class windows {
 
   control& control_;
   memory_watch& memory_;
-  base::atomic<bool> is_paced_{false};
+  base::atomic<bool> is_paced_{false};  // relaxed: it publishes nothing
 
   // The state that a window leaves to the next.
   std::unique_ptr<migration_protocol> protocol_;
