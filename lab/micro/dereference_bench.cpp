@@ -1,4 +1,4 @@
-// What a dereference costs: a raw pointer, a guide, and a guide while a migration epoch is active
+// The cost of a dereference: a raw pointer, a guide, and a guide while a migration epoch is active
 // (OBASE 4.3; the goal is 1 ns over raw in L1).
 //
 //   chase   each object names the next: the latency of a dereference

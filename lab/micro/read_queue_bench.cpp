@@ -1,4 +1,4 @@
-// What a read past the page cache costs, by how many are asked for at a time: time is the elapsed
+// The cost of a read past the page cache, by how many are asked for at a time: time is the elapsed
 // time of a read, cpu that of the process. On a virtual machine most of it is the request to the
 // device and the interrupt, of which reads that are asked for together share one.
 #include <benchmark/benchmark.h>

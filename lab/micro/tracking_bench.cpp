@@ -1,7 +1,7 @@
-// What counting the uses of nodes costs a search (SINLK, 6.5.1): none, those of leaves, or of all
-// nodes of the path. All nodes are in fast memory, where a search is fastest and the cost weighs
-// most. Run it with --benchmark_enable_random_interleaving=true --benchmark_repetitions=20, so that
-// what else the machine does falls on all three alike.
+// The cost of counting the uses of nodes to a search (SINLK, 6.5.1): none, those of leaves, or of
+// all nodes of the path. All nodes are in fast memory, where a search is fastest and the cost
+// weighs most. Run it with --benchmark_enable_random_interleaving=true --benchmark_repetitions=20,
+// so that what else the machine does falls on all three alike.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>

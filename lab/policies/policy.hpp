@@ -1,4 +1,5 @@
-// What keeps objects in DRAM, simulated: objects of one size, numbered from 0, and room for some.
+// Policies that keep objects in DRAM, simulated: objects of one size, numbered from 0, and room for
+// some.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What decides at the end of a window, or before the first.
+// Policies that decide at the end of a window, or before the first.
 #include <algorithm>
 #include <numeric>
 #include <utility>

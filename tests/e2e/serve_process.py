@@ -121,7 +121,7 @@ def open_files(process):
     folder = f'/proc/{process.process.pid}/fd'
     found = {}
     for name in os.listdir(folder):
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(FileNotFoundError):  # closed since it was listed
             found[name] = os.readlink(os.path.join(folder, name))
     return found
 

@@ -1,4 +1,4 @@
-"""What guides by the compiler plugin cost, and the plugin a compilation."""
+"""The costs of guides by the compiler plugin, and of the plugin to a compilation."""
 from isotherm_report.compared import Comparison, Figure, sections_of
 from isotherm_report.kinds import Kind
 

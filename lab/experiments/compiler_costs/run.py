@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What isotherm-clang.so costs.
+"""The costs of isotherm-clang.so.
 
     lab/experiments/compiler_costs/run.py --build build/release --rounds 9
     lab/experiments/compiler_costs/run.py --build build/release --instructions
 
-Of the hash table of lab/micro/compiler with plain pointers, with guides by hand and with guides by
-the plugin: time of an operation, bytes of the object, time of its compilation; and the compilation
+Measures the hash table of lab/micro/compiler with plain pointers, with guides by hand and with
+guides by the plugin:
+time of an operation, bytes of the object, time of its compilation; and the compilation
 of the sources of src/index, which mark nothing, as they are and with the plugin loaded. Each round
 has everything by turns; printed are medians and ranges. With --instructions, which valgrind counts,
 once and whatever else the machine does. The targets of lab/micro must be built.

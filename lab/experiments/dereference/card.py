@@ -1,4 +1,4 @@
-"""What a guide costs over a raw pointer: google-benchmark's JSON of dereference_bench."""
+"""The cost of a guide over a raw pointer: google-benchmark's JSON of dereference_bench."""
 from isotherm_report import common, drawing, papers
 from isotherm_report.kinds import Kind
 from isotherm_report.page import Plot, Section

@@ -1,4 +1,4 @@
-"""What policies miss, simulated."""
+"""The misses of policies, simulated."""
 from isotherm_report.compared import Comparison, Figure, sections_of
 from isotherm_report.kinds import Kind
 

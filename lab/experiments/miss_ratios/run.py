@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the collector's policy misses beside caches and the best fixed choice, on recorded requests.
+"""Misses of the collector's policy beside caches and the best fixed choice, on recorded requests.
 
     lab/experiments/miss_ratios/run.py --traces DIR [--windows 200] [--shares 0.1,0.35,0.75]
 

@@ -1,4 +1,4 @@
-"""What reads that miss cost, others and themselves."""
+"""The cost of reads that miss, to others and themselves."""
 from isotherm_report import common
 from isotherm_report.compared import Comparison, Figure, sections_of
 from isotherm_report.kinds import Kind

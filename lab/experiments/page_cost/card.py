@@ -1,4 +1,4 @@
-"""What the live page costs the process that it shows."""
+"""The cost of the live page to the process that it shows."""
 from isotherm_report import common
 from isotherm_report.compared import Comparison, Figure, sections_of
 from isotherm_report.kinds import Kind

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What the live page costs a server, while it is open and while it is not.
+"""The cost of the live page to a server, while it is open and while it is not.
 
     lab/experiments/page_cost/run.py --rounds 10 --save page.jsonl -- --memory-target 141mb
 

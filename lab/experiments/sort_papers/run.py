@@ -79,13 +79,13 @@ def compression():
             for c in ('off', 'on', 'auto')]
 
 
-# What the paper says of the stage RUN read: sequential over strided loading of keys.
+# The paper's ratio of the stage RUN read: sequential over strided loading of keys.
 RUN_READ = {
     'values': [(f'pmsort+ {v}', f'mergepass {v}', text) for v, text in (
         (10, '> 1 (fig. 9)'), (50, '> 1'), (90, '> 1'), (246, '> 1'), (502, 'up to 3'))],
 }
 
-# What the paper says, by experiment: (numerator, denominator, ratio in words).
+# The paper's ratios, by experiment: (numerator, denominator, ratio in words).
 PAPER = {
     'sortbenchmark': [
         ('ems', 'onepass', '3 (fig. 4)'), ('ems', 'mergepass', '2 (fig. 4)'),

@@ -38,7 +38,7 @@ def flags(words, *more):
     return [word for pair in dict(zip(chosen[::2], chosen[1::2])).items() for word in pair]
 
 
-# What is run for a figure of the paper: lists of flags.
+# The runs of a figure of the paper: lists of flags.
 FIGURES = {
     '6': [flags('--workload sp-c --fast 50 --placement interleave,static,layered,prophet')],
     '8': [flags('--workload sp-c --fast 2,5,10 --placement interleave,prophet')],

@@ -1,4 +1,4 @@
-"""What the experiments of trees on two memories share: rounds, and ratios to interleaving."""
+"""The common part of experiments of trees on two memories: rounds, and ratios to interleaving."""
 import pathlib
 
 from isotherm_report import common, drawing, papers

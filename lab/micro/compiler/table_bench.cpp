@@ -1,4 +1,4 @@
-// What an operation of a hash table costs, per key, for the kind of table that this program is
+// The cost of an operation of a hash table, per key, for the kind of table that this program is
 // linked with (table.hpp): read of values, few and many, and replacement of values.
 #include <benchmark/benchmark.h>
 

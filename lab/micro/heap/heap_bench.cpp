@@ -1,4 +1,4 @@
-// What an object costs: allocate, write and free, by heap and number of threads; and how densely
+// The cost of an object: allocate, write and free, by heap and number of threads; and how densely
 // a heap packs objects of the papers' size. malloc stands beside for scale.
 #include <benchmark/benchmark.h>
 

@@ -119,7 +119,7 @@ class program {
     plan_.threads = settings_.threads;
     plan_.rate = settings_.rate;
     plan_.seconds = settings_.phase_seconds;
-    // Of another number of objects, other ones are popular.
+    // Other objects are popular where their number is another.
     const std::uint64_t all = settings_.objects;
     for (const auto& [phase, keys] : {std::pair("load", std::uint64_t{0}),
                                       {"first demotion", all},

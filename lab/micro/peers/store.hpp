@@ -1,4 +1,4 @@
-// What the benchmark drives: a concurrent map of byte strings, ours or a library's. One virtual
+// The subject of the benchmark: a concurrent map of byte strings, ours or a library's. One virtual
 // call an operation, the same for all.
 #pragma once
 

@@ -67,7 +67,7 @@ TEST(MemoryRoom, IsLowAndEnoughBySharesOfTheTarget) {
   EXPECT_FALSE(room(301, 320).is_enough());
   EXPECT_FALSE(room(1000, 0).is_low()) << "nothing limits it";
   EXPECT_TRUE(room(1000, 0).is_enough());
-  // Of a small one, extents.
+  // Two and four extents are the least.
   EXPECT_TRUE(room(19, 20).is_low());
   EXPECT_FALSE(room(18, 20).is_low());
   EXPECT_TRUE(room(16, 20).is_enough());

@@ -230,7 +230,7 @@ class BudgetPolicyReserve : public BudgetPolicy {
 };
 
 TEST_F(BudgetPolicyReserve, IsForThoseThatComeBackInAWindow) {
-  // Of those that are worth the same a random share leaves.
+  // A random share leaves of objects that are worth the same.
   constexpr std::size_t kDraws = 24;
   double sum = 0;
   for (std::size_t draw = 0; draw < kDraws; ++draw) {
