@@ -2,7 +2,7 @@
 #pragma once
 
 #include "collector/collector.hpp"
+#include "heap/cold/statistics.hpp"
 #include "heap/configure.hpp"
 #include "heap/node.hpp"
-#include "heap/readable.hpp"
 #include "heap/usage.hpp"

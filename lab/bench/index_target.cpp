@@ -1,5 +1,6 @@
 #include "lab/bench/index_target.hpp"
 
+#include "heap/cold/statistics.hpp"
 #include "heap/upkeep.hpp"
 #include "lab/workload/touched.hpp"
 #include "sync/scope.hpp"
@@ -19,7 +20,8 @@ class index_session final : public workload::session {
       : index_(index), buffer_(format, seed) {}
 
   base::result<answer> read(std::uint64_t number) override {
-    access inside;
+    heap::wait_for_room();  // what comes back takes some
+    access inside = access_to_read();
     const auto value = index_.find(inside, buffer_.key(number));
     if (!value) return answer::missing;
     return buffer_.take(*value, number) ? answer::done : answer::corrupt;
@@ -46,8 +48,9 @@ class index_session final : public workload::session {
 
   base::result<answer> scan(std::uint64_t number, unsigned records,
                             workload::touched_keys& used) override {
+    heap::wait_for_room();
     answer how = answer::done;
-    access inside;
+    access inside = access_to_read();
     index_.scan(inside, buffer_.key(number), [&](std::string_view, std::string_view value) {
       const auto found = workload::number_of(value);
       if (!found || !buffer_.take(value, *found)) {
@@ -71,6 +74,8 @@ class index_session final : public workload::session {
     return {};
   }
 
+  std::uint64_t objects_read() const noexcept override { return heap::thread_waited_misses(); }
+
  private:
   /// A read-modify-write of one record; decide() may be called more than once.
   struct modification {
@@ -86,6 +91,10 @@ class index_session final : public workload::session {
     }
   };
 
+  /// Waits for objects that are out, and leaves in COLD those that are not worth DRAM.
+  static access access_to_read() noexcept {
+    return access(access::when_cold::wait, nullptr, access::copies::allowed);
+  }
   static base::result<answer> answer_of(index::outcome how) {
     if (how == index::outcome::no_memory) return std::unexpected(no_memory());
     return how == index::outcome::done ? answer::done : answer::corrupt;

@@ -30,16 +30,16 @@ json latencies_of(const driven_summary& driven) {
           {"p999", of.p999}, {"mean", of.mean}, {"max", of.max}};
 }
 
-/// The driver's threads wait for the pages of an index in process, not for a server's.
+/// The driver's threads wait for the objects of an index in process, not for a server's.
 bool can_see_waits(const bench_plan& plan) { return plan.asked.connect.empty(); }
 
 void add_waits(json& object, const bench_plan& plan, const driven_summary& driven) {
   if (!can_see_waits(plan)) {
-    object["miss_ratio"] = object["major_faults"] = nullptr;
+    object["miss_ratio"] = object["misses"] = nullptr;
     return;
   }
   object["miss_ratio"] = miss_ratio_of(driven);
-  object["major_faults"] = driven.major_faults;
+  object["misses"] = driven.misses;
 }
 
 std::optional<double> promotion_rate_of(const window_sample& sample) {
@@ -232,7 +232,7 @@ std::string to_text(const bench_plan& plan, const bench_result& found) {
   return fmt::format(
       "{} workload {} manage {}: {:.0f} ops/s over {:.1f} s, seed {}\n"
       "latency us      p50 {:.2f}  p90 {:.2f}  p99 {:.2f}  p99.9 {:.2f}{}\n"
-      "misses          {} of the requests waited for a page{}\n"
+      "misses          {} of the requests waited for a disk or for swap{}\n"
       "memory          RSS {}  DRAM {}  peak RSS {}\n"
       "pages           utilization {}  promotion rate {} a minute  cold threshold {}\n",
       found.index, plan.load.workload.letter, found.manage, found.driven.throughput(),

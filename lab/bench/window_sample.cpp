@@ -10,7 +10,7 @@ driven_summary summary_of(const workload::tally& sums) {
   };
   return {.operations = sums.operations(),
           .waited = sums.waited,
-          .major_faults = sums.major_faults,
+          .misses = sums.misses,
           .latency_us = {.p50 = microseconds(0.5),
                          .p90 = microseconds(0.9),
                          .p99 = microseconds(0.99),

@@ -14,14 +14,14 @@ namespace isotherm::lab {
 /// What the driver did in a time, in a hundred bytes.
 struct driven_summary {
   std::uint64_t operations = 0;
-  std::uint64_t waited = 0;        ///< of them, those that waited for a page
-  std::uint64_t major_faults = 0;  ///< pages that they waited for
+  std::uint64_t waited = 0;  ///< of them, those that waited for a disk or for swap
+  std::uint64_t misses = 0;  ///< objects of COLD and pages (major faults) that they waited for
   struct {
     double p50 = 0, p90 = 0, p99 = 0, p999 = 0, mean = 0, max = 0;
   } latency_us;  ///< quantiles, mean and greatest
 };
 driven_summary summary_of(const workload::tally& sums);
-/// Share of the requests that waited for a page.
+/// Share of the requests that waited for a disk or for swap.
 double miss_ratio_of(const driven_summary& driven) noexcept;
 
 /// Misses that others would have had, as shares of the requests (harness/bench/bounds.hpp).

@@ -83,8 +83,6 @@ class collected final : public policy {
     decides_->weigh(chosen_,
                     {.target_bytes = chosen_.memory_target_bytes,
                      .dram_bytes = bytes,
-                     .file_bytes = 0,
-                     .cold_room_bytes = 0,
                      .warm_bytes = bytes,
                      .warm_object_bytes = bytes,
                      .cold_objects = made_ - kept_,
@@ -104,8 +102,8 @@ class collected final : public policy {
   }
 
   void look() {
-    gate_.allow(collector::memory_room{
-        .dram_bytes = kept_ * kBytes, .file_bytes = 0, .target_bytes = chosen_.memory_target_bytes}
+    gate_.allow(collector::memory_room{.dram_bytes = kept_ * kBytes,
+                                       .target_bytes = chosen_.memory_target_bytes}
                     .returnable_bytes());
   }
 

@@ -23,8 +23,8 @@ constexpr std::uint64_t kLoadPiece = 4096;
 constexpr auto kWatchEvery = std::chrono::milliseconds(50);
 /// Sleep ends this much before a request is due; the rest is spun, as wake-ups are late.
 constexpr auto kSpin = std::chrono::microseconds(60);
-/// No page comes from a disk, or from compressed memory, in less: a request that took less is not
-/// asked whether its thread waited for one, which would take a call of the system.
+/// Nothing comes from a disk, or from compressed memory, in less: a request that took less is not
+/// asked whether its thread waited, which would take a call of the system.
 constexpr auto kLeastWait = std::chrono::microseconds(4);
 
 double seconds_since(clock::time_point start) {
@@ -72,11 +72,11 @@ class worker {
   void run(clock::time_point start) {
     os::end_sleeps_on_time();
     std::vector<request> batch(kBatch);
-    if (place_ == target::place::caller) faults_ = os::thread_major_faults();
+    misses_ = thread_misses();
     auto free_since = start;
     for (std::uint64_t sent = 0; !shared_.stop.load_relaxed();) {
       stream_.fill(batch);
-      look_at_faults();
+      note_misses();
       free_since = std::max(free_since, clock::now());
       for (const request& next : batch) {
         const auto begin = begin_of(sent++, start, free_since);
@@ -88,7 +88,7 @@ class worker {
         free_since = clock::now();
         mine_.count(next.kind, *how,
                     static_cast<std::uint64_t>(nanoseconds(free_since - begin).count()));
-        if (free_since - served_since >= kLeastWait && look_at_faults()) mine_.count_wait();
+        if (free_since - served_since >= kLeastWait && note_misses()) mine_.count_wait();
       }
     }
   }
@@ -98,12 +98,16 @@ class worker {
   tally before() const { return before_ ? *before_ : mine_.read(); }
 
  private:
-  /// Whether this thread waited for a page since the last look.
-  bool look_at_faults() noexcept {
-    if (place_ != target::place::caller) return false;
-    const std::uint64_t faults = os::thread_major_faults();
-    const std::uint64_t more = faults - std::exchange(faults_, faults);
-    if (more > 0) mine_.add_faults(more);
+  /// Returns what this thread has waited for since it began, where that can be told.
+  std::uint64_t thread_misses() const noexcept {
+    if (place_ != target::place::caller) return 0;
+    return os::thread_major_faults() + store_.objects_read();
+  }
+  /// Counts what this thread has waited for since the last call. Returns whether it has.
+  bool note_misses() noexcept {
+    const std::uint64_t misses = thread_misses();
+    const std::uint64_t more = misses - std::exchange(misses_, misses);
+    if (more > 0) mine_.add_misses(more);
     return more > 0;
   }
 
@@ -153,7 +157,7 @@ class worker {
   unsigned index_;
   request_stream stream_;
   std::optional<tally> before_;  ///< what was done when the measured time began
-  std::uint64_t faults_ = 0;     ///< of this thread, at the last look
+  std::uint64_t misses_ = 0;     ///< thread_misses() at the last call of note_misses()
 };
 
 /// Watches the running threads through warm-up and measurement; returns the measured seconds.

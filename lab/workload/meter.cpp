@@ -7,7 +7,7 @@ void tally::add(const tally& other) noexcept {
   missing += other.missing;
   corrupt += other.corrupt;
   waited += other.waited;
-  major_faults += other.major_faults;
+  misses += other.misses;
   latency_ns.merge(other.latency_ns);
 }
 
@@ -16,7 +16,7 @@ void tally::subtract(const tally& earlier) noexcept {
   missing -= earlier.missing;
   corrupt -= earlier.corrupt;
   waited -= earlier.waited;
-  major_faults -= earlier.major_faults;
+  misses -= earlier.misses;
   latency_ns.subtract(earlier.latency_ns);
 }
 
@@ -26,7 +26,7 @@ tally meter::read() const {
   seen.missing = missing_.load_relaxed();
   seen.corrupt = corrupt_.load_relaxed();
   seen.waited = waited_.load_relaxed();
-  seen.major_faults = major_faults_.load_relaxed();
+  seen.misses = misses_.load_relaxed();
   seen.latency_ns = latency_ns_.read();
   return seen;
 }

@@ -22,8 +22,8 @@ struct tally {
   std::array<std::uint64_t, kOperations> by_kind{};
   std::uint64_t missing = 0;
   std::uint64_t corrupt = 0;
-  std::uint64_t waited = 0;        ///< requests whose thread waited for a page, once or more often
-  std::uint64_t major_faults = 0;  ///< pages that the threads waited for
+  std::uint64_t waited = 0;  ///< requests whose thread waited for a disk or for swap
+  std::uint64_t misses = 0;  ///< objects and pages (major faults) that the threads waited for
   latencies latency_ns;
 
   std::uint64_t operations() const noexcept { return latency_ns.count(); }
@@ -42,7 +42,7 @@ class alignas(base::kNoSharingBytes) meter {
     if (how == answer::corrupt) corrupt_.add_as_only_writer(1);
   }
   void count_wait() noexcept { waited_.add_as_only_writer(1); }
-  void add_faults(std::uint64_t faults) noexcept { major_faults_.add_as_only_writer(faults); }
+  void add_misses(std::uint64_t misses) noexcept { misses_.add_as_only_writer(misses); }
 
   std::uint64_t operations() const noexcept { return latency_ns_.count(); }
   tally read() const;
@@ -51,7 +51,7 @@ class alignas(base::kNoSharingBytes) meter {
   using counter = base::atomic<std::uint64_t>;
 
   std::array<counter, kOperations> by_kind_{};
-  counter missing_{0}, corrupt_{0}, waited_{0}, major_faults_{0};
+  counter missing_{0}, corrupt_{0}, waited_{0}, misses_{0};
   live_latencies latency_ns_;
 };
 

@@ -37,6 +37,9 @@ class session {
   virtual base::result<answer> scan(std::uint64_t number, unsigned records, touched_keys& used) = 0;
   /// Inserts the records `first` .. `last` - 1, many at a time where that is quicker.
   virtual base::result<void> load(std::uint64_t first, std::uint64_t last) = 0;
+  /// Returns the objects that the store has read from a disk for the calling thread since that
+  /// began. Major page faults of the thread are not among them.
+  virtual std::uint64_t objects_read() const noexcept { return 0; }
 };
 
 /// A store. connect() is thread-safe.
@@ -45,7 +48,7 @@ class target {
   virtual ~target() = default;
   virtual base::result<std::unique_ptr<session>> connect() = 0;
   virtual bool can_scan() const noexcept = 0;
-  /// Where the requests run: in the thread that asks, so that the pages it waits for are theirs, or
+  /// Where the requests run: in the thread that asks, so that the reads it waits for are theirs, or
   /// in another process.
   enum class place : std::uint8_t { caller, elsewhere };
   virtual place runs_in() const noexcept = 0;

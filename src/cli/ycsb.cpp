@@ -54,7 +54,8 @@ void add_flags(command c, bench_options& o) {
 }
 
 constexpr const char* kFooter =
-    "A miss is a request during which its thread waits for a page of the process, from a disk or\n"
+    "A miss is a request during which its thread waits for COLD's file, or for a page from a disk "
+    "or\n"
     "from swap; a server's are not seen. Beside the misses stand, for the DRAM that held records\n"
     "(resident bytes of NEW, HOT and COLD, waste included):\n"
     "  object-LRU   what an LRU cache of as many records misses, on the same requests\n"

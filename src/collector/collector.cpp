@@ -70,7 +70,7 @@ base::result<void> object_collector::start() {
   if (auto valid = check_on_this_machine(configuration()); !valid) return valid;
   if (is_fork_of_a_collectors_process()) {
     return std::unexpected(
-        base::error{"this process was forked from one whose collector ran: its COLD pages are the "
+        base::error{"this process was forked from one whose collector ran: its COLD is the "
                     "parent's, so no collector can run here (exec a new program instead)"});
   }
   record_window_run();

@@ -28,9 +28,9 @@ struct options {
   mode manage = mode::on;
   /// `budget` needs the protocol "veto"; a memory target needs `budget`.
   policy_name policy = policy_name::budget;
-  /// DRAM that the process is held to, in bytes, pages of COLD included; 0: none is given. Where a
-  /// control group has a limit, the process stays a little below that in any case. Needs the policy
-  /// `budget`, the hint `pageout`, and a COLD that can leave DRAM.
+  /// DRAM that the process is held to, in bytes, with what is in memory of COLD; 0: none is given.
+  /// Where a control group has a limit, the process stays a little below that in any case. Needs
+  /// the policy `budget`, the hint `pageout`, and a COLD that can leave DRAM.
   std::uint64_t memory_target_bytes = 0;
   /// Without any target: of the objects used in a window, the share that may come from COLD.
   double miss_share = 0.15;

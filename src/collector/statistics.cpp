@@ -91,10 +91,10 @@ constexpr statistic kTable[] = {
     summed<&seen::compacted, &moves::objects>("compacted_objects", "objects",
                                               "moved within a heap, to where it is dense"),
     summed<&seen::vetoed>("vetoed", "moves", "given up because a thread used the object"),
-    summed<&seen::failed>("failed", "moves", "given up for want of room, or of a readable page"),
+    summed<&seen::failed>("failed", "moves", "given up for want of room, or of a readable object"),
     summed<&seen::abandoned_epochs>("abandoned_epochs", "epochs",
                                     "waits for scopes that outlasted their bound"),
-    summed<&seen::hinted_bytes>("hinted_bytes", "bytes", "bytes of COLD given to the kernel", 0),
+    summed<&seen::hinted_bytes>("hinted_bytes", "bytes", "bytes of COLD asked to leave DRAM", 0),
     summed<&seen::scan_seconds>("scan_seconds", "seconds", "time of the scan"),
     summed<&seen::move_seconds>("move_seconds", "seconds", "time of the moves"),
     summed<&seen::page_out_seconds>(

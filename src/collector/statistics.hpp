@@ -52,9 +52,9 @@ struct window_statistics {
   moves promoted, demoted, compacted;
   std::uint64_t vetoed = 0;  ///< moves given up because a thread used the object
   std::uint64_t failed = 0;  ///< moves given up because the target heap was full, or the disk
-                             ///< does not give a page
+                             ///< does not give the object
   std::uint64_t abandoned_epochs = 0;  ///< waits for scopes that outlasted their bound
-  std::uint64_t hinted_bytes = 0;      ///< COLD bytes given to the kernel in this window
+  std::uint64_t hinted_bytes = 0;      ///< COLD bytes asked to leave DRAM in this window
   std::string page_out_problem;        ///< why the hint can't help, in one line; else empty
   std::string callback_problem;        ///< what on_window()'s callback threw; else empty
   double scan_seconds = 0;

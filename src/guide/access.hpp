@@ -4,7 +4,7 @@
 // the disk does not give. Its access says how such an object is met, and keeps what was met:
 //
 //   complete     every object that was needed was there
-//   unreadable   the disk does not give the page of one
+//   unreadable   the bytes of one cannot be read, or HOT has no room for one that must come back
 //   missed       one is out of DRAM and was recorded: the operation is to run again when the reads
 //                of take_misses() have ended
 //   must_wait    one is out and no read can give it (it has left again since it was read, or there
@@ -35,7 +35,7 @@ class access {
   /// Treatment of a use whose object is out of DRAM and has not arrived. An object of a type that
   /// is not immutable is always waited for.
   enum class when_cold : std::uint8_t {
-    wait,    ///< the object's page is read into the mapping
+    wait,    ///< the object is read at once, or its page is brought back
     record,  ///< the object is recorded, and not waited for
     /// The object is recorded, and one that has arrived stays in COLD: for a look ahead of the use
     /// that counts.

@@ -1,6 +1,10 @@
-// The use of an object of COLD that has left DRAM, by an access that does not wait for it
-// (access.hpp). The first use records the object and ends without it. A reader reads the object's
-// pages, while no scope is open. The use comes again, looks the guide up anew, and finds a copy:
+// The use of an object of COLD.
+//
+// Where the object may be used as it lies (may_use_in_place()), it is. In a logged COLD it may not
+// be where the user may store to it: COLD is written to the file as it is, and nothing that is
+// stored to it meanwhile would be kept. And where it has left DRAM its bytes are read: a thread
+// that waits reads them at once, and one that does not wait records the object, ends, and comes
+// again:
 //
 //   recorded   in the scope that found the guide; from here on the extent is pinned
 //   read       no scope is open; the guide may change, move or go
@@ -20,6 +24,7 @@
 
 #include "base/atomic.hpp"
 #include "guide/access.hpp"
+#include "guide/guide.hpp"
 #include "guide/word.hpp"
 
 namespace isotherm::guides {
@@ -40,10 +45,15 @@ class return_policy {
 /// It must live as long as the process.
 void set_return_policy(return_policy* chosen) noexcept;
 
-/// Dereferences a slot whose object was seen out of DRAM, and marked. Returns the object, a copy of
-/// it, or null, and then `inside` has noted why. `before`: whether it had been used in the window
+/// Returns whether the object of a word, which lies in COLD, may be used as it lies.
+bool may_use_in_place(word seen, const access& inside, stores may_follow) noexcept;
+/// Uses it.
+void* use_in_place(word seen) noexcept;
+
+/// Dereferences a slot whose object was seen in COLD, and marked. Returns the object, a copy of it,
+/// or null, and then `inside` has noted why. `before`: whether it had been used in the window
 /// before this use marked it.
-void* reach_past_mapping(base::atomic<word>& slot, word seen, heap::used_before before,
-                         access& inside) noexcept;
+void* reach_in_cold(base::atomic<word>& slot, word seen, heap::used_before before, access& inside,
+                    stores may_follow) noexcept;
 
 }  // namespace isotherm::guides

@@ -1,9 +1,14 @@
 #include "guide/guide.hpp"
 
+#include <cstdlib>
+#include <cstring>
+#include <memory>
 #include <new>
 
 #include "guide/fetched.hpp"
 #include "heap/cold/arrived_reads.hpp"
+#include "heap/cold/object_copy.hpp"
+#include "heap/header.hpp"
 #include "sync/epoch.hpp"
 #include "sync/step_hook.hpp"
 
@@ -95,72 +100,66 @@ word marked_word(base::atomic<word>& slot, word seen, const sync::scope& inside)
 
 }  // namespace
 
-void* reach(base::atomic<word>& slot, word seen, const sync::scope& inside) noexcept {
+void* reach(base::atomic<word>& slot, word seen, access& inside, stores may_follow) noexcept {
+  const word found = marked_word(slot, seen, inside.scope());
+  if (!is_in_cold(found)) return pointer_of(found);
+  const auto before = is_accessed(seen) ? heap::used_before::yes : heap::used_before::no;
+  return reach_in_cold(slot, found, before, inside, may_follow);
+}
+
+void* reach(base::atomic<word>& slot, word seen, const sync::scope& inside,
+            stores may_follow) noexcept {
   const word found = marked_word(slot, seen, inside);
-  return is_in_cold(found) ? touch_cold(found) : pointer_of(found);
+  if (!is_in_cold(found)) return pointer_of(found);
+  access waits;
+  return reach(slot, seen, waits, may_follow);
 }
 
-void* reach(base::atomic<word>& slot, word seen, access& inside) noexcept {
-  const word found = marked_word(slot, seen, inside.scope());
-  return is_in_cold(found) ? touch_cold(found, inside) : pointer_of(found);
-}
-
-namespace {
-heap::used_before was_used(word w) noexcept {
-  return is_accessed(w) ? heap::used_before::yes : heap::used_before::no;
-}
-}  // namespace
-
-void* reach_immutable(base::atomic<word>& slot, word seen, access& inside) noexcept {
+void* peek_in_cold(base::atomic<word>& slot, word seen, access& inside,
+                   stores may_follow) noexcept {
+  if (may_use_in_place(seen, inside, may_follow)) return use_in_place(seen);
+  // An object that is read must stay until then.
   const word found = marked_word(slot, seen, inside.scope());
   if (!is_in_cold(found)) return pointer_of(found);
-  if (inside.may_read_past_mapping() && heap::is_out(pointer_of(found))) [[unlikely]] {
-    return reach_past_mapping(slot, found, was_used(seen), inside);
-  }
-  return touch_cold(found, inside);
-}
-
-void* reach_immutable(base::atomic<word>& slot, word seen, const sync::scope& inside) noexcept {
-  if (heap::handed_over::is_any()) [[unlikely]] {
-    access waits;
-    return reach_immutable(slot, seen, waits);
-  }
-  return reach(slot, seen, inside);
-}
-
-void* peek_immutable(base::atomic<word>& slot, word seen, access& inside) noexcept {
-  if (!inside.may_read_past_mapping() || !heap::is_out(pointer_of(seen)))
-    return touch_cold(seen, inside);
-  // Its extent can be pinned only for an object that stays until then.
-  const word found = marked_word(slot, seen, inside.scope());
-  if (!is_in_cold(found)) return pointer_of(found);
-  return reach_past_mapping(slot, found, heap::used_before::no, inside);
+  return reach_in_cold(slot, found, heap::used_before::no, inside, may_follow);
 }
 
 std::expected<void*, heap::miss> try_reach(base::atomic<word>& slot, const sync::scope& inside) {
   const word seen = slot.load_acquire();
   if (reads_directly(seen) && !inside.is_tracking()) return pointer_of(seen);
   access tries(access::when_cold::record);
-  void* const object = reach_immutable(slot, seen, tries);
+  void* const object = reach(slot, seen, tries, stores::none);
   if (tries.result() == access::outcome::missed) {
     return std::unexpected(std::move(tries.take_misses().back()));
   }
-  return tries.result() == access::outcome::must_wait ? reach(slot, seen, inside) : object;
+  return tries.result() == access::outcome::must_wait ? reach(slot, seen, inside, stores::none)
+                                                      : object;
 }
 
-void* touch_cold(word w, access& inside) noexcept {
-  void* const object = touch_cold(w);
-  if (object == nullptr) inside.note(access::outcome::unreadable);
-  return object;
-}
+namespace {
 
-void* touch_cold(word w) noexcept {
-  void* const object = pointer_of(w);
-  if (!heap::is_readable(object)) return nullptr;
-  // Only now that its pages have come (this thread waits here only if the heaps catch read errors):
-  // until then threads that do not wait must find them out.
-  heap::note_cold_use(object);
-  return object;
+struct frees {
+  void operator()(void* memory) const noexcept { std::free(memory); }
+};
+
+}  // namespace
+
+void destroy_object(void* gone, void (*destroy)(void*) noexcept) noexcept {
+  const sync::scope inside;  // the memory of an extent that was just written stays
+  if (!heap::cold_is_logged() || !heap::range_of(heap::kind::cold).contains(gone)) {
+    return destroy(gone);
+  }
+  if (heap::is_out(gone)) {
+    const auto copy = heap::object_copy::read(gone);
+    if (copy) destroy(const_cast<void*>(copy->object()));
+    return;
+  }
+  // A destructor may store to the object, whose extent may be on its way to the file.
+  const std::size_t bytes = heap::object_size(gone);
+  const std::unique_ptr<void, frees> copy(std::malloc(heap::readable_bytes(bytes)));
+  if (copy == nullptr) return destroy(gone);  // the bytes that go to the file are no object's
+  std::memcpy(copy.get(), gone, bytes);
+  destroy(copy.get());
 }
 
 word kept_for_maker(base::atomic<word>& slot, word made) noexcept {

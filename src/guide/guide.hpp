@@ -2,6 +2,7 @@
 // get()).
 #pragma once
 
+#include <cstdint>
 #include <expected>
 #include <utility>
 
@@ -12,7 +13,6 @@
 #include "guide/registry.hpp"
 #include "guide/word.hpp"
 #include "heap/cold/read.hpp"
-#include "heap/readable.hpp"
 #include "heap/upkeep.hpp"
 #include "heap/usage.hpp"
 #include "sync/epoch.hpp"
@@ -39,22 +39,21 @@ void use_words_for(word_use use) noexcept;
 /// and kept (pitfall 1); null when the guide holds nothing.
 [[gnu::noinline]] word mark(base::atomic<word>& slot, const scope& inside) noexcept;
 
+/// Whether the user of an object may write to it where it lies (write_in_place()).
+enum class stores : std::uint8_t { none, allowed };
+
 /// Dereference of a slot that was seen to hold `seen`, where the fast path does not do: marks it if
-/// need be, and touches a COLD object where reading may fail. Null when the guide holds nothing, or
-/// the object cannot be read.
-[[gnu::noinline]] void* reach(base::atomic<word>& slot, word seen, const scope& inside) noexcept;
-/// As reach(slot, seen, scope); `inside` notes why an object cannot be read.
-[[gnu::noinline]] void* reach(base::atomic<word>& slot, word seen, access& inside) noexcept;
-/// As reach(), of an object that is never written where it lies: where it has left DRAM, `inside`
-/// says what it gives.
-[[gnu::noinline]] void* reach_immutable(base::atomic<word>& slot, word seen,
-                                        access& inside) noexcept;
-/// As reach_immutable(), for a caller that waits. A read that a fetcher hands over serves it.
-[[gnu::noinline]] void* reach_immutable(base::atomic<word>& slot, word seen,
-                                        const scope& inside) noexcept;
-/// As guide::peek(), of an object of COLD; what has left DRAM as in reach_immutable().
-[[gnu::noinline]] void* peek_immutable(base::atomic<word>& slot, word seen,
-                                       access& inside) noexcept;
+/// need be, and finds an object of COLD (fetched.hpp). Null when the guide holds nothing, or the
+/// object cannot be had; `inside` notes why.
+[[gnu::noinline]] void* reach(base::atomic<word>& slot, word seen, access& inside,
+                              stores may_follow) noexcept;
+/// As reach(slot, seen, access), for a thread that waits. A read that a fetcher hands over serves
+/// it.
+[[gnu::noinline]] void* reach(base::atomic<word>& slot, word seen, const scope& inside,
+                              stores may_follow) noexcept;
+/// As guide::peek(), of an object of COLD.
+[[gnu::noinline]] void* peek_in_cold(base::atomic<word>& slot, word seen, access& inside,
+                                     stores may_follow) noexcept;
 
 /// Whether the object of a word lies in COLD.
 inline bool is_in_cold(word w) noexcept {
@@ -65,11 +64,10 @@ inline bool is_in_cold(word w) noexcept {
 }
 /// Dereference without waiting for what has left DRAM. Null as reach().
 std::expected<void*, heap::miss> try_reach(base::atomic<word>& slot, const scope& inside);
-/// Before an object of COLD is read: notes that its pages come to DRAM. Null when it cannot be read
-/// (heap::options::catch_read_errors).
-void* touch_cold(word w) noexcept;
-/// As touch_cold(w); null is noted in `inside` as unreadable.
-void* touch_cold(word w, access& inside) noexcept;
+
+/// Calls `destroy` with the bytes of an object that goes, or with a copy of them where it has left
+/// DRAM: which may wait for the disk. Not at all where the disk does not give them.
+void destroy_object(void* gone, void (*destroy)(void*) noexcept) noexcept;
 
 /// Replaces what `slot` holds, keeping its counts, or its history. Returns the old word.
 word exchange(base::atomic<word>& slot, word next) noexcept;
@@ -145,17 +143,27 @@ class guide {
   /// the new slot before the old node is unlinked, and what moves by way of it later has first been
   /// through a scan and a grace period. For the protocol "veto" alone: counts taken in the old slot
   /// would be unknown in the new one.
-  guide(relocation, guide& from) noexcept : slot_(guides::leave_to_relocated(from.slot_)) {}
+  /// An object that may be stored to comes to HOT first where it lies in COLD, and stays where it
+  /// is otherwise: scopes that have `from` could not bring it out of COLD any more.
+  guide(relocation, guide& from) noexcept {
+    if constexpr (is_immutable<object>::value) {
+      slot_.store_relaxed(guides::leave_to_relocated(from.slot_));
+    } else {
+      const scope inside;  // what was looked at in it does not go to COLD
+      from.peek(inside);
+      slot_.store_relaxed(guides::leave_to_relocated(from.slot_));
+    }
+  }
   /// The second half, when the old node is unlinked.
   void finish_relocation() noexcept {
     if (slot_.load_relaxed() != 0) guides::register_slot(&slot_);
   }
 
   /// Address of the object, valid until the outermost open scope of this thread closes; null when
-  /// the guide holds nothing, or its object lies on a page of COLD that cannot be read
-  /// (heap::options::catch_read_errors; in what a fetcher calls also without it). Marks the object
-  /// as accessed. Fast path (accessed already, not in COLD, no copy in flight, no migration epoch):
-  /// a load, two tests and a mask; nothing is written.
+  /// the guide holds nothing, or its object cannot be read from COLD's file. Marks the object as
+  /// accessed. An object that lies in COLD in a file comes back to HOT for it, but for one of an
+  /// immutable type that was not written yet. Fast path (accessed already, not in COLD, no copy in
+  /// flight, no migration epoch): a load, two tests and a mask; nothing is written.
   object* get(const scope& inside) const noexcept {
     ISO_ASSERT(scope::is_open(), "a guide is dereferenced outside of every scope");
     // Acquire: pairs with the release of exchange() and of the collector's commit; the object's
@@ -164,10 +172,7 @@ class guide {
     if (guides::reads_directly(w) && !inside.is_tracking()) [[likely]] {
       return static_cast<object*>(guides::pointer_of(w));
     }
-    if constexpr (is_immutable<object>::value) {
-      return static_cast<object*>(guides::reach_immutable(slot_, w, inside));
-    }
-    return static_cast<object*>(guides::reach(slot_, w, inside));
+    return static_cast<object*>(guides::reach(slot_, w, inside, may_be_stored_to()));
   }
 
   /// As get(scope), but `inside` says how an object that has left DRAM is met, and keeps why null
@@ -177,31 +182,25 @@ class guide {
     if (guides::reads_directly(w) && !inside.scope().is_tracking()) [[likely]] {
       return static_cast<object*>(guides::pointer_of(w));
     }
-    if constexpr (is_immutable<object>::value) {
-      return static_cast<object*>(guides::reach_immutable(slot_, w, inside));
-    }
-    return static_cast<object*>(guides::reach(slot_, w, inside));
+    return static_cast<object*>(guides::reach(slot_, w, inside, may_be_stored_to()));
   }
 
   /// As get(), but not an access where that can be had: while no move may happen the object is not
-  /// marked, so that looking at everything (SCAN) does not make everything warm; only that a page
-  /// of COLD came back is noted, so that it leaves again. While moves may happen the mark is what
-  /// protects the object, and is made; so it is for an access that does not wait, of an object that
-  /// is out.
+  /// marked, so that looking at everything (SCAN) does not make everything warm. While moves may
+  /// happen the mark is what protects the object, and is made; so it is where the object has left
+  /// DRAM.
   object* peek(access& inside) const noexcept {
     if (inside.scope().is_tracking() || sync::moves_may_happen()) return get(inside);
     const guides::word w = slot_.load_acquire();
     if (!guides::is_in_cold(w)) return static_cast<object*>(guides::pointer_of(w));
-    if constexpr (is_immutable<object>::value) {
-      return static_cast<object*>(guides::peek_immutable(slot_, w, inside));
-    }
-    return static_cast<object*>(guides::reach(slot_, w, inside));
+    return static_cast<object*>(guides::peek_in_cold(slot_, w, inside, may_be_stored_to()));
   }
   object* peek(const scope& inside) const noexcept {
     if (inside.is_tracking() || sync::moves_may_happen()) return get(inside);
     const guides::word w = slot_.load_acquire();
-    return static_cast<object*>(guides::is_in_cold(w) ? guides::touch_cold(w)
-                                                      : guides::pointer_of(w));
+    if (!guides::is_in_cold(w)) return static_cast<object*>(guides::pointer_of(w));
+    access waits;
+    return static_cast<object*>(guides::peek_in_cold(slot_, w, waits, may_be_stored_to()));
   }
 
   /// As get(scope), but an object that this process has made leave DRAM is not waited for: what is
@@ -297,6 +296,9 @@ class guide {
   /// A guide that never held an object is in no bitmap, and must not look as if it were (kVacant):
   /// unregistering it would touch a block that nothing keeps.
   bool was_never_filled() const noexcept { return slot_.load_acquire() == 0; }
+  static consteval guides::stores may_be_stored_to() noexcept {
+    return is_immutable<object>::value ? guides::stores::none : guides::stores::allowed;
+  }
   static guides::word word_of(const owned<T>& made) noexcept {
     require_movable<T>();
     return guides::make_word(made.get(), made.where(), heap::object_size(made.get())) |
@@ -304,7 +306,8 @@ class guide {
   }
   static void destroy(void* gone) noexcept {
     if constexpr (!std::is_trivially_destructible_v<object>) {
-      if (heap::is_readable_to_free(gone)) std::destroy_at(static_cast<object*>(gone));
+      guides::destroy_object(
+          gone, [](void* bytes) noexcept { std::destroy_at(static_cast<object*>(bytes)); });
     }
     heap::deallocate(gone);
   }

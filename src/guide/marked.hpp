@@ -109,7 +109,8 @@ class marked {
     const scope nested;
     auto* const taken = const_cast<object*>(made);
     const heap::kind where = heap::heaps().kind_of(taken);  // aborts on what make() did not make
-    const guides::word next = guides::make_word(taken, where, heap::object_size(taken));
+    // Not object_size(): what release() gave may be out of DRAM.
+    const guides::word next = guides::make_word(taken, where, heap::room_of(taken));
     auto& slot = guide_.slot();
     if (slot.load_relaxed() == 0) {  // as guide(owned): being made is no use
       slot.store_release(guides::kept_for_maker(slot, next));
@@ -146,9 +147,9 @@ void discard(T* made) noexcept {
       gone,
       [](void* object_gone) noexcept {
         if constexpr (!std::is_trivially_destructible_v<object>) {
-          if (heap::is_readable_to_free(object_gone)) {
-            std::destroy_at(static_cast<object*>(object_gone));
-          }
+          guides::destroy_object(object_gone, [](void* bytes) noexcept {
+            std::destroy_at(static_cast<object*>(bytes));
+          });
         }
         heap::deallocate(object_gone);
       },

@@ -82,6 +82,8 @@ bool cold_can_leave_dram() {
   return heaps().packed(kind::cold).extents().pages().why_pages_stay().empty();
 }
 
+bool cold_is_logged() noexcept { return heaps().packed(kind::cold).extents().is_logged(); }
+
 base::result<void> configure(const options& chosen) { return make_heaps(chosen); }
 
 const cold_read_limits& read_limits() noexcept { return heaps().cold_reads; }

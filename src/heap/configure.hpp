@@ -28,8 +28,9 @@ struct backing_description {
 
 /// The place of COLD pages that leave DRAM: a kind of backing (packed/backing.hpp) and its
 /// argument.
-///   anon      memory of the process, for which swap is needed
-///   file:DIR  an unlinked file in DIR, an existing directory on a disk file system. A child of
+///   anon      memory of the process, for which swap is needed (a mapped COLD)
+///   file:DIR  a log that the process writes and reads itself, past the page cache (a logged COLD):
+///             an unlinked file in DIR, an existing directory on a disk file system. A child of
 ///             fork() shares the file with its parent, which goes on changing it: the child must
 ///             not dereference guides of COLD objects.
 class cold_backing {
@@ -85,10 +86,6 @@ struct options {
   /// system grants it, and at most an eighth of RLIMIT_AS.
   std::size_t range_bytes = std::size_t{256} << 30;
   std::optional<cold_backing> cold;  ///< nullopt: as find_cold_place() finds it
-  /// With COLD in a file: an object whose page the disk does not give back is lost alone
-  /// (readable.hpp); else its reader ends with SIGBUS. Installs a handler for SIGBUS, which passes
-  /// on what is not COLD's.
-  bool catch_read_errors = false;
   cold_read_limits cold_reads;
   bool huge_pages = false;  ///< MADV_HUGEPAGE on HOT and NODE, whose pages are in use as a whole
 };
@@ -97,9 +94,13 @@ struct options {
 /// Configures with the defaults if nothing has. Any thread.
 bool cold_can_leave_dram();
 
+/// Whether COLD is a log: what has left DRAM is read from a file, and nothing may store to what is
+/// in COLD. Configures with the defaults if nothing has. Any thread.
+bool cold_is_logged() noexcept;
+
 /// Reserves the ranges. Call at most once, before the first allocation; without it the first
 /// allocation configures with the defaults. Fails on an unusable cold directory (missing, not
-/// writable, tmpfs, overlayfs).
+/// writable, tmpfs, without direct I/O).
 base::result<void> configure(const options& chosen);
 
 /// Returns the limits that configure() was given. Any thread.

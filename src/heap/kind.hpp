@@ -6,9 +6,9 @@
 //   COLD   unused for cold-threshold windows         packed, over a backing of the user's choice
 //   NODE   index nodes, which hold guides            jemalloc arena with extent hooks, never moves
 //
-//   configure.hpp, usage.hpp, node.hpp, readable.hpp    for programs (isotherm/runtime.hpp)
-//   object.hpp                                          for guides and the collector
-//   upkeep.hpp                                          for the collector
+//   configure.hpp, usage.hpp, node.hpp    for programs (isotherm/runtime.hpp)
+//   object.hpp                            for guides and the collector
+//   upkeep.hpp                            for the collector
 //
 // Everything there is thread-safe unless it says otherwise.
 #pragma once

@@ -1,22 +1,12 @@
 #include "heap/object.hpp"
 
-#include <optional>
-
 #include "base/check.hpp"
 #include "heap/header.hpp"
 #include "heap/local.hpp"
 #include "heap/ranges.hpp"
-#include "heap/readable.hpp"
 
 namespace isotherm::heap {
 namespace {
-
-/// nullopt: in COLD, and its page cannot be read.
-std::optional<std::size_t> size_of(const heap_set& set, kind where, const void* object) noexcept {
-  if (!set.catches_read_errors || where != kind::cold) [[likely]]
-    return checked_header(object).bytes;
-  return size_in_cold(object);
-}
 
 std::size_t room_in(const heap_set& set, kind where, const void* object) noexcept {
   return where == kind::cold ? set.cold().room_of(object) : checked_header(object).bytes;
@@ -50,10 +40,7 @@ void deallocate(void* object, recycling room) noexcept {
   set.packed(where).deallocate(object, bytes, room, mine);
 }
 
-std::size_t object_size(const void* object) noexcept {
-  heap_set& set = heaps();
-  return size_of(set, set.kind_of(object), object).value_or(0);
-}
+std::size_t object_size(const void* object) noexcept { return checked_header(object).bytes; }
 
 void fetch_size(const void* object) noexcept { __builtin_prefetch(header_of(object)); }
 

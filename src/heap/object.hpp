@@ -42,8 +42,8 @@ void* allocate(place to, std::size_t bytes, recycling room = recycling::allowed)
 /// live object of NEW or HOT. Sanitizer builds poison it.
 void deallocate(void* object, recycling room = recycling::allowed) noexcept;
 
-/// Size given to allocate(). Reads the object's header, so it touches the object's page; 0 when
-/// that cannot be read, and options::catch_read_errors holds.
+/// Size given to allocate(). Reads the object's header.
+/// Requires: the object is not out (cold/arrived_reads.hpp).
 std::size_t object_size(const void* object) noexcept;
 
 /// Fetches what object_size() reads into the processor's caches, without waiting for it. `object`

@@ -11,7 +11,6 @@
 #include "heap/poison.hpp"
 #include "os/fork.hpp"
 #include "os/memory/address_space.hpp"
-#include "os/memory/bus_error.hpp"
 #include "os/memory/residency.hpp"
 
 namespace isotherm::heap {
@@ -64,7 +63,6 @@ base::result<void> open_all(heap_set& set, const reserved& space, std::unique_pt
   packed_heap& in_cold = set.packed(kind::cold);
   auto made = in_cold.open(begin_of(kind::cold), bytes, std::move(cold), freed_room::left);
   if (!made) return made;
-  // The kernel takes an unlinked file for shared memory and would write all of the range.
   made = os::advise(begin_of(kind::cold), bytes, os::advice::left_out_of_dumps);
   if (!made) return made;
   // Without an answer no page would ever be asked to leave.
@@ -74,10 +72,6 @@ base::result<void> open_all(heap_set& set, const reserved& space, std::unique_pt
                     asked.error().code});
   }
   if (made = set.node.open(begin_of(kind::node), bytes); !made) return made;
-  if (chosen.catch_read_errors && in_cold.extents().is_on_disk()) {
-    if (auto caught = os::catch_bus_errors(begin_of(kind::cold), bytes); !caught) return caught;
-    set.catches_read_errors = true;
-  }
   if (!chosen.huge_pages) return {};
   for (const kind where : {kind::hot, kind::node}) {
     auto huge = os::advise(begin_of(where), bytes, os::advice::huge);
@@ -89,11 +83,10 @@ base::result<void> open_all(heap_set& set, const reserved& space, std::unique_pt
   return {};
 }
 
-/// Not a COLD file: the leak checker reads whole mappings, and a hole in a file past its end cannot
-/// be read.
+/// Not a logged COLD: the leak checker reads whole ranges, and most of it cannot be read.
 void register_roots(heap_set& set) {
   for (const kind where : kKinds) {
-    if (where == kind::cold && set.packed(where).extents().is_on_disk()) continue;
+    if (where == kind::cold && set.packed(where).extents().is_logged()) continue;
     register_leak_roots(reinterpret_cast<const void*>(set.range_of(where).begin), set.range_bytes);
   }
 }

@@ -12,6 +12,7 @@
 #include "heap/arena.hpp"
 #include "heap/configure.hpp"
 #include "heap/kind.hpp"
+#include "heap/packed/log_writer.hpp"
 #include "heap/packed/packed.hpp"
 #include "heap/packed/pager.hpp"
 #include "heap/usage.hpp"
@@ -21,11 +22,11 @@ namespace isotherm::heap {
 struct heap_set {
   std::uintptr_t base = 0;
   std::size_t range_bytes = 0;
-  std::array<packed_heap, 3> objects;  // NEW, HOT, COLD
-  pager cold_pager{packed(kind::cold)};
+  std::array<packed_heap, 3> objects;          // NEW, HOT, COLD
+  pager cold_pager{packed(kind::cold)};        // of a mapped COLD
+  log_writer cold_writer{packed(kind::cold)};  // of a logged one
   arena node;
   per_kind<base::atomic<std::uint64_t>> refused;  // allocations
-  bool catches_read_errors = false;               // options::catch_read_errors, and COLD is a file
   cold_read_limits cold_reads;                    // options::cold_reads
   bool is_fork_childs = false;                    // written in its single thread only
 

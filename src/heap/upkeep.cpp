@@ -3,24 +3,13 @@
 #include <algorithm>
 #include <functional>
 
-#include "base/page.hpp"
 #include "heap/brake.hpp"
-#include "heap/cold/arrived_reads.hpp"
 #include "heap/ranges.hpp"
 #include "os/clock.hpp"
-#include "os/memory/residency.hpp"
 
 namespace isotherm::heap {
 
 void note_cold_use(const void* object) noexcept { heaps().cold().note_use(object); }
-
-bool is_in_dram(const void* object) noexcept {
-  if (is_out(object)) return false;
-  const auto address = reinterpret_cast<std::uintptr_t>(object);
-  const auto resident = os::resident_bytes(
-      reinterpret_cast<void*>(address / base::kPageBytes * base::kPageBytes), base::kPageBytes);
-  return !resident || *resident > 0;
-}
 
 bool is_sparse(const void* object, double live_share) noexcept {
   heap_set& set = heaps();
@@ -162,7 +151,23 @@ std::uint64_t slowed_allocation_us() noexcept { return loading_brake.waited_us()
 
 page_out_report page_out_cold(hint how, std::uint64_t limit_bytes,
                               const std::function<bool()>& stop) {
-  return heaps().cold_pager.page_out(how, limit_bytes, stop);
+  page_out_report report = begin_page_out(how, limit_bytes, stop);
+  heaps().cold_writer.finish(report);
+  return report;
+}
+
+page_out_report begin_page_out(hint how, std::uint64_t limit_bytes,
+                               const std::function<bool()>& stop) {
+  if (how == hint::none) return {};
+  heap_set& set = heaps();
+  if (set.packed(kind::cold).extents().is_logged()) return set.cold_writer.begin(limit_bytes, stop);
+  return set.cold_pager.page_out(how, limit_bytes, stop);
+}
+
+page_out_report finish_page_out() {
+  page_out_report report;
+  heaps().cold_writer.finish(report);
+  return report;
 }
 
 }  // namespace isotherm::heap

@@ -38,9 +38,9 @@ packing packing_of(kind where) noexcept;
 /// extents, and a tenth of a millisecond for each of which pages go.
 std::uint64_t release_dead_pages(kind where) noexcept;
 
-/// What happens to an extent of COLD's file when the last object in it is freed. To give it back is
-/// a call that waits for the disk in some file systems: in ext4 for all reads of the file that are
-/// under way past the mapping.
+/// What happens to an extent of a logged COLD when the last object in it is freed. To give it back
+/// is a call that waits for the disk in some file systems: in ext4 for all reads of the file that
+/// are under way past the mapping.
 enum class emptied : std::uint8_t {
   given_back,  ///< at once, by whoever frees that object: the default
   left         ///< until give_back_emptied_cold(), which somebody calls several times a second
@@ -94,11 +94,8 @@ std::uint32_t birth_of(kind where, const void* object) noexcept;
 /// addresses where they end, the last one's not.
 std::vector<std::uintptr_t> cut_evenly(kind where, std::uint64_t count);
 
-/// Whether the page on which the object begins is in DRAM, so that it is not read from a disk when
-/// the object is. Takes about half a microsecond.
-bool is_in_dram(const void* object) noexcept;
-
-/// An object of COLD was used: its pages are in DRAM, and may be asked to leave again. Any thread.
+/// Notes that an object of a mapped COLD was used: its pages are in DRAM, and may be asked to leave
+/// again. Any thread.
 void note_cold_use(const void* object) noexcept;
 
 inline constexpr std::uint64_t kUnlimitedGrowth = ~std::uint64_t{0};
@@ -134,17 +131,25 @@ std::uint64_t slowed_allocations() noexcept;
 std::uint64_t slowed_allocation_us() noexcept;
 
 struct page_out_report {
-  std::uint64_t bytes_asked = 0;  ///< bytes that were in DRAM of the extents that it was given for
-  std::string problem;            ///< one line when the hint can't help (no swap), else empty
+  std::uint64_t bytes_asked = 0;  ///< bytes of DRAM of the extents that leave
+  std::string
+      problem;  ///< one line when they cannot leave (no swap, a disk that fails), else empty
 };
-/// Gives `how` for COLD extents that were closed, or had an object used (note_cold_use()),
-/// since they were last hinted, at most `limit_bytes`. With `pageout` also for some of the others,
+/// Makes COLD leave DRAM, at most `limit_bytes`; does nothing with hint::none. Writes the extents
+/// of a logged COLD that were closed since to its file; their memory goes when the scopes that are
+/// open have closed. Gives `how` for those of a mapped one that were closed, or had an object used
+/// (note_cold_use()), since they were last hinted, and with `pageout` also for some of the others,
 /// other ones in each call, when pages of theirs are found in DRAM. One caller at a time (the
-/// collector). Goes round the heap from call to call. An object larger than `limit_bytes` stays.
-/// `stop` is asked before each MiB, under no lock: it may wait there, to keep a pace. Once it says
-/// true the rest is left, and the next call begins with it. Costs 0.3 ms for 10 GiB of COLD when
-/// nothing is left to ask for.
+/// collector). An object larger than `limit_bytes` stays. `stop` is asked before each MiB, under no
+/// lock: it may wait there, to keep a pace. Once it says true the rest is left, and the next call
+/// begins with it.
 page_out_report page_out_cold(
     hint how, std::uint64_t limit_bytes, const std::function<bool()>& stop = [] { return false; });
+/// As page_out_cold(), but does not wait for the last writes of a logged COLD, of 8 MiB or an
+/// object: they end beside the caller's other work, and the next call tells of them.
+page_out_report begin_page_out(hint how, std::uint64_t limit_bytes,
+                               const std::function<bool()>& stop);
+/// Waits for these writes.
+page_out_report finish_page_out();
 
 }  // namespace isotherm::heap

@@ -16,14 +16,12 @@ constexpr base::figure_of<usage> kUsage[] = {
     {{"bytes", "bytes", "bytes of its objects"}, kMember<&usage::bytes>},
     {{"extent_bytes", "bytes", "bytes of the extents that it holds"},
      kMember<&usage::extent_bytes>},
-    {{"resident_bytes", "bytes", "of these, bytes in DRAM, page cache included"},
-     kMember<&usage::resident_bytes>},
+    {{"resident_bytes", "bytes", "of these, bytes in DRAM"}, kMember<&usage::resident_bytes>},
 };
 constexpr base::figure_of<footprint> kFootprint[] = {
     {{"rss_bytes", "bytes", "resident set"}, kMember<&footprint::rss>},
     {{"rss_peak_bytes", "bytes", "resident set at its highest"}, kMember<&footprint::rss_peak>},
-    {{"dram_bytes", "bytes",
-      "DRAM of the process: resident set, and page cache of COLD's file beyond it"},
+    {{"dram_bytes", "bytes", "DRAM of the process; COLD's file takes no page cache"},
      kMember<&footprint::dram>},
 };
 }  // namespace

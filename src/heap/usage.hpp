@@ -30,10 +30,9 @@ std::uintptr_t used_end(kind where) noexcept;
 /// Counters of one heap.
 struct usage {
   std::uint64_t objects = 0;
-  std::uint64_t bytes = 0;         ///< sum of room_of() over the objects; of nodes, as rounded up
-  std::uint64_t extent_bytes = 0;  ///< bytes of the extents that the heap holds
-  /// Of the extents' bytes, those in DRAM: mapped pages and, for a file backing, page cache.
-  std::uint64_t resident_bytes = 0;
+  std::uint64_t bytes = 0;           ///< sum of room_of() over the objects; of nodes, as rounded up
+  std::uint64_t extent_bytes = 0;    ///< bytes of the extents that the heap holds
+  std::uint64_t resident_bytes = 0;  ///< of the extents' bytes, those in DRAM
 };
 std::span<const base::figure_of<usage>> usage_table() noexcept;
 
@@ -56,14 +55,13 @@ int cold_refusal_code() noexcept;
 /// walks the arena.
 void trim() noexcept;
 
-/// What this process holds in DRAM, in bytes. The resident set alone would flatter a COLD heap in a
-/// file: its pages can be unmapped and yet stay in the page cache. And it counts mapped pages of
-/// the file once, which residency (mincore) counts too: so COLD is taken out of the one and put in
-/// from the other.
+/// What this process holds in DRAM, in bytes. The resident set alone would flatter an anonymous
+/// COLD: its pages can be unmapped and yet stay in the swap cache. And it counts mapped pages once,
+/// which residency (mincore) counts too: so COLD is taken out of the one and put in from the other.
 struct footprint {
   std::uint64_t rss = 0;
   std::uint64_t rss_peak = 0;
-  std::uint64_t dram = 0;  ///< resident set and, beyond it, the page cache of the COLD file
+  std::uint64_t dram = 0;  ///< resident set and, beyond it, COLD's pages in the swap cache
 };
 
 std::span<const base::figure_of<footprint>> footprint_table() noexcept;

@@ -1,5 +1,6 @@
 #include "live/view.hpp"
 
+#include "heap/cold/statistics.hpp"
 #include "heap/usage.hpp"
 
 namespace isotherm::live {
@@ -28,6 +29,8 @@ snapshot process_view::look() {
   }
   seen.heaps = heaps_;
   add_cold_reads(heap::cold_reads(), seen);
+  const heap::cold_file_statistics file = heap::cold_file();
+  add_figures(heap::cold_file_table(), file, seen.figures);
   const collector::window_statistics last = running_->last_window();
   seen.facts.emplace_back("problem", last.page_out_problem);
   add_window(last, seen.figures);

@@ -440,8 +440,8 @@ bool connection::is_large(const store::call& call) const noexcept {
   return bytes > kLargeBytes;
 }
 
-/// Runs it on a thread that waits for pages of COLD in the mapping, but for what has `arrived`. It
-/// has what it needs: the connection may go before it is done.
+/// Runs it on a thread that waits for reads of COLD, but for what has `arrived`. It has what it
+/// needs: the connection may go before it is done.
 void connection::run_elsewhere(const store::command& command, const store::call& call,
                                elsewhere where, std::vector<heap::arrived_reads::read> arrived) {
   struct own {
@@ -485,7 +485,7 @@ void connection::run_elsewhere(const store::command& command, const store::call&
     }
     {
       access inside(access::when_cold::wait, reads,
-                    has_reads ? access::copies::allowed : access::copies::refused);
+                    may_use_copies(command) ? access::copies::allowed : access::copies::refused);
       again.inside = &inside;
       store::execute(command, again, server.tuning().maxmemory.load_relaxed());
     }

@@ -161,7 +161,7 @@ class connection {
   std::optional<std::uint64_t> note_answered(std::string_view reply);
   store::executed execute_here(const store::command& command, store::call& call);
   enum class elsewhere : std::uint8_t {
-    waits,  ///< for pages of COLD that no read gives
+    waits,  ///< for reads of COLD, on another thread
     copies  ///< a large value
   };
   void run_elsewhere(const store::command& command, const store::call& call, elsewhere where,

@@ -36,7 +36,8 @@ class event_loop {
   void adopt(std::shared_ptr<client> client);
   /// Answers a client that waits (client::waits), if it is still connected (connection::resume()).
   void finish(std::uint64_t id, std::optional<std::string> reply);
-  /// Of the loop's thread, until a tenth of a second ago: waits for pages of a disk. Any thread.
+  /// Returns how many pages of a disk the loop's thread has waited for, until a tenth of a second
+  /// ago: of swap, or of the program. Reads of COLD's file are none. Any thread.
   std::uint64_t major_faults() const noexcept { return major_faults_.load_relaxed(); }
   /// Of what reads for it; "none" without a reader. Once started; any thread.
   std::string_view read_engine() const noexcept {

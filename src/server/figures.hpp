@@ -102,8 +102,9 @@ inline constexpr auto kFigureRows = [] {
                  "999 of 1000 of these replies took at most so long", stats, "reply_p999_us"),
       row::counter("refused_cold_objects", "objects", "objects that COLD had no room for", isotherm,
                    "refused_cold_objects"),
-      row::counter("loop_major_faults", "pages", "pages of a disk that event loops have waited for",
-                   isotherm, "loop_major_faults"),
+      row::counter("loop_major_faults", "pages",
+                   "pages of swap, or of the program, that event loops have waited for", isotherm,
+                   "loop_major_faults"),
   };
 }();
 

@@ -53,7 +53,7 @@ class server {
   store::database& db() noexcept { return db_; }
   management* manager() noexcept { return manager_; }
   placement::node_placement* nodes() const noexcept { return nodes_; }
-  /// Pages that the event loops have waited for.
+  /// Returns how many pages the event loops have waited for: of swap, or of the program.
   std::uint64_t loop_major_faults() const noexcept;
   /// Of the loops' readers ("io_uring"); "none" where commands wait. Once started; any thread.
   std::string_view read_engine() const noexcept;

@@ -38,6 +38,7 @@ bool run(migration_protocol& protocol, const migration_limits& limits,
 class Migration : public testing::Test {
  protected:
   guides::word word() const { return g_.slot().load_relaxed(); }
+  const void* address() const { return guides::pointer_of(word()); }
   std::string content() const {
     const scope inside;
     return std::string(g_.get(inside)->view());
@@ -49,7 +50,8 @@ class Migration : public testing::Test {
 TEST_F(Migration, CountsMovesWhatNobodyUses) {
   const auto protocol = make_counts_protocol();
   ASSERT_TRUE(protocol->begin({}, 1'000'000));
-  EXPECT_EQ(protocol->move(g_.slot(), word(), kind::cold, moved_bytes_), move_result::moved);
+  EXPECT_EQ(protocol->move(g_.slot(), word(), address(), kind::cold, moved_bytes_),
+            move_result::moved);
   protocol->end();
   EXPECT_EQ(guides::heap_of(word()), kind::cold);
   EXPECT_FALSE(guides::is_locked(word()));
@@ -63,10 +65,12 @@ TEST_F(Migration, CountsIsVetoedByACount) {
   {
     const scope inside;
     const bytes* held = g_.get(inside);
-    EXPECT_EQ(protocol->move(g_.slot(), word(), kind::cold, moved_bytes_), move_result::vetoed);
+    EXPECT_EQ(protocol->move(g_.slot(), word(), address(), kind::cold, moved_bytes_),
+              move_result::vetoed);
     EXPECT_TRUE(g_.holds(held));
   }
-  EXPECT_EQ(protocol->move(g_.slot(), word(), kind::cold, moved_bytes_), move_result::moved);
+  EXPECT_EQ(protocol->move(g_.slot(), word(), address(), kind::cold, moved_bytes_),
+            move_result::moved);
   protocol->end();
 }
 
@@ -82,7 +86,9 @@ TEST_F(Migration, ADereferenceDuringTheCopyMakesTheCommitFail) {
     EXPECT_EQ(g_.get(inside), before);
   }
   sync::end_migration_epoch();
-  EXPECT_EQ(copy_and_commit(g_.slot(), locked, kind::cold, moved_bytes_), move_result::vetoed);
+  EXPECT_EQ(
+      copy_and_commit(g_.slot(), locked, guides::pointer_of(locked), kind::cold, moved_bytes_),
+      move_result::vetoed);
   EXPECT_EQ(guides::pointer_of(word()), before);
   EXPECT_EQ(heap::usage_of(kind::cold, heap::residency::left_out).objects, 0u)
       << "the failed copy was not freed";
@@ -97,7 +103,9 @@ TEST_F(Migration, AReplacementDuringTheCopyMakesTheCommitFail) {
   }
   EXPECT_FALSE(guides::is_locked(word()));
   const scope inside;
-  EXPECT_EQ(copy_and_commit(g_.slot(), locked, kind::cold, moved_bytes_), move_result::vetoed);
+  EXPECT_EQ(
+      copy_and_commit(g_.slot(), locked, guides::pointer_of(locked), kind::cold, moved_bytes_),
+      move_result::vetoed);
   EXPECT_EQ(content(), "new");
 }
 
@@ -105,7 +113,8 @@ TEST_F(Migration, ASaturatedCountPins) {
   g_.slot().store_relaxed(word() | guides::kCountMask);
   const auto protocol = make_counts_protocol();
   ASSERT_TRUE(protocol->begin({}, 1'000'000));
-  EXPECT_EQ(protocol->move(g_.slot(), word(), kind::cold, moved_bytes_), move_result::vetoed);
+  EXPECT_EQ(protocol->move(g_.slot(), word(), address(), kind::cold, moved_bytes_),
+            move_result::vetoed);
   protocol->end();
 }
 
@@ -118,13 +127,15 @@ TEST_F(Migration, VetoMovesOnlyWhatWasNotUsedSince) {
   }
   ASSERT_TRUE(protocol->begin({&one, 1}, 1'000'000));
   EXPECT_FALSE(guides::is_accessed(word())) << "the grace period must cover the bit's meaning";
-  EXPECT_EQ(protocol->move(g_.slot(), word(), kind::hot, moved_bytes_), move_result::moved);
+  EXPECT_EQ(protocol->move(g_.slot(), word(), address(), kind::hot, moved_bytes_),
+            move_result::moved);
   ASSERT_TRUE(protocol->begin({}, 1'000'000));
   {
     const scope inside;
     g_.get(inside);
   }
-  EXPECT_EQ(protocol->move(g_.slot(), word(), kind::cold, moved_bytes_), move_result::vetoed);
+  EXPECT_EQ(protocol->move(g_.slot(), word(), address(), kind::cold, moved_bytes_),
+            move_result::vetoed);
   EXPECT_EQ(content(), std::string(100, 'a'));
 }
 
@@ -157,9 +168,9 @@ class late_protocol final : public migration_protocol {
   bool begin(std::span<const candidate> batch, sync::patience limit) override {
     return abandoned_ == 0 ? real_->begin(batch, limit) : (--abandoned_, false);
   }
-  move_result move(guides::slot_word& slot, guides::word seen, heap::place target,
+  move_result move(guides::slot_word& slot, guides::word seen, const void* from, heap::place target,
                    std::size_t& bytes) override {
-    return real_->move(slot, seen, target, bytes);
+    return real_->move(slot, seen, from, target, bytes);
   }
   void end() override { real_->end(); }
 
@@ -177,9 +188,9 @@ class recording_protocol final : public migration_protocol {
     moved.push_back(0);
     return real_->begin(batch, limit);
   }
-  move_result move(guides::slot_word& slot, guides::word seen, heap::place target,
+  move_result move(guides::slot_word& slot, guides::word seen, const void* from, heap::place target,
                    std::size_t& bytes) override {
-    const move_result result = real_->move(slot, seen, target, bytes);
+    const move_result result = real_->move(slot, seen, from, target, bytes);
     moved.back() += bytes;
     return result;
   }
@@ -204,9 +215,9 @@ class busy_protocol final : public migration_protocol {
     }
     return is_ready;
   }
-  move_result move(guides::slot_word& slot, guides::word seen, heap::place target,
+  move_result move(guides::slot_word& slot, guides::word seen, const void* from, heap::place target,
                    std::size_t& bytes) override {
-    return real_->move(slot, seen, target, bytes);
+    return real_->move(slot, seen, from, target, bytes);
   }
   void end() override { real_->end(); }
 
@@ -293,7 +304,8 @@ TEST_F(Migration, AColdObjectThatIsPinnedStaysDue) {
   guides::use_words_for(guides::word_use::counts);
   const auto protocol = make_veto_protocol();
   ASSERT_TRUE(protocol->begin({}, 1'000'000));
-  ASSERT_EQ(protocol->move(g_.slot(), word(), kind::cold, moved_bytes_), move_result::moved);
+  ASSERT_EQ(protocol->move(g_.slot(), word(), address(), kind::cold, moved_bytes_),
+            move_result::moved);
   const candidate one{&g_.slot(), kind::cold};
   window_statistics seen;
   looking_visitor look;

@@ -66,7 +66,8 @@ TEST_P(MomentsOf, ADereferenceGetsTheAddressThatItsMarkFound) {
     const at_steps between([&](step at, const void*) {
       if (at != step::marking || result != move_result::moot) return;
       std::size_t moved = 0;
-      result = protocol->move(g.slot(), g.slot().load_relaxed(), heap::kind::cold, moved);
+      result = protocol->move(g.slot(), g.slot().load_relaxed(),
+                              guides::pointer_of(g.slot().load_relaxed()), heap::kind::cold, moved);
     });
     const scope inside;
     const bytes* got = g.get(inside);
@@ -185,7 +186,8 @@ TEST(Moments, DestroyingAGuideEndsTheCopyOfItsObject) {
     });
     visitor mover([&](guides::slot_word& slot) {
       std::size_t moved = 0;
-      EXPECT_EQ(protocol->move(slot, slot.load_acquire(), heap::kind::cold, moved),
+      EXPECT_EQ(protocol->move(slot, slot.load_acquire(), guides::pointer_of(slot.load_acquire()),
+                               heap::kind::cold, moved),
                 move_result::vetoed);
     });
     EXPECT_TRUE(guides::visit_one(&g.slot(), mover));

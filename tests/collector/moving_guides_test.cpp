@@ -26,7 +26,8 @@ class MovingGuides : public testing::TestWithParam<std::string> {};
 /// Moves the object of `g` to COLD, if it may; the candidates were chosen before this batch began.
 move_result move_to_cold(migration_protocol& protocol, const guide<bytes>& g) {
   std::size_t bytes_moved = 0;
-  return protocol.move(g.slot(), g.slot().load_relaxed(), heap::kind::cold, bytes_moved);
+  const guides::word seen = g.slot().load_relaxed();
+  return protocol.move(g.slot(), seen, guides::pointer_of(seen), heap::kind::cold, bytes_moved);
 }
 
 // A scope has an object's address; its guide goes to another slot and another guide comes to its

@@ -1,8 +1,12 @@
-// Guides and the collector beside a disk that does not give pages back. A program of its own, since
-// heaps are configured once.
+// Guides and the collector beside a disk that does not give objects back. A program of its own,
+// since heaps are configured once.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collector/collector.hpp"
@@ -10,19 +14,24 @@
 #include "guide/guide.hpp"
 #include "guide/in_cold.hpp"
 #include "heap/cold/arrived_reads.hpp"
+#include "heap/cold/statistics.hpp"
 #include "heap/configure.hpp"
 #include "heap/packed/extent.hpp"
 #include "heap/temporary_directory.hpp"
 #include "heap/truncate_cold.hpp"
 #include "heap/upkeep.hpp"
 #include "heap/usage.hpp"
+#include "os/faults.hpp"
 
 namespace isotherm::collector {
 namespace {
 
-constexpr std::size_t kObjects = 10'000, kRangeBytes = std::size_t{1} << 30;
+constexpr std::size_t kObjects = 20'000, kRangeBytes = std::size_t{1} << 30;
 
 std::string content_of(std::size_t i) { return std::string(1000, static_cast<char>('a' + i % 26)); }
+const void* object_of(const guide<bytes>& held) {
+  return guides::pointer_of(held.slot().load_relaxed());
+}
 
 /// Not trivially destructible: whoever frees it must have it.
 struct with_destructor {
@@ -48,38 +57,65 @@ class Unreadable : public testing::Test {
     heap::options chosen;
     chosen.range_bytes = kRangeBytes;
     chosen.cold = *heap::cold_backing::parse("file:" + path);
-    chosen.catch_read_errors = true;
     ASSERT_TRUE(heap::configure(chosen));
   }
+  ~Unreadable() override { os::set_fault_hook({}); }
+  static void page_out_all() {
+    EXPECT_EQ(heap::page_out_cold(heap::hint::pageout, ~std::uint64_t{0}).problem, "");
+    sync::reclaim_ready();
+  }
+  /// Of each `every` reads of the disk one fails.
+  static void fail_reads(unsigned every) {
+    os::set_fault_hook([every, calls = std::make_shared<std::atomic<unsigned>>(0)](os::io_call of) {
+      return of == os::io_call::read && ++*calls % every == 0 ? EIO : 0;
+    });
+  }
+  /// Objects in COLD, of which nearly all have left DRAM.
+  void fill() {
+    for (std::size_t i = 0; i < kObjects; ++i) {
+      guides_.emplace_back(testing_help::bytes_in_cold(content_of(i)));
+    }
+    page_out_all();
+  }
+  void expect_content() {
+    for (std::size_t i = 0; i < guides_.size(); ++i) {
+      if (!guides_[i]) continue;
+      const scope inside;
+      const bytes* const found = guides_[i].get(inside);
+      ASSERT_NE(found, nullptr) << i;
+      ASSERT_EQ(found->view(), content_of(i));
+    }
+  }
+
+  std::vector<guide<bytes>> guides_;
   static inline std::string path;
 };
 
-// Others, which do not wait, are not to take its pages for ones in DRAM.
-TEST_F(Unreadable, StaysOut) {
-  std::vector<guide<bytes>> guides;
-  for (std::size_t i = 0; i < kObjects; ++i) {  // so that the first one's extent is full
-    guides.emplace_back(testing_help::bytes_in_cold(content_of(i)));
-  }
-  heap::page_out_cold(heap::hint::pageout, ~std::uint64_t{0});
-  const void* object = guides::pointer_of(guides.front().slot().load_relaxed());
+TEST_F(Unreadable, StaysOutAndIsHadAgainWhenTheDiskGivesIt) {
+  fill();
+  const void* const object = object_of(guides_.front());
   ASSERT_TRUE(heap::is_out(object));
-  ASSERT_TRUE(testing_help::truncate_cold(path, 0));
-  for (int look = 0; look < 2; ++look) {
-    const scope inside;
-    EXPECT_EQ(guides.front().get(inside), nullptr);
+  fail_reads(1);
+  const std::uint64_t before = heap::lost_reads();
+  for (std::uint64_t look = 1; look <= 2; ++look) {
+    access inside;
+    EXPECT_EQ(guides_.front().get(inside), nullptr);
+    EXPECT_EQ(inside.result(), access::outcome::unreadable);
+    EXPECT_EQ(object_of(guides_.front()), object);
     EXPECT_TRUE(heap::is_out(object));
+    EXPECT_EQ(heap::lost_reads(), before + look);
   }
-  guides.clear();
-  ASSERT_TRUE(testing_help::truncate_cold(path, kRangeBytes));
+  os::set_fault_hook({});
+  expect_content();
 }
 
 TEST_F(Unreadable, IsLostAloneToReadersAndToTheCollector) {
-  std::vector<guide<bytes>> guides;
-  for (std::size_t i = 0; i < kObjects; ++i) guides.emplace_back(make_bytes(content_of(i)));
+  for (std::size_t i = 0; i < kObjects; ++i) guides_.emplace_back(make_bytes(content_of(i)));
   object_collector collector(
       {.policy = policy_name::published, .cold_threshold = 1, .adaptive_threshold = false});
   while (heap::usage_of(heap::kind::cold, heap::residency::left_out).objects < kObjects)
     collector.run_window();
+  page_out_all();
   ASSERT_TRUE(testing_help::truncate_cold(path, 4 * heap::kExtentBytes));
 
   std::size_t lost = 0;
@@ -87,7 +123,7 @@ TEST_F(Unreadable, IsLostAloneToReadersAndToTheCollector) {
     std::size_t lost_now = 0;
     for (std::size_t i = 0; i < kObjects; ++i) {
       access inside;
-      const bytes* found = look == 0 ? guides[i].peek(inside) : guides[i].get(inside);
+      const bytes* found = look == 0 ? guides_[i].peek(inside) : guides_[i].get(inside);
       ASSERT_EQ(inside.result(), found ? access::outcome::complete : access::outcome::unreadable);
       if (found) {
         ASSERT_EQ(found->view(), content_of(i));
@@ -99,30 +135,55 @@ TEST_F(Unreadable, IsLostAloneToReadersAndToTheCollector) {
     EXPECT_LT(lost_now, kObjects);
     EXPECT_TRUE(look == 0 || lost_now == lost);
     lost = lost_now;
-    // What was accessed is promoted when it is in DRAM.
+    // An object that was used and is out waits for its next use.
     EXPECT_EQ(collector.run_window().failed, 0u) << "the collector asks no disk for it";
   }
   // Another object in its place, or none.
-  for (std::size_t i = 0; i < kObjects; i += 2) {
+  for (std::size_t i = 0; i < kObjects; ++i) {
+    if (i % 3 == 0) continue;
     const scope inside;
-    ASSERT_TRUE(guides[i].replace(inside, make_bytes(guides[i], "new")));
+    ASSERT_TRUE(guides_[i].replace(inside, make_bytes(guides_[i], "new")));
+    ASSERT_EQ(guides_[i].get(inside)->view(), "new");
   }
-  for (std::size_t i = 0; i < kObjects; i += 2) {
-    const scope inside;
-    ASSERT_EQ(guides[i].get(inside)->view(), "new");
-  }
+  sync::reclaim_ready();
   EXPECT_GT(collector.run_window().failed, 0u) << "COLD was compacted, as far as it can be read";
-  guides.clear();
+  guides_.clear();
+  ASSERT_TRUE(testing_help::truncate_cold(path, kRangeBytes));
+}
+
+TEST_F(Unreadable, IsLeftByACompactionThatMovesTheOthers) {
+  fill();
+  for (std::size_t i = 0; i < kObjects; ++i) {
+    if (i % 4 != 0) guides_[i].reset();
+  }
+  std::vector<const void*> before;
+  before.reserve(guides_.size());
+  for (const auto& each : guides_) before.push_back(object_of(each));
+  object_collector collector({.policy = policy_name::published, .hint = heap::hint::none});
+  fail_reads(2);
+  const window_statistics seen = collector.run_window();
+  EXPECT_GT(seen.compacted.objects, 0u);
+  EXPECT_GT(seen.failed, 0u);
+  std::size_t moved = 0, left = 0;
+  for (std::size_t i = 0; i < kObjects; i += 4) {
+    const bool has_moved = object_of(guides_[i]) != before[i];
+    moved += has_moved;
+    left += !has_moved && heap::is_out(before[i]);
+  }
+  EXPECT_EQ(moved, seen.compacted.objects);
+  EXPECT_GE(left, seen.failed);
+  os::set_fault_hook({});
+  const window_statistics next = collector.run_window();
+  EXPECT_GT(next.compacted.objects, 0u) << "what failed is tried again";
+  EXPECT_EQ(next.failed, 0u);
+  expect_content();
 }
 
 // Whoever destroys a neighbour of its guide waits meanwhile.
 TEST_F(Unreadable, IsNotLookedAtWhereCompactionIsSought) {
-  std::vector<guide<bytes>> guides;
-  for (std::size_t i = 0; i < kObjects; ++i) {
-    guides.emplace_back(testing_help::bytes_in_cold(std::string(1000, 'x')));
-  }
-  for (std::size_t i = 0; i < kObjects; i += 2) guides[i].reset();
-  ASSERT_TRUE(testing_help::truncate_cold(path, 0));
+  fill();
+  for (std::size_t i = 0; i < kObjects; i += 2) guides_[i].reset();
+  fail_reads(1);
   const std::uint64_t before = heap::lost_reads();
   std::vector<candidate> found;
   guides::progress so_far;
@@ -137,21 +198,23 @@ TEST_F(Unreadable, IsNotLookedAtWhereCompactionIsSought) {
 TEST_F(Unreadable, IsNoLossOfWhomFreesIt) {
   constexpr std::size_t kMany = 1000;
   std::vector<guide<with_destructor>> guides;
-  std::size_t in_cold = 0;  // the others found no room: its last page is lost
+  guides.reserve(kMany);
   for (std::size_t i = 0; i < kMany; ++i) {
-    auto object = testing_help::object_in_cold<with_destructor>();
-    in_cold += object.where() == heap::kind::cold;
-    guides.emplace_back(std::move(object));
+    guides.emplace_back(testing_help::object_in_cold<with_destructor>());
   }
-  ASSERT_GT(in_cold, kMany / 2);
-  ASSERT_TRUE(testing_help::truncate_cold(path, 0));
+  page_out_all();
+  const auto out = static_cast<std::size_t>(std::ranges::count_if(guides, [](const auto& each) {
+    return heap::is_out(guides::pointer_of(each.slot().load_relaxed()));
+  }));
+  ASSERT_GT(out, kMany / 2);
+  fail_reads(1);
   const std::uint64_t before = heap::lost_reads();
   {
     const scope inside;
     for (auto& each : guides) each.clear(inside);
   }
   sync::reclaim_ready();
-  EXPECT_EQ(with_destructor::destroyed, kMany - in_cold);
+  EXPECT_EQ(with_destructor::destroyed, kMany - out);
   EXPECT_EQ(heap::lost_reads(), before);
 }
 

@@ -14,7 +14,7 @@ import unittest
 from serve_process import start_memcached, start_redis
 
 TOOL = sys.argv.pop(1)
-FIELDS = {'miss_ratio', 'major_faults', 'origin',
+FIELDS = {'miss_ratio', 'misses', 'origin',
           'index', 'workload', 'keys', 'value_size', 'threads', 'manage', 'protocol',
           'throughput_ops_s', 'latency_us', 'rss_bytes', 'dram_bytes', 'rss_peak_bytes',
           'object_lru_miss_ratio', 'best_static_miss_ratio', 'record_dram_bytes', 'miss_bounds',

@@ -1,4 +1,4 @@
-"""isotherm serve beside a disk that does not give cold pages back: the cold file is cut.
+"""isotherm serve beside a disk that does not give cold records back: the cold file is cut.
 
     serve_disk_test.py ISOTHERM INDEX
 """
@@ -14,7 +14,7 @@ from serve_process import Raw, info, open_files, start_ours
 ISOTHERM = sys.argv[1]
 INDEX = sys.argv[2]
 
-KEYS = 4000
+KEYS, MIB = 4000, 1 << 20
 
 
 def key(i):
@@ -43,7 +43,7 @@ class Disk(unittest.TestCase):
         for i in range(KEYS):
             self.assertEqual(self.client.ask('SET', key(i), value(i)), b'+OK\r\n')
         self.assertEqual(self.client.ask('SET', 'due', 'x' * 1000, 'PX', '3600000'), b'+OK\r\n')
-        while self.in_cold() < KEYS:
+        while self.in_cold() < KEYS or self.unwritten() > 4 * MIB:
             self.client.ask('ISOTHERM', 'COLLECT')
 
     def in_cold(self):
@@ -51,6 +51,10 @@ class Disk(unittest.TestCase):
         words = self.client.ask('ISOTHERM', 'HEAPS').split(b'\r\n')
         cold = words[words.index(b'cold'):]
         return int(cold[cold.index(b'objects') + 1][1:]) - KEYS
+
+    def unwritten(self):
+        """Bytes of COLD that its file lacks: at least those of extents that are not full."""
+        return int(info(self.client, 'isotherm')['cold_memory_bytes'])
 
     def cut(self, share):
         """Cuts the server's cold file to `share` of what COLD uses."""

@@ -11,9 +11,9 @@
 #include "heap/anonymous_cold.hpp"
 #include "heap/cold/arrived_reads.hpp"
 #include "heap/cold/reader.hpp"
+#include "heap/cold/statistics.hpp"
 #include "heap/packed/extent.hpp"
 #include "heap/ranges.hpp"
-#include "heap/readable.hpp"
 
 namespace isotherm {
 namespace {

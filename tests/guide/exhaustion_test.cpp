@@ -4,16 +4,19 @@
 
 #include "guide/guide.hpp"
 #include "guide/in_cold.hpp"
+#include "heap/anonymous_cold.hpp"
 #include "heap/cold/arrived_reads.hpp"
+#include "heap/cold/statistics.hpp"
 #include "heap/packed/extent.hpp"
 #include "heap/ranges.hpp"
-#include "heap/readable.hpp"
 #include "sync/refusing_new.hpp"
 
 namespace isotherm {
 namespace {
 
 using testing_help::refuses_memory;
+
+[[maybe_unused]] const auto* const cold_is_anonymous = testing_help::with_anonymous_cold();
 
 class GuideWithoutMemory : public testing::Test {
  protected:

@@ -11,8 +11,9 @@
 
 #include "guide/fetched_objects.hpp"
 #include "guide/in_cold.hpp"
+#include "guide/in_place.hpp"
 #include "guide/soda.hpp"
-#include "heap/readable.hpp"
+#include "heap/cold/statistics.hpp"
 #include "os/faults.hpp"
 #include "sync/epoch.hpp"
 
@@ -38,9 +39,9 @@ TEST_F(Fetched, AUseWaitsByDefault) {
   access inside;
   EXPECT_EQ(guides_[5].get(inside)->view(), content(5));
   EXPECT_EQ(inside.result(), complete);
-  EXPECT_FALSE(heap::is_out(address(guides_[5])));
-  EXPECT_EQ(heap_of(guides_[5]), kind::cold);
+  EXPECT_EQ(heap_of(guides_[5]), kind::hot);
   EXPECT_EQ(guides_[80].get(inside.scope())->view(), content(80));
+  EXPECT_EQ(heap_of(guides_[80]), kind::hot);
 }
 
 TEST_F(Fetched, AMissIsRecordedOnceAndIsTheOutcome) {
@@ -129,8 +130,8 @@ struct counter {
   std::uint64_t value = 0;
 };
 
-// Another thread may have written there since it was read.
-TEST_F(Fetched, WhatMayBeWrittenWhereItLiesIsNeitherMissedNorCopied) {
+// Nothing that is stored in COLD would be kept.
+TEST_F(Fetched, WhatMayBeWrittenWhereItLiesIsWaitedForAndComesBack) {
   std::vector<guide<counter>> counters;
   std::vector<guide<bytes>> between;
   for (std::uint64_t i = 0; i < 200; ++i) {
@@ -144,13 +145,17 @@ TEST_F(Fetched, WhatMayBeWrittenWhereItLiesIsNeitherMissedNorCopied) {
   };
   ASSERT_EQ(place_of(counters[7]), place_of(between[7]));
   fetch(between[7]);
-  for (const std::size_t i : {7UL, 8UL}) {
-    const void* const before = guides::pointer_of(counters[i].slot().load_relaxed());
-    access inside(kRecord, &arrived_);
-    const counter* const got = counters[i].get(inside);
-    EXPECT_EQ(got, before);
-    EXPECT_EQ(got->value, i);
-    EXPECT_EQ(inside.result(), complete);
+  for (const std::size_t i : {7UL, 8UL, 190UL}) {
+    for (const auto may_use : {kCopies, kObjects}) {
+      access inside(kRecord, &arrived_, may_use);
+      counter* const got = counters[i].get(inside);
+      ASSERT_NE(got, nullptr);
+      EXPECT_EQ(got->value, i + (may_use == kObjects ? 1000 : 0));
+      EXPECT_TRUE(heap::range_of(kind::hot).contains(got));
+      EXPECT_EQ(inside.result(), complete);
+      EXPECT_TRUE(inside.take_misses().empty());
+      write_in_place(got->value, i + 1000);
+    }
   }
 }
 
@@ -330,13 +335,15 @@ TEST_F(Fetched, AnotherObjectThatIsOutIsNotTakenForTheOneThatWasRead) {
 
 TEST_F(Fetched, WhatAnotherThreadBroughtBackIsUsedWhereItIs) {
   fetch(guides_[5]);
+  const bytes* first = nullptr;
   {
     const scope inside;
-    guides_[5].get(inside);
+    first = guides_[5].get(inside);
   }
   const use_result got = use(guides_[5], kCopies);
+  EXPECT_EQ(got.object, first);
   EXPECT_EQ(got.object, address(guides_[5]));
-  EXPECT_EQ(heap_of(guides_[5]), kind::cold);
+  EXPECT_EQ(heap_of(guides_[5]), kind::hot);
 }
 
 TEST_F(Fetched, WhereHotIsFullNothingIsLost) {
@@ -354,10 +361,12 @@ TEST_F(Fetched, WhereHotIsFullNothingIsLost) {
   EXPECT_FALSE(lies_in_a_heap(copied.object));
   expect_never_given(guides_[60], kObjects);
   const use_result waited = use(guides_[60], kObjects, kWait);
-  EXPECT_EQ(waited.content, content(60));
-  EXPECT_EQ(waited.object, address(guides_[60]));
+  EXPECT_EQ(waited.object, nullptr);
+  EXPECT_EQ(waited.outcome, access::outcome::unreadable);
   EXPECT_EQ(heap_of(guides_[60]), kind::cold);
   for (void* each : filling) heap::deallocate(each, heap::recycling::none);
+  EXPECT_EQ(use(guides_[60], kObjects, kWait).content, content(60));
+  EXPECT_EQ(heap_of(guides_[60]), kind::hot);
 }
 
 TEST_F(Fetched, WhatTheDiskDoesNotGiveIsLostAndNotAskedForAgain) {
@@ -386,7 +395,7 @@ TEST_F(Fetched, WhatTheDiskDoesNotAnswerForIsNullAndIsNotLost) {
 }
 
 // The system refuses the read, which says nothing of the pages.
-TEST_F(Fetched, WhatCannotBeReadPastItsMappingIsWaitedFor) {
+TEST_F(Fetched, WhatTheReaderCannotReadIsWaitedFor) {
   const std::uint64_t lost = heap::lost_reads();
   os::set_fault_hook([](os::io_call call) { return call == os::io_call::read ? EINVAL : 0; });
   fetch(guides_[5]);
@@ -395,6 +404,7 @@ TEST_F(Fetched, WhatCannotBeReadPastItsMappingIsWaitedFor) {
   const use_result got = use(guides_[5], kCopies, kWait);
   EXPECT_EQ(got.content, content(5));
   EXPECT_EQ(got.object, address(guides_[5]));
+  EXPECT_EQ(heap_of(guides_[5]), kind::hot);
   EXPECT_EQ(got.outcome, complete);
   EXPECT_EQ(heap::lost_reads(), lost);
 }
@@ -459,7 +469,8 @@ TEST_F(Fetched, ByWayOfASlotThatItHasLeftNothingIsCommitted) {
   expect_never_given(guides_[5], kObjects);
   const use_result waited = use(guides_[5], kObjects, kWait);
   EXPECT_EQ(waited.content, content(5));
-  EXPECT_EQ(waited.object, before);
+  EXPECT_FALSE(lies_in_a_heap(waited.object)) << "it could not take the object's place";
+  EXPECT_TRUE(heap::is_out(before));
   EXPECT_EQ(word_of(guides_[5]), old_word);
   EXPECT_EQ(word_of(moved.copy), new_word);
   EXPECT_EQ(objects_in(kind::hot), hot);
@@ -496,8 +507,8 @@ TEST_F(Fetched, ASlotThatItHasLeftMissesToo) {
   {
     access inside;  // and waits
     EXPECT_EQ(guides_[5].get(inside)->view(), content(5));
-    EXPECT_FALSE(heap::is_out(address(moved.copy)));
     EXPECT_EQ(guides_[5].peek(inside)->view(), content(5));
+    EXPECT_TRUE(heap::is_out(address(moved.copy)));
   }
   moved.copy.finish_relocation();
   guides_[5].slot().store_relaxed(0);

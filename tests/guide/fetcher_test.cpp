@@ -16,7 +16,7 @@
 
 #include "guide/fetched_objects.hpp"
 #include "heap/cold/arrived_reads.hpp"
-#include "heap/readable.hpp"
+#include "heap/cold/statistics.hpp"
 #include "heap/upkeep.hpp"
 #include "os/faults.hpp"
 
@@ -126,8 +126,7 @@ TEST_F(Fetcher, CallsWhenTheObjectHasArrived) {
   EXPECT_EQ(try_content(guides_[3]), content(3));
 }
 
-// The disk has not answered for the thread of the fetcher: another thread waits for it in the
-// mapping.
+// The disk has not answered for the thread of the fetcher: another thread reads for itself.
 TEST_F(Fetcher, NoOtherThreadIsGivenAReadThatIsHandedOver) {
   os::set_fault_hook([](os::io_call call) { return call == os::io_call::read ? ETIME : 0; });
   fetcher_.fetch(*miss_of(guides_[3]), [&] {
@@ -135,6 +134,7 @@ TEST_F(Fetcher, NoOtherThreadIsGivenAReadThatIsHandedOver) {
     access silent;
     EXPECT_EQ(guides_[3].get(silent), nullptr);
     EXPECT_EQ(silent.result(), access::outcome::disk_silent);
+    os::set_fault_hook({});
     std::thread other([&] {
       EXPECT_FALSE(heap::handed_over::is_any());
       EXPECT_TRUE(miss_of(guides_[3]));
@@ -144,7 +144,6 @@ TEST_F(Fetcher, NoOtherThreadIsGivenAReadThatIsHandedOver) {
     other.join();
   });
   run_all(fetcher_);
-  os::set_fault_hook({});
   EXPECT_FALSE(heap::handed_over::is_any());
 }
 
@@ -165,7 +164,7 @@ TEST_F(Fetcher, WhatElseIsMissingWhenItCallsIsWaitedForByGetAlone) {
     EXPECT_EQ(guides_[3].get(inside)->view(), content(3));
   });
   run_all(fetcher_);
-  EXPECT_EQ(heap_of(guides_[60]), kind::cold);
+  EXPECT_EQ(heap_of(guides_[60]), kind::hot);
 }
 
 TEST_F(Fetcher, AMissIsOfTheGuideThatWasAskedFor) {

@@ -516,5 +516,18 @@ TEST(Guide, AnOwedWaitForRoomMayBeTakenOver) {
   EXPECT_EQ(heap::slowed_allocations(), before + 1);
 }
 
+// A scope that has the old slot could not bring it out of COLD.
+TEST(Guide, WhatMayBeWrittenStaysWhereItIsForARelocation) {
+  guide<record> from(make_object_in<record>(heap::kind::hot));
+  from.slot().store_relaxed(from.slot().load_relaxed() & ~guides::kAccessed);
+  {
+    const sync::moving_guard moving;
+    guide<record> copy(relocation{}, from);
+    EXPECT_TRUE(guides::is_accessed(copy.slot().load_relaxed())) << "which vetoes a move";
+    copy.finish_relocation();
+  }
+  from.slot().store_relaxed(0);  // the node's destructor is not run
+}
+
 }  // namespace
 }  // namespace isotherm

@@ -2,6 +2,7 @@
 // configures once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -10,14 +11,18 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <string>
+#include <vector>
 
 #include "base/check.hpp"
 #include "heap/configure.hpp"
 #include "heap/object.hpp"
 #include "heap/temporary_directory.hpp"
+#include "heap/upkeep.hpp"
 #include "heap/usage.hpp"
 #include "os/memory/swap.hpp"
+#include "sync/retire.hpp"
 
 // Stands before the C library's: a sandbox that forbids it.
 static bool forbids_mincore = false;
@@ -181,6 +186,43 @@ TEST(Configure, TooLittleAddressSpaceIsSaid) {
             "address space (ulimit -v)");
 }
 #endif
+
+/// Writes objects of COLD to a file, in a process that locks its memory. Returns "left", or why
+/// not.
+std::string leaves_after(int locked_before, int locked_later) {
+  const testing_help::temporary_directory directory;
+  return said_by_child([&] {
+    if (locked_before != 0 && mlockall(locked_before) != 0) return std::string("may not lock");
+    options chosen;
+    chosen.range_bytes = std::size_t{64} << 20U;
+    chosen.cold = *cold_backing::parse("file:" + directory.path());
+    if (!configure(chosen)) return std::string("not configured");
+    std::vector<void*> objects;
+    objects.reserve(4000);
+    for (int i = 0; i < 2000; ++i) objects.push_back(allocate(kind::cold, 4000));
+    for (void* each : objects) std::memset(each, 1, 4000);
+    if (locked_later != 0 && mlockall(locked_later) != 0) return std::string("may not lock");
+    const page_out_report report = page_out_cold(hint::pageout, ~std::uint64_t{0});
+    if (!report.problem.empty()) return report.problem;
+    sync::reclaim_ready();
+    const std::uint64_t left = usage_of(kind::cold).resident_bytes;
+    if (left > 2U << 20U) return std::to_string(left) + " bytes stay";
+    for (int i = 0; i < 2000; ++i) objects.push_back(allocate(kind::cold, 4000));
+    if (usage_of(kind::cold).resident_bytes > (12U << 20U)) return std::string("more was locked");
+    return std::string(objects.back() != nullptr ? "left" : "no more objects");
+  });
+}
+
+// A server may lock its memory so that no page of it is swapped out.
+TEST(Configure, ColdLeavesDramThoughTheProcessHasLockedItsMemory) {
+  constexpr int kAll = MCL_CURRENT | MCL_FUTURE;
+  const std::string locks =
+      said_by_child([] { return std::string(mlockall(kAll) == 0 ? "left" : "may not lock"); });
+  EXPECT_EQ(leaves_after(0, 0), "left");
+  EXPECT_EQ(leaves_after(kAll, 0), locks);
+  EXPECT_EQ(leaves_after(0, kAll), locks);
+  EXPECT_EQ(leaves_after(kAll, MCL_CURRENT), locks);
+}
 
 TEST(Configure, HugePagesAreAcceptedWhereTheKernelHasThem) {
   const std::string said = said_by_child([] {

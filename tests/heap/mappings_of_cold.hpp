@@ -11,7 +11,7 @@
 
 namespace isotherm::testing_help {
 
-/// Calls `see` with each fact that the kernel tells of COLD's mappings: "Shared_Dirty:", and what
+/// Calls `see` with each fact that the kernel tells of COLD's mappings: "VmFlags:", and what
 /// follows it.
 inline void for_each_fact_of_cold(
     const std::function<void(const std::string& name, std::istream& value)>& see) {
@@ -29,16 +29,6 @@ inline void for_each_fact_of_cold(
       see(first, words);
     }
   }
-}
-
-/// Bytes of COLD in this process's pages that are to be written to the disk.
-inline std::uint64_t dirty_bytes_of_cold() {
-  std::uint64_t sum = 0;
-  for_each_fact_of_cold([&sum](const std::string& name, std::istream& value) {
-    std::uint64_t kib = 0;
-    if (name.ends_with("_Dirty:") && value >> kib) sum += kib << 10U;
-  });
-  return sum;
 }
 
 }  // namespace isotherm::testing_help

@@ -40,7 +40,7 @@ void free_all(const std::vector<void*>& objects) {
 
 // In a file an object of less than a page lies on one page, so that one read gives it.
 TEST_P(Packed, ObjectsOf1028BytesFillTheirPagesTo97PercentOrThreeAPageInAFile) {
-  const bool is_in_a_file = heaps().packed(GetParam()).extents().is_on_disk();
+  const bool is_in_a_file = heaps().packed(GetParam()).extents().is_logged();
   const usage before = usage_of(GetParam());
   const auto objects = fill_extents(GetParam(), 16, 1028);
   const usage after = usage_of(GetParam());

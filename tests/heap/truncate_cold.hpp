@@ -9,8 +9,8 @@
 
 namespace isotherm::testing_help {
 
-/// Cuts this process's unnamed file of `directory` to `bytes`: an access to a page beyond ends in
-/// SIGBUS, as one does whose read fails. False when there is no such file.
+/// Cuts this process's unnamed file of `directory` to `bytes`: a read of a page beyond fails, as
+/// one does that the disk does not answer. Returns false when there is no such file.
 inline bool truncate_cold(const std::string& directory, std::size_t bytes) {
   for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
     std::error_code none;

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "collector/collector.hpp"
+#include "heap/cold/statistics.hpp"
 #include "heap/configure.hpp"
-#include "heap/readable.hpp"
 #include "heap/temporary_directory.hpp"
 #include "heap/truncate_cold.hpp"
 #include "heap/usage.hpp"
@@ -25,7 +25,6 @@ class IndexUnreadable : public testing::TestWithParam<std::string_view> {
     heap::options chosen;
     chosen.range_bytes = kRangeBytes;
     chosen.cold = *heap::cold_backing::parse("file:" + path);
-    chosen.catch_read_errors = true;
     ASSERT_TRUE(heap::configure(chosen));
   }
   ~IndexUnreadable() override { testing_help::truncate_cold(path, kRangeBytes); }

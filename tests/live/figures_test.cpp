@@ -29,6 +29,9 @@ snapshot of_a_window() {
   reads.waits[9] = 2;
   reads.wait_us = 1700;
   add_cold_reads(reads, seen);
+  constexpr heap::cold_file_statistics kFile{
+      .written_bytes = 4, .file_bytes = 5, .memory_bytes = 6};
+  add_figures(heap::cold_file_table(), kFile, seen.figures);
   constexpr heap::footprint kMemory{.rss = 1, .rss_peak = 2, .dram = 3};
   add_figures(heap::footprint_table(), kMemory, seen.figures);
   (*seen.heaps)[heap::kind::cold].objects = 9;
@@ -43,6 +46,7 @@ TEST(Figures, JsonHasEachRowOfTheTables) {
   for (const auto& each : heap::cold_statistic_table()) {
     EXPECT_TRUE(all["figures"].contains(each.name)) << each.name;
   }
+  EXPECT_EQ(all["figures"]["cold_file_bytes"], 5);
   EXPECT_EQ(all["figures"]["window"], 7);
   EXPECT_EQ(all["figures"]["page_utilization"], 0.25);
   EXPECT_EQ(all["figures"]["demoted_bytes"], ~std::uint64_t{0});
@@ -120,6 +124,8 @@ TEST(Figures, MetricsTellEachOnceWithItsHelp) {
   }
   EXPECT_THAT(text, HasSubstr("\nisotherm_windows_total 7\n"));
   EXPECT_THAT(text, HasSubstr("\nisotherm_cold_misses_total 3\n"));
+  EXPECT_THAT(text, HasSubstr("\nisotherm_cold_written_bytes_total 4\n"));
+  EXPECT_THAT(text, HasSubstr("\nisotherm_cold_memory_bytes 6\n"));
   EXPECT_THAT(text, HasSubstr("\nisotherm_cold_read_p99_seconds 1024e-6\n"));
   EXPECT_THAT(text, HasSubstr("_seconds_bucket{le=\"64e-6\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("_seconds_bucket{le=\"128e-6\"} 1\n"));

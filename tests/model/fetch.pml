@@ -1,7 +1,6 @@
-/* Objects of COLD whose page has left DRAM, read past their mapping and put into HOT
- * (src/guide/fetched.*, src/heap/cold/, src/heap/packed/extent.hpp), under the veto protocol. Two
- * readers: each waits for the page, or notes what it misses and closes its scope, has it read, and
- * looks the guide up again. A writer replaces the object or empties the guide. A collector moves
+/* Objects of COLD that have left DRAM, read and put into HOT (src/guide/fetched.*, src/heap/cold/,
+ * src/heap/packed/extent.hpp), under the veto protocol. Two readers: each reads the object at once,
+ * or notes what it misses and closes its scope, has it read, and looks the guide up again. A writer replaces the object or empties the guide. A collector moves
  * what the guide holds, and to the noted address as soon as that is free: only that its extent is
  * pinned keeps it from meaning another object.
  *
@@ -48,8 +47,8 @@
 #include "parts/word.pml"
 #include "parts/epochs.pml"
 
-/* Address 1 lies in COLD, its page is out of DRAM, and no other object is in its extent, which is
- * closed. Addresses 2 and 3 lie in HOT.
+/* Address 1 lies in COLD, its extent was written (log_write.pml), is closed, and holds no other
+ * object. Addresses 2 and 3 lie in HOT.
  */
 #define kCold 1
 #define is_cold(w) (address_of(w) == kCold)
@@ -288,7 +287,7 @@ proctype reader(byte id) {
 #ifdef PIN_UNMARKED
   :: !is_null(found) && !is_cold(found)
 #else
-  :: !is_null(found) -> read_object(address_of(found)) /* it may wait for the page */
+  :: !is_null(found) -> read_object(address_of(found)) /* one in COLD: read at once */
 #endif
   fi;
   close_scope();
@@ -309,7 +308,7 @@ proctype reader(byte id) {
      at = linked;
 #endif
      dereference();
-     /* reach_past_mapping() */
+     /* reach_in_cold() */
      if
      :: may_commit_on(found) -> commit_fetched()
      :: is_cold(found) -> use_copy()

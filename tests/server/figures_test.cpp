@@ -28,6 +28,7 @@ TEST(Figures, EachIsInTheGuideAndStandsOnce) {
   for (const auto& each : server_figures()) look_at(each.name, each.help);
   for (const auto& each : heap::footprint_table()) look_at(each.name, each.help);
   for (const auto& each : heap::cold_statistic_table()) look_at(each.name, each.help);
+  for (const auto& each : heap::cold_file_table()) look_at(each.name, each.help);
 }
 
 TEST(Figures, WhatInfoTellsHasANameThere) {

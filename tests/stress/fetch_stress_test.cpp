@@ -1,4 +1,4 @@
-// Nothing is lost, torn or taken for something else while threads read objects past their mapping:
+// Nothing is lost, torn or taken for something else while threads read objects that are in a file:
 // each reads all keys, without waiting for what has left DRAM, and writes its own, by new values,
 // by new nodes and by copies of nodes, while a collector demotes, pages out and brings back as fast
 // as it can. Values carry a checksum, and whoever writes a key knows what it holds. Reads are
@@ -34,7 +34,6 @@
 #include "heap/cold/reader.hpp"
 #include "heap/cold/statistics.hpp"
 #include "heap/configure.hpp"
-#include "heap/readable.hpp"
 #include "os/faults.hpp"
 #include "stress/mix.hpp"
 
@@ -45,7 +44,7 @@ using engine = os::read_queue::engine;
 
 constexpr unsigned kThreads = 4;
 constexpr std::uint64_t kKeys = 4000;
-/// When nothing was read past the mapping in so many times the steps, the test fails.
+/// When nothing was read from the file in so many times the steps, the test fails.
 constexpr std::uint64_t kPatience = 200;
 
 std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
@@ -143,8 +142,14 @@ class worker {
       step();
     }
   }
+  /// While no read fails.
   void check_all_own() {
-    for (std::uint64_t i = 0; i < expected_.size(); ++i) read({own_key(i)});
+    for (std::uint64_t i = 0; i < expected_.size(); ++i) {
+      access waits;
+      const bytes* const found = nodes_.at(own_key(i)).held.get(waits);
+      ASSERT_EQ(waits.result(), access::outcome::complete);
+      check(own_key(i), found);
+    }
   }
 
  private:
@@ -194,9 +199,16 @@ class worker {
   }
   /// As whoever needs the object itself, and may meet readers and the collector.
   void replace_what_is_there(std::uint64_t key) {
-    const scope inside;
+    access waits;
+    const scope& inside = waits.scope();
     guide<bytes>& held = nodes_.at(key).held;
-    const bytes* const there = held.get(inside);  // waits
+    const bytes* const there = held.get(waits);
+    if (waits.has_lost()) {  // its read has failed
+      ASSERT_EQ(waits.result(), access::outcome::unreadable);
+      ASSERT_EQ(there, nullptr);
+      ASSERT_FALSE(held.is_null());
+      return;
+    }
     ASSERT_EQ(there != nullptr, !expected(key).empty());
     if (there == nullptr) return;
     ASSERT_TRUE(there->view() == expected(key)) << key;
@@ -235,11 +247,11 @@ class worker {
         missed = inside.take_misses();
       }
       if (missed.empty()) break;
-      read_past_the_mapping(std::move(missed));
+      read_from_the_file(std::move(missed));
     }
     arrived_.clear();
   }
-  void read_past_the_mapping(std::vector<heap::miss> missed) {
+  void read_from_the_file(std::vector<heap::miss> missed) {
     std::vector<std::shared_ptr<const heap::cold_read>> reads;
     seen_.missed += missed.size();
     for (heap::miss& each : missed) reads.push_back(reader_->read(std::move(each), 0));
@@ -372,6 +384,7 @@ TEST_P(FetchStress, ValuesAreWholeAndRight) {
     }
     is_done = true;
     collecting.join();
+    os::set_fault_hook({});
     for (auto& each : workers) each->check_all_own();
   }
   EXPECT_TRUE(seen.has_seen_all());

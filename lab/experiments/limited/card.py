@@ -15,7 +15,7 @@ KINDS = (
         known_by={'system', 'limit', 'limit_bytes', 'phases', 'samples'},
         needs=('workload', 'connections', 'rate', 'records', 'value', 'reference', 'limit_holds',
                'phases[+].phase', 'samples[+].dram', 'samples[+].zram', 'samples[+].phase',
-               'samples[+].major_faults'),
+               'samples[+].misses'),
         example={'system': 'on', 'limit': 35, 'limit_bytes': 2**20, 'workload': 'c',
                  'connections': 4, 'rate': 0, 'records': 1000, 'value': 100, 'reference': 2**22,
                  'limit_holds': True, 'ended': None, 'is_whole': True,
@@ -23,7 +23,7 @@ KINDS = (
                             for name, rate in (('load', 9), ('unlimited', 100), ('limited 1', 40),
                                                ('limited 2', 50))],
                  'samples': [{'phase': 'limited 2', 'dram': 2**20, 'zram': 2**20,
-                              'major_faults': 7}]}),
+                              'misses': 7}]}),
 )
 
 
@@ -72,8 +72,8 @@ COMPARISONS = (
          Figure('p99 under the limit, ms', p99_of, scale='log'),
          Figure('DRAM and zram, MiB', lambda d: last_samples(
              d, lambda each: (each['dram'] + each['zram']) / MIB), '{:,.0f}'),
-         Figure('major faults a second', lambda d: last_samples(
-             d, lambda each: each['major_faults']), '{:,.0f}')),
+         Figure('misses (COLD, and major faults) a second', lambda d: last_samples(
+             d, lambda each: each['misses']), '{:,.0f}')),
         'lab/experiments/limited/run.py run --systems {system} --limits {limit} --workloads '
         '{workload} --connections {connections} --rates {rate} --records {records} '
         '--value {value}',

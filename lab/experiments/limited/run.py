@@ -27,6 +27,8 @@ import sys
 import tempfile
 import time
 
+import redis
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'shared'))
 import saved  # noqa: E402
 import servers  # noqa: E402
@@ -194,7 +196,7 @@ class Run:
         self.line = servers.Line()
         self.began = time.monotonic()
         self.phase = 'start'
-        self.faults, self.seen_at = 0, self.began
+        self.misses, self.seen_at = 0, self.began
         self.server = None
         self.is_lowering = False
 
@@ -229,17 +231,22 @@ class Run:
             return
         if self.is_lowering:
             self.group.lower(self.row['limit_bytes'])
-        with contextlib.suppress(OSError):  # the server may end at any moment
+        with contextlib.suppress(OSError, redis.RedisError):  # the server may end at any moment
             faults, processor = self.server.spent()
+            misses = faults + self.cold_misses()
             now = time.monotonic()
             sample = {'at': self.now(), 'phase': self.phase, **self.group.sample(),
                       'zram': self.zram_bytes(), 'processor': processor,
-                      'major_faults': round((faults - self.faults) / (now - self.seen_at))}
-            self.faults, self.seen_at = faults, now
+                      'misses': round((misses - self.misses) / (now - self.seen_at))}
+            self.misses, self.seen_at = misses, now
             self.row['samples'].append(sample)
             self.line.show(f'{self.row["system"]} {self.row["limit"]}%  {self.phase} '
                            f'{sample["at"]:.0f} s  DRAM {sample["dram"] / MIB:.0f} MiB  '
-                           f'{sample["major_faults"]} major faults/s')
+                           f'{sample["misses"]} misses/s')
+
+    def cold_misses(self):
+        """Objects that the server has read from COLD since its start."""
+        return int(self.server.stats()['cold_misses']) if self.row['system'] == 'on' else 0
 
     def drive(self, phase, seconds, *more):
         """A phase: a driver with a seed of its own, until it ends or the server does."""
@@ -455,14 +462,14 @@ def cells(rows):
           for share in ('p50', 'p99', 'p999')),
         *(middle(last_samples(rows, key), scale=MIB) for key in ('dram', 'anon', 'file', 'swap',
                                                                 'zram')),
-        middle(last_samples(rows, 'major_faults')),
+        middle(last_samples(rows, 'misses')),
         '; '.join(remarks) or '-']
 
 
 def table(options):
     columns = ['limit', 'system', 'runs', 'unlimited ops/s', 'limited / unlimited, by phase',
                'p50 ms', 'p99 ms', 'p99.9 ms', 'DRAM MiB', 'anon', 'page cache', 'swap', 'zram',
-               'major faults/s', 'remarks']
+               'misses/s', 'remarks']
     for setting, systems in load_rows(options.runs).items():
         any_row = next(iter(systems.values()))[0]
         machine = saved.words_of(any_row['origin'])
@@ -483,7 +490,7 @@ PANELS = (('requests/s', lambda row: requests(row, lambda one: one['throughput']
           ('p99, ms', lambda row: requests(row, lambda one: one['p99'] / 1000)),
           ('DRAM, MiB', lambda row: [(one['at'], (one['dram'] + one['zram']) / MIB)
                                      for one in row['samples']]),
-          ('major faults/s', lambda row: [(one['at'], one['major_faults'])
+          ('misses/s', lambda row: [(one['at'], one['misses'])
                                           for one in row['samples']]))
 COLOURS = dict(zip(SYSTEMS, ('#d55e00', '#e69f00', '#0072b2', '#56b4e9', '#009e73',
                              '#cc79a7')))

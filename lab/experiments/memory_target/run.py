@@ -108,7 +108,6 @@ def measure(options, workload, limited, free):
              'ops': seen['throughput_ops_s'], 'ops_free': alone['throughput_ops_s'],
              'misses': misses / (seen['throughput_ops_s'] * options.seconds),
              **latencies(seen, alone),
-             'faults': int(after['loop_major_faults']) - int(before['loop_major_faults']),
              'us': cost, 'us_free': cost_free,
              'us_a_miss': (cost - cost_free) * requests / misses if misses else 0}
     saved.append(options.save, 'pair', workload=workload, target=options.target, keys=options.keys,

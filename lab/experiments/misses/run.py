@@ -251,7 +251,7 @@ def measure_hot_key(options, store, round_number, read_ms):
         latencies, *more = results(clients)
         after = store.server.stats()
         seen = {name: int(after[name]) - int(before[name])
-                for name in ('cold_misses', 'cold_reads', 'loop_major_faults') if name in after}
+                for name in ('cold_misses', 'cold_reads') if name in after}
         rate = round(len(more[0]) * options.depth / options.seconds) if more else 0
         common = dict(round=round_number, depth=options.depth, read_ms=read_ms, seen=seen,
                       emulated=options.emulated)

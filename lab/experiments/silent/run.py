@@ -32,7 +32,7 @@ from servers import Trouble  # noqa: E402
 AT_ONCE = 200  # records of one piece of the load
 EVERY = 5  # seconds, between two looks at what the server says
 SAYS = ('problem', 'cold_reads', 'cold_reads_under_way', 'cold_reads_unanswered',
-        'loop_major_faults')
+        'cold_misses')
 
 
 def key(i):

@@ -14,10 +14,10 @@ KINDS = (
         example={'run': 'on, YCSB-C', 'phase': 'start', 'records': 1000, 'values': [100]}),
     Kind(
         'soak-second',
-        known_by={'run', 'phase', 'at', 'stats', 'major_faults'},
+        known_by={'run', 'phase', 'at', 'stats', 'misses'},
         needs=('stats.dram_bytes',),
         example={'run': 'on, YCSB-C', 'phase': 'soak', 'at': 1.0, 'stats': {'dram_bytes': 2**22},
-                 'major_faults': 3}),
+                 'misses': 3}),
     Kind(
         'soak-requests',
         known_by={'run', 'phase', 'value', 'requests'},
@@ -62,8 +62,8 @@ PANELS = (('DRAM, MiB', 'linear',
                         for each in seconds_of(run)]),
           ('requests/s', 'linear', lambda run: [(at, rate) for at, rate, _ in requests_of(run)]),
           ('p99, ms', 'log', lambda run: [(at, p99) for at, _, p99 in requests_of(run)]),
-          ('major faults/s', 'linear',
-           lambda run: [(each['at'], each['major_faults']) for each in seconds_of(run)]))
+          ('misses/s', 'linear',
+           lambda run: [(each['at'], each['misses']) for each in seconds_of(run)]))
 
 
 def mark_phases(run, all_axes, colour):

@@ -44,7 +44,7 @@ class Soak:
         self.options, self.label, self.server, self.folder = options, label, server, folder
         self.line = servers.Line()
         self.began = self.seen_at = time.monotonic()
-        self.faults = 0
+        self.misses = 0
         self.phase = 'start'
 
     def write(self, **what):
@@ -62,11 +62,12 @@ class Soak:
         except (OSError, redis.RedisError):  # the server may end at any moment
             return
         now = time.monotonic()
-        misses = (faults - self.faults) / max(0.001, now - self.seen_at)
-        self.faults, self.seen_at = faults, now
-        self.write(at=self.now(), major_faults=round(misses), processor=processor, stats=stats)
+        misses = faults + stats.get('cold_misses', 0)  # a server without management has no COLD
+        rate = (misses - self.misses) / max(0.001, now - self.seen_at)
+        self.misses, self.seen_at = misses, now
+        self.write(at=self.now(), misses=round(rate), processor=processor, stats=stats)
         self.line.show(f'{self.label}  {self.phase} {self.now():.0f} s  '
-                       f'DRAM {stats["dram_bytes"] / MIB:.0f} MiB  {misses:.0f} major faults/s')
+                       f'DRAM {stats["dram_bytes"] / MIB:.0f} MiB  {rate:.0f} misses/s')
 
     def stats(self):
         """What ISOTHERM STATS tells, numbers as such."""
@@ -190,7 +191,7 @@ def points_of(path, every):
         if 'stats' in row:
             borders[row['run']].setdefault(row['phase'], row['at'])
             put(row['run'], row['at'], 'DRAM, MiB', row['stats']['dram_bytes'] / MIB)
-            put(row['run'], row['at'], 'major faults/s', row['major_faults'])
+            put(row['run'], row['at'], 'misses/s', row['misses'])
         for second in row.get('requests', []):
             put(row['run'], second['at'], f'requests/s {row["value"]}', second['throughput'])
             for share in SHARES:
@@ -202,7 +203,7 @@ def merge_sizes(seen, every):
     """Requests of all sizes add up; of a percentile the slowest size's counts."""
     middles = collections.defaultdict(lambda: collections.defaultdict(list))
     for (name, place), values in seen.items():
-        panel = name if name in ('DRAM, MiB', 'major faults/s') else name.rpartition(' ')[0]
+        panel = name if name in ('DRAM, MiB', 'misses/s') else name.rpartition(' ')[0]
         middles[panel][(place + 0.5) * every].append(statistics.median(values))
     return {panel: sorted((at, sum(found) if panel == 'requests/s' else max(found))
                           for at, found in places.items())
@@ -214,7 +215,7 @@ def draw(options):
     import matplotlib
     matplotlib.use('Agg')
     from matplotlib import pyplot
-    panels = ('DRAM, MiB', 'major faults/s', 'requests/s', *SHARES)
+    panels = ('DRAM, MiB', 'misses/s', 'requests/s', *SHARES)
     runs, borders = points_of(options.runs, options.every)
     if not runs:
         raise Trouble(f'{options.runs} holds no samples')

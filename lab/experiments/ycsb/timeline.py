@@ -66,7 +66,7 @@ def threshold_panel(axes, run):
 
 def miss_panel(axes, run):
     for field, label, colour, dashes in (
-            ('miss_ratio', 'requests that waited for a page', 5, '-'),
+            ('miss_ratio', 'requests that waited for a disk', 5, '-'),
             ('object_lru_miss_ratio', 'an LRU cache of the same size', 4, '--'),
             ('best_static_miss_ratio', 'the best fixed choice', 2, ':')):
         times, values = series(run, field)

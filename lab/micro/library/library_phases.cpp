@@ -63,9 +63,8 @@ class recorder {
     const double at = seconds_since(began_);
     workload::tally now = counts_->read(), last = now;
     last.subtract(std::exchange(seen_, std::move(now)));
-    nlohmann::json line{{"at", at},
-                        {"major_faults", static_cast<double>(last.major_faults) / seconds},
-                        {"stats", memory()}};
+    nlohmann::json line{
+        {"at", at}, {"misses", static_cast<double>(last.misses) / seconds}, {"stats", memory()}};
     if (last.operations() > 0) {
       nlohmann::json second{{"at", at},
                             {"throughput", static_cast<double>(last.operations()) / seconds}};

@@ -6,6 +6,7 @@
 
 #include "base/page.hpp"
 #include "base/random.hpp"
+#include "heap/cold/statistics.hpp"
 #include "heap/upkeep.hpp"
 
 namespace isotherm::library {
@@ -84,6 +85,8 @@ class objects_session final : public workload::session {
     }
     return {};
   }
+
+  std::uint64_t objects_read() const noexcept override { return heap::thread_waited_misses(); }
 
  private:
   std::vector<guide<bytes>>& guides_;

@@ -100,7 +100,6 @@ void run(const command& described, serve_options& o) {
   if (managed) {
     heap::options heaps;
     heaps.cold = o.cold;
-    heaps.catch_read_errors = true;
     heaps.huge_pages = o.huge_pages;
     require(heap::configure(heaps));
   }

@@ -30,15 +30,10 @@ heap::usage warm_memory() {
   return sum;
 }
 
-std::uint64_t cold_limit_bytes(const memory_room& room) {
-  return room.cold_limit_bytes(
-      heap::usage_of(heap::kind::cold, heap::residency::left_out).extent_bytes);
-}
-
 memory_room memory_room_of(std::uint64_t asked_bytes, const os::resident_pages& resident,
                            std::uint64_t free_bytes, std::optional<std::uint64_t> group_room) {
   const std::uint64_t free = std::min(free_bytes, resident.all_bytes);
-  memory_room found{resident.all_bytes - free, resident.file_bytes, asked_bytes, asked_bytes};
+  memory_room found{resident.all_bytes - free, asked_bytes, asked_bytes};
   if (!group_room || *group_room > kNoLimit) return found;
   // The group gives files' pages back by itself, so they do not count against its limit.
   const std::uint64_t kept = resident.all_bytes - std::min(resident.all_bytes, resident.file_bytes);

@@ -13,8 +13,8 @@
 
 namespace isotherm::collector {
 
-/// Bytes of a part of the heaps that is moved together, and moved between two page-outs of COLD's
-/// new pages: what is in memory twice.
+/// Bytes of a part of the heaps that is moved together, and moved between two page-outs of what is
+/// new in COLD: what is in memory twice.
 inline constexpr std::uint64_t kMovedTogether = std::uint64_t{32} << 20;
 /// Less with a small target (0: none): a 32nd of it, but no less than an extent of a MiB.
 constexpr std::uint64_t moved_together(std::uint64_t target_bytes) noexcept {
@@ -24,10 +24,6 @@ constexpr std::uint64_t moved_together(std::uint64_t target_bytes) noexcept {
              : std::clamp(target_bytes / kShare, kMovedTogether / kShare, kMovedTogether);
 }
 
-/// Of what the process has, and of COLD, the part that pages of COLD may take between two
-/// page-outs: an eighth.
-inline constexpr std::uint64_t kColdShare = 8;
-
 /// Of the target, what is left to writers: neither what stays in DRAM at a window's end, nor what
 /// comes back from COLD, takes it. What is written must find room at once, or it is refused.
 inline constexpr std::uint64_t kWritersShare = 16;
@@ -35,10 +31,9 @@ inline constexpr std::uint64_t kWritersShare = 16;
 struct memory_room {
   static constexpr std::uint64_t kExtent = heap::kTogetherBytes;
 
-  /// The resident set, in which COLD's pages are while they are mapped, less what the allocator
-  /// gives back by itself: data does not leave to make room for that.
+  /// The resident set, less what the allocator gives back by itself: data does not leave to make
+  /// room for that.
   std::uint64_t dram_bytes;
-  std::uint64_t file_bytes;    ///< of it pages of files: of COLD in a file, and of the program
   std::uint64_t target_bytes;  ///< what the process is held to; 0: nothing limits it
   /// The bytes that the options and the control groups leave the process; 0: they limit nothing.
   std::uint64_t limit_bytes = target_bytes;
@@ -72,43 +67,6 @@ struct memory_room {
     const std::uint64_t most = limit_bytes - limit_bytes / kWritersShare;
     return (most - std::min(most, dram_bytes)) / 2;
   }
-  /// What pages of files are kept to, beside a COLD of so many bytes. Of a small COLD, which is
-  /// soon looked through, it is less, as what is left to them is not there for HOT.
-  std::uint64_t cold_limit_bytes(std::uint64_t cold_bytes) const noexcept {
-    const std::uint64_t held = target_bytes != 0 ? std::min(target_bytes, dram_bytes) : dram_bytes;
-    return std::min(held / kColdShare,
-                    std::max(cold_bytes / kColdShare, moved_together(target_bytes)));
-  }
-};
-
-/// COLD's pages in DRAM, as far as they are pages of a file. One thread.
-class cold_pages {
- public:
-  /// Bytes beyond what the last page-out left.
-  std::uint64_t in_dram(const memory_room& room) const noexcept {
-    return room.file_bytes - std::min(room.file_bytes, left_bytes_);
-  }
-  /// At each look at memory.
-  void note(const memory_room& room) noexcept {
-    most_bytes_ = std::max(most_bytes_, in_dram(room));
-  }
-  /// They have been paged out, between windows or in one.
-  void note_page_out(const memory_room& room) noexcept { left_bytes_ = room.file_bytes; }
-  /// A window has ended; what its moves brought to DRAM for a moment is not counted.
-  void begin_window(const memory_room& room) noexcept {
-    note_page_out(room);
-    most_bytes_ = 0;
-  }
-  /// What they are going to take until the next window's end: as much as the most lately, which is
-  /// forgotten by a quarter each window. Records that are read past their pages bring none back.
-  /// Once a window.
-  std::uint64_t expect() noexcept {
-    likely_bytes_ = std::max(most_bytes_, likely_bytes_ - likely_bytes_ / 4);
-    return likely_bytes_;
-  }
-
- private:
-  std::uint64_t left_bytes_ = 0, most_bytes_ = 0, likely_bytes_ = 0;
 };
 
 /// How often memory is looked at between windows.
@@ -116,9 +74,6 @@ inline constexpr std::chrono::milliseconds kLookEvery{100};
 
 /// Objects, their bytes and the extents of NEW and HOT together.
 heap::usage warm_memory();
-
-/// What COLD's pages are kept to. Of a file.
-std::uint64_t cold_limit_bytes(const memory_room& room);
 
 /// The target is the least of `asked_bytes` (0: none) and what the control groups leave this
 /// process less a margin for what is not counted here (page tables, sockets). Reads some files of

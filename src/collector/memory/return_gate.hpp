@@ -52,7 +52,7 @@ class return_gate final : public guides::return_policy {
   void allow(std::uint64_t bytes) noexcept;
   static constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
   returned take_returned() noexcept;
-  /// Times that it was asked: uses of objects whose pages had left DRAM. Any thread.
+  /// Times that it was asked: uses of objects that had left DRAM. Any thread.
   std::uint64_t asked() const noexcept { return asked_.load_relaxed(); }
 
   /// Lets pass what the answers say, and what is used a second time in its window: requests that

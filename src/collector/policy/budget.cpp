@@ -37,7 +37,7 @@ class budget_policy final : public policy {
     bytes_.fill(0);
     missed_bytes_.fill(0);
     expected_uses_.fill(0);
-    used_ = std::exchange(returned_, {});
+    used_ = {};
     in_dram_ = {};
     made_ = 0;
     typical_ = mean_size();
@@ -103,7 +103,7 @@ class budget_policy final : public policy {
     tied_let_go_ = 0;
     const auto back = static_cast<double>(std::exchange(returned_bytes_, 0));
     likely_back_ += (back - likely_back_) * kNewest;
-    if (now.target_bytes != 0) keep(room_for_objects(now) / taken_by_byte(now), now.file_bytes);
+    if (now.target_bytes != 0) keep(room_for_objects(now) / taken_by_byte(now));
     if (memory_.length() == 0) busy_.forget();
     // An object that was made looks used.
     busy_.record(seen.accessed_objects - std::min(seen.accessed_objects, made_),
@@ -111,7 +111,6 @@ class budget_policy final : public policy {
     if (chosen.memory_target_bytes == 0) {
       let_go(allowed_misses(chosen, busy_.objects(), busy_.seconds()) - busy_.misses());
     }
-    back_bytes_ = back_at_once(now.file_bytes);
     predicted_share_ = share_below_cut(seen.accessed_objects);
   }
 
@@ -145,21 +144,6 @@ class budget_policy final : public policy {
     return now ? band_of(known, *now) : band_of(known);
   }
 
-  std::optional<guides::word> returning(guides::word w) override {
-    const rate before = memory_.looked_at(static_cast<rate>(guides::history_of(w)));
-    const rate now = memory_.used(before, random_bits());
-    if (!is_kept(w, now, cut_)) return std::nullopt;
-    // As in COLD: the move may fail. In HOT that is the same rate, to within an eighth of an
-    // octave.
-    return guides::with_history(w, left_alone(now));
-  }
-
-  void note_return(guides::word w) override {
-    const rate before = memory_.looked_at(static_cast<rate>(guides::history_of(w)));
-    ++returned_[worth_now(w, before)];
-    returned_bytes_ += bytes_of(w);
-  }
-
   return_gate::rules returns() const override {
     // An object that comes back takes no other's place while nothing has to leave.
     const unsigned margin = cut_.at > 0 && leave_cut_.at > 0 ? doubt() : 0;
@@ -184,7 +168,7 @@ class budget_policy final : public policy {
 
   std::uint64_t expected_bytes() const noexcept override {
     const std::uint64_t leaving = warm_bytes_ - bytes_kept(bytes_, leave_cut_);
-    return newborn_bytes_ + back_bytes_ + leaving;
+    return newborn_bytes_ + leaving;
   }
 
   outlook adapt(const options&, std::uint64_t, const window_statistics&) override {
@@ -226,8 +210,7 @@ class budget_policy final : public policy {
   /// it is expected to be used as often as the objects of COLD are in the mean. So much is added to
   /// every rate.
   void expect_uses_in_cold() {
-    const auto used =
-        static_cast<double>(std::accumulate(returned_.begin(), returned_.end(), missed_));
+    const auto used = static_cast<double>(missed_);
     const double share =
         cold_objects_ > 0 ? std::min(used / static_cast<double>(cold_objects_), 1.0) : 0;
     cold_share_ += (share - cold_share_) / (memory_.length() + 1);
@@ -281,11 +264,9 @@ class budget_policy final : public policy {
 
   /// Of the target, what is left to objects in DRAM.
   static double room_for_objects(const memory_state& now) noexcept {
-    const std::uint64_t counted = now.warm_bytes + now.file_bytes;
-    const std::uint64_t others = now.dram_bytes - std::min(now.dram_bytes, counted);
+    const std::uint64_t others = now.dram_bytes - std::min(now.dram_bytes, now.warm_bytes);
     const std::uint64_t for_writers = now.target_bytes / kWritersShare;
-    return static_cast<double>(now.target_bytes - for_writers) -
-           static_cast<double>(others + now.cold_room_bytes);
+    return static_cast<double>(now.target_bytes - for_writers) - static_cast<double>(others);
   }
 
   /// DRAM that a byte of a size class takes: objects are smaller than their class says, and there
@@ -301,7 +282,7 @@ class budget_policy final : public policy {
   /// With `most` bytes of size classes in DRAM. `cut_`: what is worth more belongs in DRAM,
   /// wherever it lies now. `leave_cut_` is lower: objects stay until room is needed for those
   /// expected back this window.
-  void keep(double most, std::uint64_t in_dram_bytes) noexcept {
+  void keep(double most) noexcept {
     const auto room = static_cast<std::uint64_t>(std::clamp(most, 0.0, 0x1p62));
     bytes_by_worth all;
     std::ranges::transform(bytes_, missed_bytes_, all.begin(), std::plus());
@@ -312,22 +293,16 @@ class budget_policy final : public policy {
       cut_.ties = ties_within(room - std::min(room, before), missed_bytes_[cut_.at]);
     }
     if (memory_.length() == 0) return make_room_for_others(room);
-    const std::uint64_t at_once = back_at_once(in_dram_bytes);
     const std::uint64_t sure = bytes_above(missed_bytes_, cut_.at + doubt());
     const std::uint64_t later =
-        std::min(std::max(sure - std::min(sure, at_once), static_cast<std::uint64_t>(likely_back_)),
-                 room / kReservedShare);
-    leave_cut_ = cut_within(bytes_, room - std::min(room, at_once + later));
+        std::min(std::max(sure, static_cast<std::uint64_t>(likely_back_)), room / kReservedShare);
+    leave_cut_ = cut_within(bytes_, room - later);
   }
   /// After a change of load nothing is known of what is used now: all of it may come back; up to
   /// half the room is cleared for it.
   void make_room_for_others(std::uint64_t room) noexcept {
     cut_ = {};
     leave_cut_ = cut_within(bytes_, room - std::min(room / 2, bytes_kept(missed_bytes_, {})));
-  }
-  /// Of what was used in COLD, what comes back at the window's end: its page must be in DRAM.
-  std::uint64_t back_at_once(std::uint64_t in_dram_bytes) const noexcept {
-    return std::min(bytes_kept(missed_bytes_, cut_), in_dram_bytes);
   }
   /// Lets go the objects of DRAM whose misses together are at most `misses`, if these are more than
   /// have to leave anyway. A negative number lets nothing go, and all that is used comes back.
@@ -383,7 +358,6 @@ class budget_policy final : public policy {
   std::uint64_t made_ = 0;  // objects of which nothing was known before the window
   busy_windows busy_;
   double tied_let_go_ = 0;            // share of what is worth just the cut that was let go
-  use_histogram returned_{};          // likewise in the next, what came back between windows
   objects_by_rate warm_{};            // NEW and HOT, by what was known before the window
   std::uint64_t warm_used_ = 0;       // of these
   std::uint64_t warm_bytes_ = 0;      // of size classes: NEW and HOT
@@ -397,7 +371,6 @@ class budget_policy final : public policy {
   std::uint64_t back_in_window_ = 0;  // likewise, in the window that ended last
   std::uint64_t returned_bytes_ = 0;  // of what came back between two windows' ends
   double likely_back_ = 0;            // its mean
-  std::uint64_t back_bytes_ = 0;      // of these, what comes back at the window's end at most
   double predicted_share_ = 0;        // of misses in what is used, by the cut of the last window
   worth_cut cut_;                     // what is above it may come back from COLD
   worth_cut leave_cut_;               // what is not above it leaves DRAM: never above cut_

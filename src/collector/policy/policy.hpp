@@ -25,8 +25,6 @@ namespace isotherm::collector {
 struct memory_state {
   std::uint64_t target_bytes;       ///< what the process may have; 0: nothing limits it
   std::uint64_t dram_bytes;         ///< what it has
-  std::uint64_t file_bytes;         ///< of that, pages of files, COLD's among them
-  std::uint64_t cold_room_bytes;    ///< what is left to these
   std::uint64_t warm_bytes;         ///< of what it has, the extents of NEW and HOT
   std::uint64_t warm_object_bytes;  ///< of these, what objects take
   std::uint64_t cold_objects;
@@ -76,15 +74,8 @@ class policy {
     return now.value_or(heap::kColdestBand);
   }
 
-  /// Between the ends of windows: the word that the object of `w`, used in COLD since the last one,
-  /// should have in HOT; nullopt: it is to wait for the window's end.
-  virtual std::optional<guides::word> returning(guides::word) { return std::nullopt; }
-
-  /// The object whose word was `w` is on its way, with the word that returning() gave.
-  virtual void note_return(guides::word) {}
-
   /// Returns which objects come back when they have been read for a use, between the ends of
-  /// windows: those for which returning() would have a word.
+  /// windows.
   virtual return_gate::rules returns() const = 0;
 
   /// Since the last window's end so much has come back so; it was found in HOT, and used.

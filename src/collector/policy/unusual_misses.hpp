@@ -7,7 +7,7 @@
 
 namespace isotherm::collector {
 
-/// Misses are uses of objects whose pages had left DRAM. One thread.
+/// Misses are uses of objects that had left DRAM. One thread.
 class unusual_misses {
  public:
   /// A window ends, with so many since the process began.

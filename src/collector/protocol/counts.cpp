@@ -17,13 +17,13 @@ class counts_protocol final : public migration_protocol {
     return sync::begin_migration_epoch(limit);
   }
 
-  move_result move(guides::slot_word& slot, guides::word seen, heap::place target,
+  move_result move(guides::slot_word& slot, guides::word seen, const void* from, heap::place target,
                    std::size_t& bytes) override {
     if (guides::count_of(seen) != 0 || guides::is_locked(seen)) return move_result::vetoed;
     const guides::word locked = guides::locked(seen);
     // Acquire: pairs with the release of the last count taken back; the owner's writes are seen.
     if (!slot.compare_exchange_acq_rel(seen, locked)) return move_result::vetoed;
-    const move_result result = copy_and_commit(slot, locked, target, bytes);
+    const move_result result = copy_and_commit(slot, locked, from, target, bytes);
     if (result != move_result::moved) unlock(slot);
     return result;
   }

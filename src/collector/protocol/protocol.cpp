@@ -7,8 +7,6 @@
 #include "collector/protocol/counts.hpp"
 #include "collector/protocol/veto.hpp"
 #include "heap/object.hpp"
-#include "heap/readable.hpp"
-#include "os/memory/bus_error.hpp"
 #include "sync/step_hook.hpp"
 
 namespace isotherm::collector {
@@ -22,13 +20,9 @@ move_result copy_while_wanted(const guides::slot_word& slot, guides::word expect
   for (std::size_t done = 0; done < bytes; done += kCopiedPieceBytes) {
     // Relaxed: the commit decides; this only saves what remains.
     if (done != 0 && slot.load_relaxed() != expected) return move_result::vetoed;
-    const auto copy_piece = [=] {
-      base::copy_words_racy(static_cast<std::byte*>(to) + done,
-                            static_cast<const std::byte*>(from) + done,
-                            std::min(kCopiedPieceBytes, bytes - done));
-    };
-    // Either may lie on a page of COLD that the disk does not give.
-    if (!os::survives(copy_piece)) return move_result::unreadable;
+    base::copy_words_racy(static_cast<std::byte*>(to) + done,
+                          static_cast<const std::byte*>(from) + done,
+                          std::min(kCopiedPieceBytes, bytes - done));
     sync::pause_at(sync::step::copied_piece, &slot);
   }
   return move_result::moved;
@@ -36,11 +30,9 @@ move_result copy_while_wanted(const guides::slot_word& slot, guides::word expect
 
 }  // namespace
 
-move_result copy_and_commit(guides::slot_word& slot, guides::word expected, heap::place target,
-                            std::size_t& bytes) {
-  void* const from = guides::pointer_of(expected);
+move_result copy_and_commit(guides::slot_word& slot, guides::word expected, const void* from,
+                            heap::place target, std::size_t& bytes) {
   bytes = heap::object_size(from);
-  if (bytes == 0 && !heap::is_readable(from)) return move_result::unreadable;
   void* const to = heap::allocate(target, bytes, heap::recycling::none);
   if (!to) return move_result::full;
   const auto next = guides::moved_to(expected, reinterpret_cast<guides::word>(to), target.where);
@@ -53,7 +45,7 @@ move_result copy_and_commit(guides::slot_word& slot, guides::word expected, heap
     heap::deallocate(to, heap::recycling::none);
     return result;
   }
-  heap::deallocate(from, heap::recycling::none);
+  heap::deallocate(guides::pointer_of(expected), heap::recycling::none);
   return move_result::moved;
 }
 

@@ -24,7 +24,7 @@ namespace isotherm::collector {
 struct candidate {
   guides::slot_word* slot;
   heap::place target;
-  bool is_out = false;      ///< its object lay in COLD, its pages out of DRAM, when it was listed
+  bool is_in_cold = false;  ///< its object lay in COLD when it was listed
   std::uint32_t bytes = 0;  ///< size of its object when it was listed: what it adds to its batch
 };
 static_assert(sizeof(candidate) == 16);
@@ -41,7 +41,7 @@ inline bool list(std::vector<candidate>& candidates, candidate one) noexcept try
 enum class move_result : std::uint8_t {
   moved,
   vetoed,      ///< a thread used the object; it stays where it is
-  unreadable,  ///< its page, or its target's, cannot be read; it stays where it is
+  unreadable,  ///< its bytes could not be read; it stays where it is
   full,        ///< no room in the target heap; it stays where it is
   moot         ///< nothing to move any more: released, or already where it should be
 };
@@ -59,10 +59,10 @@ class migration_protocol {
   /// `limit`: nothing may be moved, and end() must not be called.
   virtual bool begin(std::span<const candidate> batch, sync::patience limit) = 0;
 
-  /// Moves the object in `slot`, whose word is `seen`, to `target`; `bytes` gets its size if it
-  /// moved. Called under the slot's hazard, inside a scope.
-  virtual move_result move(guides::slot_word& slot, guides::word seen, heap::place target,
-                           std::size_t& bytes) = 0;
+  /// Moves the object in `slot`, whose word is `seen` and whose bytes are at `from`, to `target`;
+  /// `bytes` gets its size if it moved. Called under the slot's hazard, inside a scope.
+  virtual move_result move(guides::slot_word& slot, guides::word seen, const void* from,
+                           heap::place target, std::size_t& bytes) = 0;
 
   virtual void end() = 0;
 };
@@ -75,10 +75,10 @@ base::result<std::unique_ptr<migration_protocol>> make_protocol(std::string_view
 /// some microseconds, for which somebody who destroys the object's guide may have to wait.
 inline constexpr std::size_t kCopiedPieceBytes = std::size_t{64} << 10;
 
-/// Copies the object of `expected` to `target` and commits by changing `expected`, the word that
-/// the slot must still hold, to the moved one. The old memory is freed only after the commit, the
-/// new one if it fails (pitfall 8).
-move_result copy_and_commit(guides::slot_word& slot, guides::word expected, heap::place target,
-                            std::size_t& bytes);
+/// Copies the object of `expected`, whose bytes are at `from`, to `target` and commits by changing
+/// `expected`, the word that the slot must still hold, to the moved one. The old memory is freed
+/// only after the commit, the new one if it fails (pitfall 8).
+move_result copy_and_commit(guides::slot_word& slot, guides::word expected, const void* from,
+                            heap::place target, std::size_t& bytes);
 
 }  // namespace isotherm::collector

@@ -30,11 +30,11 @@ class veto_protocol final : public migration_protocol {
     return sync::wait_for_open_scopes(limit);
   }
 
-  move_result move(guides::slot_word& slot, guides::word seen, heap::place target,
+  move_result move(guides::slot_word& slot, guides::word seen, const void* from, heap::place target,
                    std::size_t& bytes) override {
     // Locked: its node was relocated since the last scan (guide's constructor for relocation).
     if (guides::is_accessed(seen) || guides::is_locked(seen)) return move_result::vetoed;
-    return copy_and_commit(slot, seen, target, bytes);
+    return copy_and_commit(slot, seen, from, target, bytes);
   }
 
   void end() override {}

@@ -60,13 +60,14 @@ void ageing::expect(guides::word w) const noexcept {
 
 void ageing::record_use(guides::word w) {
   const void* object = guides::pointer_of(w);
-  // The page of an object of COLD may have left DRAM since: its size is read without a touch of it.
+  // An object of COLD may have left DRAM since: its size is read without a touch of it.
   const bool is_cold = guides::heap_of(w) == heap::kind::cold;
   const std::size_t bytes = is_cold ? heap::room_of(object) : heap::object_size(object);
   ++statistics_.accessed_objects;
   statistics_.accessed_bytes += bytes;
   statistics_.accessed_cold_objects += is_cold;
-  // A use in its place brings the page back and clears the mark (cold_extents::note_use).
+  // In a mapped COLD a use in its place brings the page back and clears the mark
+  // (cold_extents::note_use).
   const bool is_past = is_cold && heap::is_out(object);
   if (is_past) statistics_.read_past_bytes += bytes;
   pages_.add(guides::heap_of(w), object, bytes,

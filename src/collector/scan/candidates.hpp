@@ -10,9 +10,9 @@
 #include "collector/protocol/protocol.hpp"
 #include "guide/guide.hpp"
 #include "guide/soda.hpp"
-#include "heap/cold/arrived_reads.hpp"
 #include "heap/object.hpp"
 #include "heap/upkeep.hpp"
+#include "heap/usage.hpp"
 
 namespace isotherm::collector {
 
@@ -31,7 +31,8 @@ inline bool is_full(const std::vector<candidate>& candidates, std::size_t bytes)
 
 inline candidate candidate_of(guides::slot_word& slot, heap::place target,
                               const void* object) noexcept {
-  return {&slot, target, heap::is_out(object), static_cast<std::uint32_t>(heap::room_of(object))};
+  const bool is_in_cold = heap::range_of(heap::kind::cold).contains(object);
+  return {&slot, target, is_in_cold, static_cast<std::uint32_t>(heap::room_of(object))};
 }
 
 /// To HOT, or within it, the object of `w`.

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "guide/guide.hpp"
+#include "heap/cold/arrived_reads.hpp"
 #include "heap/object.hpp"
 #include "heap/upkeep.hpp"
 
@@ -18,7 +19,7 @@ class promotable {
   /// The first one may take all the room, of which `bytes` are half.
   bool has_room_for(const void* object) const {
     const std::size_t bytes = heap::room_of(object);
-    return (is_first_ ? bytes / 2 : bytes) <= left_ && heap::is_in_dram(object);
+    return (is_first_ ? bytes / 2 : bytes) <= left_ && !heap::is_out(object);
   }
   void take(const void* object) {
     left_ -= std::min<std::uint64_t>(left_, heap::room_of(object));
@@ -79,34 +80,6 @@ class choice final : public guides::slot_visitor {
   const std::size_t list_bytes_;
 };
 
-class return_search final : public guides::slot_visitor {
- public:
-  return_search(policy& decides, std::uint64_t promotable_bytes, std::vector<candidate>& candidates)
-      : policy_(decides), promotable_(promotable_bytes), candidates_(candidates) {}
-  bool wants_pause() const noexcept override { return is_full(candidates_, kListBytes); }
-  guides::verdict visit(guides::slot_word& slot) override {
-    guides::word w = slot.load_acquire();
-    if (guides::is_null(w) || guides::heap_of(w) != heap::kind::cold || !guides::is_accessed(w)) {
-      return guides::verdict::keep_due;
-    }
-    // The policy first: whether a page is in DRAM is a system call.
-    const void* object = guides::pointer_of(w);
-    const auto next = policy_.returning(w);
-    if (!next || !promotable_.has_room_for(object)) return guides::verdict::keep_due;
-    if (slot.compare_exchange_acq_rel(w, *next)) {
-      policy_.note_return(w);
-      promotable_.take(object);
-      list(candidates_, to_hot(slot, policy_, *next));
-    }
-    return guides::verdict::keep_due;
-  }
-
- private:
-  policy& policy_;
-  promotable promotable_;
-  std::vector<candidate>& candidates_;
-};
-
 }  // namespace
 
 source_parts::source_parts(std::uint64_t count, newborns of_new)
@@ -137,13 +110,6 @@ void choose(policy& decides, const source_parts& parts, std::uint64_t part,
             std::vector<candidate>& candidates, std::size_t list_bytes) {
   candidates.clear();
   choice visitor(decides, parts, part, promotable_bytes, candidates, list_bytes);
-  guides::visit_due(visitor, so_far);
-}
-
-void choose_returning(policy& decides, std::uint64_t promotable_bytes, guides::progress& so_far,
-                      std::vector<candidate>& candidates) {
-  candidates.clear();
-  return_search visitor(decides, promotable_bytes, candidates);
   guides::visit_due(visitor, so_far);
 }
 

@@ -40,9 +40,4 @@ void choose(policy& decides, const source_parts& parts, std::uint64_t part,
             std::uint64_t promotable_bytes, guides::progress& so_far,
             std::vector<candidate>& candidates, std::size_t list_bytes = kListBytes);
 
-/// Between the ends of windows: lists the objects that were used in COLD and should be in HOT
-/// before their pages leave DRAM again, as far as `promotable_bytes` allow.
-void choose_returning(policy& decides, std::uint64_t promotable_bytes, guides::progress& so_far,
-                      std::vector<candidate>& candidates);
-
 }  // namespace isotherm::collector

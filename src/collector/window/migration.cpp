@@ -14,7 +14,7 @@ namespace isotherm::collector {
 namespace {
 
 /// Epochs that could not begin in time, one after the other, after which the window gives up. One
-/// says little: a thread can sit in its scope for as long as its page takes to come from the disk.
+/// says little: a thread can sit in its scope for as long as a read takes.
 constexpr unsigned kAbandonedInARowMax = 8;
 
 /// Ends, at its own end, what a protocol's begin() began.
@@ -29,24 +29,24 @@ class epoch_guard {
   migration_protocol& protocol_;
 };
 
-/// Pages that one batch may read ahead of its moves: they are in DRAM together.
-constexpr std::uint64_t kReadAheadBytes = std::uint64_t{4} << 20;
+/// What one batch may read of COLD: it is in DRAM together.
+constexpr std::uint64_t kReadBytes = std::uint64_t{4} << 20;
 
-/// Adds the pages of an object of COLD, unless it has been used since it was listed and was to stay
-/// in COLD: mover::attempt() leaves it where it is.
-class pages_of final : public guides::slot_visitor {
+/// Adds an object of COLD, unless it has been used since it was listed and was to stay in COLD:
+/// mover::attempt() leaves it where it is.
+class reads_of final : public guides::slot_visitor {
  public:
-  explicit pages_of(heap::read_ahead& pages) noexcept : pages_(pages) {}
+  explicit reads_of(heap::batch_reads& reads) noexcept : reads_(reads) {}
   void aim(heap::place target) noexcept { target_ = target; }
   guides::verdict visit(guides::slot_word& slot) override {
     const guides::word w = slot.load_acquire();
     const bool stays = target_.where == heap::kind::cold && guides::is_accessed(w);
-    if (guides::is_in_cold(w) && !stays) pages_.add(guides::pointer_of(w));
+    if (guides::is_in_cold(w) && !stays) reads_.add(guides::pointer_of(w));
     return guides::verdict::keep_due;
   }
 
  private:
-  heap::read_ahead& pages_;
+  heap::batch_reads& reads_;
   heap::place target_ = heap::kind::cold;
 };
 
@@ -56,7 +56,7 @@ constexpr std::uint64_t cost_of(const candidate& one) noexcept {
 
 /// At most: neighbours share pages.
 constexpr std::uint64_t read_bytes_of(const candidate& one) noexcept {
-  return one.is_out ? (one.bytes / base::kPageBytes + 1) * base::kPageBytes : 0;
+  return one.is_in_cold ? (one.bytes / base::kPageBytes + 1) * base::kPageBytes : 0;
 }
 
 /// What moves together; `cost` gets its cost.
@@ -64,7 +64,7 @@ std::span<const candidate> first_batch(std::span<const candidate> all, std::uint
                                        std::uint64_t& cost) noexcept {
   std::size_t objects = 0;
   std::uint64_t read = 0;
-  for (; objects < all.size() && cost < most_cost && read < kReadAheadBytes; ++objects) {
+  for (; objects < all.size() && cost < most_cost && read < kReadBytes; ++objects) {
     cost += cost_of(all[objects]);
     read += read_bytes_of(all[objects]);
   }
@@ -101,7 +101,10 @@ move_result mover::attempt(guides::slot_word& slot, guides::word seen, std::size
     }
     return move_result::vetoed;
   }
-  const move_result result = protocol_.move(slot, seen, target_, bytes);
+  const void* const object = guides::pointer_of(seen);
+  const void* const found = guides::is_in_cold(seen) ? reads_.find(object) : object;
+  if (found == nullptr) return move_result::unreadable;
+  const move_result result = protocol_.move(slot, seen, found, target_, bytes);
   if (result == move_result::vetoed && from == target_.where && from == heap::kind::hot) {
     const std::size_t size = heap::object_size(guides::pointer_of(seen));
     list(used_again_, {&slot, target_, false, static_cast<std::uint32_t>(size)});
@@ -156,24 +159,26 @@ bool migration::move_batch() {
   if (stop_()) return !(has_ended_ = true);
   batch_cost_ = 0;
   const auto batch = first_batch(left_, limits_.batch_bytes, batch_cost_);
-  read_ahead(batch);
+  read(batch);
   while (!run_epoch(batch)) {
     if (++abandoned_in_a_row_ == kAbandonedInARowMax || stop_()) return !(has_ended_ = true);
   }
+  reads_.clear();
   abandoned_in_a_row_ = 0;
   left_ = left_.subspan(batch.size());
   return true;
 }
 
 /// Before the batch's epoch: whoever destroys a guide waits while its object is moved.
-void migration::read_ahead(std::span<const candidate> batch) {
-  pages_of visitor(pages_);
+void migration::read(std::span<const candidate> batch) {
+  reads_.clear();
+  reads_of visitor(reads_);
   for (const candidate& one : batch) {
-    if (!one.is_out || mover_.refuses(one.target)) continue;
+    if (!one.is_in_cold || mover_.refuses(one.target)) continue;
     visitor.aim(one.target);
     guides::visit_one(one.slot, visitor);
   }
-  pages_.run();
+  reads_.run();
 }
 
 bool migration::run_epoch(std::span<const candidate> batch) {

@@ -10,7 +10,7 @@
 #include "collector/protocol/protocol.hpp"
 #include "collector/scan/candidates.hpp"
 #include "collector/statistics.hpp"
-#include "heap/cold/read_ahead.hpp"
+#include "heap/cold/batch_reads.hpp"
 
 namespace isotherm::collector {
 
@@ -23,8 +23,9 @@ struct migration_limits {
 /// Decides, under the hazard, whether a candidate still wants to move, and moves it.
 class mover final : public guides::slot_visitor {
  public:
-  mover(migration_protocol& protocol, window_statistics& statistics)
-      : protocol_(protocol), statistics_(statistics) {}
+  /// `reads` has the bytes of the objects that are out.
+  mover(migration_protocol& protocol, const heap::batch_reads& reads, window_statistics& statistics)
+      : protocol_(protocol), reads_(reads), statistics_(statistics) {}
 
   void aim(heap::place target) noexcept { target_ = target; }
   /// A full disk refuses the next million objects as well, at a system call each.
@@ -42,6 +43,7 @@ class mover final : public guides::slot_visitor {
   void count(heap::kind from, move_result result, std::size_t bytes) noexcept;
 
   migration_protocol& protocol_;
+  const heap::batch_reads& reads_;
   window_statistics& statistics_;
   heap::place target_ = heap::kind::hot;
   bool cold_is_full_ = false;
@@ -61,7 +63,7 @@ class migration {
         limits_(limits),
         stop_(std::move(stop)),
         statistics_(statistics),
-        mover_(protocol, statistics) {}
+        mover_(protocol, reads_, statistics) {}
 
   /// Begins a list to move, which must live until move_batch() is false. An object that was to
   /// leave NEW for COLD but has been used since the scan goes to HOT (it counts as vetoed and as
@@ -78,15 +80,15 @@ class migration {
 
  private:
   bool has_more();
-  void read_ahead(std::span<const candidate> batch);
+  void read(std::span<const candidate> batch);
   bool run_epoch(std::span<const candidate> batch);
 
   migration_protocol& protocol_;
   const migration_limits limits_;
   const std::function<bool()> stop_;
   window_statistics& statistics_;
+  heap::batch_reads reads_;  // of one batch
   mover mover_;
-  heap::read_ahead pages_;
   std::span<const candidate> left_;    // of the list
   std::vector<candidate> used_again_;  // the list's second part
   bool is_second_part_ = false;

@@ -60,7 +60,7 @@ struct window {
   std::uint64_t begin_ns = os::monotonic_ns();
   std::uint64_t begin_cpu_ns = os::thread_cpu_ns();
   pace turns{};
-  std::uint64_t moved_since_page_out = 0;  ///< bytes that make pages of COLD, and their cost
+  std::uint64_t moved_since_page_out = 0;  ///< bytes that went to COLD, and their cost
 };
 
 }  // namespace isotherm::collector

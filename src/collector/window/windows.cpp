@@ -62,16 +62,9 @@ bool windows::maintain(time_point began, const options& chosen) {
   window between{chosen, room_, counted_};
   refresh_room(between);
   if (chosen.manage != mode::on || chosen.policy != policy_name::budget) return false;
-  if (chosen.hint != heap::hint::none && has_many_cold_pages(room_)) {
-    return_used(between);
-    const std::uint64_t begin_ns = os::monotonic_ns();
-    page_out_piece(between, chosen.page_out_bytes_per_window);
-    counted_.page_out_seconds += seconds_since(begin_ns);
-    refresh_room(between);
-    cold_.note_page_out(room_);
-  }
   const bool has_more = make_room(between);
   is_amid_eviction_ = has_more && room_.is_low();
+  if (!is_amid_eviction_) note_page_out(between, heap::finish_page_out());
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
   return (!has_more && early_.is_due(room_, elapsed)) ||
          unusual_.end_window_now(gate().asked(), elapsed.count() / chosen.window_seconds);
@@ -159,8 +152,6 @@ void windows::weigh(window& now) {
       now.chosen,
       {.target_bytes = now.chosen.hint == heap::hint::pageout ? now.room.target_bytes : 0,
        .dram_bytes = now.room.dram_bytes,
-       .file_bytes = cold_.in_dram(now.room),
-       .cold_room_bytes = std::min(cold_limit_bytes(now.room), cold_.expect()),
        .warm_bytes = warm.extent_bytes,
        .warm_object_bytes = warm.bytes,
        .cold_objects = heap::usage_of(heap::kind::cold, heap::residency::left_out).objects,
@@ -264,38 +255,17 @@ bool windows::move(window& now, migration& moves, std::span<const candidate> lis
   return !moves.has_ended();
 }
 
-/// While objects move, what they left goes back to the system, and what they took or read in COLD
-/// leaves DRAM: a first demotion moves nearly everything, which must not be in memory twice.
+/// While objects move, what they left goes back to the system, and what they took in COLD leaves
+/// DRAM: a first demotion moves nearly everything, which must not be in memory twice.
 void windows::relieve(window& now, std::uint64_t left_for_cold) {
   heap::trim();  // a hole that is kept for another object keeps its extent
   now.moved_since_page_out += left_for_cold;
   if (now.chosen.policy != policy_name::budget) return;
   refresh_room(now);
-  const bool is_many = has_many_cold_pages(now.room);
-  if (is_many) return_used(now);
-  if (!is_many && now.moved_since_page_out < moved_together(now.seen.memory_target_bytes)) return;
+  if (now.moved_since_page_out < moved_together(now.seen.memory_target_bytes)) return;
   now.moved_since_page_out = 0;
   page_out_piece(now, kMovedTogether);
   refresh_room(now);
-  if (is_many) cold_.note_page_out(now.room);
-}
-
-/// Moves objects that were used in COLD, and often enough, to HOT before their pages leave again.
-void windows::return_used(window& now) {
-  if (!decides_ || !protocol_) return;
-  const std::uint64_t begin_ns = os::monotonic_ns();
-  const std::uint64_t promoted_before = now.seen.promoted.objects;
-  migration moves = migration_of(now);
-  std::vector<candidate> returning;
-  for (guides::progress so_far; !so_far.is_over && !moves.has_ended() && !control_.is_stopping();) {
-    choose_returning(*decides_, now.room.promotable_bytes(), so_far, returning);
-    for (moves.begin_list(returning); moves.move_batch();) refresh_room(now);
-  }
-  now.seen.move_seconds += seconds_since(begin_ns);
-  // The window's end finds these objects in HOT, and not used.
-  const std::uint64_t returned = now.seen.promoted.objects - promoted_before;
-  now.seen.accessed_objects += returned;
-  now.seen.accessed_cold_objects += returned;
 }
 
 /// Evicts when memory is low, as evict(). Between two passes over guides, or pieces of one: writers
@@ -336,11 +306,6 @@ bool windows::evict(window& now) {
   return !moves.has_ended() && (has_yielded || !newborns_.is_over());
 }
 
-/// More pages of COLD are in DRAM than may be between two page-outs.
-bool windows::has_many_cold_pages(const memory_room& room) const {
-  return cold_.in_dram(room) > cold_limit_bytes(room);
-}
-
 /// Frees what the threads have retired until now, as far as it may be freed.
 void windows::free_retired(window& now) {
   guides::free_empty_blocks();
@@ -351,7 +316,7 @@ void windows::free_retired(window& now) {
   }
 }
 
-/// Gives free memory back to the system and, where COLD may leave, hints its pages.
+/// Gives free memory back to the system and, where COLD may leave, asks it to.
 void windows::page_out(window& now) {
   const outlook next =
       decides_->adapt(now.chosen, heap::packing_of(heap::kind::cold).used_bytes, now.seen);
@@ -363,16 +328,23 @@ void windows::page_out(window& now) {
   heap::trim();
   page_out_piece(now, decides_->page_out_bytes(now.chosen, now.seen,
                                                os::memory_pressure_percent().value_or(0)));
+  note_page_out(now, heap::finish_page_out());
   now.seen.page_out_seconds += seconds_since(begin_ns);
 }
 
+/// Begins to page out; the writes go on beside the next moves.
 void windows::page_out_piece(window& now, std::uint64_t bytes) {
   if (now.chosen.hint == heap::hint::none || bytes == 0) return;
-  heap::page_out_report report = heap::page_out_cold(now.chosen.hint, bytes, [&] {
-    rest(now);
-    return control_.is_stopping();
-  });
+  note_page_out(now, heap::begin_page_out(now.chosen.hint, bytes, [&] {
+                  rest(now);
+                  return control_.is_stopping();
+                }));
+}
+
+void windows::note_page_out(window& now, heap::page_out_report report) {
   now.seen.hinted_bytes += report.bytes_asked;
+  // The memory of what was written ends when the scopes that are open have closed.
+  if (report.bytes_asked > 0) sync::reclaim_ready(kReclaimedAtOnceUs);
   if (!report.problem.empty()) now.seen.page_out_problem = std::move(report.problem);
 }
 
@@ -380,7 +352,6 @@ void windows::page_out_piece(window& now, std::uint64_t bytes) {
 window_statistics windows::finish(window& now) {
   warm_ = sizes_of(warm_memory(), warm_);
   refresh_room(now);
-  cold_.begin_window(now.room);
   early_.end_window(now.room, now.seen.demoted.bytes, length_of(now.chosen));
   window_statistics seen = std::exchange(now.seen, {});
   for (const heap::kind where : heap::kKinds) {
@@ -398,7 +369,6 @@ void windows::refresh_room(window& now) {
   if (!seen) return;  // the last observation stands
   now.room = *seen;
   memory_.apply(now.room);
-  cold_.note(now.room);
 }
 
 /// Gives back what was emptied. Leaves the processor to others in proportion to the work since the

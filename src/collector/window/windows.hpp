@@ -4,13 +4,13 @@
 //                   age           which objects were used; words are aged; the policy weighs
 //                   migrate       what lies in the wrong heap moves, sparse extents are emptied
 //                   free_retired  what threads have retired is freed
-//                   page_out      COLD's pages are hinted
+//                   page_out      COLD is asked to leave
 //                   finish        the next window's outlook, and statistics
 //   maintain()    between two windows: DRAM is looked after
 //
 // A phase gets its window, which holds memory as observed last; refresh_room() observes it anew and
-// sets the limits that follow. Between two batches of moves DRAM is relieved (relieve()): what was
-// used in COLD moves to HOT, and COLD's pages leave.
+// sets the limits that follow. Between two batches of moves DRAM is relieved (relieve()): what went
+// to COLD leaves it.
 #pragma once
 
 #include <chrono>
@@ -33,6 +33,7 @@
 #include "collector/scan/touched_pages.hpp"
 #include "collector/window/migration.hpp"
 #include "collector/window/window.hpp"
+#include "heap/upkeep.hpp"
 
 namespace isotherm::collector {
 
@@ -53,8 +54,8 @@ class windows {
 
   /// Runs a window in the calling thread, which is outside of every scope.
   window_statistics run();
-  /// Frees what is due, observes memory and sets its limits; pages of COLD that were used leave
-  /// again when they are too many. True when the window that began at `began` should end now:
+  /// Frees what is due, observes memory and sets its limits; the oldest objects leave when writers
+  /// need room. True when the window that began at `began` should end now:
   /// memory is short all the same, or too much misses. Does nothing while a window runs. Some times
   /// a second.
   bool maintain(time_point began, const options& chosen);
@@ -94,11 +95,10 @@ class windows {
   void refresh_room(window& now);
   void relieve(window& now, std::uint64_t left_for_cold);
   void rest(window& now);
-  void return_used(window& now);
   bool make_room(window& now);
   bool evict(window& now);
   void page_out_piece(window& now, std::uint64_t bytes);
-  bool has_many_cold_pages(const memory_room& room) const;
+  void note_page_out(window& now, heap::page_out_report report);
 
   control& control_;
   memory_watch& memory_;
@@ -113,7 +113,6 @@ class windows {
   newborn_queue newborns_;
   bool is_amid_eviction_ = false;
   page_watch watch_;
-  cold_pages cold_;
   unusual_misses unusual_;
   early_end early_;
   memory_room room_{};         // as observed last

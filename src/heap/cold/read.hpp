@@ -1,5 +1,5 @@
-// A read of an object of COLD whose pages have left DRAM, past the mapping: no thread waits for a
-// fault, and no page comes back for the sake of one object.
+// A read of an object of COLD that has left DRAM: no thread waits for it, and in a mapped COLD no
+// page comes back for the sake of one object.
 //
 //   miss          an object that an operation needed and did not wait for; pins its extent
 //   cold_read     the read of its pages for all operations of a thread that wait for it; pins the
@@ -7,12 +7,14 @@
 //   shared_reads  the reads of all threads: a read follows another thread's read of the same pages
 //                 (shared_reads.hpp, with the states of a read)
 //   cold_reader   a thread's: submits its reads and reports their ends (reader.hpp)
+//   object_copy   a read that a thread waits for (object_copy.hpp)
+//   batch_reads   the collector's (batch_reads.hpp)
 //
 // A copy stays right as long as its extent is pinned: the bytes of an object in COLD do not change,
-// and its address means no other object meanwhile (packed/extent.hpp). Objects in pages that are
-// out are whole: the collector alone makes objects in COLD (guides::allocate_or_newborn()), and
-// writes them before it asks pages to leave. The user of a copy finds out whether a guide still
-// holds the object (guide/fetched.hpp).
+// and its address means no other object meanwhile (packed/extent.hpp). Objects that are out are
+// whole: the collector alone makes objects in COLD (guides::allocate_or_newborn()), and an extent
+// leaves when it is closed. The user of a copy finds out whether a guide still holds the object
+// (guide/fetched.hpp).
 #pragma once
 
 #include <cerrno>
@@ -32,6 +34,17 @@ namespace isotherm::heap {
 
 /// Whether an object that is missed had been used since the collector's last window ended.
 enum class used_before : std::uint8_t { no, yes };
+
+/// Memory for pages that are read past the page cache.
+struct frees_pages {
+  void operator()(std::byte* memory) const noexcept { std::free(memory); }
+};
+using page_memory = std::unique_ptr<std::byte, frees_pages>;
+
+/// Returns the copy of an object of COLD in pages that were read; null where the file holds no
+/// whole object there, as after a file system has lost what was written to it.
+const void* object_in(const std::byte* bytes, const base::page_span& where,
+                      const void* object) noexcept;
 
 /// Move-only.
 class miss {
@@ -102,11 +115,8 @@ class cold_read {
   /// The transfer of the pages from the disk. The disk may write to the request and to the copy
   /// after the read has ended with ECANCELED or ETIME.
   struct transfer : os::queued_read {
-    struct frees {
-      void operator()(std::byte* memory) const noexcept { std::free(memory); }
-    };
     cold_read* of = nullptr;
-    std::unique_ptr<std::byte, frees> copy;
+    page_memory copy;
     std::shared_ptr<cold_read> keeps;  // the read itself, until the disk has answered
   };
   transfer& disk_transfer() noexcept { return transfer_; }

@@ -23,8 +23,7 @@ std::size_t given_up_size(std::size_t bytes) noexcept {
   return std::min(bytes, cold_reader::kBytesUnderWay);
 }
 
-/// Brings the pages back to DRAM. A page that cannot be read stays where it is: the thread that
-/// uses the object finds that out (readable.hpp).
+/// Brings the pages of a mapped COLD back to DRAM.
 void populate(os::queued_read& wanted) {
   std::byte* const begin = heaps().packed(kind::cold).extents().begin() + wanted.offset;
   static_cast<void>(os::advise(begin, wanted.bytes, os::advice::populate));
@@ -38,10 +37,10 @@ base::result<std::unique_ptr<cold_reader>> cold_reader::make(os::read_queue::eng
     return std::unexpected(base::error{"a fork child cannot read its parent's COLD", 0});
   }
   const backing& pages = heaps().packed(kind::cold).extents().pages();
-  if (pages.file() != nullptr) {
-    if (auto queue = os::read_queue::open(*pages.file(), chosen)) {
-      return std::unique_ptr<cold_reader>(new cold_reader(std::move(*queue)));
-    }
+  if (pages.is_logged()) {
+    auto queue = os::read_queue::open(*pages.file(), chosen);
+    if (!queue) return std::unexpected(queue.error());
+    return std::unique_ptr<cold_reader>(new cold_reader(std::move(*queue)));
   }
   auto queue = os::read_queue::of(&populate);
   if (!queue) return std::unexpected(queue.error());

@@ -17,9 +17,8 @@
 
 namespace isotherm::heap {
 
-/// Owned by one thread; other readers reach its mailbox only. Pages of COLD's file are read past
-/// the page cache, by io_uring or threads. Where COLD has no file, or one whose file system does
-/// not allow that, threads bring the pages back to DRAM instead.
+/// Owned by one thread; other readers reach its mailbox only. A logged COLD is read past the page
+/// cache, by io_uring or threads. Of a mapped one threads bring the pages back to DRAM.
 class cold_reader {
  public:
   using time_point = std::chrono::steady_clock::time_point;

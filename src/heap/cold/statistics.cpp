@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <numeric>
 
+#include "heap/ranges.hpp"
+
 namespace isotherm::heap {
 namespace {
 
@@ -50,6 +52,18 @@ constexpr base::figure_of<seen> kTable[] = {
      [](const seen& s) { return wait_us(s, 999, 1000); }},
 };
 
+using sizes = cold_file_statistics;
+constexpr base::figure_of<sizes> kFileTable[] = {
+    {{"cold_written_bytes", "bytes", "bytes written to COLD's file since the start", counter},
+     kMember<&sizes::written_bytes>},
+    {{"cold_file_bytes", "bytes", "bytes of COLD's file that hold objects, holes between included"},
+     kMember<&sizes::file_bytes>},
+    {{"cold_memory_bytes", "bytes", "bytes of COLD that are in DRAM, not written to its file yet"},
+     kMember<&sizes::memory_bytes>},
+};
+
+thread_local constinit std::uint64_t waited_misses = 0;
+
 }  // namespace
 
 cold_read_statistics cold_reads() noexcept {
@@ -84,8 +98,33 @@ void cold_read_counters::count_end(std::size_t bytes, int error,
   if (error != 0) failed_reads.fetch_add_relaxed(1);
 }
 
+void count_waited_miss() noexcept {
+  cold_read_counts.misses.fetch_add_relaxed(1);
+  ++waited_misses;
+}
+
+std::uint64_t thread_waited_misses() noexcept { return waited_misses; }
+
+void count_lost_read() noexcept { cold_read_counts.lost.fetch_add_relaxed(1); }
+
+std::uint64_t lost_reads() noexcept { return cold_read_counts.lost.load_relaxed(); }
+
 std::span<const base::figure_of<cold_read_statistics>> cold_statistic_table() noexcept {
   return kTable;
+}
+
+cold_file_statistics cold_file() noexcept {
+  const heap_set& set = heaps();
+  const extent_table& extents = set.packed(kind::cold).extents();
+  if (!extents.is_logged()) return {};
+  const std::uint64_t in_memory = set.cold().memory_bytes(), held = extents.held_bytes();
+  return {.written_bytes = set.cold_writer.written_bytes(),
+          .file_bytes = held - std::min(held, in_memory),  // taken at two moments
+          .memory_bytes = in_memory};
+}
+
+std::span<const base::figure_of<cold_file_statistics>> cold_file_table() noexcept {
+  return kFileTable;
 }
 
 }  // namespace isotherm::heap

@@ -7,7 +7,7 @@ namespace {
 
 class anonymous final : public backing {
  public:
-  bool is_on_disk() const noexcept override { return false; }
+  bool is_logged() const noexcept override { return false; }
   std::string place() const override { return "memory and swap"; }
   std::string why_pages_stay() const override {
     if (os::read_swap_space().total_bytes > 0) return {};

@@ -1,6 +1,7 @@
 #include "heap/packed/backing.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "os/memory/address_space.hpp"
 
@@ -32,6 +33,14 @@ base::result<void> backing::take(std::size_t offset, std::size_t bytes) {
 
 base::result<void> backing::drop(std::size_t offset, std::size_t bytes) const {
   return os::advise(begin_ + offset, bytes, os::advice::page_out);
+}
+
+base::result<void> backing::write(std::size_t, std::size_t) const {
+  return std::unexpected(base::error{"this backing has no file", ENOTSUP});
+}
+
+base::result<void> backing::read(std::span<std::byte>, std::size_t) const {
+  return std::unexpected(base::error{"this backing has no file", ENOTSUP});
 }
 
 }  // namespace isotherm::heap

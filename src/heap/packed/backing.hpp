@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,22 +18,23 @@
 
 namespace isotherm::heap {
 
+/// Two ways in which pages leave DRAM (DESIGN: mapped and logged COLD):
+///
+///   mapped  pages stay where they are, and the system moves them out and in
+///   logged  pages are memory only until write() has put them into a file; after that read() alone
+///           gives their bytes, and a touch of their addresses is a fault
 class backing {
  public:
   virtual ~backing() = default;
   backing(const backing&) = delete;
   backing& operator=(const backing&) = delete;
 
-  /// Whether pages are read from a disk and room is taken on one: a touch of a page may fail, and
-  /// give_back() waits for the disk.
-  virtual bool is_on_disk() const noexcept = 0;
+  virtual bool is_logged() const noexcept = 0;
   /// Why no page can leave DRAM at this moment, and how to change that; empty where pages can. Any
   /// thread.
-  virtual std::string why_pages_stay() const = 0;
+  virtual std::string why_pages_stay() const { return {}; }
   /// The place of the pages, for messages.
   virtual std::string place() const = 0;
-  /// The file for reads past the mapping; null where there is none.
-  virtual const os::file* file() const noexcept { return nullptr; }
 
   /// Lays itself over a reserved range. Once, before any other call.
   virtual base::result<void> map(std::byte* begin, std::size_t bytes);
@@ -41,20 +43,23 @@ class backing {
   virtual base::result<void> take(std::size_t offset, std::size_t bytes);
   /// Gives pages, and their room on a disk, back. Any thread.
   virtual void give_back(std::size_t offset, std::size_t bytes) const noexcept = 0;
-
-  /// Writes pages back, so that they can leave. Any thread.
-  virtual base::result<void> clean(std::size_t, std::size_t) const { return {}; }
-  /// Makes the pages that are in DRAM ones that clean() writes, unchanged, though the system may
-  /// believe that they are on the disk. Any thread.
-  virtual base::result<void> write_anew(std::size_t, std::size_t) const { return {}; }
-  /// Whether the disk gives back the content of the pages that are in DRAM, which are clean. True
-  /// where the file cannot be read past the page cache, so that it is not known. Any thread.
-  virtual bool is_written(std::size_t, std::size_t) const { return true; }
-  /// Asks that pages, which are clean, leave DRAM now. Any thread.
+  /// Asks that pages leave DRAM now. Any thread. Of a mapped backing.
   base::result<void> drop(std::size_t offset, std::size_t bytes) const;
 
-  /// In a fork child, a file belongs to the parent: nothing is taken, nothing given back.
-  void freeze() noexcept { frozen_ = is_on_disk(); }
+  // Of a logged backing. Any thread.
+
+  /// Puts pages, to which no thread writes, into the file. Waits for the disk.
+  virtual base::result<void> write(std::size_t, std::size_t) const;
+  /// Ends the memory of pages that were written and that no thread reads in memory any more.
+  virtual void end_memory(std::size_t, std::size_t) const noexcept {}
+  /// Reads pages that were written. Waits for the disk. Errors: an errno value in each.
+  virtual base::result<void> read(std::span<std::byte> to, std::size_t offset) const;
+  /// The file, for reads of many pages at a time; null where there is none.
+  virtual const os::file* file() const noexcept { return nullptr; }
+
+  /// In a fork child, a file belongs to the parent: nothing is taken, nothing given back, nothing
+  /// read.
+  void freeze() noexcept { frozen_ = is_logged(); }
   bool is_frozen() const noexcept { return frozen_; }
 
  protected:

@@ -1,9 +1,9 @@
 // The part of COLD's extents that NEW and HOT do not have, because COLD's pages leave DRAM while
-// objects live there: sizes that no page is read for, the pages that are out, extents that are
-// pinned for reads past the mapping, and emptied extents whose room on the disk is given back
-// later. A COLD whose pages do not leave does without it.
+// objects live there: sizes that no page is read for, what is out of DRAM, extents that are pinned
+// for reads, and emptied extents whose room on the disk is given back later.
 //
-// Page-out itself is in pager.hpp, reads past the mapping are in heap/cold/.
+// How pages leave is in pager.hpp (mapped COLD) and log_writer.hpp (logged), reads are in
+// heap/cold/.
 #pragma once
 
 #include <array>
@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <vector>
 
 #include "base/atomic.hpp"
 #include "base/check.hpp"
@@ -50,8 +51,8 @@ class object_ends {
   std::array<base::atomic<std::uint64_t>, (kExtentUnits + 64) / 64> words_;
 };
 
-/// The pages of a COLD extent that have left DRAM, a bit a page: those that this process has made
-/// leave, and those that the system was seen to have taken (pager::look_at()). A page that the
+/// The pages of a mapped COLD extent that have left DRAM, a bit a page: those that this process has
+/// made leave, and those that the system was seen to have taken (pager::look_at()). A page that the
 /// system has taken unseen counts as in DRAM, and costs a fault; a page that a fault has brought
 /// back unseen counts as out, and costs a read that was not needed. The bits are relaxed, because a
 /// wrong one costs time only.
@@ -116,18 +117,39 @@ class cold_extents {
   /// Returns the whole pages that an object takes, with its header.
   base::page_span place_of(const void* object) const noexcept;
 
-  /// Returns whether reading an object would wait for pages that have left DRAM (pages_out).
+  /// Returns whether an object has left DRAM: in a logged COLD its extent was written, and in a
+  /// mapped one reading would wait for pages (pages_out). Acquire: pairs with the release of
+  /// note_written(). A thread that reads false in a scope may read the object where it lies until
+  /// the scope closes.
   bool is_out(const void* object) const noexcept;
+
+  // Of a mapped COLD.
   /// Marks extents that are asked to leave.
   void mark_out(std::size_t first, std::size_t count) noexcept;
   /// Marks a page, counted from the begin of extent `first`, that was found to have left.
   void mark_page_out(std::size_t first, std::size_t page) noexcept;
-  /// Marks extents that were taken anew.
-  void mark_in(std::size_t first, std::size_t count) noexcept;
   void mark_in(const base::page_span& where) noexcept;
   /// Does the work of note_cold_use().
   void note_use(const void* object) noexcept;
 
+  // Of a logged COLD.
+  /// Returns the extents, or heads of runs, that were taken and not written since, the lowest
+  /// first. Errors: throws std::bad_alloc.
+  std::vector<std::size_t> in_memory() const;
+  /// Returns the bytes that such extents may take of DRAM.
+  std::uint64_t memory_bytes() const noexcept { return memory_bytes_.load_relaxed(); }
+  /// Pins an extent, or the run that it heads, as pin_extent() does. Returns false where it still
+  /// takes objects, or holds none.
+  /// Requires: no other thread allocates in COLD.
+  bool pin_closed(std::size_t first) noexcept;
+  void unpin(std::size_t first) noexcept;
+  /// Makes a pinned extent, or run, one that is out: no scope that opens from now on reads it in
+  /// memory.
+  void note_written(std::size_t first) noexcept;
+
+  // Of both.
+  /// Notes that extents were taken: they are in memory.
+  void note_taken(std::size_t first, std::size_t count) noexcept;
   /// Pins the extent of an object: it is not given back while it is pinned, so that no address in
   /// it comes to mean another object.
   /// Requires: the object is live, and was found in the scope that is open.
@@ -149,17 +171,19 @@ class cold_extents {
 
  private:
   bool leave(const extent_run& emptied_now) noexcept;
+  void leave_memory(const extent_run& which) noexcept;
   extent_run take_left() noexcept;
 
   extent_table& table_;
   extent_rows extents_;          // of table_
   object_ends* ends_ = nullptr;  // a row for each extent
-  pages_out* out_ = nullptr;     // a row for each extent
+  pages_out* out_ = nullptr;     // a row for each extent; null in a logged COLD
+  base::atomic<std::uint64_t> memory_bytes_{0};
   // Guards all fields below it. It has a cache line apart from the fields above, which are read for
   // each object.
-  alignas(base::kNoSharingBytes) std::mutex mutex_;
+  alignas(base::kNoSharingBytes) mutable std::mutex mutex_;
   emptied treatment_ = emptied::given_back;
-  extent_set left_;
+  extent_set left_, in_memory_;
   std::size_t lowest_left_ = 0;  // no extent below it is left
 };
 

@@ -4,7 +4,7 @@
 //   bits  0-15  live     units of 16 bytes that live objects take
 //   bits 16-31  cursor   units appended so far; live <= cursor <= kExtentUnits
 //   bit     32  closed   takes no more objects until it is opened anew
-//   bits 40-63  readers  reads of its pages that are under way past the mapping (COLD's file)
+//   bits 40-63  readers  reads of its pages that are under way, and its write to COLD's file
 //
 //   append   CAS   open, room:          cursor += gap + n, live += n
 //   free     sub                        live -= n
@@ -114,18 +114,17 @@ struct alignas(base::kCacheLineBytes) extent {
   /// Counts up from extent to extent as they are opened, and round at its end: which of two was
   /// opened first. Relaxed: it orders no access; a stale one costs an object a place in a queue.
   base::atomic<std::uint32_t> birth;
-  /// Pages were asked to leave DRAM, and nothing is known to have touched one since. Set by
-  /// the pager, cleared by reopening and by note_use(); a race between them costs a
+  /// Of a mapped COLD: pages were asked to leave DRAM, and nothing is known to have touched one
+  /// since. Set by the pager, cleared by reopening and by note_use(); a race between them costs a
   /// hint, or delays one until the row's turn to be looked at again, so relaxed.
   base::atomic<bool> hinted;
   /// Of HOT: which objects it was opened for (heap/object.hpp). Relaxed: it is written before the
   /// release of `word` that opens the extent, and whoever asks has the object by way of that. Of an
   /// object that was freed meanwhile the answer may be the next one's, and costs a needless move.
   base::atomic<band> among;
-  /// The disk has failed to take a page of some extent, maybe of this one, which looks written. Set
-  /// and cleared by the pager, and by reopening: what was there is gone. Relaxed: set once too
-  /// often it costs a write.
-  base::atomic<bool> unwritten;
+  /// Of a logged COLD, of an extent or the head of a run: its bytes are in the file, and its memory
+  /// ends. Set once by cold_extents::note_written(), cleared by reopening.
+  base::atomic<bool> written;
   /// Pages in which no object lives were given back (packed_heap::release_dead_pages()); cleared by
   /// reopening. What freed objects left there, headers too, is gone.
   enum class thinning : std::uint8_t { none, chosen, done };
@@ -136,7 +135,7 @@ struct alignas(base::kCacheLineBytes) extent {
   /// Requires: no other thread uses the extent.
   void reset() noexcept {
     hinted.store_relaxed(false);
-    unwritten.store_relaxed(false);
+    written.store_relaxed(false);
     thinned.store_relaxed(thinning::none);
     among.store_relaxed(kColdestBand);
     run.store_relaxed(0);

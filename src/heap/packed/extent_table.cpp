@@ -13,7 +13,7 @@ base::result<void> extent_table::open(std::byte* begin, std::size_t bytes,
                                       std::unique_ptr<backing> pages) {
   count_ = bytes / kExtentBytes;
   pages_ = std::move(pages);
-  is_on_disk_ = pages_->is_on_disk();
+  is_logged_ = pages_->is_logged();
   taken_ = extent_set(count_);
   auto rows = make_rows<extent>(count_);
   if (!rows) return std::unexpected(rows.error());

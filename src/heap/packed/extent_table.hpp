@@ -48,6 +48,15 @@ class extent_set {
   }
   void insert(std::size_t index) noexcept { words_[index / 64] |= bit_of(index); }
   void erase(std::size_t index) noexcept { words_[index / 64] &= ~bit_of(index); }
+  /// Appends the numbers below `end` that the set has, the lowest first. Passes over 64 extents
+  /// that it has none of at a time. Errors: throws std::bad_alloc.
+  void append_to(std::vector<std::size_t>& numbers, std::size_t end) const {
+    for (std::size_t word = 0; word * 64 < end; ++word) {
+      for (std::uint64_t left = words_[word]; left != 0; left &= left - 1) {
+        numbers.push_back(word * 64 + static_cast<std::size_t>(std::countr_zero(left)));
+      }
+    }
+  }
 
  private:
   static constexpr std::uint64_t bit_of(std::size_t index) noexcept {
@@ -114,8 +123,8 @@ class extent_table : public extent_rows {
   std::uint32_t births() const noexcept { return births_.load_relaxed(); }
 
   const backing& pages() const noexcept { return *pages_; }
-  /// Returns pages().is_on_disk() from here: it is asked for each object.
-  bool is_on_disk() const noexcept { return is_on_disk_; }
+  /// Returns pages().is_logged() from here: it is asked for each object.
+  bool is_logged() const noexcept { return is_logged_; }
   /// Freezes the pages, in a fork child (backing::freeze()).
   void freeze() noexcept { pages_->freeze(); }
   /// Locks the mutex around fork(), so that no other thread holds it in the child.
@@ -135,7 +144,7 @@ class extent_table : public extent_rows {
 
   std::size_t count_ = 0;
   std::unique_ptr<backing> pages_;
-  bool is_on_disk_ = false;
+  bool is_logged_ = false;
   // These fields have a cache line apart from those above, which are read for each object.
   alignas(base::kNoSharingBytes) base::atomic<std::size_t> used_{0};  // grows under mutex_
   base::atomic<std::uint64_t> held_{0};

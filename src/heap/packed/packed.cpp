@@ -5,7 +5,6 @@
 #include "base/check.hpp"
 #include "heap/brake.hpp"
 #include "heap/poison.hpp"
-#include "os/memory/bus_error.hpp"
 
 namespace isotherm::heap {
 
@@ -28,14 +27,7 @@ void* packed_heap::allocate(std::size_t bytes, recycling room, band among,
   }
   if (object == nullptr) return nullptr;
   unpoison(header_of(object), kHeaderBytes + readable_bytes(bytes));
-  const auto begin_life = [object, bytes] {
-    write_header(object, {kLiveMark, static_cast<std::uint32_t>(bytes)});
-  };
-  if (!extents_.is_on_disk()) {
-    begin_life();
-  } else if (!os::survives(begin_life)) {
-    return nullptr;  // the disk does not give the page: the room stays taken
-  }
+  write_header(object, {kLiveMark, static_cast<std::uint32_t>(bytes)});
   return object;
 }
 
@@ -72,7 +64,7 @@ packed_heap::append_attempt packed_heap::append_to(std::uint32_t index,
   bool is_contended = false;
   extent_word seen = row.load();
   for (;;) {
-    const std::size_t gap = extents_.is_on_disk() ? gap_before(seen.cursor(), units) : 0;
+    const std::size_t gap = extents_.is_logged() ? gap_before(seen.cursor(), units) : 0;
     if (!seen.has_room(gap + units)) break;
     const std::size_t cursor = seen.cursor() + gap;
     if (row.word.compare_exchange_acq_rel(seen.raw, seen.appended(gap, units).raw)) {
@@ -141,7 +133,10 @@ void packed_heap::deallocate(void* object, std::size_t bytes, recycling room,
       holes_.keep(object, units, mine.spread, is_worth_keeping)) {
     return;
   }
-  poison(header_of(object), kHeaderBytes + readable_bytes(bytes));
+  // The memory of a logged COLD may be on its way to the file at this moment.
+  if (!cold_.is_open() || !extents_.is_logged()) {
+    poison(header_of(object), kHeaderBytes + readable_bytes(bytes));
+  }
   if (small) {
     free_units(index, units);
   } else {
@@ -173,7 +168,7 @@ std::optional<std::size_t> packed_heap::take_extents(std::size_t count) noexcept
   std::optional<std::size_t> first = extents_.acquire(count);
   if (!cold_.is_open()) return first;
   if (!first && cold_.give_back_emptied() > 0) first = extents_.acquire(count);
-  if (first) cold_.mark_in(*first, count);
+  if (first) cold_.note_taken(*first, count);
   return first;
 }
 

@@ -1,24 +1,15 @@
-// Asking COLD's pages to leave DRAM (OBASE 3.4, hinted mode).
+// Asking a mapped COLD's pages to leave DRAM (OBASE 3.4, hinted mode).
 //
 // Only closed extents are asked for: in an open one the next object would fault its page back in.
 // An extent is asked for once after it was closed, and again when something touched it: the
 // collector and peek() report uses (note_use). What nobody sees (a use while pages were on their
 // way out) shows when an extent's turn comes to be looked at: mincore walks page tables, so that a
-// look at all of COLD would make a window's cost follow the heap. What counts is DRAM: for a file
-// backing the page cache, so dirty pages are written back first (backing::clean).
-//
-// The system tells once that a write-back has failed, of the file as a whole, and takes the pages
-// for written from then on. So after such a failure all extents are written anew before any page of
-// theirs is dropped; pages that the system itself takes before that are lost. And they are compared
-// with what the disk gives: ext4 takes such a page for one of space that has been written to,
-// writes it there, and goes on to give zeros in its place. Such an extent stays in DRAM until it is
-// empty.
+// look at all of COLD would make a window's cost follow the heap.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <unordered_set>
 #include <vector>
 
 #include "heap/packed/packed.hpp"
@@ -43,9 +34,7 @@ class pager {
   };
   const extent_table& extents() const noexcept { return heap_.extents(); }
   std::vector<candidate> candidates(hint how, std::uint64_t limit_bytes);
-  base::result<bool> write(std::size_t index);
   base::result<void> let_go(const candidate& which, hint how);
-  bool needs_no_disk(std::size_t first) const;
   void page_out(hint how, std::uint64_t limit_bytes, const std::function<bool()>& stop,
                 page_out_report& report);
   std::uint64_t look_at(std::size_t first, std::size_t count);
@@ -55,7 +44,6 @@ class pager {
   std::size_t sweep_ = 0;         // the next extent to be asked for
   std::uint64_t kept_bytes_ = 0;  // asked for in a row, of which no page left
   std::size_t again_ = 0;         // the next of those asked for already that is looked at again
-  std::unordered_set<std::size_t> not_on_disk_;  // extents, or heads of runs, that it did not give
 };
 
 }  // namespace isotherm::heap

@@ -55,6 +55,9 @@
     ['Time of misses in the last second', 'microseconds', [
       {name: 'p50', get: read_time(.5)}, {name: 'p99', get: read_time(.99)},
       {name: 'p99.9', get: read_time(.999)}]],
+    ['COLD in its file, and what is still to be written', 'bytes', [
+      {name: 'in the file', get: figure('cold_file_bytes')},
+      {name: 'in DRAM only', get: figure('cold_memory_bytes')}]],
     ['Moves in the last window', '', [
       {name: 'to HOT', get: figure('promoted_objects')}, {name: 'to COLD', get: figure('demoted_objects')},
       {name: 'vetoed', get: figure('vetoed')}]],

@@ -40,19 +40,12 @@ base::result<void> check_directory(const std::string& directory) {
                        "' is on tmpfs, which is DRAM itself: name a directory on a disk",
                    EINVAL);
   }
-  // sync_file_range() writes nothing there, so that no page could ever leave DRAM.
-  if (system.f_type == OVERLAYFS_SUPER_MAGIC) {
-    return refusal("cold directory '" + directory +
-                       "' is on overlayfs, as all of a container that is no volume: mount a volume "
-                       "there or name another directory",
-                   EINVAL);
-  }
   return {};
 }
 
-/// A file whose space cannot be set aside would kill whoever writes to it when the disk is full
-/// (SIGBUS), and one without holes would never shrink. A disk that is full by now is not refused:
-/// it may have room later.
+/// A file whose space cannot be set aside would refuse what has left for it already when the disk
+/// is full, and one without holes would never shrink. A disk that is full by now is not refused: it
+/// may have room later.
 base::result<void> check_space_can_be_set_aside(const file& made, const std::string& directory) {
   const auto refuses = [](const base::result<void>& done) {
     return !done && (done.error().code == EOPNOTSUPP || done.error().code == ENOSYS);
@@ -67,6 +60,17 @@ base::result<void> check_space_can_be_set_aside(const file& made, const std::str
   return {};
 }
 
+/// Without it the page cache would hold in DRAM what has left DRAM.
+base::result<void> check_direct_access(const file& made, const std::string& directory) {
+  const auto direct = made.past_the_cache();
+  if (direct) return {};
+  if (direct.error().code != EINVAL) return std::unexpected(direct.error());
+  return refusal("cold directory '" + directory +
+                     "' is on a file system without direct I/O (O_DIRECT): name a directory on "
+                     "another, such as ext4, XFS or Btrfs",
+                 EINVAL);
+}
+
 }  // namespace
 
 base::result<file> open_cold_file(const std::string& directory) {
@@ -74,6 +78,7 @@ base::result<file> open_cold_file(const std::string& directory) {
   auto made = file::unnamed(directory, "the cold file");
   if (made) {
     auto good = check_space_can_be_set_aside(*made, directory);
+    if (good) good = check_direct_access(*made, directory);
     if (!good) return std::unexpected(good.error());
     return made;
   }

@@ -267,15 +267,4 @@ base::result<void> file::sync() const {
   return {};
 }
 
-base::result<void> file::write_back(std::uint64_t offset, std::uint64_t bytes) const {
-  if (const int e = injected_fault(io_call::sync)) return failed("cannot write back " + path_, e);
-  constexpr unsigned kWriteAndWait =
-      SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
-  if (::sync_file_range(fd_, static_cast<off64_t>(offset), static_cast<off64_t>(bytes),
-                        kWriteAndWait) != 0) {
-    return failed("cannot write back " + path_, errno);
-  }
-  return {};
-}
-
 }  // namespace isotherm::os

@@ -81,9 +81,6 @@ class file {
   base::result<void> discard(std::uint64_t offset, std::uint64_t bytes) const;
   /// Waits until all that was written is on the device.
   base::result<void> sync() const;
-  /// Waits until what was written to [offset, offset + bytes), by stores to a mapping as well, was
-  /// handed to the device, so that the page cache can drop it. Does not make it survive a crash.
-  base::result<void> write_back(std::uint64_t offset, std::uint64_t bytes) const;
   /// Takes over owner, group and mode (but for set-user-ID and the like) of the file at `path`, if
   /// there is one. What this process may not give away it keeps; then nobody gets more rights than
   /// they had.

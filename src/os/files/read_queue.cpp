@@ -25,7 +25,6 @@ constexpr unsigned kRingEntries = 128;
 constexpr unsigned kPolledEntries = 1024;
 constexpr unsigned kPollsForMs = 1;  // the kernel thread, after the last read; in whole ticks
 constexpr std::size_t kLargestRead = std::size_t{1} << 30;
-constexpr unsigned kThreads = 8;  // a disk answers so many at once better than one after the other
 
 /// What is missing of a read whose last call returned `result`, a length or a negative errno. True:
 /// it has ended.
@@ -169,13 +168,13 @@ class thread_queue final : public read_queue {
   }
 
   /// False where the system gives nothing.
-  base::result<void> begin() {
+  base::result<void> begin(unsigned threads, const char* name) {
     if (descriptor() < 0) {
       return std::unexpected(base::system_error("cannot make an eventfd", -descriptor()));
     }
     const signals_blocked in_the_new_threads;
-    for (unsigned i = 0; i < kThreads; ++i) {
-      auto started = start_thread("iso-reads", [this] { work(); });
+    for (unsigned i = 0; i < threads; ++i) {
+      auto started = start_thread(name, [this] { work(); });
       if (!started && threads_.empty()) return std::unexpected(started.error());
       if (!started) break;
       threads_.push_back(std::move(*started));
@@ -256,10 +255,10 @@ base::result<std::unique_ptr<read_queue>> read_queue::open(const file& cached, e
   return of([shared](queued_read& wanted) { read_whole(*shared, wanted); });
 }
 
-base::result<std::unique_ptr<read_queue>> read_queue::of(
-    std::function<void(queued_read&)> perform) {
+base::result<std::unique_ptr<read_queue>> read_queue::of(std::function<void(queued_read&)> perform,
+                                                         unsigned threads, const char* name) {
   auto queue = std::make_unique<thread_queue>(std::move(perform));
-  if (auto started = queue->begin(); !started) return std::unexpected(started.error());
+  if (auto started = queue->begin(threads, name); !started) return std::unexpected(started.error());
   return queue;
 }
 

@@ -13,8 +13,8 @@
 namespace isotherm::os {
 namespace {
 
-/// MADV_POPULATE_READ and MADV_POPULATE_WRITE, of Linux 5.14; an older system refuses them.
-constexpr int kPopulateRead = 22, kPopulateWrite = 23;
+/// MADV_POPULATE_READ, of Linux 5.14; an older system refuses it.
+constexpr int kPopulateRead = 22;
 
 int madvise_flag(advice wanted) noexcept {
   switch (wanted) {
@@ -26,16 +26,10 @@ int madvise_flag(advice wanted) noexcept {
       return MADV_PAGEOUT;
     case advice::huge:
       return MADV_HUGEPAGE;
-    case advice::random:
-      return MADV_RANDOM;
-    case advice::will_need:
-      return MADV_WILLNEED;
     case advice::left_out_of_dumps:
       return MADV_DONTDUMP;
     case advice::populate:
       return kPopulateRead;
-    case advice::dirty:
-      return kPopulateWrite;
   }
   std::unreachable();
 }
@@ -82,6 +76,16 @@ base::result<void> commit(void* begin, std::size_t bytes) {
   return std::unexpected(base::system_error("cannot commit memory", errno));
 }
 
+void decommit(void* begin, std::size_t bytes) noexcept {
+  if (!advise(begin, bytes, advice::discard)) {
+    leave_unlocked(begin, bytes);  // mlockall(MCL_CURRENT) has locked it since
+    ISO_CHECK(advise(begin, bytes, advice::discard), "pages of a reserved range can be discarded");
+  }
+  // It costs an entry of the process's table of mappings, which may be full: then a touch of what
+  // is gone reads zeros.
+  static_cast<void>(mprotect(begin, bytes, PROT_NONE));
+}
+
 void* map_memory(std::size_t bytes) noexcept {
   void* const begin =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -95,14 +99,6 @@ void* remap_memory(void* begin, std::size_t bytes, std::size_t wanted) noexcept 
 
 void release(void* begin, std::size_t bytes) noexcept {
   ISO_CHECK(munmap(begin, bytes) == 0, "a range that is released was mapped");
-}
-
-base::result<void> map_file(void* begin, std::size_t bytes, int file, std::size_t offset) {
-  void* mapped = mmap(begin, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file,
-                      static_cast<off_t>(offset));
-  if (mapped != begin) return std::unexpected(base::system_error("cannot map the file", errno));
-  leave_unlocked(begin, bytes);
-  return {};
 }
 
 base::result<void> advise(void* begin, std::size_t bytes, advice wanted) {

@@ -22,31 +22,28 @@ base::result<std::byte*> reserve(std::size_t bytes, std::size_t alignment);
 /// Makes a part of a reserved range readable and writable; pages appear when touched, zeroed.
 base::result<void> commit(void* begin, std::size_t bytes);
 
+/// Undoes commit(): the pages go, and a touch of them is a fault, unless the process has as many
+/// mappings as it may have.
+void decommit(void* begin, std::size_t bytes) noexcept;
+
 /// Maps memory of at least `bytes`, zeroed; null where there is none. For release().
 void* map_memory(std::size_t bytes) noexcept;
 /// Changes the size of a mapping of map_memory(): pages move and are not copied. Returns where it
 /// lies now; null, and nothing has changed, where there is no memory.
 void* remap_memory(void* begin, std::size_t bytes, std::size_t wanted) noexcept;
 
-/// Gives a range's address space back. Memory from reserve(), map_memory() or map_file() must be
-/// released whole or in page multiples.
+/// Gives a range's address space back. Memory from reserve() or map_memory() must be released
+/// whole or in page multiples.
 void release(void* begin, std::size_t bytes) noexcept;
-
-/// Lays the file's bytes from `offset` over a reserved range: shared and not accessible before
-/// commit().
-base::result<void> map_file(void* begin, std::size_t bytes, int file, std::size_t offset);
 
 /// What madvise(2) is asked for.
 enum class advice {
   discard,   ///< MADV_DONTNEED: anonymous pages are lost and read as zero
   cold,      ///< MADV_COLD: first to go under pressure
-  page_out,  ///< MADV_PAGEOUT: leave DRAM now (clean file pages; anonymous ones when there is swap)
+  page_out,  ///< MADV_PAGEOUT: leave DRAM now, when there is swap
   huge,      ///< MADV_HUGEPAGE
-  random,    ///< MADV_RANDOM: no read-ahead, no fault-around
-  will_need,  ///< MADV_WILLNEED: reads are begun, large ones of pages side by side
-  populate,   ///< MADV_POPULATE_READ: pages are in DRAM when it returns; fails where one cannot be
+  populate,  ///< MADV_POPULATE_READ: pages are in DRAM when it returns; fails where one cannot be
   left_out_of_dumps,  ///< MADV_DONTDUMP: a core dump has neither its content nor its width
-  dirty,  ///< MADV_POPULATE_WRITE: the same, and as if written to: pages are to be written back
 };
 
 /// madvise(2) over whole pages. Retries what the kernel may interrupt (EAGAIN, EINTR).

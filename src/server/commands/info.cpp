@@ -159,6 +159,10 @@ std::string isotherm_section(server& server, std::int64_t) {
   for (const auto& each : heap::cold_statistic_table()) {
     text += fmt::format("{}:{}\r\n", each.name, each.get(reads));
   }
+  const heap::cold_file_statistics file = heap::cold_file();
+  for (const auto& each : heap::cold_file_table()) {
+    text += fmt::format("{}:{}\r\n", each.name, each.get(file));
+  }
   for (const auto& each : collector::statistic_table()) {
     if (!each.info_decimals) continue;
     const double value = std::visit([](auto v) { return static_cast<double>(v); }, each.get(last));

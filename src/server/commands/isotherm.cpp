@@ -60,8 +60,8 @@ void answer_stats(reply& out, server& server) {
   management* const manager = server.manager();
   constexpr std::size_t kWords = 2, kManagedWords = 1;
   const std::size_t always = kWords + heap::footprint_table().size() + server_figures().size();
-  const std::size_t managed =
-      kManagedWords + heap::cold_statistic_table().size() + collector::statistic_table().size();
+  const std::size_t managed = kManagedWords + heap::cold_statistic_table().size() +
+                              heap::cold_file_table().size() + collector::statistic_table().size();
   out.map(always + (manager ? managed : 0));
   field(out, "index", server.db().index().name());
   field(out, "manage", manager ? manager->mode() : "off");
@@ -73,6 +73,8 @@ void answer_stats(reply& out, server& server) {
   field(out, "problem", std::string_view(manager->problem()));
   const heap::cold_read_statistics reads = heap::cold_reads();
   fields(out, heap::cold_statistic_table(), reads);
+  const heap::cold_file_statistics file = heap::cold_file();
+  fields(out, heap::cold_file_table(), file);
   const collector::window_statistics last = manager->last_window();
   fields(out, collector::statistic_table(), last);
 }
@@ -131,7 +133,7 @@ void pages(call& c) {
 
 /// ISOTHERM LOCATE key [key ...]: for each key the address and the length of its value, null where
 /// there is none. Counts no hit, no miss and no time of use; to the collector it is a use, and it
-/// reads a value's page of COLD, as every look-up by key.
+/// brings back a value that is out.
 void locate(call& c) {
   constexpr std::size_t kFirstKey = 2;
   struct place {

@@ -9,7 +9,6 @@
 #include "collector/memory/memory_room.hpp"
 #include "heap/cold/statistics.hpp"
 #include "heap/configure.hpp"
-#include "heap/readable.hpp"
 
 namespace isotherm::server {
 
@@ -27,7 +26,8 @@ std::string explain_full(const heap::backing_description& cold) {
 /// What an operator has to know when COLD cannot be read back from its disk.
 std::string explain_unreadable(const heap::backing_description& cold) {
   return fmt::format(
-      "COLD cannot be read: commands that need a page of it answer IOERR until the key is deleted "
+      "COLD cannot be read: commands that need a record of it answer IOERR until the key is "
+      "deleted "
       "or overwritten; check the disk of '{}'",
       cold.directory);
 }
@@ -35,7 +35,7 @@ std::string explain_unreadable(const heap::backing_description& cold) {
 /// What an operator has to know while COLD's disk does not answer.
 std::string explain_silent(const heap::backing_description& cold) {
   return fmt::format(
-      "COLD's disk does not answer: commands that need a page of it answer IOERR after {:g} s; "
+      "COLD's disk does not answer: commands that need a record of it answer IOERR after {:g} s; "
       "check the disk of '{}'",
       std::chrono::duration<double>(heap::read_limits().answers_within).count(), cold.directory);
 }

@@ -22,11 +22,17 @@ constexpr std::size_t kBytes = 1016;  // 1 KiB with the header: 1,023 take an ex
 constexpr std::size_t kInExtent = 1023;
 constexpr std::uint64_t kExtent = std::uint64_t{1} << 20;
 
-TEST(Eviction, MakesRoomForALoadWithoutAWindow) {
-  const testing_help::temporary_directory directory;
-  heap::options heaps;
-  heaps.cold = *heap::cold_backing::parse("file:" + directory.path());
-  ASSERT_TRUE(heap::configure(heaps));
+class Eviction : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    const testing_help::temporary_directory directory;
+    heap::options heaps;
+    heaps.cold = *heap::cold_backing::parse("file:" + directory.path());
+    ASSERT_TRUE(heap::configure(heaps));
+  }
+};
+
+TEST_F(Eviction, MakesRoomForALoadWithoutAWindow) {
   options chosen;
   chosen.window_seconds = 3600;
   chosen.memory_target_bytes = read_memory_room(0).dram_bytes + 64 * kExtent;
@@ -52,6 +58,24 @@ TEST(Eviction, MakesRoomForALoadWithoutAWindow) {
     std::memcpy(&number, held[i].get(inside)->data(), sizeof number);
     ASSERT_EQ(number, i);
   }
+}
+
+// What was written keeps its memory until scopes have closed, which is no reason to write more.
+TEST_F(Eviction, LetsNoMoreLeaveThanRoomIsWanted) {
+  std::vector<guide<bytes>> held;
+  held.reserve(128 * kInExtent);
+  for (std::size_t i = 0; i < 128 * kInExtent; ++i) {
+    held.emplace_back(make_bytes(std::string(kBytes, 'x')));
+  }
+  constexpr std::uint64_t kAbove = 64 * kExtent;
+  options chosen;
+  chosen.memory_target_bytes = read_memory_room(0).dram_bytes - kAbove;
+  object_collector collector(options{});
+  ASSERT_TRUE(collector.reconfigure(chosen));
+  const std::uint64_t wanted = kAbove + chosen.memory_target_bytes / kWritersShare;
+  const std::uint64_t demoted = collector.run_window().demoted.bytes;
+  EXPECT_GE(demoted, kAbove / 2);
+  EXPECT_LT(demoted, wanted + 16 * kExtent);
 }
 
 }  // namespace

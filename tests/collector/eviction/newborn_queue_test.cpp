@@ -61,8 +61,6 @@ class NewbornQueue : public testing::Test {
       decides_->weigh(chosen,
                       {.target_bytes = bytes / 2,
                        .dram_bytes = bytes,
-                       .file_bytes = 0,
-                       .cold_room_bytes = 0,
                        .warm_bytes = bytes,
                        .warm_object_bytes = bytes,
                        .cold_objects = 0,

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kMiB = 1 << 20;
 
 constexpr memory_room room_of(std::uint64_t dram, std::uint64_t target) {
-  return {.dram_bytes = dram * kMiB, .file_bytes = 0, .target_bytes = target * kMiB};
+  return {.dram_bytes = dram * kMiB, .target_bytes = target * kMiB};
 }
 
 TEST(AllowedGrowth, IsHalfOfTheRoom) {

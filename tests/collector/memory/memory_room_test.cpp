@@ -36,29 +36,19 @@ TEST(MemoryRoom, IsTheTargetOrWhatTheControlGroupsLeaveLessAMargin) {
 }
 
 TEST(MemoryRoom, HalfOfWhatIsLeftMayComeBack) {
-  EXPECT_EQ(memory_room({100, 0, 0}).promotable_bytes(), ~std::uint64_t{0});
-  EXPECT_EQ(memory_room({100, 0, 160}).promotable_bytes(), 30u);
-  EXPECT_EQ(memory_room({100, 0, 100}).promotable_bytes(), 0u);
-  EXPECT_EQ(memory_room({100, 0, 60}).promotable_bytes(), 0u);
+  EXPECT_EQ(memory_room({100, 0}).promotable_bytes(), ~std::uint64_t{0});
+  EXPECT_EQ(memory_room({100, 160}).promotable_bytes(), 30u);
+  EXPECT_EQ(memory_room({100, 100}).promotable_bytes(), 0u);
+  EXPECT_EQ(memory_room({100, 60}).promotable_bytes(), 0u);
   // A sixteenth of the target is left to writers.
-  EXPECT_EQ(memory_room({100, 0, 0}).returnable_bytes(), ~std::uint64_t{0});
-  EXPECT_EQ(memory_room({100, 0, 160}).returnable_bytes(), 25u);
-  EXPECT_EQ(memory_room({150, 0, 160}).returnable_bytes(), 0u);
-}
-
-TEST(MemoryRoom, LeavesAnEighthToPagesOfColdAndLessOfASmallOne) {
-  const memory_room room{.dram_bytes = 320 * kMiB, .file_bytes = 0, .target_bytes = 320 * kMiB};
-  EXPECT_EQ(room.cold_limit_bytes(1000 * kMiB), 40 * kMiB);
-  EXPECT_EQ(room.cold_limit_bytes(160 * kMiB), 20 * kMiB);
-  EXPECT_EQ(room.cold_limit_bytes(0), 10 * kMiB);
-  EXPECT_EQ(memory_room({.dram_bytes = 64 * kMiB, .file_bytes = 0, .target_bytes = 320 * kMiB})
-                .cold_limit_bytes(0),
-            8 * kMiB);
+  EXPECT_EQ(memory_room({100, 0}).returnable_bytes(), ~std::uint64_t{0});
+  EXPECT_EQ(memory_room({100, 160}).returnable_bytes(), 25u);
+  EXPECT_EQ(memory_room({150, 160}).returnable_bytes(), 0u);
 }
 
 TEST(MemoryRoom, IsLowAndEnoughBySharesOfTheTarget) {
   const auto room = [](std::uint64_t dram, std::uint64_t target) {
-    return memory_room{dram * kMiB, 0, target * kMiB};
+    return memory_room{dram * kMiB, target * kMiB};
   };
   EXPECT_FALSE(room(310, 320).is_low());
   EXPECT_TRUE(room(311, 320).is_low());
@@ -76,9 +66,9 @@ TEST(MemoryRoom, IsLowAndEnoughBySharesOfTheTarget) {
 TEST(EarlyEnd, ComesLessAndLessOftenWhereWindowsLetNothingLeave) {
   using std::chrono::milliseconds;
   const milliseconds whole(1000);
-  const memory_room low{.dram_bytes = 319 * kMiB, .file_bytes = 0, .target_bytes = 320 * kMiB};
-  const memory_room room{.dram_bytes = 100 * kMiB, .file_bytes = 0, .target_bytes = 320 * kMiB};
-  const memory_room less{.dram_bytes = 250 * kMiB, .file_bytes = 0, .target_bytes = 320 * kMiB};
+  const memory_room low{.dram_bytes = 319 * kMiB, .target_bytes = 320 * kMiB};
+  const memory_room room{.dram_bytes = 100 * kMiB, .target_bytes = 320 * kMiB};
+  const memory_room less{.dram_bytes = 250 * kMiB, .target_bytes = 320 * kMiB};
   early_end early;
   EXPECT_FALSE(early.is_due(room, whole));
   EXPECT_TRUE(early.is_due(less, whole)) << "the first of all";

@@ -60,23 +60,20 @@ class ReadsPastPages : public testing::Test {
   }
 
   options chosen_;
-  std::uint64_t cold_room_ = 0;  // of the target, for pages of COLD
-  std::size_t shift_ = 0;        // of the objects' numbers
-  std::uint64_t back_ = 0;       // objects, in the last window
-  std::uint64_t misses_ = 0;     // likewise
-  std::size_t kept_ = 0;         // at its end, before others left
+  std::size_t shift_ = 0;     // of the objects' numbers
+  std::uint64_t back_ = 0;    // objects, in the last window
+  std::uint64_t misses_ = 0;  // likewise
+  std::size_t kept_ = 0;      // at its end, before others left
   base::random random_{7};
 
  private:
   memory_room room() const {
-    return {.dram_bytes = kOthers + count_kept() * kEach, .file_bytes = 0, .target_bytes = kTarget};
+    return {.dram_bytes = kOthers + count_kept() * kEach, .target_bytes = kTarget};
   }
   memory_state now() const {
     const std::uint64_t bytes = count_kept() * kEach;
     return {.target_bytes = kTarget,
             .dram_bytes = kOthers + bytes,
-            .file_bytes = 0,
-            .cold_room_bytes = cold_room_,
             .warm_bytes = bytes,
             .warm_object_bytes = bytes,
             .cold_objects = kObjects - count_kept(),
@@ -124,10 +121,8 @@ TEST_F(ReadsPastPages, FillTheRoomThatThereIs) {
   EXPECT_LE(kept_, kUsable + 10);
 }
 
-// With room for pages of COLD, which nobody brings back, more may come back in a window than stays
-// at its end: that must not let all of it in and out again in every second window.
+// What comes back in a window must not be let in and out again in every second one.
 TEST_F(ReadsPastPages, ComeToRestBelowWhatMayComeBack) {
-  cold_room_ = kTarget / 8;
   std::uint64_t back = 0, misses = 0;
   for (int i = 0; i < 60; ++i) {
     window();
@@ -189,25 +184,6 @@ TEST(UnusualMisses, AreNotAFew) {
   unusual_misses watch;
   EXPECT_FALSE(watch.end_window_now(1000, 1));
   EXPECT_TRUE(watch.end_window_now(1001, 1));
-}
-
-TEST(ColdPages, AreExpectedAsTheMostLatelyAboveWhatAPageOutLeaves) {
-  const auto room_with = [](std::uint64_t file_bytes) {
-    return memory_room{.dram_bytes = 1000, .file_bytes = file_bytes, .target_bytes = 0};
-  };
-  cold_pages pages;
-  pages.begin_window(room_with(100));
-  EXPECT_EQ(pages.expect(), 0u);
-  pages.note(room_with(180));
-  pages.note(room_with(150));
-  EXPECT_EQ(pages.in_dram(room_with(150)), 50u);
-  EXPECT_EQ(pages.expect(), 80u);
-  pages.note_page_out(room_with(120));
-  pages.note(room_with(210));
-  EXPECT_EQ(pages.expect(), 90u);
-  pages.begin_window(room_with(120));
-  EXPECT_EQ(pages.expect(), 68u) << "a quarter is forgotten";
-  EXPECT_EQ(pages.expect(), 51u);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "base/in_a_child.hpp"
 #include "heap/anonymous_cold.hpp"
 #include "heap/cold/arrived_reads.hpp"
+#include "heap/cold/batch_reads.hpp"
 #include "heap/cold/reader.hpp"
 #include "heap/cold/statistics.hpp"
 #include "heap/object.hpp"
@@ -137,6 +138,17 @@ TEST(AnonymousCold, OnlyThePagesOfTheObjectComeBack) {
   EXPECT_FALSE(is_out(one.get()));
   EXPECT_TRUE(is_out(other));
   deallocate(other);
+}
+
+TEST(AnonymousCold, ABatchOfReadsBringsPagesBackAndGivesTheObjectsThemselves) {
+  const object_said_out one(10'000), other(3'000'000);
+  batch_reads batch;
+  batch.add(one.get());
+  batch.add(other.get());
+  batch.run();
+  EXPECT_EQ(batch.find(one.get()), one.get());
+  EXPECT_EQ(batch.find(other.get()), other.get());
+  EXPECT_EQ(other.get()[2'999'999], 7);
 }
 
 TEST(AnonymousCold, NothingIsOutUnlessTheSystemCanTakeIt) {

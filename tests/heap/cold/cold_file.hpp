@@ -14,6 +14,7 @@
 #include "heap/temporary_directory.hpp"
 #include "heap/truncate_cold.hpp"
 #include "heap/upkeep.hpp"
+#include "sync/retire.hpp"
 
 namespace isotherm::testing_help {
 
@@ -26,7 +27,6 @@ inline const std::string& cold_in_a_file() {
     heap::options chosen;
     chosen.range_bytes = kColdRangeBytes;
     chosen.cold = *heap::cold_backing::parse("file:" + directory.path());
-    chosen.catch_read_errors = true;
     chosen.cold_reads.leaves_within = std::chrono::seconds(2);  // tests wait for all of it
     const auto configured = heap::configure(chosen);
     EXPECT_TRUE(configured) << configured.error().message;
@@ -35,9 +35,11 @@ inline const std::string& cold_in_a_file() {
   return path;
 }
 
-/// Makes all closed extents of COLD leave.
+/// Makes all closed extents of COLD leave. Their memory ends, unless a scope is open: a touch of it
+/// is a fault then.
 inline void page_out_all() {
   EXPECT_EQ(heap::page_out_cold(heap::hint::pageout, ~std::uint64_t{0}).problem, "");
+  sync::reclaim_ready();
 }
 
 /// Closes the extents that take objects of COLD now, so that they can leave.

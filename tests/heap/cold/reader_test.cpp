@@ -1,4 +1,4 @@
-// Objects of COLD that have left DRAM and are read past the mapping. COLD is a file here; a program
+// Objects of COLD that have left DRAM and are read. COLD is a file here; a program
 // of its own, since heaps are configured once.
 #include "heap/cold/reader.hpp"
 
@@ -18,15 +18,8 @@
 #include <vector>
 
 #include "heap/cold/objects_out.hpp"
+#include "heap/cold/refusing_aligned_alloc.hpp"
 #include "os/faults.hpp"
-
-// Stands before the C library's: no memory for what is read.
-static std::atomic<bool> refuses_memory{false};
-extern "C" void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
-  void* made = nullptr;
-  if (refuses_memory || posix_memalign(&made, alignment, bytes) != 0) return nullptr;
-  return made;
-}
 
 namespace isotherm::heap {
 namespace {
@@ -412,14 +405,14 @@ TEST_P(ColdReader, APageWithoutALiveObjectHasNoCopy) {
 TEST_P(ColdReader, ARefusalOfMemoryIsToldAsAnyEnd) {
   const objects_out objects(20, 5000);
   const auto reader = make_reader(GetParam());
-  refuses_memory = true;
+  testing_help::refuses_pages = true;
   reads made;
   for (std::size_t i = 0; i < objects.size(); ++i) {
     made.push_back(reader->read(miss(objects[i]), i));
   }
   reader->submit();
   EXPECT_EQ(take(*reader, objects.size()), tickets(objects.size()));
-  refuses_memory = false;
+  testing_help::refuses_pages = false;
   for (std::size_t i = 0; i < objects.size(); ++i) {
     EXPECT_EQ(made[i]->error(), ENOMEM);
     EXPECT_EQ(made[i]->copy_of(objects[i]), nullptr);

@@ -69,13 +69,13 @@ TEST_F(ExtentTable, ForgetsWhatWasKnownOfAnExtentThatIsTakenAnew) {
   const std::size_t first = testing_help::take(table_, 1);
   extent& row = table_.row(first);
   row.hinted.store_relaxed(true);
-  row.unwritten.store_relaxed(true);
+  row.written.store_relaxed(true);
   row.thinned.store_relaxed(extent::thinning::done);
   row.among.store_relaxed(0);
   give_back(first);
   ASSERT_EQ(table_.acquire(1), first);
   EXPECT_FALSE(row.hinted.load_relaxed());
-  EXPECT_FALSE(row.unwritten.load_relaxed());
+  EXPECT_FALSE(row.written.load_relaxed());
   EXPECT_EQ(row.thinned.load_relaxed(), extent::thinning::none);
   EXPECT_EQ(row.among.load_relaxed(), kColdestBand);
 }
@@ -140,7 +140,7 @@ TEST(ExtentTableOnAFullDisk, GivesBackWhatItGotAndSaysWhy) {
   auto disk = std::make_unique<testing_help::disk_of_memory>(2 * kExtentBytes);
   const auto* const pages = disk.get();
   testing_help::open(table, kExtents, std::move(disk));
-  EXPECT_TRUE(table.is_on_disk());
+  EXPECT_TRUE(table.is_logged());
   EXPECT_EQ(table.acquire(1), 0u);
   EXPECT_EQ(table.acquire(2), std::nullopt);
   EXPECT_EQ(table.refusal_code(), ENOSPC);

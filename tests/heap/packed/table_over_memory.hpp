@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -14,12 +15,12 @@
 
 namespace isotherm::testing_help {
 
-/// Memory that calls itself a disk, and may be full.
+/// Memory that calls itself a log on a disk, and may be full.
 class disk_of_memory final : public heap::backing {
  public:
   explicit disk_of_memory(std::size_t bytes) : room_bytes_(bytes) {}
 
-  bool is_on_disk() const noexcept override { return true; }
+  bool is_logged() const noexcept override { return true; }
   std::string why_pages_stay() const override { return {}; }
   std::string place() const override { return "a test"; }
   base::result<void> take(std::size_t offset, std::size_t bytes) override {
@@ -27,9 +28,13 @@ class disk_of_memory final : public heap::backing {
     if (taken_bytes > room_bytes_) return std::unexpected(base::error{"full", ENOSPC});
     return backing::take(offset, bytes);
   }
-  void give_back(std::size_t, std::size_t bytes) const noexcept override { taken_bytes -= bytes; }
+  void give_back(std::size_t, std::size_t bytes) const noexcept override {
+    taken_bytes -= bytes;
+    if (when_given_back) when_given_back();
+  }
 
   mutable std::size_t taken_bytes = 0;
+  std::function<void()> when_given_back;
 
  private:
   const std::size_t room_bytes_;

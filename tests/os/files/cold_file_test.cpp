@@ -5,16 +5,26 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/magic.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <span>
 #include <string>
 
+#include "base/in_a_child.hpp"
+#include "heap/temporary_directory.hpp"
 #include "os/faults.hpp"
 #include "os/memory/address_space.hpp"
 #include "os/memory/residency.hpp"
@@ -29,7 +39,7 @@ extern "C" int fallocate(int descriptor, int mode, off_t offset, off_t bytes) {
   return static_cast<int>(syscall(SYS_fallocate, descriptor, mode, offset, bytes));
 }
 
-// The type that the directory's file system is told to have; 0: its own.
+// The type that a directory's file system is told to have; 0: its own.
 static long told_type = 0;
 extern "C" int statfs(const char* path, struct statfs* found) noexcept {
   const long status = syscall(SYS_statfs, path, found);
@@ -42,19 +52,56 @@ namespace {
 
 constexpr std::size_t kBytes = std::size_t{4} << 20;
 
+/// Memory for reads and writes past the page cache.
+class page_buffer {
+ public:
+  explicit page_buffer(std::size_t bytes, std::byte filling = {})
+      : begin_(static_cast<std::byte*>(std::aligned_alloc(page_bytes(), bytes))), bytes_(bytes) {
+    if (begin_ == nullptr) throw std::bad_alloc();
+    std::ranges::fill(all(), filling);
+  }
+  std::span<std::byte> all() const { return {begin_.get(), bytes_}; }
+
+ private:
+  struct frees {
+    void operator()(std::byte* memory) const noexcept { std::free(memory); }
+  };
+  std::unique_ptr<std::byte, frees> begin_;
+  std::size_t bytes_;
+};
+
 std::uint64_t disk_bytes(const file& f) {
   struct stat found{};
   EXPECT_EQ(fstat(f.descriptor(), &found), 0);
   return static_cast<std::uint64_t>(found.st_blocks) * 512;
 }
 
-TEST(ColdFile, IsNotOnOverlayfs) {
-  told_type = OVERLAYFS_SUPER_MAGIC;
-  const auto made = open_cold_file("/var/tmp");
-  told_type = 0;
-  ASSERT_FALSE(made);
-  EXPECT_NE(made.error().message.find("is on overlayfs"), std::string::npos)
-      << made.error().message;
+/// Mounts an overlayfs at `folder`/merged, which only this process sees. Returns whether it could.
+bool mount_overlay(const std::string& folder) {
+  for (const char* each : {"/lower", "/upper", "/work", "/merged"}) {
+    if (mkdir((folder + each).c_str(), 0700) != 0) return false;
+  }
+  const std::string layers =
+      "lowerdir=" + folder + "/lower,upperdir=" + folder + "/upper,workdir=" + folder + "/work";
+  return unshare(CLONE_NEWNS) == 0 &&
+         mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         mount("overlay", (folder + "/merged").c_str(), "overlay", 0, layers.c_str()) == 0;
+}
+
+// In a child, which alone sees the mount. Where it may not mount, its folder is told to be one.
+TEST(ColdFile, MayBeOnOverlayfs) {
+  const testing_help::temporary_directory folder;
+  EXPECT_TRUE(testing_help::succeeds_in_a_child([&folder] {
+    const bool is_mounted = mount_overlay(folder.path());
+    if (!is_mounted) told_type = OVERLAYFS_SUPER_MAGIC;
+    const auto made = open_cold_file(is_mounted ? folder.path() + "/merged" : folder.path());
+    if (!made) return 1;
+    const auto direct = made->past_the_cache();
+    if (!direct || !made->take_space(0, kBytes)) return 2;
+    const page_buffer ones(kBytes, std::byte{1}), read(kBytes);
+    if (!direct->write(ones.all(), 0) || !direct->read(read.all(), 0)) return 3;
+    return std::ranges::equal(ones.all(), read.all()) ? 0 : 4;
+  }));
 }
 
 TEST(ColdFile, HasNoName) {
@@ -74,26 +121,20 @@ TEST(ColdFile, SpaceIsTakenBeforeItIsWrittenAndGivenBackByAHole) {
   EXPECT_LT(disk_bytes(*made), kBytes / 8);
 }
 
-TEST(ColdFile, WrittenBackPagesCanLeaveDram) {
+TEST(ColdFile, WhatIsWrittenPastTheCacheTakesNoDram) {
   const auto made = open_cold_file("/var/tmp");
   ASSERT_TRUE(made);
   ASSERT_TRUE(made->take_space(0, kBytes));
-  const auto range = reserve(kBytes, page_bytes());
-  ASSERT_TRUE(range);
-  ASSERT_TRUE(map_file(*range, kBytes, made->descriptor(), 0));
-  ASSERT_TRUE(commit(*range, kBytes));
-  ASSERT_TRUE(advise(*range, kBytes, advice::random));
-  std::memset(*range, 5, kBytes);
-  EXPECT_EQ(resident_bytes(*range, kBytes), kBytes);
-  ASSERT_TRUE(made->write_back(0, kBytes));
-  // The system may keep a page for a moment that a processor has in a batch: it is asked again.
-  constexpr int kTries = 1000;
-  for (int i = 0; i < kTries && resident_bytes(*range, kBytes).value_or(0) > 0; ++i) {
-    ASSERT_TRUE(advise(*range, kBytes, advice::page_out));
-  }
-  EXPECT_EQ(resident_bytes(*range, kBytes), 0U);
-  EXPECT_EQ((*range)[kBytes - 1], std::byte{5});
-  release(*range, kBytes);
+  const auto direct = made->past_the_cache();
+  ASSERT_TRUE(direct) << direct.error().message;
+  void* const seen = mmap(nullptr, kBytes, PROT_READ, MAP_SHARED, made->descriptor(), 0);
+  ASSERT_NE(seen, MAP_FAILED);
+  ASSERT_TRUE(direct->write(page_buffer(kBytes, std::byte{5}).all(), 0));
+  const page_buffer read(kBytes);
+  ASSERT_TRUE(direct->read(read.all(), 0));
+  EXPECT_EQ(std::ranges::count(read.all(), std::byte{5}), static_cast<std::ptrdiff_t>(kBytes));
+  EXPECT_EQ(resident_bytes(seen, kBytes), 0U);
+  munmap(seen, kBytes);
 }
 
 TEST(ColdFile, ALimitOnFileSizeIsAnErrorAndNoSignal) {
@@ -110,7 +151,24 @@ TEST(ColdFile, ALimitOnFileSizeIsAnErrorAndNoSignal) {
   EXPECT_EQ(refused.error().code, EFBIG);
 }
 
-TEST(ColdFile, AFaultHookReachesItsSpaceAndItsWrites) {
+// As tmpfs did until Linux 6.5, and some network file systems do.
+TEST(ColdFile, IsNotWherePagesCannotBeReadPastTheCache) {
+  set_fault_hook([](io_call c) { return c == io_call::open ? EINVAL : 0; });
+  const auto refused = open_cold_file("/var/tmp");
+  set_fault_hook([](io_call c) { return c == io_call::open ? EMFILE : 0; });
+  const auto not_opened = open_cold_file("/var/tmp");
+  set_fault_hook({});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("'/var/tmp' is on a file system without direct I/O"),
+            std::string::npos)
+      << refused.error().message;
+  ASSERT_FALSE(not_opened);
+  EXPECT_EQ(not_opened.error().code, EMFILE);
+  EXPECT_EQ(not_opened.error().message.find("direct I/O"), std::string::npos)
+      << not_opened.error().message;
+}
+
+TEST(ColdFile, AFaultHookReachesItsSpace) {
   set_fault_hook([](io_call c) { return c == io_call::create ? EMFILE : 0; });
   const auto refused = open_cold_file("/var/tmp");
   set_fault_hook({});
@@ -118,12 +176,11 @@ TEST(ColdFile, AFaultHookReachesItsSpaceAndItsWrites) {
   EXPECT_EQ(refused.error().code, EMFILE);
   const auto made = open_cold_file("/var/tmp");
   ASSERT_TRUE(made);
-  set_fault_hook([](io_call c) { return c == io_call::resize || c == io_call::sync ? EIO : 0; });
+  set_fault_hook([](io_call c) { return c == io_call::resize ? EIO : 0; });
   const auto taken = made->take_space(0, kBytes);
   const auto punched = made->punch_hole(0, kBytes);
-  const auto written = made->write_back(0, kBytes);
   set_fault_hook({});
-  for (const auto* each : {&taken, &punched, &written}) {
+  for (const auto* each : {&taken, &punched}) {
     ASSERT_FALSE(*each);
     EXPECT_EQ(each->error().code, EIO);
   }

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "base/in_a_child.hpp"
@@ -38,12 +41,58 @@ TEST(Memory, CommittedPagesAreZeroAndResidentOnceTouched) {
   release(*range, kBytes);
 }
 
+/// Returns whether the calling process can read that byte, of which it has the system make a copy.
+bool can_be_read(const std::byte* at) {
+  std::array<int, 2> ends{};
+  EXPECT_EQ(pipe(ends.data()), 0);
+  const ssize_t written = write(ends[1], at, 1);
+  EXPECT_TRUE(written == 1 || errno == EFAULT);
+  for (const int end : ends) close(end);
+  return written == 1;
+}
+
+TEST(Memory, DecommittedPagesGoAndCannotBeReadUntilTheyAreCommittedAnew) {
+  const auto range = reserve(kBytes, page_bytes());
+  ASSERT_TRUE(range);
+  EXPECT_FALSE(can_be_read(*range));
+  ASSERT_TRUE(commit(*range, kBytes));
+  std::memset(*range, 1, kBytes);
+  const std::span middle(*range + kBytes / 4, kBytes / 2);
+  decommit(middle.data(), middle.size());
+  EXPECT_EQ(resident_bytes(*range, kBytes), kBytes / 2);
+  EXPECT_FALSE(can_be_read(&middle.front()));
+  EXPECT_FALSE(can_be_read(&middle.back()));
+  EXPECT_EQ(*(&middle.front() - 1), std::byte{1});
+  EXPECT_EQ(*(&middle.back() + 1), std::byte{1});
+  decommit(middle.data(), middle.size());  // there may be nothing to do
+  ASSERT_TRUE(commit(middle.data(), middle.size()));
+  EXPECT_EQ(middle.front(), std::byte{0});
+  EXPECT_EQ(middle.back(), std::byte{0});
+  release(*range, kBytes);
+}
+
+// As mlockall(MCL_CURRENT) does. The system does not discard such pages.
+TEST(Memory, DecommittedPagesGoThoughTheyWereLocked) {
+  constexpr std::size_t kFew = std::size_t{16} << 10;  // within what anybody may lock
+  const auto range = reserve(kFew, page_bytes());
+  ASSERT_TRUE(range);
+  ASSERT_TRUE(commit(*range, kFew));
+  ASSERT_EQ(mlock(*range, kFew), 0);
+  std::memset(*range, 1, kFew);
+  decommit(*range, kFew);
+  EXPECT_EQ(resident_bytes(*range, kFew), 0U);
+  ASSERT_TRUE(commit(*range, kFew));
+  EXPECT_EQ(resident_bytes(*range, kFew), 0U) << "it is not locked any more";
+  EXPECT_EQ((*range)[0], std::byte{0});
+  release(*range, kFew);
+}
+
 TEST(Memory, TellsWhichPagesAreThere) {
   const auto range = reserve(kBytes, page_bytes());
   ASSERT_TRUE(range);
   ASSERT_TRUE(commit(*range, kBytes));
   (*range)[page_bytes()] = std::byte{1};
-  ASSERT_TRUE(advise(*range + 3 * page_bytes(), page_bytes(), advice::dirty));
+  (*range)[3 * page_bytes()] = std::byte{1};
   EXPECT_EQ(resident_pages(*range, 5), (std::vector<bool>{false, true, false, true, false}));
   release(*range, kBytes);
 }

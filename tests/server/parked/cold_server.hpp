@@ -2,9 +2,10 @@
 // reads the test holds up or makes fail. For a program of its own, since heaps are configured once.
 #pragma once
 
-#include <sys/resource.h>
+#include <pthread.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -26,7 +27,9 @@
 #include "heap/upkeep.hpp"
 #include "heap/usage.hpp"
 #include "os/faults.hpp"
+#include "server/parked/waited_reads.hpp"
 #include "server/serving.hpp"
+#include "sync/retire.hpp"
 
 namespace isotherm::server {
 
@@ -40,7 +43,7 @@ inline std::uint64_t test_seed() {
   return seed;
 }
 
-/// What becomes of reads past COLD's mapping, and of the writing back of its file.
+/// Decides the fate of reads and writes of COLD's file.
 class cold_disk {
  public:
   /// Before any server.
@@ -61,20 +64,49 @@ class cold_disk {
     holds.notify_all();
   }
   /// From now on reads end so; 0: as they do.
-  static void fail_with(int code) { failure = code; }
-  /// From now on nothing can be written back; 0: it can.
+  static void fail_with(int code) {
+    failure = code;
+    spares_waiting_threads = false;
+  }
+  /// From now on reads end so, but for those of commands that wait for the disk elsewhere.
+  static void fail_reads_of_loops_with(int code) {
+    fail_with(code);
+    spares_waiting_threads = true;
+  }
+  /// From now on no write succeeds; 0: each does.
   static void fail_writes_with(int code) { write_failure = code; }
+  /// From now on no write ends, until let_writes_go().
+  static void hold_writes() { holds_writes = true; }
+  static void let_writes_go() {
+    holds_writes = false;
+    holds_writes.notify_all();
+  }
+  /// Returns the writes that have been asked for.
+  static int writes() { return write_calls; }
 
  private:
   static int fate(os::io_call call) {
     // A reader opens the file past the cache, and once more for its ring.
     if (call == os::io_call::open) return refuses_rings && opened++ % 2 == 1 ? EMFILE : 0;
-    if (call == os::io_call::sync) return write_failure;
+    if (call == os::io_call::write) {
+      ++write_calls;
+      holds_writes.wait(true);
+      return write_failure;
+    }
     if (call != os::io_call::read) return 0;
     if (passing.fetch_sub(1) <= 0) holds.wait(true);
-    return failure;
+    return spares_waiting_threads && waits_for_the_disk() ? 0 : failure.load();
   }
-  static inline std::atomic<bool> refuses_rings{false}, holds{false};
+  /// Returns whether this is the server's thread for commands that wait.
+  static bool waits_for_the_disk() {
+    std::array<char, 16> name{};
+    pthread_getname_np(pthread_self(), name.data(), name.size());
+    return std::string_view(name.data()) == kWaitingThread;
+  }
+  static constexpr std::string_view kWaitingThread = "iso-background";
+  static inline std::atomic<bool> refuses_rings{false}, holds{false}, holds_writes{false};
+  static inline std::atomic<bool> spares_waiting_threads{false};
+  static inline std::atomic<int> write_calls{0};
   static inline std::atomic<unsigned> opened{0};
   static inline std::atomic<int> failure{0}, write_failure{0}, passing{0};
 };
@@ -146,13 +178,6 @@ class running {
   std::unique_ptr<server> serving;
 };
 
-/// Major faults of the process so far.
-inline std::uint64_t major_faults() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  return static_cast<std::uint64_t>(used.ru_majflt);
-}
-
 class ColdServer : public ::testing::Test {
  public:
   static constexpr std::size_t kRangeBytes = std::size_t{1} << 30;
@@ -169,6 +194,7 @@ class ColdServer : public ::testing::Test {
     cold_disk::let_go();
     cold_disk::fail_with(0);
     cold_disk::fail_writes_with(0);
+    cold_disk::let_writes_go();
     cold_disk::use_best();
   }
 
@@ -177,7 +203,7 @@ class ColdServer : public ::testing::Test {
   /// no client asks for anything.
   void send_out(leaving which = leaving::values) {
     let_leave(which);
-    heap::page_out_cold(heap::hint::pageout, ~std::uint64_t{0});
+    page_out();
   }
   /// They lie in COLD, and do not leave yet.
   void let_leave(leaving which) {
@@ -190,7 +216,13 @@ class ColdServer : public ::testing::Test {
     collector_.run_window();
     close_extents(std::size_t{200} << 10);
     close_extents(200);
-    heap::page_out_cold(heap::hint::pageout, ~std::uint64_t{0});
+    page_out();
+  }
+  /// Writes what may leave, and ends its memory where no scope is open. Returns the problem.
+  static std::string page_out() {
+    std::string problem = heap::page_out_cold(heap::hint::pageout, ~std::uint64_t{0}).problem;
+    sync::reclaim_ready();
+    return problem;
   }
   /// Until the next send_out(): what is read for a command stays in COLD, or comes back.
   static void leave_in_cold() {
@@ -240,7 +272,6 @@ class ColdServer : public ::testing::Test {
     heap::options chosen;
     chosen.range_bytes = kRangeBytes;
     chosen.cold = *heap::cold_backing::parse("file:" + directory);
-    chosen.catch_read_errors = true;
     chosen.cold_reads = limits;
     cold_disk::watch();
     return heap::configure(chosen).has_value();

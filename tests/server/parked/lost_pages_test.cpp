@@ -1,5 +1,5 @@
-// Records whose pages the disk does not give back, in every structure: the file is cut. A program
-// of its own, which ThreadSanitizer does not run: it has its own way with signals.
+// Records that the disk does not give back, in every structure: the file is cut. A program of its
+// own: the file holds the records of all tests of a program.
 #include <gmock/gmock.h>
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "heap/readable.hpp"
+#include "heap/cold/statistics.hpp"
 #include "server/management/collector_management.hpp"
 #include "server/parked/cold_server.hpp"
 
