@@ -48,6 +48,19 @@ def launch(command, **more):
         raise Trouble(f'{command[0]}: {error.strerror}') from None
 
 
+def resident_bytes(process):
+    with open(f'/proc/{process.pid}/statm') as file:
+        return int(file.read().split()[1]) * os.sysconf('SC_PAGE_SIZE')
+
+
+def spent(process):
+    """Returns the major faults and the processor seconds of a process since its start."""
+    with open(f'/proc/{process.pid}/stat') as file:
+        fields = file.read().rpartition(')')[2].split()
+    ticks = os.sysconf('SC_CLK_TCK')
+    return int(fields[9]), (int(fields[11]) + int(fields[12])) / ticks
+
+
 class Server:
     """One that says when it is ready, and speaks Redis' protocol."""
 
@@ -71,8 +84,7 @@ class Server:
         return self.process.poll() is None
 
     def resident_bytes(self):
-        with open(f'/proc/{self.process.pid}/statm') as file:
-            return int(file.read().split()[1]) * os.sysconf('SC_PAGE_SIZE')
+        return resident_bytes(self.process)
 
     def stats(self):
         """The texts of ISOTHERM STATS, by name."""
@@ -81,10 +93,7 @@ class Server:
 
     def spent(self):
         """Major faults and processor seconds since its start."""
-        with open(f'/proc/{self.process.pid}/stat') as file:
-            fields = file.read().rpartition(')')[2].split()
-        ticks = os.sysconf('SC_CLK_TCK')
-        return int(fields[9]), (int(fields[11]) + int(fields[12])) / ticks
+        return spent(self.process)
 
 
 class Memcached(Server):
@@ -118,13 +127,13 @@ def redis_command(folder):
             '--appendonly', 'no', '--dir', folder]
 
 
-def extstore_command(folder, limit, size):
+def extstore_command(folder, limit, size, *flags):
     """memcached with values in a file of `size` bytes, under a limit of memory. Values go to the
     file at once (ext_item_age): with the default a load at full speed is faster than its writer,
     and a third of the records is evicted. The page cache keeps those that are used."""
     return ['memcached', '-u', 'root', '-s', folder / 'socket', '-t', 2, '-m', limit // MIB, '-o',
             f'ext_path={folder / "values"}:{-(-size // (64 * MIB)) * 64}m,ext_item_age=0,'
-            'ext_max_sleep=1000']
+            'ext_max_sleep=1000', *flags]
 
 
 def isotherm_command(folder, tool, flags):
