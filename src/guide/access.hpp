@@ -91,7 +91,7 @@ class access {
   // For guides, and for structures that fail in their place.
   bool may_use_copies() const noexcept { return copies_ == copies::allowed || is_prefetch(); }
   bool is_prefetch() const noexcept { return how_ == when_cold::prefetch; }
-  /// Whether a use of an object that is out may end otherwise than in the mapping.
+  /// Whether a use of an object of a mapped COLD that is out may end otherwise than in the mapping.
   bool may_read_past_mapping() const noexcept;
   /// A read that has ended of the pages of a live object that is out; null where there is none.
   std::shared_ptr<const heap::cold_read> find_read(const void* object) const noexcept;

@@ -23,8 +23,7 @@ namespace {
 constinit base::atomic<return_policy*> chosen_policy{nullptr};
 
 /// Whether a read that ended so says that the disk does not give the pages. Other errors are of the
-/// way that was taken (no memory; an old system, or one that reads this file otherwise): a mapping
-/// may still give them.
+/// way that was taken (no memory, an old system): another way may still give them.
 bool is_lost(int error) noexcept {
   constexpr int kOfTheDisk[] = {EIO,     ENXIO,     ENODEV,    ENODATA, EBADMSG,
                                 EUCLEAN, EREMOTEIO, ETIMEDOUT, ESTALE,  ENOLINK};
@@ -93,7 +92,7 @@ bool may_try_otherwise(const heap::cold_read& read, access& inside) noexcept {
 found_bytes read_now(const void* object, access& inside) noexcept {
   auto copy = heap::object_copy::read(object);
   if (!copy) {
-    heap::count_lost_read();
+    if (is_lost(copy.error())) heap::count_lost_read();
     inside.note(access::outcome::unreadable);
     return {};
   }

@@ -142,24 +142,29 @@ struct frees {
   void operator()(void* memory) const noexcept { std::free(memory); }
 };
 
+/// Null where there is no memory.
+std::unique_ptr<void, frees> copy_in_memory(const void* object) noexcept {
+  const std::size_t bytes = heap::object_size(object);
+  std::unique_ptr<void, frees> copy(std::malloc(heap::readable_bytes(bytes)));
+  if (copy != nullptr) std::memcpy(copy.get(), object, bytes);
+  return copy;
+}
+
 }  // namespace
 
 void destroy_object(void* gone, void (*destroy)(void*) noexcept) noexcept {
-  const sync::scope inside;  // the memory of an extent that was just written stays
   if (!heap::cold_is_logged() || !heap::range_of(heap::kind::cold).contains(gone)) {
     return destroy(gone);
   }
+  const sync::scope inside;  // the memory of an extent that was just written stays
   if (heap::is_out(gone)) {
     const auto copy = heap::object_copy::read(gone);
     if (copy) destroy(const_cast<void*>(copy->object()));
     return;
   }
   // A destructor may store to the object, whose extent may be on its way to the file.
-  const std::size_t bytes = heap::object_size(gone);
-  const std::unique_ptr<void, frees> copy(std::malloc(heap::readable_bytes(bytes)));
-  if (copy == nullptr) return destroy(gone);  // the bytes that go to the file are no object's
-  std::memcpy(copy.get(), gone, bytes);
-  destroy(copy.get());
+  const std::unique_ptr<void, frees> copy = copy_in_memory(gone);
+  if (copy != nullptr) destroy(copy.get());
 }
 
 word kept_for_maker(base::atomic<word>& slot, word made) noexcept {

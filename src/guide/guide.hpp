@@ -209,7 +209,7 @@ class guide {
   /// immutable.
   std::expected<object*, heap::miss> try_get(const scope& inside) const {
     static_assert(is_immutable<object>::value,
-                  "isotherm: an object that is read past its mapping must not be written where it "
+                  "isotherm: an object that is read from COLD must not be written where it "
                   "lies. Specialise isotherm::is_immutable<T> if T never is, or use get().");
     auto found = guides::try_reach(slot_, inside);
     if (!found) return std::unexpected(std::move(found.error()));

@@ -24,8 +24,9 @@ template <class T>
 struct is_trivially_relocatable : std::is_trivially_copyable<T> {};
 
 /// Opt-in for a type whose objects are never written where they lie once a guide holds them (no
-/// write_in_place(), no assignment through get()): they can be read past their mapping when they
-/// have left DRAM (guide::try_get()).
+/// write_in_place(), no assignment through get()): they can be used in COLD, and read without a
+/// wait when they have left DRAM (guide::try_get()). An object of another type comes back to HOT
+/// with each get() or peek() that finds it in a COLD that is a file.
 ///   template <> struct isotherm::is_immutable<my_type> : std::true_type {};
 template <class T>
 struct is_immutable : std::false_type {};

@@ -68,7 +68,7 @@ struct cold_place {
 /// is none.
 cold_place find_cold_place(const std::vector<std::string>& directories);
 
-/// Bounds of what is read past COLD's mapping (cold/reader.hpp, cold/arrived_reads.hpp).
+/// Bounds of reads of COLD that no thread waits for (cold/reader.hpp, cold/arrived_reads.hpp).
 struct cold_read_limits {
   /// A disk that has answered nothing for so long is silent: what it was asked for fails.
   std::chrono::milliseconds answers_within{10'000};

@@ -65,8 +65,9 @@ base::result<void> open_all(heap_set& set, const reserved& space, std::unique_pt
   if (!made) return made;
   made = os::advise(begin_of(kind::cold), bytes, os::advice::left_out_of_dumps);
   if (!made) return made;
-  // Without an answer no page would ever be asked to leave.
-  if (auto asked = os::resident_bytes(begin_of(kind::cold), os::page_bytes()); !asked) {
+  // Without an answer no page of a mapped COLD would ever be asked to leave.
+  const auto asked = os::resident_bytes(begin_of(kind::cold), os::page_bytes());
+  if (!asked && !in_cold.extents().is_logged()) {
     return std::unexpected(
         base::error{"this process may not ask which pages are in DRAM: allow it mincore (seccomp)",
                     asked.error().code});

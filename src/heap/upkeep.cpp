@@ -152,7 +152,7 @@ std::uint64_t slowed_allocation_us() noexcept { return loading_brake.waited_us()
 page_out_report page_out_cold(hint how, std::uint64_t limit_bytes,
                               const std::function<bool()>& stop) {
   page_out_report report = begin_page_out(how, limit_bytes, stop);
-  heaps().cold_writer.finish(report);
+  heaps().cold_writer.finish([] { return false; }, report);
   return report;
 }
 
@@ -164,9 +164,9 @@ page_out_report begin_page_out(hint how, std::uint64_t limit_bytes,
   return set.cold_pager.page_out(how, limit_bytes, stop);
 }
 
-page_out_report finish_page_out() {
+page_out_report finish_page_out(const std::function<bool()>& stop) {
   page_out_report report;
-  heaps().cold_writer.finish(report);
+  heaps().cold_writer.finish(stop, report);
   return report;
 }
 

@@ -39,8 +39,8 @@ packing packing_of(kind where) noexcept;
 std::uint64_t release_dead_pages(kind where) noexcept;
 
 /// What happens to an extent of a logged COLD when the last object in it is freed. To give it back
-/// is a call that waits for the disk in some file systems: in ext4 for all reads of the file that
-/// are under way past the mapping.
+/// is a call that waits for the disk in some file systems: in ext4 for all direct reads of the
+/// file that are under way.
 enum class emptied : std::uint8_t {
   given_back,  ///< at once, by whoever frees that object: the default
   left         ///< until give_back_emptied_cold(), which somebody calls several times a second
@@ -149,7 +149,8 @@ page_out_report page_out_cold(
 /// object: they end beside the caller's other work, and the next call tells of them.
 page_out_report begin_page_out(hint how, std::uint64_t limit_bytes,
                                const std::function<bool()>& stop);
-/// Waits for these writes.
-page_out_report finish_page_out();
+/// Waits for these writes, until `stop` says true, which is asked ten times a second: those that
+/// are still under way are told of by a later call.
+page_out_report finish_page_out(const std::function<bool()>& stop);
 
 }  // namespace isotherm::heap

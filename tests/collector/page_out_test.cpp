@@ -341,8 +341,9 @@ TEST_F(CompactingCold, ReadsNothingOfWhatWasUsedAndStays) {
 }
 
 TEST_F(CompactingCold, GoesOnBehindAReadThatFails) {
-  os::set_fault_hook([is_first = std::make_shared<std::atomic<bool>>(true)](os::io_call of) {
-    return of == os::io_call::read && is_first->exchange(false) ? EIO : 0;
+  // A read of several objects, and those of them that are then read alone.
+  os::set_fault_hook([left = std::make_shared<std::atomic<int>>(20)](os::io_call of) {
+    return of == os::io_call::read && left->fetch_sub(1) > 0 ? EIO : 0;
   });
   const window_statistics seen = move(std::uint64_t{256} << 10);
   os::set_fault_hook({});

@@ -67,14 +67,16 @@ std::string said_by_child(F body) {
   return said;
 }
 
-std::string refusal(const std::string& directory) {
+std::string refusal_of(const std::string& backing) {
   return said_by_child([&] {
     options chosen;
-    chosen.cold = *cold_backing::parse("file:" + directory);
+    chosen.cold = *cold_backing::parse(backing);
     const auto made = configure(chosen);
     return made ? std::string("accepted") : made.error().message;
   });
 }
+
+std::string refusal(const std::string& directory) { return refusal_of("file:" + directory); }
 
 TEST(Configure, AMissingDirectoryIsRefusedWithAdvice) {
   EXPECT_EQ(refusal("/no/such/directory"),
@@ -86,10 +88,11 @@ TEST(Configure, APlainFileIsRefused) {
             "'/proc/self/status' is not a directory: name a directory for cold memory");
 }
 
-TEST(Configure, ASandboxThatHidesWhatIsInDramIsRefused) {
+TEST(Configure, ASandboxThatHidesWhatIsInDramIsRefusedForMappedCold) {
   const testing_help::temporary_directory folder;
   forbids_mincore = true;
-  EXPECT_EQ(refusal(folder.path()),
+  EXPECT_EQ(refusal(folder.path()), "accepted");
+  EXPECT_EQ(refusal_of("anon"),
             "this process may not ask which pages are in DRAM: allow it mincore (seccomp)");
   forbids_mincore = false;
 }

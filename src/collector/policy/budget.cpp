@@ -264,7 +264,8 @@ class budget_policy final : public policy {
 
   /// Of the target, what is left to objects in DRAM.
   static double room_for_objects(const memory_state& now) noexcept {
-    const std::uint64_t others = now.dram_bytes - std::min(now.dram_bytes, now.warm_bytes);
+    const std::uint64_t counted = now.warm_bytes + now.cold_bytes;
+    const std::uint64_t others = now.dram_bytes - std::min(now.dram_bytes, counted);
     const std::uint64_t for_writers = now.target_bytes / kWritersShare;
     return static_cast<double>(now.target_bytes - for_writers) - static_cast<double>(others);
   }

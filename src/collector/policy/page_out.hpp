@@ -1,5 +1,5 @@
-// Paging COLD out (OBASE 3.4), a pure policy: when COLD is used little enough, the kernel is told
-// that its pages may go; less of it when memory stalls show that moving pages hurts, and when pages
+// Paging COLD out (OBASE 3.4), a pure policy: when COLD is used little enough, it may leave DRAM;
+// less of it when memory stalls show that moving pages hurts, and when pages
 // come back.
 //
 // The published gate, a promotion rate at or below target, never opens for a steady skewed load,

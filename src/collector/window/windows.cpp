@@ -10,6 +10,7 @@
 #include "collector/scan/search.hpp"
 #include "collector/window/compaction.hpp"
 #include "guide/guide.hpp"
+#include "heap/cold/statistics.hpp"
 #include "heap/upkeep.hpp"
 #include "os/memory/pressure.hpp"
 #include "sync/retire.hpp"
@@ -22,6 +23,8 @@ namespace {
 constexpr std::uint64_t kReclaimedAtOnceUs = 10'000;
 /// An eviction takes so long at a time; threads that wait for room begin the next at once.
 constexpr std::uint64_t kEvictedAtOnceNs = 20'000'000;
+/// A disk that takes nothing is not asked again by an eviction for so long.
+constexpr std::uint64_t kDiskRestNs = 1'000'000'000;
 /// Each part is a pass over the guides, so that they are not too many.
 constexpr std::uint64_t kMostParts = 64;
 
@@ -55,16 +58,19 @@ window_statistics windows::run() {
 bool windows::maintain(time_point began, const options& chosen) {
   is_amid_eviction_ = false;
   heap::give_back_emptied_cold();
-  sync::reclaim_aside(kReclaimedAtOnceUs);
+  // Also the memory of extents that were written when some scope was open.
+  sync::retired_blocks() > 0 ? sync::reclaim_ready(kReclaimedAtOnceUs)
+                             : sync::reclaim_aside(kReclaimedAtOnceUs);
   const std::unique_lock alone(one_at_a_time, 2 * kSearchPiece);
   if (!alone) return false;  // a window that somebody asked for looks by itself
   const cpu_timer cpu(counted_.collector_cpu_seconds);
   window between{chosen, room_, counted_};
   refresh_room(between);
-  if (chosen.manage != mode::on || chosen.policy != policy_name::budget) return false;
-  const bool has_more = make_room(between);
+  const bool manages = chosen.manage == mode::on && chosen.policy == policy_name::budget;
+  const bool has_more = manages && make_room(between);
   is_amid_eviction_ = has_more && room_.is_low();
-  if (!is_amid_eviction_) note_page_out(between, heap::finish_page_out());
+  if (!is_amid_eviction_) finish_page_out(between);
+  if (!manages) return false;
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
   return (!has_more && early_.is_due(room_, elapsed)) ||
          unusual_.end_window_now(gate().asked(), elapsed.count() / chosen.window_seconds);
@@ -155,6 +161,7 @@ void windows::weigh(window& now) {
        .warm_bytes = warm.extent_bytes,
        .warm_object_bytes = warm.bytes,
        .cold_objects = heap::usage_of(heap::kind::cold, heap::residency::left_out).objects,
+       .cold_bytes = heap::cold_file().memory_bytes,
        .spread = warm_.spread},
       now.seen);
   gate().write(decides_->returns());
@@ -272,7 +279,8 @@ void windows::relieve(window& now, std::uint64_t left_for_cold) {
 /// do not wait for the whole window.
 bool windows::make_room(window& now) {
   refresh_room(now);
-  return now.room.is_low() && may_evict(now.chosen) && evict(now);
+  const bool may_leave = os::monotonic_ns() >= disk_asked_again_ns_;
+  return now.room.is_low() && may_leave && may_evict(now.chosen) && evict(now);
 }
 
 /// Makes room for writers: the oldest objects of NEW leave until there is enough, or for some
@@ -328,7 +336,7 @@ void windows::page_out(window& now) {
   heap::trim();
   page_out_piece(now, decides_->page_out_bytes(now.chosen, now.seen,
                                                os::memory_pressure_percent().value_or(0)));
-  note_page_out(now, heap::finish_page_out());
+  finish_page_out(now);
   now.seen.page_out_seconds += seconds_since(begin_ns);
 }
 
@@ -341,7 +349,20 @@ void windows::page_out_piece(window& now, std::uint64_t bytes) {
                 }));
 }
 
+/// Waits for the writes that are under way, until the collector is stopped.
+void windows::finish_page_out(window& now) {
+  heap::page_out_report report = heap::finish_page_out([this] { return control_.is_stopping(); });
+  if (report.bytes_asked == 0 && report.problem.empty()) return;  // as a rule
+  note_page_out(now, std::move(report));
+  refresh_room(now);
+}
+
 void windows::note_page_out(window& now, heap::page_out_report report) {
+  // While the disk takes nothing, what goes to COLD takes as much DRAM there.
+  if (report.bytes_asked > 0) disk_asked_again_ns_ = 0;
+  if (report.bytes_asked == 0 && !report.problem.empty()) {
+    disk_asked_again_ns_ = os::monotonic_ns() + kDiskRestNs;
+  }
   now.seen.hinted_bytes += report.bytes_asked;
   // The memory of what was written ends when the scopes that are open have closed.
   if (report.bytes_asked > 0) sync::reclaim_ready(kReclaimedAtOnceUs);

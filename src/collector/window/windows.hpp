@@ -10,7 +10,8 @@
 //
 // A phase gets its window, which holds memory as observed last; refresh_room() observes it anew and
 // sets the limits that follow. Between two batches of moves DRAM is relieved (relieve()): what went
-// to COLD leaves it.
+// to COLD leaves it. The writes go on beside the next moves, and are waited for when a window, or
+// an eviction between two, is over.
 #pragma once
 
 #include <chrono>
@@ -98,6 +99,7 @@ class windows {
   bool make_room(window& now);
   bool evict(window& now);
   void page_out_piece(window& now, std::uint64_t bytes);
+  void finish_page_out(window& now);
   void note_page_out(window& now, heap::page_out_report report);
 
   control& control_;
@@ -112,6 +114,7 @@ class windows {
   hot_order order_;
   newborn_queue newborns_;
   bool is_amid_eviction_ = false;
+  std::uint64_t disk_asked_again_ns_ = 0;  // by an eviction, not before then
   page_watch watch_;
   unusual_misses unusual_;
   early_end early_;

@@ -56,9 +56,11 @@ using sizes = cold_file_statistics;
 constexpr base::figure_of<sizes> kFileTable[] = {
     {{"cold_written_bytes", "bytes", "bytes written to COLD's file since the start", counter},
      kMember<&sizes::written_bytes>},
-    {{"cold_file_bytes", "bytes", "bytes of COLD's file that hold objects, holes between included"},
+    {{"cold_file_bytes", "bytes",
+      "bytes of COLD's file that are in use, with what is dead in them"},
      kMember<&sizes::file_bytes>},
-    {{"cold_memory_bytes", "bytes", "bytes of COLD that are in DRAM, not written to its file yet"},
+    {{"cold_memory_bytes", "bytes",
+      "bytes of COLD that are not written to its file yet, and are in DRAM"},
      kMember<&sizes::memory_bytes>},
 };
 

@@ -39,6 +39,8 @@ base::result<void> backing::write(std::size_t, std::size_t) const {
   return std::unexpected(base::error{"this backing has no file", ENOTSUP});
 }
 
+void backing::end_memory(std::size_t, std::size_t) const noexcept {}
+
 base::result<void> backing::read(std::span<std::byte>, std::size_t) const {
   return std::unexpected(base::error{"this backing has no file", ENOTSUP});
 }

@@ -43,15 +43,15 @@ class backing {
   virtual base::result<void> take(std::size_t offset, std::size_t bytes);
   /// Gives pages, and their room on a disk, back. Any thread.
   virtual void give_back(std::size_t offset, std::size_t bytes) const noexcept = 0;
-  /// Asks that pages leave DRAM now. Any thread. Of a mapped backing.
+  /// Asks that pages of a mapped backing leave DRAM now. Any thread.
   base::result<void> drop(std::size_t offset, std::size_t bytes) const;
 
-  // Of a logged backing. Any thread.
+  // A logged backing has these. Any thread.
 
   /// Puts pages, to which no thread writes, into the file. Waits for the disk.
-  virtual base::result<void> write(std::size_t, std::size_t) const;
+  virtual base::result<void> write(std::size_t offset, std::size_t bytes) const;
   /// Ends the memory of pages that were written and that no thread reads in memory any more.
-  virtual void end_memory(std::size_t, std::size_t) const noexcept {}
+  virtual void end_memory(std::size_t offset, std::size_t bytes) const noexcept;
   /// Reads pages that were written. Waits for the disk. Errors: an errno value in each.
   virtual base::result<void> read(std::span<std::byte> to, std::size_t offset) const;
   /// The file, for reads of many pages at a time; null where there is none.

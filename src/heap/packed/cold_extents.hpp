@@ -123,7 +123,7 @@ class cold_extents {
   /// the scope closes.
   bool is_out(const void* object) const noexcept;
 
-  // Of a mapped COLD.
+  // A mapped COLD has these.
   /// Marks extents that are asked to leave.
   void mark_out(std::size_t first, std::size_t count) noexcept;
   /// Marks a page, counted from the begin of extent `first`, that was found to have left.
@@ -132,7 +132,7 @@ class cold_extents {
   /// Does the work of note_cold_use().
   void note_use(const void* object) noexcept;
 
-  // Of a logged COLD.
+  // A logged COLD has these.
   /// Returns the extents, or heads of runs, that were taken and not written since, the lowest
   /// first. Errors: throws std::bad_alloc.
   std::vector<std::size_t> in_memory() const;
@@ -147,7 +147,7 @@ class cold_extents {
   /// memory.
   void note_written(std::size_t first) noexcept;
 
-  // Of both.
+  // Both have this.
   /// Notes that extents were taken: they are in memory.
   void note_taken(std::size_t first, std::size_t count) noexcept;
   /// Pins the extent of an object: it is not given back while it is pinned, so that no address in

@@ -15,6 +15,7 @@
 // and threads that free do not wait for a disk.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -18,7 +18,7 @@ constexpr const char* kNoMemory = "out of memory";
 /// A disk that takes nothing may let each write wait: a call gives up after so many.
 constexpr unsigned kMostFailures = 4;
 /// Memory of extents that are written beside the moves of others.
-constexpr std::uint64_t kUnderWayBytes = std::uint64_t{8} << 20;
+constexpr std::uint64_t kUnderWayBytes = std::uint64_t{4} << 20;
 constexpr unsigned kThreads = 2;
 
 std::size_t extents_at(const extent_table& extents, std::size_t first) noexcept {
@@ -51,9 +51,9 @@ page_out_report log_writer::begin(std::uint64_t limit_bytes, const std::function
   return report;
 }
 
-void log_writer::finish(page_out_report& report) {
+void log_writer::finish(const std::function<bool()>& stop, page_out_report& report) {
   if (heap_.extents().pages().is_frozen()) return;
-  while (!under_way_.empty()) wait_for_some(report);
+  while (!under_way_.empty() && !stop()) wait_for_some(report);
 }
 
 /// Starts writes, the extents behind those of the last call first, so that some that always fail
@@ -80,6 +80,7 @@ void log_writer::write_all(std::uint64_t limit_bytes, const std::function<bool()
     left -= bytes;
     one.front().first = first;
     one.front().freed = bytes;
+    if (!has_room(bytes, stop, report)) return heap_.cold().unpin(first);
     start(std::move(one), report);
   }
   next_ = 0;
@@ -90,7 +91,17 @@ bool log_writer::is_under_way(std::size_t first) const noexcept {
                              [first](const write& each) { return each.first == first; });
 }
 
-/// Starts the write of a pinned extent, or run. Waits while much is under way.
+/// Waits while much is under way. Returns false when `stop` says so.
+bool log_writer::has_room(std::uint64_t bytes, const std::function<bool()>& stop,
+                          page_out_report& report) {
+  while (bytes_under_way_ > 0 && bytes_under_way_ + bytes > kUnderWayBytes) {
+    wait_for_some(report);
+    if (stop()) return false;
+  }
+  return true;
+}
+
+/// Starts the write of a pinned extent, or run.
 void log_writer::start(std::list<write> added, page_out_report& report) {
   const extent_table& extents = heap_.extents();
   write& one = added.front();
@@ -100,9 +111,6 @@ void log_writer::start(std::list<write> added, page_out_report& report) {
   if (!open_queue()) {
     perform(one);
     return end(one, report);
-  }
-  while (bytes_under_way_ > 0 && bytes_under_way_ + one.freed > kUnderWayBytes) {
-    wait_for_some(report);
   }
   bytes_under_way_ += one.freed;
   under_way_.splice(under_way_.end(), added);
@@ -132,9 +140,10 @@ void log_writer::perform(write& one) const noexcept {
   }
 }
 
+/// Ends the writes that are done, of which there may be none after a while.
 void log_writer::wait_for_some(page_out_report& report) {
-  constexpr int kForever = -1;
-  queue_->wait(kForever);
+  constexpr int kLooksEveryMs = 100;
+  queue_->wait(kLooksEveryMs);
   queue_->acknowledge();
   while (os::queued_read* const ended = queue_->take_ended()) {
     auto& one = static_cast<write&>(*ended);

@@ -33,8 +33,8 @@ class log_writer {
 
   /// begin_page_out() of upkeep.hpp.
   page_out_report begin(std::uint64_t limit_bytes, const std::function<bool()>& stop);
-  /// Waits for all that is under way; adds to the report.
-  void finish(page_out_report& report);
+  /// finish_page_out() of upkeep.hpp; adds to the report.
+  void finish(const std::function<bool()>& stop, page_out_report& report);
 
   /// Returns the bytes written since start. Any thread.
   std::uint64_t written_bytes() const noexcept { return written_bytes_.load_relaxed(); }
@@ -50,6 +50,7 @@ class log_writer {
   void write_all(std::uint64_t limit_bytes, const std::function<bool()>& stop,
                  page_out_report& report);
   bool is_under_way(std::size_t first) const noexcept;
+  bool has_room(std::uint64_t bytes, const std::function<bool()>& stop, page_out_report& report);
   void start(std::list<write> added, page_out_report& report);
   bool open_queue() noexcept;
   void perform(write& one) const noexcept;

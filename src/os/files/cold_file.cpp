@@ -5,6 +5,9 @@
 #include <sys/vfs.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
 #include <utility>
 
 #include "os/memory/address_space.hpp"
@@ -60,11 +63,27 @@ base::result<void> check_space_can_be_set_aside(const file& made, const std::str
   return {};
 }
 
+/// Writes a page and reads it. Returns EINVAL where the file system refuses that; other failures
+/// show themselves later, as that of a disk that is full by now.
+int refusal_of_a_page(const file& direct) {
+  const std::size_t page = page_bytes();
+  const std::unique_ptr<std::byte, decltype(&std::free)> memory(
+      static_cast<std::byte*>(std::aligned_alloc(page, page)), &std::free);
+  if (memory == nullptr) return 0;
+  std::memset(memory.get(), 0, page);
+  auto done = direct.write({memory.get(), page}, 0);
+  if (done) done = direct.read({memory.get(), page}, 0);
+  static_cast<void>(direct.punch_hole(0, page));
+  return !done && done.error().code == EINVAL ? EINVAL : 0;
+}
+
 /// Without it the page cache would hold in DRAM what has left DRAM.
 base::result<void> check_direct_access(const file& made, const std::string& directory) {
   const auto direct = made.past_the_cache();
-  if (direct) return {};
-  if (direct.error().code != EINVAL) return std::unexpected(direct.error());
+  // Some file systems, and disks of large blocks, refuse what is then asked of it alone.
+  const int code = direct ? refusal_of_a_page(*direct) : direct.error().code;
+  if (!direct && code != EINVAL) return std::unexpected(direct.error());
+  if (code != EINVAL) return {};
   return refusal("cold directory '" + directory +
                      "' is on a file system without direct I/O (O_DIRECT): name a directory on "
                      "another, such as ext4, XFS or Btrfs",

@@ -77,13 +77,17 @@ base::result<void> commit(void* begin, std::size_t bytes) {
 }
 
 void decommit(void* begin, std::size_t bytes) noexcept {
-  if (!advise(begin, bytes, advice::discard)) {
-    leave_unlocked(begin, bytes);  // mlockall(MCL_CURRENT) has locked it since
-    ISO_CHECK(advise(begin, bytes, advice::discard), "pages of a reserved range can be discarded");
+  // A new mapping: protecting the old one would leave what it was charged with (overcommit_memory).
+  void* const mapped =
+      mmap(begin, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+  if (mapped == begin) {
+    leave_unlocked(begin, bytes);
+    static_cast<void>(advise(begin, bytes, advice::left_out_of_dumps));
+    return;
   }
-  // It costs an entry of the process's table of mappings, which may be full: then a touch of what
-  // is gone reads zeros.
-  static_cast<void>(mprotect(begin, bytes, PROT_NONE));
+  // The process has as many mappings as it may have: a touch of what is gone reads zeros.
+  leave_unlocked(begin, bytes);
+  static_cast<void>(advise(begin, bytes, advice::discard));
 }
 
 void* map_memory(std::size_t bytes) noexcept {

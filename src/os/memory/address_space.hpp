@@ -23,7 +23,7 @@ base::result<std::byte*> reserve(std::size_t bytes, std::size_t alignment);
 base::result<void> commit(void* begin, std::size_t bytes);
 
 /// Undoes commit(): the pages go, and a touch of them is a fault, unless the process has as many
-/// mappings as it may have.
+/// mappings as it may have. Core dumps leave the part out from then on.
 void decommit(void* begin, std::size_t bytes) noexcept;
 
 /// Maps memory of at least `bytes`, zeroed; null where there is none. For release().

@@ -7,6 +7,7 @@
 #include "base/check.hpp"
 #include "base/random.hpp"
 #include "heap/configure.hpp"
+#include "heap/upkeep.hpp"
 #include "store/text.hpp"
 
 namespace isotherm::store {
@@ -177,9 +178,12 @@ void bring_in(const command& invoked, const call& c, values_are old,
   const bool needs_values = old == values_are::read && !writes_several(invoked);
   const auto may_use = arrived != nullptr ? access::copies::allowed : access::copies::refused;
   for_each_key(invoked, c.arguments, [&](std::string_view key) {
-    access inside(access::when_cold::wait, arrived, may_use);
-    needs_values ? static_cast<void>(c.db.index().find(inside, key))
-                 : static_cast<void>(c.db.index().contains(inside, key));
+    {
+      access inside(access::when_cold::wait, arrived, may_use);
+      needs_values ? static_cast<void>(c.db.index().find(inside, key))
+                   : static_cast<void>(c.db.index().contains(inside, key));
+    }
+    heap::wait_for_room();  // for what has come back to HOT
   });
 }
 

@@ -80,7 +80,8 @@ TEST_F(FailingDisk, KeepsObjectsInMemoryUntilItTakesThem) {
     EXPECT_EQ(seen.hinted_bytes, 0u);
     EXPECT_EQ(seen.failed, 0u);
   }
-  EXPECT_GT(demoted, held_.size() / 4);
+  EXPECT_GT(demoted, 0u);
+  EXPECT_LT(demoted, held_.size() / 4) << "what takes as much DRAM in COLD stays where it is";
   EXPECT_EQ(count_out(), 0u);
   expect_content();
 
