@@ -7,6 +7,7 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import unittest
@@ -159,8 +160,14 @@ class Log(Case):
             said, _ = process.communicate(timeout=PATIENCE)
             self.assertEqual((process.returncode, said), (0, ''))
         self.addCleanup(stop)
-        until(lambda: os.path.exists(path))
+        until(lambda: self.listens(path))
         return path
+
+    @staticmethod
+    def listens(path):
+        """Returns whether connections are taken; the path is there a moment before."""
+        with socket.socket(socket.AF_UNIX) as probe:
+            return probe.connect_ex(path) == 0
 
     def test_only_warnings_are_told_where_one_asks_for_them(self):
         process = self.serve_quietly('--loglevel', 'warning')
