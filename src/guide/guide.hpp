@@ -47,11 +47,11 @@ enum class stores : std::uint8_t { none, allowed };
 /// object cannot be had; `inside` notes why.
 [[gnu::noinline]] void* reach(base::atomic<word>& slot, word seen, access& inside,
                               stores may_follow) noexcept;
-/// As reach(slot, seen, access), for a thread that waits. A read that a fetcher hands over serves
-/// it.
+/// Does the work of reach(slot, seen, access) for a thread that waits. A read that a fetcher hands
+/// over serves it.
 [[gnu::noinline]] void* reach(base::atomic<word>& slot, word seen, const scope& inside,
                               stores may_follow) noexcept;
-/// As guide::peek(), of an object of COLD.
+/// Does the work of guide::peek() for an object of COLD.
 [[gnu::noinline]] void* peek_in_cold(base::atomic<word>& slot, word seen, access& inside,
                                      stores may_follow) noexcept;
 

@@ -108,7 +108,7 @@ inline word make_word(const void* object, heap::kind where, std::size_t bytes) n
 /// nothing.
 constexpr bool needs_no_mark(word w) noexcept { return (w & (kAccessed | kLocked)) == kAccessed; }
 
-/// As needs_no_mark(), and the object is not in COLD, which may have left DRAM.
+/// Returns whether needs_no_mark() holds, and the object is not in COLD, so that it is in DRAM.
 constexpr bool reads_directly(word w) noexcept {
   constexpr word kColdOrNone = word{2} << kHeapShift;
   return (w & (kAccessed | kLocked | kColdOrNone)) == kAccessed;

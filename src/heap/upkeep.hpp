@@ -38,7 +38,7 @@ packing packing_of(kind where) noexcept;
 /// extents, and a tenth of a millisecond for each of which pages go.
 std::uint64_t release_dead_pages(kind where) noexcept;
 
-/// What happens to an extent of a logged COLD when the last object in it is freed. To give it back
+/// The treatment of an extent of a logged COLD when the last object in it is freed. To give it back
 /// is a call that waits for the disk in some file systems: in ext4 for all direct reads of the
 /// file that are under way.
 enum class emptied : std::uint8_t {
@@ -145,8 +145,8 @@ struct page_out_report {
 /// begins with it.
 page_out_report page_out_cold(
     hint how, std::uint64_t limit_bytes, const std::function<bool()>& stop = [] { return false; });
-/// As page_out_cold(), but does not wait for the last writes of a logged COLD, of 8 MiB or an
-/// object: they end beside the caller's other work, and the next call tells of them.
+/// Does the work of page_out_cold(), but does not wait for the last writes of a logged COLD, of
+/// 4 MiB or an object: they end beside the caller's other work, and the next call tells of them.
 page_out_report begin_page_out(hint how, std::uint64_t limit_bytes,
                                const std::function<bool()>& stop);
 /// Waits for these writes, until `stop` says true, which is asked ten times a second: those that

@@ -55,7 +55,7 @@ int cold_refusal_code() noexcept;
 /// walks the arena.
 void trim() noexcept;
 
-/// What this process holds in DRAM, in bytes. The resident set alone would flatter an anonymous
+/// The bytes that this process holds in DRAM. The resident set alone would flatter an anonymous
 /// COLD: its pages can be unmapped and yet stay in the swap cache. And it counts mapped pages once,
 /// which residency (mincore) counts too: so COLD is taken out of the one and put in from the other.
 struct footprint {

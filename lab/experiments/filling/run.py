@@ -4,7 +4,7 @@
     lab/experiments/filling/run.py --target 1gb --times 4 10 --value-size 100 1024 mix \\
         --clients 1 16 --rounds 3 --directory /mnt/disk --save filling.jsonl
 
-Each turn starts a store anew, with a folder of its own in --directory, and fills it with records of
+A turn starts one store, with a folder of its own in --directory, and fills it with records of
 16-byte keys in random order, each key once, until there are --times the target of them, or
 --records. A client sends a batch, waits for its replies, and sends the next. A batch has --batch
 requests, fewer where they would be more than --batch-bytes. `mix` has values of 16 bytes to 1 MiB,

@@ -1,4 +1,4 @@
-"""What the store gives and costs as it comes."""
+"""The store as it comes, beside Redis."""
 from isotherm_report import common
 from isotherm_report.compared import Comparison, Figure, sections_of
 from isotherm_report.kinds import Kind
@@ -30,7 +30,7 @@ COMPARISONS = (
          Figure('p99.9 at the fixed rate, us', lambda d: [d['p999_us']], '{:,.0f}')),
         'lab/experiments/overview/run.py --target {target} --workload {workload} --keys {keys} '
         '--value-size {value_size} --rate {rate}',
-        'Each side is started anew in each round, the sides by turns.'),
+        'A round starts the sides one after the other.'),
 )
 
 

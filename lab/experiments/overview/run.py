@@ -1,14 +1,13 @@
 #!/usr/bin/python3
-"""What the store gives and costs as it comes: with a memory target, without one, and Redis.
+"""The store as it comes, with a memory target and without one, beside Redis: gains and costs.
 
     lab/experiments/overview/run.py --rounds 3 --save overview.jsonl
 
-Each side is started anew in each round, the sides by turns. It is filled through --threads
-connections, then meets a closed loop of a YCSB workload for --warmup and --seconds, and then as
-many requests a second for --seconds as --rate says, of which the latencies are told (corrected for
-coordinated omission). DRAM is the resident set in the end. Prints a table of medians, as the
-README has it; --save appends a JSON object a side and round. The directory of COLD's file is that
-of the store's default, or --directory.
+A round starts the sides one after the other. A side is filled through --threads connections, meets
+a closed loop of a YCSB workload for --warmup and --seconds, and then --rate requests a second for
+--seconds, whose latencies are told (corrected for coordinated omission). DRAM is the resident set
+in the end. Prints a table of medians, which the README has; --save appends a JSON object a side and
+round. COLD's file lies in the store's default directory, or in --directory.
 """
 import argparse
 import json

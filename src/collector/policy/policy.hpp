@@ -28,8 +28,8 @@ struct memory_state {
   std::uint64_t warm_bytes;         ///< of what it has, the extents of NEW and HOT
   std::uint64_t warm_object_bytes;  ///< of these, what objects take
   std::uint64_t cold_objects;
-  /// Of what it has, COLD that is not in its file yet: it leaves by itself, or, where the disk
-  /// takes nothing, would only be joined by what had to leave for it.
+  /// COLD that is not in its file yet, a part of dram_bytes: it leaves by itself, or, where the
+  /// disk takes nothing, would only be joined by what had to leave for it.
   std::uint64_t cold_bytes = 0;
   double spread;  ///< extents over objects, after the last window; 0: none was
 };

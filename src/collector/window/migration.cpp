@@ -29,7 +29,7 @@ class epoch_guard {
   migration_protocol& protocol_;
 };
 
-/// What one batch may read of COLD: it is in DRAM together.
+/// Bytes that one batch may read of COLD: they are in DRAM together.
 constexpr std::uint64_t kReadBytes = std::uint64_t{4} << 20;
 
 /// Adds an object of COLD, unless it has been used since it was listed and was to stay in COLD:

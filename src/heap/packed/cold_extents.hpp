@@ -175,10 +175,10 @@ class cold_extents {
   extent_run take_left() noexcept;
 
   extent_table& table_;
-  extent_rows extents_;          // of table_
-  object_ends* ends_ = nullptr;  // a row for each extent
-  pages_out* out_ = nullptr;     // a row for each extent; null in a logged COLD
-  base::atomic<std::uint64_t> memory_bytes_{0};
+  extent_rows extents_;                          // of table_
+  object_ends* ends_ = nullptr;                  // a row for each extent
+  pages_out* out_ = nullptr;                     // a row for each extent; null in a logged COLD
+  base::atomic<std::uint64_t> memory_bytes_{0};  // relaxed: a sum for statistics and the policy
   // Guards all fields below it. It has a cache line apart from the fields above, which are read for
   // each object.
   alignas(base::kNoSharingBytes) mutable std::mutex mutex_;

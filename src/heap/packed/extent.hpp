@@ -114,7 +114,7 @@ struct alignas(base::kCacheLineBytes) extent {
   /// Counts up from extent to extent as they are opened, and round at its end: which of two was
   /// opened first. Relaxed: it orders no access; a stale one costs an object a place in a queue.
   base::atomic<std::uint32_t> birth;
-  /// Of a mapped COLD: pages were asked to leave DRAM, and nothing is known to have touched one
+  /// Pages, of a mapped COLD, were asked to leave DRAM, and nothing is known to have touched one
   /// since. Set by the pager, cleared by reopening and by note_use(); a race between them costs a
   /// hint, or delays one until the row's turn to be looked at again, so relaxed.
   base::atomic<bool> hinted;
@@ -122,8 +122,9 @@ struct alignas(base::kCacheLineBytes) extent {
   /// release of `word` that opens the extent, and whoever asks has the object by way of that. Of an
   /// object that was freed meanwhile the answer may be the next one's, and costs a needless move.
   base::atomic<band> among;
-  /// Of a logged COLD, of an extent or the head of a run: its bytes are in the file, and its memory
-  /// ends. Set once by cold_extents::note_written(), cleared by reopening.
+  /// The bytes of an extent of a logged COLD, or of the run that it heads, are in the file, and its
+  /// memory ends. Set once by cold_extents::note_written(), whose release pairs with the acquire of
+  /// is_out(); cleared by reopening, when no thread has an address there.
   base::atomic<bool> written;
   /// Pages in which no object lives were given back (packed_heap::release_dead_pages()); cleared by
   /// reopening. What freed objects left there, headers too, is gone.

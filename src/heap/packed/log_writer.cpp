@@ -67,7 +67,8 @@ void log_writer::write_all(std::uint64_t limit_bytes, const std::function<bool()
   for (const std::size_t first : waiting) {
     next_ = first;
     if (stop() || failures_ >= kMostFailures) return;
-    // Or it was written since, while this call waited for some.
+    // Or it was written since, while this call waited for some. Relaxed: this thread alone has set
+    // it.
     if (is_under_way(first) || extents.row(first).written.load_relaxed()) continue;
     std::list<write> one(1);  // before it is pinned: there may be no memory
     if (!heap_.cold().pin_closed(first)) continue;

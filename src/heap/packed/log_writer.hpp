@@ -61,9 +61,9 @@ class log_writer {
   std::unique_ptr<os::read_queue> queue_;  // opened by the first write
   std::list<write> under_way_;
   std::uint64_t bytes_under_way_ = 0;
-  std::size_t next_ = 0;   // extents from here on are tried first
-  unsigned failures_ = 0;  // of this call
-  base::atomic<std::uint64_t> written_bytes_{0};
+  std::size_t next_ = 0;                          // extents from here on are tried first
+  unsigned failures_ = 0;                         // of this call
+  base::atomic<std::uint64_t> written_bytes_{0};  // relaxed: a statistic
 };
 
 }  // namespace isotherm::heap

@@ -75,6 +75,13 @@ class LoggedDestroyed : public testing::Test {
     for (std::size_t i = 2; i < kCount; i += 3) guides_[i].reset();
   }
 
+  void end_all_once() {
+    end_all();
+    EXPECT_EQ(kept::destroyed, kCount);
+    EXPECT_EQ(kept::sum, kCount * (kCount + 1) / 2);
+    EXPECT_EQ(objects(), objects_);
+  }
+
   std::uint64_t objects_;
   std::vector<guide<kept>> guides_;
 };
@@ -82,18 +89,12 @@ class LoggedDestroyed : public testing::Test {
 TEST_F(LoggedDestroyed, EachOnceWithItsBytesWhereItIsOut) {
   let_leave();
   ASSERT_TRUE(heap::is_out(address(guides_[0])));
-  end_all();
-  EXPECT_EQ(kept::destroyed, kCount);
-  EXPECT_EQ(kept::sum, kCount * (kCount + 1) / 2);
-  EXPECT_EQ(objects(), objects_);
+  end_all_once();
 }
 
 TEST_F(LoggedDestroyed, EachOnceWithItsBytesWhereItIsInMemory) {
   ASSERT_FALSE(heap::is_out(address(guides_[0])));
-  end_all();
-  EXPECT_EQ(kept::destroyed, kCount);
-  EXPECT_EQ(kept::sum, kCount * (kCount + 1) / 2);
-  EXPECT_EQ(objects(), objects_);
+  end_all_once();
 }
 
 TEST_F(LoggedDestroyed, NoneIsWhereTheDiskFailsAndTheRoomIsFree) {
