@@ -62,10 +62,10 @@ std::vector<sparse_extents> sparsest_of(kind where, const emptying& which) {
     const extent_word seen = heap.extents().row(i).load();
     if (reinterpret_cast<std::uintptr_t>(begin) >= which.end) break;
     if (seen.live() == 0 || !heap.is_closed(begin)) continue;
-    const double share = static_cast<double>(seen.live()) / static_cast<double>(seen.cursor());
+    const std::size_t filled = std::max(heap.extents().row(i).filled(seen), seen.live());
+    const double share = static_cast<double>(seen.live()) / static_cast<double>(filled);
     if (share >= which.live_share) continue;
-    sparse.push_back(
-        {share, seen.live() * kUnitBytes, (seen.cursor() - seen.live()) * kUnitBytes, i});
+    sparse.push_back({share, seen.live() * kUnitBytes, (filled - seen.live()) * kUnitBytes, i});
   }
   std::ranges::sort(sparse, {}, &candidate::share);
   std::uint64_t live_left = which.live_bytes, dead_left = which.dead_bytes, together_left = 0;

@@ -42,11 +42,16 @@ void free_all(const std::vector<void*>& objects) {
 TEST_P(Packed, ObjectsOf1028BytesFillTheirPagesTo97PercentOrThreeAPageInAFile) {
   const bool is_in_a_file = heaps().packed(GetParam()).extents().is_logged();
   const usage before = usage_of(GetParam());
+  const packing packed_before = packing_of(GetParam());
   const auto objects = fill_extents(GetParam(), 16, 1028);
   const usage after = usage_of(GetParam());
+  const packing packed_after = packing_of(GetParam());
   const auto object_bytes = static_cast<double>(objects.size() * 1028);
   EXPECT_GE(object_bytes / static_cast<double>(after.resident_bytes - before.resident_bytes),
             is_in_a_file ? 3 * 1028.0 / base::kPageBytes : 0.97);
+  EXPECT_LE(packed_after.used_bytes - packed_before.used_bytes,
+            packed_after.live_bytes - packed_before.live_bytes)
+      << "the ends of pages are not dead bytes, which compaction would try to gain";
   free_all(objects);
 }
 

@@ -7,23 +7,24 @@
 namespace isotherm::collector {
 
 namespace {
-constexpr double kMost = 0x1p62;  // bytes
-constexpr std::uint64_t kWorthCompacting = std::uint64_t{8} << 20;
+constexpr std::uint64_t kWorthCompacting = std::uint64_t{4} << 20;
+/// A window cleans between a 32nd and a 16th of COLD, or none of it; a small COLD at once.
+constexpr std::uint64_t kLeastCleanedOfCold = 32, kMostCleanedOfCold = 16;
+constexpr std::uint64_t kCleanedAtOnce = std::uint64_t{16} << 20;
 constexpr std::uint64_t kWorthGaining = std::uint64_t{1} << 20;  // an extent
 /// An extent of HOT is not emptied for next to nothing: there a byte gained costs 32 copied.
 constexpr double kDenseShare = 1 - 1.0 / 32;
 }  // namespace
 
-bool is_worth_compacting(const heap::packing& now, double live_share) noexcept {
-  return now.used_bytes > kWorthCompacting &&
-         static_cast<double>(now.live_bytes) < live_share * static_cast<double>(now.used_bytes);
-}
-
-std::uint64_t compaction_bytes(const options& chosen, const window_statistics& seen,
-                               double bytes_each) noexcept {
-  const double read = chosen.misses_per_second * seen.window_seconds * bytes_each;
-  return std::max({static_cast<std::uint64_t>(std::min(read, kMost)), seen.promoted.bytes / 2,
-                   chosen.batch_bytes});
+std::uint64_t cold_bytes_to_move(const heap::packing& now) noexcept {
+  const std::uint64_t dead = now.used_bytes - std::min(now.used_bytes, now.live_bytes);
+  const std::uint64_t borne = now.used_bytes / kBorneDeadInCold;
+  const std::uint64_t beyond = dead - std::min(dead, borne);
+  // A pass over all guides is worth some MiB, and a share of the file that grows with the guides.
+  const std::uint64_t worth_a_pass =
+      std::max(kWorthCompacting, now.used_bytes / kLeastCleanedOfCold);
+  if (beyond < worth_a_pass) return 0;
+  return std::min(beyond, std::max(now.used_bytes / kMostCleanedOfCold, kCleanedAtOnce));
 }
 
 std::uint64_t hot_bytes_to_gain(const heap::packing& now, std::uint64_t short_bytes) noexcept {
@@ -43,8 +44,9 @@ std::vector<heap::sparse_extents> sparse_hot(const hot_compaction& asked) {
                                              .end = asked.end});
 }
 
-std::vector<heap::sparse_extents> sparse_cold(std::uint64_t live_bytes) {
-  if (!is_worth_compacting(heap::packing_of(heap::kind::cold), kSparseColdShare)) return {};
+std::vector<heap::sparse_extents> sparse_cold() {
+  const std::uint64_t live_bytes = cold_bytes_to_move(heap::packing_of(heap::kind::cold));
+  if (live_bytes == 0) return {};
   return heap::sparsest_of(heap::kind::cold,
                            {.live_share = kSparseColdShare, .live_bytes = live_bytes});
 }

@@ -1,34 +1,31 @@
-// Moves what is left in sparse extents together, and what is used alike. What is dead in HOT takes
-// DRAM, and goes whenever there is enough of it. What is dead in COLD takes disk or swap, and to
-// make room there its neighbours are read from the disk: so that is bounded.
+// Moves objects that are left in sparse extents together, and objects that are used alike. Dead
+// bytes of HOT take DRAM, and go whenever there is enough of them. Dead bytes of COLD take disk or
+// swap, and to make room there their neighbours are read from the disk: a window moves a bounded
+// share.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "collector/options.hpp"
-#include "collector/statistics.hpp"
 #include "heap/upkeep.hpp"
 
 namespace isotherm::collector {
 
-/// Extents of COLD whose live share is lower may be emptied: it takes at most about twice what
-/// lives in it, three times while much of it is used.
-inline constexpr double kSparseColdShare = 0.5;
+/// So much of COLD may be dead, a quarter: beyond it, extents are emptied.
+inline constexpr std::uint64_t kBorneDeadInCold = 4;
+/// Extents of COLD whose live share is lower may be emptied. One that is emptied yields a byte for
+/// at most three that are read and written again.
+inline constexpr double kSparseColdShare = 0.75;
 
 /// So much of HOT lives at least, after compaction. Where objects leave at random a byte that dies
 /// costs about thirteen copied at worst, for the sparsest extents come first.
 inline constexpr double kSparseHotShare = 0.93;
 
-/// Whether less than `live_share` lives, and so much is dead that it is worth a visit of all
-/// guides.
-bool is_worth_compacting(const heap::packing& now, double live_share) noexcept;
-
-/// Bytes of live objects, of `bytes_each` bytes in the mean, that the window may move within COLD.
-/// As many objects as may be read there (options::misses_per_second), or half of what was promoted,
-/// which leaves dead bytes behind; one batch at least.
-std::uint64_t compaction_bytes(const options& chosen, const window_statistics& seen,
-                               double bytes_each) noexcept;
+/// Bytes of live objects that the window may move within COLD, so that no more than a quarter of it
+/// is dead in the end: as many as are dead beyond that, and not more than a 16th of COLD or 16 MiB,
+/// for they are read and written beside what the program reads. 0 while so little is dead that
+/// finding the objects, by a visit of all guides, would cost more.
+std::uint64_t cold_bytes_to_move(const heap::packing& now) noexcept;
 
 /// Dead bytes of HOT that are to go: what is beyond the share that may be dead, and when memory is
 /// short, what it is short by.
@@ -44,7 +41,7 @@ struct hot_compaction {
 /// The sparsest extents of HOT that have so much dead, in groups of which no more than
 /// `together_bytes` are in memory twice.
 std::vector<heap::sparse_extents> sparse_hot(const hot_compaction& asked);
-/// The sparsest of COLD, as far as `live_bytes` allow.
-std::vector<heap::sparse_extents> sparse_cold(std::uint64_t live_bytes);
+/// The sparsest of COLD, as far as cold_bytes_to_move() allows.
+std::vector<heap::sparse_extents> sparse_cold();
 
 }  // namespace isotherm::collector

@@ -36,10 +36,9 @@ bool may_evict(const options& chosen) noexcept {
          chosen.hint == heap::hint::pageout;
 }
 
-warm_sizes sizes_of(const heap::usage& warm, const warm_sizes& before) {
-  const auto extents = static_cast<double>(warm.extent_bytes);
-  return {warm.objects > 0 ? extents / static_cast<double>(warm.objects) : before.bytes_each,
-          warm.bytes > 0 ? extents / static_cast<double>(warm.bytes) : before.spread};
+double spread_of(const heap::usage& warm, double before) {
+  if (warm.bytes == 0) return before;
+  return static_cast<double>(warm.extent_bytes) / static_cast<double>(warm.bytes);
 }
 
 }  // namespace
@@ -162,7 +161,7 @@ void windows::weigh(window& now) {
        .warm_object_bytes = warm.bytes,
        .cold_objects = heap::usage_of(heap::kind::cold, heap::residency::left_out).objects,
        .cold_bytes = heap::cold_file().memory_bytes,
-       .spread = warm_.spread},
+       .spread = spread_},
       now.seen);
   gate().write(decides_->returns());
   guides::set_return_policy(&gate());
@@ -191,10 +190,7 @@ void windows::migrate(window& now) {
     may_move = may_move && tidy_hot(now, moves, parts, part);
   }
   // Only now: what was just promoted must not be found in COLD and sent back there.
-  if (may_move) {
-    empty(now, moves, sparse_cold(compaction_bytes(now.chosen, now.seen, warm_.bytes_each)),
-          find_in_order);
-  }
+  if (may_move) empty(now, moves, sparse_cold(), find_in_order);
   now.seen.move_seconds =
       moved_before + seconds_since(begin_ns) - (now.seen.scan_seconds - scanned_before);
 }
@@ -371,7 +367,7 @@ void windows::note_page_out(window& now, heap::page_out_report report) {
 
 /// Notes what the next window goes by; completes the statistics and publishes them.
 window_statistics windows::finish(window& now) {
-  warm_ = sizes_of(warm_memory(), warm_);
+  spread_ = spread_of(warm_memory(), spread_);
   refresh_room(now);
   early_.end_window(now.room, now.seen.demoted.bytes, length_of(now.chosen));
   window_statistics seen = std::exchange(now.seen, {});

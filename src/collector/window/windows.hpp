@@ -38,12 +38,6 @@
 
 namespace isotherm::collector {
 
-/// The room that objects of NEW and HOT take when a window ends.
-struct warm_sizes {
-  double bytes_each = 1024;  ///< extents over objects; a likely size until a window has ended
-  double spread = 0;         ///< extents over objects' bytes; 0: not known
-};
-
 /// One thread of the process at a time runs windows, or looks after memory, of any collector
 /// (SODA's hazard is one word): run(), maintain() and objects_in() lock each other out.
 class windows {
@@ -118,8 +112,9 @@ class windows {
   page_watch watch_;
   unusual_misses unusual_;
   early_end early_;
-  memory_room room_{};         // as observed last
-  warm_sizes warm_;            // of NEW and HOT after the last window
+  memory_room room_{};  // as observed last
+  // Bytes of extents over those of objects, of NEW and HOT, after the last window. 0: not known.
+  double spread_ = 0;
   window_statistics counted_;  // of the window that is to end next
   std::vector<candidate> candidates_;
 };

@@ -26,6 +26,7 @@
 // and that before the next append.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -114,6 +115,9 @@ struct alignas(base::kCacheLineBytes) extent {
   /// Counts up from extent to extent as they are opened, and round at its end: which of two was
   /// opened first. Relaxed: it orders no access; a stale one costs an object a place in a queue.
   base::atomic<std::uint32_t> birth;
+  /// Units within `cursor` that gap_before() left free. Added to after a successful append, whose
+  /// object keeps the extent from being reopened, which clears it. Relaxed: it is for statistics.
+  base::atomic<std::uint16_t> gap_units;
   /// Pages, of a mapped COLD, were asked to leave DRAM, and nothing is known to have touched one
   /// since. Set by the pager, cleared by reopening and by note_use(); a race between them costs a
   /// hint, or delays one until the row's turn to be looked at again, so relaxed.
@@ -132,6 +136,10 @@ struct alignas(base::kCacheLineBytes) extent {
   base::atomic<thinning> thinned;
 
   extent_word load() const noexcept { return {word.load_acquire()}; }
+  /// Returns the units that objects took when they were appended: those that live, and the dead.
+  std::size_t filled(extent_word seen) const noexcept {
+    return seen.cursor() - std::min<std::size_t>(seen.cursor(), gap_units.load_relaxed());
+  }
   /// Begins anew: closed and empty.
   /// Requires: no other thread uses the extent.
   void reset() noexcept {

@@ -68,6 +68,7 @@ packed_heap::append_attempt packed_heap::append_to(std::uint32_t index,
     if (!seen.has_room(gap + units)) break;
     const std::size_t cursor = seen.cursor() + gap;
     if (row.word.compare_exchange_acq_rel(seen.raw, seen.appended(gap, units).raw)) {
+      if (gap > 0) row.gap_units.fetch_add_relaxed(static_cast<std::uint16_t>(gap));
       if (cold_.is_open()) cold_.mark_end(index, cursor + units - 1);
       return {extents_.address_of(index) + 2 * kHeaderBytes + cursor * kUnitBytes, is_contended};
     }
@@ -91,6 +92,7 @@ bool packed_heap::open_another(std::uint32_t slot, std::uint32_t full) noexcept 
   extent& row = extents_.row(*index);
   row.among.store_relaxed(static_cast<band>(std::min<std::uint32_t>(slot / 2, kColdestBand)));
   row.run.store_relaxed(0);
+  row.gap_units.store_relaxed(0);
   if (cold_.is_open()) cold_.forget_objects(*index);
   row.word.store_release(0);
   std::uint32_t found = full;
@@ -198,7 +200,8 @@ packing packed_heap::packing_of(std::size_t index) const noexcept {
   if (seen.empty_for_good()) return {};
   const std::uint64_t run = extents_.row(index).run.load_relaxed();
   if (run != 0) return {run * kExtentBytes, run * kExtentBytes};
-  return {.live_bytes = seen.live() * kUnitBytes, .used_bytes = seen.cursor() * kUnitBytes};
+  return {.live_bytes = seen.live() * kUnitBytes,
+          .used_bytes = extents_.row(index).filled(seen) * kUnitBytes};
 }
 
 packing packed_heap::packing_now() const noexcept {
