@@ -99,6 +99,10 @@ std::vector<aged_extent> by_birth(kind where) {
   return found;
 }
 
+void begin_emptying(kind where, std::size_t number) noexcept {
+  heaps().packed(where).begin_emptying(number);
+}
+
 std::uint32_t birth_of(kind where, const void* object) noexcept {
   return heaps().packed(where).extents().row(extent_of(where, object)).birth.load_relaxed();
 }

@@ -87,6 +87,9 @@ struct aged_extent {
   std::uint64_t live_bytes;
 };
 std::vector<aged_extent> by_birth(kind where);
+/// Says that the objects of a closed extent are about to move out: until it is empty, no object is
+/// put into room that others leave there. Any thread.
+void begin_emptying(kind where, std::size_t number) noexcept;
 /// Returns the birth of the extent in which an object lies. Does not touch the object.
 std::uint32_t birth_of(kind where, const void* object) noexcept;
 

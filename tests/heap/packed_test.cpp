@@ -113,6 +113,28 @@ TEST_P(Packed, AnExtentIsSparseOnceClosedAndMostlyFreed) {
   free_all(objects);
 }
 
+// An object that takes a place there, behind the pass over guides that empties the extent, would
+// keep all of it.
+TEST_P(Packed, NoPlaceIsFilledAnewInAnExtentThatIsBeingEmptied) {
+  auto objects = fill_extents(GetParam(), 4, 1000);
+  const auto extent_of = [](const void* p) {
+    return reinterpret_cast<std::uintptr_t>(p) / kExtentBytes;
+  };
+  void* const first = objects[objects.size() / 2];
+  const bool is_recycled = GetParam() != kind::cold;
+  const auto replaced_where_it_was = [&] {
+    void* const freed = objects[objects.size() / 2];
+    deallocate(freed);
+    objects[objects.size() / 2] = allocate(GetParam(), 1000);
+    return extent_of(objects[objects.size() / 2]) == extent_of(first);
+  };
+  EXPECT_EQ(replaced_where_it_was(), is_recycled);
+  const auto& extents = heaps().packed(GetParam()).extents();
+  begin_emptying(GetParam(), extents.index_of(first));
+  EXPECT_FALSE(replaced_where_it_was());
+  free_all(objects);
+}
+
 TEST_P(Packed, TinyObjectsDoNotLookSparse) {
   const auto objects = fill_extents(GetParam(), 3, 9);
   EXPECT_FALSE(is_sparse(objects[objects.size() / 2]));

@@ -91,6 +91,7 @@ void newborn_queue::begin(std::uint64_t bytes) {
       chosen_.push_back(each.birth);
     } else if (leaving_bytes < bytes) {
       leaving_.choose(each.number);
+      heap::begin_emptying(heap::kind::newborn, each.number);
       leaving_bytes += each.live_bytes;
       chosen_.push_back(each.birth);
     } else {

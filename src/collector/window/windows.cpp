@@ -25,6 +25,8 @@ constexpr std::uint64_t kReclaimedAtOnceUs = 10'000;
 constexpr std::uint64_t kEvictedAtOnceNs = 20'000'000;
 /// A disk that takes nothing is not asked again by an eviction for so long.
 constexpr std::uint64_t kDiskRestNs = 1'000'000'000;
+/// Bytes that are new in COLD before they are asked to leave DRAM: some writes of extents.
+constexpr std::uint64_t kPagedOutTogether = std::uint64_t{4} << 20;
 /// Each part is a pass over the guides, so that they are not too many.
 constexpr std::uint64_t kMostParts = 64;
 
@@ -265,7 +267,7 @@ void windows::relieve(window& now, std::uint64_t left_for_cold) {
   now.moved_since_page_out += left_for_cold;
   if (now.chosen.policy != policy_name::budget) return;
   refresh_room(now);
-  if (now.moved_since_page_out < moved_together(now.seen.memory_target_bytes)) return;
+  if (now.moved_since_page_out < kPagedOutTogether) return;
   now.moved_since_page_out = 0;
   page_out_piece(now, kMovedTogether);
   refresh_room(now);
@@ -298,7 +300,8 @@ bool windows::evict(window& now) {
     if (newborns_.is_over()) newborns_.begin(now.room.target_bytes / kWritersShare);
     while (!newborns_.is_over() && may_go_on()) {
       newborns_.list_leaving(*decides_, end_ns, candidates_);
-      move(now, moves, candidates_, to_cold::yes);
+      // Without rests: writers wait for it.
+      for (moves.begin_list(candidates_); moves.move_batch();) relieve(now, moves.batch_cost());
     }
     page_out_piece(now, kMovedTogether);
     refresh_room(now);

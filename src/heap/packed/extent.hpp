@@ -130,6 +130,11 @@ struct alignas(base::kCacheLineBytes) extent {
   /// memory ends. Set once by cold_extents::note_written(), whose release pairs with the acquire of
   /// is_out(); cleared by reopening, when no thread has an address there.
   base::atomic<bool> written;
+  /// The collector empties it: freed room there is not filled anew, by an object that the pass over
+  /// guides may have gone by. Cleared when the extent goes back. Relaxed: an object that is put
+  /// there at the same time, or into an extent that went back and was opened meanwhile, costs room
+  /// only.
+  base::atomic<bool> leaving;
   /// Pages in which no object lives were given back (packed_heap::release_dead_pages()); cleared by
   /// reopening. What freed objects left there, headers too, is gone.
   enum class thinning : std::uint8_t { none, chosen, done };
@@ -146,6 +151,7 @@ struct alignas(base::kCacheLineBytes) extent {
     hinted.store_relaxed(false);
     written.store_relaxed(false);
     thinned.store_relaxed(thinning::none);
+    leaving.store_relaxed(false);
     among.store_relaxed(kColdestBand);
     run.store_relaxed(0);
     word.store_release(extent_word::kClosed);

@@ -31,10 +31,10 @@ void* packed_heap::allocate(std::size_t bytes, recycling room, band among,
   return object;
 }
 
-/// Null also for a hole in an extent that became sparse: it is about to be emptied.
+/// Null also for a hole in an extent that became sparse or is being emptied.
 void* packed_heap::take_hole(std::size_t units, const local_state& mine) noexcept {
   void* const hole = holes_.take(units, mine.spread);
-  if (hole == nullptr || !is_sparse(hole, kSparseShare)) return hole;
+  if (hole == nullptr || is_worth_filling(hole)) return hole;
   hole_cache::mark(hole, kFreedMark);
   free_units(extents_.index_of(hole), units);
   return nullptr;
@@ -129,8 +129,7 @@ void packed_heap::deallocate(void* object, std::size_t bytes, recycling room,
   const std::size_t index = extents_.index_of(object);
   const std::size_t units = units_of(bytes);
   const bool small = bytes <= kSmallBytesMax;
-  // A sparse extent is about to be emptied: what is put there would be moved out again.
-  const auto is_worth_keeping = [this, object] { return !is_sparse(object, kSparseShare); };
+  const auto is_worth_keeping = [this, object] { return is_worth_filling(object); };
   if (!cold_.is_open() && small && room == recycling::allowed &&
       holes_.keep(object, units, mine.spread, is_worth_keeping)) {
     return;
@@ -188,6 +187,16 @@ bool packed_heap::is_sparse(const void* object, double live_share) const noexcep
   const extent_word seen = extents_.row(extents_.index_of(object)).load();
   return is_closed(object) &&
          static_cast<double>(seen.live()) < live_share * static_cast<double>(seen.cursor());
+}
+
+/// A sparse extent is about to be emptied: an object that is put there would be moved out again.
+bool packed_heap::is_worth_filling(const void* hole) const noexcept {
+  return !extents_.row(extents_.index_of(hole)).leaving.load_relaxed() &&
+         !is_sparse(hole, kSparseShare);
+}
+
+void packed_heap::begin_emptying(std::size_t index) noexcept {
+  extents_.row(index).leaving.store_relaxed(true);
 }
 
 bool packed_heap::is_closed(const void* object) const noexcept {

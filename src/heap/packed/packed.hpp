@@ -61,6 +61,8 @@ class packed_heap {
   std::uint64_t release_dead_pages() noexcept;
 
   bool is_sparse(const void* object, double live_share) const noexcept;
+  /// As heap::begin_emptying().
+  void begin_emptying(std::size_t index) noexcept;
   /// Not of the extents of a run, which are its object's alone.
   bool is_closed(const void* object) const noexcept;
 
@@ -98,6 +100,7 @@ class packed_heap {
   };
 
   void* take_hole(std::size_t units, const local_state& mine) noexcept;
+  bool is_worth_filling(const void* hole) const noexcept;
   void free_units(std::size_t index, std::size_t units) noexcept;
   void* append(std::size_t units, recycling room, band among, local_state& mine) noexcept;
   struct append_attempt {
