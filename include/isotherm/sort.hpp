@@ -149,6 +149,10 @@ struct sort_report {
 /// lies in the output's directory, and an output's in $TMPDIR or /tmp.
 base::result<sort_report> sort_file(const std::string& input, const std::string& output,
                                     const sort_options& options);
+/// Sorts all `inputs` together, which must not be empty. Several are first copied, one after the
+/// other, into a file without a name; the output may then be one of them.
+base::result<sort_report> sort_files(const std::vector<std::string>& inputs,
+                                     const std::string& output, const sort_options& options);
 
 /// Predicted time of one algorithm.
 struct sort_prediction {

@@ -75,7 +75,7 @@ base::result<sort::choice> decide(const sort::places& at, const sort_options& op
   return sort::choice{*p, chosen->predicted};
 }
 
-base::result<sort_report> sort_to(const std::string& input, const std::string& output,
+base::result<sort_report> sort_to(const std::vector<std::string>& inputs, const std::string& output,
                                   const sort_options& options) {
   const std::uint64_t start = os::monotonic_ns();
   auto device = sort::find_device(options.device);
@@ -86,7 +86,7 @@ base::result<sort_report> sort_to(const std::string& input, const std::string& o
   const std::string directory = options.temporary_directory.empty() ? os::waiting_directory(output)
                                                                     : options.temporary_directory;
   sort::job j(options, emulation ? &*emulation : nullptr);
-  auto in = sort::source::open_or_copy(j, input, directory);
+  auto in = sort::source::open_or_copy(j, inputs, directory);
   if (!in) return std::unexpected(in.error());
   auto chosen = decide({*in, output, directory}, options, numbers);
   if (!chosen) return std::unexpected(chosen.error());
@@ -112,14 +112,20 @@ base::result<sort_report> sort_to(const std::string& input, const std::string& o
 }  // namespace
 
 // Symbolic links are resolved once, here, so that all checks and the output concern the same file.
-base::result<sort_report> sort_file(const std::string& input, const std::string& output,
-                                    const sort_options& options) {
+base::result<sort_report> sort_files(const std::vector<std::string>& inputs,
+                                     const std::string& output, const sort_options& options) {
   try {
-    return sort_to(os::spelled_out(input, STDIN_FILENO),
-                   os::link_target(os::spelled_out(output, STDOUT_FILENO)), options);
+    std::vector<std::string> paths;
+    for (const std::string& input : inputs) paths.push_back(os::spelled_out(input, STDIN_FILENO));
+    return sort_to(paths, os::link_target(os::spelled_out(output, STDOUT_FILENO)), options);
   } catch (const std::exception& thrown) {
     return std::unexpected(sort::error_of(thrown));
   }
+}
+
+base::result<sort_report> sort_file(const std::string& input, const std::string& output,
+                                    const sort_options& options) {
+  return sort_files({input}, output, options);
 }
 
 }  // namespace isotherm

@@ -18,6 +18,7 @@ import tempfile
 TOOL = sys.argv[1]
 SANITIZED = sys.argv[2:] == ["--sanitized"]
 ONLY_LIMITS = sys.argv[2:] == ["--limits"]
+RECORDS = ["--record", "100"]
 TIMES_MEMORY = 20 if ONLY_LIMITS else 8  # size of inputs in memory limits
 signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored where a shell runs this in the background
 
@@ -82,7 +83,8 @@ def round_trip(d):
     total = must("gensort", "-c", "20000", d + "/in").stderr.strip()
     for algorithm in ("auto", "onepass", "mergepass", "ems", "samplesort", "pmsort", "pmsort+",
                       "modified-key"):
-        must("sort", d + "/in", d + "/out", "--algorithm", algorithm, "--check", "--memory", "64mb")
+        must("sort", *RECORDS, d + "/in", "-o", d + "/out", "--algorithm", algorithm,
+             "--verify", "--memory", "64mb")
         r = must("valsort", d + "/out", "--expect", total)
         assert "SUCCESS" in r.stderr
     r = run("valsort", d + "/in")
@@ -95,8 +97,8 @@ def memory_promise(d):
     must("gensort", str(-(-(least << 20) * TIMES_MEMORY // 100)), d + "/big")
     for mib, algorithm, more in ((least, "auto", []), (least, "mergepass", ["--compress", "on"]),
                                  (2 * least, "ems", [])):
-        peak = peak_rss_bytes("sort", d + "/big", d + "/out", "--memory", f"{mib}mb",
-                              "--algorithm", algorithm, *more)
+        peak = peak_rss_bytes("sort", *RECORDS, d + "/big", "-o", d + "/out", "--memory",
+                              f"{mib}mb", "--algorithm", algorithm, *more)
         assert peak <= mib << 20, (algorithm, mib, peak)
         must("valsort", "-q", d + "/out")
     os.remove(d + "/big")
@@ -111,7 +113,7 @@ def memory_promise_of_short_lines(d):
     with open(d + "/big", "w", encoding="ascii") as f:
         for _ in range((32 << 20) * TIMES_MEMORY // len(some) + 1):
             f.write(some)
-    peak = peak_rss_bytes("sort", d + "/big", d + "/out", "--lines", "--memory", "32mb")
+    peak = peak_rss_bytes("sort", d + "/big", "-o", d + "/out", "--memory", "32mb")
     assert peak <= 32 << 20, peak
     assert os.path.getsize(d + "/out") == os.path.getsize(d + "/big") >= TIMES_MEMORY * 32 << 20
     subprocess.run(["sort", "-c", d + "/out"], env={**os.environ, "LC_ALL": "C"}, check=True)
@@ -123,7 +125,7 @@ def memory_promise_of_one_long_line(d):
     """Whose field begins far behind."""
     with open(d + "/big", "wb") as f:
         f.write(b"short\tm\n" + b"x" * (100 << 20) + b"\tb\nanother\tz\n")
-    peak = peak_rss_bytes("sort", d + "/big", d + "/out", "--lines", "-k", "2", "--memory", "32mb")
+    peak = peak_rss_bytes("sort", d + "/big", "-o", d + "/out", "-k", "2", "--memory", "32mb")
     assert peak <= 32 << 20, peak
     subprocess.run(["sort", "-c", "-t", "\t", "-k", "2", d + "/out"],
                    env={**os.environ, "LC_ALL": "C"}, check=True)
@@ -138,7 +140,7 @@ def directory_in_memory():
 
 
 FORMATS = {  # name: what the tool is told of it
-    "in": [], "klv": ["--klv"], "lines": ["--lines"],
+    "in": RECORDS, "klv": ["--klv"], "lines": [],
 }
 
 
@@ -156,7 +158,7 @@ def interrupted(d, algorithm, stage, source="in"):
     with open(d + "/out", "w") as f:
         f.write("precious")
     before = sorted(os.listdir(d))
-    p = subprocess.Popen([TOOL, "sort", f"{d}/{source}", d + "/out", "--algorithm", algorithm,
+    p = subprocess.Popen([TOOL, "sort", f"{d}/{source}", "-o", d + "/out", "--algorithm", algorithm,
                           "--memory", "64mb", "--device", "emu:pmem@1/500", "--progress",
                           *FORMATS[source]], stderr=subprocess.PIPE, text=True)
     seen = []
@@ -176,8 +178,9 @@ def interrupted(d, algorithm, stage, source="in"):
 def ignored_signals_stay_ignored(d):
     """As nohup and jobs in the background have them."""
     for one in (signal.SIGHUP, signal.SIGINT):
-        p = subprocess.Popen([TOOL, "sort", d + "/in", d + "/out", "--memory", "64mb", "--device",
-                              "emu:pmem@1/500", "--progress"], stderr=subprocess.PIPE, text=True,
+        p = subprocess.Popen([TOOL, "sort", *RECORDS, d + "/in", "-o", d + "/out", "--memory",
+                              "64mb", "--device", "emu:pmem@1/500", "--progress"],
+                             stderr=subprocess.PIPE, text=True,
                              preexec_fn=lambda: signal.signal(one, signal.SIG_IGN))
         for line in p.stderr:
             if line.strip() == "RUN read":
@@ -189,7 +192,7 @@ def ignored_signals_stay_ignored(d):
 
 
 def nobody_reads_the_progress(d):
-    for args in (["sort", d + "/in", d + "/out", "--memory", "64mb"],
+    for args in (["sort", *RECORDS, d + "/in", "-o", d + "/out", "--memory", "64mb"],
                  ["gensort", "20000", d + "/g"]):
         p = subprocess.Popen([TOOL, *args, "--progress"], stderr=subprocess.PIPE)
         p.stderr.close()
@@ -211,8 +214,8 @@ def gensort_interrupted(d):
 
 def progress_on_a_terminal(d):
     """A new line for a stage that is new, and the line overwritten else."""
-    shown = shown_on_a_terminal("sort", d + "/in", d + "/out", "--memory", "64mb", "--algorithm",
-                                "ems", "--no-fsync")
+    shown = shown_on_a_terminal("sort", *RECORDS, d + "/in", "-o", d + "/out", "--memory", "64mb",
+                                "--algorithm", "ems", "--no-fsync")
     assert shown.count("\n") <= 7, shown  # the stages of this sort
     assert "RUN read 100%" in shown and "MERGE write 100%" in shown, shown
 
@@ -220,8 +223,9 @@ def progress_on_a_terminal(d):
 def killed(d):
     """Whatever ends the process, nothing remains: also where it cannot clean up."""
     before = sorted(os.listdir(d))
-    p = subprocess.Popen([TOOL, "sort", d + "/in", d + "/killed", "--memory", "64mb", "--device",
-                          "emu:pmem@1/500", "--progress"], stderr=subprocess.PIPE, text=True)
+    p = subprocess.Popen([TOOL, "sort", *RECORDS, d + "/in", "-o", d + "/killed", "--memory",
+                          "64mb", "--device", "emu:pmem@1/500", "--progress"],
+                         stderr=subprocess.PIPE, text=True)
     for line in p.stderr:
         if line.strip() == "RUN write":
             p.kill()
@@ -235,8 +239,8 @@ def cut_while_read(d):
     """The input is cut when the sort has mapped it and begins to read it."""
     must("gensort", "20000", d + "/shrinking")
     before = sorted(os.listdir(d))
-    p = subprocess.Popen([TOOL, "sort", d + "/shrinking", d + "/new", "--memory", "512mb",
-                          "--device", "emu:pmem@1/500", "--progress"],
+    p = subprocess.Popen([TOOL, "sort", *RECORDS, d + "/shrinking", "-o", d + "/new", "--memory",
+                          "512mb", "--device", "emu:pmem@1/500", "--progress"],
                          stderr=subprocess.PIPE, text=True)
     for line in p.stderr:
         if line.strip() == "RUN read":
@@ -249,9 +253,8 @@ def cut_while_read(d):
 
 
 def beyond_the_limit_of_file_sizes(d):
-    r = subprocess.run(["sh", "-c", f"ulimit -f 100; exec '{TOOL}' sort '{d}/in' '{d}/new'"],
-                       capture_output=True, text=True)
-    assert r.returncode == 1 and "ulimit -f" in r.stderr, (r.returncode, r.stderr)
+    r = piped(f"ulimit -f 100; exec $1 sort $R {d}/in -o {d}/new")
+    assert r.returncode == 1 and b"ulimit -f" in r.stderr, (r.returncode, r.stderr)
     assert not os.path.exists(d + "/new")
 
 
@@ -262,7 +265,7 @@ def without_threads(d):
         return subprocess.run(["sh", "-c", f"ulimit -s 200000000000; exec {words}"],
                               capture_output=True, text=True)
     for extra in ([], ["--concurrency", "io-overlap", "--device", "emu:pmem"]):
-        r = limited("sort", d + "/in", d + "/alone", "--memory", "64mb", *extra)
+        r = limited("sort", *RECORDS, d + "/in", "-o", d + "/alone", "--memory", "64mb", *extra)
         assert r.returncode == 0, r.stderr
         must("valsort", "-q", d + "/alone")
         os.remove(d + "/alone")
@@ -274,47 +277,49 @@ def without_threads(d):
 
 
 def piped(words, **streams):
+    """Runs the shell on `words`, in which $1 is the tool and $R the words that name records."""
     return subprocess.run(["sh", "-c", words, "sh", TOOL], stderr=subprocess.PIPE, check=False,
-                          **streams)
+                          env={**os.environ, "R": " ".join(RECORDS)}, **streams)
 
 
 def streams(d):
     """Standard input and output, also as files that others have begun to read or write."""
-    must("sort", d + "/in", d + "/expected")
+    must("sort", *RECORDS, d + "/in", "-o", d + "/expected")
     with open(d + "/expected", "rb") as f:
         expected = f.read()
-    for words in (f"cat {d}/in | $1 sort - {d}/new", f"$1 sort - {d}/new < {d}/in",
-                  f"$1 sort {d}/in - > {d}/new", f"$1 sort {d}/in /dev/stdout | cat > {d}/new",
-                  f"cat {d}/in | $1 sort /dev/stdin /dev/fd/3 3> {d}/new",
-                  f"cat {d}/in | $1 sort - - --memory 32mb --algorithm mergepass > {d}/new"):
+    for words in (f"cat {d}/in | $1 sort $R - -o {d}/new", f"$1 sort $R -o {d}/new < {d}/in",
+                  f"$1 sort $R {d}/in > {d}/new",
+                  f"$1 sort $R {d}/in -o /dev/stdout | cat > {d}/new",
+                  f"cat {d}/in | $1 sort $R /dev/stdin -o /dev/fd/3 3> {d}/new",
+                  f"cat {d}/in | $1 sort $R - -o - --memory 32mb --algorithm mergepass > {d}/new"):
         r = piped(words)
         assert r.returncode == 0 and r.stderr == b"", (words, r.stderr)
         with open(d + "/new", "rb") as f:
             assert f.read() == expected, words
     for name in ("/dev/stdout", "/proc/thread-self/fd/1"):
-        r = piped(f"(echo kept; $1 sort {d}/in {name}; echo too) > {d}/new")
+        r = piped(f"(echo kept; $1 sort $R {d}/in -o {name}; echo too) > {d}/new")
         with open(d + "/new", "rb") as f:
             assert f.read() == b"kept\n" + expected + b"too\n", (name, r.stderr)
-    r = piped(f"(head -c 100 >/dev/null; $1 sort - {d}/new --top 5) < {d}/expected")
+    r = piped(f"(head -c 100 >/dev/null; $1 sort $R - -o {d}/new --top 5) < {d}/expected")
     with open(d + "/new", "rb") as f:
         assert f.read() == expected[100:600], r.stderr
-    p = subprocess.Popen([TOOL, "sort", d + "/in", "-"], stdout=subprocess.PIPE,
+    p = subprocess.Popen([TOOL, "sort", *RECORDS, d + "/in", "-o", "-"], stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE)
     assert p.stdout.read(10) == expected[:10]
     p.stdout.close()
     said = p.stderr.read()
     assert p.wait() == 1 and b"Broken pipe" in said and said.count(b"\n") == 1, said
     assert b"standard output" in said and b"/proc" not in said, said
-    for words, said in ((f"$1 sort {d}/in - > /dev/full", "No space left"),
-                        (f"$1 sort {d}/in - >> {d}/in", "is the input itself"),
-                        (f"$1 sort {d}/in - --json - > {d}/new", "--json -"),
-                        (f"$1 sort - {d}/other --json {d}/in < {d}/in", "would replace"),
-                        (f"$1 sort {d}/in - --json {d}/new > {d}/new", "would replace"),
+    for words, said in ((f"$1 sort $R {d}/in -o - > /dev/full", "No space left"),
+                        (f"$1 sort $R {d}/in -o - >> {d}/in", "is the input itself"),
+                        (f"$1 sort $R {d}/in -o - --json - > {d}/new", "--json -"),
+                        (f"$1 sort $R - -o {d}/other --json {d}/in < {d}/in", "would replace"),
+                        (f"$1 sort $R {d}/in -o - --json {d}/new > {d}/new", "would replace"),
                         (f"$1 valsort - -o {d}/in < {d}/in", "would replace"),
-                        (f"$1 sort {d}/in /dev/fd/3 3< {d}/expected", "not open for writing"),
-                        (f"sleep 60 3> {d}/new & $1 sort {d}/in /proc/$!/fd/3; r=$?; kill $!; "
-                         "exit $r", "holds no files"),
-                        (f"$1 sort - {d}/other 0>{d}/new", "cannot read")):
+                        (f"$1 sort $R {d}/in -o /dev/fd/3 3< {d}/expected", "not open for writing"),
+                        (f"sleep 60 3> {d}/new & $1 sort $R {d}/in -o /proc/$!/fd/3; "
+                         "r=$?; kill $!; exit $r", "holds no files"),
+                        (f"$1 sort $R - -o {d}/other 0>{d}/new", "cannot read")):
         r = piped(words)
         assert r.returncode == 1 and said in r.stderr.decode(), (words, r.stderr)
         assert r.stderr.count(b"\n") == 1, r.stderr
@@ -327,8 +332,8 @@ def benchmark_records_in_pipes(d):
     total = must("gensort", "-c", "20000", d + "/made").stderr.strip()
     for words in (f"$1 gensort 20000 - > {d}/new && cmp {d}/new {d}/made",
                   f"$1 gensort 20000 /dev/stdout | cmp - {d}/made",
-                  f"$1 gensort 20000 - | $1 sort - - | $1 valsort - -q --expect {total}",
-                  f"cat {d}/made | $1 sort - {d}/new && $1 valsort -q /dev/stdin < {d}/new",
+                  f"$1 gensort 20000 - | $1 sort $R | $1 valsort - -q --expect {total}",
+                  f"cat {d}/made | $1 sort $R -o {d}/new && $1 valsort -q /dev/stdin < {d}/new",
                   f"cat {d}/new | $1 valsort -q /dev/stdin"):
         r = piped(words)
         assert r.returncode == 0 and r.stderr == b"", (words, r.stderr)
@@ -342,7 +347,7 @@ def pipes_whose_owner_does_not_wait(d):
         records = f.read()
     read, write = os.pipe()
     os.set_blocking(read, False)
-    with subprocess.Popen([TOOL, "sort", "-", d + "/new", "--progress"], stdin=read,
+    with subprocess.Popen([TOOL, "sort", *RECORDS, "-", "-o", d + "/new", "--progress"], stdin=read,
                           stderr=subprocess.PIPE, text=True) as p:
         os.close(read)
         assert p.stderr.readline() == "COPY\n"  # nothing is there yet
@@ -352,7 +357,7 @@ def pipes_whose_owner_does_not_wait(d):
     assert p.returncode == 0, rest
     read, write = os.pipe()
     os.set_blocking(write, False)
-    with subprocess.Popen([TOOL, "sort", d + "/in", "-"], stdout=write) as p:
+    with subprocess.Popen([TOOL, "sort", *RECORDS, d + "/in", "-o", "-"], stdout=write) as p:
         os.close(write)
         with open(read, "rb") as f, open(d + "/new", "rb") as expected:
             assert f.read() == expected.read()
@@ -363,7 +368,7 @@ def pipes_whose_owner_does_not_wait(d):
 def files_that_do_not_tell_their_size(d):
     """Those of /proc seem empty, those of /sys a page long."""
     for name in ("/proc/filesystems", "/sys/devices/system/cpu/online"):
-        must("sort", name, d + "/new", "--lines")
+        must("sort", name, "-o", d + "/new")
         with open(name, "rb") as f:
             lines = sorted(f.read().splitlines(keepends=True))
         assert lines
@@ -379,7 +384,7 @@ def inputs_are_never_removed(d):
     for name in ("out.isotherm-3", ".isotherm-0", ".isotherm-0123456789abcdef-0"):
         shutil.copy(d + "/in", f"{d}/{name}")
         for _ in range(2):
-            must("sort", f"{d}/{name}", d + "/out")
+            must("sort", *RECORDS, f"{d}/{name}", "-o", d + "/out")
             must("gensort", "1", d + "/out")
         with open(f"{d}/{name}", "rb") as f:
             assert f.read() == records, name
@@ -390,7 +395,7 @@ def inputs_are_never_removed(d):
 def interrupted_while_it_waits(d):
     """Nobody writes to the pipe."""
     before = sorted(os.listdir(d))
-    p = subprocess.Popen([TOOL, "sort", "-", d + "/new", "--progress"], stdin=subprocess.PIPE,
+    p = subprocess.Popen([TOOL, "sort", "-o", d + "/new", "--progress"], stdin=subprocess.PIPE,
                          stderr=subprocess.PIPE, text=True)
     assert p.stderr.readline() == "COPY\n"
     p.send_signal(signal.SIGINT)
@@ -418,7 +423,7 @@ def within_an_address_space(d):
     limits = (loads, *range(first, tight, step),
               *range(tight, loads + 131500, step if ONLY_LIMITS else 9 * step))
     for kib, more in itertools.product(limits, variants):
-        words = " ".join([f"ulimit -v {kib}; exec $1 sort {d}/in {d}/new --no-fsync", *more])
+        words = f"ulimit -v {kib}; exec $1 sort $R {d}/in -o {d}/new --no-fsync " + " ".join(more)
         r = piped(words, stdout=subprocess.DEVNULL)
         assert r.returncode in (0, 1), (kib, more, r)
         assert r.stderr.count(b"\n") == r.returncode, (kib, more, r)
@@ -430,12 +435,15 @@ def within_an_address_space(d):
 def bad_requests(d):
     with open(d + "/odd", "wb") as f:
         f.write(b"x" * 150)
-    for args in (["sort", d + "/odd", d + "/new"], ["sort", d + "/none", d + "/new"],
-                 ["sort", d + "/in", d + "/in"], ["sort", d + "/in", d + "/no/new"],
-                 ["sort", d + "/in", d + "/new", "--key-size", "101"],
-                 ["sort", d + "/in", d + "/new", "--json", d + "/in"],
-                 ["sort", d + "/in", d + "/new", "--json", d + "/./new"],
-                 ["sort", d + "/in", "--explain"],
+    for args in (["sort", *RECORDS, d + "/odd", "-o", d + "/new"],
+                 ["sort", *RECORDS, d + "/odd", d + "/in", "-o", d + "/new"],
+                 ["sort", *RECORDS, d + "/none", "-o", d + "/new"],
+                 ["sort", *RECORDS, d + "/in", "-o", d + "/in"],
+                 ["sort", *RECORDS, d + "/in", "-o", d + "/no/new"],
+                 ["sort", *RECORDS, d + "/in", "-o", d + "/new", "--key-size", "101"],
+                 ["sort", *RECORDS, d + "/in", "-o", d + "/new", "--json", d + "/in"],
+                 ["sort", *RECORDS, d + "/in", "-o", d + "/new", "--json", d + "/./new"],
+                 ["sort", *RECORDS, d + "/in", "--explain"],
                  ["sort", d + "/in", "--record", "0", "--explain"],
                  ["valsort", d + "/in", "-o", d + "/in"],
                  ["valsort", d + "/odd"]):
@@ -443,25 +451,25 @@ def bad_requests(d):
         assert r.returncode != 0 and r.stderr.count("\n") == 1, (args, r.stderr)
         assert not os.path.exists(d + "/new")
     assert os.path.getsize(d + "/in") == 2000000
-    for args in (["-k", "2"], ["-t", " "], ["--klv", "--key-offset", "1"],
-                 ["--lines", "--key-offset", "1"], ["--lines", "--key-size", "5"]):
-        assert run("sort", d + "/in", d + "/new", *args).returncode != 0, args
+    for args in ([*RECORDS, "-k", "2"], [*RECORDS, "-t", " "], ["--klv", "--key-offset", "1"],
+                 ["--klv", *RECORDS], ["--key-offset", "1"], ["--key-size", "5"]):
+        assert run("sort", d + "/in", "-o", d + "/new", *args).returncode != 0, args
         assert not os.path.exists(d + "/new")
 
 
 def nothing_is_said_into_the_void(d):
     """What a script reads must be there when the status says so; closed descriptors are not lent
     to the files of the sort."""
-    for args in (["sort", d + "/in", d + "/new", "--json", "-"],
-                 ["sort", d + "/in", "--explain", "--device", "emu:pmem"]):
+    for args in (["sort", *RECORDS, d + "/in", "-o", d + "/new", "--json", "-"],
+                 ["sort", *RECORDS, d + "/in", "--explain", "--device", "emu:pmem"]):
         with open("/dev/full", "w") as full:
             r = subprocess.run([TOOL, *args], stdout=full, stderr=subprocess.PIPE, text=True)
         assert r.returncode == 1 and "No space left" in r.stderr, (args, r.returncode, r.stderr)
         r = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", TOOL, *args], capture_output=True,
                            text=True)
         assert r.returncode == 1 and "could be written" in r.stderr, (args, r.returncode, r.stderr)
-    subprocess.run(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", TOOL, "sort", d + "/in", d + "/new",
-                    "--progress"], check=True)
+    subprocess.run(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", TOOL, "sort", *RECORDS, d + "/in",
+                    "-o", d + "/new", "--progress"], check=True)
     must("valsort", "-q", d + "/new")
     os.remove(d + "/new")
 
@@ -469,7 +477,7 @@ def nothing_is_said_into_the_void(d):
 def reports_are_tried_first(d):
     """A report that cannot be written is told before the work; an old one outlives a failure."""
     for bad in (d + "/no/report", d):
-        for args in (["sort", d + "/in", d + "/new", "--json", bad],
+        for args in (["sort", *RECORDS, d + "/in", "-o", d + "/new", "--json", bad],
                      ["valsort", d + "/in", "-o", bad],
                      ["device", "probe", "--quick", d, "-o", bad]):
             r = run(*args)
@@ -477,46 +485,47 @@ def reports_are_tried_first(d):
             assert not os.path.exists(d + "/new")
     with open(d + "/report", "w") as f:
         f.write("old")
-    assert run("sort", d + "/odd", d + "/new", "--json", d + "/report").returncode == 1
+    r = run("sort", *RECORDS, d + "/odd", "-o", d + "/new", "--json", d + "/report")
+    assert r.returncode == 1, r
     with open(d + "/report") as f:
         assert f.read() == "old"
-    must("sort", d + "/in", d + "/new", "--json", d + "/report")
+    must("sort", *RECORDS, d + "/in", "-o", d + "/new", "--json", d + "/report")
     with open(d + "/report") as f:
         assert json.load(f)["records"] == 20000
-    must("sort", d + "/in", d + "/new", "--json", "/dev/null")
+    must("sort", *RECORDS, d + "/in", "-o", d + "/new", "--json", "/dev/null")
     os.remove(d + "/new")
 
 
 def mistakes_in_the_command_line(d):
-    for args in (["sort", d + "/in", d + "/new", "--top", "0"],
-                 ["sort", d + "/in", d + "/new", "--top", "-1"],
-                 ["sort", d + "/in", d + "/new", "--lines", "-k", "0"],
-                 ["sort", d + "/in", d + "/new", "--algorithm", "quick"],
-                 ["sort", d + "/in", d + "/new", "--algorithm", "3"],
-                 ["sort", d + "/in", "--explain", "--json", "-"],
+    for args in (["sort", *RECORDS, d + "/in", "-o", d + "/new", "--top", "0"],
+                 ["sort", *RECORDS, d + "/in", "-o", d + "/new", "--top", "-1"],
+                 ["sort", d + "/in", "-o", d + "/new", "-k", "0"],
+                 ["sort", *RECORDS, d + "/in", "-o", d + "/new", "--algorithm", "quick"],
+                 ["sort", *RECORDS, d + "/in", "-o", d + "/new", "--algorithm", "3"],
+                 ["sort", *RECORDS, d + "/in", "--explain", "--json", "-"],
                  ["gensort", "-1", d + "/new"], ["gensort", "10", d + "/new", "-b", "-5"],
                  ["gensort", "10", d + "/new", "-t", "100000"],
-                 ["sort", d + "/in", d + "/new", "--memory", "0"],
+                 ["sort", *RECORDS, d + "/in", "-o", d + "/new", "--memory", "0"],
                  ["valsort", d + "/in", "--expect", "xyz"],
                  ["valsort", d + "/in", "-t", "0"], []):
         r = run(*args)
         assert r.returncode == 2 and r.stderr and not os.path.exists(d + "/new"), (args, r)
-    r = run("sort", d + "/in", d + "/new", "--algorithm", "quick")
+    r = run("sort", *RECORDS, d + "/in", "-o", d + "/new", "--algorithm", "quick")
     assert "'quick' is not one of auto, onepass, mergepass" in r.stderr, r.stderr
-    for args in (["sort", d + "/in", d + "/new", "--lines", "-k", "2,2"],
+    for args in (["sort", d + "/in", "-o", d + "/new", "-k", "2,2"],
                  ["gensort", "2,2", d + "/new"]):
         r = run(*args)
         assert "'2,2' is no whole number from" in r.stderr, r.stderr
         assert max(map(len, r.stderr.splitlines())) < 80, r.stderr
-    for args in (["sort", d + "/in", d + "/new", "--tmp", d + "/no"],
-                 ["sort", d + "/in", d + "/new", "--device", d + "/odd"],
+    for args in (["sort", *RECORDS, d + "/in", "-o", d + "/new", "--tmp", d + "/no"],
+                 ["sort", *RECORDS, d + "/in", "-o", d + "/new", "--device", d + "/odd"],
                  ["gensort", "10", d + "/new", "-b", str(2**64 - 5)]):
         r = run(*args)
         assert r.returncode == 1 and r.stderr.count("\n") == 1, (args, r)
         assert "SUCCESS" not in r.stderr and not os.path.exists(d + "/new"), (args, r)
     assert must("--version").stdout.count(".") == 2
     os.mkfifo(d + "/pipe")
-    r = run("sort", d + "/pipe", d + "/new")  # nobody writes to it: that is not waited for
+    r = run("sort", d + "/pipe", "-o", d + "/new")  # nobody writes to it: that is not waited for
     assert r.returncode == 1 and "not a regular file" in r.stderr, r
     os.remove(d + "/pipe")
 

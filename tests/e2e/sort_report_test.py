@@ -28,8 +28,8 @@ class SortReport(unittest.TestCase):
         reports = []
         for algorithm in ('onepass', 'ems'):
             report = self.at / (algorithm + '.json')
-            told = run(ISOTHERM, 'sort', self.at / 'in', self.at / 'out', '--algorithm', algorithm,
-                       '--json', report)
+            told = run(ISOTHERM, 'sort', '--record', '100', self.at / 'in', '-o', self.at / 'out',
+                       '--algorithm', algorithm, '--json', report)
             self.assertEqual(told.returncode, 0, told.stderr)
             reports.append(report)
         for name in ('page.html', 'page.png', 'page.svg'):

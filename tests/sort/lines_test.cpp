@@ -1,4 +1,4 @@
-// --lines against the system's sort in the C locale.
+// Lines against the system's sort in the C locale.
 #include <isotherm/sort.hpp>
 
 #include <gtest/gtest.h>

@@ -32,12 +32,12 @@ import saved  # noqa: E402
 import tree  # noqa: E402
 
 SHAPES = {
-    'records-100': [],
+    'records-100': ['--record', '100'],
     'records-16': ['--record', '16', '--key-size', '8'],
     'records-1000': ['--record', '1000'],
     'klv-200': ['--klv'],
     'klv-20000': ['--klv'],
-    'lines': ['--lines'],
+    'lines': [],
 }
 LIMITS = {'whole': None, 'half': 0.5, 'quarter': 0.25, 'tenth': 0.1}
 LEAST = 32 << 20
@@ -73,7 +73,7 @@ def sort(options, source, cell, algorithm):
     """What one run took and what ran; None if this algorithm cannot."""
     target = options.dir / 'sort_auto.out'
     report = options.dir / 'sort_auto.json'
-    command = [options.tool, 'sort', source, target, *SHAPES[cell['shape']], '--no-fsync',
+    command = [options.tool, 'sort', source, '-o', target, *SHAPES[cell['shape']], '--no-fsync',
                '--json', report, '--algorithm', algorithm]
     if LIMITS[cell['limit']]:
         wanted = int(cell['megabytes'] * 1e6 * LIMITS[cell['limit']])

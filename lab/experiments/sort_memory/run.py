@@ -48,8 +48,8 @@ def measure(options, limit, source, target):
     subprocess.run([options.tool, 'gensort', str(records), source], check=True)
     kept = True
     for algorithm in options.algorithms:
-        seconds, peak = run(options.tool, 'sort', source, target, '--memory', limit,
-                            '--algorithm', algorithm, '--no-fsync')
+        seconds, peak = run(options.tool, 'sort', '--record', '100', source, '-o', target,
+                            '--memory', limit, '--algorithm', algorithm, '--no-fsync')
         subprocess.run([options.tool, 'valsort', '-q', target], check=True)
         target.unlink()
         kept = kept and peak <= size

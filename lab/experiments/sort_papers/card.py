@@ -103,7 +103,7 @@ def command_of(result):
     data = result.data
     if 'experiment' in data:
         return f'lab/experiments/sort_papers/run.py run --only {data["experiment"]}'
-    words = ['sort', 'IN', 'OUT', '--algorithm', data['algorithm'], '--concurrency',
+    words = ['sort', 'IN', '-o', 'OUT', '--algorithm', data['algorithm'], '--concurrency',
              data['concurrency'], '--memory', data['memory_limit_bytes']]
     return common.command_of(result, words + (['--device', data['device']] if data['device']
                                               else []))

@@ -139,10 +139,10 @@ def measure(options, name, one, bytes_):
     # the input, so that they merge, and auto has no more.
     small = one['algorithm'] in ('ems', 'auto')
     memory = max(64 << 20, bytes_ // 4) if small else 3 * bytes_ + (256 << 20)
-    command = [options.tool, 'sort', source, target, '--record', str(record), '--device', device,
-               '--algorithm', one['algorithm'], '--concurrency', one['concurrency'],
-               '--memory', str(memory), '--compress', one['compress'], '--no-fsync',
-               '--json', '-']
+    command = [options.tool, 'sort', source, '-o', target, '--record', str(record),
+               '--device', device, '--algorithm', one['algorithm'], '--memory', str(memory),
+               '--concurrency', one['concurrency'], '--compress', one['compress'],
+               '--no-fsync', '--json', '-']
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
         sys.exit(f'sort_papers: {" ".join(map(str, command))} failed')

@@ -86,9 +86,9 @@ class peers:
         subprocess.run([tool, 'gensort', *flags, str(self.o.megabytes * 10_000), self.records],
                        check=True)
         if self.o.order != 'random':
-            flags = ['--lines'] if self.o.lines else []
+            flags = [] if self.o.lines else ['--record', '100']
             flags += ['--reverse'] if self.o.order == 'reversed' else []
-            subprocess.run([tool, 'sort', self.records, self.target, *flags], check=True)
+            subprocess.run([tool, 'sort', self.records, '-o', self.target, *flags], check=True)
             self.target.rename(self.records)
         if self.wants('duckdb') or self.wants('polars'):
             self.python(TO_PARQUET)
@@ -100,7 +100,7 @@ class peers:
         if self.o.sides:
             return self.o.sides
         if self.o.lines:
-            return ['isotherm --lines', 'gnu sort']
+            return ['isotherm lines', 'gnu sort']
         return ['isotherm', 'isotherm 1/2', 'isotherm ems 1/2', 'tbb parallel_sort',
                 'boost block_indirect_sort', 'duckdb', 'polars']
 
@@ -112,14 +112,15 @@ class peers:
     def run(self, side):
         half = str(self.o.megabytes * 500_000)
         tool = str(tree.PROGRAMS / 'isotherm')
-        wait = [] if self.o.sync else ['--no-fsync']
+        sort = [tool, 'sort', self.records, '-o', self.target,
+                *([] if self.o.sync else ['--no-fsync'])]
+        fixed = ['--record', '100']
         library = str(tree.PROGRAMS / 'library_sorts')
         commands = {
-            'isotherm': [tool, 'sort', self.records, self.target, *wait],
-            'isotherm 1/2': [tool, 'sort', self.records, self.target, '--memory', half, *wait],
-            'isotherm ems 1/2': [tool, 'sort', self.records, self.target, '--memory', half,
-                                 '--algorithm', 'ems', *wait],
-            'isotherm --lines': [tool, 'sort', '--lines', self.records, self.target, *wait],
+            'isotherm': [*sort, *fixed],
+            'isotherm 1/2': [*sort, *fixed, '--memory', half],
+            'isotherm ems 1/2': [*sort, *fixed, '--memory', half, '--algorithm', 'ems'],
+            'isotherm lines': sort,
             'cp': ['cp', self.records, self.target],
             'gnu sort': ['sort', f'--parallel={self.threads}', '-S', '50%', '-T', self.dir,
                          '-o', self.target, self.records],

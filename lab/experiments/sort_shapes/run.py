@@ -84,7 +84,7 @@ PEERS = {'integers': 'numpy', 'klv': 'Python'}  # beside whom, if not GNU sort
 
 def commands(options, kind, memory, ours, gnu, source, target):
     lines = gnu is not None
-    tool = [tree.TOOL, 'sort', source, target, '--no-fsync', *(['--lines'] if lines else []), *ours,
+    tool = [tree.TOOL, 'sort', source, '-o', target, '--no-fsync', *ours,
             *(['--memory', memory + 'b'] if memory else [])]  # 32Mb to ours is 32M to GNU sort
     if lines:
         peer = ['sort', f'--parallel={os.cpu_count()}', '-S', memory or '4G', '-T', options.dir,

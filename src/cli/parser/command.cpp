@@ -59,6 +59,9 @@ void command::group(const std::string& heading) const {
 void command::let_last_flag_count() const {
   described_->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
+void command::free_short_help() const {
+  described_->set_help_flag("--help", described_->get_help_ptr()->get_description());
+}
 void command::action(std::function<void()> run) const { described_->callback(std::move(run)); }
 bool command::was_given(const std::string& flag) const { return described_->count(flag) > 0; }
 
@@ -74,6 +77,16 @@ option command::add(const std::string& names, std::optional<std::string>& value,
 option command::add(const std::string& names, std::vector<std::string>& value,
                     const std::string& help) const {
   return option(described_->add_option(names, value, help)->delimiter(',')->capture_default_str());
+}
+
+option command::add_words(const std::string& name, std::vector<std::string>& value,
+                          const std::string& help) const {
+  return option(described_->add_option(name, value, help)->type_name("FILE"));
+}
+
+option command::add_each(const std::string& names, std::vector<std::string>& value,
+                         const std::string& help) const {
+  return option(described_->add_option(names, value, help)->allow_extra_args(false));
 }
 
 option command::add(const std::string& names, double& value, const std::string& help, double least,

@@ -58,6 +58,8 @@ class command {
   void group(const std::string& heading) const;
   /// A flag that is given twice counts the last time; otherwise it is refused.
   void let_last_flag_count() const;
+  /// Leaves -h to the command's own flags: its help is --help alone.
+  void free_short_help() const;
   /// Called when the line was read; fail() and the like end the tool from there.
   void action(std::function<void()> run) const;
   bool was_given(const std::string& flag) const;
@@ -69,6 +71,12 @@ class command {
   /// Several words, or parts of a word between commas.
   option add(const std::string& names, std::vector<std::string>& value,
              const std::string& help) const;
+  /// All words that no flag takes, in their order, as they are: names of files.
+  option add_words(const std::string& name, std::vector<std::string>& value,
+                   const std::string& help) const;
+  /// A flag that may come several times, each time with one word.
+  option add_each(const std::string& names, std::vector<std::string>& value,
+                  const std::string& help) const;
   /// A number from `least` to `most`.
   option add(const std::string& names, double& value, const std::string& help,
              double least = std::numeric_limits<double>::lowest(),

@@ -12,21 +12,21 @@ namespace {
 
 void add_format_options(command c, sort_arguments& a) {
   auto& o = a.options;
-  const option record = c.add("--record", o.record_bytes, "bytes of a record");
-  const option key = c.add("--key-size", o.key_bytes, "bytes of the key");
-  const option offset =
-      c.add("--key-offset", o.key_offset, "where the key begins in the record").hide_default();
-  option klv = c.add_switch("--klv", a.klv, "records are key, 4-byte little-endian length, value");
-  option lines =
-      c.add_switch("--lines", a.lines, "records are lines, ordered as LC_ALL=C sort does");
-  klv.excludes(lines).excludes(record).excludes(offset);
-  lines.excludes(record).excludes(key).excludes(offset);
+  const option record =
+      c.add("--record", a.record_bytes,
+            "input is records of this many bytes; without --record and --klv it is lines, ordered "
+            "as LC_ALL=C sort orders them");
+  option klv = c.add_switch(
+      "--klv", a.klv, "input is records of key, 4-byte little-endian length of the value, value");
+  const option offset = c.add("--key-offset", o.key_offset, "where the key begins in the record")
+                            .hide_default()
+                            .needs(record);
+  klv.excludes(record).excludes(offset);
+  c.add("--key-size", o.key_bytes, "bytes of the key of a record");
   c.add("-t,--separator", a.separator, "lines: character between fields; a tab if not given")
-      .hide_default()
-      .needs(lines);
+      .hide_default();
   c.add("-k,--field", o.field, "lines: the key is this field (from 1) and all behind it", 1u)
-      .hide_default()
-      .needs(lines);
+      .hide_default();
   c.add_switch("-r,--reverse", o.reverse, "largest key first");
   c.add_switch("-s,--stable", o.stable, "equal keys keep their order (records always do)");
   c.add_switch("-u,--unique", o.unique, "of equal keys keep the first");
@@ -63,8 +63,9 @@ void add_method_options(command c, sort_options& o, std::string& memory) {
 
 void add_sort_arguments(command c, sort_arguments& a) {
   auto& o = a.options;
-  c.add("input", a.input, "file to sort, - for standard input").required();
-  c.add("output", a.output,
+  c.free_short_help();
+  c.add_words("inputs", a.inputs, "files to sort together; - or none: standard input");
+  c.add("-o,--output", a.output,
         "file to write, replaced only when the sort is complete; - for standard output");
   add_format_options(c, a);
   add_method_options(c, o, a.memory);
@@ -72,7 +73,7 @@ void add_sort_arguments(command c, sort_arguments& a) {
                "do not wait for the disk: after a crash of the system the output may be "
                "incomplete");
   c.add_switch(
-      "--check", o.check,
+      "--verify", o.check,
       "read the output again, whether it is in order, and the input, whether the output "
       "holds its records (with --unique or --top the order, with --count the sum of counts)");
   const option plans =
@@ -84,8 +85,11 @@ void add_sort_arguments(command c, sort_arguments& a) {
 
 void understand(sort_arguments& a) {
   auto& o = a.options;
-  if (a.klv) o.format = record_format::klv;
-  if (a.lines) o.format = record_format::lines;
+  o.format = a.klv            ? record_format::klv
+             : a.record_bytes ? record_format::fixed
+                              : record_format::lines;
+  o.record_bytes = a.record_bytes.value_or(o.record_bytes);
+  if (a.inputs.empty()) a.inputs.emplace_back("-");
   if (a.not_durable) o.durable = false;
   if (!a.memory.empty()) {
     const auto bytes = base::parse_bytes(a.memory);

@@ -3,7 +3,10 @@
 
 #include <isotherm/sort.hpp>
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/parser/command.hpp"
 
@@ -12,8 +15,10 @@ namespace isotherm::cli {
 /// The flags, as given.
 struct sort_arguments {
   sort_options options;
-  std::string input, output, memory, separator = "\t", json;
-  bool klv = false, lines = false, progress = false, explain = false, not_durable = false;
+  std::vector<std::string> inputs;
+  std::string output = "-", memory, separator = "\t", json;
+  std::optional<std::uint64_t> record_bytes;
+  bool klv = false, progress = false, explain = false, not_durable = false;
 };
 
 /// Adds the arguments to `described`; they are read into `given`, which must outlive it.

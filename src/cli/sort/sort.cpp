@@ -43,7 +43,9 @@ void catch_lost_pages() {
 /// Reports and other outputs must not take the place of what the command reads or makes.
 void check_report(const sort_arguments& a) {
   if (a.json.empty() || a.json == "-") return;
-  for (const std::string& file : {a.input, a.output, a.options.device}) {
+  std::vector<std::string> files = a.inputs;
+  files.insert(files.end(), {a.output, a.options.device});
+  for (const std::string& file : files) {
     if (!file.empty() && os::same_file(a.json, file)) {
       fail("--json " + a.json + " would replace " + file + ": name another file for the report");
     }
@@ -51,7 +53,8 @@ void check_report(const sort_arguments& a) {
 }
 
 void explain(const sort_arguments& a) {
-  auto all = explain_sort(a.input, a.options);
+  if (a.inputs.size() > 1) refuse_words("--explain: name one input");
+  auto all = explain_sort(a.inputs.front(), a.options);
   if (!all) fail(all.error().message);
   for (const auto& p : *all) {
     if (p.obstacle.empty()) {
@@ -69,8 +72,7 @@ void run(sort_arguments& a) {
   auto& o = a.options;
   understand(a);
   if (a.explain) return explain(a);
-  if (a.output.empty()) refuse_words("name the output: isotherm sort IN OUT");
-  a.input = os::spelled_out(a.input, STDIN_FILENO);
+  for (std::string& input : a.inputs) input = os::spelled_out(input, STDIN_FILENO);
   a.output = os::spelled_out(a.output, STDOUT_FILENO);
   const bool to_file = !os::named_descriptor(a.output);
   if (!to_file && a.json == "-") fail("--json -: standard output has the records; name a file");
@@ -80,7 +82,7 @@ void run(sort_arguments& a) {
   catch_lost_pages();
   sort_progress printer;
   if (a.progress || ::isatty(STDERR_FILENO) != 0) o.progress = std::ref(printer);
-  auto report = sort_file(a.input, a.output, o);
+  auto report = sort_files(a.inputs, a.output, o);
   printer.finish();
   if (!report) fail(report.error().message, report.error().code == EINTR ? kInterrupted : 1);
   if (a.json == "-") {
@@ -97,7 +99,7 @@ void run(sort_arguments& a) {
 void add_sort(command root) {
   auto a = std::make_shared<sort_arguments>();
   const command c =
-      root.subcommand("sort", "Sort a file larger than memory by moving keys, not records");
+      root.subcommand("sort", "Sort files larger than memory by moving keys, not records");
   add_sort_arguments(c, *a);
   c.action([a] { run(*a); });
 }

@@ -84,13 +84,11 @@ base::result<input_file> open_input(const std::string& path) {
   return input_file{std::move(*f), still && *still};
 }
 
-base::result<file> spool(const file& from, const std::string& directory,
-                         const std::stop_token& stop) {
-  auto to = file::unnamed(directory);
+base::result<std::uint64_t> append(const file& from, const file& to, std::uint64_t offset,
+                                   const std::stop_token& stop) {
   auto piece = buffer::reserve(kPiece);
-  if (!to) return to;
   if (!piece) return std::unexpected(piece.error());
-  for (std::uint64_t offset = 0;;) {
+  for (;;) {
     if (stop.stop_requested()) {
       return std::unexpected(base::error{"interrupted: nothing was written", EINTR});
     }
@@ -100,10 +98,18 @@ base::result<file> spool(const file& from, const std::string& directory,
     const auto n = from.read_next({piece->data(), piece->size()});
     if (!n && try_again(n.error())) continue;
     if (!n) return std::unexpected(n.error());
-    if (*n == 0) return to;
-    if (auto r = to->write({piece->data(), *n}, offset); !r) return std::unexpected(r.error());
+    if (*n == 0) return offset;
+    if (auto r = to.write({piece->data(), *n}, offset); !r) return std::unexpected(r.error());
     offset += *n;
   }
+}
+
+base::result<file> spool(const file& from, const std::string& directory,
+                         const std::stop_token& stop) {
+  auto to = file::unnamed(directory);
+  if (!to) return to;
+  if (auto r = append(from, *to, 0, stop); !r) return std::unexpected(r.error());
+  return to;
 }
 
 base::result<void> pour(const file& f, const file& to, const std::stop_token& stop) {

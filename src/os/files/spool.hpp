@@ -40,8 +40,12 @@ struct input_file {
 /// Opens what `path` names, a descriptor or a regular file; an error if it is neither.
 base::result<input_file> open_input(const std::string& path);
 
-/// All that `from` gives from its position on, in a file without a name in `directory`. Ends soon,
-/// with an error of code EINTR, when a stop is requested.
+/// Writes all that `from` gives from its position on to `to`, at `offset`. Returns the offset
+/// behind it. Ends soon, with an error of code EINTR, when a stop is requested.
+base::result<std::uint64_t> append(const file& from, const file& to, std::uint64_t offset,
+                                   const std::stop_token& stop);
+
+/// Returns a file without a name in `directory` that holds all that append() takes from `from`.
 base::result<file> spool(const file& from, const std::string& directory,
                          const std::stop_token& stop);
 

@@ -10,7 +10,7 @@ base::result<void> take_whole_fixed_records(const sort_options& o) {
   if (o.format == record_format::fixed && o.writes_all()) return {};
   return std::unexpected(
       base::error{fmt::format("--algorithm {} sorts fixed records, all of them: without --klv, "
-                              "--lines, --unique, --top and --count",
+                              "lines, --unique, --top and --count",
                               name(o.algorithm)),
                   0});
 }

@@ -1,5 +1,7 @@
 #include "sort/input/source.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/check.hpp"
@@ -8,6 +10,29 @@
 #include "os/files/spool.hpp"
 
 namespace isotherm::sort {
+namespace {
+
+/// Ends the last record of an input that was copied to [begin, end) of `copy`, so that the next
+/// input begins with a record. Returns the new end.
+base::result<std::uint64_t> end_record(const sort_options& o, const os::file& copy,
+                                       std::uint64_t begin, std::uint64_t end) {
+  if (o.format == record_format::fixed && o.record_bytes > 0 && end % o.record_bytes != 0) {
+    return std::unexpected(base::error{
+        fmt::format("an input has {} bytes, no multiple of the record of {}: it is cut, or "
+                    "--record is wrong",
+                    end - begin, o.record_bytes),
+        0});
+  }
+  if (o.format != record_format::lines || end == begin) return end;
+  std::byte last{};
+  if (auto r = copy.read({&last, 1}, end - 1); !r) return std::unexpected(r.error());
+  if (last == std::byte{'\n'}) return end;
+  last = std::byte{'\n'};
+  if (auto r = copy.write({&last, 1}, end); !r) return std::unexpected(r.error());
+  return end + 1;
+}
+
+}  // namespace
 
 base::result<source> source::open(const std::string& path) {
   auto f = os::file::open(path);
@@ -19,17 +44,31 @@ base::result<source> source::open(const std::string& path) {
       base::error{path + " does not tell how much it holds: copy it to a file, and name that", 0});
 }
 
-base::result<source> source::open_or_copy(job& j, const std::string& path,
+base::result<source> source::open_or_copy(job& j, const std::vector<std::string>& paths,
                                           const std::string& directory) {
-  auto input = os::open_input(path);
-  if (!input) return std::unexpected(input.error());
-  if (input->still) return of(std::move(input->handle));
+  std::vector<os::input_file> inputs;
+  for (const std::string& path : paths) {
+    auto input = os::open_input(path);
+    if (!input) return std::unexpected(input.error());
+    inputs.push_back(std::move(*input));
+  }
+  if (inputs.size() == 1 && inputs.front().still) return of(std::move(inputs.front().handle));
   const stage_timer timer(j, sort_stage::copy);
-  auto copy = os::spool(input->handle, directory, j.options.stop);
+  auto copy = os::file::unnamed(directory);
   if (!copy) return std::unexpected(copy.error());
-  auto s = of(std::move(*copy));
-  if (s) j.count(sort_stage::copy, s->size(), s->size());
-  return s;
+  std::uint64_t bytes = 0;
+  for (const os::input_file& input : inputs) {
+    const auto end = os::append(input.handle, *copy, bytes, j.options.stop);
+    if (!end) return std::unexpected(end.error());
+    const bool is_last = &input == &inputs.back();
+    if (auto r = is_last ? end : end_record(j.options, *copy, bytes, *end); !r) {
+      return std::unexpected(r.error());
+    } else {
+      bytes = *r;
+    }
+  }
+  j.count(sort_stage::copy, bytes, bytes);
+  return of(std::move(*copy));
 }
 
 base::result<source> source::of(os::file f) {

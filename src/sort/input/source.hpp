@@ -18,8 +18,9 @@ class source {
  public:
   /// Opens a file that can be read where it lies (os/files/spool.hpp); an error for any other.
   static base::result<source> open(const std::string& path);
-  /// Likewise, but other inputs are first copied to a file without a name in `directory`.
-  static base::result<source> open_or_copy(job& j, const std::string& path,
+  /// Opens a file that can be read where it lies. Several files, and inputs of other kinds, are
+  /// first copied, one after the other, to a file without a name in `directory`.
+  static base::result<source> open_or_copy(job& j, const std::vector<std::string>& paths,
                                            const std::string& directory);
   /// Takes over the open file `f`.
   static base::result<source> of(os::file f);

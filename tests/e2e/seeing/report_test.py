@@ -44,8 +44,8 @@ class Report(unittest.TestCase):
         self.measure('bench', 'tiers', '--index', 'art', '--keys', 20000, '--seconds', 0.1,
                      '--warmup', 0.1, '--placement', 'interleave,static,layered', '--json', lines)
         self.measure('gensort', 2000, self.at / 'in')
-        self.measure('sort', self.at / 'in', self.at / 'out', '--device', 'emu:pmem@1/8', '--json',
-                     self.results / 'sort.json')
+        self.measure('sort', '--record', 100, self.at / 'in', '-o', self.at / 'out', '--device',
+                     'emu:pmem@1/8', '--json', self.results / 'sort.json')
         (self.results / 'broken.json').write_text('{')
         told = run('report', self.results, '--output', self.page)
         self.assertEqual(told.returncode, 0, told.stderr)
